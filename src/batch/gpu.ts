@@ -1,0 +1,33 @@
+// What is known of the GPUs: their names, their memory and what a second of them costs where the service tells nothing.
+
+/** The values that Queue Run accepts, by the service's specification. */
+export const GPUS = ['T4', 'L4', 'A10G', 'L40S', 'A100', 'A100-80GB', 'H100'] as const;
+export type Gpu = (typeof GPUS)[number];
+
+export function isGpu(name: string): name is Gpu {
+  return (GPUS as readonly string[]).includes(name);
+}
+
+/** US dollars a second, used when `GET /platform/gpu-pricing` does not answer. */
+export const DEFAULT_PRICES: Readonly<Record<string, number>> = {
+  CPU: 0.000042,
+  T4: 0.00018,
+  L4: 0.00032,
+  A10G: 0.000337,
+  L40S: 0.000596,
+  A100: 0.00114,
+  'A100-80GB': 0.001708,
+  H100: 0.002338,
+  H200: 0.001891,
+  B200: 0.002604,
+};
+
+/** What a run cost in US dollars, an estimate: the service bills container life, of which these seconds are a part. */
+export function costOf(
+  prices: Readonly<Record<string, number>>,
+  gpu: string | undefined,
+  seconds: { readonly coldStart?: number | undefined; readonly run?: number | undefined },
+): number {
+  const price = gpu === undefined ? 0 : (prices[gpu] ?? DEFAULT_PRICES[gpu] ?? 0);
+  return price * ((seconds.coldStart ?? 0) + (seconds.run ?? 0));
+}

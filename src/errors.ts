@@ -1,0 +1,255 @@
+// Every error a user can meet, as one table: its code, the exit code of the command, what is wrong and what helps.
+// Places throw `problem(code, facts)`; words are composed here and nowhere else.
+
+import { distance } from 'fastest-levenshtein';
+
+/** Where in a sheet something is wrong. Lines are physical lines, columns count fields (JSON: characters), from 1. */
+export type Place = {
+  readonly file: string;
+  readonly line?: number;
+  readonly column?: number;
+  readonly row?: number;
+  readonly columnName?: string;
+  /** The offending line as it stands in the file. */
+  readonly excerpt?: string;
+};
+
+/** Exit codes of the command line, as in `runsheet --help`. */
+export const EXIT = {
+  ok: 0,
+  unexpected: 1,
+  usage: 2,
+  someRowsFailed: 3,
+  notAuthenticated: 4,
+  inputRefused: 5,
+  unreachable: 6,
+  waitedTooLong: 7,
+  paused: 8,
+  interrupted: 130,
+} as const;
+
+type Entry<F> = { readonly exit: number; what(facts: F): string; hint(facts: F): string | undefined };
+
+const entry = <F>(exit: number, what: Entry<F>['what'], hint: Entry<F>['hint']): Entry<F> => ({
+  exit,
+  what,
+  hint,
+});
+
+const { usage, notAuthenticated, inputRefused, unreachable, unexpected, paused } = EXIT;
+
+const list = (words: readonly string[]): string => words.join(', ');
+const didYouMean = (near: string | undefined): string | undefined => near && `did you mean ${near}?`;
+
+export const catalogue = {
+  E101: entry<{ path: string; near: readonly string[] }>(
+    inputRefused,
+    (f) => `there is no sheet at ${f.path}`,
+    (f) => (f.near.length > 0 ? `files like it: ${list(f.near)}` : undefined),
+  ),
+  E102: entry<{ what: string; hint?: string }>(
+    inputRefused,
+    (f) => f.what,
+    (f) => f.hint,
+  ),
+  E103: entry<{ what: string; hint?: string }>(
+    inputRefused,
+    (f) => f.what,
+    (f) => f.hint,
+  ),
+  E104: entry<{ what: string; hint?: string }>(
+    inputRefused,
+    (f) => f.what,
+    (f) => f.hint,
+  ),
+  E105: entry<{ key: string; row: number; firstRow: number }>(
+    inputRefused,
+    (f) => `row ${f.row} has the key "${f.key}" that row ${f.firstRow} has already`,
+    () =>
+      'a key names a row for ever: choose another --key column, or leave --key out to name rows by content',
+  ),
+  E201: entry<{ what: string; allowed?: readonly string[]; near?: string | undefined }>(
+    inputRefused,
+    (f) => f.what,
+    (f) =>
+      [didYouMean(f.near), f.allowed && `allowed: ${f.allowed.join(' ')}`].filter(Boolean).join(' ') ||
+      undefined,
+  ),
+  E202: entry<{ value: string; column: string; type: string; hint?: string }>(
+    inputRefused,
+    (f) => `${JSON.stringify(f.value)} in column "${f.column}" is not ${f.type}`,
+    (f) => f.hint,
+  ),
+  E203: entry<{ input: string; columns: readonly string[]; near?: string | undefined }>(
+    inputRefused,
+    (f) => `the deployment needs the input "${f.input}", and no column gives it`,
+    (f) =>
+      `columns of this sheet: ${list(f.columns)}; --map ${f.input}=${f.near ?? '<column>'} or --set ${f.input}=<value> gives it`,
+  ),
+  E204: entry<{ column: string; inputs: readonly string[]; near?: string | undefined }>(
+    inputRefused,
+    (f) => `column "${f.column}" is not an input of the deployment`,
+    (f) =>
+      [didYouMean(f.near), `inputs: ${list(f.inputs)}; --drop ${f.column} leaves the column out`]
+        .filter(Boolean)
+        .join(' '),
+  ),
+  E200: entry<{ rows: number; wrong: number; errorsFile?: string | undefined }>(
+    inputRefused,
+    (f) =>
+      `the sheet was refused: ${f.wrong} ${f.wrong === 1 ? 'problem' : 'problems'} in ${f.rows} rows; nothing was sent`,
+    (f) => (f.errorsFile ? `every problem is listed in ${f.errorsFile}` : undefined),
+  ),
+  E301: entry<{ status: number; detail: string; keyFrom: string; lastFour: string }>(
+    notAuthenticated,
+    (f) => `the run service answered ${f.status}: ${f.detail}`,
+    (f) => `the key was read from ${f.keyFrom} and ends in ${f.lastFour}; give a valid one there`,
+  ),
+  E302: entry<{ wanted: string; base: string; known: readonly string[]; near?: string | undefined }>(
+    inputRefused,
+    (f) => `the run service at ${f.base} has no deployment "${f.wanted}"`,
+    (f) =>
+      [didYouMean(f.near), f.known.length > 0 ? `deployments: ${list(f.known)}` : undefined]
+        .filter(Boolean)
+        .join(' ') || 'give -d the deployment id, a uuid',
+  ),
+  E303: entry<{ status: number; detail: string }>(
+    inputRefused,
+    (f) => `the run service refused the request with ${f.status}: ${f.detail}`,
+    () => 'runsheet plan shows the requests as they would be sent',
+  ),
+  E304: entry<{ base: string; reason: string }>(
+    unreachable,
+    (f) => `the run service at ${f.base} cannot be reached: ${f.reason}`,
+    () => 'check RUNSHEET_API_URL, or rehearse with --local; runsheet doctor tells what answers',
+  ),
+  E305: entry<object>(
+    usage,
+    () => 'no run service is set',
+    () => 'set RUNSHEET_API_URL and RUNSHEET_API_KEY, or add --local to rehearse on the local run service',
+  ),
+  E306: entry<{ base: string }>(
+    notAuthenticated,
+    (f) => `no API key is set for ${f.base}`,
+    () => 'set RUNSHEET_API_KEY, or RUNSHEET_API_KEY_FILE to a file that holds it',
+  ),
+  E401: entry<{ address: string; from: string; reason: string }>(
+    unreachable,
+    (f) => `Temporal at ${f.address} (${f.from}) cannot be reached: ${f.reason}`,
+    () => 'start it, or leave the address out to use the embedded server; runsheet doctor checks both',
+  ),
+  E402: entry<{ namespace: string; address: string }>(
+    unreachable,
+    (f) => `Temporal at ${f.address} has no namespace "${f.namespace}"`,
+    (f) => `temporal operator namespace create -n ${f.namespace} --address ${f.address}`,
+  ),
+  E403: entry<{ taskQueue: string; address: string }>(
+    unreachable,
+    (f) => `no worker polls the task queue ${f.taskQueue} at ${f.address}`,
+    () => 'start one with: runsheet worker',
+  ),
+  E405: entry<{ tried: readonly string[] }>(
+    unreachable,
+    (f) => `no Temporal server could be had:\n${f.tried.map((t) => `    ${t}`).join('\n')}`,
+    () =>
+      'install the temporal command (1.9 or newer) on the PATH, or set TEMPORAL_ADDRESS to a server of yours',
+  ),
+  E406: entry<{ what: string; log: string }>(
+    unreachable,
+    (f) => `the embedded servers did not start: ${f.what}`,
+    (f) => `their words are in ${f.log}; runsheet doctor checks each part`,
+  ),
+  E501: entry<{ batch: string; reason: string }>(
+    paused,
+    (f) => `batch ${f.batch} is paused: ${f.reason}`,
+    () => 'nothing is lost; mend the cause and give the same command again to go on',
+  ),
+  E502: entry<{ batch: string; known: readonly string[]; near?: string | undefined }>(
+    usage,
+    (f) => `there is no batch "${f.batch}"`,
+    (f) =>
+      [didYouMean(f.near), f.known.length > 0 ? `batches here: ${list(f.known)}` : 'runsheet list shows all']
+        .filter(Boolean)
+        .join(' '),
+  ),
+  E503: entry<{ batch: string; folder: string }>(
+    inputRefused,
+    (f) => `batch ${f.batch} was begun in ${f.folder}, but Temporal does not know it any more`,
+    () => 'whether its rows ran is not known here; --again starts a new batch of the same sheet',
+  ),
+  E504: entry<{ what: string }>(
+    inputRefused,
+    (f) => f.what,
+    () => undefined,
+  ),
+  E505: entry<{ batch: string; row: number; rows: number }>(
+    usage,
+    (f) => `batch ${f.batch} has no row ${f.row}`,
+    (f) => `its rows are 1 to ${f.rows}`,
+  ),
+  E506: entry<{ batch: string; reason: string }>(
+    unexpected,
+    (f) => `batch ${f.batch} ended without a summary: ${f.reason}`,
+    () => 'its folder holds the rows that ended; runsheet rows shows them',
+  ),
+  E602: entry<{ what: string; hint?: string }>(
+    usage,
+    (f) => f.what,
+    (f) => f.hint,
+  ),
+} satisfies Record<string, Entry<never>>;
+
+export type Code = keyof typeof catalogue;
+type FactsOf<C extends Code> = (typeof catalogue)[C] extends Entry<infer F> ? F : never;
+
+/** An error with a code: `message` says what is wrong, `hint` names what helps, `exit` is the command's exit code. */
+export class RunsheetError extends Error {
+  override readonly name = 'RunsheetError';
+  readonly code: Code;
+  readonly exit: number;
+  readonly hint: string | undefined;
+  readonly place: Place | undefined;
+
+  constructor(
+    code: Code,
+    message: string,
+    rest: { exit: number; hint?: string | undefined; place?: Place | undefined; cause?: unknown },
+  ) {
+    super(message, rest.cause === undefined ? {} : { cause: rest.cause });
+    this.code = code;
+    this.exit = rest.exit;
+    this.hint = rest.hint;
+    this.place = rest.place;
+  }
+}
+
+/** Composes the error `code` from its facts; `place` says where in a sheet, `cause` what was caught. */
+export function problem<C extends Code>(
+  code: C,
+  facts: FactsOf<C>,
+  more: { place?: Place; cause?: unknown } = {},
+): RunsheetError {
+  const row = catalogue[code] as Entry<FactsOf<C>>;
+  return new RunsheetError(code, row.what(facts), { exit: row.exit, hint: row.hint(facts), ...more });
+}
+
+/** What went wrong, in one line, of anything that was thrown. */
+export function reasonOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  const code = 'code' in thrown && typeof thrown.code === 'string' && !thrown.message.includes(thrown.code);
+  const own = code ? `${thrown.message} (${String((thrown as { code?: unknown }).code)})` : thrown.message;
+  // AggregateError of a failed connect has an empty message of its own.
+  if (own === '' && thrown instanceof AggregateError) return thrown.errors.map(reasonOf).join('; ');
+  return own || thrown.name;
+}
+
+/** The word among `words` that `wrong` was most likely meant to be; undefined where none is near. */
+export function nearest(wrong: string, words: readonly string[]): string | undefined {
+  const lower = wrong.toLowerCase();
+  const ranked = words
+    .map((word) => ({ word, away: distance(lower, word.toLowerCase()) }))
+    .sort((a, b) => a.away - b.away)
+    .at(0);
+  // A third of the letters wrong is still a slip of the hand; more is another word.
+  return ranked && ranked.away <= Math.max(2, Math.floor(wrong.length / 3)) ? ranked.word : undefined;
+}

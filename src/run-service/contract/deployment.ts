@@ -1,0 +1,87 @@
+// Deployments and prices on the wire. Both lie beyond the specification: a service may have neither.
+
+import { z } from 'zod';
+
+const text = z.string().nullish();
+const number = z.number().nullish();
+
+const inputTypeWire = z
+  .looseObject({
+    input_id: z.string(),
+    class_type: text,
+    type: text,
+    default_value: z.unknown(),
+    min_value: number,
+    max_value: number,
+    enum_options: z.array(z.string()).nullish(),
+  })
+  .transform((wire) => ({
+    name: wire.input_id,
+    /** The service's word for the type (`string`, `integer`, …), as it was given. */
+    type: wire.type ?? wire.class_type ?? 'string',
+    required: wire.default_value === undefined || wire.default_value === null,
+    ...(wire.default_value === undefined || wire.default_value === null
+      ? {}
+      : { default: wire.default_value }),
+    ...(wire.min_value == null ? {} : { min: wire.min_value }),
+    ...(wire.max_value == null ? {} : { max: wire.max_value }),
+    ...(wire.enum_options == null ? {} : { options: wire.enum_options }),
+  }));
+/** One input of a deployment, as far as the service describes it. */
+export type InputType = z.infer<typeof inputTypeWire>;
+
+export const deploymentSchema = z
+  .looseObject({
+    id: z.string(),
+    name: text,
+    workflow_id: text,
+    workflow: z.looseObject({ name: text }).nullish(),
+    gpu: text,
+    concurrency_limit: number,
+    run_timeout: number,
+    input_types: z.array(inputTypeWire).nullish(),
+  })
+  .transform((wire) => ({
+    id: wire.id,
+    name: wire.name ?? wire.workflow?.name ?? undefined,
+    workflowId: wire.workflow_id ?? undefined,
+    gpu: wire.gpu ?? undefined,
+    concurrencyLimit: wire.concurrency_limit ?? undefined,
+    runTimeoutSeconds: wire.run_timeout ?? undefined,
+    inputTypes: wire.input_types ?? undefined,
+  }));
+export type Deployment = z.infer<typeof deploymentSchema>;
+export const deploymentListSchema = z.array(deploymentSchema);
+
+/** US dollars a second by GPU. */
+export const pricingSchema = z.record(z.string(), z.number());
+
+/** A deployment as the service lists it. */
+export type DeploymentRecord = {
+  readonly id: string;
+  readonly name: string;
+  readonly workflowId: string;
+  readonly gpu: string | null;
+  readonly concurrencyLimit: number;
+  readonly runTimeoutSeconds: number;
+  readonly inputTypes: readonly InputType[] | undefined;
+};
+
+const inputTypeToWire = (input: InputType): object => ({
+  input_id: input.name,
+  type: input.type,
+  default_value: input.default ?? null,
+  ...(input.min === undefined ? {} : { min_value: input.min }),
+  ...(input.max === undefined ? {} : { max_value: input.max }),
+  ...(input.options === undefined ? {} : { enum_options: input.options }),
+});
+
+export const deploymentToWire = (deployment: DeploymentRecord): object => ({
+  id: deployment.id,
+  name: deployment.name,
+  workflow_id: deployment.workflowId,
+  gpu: deployment.gpu,
+  concurrency_limit: deployment.concurrencyLimit,
+  run_timeout: deployment.runTimeoutSeconds,
+  input_types: deployment.inputTypes?.map(inputTypeToWire) ?? null,
+});

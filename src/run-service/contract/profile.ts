@@ -1,0 +1,30 @@
+import { z } from 'zod';
+
+/** How a service wishes to be asked; only the local run service tells. Every wait is in milliseconds. */
+export const profileSchema = z
+  .looseObject({
+    rehearsal: z.boolean().default(false),
+    post_deadline_ms: z.number().positive(),
+    list_gap_ms: z.number().nonnegative(),
+    settle_ms: z.number().nonnegative(),
+    settle_without_control_ms: z.number().nonnegative(),
+    poll_interval_ms: z.number().positive(),
+  })
+  .transform((wire) => ({
+    rehearsal: wire.rehearsal,
+    postDeadlineMs: wire.post_deadline_ms,
+    listGapMs: wire.list_gap_ms,
+    settleMs: wire.settle_ms,
+    settleWithoutControlMs: wire.settle_without_control_ms,
+    pollIntervalMs: wire.poll_interval_ms,
+  }));
+export type Profile = z.infer<typeof profileSchema>;
+
+export const profileToWire = (profile: Profile): object => ({
+  rehearsal: profile.rehearsal,
+  post_deadline_ms: profile.postDeadlineMs,
+  list_gap_ms: profile.listGapMs,
+  settle_ms: profile.settleMs,
+  settle_without_control_ms: profile.settleWithoutControlMs,
+  poll_interval_ms: profile.pollIntervalMs,
+});

@@ -1,0 +1,58 @@
+// Queue Run on the wire: what it is asked, what it answers, and both shapes in which the service refuses anything.
+
+import { z } from 'zod';
+import { GPUS } from '../../batch/gpu.ts';
+
+/** What Queue Run is asked. `gpu` is any text here: which values pass is the service's decision. */
+export type QueueRequest = {
+  readonly deploymentId: string;
+  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly webhook: string;
+  readonly gpu?: string | undefined;
+  readonly flags?: readonly string[];
+};
+
+export const queueToWire = (request: QueueRequest): object => ({
+  deployment_id: request.deploymentId,
+  inputs: request.inputs,
+  webhook: request.webhook,
+  gpu: request.gpu,
+  flags: request.flags,
+});
+
+export const queueAnswerSchema = z
+  .looseObject({ run_id: z.uuid() })
+  .transform((wire) => ({ runId: wire.run_id }));
+
+const problemWire = z.looseObject({
+  loc: z.array(z.union([z.string(), z.number()])).default([]),
+  msg: z.string().default(''),
+  type: z.string().default(''),
+});
+/** One entry of a validation failure. */
+export type ValidationProblem = z.infer<typeof problemWire>;
+
+/** Both shapes of an error: a sentence, or a list of validation problems. */
+export const errorSchema = z.looseObject({ detail: z.union([z.string(), z.array(problemWire)]) });
+
+/** What the service reads of a Queue Run body; unknown fields are ignored, as the real one does. */
+export const queueRequestSchema = z
+  .object({
+    deployment_id: z.uuid(),
+    inputs: z.record(z.string(), z.unknown()).default({}),
+    webhook: z.string().nullish(),
+    webhook_intermediate_status: z.boolean().default(false),
+    gpu: z.enum(GPUS).nullish(),
+    flags: z.array(z.string()).nullish(),
+  })
+  .transform((wire) => ({
+    deploymentId: wire.deployment_id,
+    inputs: wire.inputs,
+    webhook: wire.webhook ?? undefined,
+    webhookIntermediateStatus: wire.webhook_intermediate_status,
+    gpu: wire.gpu ?? undefined,
+    flags: wire.flags ?? [],
+  }));
+export type QueueOrder = z.infer<typeof queueRequestSchema>;
+
+export const queueAnswerToWire = (runId: string): object => ({ run_id: runId });

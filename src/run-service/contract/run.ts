@@ -1,0 +1,258 @@
+// The run on the wire, described once: reading it (schemas to the domain's names) and writing it (`runToWire`, for the
+// local run service). Names with underscores live in this folder and nowhere else.
+
+import { z } from 'zod';
+
+export const STATUSES = [
+  'not-started',
+  'queued',
+  'started',
+  'running',
+  'uploading',
+  'success',
+  'failed',
+  'timeout',
+  'cancelled',
+] as const;
+export type Status = (typeof STATUSES)[number];
+
+const TERMINAL: readonly string[] = ['success', 'failed', 'timeout', 'cancelled'] satisfies Status[];
+
+/** Whether a status ends a run. An unknown status never does: services grow new ones. */
+export const isTerminal = (status: string): boolean => TERMINAL.includes(status);
+
+const text = z.string().nullish();
+const number = z.number().nullish();
+const object = z.record(z.string(), z.unknown()).nullish();
+
+/** One file of an output. */
+const fileWire = z.looseObject({ url: z.string(), filename: z.string(), type: z.string().nullish() });
+export type OutputFile = z.infer<typeof fileWire>;
+
+const outputWire = z.looseObject({
+  data: z.record(z.string(), z.unknown()).nullish(),
+  node_id: text,
+  output_id: text,
+  node_meta: z.looseObject({ node_id: z.string().nullish() }).nullish(),
+});
+
+/** What one node of the workflow gave: its files and its texts, under whatever key the service put them. */
+export type Output = {
+  readonly nodeId: string | undefined;
+  readonly files: readonly OutputFile[];
+  readonly texts: readonly string[];
+};
+
+function toOutput(wire: z.infer<typeof outputWire>): Output {
+  const values = Object.values(wire.data ?? {}).flatMap((value) => (Array.isArray(value) ? value : [value]));
+  const files = values.flatMap((value) => {
+    const file = fileWire.safeParse(value);
+    return file.success ? [file.data] : [];
+  });
+  return {
+    nodeId: wire.node_id ?? wire.node_meta?.node_id ?? wire.output_id ?? undefined,
+    files,
+    texts: values.filter((value) => typeof value === 'string'),
+  };
+}
+
+/** The specification's Run, in its own order. Everything but id and status may be empty or missing. */
+const runWire = z.looseObject({
+  id: z.string(),
+  workflow_version_id: text,
+  workflow_inputs: object,
+  workflow_id: text,
+  workflow_api: object,
+  machine_id: text,
+  origin: text,
+  status: z.string(),
+  ended_at: text,
+  created_at: text,
+  updated_at: text,
+  queued_at: text,
+  started_at: text,
+  gpu_event_id: text,
+  gpu: text,
+  machine_version: text,
+  machine_type: text,
+  worker_function_call_id: text,
+  modal_function_call_id: text,
+  user_id: text,
+  org_id: text,
+  live_status: text,
+  progress: number,
+  is_realtime: z.boolean().nullish(),
+  webhook: text,
+  webhook_status: text,
+  webhook_intermediate_status: z.boolean().nullish(),
+  outputs: z.array(outputWire).nullish(),
+  number,
+  duration: number,
+  cold_start_duration: number,
+  cold_start_duration_total: number,
+  run_duration: number,
+  deployment_id: text,
+});
+export type RunWire = z.infer<typeof runWire>;
+
+/** A run as the service records it. Times are milliseconds since 1970, durations are seconds. */
+export type Run = {
+  readonly id: string;
+  readonly status: string;
+  readonly liveStatus: string | undefined;
+  /** 0 to 1. */
+  readonly progress: number;
+  readonly gpu: string | undefined;
+  readonly webhook: string | undefined;
+  readonly workflowId: string | undefined;
+  readonly deploymentId: string | undefined;
+  readonly inputs: Readonly<Record<string, unknown>> | undefined;
+  readonly callId: string | undefined;
+  readonly createdAtMs: number | undefined;
+  readonly queuedAtMs: number | undefined;
+  readonly startedAtMs: number | undefined;
+  readonly endedAtMs: number | undefined;
+  readonly coldStartSeconds: number | undefined;
+  readonly coldStartTotalSeconds: number | undefined;
+  readonly runSeconds: number | undefined;
+  readonly outputs: readonly Output[];
+};
+
+const timeOf = (date: string | null | undefined): number | undefined => {
+  const ms = date ? Date.parse(date) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : ms;
+};
+
+function toRun(wire: RunWire): Run {
+  const progress = wire.progress ?? 0;
+  return {
+    id: wire.id,
+    status: wire.status,
+    liveStatus: wire.live_status ?? undefined,
+    // The service's own documents show 0..100 in places.
+    progress: progress > 1 ? progress / 100 : Math.max(0, progress),
+    gpu: wire.gpu ?? undefined,
+    webhook: wire.webhook ?? undefined,
+    workflowId: wire.workflow_id ?? undefined,
+    deploymentId: wire.deployment_id ?? undefined,
+    inputs: wire.workflow_inputs ?? undefined,
+    callId: wire.worker_function_call_id ?? wire.modal_function_call_id ?? undefined,
+    createdAtMs: timeOf(wire.created_at),
+    queuedAtMs: timeOf(wire.queued_at),
+    startedAtMs: timeOf(wire.started_at),
+    endedAtMs: timeOf(wire.ended_at),
+    coldStartSeconds: wire.cold_start_duration ?? undefined,
+    coldStartTotalSeconds: wire.cold_start_duration_total ?? undefined,
+    runSeconds: wire.run_duration ?? undefined,
+    outputs: (wire.outputs ?? []).map(toOutput),
+  };
+}
+
+export const runSchema = runWire.transform(toRun);
+export const runListSchema = z.array(runWire).transform((runs) => runs.map(toRun));
+
+/** A file as an output lists it. */
+export type FileRecord = { readonly url: string; readonly filename: string; readonly type: string };
+
+/** What one node gave, as the service stores it. */
+export type OutputRecord = {
+  readonly id: string;
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly nodeClass: string;
+  readonly data: Readonly<Record<string, readonly (FileRecord | string)[]>>;
+  readonly createdAtMs: number;
+};
+
+/** Every field of the specification's Run, as a service writes it. Times are milliseconds, durations seconds. */
+export type RunRecord = {
+  readonly id: string;
+  readonly workflowVersionId: string;
+  readonly workflowInputs: Readonly<Record<string, unknown>>;
+  readonly workflowId: string;
+  readonly machineId: string;
+  readonly origin: string;
+  readonly status: Status;
+  readonly endedAtMs: number | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  readonly queuedAtMs: number | null;
+  readonly startedAtMs: number | null;
+  readonly gpuEventId: string | null;
+  readonly gpu: string | null;
+  readonly machineType: string;
+  readonly callId: string | null;
+  readonly userId: string;
+  readonly orgId: string | null;
+  readonly liveStatus: string | null;
+  readonly progress: number;
+  readonly webhook: string | null;
+  readonly webhookIntermediateStatus: boolean;
+  readonly outputs: readonly OutputRecord[];
+  readonly deploymentId: string;
+};
+
+/** `2025-01-02T03:04:05.123000Z`: six digits, as the service's own serializer writes them. */
+const dateOf = (ms: number | null): string | null =>
+  ms === null ? null : new Date(ms).toISOString().replace('Z', '000Z');
+
+const seconds = (from: number | null, to: number | null): number | null =>
+  from === null || to === null ? null : (to - from) / 1000;
+
+export const outputToWire = (output: OutputRecord): object => ({
+  id: output.id,
+  run_id: output.runId,
+  data: output.data,
+  node_meta: { node_id: output.nodeId, node_class: output.nodeClass },
+  created_at: dateOf(output.createdAtMs),
+  updated_at: dateOf(output.createdAtMs),
+  type: null,
+  node_id: null,
+});
+
+/** A run record in the specification's field order. */
+export const runToWire = (run: RunRecord): object => ({
+  id: run.id,
+  workflow_version_id: run.workflowVersionId,
+  workflow_inputs: run.workflowInputs,
+  workflow_id: run.workflowId,
+  workflow_api: {},
+  machine_id: run.machineId,
+  origin: run.origin,
+  status: run.status,
+  ended_at: dateOf(run.endedAtMs),
+  created_at: dateOf(run.createdAtMs),
+  updated_at: dateOf(run.updatedAtMs),
+  queued_at: dateOf(run.queuedAtMs),
+  started_at: dateOf(run.startedAtMs),
+  gpu_event_id: run.gpuEventId,
+  gpu: run.gpu,
+  machine_version: null,
+  machine_type: run.machineType,
+  worker_function_call_id: run.callId,
+  user_id: run.userId,
+  org_id: run.orgId,
+  live_status: run.liveStatus,
+  progress: run.progress,
+  is_realtime: false,
+  webhook: run.webhook,
+  webhook_status: null,
+  webhook_intermediate_status: run.webhookIntermediateStatus,
+  outputs: run.outputs.map(outputToWire),
+  number: 0,
+  duration: seconds(run.createdAtMs, run.endedAtMs),
+  cold_start_duration: seconds(run.queuedAtMs, run.startedAtMs),
+  cold_start_duration_total: seconds(run.createdAtMs, run.startedAtMs),
+  run_duration: seconds(run.startedAtMs, run.endedAtMs),
+});
+
+/** The same as the run lists show it: with the deployment, and with inputs and outputs only where asked. */
+export function runToListWire(run: RunRecord, also: { inputs: boolean; outputs: boolean }): object {
+  const { workflow_inputs, outputs, ...light } = runToWire(run) as Record<string, unknown>;
+  return {
+    ...light,
+    deployment_id: run.deploymentId,
+    ...(also.inputs ? { workflow_inputs } : {}),
+    ...(also.outputs ? { outputs } : {}),
+  };
+}

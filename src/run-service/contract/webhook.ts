@@ -1,0 +1,23 @@
+import { z } from 'zod';
+
+/** What a webhook says. It is a hint to look at the run, never a result. */
+export const webhookSchema = z
+  .looseObject({ run_id: z.uuid(), status: z.string(), event_type: z.string().nullish() })
+  .transform((wire) => ({ runId: wire.run_id, status: wire.status }));
+
+/** The six keys of a webhook's body. */
+export const webhookToWire = (event: {
+  readonly eventType: 'run.updated' | 'run.output';
+  readonly status: string;
+  readonly liveStatus: string | null;
+  readonly progress: number;
+  readonly runId: string;
+  readonly outputs: readonly object[];
+}): object => ({
+  event_type: event.eventType,
+  status: event.status,
+  live_status: event.liveStatus,
+  progress: event.progress,
+  run_id: event.runId,
+  outputs: event.outputs,
+});

@@ -1,0 +1,80 @@
+import { createReadStream } from 'node:fs';
+import { access, mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises';
+import { dirname, join, resolve, sep } from 'node:path';
+import type { Draft, Store } from './store.ts';
+
+/** The batch folder at `path`; folders inside it are made as files arrive. */
+export function folderStore(path: string): Store {
+  const root = resolve(path);
+  const within = (name: string): string => {
+    const full = resolve(root, name);
+    if (!full.startsWith(root + sep)) throw new Error(`${name} lies outside the batch folder ${root}`);
+    return full;
+  };
+  return {
+    location: root,
+    read: (name) => readFile(within(name), 'utf8').catch(undefinedIfAbsent),
+    open: (name) => createReadStream(within(name), { highWaterMark: 1 << 18 }),
+    exists: (name) =>
+      access(within(name)).then(
+        () => true,
+        () => false,
+      ),
+    list: async (folder) => {
+      const entries = (await readdir(within(folder), { withFileTypes: true }).catch(undefinedIfAbsent)) ?? [];
+      return entries
+        .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
+        .map((entry) => entry.name)
+        .sort();
+    },
+    write: async (name, content) => {
+      const draft = await openDraft(within(name));
+      try {
+        await draft.write(content);
+        await draft.commit();
+      } finally {
+        await draft.discard();
+      }
+    },
+    draft: (name) => openDraft(within(name)),
+  };
+}
+
+type ByteDraft = Draft & { write(content: string | Uint8Array): Promise<void> };
+
+let drafts = 0;
+
+/** Writes beside the final name, syncs, then renames: a reader sees the old file, the new one or none, never a part. */
+async function openDraft(path: string): Promise<ByteDraft> {
+  await mkdir(dirname(path), { recursive: true });
+  const beside = join(dirname(path), `.${process.pid}-${++drafts}.part`);
+  const file = await open(beside, 'wx');
+  let finished = false;
+  return {
+    write: async (content) => {
+      await file.writeFile(content);
+    },
+    commit: async () => {
+      await file.sync();
+      await file.close();
+      await rename(beside, path);
+      finished = true;
+    },
+    discard: async () => {
+      if (finished) return;
+      finished = true;
+      await file.close().catch(undefinedIfClosed);
+      await rm(beside, { force: true });
+    },
+  };
+}
+
+function undefinedIfAbsent(error: unknown): undefined {
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+  throw error;
+}
+
+function undefinedIfClosed(error: unknown): undefined {
+  if ((error as NodeJS.ErrnoException).code === 'EBADF') return undefined;
+  throw error;
+}

@@ -1,0 +1,27 @@
+// Where a batch's files lie. Everything that is written arrives whole under its name or not at all, and every name says
+// what it holds, so that writing a file twice is harmless. A local folder is one such place (`folder.ts`).
+
+import type { Readable } from 'node:stream';
+
+/** A file that is being written piece by piece; nobody sees it before `commit`. */
+export interface Draft {
+  write(text: string): Promise<void>;
+  commit(): Promise<void>;
+  /** Gives the draft up; harmless after `commit`. */
+  discard(): Promise<void>;
+}
+
+/** Names are relative to the batch, with forward slashes: `rows/00001.jsonl`. */
+export interface Store {
+  /** Where it lies, for messages to people. */
+  readonly location: string;
+  /** The whole file as text; undefined where there is none. */
+  read(name: string): Promise<string | undefined>;
+  /** The file as a stream of bytes; errors with ENOENT where there is none. */
+  open(name: string): Readable;
+  exists(name: string): Promise<boolean>;
+  /** Names of the files directly in `folder`, sorted; empty where the folder does not exist. */
+  list(folder: string): Promise<readonly string[]>;
+  write(name: string, content: string | Uint8Array): Promise<void>;
+  draft(name: string): Promise<Draft>;
+}
