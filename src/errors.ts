@@ -80,11 +80,16 @@ export const catalogue = {
     (f) => `${JSON.stringify(f.value)} in column "${f.column}" is not ${f.type}`,
     (f) => f.hint,
   ),
-  E203: entry<{ input: string; columns: readonly string[]; near?: string | undefined }>(
+  E203: entry<{ input: string; columns: readonly string[]; near?: string | undefined; emptyIn?: string }>(
     inputRefused,
-    (f) => `the deployment needs the input "${f.input}", and no column gives it`,
     (f) =>
-      `columns of this sheet: ${list(f.columns)}; --map ${f.input}=${f.near ?? '<column>'} or --set ${f.input}=<value> gives it`,
+      f.emptyIn === undefined
+        ? `the deployment needs the input "${f.input}", and no column gives it`
+        : `the deployment needs the input "${f.input}", and column "${f.emptyIn}" is empty in this row`,
+    (f) =>
+      f.emptyIn === undefined
+        ? `columns of this sheet: ${list(f.columns)}; --map ${f.input}=${f.near ?? '<column>'} or --set ${f.input}=<value> gives it`
+        : 'the input has no default: fill the cell, or take the row out of the sheet',
   ),
   E204: entry<{ column: string; inputs: readonly string[]; near?: string | undefined }>(
     inputRefused,
@@ -93,6 +98,11 @@ export const catalogue = {
       [didYouMean(f.near), `inputs: ${list(f.inputs)}; --drop ${f.column} leaves the column out`]
         .filter(Boolean)
         .join(' '),
+  ),
+  E206: entry<{ column: string; flag: string; columns: readonly string[]; near?: string | undefined }>(
+    inputRefused,
+    (f) => `column "${f.column}" of ${f.flag} is not in the sheet`,
+    (f) => [didYouMean(f.near), `columns of this sheet: ${list(f.columns)}`].filter(Boolean).join(' '),
   ),
   E200: entry<{ rows: number; wrong: number; errorsFile?: string | undefined }>(
     inputRefused,

@@ -40,12 +40,10 @@ export function folderStore(path: string): Store {
   };
 }
 
-type ByteDraft = Draft & { write(content: string | Uint8Array): Promise<void> };
-
 let drafts = 0;
 
 /** Writes beside the final name, syncs, then renames: a reader sees the old file, the new one or none, never a part. */
-async function openDraft(path: string): Promise<ByteDraft> {
+async function openDraft(path: string): Promise<Draft> {
   await mkdir(dirname(path), { recursive: true });
   const beside = join(dirname(path), `.${process.pid}-${++drafts}.part`);
   const file = await open(beside, 'wx');

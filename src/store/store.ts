@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 
 /** A file that is being written piece by piece; nobody sees it before `commit`. */
 export interface Draft {
-  write(text: string): Promise<void>;
+  write(content: string | Uint8Array): Promise<void>;
   commit(): Promise<void>;
   /** Gives the draft up; harmless after `commit`. */
   discard(): Promise<void>;

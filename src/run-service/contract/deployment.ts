@@ -10,6 +10,8 @@ const inputTypeWire = z
     input_id: z.string(),
     class_type: text,
     type: text,
+    /** Only the local run service says so; elsewhere an input without a default is a required one. */
+    required: z.boolean().nullish(),
     default_value: z.unknown(),
     min_value: number,
     max_value: number,
@@ -19,7 +21,7 @@ const inputTypeWire = z
     name: wire.input_id,
     /** The service's word for the type (`string`, `integer`, …), as it was given. */
     type: wire.type ?? wire.class_type ?? 'string',
-    required: wire.default_value === undefined || wire.default_value === null,
+    required: wire.required ?? (wire.default_value === undefined || wire.default_value === null),
     ...(wire.default_value === undefined || wire.default_value === null
       ? {}
       : { default: wire.default_value }),
@@ -70,6 +72,7 @@ export type DeploymentRecord = {
 const inputTypeToWire = (input: InputType): object => ({
   input_id: input.name,
   type: input.type,
+  required: input.required,
   default_value: input.default ?? null,
   ...(input.min === undefined ? {} : { min_value: input.min }),
   ...(input.max === undefined ? {} : { max_value: input.max }),

@@ -8,6 +8,7 @@ export const profileSchema = z
     list_gap_ms: z.number().nonnegative(),
     settle_ms: z.number().nonnegative(),
     settle_without_control_ms: z.number().nonnegative(),
+    skew_ms: z.number().nonnegative().default(0),
     poll_interval_ms: z.number().positive(),
   })
   .transform((wire) => ({
@@ -16,11 +17,13 @@ export const profileSchema = z
     listGapMs: wire.list_gap_ms,
     settleMs: wire.settle_ms,
     settleWithoutControlMs: wire.settle_without_control_ms,
+    skewMs: wire.skew_ms,
     pollIntervalMs: wire.poll_interval_ms,
   }));
 export type Profile = z.infer<typeof profileSchema>;
 
-export const profileToWire = (profile: Profile): object => ({
+/** The local service shares its clients' clock, so that it tells no skew. */
+export const profileToWire = (profile: Omit<Profile, 'skewMs'>): object => ({
   rehearsal: profile.rehearsal,
   post_deadline_ms: profile.postDeadlineMs,
   list_gap_ms: profile.listGapMs,

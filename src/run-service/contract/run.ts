@@ -256,3 +256,29 @@ export function runToListWire(run: RunRecord, also: { inputs: boolean; outputs: 
     ...(also.outputs ? { outputs } : {}),
   };
 }
+
+/** The few fields that the run list of a deployment shows. Its `duration` is text, as the real service writes it. */
+export function runToLightWire(run: RunRecord): object {
+  const lived = seconds(run.createdAtMs, run.endedAtMs);
+  return {
+    id: run.id,
+    status: run.status,
+    created_at: dateOf(run.createdAtMs),
+    started_at: dateOf(run.startedAtMs),
+    ended_at: dateOf(run.endedAtMs),
+    workflow_id: run.workflowId,
+    workflow_version_id: run.workflowVersionId,
+    machine_id: run.machineId,
+    gpu: run.gpu,
+    origin: run.origin,
+    user_id: run.userId,
+    deployment_id: run.deploymentId,
+    duration: lived === null ? null : String(lived),
+  };
+}
+
+/** A page of the run list of a deployment. */
+export const runPageToWire = (
+  runs: readonly RunRecord[],
+  meta: { readonly total: number; readonly limit: number; readonly offset: number },
+): object => ({ data: runs.map(runToLightWire), meta });

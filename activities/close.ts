@@ -1,0 +1,10 @@
+import { heartbeat } from '@temporalio/activity';
+import type { BatchView } from '../src/batch/view.ts';
+import { writeResults } from '../src/results/results.ts';
+import type { BatchPlace, Hands } from './hands.ts';
+
+/** Writes what the user asked for in the first place. Doing it twice makes the same files. */
+export async function close(hands: Hands, order: BatchPlace & { readonly view: BatchView }): Promise<void> {
+  const { file, store } = await hands.open(order);
+  await writeResults({ file, store, view: order.view, onProgress: () => heartbeat() });
+}

@@ -1,0 +1,105 @@
+// Writes one part: up to a hundred rows that have their outcome, with the files of those that succeeded. The part is
+// written in one piece at the end, so that doing it twice, or half and then again, makes the same files.
+
+import { heartbeat } from '@temporalio/activity';
+import { costOf } from '../src/batch/gpu.ts';
+import { partName } from '../src/batch/ids.ts';
+import type { RowEnd } from '../src/batch/messages.ts';
+import type { PastAttempt } from '../src/batch/outcome.ts';
+import { NO_TALLY, tallyOutcome, tallyUse, type Tally } from '../src/batch/tally.ts';
+import type { Run } from '../src/run-service/contract/run.ts';
+import type { AttemptRecord, RowRecord } from '../src/results/record.ts';
+import type { SheetRow } from '../src/sheet/pages.ts';
+import { atOnce } from './at-once.ts';
+import { deliver } from './deliver.ts';
+import type { BatchPlace, Hands, OpenBatch } from './hands.ts';
+
+export type PartOrder = BatchPlace & { readonly part: number; readonly rows: readonly RowEnd[] };
+
+const ROWS_AT_ONCE = 16;
+
+export async function collect(hands: Hands, order: PartOrder): Promise<Tally> {
+  const open = await hands.open(order);
+  const rows = await hands.readRows(
+    open.store,
+    order.rows.map(({ row }) => row),
+  );
+  const records = await atOnce(order.rows, ROWS_AT_ONCE, async (end) => {
+    heartbeat();
+    return recordOf(hands, open, end, rows.get(end.row));
+  });
+  await open.store.write(
+    partName(order.part),
+    records.map((record) => `${JSON.stringify(record)}\n`).join(''),
+  );
+  return records.reduce(fold, NO_TALLY);
+}
+
+async function recordOf(
+  hands: Hands,
+  open: OpenBatch,
+  end: RowEnd,
+  row: SheetRow | undefined,
+): Promise<RowRecord> {
+  if (row === undefined) throw new Error(`row ${end.row} is not in its page`);
+  const attempts = await Promise.all(end.attempts.map((attempt) => attemptRecord(open, attempt)));
+  const last = end.attempts.at(-1);
+  const delivery =
+    last?.outcome === 'succeeded' && last.runId !== undefined
+      ? await deliver(hands, open, last.runId, row.key)
+      : { outcome: outcomeOf(last), reason: last?.reason, files: [], texts: [] };
+  return {
+    row: row.row,
+    key: row.key,
+    outcome: delivery.outcome,
+    ...(delivery.reason === undefined ? {} : { reason: delivery.reason }),
+    ...(row.gpu === undefined ? {} : { gpu_asked: row.gpu }),
+    inputs: row.inputs,
+    attempts,
+    files: delivery.files,
+    ...(delivery.texts.length > 0 ? { texts: delivery.texts } : {}),
+  };
+}
+
+/** A last attempt that was proved absent belongs to a row that was cancelled before it could be sent again. */
+const outcomeOf = (last: PastAttempt | undefined): RowRecord['outcome'] =>
+  last === undefined || last.outcome === 'absent' ? 'cancelled' : last.outcome;
+
+async function attemptRecord({ file, service }: OpenBatch, past: PastAttempt): Promise<AttemptRecord> {
+  const { attempt, outcome, reason, runId } = past;
+  const run = runId === undefined ? undefined : await service.getRun(runId);
+  return {
+    attempt,
+    outcome,
+    ...(reason === undefined ? {} : { reason }),
+    ...(runId === undefined ? {} : { run_id: runId }),
+    ...(run === undefined ? {} : usageOf(run, file.service.prices)),
+  };
+}
+
+function usageOf(run: Run, prices: Readonly<Record<string, number>>): Partial<AttemptRecord> {
+  const { gpu, createdAtMs, queuedAtMs, endedAtMs, coldStartSeconds, runSeconds } = run;
+  return {
+    ...(gpu === undefined ? {} : { gpu_used: gpu }),
+    ...(createdAtMs === undefined ? {} : { created_at: new Date(createdAtMs).toISOString() }),
+    ...(endedAtMs === undefined ? {} : { ended_at: new Date(endedAtMs).toISOString() }),
+    ...(createdAtMs === undefined || queuedAtMs === undefined
+      ? {}
+      : { queue_seconds: (queuedAtMs - createdAtMs) / 1000 }),
+    ...(coldStartSeconds === undefined ? {} : { cold_start_seconds: coldStartSeconds }),
+    ...(runSeconds === undefined ? {} : { run_seconds: runSeconds }),
+    cost_usd: costOf(prices, gpu, { coldStart: coldStartSeconds, run: runSeconds }),
+  };
+}
+
+function fold(tally: Tally, record: RowRecord): Tally {
+  return record.attempts.reduce(foldAttempt, tallyOutcome(tally, record.outcome));
+}
+
+function foldAttempt(
+  tally: Tally,
+  { gpu_used, cost_usd = 0, cold_start_seconds = 0, run_seconds = 0 }: AttemptRecord,
+): Tally {
+  if (gpu_used === undefined) return tally;
+  return tallyUse(tally, gpu_used, { runs: 1, seconds: cold_start_seconds + run_seconds, costUsd: cost_usd });
+}

@@ -1,0 +1,46 @@
+// What the activities are given to work with. One value of this type is composed at the root of each worker.
+
+import type { AsyncCompletionClient } from '@temporalio/client';
+import type { Logger } from 'pino';
+import type { RememberingService } from '../src/run-service/remember.ts';
+import type { Download } from '../src/run-service/download.ts';
+import type { SheetRow } from '../src/sheet/pages.ts';
+import type { BatchFile } from '../src/store/batch-file.ts';
+import type { Store } from '../src/store/store.ts';
+import type { BatchLine } from '../src/temporal/batches.ts';
+
+export type BatchPlace = { readonly batch: string; readonly folder: string };
+
+/** A batch as an activity finds it: its frozen order, its files, and the service that it speaks to. */
+export type OpenBatch = {
+  readonly file: BatchFile;
+  readonly store: Store;
+  readonly service: RememberingService;
+};
+
+export type Hands = {
+  /** Throws where the folder holds no such batch or this worker has no key for its service. */
+  open(place: BatchPlace): Promise<OpenBatch>;
+  /** Rows by number, from their pages. */
+  readRows(store: Store, rows: readonly number[]): Promise<ReadonlyMap<number, SheetRow>>;
+  /** Completing and heartbeating activities by their task token. */
+  readonly activities: AsyncCompletionClient;
+  /** Talking to running batches. */
+  readonly batches: BatchLine;
+  readonly download: Download;
+  readonly webhooks: {
+    readonly secret: string;
+    /** The public address of this worker's receiver; undefined where it has none. */
+    readonly receiver: () => string | undefined;
+  };
+  readonly wire: Wire;
+  readonly log: Logger;
+};
+
+/** The worker's view of its Queue Run calls. */
+export type Wire = {
+  /** Aborted when this worker is asked to end: no POST begins any more. */
+  readonly stopping: AbortSignal;
+  began(): void;
+  answered(): void;
+};

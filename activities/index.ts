@@ -1,0 +1,29 @@
+import { cancelRuns } from './cancel-runs.ts';
+import { close } from './close.ts';
+import { collect } from './collect.ts';
+import type { Hands } from './hands.ts';
+import { lookInLists } from './look-in-lists.ts';
+import { plan } from './plan.ts';
+import { queueRuns } from './queue-runs.ts';
+import { watchRuns } from './watch-runs.ts';
+
+type Bound<T extends Record<string, (hands: Hands, order: never) => unknown>> = {
+  [K in keyof T]: (order: Parameters<T[K]>[1]) => ReturnType<T[K]>;
+};
+
+const bind = <T extends Record<string, (hands: Hands, order: never) => unknown>>(
+  hands: Hands,
+  work: T,
+): Bound<T> =>
+  Object.fromEntries(
+    Object.entries(work).map(([name, activity]) => [name, (order: never) => activity(hands, order)]),
+  ) as unknown as Bound<T>;
+
+/** The activities that send; they share the workflows' task queue. */
+export const createSenders = (hands: Hands) => bind(hands, { queueRuns });
+
+/** All other activities; they have a task queue of their own. */
+export const createWork = (hands: Hands) =>
+  bind(hands, { plan, watchRuns, lookInLists, cancelRuns, collect, close });
+
+export type Activities = ReturnType<typeof createSenders> & ReturnType<typeof createWork>;

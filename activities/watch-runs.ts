@@ -1,0 +1,124 @@
+// One look of the durable poll (R18): asks the workflow what is outstanding, asks the service, signals what has ended,
+// and fails on purpose with the time of the next look. Whatever goes wrong here only makes the next look the next try.
+
+import { activityInfo, heartbeat } from '@temporalio/activity';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { SAFETY_LOOK_MS } from '../src/batch/limits.ts';
+import type { End } from '../src/batch/messages.ts';
+import type { Watch } from '../src/batch/watching.ts';
+import { reasonOf } from '../src/errors.ts';
+import { isTerminal, type Run } from '../src/run-service/contract/run.ts';
+import { standingOf } from '../src/run-service/ending.ts';
+import { atOnce } from './at-once.ts';
+import type { BatchPlace, Hands, OpenBatch } from './hands.ts';
+
+export type WatchOrder = BatchPlace & { readonly firstLookMs: number };
+type Watched = Watch['runs'][number];
+
+const GETS_AT_ONCE = 16;
+const ENDS_PER_SIGNAL = 500;
+const LIST_PAGE = 200;
+
+/** A run that the service has not known for this long after it accepted it has vanished. */
+const VANISHED_AFTER_MS = 60_000;
+
+export async function watchRuns(hands: Hands, order: WatchOrder): Promise<never> {
+  if (activityInfo().attempt === 1) throw lookAgain(order.firstLookMs);
+  throw lookAgain(await look(hands, order));
+}
+
+const lookAgain = (ms: number): ApplicationFailure =>
+  ApplicationFailure.create({
+    message: 'looks again later',
+    type: 'LookAgain',
+    nextRetryDelay: Math.max(1, ms),
+    category: ApplicationFailureCategory.BENIGN,
+  });
+
+async function look(hands: Hands, order: WatchOrder): Promise<number> {
+  try {
+    const watch = await hands.batches.watch(order.batch);
+    if (watch === undefined) return SAFETY_LOOK_MS;
+    const open = await hands.open(order);
+    for await (const ends of endsAmong(open, watch.runs)) {
+      if (ends.length > 0) await hands.batches.tellEnds(order.batch, 'look', ends);
+    }
+    return watch.lookAgainMs;
+  } catch (error) {
+    hands.log.warn({ batch: order.batch, reason: reasonOf(error) }, 'a look at the outstanding runs failed');
+    return SAFETY_LOOK_MS;
+  }
+}
+
+/** Ends found, at most a signal's worth at a time: those that a list shows as ended, or all where there is no list. */
+async function* endsAmong(open: OpenBatch, runs: readonly Watched[]): AsyncGenerator<readonly End[]> {
+  const openIds = await stillOpen(open, runs);
+  const suspects = runs.filter(({ runId }) => !openIds.has(runId));
+  for (let from = 0; from < suspects.length; from += ENDS_PER_SIGNAL) {
+    const ends = await atOnce(suspects.slice(from, from + ENDS_PER_SIGNAL), GETS_AT_ONCE, (watched) => {
+      heartbeat();
+      return endOf(open, watched);
+    });
+    yield ends.filter((end) => end !== undefined);
+  }
+}
+
+/** Runs that a list shows as not ended: one call instead of a Get Run each. Empty where the service has no list. */
+async function stillOpen(
+  { file, service }: OpenBatch,
+  runs: readonly Watched[],
+): Promise<ReadonlySet<string>> {
+  const { workflowId } = file.deployment;
+  const wanted = new Set(runs.map(({ runId }) => runId));
+  const open = new Set<string>();
+  if (workflowId === undefined) return open;
+  const pagesMost = 2 + Math.ceil((4 * runs.length) / LIST_PAGE);
+  for (let page = 0; wanted.size > 0 && page < pagesMost; page += 1) {
+    const listed = await service.listRuns(workflowId, { limit: LIST_PAGE, offset: page * LIST_PAGE });
+    heartbeat();
+    for (const run of listed ?? []) {
+      if (wanted.delete(run.id) && !isTerminal(run.status)) open.add(run.id);
+    }
+    if (listed === undefined || listed.length < LIST_PAGE) break;
+  }
+  return open;
+}
+
+/** The confirmed end of a run; undefined while it has none. */
+async function endOf(
+  { service }: OpenBatch,
+  { row, attempt, runId, since }: Watched,
+): Promise<End | undefined> {
+  const run = await service.getRun(runId);
+  if (run === undefined) {
+    if (Date.now() - since < VANISHED_AFTER_MS || (await service.getRun(runId))) return undefined;
+    return { row, attempt, runId, outcome: 'unknown', reason: 'the service does not know the run any more' };
+  }
+  // An answer about another run says nothing about this one.
+  if (run.id !== runId) return undefined;
+  const standing = standingOf(run);
+  if (standing.kind === 'stale') return endOfStale(service, run, { row, attempt, runId });
+  return standing.kind === 'ended' ? toEnd({ row, attempt, runId }, standing) : undefined;
+}
+
+/** R8: reported as timed out, and yet it may start tomorrow; cancelled here, or reported as possible spend. */
+async function endOfStale(
+  service: OpenBatch['service'],
+  run: Run,
+  name: Pick<End, 'row' | 'attempt' | 'runId'>,
+): Promise<End> {
+  await service.cancelRun(run.id);
+  const after = await service.getRun(run.id);
+  const standing = after && standingOf(after);
+  if (standing?.kind === 'ended') return toEnd(name, standing);
+  return {
+    ...name,
+    outcome: 'unknown',
+    reason: 'untouched for a day and not to be cancelled: it may still run',
+  };
+}
+
+const toEnd = (
+  name: Pick<End, 'row' | 'attempt' | 'runId'>,
+  { outcome, reason }: { readonly outcome: End['outcome']; readonly reason?: string },
+): End => ({ ...name, outcome, ...(reason === undefined ? {} : { reason }) });

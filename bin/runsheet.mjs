@@ -1,0 +1,53 @@
+#!/usr/bin/env node
+// Finds a Node that is new enough, turns its compile cache on, and loads the command line. Written for any old Node.
+
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import * as module from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+const OLDEST = [24, 16];
+
+const [major, minor] = process.versions.node.split('.').map(Number);
+const isNew = major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]);
+
+if (isNew) await main();
+else again();
+
+async function main() {
+  module.enableCompileCache?.();
+  const compiled = new URL('../dist/src/cli/main.js', import.meta.url);
+  // A clone runs its sources; a package carries none, because Node takes no TypeScript from node_modules.
+  const source = new URL('../src/cli/main.ts', import.meta.url);
+  const { main: start } = await import(existsSync(source) ? source.href : compiled.href);
+  await start(process.argv.slice(2));
+}
+
+/** Starts the same command on the Node that was installed with the package. */
+function again() {
+  const node = installedNode();
+  if (node === undefined) {
+    process.stderr.write(
+      `error[E601]: Node ${process.versions.node} is too old, and none was installed with the package\n` +
+        `hint: install Node ${OLDEST.join('.')} or newer, or run npm ci here again\n`,
+    );
+    process.exit(1);
+  }
+  // Ctrl-C reaches both; the child decides what it means.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => undefined);
+  const { status, signal } = spawnSync(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
+  if (signal) process.kill(process.pid, signal);
+  process.exit(status ?? 1);
+}
+
+function installedNode() {
+  const { platform, arch } = process;
+  const name = `node-${platform === 'win32' ? 'win' : platform}-${arch}`;
+  try {
+    const manifest = module.createRequire(import.meta.url).resolve(`${name}/package.json`);
+    const program = fileURLToPath(new URL(platform === 'win32' ? 'bin/node.exe' : 'bin/node', `file://${manifest}`));
+    return existsSync(program) ? program : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,81 @@
+// The state as it travels to the next workflow run of the same batch (R17). Groups never travel: a batch continues as new
+// only while none is in flight.
+
+import type { Entry } from './entry.ts';
+import type { RowEnd } from './messages.ts';
+import { NEWEST_RULES } from './rules.ts';
+import { begin, put, type State } from './state.ts';
+
+type Plain = Pick<
+  State,
+  | 'order'
+  | 'now'
+  | 'cursor'
+  | 'nextGroup'
+  | 'nextPart'
+  | 'holdUntil'
+  | 'bounces'
+  | 'trouble'
+  | 'paused'
+  | 'cancelling'
+  | 'control'
+  | 'endsBy'
+  | 'lastFailure'
+  | 'tally'
+  | 'ledger'
+>;
+
+export type Carried = Plain & {
+  readonly format: 1;
+  readonly entries: readonly Entry[];
+  readonly parts: readonly (readonly [part: number, rows: readonly RowEnd[]])[];
+};
+
+/** What `unpack` makes the same state of. Throws while a group is in flight. */
+export function pack(state: State): Carried {
+  if (state.groups.size > 0) throw new Error(`${state.groups.size} groups are in flight`);
+  const { order, now, cursor, nextGroup, nextPart, holdUntil, bounces, tally, ledger } = state;
+  const { trouble, paused, cancelling, control, endsBy, lastFailure } = state;
+  return {
+    format: 1,
+    order,
+    now,
+    cursor,
+    nextGroup,
+    nextPart,
+    holdUntil,
+    bounces,
+    tally,
+    ledger,
+    trouble,
+    paused,
+    cancelling,
+    control,
+    endsBy,
+    lastFailure,
+    entries: inOrder(state),
+    parts: [...state.parts],
+  };
+}
+
+/** The carried state, by the newest rules. Throws when it was carried by code newer than this. */
+export function unpack(carried: Carried): State {
+  const { format, entries, parts, ...plain } = carried;
+  if ((format as number) !== 1)
+    throw new Error(`this worker does not know state format ${format}; a newer one must take over`);
+  const state: State = {
+    ...begin(plain.order, plain.now),
+    ...plain,
+    rules: NEWEST_RULES,
+    parts: new Map(parts),
+  };
+  for (const entry of entries) put(state, entry);
+  return state;
+}
+
+/** Waiting and ended rows keep their order, because `put` queues them one behind the other. */
+function inOrder(state: State): readonly Entry[] {
+  const queued = new Set([...state.waiting, ...state.ended]);
+  const others = [...state.entries.keys()].filter((row) => !queued.has(row));
+  return [...others, ...queued].flatMap((row) => state.entries.get(row) ?? []);
+}

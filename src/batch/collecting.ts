@@ -1,0 +1,38 @@
+// When ended rows are written: a hundred at a time, or whatever has waited two seconds, or all that is left.
+
+import { pastWith, type Ended } from './entry.ts';
+import { COLLECT_AFTER_MS, COLLECT_ROWS, COLLECTS_IN_FLIGHT } from './limits.ts';
+import type { Command, RowEnd } from './messages.ts';
+import { forget, isIdle, takeEnded, type State } from './state.ts';
+
+/** Collects for the ended rows whose time has come. */
+export function collectEnded(state: State): readonly Command[] {
+  const commands: Command[] = [];
+  while (state.parts.size < COLLECTS_IN_FLIGHT && isPartDue(state)) commands.push(collectPart(state));
+  return commands;
+}
+
+/** When the oldest ended row must be collected at the latest; never, where none waits. */
+export function collectBy(state: State): number {
+  const entry = state.ended[0] === undefined ? undefined : state.entries.get(state.ended[0]);
+  return entry?.phase === 'ended' ? entry.at + COLLECT_AFTER_MS : Number.POSITIVE_INFINITY;
+}
+
+function isPartDue(state: State): boolean {
+  if (state.ended.length === 0) return false;
+  return state.ended.length >= COLLECT_ROWS || state.now >= collectBy(state) || isIdle(state);
+}
+
+function collectPart(state: State): Command {
+  const part = state.nextPart;
+  state.nextPart += 1;
+  const rows = takeEnded(state, COLLECT_ROWS).map(toRowEnd);
+  for (const { row } of rows) forget(state, row);
+  state.parts.set(part, rows);
+  return { type: 'collect', part, rows };
+}
+
+const toRowEnd = (entry: Ended): RowEnd => ({
+  row: entry.row,
+  attempts: pastWith(entry, entry.outcome, entry),
+});

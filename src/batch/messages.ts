@@ -1,0 +1,81 @@
+// What the batch's state is told (events) and what it asks for (commands). The workflow translates both; the same
+// words travel in Temporal's payloads, so they are small: no outputs, no addresses.
+
+import type { PostClass } from './classify.ts';
+import type { Outcome, PastAttempt } from './outcome.ts';
+import type { Tally } from './tally.ts';
+
+export type AttemptName = { readonly row: number; readonly attempt: number };
+
+/** What became of one attempt of a group. */
+export type Answer = AttemptName &
+  (
+    | { readonly became: 'accepted'; readonly runId: string }
+    | {
+        readonly became: Exclude<PostClass, 'accepted'>;
+        /** Not before this long from now; 0 where waiting helps nobody. */
+        readonly retryAfterMs?: number;
+        readonly reason?: string;
+      }
+  );
+export type Unaccepted = Exclude<Answer, { became: 'accepted' }>;
+
+/** The end of one run, confirmed by Get Run. */
+export type End = AttemptName & {
+  readonly runId: string;
+  readonly outcome: Outcome;
+  readonly reason?: string;
+};
+
+/** A run that carries the token of an attempt. */
+export type Seen = AttemptName & { readonly runId: string };
+
+/** One reading of the run lists for uncertain attempts. */
+export type ListLook = {
+  /** When the reading began. */
+  readonly askedAt: number;
+  /** `complete`: read without error beyond the oldest attempt; `none`: the service has no such list. */
+  readonly answer: 'complete' | 'incomplete' | 'none';
+  readonly found: readonly Seen[];
+  /** Whether the control run was in it. */
+  readonly control: boolean;
+};
+
+export type Event =
+  | { readonly type: 'started' }
+  | {
+      readonly type: 'groupAnswered';
+      readonly group: number;
+      readonly answers: readonly Answer[];
+      /** What became of attempts without an answer, and why. */
+      readonly rest: 'not-sent' | 'uncertain';
+      readonly reason?: string;
+    }
+  | { readonly type: 'runsEnded'; readonly by: 'webhook' | 'look'; readonly ends: readonly End[] }
+  | { readonly type: 'runsSeen'; readonly seen: readonly Seen[] }
+  | { readonly type: 'listed'; readonly look: ListLook }
+  | { readonly type: 'collected'; readonly part: number; readonly tally: Tally }
+  | { readonly type: 'closed' }
+  | { readonly type: 'woke' }
+  | { readonly type: 'drain' }
+  | { readonly type: 'cancel'; readonly running: boolean }
+  | { readonly type: 'resume' };
+
+/** A row as `collect` is asked to write it: all of its attempts, the last one with its outcome. */
+export type RowEnd = {
+  readonly row: number;
+  readonly attempts: readonly PastAttempt[];
+};
+
+export type Command =
+  | { readonly type: 'send'; readonly group: number; readonly attempts: readonly AttemptName[] }
+  | {
+      readonly type: 'list';
+      readonly attempts: readonly AttemptName[];
+      readonly since: number;
+      readonly control?: string;
+    }
+  | { readonly type: 'collect'; readonly part: number; readonly rows: readonly RowEnd[] }
+  | { readonly type: 'cancelRuns'; readonly runs: readonly Seen[] }
+  | { readonly type: 'wake'; readonly at: number }
+  | { readonly type: 'close' };

@@ -1,0 +1,61 @@
+// Who is sent next, and how many at once: rows that are due again first, then the next rows of the sheet.
+
+import { GROUP_ATTEMPTS, GROUPS_IN_FLIGHT } from './limits.ts';
+import type { AttemptName, Command } from './messages.ts';
+import { freeSlots } from './slots.ts';
+import { dueOf, hasUnsent, isFull, put, type State } from './state.ts';
+
+/** Groups for all that is due and has a slot. */
+export function sendDue(state: State): readonly Command[] {
+  if (!maySend(state)) return [];
+  const attempts = takeDue(state, Math.min(freeSlots(state), roomInGroups(state)));
+  const commands: Command[] = [];
+  for (let from = 0; from < attempts.length; from += GROUP_ATTEMPTS) {
+    commands.push(sendGroup(state, attempts.slice(from, from + GROUP_ATTEMPTS)));
+  }
+  return commands;
+}
+
+/** Whether sending is allowed at all at this moment. */
+export function maySend(state: State): boolean {
+  return state.paused === undefined && !state.draining && state.now >= state.holdUntil;
+}
+
+function roomInGroups(state: State): number {
+  return (GROUPS_IN_FLIGHT - state.groups.size) * GROUP_ATTEMPTS;
+}
+
+function takeDue(state: State, most: number): readonly AttemptName[] {
+  const taken: AttemptName[] = [];
+  while (taken.length < most) {
+    const attempt = takeWaiting(state) ?? takeUnsent(state);
+    if (attempt === undefined) break;
+    taken.push(attempt);
+  }
+  return taken;
+}
+
+function takeWaiting(state: State): AttemptName | undefined {
+  const row = state.waiting[0];
+  if (row === undefined || dueOf(state, row) > state.now) return undefined;
+  const entry = state.entries.get(row);
+  if (entry === undefined) return undefined;
+  const { attempt, tries, past } = entry;
+  put(state, { phase: 'sending', row, attempt, tries, past });
+  return { row, attempt };
+}
+
+function takeUnsent(state: State): AttemptName | undefined {
+  if (!hasUnsent(state) || isFull(state)) return undefined;
+  const row = state.cursor;
+  state.cursor += 1;
+  put(state, { phase: 'sending', row, attempt: 1, tries: 0, past: [] });
+  return { row, attempt: 1 };
+}
+
+function sendGroup(state: State, attempts: readonly AttemptName[]): Command {
+  const group = state.nextGroup;
+  state.nextGroup += 1;
+  state.groups.set(group, { rows: attempts.map(({ row }) => row), at: state.now });
+  return { type: 'send', group, attempts };
+}

@@ -1,0 +1,141 @@
+// The whole memory of a batch, and the only ways to change which phase a row is in. `step` owns the state it is given
+// and changes it in place: copying ten thousand entries for every end of a run would cost more than all else together.
+
+import { ENTRIES_MAX, STATE_BYTES_MAX } from './limits.ts';
+import { weightOf, type Ended, type Entry, type Phase } from './entry.ts';
+import { NO_LEDGER, type Ledger } from './ledger.ts';
+import type { RowEnd } from './messages.ts';
+import type { Order } from './order.ts';
+import type { Outcome } from './outcome.ts';
+import { NEWEST_RULES } from './rules.ts';
+import { NO_TALLY, type Tally } from './tally.ts';
+
+export type State = {
+  readonly order: Order;
+  /** The rules by which this workflow run decides; see rules.ts. */
+  readonly rules: number;
+  /** Never runs backwards. */
+  now: number;
+  /** The first row that was never sent. */
+  cursor: number;
+  readonly entries: Map<number, Entry>;
+  readonly phases: Record<Phase, number>;
+  bytes: number;
+  /** Rows in phase waiting, by the time they are due. */
+  readonly waiting: number[];
+  /** Rows in phase ended that no collect holds, in the order of their ends. */
+  readonly ended: number[];
+  /** Groups in flight: the rows of each, and when it was asked for. */
+  readonly groups: Map<number, { readonly rows: readonly number[]; readonly at: number }>;
+  /** Collects in flight: the rows of each part. */
+  readonly parts: Map<number, readonly RowEnd[]>;
+  nextGroup: number;
+  nextPart: number;
+  /** Nothing is sent before this. */
+  holdUntil: number;
+  /** Groups in a row of which something could not be sent. */
+  bounces: number;
+  /** Why nothing could be sent lately, for people. */
+  trouble?: string | undefined;
+  paused?: string | undefined;
+  cancelling?: 'unsent' | 'running' | undefined;
+  /** Sending stops so that the workflow can continue as new. */
+  draining: boolean;
+  readonly doubt: { inFlight: boolean; nextAt: number; looks: number };
+  /** The latest run that was accepted, and when its group was asked for: a later list must show it. */
+  control?: { readonly runId: string; readonly at: number } | undefined;
+  /** What told the latest end. */
+  endsBy?: 'webhook' | 'look' | undefined;
+  lastFailure?: { readonly row: number; readonly outcome: Outcome; readonly reason?: string } | undefined;
+  tally: Tally;
+  ledger: Ledger;
+  closing: boolean;
+  finished: boolean;
+};
+
+export function begin(order: Order, now: number): State {
+  return {
+    order,
+    rules: NEWEST_RULES,
+    now,
+    cursor: 1,
+    entries: new Map(),
+    phases: { waiting: 0, sending: 0, running: 0, uncertain: 0, ended: 0 },
+    bytes: 0,
+    waiting: [],
+    ended: [],
+    groups: new Map(),
+    parts: new Map(),
+    nextGroup: 1,
+    nextPart: 1,
+    holdUntil: 0,
+    bounces: 0,
+    draining: false,
+    doubt: { inFlight: false, nextAt: 0, looks: 0 },
+    tally: NO_TALLY,
+    ledger: NO_LEDGER,
+    closing: false,
+    finished: false,
+  };
+}
+
+/** Puts a row into a phase, whatever it was in before. */
+export function put(state: State, entry: Entry): void {
+  forget(state, entry.row);
+  state.entries.set(entry.row, entry);
+  state.phases[entry.phase] += 1;
+  state.bytes += weightOf(entry);
+  if (entry.phase === 'waiting') insertByDue(state, entry.row, entry.dueAt);
+  if (entry.phase === 'ended') state.ended.push(entry.row);
+}
+
+/** Takes a row out of the state. */
+export function forget(state: State, row: number): void {
+  const entry = state.entries.get(row);
+  if (entry === undefined) return;
+  state.entries.delete(row);
+  state.phases[entry.phase] -= 1;
+  state.bytes -= weightOf(entry);
+  if (entry.phase === 'waiting') state.waiting.splice(state.waiting.indexOf(row), 1);
+}
+
+function insertByDue(state: State, row: number, dueAt: number): void {
+  let low = 0;
+  let high = state.waiting.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (dueOf(state, state.waiting[middle]) <= dueAt) low = middle + 1;
+    else high = middle;
+  }
+  state.waiting.splice(low, 0, row);
+}
+
+/** When a waiting row is due; never, for a row that does not wait. */
+export function dueOf(state: State, row: number | undefined): number {
+  const entry = row === undefined ? undefined : state.entries.get(row);
+  return entry?.phase === 'waiting' ? entry.dueAt : Number.POSITIVE_INFINITY;
+}
+
+/** Whether no further row may come in; rows that are in go on. */
+export function isFull(state: State): boolean {
+  return state.entries.size >= ENTRIES_MAX || state.bytes >= STATE_BYTES_MAX;
+}
+
+/** Whether no row is left that waits, is sent or has a run: all that remains is to collect. */
+export function isIdle(state: State): boolean {
+  const { waiting, sending, running, uncertain } = state.phases;
+  return waiting + sending + running + uncertain === 0 && !hasUnsent(state);
+}
+
+/** Whether rows beyond the cursor are still to be sent. */
+export function hasUnsent(state: State): boolean {
+  return state.cursor <= state.order.rows && state.cancelling === undefined;
+}
+
+/** The ended rows that `take` removes from the queue, oldest first. */
+export function takeEnded(state: State, most: number): readonly Ended[] {
+  return state.ended.splice(0, most).flatMap((row) => {
+    const entry = state.entries.get(row);
+    return entry?.phase === 'ended' ? [entry] : [];
+  });
+}

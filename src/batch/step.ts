@@ -1,0 +1,106 @@
+// The batch's decisions: an event comes in, the state changes, commands go out. Nothing here reads a clock, draws a
+// number or waits; the workflow and the simulator are two shells around the same function.
+
+import { answerGroup } from './answers.ts';
+import { cancelBatch, cancelRunning } from './cancelling.ts';
+import { collectEnded } from './collecting.ts';
+import { judgeLook, lookForUncertain } from './doubt.ts';
+import { endRuns, seeRuns } from './ends.ts';
+import { ENTRIES_MAX } from './limits.ts';
+import type { Command, Event } from './messages.ts';
+import { sendDue } from './sending.ts';
+import { usedSlots } from './slots.ts';
+import { isIdle, type State } from './state.ts';
+import { addTallies, tallyOutcome } from './tally.ts';
+import { nextWake } from './waking.ts';
+
+export type Step = { readonly state: State; readonly commands: readonly Command[] };
+
+/** What follows from an event at `now` (ms since 1970). Changes `state` in place and hands it back. */
+export function step(state: State, event: Event, now: number): Step {
+  state.now = Math.max(state.now, now);
+  const asked = apply(state, event);
+  const commands = [...asked, ...decide(state)];
+  assertBounds(state);
+  return { state, commands };
+}
+
+/** R16: a state beyond its bounds would wedge its workflow for good; failing the task keeps the last good one. */
+function assertBounds(state: State): void {
+  const used = usedSlots(state);
+  if (state.entries.size > ENTRIES_MAX || used > state.order.cap) {
+    throw new Error(
+      `batch state out of bounds: ${state.entries.size} entries, ${used} of ${state.order.cap} slots`,
+    );
+  }
+}
+
+function apply(state: State, event: Event): readonly Command[] {
+  switch (event.type) {
+    case 'started':
+      return takeUp(state);
+    case 'groupAnswered':
+      return answerGroup(state, event);
+    case 'runsEnded':
+      return endRuns(state, event.ends, event.by);
+    case 'runsSeen':
+      return seeRuns(state, event.seen, 'webhook');
+    case 'listed':
+      return judgeLook(state, event.look);
+    case 'collected':
+      return foldPart(state, event);
+    case 'cancel':
+      return cancelBatch(state, event.running);
+    case 'resume':
+      return resume(state);
+    case 'drain':
+      state.draining = true;
+      return [];
+    case 'closed':
+      state.finished = true;
+      return [];
+    case 'woke':
+      return [];
+  }
+}
+
+/** What the state asks for whenever anything changed, in this order: free money first, then proof, then files. */
+function decide(state: State): readonly Command[] {
+  if (state.finished) return [];
+  return [
+    ...sendDue(state),
+    ...lookForUncertain(state),
+    ...collectEnded(state),
+    ...closeWhenDone(state),
+    ...nextWake(state),
+  ];
+}
+
+/** What the workflow run before this one had asked for and not yet heard of: asking twice does no harm. */
+function takeUp(state: State): readonly Command[] {
+  const collects = [...state.parts].map(([part, rows]) => ({ type: 'collect' as const, part, rows }));
+  return state.cancelling === 'running' ? [...collects, ...cancelRunning(state)] : collects;
+}
+
+/** R14: a row counts when its files are there, which is when its part is written. */
+function foldPart(state: State, event: Extract<Event, { type: 'collected' }>): readonly Command[] {
+  if (state.parts.delete(event.part)) state.tally = addTallies(state.tally, event.tally);
+  return [];
+}
+
+function resume(state: State): readonly Command[] {
+  state.paused = undefined;
+  state.trouble = undefined;
+  state.holdUntil = state.now;
+  state.bounces = 0;
+  return [];
+}
+
+function closeWhenDone(state: State): readonly Command[] {
+  if (state.closing || !isIdle(state) || state.entries.size + state.parts.size + state.groups.size > 0)
+    return [];
+  state.closing = true;
+  const neverSent = state.order.rows - state.cursor + 1;
+  if (neverSent > 0) state.tally = tallyOutcome(state.tally, 'cancelled', neverSent);
+  return [{ type: 'close' }];
+}

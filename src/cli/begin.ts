@@ -1,0 +1,26 @@
+// Starting a batch, or finding it again (R20): the folder remembers longer than Temporal does.
+
+import { problem } from '../errors.ts';
+import { STARTED_FILE } from '../store/batch-file.ts';
+import { readSummary, type Summary } from '../results/summary.ts';
+import type { FoundBatch } from './batch-name.ts';
+import type { Session } from './session.ts';
+
+/** The summary of a batch that is done; undefined while it is not. */
+export const summaryOfDone = (found: FoundBatch): Promise<Summary | undefined> => readSummary(found.store);
+
+/** Starts the batch unless it was started before, and lets a paused one go on. Throws E503 where nobody knows it. */
+export async function begin({ batches }: Session, found: FoundBatch): Promise<'started' | 'attached'> {
+  const { batch, folder, store } = found;
+  const known = await batches.find(batch);
+  // The workflow's first act is to leave its mark in the folder; without one nothing was ever sent.
+  if (known === undefined && (await store.exists(STARTED_FILE))) throw problem('E503', { batch, folder });
+  if (known === undefined && (await batches.start({ batch, folder })) === 'started') return 'started';
+  await goOnIfPaused(batches, batch);
+  return 'attached';
+}
+
+async function goOnIfPaused(batches: Session['batches'], batch: string): Promise<void> {
+  const view = await batches.view(batch).catch(() => undefined);
+  if (view?.state === 'paused') await batches.resume(batch);
+}

@@ -1,0 +1,66 @@
+// clean: takes old batches away, and what refused sheets and interrupted copies left behind.
+
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { EXIT, problem } from '../errors.ts';
+import { readSummary } from '../results/summary.ts';
+import { readRecord } from '../temporal/embedded/record.ts';
+import { BATCH_FILE } from '../store/batch-file.ts';
+import { allBatches } from './batch-name.ts';
+import { voiceOf, type Context } from './context.ts';
+import { configOf } from './order.ts';
+import { plural } from './words.ts';
+
+type Flags = {
+  readonly out?: string;
+  readonly olderThan?: number;
+  readonly state: boolean;
+  readonly yes: boolean;
+  readonly output: 'text' | 'json';
+};
+
+export default async function clean(this: Context, flags: Flags): Promise<number> {
+  const voice = voiceOf(this);
+  const config = configOf(flags);
+  const paths = [...leavings(config.out), ...(await oldBatches(config.out, flags.olderThan))];
+  if (flags.state) paths.push(...stateOf(config.home));
+  if (flags.output === 'json') voice.json({ removed: flags.yes, paths });
+  else for (const path of paths) voice.data(path);
+  if (flags.yes) await Promise.all(paths.map((path) => rm(path, { recursive: true, force: true })));
+  voice.say(
+    flags.yes
+      ? `${plural(paths.length, 'folder')} removed`
+      : `${plural(paths.length, 'folder')} would be removed; --yes removes`,
+  );
+  return EXIT.ok;
+}
+
+/** Folders without a batch: refused sheets, interrupted copies. */
+function leavings(out: string): readonly string[] {
+  if (!existsSync(out)) return [];
+  const folders = readdirSync(out).map((name) => join(out, name));
+  return folders.filter((path) => statSync(path).isDirectory() && !existsSync(join(path, BATCH_FILE)));
+}
+
+/** Batches that are done, and whose end lies so far back; all that are done where no time is given. */
+async function oldBatches(out: string, olderThanMs: number | undefined): Promise<readonly string[]> {
+  if (olderThanMs === undefined) return [];
+  const paths: string[] = [];
+  for (const { folder, store } of await allBatches(out)) {
+    const summary = await readSummary(store);
+    if (summary && Date.now() - Date.parse(summary.ended_at) >= olderThanMs) paths.push(folder);
+  }
+  return paths;
+}
+
+/** The embedded servers' state; it must not live. */
+function stateOf(home: string): readonly string[] {
+  if (readRecord(home) !== undefined) {
+    throw problem('E602', {
+      what: `the embedded servers of ${home} live`,
+      hint: 'end the command that follows them first',
+    });
+  }
+  return existsSync(home) ? [home] : [];
+}

@@ -1,0 +1,266 @@
+// Every command by its name: what it takes, what it says of itself, and where its work is found. Nothing heavy is loaded
+// before a command is chosen.
+
+import { readFileSync } from 'node:fs';
+import {
+  buildApplication,
+  buildCommand,
+  buildRouteMap,
+  text_en,
+  type BaseArgs,
+  type BaseFlags,
+  type CommandFunction,
+  type TypedCommandParameters,
+} from '@stricli/core';
+import { OUTCOMES } from '../batch/outcome.ts';
+import { EXIT, RunsheetError } from '../errors.ts';
+import type { Context, Output } from './context.ts';
+import {
+  boolean,
+  choice,
+  factorNumber,
+  number,
+  optional,
+  out,
+  output,
+  quiet,
+  repeatable,
+  sheetAliases,
+  sheetFlags,
+  time,
+  words,
+} from './flags.ts';
+
+type Work<F, A extends BaseArgs> = (this: Context, flags: F, ...args: A) => Promise<number>;
+
+/** A command whose work is loaded when it is chosen; whatever it throws is said with its code, never as a stack trace. */
+function command<F extends BaseFlags, A extends BaseArgs>(
+  load: () => Promise<Work<F, A>>,
+  parameters: TypedCommandParameters<NoInfer<F>, NoInfer<A>, Context>,
+  brief: string,
+) {
+  const loader = async (): Promise<CommandFunction<F, A, Context>> => {
+    const work = await load();
+    return async function (flags, ...args) {
+      try {
+        this.process.exitCode = await work.call(this, flags, ...args);
+      } catch (error) {
+        const { sayError } = await import('./context.ts');
+        sayError(this, error, flags['output'] as Output | undefined);
+        this.process.exitCode = error instanceof RunsheetError ? error.exit : EXIT.unexpected;
+      }
+    };
+  };
+  return buildCommand<F, A, Context>({ loader, parameters, docs: { brief } });
+}
+
+const one = (brief: string, placeholder: string) =>
+  ({ kind: 'tuple', parameters: [{ brief, placeholder, parse: String }] }) as const;
+const maybeOne = (brief: string, placeholder: string) =>
+  ({ kind: 'tuple', parameters: [{ brief, placeholder, parse: String, optional: true }] }) as const;
+
+const sheet = one('the sheet: .csv .tsv .jsonl .json, or - for stdin', 'sheet');
+const batch = maybeOne('batch id or its beginning; the newest by itself', 'batch');
+const alias = { o: 'output' } as const;
+
+const onSheets = {
+  run: command(
+    async () => (await import('./run.ts')).run,
+    { positional: sheet, flags: sheetFlags, aliases: sheetAliases },
+    'validate a sheet, submit it, follow it until every row has its outcome',
+  ),
+  plan: command(
+    async () => (await import('./plan.ts')).default,
+    { positional: sheet, flags: sheetFlags, aliases: sheetAliases },
+    'all that run does but submitting: rows, inputs, repeats, cost, first requests',
+  ),
+  submit: command(
+    async () => (await import('./run.ts')).submit,
+    { positional: sheet, flags: sheetFlags, aliases: sheetAliases },
+    'validate and submit a sheet, print the batch id',
+  ),
+};
+
+const onBatches = {
+  list: command(
+    async () => (await import('./status.ts')).list,
+    { flags: { out, output }, aliases: alias },
+    'all batches here, newest first',
+  ),
+  status: command(
+    async () => (await import('./status.ts')).status,
+    { positional: batch, flags: { out, output }, aliases: alias },
+    'how far a batch is',
+  ),
+  watch: command(
+    async () => (await import('./watch.ts')).watch,
+    { positional: batch, flags: { out, quiet, output }, aliases: { o: 'output', q: 'quiet' } },
+    'follow a batch until it is done',
+  ),
+  wait: command(
+    async () => (await import('./watch.ts')).wait,
+    {
+      positional: batch,
+      flags: {
+        timeout: optional(time('give up after this long (exit 7); the batch goes on', '90s|30m|2h')),
+        out,
+        output,
+      },
+      aliases: alias,
+    },
+    'wait for a batch without a word, for scripts',
+  ),
+  rows: command(
+    async () => (await import('./rows.ts')).rows,
+    {
+      positional: batch,
+      flags: {
+        outcome: {
+          kind: 'enum',
+          values: [...OUTCOMES, 'open'],
+          optional: true,
+          brief: 'only rows with this outcome',
+        },
+        fields: optional(words('columns: ours and inputs, with commas', 'a,b')),
+        out,
+        output: choice(['table', 'csv', 'jsonl', 'json'], 'table', 'form of the rows on stdout'),
+      },
+      aliases: alias,
+    },
+    'list the rows of a batch',
+  ),
+  show: command(
+    async () => (await import('./rows.ts')).show,
+    {
+      positional: {
+        kind: 'tuple',
+        parameters: [
+          { brief: 'batch id or its beginning', placeholder: 'batch', parse: String },
+          { brief: 'row number, from 1', placeholder: 'row', parse: number('', '').parse },
+        ],
+      },
+      flags: { out, output },
+      aliases: alias,
+    },
+    'one row: inputs, attempts, runs, files',
+  ),
+  results: command(
+    async () => (await import('./rows.ts')).results,
+    {
+      positional: batch,
+      flags: { out, output: choice(['csv', 'jsonl', 'json'], 'csv', 'form of the results on stdout') },
+      aliases: alias,
+    },
+    'print the results, also of a batch that runs',
+  ),
+  cancel: command(
+    async () => (await import('./watch.ts')).cancel,
+    {
+      positional: one('batch id or its beginning', 'batch'),
+      flags: { running: boolean('cancel the runs that are outstanding too'), out, output },
+      aliases: alias,
+    },
+    'send nothing more of a batch',
+  ),
+};
+
+const servers = {
+  service: command(
+    async () => (await import('./service.ts')).default,
+    {
+      flags: {
+        port: { ...number('port on loopback; 0 takes any', 'port'), default: '0' },
+        token: repeatable(words('API key that is accepted; one is made up by itself', 'key')),
+        speed: { ...factorNumber('divides every wait', 'x'), default: '1' },
+        db: { ...words('database file; in memory by itself', 'file'), default: ':memory:' },
+        deployments: optional(words('deployments and their machines, as JSON', 'file')),
+        fault: repeatable(words('what goes wrong how often, from 0 to 1', 'name=rate')),
+        seed: { ...number('faults and run times are drawn from it', 'n'), default: '1' },
+        embedded: { ...boolean('as a child of the embedded servers'), hidden: true },
+        output,
+      },
+      aliases: alias,
+    },
+    'the local run service: real HTTP, pictures and webhooks, no GPU',
+  ),
+  worker: command(
+    async () => (await import('./worker.ts')).default,
+    {
+      flags: {
+        noReceiver: boolean('no webhook receiver'),
+        receiverOnly: boolean('nothing but the webhook receiver'),
+        embedded: { ...boolean('as a child of the embedded servers'), hidden: true },
+        receiverPort: { ...optional(number('port of the receiver', 'port')), hidden: true },
+      },
+    },
+    'a worker for a Temporal cluster',
+  ),
+  dev: command(
+    async () => (await import('./dev.ts')).default,
+    { flags: { out, output }, aliases: alias },
+    'Temporal, run service, worker and receiver together, until Ctrl-C',
+  ),
+  doctor: command(
+    async () => (await import('./doctor.ts')).default,
+    { flags: { out, output }, aliases: alias },
+    'check everything that a batch will need',
+  ),
+  clean: command(
+    async () => (await import('./clean.ts')).default,
+    {
+      flags: {
+        olderThan: optional(time('batches that ended so long ago', '7d')),
+        state: boolean("the embedded servers' state too: batches that are not done are lost"),
+        yes: { ...boolean('remove; without it they are only listed') },
+        out,
+        output,
+      },
+      aliases: { o: 'output', y: 'yes' },
+    },
+    'take away old batches and what refused sheets left',
+  ),
+  embedded: command(
+    async () => (await import('./embedded.ts')).default,
+    { flags: {} },
+    'the process behind the embedded servers',
+  ),
+};
+
+const root = buildRouteMap({
+  routes: { ...onSheets, ...onBatches, ...servers },
+  docs: {
+    brief: 'Brings every row of a sheet to exactly one outcome on a GPU workflow run service.',
+    fullDescription: [
+      'Brings every row of a sheet to exactly one outcome on a GPU workflow run service.',
+      '',
+      'Examples:',
+      '  runsheet run prompts.csv -d portraits --local     rehearse; costs nothing',
+      '  runsheet plan prompts.csv -d portrait-v3          look before you pay',
+      '  runsheet run prompts.csv -d portrait-v3 -c 24     24 runs at once',
+      '  runsheet rows --outcome failed -o csv             what went wrong',
+      '',
+      'Settings: RUNSHEET_API_URL, RUNSHEET_API_KEY or RUNSHEET_API_KEY_FILE, RUNSHEET_WEBHOOK_URL, TEMPORAL_ADDRESS',
+      'Exit codes: 0 all rows succeeded, 2 usage, 3 some rows did not succeed, 4 not authenticated, 5 input refused,',
+      '            6 a server cannot be reached, 7 waited until --timeout, 8 paused, 130 interrupted',
+    ].join('\n'),
+    hideRoute: { embedded: true },
+  },
+});
+
+const { version } = JSON.parse(readFileSync(manifestFile(), 'utf8')) as { version: string };
+
+export const application = buildApplication(root, {
+  name: 'runsheet',
+  versionInfo: { currentVersion: version },
+  scanner: { caseStyle: 'allow-kebab-for-camel' },
+  documentation: { caseStyle: 'convert-camel-to-kebab', useAliasInUsageLine: true },
+  localization: { text: text_en },
+});
+
+/** Beside the sources in a clone, one folder further up in a package. */
+function manifestFile(): URL {
+  return new URL(
+    import.meta.url.endsWith('.ts') ? '../../package.json' : '../../../package.json',
+    import.meta.url,
+  );
+}

@@ -1,0 +1,44 @@
+// What a command is given: its streams, its settings, and a way to end with a code. Only this folder prints.
+
+import type { CommandContext } from '@stricli/core';
+import type { Readable } from 'node:stream';
+import { errorJson, errorText, paintFor, type Paint } from './words.ts';
+
+export type Output = 'text' | 'json' | 'jsonl' | 'csv';
+
+export interface Context extends CommandContext {
+  readonly process: NodeJS.Process;
+}
+
+/** Where a command says things: data to stdout, words to stderr. */
+export type Voice = {
+  readonly paint: Paint;
+  readonly isTerminal: boolean;
+  readonly stdin: Readable;
+  /** A line of data. */
+  data(text: string): void;
+  json(value: unknown): void;
+  /** A line for people; silent with -q. */
+  say(words: string): void;
+  /** Text for people exactly as it is. */
+  raw(text: string): void;
+};
+
+export function voiceOf({ process }: Context, { quiet = false } = {}): Voice {
+  return {
+    paint: paintFor(process.stderr),
+    isTerminal: process.stderr.isTTY && !quiet,
+    stdin: process.stdin,
+    data: (text) => void process.stdout.write(`${text}\n`),
+    json: (value) => void process.stdout.write(`${JSON.stringify(value, undefined, 2)}\n`),
+    say: (words) => void (quiet || process.stderr.write(`${words}\n`)),
+    raw: (text) => void (quiet || process.stderr.write(text)),
+  };
+}
+
+/** Says what went wrong where it belongs; the code is the exit code. */
+export function sayError(context: Context, error: unknown, output: Output | undefined): void {
+  const { process } = context;
+  if (output === 'json' || output === 'jsonl') process.stdout.write(`${JSON.stringify(errorJson(error))}\n`);
+  else process.stderr.write(`\n${errorText(error, paintFor(process.stderr))}`);
+}

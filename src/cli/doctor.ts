@@ -1,0 +1,97 @@
+// doctor: checks everything that a batch will need, and says what helps where something is missing.
+
+import { EXIT, RunsheetError, reasonOf } from '../errors.ts';
+import { LOCAL } from '../run-service/local.ts';
+import type { Config } from '../config.ts';
+import { lastFour } from '../run-service/key.ts';
+import { openServices } from '../run-service/services.ts';
+import { openTransport } from '../run-service/transport.ts';
+import { connectClient, temporalFrom } from '../temporal/connect.ts';
+import { temporalBinary } from '../temporal/embedded/binary.ts';
+import { readRecord } from '../temporal/embedded/record.ts';
+import { TASK_QUEUE } from '../batch/ids.ts';
+import { voiceOf, type Context } from './context.ts';
+import { configOf } from './order.ts';
+
+type Finding = {
+  readonly part: string;
+  readonly ok: boolean;
+  readonly words: string;
+  readonly hint?: string;
+};
+
+export default async function doctor(
+  this: Context,
+  flags: { readonly out?: string; readonly output: 'text' | 'json' },
+): Promise<number> {
+  const voice = voiceOf(this);
+  const config = configOf(flags);
+  const checks: readonly (readonly [part: string, look: () => Promise<string>])[] = [
+    ['node', async () => process.versions.node],
+    ['temporal', () => temporalWords(config, (words) => voice.say(words))],
+    ['run service', () => serviceWords(config)],
+    ['webhooks', async () => webhookWords(config)],
+    ['folders', async () => `batches in ${config.out}, state in ${config.home}`],
+  ];
+  const findings: Finding[] = [];
+  for (const [part, look] of checks) findings.push(await finding(part, look));
+  if (flags.output === 'json') voice.json(findings);
+  else {
+    for (const { part, ok, words, hint } of findings) {
+      voice.data(`${ok ? voice.paint('green', '✓') : voice.paint('red', '✗')} ${part.padEnd(12)} ${words}`);
+      if (hint) voice.data(`  hint: ${hint}`);
+    }
+  }
+  return findings.every(({ ok }) => ok) ? EXIT.ok : EXIT.unreachable;
+}
+
+async function finding(part: string, look: () => Promise<string>): Promise<Finding> {
+  try {
+    return { part, ok: true, words: await look() };
+  } catch (error) {
+    const hint = error instanceof RunsheetError && error.hint ? { hint: error.hint } : {};
+    return { part, ok: false, words: reasonOf(error), ...hint };
+  }
+}
+
+async function temporalWords(config: Config, say: (words: string) => void): Promise<string> {
+  const cluster = temporalFrom(config.environment);
+  if (cluster === undefined) {
+    const { cache, environment } = config;
+    const stack = readRecord(config.home)?.temporal;
+    return `embedded: ${await temporalBinary({ cache, environment, say })}${stack ? `, living at ${stack.address}` : ''}`;
+  }
+  const { client, close } = await connectClient(cluster);
+  try {
+    const queue = config.taskQueue ?? TASK_QUEUE;
+    const { pollers = [] } = await client.workflowService.describeTaskQueue({
+      namespace: cluster.namespace,
+      taskQueue: { name: queue },
+    });
+    if ((pollers ?? []).length === 0)
+      throw new Error(`${cluster.address} answers, but no worker polls ${queue}: runsheet worker`);
+    return `${cluster.address} (${cluster.from}), namespace ${cluster.namespace}, ${pollers?.length} worker(s) on ${queue}`;
+  } finally {
+    await close();
+  }
+}
+
+async function serviceWords(config: Config): Promise<string> {
+  if (config.apiUrl === undefined) return `none set; --local rehearses on the ${LOCAL} run service`;
+  const service = openServices(config, openTransport(2)).at(config.apiUrl);
+  const key = config.apiKey();
+  const [deployments, prices] = [await service.listDeployments(), await service.getPrices()];
+  const workflowId = deployments?.find((one) => one.workflowId !== undefined)?.workflowId;
+  const lists =
+    workflowId === undefined ? undefined : await service.listRuns(workflowId, { limit: 1, offset: 0 });
+  const proof =
+    lists === undefined
+      ? 'no run list: an uncertain request cannot be proved'
+      : 'run lists prove uncertain requests';
+  return `${config.apiUrl}, key ${lastFour(key?.value ?? '')} from ${key?.from}, ${deployments?.length ?? 'unlisted'} deployments, prices ${prices ? 'told' : 'assumed'}, ${proof}`;
+}
+
+const webhookWords = ({ webhook }: Config): string =>
+  webhook.url === undefined
+    ? 'received on loopback; a run service elsewhere needs RUNSHEET_WEBHOOK_URL, or --poll'
+    : `received at ${webhook.url}`;

@@ -1,0 +1,9 @@
+import { loadConfig } from '../config.ts';
+import { openLog } from '../log.ts';
+import { runStack } from '../temporal/embedded/stack.ts';
+
+/** embedded: the process behind the embedded servers; commands start it, people do not. */
+export default async function embedded(): Promise<number> {
+  const config = loadConfig();
+  return runStack(config, openLog(config.logLevel, 'stack'));
+}

@@ -1,0 +1,130 @@
+// Flags that several commands share, as the parser wants them. No command has a flag that is not described here or beside
+// its name in commands.ts.
+
+import { problem } from '../errors.ts';
+
+const fail = (what: string): never => {
+  throw problem('E602', { what });
+};
+
+const positive = (input: string): number =>
+  /^[1-9]\d{0,9}$/.test(input)
+    ? Number(input)
+    : fail(`${JSON.stringify(input)} is not a whole number above 0`);
+const whole = (input: string): number =>
+  /^\d{1,9}$/.test(input) ? Number(input) : fail(`${JSON.stringify(input)} is not a whole number`);
+const factor = (input: string): number => {
+  const value = Number(input);
+  return value > 0 && Number.isFinite(value)
+    ? value
+    : fail(`${JSON.stringify(input)} is not a number above 0`);
+};
+const text = String;
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `90s`, `30m`, `2h`, `7d` in milliseconds. */
+const duration = (input: string): number => {
+  const [, amount, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(input) ?? [];
+  return amount === undefined
+    ? fail(`${JSON.stringify(input)} is not a time: say 90s, 30m, 2h or 7d`)
+    : Number(amount) * (UNITS[unit] ?? 1);
+};
+
+const name = (input: string): string =>
+  /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$/.test(input)
+    ? input
+    : fail(`${JSON.stringify(input)} is no batch name: letters, digits, . _ - only`);
+
+type Kind<T> = {
+  readonly kind: 'parsed';
+  readonly parse: (input: string) => T;
+  readonly brief: string;
+  readonly placeholder: string;
+};
+
+const parsed =
+  <T>(parse: (input: string) => T) =>
+  (brief: string, placeholder: string): Kind<T> => ({ kind: 'parsed', parse, brief, placeholder });
+
+const optional = <T>(flag: T): T & { readonly optional: true } => ({ ...flag, optional: true });
+const repeatable = <T>(flag: T): T & { readonly variadic: true; readonly optional: true } => ({
+  ...flag,
+  variadic: true,
+  optional: true,
+});
+
+export const words = parsed(text);
+export const number = parsed(whole);
+export const positiveNumber = parsed(positive);
+export const factorNumber = parsed(factor);
+export const time = parsed(duration);
+
+const choice = <const C extends string>(values: readonly C[], fallback: NoInfer<C>, brief: string) =>
+  ({ kind: 'enum', values, default: fallback, brief }) as const;
+
+const boolean = (brief: string) => ({ kind: 'boolean', default: false, withNegated: false, brief }) as const;
+
+export { boolean, choice, optional, repeatable };
+
+export const out = optional(words('folder of the batches; ./batches by itself', 'dir'));
+export const quiet = boolean('say nothing but errors');
+export const output = choice(['text', 'json'], 'text', 'json: one document on stdout');
+
+/** How a sheet is read, what is asked of the service, and how hard. */
+export const sheetFlags = {
+  deployment: optional(words('deployment: its id, or its name where only one has it', 'name')),
+  local: boolean('rehearse on the local run service of this place, which costs nothing'),
+  concurrency: optional(
+    positiveNumber("runs outstanding at once; twice the deployment's own limit by itself", 'n'),
+  ),
+  retries: { ...number('further attempts for a row whose run failed or timed out', 'n'), default: '2' },
+  gpu: optional(words('GPU for rows that ask for none', 'gpu')),
+  gpuColumn: optional(words('column with the GPU of each row; "gpu" by itself', 'column')),
+  map: repeatable(words('column that gives an input', 'input=column')),
+  set: repeatable(words('value of an input in every row', 'input=value')),
+  drop: repeatable(words('column that is no input', 'column')),
+  type: repeatable(words('type of an input: string, int, float, bool, json', 'input=type')),
+  key: optional(words('column that names rows; their content by itself', 'column')),
+  limit: optional(positiveNumber('only the first rows', 'n')),
+  format: {
+    kind: 'enum',
+    values: ['csv', 'tsv', 'jsonl', 'json'],
+    optional: true,
+    brief: 'format of the sheet, where its name does not tell',
+  },
+  delimiter: optional(words('character between the fields of a CSV', 'char')),
+  encoding: optional(words('encoding of the sheet; utf-8 by itself', 'label')),
+  name: optional(parsed(name)('batch id; from the content by itself', 'name')),
+  again: boolean('a new batch, even where the same one was made before'),
+  poll: boolean('do without webhooks: look at the runs instead'),
+  out,
+  quiet,
+  output,
+} as const;
+
+export const sheetAliases = { d: 'deployment', c: 'concurrency', o: 'output', q: 'quiet' } as const;
+
+export type SheetFlags = {
+  readonly deployment?: string;
+  readonly local: boolean;
+  readonly concurrency?: number;
+  readonly retries: number;
+  readonly gpu?: string;
+  readonly gpuColumn?: string;
+  readonly map?: readonly string[];
+  readonly set?: readonly string[];
+  readonly drop?: readonly string[];
+  readonly type?: readonly string[];
+  readonly key?: string;
+  readonly limit?: number;
+  readonly format?: 'csv' | 'tsv' | 'jsonl' | 'json';
+  readonly delimiter?: string;
+  readonly encoding?: string;
+  readonly name?: string;
+  readonly again: boolean;
+  readonly poll: boolean;
+  readonly out?: string;
+  readonly quiet: boolean;
+  readonly output: 'text' | 'json';
+};

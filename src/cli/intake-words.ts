@@ -1,0 +1,44 @@
+// What a sheet became, in the few lines that run and plan begin with.
+
+import type { Intake } from '../intake/intake.ts';
+import type { Voice } from './context.ts';
+import { count, harmless, plural } from './words.ts';
+
+export function sayIntake(voice: Voice, { batch, file, laidOut }: Intake): void {
+  const { paint } = voice;
+  const { sheet, deployment, service, cap } = file;
+  if (service.rehearsal)
+    voice.say(paint('yellow', 'rehearsal: runs go to the local run service, and cost nothing'));
+  const repeats =
+    sheet.repeats > 0
+      ? ` · ${plural(sheet.repeats, 'row')} ${sheet.repeats === 1 ? 'repeats' : 'repeat'} an earlier one`
+      : '';
+  voice.say(
+    `${paint('green', '✓')} ${plural(sheet.rows, 'row')}, ${plural(sheet.columns.length, 'column')}${repeats}`,
+  );
+  const unused =
+    laidOut && laidOut.unused.length > 0 ? `     unused: ${harmless(laidOut.unused.join(', '))}` : '';
+  voice.say(`  inputs    ${inputWords(file)}${unused}`);
+  voice.say(
+    `  gpus      ${laidOut ? gpuWords(laidOut.gpus, deployment.gpu) : (deployment.gpu ?? 'as the rows ask')}`,
+  );
+  voice.say(
+    `  batch     ${paint('bold', batch)} · ${harmless(deployment.name ?? deployment.id)} · ${count(cap)} at once`,
+  );
+}
+
+function inputWords({ sheet }: Intake['file']): string {
+  const words = sheet.inputs.map(({ input, kind, from }) => {
+    const type = kind === 'auto' ? '' : ` (${kind})`;
+    if ('value' in from) return `${input} = ${JSON.stringify(from.value)}${type}`;
+    return from.column === input ? `${input}${type}` : `${input} ← ${from.column}${type}`;
+  });
+  return harmless(words.join(', ') || 'none');
+}
+
+function gpuWords(gpus: Readonly<Record<string, number>>, own: string | undefined): string {
+  const entries = Object.entries(gpus).sort(([, a], [, b]) => b - a);
+  return entries
+    .map(([gpu, rows]) => `${gpu || `${own ?? "the deployment's own"} (not asked)`} × ${count(rows)}`)
+    .join(', ');
+}

@@ -1,0 +1,35 @@
+// Ctrl-C, SIGTERM and SIGHUP, as an event that a command can wait for. A terminal may deliver one Ctrl-C twice, to the
+// program and to the process that started it; a person needs longer than that for a second one.
+
+const ONE_PRESS_MS = 150;
+
+export type Interrupts = {
+  /** Resolves at the first. */
+  readonly first: Promise<'interrupted'>;
+  /** Calls back at the second. */
+  onSecond(hear: () => void): void;
+  close(): void;
+};
+
+export function hearInterrupts(process: NodeJS.Process): Interrupts {
+  const first = Promise.withResolvers<'interrupted'>();
+  let hearSecond: (() => void) | undefined;
+  let pressedAt = 0;
+  const press = (): void => {
+    const now = performance.now();
+    const isRepeated = pressedAt > 0;
+    const isEcho = isRepeated && now - pressedAt < ONE_PRESS_MS;
+    pressedAt = now;
+    if (!isRepeated) first.resolve('interrupted');
+    else if (!isEcho) hearSecond?.();
+  };
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) process.on(signal, press);
+  return {
+    first: first.promise,
+    onSecond: (hear) => (hearSecond = hear),
+    close: () => {
+      for (const signal of signals) process.off(signal, press);
+    },
+  };
+}

@@ -1,0 +1,108 @@
+// From the flags of run, submit and plan to the order of a batch: which service, which deployment, how the sheet is read.
+
+import { existsSync } from 'node:fs';
+import { loadConfig, type Config } from '../config.ts';
+import { problem } from '../errors.ts';
+import { DEFAULT_PRICES } from '../batch/gpu.ts';
+import { findDeployment } from '../intake/deployment.ts';
+import { takeIn, type Intake, type IntakeOrder } from '../intake/intake.ts';
+import { LOCAL } from '../run-service/local.ts';
+import type { RunService } from '../run-service/client.ts';
+import { openServices } from '../run-service/services.ts';
+import { openTransport } from '../run-service/transport.ts';
+import { INPUT_KINDS, type InputKind, type SheetOptions } from '../sheet/options.ts';
+import { sheetNotFound } from '../sheet/source.ts';
+import type { SheetFlags } from './flags.ts';
+
+export const configOf = (flags: { readonly out?: string }): Config =>
+  loadConfig(undefined, flags.out === undefined ? {} : { out: flags.out });
+
+/** The service that the flags and settings mean. Throws E305 where none is set. */
+export function serviceName(config: Config, flags: Pick<SheetFlags, 'local'>): string {
+  if (flags.local) return LOCAL;
+  if (config.apiUrl === undefined) throw problem('E305', {});
+  return config.apiUrl;
+}
+
+/** What is wrong with the words alone is said before anything is started. */
+export async function checkWords(sheet: string, flags: SheetFlags): Promise<void> {
+  sheetOptions(flags);
+  if (flags.deployment === undefined)
+    throw problem('E602', { what: 'no deployment is given', hint: 'name one with -d' });
+  if (sheet !== '-' && !existsSync(sheet)) throw await sheetNotFound(sheet);
+}
+
+/** Lays the sheet out and freezes the batch. Throws what is wrong with the sheet; nothing is sent. */
+export async function takeSheet(
+  config: Config,
+  sheet: string,
+  flags: SheetFlags,
+  stdin: NodeJS.ReadStream,
+): Promise<Intake & { readonly order: IntakeOrder }> {
+  const base = serviceName(config, flags);
+  const service = openServices(config, openTransport(8)).at(base);
+  const order: IntakeOrder = {
+    sheet,
+    stdin,
+    out: config.out,
+    again: flags.again,
+    options: sheetOptions(flags),
+    deployment: await findDeployment(service, flags.deployment ?? ''),
+    service: await serviceFacts(service, base),
+    retries: flags.retries,
+    webhooks: !flags.poll,
+    ...(flags.name === undefined ? {} : { name: flags.name }),
+    ...(flags.concurrency === undefined ? {} : { cap: flags.concurrency }),
+  };
+  return { ...(await takeIn(order)), order };
+}
+
+async function serviceFacts(service: RunService, base: string): Promise<IntakeOrder['service']> {
+  const [profile, prices] = await Promise.all([service.getProfile(), service.getPrices()]);
+  const { rehearsal = false, ...timing } = profile ?? {};
+  return {
+    base,
+    rehearsal,
+    timing: profile && (timing as IntakeOrder['service']['timing']),
+    prices: prices ?? DEFAULT_PRICES,
+  };
+}
+
+function sheetOptions(flags: SheetFlags): IntakeOrder['options'] {
+  const types = pairs('--type', flags.type);
+  for (const [input, kind] of Object.entries(types)) {
+    const isKind = (INPUT_KINDS as readonly string[]).includes(kind);
+    if (!isKind)
+      throw problem('E602', {
+        what: `--type ${input}=${kind}: there is no type ${kind}`,
+        hint: `types: ${INPUT_KINDS.join(' ')}`,
+      });
+  }
+  const given: { -readonly [K in keyof SheetOptions]?: SheetOptions[K] } = {
+    ...(flags.format && { format: flags.format }),
+    ...(flags.delimiter && { delimiter: flags.delimiter }),
+    ...(flags.encoding && { encoding: flags.encoding }),
+    ...(flags.gpuColumn && { gpuColumn: flags.gpuColumn }),
+    ...(flags.gpu && { gpu: flags.gpu }),
+    ...(flags.key && { keyColumn: flags.key }),
+    ...(flags.limit && { limit: flags.limit }),
+  };
+  return {
+    ...given,
+    map: pairs('--map', flags.map),
+    set: pairs('--set', flags.set),
+    drop: flags.drop ?? [],
+    types: types as Record<string, InputKind>,
+  };
+}
+
+function pairs(flag: string, given: readonly string[] = []): Record<string, string> {
+  return Object.fromEntries(
+    given.map((pair) => {
+      const [, name, value] = /^([^=]+)=(.*)$/s.exec(pair) ?? [];
+      if (name === undefined || value === undefined)
+        throw problem('E602', { what: `${flag} ${pair}: it has the form input=…` });
+      return [name, value];
+    }),
+  );
+}

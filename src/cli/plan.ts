@@ -1,0 +1,75 @@
+// plan: everything but submitting.
+
+import { rm } from 'node:fs/promises';
+import { DEFAULT_PRICES } from '../batch/gpu.ts';
+import { EXIT } from '../errors.ts';
+import type { Intake } from '../intake/intake.ts';
+import { queueToWire } from '../run-service/contract/queue.ts';
+import { readPage } from '../sheet/pages.ts';
+import { folderStore } from '../store/folder.ts';
+import { voiceOf, type Context, type Voice } from './context.ts';
+import type { SheetFlags } from './flags.ts';
+import { sayIntake } from './intake-words.ts';
+import { checkWords, configOf, takeSheet } from './order.ts';
+import { openSession } from './session.ts';
+import { count, money, span } from './words.ts';
+
+const SHOWN_REQUESTS = 3;
+
+export default async function plan(this: Context, flags: SheetFlags, sheet: string): Promise<number> {
+  const voice = voiceOf(this, flags);
+  const config = configOf(flags);
+  await checkWords(sheet, flags);
+  const session = flags.local ? await openSession({ config, local: true, voice }) : undefined;
+  try {
+    const intake = await takeSheet(config, sheet, flags, this.process.stdin);
+    const requests = await firstRequests(intake);
+    // A plan leaves nothing behind; a batch that was there before stays.
+    if (intake.laidOut) await rm(intake.folder, { recursive: true, force: true });
+    if (flags.output === 'json')
+      voice.json({ ...intake.file, laidOut: intake.laidOut, estimate: estimateOf(intake), requests });
+    else sayPlan(voice, intake, requests);
+    return EXIT.ok;
+  } finally {
+    await session?.close();
+  }
+}
+
+async function firstRequests({ file, folder }: Intake): Promise<readonly object[]> {
+  const rows = await readPage(folderStore(folder), 1);
+  return rows.slice(0, SHOWN_REQUESTS).map((row) =>
+    queueToWire({
+      deploymentId: file.deployment.id,
+      inputs: row.inputs,
+      gpu: row.gpu,
+      webhook: `…/hook/1/${file.batch}/${row.row}/1/…`,
+    }),
+  );
+}
+
+type Estimate = { readonly perRunSecond: number };
+
+/** What a second of run time costs over all rows: nobody knows yet how long a run takes. */
+function estimateOf({ file, laidOut }: Intake): Estimate {
+  const { prices } = file.service;
+  const gpus = Object.entries(laidOut?.gpus ?? {});
+  const perSecond = gpus.map(
+    ([gpu, rows]) => rows * (prices[gpu || (file.deployment.gpu ?? '')] ?? DEFAULT_PRICES[gpu] ?? 0),
+  );
+  return { perRunSecond: perSecond.reduce((sum, usd) => sum + usd, 0) };
+}
+
+function sayPlan(voice: Voice, intake: Intake, requests: readonly object[]): void {
+  const { file } = intake;
+  sayIntake(voice, intake);
+  const { perRunSecond } = estimateOf(intake);
+  for (const seconds of [5, 30]) {
+    const wallMs = (Math.ceil(file.sheet.rows / file.cap) * seconds * 1000) / 1;
+    voice.say(
+      `  if a run takes ${seconds} s: ${span(wallMs)} at ${count(file.cap)} at once, about ${money(perRunSecond * seconds)} without cold starts`,
+    );
+  }
+  voice.say('  first requests:');
+  for (const request of requests) voice.data(JSON.stringify(request));
+  voice.say('nothing was sent');
+}

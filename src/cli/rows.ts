@@ -1,0 +1,155 @@
+// rows, show and results: what is in a batch's folder, also while it runs.
+
+import { stringify } from 'csv-stringify/sync';
+import type { Outcome } from '../batch/outcome.ts';
+import { EXIT, problem } from '../errors.ts';
+import { cellsOf, type RowRecord } from '../results/record.ts';
+import { recordOf, rowOf, rowsOf, type BatchRow } from '../results/rows.ts';
+import { csvOf, headerOf, rowsWithCells } from '../results/results.ts';
+import { findBatch, type FoundBatch } from './batch-name.ts';
+import { voiceOf, type Context } from './context.ts';
+import { configOf } from './order.ts';
+import { harmless } from './words.ts';
+
+type RowsFlags = {
+  readonly out?: string;
+  readonly output: 'table' | 'csv' | 'jsonl' | 'json';
+  readonly outcome?: Outcome | 'open';
+  readonly fields?: string;
+};
+
+export async function rows(this: Context, flags: RowsFlags, name: string | undefined): Promise<number> {
+  const found = await findBatch(configOf(flags).out, name);
+  const fields = flags.fields?.split(',') ?? [
+    'row',
+    'key',
+    'outcome',
+    'gpu_used',
+    'run_seconds',
+    'attempts',
+    'reason',
+  ];
+  const write = WRITERS[flags.output](this.process.stdout, fields);
+  for await (const row of rowsOf(found.store, found.file)) {
+    const line = lineOf(row);
+    if (flags.outcome === undefined || line.outcome === flags.outcome) await write.row(line);
+  }
+  await write.end();
+  return EXIT.ok;
+}
+
+export async function show(
+  this: Context,
+  flags: { readonly out?: string; readonly output: 'text' | 'json' },
+  name: string,
+  row: number,
+): Promise<number> {
+  const voice = voiceOf(this);
+  const found = await findBatch(configOf(flags).out, name);
+  const one = await rowOf(found.store, found.file, row);
+  if (one === undefined) throw problem('E505', { batch: found.batch, row, rows: found.file.sheet.rows });
+  const record = one.record ?? { ...one.row, outcome: 'open' };
+  if (flags.output === 'json') voice.json(record);
+  else voice.data(textOf(one, found));
+  return EXIT.ok;
+}
+
+type ResultsFlags = { readonly out?: string; readonly output: 'csv' | 'jsonl' | 'json' };
+
+/** The columns of results.csv, with what is there by now. */
+export async function results(this: Context, flags: ResultsFlags, name: string | undefined): Promise<number> {
+  const { store, file } = await findBatch(configOf(flags).out, name);
+  const { stdout } = this.process;
+  if (flags.output === 'csv') await put(stdout, stringify([headerOf(file)]));
+  const lines = flags.output === 'csv' ? undefined : WRITERS[flags.output](stdout, []);
+  for await (const batch of rowsWithCells(store, file, lineOf)) {
+    if (lines === undefined) await put(stdout, csvOf(batch));
+    else for (const { record } of batch) await lines.row(record);
+  }
+  await lines?.end();
+  return EXIT.ok;
+}
+
+/** A record, or what stands in for one while the row is open. */
+type Line = Omit<RowRecord, 'outcome'> & { readonly outcome: RowRecord['outcome'] | 'open' };
+
+/** A row without an outcome is `open`. */
+const lineOf = (row: BatchRow): Line =>
+  row.record ? row.record : { ...recordOf(row), outcome: 'open', reason: '' };
+
+type Writer = { row(line: Line): Promise<void>; end(): Promise<void> };
+type OpenWriter = (stream: NodeJS.WriteStream, fields: readonly string[]) => Writer;
+
+const WRITERS: Readonly<Record<RowsFlags['output'], OpenWriter>> = {
+  table: (stream, fields) => {
+    let isFirst = true;
+    return {
+      row: async (line) => {
+        if (isFirst) await put(stream, `${fields.join('\t')}\n`);
+        isFirst = false;
+        await put(
+          stream,
+          `${fields.map((field) => harmless(cellOf(line, field)).slice(0, 60)).join('\t')}\n`,
+        );
+      },
+      end: async () => undefined,
+    };
+  },
+  csv: (stream, fields) => {
+    let header = stringify([fields]);
+    return {
+      row: async (line) => {
+        await put(stream, header + stringify([fields.map((field) => cellOf(line, field))]));
+        header = '';
+      },
+      end: () => put(stream, header),
+    };
+  },
+  jsonl: (stream) => ({
+    row: (line) => put(stream, `${JSON.stringify(line)}\n`),
+    end: async () => undefined,
+  }),
+  json: (stream) => {
+    let before = '[\n';
+    return {
+      row: async (line) => {
+        await put(stream, before + JSON.stringify(line));
+        before = ',\n';
+      },
+      end: () => put(stream, before === '[\n' ? '[]\n' : '\n]\n'),
+    };
+  },
+};
+
+/** A column of ours, else an input of the row. */
+function cellOf(line: Line, field: string): string {
+  const cells: Readonly<Record<string, string>> = { ...cellsOf(line) };
+  const value = cells[field] ?? line.inputs[field] ?? '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** Waits while the reader is slower than we are. */
+function put(stream: NodeJS.WriteStream, text: string): Promise<void> {
+  return new Promise((done) => {
+    stream.write(text, () => done());
+  });
+}
+
+function textOf({ row, record }: BatchRow, { batch, folder }: FoundBatch): string {
+  const inputs = Object.entries(row.inputs).map(
+    ([name, value]) => `    ${name}: ${harmless(typeof value === 'string' ? value : JSON.stringify(value))}`,
+  );
+  const attempts = (record?.attempts ?? []).map(
+    (one) =>
+      `    ${one.attempt}. ${one.outcome}${one.run_id ? `  run ${one.run_id}` : ''}${one.gpu_used ? `  ${one.gpu_used}` : ''}${one.run_seconds === undefined ? '' : `  ${one.run_seconds} s`}${one.reason ? `  ${harmless(one.reason)}` : ''}`,
+  );
+  const files = (record?.files ?? []).map(({ path }) => `    ${folder}/${path}`);
+  return [
+    `row ${row.row} of ${batch}: ${record?.outcome ?? 'open'}${record?.reason ? ` (${harmless(record.reason)})` : ''}`,
+    `  key ${row.key}${row.gpu ? `  gpu asked ${row.gpu}` : ''}`,
+    '  inputs',
+    ...inputs,
+    ...(attempts.length > 0 ? ['  attempts', ...attempts] : []),
+    ...(files.length > 0 ? ['  files', ...files] : []),
+  ].join('\n');
+}

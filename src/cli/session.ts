@@ -1,0 +1,45 @@
+// A command's way to Temporal: a cluster where the settings name one, else the embedded stack of this place.
+
+import type { Config } from '../config.ts';
+import { problem } from '../errors.ts';
+import { connectClient, temporalFrom } from '../temporal/connect.ts';
+import { openBatches, type Batches } from '../temporal/batches.ts';
+import { followStack, type Follower } from '../temporal/embedded/follower.ts';
+import type { Voice } from './context.ts';
+
+export type Session = {
+  readonly batches: Batches;
+  /** undefined on a cluster, where batches go on without us. */
+  readonly stack: Follower | undefined;
+  /** Lets go of everything, once; `told` hears how many requests are still awaited. */
+  close(told?: (onWire: number) => void): Promise<void>;
+};
+
+export type SessionOrder = { readonly config: Config; readonly local: boolean; readonly voice: Voice };
+
+export async function openSession({ config, local, voice }: SessionOrder): Promise<Session> {
+  const cluster = temporalFrom(config.environment);
+  const say = (words: string): void => voice.say(voice.paint('dim', words));
+  // The local run service is wanted also where Temporal is a cluster.
+  if (cluster && local) throw localOnCluster();
+  const stack = cluster ? undefined : await followStack({ config, service: local, say });
+  const at = cluster ?? stack?.temporal;
+  if (at === undefined) throw new Error('neither a cluster nor a stack');
+  const { client, close } = await connectClient(at);
+  let closing: Promise<void> | undefined;
+  const letGo = async (told?: (onWire: number) => void): Promise<void> => {
+    await close();
+    await stack?.leave(told);
+  };
+  return {
+    batches: openBatches(client, config.taskQueue),
+    stack,
+    close: (told) => (closing ??= letGo(told)),
+  };
+}
+
+const localOnCluster = () =>
+  problem('E602', {
+    what: '--local starts servers of this place, and the settings name a Temporal cluster',
+    hint: 'start the local run service with: runsheet service, and set RUNSHEET_API_URL to what it says',
+  });

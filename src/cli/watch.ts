@@ -1,0 +1,91 @@
+// watch: the live view again. wait: the same for scripts, without a word. cancel: ends a batch early.
+
+import { EXIT } from '../errors.ts';
+import { LOCAL } from '../run-service/local.ts';
+import { notSucceeded } from '../results/summary.ts';
+import { findBatch, type FoundBatch } from './batch-name.ts';
+import { begin, summaryOfDone } from './begin.ts';
+import { voiceOf, type Context, type Voice } from './context.ts';
+import { closing, follow } from './follow.ts';
+import { configOf } from './order.ts';
+import { openSession, type Session } from './session.ts';
+import { count } from './words.ts';
+
+type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
+
+export async function watch(
+  this: Context,
+  flags: Flags & { readonly quiet: boolean },
+  name: string | undefined,
+): Promise<number> {
+  return attach(this, flags, name, voiceOf(this, flags), undefined);
+}
+
+export async function wait(
+  this: Context,
+  flags: Flags & { readonly timeout?: number },
+  name: string | undefined,
+): Promise<number> {
+  return attach(this, flags, name, voiceOf(this, { quiet: true }), flags.timeout);
+}
+
+async function attach(
+  context: Context,
+  { output, ...flags }: Flags,
+  name: string | undefined,
+  voice: Voice,
+  timeoutMs: number | undefined,
+): Promise<number> {
+  const found = await findBatch(configOf(flags).out, name);
+  const summary = await summaryOfDone(found);
+  if (summary !== undefined) {
+    voice.raw(closing(summary, found.folder, voice.paint));
+    if (output === 'json') voice.json({ ...summary, folder: found.folder });
+    else voice.data(found.folder);
+    return notSucceeded(summary) === 0 ? EXIT.ok : EXIT.someRowsFailed;
+  }
+  return withSession(flags, found, voice, async (session) => {
+    await begin(session, found);
+    const timeout = timeoutMs === undefined ? {} : { timeoutMs };
+    return follow({ session, found, voice, process: context.process, output, ...timeout });
+  });
+}
+
+export async function cancel(
+  this: Context,
+  flags: Flags & { readonly running: boolean },
+  name: string,
+): Promise<number> {
+  const voice = voiceOf(this);
+  const found = await findBatch(configOf(flags).out, name);
+  if (await summaryOfDone(found)) {
+    voice.say(`${found.batch} is done; there is nothing to cancel`);
+    return EXIT.ok;
+  }
+  return withSession(flags, found, voice, async ({ batches }) => {
+    const view = await batches.cancel(found.batch, flags.running);
+    if (flags.output === 'json') voice.json(view);
+    voice.say(
+      `${found.batch} sends nothing more; ${count(view.running)} runs ${flags.running ? 'are being cancelled' : 'go on to their end'}`,
+    );
+    return EXIT.ok;
+  });
+}
+
+async function withSession(
+  flags: { readonly out?: string },
+  found: FoundBatch,
+  voice: Voice,
+  work: (session: Session) => Promise<number>,
+): Promise<number> {
+  const session = await openSession({
+    config: configOf(flags),
+    local: found.file.service.base === LOCAL,
+    voice,
+  });
+  try {
+    return await work(session);
+  } finally {
+    await session.close();
+  }
+}

@@ -1,0 +1,80 @@
+// worker: does the work of batches on a cluster, with a webhook receiver of its own; or as a child of the embedded stack.
+
+import { EXIT } from '../errors.ts';
+import { openLog } from '../log.ts';
+import { temporalFrom, type TemporalAddress } from '../temporal/connect.ts';
+import { startWorker, type RunningWorker, type WorkerParts } from '../worker.ts';
+import { voiceOf, type Context } from './context.ts';
+import { hearInterrupts } from './interrupt.ts';
+import { configOf } from './order.ts';
+import { endWithStack, tellStack, untilStackIsGone } from './stack-child.ts';
+import { plural } from './words.ts';
+
+type Flags = {
+  readonly noReceiver: boolean;
+  readonly receiverOnly: boolean;
+  readonly embedded: boolean;
+  readonly receiverPort?: number;
+};
+
+const REPORT_MS = 250;
+/** The stack may have to fetch its server first, and ends this process when it gives up. */
+const STACK_STARTS_MS = 600_000;
+const CLUSTER_STARTS_MS = 30_000;
+
+export default async function worker(this: Context, flags: Flags): Promise<number> {
+  const config = configOf({});
+  const log = openLog(config.logLevel, 'worker');
+  const temporal: TemporalAddress = temporalFrom(config.environment) ?? LOCALHOST;
+  const parts: WorkerParts = flags.noReceiver ? 'no-receiver' : flags.receiverOnly ? 'receiver-only' : 'all';
+  const port = flags.receiverPort === undefined ? {} : { receiverPort: flags.receiverPort };
+  if (flags.embedded) endWithStack();
+  const running = await startWorker({
+    config,
+    temporal,
+    parts,
+    log,
+    patienceMs: flags.embedded ? STACK_STARTS_MS : CLUSTER_STARTS_MS,
+    ...port,
+  });
+  // A worker that fails ends this process; whoever started it starts it again.
+  const failed = running.done.then(() => new Promise<never>(() => undefined));
+  await Promise.race([flags.embedded ? serveStack(running) : serveTerminal(this, running, temporal), failed]);
+  return EXIT.ok;
+}
+
+const LOCALHOST: TemporalAddress = {
+  address: '127.0.0.1:7233',
+  namespace: 'default',
+  from: 'nothing set',
+  options: {},
+};
+
+async function serveStack(running: RunningWorker): Promise<void> {
+  tellStack({ type: 'ready', url: running.receiver?.url, port: running.receiver?.port ?? 0 });
+  await untilStackIsGone();
+  const reports = setInterval(() => tellStack({ type: 'onWire', count: running.onWire() }), REPORT_MS);
+  await running.stop();
+  clearInterval(reports);
+}
+
+async function serveTerminal(
+  context: Context,
+  running: RunningWorker,
+  temporal: TemporalAddress,
+): Promise<void> {
+  const voice = voiceOf(context);
+  const interrupts = hearInterrupts(context.process);
+  voice.say(`worker at ${temporal.address} (${temporal.from}), namespace ${temporal.namespace}`);
+  voice.say(running.receiver ? `webhooks at ${running.receiver.url}` : 'no receiver of its own');
+  await interrupts.first;
+  const onWire = running.onWire();
+  voice.say(
+    onWire > 0
+      ? `stopping; ${plural(onWire, 'request')} on the wire (Ctrl-C again leaves them uncertain)`
+      : 'stopping',
+  );
+  interrupts.onSecond(() => process.exit(EXIT.interrupted));
+  await running.stop();
+  interrupts.close();
+}

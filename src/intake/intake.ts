@@ -1,0 +1,182 @@
+// A sheet and its options become a batch: copied, named after their content, laid out, frozen. Nothing is sent here.
+
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { CAP_MAX } from '../batch/limits.ts';
+import { DEFAULT_TIMING, type Timing } from '../batch/order.ts';
+import { problem } from '../errors.ts';
+import type { Deployment } from '../run-service/contract/deployment.ts';
+import type { SheetOptions } from '../sheet/options.ts';
+import { layOut, type LaidOut } from '../sheet/sheet.ts';
+import { readBatchFile, writeBatchFile, type BatchFile } from '../store/batch-file.ts';
+import { folderStore } from '../store/folder.ts';
+import { copySheet, stemOf, type SheetCopy } from './copy.ts';
+
+export type IntakeOrder = {
+  /** A path, or `-` for `stdin`. */
+  readonly sheet: string;
+  readonly stdin: Readable;
+  /** Where batch folders lie. */
+  readonly out: string;
+  /** The batch id, where the user gave one. */
+  readonly name?: string;
+  /** A new batch even where the same one was made before. */
+  readonly again: boolean;
+  readonly options: Omit<SheetOptions, 'format'> & Partial<Pick<SheetOptions, 'format'>>;
+  readonly deployment: Deployment;
+  readonly service: {
+    /** The API's base address, or `local`. */
+    readonly base: string;
+    readonly rehearsal: boolean;
+    readonly timing: Timing | undefined;
+    readonly prices: Readonly<Record<string, number>>;
+  };
+  /** Runs outstanding at once; by the deployment's own limit where not given. */
+  readonly cap?: number;
+  readonly retries: number;
+  readonly webhooks: boolean;
+};
+
+export type Intake = {
+  readonly batch: string;
+  readonly folder: string;
+  readonly file: BatchFile;
+  /** What was laid out; undefined where this batch was made before. */
+  readonly laidOut: LaidOut | undefined;
+};
+
+/** Throws what is wrong with the sheet, with all of its places in errors.csv. */
+export async function takeIn(order: IntakeOrder): Promise<Intake> {
+  const copy = await copySheet(order.sheet, {
+    ...order,
+    ...(order.options.format ? { format: order.options.format } : {}),
+  });
+  try {
+    const options: SheetOptions = { ...order.options, format: copy.format };
+    const id = idOf(order, copy, options);
+    const batch = order.again ? nextFree(order.out, id) : id;
+    const folder = join(order.out, batch);
+    const known = order.again ? undefined : await knownBatch(folder, copy, order);
+    return known
+      ? { batch, folder, file: known, laidOut: undefined }
+      : await makeBatch(order, copy, options, batch);
+  } finally {
+    await rm(copy.folder, { recursive: true, force: true });
+  }
+}
+
+/** The same batch made before. A name that stands for another sheet is refused. */
+async function knownBatch(
+  folder: string,
+  copy: SheetCopy,
+  order: IntakeOrder,
+): Promise<BatchFile | undefined> {
+  const file = existsSync(folder) ? await readBatchFile(folderStore(folder)) : undefined;
+  if (file === undefined || (file.sheet.sha256 === copy.sha256 && file.deployment.id === order.deployment.id))
+    return file;
+  throw problem('E602', {
+    what: `the batch "${file.batch}" was made of another sheet or deployment (${file.sheet.name}, ${file.createdAt})`,
+    hint: 'give another --name, or --again for a new batch beside it',
+  });
+}
+
+async function makeBatch(
+  order: IntakeOrder,
+  copy: SheetCopy,
+  options: SheetOptions,
+  batch: string,
+): Promise<Intake> {
+  const folder = join(order.out, batch);
+  // What is there without a batch.json is a sheet that was refused, or a laying out that was interrupted.
+  await rm(folder, { recursive: true, force: true });
+  await rename(join(copy.folder, 'sheet'), join(copy.folder, copy.file));
+  await rename(copy.folder, folder);
+  const store = folderStore(folder);
+  const { inputTypes } = order.deployment;
+  const source = { name: copy.name, open: () => store.open(copy.file) };
+  const laidOut = await layOut({ source, options, inputTypes, store });
+  const file = frozen(order, copy, options, batch, laidOut);
+  await writeBatchFile(store, file);
+  return { batch, folder, file, laidOut };
+}
+
+function frozen(
+  order: IntakeOrder,
+  copy: SheetCopy,
+  options: SheetOptions,
+  batch: string,
+  laidOut: LaidOut,
+): BatchFile {
+  const { deployment, service } = order;
+  const { inputTypes: _, ...known } = deployment;
+  return {
+    format: 1,
+    batch,
+    createdAt: new Date().toISOString(),
+    sheet: {
+      name: copy.name,
+      file: copy.file,
+      sha256: copy.sha256,
+      bytes: copy.bytes,
+      options: { ...options, drop: [...options.drop] },
+      columns: [...laidOut.columns],
+      inputs: [...laidOut.inputs],
+      rows: laidOut.rows,
+      pages: laidOut.pages,
+      repeats: laidOut.repeats.count,
+    },
+    deployment: { id: deployment.id, ...definedOnly(known) },
+    service: { ...service, timing: service.timing ?? DEFAULT_TIMING, prices: { ...service.prices } },
+    cap: capOf(order),
+    retries: order.retries,
+    webhooks: order.webhooks,
+    seed: Number.parseInt(copy.sha256.slice(0, 7), 16),
+  };
+}
+
+const definedOnly = <T extends object>(object: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as ReturnType<
+    typeof definedOnly<T>
+  >;
+
+/** Twice the deployment's own limit keeps its machines busy; a service that does not tell gets few. */
+export function capOf({ cap, deployment }: Pick<IntakeOrder, 'cap' | 'deployment'>): number {
+  return Math.min(
+    CAP_MAX,
+    cap ?? (deployment.concurrencyLimit === undefined ? 4 : 2 * deployment.concurrencyLimit),
+  );
+}
+
+/** Whatever changes which runs are bought is part of the name; how fast and where results go is not. */
+function idOf(order: IntakeOrder, copy: SheetCopy, options: SheetOptions): string {
+  if (order.name !== undefined) return order.name;
+  const content = {
+    sheet: copy.sha256,
+    deployment: order.deployment.id,
+    base: order.service.base,
+    options,
+    retries: order.retries,
+  };
+  const hash = createHash('sha256')
+    .update(JSON.stringify(sorted(content)))
+    .digest('hex');
+  return `${stemOf(copy.name)}-${hash.slice(0, 12)}`;
+}
+
+/** The same words in another order are the same order. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, inner]) => [name, sorted(inner)]));
+}
+
+function nextFree(out: string, id: string): string {
+  for (let number = 2; ; number += 1) {
+    const name = `${id}-${number}`;
+    if (!existsSync(join(out, name))) return name;
+  }
+}

@@ -1,0 +1,84 @@
+// The pictures that runs give: a mosaic that the inputs decide, and below it what a person wants to check against the
+// sheet: the number of the row, the prompt and the seed. The same inputs always give the same bytes.
+//
+//      ┌──────────────────┐
+//      │ mosaic, 3 of 5   │
+//      ├──────────────────┤
+//      │ #12         ▪▪▪▪ │
+//      │ the prompt,      │
+//      │ wrapped and cut  │
+//      │ seed 1844…       │
+//      └──────────────────┘
+
+import { hash } from 'node:crypto';
+import { isRawNumber } from '../batch/digits.ts';
+import { paintCaption, type Caption } from './caption.ts';
+import { hashOf, numbersFrom } from './chance.ts';
+import { DARK, inksFrom, SHAPE_INKS } from './colours.ts';
+import { plain } from './font.ts';
+import { paintMosaic, paletteOf, pure } from './mosaic.ts';
+import { encodePng } from './png.ts';
+
+type Inputs = Readonly<Record<string, unknown>>;
+
+/** What decides a picture. `index` counts the pictures of one run from 1; `size` is the edge in pixels. */
+export type PictureOrder = { readonly inputs: Inputs; readonly index: number; readonly size: number };
+
+/** The bytes of the picture as a PNG. */
+export function drawPicture({ inputs, index, size }: PictureOrder): Buffer {
+  const fingerprint = hash('sha256', canonical(inputs));
+  const draw = numbersFrom(hashOf(`${index}/${fingerprint}`));
+  const palette = paletteOf(inksFrom(draw));
+  const bitmap = { width: size, height: size, pixels: new Uint8Array(size * size).fill(pure(DARK)) };
+  paintMosaic(bitmap, { columns: 5, rows: 3, size: size / 5 }, SHAPE_INKS, draw);
+  paintCaption(bitmap, captionOf(inputs), Math.ceil((size * 3) / 5));
+  // 32 bits decide the mosaic; the fingerprint makes sure that other inputs are never the same file.
+  return encodePng(bitmap, palette, `picture ${index} of the inputs sha256:${fingerprint}`);
+}
+
+/** Keeps the last pictures that were drawn, so that fetching one again costs nothing. */
+export function createAlbum(capacity: number): (order: PictureOrder) => Buffer {
+  const kept = new Map<string, Buffer>();
+  return (order) => {
+    const key = `${order.index}/${order.size}/${canonical(order.inputs)}`;
+    const picture = kept.get(key) ?? drawPicture(order);
+    // Taken out and put back, it is the youngest of the map again.
+    kept.delete(key);
+    kept.set(key, picture);
+    const oldest = kept.keys().next().value;
+    if (kept.size > capacity && oldest !== undefined) kept.delete(oldest);
+    return picture;
+  };
+}
+
+/** JSON with sorted keys: two ways to write the same inputs are the same picture. */
+function canonical(value: unknown): string {
+  if (typeof value !== 'object' || value === null || isRawNumber(value))
+    return JSON.stringify(value) ?? 'null';
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, member]) => `${JSON.stringify(key)}:${canonical(member)}`).join(',')}}`;
+}
+
+const TEXT_MAX = 400;
+const NUMBER_NAMES = ['row', 'number', 'id', 'nr'] as const;
+const PROMPT_NAMES = ['prompt', 'text', 'positive'] as const;
+
+/** What is written below the mosaic; a part whose input is missing stays empty. */
+function captionOf(inputs: Inputs): Caption {
+  const number = firstOf(inputs, NUMBER_NAMES);
+  const prompt =
+    firstOf(inputs, PROMPT_NAMES) ?? Object.values(inputs).find((value) => typeof value === 'string');
+  const seed = Object.entries(inputs).find(([name]) => /seed$/i.test(name))?.[1];
+  return {
+    title: number === undefined ? '' : `#${wordsOf(number)}`,
+    prompt: prompt === undefined ? '' : wordsOf(prompt),
+    seed: seed === undefined ? '' : `seed ${wordsOf(seed)}`,
+  };
+}
+
+const firstOf = (inputs: Inputs, names: readonly string[]): unknown =>
+  names.map((name) => inputs[name]).find((value) => value !== undefined && value !== null);
+
+const wordsOf = (value: unknown): string =>
+  plain((typeof value === 'string' ? value : canonical(value)).slice(0, TEXT_MAX));

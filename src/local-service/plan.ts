@@ -1,0 +1,120 @@
+// What a run does once it has a container, decided at that moment and kept: its whole life as a handful of times.
+//
+//   queued ──boot──▶ started ─▶ running ── node by node ──▶ success | failed (half way)
+//   └───────────────────── run time-out ──────────────────▶ timeout, wherever that falls
+//
+// What a run shows between its changes of status (live status, progress) is computed from the plan when it is asked for.
+
+import type { Status } from '../run-service/contract/run.ts';
+import { runSecondsOn, type DeploymentSpec } from './deployments.ts';
+
+/** Times are milliseconds since 1970. `runMs` is how long the run would take if it came to its end. */
+export type Plan = {
+  readonly queuedMs: number;
+  readonly startsMs: number;
+  readonly runMs: number;
+  readonly endsMs: number;
+  readonly ending: 'success' | 'failed' | 'timeout';
+};
+
+// A warm container still has to be told of its run.
+const WARM_START_SECONDS = 0.05;
+
+/** The plan of a run that gets a container at `atMs`; `draw`, in [0, 1), places it within the spread of run times. */
+export function planOf(facts: {
+  readonly spec: DeploymentSpec;
+  readonly speed: number;
+  readonly gpu: string;
+  readonly cold: boolean;
+  readonly fails: boolean;
+  readonly draw: number;
+  readonly atMs: number;
+}): Plan {
+  const { spec, atMs } = facts;
+  const lived = (seconds: number): number => Math.round((seconds * 1000) / facts.speed);
+  const spread = 1 + spec.runSpread * (2 * facts.draw - 1);
+  const runMs = lived(runSecondsOn(spec, facts.gpu) * spread);
+  const startsMs = atMs + lived(facts.cold ? spec.coldStartSeconds : WARM_START_SECONDS);
+  const ownEndMs = startsMs + (facts.fails ? Math.round(runMs / 2) : runMs);
+  const timeoutMs = atMs + lived(spec.runTimeoutSeconds);
+  if (ownEndMs > timeoutMs) return { queuedMs: atMs, startsMs, runMs, endsMs: timeoutMs, ending: 'timeout' };
+  return { queuedMs: atMs, startsMs, runMs, endsMs: ownEndMs, ending: facts.fails ? 'failed' : 'success' };
+}
+
+/** The nodes of the workflow and the share of the run time that each takes. */
+const NODES = [
+  { name: 'CheckpointLoaderSimple', share: 0.04 },
+  { name: 'CLIPTextEncode', share: 0.02 },
+  { name: 'CLIPTextEncode', share: 0.02 },
+  { name: 'EmptyLatentImage', share: 0.01 },
+  { name: 'KSampler', share: 0.78 },
+  { name: 'VAEDecode', share: 0.08 },
+  { name: 'SaveImage', share: 0.05 },
+] as const;
+
+// The graph begins a moment after the container has answered.
+const GRAPH_BEGINS = 0.02;
+
+const runningMsOf = (plan: Plan): number => plan.startsMs + Math.round(plan.runMs * GRAPH_BEGINS);
+
+/** When each node begins. */
+function nodeStartsMs(plan: Plan): readonly number[] {
+  const beginsMs = runningMsOf(plan);
+  const graphMs = plan.startsMs + plan.runMs - beginsMs;
+  let share = 0;
+  return NODES.map((node) => {
+    const startMs = beginsMs + Math.round(graphMs * share);
+    share += node.share;
+    return startMs;
+  });
+}
+
+/** What a run shows of its work: null and 0 before its first node. `sinceMs` is when it last changed. */
+export type Work = {
+  readonly liveStatus: string | null;
+  readonly progress: number;
+  readonly sinceMs: number;
+};
+
+export const NO_WORK: Work = { liveStatus: null, progress: 0, sinceMs: 0 };
+
+const hundredths = (value: number): number => Math.round(value * 100) / 100;
+
+/** What a run with this plan shows at `atMs`. */
+export function workAt(plan: Plan, atMs: number): Work {
+  const startsMs = nodeStartsMs(plan);
+  const index = startsMs.findLastIndex((startMs) => startMs <= atMs);
+  const node = NODES[index];
+  if (node === undefined) return NO_WORK;
+  const done = atMs >= plan.startsMs + plan.runMs ? NODES.length : index;
+  return {
+    liveStatus: `Executing ${node.name}`,
+    progress: hundredths(done / NODES.length),
+    sinceMs: startsMs[index] ?? 0,
+  };
+}
+
+/** A moment of a run that others are told of: a change of status, or progress within `running`. */
+export type Step =
+  | { readonly kind: 'status'; readonly atMs: number; readonly status: Status }
+  | { readonly kind: 'progress'; readonly atMs: number };
+
+const SHOWN_NODES: ReadonlySet<string> = new Set(['KSampler', 'VAEDecode', 'SaveImage']);
+
+/** The steps after `queued`, in order; with `progress` also the nodes worth telling of. */
+export function stepsOf(plan: Plan, also: { readonly progress: boolean }): readonly Step[] {
+  const end: Step = { kind: 'status', atMs: plan.endsMs, status: plan.ending };
+  const way: readonly Step[] = [
+    { kind: 'status', atMs: plan.startsMs, status: 'started' },
+    { kind: 'status', atMs: runningMsOf(plan), status: 'running' },
+    ...(also.progress ? progressSteps(plan) : []),
+  ];
+  // Without a time-out or a failure the way ends where the plan does, even if it takes no time at all.
+  const reached = plan.ending === 'success' ? way : way.filter((step) => step.atMs <= plan.endsMs);
+  return [...reached, end];
+}
+
+const progressSteps = (plan: Plan): readonly Step[] =>
+  nodeStartsMs(plan).flatMap((atMs, index) =>
+    SHOWN_NODES.has(NODES[index]?.name ?? '') ? [{ kind: 'progress', atMs } as const] : [],
+  );

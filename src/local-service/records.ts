@@ -1,0 +1,81 @@
+// A stored row as the run that the wire shows: what is not stored is derived from the plan, the clock and the ids.
+
+import { parseExactly } from '../batch/digits.ts';
+import type { OutputRecord, RunRecord } from '../run-service/contract/run.ts';
+import type { RunRow } from './database.ts';
+import { callIdOf, idsOf, uuidOf } from './identity.ts';
+import { NO_WORK, workAt, type Plan, type Work } from './plan.ts';
+
+/** The row as a run record at `nowMs`; `origin` is the address that files are fetched from. */
+export function recordOf(row: RunRow, nowMs: number, origin: string): RunRecord {
+  const plan = storedPlan(row);
+  const work = plan === undefined ? NO_WORK : workOf(row, plan, nowMs);
+  const { workflowId, versionId, machineId } = idsOf(row.deploymentId);
+  return {
+    id: row.id,
+    workflowVersionId: versionId,
+    workflowInputs: parseExactly(row.inputs) as Record<string, unknown>,
+    workflowId,
+    machineId,
+    origin: 'api',
+    status: row.status,
+    endedAtMs: row.endedMs,
+    createdAtMs: row.createdMs,
+    updatedAtMs: Math.max(row.updatedMs, work.sinceMs),
+    queuedAtMs: row.queuedMs,
+    startedAtMs: plan !== undefined && hasStarted(row, plan) ? plan.startsMs : null,
+    gpuEventId: row.containerId,
+    gpu: row.gpu,
+    machineType: 'serverless',
+    callId: plan === undefined ? null : callIdOf(row.id),
+    userId: 'user_local',
+    orgId: null,
+    liveStatus: work.liveStatus,
+    progress: work.progress,
+    webhook: row.webhook,
+    webhookIntermediateStatus: row.intermediate === 1,
+    outputs: row.status === 'success' ? outputsOf(row, row.endedMs ?? nowMs, origin) : [],
+    deploymentId: row.deploymentId,
+  };
+}
+
+/** The plan of a row; undefined while no container has taken the run. */
+export function storedPlan(row: { readonly [Field in keyof Plan]: Plan[Field] | null }): Plan | undefined {
+  const { queuedMs, startsMs, runMs, endsMs, ending } = row;
+  if (queuedMs === null || startsMs === null || runMs === null || endsMs === null || ending === null) {
+    return undefined;
+  }
+  return { queuedMs, startsMs, runMs, endsMs, ending };
+}
+
+function workOf(row: RunRow, plan: Plan, nowMs: number): Work {
+  if (row.endedMs !== null) return workAt(plan, row.endedMs);
+  // The clock may be ahead of a step that has not been written yet; a run never shows more than its status allows.
+  return row.status === 'running' ? workAt(plan, Math.min(nowMs, plan.endsMs)) : NO_WORK;
+}
+
+const hasStarted = (row: RunRow, plan: Plan): boolean =>
+  row.endedMs === null ? row.status !== 'queued' : plan.startsMs <= row.endedMs;
+
+const pictureName = (index: number): string => `picture-${index}.png`;
+
+/** Which picture of its run a file name means, counted from 1; undefined for any other name. */
+export function pictureIndexOf(filename: string): number | undefined {
+  const digits = /^picture-([1-9][0-9]{0,2})\.png$/.exec(filename)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/** What a successful run gave: one node with its pictures, or nothing. */
+export function outputsOf(
+  run: Pick<RunRow, 'id' | 'outputs'>,
+  endedMs: number,
+  origin: string,
+): readonly OutputRecord[] {
+  if (run.outputs === 0) return [];
+  const images = Array.from({ length: run.outputs }, (_, index) => {
+    const filename = pictureName(index + 1);
+    return { url: `${origin}/files/runs/${run.id}/${filename}`, filename, type: 'output' };
+  });
+  const id = uuidOf('output', run.id);
+  return [{ id, runId: run.id, nodeId: '9', nodeClass: 'SaveImage', data: { images }, createdAtMs: endedMs }];
+}

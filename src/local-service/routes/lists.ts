@@ -1,0 +1,87 @@
+// The lists: runs of a workflow (in full, with their webhooks) and of a deployment (light), deployments, prices, profile.
+
+import type { FastifyInstance } from 'fastify';
+import { DEFAULT_PRICES } from '../../batch/gpu.ts';
+import { deploymentToWire } from '../../run-service/contract/deployment.ts';
+import {
+  deploymentPathSchema,
+  deploymentRunsQuerySchema,
+  PATHS,
+  workflowPathSchema,
+  workflowRunsQuerySchema,
+} from '../../run-service/contract/paths.ts';
+import { profileToWire } from '../../run-service/contract/profile.ts';
+import { runPageToWire, runToListWire, type RunRecord } from '../../run-service/contract/run.ts';
+import { deploymentRecordOf } from '../deployments.ts';
+import { idsOf } from '../identity.ts';
+import { recordOf } from '../records.ts';
+import type { Service } from '../service.ts';
+import { notFound, readOrRefuse, route } from './refusals.ts';
+
+/** How a client should treat this service; everything happens at once here, so that there is little to wait for. */
+const PROFILE = profileToWire({
+  rehearsal: true,
+  postDeadlineMs: 10_000,
+  listGapMs: 1_000,
+  settleMs: 0,
+  settleWithoutControlMs: 3_000,
+  pollIntervalMs: 250,
+});
+
+export function serveLists(app: FastifyInstance, service: Service): void {
+  serveRunLists(app, service);
+  serveDeployments(app, service);
+  route(app, ['GET'], PATHS.pricing, (_request, reply) => reply.send(DEFAULT_PRICES));
+  route(app, ['GET'], PATHS.profile, (_request, reply) => reply.send(PROFILE));
+}
+
+function serveRunLists(app: FastifyInstance, service: Service): void {
+  route(app, ['GET'], PATHS.workflowRuns, (request, reply) => {
+    service.seen('list');
+    const workflowId = readOrRefuse(reply, workflowPathSchema, 'path', request.params);
+    if (workflowId === undefined) return reply;
+    const query = readOrRefuse(reply, workflowRunsQuerySchema, 'query', request.query);
+    if (query === undefined) return reply;
+    const deploymentId = deploymentOf(service, workflowId);
+    if (deploymentId === undefined) return notFound(reply, 'Workflow not found');
+    const runs = pageOf(service, deploymentId, query.limit, query.offset);
+    return reply.send(runs.map((run) => runToListWire(run, query.also)));
+  });
+
+  route(app, ['GET'], PATHS.deploymentRuns, (request, reply) => {
+    service.seen('list');
+    const deploymentId = readOrRefuse(reply, deploymentPathSchema, 'path', request.params);
+    if (deploymentId === undefined) return reply;
+    const query = readOrRefuse(reply, deploymentRunsQuerySchema, 'query', request.query);
+    if (query === undefined) return reply;
+    if (!service.deployments.has(deploymentId)) return notFound(reply, 'Deployment not found');
+    const runs = pageOf(service, deploymentId, query.limit, query.offset);
+    const total = service.database.count(deploymentId);
+    return reply.send(runPageToWire(runs, { total, limit: query.limit, offset: query.offset }));
+  });
+}
+
+function serveDeployments(app: FastifyInstance, service: Service): void {
+  route(app, ['GET'], PATHS.deployments, (_request, reply) =>
+    reply.send([...service.deployments.values()].map((spec) => deploymentToWire(deploymentRecordOf(spec)))),
+  );
+
+  route(app, ['GET'], PATHS.deployment, (request, reply) => {
+    const deploymentId = readOrRefuse(reply, deploymentPathSchema, 'path', request.params);
+    if (deploymentId === undefined) return reply;
+    const spec = service.deployments.get(deploymentId);
+    if (spec === undefined) return notFound(reply, 'Deployment not found');
+    return reply.send(deploymentToWire(deploymentRecordOf(spec)));
+  });
+}
+
+function pageOf(service: Service, deploymentId: string, limit: number, offset: number): readonly RunRecord[] {
+  const nowMs = service.clock.now();
+  return service.database
+    .page(deploymentId, limit, offset)
+    .map((row) => recordOf(row, nowMs, service.origin()));
+}
+
+/** Every deployment has a workflow of its own. */
+const deploymentOf = (service: Service, workflowId: string): string | undefined =>
+  [...service.deployments.keys()].find((id) => idsOf(id).workflowId === workflowId);

@@ -1,0 +1,171 @@
+// The runs: taking orders, giving them to the machines, living them, telling of them, cancelling them, and going on
+// after a restart. The database is the truth about a run; what is kept here is only what makes time pass for it.
+
+import { randomUUID } from 'node:crypto';
+import { outputToWire } from '../run-service/contract/run.ts';
+import type { QueueOrder } from '../run-service/contract/queue.ts';
+import { webhookToWire } from '../run-service/contract/webhook.ts';
+import { chance } from './chance.ts';
+import type { Clock } from './clock.ts';
+import type { Database, LiveRow, NewRun, RunRow } from './database.ts';
+import type { DeploymentSpec } from './deployments.ts';
+import type { Faults } from './faults.ts';
+import { createLives, type Lives, type LiveRun, type News } from './lives.ts';
+import { createMachines, type Container, type Fleet, type Machines } from './machines.ts';
+import { NO_WORK, planOf, type Plan } from './plan.ts';
+import { outputsOf, storedPlan } from './records.ts';
+import type { Webhooks } from './webhooks.ts';
+
+export type Runs = {
+  /** Creates a run; it is committed when this returns. */
+  accept(order: QueueOrder, spec: DeploymentSpec): { readonly id: string; readonly number: number };
+  /** Cancels a run in whatever state it is; false when there is no such run. */
+  cancel(id: string): boolean;
+  /** Takes up every run that had not ended when the service stopped. */
+  recover(): void;
+  census(): ReturnType<Machines<LiveRun>['census']>;
+};
+
+type World = {
+  readonly clock: Clock;
+  readonly database: Database;
+  readonly webhooks: Webhooks;
+  readonly faults: Faults;
+  readonly deployments: ReadonlyMap<string, DeploymentSpec>;
+  readonly speed: number;
+  readonly seed: number;
+  /** The address that files are fetched from. */
+  readonly origin: () => string;
+  /** Does `work` in one transaction and tells of it afterwards. */
+  readonly commit: <Result>(work: () => Result) => Result;
+  readonly log: (event: string, facts: Record<string, unknown>) => void;
+};
+
+export function createRuns(world: World): Runs {
+  const { clock, database, commit } = world;
+  const lives: Lives = createLives({
+    clock,
+    database,
+    tell: (run, news) => tell(world, run, news),
+    release: (container) => machines.release(container),
+  });
+  const machines = createMachines<LiveRun>({
+    clock,
+    fleetOf: (deploymentId) => fleetOf(world, deploymentId),
+    name: randomUUID,
+    begin(run, container, cold) {
+      const spec = world.deployments.get(run.deploymentId);
+      // Only runs of known deployments join a line.
+      if (spec !== undefined) lives.begin({ run, container, plan: draftPlan(world, run, spec, cold) });
+    },
+  });
+
+  return {
+    accept(order, spec) {
+      const draft = draftRun(world, order, spec);
+      return commit(() => {
+        const run = liveRunOf({ ...draft, number: database.insert(draft) });
+        machines.wait(run);
+        return run;
+      });
+    },
+    cancel(id) {
+      const row = database.find(id);
+      if (row === undefined) return false;
+      if (row.endedMs === null) commit(() => cancel(world, row, machines, lives));
+      return true;
+    },
+    recover: () => commit(() => recover(world, machines, lives)),
+    census: machines.census,
+  };
+}
+
+/** What can go wrong with a request goes wrong here, outside of any transaction. */
+const draftRun = (world: World, order: QueueOrder, spec: DeploymentSpec): NewRun => ({
+  id: randomUUID(),
+  deploymentId: spec.id,
+  inputs: JSON.stringify(order.inputs),
+  gpu: order.gpu ?? spec.gpu,
+  webhook: order.webhook ?? null,
+  intermediate: order.webhookIntermediateStatus ? 1 : 0,
+  createdMs: world.clock.now(),
+  outputs: spec.outputs,
+});
+
+function draftPlan(world: World, run: LiveRun, spec: DeploymentSpec, cold: boolean): Plan {
+  return planOf({
+    spec,
+    speed: world.speed,
+    gpu: run.gpu,
+    cold,
+    fails: world.faults.strikes('fail', run.number),
+    draw: chance(world.seed, 'run time', run.number),
+    atMs: world.clock.now(),
+  });
+}
+
+/** The webhook of one change. A run without a webhook tells nobody. */
+function tell(world: World, run: LiveRun, news: News): void {
+  if (run.webhook === null) return;
+  const occasion = `${news.kind} ${news.status} ${news.work.progress}`;
+  if (world.faults.strikes('lose-webhook', run.number, occasion)) return;
+  const succeeded = news.kind === 'status' && news.status === 'success';
+  const outputs = succeeded ? outputsOf(run, news.atMs, world.origin()) : [];
+  const body = webhookToWire({
+    eventType: 'run.updated',
+    status: news.status,
+    liveStatus: news.work.liveStatus,
+    progress: news.work.progress,
+    runId: run.id,
+    outputs: outputs.map(outputToWire),
+  });
+  world.webhooks.post(run.webhook, JSON.stringify(body));
+}
+
+function cancel(world: World, row: RunRow, machines: Machines<LiveRun>, lives: Lives): void {
+  const atMs = world.clock.now();
+  if (lives.stop(row.number, atMs)) return;
+  const run = liveRunOf(row);
+  machines.leave(run);
+  world.database.ended(row.number, 'cancelled', atMs, atMs);
+  tell(world, run, { kind: 'status', status: 'cancelled', atMs, work: NO_WORK });
+}
+
+/** First the containers that are at work, then the line in its order: nobody overtakes and no limit is exceeded. */
+function recover(world: World, machines: Machines<LiveRun>, lives: Lives): void {
+  const rows = world.database.alive();
+  for (const row of rows) resume(row, machines, lives);
+  const waiting = rows.filter((row) => storedPlan(row) === undefined);
+  const [known, unknown] = partition(waiting, (row) => world.deployments.has(row.deploymentId));
+  for (const row of known) machines.wait(liveRunOf(row));
+  if (unknown.length > 0) world.log('runs-without-deployment', { runs: unknown.length });
+}
+
+function resume(row: LiveRow, machines: Machines<LiveRun>, lives: Lives): void {
+  const plan = storedPlan(row);
+  if (plan === undefined || row.containerId === null) return;
+  const container: Container = { id: row.containerId, deploymentId: row.deploymentId, gpu: row.gpu };
+  machines.hold(container);
+  lives.resume({ run: liveRunOf(row), container, plan }, row.status);
+}
+
+const liveRunOf = (row: Omit<NewRun, 'inputs'> & { readonly number: number }): LiveRun => ({
+  number: row.number,
+  id: row.id,
+  deploymentId: row.deploymentId,
+  gpu: row.gpu,
+  webhook: row.webhook,
+  intermediate: row.intermediate === 1,
+  outputs: row.outputs,
+});
+
+function fleetOf(world: World, deploymentId: string): Fleet {
+  const spec = world.deployments.get(deploymentId);
+  // A deployment that is no longer offered keeps the containers that were at work, and gets no new ones.
+  if (spec === undefined) return { limit: 0, idleMs: 0 };
+  return { limit: spec.concurrencyLimit, idleMs: (spec.idleTimeoutSeconds * 1000) / world.speed };
+}
+
+function partition<Item>(items: readonly Item[], chosen: (item: Item) => boolean): [Item[], Item[]] {
+  return [items.filter(chosen), items.filter((item) => !chosen(item))];
+}

@@ -1,0 +1,118 @@
+// The local run service: the run service on one machine, in one process, over real HTTP. This file puts the service
+// behind its sockets, and takes it down again.
+
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import { problem, reasonOf } from '../errors.ts';
+import { refusalToWire } from '../run-service/contract/refusal.ts';
+import { API, authentication } from './auth.ts';
+import type { DeploymentSpec } from './deployments.ts';
+import { serveFiles } from './routes/files.ts';
+import { serveLists } from './routes/lists.ts';
+import { refuseTheRest } from './routes/refusals.ts';
+import { serveRuns } from './routes/v2.ts';
+import { createService, type LivingService, type Log, type Stats } from './service.ts';
+
+export {
+  DEMO_DEPLOYMENTS,
+  deploymentSpecSchema,
+  readDeployments,
+  type DeploymentSpec,
+} from './deployments.ts';
+export { FAULTS } from './faults.ts';
+
+export type LocalServiceOptions = {
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  readonly tokens: readonly string[];
+  /** Divides every wait: cold starts, run times, time-outs. What is recorded is the time that really passed. */
+  readonly speed: number;
+  /** The SQLite file; `:memory:` keeps nothing. */
+  readonly database: string;
+  readonly deployments: readonly DeploymentSpec[];
+  /** Rates from 0 to 1 by name; the names are `FAULTS`. */
+  readonly faults: Readonly<Record<string, number>>;
+  /** Faults and run times are drawn from it. */
+  readonly seed: number;
+  readonly log?: Log;
+};
+
+export type LocalService = {
+  /** `http://127.0.0.1:PORT` */
+  readonly url: string;
+  /** The base address of its V2 API. */
+  readonly base: string;
+  stats(): Stats;
+  /** Stops time, ends every connection and closes the database. Runs go on when a service opens it again. */
+  close(): Promise<void>;
+};
+
+const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
+
+/** Starts the service; runs of an earlier one on the same database go on. Throws E602 for options that cannot be. */
+export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
+  const { host = '127.0.0.1', log = () => undefined } = options;
+  if (!(options.speed > 0)) throw problem('E602', { what: `a speed of ${options.speed} stops all time` });
+  const service = createService({ ...options, log });
+  const app = createApp(service, options.tokens);
+  try {
+    const url = await listen(app, host, options.port);
+    service.open(url);
+    log('listening', { url });
+    return { url, base: `${url}${API}`, stats: service.stats, close: closeOnce(app, service) };
+  } catch (error) {
+    await closeOnce(app, service)();
+    throw error;
+  }
+}
+
+function createApp(service: LivingService, tokens: readonly string[]): FastifyInstance {
+  const app = Fastify({
+    forceCloseConnections: true,
+    bodyLimit: BODY_LIMIT_BYTES,
+    exposeHeadRoutes: false,
+    frameworkErrors: (error, _request, reply: FastifyReply) =>
+      void reply.code(400).send(refusalToWire(error.message)),
+  });
+  app.addHook('onRequest', authentication(tokens));
+  // Bodies stay text: which types are read, and how numbers are, is decided where they are used.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  refuseTheRest(app, service.log);
+  void app.register(
+    (api, _options, done) => {
+      serveRuns(api, service);
+      serveLists(api, service);
+      done();
+    },
+    { prefix: API },
+  );
+  serveFiles(app, service);
+  return app;
+}
+
+async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {
+  try {
+    const bound = await app.listen({ host, port });
+    return `http://${reachable(host)}:${new URL(bound).port || '80'}`;
+  } catch (cause) {
+    const what = `the local run service cannot listen on ${host}:${port}: ${reasonOf(cause)}`;
+    throw problem('E602', { what, hint: 'port 0 takes any free one' }, { cause });
+  }
+}
+
+/** The address by which this machine itself reaches what listens on `host`. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+function closeOnce(app: FastifyInstance, service: LivingService): () => Promise<void> {
+  let closed: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    await app.close();
+    await service.close();
+  };
+  return () => (closed ??= close());
+}

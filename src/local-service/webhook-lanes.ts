@@ -1,0 +1,43 @@
+// Who may send when: each receiver has a lane of its own with so many places, and a line before it.
+
+import { Line } from './line.ts';
+
+type Lane<Item> = { readonly line: Line<Item, Item>; active: number };
+
+/** Lanes by receiver; `send` is given one item for each free place and never rejects. */
+export function createLanes<Item extends object>(facts: {
+  readonly places: number;
+  readonly receiverOf: (item: Item) => string;
+  readonly send: (item: Item) => Promise<void>;
+}) {
+  const lanes = new Map<string, Lane<Item>>();
+
+  function drive(receiver: string, lane: Lane<Item>): void {
+    while (lane.active < facts.places && lane.line.size > 0) void sendNext(receiver, lane);
+    if (lane.active === 0) lanes.delete(receiver);
+  }
+
+  async function sendNext(receiver: string, lane: Lane<Item>): Promise<void> {
+    const item = lane.line.next();
+    if (item === undefined) return;
+    lane.active++;
+    await facts.send(item);
+    lane.active--;
+    drive(receiver, lane);
+  }
+
+  return {
+    join(item: Item): void {
+      const receiver = facts.receiverOf(item);
+      const lane = lanes.get(receiver) ?? { line: new Line<Item, Item>(), active: 0 };
+      lanes.set(receiver, lane);
+      lane.line.join(item, item);
+      drive(receiver, lane);
+    },
+    /** How many wait before the lane of this item. */
+    waiting: (item: Item): number => lanes.get(facts.receiverOf(item))?.line.size ?? 0,
+    clear(): void {
+      for (const lane of lanes.values()) while (lane.line.next() !== undefined);
+    },
+  };
+}

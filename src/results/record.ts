@@ -1,0 +1,85 @@
+// What is written about a row that has its outcome. Its field names are the column names of results.csv.
+
+import type { Outcome, PastAttempt } from '../batch/outcome.ts';
+
+/** One delivered file. */
+export type FileRecord = {
+  /** Relative to the batch folder. */
+  readonly path: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  /** The name that the service gave it. */
+  readonly name: string;
+  readonly node?: string;
+};
+
+/** One attempt, with what its run took where it had one. */
+export type AttemptRecord = {
+  readonly attempt: number;
+  readonly outcome: PastAttempt['outcome'];
+  readonly reason?: string;
+  readonly run_id?: string;
+  readonly gpu_used?: string;
+  readonly created_at?: string;
+  readonly ended_at?: string;
+  readonly queue_seconds?: number;
+  readonly cold_start_seconds?: number;
+  readonly run_seconds?: number;
+  readonly cost_usd?: number;
+};
+
+/** A line of `parts/…` and of results.jsonl. */
+export type RowRecord = {
+  readonly row: number;
+  readonly key: string;
+  readonly outcome: Outcome;
+  readonly reason?: string;
+  readonly gpu_asked?: string;
+  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly attempts: readonly AttemptRecord[];
+  readonly files: readonly FileRecord[];
+  readonly texts?: readonly string[];
+};
+
+/** Our columns of results.csv, in order. */
+export const RESULT_COLUMNS = [
+  'row',
+  'key',
+  'outcome',
+  'reason',
+  'run_id',
+  'gpu_asked',
+  'gpu_used',
+  'attempts',
+  'queue_seconds',
+  'cold_start_seconds',
+  'run_seconds',
+  'cost_usd',
+  'outputs',
+] as const;
+export type ResultColumn = (typeof RESULT_COLUMNS)[number];
+
+/** A record as the cells of our columns. The last attempt tells the run; the cost is that of all attempts. */
+export function cellsOf(
+  record: Omit<RowRecord, 'outcome'> & { readonly outcome: string },
+): Readonly<Record<ResultColumn, string>> {
+  const last = record.attempts.at(-1);
+  const cost = record.attempts.reduce((sum, attempt) => sum + (attempt.cost_usd ?? 0), 0);
+  return {
+    row: String(record.row),
+    key: record.key,
+    outcome: record.outcome,
+    reason: record.reason ?? '',
+    run_id: last?.run_id ?? '',
+    gpu_asked: record.gpu_asked ?? '',
+    gpu_used: last?.gpu_used ?? '',
+    attempts: String(record.attempts.length),
+    queue_seconds: secondsCell(last?.queue_seconds),
+    cold_start_seconds: secondsCell(last?.cold_start_seconds),
+    run_seconds: secondsCell(last?.run_seconds),
+    cost_usd: cost === 0 ? '' : cost.toFixed(6),
+    outputs: record.files.map(({ path }) => path).join(' '),
+  };
+}
+
+const secondsCell = (seconds: number | undefined): string => (seconds === undefined ? '' : String(seconds));

@@ -1,0 +1,88 @@
+// report.html: the batch in one page that needs no network and runs from the folder. Everything that came from a sheet or
+// a service is data in it, never markup: the page's script puts it in as text.
+
+import { createHash } from 'node:crypto';
+import type { BatchFile } from '../store/batch-file.ts';
+import type { Store } from '../store/store.ts';
+import { REPORT_BODY, REPORT_SCRIPT, REPORT_STYLE } from './report-page.ts';
+import type { RowRecord } from './record.ts';
+import { recordOf, rowsOf } from './rows.ts';
+import type { Summary } from './summary.ts';
+
+/** Rows shown; the page says when there are more. Rows that did not succeed come first into this number. */
+const ROWS_SHOWN = 2_000;
+
+type ShownRow = Pick<RowRecord, 'row' | 'key' | 'outcome'> & {
+  /** As text, digit for digit. */
+  readonly inputs: Readonly<Record<string, string>>;
+  readonly reason?: string;
+  readonly gpu?: string;
+  readonly seconds?: number;
+  readonly cost?: number;
+  readonly attempts: number;
+  readonly files: readonly string[];
+};
+
+export async function writeReport(store: Store, file: BatchFile, summary: Summary): Promise<void> {
+  const rows = await shownRows(store, file);
+  await store.write('report.html', pageOf(file, summary, rows));
+}
+
+async function shownRows(store: Store, file: BatchFile): Promise<readonly ShownRow[]> {
+  const succeeded: ShownRow[] = [];
+  const others: ShownRow[] = [];
+  for await (const row of rowsOf(store, file)) {
+    const record = recordOf(row);
+    const list = record.outcome === 'succeeded' ? succeeded : others;
+    if (list.length < ROWS_SHOWN) list.push(shown(record));
+  }
+  return [...others, ...succeeded.slice(0, ROWS_SHOWN - others.length)].sort((a, b) => a.row - b.row);
+}
+
+function shown(record: RowRecord): ShownRow {
+  const last = record.attempts.at(-1);
+  const cost = record.attempts.reduce((sum, attempt) => sum + (attempt.cost_usd ?? 0), 0);
+  return {
+    row: record.row,
+    key: record.key,
+    outcome: record.outcome,
+    inputs: Object.fromEntries(Object.entries(record.inputs).map(([name, value]) => [name, textOf(value)])),
+    attempts: record.attempts.length,
+    files: record.files.map(({ path }) => path),
+    ...(record.reason === undefined ? {} : { reason: record.reason }),
+    ...(last?.gpu_used === undefined ? {} : { gpu: last.gpu_used }),
+    ...(last?.run_seconds === undefined ? {} : { seconds: last.run_seconds }),
+    ...(cost === 0 ? {} : { cost }),
+  };
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+function pageOf(file: BatchFile, summary: Summary, rows: readonly ShownRow[]): string {
+  const data = { summary, rows, sheet: { name: file.sheet.name, sha256: file.sheet.sha256 } };
+  const policy = [
+    "default-src 'none'",
+    "img-src 'self' data: file:",
+    "media-src 'self' file:",
+    `style-src '${digestOf(REPORT_STYLE)}'`,
+    `script-src '${digestOf(REPORT_SCRIPT)}'`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<title>${file.batch}</title>
+<style>${REPORT_STYLE}</style>
+</head>
+${REPORT_BODY}
+<script type="application/json" id="data">${JSON.stringify(data).replaceAll('<', String.raw`\u003c`)}</script>
+<script>${REPORT_SCRIPT}</script>
+</html>
+`;
+}
+
+const digestOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;

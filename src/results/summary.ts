@@ -1,0 +1,53 @@
+// summary.json: what a finished batch came to. Its presence says that the batch is done.
+
+import { OUTCOMES, type Outcome } from '../batch/outcome.ts';
+import { costSoFar, type GpuUse } from '../batch/tally.ts';
+import type { Ledger } from '../batch/ledger.ts';
+import type { BatchView } from '../batch/view.ts';
+import { SUMMARY_FILE, type BatchFile } from '../store/batch-file.ts';
+import type { Store } from '../store/store.ts';
+
+export type Summary = {
+  readonly batch: string;
+  /** Whether the runs were those of the local run service. */
+  readonly rehearsal: boolean;
+  readonly deployment: string;
+  readonly rows: number;
+  readonly outcomes: Readonly<Record<Outcome, number>>;
+  readonly began_at: string;
+  readonly ended_at: string;
+  readonly seconds: number;
+  /** An estimate: cold start and run seconds at the price of the GPU used. */
+  readonly cost_usd: number;
+  readonly gpus: Readonly<Record<string, GpuUse>>;
+  readonly ledger: Ledger;
+};
+
+export function summaryOf(file: BatchFile, view: BatchView, endedAt: Date): Summary {
+  return {
+    batch: file.batch,
+    rehearsal: file.service.rehearsal,
+    deployment: file.deployment.name ?? file.deployment.id,
+    rows: file.sheet.rows,
+    outcomes: view.tally.outcomes,
+    began_at: file.createdAt,
+    ended_at: endedAt.toISOString(),
+    seconds: (endedAt.getTime() - Date.parse(file.createdAt)) / 1000,
+    cost_usd: Number(costSoFar(view.tally).toFixed(6)),
+    gpus: view.tally.gpus,
+    ledger: view.ledger,
+  };
+}
+
+/** undefined while the batch is not done. */
+export async function readSummary(store: Store): Promise<Summary | undefined> {
+  const text = await store.read(SUMMARY_FILE);
+  return text === undefined ? undefined : (JSON.parse(text) as Summary);
+}
+
+export const writeSummary = (store: Store, summary: Summary): Promise<void> =>
+  store.write(SUMMARY_FILE, `${JSON.stringify(summary, undefined, 2)}\n`);
+
+/** Rows that have an outcome other than succeeded. */
+export const notSucceeded = ({ outcomes }: Pick<Summary, 'outcomes'>): number =>
+  OUTCOMES.reduce((sum, outcome) => sum + outcomes[outcome], 0) - outcomes.succeeded;

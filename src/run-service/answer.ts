@@ -1,0 +1,66 @@
+// Reading any answer of the service, well-formed or not, into facts.
+
+import type { PostFacts } from '../batch/classify.ts';
+import { errorSchema, queueAnswerSchema, type ValidationProblem } from './contract/queue.ts';
+
+export type RawAnswer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+};
+
+const WORDS_MAX = 500;
+
+/** What an answer to Queue Run says; never throws, whatever the body holds. */
+export function factsOf(answer: RawAnswer): Omit<PostFacts, 'begun'> {
+  const accepted = queueAnswerSchema.safeParse(jsonOf(answer.text));
+  if (accepted.success) return { status: answer.status, runId: accepted.data.runId };
+  const problems = problemsOf(answer.text);
+  const retryAfterMs = retryAfterOf(answer);
+  return {
+    status: answer.status,
+    detail: wordsOf(answer),
+    ...(problems === undefined ? {} : { locs: problems.map(({ loc }) => loc) }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+}
+
+/** The service's words in one line: its sentence, its problems, or the beginning of whatever it sent. */
+export function wordsOf({ text }: RawAnswer): string {
+  const error = errorSchema.safeParse(jsonOf(text));
+  if (!error.success) return oneLine(text);
+  const { detail } = error.data;
+  return oneLine(
+    typeof detail === 'string' ? detail : detail.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; '),
+  );
+}
+
+function problemsOf(text: string): readonly ValidationProblem[] | undefined {
+  const error = errorSchema.safeParse(jsonOf(text));
+  return error.success && Array.isArray(error.data.detail) ? error.data.detail : undefined;
+}
+
+/** Retry-After in milliseconds from now: seconds or a date; undefined where there is none that makes sense. */
+function retryAfterOf({ headers }: RawAnswer): number | undefined {
+  const header = headers['retry-after'];
+  const value = Array.isArray(header) ? header[0] : header;
+  if (value === undefined) return undefined;
+  const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    // Not JSON is a fact about the answer like any other; its text is shown instead.
+    return error instanceof SyntaxError ? undefined : error;
+  }
+}
+
+// Control characters could drive the terminal that shows them.
+const oneLine = (text: string): string =>
+  text
+    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
+    .trim()
+    .slice(0, WORDS_MAX);

@@ -1,0 +1,46 @@
+// The addresses of the V2 service below its base, and what is read from an address. A name after a colon is a parameter.
+
+import { z } from 'zod';
+
+export const PATHS = {
+  queue: '/run/deployment/queue',
+  run: '/run/:run_id',
+  cancel: '/run/:run_id/cancel',
+  workflowRuns: '/workflow/:workflow_id/runs',
+  deploymentRuns: '/deployment/:deployment_id/runs',
+  deployments: '/deployments',
+  deployment: '/deployment/:deployment_id',
+  pricing: '/platform/gpu-pricing',
+  profile: '/platform/profile',
+} as const;
+
+// A uuid means the same in both cases of its letters.
+const uuid = z.uuid().transform((text) => text.toLowerCase());
+
+export const runPathSchema = z.object({ run_id: uuid }).transform((wire) => wire.run_id);
+export const workflowPathSchema = z.object({ workflow_id: uuid }).transform((wire) => wire.workflow_id);
+export const deploymentPathSchema = z.object({ deployment_id: uuid }).transform((wire) => wire.deployment_id);
+
+const blankIsAbsent = (value: unknown): unknown => (value === '' ? undefined : value);
+const flag = (fallback: boolean) => z.preprocess(blankIsAbsent, z.stringbool().default(fallback));
+const count = (fallback: number, least: number, most: number) =>
+  z.preprocess(blankIsAbsent, z.coerce.number().int().min(least).max(most).default(fallback));
+
+// A page that was cut short without a word would pass for the last one, so more than this is refused instead.
+const PAGE_MAX = 10_000;
+const pageOf = (limit: number) => ({
+  limit: count(limit, 1, PAGE_MAX),
+  offset: count(0, 0, Number.MAX_SAFE_INTEGER),
+});
+
+/** What the run list of a workflow is asked. */
+export const workflowRunsQuerySchema = z
+  .object({ with_inputs: flag(false), with_outputs: flag(true), ...pageOf(100) })
+  .transform((wire) => ({
+    limit: wire.limit,
+    offset: wire.offset,
+    also: { inputs: wire.with_inputs, outputs: wire.with_outputs },
+  }));
+
+/** What the run list of a deployment is asked. */
+export const deploymentRunsQuerySchema = z.object(pageOf(60));

@@ -1,0 +1,118 @@
+// How the service words a validation failure: one entry per problem, in the vocabulary of the library that the real
+// service validates with. Translated from zod's, so that every schema of this folder can refuse in these words.
+
+import type { z } from 'zod';
+
+/** One entry of `detail`. */
+export type Refusal = {
+  readonly type: string;
+  readonly loc: readonly (string | number)[];
+  readonly msg: string;
+  readonly input: unknown;
+  readonly ctx?: Readonly<Record<string, unknown>>;
+};
+type Words = Pick<Refusal, 'type' | 'msg' | 'ctx'>;
+type Issue = z.core.$ZodIssue;
+type Part = 'body' | 'path' | 'query';
+
+/** The answer's body for a list of problems, or for one sentence. */
+export const refusalToWire = (detail: readonly Refusal[] | string): object => ({ detail });
+
+const UUID_TYPE: Words = { type: 'uuid_type', msg: 'UUID input should be a string, bytes or UUID object' };
+const BODY_TYPE: Words = {
+  type: 'model_attributes_type',
+  msg: 'Input should be a valid dictionary or object to extract fields from',
+};
+const MISSING: Words = { type: 'missing', msg: 'Field required' };
+const BOOL_PARSING: Words = {
+  type: 'bool_parsing',
+  msg: 'Input should be a valid boolean, unable to interpret input',
+};
+const INT_PARSING: Words = {
+  type: 'int_parsing',
+  msg: 'Input should be a valid integer, unable to parse string as an integer',
+};
+const BY_TYPE: Readonly<Record<string, Words>> = {
+  string: { type: 'string_type', msg: 'Input should be a valid string' },
+  boolean: { type: 'bool_type', msg: 'Input should be a valid boolean' },
+  array: { type: 'list_type', msg: 'Input should be a valid list' },
+  record: { type: 'dict_type', msg: 'Input should be a valid dictionary' },
+  number: INT_PARSING,
+  int: INT_PARSING,
+};
+const OTHER: Words = { type: 'value_error', msg: 'Value error' };
+
+export const emptyBody: Refusal = { ...MISSING, loc: ['body'], input: null };
+export const notAnObject = (input: unknown): Refusal => ({ ...BODY_TYPE, loc: ['body'], input });
+export const brokenJson = (offset: number, error: string): Refusal => ({
+  type: 'json_invalid',
+  loc: ['body', offset],
+  msg: 'JSON decode error',
+  input: {},
+  ctx: { error },
+});
+
+/** What zod found wrong with `given`, in the service's words. */
+export const refusalsOf = (error: z.ZodError, part: Part, given: unknown): readonly Refusal[] =>
+  error.issues.map((issue) => refusalOf(issue, part, given));
+
+function refusalOf(issue: Issue, part: Part, given: unknown): Refusal {
+  const input = issue.path.reduce(member, given);
+  const words = wordsOf(issue, input, part);
+  const loc = [part, ...issue.path.map((step) => (typeof step === 'number' ? step : String(step)))];
+  // The real service shows, for a field that is not there, the object that lacks it.
+  const shown = words === MISSING ? issue.path.slice(0, -1).reduce(member, given) : input;
+  return {
+    type: words.type,
+    loc,
+    msg: words.msg,
+    input: shown ?? null,
+    ...(words.ctx && { ctx: words.ctx }),
+  };
+}
+
+const member = (value: unknown, key: PropertyKey): unknown =>
+  typeof value === 'object' && value !== null ? (value as Record<PropertyKey, unknown>)[key] : undefined;
+
+function wordsOf(issue: Issue, input: unknown, part: Part): Words {
+  if (issue.path.length === 0) return BODY_TYPE;
+  if (input === undefined) return MISSING;
+  if (issue.path.at(-1) === 'deployment_id' && typeof input !== 'string') return UUID_TYPE;
+  switch (issue.code) {
+    case 'invalid_type':
+      return BY_TYPE[issue.expected] ?? OTHER;
+    case 'invalid_format':
+      return uuidWords(typeof input === 'string' ? input : '');
+    case 'invalid_value':
+      return part === 'query' ? BOOL_PARSING : enumWords(issue.values.map(String));
+    case 'too_small':
+      return boundWords('greater_than_equal', 'greater than or equal to', 'ge', issue.minimum);
+    case 'too_big':
+      return boundWords('less_than_equal', 'less than or equal to', 'le', issue.maximum);
+    case 'unrecognized_keys':
+    case 'not_multiple_of':
+    case 'invalid_union':
+    case 'invalid_key':
+    case 'invalid_element':
+    case 'custom':
+      return OTHER;
+  }
+}
+
+function uuidWords(text: string): Words {
+  const stray = /[^0-9a-fA-F-]/.exec(text);
+  const error = stray
+    ? `invalid character: expected [0-9a-fA-F-], found \`${stray[0]}\` at ${stray.index + 1}`
+    : `invalid length: expected length 36 for a hyphenated UUID, found ${text.length}`;
+  return { type: 'uuid_parsing', msg: `Input should be a valid UUID, ${error}`, ctx: { error } };
+}
+
+function enumWords(values: readonly string[]): Words {
+  const quoted = values.map((value) => `'${value}'`);
+  const expected = `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1) ?? ''}`;
+  return { type: 'enum', msg: `Input should be ${expected}`, ctx: { expected } };
+}
+
+function boundWords(type: string, words: string, key: string, bound: number | bigint): Words {
+  return { type, msg: `Input should be ${words} ${bound}`, ctx: { [key]: Number(bound) } };
+}

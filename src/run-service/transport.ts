@@ -1,0 +1,49 @@
+// HTTP to the run service, so plain that the truth about a POST stays visible: HTTP/1.1 only, nothing retried by itself,
+// every wait bounded, and a gate that is asked right before the first byte of a request is written.
+
+import { Agent, type Dispatcher } from 'undici';
+
+/** Called right before the first byte is written; when it throws, nothing is written and the request fails with that. */
+export type Gate = () => void;
+
+/** What a request may carry besides undici's own options. */
+export type Gated = { readonly gate?: Gate };
+
+const CONNECT_MS = 10_000;
+const ANSWER_BYTES_MAX = 16 << 20;
+
+/** `connections` per origin bounds what is on the wire at once; further requests wait inside. */
+export function openTransport(connections: number): Dispatcher & { close(): Promise<void> } {
+  const agent = new Agent({
+    // HTTP/2 replays requests after GOAWAY, which blurs whether a POST was sent.
+    allowH2: false,
+    pipelining: 1,
+    connections,
+    connect: { timeout: CONNECT_MS },
+    // Whole calls have deadlines of their own, through their signal.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxResponseSize: ANSWER_BYTES_MAX,
+  });
+  return agent.compose(gated);
+}
+
+const gated: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
+  const { gate } = options as Gated;
+  return dispatch(options, gate === undefined ? handler : behindGate(handler, gate));
+};
+
+/** undici calls `onRequestStart` in the same tick as it writes; an error thrown there keeps the request unwritten. */
+function behindGate(handler: Dispatcher.DispatchHandler, gate: Gate): Dispatcher.DispatchHandler {
+  return {
+    onRequestStart: (controller, context) => {
+      gate();
+      handler.onRequestStart?.(controller, context);
+    },
+    onRequestUpgrade: (...told) => handler.onRequestUpgrade?.(...told),
+    onResponseStart: (...told) => handler.onResponseStart?.(...told),
+    onResponseData: (...told) => handler.onResponseData?.(...told),
+    onResponseEnd: (...told) => handler.onResponseEnd?.(...told),
+    onResponseError: (...told) => handler.onResponseError?.(...told),
+  };
+}

@@ -1,0 +1,97 @@
+// What every column is for: an input, the GPU, the key, or nothing. Decided from the header and the options alone.
+
+import { nearest, problem, type RunsheetError } from '../errors.ts';
+import type { SheetOptions } from './options.ts';
+
+/** What gives an input its values: a column (by its index) or the text of `--set`; `by` names it for people. */
+export type Giver = {
+  readonly input: string;
+  readonly by: string;
+  readonly from: { readonly column: number } | { readonly set: string };
+  /** By an option; a column gives the input of its own name unasked. */
+  readonly asked: boolean;
+};
+
+export type Roles = {
+  /** In the order of the sheet, then of `--set`; every input once. */
+  readonly givers: readonly Giver[];
+  readonly gpuColumn: number | undefined;
+  readonly keyColumn: number | undefined;
+  /** Columns that give nothing. */
+  readonly unused: readonly string[];
+};
+
+/**
+ * `inputs` are those of the deployment, where they are known. Throws E206 where an option names a column that is not
+ * in the sheet, E602 where one input would have two givers.
+ */
+export function rolesOf(
+  names: readonly string[],
+  options: SheetOptions,
+  inputs: ReadonlySet<string> | undefined,
+): Roles {
+  const mapped = mappedIn(names, options);
+  const spokenFor = new Set(options.drop.map((name) => indexOf(names, name, '--drop')));
+  for (const { from } of mapped) spokenFor.add(from.column);
+  const gpuColumn = gpuColumnOf(names, options, spokenFor, inputs);
+  const keyColumn = options.keyColumn === undefined ? undefined : indexOf(names, options.keyColumn, '--key');
+  const givesItsOwn = (column: number, name: string): boolean =>
+    !spokenFor.has(column) && column !== gpuColumn && (column !== keyColumn || inputs?.has(name) === true);
+  const givers = names.flatMap((name, column): Giver[] =>
+    givesItsOwn(column, name)
+      ? [{ input: name, by: `column "${name}"`, from: { column }, asked: false }]
+      : mapped.filter(({ from }) => from.column === column),
+  );
+  const giving = new Set(givers.map(({ from }) => ('column' in from ? from.column : undefined)));
+  const unused = names.filter((_, at) => !giving.has(at) && at !== gpuColumn && at !== keyColumn);
+  return { givers: eachInputOnce([...givers, ...constantsIn(options)]), gpuColumn, keyColumn, unused };
+}
+
+type Mapped = Giver & { readonly from: { readonly column: number } };
+
+function mappedIn(names: readonly string[], options: SheetOptions): Mapped[] {
+  return Object.entries(options.map).map(([input, name]) => {
+    const by = `--map ${input}=${name}`;
+    return { input, by, from: { column: indexOf(names, name, by) }, asked: true };
+  });
+}
+
+function constantsIn(options: SheetOptions): Giver[] {
+  return Object.entries(options.set).map(([input, text]) => {
+    return { input, by: `--set ${input}=${text}`, from: { set: text }, asked: true };
+  });
+}
+
+function gpuColumnOf(
+  names: readonly string[],
+  options: SheetOptions,
+  spokenFor: ReadonlySet<number>,
+  inputs: ReadonlySet<string> | undefined,
+): number | undefined {
+  if (options.gpuColumn !== undefined) return indexOf(names, options.gpuColumn, '--gpu-column');
+  const column = names.indexOf('gpu');
+  return column < 0 || spokenFor.has(column) || inputs?.has('gpu') ? undefined : column;
+}
+
+function indexOf(names: readonly string[], name: string, flag: string): number {
+  const index = names.indexOf(name);
+  if (index >= 0) return index;
+  throw problem('E206', { column: name, flag, columns: names, near: nearest(name, names) });
+}
+
+function eachInputOnce(givers: readonly Giver[]): readonly Giver[] {
+  const first = new Map<string, Giver>();
+  for (const giver of givers) {
+    const other = first.get(giver.input);
+    if (other) throw twoGivers(other, giver);
+    first.set(giver.input, giver);
+  }
+  return givers;
+}
+
+function twoGivers(one: Giver, other: Giver): RunsheetError {
+  const what = `${one.by} and ${other.by} both give the input "${one.input}"`;
+  const own = [one, other].find(({ asked }) => !asked);
+  const hint = own ? `--drop ${own.input} leaves the column out` : 'leave one of them out';
+  return problem('E602', { what, hint });
+}

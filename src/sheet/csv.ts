@@ -1,0 +1,146 @@
+// Sheets of separated values. csv-parse cuts the fields; lines are counted here, because its own count takes a CRLF
+// inside of quotes for two lines.
+
+import { pipeline } from 'node:stream';
+import { CsvError, type Info, parse } from 'csv-parse';
+import { problem, type RunsheetError } from '../errors.ts';
+import type { SheetOptions } from './options.ts';
+import { quoteFault } from './quotes.ts';
+import type { Column, RecordFault, SheetRecord } from './record.ts';
+import { MOST_RECORD, nameFault, shortened, tooLong } from './record.ts';
+import type { SheetSource } from './source.ts';
+import { lenientTextOf, linesOf, textOf } from './text.ts';
+
+type Fields = { readonly line: number; readonly fields: readonly string[] };
+
+/** The header. Throws E102 where the delimiter is another one, E104 where the names cannot be used. */
+export async function csvColumns(source: SheetSource, options: SheetOptions): Promise<readonly Column[]> {
+  for await (const { line, fields } of fieldsOf(source, options)) {
+    const columns = fields.map((name, index) => ({ name: name.trim(), line, column: index + 1 }));
+    refuseDelimiter(source.name, options, columns);
+    refuseNames(source.name, columns);
+    return columns;
+  }
+  throw problem('E104', { what: 'the sheet is empty' }, { place: { file: source.name } });
+}
+
+/** Every row behind the header, `width` fields each; a row of another width carries a fault. */
+export async function* csvRecords(
+  source: SheetSource,
+  options: SheetOptions,
+  width: number,
+): AsyncGenerator<SheetRecord> {
+  let header = true;
+  for await (const { line, fields } of fieldsOf(source, options)) {
+    // A line of spaces is a blank line, but in a sheet of one column it is a value.
+    if (header || (width > 1 && isBlank(fields))) header = false;
+    else if (fields.length === width) yield { line, column: 1, cells: fields };
+    else yield { line, column: 1, cells: fields, fault: raggedness(line, width, fields) };
+  }
+}
+
+/** The one character between two fields. Throws E602 where `--delimiter` is no such character. */
+function delimiterOf({ delimiter, format }: SheetOptions): string {
+  if (delimiter === undefined) return format === 'tsv' ? '\t' : ',';
+  if (delimiter === 'tab' || delimiter === String.raw`\t`) return '\t';
+  if (/^[^"\r\n]$/u.test(delimiter)) return delimiter;
+  const what = `--delimiter ${JSON.stringify(delimiter)} is not one character`;
+  throw problem('E602', { what, hint: "for example --delimiter ';' or --delimiter tab" });
+}
+
+async function* fieldsOf(source: SheetSource, options: SheetOptions): AsyncGenerator<Fields> {
+  const parser = parse({
+    delimiter: delimiterOf(options),
+    info: true,
+    max_record_size: MOST_RECORD,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    relax_column_count: true,
+    skip_empty_lines: true,
+  });
+  // Whatever breaks the pipeline destroys the parser with it, and the loop below meets it there.
+  pipeline(textOf(source, options), parser, () => undefined);
+  let linesBefore = 0;
+  let headerSeen = false;
+  try {
+    for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: Info }>) {
+      const line = 1 + linesBefore + info.empty_lines;
+      linesBefore += 1 + breaksIn(record);
+      if (!headerSeen && isBlank(record)) continue;
+      headerSeen = true;
+      yield { line, fields: record };
+    }
+  } catch (error) {
+    throw error instanceof CsvError ? await unreadable(source, options, error) : error;
+  }
+}
+
+const isBlank = (fields: readonly string[]): boolean => fields.length === 1 && fields[0]?.trim() === '';
+
+function breaksIn(fields: readonly string[]): number {
+  let breaks = 0;
+  for (const field of fields)
+    if (field.includes('\n') || field.includes('\r')) breaks += field.match(/\r\n?|\n/g)?.length ?? 0;
+  return breaks;
+}
+
+function raggedness(line: number, width: number, fields: readonly string[]): RecordFault {
+  const tooMany = fields.length > width;
+  return {
+    line,
+    column: Math.min(width, fields.length) + 1,
+    what: `this row has ${fields.length} ${fields.length === 1 ? 'field' : 'fields'}, and the header has ${width}`,
+    hint: tooMany
+      ? 'a field that contains the delimiter stands in quotes'
+      : 'every row has as many fields as the header; an empty cell still needs its delimiter',
+  };
+}
+
+const DELIMITERS = [
+  { character: ';', flag: "';'" },
+  { character: '\t', flag: 'tab' },
+  { character: '|', flag: "'|'" },
+  { character: ',', flag: "','" },
+] as const;
+
+function refuseDelimiter(file: string, options: SheetOptions, columns: readonly Column[]): void {
+  const [only, second] = columns;
+  if (options.delimiter !== undefined || !only || second) return;
+  const other = DELIMITERS.find(({ character }) => only.name.includes(character));
+  if (!other) return;
+  const what = `the header is one field, "${shortened(only.name)}": its fields seem to be separated otherwise`;
+  const hint = `--delimiter ${other.flag} reads it so`;
+  throw problem('E102', { what, hint }, { place: { file, line: only.line, column: only.column } });
+}
+
+function refuseNames(file: string, columns: readonly Column[]): void {
+  const first = new Map<string, number>();
+  for (const { name, line, column } of columns) {
+    const before = first.get(name);
+    const what =
+      nameFault(name) ??
+      (before && `the header names the column "${name}" twice, in fields ${before} and ${column}`);
+    const hint = 'every column needs a name of its own in the first line';
+    if (what) throw problem('E104', { what, hint }, { place: { file, line, column, columnName: name } });
+    first.set(name, column);
+  }
+}
+
+async function unreadable(
+  source: SheetSource,
+  options: SheetOptions,
+  cause: CsvError,
+): Promise<RunsheetError> {
+  const lines = linesOf(lenientTextOf(source, options), MOST_RECORD);
+  const fault = await quoteFault(lines, delimiterOf(options));
+  if (!fault) return problem('E103', { what: cause.message }, { place: { file: source.name }, cause });
+  const place = { file: source.name, line: fault.line, column: fault.column };
+  if (fault.kind === 'too long') return tooLong({ file: source.name, line: fault.line });
+  const within = fault.metInLine === fault.line ? '' : ` (met in line ${fault.metInLine})`;
+  const words = {
+    unclosed: 'the quote that opens here is not closed',
+    'inside a field': 'a quote stands inside of a field that does not begin with one',
+    'behind a quote': `something stands behind the quote that closes this field${within}`,
+  }[fault.kind];
+  const hint = 'a field with quotes in it stands in quotes, and each of its own quotes is written twice: ""';
+  return problem('E103', { what: words, hint }, { place, cause });
+}

@@ -1,0 +1,26 @@
+// A place in a text that is read piece by piece.
+
+/** The line and the character, from 1, of the next character to be read; a CRLF may be cut between two pieces. */
+export class Cursor {
+  line: number;
+  column: number;
+  #afterCr = false;
+
+  constructor(line = 1, column = 1) {
+    this.line = line;
+    this.column = column;
+  }
+
+  pass(text: string): void {
+    if (text === '') return;
+    const skipped = this.#afterCr && text.startsWith('\n') ? 1 : 0;
+    let lineStart = skipped;
+    for (const found of text.slice(skipped).matchAll(/\r\n?|\n/g)) {
+      this.line += 1;
+      this.column = 1;
+      lineStart = skipped + found.index + found[0].length;
+    }
+    this.column += text.length - lineStart;
+    this.#afterCr = text.endsWith('\r');
+  }
+}

@@ -1,0 +1,128 @@
+// Cuts the text of one JSON array into its elements while it streams. Nothing is parsed here: outside of strings the
+// cutter only counts brackets, so an element ends at the first comma or ] that no bracket encloses.
+//
+//   before ──[──▶ inside ──]──▶ behind
+//                 │  ▲ a comma: one element is cut
+//                 └──┘
+
+import { problem, type RunsheetError } from '../errors.ts';
+import { Cursor } from './cursor.ts';
+import { MOST_RECORD, type Spot, tooLong } from './record.ts';
+
+/** A piece of JSON text and where it begins. */
+export type JsonPiece = Spot & { readonly text: string };
+
+/** The elements of the array that `texts` spell. Throws E103 where they spell no array, E104 where they spell nothing. */
+export async function* elementsOf(file: string, texts: AsyncIterable<string>): AsyncGenerator<JsonPiece> {
+  const cutter = new Cutter(file);
+  for await (const text of texts) yield* cutter.cut(text);
+  yield* cutter.end();
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
+const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
+
+class Cutter {
+  readonly #file: string;
+  readonly #cursor = new Cursor();
+  #where: 'before' | 'inside' | 'behind' = 'before';
+  #element = '';
+  #start: Spot | undefined;
+  #elements = 0;
+  #depth = 0;
+  #inString = false;
+  #escaped = false;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  *cut(text: string): Generator<JsonPiece> {
+    let at = this.#where === 'before' ? this.#enter(text) : 0;
+    while (this.#where === 'inside' && at < text.length) {
+      const end = this.#endOfElement(text, at);
+      this.#take(text.slice(at, end));
+      if (end < text.length) yield* this.#finish(text.charAt(end));
+      at = end + 1;
+    }
+    if (this.#where === 'behind') this.#refuseRest(text.slice(at));
+  }
+
+  /** What is left when the text is over can only be wrong; a piece of it has a better reason than this can give. */
+  *end(): Generator<JsonPiece> {
+    const what = 'the sheet is empty';
+    if (this.#where === 'before') throw problem('E104', { what }, { place: { file: this.#file } });
+    if (this.#start) yield { text: this.#element, ...this.#start };
+    if (this.#where === 'inside') throw this.#broken('the array is not closed: ] is missing at the end');
+  }
+
+  /** Passes the opening bracket and answers with the index behind it. */
+  #enter(text: string): number {
+    const lead = text.length - text.trimStart().length;
+    this.#cursor.pass(text.slice(0, lead));
+    if (lead === text.length) return lead;
+    if (text[lead] !== '[') throw this.#notAnArray();
+    this.#where = 'inside';
+    this.#cursor.pass('[');
+    return lead + 1;
+  }
+
+  /** The index of the comma or the bracket that ends the element, or the length of the text where it goes on. */
+  #endOfElement(text: string, from: number): number {
+    for (let at = from; at < text.length; at += 1) {
+      const code = text.charCodeAt(at);
+      if (this.#escaped) this.#escaped = false;
+      else if (this.#inString) {
+        if (code === BACKSLASH) this.#escaped = true;
+        else if (code === QUOTE) this.#inString = false;
+      } else if (code === QUOTE) this.#inString = true;
+      else if (OPENING.has(code)) this.#depth += 1;
+      else if (this.#depth === 0 && (code === COMMA || CLOSING.has(code))) return at;
+      else if (CLOSING.has(code)) this.#depth -= 1;
+    }
+    return text.length;
+  }
+
+  #take(part: string): void {
+    const lead = this.#start ? 0 : part.length - part.trimStart().length;
+    this.#cursor.pass(part.slice(0, lead));
+    if (lead === part.length) return;
+    this.#start ??= { line: this.#cursor.line, column: this.#cursor.column };
+    this.#cursor.pass(part.slice(lead));
+    this.#element += part.slice(lead);
+    if (this.#element.length > MOST_RECORD) throw tooLong({ file: this.#file, ...this.#start });
+  }
+
+  *#finish(mark: string): Generator<JsonPiece> {
+    if (mark === '}') throw this.#broken('a comma or ] must stand here, not }');
+    if (this.#start) yield { text: this.#element.trimEnd(), ...this.#start };
+    else if (mark === ',' || this.#elements > 0) throw this.#broken(`a row must stand here, not ${mark}`);
+    this.#elements += 1;
+    this.#element = '';
+    this.#start = undefined;
+    this.#depth = 0;
+    this.#cursor.pass(mark);
+    if (mark === ']') this.#where = 'behind';
+  }
+
+  #refuseRest(text: string): void {
+    const lead = text.length - text.trimStart().length;
+    this.#cursor.pass(text.slice(0, lead));
+    if (lead < text.length) throw this.#broken('there is something behind the end of the array');
+  }
+
+  #notAnArray(): RunsheetError {
+    const { line, column } = this.#cursor;
+    const what = 'a sheet of JSON is an array of objects, and this one does not begin with [';
+    const hint = 'one object a line is JSONL: let the name of the sheet end in .jsonl';
+    return problem('E103', { what, hint }, { place: { file: this.#file, line, column } });
+  }
+
+  #broken(what: string): RunsheetError {
+    const { line, column } = this.#cursor;
+    return problem('E103', { what }, { place: { file: this.#file, line, column } });
+  }
+}

@@ -1,0 +1,102 @@
+// Where a JSON text is wrong, and where its members stand. V8 tells a position only now and then, so this walks the
+// tokens itself; it runs only on texts that are known to be wrong, and for places in messages.
+
+/** Deeper nesting is refused before recursive code meets it. */
+export const MOST_DEPTH = 64;
+
+/** `at` counts UTF-16 units from the text's beginning; a `malformed` text is no JSON at all. */
+export type JsonFault = { readonly at: number; readonly what: string; readonly malformed: boolean };
+
+/** The first thing that is wrong with a text; undefined where it is sound. */
+export function faultOf(text: string): JsonFault | undefined {
+  const open: Open = [];
+  let expected: Expected = 'a value';
+  for (const token of tokensOf(text)) {
+    const fault = faultAt(text, token, expected, open);
+    if (fault) return fault;
+    expected = expectedAfter(token.word, expected, open);
+  }
+  return undefined;
+}
+
+/** Where the member `name` of an object's text has its name and its value; its beginning where there is none. */
+export function memberAt(text: string, name: string): { readonly name: number; readonly value: number } {
+  const tokens = [...tokensOf(text)];
+  let depth = 0;
+  for (const [index, { word, at }] of tokens.entries()) {
+    const isName = depth === 1 && tokens[index + 1]?.word === ':';
+    if (isName && JSON.parse(word) === name) return { name: at, value: tokens[index + 2]?.at ?? at };
+    if (word === '{' || word === '[') depth += 1;
+    if (word === '}' || word === ']') depth -= 1;
+  }
+  return { name: 0, value: 0 };
+}
+
+type Token = { readonly word: string; readonly at: number };
+
+/** The sets of names of the objects that are open, outermost first; undefined for an open array. */
+type Open = (Set<string> | undefined)[];
+
+const BEGINNINGS = {
+  'a value': /^[{["\w-]/,
+  'a value or ]': /^[{["\w\]-]/,
+  'a name in quotes': /^"/,
+  'a name in quotes or }': /^["}]/,
+  'a colon': /^:/,
+  'a comma or }': /^[,}]/,
+  'a comma or ]': /^[,\]]/,
+  'the end': /^$/,
+} as const;
+
+type Expected = keyof typeof BEGINNINGS;
+
+const WORDS = [
+  String.raw`[{}[\],:]`,
+  // oxlint-disable-next-line no-control-regex
+  /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[^"\\\u0000-\u001f]*)*"/.source,
+  /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])/.source,
+  /(?:true|false|null)(?!\w)/.source,
+];
+const TOKEN = new RegExp(`([ \\t\\r\\n]*)(${WORDS.join('|')})?`, 'y');
+
+/** The tokens in order, then one with an empty word where the text ends or where no token fits. */
+function* tokensOf(text: string): Generator<Token> {
+  let next = 0;
+  for (;;) {
+    TOKEN.lastIndex = next;
+    const [, space = '', word = ''] = TOKEN.exec(text) ?? [];
+    const at = next + space.length;
+    yield { word, at };
+    if (word === '') return;
+    next = at + word.length;
+  }
+}
+
+function faultAt(text: string, { word, at }: Token, expected: Expected, open: Open): JsonFault | undefined {
+  if (open.length > MOST_DEPTH)
+    return { at, what: `it is nested deeper than ${MOST_DEPTH}`, malformed: false };
+  if (!BEGINNINGS[expected].test(word) || (expected === 'the end' && at < text.length))
+    return { at, what: `${expected} must stand here, not ${found(text, at)}`, malformed: true };
+  const again = word.startsWith('"') && names(expected) && open.at(-1)?.has(nameIn(word));
+  return again ? { at, what: `the name ${word} stands twice in one object`, malformed: false } : undefined;
+}
+
+function found(text: string, at: number): string {
+  if (at >= text.length) return 'the end';
+  if (text[at] === '"') return 'a string that is not closed or holds a forbidden character';
+  return /^[\w+.-]+|./su.exec(text.slice(at, at + 20))?.[0] ?? '';
+}
+
+const names = (expected: Expected): boolean => expected.startsWith('a name');
+const nameIn = (word: string): string => JSON.parse(word) as string;
+
+function expectedAfter(word: string, expected: Expected, open: Open): Expected {
+  if (word === '{') return (open.push(new Set()), 'a name in quotes or }');
+  if (word === '[') return (open.push(undefined), 'a value or ]');
+  if (word === ':') return 'a value';
+  if (word === ',') return open.at(-1) ? 'a name in quotes' : 'a value';
+  if (names(expected) && word !== '}') return (open.at(-1)?.add(nameIn(word)), 'a colon');
+  if (word === '}' || word === ']') open.pop();
+  if (open.length === 0) return 'the end';
+  return open.at(-1) ? 'a comma or }' : 'a comma or ]';
+}

@@ -1,0 +1,48 @@
+// How a sheet is to be read, as plain JSON: these options are frozen into batch.json.
+
+import { extname } from 'node:path';
+
+export type SheetFormat = 'csv' | 'tsv' | 'jsonl' | 'json';
+
+/** The words of `--type`. */
+export const INPUT_KINDS = ['string', 'int', 'float', 'bool', 'json'] as const;
+export type InputKind = (typeof INPUT_KINDS)[number];
+
+export type SheetOptions = {
+  readonly format: SheetFormat;
+  /** One character, or the word `tab`; a comma where absent (TSV: a tab). */
+  readonly delimiter?: string;
+  /** A label of the WHATWG Encoding Standard; UTF-8 where absent. */
+  readonly encoding?: string;
+  /** Input → column that gives it. */
+  readonly map: Readonly<Record<string, string>>;
+  /** Input → its value in every row, written as a cell would be. */
+  readonly set: Readonly<Record<string, string>>;
+  /** Columns that are no inputs. */
+  readonly drop: readonly string[];
+  readonly types: Readonly<Record<string, InputKind>>;
+  /** Absent: the column "gpu" where there is one. */
+  readonly gpuColumn?: string;
+  /** The GPU of the rows that ask for none. */
+  readonly gpu?: string;
+  readonly keyColumn?: string;
+  /** Only the first so many rows. */
+  readonly limit?: number;
+};
+
+const BY_EXTENSION: Readonly<Record<string, SheetFormat>> = {
+  '.csv': 'csv',
+  '.tsv': 'tsv',
+  '.jsonl': 'jsonl',
+  '.ndjson': 'jsonl',
+  '.json': 'json',
+};
+
+/** The format of a sheet by its name, else by the first byte that is no space. */
+export function formatOf(fileName: string, firstBytes: Uint8Array): SheetFormat {
+  const extension = extname(fileName).toLowerCase();
+  if (Object.hasOwn(BY_EXTENSION, extension)) return BY_EXTENSION[extension] ?? 'csv';
+  const first = new TextDecoder().decode(firstBytes).trimStart().charAt(0);
+  if (first === '{') return 'jsonl';
+  return first === '[' ? 'json' : 'csv';
+}

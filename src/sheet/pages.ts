@@ -1,0 +1,117 @@
+// Pages: 500 consecutive rows as one file of the batch folder, one row a line. A page's name follows from its rows, so
+// whoever knows a row's number knows its file.
+
+import { parseExactly } from '../batch/digits.ts';
+import { problem } from '../errors.ts';
+import type { Draft, Store } from '../store/store.ts';
+
+export const PAGE_ROWS = 500;
+
+export type SheetRow = {
+  /** From 1, the header not counted. */
+  readonly row: number;
+  readonly key: string;
+  /** Absent where none was asked. */
+  readonly gpu?: string;
+  readonly inputs: Readonly<Record<string, unknown>>;
+};
+
+/** The page that holds a row; both count from 1. */
+export const pageOf = (row: number): number => Math.ceil(row / PAGE_ROWS);
+
+export const pageName = (page: number): string => `rows/${String(page).padStart(5, '0')}.jsonl`;
+
+/** The rows of a page, their integers digit for digit. Throws E504 where the folder has no such page. */
+export async function readPage(store: Store, page: number): Promise<readonly SheetRow[]> {
+  const text = await store.read(pageName(page));
+  if (text === undefined) throw problem('E504', { what: `${store.location} has no ${pageName(page)}` });
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => parseExactly(line) as SheetRow);
+}
+
+/** A row as it stands in its page; `inputs` is JSON text. */
+export function rowLine(row: number, key: string, gpu: string | undefined, inputs: string): string {
+  const asked = gpu === undefined ? '' : `,"gpu":${JSON.stringify(gpu)}`;
+  return `{"row":${row},"key":${JSON.stringify(key)}${asked},"inputs":${inputs}}\n`;
+}
+
+/** Rows with large inputs leave for the disk before their page is full, in pieces of about this many characters. */
+const PIECE = 1 << 20;
+
+/** Pages that are being finished at once: a disk takes several milliseconds to confirm one, and they wait side by side. */
+const MOST_FINISHING = 8;
+
+/**
+ * Writes pages as rows arrive. A page grows in memory, up to a piece of it; a full page is finished while the next ones
+ * grow. Only where too many are unfinished do rows have to wait, for the oldest.
+ */
+export class PageWriter {
+  readonly #store: Store;
+  #rows = 0;
+  #text = '';
+  #draft: Draft | undefined;
+  /** The oldest first; each ends with what went wrong, because a rejection that nobody awaits yet ends the process. */
+  readonly #finishing: Promise<unknown>[] = [];
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  get pages(): number {
+    return pageOf(this.#rows);
+  }
+
+  /** Rows come in order, from 1. A promise where the caller has to wait before the next. */
+  add(line: string): Promise<void> | undefined {
+    this.#rows += 1;
+    this.#text += line;
+    if (this.#rows % PAGE_ROWS === 0) return this.#turn();
+    return this.#text.length > PIECE ? this.#flush() : undefined;
+  }
+
+  /** Finishes every page. */
+  async end(): Promise<void> {
+    if (this.#text !== '' || this.#draft) await this.#turn();
+    while (this.#finishing.length > 0) await this.#oldest();
+  }
+
+  /** Gives the page up that is not full; the full ones stay. */
+  async abandon(): Promise<void> {
+    await Promise.all(this.#finishing);
+    await this.#draft?.discard();
+  }
+
+  async #flush(): Promise<void> {
+    const text = this.#text;
+    this.#text = '';
+    this.#draft ??= await this.#store.draft(pageName(this.pages));
+    await this.#draft.write(text);
+  }
+
+  async #turn(): Promise<void> {
+    const finished = finish(this.#store, pageName(this.pages), this.#draft, this.#text);
+    this.#finishing.push(finished.then(nothing, (error: unknown) => error));
+    this.#text = '';
+    this.#draft = undefined;
+    if (this.#finishing.length > MOST_FINISHING) await this.#oldest();
+  }
+
+  async #oldest(): Promise<void> {
+    const error = await this.#finishing.shift();
+    if (error !== undefined) throw error;
+  }
+}
+
+const nothing = (): undefined => undefined;
+
+async function finish(store: Store, name: string, begun: Draft | undefined, text: string): Promise<void> {
+  const draft = begun ?? (await store.draft(name));
+  try {
+    await draft.write(text);
+    await draft.commit();
+  } finally {
+    await draft.discard();
+  }
+}

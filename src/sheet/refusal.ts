@@ -1,0 +1,130 @@
+// What is wrong with a sheet, all of it: every problem goes into errors.csv as it is met, the first ten are kept to be
+// shown with the line they stand in. However bad a sheet is, memory holds ten problems and a count by code.
+
+import { problem, RunsheetError } from '../errors.ts';
+import type { Draft, Store } from '../store/store.ts';
+import type { Writing } from './encoding.ts';
+import type { SheetSource } from './source.ts';
+import { lenientTextOf, linesOf } from './text.ts';
+
+const ERRORS_FILE = 'errors.csv';
+const MOST_SHOWN = 10;
+const MOST_EXCERPT = 2000;
+/** Characters of errors.csv that are gathered before they are written. */
+const PIECE = 1 << 16;
+
+/** E200: the sheet has `total` problems in `rows` rows, and nothing of it was sent. */
+export class SheetRefused extends RunsheetError {
+  /** The first ten, with their places and the lines they stand in. */
+  readonly problems: readonly RunsheetError[];
+  readonly total: number;
+  readonly byCode: Readonly<Record<string, number>>;
+  /** Rows that were read. */
+  readonly rows: number;
+
+  constructor(found: Pick<SheetRefused, 'problems' | 'total' | 'byCode' | 'rows'>, errorsFile: string) {
+    const facts = { rows: found.rows, wrong: found.total, errorsFile };
+    const words = problem('E200', facts);
+    super('E200', words.message, { exit: words.exit, hint: words.hint });
+    this.problems = found.problems;
+    this.total = found.total;
+    this.byCode = found.byCode;
+    this.rows = found.rows;
+  }
+}
+
+export class Problems {
+  readonly #store: Store;
+  readonly #first: RunsheetError[] = [];
+  readonly #byCode = new Map<string, number>();
+  #total = 0;
+  #draft: Draft | undefined;
+  #text = 'code,file,line,column,row,column_name,message,hint\n';
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  get total(): number {
+    return this.#total;
+  }
+
+  async add(found: RunsheetError): Promise<void> {
+    this.#total += 1;
+    this.#byCode.set(found.code, (this.#byCode.get(found.code) ?? 0) + 1);
+    if (this.#first.length < MOST_SHOWN) this.#first.push(found);
+    this.#text += csvLine(found);
+    if (this.#text.length > PIECE) await this.#flush();
+  }
+
+  /** Finishes errors.csv and says what was found in `rows` rows. */
+  async refusal(source: SheetSource, writing: Writing, rows: number): Promise<SheetRefused> {
+    const draft = await this.#flush();
+    await draft.commit();
+    const problems = await withExcerpts(this.#first, source, writing);
+    const byCode = Object.fromEntries(this.#byCode);
+    return new SheetRefused(
+      { problems, total: this.#total, byCode, rows },
+      `${this.#store.location}/${ERRORS_FILE}`,
+    );
+  }
+
+  /** Gives an unfinished errors.csv up; harmless after {@link refusal}. */
+  async abandon(): Promise<void> {
+    await this.#draft?.discard();
+  }
+
+  async #flush(): Promise<Draft> {
+    const text = this.#text;
+    this.#text = '';
+    this.#draft ??= await this.#store.draft(ERRORS_FILE);
+    await this.#draft.write(text);
+    return this.#draft;
+  }
+}
+
+/** The same problems, each with the physical line of its place; reads the sheet up to the last of these lines. */
+export async function withExcerpts(
+  problems: readonly RunsheetError[],
+  source: SheetSource,
+  writing: Writing,
+): Promise<readonly RunsheetError[]> {
+  const wanted = new Set(problems.flatMap(({ place }) => place?.line ?? []));
+  const excerpts = await linesAt(wanted, source, writing);
+  return problems.map((found) => {
+    const { code, message, exit, hint, cause, place } = found;
+    const excerpt = place?.line === undefined ? undefined : excerpts.get(place.line);
+    if (place === undefined || excerpt === undefined) return found;
+    return new RunsheetError(code, message, { exit, hint, cause, place: { ...place, excerpt } });
+  });
+}
+
+async function linesAt(
+  wanted: ReadonlySet<number>,
+  source: SheetSource,
+  writing: Writing,
+): Promise<ReadonlyMap<number, string>> {
+  const found = new Map<number, string>();
+  if (wanted.size === 0) return found;
+  let line = 0;
+  for await (const text of linesOf(lenientTextOf(source, writing), MOST_EXCERPT)) {
+    line += 1;
+    // What a terminal would obey is shown as a mark.
+    if (wanted.has(line)) found.set(line, text.replace(/[^\P{Cc}\t]/gu, '\ufffd'));
+    if (found.size === wanted.size) break;
+  }
+  return found;
+}
+
+function csvLine({ code, message, hint, place }: RunsheetError): string {
+  const cells = [code, place?.file, place?.line, place?.column, place?.row, place?.columnName, message, hint];
+  return `${cells.map((cell) => csvCell(String(cell ?? ''))).join(',')}\n`;
+}
+
+/** A spreadsheet takes a cell that begins with one of these for a formula. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+function csvCell(text: string): string {
+  const safe = FORMULA.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

@@ -1,0 +1,172 @@
+// Batches as running workflows: starting one, finding it again, asking it and telling it.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+  type Client,
+  type WorkflowExecutionStatusName,
+} from '@temporalio/client';
+import type { batch as batchWorkflow } from '../../workflows/batch.ts';
+import {
+  cancelUpdate,
+  resumeUpdate,
+  runsEnded,
+  runsSeen,
+  viewQuery,
+  watchQuery,
+} from '../../workflows/messages.ts';
+import { TASK_QUEUE, batchOf, workflowIdOf } from '../batch/ids.ts';
+import type { End, Seen } from '../batch/messages.ts';
+import type { BatchView } from '../batch/view.ts';
+import type { Watch } from '../batch/watching.ts';
+import { problem, reasonOf } from '../errors.ts';
+import type { Delivered } from '../webhook/outbox.ts';
+
+const ASK_MS = 10_000;
+const ASK_AGAIN_MS = 500;
+
+const bounded = <T>(client: Client, ask: () => Promise<T>): Promise<T> =>
+  client.withDeadline(Date.now() + ASK_MS, ask);
+
+export type BatchPlace = { readonly batch: string; readonly folder: string };
+
+/** `running` and `closed`: Temporal knew it before. */
+export type Started = 'started' | 'running' | 'closed';
+
+/** What Temporal knows of a batch. */
+export type Known = {
+  readonly batch: string;
+  readonly folder: string;
+  readonly status: WorkflowExecutionStatusName;
+  readonly startedAt: Date;
+  readonly closedAt: Date | undefined;
+};
+
+export type Batches = ReturnType<typeof openBatches>;
+
+export function openBatches(client: Client, taskQueue: string = TASK_QUEUE) {
+  const handleOf = (batch: string) => client.workflow.getHandle<typeof batchWorkflow>(workflowIdOf(batch));
+
+  const find = async (batch: string): Promise<Known | undefined> => {
+    try {
+      return known(await handleOf(batch).describe());
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return undefined;
+      throw error;
+    }
+  };
+
+  return {
+    /** Starts the batch unless Temporal knows it already; a batch id is never used twice. */
+    start: async ({ batch, folder }: BatchPlace): Promise<Started> => {
+      try {
+        await client.workflow.start<typeof batchWorkflow>('batch', {
+          workflowId: workflowIdOf(batch),
+          workflowIdReusePolicy: 'REJECT_DUPLICATE',
+          taskQueue,
+          args: [{ batch, folder }],
+          // The receiver of any worker finds the folder of a batch by it.
+          memo: { folder },
+          staticSummary: batch,
+        });
+        return 'started';
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+        return (await find(batch))?.status === 'RUNNING' ? 'running' : 'closed';
+      }
+    },
+
+    /** undefined where Temporal does not know the batch, or not any more. */
+    find,
+
+    /** All batches that Temporal knows, newest first. */
+    list: async (): Promise<readonly Known[]> => {
+      const found: Known[] = [];
+      for await (const execution of client.workflow.list({ query: "WorkflowType = 'batch'" })) {
+        const one = known(execution);
+        if (one !== undefined) found.push(one);
+      }
+      return found;
+    },
+
+    /** undefined while the batch has not read its order. Throws where no worker answers. */
+    view: (batch: string): Promise<BatchView | undefined> =>
+      bounded(client, () => handleOf(batch).query(viewQuery)),
+
+    /** Resolves when the batch has ended, however long Temporal is away meanwhile. Throws E506 where it failed. */
+    finished: async (batch: string, gone: AbortSignal): Promise<void> => {
+      while (!gone.aborted) {
+        try {
+          await client.withAbortSignal(gone, () => handleOf(batch).result());
+          return;
+        } catch (error) {
+          if (error instanceof WorkflowFailedError) throw failed(batch, error);
+          if (!gone.aborted) await wait(ASK_AGAIN_MS);
+        }
+      }
+      // Nobody waits any more: whatever it was raced with has been decided.
+      await new Promise(() => undefined);
+    },
+
+    cancel: (batch: string, running: boolean): Promise<BatchView> =>
+      handleOf(batch).executeUpdate(cancelUpdate, { args: [{ running }] }),
+
+    resume: (batch: string): Promise<BatchView> => handleOf(batch).executeUpdate(resumeUpdate),
+  };
+}
+
+const failed = (batch: string, error: WorkflowFailedError) =>
+  problem('E506', { batch, reason: reasonOf(error.cause ?? error) }, { cause: error });
+
+export type BatchLine = ReturnType<typeof batchLine>;
+
+/** What workers ask of running batches and tell them. */
+export function batchLine(client: Client) {
+  const handleOf = (batch: string) => client.workflow.getHandle<typeof batchWorkflow>(workflowIdOf(batch));
+  return {
+    /** What to look at; undefined while the batch has not read its order. */
+    watch: (batch: string): Promise<Watch | undefined> =>
+      bounded(client, () => handleOf(batch).query(watchQuery)),
+
+    tellEnds: (batch: string, by: 'webhook' | 'look', ends: readonly End[]): Promise<Delivered> =>
+      signalled(() => handleOf(batch).signal(runsEnded, by, ends)),
+
+    tellSeen: (batch: string, seen: readonly Seen[]): Promise<Delivered> =>
+      signalled(() => handleOf(batch).signal(runsSeen, seen)),
+  };
+}
+
+function known(execution: {
+  workflowId: string;
+  status: { name: WorkflowExecutionStatusName };
+  memo?: Record<string, unknown>;
+  startTime: Date;
+  closeTime?: Date;
+}): Known | undefined {
+  const batch = batchOf(execution.workflowId);
+  if (batch === undefined) return undefined;
+  const folder = execution.memo?.['folder'];
+  return {
+    batch,
+    folder: typeof folder === 'string' ? folder : '',
+    status: execution.status.name,
+    startedAt: execution.startTime,
+    closedAt: execution.closeTime,
+  };
+}
+
+/** News for a batch that is over, or that can be told nothing more in this run, is delivered: a look finds the rest. */
+async function signalled(signal: () => Promise<void>): Promise<Delivered> {
+  try {
+    await signal();
+    return 'taken';
+  } catch (error) {
+    const isGone =
+      error instanceof WorkflowNotFoundError ||
+      /limit for signal events/.test(reasonOf((error as Error).cause));
+    if (isGone) return 'gone';
+    throw error;
+  }
+}

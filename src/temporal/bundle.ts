@@ -1,0 +1,52 @@
+// The workflow code as one bundle. A package carries it; a clone makes it once and keeps it until its sources change,
+// because bundling takes longer than everything else at a start.
+
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode, type WorkerOptions } from '@temporalio/worker';
+
+export type WorkflowBundle = NonNullable<WorkerOptions['workflowBundle']>;
+
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const isSource = import.meta.url.endsWith('.ts');
+const PACKED = at('../../workflow-bundle.js');
+const ENTRY = at(`../../workflows/index.${isSource ? 'ts' : 'js'}`);
+
+/** `home` keeps the bundle that a clone makes. */
+export async function workflowBundle(home: string): Promise<WorkflowBundle> {
+  if (!isSource && existsSync(PACKED)) return { codePath: PACKED };
+  const codePath = join(home, `workflow-bundle-${await sourcesHash()}.js`);
+  if (!existsSync(codePath)) await keep(codePath, await makeBundle());
+  return { codePath };
+}
+
+/** Bundles the workflows as they stand. */
+export async function makeBundle(): Promise<string> {
+  const quiet = { trace() {}, debug() {}, info() {}, warn() {}, error() {}, log() {} };
+  const { code } = await bundleWorkflowCode({ workflowsPath: ENTRY, logger: quiet });
+  return code;
+}
+
+async function keep(path: string, code: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const beside = `${path}.${process.pid}`;
+  await writeFile(beside, code);
+  await rename(beside, path);
+  const stale = (await readdir(dirname(path))).filter((name) => /^workflow-bundle-[0-9a-f]+\.js$/.test(name));
+  const others = stale.map((name) => join(dirname(path), name)).filter((other) => other !== path);
+  await Promise.all(others.map((other) => rm(other, { force: true })));
+}
+
+async function sourcesHash(): Promise<string> {
+  const hash = createHash('sha256');
+  const folders = [dirname(ENTRY), at('../batch')];
+  for (const folder of folders) {
+    for (const name of (await readdir(folder)).sort())
+      hash.update(name).update(await readFile(join(folder, name)));
+  }
+  hash.update(await readFile(at('../../package.json')));
+  return hash.digest('hex').slice(0, 16);
+}

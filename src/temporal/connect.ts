@@ -1,0 +1,80 @@
+// Where Temporal is, by its own settings (`TEMPORAL_*` and profiles, as for the temporal command), and the way there.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { NativeConnection } from '@temporalio/worker';
+import { Client, Connection } from '@temporalio/client';
+import { problem, reasonOf } from '../errors.ts';
+
+/** A Temporal server as the settings name it. */
+export type TemporalAddress = {
+  readonly address: string;
+  readonly namespace: string;
+  /** Where the address came from, for messages. */
+  readonly from: string;
+  readonly options: ReturnType<typeof loadClientConnectConfig>['connectionOptions'];
+};
+
+/** undefined where nothing names a server, which means the embedded one. */
+export function temporalFrom(
+  environment: Readonly<Record<string, string | undefined>>,
+): TemporalAddress | undefined {
+  const { connectionOptions, namespace } = loadClientConnectConfig({
+    overrideEnvVars: definedOnly(environment),
+  });
+  const { address, ...options } = connectionOptions;
+  if (!address) return undefined;
+  return {
+    address,
+    namespace: namespace ?? 'default',
+    from: environment['TEMPORAL_ADDRESS'] ? 'TEMPORAL_ADDRESS' : 'the Temporal profile',
+    options,
+  };
+}
+
+const definedOnly = (environment: Readonly<Record<string, string | undefined>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(environment).filter((pair): pair is [string, string] => pair[1] !== undefined),
+  );
+
+const CONNECT_MS = 5_000;
+const ASK_AGAIN_MS = 50;
+
+// Compression costs more than it saves where no network lies between.
+const compression = (address: string) =>
+  /^(127\.|localhost|\[::1\])/.test(address) ? ({ grpcCompression: { codec: 'none' } } as const) : {};
+
+/** A client's connection, in plain JavaScript: quick to load for a command. Throws E401. */
+export async function connectClient(
+  at: TemporalAddress,
+): Promise<{ client: Client; close(): Promise<void> }> {
+  try {
+    const connection = await Connection.connect({
+      address: at.address,
+      connectTimeout: CONNECT_MS,
+      ...at.options,
+    });
+    return { client: new Client({ connection, namespace: at.namespace }), close: () => connection.close() };
+  } catch (error) {
+    throw problem('E401', { address: at.address, from: at.from, reason: reasonOf(error) }, { cause: error });
+  }
+}
+
+/** A worker's connection, which its client shares. Throws E401 when nobody has answered for so long. */
+export async function connectWorker(
+  at: TemporalAddress,
+  patienceMs: number,
+): Promise<{ connection: NativeConnection; client: Client }> {
+  const options = { address: at.address, ...compression(at.address), ...at.options };
+  for (const until = Date.now() + patienceMs; ;) {
+    try {
+      const connection = await NativeConnection.connect(options);
+      return { connection, client: new Client({ connection, namespace: at.namespace }) };
+    } catch (error) {
+      const { address, from } = at;
+      if (Date.now() >= until)
+        throw problem('E401', { address, from, reason: reasonOf(error) }, { cause: error });
+      await wait(ASK_AGAIN_MS);
+    }
+  }
+}

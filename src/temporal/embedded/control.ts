@@ -1,0 +1,102 @@
+// How followers hold on to the stack: each keeps a connection open, and the stack lives while there is one. A follower
+// that is killed lets go without a word, which is just as well. Lines of JSON on a loopback port; the first line must hold
+// the word that only readers of embedded.json know.
+
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+
+/** What the stack tells its followers. */
+export type StackNews =
+  | { readonly type: 'say'; readonly words: string }
+  | {
+      readonly type: 'ready';
+      readonly address: string;
+      readonly namespace: string;
+      readonly uiUrl: string;
+      readonly receiver: string | undefined;
+      readonly service: string | undefined;
+    }
+  | {
+      readonly type: 'failed';
+      readonly code: string;
+      readonly message: string;
+      readonly hint: string | undefined;
+    }
+  /** Nothing new is sent; `onWire` requests are being awaited. */
+  | { readonly type: 'stopping'; readonly onWire: number }
+  /** Others still follow. */
+  | { readonly type: 'left' };
+
+/** What a follower tells the stack. */
+export type FollowerWord =
+  | { readonly type: 'hold'; readonly word: string; readonly service: boolean }
+  | { readonly type: 'leave' }
+  /** Does not wait for what is on the wire. */
+  | { readonly type: 'now' };
+
+export type Control = {
+  readonly port: number;
+  readonly word: string;
+  tell(news: StackNews): void;
+  close(): void;
+};
+
+export type ControlHands = {
+  /** A follower holds on; the answer is told to it alone. */
+  onHold(wants: { readonly service: boolean }): Promise<StackNews>;
+  /** The last follower let go. */
+  onLast(): void;
+  onNow(): void;
+};
+
+export async function openControl(hands: ControlHands): Promise<Control> {
+  const word = randomBytes(16).toString('hex');
+  const followers = new Set<Socket>();
+  const send = (socket: Socket, news: StackNews): void =>
+    void (socket.writable && socket.write(`${JSON.stringify(news)}\n`));
+
+  const letGo = (socket: Socket): void => {
+    if (!followers.delete(socket)) return;
+    if (followers.size === 0) hands.onLast();
+  };
+
+  const hear = (socket: Socket, said: FollowerWord): void => {
+    if (said.type === 'hold' && said.word === word) {
+      followers.add(socket);
+      void hands.onHold(said).then((news) => send(socket, news));
+    } else if (!followers.has(socket)) {
+      socket.destroy();
+    } else if (said.type === 'now') {
+      hands.onNow();
+    } else if (said.type === 'leave') {
+      // The last one stays connected, to see the stack end.
+      if (followers.size > 1) send(socket, { type: 'left' });
+      letGo(socket);
+    }
+  };
+
+  const server = createServer((socket) => {
+    socket.on('error', () => letGo(socket));
+    socket.on('close', () => letGo(socket));
+    createInterface({ input: socket }).on('line', (line) => hear(socket, JSON.parse(line) as FollowerWord));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  return {
+    port,
+    word,
+    tell: (news) => sockets.forEach((socket) => send(socket, news)),
+    close: () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}

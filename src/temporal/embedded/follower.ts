@@ -1,0 +1,159 @@
+// A command's hold on the embedded stack: joins the one that lives in this place or starts it, keeps it alive, and lets go
+// at the end. When the stack is killed under a follower, the follower starts it again.
+
+import { spawn } from 'node:child_process';
+import { mkdirSync, openSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Config } from '../../config.ts';
+import { EXIT, RunsheetError, problem, reasonOf, type Code } from '../../errors.ts';
+import type { TemporalAddress } from '../connect.ts';
+import type { FollowerWord, StackNews } from './control.ts';
+import { programFile } from './processes.ts';
+import { readRecord } from './record.ts';
+
+export type FollowOrder = {
+  readonly config: Config;
+  /** Whether the local run service is wanted. */
+  readonly service: boolean;
+  /** Told what the stack is doing, in words for people. */
+  readonly say: (words: string) => void;
+};
+
+export type Follower = {
+  readonly temporal: TemporalAddress;
+  readonly uiUrl: string;
+  readonly receiver: string | undefined;
+  /** The local run service's base address, where it runs. */
+  readonly service: string | undefined;
+  /** Lets go; resolves when the stack has ended or others follow it. */
+  leave(told?: (onWire: number) => void): Promise<void>;
+  /** While leaving: does not wait for what is on the wire. */
+  hurry(): void;
+};
+
+type Ready = Extract<StackNews, { type: 'ready' }>;
+type Held = { readonly socket: Socket; readonly ready: Ready };
+
+const START_MS = 300_000;
+const ASK_AGAIN_MS = 30;
+const AGAIN_AFTER_LOSS_MS = 500;
+
+export async function followStack(order: FollowOrder): Promise<Follower> {
+  let held = await hold(order);
+  const leaving = Promise.withResolvers<void>();
+  let isLeaving = false;
+  let told: ((onWire: number) => void) | undefined;
+
+  const watch = ({ socket }: Held): void => {
+    listen(socket, (news) => {
+      if (news.type === 'say') order.say(news.words);
+      if (news.type === 'stopping') told?.(news.onWire);
+      if (news.type === 'left') leaving.resolve();
+    });
+    socket.once('close', () => (isLeaving ? leaving.resolve() : void regain()));
+  };
+
+  /** The stack was killed; what it held is on disk. */
+  const regain = async (): Promise<void> => {
+    while (!isLeaving) {
+      try {
+        order.say('the embedded servers were lost; starting them again');
+        held = await hold(order);
+        watch(held);
+        return;
+      } catch (error) {
+        order.say(`the embedded servers did not start again: ${reasonOf(error)}`);
+        await wait(AGAIN_AFTER_LOSS_MS);
+      }
+    }
+    leaving.resolve();
+  };
+
+  watch(held);
+  const { address, namespace, uiUrl, receiver, service } = held.ready;
+  return {
+    temporal: { address, namespace, from: 'the embedded server', options: {} },
+    uiUrl,
+    receiver,
+    service,
+    leave: (tell) => {
+      isLeaving = true;
+      told = tell;
+      if (held.socket.destroyed) leaving.resolve();
+      else say(held.socket, { type: 'leave' });
+      return leaving.promise;
+    },
+    hurry: () => say(held.socket, { type: 'now' }),
+  };
+}
+
+/** Joins the stack of this place, or starts one; another command may be doing the same at this moment. */
+async function hold(order: FollowOrder): Promise<Held> {
+  const { home } = order.config;
+  for (const until = Date.now() + START_MS; ;) {
+    const held = (await joinStack(order)) ?? (await startAndJoin(order));
+    if (held !== undefined) return held;
+    if (Date.now() > until) throw problem('E406', { what: 'the stack does not answer', log: stackLog(home) });
+    await wait(ASK_AGAIN_MS);
+  }
+}
+
+export const stackLog = (home: string): string => join(home, 'logs', 'stack.log');
+
+/** undefined where no stack answers, or one that is stopping. Throws what kept it from starting. */
+async function joinStack(order: FollowOrder): Promise<Held | undefined> {
+  const record = readRecord(order.config.home);
+  const socket = record && (await connectTo(record.control.port));
+  if (record === undefined || socket === undefined) return undefined;
+  say(socket, { type: 'hold', word: record.control.word, service: order.service });
+  return new Promise((done, failed) => {
+    listen(socket, (news) => {
+      if (news.type === 'say') order.say(news.words);
+      if (news.type === 'ready') done({ socket, ready: news });
+      if (news.type === 'failed') failed(failureOf(news));
+    });
+    socket.once('close', () => done(undefined));
+  });
+}
+
+function failureOf({ code, message, hint }: Extract<StackNews, { type: 'failed' }>): RunsheetError {
+  return new RunsheetError(code as Code, message, { exit: EXIT.unreachable, hint });
+}
+
+/** Starts a stack process of its own session, so that Ctrl-C at the terminal reaches the command alone. */
+async function startAndJoin(order: FollowOrder): Promise<Held | undefined> {
+  const { home, environment } = order.config;
+  mkdirSync(join(home, 'logs'), { recursive: true, mode: 0o700 });
+  const log = openSync(stackLog(home), 'a');
+  const child = spawn(process.execPath, [programFile(), 'embedded'], {
+    detached: true,
+    stdio: ['ignore', log, log],
+    env: { ...environment },
+  });
+  child.unref();
+  let hasEnded = false;
+  child.once('exit', () => (hasEnded = true));
+  child.once('error', () => (hasEnded = true));
+  while (!hasEnded) {
+    if (readRecord(home)?.pid === child.pid) return joinStack(order);
+    await wait(ASK_AGAIN_MS);
+  }
+  return undefined;
+}
+
+function connectTo(port: number): Promise<Socket | undefined> {
+  return new Promise((done) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => done(socket));
+    socket.once('error', () => done(undefined));
+  });
+}
+
+const say = (socket: Socket, word: FollowerWord): void => void socket.write(`${JSON.stringify(word)}\n`);
+
+function listen(socket: Socket, hear: (news: StackNews) => void): void {
+  createInterface({ input: socket }).on('line', (line) => hear(JSON.parse(line) as StackNews));
+}

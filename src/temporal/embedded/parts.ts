@@ -1,0 +1,152 @@
+// What a stack is made of: Temporal, a worker with its receiver, and the local run service where somebody wants it. Each
+// is started again on its old port when it ends by itself.
+
+import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { Config } from '../../config.ts';
+import { reasonOf } from '../../errors.ts';
+import { localFile } from '../../run-service/local.ts';
+import { temporalBinary } from './binary.ts';
+import { keepAlive, type Kept } from './child.ts';
+import type { Ports } from './ports.ts';
+import { startChild, type StackChild } from './processes.ts';
+import { startServer, type TemporalServer } from './server.ts';
+
+export type PartsOrder = {
+  readonly config: Config;
+  readonly ports: Ports;
+  readonly log: Logger;
+  readonly say: (words: string) => void;
+  /** Told how many Queue Run calls have begun and have no answer. */
+  readonly onWire: (count: number) => void;
+};
+
+/** Longer than any POST's deadline. */
+const WORKER_ENDS_MS = 160_000;
+const SERVICE_ENDS_MS = 5_000;
+const SERVER_ENDS_MS = 10_000;
+
+export type Parts = ReturnType<typeof openParts>;
+
+export function openParts(order: PartsOrder) {
+  const namespace = namespaceOf(order.config.home);
+  let temporal: Kept<TemporalServer> | undefined;
+  let worker: Kept<StackChild> | undefined;
+  let service: Promise<Kept<StackChild>> | undefined;
+
+  return {
+    namespace,
+
+    /** The server and the worker at once: the worker loads its code while the server opens its database. */
+    start: async (): Promise<void> => {
+      const [server, child] = await Promise.allSettled([
+        keepServer(order, namespace),
+        keepWorker(order, namespace),
+      ]);
+      if (server.status === 'fulfilled') temporal = server.value;
+      if (child.status === 'fulfilled') worker = child.value;
+      for (const part of [server, child]) if (part.status === 'rejected') throw part.reason;
+    },
+
+    /** Started for the first who wants it. */
+    startService: async (): Promise<void> => {
+      service ??= keepService(order);
+      await service.catch((error: unknown) => {
+        service = undefined;
+        throw error;
+      });
+    },
+
+    /** The children that live now; undefined before `start` is done. */
+    current: async () =>
+      temporal &&
+      worker && {
+        temporal: temporal.current(),
+        worker: worker.current(),
+        service: (await service)?.current(),
+      },
+
+    /** Leaves what is on the wire uncertain. */
+    killWorker: () => void worker?.current().child.kill('SIGKILL'),
+
+    /** The worker first, because its last POSTs must be answered and told; Temporal last, because it is told. */
+    stop: async (): Promise<void> => {
+      await worker?.stop(({ child }) => void child.disconnect(), WORKER_ENDS_MS);
+      await (
+        await service?.catch(() => undefined)
+      )?.stop(({ child }) => void child.disconnect(), SERVICE_ENDS_MS);
+      await temporal?.stop(({ child }) => void child.kill('SIGTERM'), SERVER_ENDS_MS);
+    },
+  };
+}
+
+async function keepServer(order: PartsOrder, namespace: string): Promise<Kept<TemporalServer>> {
+  const { home, cache, environment } = order.config;
+  const program = await temporalBinary({ cache, environment, say: order.say });
+  const { temporal: port, ui: uiPort } = order.ports;
+  return keepAlive({
+    start: () => startServer({ program, home, namespace, port, uiPort }),
+    ...reports(order, 'Temporal'),
+  });
+}
+
+function keepWorker(order: PartsOrder, namespace: string): Promise<Kept<StackChild>> {
+  const { config, ports, onWire } = order;
+  const temporal = { TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`, TEMPORAL_NAMESPACE: namespace };
+  const start = (): Promise<StackChild> =>
+    startChild({
+      name: 'worker',
+      home: config.home,
+      words: ['worker', '--embedded', '--receiver-port', String(ports.receiver)],
+      environment: { ...config.environment, ...temporal },
+      onWire,
+    });
+  return keepAlive({ start, ...reports(order, 'the worker') });
+}
+
+function keepService(order: PartsOrder): Promise<Kept<StackChild>> {
+  const { config, ports } = order;
+  const token = onceMade(join(config.home, 'local-service-token'));
+  const start = async (): Promise<StackChild> => {
+    const service = await startChild({
+      name: 'service',
+      home: config.home,
+      words: [
+        'service',
+        '--embedded',
+        '--port',
+        String(ports.service),
+        '--db',
+        join(config.home, 'local-service.db'),
+        '--speed',
+        String(config.localSpeed),
+      ],
+      environment: { ...config.environment, RUNSHEET_SERVICE_TOKEN: token },
+    });
+    writeFileSync(localFile(config.home), JSON.stringify({ base: service.url, token }), { mode: 0o600 });
+    return service;
+  };
+  return keepAlive({ start, ...reports(order, 'the local run service') });
+}
+
+const reports = ({ log, say }: PartsOrder, part: string) => ({
+  onRestart: () => {
+    log.warn({ part }, 'a part had ended and lives again');
+    say(`${part} had ended and was started again`);
+  },
+  onTrouble: (error: unknown) => say(`${part} did not start again: ${reasonOf(error)}`),
+});
+
+/** A namespace that no other server has: whoever answers without it is a stranger on our port. */
+const namespaceOf = (home: string): string => `runsheet-${onceMade(join(home, 'instance')).slice(0, 8)}`;
+
+function onceMade(path: string): string {
+  try {
+    writeFileSync(path, randomBytes(16).toString('hex'), { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  return readFileSync(path, 'utf8').trim();
+}

@@ -1,0 +1,50 @@
+// The ports of a place. They stay the same from start to start where they can: runs that are outstanding call back to the
+// receiver's old address, and people keep the page of the server open.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+
+const NAMES = ['temporal', 'ui', 'receiver', 'service'] as const;
+export type Ports = Readonly<Record<(typeof NAMES)[number], number>>;
+
+export async function choosePorts(home: string): Promise<Ports> {
+  const before = lastPorts(home);
+  const chosen = new Map<string, number>();
+  for (const name of NAMES) {
+    const port = before[name];
+    const isKept = port !== undefined && ![...chosen.values()].includes(port) && (await isFree(port));
+    chosen.set(name, isKept ? port : await freePort());
+  }
+  const ports = Object.fromEntries(chosen) as Ports;
+  writeFileSync(portsFile(home), JSON.stringify(ports));
+  return ports;
+}
+
+const portsFile = (home: string): string => join(home, 'ports.json');
+
+function lastPorts(home: string): Partial<Ports> {
+  try {
+    return JSON.parse(readFileSync(portsFile(home), 'utf8')) as Partial<Ports>;
+  } catch (error) {
+    const isOurs = error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT';
+    if (isOurs) return {};
+    throw error;
+  }
+}
+
+const isFree = (port: number): Promise<boolean> => listenOnce(port).then((taken) => taken === port);
+
+const freePort = async (): Promise<number> => (await listenOnce(0)) ?? freePort();
+
+/** The port that could be listened on; undefined where it is taken. */
+function listenOnce(port: number): Promise<number | undefined> {
+  return new Promise((done) => {
+    const server = createServer();
+    server.once('error', () => done(undefined));
+    server.listen(port, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => done(typeof address === 'object' ? address?.port : undefined));
+    });
+  });
+}

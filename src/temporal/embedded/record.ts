@@ -1,0 +1,41 @@
+// .runsheet/embedded.json: the one live embedded stack of a place, for whoever wants to join it, and for whoever has to
+// clear away what a killed one left behind.
+
+import { readFileSync } from 'node:fs';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export type StackRecord = {
+  readonly pid: number;
+  readonly startedAt: string;
+  /** Where followers hold on, and the word that lets them in. */
+  readonly control: { readonly port: number; readonly word: string };
+  readonly temporal?: {
+    readonly pid: number | undefined;
+    readonly address: string;
+    readonly namespace: string;
+    readonly uiUrl: string;
+  };
+  readonly worker?: { readonly pid: number | undefined; readonly receiver: string | undefined };
+  readonly service?: { readonly pid: number | undefined; readonly base: string | undefined };
+};
+
+const recordFile = (home: string): string => join(home, 'embedded.json');
+
+/** undefined where no stack lives or was killed here. */
+export function readRecord(home: string): StackRecord | undefined {
+  try {
+    return JSON.parse(readFileSync(recordFile(home), 'utf8')) as StackRecord;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+export async function writeRecord(home: string, record: StackRecord): Promise<void> {
+  const beside = `${recordFile(home)}.${process.pid}`;
+  await writeFile(beside, `${JSON.stringify(record, undefined, 2)}\n`, { mode: 0o600 });
+  await rename(beside, recordFile(home));
+}
+
+export const removeRecord = (home: string): Promise<void> => rm(recordFile(home), { force: true });

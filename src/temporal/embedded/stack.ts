@@ -1,0 +1,132 @@
+// The embedded stack: one process with Temporal, a worker and the local run service as its children. It lives while
+// somebody follows it, so that a second command joins the first one's, and the last one to go ends it.
+//
+//   starting ──► up ──last follower leaves, or a signal──► stopping ──► gone
+//       └──────────────────── failed: the followers are told why ────────┘
+
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { Config } from '../../config.ts';
+import { EXIT, RunsheetError, reasonOf } from '../../errors.ts';
+import { openControl, type StackNews } from './control.ts';
+import { clearLeftovers } from './leftovers.ts';
+import { takeLock } from './lock.ts';
+import { openParts, type Parts } from './parts.ts';
+import { choosePorts } from './ports.ts';
+import { removeRecord, writeRecord, type StackRecord } from './record.ts';
+
+/** How a stack process ends when another one lives in its place. */
+export const ANOTHER_LIVES = 75;
+
+/** Runs a stack until nobody follows it. Resolves with the exit code of its process. */
+export async function runStack(config: Config, log: Logger): Promise<number> {
+  mkdirSync(join(config.home, 'logs'), { recursive: true, mode: 0o700 });
+  const release = takeLock(config.home);
+  if (release === undefined) return ANOTHER_LIVES;
+  await clearLeftovers(config.home);
+  await lead(config, log);
+  release();
+  return EXIT.ok;
+}
+
+async function lead(config: Config, log: Logger): Promise<void> {
+  const ended = Promise.withResolvers<void>();
+  let stopping: Promise<void> | undefined;
+  let onWire = 0;
+
+  const parts = openParts({
+    config,
+    log,
+    ports: await choosePorts(config.home),
+    say: (words) => control.tell({ type: 'say', words }),
+    onWire: (count) => {
+      onWire = count;
+      if (stopping !== undefined) control.tell({ type: 'stopping', onWire });
+    },
+  });
+
+  const stop = (): void => {
+    stopping ??= end();
+  };
+
+  const end = async (): Promise<void> => {
+    control.tell({ type: 'stopping', onWire });
+    await up;
+    await parts.stop();
+    await removeRecord(config.home);
+    control.close();
+    ended.resolve();
+  };
+
+  const control = await openControl({
+    onHold: async (wants) => {
+      const failed = (await up) ?? (wants.service ? await failureOf(parts.startService()) : undefined);
+      await record();
+      return failed ?? readyNews(parts);
+    },
+    onLast: stop,
+    onNow: parts.killWorker,
+  });
+
+  const record = async (): Promise<void> => writeRecord(config.home, await recordOf(parts, control));
+
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
+  await record();
+  const up = failureOf(parts.start());
+  void up.then((failed) => {
+    if (failed === undefined) return record();
+    log.error(failed, 'the embedded servers did not start');
+    stop();
+  });
+  return ended.promise;
+}
+
+/** What to tell followers when `work` fails. */
+async function failureOf(work: Promise<void>): Promise<StackNews | undefined> {
+  try {
+    await work;
+    return undefined;
+  } catch (error) {
+    if (error instanceof RunsheetError)
+      return { type: 'failed', code: error.code, message: error.message, hint: error.hint };
+    return { type: 'failed', code: 'E406', message: reasonOf(error), hint: undefined };
+  }
+}
+
+async function readyNews(parts: Parts): Promise<StackNews> {
+  const current = await parts.current();
+  if (current === undefined)
+    return { type: 'failed', code: 'E406', message: 'the stack is stopping', hint: undefined };
+  const { temporal, worker, service } = current;
+  return {
+    type: 'ready',
+    address: temporal.address,
+    namespace: parts.namespace,
+    uiUrl: temporal.uiUrl,
+    receiver: worker.url,
+    service: service?.url,
+  };
+}
+
+async function recordOf(parts: Parts, { port, word }: { port: number; word: string }): Promise<StackRecord> {
+  const own = {
+    pid: process.pid,
+    startedAt: new Date(performance.timeOrigin).toISOString(),
+    control: { port, word },
+  };
+  const current = await parts.current();
+  if (current === undefined) return own;
+  const { temporal, worker, service } = current;
+  return {
+    ...own,
+    temporal: {
+      pid: temporal.child.pid,
+      address: temporal.address,
+      namespace: parts.namespace,
+      uiUrl: temporal.uiUrl,
+    },
+    worker: { pid: worker.child.pid, receiver: worker.url },
+    ...(service === undefined ? {} : { service: { pid: service.child.pid, base: service.url } }),
+  };
+}

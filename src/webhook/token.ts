@@ -1,0 +1,33 @@
+// The name of an attempt as it travels in a webhook's address, the only thing of ours that the service keeps with a run:
+// /hook/1/<batch id>/<row>/<attempt>/<32 hex of HMAC-SHA256>. It grants nothing but "look at this run again".
+
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+export type Token = { readonly batch: string; readonly row: number; readonly attempt: number };
+
+/** A host that cannot exist: runs of a batch without a receiver carry their token all the same. */
+const NO_RECEIVER = 'http://runsheet.invalid';
+
+const PATH = /\/hook\/1\/([^/?#]+)\/(\d{1,9})\/(\d{1,6})\/([0-9a-f]{32})(?:[?#]|$)/;
+
+/** The webhook address of an attempt; `receiver` is the public address of ours, undefined where there is none. */
+export function webhookUrl(token: Token, secret: string, receiver: string | undefined): string {
+  const { batch, row, attempt } = token;
+  return `${receiver ?? NO_RECEIVER}/hook/1/${encodeURIComponent(batch)}/${row}/${attempt}/${macOf(token, secret)}`;
+}
+
+/** The token in a webhook address or path; undefined where it carries none. Says nothing about its MAC. */
+export function readToken(url: string | undefined): (Token & { readonly mac: string }) | undefined {
+  const [, batch, row, attempt, mac] = PATH.exec(url ?? '') ?? [];
+  if (batch === undefined || mac === undefined) return undefined;
+  return { batch: decodeURIComponent(batch), row: Number(row), attempt: Number(attempt), mac };
+}
+
+/** Whether the token was made with this secret. */
+export function isGenuine(token: Token & { readonly mac: string }, secret: string): boolean {
+  return timingSafeEqual(Buffer.from(token.mac), Buffer.from(macOf(token, secret)));
+}
+
+function macOf({ batch, row, attempt }: Token, secret: string): string {
+  return createHmac('sha256', secret).update(`hook|1|${batch}|${row}|${attempt}`).digest('hex').slice(0, 32);
+}

@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+import { openService } from './asking.ts';
+import { mostAtOnce } from './at-once.ts';
+import { openReceiver } from './receiver.ts';
+
+/** The fields of a run, in the order of the specification. */
+const FIELDS = `id workflow_version_id workflow_inputs workflow_id workflow_api machine_id origin status
+  ended_at created_at updated_at queued_at started_at gpu_event_id gpu machine_version
+  machine_type worker_function_call_id user_id org_id live_status progress is_realtime webhook
+  webhook_status webhook_intermediate_status outputs number duration cold_start_duration
+  cold_start_duration_total run_duration`.split(/\s+/);
+
+describe('a run', () => {
+  it('shows every field of the specification, in its order', async () => {
+    const { queue, ended, wire } = await openService();
+    const id = await queue({ inputs: { prompt: 'cat' }, flags: ['provider_v2'] });
+    await ended(id);
+    const run = await wire(id);
+    expect(Object.keys(run)).toEqual(FIELDS);
+    expect(run).toMatchObject({
+      id,
+      status: 'success',
+      origin: 'api',
+      gpu: 'A10G',
+      workflow_inputs: { prompt: 'cat' },
+      live_status: 'Executing SaveImage',
+      progress: 1,
+      webhook: null,
+    });
+    expect(run['worker_function_call_id']).toMatch(/^fc-[0-9A-Z]{26}$/);
+    expect(run['ended_at']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}000Z$/);
+  });
+
+  it('lives as long as its deployment says, divided by the speed', async () => {
+    const { queue, ended, wire } = await openService({ coldStartSeconds: 8, runSeconds: 6 });
+    const id = await queue();
+    await ended(id);
+    const run = await wire(id);
+    expect([run['cold_start_duration'], run['run_duration']]).toEqual([0.08, 0.06]);
+    expect(run['duration']).toBeCloseTo(Number(run['cold_start_duration_total']) + 0.06, 6);
+  });
+
+  it('passes through all its statuses, each told by a webhook', async () => {
+    const receiver = await openReceiver();
+    const { queue } = await openService();
+    const id = await queue({ webhook: `${receiver.url}/hook/1?a=b` });
+    const received = await receiver.until((all) => all.length === 4);
+    expect(received.map((one) => String(one.body['status'])).sort()).toEqual([
+      'queued',
+      'running',
+      'started',
+      'success',
+    ]);
+    for (const one of received) {
+      expect(one).toMatchObject({ method: 'POST', path: '/hook/1?a=b', contentType: 'application/json' });
+      expect(Object.keys(one.body)).toEqual(
+        'event_type status live_status progress run_id outputs'.split(' '),
+      );
+      expect(one.body).toMatchObject({ event_type: 'run.updated', run_id: id });
+    }
+    const last = received.find((one) => one.body['status'] === 'success');
+    expect(last?.body['outputs']).toMatchObject([{ data: { images: [{ filename: 'picture-1.png' }] } }]);
+  });
+
+  it('tells of its progress where that was asked for', async () => {
+    const receiver = await openReceiver();
+    const { queue } = await openService();
+    await queue({ webhook: receiver.url, webhook_intermediate_status: true });
+    const received = await receiver.until((all) => all.length === 7);
+    const shown = received.filter((one) => one.body['status'] === 'running');
+    expect(shown.map((one) => String(one.body['live_status'])).sort()).toEqual([
+      'Executing CheckpointLoaderSimple',
+      'Executing KSampler',
+      'Executing SaveImage',
+      'Executing VAEDecode',
+    ]);
+    expect(shown.map((one) => one.body['outputs'])).toEqual([[], [], [], []]);
+  });
+
+  it('shows what it executes, and moves updated_at, while it runs', async () => {
+    const { queue, until } = await openService({ coldStartSeconds: 0, runSeconds: 20 });
+    const id = await queue();
+    const sampling = await until(id, (run) => run.liveStatus === 'Executing KSampler');
+    expect(sampling).toMatchObject({ status: 'running', progress: 0.57, outputs: [] });
+  });
+
+  it('takes a warm container of its gpu before a cold one is started', async () => {
+    const { queue, ended, wire } = await openService({ concurrencyLimit: 2, idleTimeoutSeconds: 600 });
+    const events: unknown[] = [];
+    for (const gpu of ['T4', 'T4', 'H100', 'T4']) {
+      const id = await queue({ gpu });
+      await ended(id);
+      const run = await wire(id);
+      events.push(run['gpu_event_id']);
+      expect(run['gpu']).toBe(gpu);
+    }
+    expect(events[1]).toBe(events[0]);
+    expect(events[2]).not.toBe(events[0]);
+    expect(events[3], 'there was room for both').toBe(events[0]);
+  });
+
+  it('is faster on a larger gpu, by the table of its deployment', async () => {
+    const { queue, ended, wire } = await openService({ runSeconds: { default: 8, H100: 2 } });
+    const [slow, fast] = [await queue({ gpu: 'T4' }), await queue({ gpu: 'H100' })];
+    await Promise.all([ended(slow), ended(fast)]);
+    expect((await wire(slow))['run_duration']).toBe(0.08);
+    expect((await wire(fast))['run_duration']).toBe(0.02);
+  });
+
+  it('never shares its deployment with more runs than the limit allows', async () => {
+    const { queue, ended } = await openService({ concurrencyLimit: 3, coldStartSeconds: 2, runSpread: 0.5 });
+    const ids = await Promise.all(Array.from({ length: 25 }, () => queue()));
+    const runs = await Promise.all(ids.map(ended));
+    expect(mostAtOnce(runs)).toBe(3);
+  });
+
+  it('ends as timeout, with its end written, when it takes too long', async () => {
+    const { queue, ended } = await openService({
+      runTimeoutSeconds: 10,
+      coldStartSeconds: 2,
+      runSeconds: 60,
+    });
+    const run = await ended(await queue());
+    expect(run).toMatchObject({ status: 'timeout', outputs: [] });
+    expect(Number(run.endedAtMs) - Number(run.queuedAtMs)).toBe(100);
+    expect(run.startedAtMs).toBeDefined();
+  });
+
+  it('that times out while its container boots was never started', async () => {
+    const { queue, ended } = await openService({ runTimeoutSeconds: 5, coldStartSeconds: 60 });
+    expect(await ended(await queue())).toMatchObject({
+      status: 'timeout',
+      startedAtMs: undefined,
+      progress: 0,
+    });
+  });
+
+  it('gives as many pictures as its deployment says', async () => {
+    const { queue, ended } = await openService({ outputs: 3 });
+    const { outputs } = await ended(await queue());
+    expect(outputs[0]?.files.map((file) => file.filename)).toEqual(
+      'picture-1.png picture-2.png picture-3.png'.split(' '),
+    );
+  });
+});
+
+describe('cancel', () => {
+  const CANCELLED = { status: 'success', message: 'Function cancelled' };
+  const slow = { concurrencyLimit: 1, coldStartSeconds: 3000, runSeconds: 3000 };
+
+  it('ends a run that waits, which is then never served', async () => {
+    const receiver = await openReceiver();
+    const { queue, run, until, ask } = await openService(slow);
+    const first = await queue();
+    const waiting = await queue({ webhook: receiver.url });
+    const next = await queue();
+    expect((await run(waiting)).status).toBe('not-started');
+    expect((await ask('POST', `/api/run/${waiting}/cancel`)).json).toEqual(CANCELLED);
+    expect(await run(waiting)).toMatchObject({ status: 'cancelled', queuedAtMs: undefined });
+    expect((await run(waiting)).endedAtMs).toBeDefined();
+    const received = await receiver.until((all) => all.length > 0);
+    expect(received.map((one) => one.body['status'])).toEqual(['cancelled']);
+    await ask('POST', `/api/run/${first}/cancel`);
+    await until(next, (seen) => seen.status === 'queued');
+    expect((await run(waiting)).status).toBe('cancelled');
+  });
+
+  it('ends a run that has a container, which the next in line then takes', async () => {
+    const { queue, run, until, ask } = await openService(slow);
+    const [first, second] = [await queue(), await queue()];
+    expect((await run(first)).status).toBe('queued');
+    expect((await ask('POST', `/api/run/${first}/cancel`)).json).toEqual(CANCELLED);
+    expect(await run(first)).toMatchObject({ status: 'cancelled', startedAtMs: undefined });
+    expect((await until(second, (seen) => seen.status !== 'not-started')).queuedAtMs).toBeDefined();
+  });
+
+  it('ends a run in the middle of its work, and keeps how far it came', async () => {
+    const { queue, run, until, ask } = await openService({ coldStartSeconds: 0, runSeconds: 100 });
+    const id = await queue();
+    await until(id, (seen) => seen.liveStatus === 'Executing KSampler');
+    await ask('POST', `/api/run/${id}/cancel`);
+    const end = await run(id);
+    expect(end).toMatchObject({ status: 'cancelled', liveStatus: 'Executing KSampler', outputs: [] });
+    expect(end.startedAtMs).toBeDefined();
+  });
+
+  it('succeeds on a run that has ended, and changes nothing', async () => {
+    const { queue, ended, run, ask } = await openService();
+    const id = await queue();
+    const before = await ended(id);
+    expect((await ask('POST', `/api/run/${id}/cancel`)).json).toEqual(CANCELLED);
+    expect(await run(id)).toEqual(before);
+  });
+});

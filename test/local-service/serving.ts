@@ -1,0 +1,15 @@
+// A local service as a process of its own, so that a test can kill it. Its options are the JSON of its first argument;
+// it prints its address.
+
+import {
+  deploymentSpecSchema,
+  startLocalService,
+  type LocalServiceOptions,
+} from '../../src/local-service/server.ts';
+
+const options = JSON.parse(process.argv[2] ?? '') as Omit<LocalServiceOptions, 'deployments'> & {
+  readonly deployment: unknown;
+};
+const deployments = [deploymentSpecSchema.parse(options.deployment)];
+const { url } = await startLocalService({ ...options, deployments });
+process.stdout.write(`${JSON.stringify({ url, deploymentId: deployments[0]?.id })}\n`);

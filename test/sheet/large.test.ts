@@ -1,0 +1,42 @@
+import { Readable } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, it } from 'vitest';
+import { layOut } from '../../src/sheet/sheet.ts';
+import { freshStore, PLAIN } from './laying.ts';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+/** Rows a chunk; the heap is measured between chunks, after a collection, so only what is kept counts. */
+const CHUNK = 4000;
+
+async function heapKeptBy(rows: number): Promise<number> {
+  let most = 0;
+  const open = (): Readable =>
+    Readable.from(
+      (function* () {
+        yield Buffer.from('prompt,seed,steps,gpu\n');
+        for (let at = 0; at < rows; at += CHUNK) {
+          collect();
+          most = Math.max(most, process.memoryUsage().heapUsed);
+          const lines = Array.from(
+            { length: CHUNK },
+            (_, n) => `"a fox, number ${at + n}",${at + n},20,A10G\n`,
+          );
+          yield Buffer.from(lines.join(''));
+        }
+      })(),
+    );
+  const source = { name: 'large.csv', open };
+  const laidOut = await layOut({ source, options: PLAIN, inputTypes: undefined, store: freshStore() });
+  expect(laidOut).toMatchObject({ rows, pages: rows / 500, repeats: { count: 0 } });
+  return most;
+}
+
+it('200,000 rows keep no more of the heap than 20,000', async () => {
+  await heapKeptBy(CHUNK);
+  const few = await heapKeptBy(20_000);
+  const many = await heapKeptBy(200_000);
+  expect(many - few).toBeLessThan(8 * 1024 * 1024);
+});

@@ -1,0 +1,94 @@
+// What the tests of sheets share: a sheet from a text, laid out into a real folder that goes when the test ends.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { onTestFinished } from 'vitest';
+import { type Place, RunsheetError } from '../../src/errors.ts';
+import type { InputType } from '../../src/run-service/contract/deployment.ts';
+import type { SheetOptions } from '../../src/sheet/options.ts';
+import { readPage, type SheetRow } from '../../src/sheet/pages.ts';
+import { SheetRefused } from '../../src/sheet/refusal.ts';
+import { type LaidOut, layOut } from '../../src/sheet/sheet.ts';
+import { folderStore } from '../../src/store/folder.ts';
+import type { Store } from '../../src/store/store.ts';
+
+export const PLAIN: SheetOptions = { format: 'csv', map: {}, set: {}, drop: [], types: {} };
+
+export type Sheet = {
+  readonly text: string | Uint8Array;
+  readonly options?: Partial<SheetOptions>;
+  readonly inputTypes?: readonly InputType[];
+  /** Bytes of a chunk of the stream. */
+  readonly chunk?: number;
+};
+
+export function freshStore(): Store {
+  const folder = mkdtempSync(join(tmpdir(), 'runsheet-sheet-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folderStore(folder);
+}
+
+export function opened(text: string | Uint8Array, chunk = 1 << 16): () => Readable {
+  const bytes = Buffer.from(text);
+  return () =>
+    Readable.from(
+      (function* () {
+        for (let at = 0; at < bytes.length; at += chunk) yield bytes.subarray(at, at + chunk);
+      })(),
+    );
+}
+
+export function lay(sheet: Sheet, store: Store = freshStore()): Promise<LaidOut> {
+  return layOut({
+    source: { name: 'sheet.csv', open: opened(sheet.text, sheet.chunk) },
+    options: { ...PLAIN, ...sheet.options },
+    inputTypes: sheet.inputTypes,
+    store,
+  });
+}
+
+/** Every row of the pages that a sheet becomes. */
+export async function rowsOf(sheet: Sheet): Promise<readonly SheetRow[]> {
+  const store = freshStore();
+  const { pages } = await lay(sheet, store);
+  const rows: SheetRow[] = [];
+  for (let page = 1; page <= pages; page += 1) rows.push(...(await readPage(store, page)));
+  return rows;
+}
+
+/** The inputs of every row as JSON text, which shows digits and leaves nothing out. */
+export async function inputsOf(sheet: Sheet): Promise<readonly string[]> {
+  return (await rowsOf(sheet)).map(({ inputs }) => JSON.stringify(inputs));
+}
+
+export async function thrownBy(laying: Promise<unknown>): Promise<RunsheetError> {
+  const error = await laying.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof RunsheetError) return error;
+  throw new Error('the sheet was not refused', { cause: error });
+}
+
+export async function refusedBy(laying: Promise<unknown>): Promise<SheetRefused> {
+  const error = await thrownBy(laying);
+  if (error instanceof SheetRefused) return error;
+  throw new Error(`thrown at once: ${error.code} ${error.message}`, { cause: error });
+}
+
+/** `E103 5:2` for a problem in field 2 of line 5. */
+export function spot({ code, place }: { readonly code: string; readonly place?: Place | undefined }): string {
+  return `${code} ${place?.line ?? '-'}:${place?.column ?? '-'}`;
+}
+
+export function input(name: string, type: string, more: Partial<InputType> = {}): InputType {
+  return { name, type, required: false, ...more };
+}
+
+export async function collected<T>(all: AsyncIterable<T>): Promise<readonly T[]> {
+  const found: T[] = [];
+  for await (const one of all) found.push(one);
+  return found;
+}

@@ -1,0 +1,255 @@
+import { createReadStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { formatOf } from '../../src/sheet/options.ts';
+import { layOut } from '../../src/sheet/sheet.ts';
+import { sheetNotFound } from '../../src/sheet/source.ts';
+import { freshStore, lay, PLAIN, type Sheet, spot, thrownBy } from './laying.ts';
+
+const json = { format: 'json' } as const;
+const jsonl = { format: 'jsonl' } as const;
+const latin1 = Buffer.from('a,b\nx,y\nx,caf\u00e9 au lait\n', 'latin1');
+const utf16 = (text: string): Buffer => Buffer.from(text, 'utf16le');
+const mebibytes = (n: number): string => 'x'.repeat(n * 1024 * 1024);
+
+const unreadable: readonly [string, Sheet, string, RegExp][] = [
+  [
+    'bytes that are not UTF-8',
+    { text: latin1 },
+    'E102 3:-',
+    /^byte 13 \(0xE9\) of sheet.csv is not UTF-8 text$/,
+  ],
+  [
+    'a character that the end cuts',
+    { text: Buffer.from('a\n\u00e9').subarray(0, 3) },
+    'E102 2:-',
+    /^byte 2 \(0xC3\)/,
+  ],
+  [
+    'bytes that are not UTF-8 in JSON',
+    { text: Buffer.from('{"a":"x"}\n{"a":"\u00e9"}', 'latin1'), options: jsonl },
+    'E102 2:7',
+    /^byte 16 \(0xE9\)/,
+  ],
+  ['UTF-16 with its mark', { text: utf16('\ufeffa,b\n1,2\n'), chunk: 9 }, 'E102 -:-', /is UTF-16, not UTF-8/],
+  ['UTF-16 without a mark', { text: utf16('a,b\n1,2\n') }, 'E102 -:-', /is UTF-16, not UTF-8/],
+  [
+    'half a character of UTF-16',
+    { text: utf16('a\nb').subarray(0, 5), options: { encoding: 'utf-16le' } },
+    'E102 2:-',
+    /^byte 4 .* is not UTF-16LE text/,
+  ],
+  [
+    'a NUL character',
+    { text: 'a,b\n1,x\0y\n' },
+    'E102 2:-',
+    /NUL character \(U\+0000\) stands at character 4 of line 2/,
+  ],
+  [
+    'a control character',
+    { text: '{"a":1}\r\n{"a":"\u001b"}', options: jsonl },
+    'E102 2:7',
+    /control character \(U\+001B\)/,
+  ],
+  ['an Excel workbook', { text: 'PK\u0003\u0004rest' }, 'E102 -:-', /Excel workbook/],
+  ['a compressed sheet', { text: Buffer.of(0x1f, 0x8b, 8, 0) }, 'E102 -:-', /gzip/],
+  ['semicolons', { text: '\na;b\n1;2\n' }, 'E102 2:1', /the header is one field, "a;b"/],
+  ['tabs in a .csv', { text: 'a\tb\n1\t2\n' }, 'E102 1:1', /the header is one field/],
+  [
+    'commas in a .tsv',
+    { text: 'a,b\n1,2\n', options: { format: 'tsv' } },
+    'E102 1:1',
+    /the header is one field/,
+  ],
+  [
+    'a quote that is not closed',
+    { text: 'a,b\n1,2\n"x\ny","3\n4,5\n' },
+    'E103 4:2',
+    /opens here is not closed/,
+  ],
+  [
+    'a quote that is not closed in 5 MiB',
+    { text: `a,b\n1,"x\n${'1,2\n'.repeat(1_400_000)}` },
+    'E103 2:2',
+    /not closed/,
+  ],
+  ['a quote inside of a field', { text: 'a,b\n1,5" disk\n' }, 'E103 2:2', /quote stands inside of a field/],
+  ['a word behind a quote', { text: 'a,b\n1,"x"y\n' }, 'E103 2:2', /stands behind the quote that closes/],
+  ['a word behind a quote, lines later', { text: 'a,b\n1,"x\n2,"y"\n' }, 'E103 2:2', /\(met in line 3\)$/],
+  ['a record of 5 MiB', { text: `a,b\n1,2\n3,${mebibytes(5)}\n4,5\n` }, 'E103 3:-', /longer than 4 MiB/],
+  [
+    'a JSON line of 5 MiB',
+    { text: `{"a":1}\n{"a":"${mebibytes(5)}"}\n`, options: jsonl },
+    'E103 2:-',
+    /longer than 4 MiB/,
+  ],
+  [
+    'an element of 5 MiB',
+    { text: `[1, {"a":"${mebibytes(5)}"}]`, options: json },
+    'E103 1:5',
+    /longer than 4 MiB/,
+  ],
+  ['an empty file', { text: '' }, 'E104 -:-', /^the sheet is empty$/],
+  ['nothing but blank lines', { text: '\n\r\n  \n' }, 'E104 -:-', /^the sheet is empty$/],
+  ['an empty JSON file', { text: ' \n', options: json }, 'E104 -:-', /^the sheet is empty$/],
+  ['a header and no rows', { text: 'a,b\n' }, 'E104 -:-', /^the sheet has a header and no rows$/],
+  ['an empty array', { text: '[ ]', options: json }, 'E104 -:-', /^the sheet has no rows$/],
+  ['no line of JSON', { text: '\n', options: jsonl }, 'E104 -:-', /^the sheet has no rows$/],
+  ['a column without a name', { text: 'a,,b\n1,2,3\n' }, 'E104 1:2', /^a column has no name$/],
+  [
+    'one name for two columns',
+    { text: 'a,b, a\n1,2,3\n' },
+    'E104 1:3',
+    /names the column "a" twice, in fields 1 and 3/,
+  ],
+  ['__proto__', { text: 'a,__proto__\n1,2\n' }, 'E104 1:2', /name is reserved/],
+  [
+    'constructor',
+    { text: '{"a":1}\n{"b":1, "constructor":2}', options: jsonl },
+    'E104 2:9',
+    /name is reserved/,
+  ],
+  ['a nameless member', { text: '[{"":1}]', options: json }, 'E104 1:3', /^a column has no name$/],
+  [
+    'values where names belong',
+    { text: `[${Array.from({ length: 1001 }, (_, n) => `{"n${n}":1}`).join(',\n')}]`, options: json },
+    'E104 1001:2',
+    /more than 1000 different names/,
+  ],
+  ['an object for an array', { text: '\n{"a":1}', options: json }, 'E103 2:1', /does not begin with \[/],
+  [
+    'an array that is not closed',
+    { text: '[{"a":1}\n', options: json },
+    'E103 2:1',
+    /\] is missing at the end/,
+  ],
+  [
+    'an array that breaks',
+    { text: '[{"a":1},\n {"a":tru}]', options: json },
+    'E103 2:7',
+    /a value must stand here, not tru/,
+  ],
+  [
+    'a string that is not closed',
+    { text: '[{"a":"x}]', options: json },
+    'E103 1:7',
+    /string that is not closed/,
+  ],
+  [
+    'a brace too many',
+    { text: '[{"a":1}},\n{"a":2}]', options: json },
+    'E103 1:9',
+    /a comma or \] must stand here/,
+  ],
+  ['a comma at the end', { text: '[{"a":1},\n]', options: json }, 'E103 2:1', /a row must stand here/],
+  [
+    'two values without a comma',
+    { text: '[{"a":1} {"a":2}]', options: json },
+    'E103 1:10',
+    /the end must stand here/,
+  ],
+  [
+    'a text behind the array',
+    { text: '[{"a":1}]\n[]', options: json },
+    'E103 2:1',
+    /behind the end of the array/,
+  ],
+  [
+    'single quotes in every line',
+    { text: "{'a':1}\n{'a':2}\n", options: jsonl },
+    'E103 1:2',
+    /a name in quotes/,
+  ],
+];
+
+describe('a sheet cannot be read with', () => {
+  it.each(unreadable)('%s', async (_, sheet, where, message) => {
+    const error = await thrownBy(lay(sheet));
+    expect([spot(error), error.message, error.exit]).toEqual([where, expect.stringMatching(message), 5]);
+    expect(error.place?.file).toBe('sheet.csv');
+  });
+
+  it.each(unreadable.filter(([, { text }]) => text.length < 10_000))(
+    '%s, in whatever pieces it comes',
+    async (_, sheet, where) => {
+      // The first look at a file's bytes needs a first chunk.
+      if (/-:-/.test(where)) return;
+      for (const chunk of [1, 2, 3, 5, 8]) expect(spot(await thrownBy(lay({ ...sheet, chunk })))).toBe(where);
+    },
+  );
+});
+
+describe('what is said then', () => {
+  it.each([
+    ['--encoding windows-1252', { text: latin1 }],
+    ['--encoding utf-16le reads it', { text: utf16('\ufeffa\n1') }],
+    ['--encoding utf-16be reads it', { text: utf16('\ufeffa\n1').swap16() }],
+    ['--encoding utf-16be reads it', { text: utf16('a,b\n1,2').swap16() }],
+    [`--delimiter ';' reads it so`, { text: 'a;b\n1;2\n' }],
+    ['--delimiter tab reads it so', { text: 'a\tb\n1\t2\n' }],
+    [`--delimiter '|' reads it so`, { text: 'a|b\n1|2\n' }],
+    ['.jsonl', { text: '{"a":1}\n', options: json }],
+  ] as const)('names %s', async (words, sheet) => {
+    expect((await thrownBy(lay(sheet))).hint).toContain(words);
+  });
+
+  it('shows the line', async () => {
+    const error = await thrownBy(lay({ text: latin1 }));
+    expect(error.place?.excerpt).toBe('x,caf\ufffd au lait');
+    const nul = await thrownBy(lay({ text: 'a,b\n1,x\0y\n' }));
+    expect(nul.place?.excerpt).toBe('1,x\ufffdy');
+  });
+
+  it('comes before the problems of rows, and no errors.csv is left', async () => {
+    const store = freshStore();
+    const error = await thrownBy(lay({ text: 'a,gpu\n1,Z\n2,"x\n' }, store));
+    expect(error.code).toBe('E103');
+    expect(await store.exists('errors.csv')).toBe(false);
+  });
+});
+
+describe('a sheet that is not there', () => {
+  const folder = (): string => {
+    const path = mkdtempSync(join(tmpdir(), 'runsheet-near-'));
+    onTestFinished(() => rmSync(path, { recursive: true }));
+    for (const name of ['prompts.csv', 'notes.txt', 'more.jsonl', '.hidden.csv'])
+      writeFileSync(join(path, name), 'a\n');
+    return path;
+  };
+
+  it('is named with its whole path and with the files that are like it', async () => {
+    const path = join(folder(), 'promts.csv');
+    expect(await sheetNotFound(path)).toMatchObject({
+      code: 'E101',
+      message: `there is no sheet at ${path}`,
+      hint: 'files like it: prompts.csv, more.jsonl',
+    });
+  });
+
+  it('is told so by laying out as well, and in a folder that is not there', async () => {
+    const path = join(folder(), 'absent', 'prompts.csv');
+    const source = { name: 'prompts.csv', open: () => createReadStream(path) };
+    const error = await thrownBy(
+      layOut({ source, options: PLAIN, inputTypes: undefined, store: freshStore() }),
+    );
+    expect(error).toMatchObject({ code: 'E101', message: `there is no sheet at ${path}`, hint: undefined });
+  });
+});
+
+describe('the format of a sheet', () => {
+  it.each([
+    ['a.csv', '{', 'csv'],
+    ['a.TSV', '', 'tsv'],
+    ['a.jsonl', '', 'jsonl'],
+    ['a.ndjson', '', 'jsonl'],
+    ['a.json', '{', 'json'],
+    ['a', '\ufeff \n{"a":1}', 'jsonl'],
+    ['a.txt', ' [', 'json'],
+    ['-', 'a,b\n', 'csv'],
+    ['-', '', 'csv'],
+    ['a.constructor', 'x', 'csv'],
+  ])('of %s with %j is %s', (name, bytes, format) => {
+    expect(formatOf(name, Buffer.from(bytes))).toBe(format);
+  });
+});

@@ -1,0 +1,220 @@
+// The shell around `src/batch`: Temporal's messages become events, commands become activities and timers. All that is
+// decided is decided there; all that is remembered is in `state`.
+
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  TimeoutFailure,
+  Trigger,
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  isCancellation,
+  proxyActivities,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import { pack, unpack, type Carried } from '../src/batch/carry.ts';
+import { workQueueOf } from '../src/batch/ids.ts';
+import { CONTINUE_AT_EVENTS, CONTINUE_AT_SIGNALS, CONTINUE_BY_EVENTS } from '../src/batch/limits.ts';
+import type { Answer, Command, Event } from '../src/batch/messages.ts';
+import { begin, type State } from '../src/batch/state.ts';
+import { step } from '../src/batch/step.ts';
+import { view, type BatchView } from '../src/batch/view.ts';
+import { firstLookMs, lookAgainMs, watch } from '../src/batch/watching.ts';
+import { cancelUpdate, resumeUpdate, runsEnded, runsSeen, viewQuery, watchQuery } from './messages.ts';
+
+export type BatchInput = {
+  readonly batch: string;
+  readonly folder: string;
+  /** Set by continue-as-new. */
+  readonly carried?: Carried;
+  readonly startedAt?: number;
+};
+
+/** Brings every row of a batch to one outcome; the result is its last view. */
+export async function batch(input: BatchInput): Promise<BatchView> {
+  const place = { batch: input.batch, folder: input.folder };
+  const startedAt = input.startedAt ?? Date.now();
+  const hands = reach();
+  let state: State | undefined;
+  let signals = 0;
+  setHandler(viewQuery, () => state && view(state));
+  setHandler(watchQuery, () => state && watch(state));
+
+  state = input.carried ? unpack(input.carried) : begin(await hands.plan(place), Date.now());
+  const { tell, broken } = shell(hands, place, state);
+  watchForEver(hands, place, state, startedAt);
+
+  setHandler(runsEnded, (by, ends) => {
+    signals += 1;
+    tell({ type: 'runsEnded', by, ends });
+  });
+  setHandler(runsSeen, (seen) => {
+    signals += 1;
+    tell({ type: 'runsSeen', seen });
+  });
+  setHandler(cancelUpdate, ({ running }) => view(tell({ type: 'cancel', running })));
+  setHandler(resumeUpdate, () => view(tell({ type: 'resume' })));
+  cancelWhenAsked(tell);
+  tell({ type: 'started' });
+
+  const current = state;
+  const rest = (): Promise<void> => condition(() => current.finished || mayContinue(current, signals));
+  await CancellationScope.nonCancellable(() => Promise.race([rest(), broken]));
+  if (current.finished) return view(current);
+  await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
+  return continueAsNew<typeof batch>({ ...place, startedAt, carried: pack(current) });
+}
+
+type Hands = ReturnType<typeof reach>;
+
+/** The activities, each with the patience that fits it. */
+function reach() {
+  const taskQueue = workQueueOf(workflowInfo().taskQueue);
+  /** R1: what may buy a run is never tried twice by Temporal. */
+  const { queueRuns } = proxyActivities<Activities>({
+    startToCloseTimeout: '180s',
+    heartbeatTimeout: '5s',
+    retry: { maximumAttempts: 1 },
+    cancellationType: 'ABANDON',
+  });
+  const { plan, lookInLists, cancelRuns, collect, close } = proxyActivities<Activities>({
+    taskQueue,
+    startToCloseTimeout: '1h',
+    heartbeatTimeout: '10s',
+    retry: { initialInterval: '500ms', maximumInterval: '30s' },
+  });
+  /** R18: fails on purpose after each look; Temporal's retries are the durable poll. */
+  const { watchRuns } = proxyActivities<Activities>({
+    taskQueue,
+    startToCloseTimeout: '10m',
+    heartbeatTimeout: '5s',
+    retry: { initialInterval: '1s', backoffCoefficient: 1 },
+    cancellationType: 'ABANDON',
+  });
+  return { queueRuns, plan, lookInLists, cancelRuns, collect, close, watchRuns };
+}
+
+/** R17: a history that grew long is left behind at the first moment without a group in flight. */
+function mayContinue(state: State, signals: number): boolean {
+  const { historyLength, continueAsNewSuggested } = workflowInfo();
+  const isLong =
+    historyLength >= CONTINUE_AT_EVENTS || signals >= CONTINUE_AT_SIGNALS || continueAsNewSuggested;
+  return isLong && state.groups.size === 0;
+}
+
+type Tell = (event: Event) => State;
+type Place = Pick<BatchInput, 'batch' | 'folder'>;
+
+/** Feeds events to the state and carries its commands out; every command's answer comes back as an event. */
+function shell(
+  hands: Hands,
+  place: Place,
+  state: State,
+): { readonly tell: Tell; readonly broken: Trigger<never> } {
+  const wake = alarm();
+  const broken = new Trigger<never>();
+
+  const tell: Tell = (event) => {
+    for (const command of step(state, event, Date.now()).commands) {
+      // An activity that failed for good fails the batch, with its words; nothing is swallowed.
+      const work = (): Promise<Event | undefined> => carryOut(hands, place, state, command, wake);
+      void CancellationScope.nonCancellable(work)
+        .then((answer) => answer && tell(answer))
+        .catch(broken.reject);
+    }
+    if (!state.draining && workflowInfo().historyLength >= CONTINUE_BY_EVENTS) return tell({ type: 'drain' });
+    return state;
+  };
+  return { tell, broken };
+}
+
+/** Does what was asked for, and says what came of it. */
+async function carryOut(
+  hands: Hands,
+  place: Place,
+  state: State,
+  command: Command,
+  wake: Wake,
+): Promise<Event | undefined> {
+  switch (command.type) {
+    case 'send':
+      return sendGroup(hands, place, command);
+    case 'list':
+      return { type: 'listed', look: await hands.lookInLists({ ...place, ...command }) };
+    case 'collect':
+      return { type: 'collected', part: command.part, tally: await hands.collect({ ...place, ...command }) };
+    case 'cancelRuns':
+      await hands.cancelRuns({ ...place, runs: command.runs });
+      return undefined;
+    case 'close':
+      await hands.close({ ...place, view: view(state) });
+      return { type: 'closed' };
+    case 'wake':
+      return wake(command.at);
+  }
+}
+
+type Wake = (at: number) => Promise<Event | undefined>;
+
+/** Keeps the earliest timer. One that fires too early only asks again; cancelling it would cost as many events. */
+function alarm(): Wake {
+  let next = Number.POSITIVE_INFINITY;
+  return async (at) => {
+    if (at >= next && next > Date.now()) return undefined;
+    next = at;
+    await sleep(Math.max(1, at - Date.now()));
+    if (next === at) next = Number.POSITIVE_INFINITY;
+    return { type: 'woke' };
+  };
+}
+
+type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
+
+async function sendGroup(hands: Hands, place: Place, { group, attempts }: CommandOf<'send'>): Promise<Event> {
+  try {
+    const answers = await hands.queueRuns({ ...place, attempts });
+    return { type: 'groupAnswered', group, answers, rest: 'uncertain' };
+  } catch (error) {
+    return { type: 'groupAnswered', group, ...givenUp(error) };
+  }
+}
+
+/** What is known of a group whose activity failed (R2). */
+function givenUp(error: unknown): Omit<Extract<Event, { type: 'groupAnswered' }>, 'type' | 'group'> {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  const reason = cause?.message ?? String(error);
+  if (cause instanceof ApplicationFailure && cause.type === 'NothingSent')
+    return { answers: [], rest: 'not-sent', reason };
+  if (!(cause instanceof TimeoutFailure)) return { answers: [], rest: 'uncertain', reason };
+  const answers = cause.lastHeartbeatDetails as readonly Answer[] | undefined;
+  // No POST begins before the first heartbeat is confirmed; without one nothing was sent.
+  return answers
+    ? { answers, rest: 'uncertain', reason: 'the worker that sent it was lost' }
+    : { answers: [], rest: 'not-sent', reason };
+}
+
+/** One activity looks for as long as the batch lives; should it ever end, the next one takes over. */
+function watchForEver(hands: Hands, place: Place, state: State, startedAt: number): void {
+  const watchOn = async (): Promise<void> => {
+    while (!state.finished) {
+      const everyMs = lookAgainMs(state);
+      try {
+        await hands.watchRuns({ ...place, firstLookMs: firstLookMs(startedAt, Date.now(), everyMs) });
+      } catch (error) {
+        if (isCancellation(error)) return;
+      }
+      await sleep(everyMs);
+    }
+  };
+  void CancellationScope.nonCancellable(watchOn);
+}
+
+/** Temporal's own cancel, from its command line or pages, means the same as ours with the running runs. */
+function cancelWhenAsked(tell: Tell): void {
+  void CancellationScope.current().cancelRequested.catch(() => tell({ type: 'cancel', running: true }));
+}

@@ -1,0 +1,24 @@
+// What a running batch can be told and asked, typed once for both sides.
+
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { End, Seen } from '../src/batch/messages.ts';
+import type { BatchView } from '../src/batch/view.ts';
+import type { Watch } from '../src/batch/watching.ts';
+
+/** Confirmed ends of runs, at most 500 a signal; `by` says whether a webhook or a look told them. */
+export const runsEnded = defineSignal<[by: 'webhook' | 'look', ends: readonly End[]]>('runsEnded');
+
+/** Runs that carry the token of an attempt. */
+export const runsSeen = defineSignal<[seen: readonly Seen[]]>('runsSeen');
+
+/** undefined until the batch has read its order. */
+export const viewQuery = defineQuery<BatchView | undefined>('view');
+
+/** The runs to look at, and when to look again. */
+export const watchQuery = defineQuery<Watch | undefined>('watch');
+
+/** Sends nothing more; `running` also cancels the runs that are outstanding. */
+export const cancelUpdate = defineUpdate<BatchView, [{ readonly running: boolean }]>('cancel');
+
+/** Goes on after a pause. */
+export const resumeUpdate = defineUpdate<BatchView>('resume');
