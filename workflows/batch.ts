@@ -17,7 +17,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import { pack, unpack, type Carried } from '../src/batch/carry.ts';
+import { mayCarry, pack, unpack, type Carried } from '../src/batch/carry.ts';
 import { workQueueOf } from '../src/batch/ids.ts';
 import { CONTINUE_AT_EVENTS, CONTINUE_AT_SIGNALS, CONTINUE_BY_EVENTS } from '../src/batch/limits.ts';
 import type { Answer, Command, Event } from '../src/batch/messages.ts';
@@ -104,7 +104,7 @@ function mayContinue(state: State, signals: number): boolean {
   const { historyLength, continueAsNewSuggested } = workflowInfo();
   const isLong =
     historyLength >= CONTINUE_AT_EVENTS || signals >= CONTINUE_AT_SIGNALS || continueAsNewSuggested;
-  return isLong && state.groups.size === 0;
+  return isLong && mayCarry(state);
 }
 
 type Tell = (event: Event) => State;

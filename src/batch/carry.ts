@@ -1,5 +1,5 @@
-// The state as it travels to the next workflow run of the same batch (R17). Groups never travel: a batch continues as new
-// only while none is in flight.
+// The state as it travels to the next workflow run of the same batch (R17). Groups never travel, nor does
+// the close: a batch continues as new only while neither is in flight.
 
 import type { Entry } from './entry.ts';
 import type { RowEnd } from './messages.ts';
@@ -31,9 +31,12 @@ export type Carried = Plain & {
   readonly parts: readonly (readonly [part: number, rows: readonly RowEnd[]])[];
 };
 
-/** What `unpack` makes the same state of. Throws while a group is in flight. */
+/** Whether the state may travel: nothing is in flight that the next workflow run would not hear of. */
+export const mayCarry = (state: State): boolean => state.groups.size === 0 && !state.closing;
+
+/** What `unpack` makes the same state of. Throws unless {@link mayCarry}. */
 export function pack(state: State): Carried {
-  if (state.groups.size > 0) throw new Error(`${state.groups.size} groups are in flight`);
+  if (!mayCarry(state)) throw new Error(`the state cannot be carried: ${state.groups.size} groups are in flight`);
   const { order, now, cursor, nextGroup, nextPart, holdUntil, bounces, tally, ledger } = state;
   const { trouble, paused, cancelling, control, endsBy, lastFailure } = state;
   return {

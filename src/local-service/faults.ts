@@ -10,7 +10,7 @@ const TABLE = {
   'lose-webhook': 'a webhook is never sent',
 } as const satisfies Record<string, string>;
 
-export type Fault = keyof typeof TABLE;
+type Fault = keyof typeof TABLE;
 
 /** The names of all known faults. */
 export const FAULTS: readonly string[] = Object.keys(TABLE);

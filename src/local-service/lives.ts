@@ -29,7 +29,7 @@ export type News = {
 };
 
 /** A run in its container, and what it will do there. */
-export type Held = { readonly run: LiveRun; readonly container: Container; readonly plan: Plan };
+type Held = { readonly run: LiveRun; readonly container: Container; readonly plan: Plan };
 
 export type Lives = {
   begin(held: Held): void;

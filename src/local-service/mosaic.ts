@@ -5,7 +5,7 @@
 
 import type { Bitmap, Colour } from './png.ts';
 
-export const INKS = 6;
+const INKS = 6;
 const LEVELS = 7;
 
 /** Where the mixtures of two inks begin in the palette: with `under` alone. */

@@ -26,7 +26,7 @@ export type PictureOrder = { readonly inputs: Inputs; readonly index: number; re
 
 /** The bytes of the picture as a PNG. */
 export function drawPicture({ inputs, index, size }: PictureOrder): Buffer {
-  const fingerprint = hash('sha256', canonical(inputs));
+  const fingerprint = fingerprintOf(inputs);
   const draw = numbersFrom(hashOf(`${index}/${fingerprint}`));
   const palette = paletteOf(inksFrom(draw));
   const bitmap = { width: size, height: size, pixels: new Uint8Array(size * size).fill(pure(DARK)) };
@@ -40,7 +40,7 @@ export function drawPicture({ inputs, index, size }: PictureOrder): Buffer {
 export function createAlbum(capacity: number): (order: PictureOrder) => Buffer {
   const kept = new Map<string, Buffer>();
   return (order) => {
-    const key = `${order.index}/${order.size}/${canonical(order.inputs)}`;
+    const key = `${order.index}/${order.size}/${fingerprintOf(order.inputs)}`;
     const picture = kept.get(key) ?? drawPicture(order);
     // Taken out and put back, it is the youngest of the map again.
     kept.delete(key);
@@ -50,6 +50,8 @@ export function createAlbum(capacity: number): (order: PictureOrder) => Buffer {
     return picture;
   };
 }
+
+const fingerprintOf = (inputs: Inputs): string => hash('sha256', canonical(inputs));
 
 /** JSON with sorted keys: two ways to write the same inputs are the same picture. */
 function canonical(value: unknown): string {

@@ -10,7 +10,7 @@ import type { InputKind } from './options.ts';
 export type Kind = InputKind | 'auto';
 
 /** A cell that does not spell its kind (E202). */
-export type Misspelt = { readonly type: string; readonly hint?: string };
+type Misspelt = { readonly type: string; readonly hint?: string };
 
 /** The canonical JSON text of a value, or why there is none. */
 export type Reading = string | Misspelt;

@@ -6,7 +6,7 @@ import { notAllowed, readText, readValue } from './cells.ts';
 import { type Feed, notAGpu, type Plan } from './plan.ts';
 import { type RecordFault, shortened, type SheetRecord, spotOf } from './record.ts';
 
-export type ReadRow = {
+type ReadRow = {
   /** Canonical JSON: what is stored is also what is hashed. */
   readonly inputs: string;
   readonly gpu: string | undefined;

@@ -13,12 +13,12 @@ export type WorkflowBundle = NonNullable<WorkerOptions['workflowBundle']>;
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const isSource = import.meta.url.endsWith('.ts');
 const PACKED = at('../../workflow-bundle.js');
+const KEPT = at('../../node_modules/.cache/runsheet');
 const ENTRY = at(`../../workflows/index.${isSource ? 'ts' : 'js'}`);
 
-/** `home` keeps the bundle that a clone makes. */
-export async function workflowBundle(home: string): Promise<WorkflowBundle> {
+export async function workflowBundle(): Promise<WorkflowBundle> {
   if (!isSource && existsSync(PACKED)) return { codePath: PACKED };
-  const codePath = join(home, `workflow-bundle-${await sourcesHash()}.js`);
+  const codePath = join(KEPT, `workflow-bundle-${await sourcesHash()}.js`);
   if (!existsSync(codePath)) await keep(codePath, await makeBundle());
   return { codePath };
 }

@@ -14,7 +14,7 @@ import {
 export const TOKEN = 'token-of-the-test';
 
 type Json = Record<string, unknown>;
-export type Answer = {
+type Answer = {
   readonly status: number;
   readonly headers: Json;
   readonly text: string;

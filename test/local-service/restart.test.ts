@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startLocalService, DEMO_DEPLOYMENTS } from '../../src/local-service/server.ts';
 import { asking, present, TOKEN, type Asking } from './asking.ts';
@@ -30,7 +31,7 @@ async function startProcess(database: string, deployment: object, more: object =
     seed: 1,
     ...more,
   };
-  const program = join(import.meta.dirname, 'serving.ts');
+  const program = fileURLToPath(import.meta.resolve('./serving.ts'));
   const child = spawn(process.execPath, [program, JSON.stringify(options)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

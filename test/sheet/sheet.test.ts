@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readPage } from '../../src/sheet/pages.ts';
+import { PAGE_ROWS, pageName, pageOf, readPage } from '../../src/sheet/pages.ts';
 import { freshStore, input, inputsOf, lay, rowsOf } from './laying.ts';
 
 describe('a sheet that is laid out', () => {
@@ -38,6 +38,19 @@ describe('a sheet that is laid out', () => {
       Array.from({ length: 500 }, (_, n) => n + 501),
     );
     expect(await readPage(store, 3)).toMatchObject([{ row: 1001, inputs: { n: 1000 } }]);
+  });
+
+  it('finds the page of a row by its number', () => {
+    expect([1, PAGE_ROWS, PAGE_ROWS + 1, 1_000_000].map(pageOf)).toEqual([1, 1, 2, 2000]);
+    expect([1, 123_456].map(pageName)).toEqual(['rows/00001.jsonl', 'rows/123456.jsonl']);
+  });
+
+  it('says which page is not there', async () => {
+    const missing = readPage(freshStore(), 7);
+    await expect(missing).rejects.toMatchObject({
+      code: 'E504',
+      message: expect.stringMatching(/has no rows\/00007\.jsonl$/),
+    });
   });
 
   it('has no empty page behind a full one', async () => {
@@ -113,6 +126,17 @@ describe('the writing of a sheet', () => {
     ['utf-16le', Buffer.from('\ufeffa\ncaf\u00e9\n', 'utf16le')],
   ])('may be %s', async (encoding, text) => {
     expect(await inputsOf({ text, options: { encoding }, chunk: 3 })).toEqual(['{"a":"caf\u00e9"}']);
+  });
+});
+
+describe('a disk that fails', () => {
+  it('ends the laying out, whichever page it was', async () => {
+    const store = freshStore();
+    const full = { ...store, draft: () => Promise.reject(new Error('no space left on device')) };
+    for (const rows of [3, 700, 9000]) {
+      const text = `n\n${Array.from({ length: rows }, (_, n) => n).join('\n')}`;
+      await expect(lay({ text }, full)).rejects.toThrow('no space left on device');
+    }
   });
 });
 

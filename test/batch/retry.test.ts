@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { RETRY_BASE_MS, RETRY_MAX_MS } from '../../src/batch/limits.ts';
+import { backoffMs, chance, retryAt } from '../../src/batch/retry.ts';
+
+const policy = { retries: 2, seed: 11 };
+
+describe('retry', () => {
+  it('gives a failed and a timed-out row another attempt, later', () => {
+    for (const outcome of ['failed', 'timed-out'] as const) {
+      expect(retryAt({ outcome, tries: 1, row: 5 }, policy, 1_000)).toBeGreaterThan(1_000);
+    }
+  });
+
+  it('lets every other outcome stand', () => {
+    for (const outcome of ['succeeded', 'cancelled', 'refused', 'unknown'] as const) {
+      expect(retryAt({ outcome, tries: 1, row: 5 }, policy, 1_000)).toBeUndefined();
+    }
+  });
+
+  it('stops after as many further attempts as the batch allows', () => {
+    expect(retryAt({ outcome: 'failed', tries: 2, row: 5 }, policy, 0)).toBeDefined();
+    expect(retryAt({ outcome: 'failed', tries: 3, row: 5 }, policy, 0)).toBeUndefined();
+    expect(retryAt({ outcome: 'failed', tries: 1, row: 5 }, { ...policy, retries: 0 }, 0)).toBeUndefined();
+  });
+
+  it('waits twice as long each time, at least half of it, never beyond the bound', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 60 }),
+        fc.double({ min: 0, max: 0.999_999, noNaN: true }),
+        (tries, drawn) => {
+          const whole = Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** (tries - 1));
+          const ms = backoffMs(tries, drawn);
+          expect(ms).toBeGreaterThanOrEqual(whole / 2);
+          expect(ms).toBeLessThanOrEqual(whole);
+        },
+      ),
+    );
+  });
+
+  it('draws the same number for the same row and try, and spreads over rows', () => {
+    expect(chance(1, 2, 3)).toBe(chance(1, 2, 3));
+    const drawn = Array.from({ length: 2_000 }, (_, row) => chance(7, row, 1));
+    expect(Math.min(...drawn)).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...drawn)).toBeLessThan(1);
+    const mean = drawn.reduce((sum, one) => sum + one, 0) / drawn.length;
+    expect(mean).toBeGreaterThan(0.47);
+    expect(mean).toBeLessThan(0.53);
+  });
+});
