@@ -1,8 +1,8 @@
 // Ending a batch early: nothing more is sent, rows that wait are cancelled, and runs go on or are cancelled too.
 
 import { endRow } from './ends.ts';
-import type { Command, Seen } from './messages.ts';
-import type { State } from './state.ts';
+import type { Command } from './messages.ts';
+import { runningEntries, type State } from './state.ts';
 
 export function cancelBatch(state: State, running: boolean): readonly Command[] {
   if (state.closing) return [];
@@ -17,13 +17,6 @@ export function cancelBatch(state: State, running: boolean): readonly Command[] 
 }
 
 export function cancelRunning(state: State): readonly Command[] {
-  const runs = runningRuns(state);
+  const runs = runningEntries(state).map(({ row, attempt, runId }) => ({ row, attempt, runId }));
   return runs.length > 0 ? [{ type: 'cancelRuns', runs }] : [];
-}
-
-/** The runs that are outstanding now. */
-export function runningRuns(state: State): readonly Seen[] {
-  return [...state.entries.values()]
-    .filter((entry) => entry.phase === 'running')
-    .map(({ row, attempt, runId }) => ({ row, attempt, runId }));
 }

@@ -36,7 +36,8 @@ export const mayCarry = (state: State): boolean => state.groups.size === 0 && !s
 
 /** What `unpack` makes the same state of. Throws unless {@link mayCarry}. */
 export function pack(state: State): Carried {
-  if (!mayCarry(state)) throw new Error(`the state cannot be carried: ${state.groups.size} groups are in flight`);
+  if (!mayCarry(state))
+    throw new Error(`the state cannot be carried: ${state.groups.size} groups are in flight`);
   const { order, now, cursor, nextGroup, nextPart, holdUntil, bounces, tally, ledger } = state;
   const { trouble, paused, cancelling, control, endsBy, lastFailure } = state;
   return {
@@ -76,9 +77,8 @@ export function unpack(carried: Carried): State {
   return state;
 }
 
-/** Waiting and ended rows keep their order, because `put` queues them one behind the other. */
-function inOrder(state: State): readonly Entry[] {
-  const queued = new Set([...state.waiting, ...state.ended]);
-  const others = [...state.entries.keys()].filter((row) => !queued.has(row));
-  return [...others, ...queued].flatMap((row) => state.entries.get(row) ?? []);
+/** Waiting and ended entries keep their order, because `put` queues them one behind the other. */
+function inOrder({ entries, waiting, ended }: State): readonly Entry[] {
+  const others = [...entries.values()].filter(({ phase }) => phase !== 'waiting' && phase !== 'ended');
+  return [...others, ...waiting, ...ended];
 }

@@ -3,7 +3,7 @@
 import { pastWith, type Ended } from './entry.ts';
 import { COLLECT_AFTER_MS, COLLECT_ROWS, COLLECTS_IN_FLIGHT } from './limits.ts';
 import type { Command, RowEnd } from './messages.ts';
-import { forget, isIdle, takeEnded, type State } from './state.ts';
+import { forget, isIdle, type State } from './state.ts';
 
 /** Collects for the ended rows whose time has come. */
 export function collectEnded(state: State): readonly Command[] {
@@ -14,8 +14,8 @@ export function collectEnded(state: State): readonly Command[] {
 
 /** When the oldest ended row must be collected at the latest; never, where none waits. */
 export function collectBy(state: State): number {
-  const entry = state.ended[0] === undefined ? undefined : state.entries.get(state.ended[0]);
-  return entry?.phase === 'ended' ? entry.at + COLLECT_AFTER_MS : Number.POSITIVE_INFINITY;
+  const [oldest] = state.ended;
+  return oldest === undefined ? Number.POSITIVE_INFINITY : oldest.at + COLLECT_AFTER_MS;
 }
 
 function isPartDue(state: State): boolean {
@@ -26,7 +26,7 @@ function isPartDue(state: State): boolean {
 function collectPart(state: State): Command {
   const part = state.nextPart;
   state.nextPart += 1;
-  const rows = takeEnded(state, COLLECT_ROWS).map(toRowEnd);
+  const rows = state.ended.splice(0, COLLECT_ROWS).map(toRowEnd);
   for (const { row } of rows) forget(state, row);
   state.parts.set(part, rows);
   return { type: 'collect', part, rows };

@@ -4,7 +4,8 @@
 /** A number kept as its own source text; `JSON.stringify` prints it bare. */
 export type RawNumber = { readonly rawJSON: string };
 
-type ReviverContext = { readonly source?: string };
+/** Numbers always come with their source text. */
+type ReviverContext = { readonly source: string };
 type ExactJson = {
   rawJSON(text: string): RawNumber;
   isRawJSON(value: unknown): value is RawNumber;
@@ -21,8 +22,8 @@ export function parseExactly(text: string): unknown {
   // Fewer than 16 digits in a row always fit, and a reviver makes parsing several times slower.
   if (!/\d{16}/.test(text)) return JSON.parse(text);
   return exactJson.parse(text, (_key, value, context) =>
-    typeof value === 'number' && !Number.isSafeInteger(value) && INTEGER.test(context.source ?? '')
-      ? exactJson.rawJSON(context.source ?? '')
+    typeof value === 'number' && !Number.isSafeInteger(value) && INTEGER.test(context.source)
+      ? exactJson.rawJSON(context.source)
       : value,
   );
 }

@@ -3,7 +3,7 @@
 import { GROUP_ATTEMPTS, GROUPS_IN_FLIGHT } from './limits.ts';
 import type { AttemptName, Command } from './messages.ts';
 import { freeSlots } from './slots.ts';
-import { dueOf, hasUnsent, isFull, put, type State } from './state.ts';
+import { hasUnsent, isFull, put, type State } from './state.ts';
 
 /** Groups for all that is due and has a slot. */
 export function sendDue(state: State): readonly Command[] {
@@ -36,11 +36,9 @@ function takeDue(state: State, most: number): readonly AttemptName[] {
 }
 
 function takeWaiting(state: State): AttemptName | undefined {
-  const row = state.waiting[0];
-  if (row === undefined || dueOf(state, row) > state.now) return undefined;
-  const entry = state.entries.get(row);
-  if (entry === undefined) return undefined;
-  const { attempt, tries, past } = entry;
+  const [next] = state.waiting;
+  if (next === undefined || next.dueAt > state.now) return undefined;
+  const { row, attempt, tries, past } = next;
   put(state, { phase: 'sending', row, attempt, tries, past });
   return { row, attempt };
 }

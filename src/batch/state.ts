@@ -2,7 +2,7 @@
 // and changes it in place: copying ten thousand entries for every end of a run would cost more than all else together.
 
 import { ENTRIES_MAX, STATE_BYTES_MAX } from './limits.ts';
-import { weightOf, type Ended, type Entry, type Phase } from './entry.ts';
+import { weightOf, type Ended, type Entry, type Phase, type Running, type Waiting } from './entry.ts';
 import { NO_LEDGER, type Ledger } from './ledger.ts';
 import type { RowEnd } from './messages.ts';
 import type { Order } from './order.ts';
@@ -21,10 +21,10 @@ export type State = {
   readonly entries: Map<number, Entry>;
   readonly phases: Record<Phase, number>;
   bytes: number;
-  /** Rows in phase waiting, by the time they are due. */
-  readonly waiting: number[];
-  /** Rows in phase ended that no collect holds, in the order of their ends. */
-  readonly ended: number[];
+  /** The entries in phase waiting, by the time they are due. */
+  readonly waiting: Waiting[];
+  /** The entries in phase ended, in the order of their ends. */
+  readonly ended: Ended[];
   /** Groups in flight: the rows of each, and when it was asked for. */
   readonly groups: Map<number, { readonly rows: readonly number[]; readonly at: number }>;
   /** Collects in flight: the rows of each part. */
@@ -85,8 +85,8 @@ export function put(state: State, entry: Entry): void {
   state.entries.set(entry.row, entry);
   state.phases[entry.phase] += 1;
   state.bytes += weightOf(entry);
-  if (entry.phase === 'waiting') insertByDue(state, entry.row, entry.dueAt);
-  if (entry.phase === 'ended') state.ended.push(entry.row);
+  if (entry.phase === 'waiting') insertByDue(state.waiting, entry);
+  if (entry.phase === 'ended') state.ended.push(entry);
 }
 
 /** Takes a row out of the state. */
@@ -96,25 +96,17 @@ export function forget(state: State, row: number): void {
   state.entries.delete(row);
   state.phases[entry.phase] -= 1;
   state.bytes -= weightOf(entry);
-  if (entry.phase === 'waiting') state.waiting.splice(state.waiting.indexOf(row), 1);
+  if (entry.phase === 'waiting') state.waiting.splice(state.waiting.indexOf(entry), 1);
 }
 
-function insertByDue(state: State, row: number, dueAt: number): void {
-  let low = 0;
-  let high = state.waiting.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (dueOf(state, state.waiting[middle]) <= dueAt) low = middle + 1;
-    else high = middle;
-  }
-  state.waiting.splice(low, 0, row);
+function insertByDue(waiting: Waiting[], entry: Waiting): void {
+  const after = waiting.findLastIndex(({ dueAt }) => dueAt <= entry.dueAt);
+  waiting.splice(after + 1, 0, entry);
 }
 
-/** When a waiting row is due; never, for a row that does not wait. */
-export function dueOf(state: State, row: number | undefined): number {
-  const entry = row === undefined ? undefined : state.entries.get(row);
-  return entry?.phase === 'waiting' ? entry.dueAt : Number.POSITIVE_INFINITY;
-}
+/** The attempts that are runs of the service now. */
+export const runningEntries = (state: State): readonly Running[] =>
+  [...state.entries.values()].filter((entry) => entry.phase === 'running');
 
 /** Whether no further row may come in; rows that are in go on. */
 export function isFull(state: State): boolean {
@@ -130,12 +122,4 @@ export function isIdle(state: State): boolean {
 /** Whether rows beyond the cursor are still to be sent. */
 export function hasUnsent(state: State): boolean {
   return state.cursor <= state.order.rows && state.cancelling === undefined;
-}
-
-/** The ended rows that `take` removes from the queue, oldest first. */
-export function takeEnded(state: State, most: number): readonly Ended[] {
-  return state.ended.splice(0, most).flatMap((row) => {
-    const entry = state.entries.get(row);
-    return entry?.phase === 'ended' ? [entry] : [];
-  });
 }

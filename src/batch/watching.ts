@@ -2,8 +2,7 @@
 
 import { LOOK_MAX_MS, LOOK_SPREAD_MS, SAFETY_LOOK_MS } from './limits.ts';
 import type { Seen } from './messages.ts';
-import { runningRuns } from './cancelling.ts';
-import type { State } from './state.ts';
+import { runningEntries, type State } from './state.ts';
 
 export type Watch = {
   readonly runs: readonly (Seen & { readonly since: number })[];
@@ -12,7 +11,12 @@ export type Watch = {
 
 /** What a look is told when it asks. */
 export function watch(state: State): Watch {
-  const runs = runningRuns(state).map((run) => ({ ...run, since: sinceOf(state, run.row) }));
+  const runs = runningEntries(state).map(({ row, attempt, runId, since }) => ({
+    row,
+    attempt,
+    runId,
+    since,
+  }));
   return { runs, lookAgainMs: lookAgainMs(state) };
 }
 
@@ -27,9 +31,4 @@ export function lookAgainMs(state: Pick<State, 'order' | 'endsBy' | 'phases'>): 
 /** The first look of a workflow run falls where the looks of the run before it would have fallen. */
 export function firstLookMs(startedAt: number, now: number, everyMs: number): number {
   return everyMs - (Math.max(0, now - startedAt) % everyMs);
-}
-
-function sinceOf(state: State, row: number): number {
-  const entry = state.entries.get(row);
-  return entry?.phase === 'running' ? entry.since : state.now;
 }

@@ -169,6 +169,13 @@ describe('answers and ends', () => {
     expect(world.state.ledger.adopted.webhook).toBe(1);
   });
 
+  it('an attempt that its group does not speak of is as uncertain as the group', () => {
+    const world = new World({ rows: 1, cap: 1 });
+    const [send] = world.sends.splice(0);
+    world.tell({ type: 'groupAnswered', group: send?.group ?? 0, answers: [], rest: 'uncertain' });
+    expect(view(world.state).uncertain).toBe(1);
+  });
+
   it('a refused row has its outcome and the words of the service', () => {
     const world = new World({ rows: 1, cap: 1 });
     world.answer(0, ['refused']);
@@ -244,6 +251,18 @@ describe('doubt', () => {
     world.list();
     world.pass(TIMING.listGapMs);
     world.list();
+    expect(world.state.ledger.absent).toBe(1);
+  });
+
+  it('two lists that follow each other too closely count as one', () => {
+    const world = uncertain();
+    world.pass(LEASE_MS + TIMING.postDeadlineMs + TIMING.settleWithoutControlMs);
+    world.list();
+    world.pass(TIMING.listGapMs - 1);
+    const look = { answer: 'complete', found: [], control: false } as const;
+    world.tell({ type: 'listed', look: { ...look, askedAt: world.now } });
+    expect(view(world.state).uncertain).toBe(1);
+    world.tell({ type: 'listed', look: { ...look, askedAt: world.now + 1 } });
     expect(world.state.ledger.absent).toBe(1);
   });
 
