@@ -3,8 +3,20 @@ import type { BatchView } from '../src/batch/view.ts';
 import { writeResults } from '../src/results/results.ts';
 import type { BatchPlace, Hands } from './hands.ts';
 
+export type CloseOrder = BatchPlace & {
+  readonly view: BatchView;
+  /** When the batch began, in milliseconds since 1970. */
+  readonly startedAt: number;
+};
+
 /** Writes what the user asked for in the first place. Doing it twice makes the same files. */
-export async function close(hands: Hands, order: BatchPlace & { readonly view: BatchView }): Promise<void> {
+export async function close(hands: Hands, order: CloseOrder): Promise<void> {
   const { file, store } = await hands.open(order);
-  await writeResults({ file, store, view: order.view, onProgress: () => heartbeat() });
+  await writeResults({
+    file,
+    store,
+    view: order.view,
+    startedAt: order.startedAt,
+    onProgress: () => heartbeat(),
+  });
 }

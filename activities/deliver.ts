@@ -1,7 +1,7 @@
 // Brings the files of a succeeded run into the batch folder (R14): succeeded means delivered. Their names are ours; the
 // service's names are data, and its addresses are read again before each further try because they expire.
 
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileTypeFromBuffer } from 'file-type';
 import { reasonOf } from '../src/errors.ts';
@@ -54,18 +54,53 @@ async function deliverOnce(hands: Hands, store: Store, run: Run, key: string): P
   return { outcome: 'succeeded', files, texts };
 }
 
-/** Streams a file to `<stem>.<extension>`; the extension comes from its first bytes. */
+/** Files up to this size are held in memory on their way. */
+const SMALL_BYTES = 1 << 20;
+
+/** Fetches a file to `<stem>.<extension>`; the extension comes from its first bytes. */
 async function fetchInto(hands: Hands, store: Store, stem: string, file: OutputFile): Promise<FileRecord> {
   const chunks = hands.download(file.url)[Symbol.asyncIterator]();
-  const first = await chunks.next();
-  const head: Uint8Array = first.done ? new Uint8Array() : first.value;
-  const path = `${stem}.${await extensionOf(head, file.filename)}`;
+  const head = await takeHead(chunks);
+  const path = `${stem}.${await extensionOf(head.bytes, file.filename)}`;
+  const hash = createHash('sha256').update(head.bytes);
+  const bytes = head.isWhole
+    ? await writeSmall(store, path, head.bytes)
+    : await writeLarge(store, path, head.bytes, chunks, hash);
+  return { path, bytes, sha256: hash.digest('hex'), name: file.filename };
+}
+
+/** The beginning of a file, or all of it. */
+async function takeHead(
+  chunks: AsyncIterator<Uint8Array>,
+): Promise<{ readonly bytes: Uint8Array; readonly isWhole: boolean }> {
+  const taken: Uint8Array[] = [];
+  let bytes = 0;
+  for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
+    taken.push(next.value);
+    bytes += next.value.byteLength;
+    if (bytes > SMALL_BYTES) return { bytes: Buffer.concat(taken), isWhole: false };
+  }
+  const [only] = taken;
+  return { bytes: taken.length === 1 && only ? only : Buffer.concat(taken), isWhole: true };
+}
+
+async function writeSmall(store: Store, path: string, bytes: Uint8Array): Promise<number> {
+  await store.write(path, bytes, 'cached');
+  return bytes.byteLength;
+}
+
+async function writeLarge(
+  store: Store,
+  path: string,
+  head: Uint8Array,
+  rest: AsyncIterator<Uint8Array>,
+  hash: Hash,
+): Promise<number> {
   const draft = await store.draft(path);
-  const hash = createHash('sha256').update(head);
   let bytes = head.byteLength;
   try {
     await draft.write(head);
-    for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
+    for (let next = await rest.next(); !next.done; next = await rest.next()) {
       await draft.write(next.value);
       hash.update(next.value);
       bytes += next.value.byteLength;
@@ -74,7 +109,7 @@ async function fetchInto(hands: Hands, store: Store, stem: string, file: OutputF
   } finally {
     await draft.discard();
   }
-  return { path, bytes, sha256: hash.digest('hex'), name: file.filename };
+  return bytes;
 }
 
 /** Text has no signature: its own extension is believed where it is one of these. */

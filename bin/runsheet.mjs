@@ -35,7 +35,9 @@ function again() {
   }
   // Ctrl-C reaches both; the child decides what it means.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => undefined);
-  const { status, signal } = spawnSync(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
+  const { status, signal } = spawnSync(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    stdio: 'inherit',
+  });
   if (signal) process.kill(process.pid, signal);
   process.exit(status ?? 1);
 }
@@ -45,7 +47,9 @@ function installedNode() {
   const name = `node-${platform === 'win32' ? 'win' : platform}-${arch}`;
   try {
     const manifest = module.createRequire(import.meta.url).resolve(`${name}/package.json`);
-    const program = fileURLToPath(new URL(platform === 'win32' ? 'bin/node.exe' : 'bin/node', `file://${manifest}`));
+    const program = fileURLToPath(
+      new URL(platform === 'win32' ? 'bin/node.exe' : 'bin/node', `file://${manifest}`),
+    );
     return existsSync(program) ? program : undefined;
   } catch {
     return undefined;

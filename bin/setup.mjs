@@ -15,6 +15,10 @@ if (!isCurrent) {
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   // Engine warnings are about the Node that runs npm; the program runs on the one that is installed here.
   const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
-  const { status } = spawnSync(npm, args, { cwd: root, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' });
+  const { status } = spawnSync(npm, args, {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    shell: process.platform === 'win32',
+  });
   if (status !== 0) process.exit(status ?? 1);
 }

@@ -174,15 +174,16 @@ async function readPlace(folder: string): Promise<{ readonly file: BatchFile; re
   return { file, store };
 }
 
-const ENDS_PER_SIGNAL = 500;
+/** At most 500 ends a signal, and at most 25 signals a second and batch. */
+const SIGNALS = { most: 500, gapMs: 40 };
 
 async function listen(
   { config, receiverPort, log }: WorkerOrder,
   batches: BatchLine,
   places: Places,
 ): Promise<Receiver> {
-  const ends = new Outbox<End>((batch, news) => batches.tellEnds(batch, 'webhook', news), ENDS_PER_SIGNAL);
-  const seen = new Outbox<Seen>((batch, news) => batches.tellSeen(batch, news), ENDS_PER_SIGNAL);
+  const ends = new Outbox<End>((batch, news) => batches.tellEnds(batch, 'webhook', news), SIGNALS);
+  const seen = new Outbox<Seen>((batch, news) => batches.tellSeen(batch, news), SIGNALS);
   const hands = {
     secret: webhookSecret(config),
     getRun: async (batch: string, runId: string) => (await places.find(batch))?.service.getRun(runId),

@@ -41,14 +41,31 @@ export async function batch(input: BatchInput): Promise<BatchView> {
   const startedAt = input.startedAt ?? Date.now();
   const hands = reach();
   let state: State | undefined;
-  let signals = 0;
   setHandler(viewQuery, () => state && view(state));
   setHandler(watchQuery, () => state && watch(state));
 
   state = input.carried ? unpack(input.carried) : begin(await hands.plan(place), Date.now());
-  const { tell, broken } = shell(hands, place, state);
-  watchForEver(hands, place, state, startedAt);
+  const current = state;
+  const { tell, decide, broken } = shell(hands, place, current, startedAt);
+  const signals = hear(tell, decide, current);
+  watchForEver(hands, place, current, startedAt);
+  tell({ type: 'started' });
 
+  for (;;) {
+    const hasNext = (): boolean => current.finished || mayContinue(current, signals());
+    await CancellationScope.nonCancellable(() => Promise.race([condition(hasNext), broken]));
+    await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
+    // What came in the same moment is decided first; it may send a group, and then the history is not left yet.
+    decide();
+    if (current.finished) return view(current);
+    if (mayContinue(current, signals()))
+      return continueAsNew<typeof batch>({ ...place, startedAt, carried: pack(current) });
+  }
+}
+
+/** Turns signals and updates into events; returns how many signals this workflow run has had. */
+function hear(tell: Tell, decide: () => void, state: State): () => number {
+  let signals = 0;
   setHandler(runsEnded, (by, ends) => {
     signals += 1;
     tell({ type: 'runsEnded', by, ends });
@@ -57,17 +74,16 @@ export async function batch(input: BatchInput): Promise<BatchView> {
     signals += 1;
     tell({ type: 'runsSeen', seen });
   });
-  setHandler(cancelUpdate, ({ running }) => view(tell({ type: 'cancel', running })));
-  setHandler(resumeUpdate, () => view(tell({ type: 'resume' })));
-  cancelWhenAsked(tell);
-  tell({ type: 'started' });
-
-  const current = state;
-  const rest = (): Promise<void> => condition(() => current.finished || mayContinue(current, signals));
-  await CancellationScope.nonCancellable(() => Promise.race([rest(), broken]));
-  if (current.finished) return view(current);
-  await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
-  return continueAsNew<typeof batch>({ ...place, startedAt, carried: pack(current) });
+  const answer = (event: Event): BatchView => {
+    tell(event);
+    decide();
+    return view(state);
+  };
+  setHandler(cancelUpdate, ({ running }) => answer({ type: 'cancel', running }));
+  setHandler(resumeUpdate, () => answer({ type: 'resume' }));
+  // Temporal's own cancel, from its command line or pages, means the same as ours with the running runs.
+  void CancellationScope.current().cancelRequested.catch(() => tell({ type: 'cancel', running: true }));
+  return () => signals;
 }
 
 type Hands = ReturnType<typeof reach>;
@@ -107,39 +123,59 @@ function mayContinue(state: State, signals: number): boolean {
   return isLong && mayCarry(state);
 }
 
-type Tell = (event: Event) => State;
+type Tell = (event: Event) => void;
 type Place = Pick<BatchInput, 'batch' | 'folder'>;
+type Shell = {
+  /** Keeps an event for the decision at the end of this moment. */
+  readonly tell: Tell;
+  /** Decides now what follows from all events that are kept. */
+  readonly decide: () => void;
+  /** Rejects when an activity failed for good. */
+  readonly broken: Trigger<never>;
+};
 
 /** Feeds events to the state and carries its commands out; every command's answer comes back as an event. */
-function shell(
-  hands: Hands,
-  place: Place,
-  state: State,
-): { readonly tell: Tell; readonly broken: Trigger<never> } {
+function shell(hands: Hands, place: Place, state: State, startedAt: number): Shell {
   const wake = alarm();
   const broken = new Trigger<never>();
+  const lasting = new CancellationScope({ cancellable: false });
+  let events: Event[] = [];
+
+  const decide = (): void => {
+    if (!state.draining && workflowInfo().historyLength >= CONTINUE_BY_EVENTS) events.push({ type: 'drain' });
+    if (events.length === 0) return;
+    const told = events;
+    events = [];
+    const { commands } = step(state, told, Date.now());
+    // A batch that is cancelled still writes what it has; nothing of ours is torn off.
+    void lasting.run(async () => commands.forEach(start));
+  };
+
+  const start = (command: Command): void => {
+    const work = carryOut({ hands, place, state, startedAt, wake }, command);
+    // An activity that failed for good fails the batch, with its words; nothing is swallowed.
+    void work.then((answer) => answer && tell(answer)).catch(broken.reject);
+  };
 
   const tell: Tell = (event) => {
-    for (const command of step(state, event, Date.now()).commands) {
-      // An activity that failed for good fails the batch, with its words; nothing is swallowed.
-      const work = (): Promise<Event | undefined> => carryOut(hands, place, state, command, wake);
-      void CancellationScope.nonCancellable(work)
-        .then((answer) => answer && tell(answer))
-        .catch(broken.reject);
-    }
-    if (!state.draining && workflowInfo().historyLength >= CONTINUE_BY_EVENTS) return tell({ type: 'drain' });
-    return state;
+    events.push(event);
+    if (events.length === 1) void Promise.resolve().then(decide).catch(broken.reject);
   };
-  return { tell, broken };
+  return { tell, decide, broken };
 }
+
+type Doing = {
+  readonly hands: Hands;
+  readonly place: Place;
+  readonly state: State;
+  readonly startedAt: number;
+  readonly wake: Wake;
+};
 
 /** Does what was asked for, and says what came of it. */
 async function carryOut(
-  hands: Hands,
-  place: Place,
-  state: State,
+  { hands, place, state, startedAt, wake }: Doing,
   command: Command,
-  wake: Wake,
 ): Promise<Event | undefined> {
   switch (command.type) {
     case 'send':
@@ -152,7 +188,7 @@ async function carryOut(
       await hands.cancelRuns({ ...place, runs: command.runs });
       return undefined;
     case 'close':
-      await hands.close({ ...place, view: view(state) });
+      await hands.close({ ...place, view: view(state), startedAt });
       return { type: 'closed' };
     case 'wake':
       return wake(command.at);
@@ -212,9 +248,4 @@ function watchForEver(hands: Hands, place: Place, state: State, startedAt: numbe
     }
   };
   void CancellationScope.nonCancellable(watchOn);
-}
-
-/** Temporal's own cancel, from its command line or pages, means the same as ours with the running runs. */
-function cancelWhenAsked(tell: Tell): void {
-  void CancellationScope.current().cancelRequested.catch(() => tell({ type: 'cancel', running: true }));
 }

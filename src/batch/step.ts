@@ -1,4 +1,4 @@
-// The batch's decisions: an event comes in, the state changes, commands go out. Nothing here reads a clock, draws a
+// The batch's decisions: events come in, the state changes, commands go out. Nothing here reads a clock, draws a
 // number or waits; the workflow and the simulator are two shells around the same function.
 
 import { answerGroup } from './answers.ts';
@@ -16,10 +16,13 @@ import { nextWake } from './waking.ts';
 
 export type Step = { readonly state: State; readonly commands: readonly Command[] };
 
-/** What follows from an event at `now` (ms since 1970). Changes `state` in place and hands it back. */
-export function step(state: State, event: Event, now: number): Step {
+/**
+ * What follows from the events of one moment, `now` (ms since 1970). Changes `state` in place and hands it back. Events
+ * that come together are answered together: slots that are freed by two signals are filled by one group.
+ */
+export function step(state: State, events: readonly Event[], now: number): Step {
   state.now = Math.max(state.now, now);
-  const asked = apply(state, event);
+  const asked = events.flatMap((event) => apply(state, event));
   const commands = [...asked, ...decide(state)];
   assertBounds(state);
   return { state, commands };

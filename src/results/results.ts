@@ -15,14 +15,21 @@ export type ResultsOrder = {
   readonly file: BatchFile;
   readonly store: Store;
   readonly view: BatchView;
+  readonly startedAt: number;
   readonly onProgress: () => void;
 };
 
 /** Rows turned into text at once: large enough to be quick, small enough to stay flat in memory. */
 const ROWS_AT_ONCE = 500;
 
-export async function writeResults({ file, store, view, onProgress }: ResultsOrder): Promise<void> {
-  const summary = summaryOf(file, view, new Date());
+export async function writeResults({
+  file,
+  store,
+  view,
+  startedAt,
+  onProgress,
+}: ResultsOrder): Promise<void> {
+  const summary = summaryOf(file, view, { startedAt, endedAt: Date.now() });
   const results = await store.draft('results.csv');
   const failures = await store.draft('failures.csv');
   const lines = await store.draft('results.jsonl');

@@ -23,16 +23,20 @@ export type Summary = {
   readonly ledger: Ledger;
 };
 
-export function summaryOf(file: BatchFile, view: BatchView, endedAt: Date): Summary {
+export function summaryOf(
+  file: BatchFile,
+  view: BatchView,
+  { startedAt, endedAt }: { readonly startedAt: number; readonly endedAt: number },
+): Summary {
   return {
     batch: file.batch,
     rehearsal: file.service.rehearsal,
     deployment: file.deployment.name ?? file.deployment.id,
     rows: file.sheet.rows,
     outcomes: view.tally.outcomes,
-    began_at: file.createdAt,
-    ended_at: endedAt.toISOString(),
-    seconds: (endedAt.getTime() - Date.parse(file.createdAt)) / 1000,
+    began_at: new Date(startedAt).toISOString(),
+    ended_at: new Date(endedAt).toISOString(),
+    seconds: (endedAt - startedAt) / 1000,
     cost_usd: Number(costSoFar(view.tally).toFixed(6)),
     gpus: view.tally.gpus,
     ledger: view.ledger,

@@ -90,7 +90,9 @@ export async function readBatchFile(store: Store): Promise<BatchFile | undefined
   if (text === undefined) return undefined;
   const parsed = schema.safeParse(JSON.parse(text));
   if (parsed.success) return parsed.data;
-  throw problem('E504', { what: `${store.location}/${BATCH_FILE} is not a batch of this version: ${z.prettifyError(parsed.error)}` });
+  throw problem('E504', {
+    what: `${store.location}/${BATCH_FILE} is not a batch of this version: ${z.prettifyError(parsed.error)}`,
+  });
 }
 
 /** Written by the workflow's first act: from then on, only Temporal knows what was sent. */

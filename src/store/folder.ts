@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { access, mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import type { Draft, Store } from './store.ts';
@@ -27,7 +27,8 @@ export function folderStore(path: string): Store {
         .map((entry) => entry.name)
         .sort();
     },
-    write: async (name, content) => {
+    write: async (name, content, as = 'synced') => {
+      if (as === 'cached') return writeCached(within(name), content);
       const draft = await openDraft(within(name));
       try {
         await draft.write(content);
@@ -42,10 +43,13 @@ export function folderStore(path: string): Store {
 
 let drafts = 0;
 
+/** A name that nobody else writes, in the same folder, hidden from listings. */
+const besideOf = (path: string): string => join(dirname(path), `.${process.pid}-${++drafts}.part`);
+
 /** Writes beside the final name, syncs, then renames: a reader sees the old file, the new one or none, never a part. */
 async function openDraft(path: string): Promise<Draft> {
   await mkdir(dirname(path), { recursive: true });
-  const beside = join(dirname(path), `.${process.pid}-${++drafts}.part`);
+  const beside = besideOf(path);
   const file = await open(beside, 'wx');
   let finished = false;
   return {
@@ -65,6 +69,19 @@ async function openDraft(path: string): Promise<Draft> {
       await rm(beside, { force: true });
     },
   };
+}
+
+/** A small file in three calls on the spot: handing each to another thread and back costs twice the work itself. */
+function writeCached(path: string, content: string | Uint8Array): void {
+  const beside = besideOf(path);
+  try {
+    writeFileSync(beside, content, { flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(beside, content, { flag: 'wx' });
+  }
+  renameSync(beside, path);
 }
 
 function undefinedIfAbsent(error: unknown): undefined {

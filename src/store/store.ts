@@ -22,6 +22,10 @@ export interface Store {
   exists(name: string): Promise<boolean>;
   /** Names of the files directly in `folder`, sorted; empty where the folder does not exist. */
   list(folder: string): Promise<readonly string[]>;
-  write(name: string, content: string | Uint8Array): Promise<void>;
+  /**
+   * Writes a whole file. `synced` files survive a power cut; `cached` ones, of which a synced file tells the checksum, are
+   * left to the operating system's own pace.
+   */
+  write(name: string, content: string | Uint8Array, as?: 'synced' | 'cached'): Promise<void>;
   draft(name: string): Promise<Draft>;
 }

@@ -1,5 +1,8 @@
-// News for running batches. Each batch has at most one signal under way; what comes meanwhile goes with the next one, so
-// that the quieter Temporal is, the faster a single end gets through, and the busier, the more ends share a signal.
+// News for running batches. Each batch has at most one signal under way, and signals begin at least a gap apart; what
+// comes meanwhile goes with the next one. A lone end gets through at once, and in a rush many ends share a signal, and
+// with it a workflow task and the group that fills their slots.
+
+import { setTimeout as wait } from 'node:timers/promises';
 
 /** What became of a piece of news: the workflow has it, or is past needing it. */
 export type Delivered = 'taken' | 'gone';
@@ -14,11 +17,16 @@ export class Outbox<T> {
   readonly #waiting = new Map<string, Waiting<T>[]>();
   readonly #send: (batch: string, news: readonly T[]) => Promise<Delivered>;
   readonly #most: number;
+  readonly #gapMs: number;
 
   /** `send` signals a batch, with at most `most` pieces at once. */
-  constructor(send: (batch: string, news: readonly T[]) => Promise<Delivered>, most: number) {
+  constructor(
+    send: (batch: string, news: readonly T[]) => Promise<Delivered>,
+    { most, gapMs }: { readonly most: number; readonly gapMs: number },
+  ) {
     this.#send = send;
     this.#most = most;
+    this.#gapMs = gapMs;
   }
 
   /** Resolves when the signal that carries it was answered; rejects when Temporal would not take it. */
@@ -36,7 +44,7 @@ export class Outbox<T> {
 
   async #empty(batch: string): Promise<void> {
     for (let queue = this.#waiting.get(batch) ?? []; queue.length > 0;) {
-      await this.#signal(batch, queue.splice(0, this.#most));
+      await Promise.all([this.#signal(batch, queue.splice(0, this.#most)), wait(this.#gapMs)]);
     }
     this.#waiting.delete(batch);
   }

@@ -99,15 +99,20 @@ async function handle(desk: Desk, { secret }: ReceiverHands, request: IncomingMe
   return 200;
 }
 
-async function readBody(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.byteLength;
-    if (bytes > BODY_BYTES_MAX) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+/** undefined where it is too long. */
+function readBody(request: IncomingMessage): Promise<string | undefined> {
+  return new Promise((done, failed) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.byteLength;
+      if (bytes <= BODY_BYTES_MAX) chunks.push(chunk);
+    });
+    request.on('end', () =>
+      done(bytes <= BODY_BYTES_MAX ? Buffer.concat(chunks).toString('utf8') : undefined),
+    );
+    request.on('error', failed);
+  });
 }
 
 function jsonOf(body: string): unknown {

@@ -109,9 +109,9 @@ describe('sending', () => {
     for (let row = 1; row <= ENTRIES_MAX; row += 1)
       put(state, { phase: 'waiting', row, attempt: 2, tries: 1, past: [], dueAt: 10 ** 6 });
     state.cursor = ENTRIES_MAX + 1;
-    expect(typesOf(step(state, { type: 'started' }, 1).commands)).toEqual(['wake']);
+    expect(typesOf(step(state, [{ type: 'started' }], 1).commands)).toEqual(['wake']);
     put(state, { phase: 'waiting', row: 49_999, attempt: 2, tries: 1, past: [], dueAt: 10 ** 6 });
-    expect(() => step(state, { type: 'woke' }, 2)).toThrow('out of bounds');
+    expect(() => step(state, [{ type: 'woke' }], 2)).toThrow('out of bounds');
   });
 });
 
@@ -419,7 +419,7 @@ describe('time', () => {
   it('never runs backwards', () => {
     const world = running({ rows: 1, cap: 1 });
     const { now } = world.state;
-    step(world.state, { type: 'woke' }, now - 60_000);
+    step(world.state, [{ type: 'woke' }], now - 60_000);
     expect(world.state.now).toBe(now);
   });
 });

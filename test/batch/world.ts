@@ -58,7 +58,7 @@ export class World {
   }
 
   tell(event: Event): void {
-    const { state, commands } = step(this.state, event, this.now);
+    const { state, commands } = step(this.state, [event], this.now);
     this.state = state;
     for (const command of commands) this.take(command);
     this.check();

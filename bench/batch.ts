@@ -1,0 +1,108 @@
+// The same work as a batch: laid out, started, waited for; timed by the service's own record of its runs.
+
+import { join } from 'node:path';
+import { connectClient, type TemporalAddress } from '../src/temporal/connect.ts';
+import { openBatches } from '../src/temporal/batches.ts';
+import { takeIn, type Intake } from '../src/intake/intake.ts';
+import { findDeployment } from '../src/intake/deployment.ts';
+import { openServices } from '../src/run-service/services.ts';
+import { openTransport } from '../src/run-service/transport.ts';
+import { keyFromEnvironment } from '../src/run-service/key.ts';
+import { KEY } from './servers.ts';
+
+export type BatchOrder = {
+  readonly base: string;
+  readonly deployment: string;
+  readonly sheet: string;
+  readonly cap: number;
+  readonly folder: string;
+  readonly at: TemporalAddress;
+  readonly poll?: boolean;
+};
+
+export type BatchResult = {
+  readonly rows: number;
+  /** From the first run queued to the last one ended, as the service recorded them. */
+  readonly seconds: number;
+  /** From the start of the workflow to its end, with files and results. */
+  readonly wholeSeconds: number;
+  readonly events: number;
+  readonly executions: number;
+  readonly batch: string;
+};
+
+export async function runBatch(order: BatchOrder): Promise<BatchResult> {
+  const intake = await makeBatch(order);
+  const { client, close } = await connectClient(order.at);
+  const batches = openBatches(client);
+  const began = performance.now();
+  await batches.start(intake);
+  await batches.finished(intake.batch, new AbortController().signal);
+  const wholeSeconds = (performance.now() - began) / 1000;
+  const { events, executions } = await historyOf(client, intake.batch);
+  await close();
+  return {
+    rows: intake.file.sheet.rows,
+    seconds: await livedSeconds(order, intake.batch),
+    wholeSeconds,
+    events,
+    executions,
+    batch: intake.batch,
+  };
+}
+
+async function makeBatch(order: BatchOrder): Promise<Intake> {
+  const service = serviceOf(order);
+  const profile = await service.getProfile();
+  return takeIn({
+    sheet: order.sheet,
+    stdin: process.stdin,
+    out: join(order.folder, 'batches'),
+    name: `bench-${Date.now()}`,
+    again: false,
+    options: { map: {}, set: {}, drop: [], types: {} },
+    deployment: await findDeployment(service, order.deployment),
+    service: { base: order.base, rehearsal: true, timing: profile, prices: {} },
+    cap: order.cap,
+    retries: 0,
+    webhooks: !order.poll,
+  });
+}
+
+/** All events of all workflow runs of a batch. */
+async function historyOf(
+  client: Awaited<ReturnType<typeof connectClient>>['client'],
+  batch: string,
+): Promise<{ events: number; executions: number }> {
+  let events = 0;
+  let executions = 0;
+  for await (const execution of client.workflow.list({ query: `WorkflowId = 'runsheet:${batch}'` })) {
+    events += execution.historyLength;
+    executions += 1;
+  }
+  return { events, executions };
+}
+
+/** From the first run queued to the last one ended, as the service's own list has them. */
+async function livedSeconds(order: BatchOrder, batch: string): Promise<number> {
+  const service = serviceOf(order);
+  const { workflowId = '' } = await findDeployment(service, order.deployment);
+  let first = Number.POSITIVE_INFINITY;
+  let last = 0;
+  for (let offset = 0; ; offset += PAGE) {
+    const runs = (await service.listRuns(workflowId, { limit: PAGE, offset })) ?? [];
+    for (const run of runs.filter(({ webhook }) => webhook?.includes(`/${batch}/`))) {
+      first = Math.min(first, run.createdAtMs ?? first);
+      last = Math.max(last, run.endedAtMs ?? last);
+    }
+    if (runs.length < PAGE) return (last - first) / 1000;
+  }
+}
+
+const PAGE = 1_000;
+
+const serviceOf = ({ base, folder }: BatchOrder) =>
+  openServices(
+    { home: folder, apiUrl: base, apiKey: () => keyFromEnvironment(KEY, 'the benchmark') },
+    openTransport(4),
+  ).at(base);

@@ -1,0 +1,129 @@
+// The servers of a benchmark, each a process of its own: the local run service, Temporal, a worker.
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { loadConfig } from '../src/config.ts';
+import { temporalBinary } from '../src/temporal/embedded/binary.ts';
+import { programFile } from '../src/temporal/embedded/processes.ts';
+import { startServer } from '../src/temporal/embedded/server.ts';
+import type { TemporalAddress } from '../src/temporal/connect.ts';
+
+export type Served = { readonly child: ChildProcess; stop(): Promise<void> };
+
+const served = (child: ChildProcess, signal: NodeJS.Signals): Served => ({
+  child,
+  stop: async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill(signal);
+    await once(child, 'exit');
+  },
+});
+
+export type BenchDeployment = {
+  readonly name: string;
+  readonly concurrencyLimit: number;
+  readonly runSeconds: number;
+};
+
+/** A run service whose runs take exactly as long as the deployment says, without cold starts after the first. */
+export async function startService(
+  folder: string,
+  deployments: readonly BenchDeployment[],
+): Promise<Served & { readonly base: string }> {
+  const file = join(folder, 'deployments.json');
+  const machines = deployments.map((one) => ({
+    ...one,
+    coldStartSeconds: 0,
+    idleTimeoutSeconds: 86_400,
+    runSpread: 0,
+    pictureSize: 96,
+  }));
+  writeFileSync(file, JSON.stringify(machines));
+  const words = [
+    'service',
+    '--port',
+    '0',
+    '--db',
+    join(folder, 'service.db'),
+    '--deployments',
+    file,
+    '--token',
+    KEY,
+  ];
+  const child = spawn(process.execPath, [programFile(), ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const base = /RUNSHEET_API_URL=(\S+)/.exec(line)?.[1];
+    if (base !== undefined) return { base, ...served(child, 'SIGTERM') };
+  }
+  throw new Error('the run service ended');
+}
+
+export const KEY = 'bench-key';
+
+export async function startTemporal(folder: string): Promise<Served & { readonly at: TemporalAddress }> {
+  const { cache, environment } = loadConfig();
+  const program = await temporalBinary({ cache, environment, say: (words) => console.error(words) });
+  mkdirSync(join(folder, 'logs'), { recursive: true });
+  const namespace = 'bench';
+  const server = await startServer({
+    program,
+    home: folder,
+    namespace,
+    port: await freePort(),
+    uiPort: await freePort(),
+  });
+  return {
+    at: { address: server.address, namespace, from: 'the benchmark', options: {} },
+    ...served(server.child, 'SIGTERM'),
+  };
+}
+
+export async function startWorker(folder: string, at: TemporalAddress, base: string): Promise<Served> {
+  const log = openSync(join(folder, 'worker.log'), 'a');
+  const child = spawn(
+    process.execPath,
+    [...(process.env['PROF'] ? ['--cpu-prof', '--cpu-prof-dir=/tmp/prof'] : []), programFile(), 'worker'],
+    {
+      stdio: ['ignore', log, log],
+      env: {
+        ...process.env,
+        TEMPORAL_ADDRESS: at.address,
+        TEMPORAL_NAMESPACE: at.namespace,
+        RUNSHEET_API_URL: base,
+        RUNSHEET_API_KEY: KEY,
+        RUNSHEET_HOME: folder,
+      },
+    },
+  );
+  return served(child, process.env['PROF'] ? 'SIGTERM' : 'SIGKILL');
+}
+
+/** Seconds of processor time that a process has used so far. */
+export function cpuSeconds(pid: number | undefined): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+/** The most memory that a process has had, in MB. */
+export function peakMb(pid: number | undefined): number {
+  const [, kb] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kb) / 1024;
+}
+
+/** Below 32768, which is as high as Temporal's own tables can hold. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const server = createServer().listen(10_000 + Math.floor(Math.random() * 20_000), '127.0.0.1');
+    const isFree = await Promise.race([
+      once(server, 'listening').then(() => true),
+      once(server, 'error').then(() => false),
+    ]);
+    const { port } = (server.address() ?? {}) as AddressInfo;
+    server.close();
+    if (isFree) return port;
+  }
+}
