@@ -6,8 +6,8 @@ export default defineConfig({
     // The SDK's native core is loaded by the tests: processes, not threads.
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 120_000,
     coverage: {
       provider: 'v8',
       include: ['src/batch/**'],

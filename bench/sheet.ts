@@ -9,7 +9,7 @@ export async function makeSheet(path: string, rows: number): Promise<void> {
     const isFull = !file.write(
       `${row},portrait number ${row} in soft light,${BigInt(row) * 7_919_000_000_000_003n}\n`,
     );
-    if (isFull) await new Promise((done) => file.once('drain', done));
+    if (isFull) await new Promise<void>((done) => file.once('drain', () => done()));
   }
   file.end();
   await finished(file);

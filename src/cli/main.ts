@@ -15,5 +15,10 @@ export async function main(words: readonly string[]): Promise<void> {
   });
   // The parser's own endings are negative: whatever it refuses is a matter of usage.
   const code = Number(process.exitCode ?? EXIT.ok);
-  process.exitCode = code < 0 ? EXIT.usage : code;
+  await Promise.all([process.stdout, process.stderr].map(flushed));
+  // Whatever still holds on to a socket has nothing more to say.
+  process.exit(code < 0 ? EXIT.usage : code);
 }
+
+const flushed = (stream: NodeJS.WriteStream): Promise<void> =>
+  new Promise((done) => stream.write('', () => done()));

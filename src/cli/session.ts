@@ -25,12 +25,10 @@ export async function openSession({ config, local, voice }: SessionOrder): Promi
   const stack = cluster ? undefined : await followStack({ config, service: local, say });
   const at = cluster ?? stack?.temporal;
   if (at === undefined) throw new Error('neither a cluster nor a stack');
-  const { client, close } = await connectClient(at);
+  const { client } = await connectClient(at);
   let closing: Promise<void> | undefined;
-  const letGo = async (told?: (onWire: number) => void): Promise<void> => {
-    await close();
-    await stack?.leave(told);
-  };
+  // The connection ends with the process: closing it under a call that is being retried would throw from a timer.
+  const letGo = async (told?: (onWire: number) => void): Promise<void> => stack?.leave(told);
   return {
     batches: openBatches(client, config.taskQueue),
     stack,

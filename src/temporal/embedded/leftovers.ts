@@ -18,7 +18,7 @@ export async function clearLeftovers(home: string): Promise<void> {
     for (const until = Date.now() + END_MS; isServerOf(pid, home) && Date.now() < until;)
       await wait(ASK_AGAIN_MS);
   }
-  await removeRecord(home);
+  removeRecord(home);
 }
 
 /** Whether the process is the server of this place; its number may belong to somebody else by now. */

@@ -1,8 +1,7 @@
 // .runsheet/embedded.json: the one live embedded stack of a place, for whoever wants to join it, and for whoever has to
 // clear away what a killed one left behind.
 
-import { readFileSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export type StackRecord = {
@@ -32,10 +31,11 @@ export function readRecord(home: string): StackRecord | undefined {
   }
 }
 
-export async function writeRecord(home: string, record: StackRecord): Promise<void> {
+/** At once, so that two writings cannot mix. */
+export function writeRecord(home: string, record: StackRecord): void {
   const beside = `${recordFile(home)}.${process.pid}`;
-  await writeFile(beside, `${JSON.stringify(record, undefined, 2)}\n`, { mode: 0o600 });
-  await rename(beside, recordFile(home));
+  writeFileSync(beside, `${JSON.stringify(record, undefined, 2)}\n`, { mode: 0o600 });
+  renameSync(beside, recordFile(home));
 }
 
-export const removeRecord = (home: string): Promise<void> => rm(recordFile(home), { force: true });
+export const removeRecord = (home: string): void => rmSync(recordFile(home), { force: true });

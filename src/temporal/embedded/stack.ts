@@ -54,7 +54,7 @@ async function lead(config: Config, log: Logger): Promise<void> {
     control.tell({ type: 'stopping', onWire });
     await up;
     await parts.stop();
-    await removeRecord(config.home);
+    removeRecord(config.home);
     control.close();
     ended.resolve();
   };

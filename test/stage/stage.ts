@@ -1,0 +1,296 @@
+// A place of its own with real processes: the command line as a user types it, a run service, a Temporal server, workers.
+// Whatever was started is gone when the test is over.
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { parse } from 'csv-parse/sync';
+import { loadConfig } from '../../src/config.ts';
+import { connectRunService } from '../../src/run-service/client.ts';
+import type { Run } from '../../src/run-service/contract/run.ts';
+import { keyFromEnvironment } from '../../src/run-service/key.ts';
+import { openTransport } from '../../src/run-service/transport.ts';
+import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
+import { choosePorts } from '../../src/temporal/embedded/ports.ts';
+import { programFile } from '../../src/temporal/embedded/processes.ts';
+import { startServer } from '../../src/temporal/embedded/server.ts';
+
+export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+type Environment = Readonly<Record<string, string>>;
+
+export const KEY = 'stage-key-0123456789';
+const PATIENCE_MS = 90_000;
+
+/** A process of the command line, with what it has said so far. */
+export class Running {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  stdout = '';
+  stderr = '';
+  #heard: (() => void)[] = [];
+
+  constructor(child: ChildProcess) {
+    this.child = child;
+    child.stdout?.on('data', (chunk: Buffer) => this.#hear('stdout', chunk));
+    child.stderr?.on('data', (chunk: Buffer) => this.#hear('stderr', chunk));
+    this.ended = once(child, 'close').then(([code]) => ({
+      code: code as number | null,
+      stdout: this.stdout,
+      stderr: this.stderr,
+    }));
+    void this.ended.then(() => this.#wake());
+  }
+
+  #hear(stream: 'stdout' | 'stderr', chunk: Buffer): void {
+    this[stream] += chunk.toString();
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const hear of this.#heard.splice(0)) hear();
+  }
+
+  /** The first match in what it says; rejects when it ends without it. */
+  async says(pattern: RegExp): Promise<RegExpExecArray> {
+    const until = Date.now() + PATIENCE_MS;
+    for (;;) {
+      const found = pattern.exec(this.stdout) ?? pattern.exec(this.stderr);
+      if (found) return found;
+      const hasEnded = this.child.exitCode !== null || this.child.signalCode !== null;
+      if (hasEnded || Date.now() > until)
+        throw new Error(`never said ${pattern}:\n${this.stdout}\n${this.stderr}`);
+      await Promise.race([new Promise<void>((done) => this.#heard.push(done)), wait(1_000)]);
+    }
+  }
+
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<Ended> {
+    this.child.kill(signal);
+    return this.ended;
+  }
+
+  /** SIGKILL to the process and everything that it started, at once. */
+  async killTree(): Promise<void> {
+    const pids = familyOf(this.child.pid);
+    for (const pid of pids) killQuietly(pid);
+    await this.ended;
+    await until(() => pids.every((pid) => !isAlive(pid)), 'the whole tree is gone');
+  }
+}
+
+export class Stage {
+  readonly folder = mkdtempSync(join(tmpdir(), 'runsheet-stage-'));
+  readonly #running: Running[] = [];
+  readonly #closers: (() => Promise<unknown>)[] = [];
+  environment: Environment = {};
+
+  path(...names: readonly string[]): string {
+    return join(this.folder, ...names);
+  }
+
+  write(name: string, text: string): string {
+    const path = this.path(name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+    return path;
+  }
+
+  /** A sheet of so many different rows; every second row has a seed beyond 2^53. */
+  sheet(rows: number, name = 'sheet.csv'): string {
+    const lines = Array.from(
+      { length: rows },
+      (_, at) =>
+        `${at + 1},portrait ${at + 1},${at % 2 === 0 ? 18_446_744_073_709_551_615n - BigInt(at) : at}`,
+    );
+    return this.write(name, `number,prompt,seed\n${lines.join('\n')}\n`);
+  }
+
+  start(words: readonly string[], environment: Environment = {}): Running {
+    const child = spawn(process.execPath, [programFile(), ...words], {
+      cwd: this.folder,
+      env: { ...ownEnvironment(), ...this.environment, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const running = new Running(child);
+    this.#running.push(running);
+    return running;
+  }
+
+  run(words: readonly string[], environment: Environment = {}): Promise<Ended> {
+    return this.start(words, environment).ended;
+  }
+
+  /** A run service as a process of its own; the commands of this stage speak to it from now on. */
+  async service(words: readonly string[] = [], port = 0): Promise<Running & { readonly base: string }> {
+    const database = ['--db', this.path('service.db'), '--token', KEY, '--port', String(port)];
+    const running = this.start(['service', ...database, ...words]);
+    const [, base = ''] = await running.says(/RUNSHEET_API_URL=(\S+)/);
+    this.environment = { ...this.environment, RUNSHEET_API_URL: base, RUNSHEET_API_KEY: KEY };
+    return Object.assign(running, { base });
+  }
+
+  /** A Temporal server of its own, which the commands of this stage use from now on. */
+  async temporal(): Promise<{ readonly restart: () => Promise<void>; readonly kill: () => Promise<void> }> {
+    const { cache, environment } = loadConfig();
+    const program = await temporalBinary({ cache, environment, say: () => undefined });
+    const home = this.path('temporal');
+    mkdirSync(join(home, 'logs'), { recursive: true });
+    const ports = await choosePorts(home);
+    const order = { program, home, namespace: 'stage', port: ports.temporal, uiPort: ports.ui };
+    let server = await startServer(order);
+    const kill = async (): Promise<void> => {
+      const { child } = server;
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    };
+    this.#closers.push(kill);
+    this.environment = { ...this.environment, TEMPORAL_ADDRESS: server.address, TEMPORAL_NAMESPACE: 'stage' };
+    return {
+      kill,
+      restart: async () => {
+        server = await startServer(order);
+      },
+    };
+  }
+
+  async worker(environment: Environment = {}): Promise<Running> {
+    const running = this.start(['worker'], environment);
+    await running.says(/webhooks at|no receiver/);
+    return running;
+  }
+
+  /** All runs that the service has, oldest first, with their inputs: the truth. */
+  async truth(base = this.environment['RUNSHEET_API_URL'] ?? '', key = KEY): Promise<readonly Run[]> {
+    const service = connectRunService({
+      base,
+      key: keyFromEnvironment(key, 'the stage'),
+      transport: openTransport(2),
+    });
+    const deployments = (await service.listDeployments()) ?? [];
+    const lists = await Promise.all(
+      deployments.map(({ workflowId }) => allRuns(base, key, workflowId ?? '')),
+    );
+    return lists.flat().sort((a, b) => (a.createdAtMs ?? 0) - (b.createdAtMs ?? 0));
+  }
+
+  /** The only batch folder of this stage. */
+  batch(): string {
+    const [name = 'none', ...others] = readdirSync(this.path('batches')).filter(
+      (one) => !one.startsWith('.'),
+    );
+    if (others.length > 0) throw new Error(`several batches: ${[name, ...others].join(', ')}`);
+    return this.path('batches', name);
+  }
+
+  results(folder = this.batch()): readonly Readonly<Record<string, string>>[] {
+    return parse(readFileSync(join(folder, 'results.csv')), { columns: true });
+  }
+
+  async close(): Promise<void> {
+    const trees = this.#running.flatMap(({ child }) => familyOf(child.pid));
+    for (const pid of trees) killQuietly(pid);
+    // A stack whose command was killed has no parent of ours any more.
+    for (const pid of strays(this.folder)) killQuietly(pid);
+    await Promise.all(this.#closers.map((close) => close()));
+    await Promise.all(this.#running.map(({ ended }) => ended));
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  }
+}
+
+/** What the tests' own environment must not tell the commands. */
+function ownEnvironment(): NodeJS.ProcessEnv {
+  const { PATH, HOME, XDG_CACHE_HOME, TMPDIR } = process.env;
+  const others = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => /^(pip|ssl|https?|no)_/i.test(name)),
+  );
+  return {
+    ...others,
+    PATH,
+    HOME,
+    ...(XDG_CACHE_HOME ? { XDG_CACHE_HOME } : {}),
+    ...(TMPDIR ? { TMPDIR } : {}),
+  };
+}
+
+async function allRuns(base: string, key: string, workflowId: string): Promise<readonly Run[]> {
+  const { runListSchema } = await import('../../src/run-service/contract/run.ts');
+  const { parseExactly } = await import('../../src/batch/digits.ts');
+  const url = `${base}/workflow/${workflowId}/runs?with_inputs=true&limit=10000&offset=0`;
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
+  return runListSchema.parse(parseExactly(await answer.text()));
+}
+
+/** Waits for something that only looking can tell. */
+export async function until(
+  isSo: () => boolean | Promise<boolean>,
+  what: string,
+  patienceMs = PATIENCE_MS,
+): Promise<void> {
+  for (const last = Date.now() + patienceMs; !(await isSo());) {
+    if (Date.now() > last) throw new Error(`it never came to this: ${what}`);
+    await wait(20);
+  }
+}
+
+function familyOf(pid: number | undefined): readonly number[] {
+  if (pid === undefined) return [];
+  const children = new Map<number, number[]>();
+  for (const name of readdirSync('/proc').filter((one) => /^\d+$/.test(one))) {
+    const parent = parentOf(Number(name));
+    if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
+  }
+  const family = [pid];
+  for (const one of family) family.push(...(children.get(one) ?? []));
+  return family;
+}
+
+function parentOf(pid: number): number | undefined {
+  try {
+    return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[1]);
+  } catch {
+    // It ended while we looked.
+    return undefined;
+  }
+}
+
+function strays(folder: string): readonly number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => pid !== process.pid && commandOf(pid).includes(folder));
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    // It ended while we looked.
+    return '';
+  }
+}
+
+function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  // A zombie that nobody has waited for yet is dead all the same.
+  const state = parentOf(pid) === undefined ? 'X' : (statOf(pid) ?? 'X');
+  return state !== 'Z' && state !== 'X';
+}
+
+function statOf(pid: number): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[0];
+  } catch {
+    // It ended while we looked.
+    return undefined;
+  }
+}

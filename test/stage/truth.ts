@@ -1,0 +1,29 @@
+// What the service's own list must show, whatever happened on the way.
+
+import { expect } from 'vitest';
+import type { Run } from '../../src/run-service/contract/run.ts';
+import { readToken } from '../../src/webhook/token.ts';
+
+/** The most runs that were outstanding at one moment. */
+export function mostOutstanding(runs: readonly Run[]): number {
+  const moments = runs
+    .flatMap((run) => [
+      { at: run.createdAtMs ?? 0, by: 1 },
+      { at: run.endedAtMs ?? Number.POSITIVE_INFINITY, by: -1 },
+    ])
+    // An end and a start in the same millisecond are counted the strict way round.
+    .sort((a, b) => a.at - b.at || a.by - b.by);
+  let now = 0;
+  return moments.reduce((most, { by }) => Math.max(most, (now += by)), 0);
+}
+
+/** Each row has exactly one run. */
+export function expectOneRunPerRow(runs: readonly Run[], rows: number): void {
+  const byRow = new Map<number, number>();
+  for (const run of runs) {
+    const row = readToken(run.webhook)?.row ?? 0;
+    byRow.set(row, (byRow.get(row) ?? 0) + 1);
+  }
+  expect([...byRow].filter(([, times]) => times !== 1)).toEqual([]);
+  expect(byRow.size).toBe(rows);
+}
