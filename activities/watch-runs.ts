@@ -40,6 +40,10 @@ async function look(hands: Hands, order: WatchOrder): Promise<number> {
     const watch = await hands.batches.watch(order.batch);
     if (watch === undefined) return SAFETY_LOOK_MS;
     const open = await hands.open(order);
+    hands.log.debug(
+      { batch: order.batch, runs: watch.runs.length, lookAgainMs: watch.lookAgainMs },
+      'looks at the outstanding runs',
+    );
     for await (const ends of endsAmong(open, watch.runs)) {
       if (ends.length > 0) await hands.batches.tellEnds(order.batch, 'look', ends);
     }

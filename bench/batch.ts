@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { connectClient, type TemporalAddress } from '../src/temporal/connect.ts';
 import { openBatches } from '../src/temporal/batches.ts';
+import { withCopy } from '../src/intake/copy.ts';
 import { takeIn, type Intake } from '../src/intake/intake.ts';
 import { findDeployment } from '../src/intake/deployment.ts';
 import { openServices } from '../src/run-service/services.ts';
@@ -54,19 +55,20 @@ export async function runBatch(order: BatchOrder): Promise<BatchResult> {
 async function makeBatch(order: BatchOrder): Promise<Intake> {
   const service = serviceOf(order);
   const profile = await service.getProfile();
-  return takeIn({
-    sheet: order.sheet,
-    stdin: process.stdin,
-    out: join(order.folder, 'batches'),
-    name: `bench-${Date.now()}`,
-    again: false,
-    options: { map: {}, set: {}, drop: [], types: {} },
-    deployment: await findDeployment(service, order.deployment),
-    service: { base: order.base, rehearsal: true, timing: profile, prices: {} },
-    cap: order.cap,
-    retries: 0,
-    webhooks: !order.poll,
-  });
+  return withCopy(order.sheet, { out: join(order.folder, 'batches'), stdin: process.stdin }, async (copy) =>
+    takeIn({
+      copy,
+      out: join(order.folder, 'batches'),
+      name: `bench-${Date.now()}`,
+      again: false,
+      options: { map: {}, set: {}, drop: [], types: {} },
+      deployment: await findDeployment(service, order.deployment),
+      service: { base: order.base, rehearsal: true, timing: profile, prices: {} },
+      cap: order.cap,
+      retries: 0,
+      webhooks: !order.poll,
+    }),
+  );
 }
 
 /** All events of all workflow runs of a batch. */

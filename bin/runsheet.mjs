@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Finds a Node that is new enough, turns its compile cache on, and loads the command line. Written for any old Node.
 
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import * as module from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -33,13 +33,14 @@ function again() {
     );
     process.exit(1);
   }
-  // Ctrl-C reaches both; the child decides what it means.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => undefined);
-  const { status, signal } = spawnSync(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
-    stdio: 'inherit',
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
+  // A signal may be meant for this process alone; the child takes two at once for one.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code ?? 1);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
   });
-  if (signal) process.kill(process.pid, signal);
-  process.exit(status ?? 1);
 }
 
 function installedNode() {

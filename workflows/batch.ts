@@ -108,8 +108,8 @@ function reach() {
   const { watchRuns } = proxyActivities<Activities>({
     taskQueue,
     startToCloseTimeout: '10m',
-    heartbeatTimeout: '5s',
-    retry: { initialInterval: '1s', backoffCoefficient: 1 },
+    heartbeatTimeout: '3s',
+    retry: { initialInterval: '500ms', backoffCoefficient: 1 },
     cancellationType: 'ABANDON',
   });
   return { queueRuns, plan, lookInLists, cancelRuns, collect, close, watchRuns };

@@ -23,7 +23,7 @@ export const CAP_MAX = 5_000;
 export const LEASE_MS = 3_000;
 
 /** With webhooks arriving, outstanding runs are looked at this often all the same: a lost webhook costs no more. */
-export const SAFETY_LOOK_MS = 5_000;
+export const SAFETY_LOOK_MS = 4_000;
 
 /** No look comes later than this while the batch lives. */
 export const LOOK_MAX_MS = 15_000;
@@ -47,9 +47,15 @@ export const DOUBT_LOOK_MAX_MS = 60_000;
 /** The service's words about a row, as far as they are carried in the state. */
 export const REASON_CHARS = 300;
 
-/** History events from which a batch continues as new where it can, and from which it stops sending to be able to. */
-export const CONTINUE_AT_EVENTS = 4_000;
-export const CONTINUE_BY_EVENTS = 15_000;
+/**
+ * History events from which a batch continues as new where it can, and from which it stops sending to be able to. A worker
+ * that takes a batch over replays half a millisecond an event, and must be done within its workflow task's time.
+ */
+export const CONTINUE_AT_EVENTS = 2_000;
+export const CONTINUE_BY_EVENTS = 4_000;
+
+/** A workflow task on a worker that was killed is given to another one after this long. */
+export const WORKFLOW_TASK_MS = 5_000;
 
 /** Signals of one workflow run from which it continues as new; the server refuses the 10,001st. */
 export const CONTINUE_AT_SIGNALS = 5_000;

@@ -5,7 +5,8 @@ import { loadConfig, type Config } from '../config.ts';
 import { problem } from '../errors.ts';
 import { DEFAULT_PRICES } from '../batch/gpu.ts';
 import { findDeployment } from '../intake/deployment.ts';
-import { takeIn, type Intake, type IntakeOrder } from '../intake/intake.ts';
+import type { SheetCopy } from '../intake/copy.ts';
+import { findMade, takeIn, type Intake, type IntakeOrder } from '../intake/intake.ts';
 import { LOCAL } from '../run-service/local.ts';
 import type { RunService } from '../run-service/client.ts';
 import { openServices } from '../run-service/services.ts';
@@ -32,30 +33,37 @@ export async function checkWords(sheet: string, flags: SheetFlags): Promise<void
   if (sheet !== '-' && !existsSync(sheet)) throw await sheetNotFound(sheet);
 }
 
+/** The batch of this sheet and these flags, where it was made before; asks no service. */
+export function madeBefore(config: Config, copy: SheetCopy, flags: SheetFlags): ReturnType<typeof findMade> {
+  if (flags.again) return Promise.resolve(undefined);
+  return findMade(
+    config.out,
+    { ...wanted(copy, flags), base: serviceName(config, flags) },
+    flags.deployment ?? '',
+  );
+}
+
 /** Lays the sheet out and freezes the batch. Throws what is wrong with the sheet; nothing is sent. */
-export async function takeSheet(
-  config: Config,
-  sheet: string,
-  flags: SheetFlags,
-  stdin: NodeJS.ReadStream,
-): Promise<Intake & { readonly order: IntakeOrder }> {
+export async function takeSheet(config: Config, copy: SheetCopy, flags: SheetFlags): Promise<Intake> {
   const base = serviceName(config, flags);
   const service = openServices(config, openTransport(8)).at(base);
-  const order: IntakeOrder = {
-    sheet,
-    stdin,
+  return takeIn({
+    ...wanted(copy, flags),
     out: config.out,
     again: flags.again,
-    options: sheetOptions(flags),
     deployment: await findDeployment(service, flags.deployment ?? ''),
     service: await serviceFacts(service, base),
-    retries: flags.retries,
     webhooks: !flags.poll,
-    ...(flags.name === undefined ? {} : { name: flags.name }),
     ...(flags.concurrency === undefined ? {} : { cap: flags.concurrency }),
-  };
-  return { ...(await takeIn(order)), order };
+  });
 }
+
+const wanted = (copy: SheetCopy, flags: SheetFlags) => ({
+  copy,
+  options: sheetOptions(flags),
+  retries: flags.retries,
+  ...(flags.name === undefined ? {} : { name: flags.name }),
+});
 
 async function serviceFacts(service: RunService, base: string): Promise<IntakeOrder['service']> {
   const [profile, prices] = await Promise.all([service.getProfile(), service.getPrices()]);
@@ -79,7 +87,6 @@ function sheetOptions(flags: SheetFlags): IntakeOrder['options'] {
       });
   }
   const given: { -readonly [K in keyof SheetOptions]?: SheetOptions[K] } = {
-    ...(flags.format && { format: flags.format }),
     ...(flags.delimiter && { delimiter: flags.delimiter }),
     ...(flags.encoding && { encoding: flags.encoding }),
     ...(flags.gpuColumn && { gpuColumn: flags.gpuColumn }),

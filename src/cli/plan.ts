@@ -3,6 +3,7 @@
 import { rm } from 'node:fs/promises';
 import { DEFAULT_PRICES } from '../batch/gpu.ts';
 import { EXIT } from '../errors.ts';
+import { withCopy } from '../intake/copy.ts';
 import type { Intake } from '../intake/intake.ts';
 import { queueToWire } from '../run-service/contract/queue.ts';
 import { readPage } from '../sheet/pages.ts';
@@ -21,15 +22,22 @@ export default async function plan(this: Context, flags: SheetFlags, sheet: stri
   const config = configOf(flags);
   await checkWords(sheet, flags);
   const session = flags.local ? await openSession({ config, local: true, voice }) : undefined;
+  const { stdin } = this.process;
   try {
-    const intake = await takeSheet(config, sheet, flags, this.process.stdin);
-    const requests = await firstRequests(intake);
-    // A plan leaves nothing behind; a batch that was there before stays.
-    if (intake.laidOut) await rm(intake.folder, { recursive: true, force: true });
-    if (flags.output === 'json')
-      voice.json({ ...intake.file, laidOut: intake.laidOut, estimate: estimateOf(intake), requests });
-    else sayPlan(voice, intake, requests);
-    return EXIT.ok;
+    return await withCopy(
+      sheet,
+      { out: config.out, stdin, ...(flags.format && { format: flags.format }) },
+      async (copy) => {
+        const intake = await takeSheet(config, copy, flags);
+        const requests = await firstRequests(intake);
+        // A plan leaves nothing behind; a batch that was there before stays.
+        if (intake.laidOut) await rm(intake.folder, { recursive: true, force: true });
+        const { file, laidOut } = intake;
+        if (flags.output === 'json') voice.json({ ...file, laidOut, estimate: estimateOf(intake), requests });
+        else sayPlan(voice, intake, requests);
+        return EXIT.ok;
+      },
+    );
   } finally {
     await session?.close();
   }
@@ -64,7 +72,7 @@ function sayPlan(voice: Voice, intake: Intake, requests: readonly object[]): voi
   sayIntake(voice, intake);
   const { perRunSecond } = estimateOf(intake);
   for (const seconds of [5, 30]) {
-    const wallMs = (Math.ceil(file.sheet.rows / file.cap) * seconds * 1000) / 1;
+    const wallMs = Math.ceil(file.sheet.rows / file.cap) * seconds * 1000;
     voice.say(
       `  if a run takes ${seconds} s: ${span(wallMs)} at ${count(file.cap)} at once, about ${money(perRunSecond * seconds)} without cold starts`,
     );

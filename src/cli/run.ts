@@ -3,7 +3,9 @@
 import { begin, summaryOfDone } from './begin.ts';
 import { closing, follow } from './follow.ts';
 import type { SheetFlags } from './flags.ts';
-import { checkWords, configOf, takeSheet } from './order.ts';
+import { withCopy, type SheetCopy } from '../intake/copy.ts';
+import type { Config } from '../config.ts';
+import { checkWords, configOf, madeBefore, takeSheet } from './order.ts';
 import { openSession, type Session, type SessionOrder } from './session.ts';
 import { voiceOf, type Context, type Voice } from './context.ts';
 import type { FoundBatch } from './batch-name.ts';
@@ -40,22 +42,42 @@ async function send(context: Context, flags: SheetFlags, sheet: string, next: Ne
   const voice = voiceOf(context, flags);
   const config = configOf(flags);
   await checkWords(sheet, flags);
+  const { stdin } = context.process;
+  return withCopy(
+    sheet,
+    { out: config.out, stdin, ...(flags.format && { format: flags.format }) },
+    async (copy) => {
+      const made = await madeBefore(config, copy, flags);
+      const found = made && { ...made, store: folderStore(made.folder) };
+      const summary = found && (await summaryOfDone(found));
+      return summary ? sayDone(voice, flags, found, summary) : sendCopy({ config, voice, flags, copy }, next);
+    },
+  );
+}
+
+type Sending = {
+  readonly config: Config;
+  readonly voice: Voice;
+  readonly flags: SheetFlags;
+  readonly copy: SheetCopy;
+};
+
+/** The local run service must be there to be asked; a remote one is asked before anything is started. */
+async function sendCopy({ config, voice, flags, copy }: Sending, next: Next): Promise<number> {
   const order = { config, local: flags.local, voice };
-  // The local run service must be there to be asked; a remote one is asked before anything is started.
-  const early = flags.local ? await openSession(order) : undefined;
-  const sessions: Session[] = early ? [early] : [];
+  const sessions: Session[] = [];
   try {
-    const intake = await takeSheet(config, sheet, flags, context.process.stdin);
+    if (flags.local) await opened(sessions, order);
+    const intake = await takeSheet(config, copy, flags);
+    sayIntake(voice, intake);
+    const [session = await opened(sessions, order)] = sessions;
     const found = {
       batch: intake.batch,
       folder: intake.folder,
       file: intake.file,
       store: folderStore(intake.folder),
     };
-    const summary = await summaryOfDone(found);
-    if (summary !== undefined) return sayDone(voice, flags, found, summary);
-    sayIntake(voice, intake);
-    return await sendWith(early ?? (await opened(sessions, order)), found, voice, next);
+    return await next(session, found, voice, await begin(session, found));
   } finally {
     await Promise.all(sessions.map((session) => session.close()));
   }
@@ -65,11 +87,6 @@ async function opened(sessions: Session[], order: SessionOrder): Promise<Session
   const session = await openSession(order);
   sessions.push(session);
   return session;
-}
-
-async function sendWith(session: Session, found: FoundBatch, voice: Voice, next: Next): Promise<number> {
-  const how = await begin(session, found);
-  return next(session, found, voice, how);
 }
 
 type Summary = NonNullable<Awaited<ReturnType<typeof summaryOfDone>>>;

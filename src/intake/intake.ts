@@ -1,31 +1,31 @@
 // A sheet and its options become a batch: copied, named after their content, laid out, frozen. Nothing is sent here.
 
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { CAP_MAX } from '../batch/limits.ts';
 import { DEFAULT_TIMING, type Timing } from '../batch/order.ts';
 import { problem } from '../errors.ts';
 import type { Deployment } from '../run-service/contract/deployment.ts';
 import type { SheetOptions } from '../sheet/options.ts';
 import { layOut, type LaidOut } from '../sheet/sheet.ts';
-import { readBatchFile, writeBatchFile, type BatchFile } from '../store/batch-file.ts';
+import { BATCH_FILE, readBatchFile, writeBatchFile, type BatchFile } from '../store/batch-file.ts';
 import { folderStore } from '../store/folder.ts';
-import { copySheet, stemOf, type SheetCopy } from './copy.ts';
+import { COPY, stemOf, type SheetCopy } from './copy.ts';
+
+/** How the sheet is read, but for its format, which the copy tells. */
+export type IntakeOptions = Omit<SheetOptions, 'format'>;
 
 export type IntakeOrder = {
-  /** A path, or `-` for `stdin`. */
-  readonly sheet: string;
-  readonly stdin: Readable;
+  readonly copy: SheetCopy;
   /** Where batch folders lie. */
   readonly out: string;
   /** The batch id, where the user gave one. */
   readonly name?: string;
   /** A new batch even where the same one was made before. */
   readonly again: boolean;
-  readonly options: Omit<SheetOptions, 'format'> & Partial<Pick<SheetOptions, 'format'>>;
+  readonly options: IntakeOptions;
   readonly deployment: Deployment;
   readonly service: {
     /** The API's base address, or `local`. */
@@ -48,34 +48,48 @@ export type Intake = {
   readonly laidOut: LaidOut | undefined;
 };
 
-/** Throws what is wrong with the sheet, with all of its places in errors.csv. */
+/** Throws what is wrong with the sheet, with all of its places in errors.csv. The copy becomes part of the batch. */
 export async function takeIn(order: IntakeOrder): Promise<Intake> {
-  const copy = await copySheet(order.sheet, {
-    ...order,
-    ...(order.options.format ? { format: order.options.format } : {}),
-  });
-  try {
-    const options: SheetOptions = { ...order.options, format: copy.format };
-    const id = idOf(order, copy, options);
-    const batch = order.again ? nextFree(order.out, id) : id;
-    const folder = join(order.out, batch);
-    const known = order.again ? undefined : await knownBatch(folder, copy, order);
-    return known
-      ? { batch, folder, file: known, laidOut: undefined }
-      : await makeBatch(order, copy, options, batch);
-  } finally {
-    await rm(copy.folder, { recursive: true, force: true });
+  const { deployment, service } = order;
+  const id = idOf({ ...order, base: service.base, deploymentId: deployment.id });
+  const batch = order.again ? nextFree(order.out, id) : id;
+  const folder = join(order.out, batch);
+  const known = order.again ? undefined : await knownBatch(folder, order);
+  return known ? { batch, folder, file: known, laidOut: undefined } : makeBatch(order, batch);
+}
+
+/** What a batch is named after; see {@link idOf}. */
+export type Named = Pick<IntakeOrder, 'copy' | 'name' | 'retries'> & {
+  readonly options: IntakeOptions;
+  readonly base: string;
+  readonly deploymentId: string;
+};
+
+/**
+ * The batch of this sheet, where it was made before, found without asking the service: by a deployment of that id or name.
+ */
+export async function findMade(
+  out: string,
+  named: Omit<Named, 'deploymentId'>,
+  wanted: string,
+): Promise<{ readonly batch: string; readonly folder: string; readonly file: BatchFile } | undefined> {
+  const names = existsSync(out)
+    ? readdirSync(out).filter((name) => existsSync(join(out, name, BATCH_FILE)))
+    : [];
+  for (const batch of names) {
+    const folder = join(out, batch);
+    const file = await readBatchFile(folderStore(folder));
+    const { id = '', name } = file?.deployment ?? {};
+    const isMeant = id === wanted || name === wanted;
+    if (file && isMeant && idOf({ ...named, deploymentId: id }) === batch) return { batch, folder, file };
   }
+  return undefined;
 }
 
 /** The same batch made before. A name that stands for another sheet is refused. */
-async function knownBatch(
-  folder: string,
-  copy: SheetCopy,
-  order: IntakeOrder,
-): Promise<BatchFile | undefined> {
+async function knownBatch(folder: string, { copy, deployment }: IntakeOrder): Promise<BatchFile | undefined> {
   const file = existsSync(folder) ? await readBatchFile(folderStore(folder)) : undefined;
-  if (file === undefined || (file.sheet.sha256 === copy.sha256 && file.deployment.id === order.deployment.id))
+  if (file === undefined || (file.sheet.sha256 === copy.sha256 && file.deployment.id === deployment.id))
     return file;
   throw problem('E602', {
     what: `the batch "${file.batch}" was made of another sheet or deployment (${file.sheet.name}, ${file.createdAt})`,
@@ -83,34 +97,25 @@ async function knownBatch(
   });
 }
 
-async function makeBatch(
-  order: IntakeOrder,
-  copy: SheetCopy,
-  options: SheetOptions,
-  batch: string,
-): Promise<Intake> {
+async function makeBatch(order: IntakeOrder, batch: string): Promise<Intake> {
+  const { copy } = order;
+  const options: SheetOptions = { ...order.options, format: copy.format };
   const folder = join(order.out, batch);
   // What is there without a batch.json is a sheet that was refused, or a laying out that was interrupted.
   await rm(folder, { recursive: true, force: true });
-  await rename(join(copy.folder, 'sheet'), join(copy.folder, copy.file));
+  await rename(join(copy.folder, COPY), join(copy.folder, copy.file));
   await rename(copy.folder, folder);
   const store = folderStore(folder);
   const { inputTypes } = order.deployment;
   const source = { name: copy.name, open: () => store.open(copy.file) };
   const laidOut = await layOut({ source, options, inputTypes, store });
-  const file = frozen(order, copy, options, batch, laidOut);
+  const file = frozen(order, options, batch, laidOut);
   await writeBatchFile(store, file);
   return { batch, folder, file, laidOut };
 }
 
-function frozen(
-  order: IntakeOrder,
-  copy: SheetCopy,
-  options: SheetOptions,
-  batch: string,
-  laidOut: LaidOut,
-): BatchFile {
-  const { deployment, service } = order;
+function frozen(order: IntakeOrder, options: SheetOptions, batch: string, laidOut: LaidOut): BatchFile {
+  const { copy, deployment, service } = order;
   const { inputTypes: _, ...known } = deployment;
   return {
     format: 1,
@@ -151,15 +156,10 @@ export function capOf({ cap, deployment }: Pick<IntakeOrder, 'cap' | 'deployment
 }
 
 /** Whatever changes which runs are bought is part of the name; how fast and where results go is not. */
-function idOf(order: IntakeOrder, copy: SheetCopy, options: SheetOptions): string {
-  if (order.name !== undefined) return order.name;
-  const content = {
-    sheet: copy.sha256,
-    deployment: order.deployment.id,
-    base: order.service.base,
-    options,
-    retries: order.retries,
-  };
+function idOf({ copy, name, options, base, deploymentId, retries }: Named): string {
+  if (name !== undefined) return name;
+  const { sha256, format } = copy;
+  const content = { sheet: sha256, deployment: deploymentId, base, options: { ...options, format }, retries };
   const hash = createHash('sha256')
     .update(JSON.stringify(sorted(content)))
     .digest('hex');

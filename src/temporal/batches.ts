@@ -18,6 +18,7 @@ import {
   watchQuery,
 } from '../../workflows/messages.ts';
 import { TASK_QUEUE, batchOf, workflowIdOf } from '../batch/ids.ts';
+import { WORKFLOW_TASK_MS } from '../batch/limits.ts';
 import type { End, Seen } from '../batch/messages.ts';
 import type { BatchView } from '../batch/view.ts';
 import type { Watch } from '../batch/watching.ts';
@@ -66,6 +67,7 @@ export function openBatches(client: Client, taskQueue: string = TASK_QUEUE) {
           workflowId: workflowIdOf(batch),
           workflowIdReusePolicy: 'REJECT_DUPLICATE',
           taskQueue,
+          workflowTaskTimeout: WORKFLOW_TASK_MS,
           args: [{ batch, folder }],
           // The receiver of any worker finds the folder of a batch by it.
           memo: { folder },

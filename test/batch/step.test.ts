@@ -430,7 +430,7 @@ describe('watching', () => {
     const often = { order: orderOf(), endsBy: undefined, phases };
     expect(lookAgainMs(often)).toBe(TIMING.pollIntervalMs);
     expect(lookAgainMs({ ...often, endsBy: 'look' })).toBe(TIMING.pollIntervalMs);
-    expect(lookAgainMs({ ...often, endsBy: 'webhook' })).toBe(5_000);
+    expect(lookAgainMs({ ...often, endsBy: 'webhook' })).toBe(4_000);
     expect(lookAgainMs({ ...often, order: orderOf({ webhooks: false }), endsBy: 'webhook' })).toBe(
       TIMING.pollIntervalMs,
     );

@@ -3,7 +3,9 @@ import { Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow, mostOutstanding } from '../stage/truth.ts';
 
 const ROWS = 500;
-const DEPLOYMENTS = JSON.stringify([{ name: 'portraits', concurrencyLimit: 24, coldStartSeconds: 0.1, runSeconds: 0.4, runSpread: 0.3 }]);
+const DEPLOYMENTS = JSON.stringify([
+  { name: 'portraits', concurrencyLimit: 24, coldStartSeconds: 0.1, runSeconds: 0.4, runSpread: 0.3 },
+]);
 
 describe('SIGKILL of the whole process tree in mid-batch', () => {
   let stage = new Stage();
@@ -33,6 +35,8 @@ describe('SIGKILL of the whole process tree in mid-batch', () => {
     const runs = await stage.truth();
     expectOneRunPerRow(runs, ROWS);
     expect(mostOutstanding(runs)).toBe(24);
-    expect(stage.results().map(({ row }) => Number(row))).toEqual(Array.from({ length: ROWS }, (__, at) => at + 1));
+    expect(stage.results().map(({ row }) => Number(row))).toEqual(
+      Array.from({ length: ROWS }, (__, at) => at + 1),
+    );
   });
 });

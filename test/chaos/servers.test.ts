@@ -1,0 +1,63 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Stage, until } from '../stage/stage.ts';
+import { expectOneRunPerRow } from '../stage/truth.ts';
+
+const ROWS = 200;
+const DEPLOYMENTS = JSON.stringify([
+  { name: 'portraits', concurrencyLimit: 12, coldStartSeconds: 0, runSeconds: 0.5, runSpread: 0.2 },
+]);
+
+describe('a server killed in mid-batch', () => {
+  let stage = new Stage();
+  beforeEach(() => (stage = new Stage()));
+  afterEach(() => stage.close());
+
+  const deployments = (): readonly string[] => [
+    '--deployments',
+    stage.write('deployments.json', DEPLOYMENTS),
+  ];
+  const halfWay = (): Promise<void> =>
+    until(async () => (await stage.truth()).length >= 50, 'a quarter is under way');
+
+  it('the run service: the batch goes on by itself when it is back, one run per row', async () => {
+    const service = await stage.service(deployments());
+    const port = Number(new URL(service.base).port);
+    const command = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '12']);
+    await halfWay();
+    await service.kill('SIGKILL');
+    await wait(3_000);
+    await stage.service(deployments(), port);
+    const ended = await command.ended;
+    expect(ended.stderr).toContain(`${ROWS} of ${ROWS} rows succeeded`);
+    expectOneRunPerRow(await stage.truth(), ROWS);
+  });
+
+  it('Temporal: the batch goes on by itself when it is back, one run per row', async () => {
+    const temporal = await stage.temporal();
+    await stage.service(deployments());
+    await stage.worker();
+    const command = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '12']);
+    await halfWay();
+    await temporal.kill();
+    await wait(3_000);
+    await temporal.restart();
+    const ended = await command.ended;
+    expect(ended.stderr).toContain(`${ROWS} of ${ROWS} rows succeeded`);
+    expectOneRunPerRow(await stage.truth(), ROWS);
+  });
+
+  it('each embedded server is started again by itself', async () => {
+    await stage.service(deployments());
+    const command = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '12']);
+    await halfWay();
+    const { readRecord } = await import('../../src/temporal/embedded/record.ts');
+    const record = readRecord(stage.path('.runsheet'));
+    process.kill(record?.temporal?.pid ?? 0, 'SIGKILL');
+    await until(async () => (await stage.truth()).length >= 100, 'half is under way');
+    process.kill(record?.worker?.pid ?? 0, 'SIGKILL');
+    const ended = await command.ended;
+    expect(ended.stderr).toContain(`${ROWS} of ${ROWS} rows succeeded`);
+    expectOneRunPerRow(await stage.truth(), ROWS);
+  });
+});

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Stage, until } from '../stage/stage.ts';
+import { expectOneRunPerRow } from '../stage/truth.ts';
+
+const ROWS = 60;
+const DEPLOYMENTS = JSON.stringify([
+  { name: 'portraits', concurrencyLimit: 6, coldStartSeconds: 0, runSeconds: 0.5, runSpread: 0 },
+]);
+
+describe('an external Temporal and a separate worker', () => {
+  let stage = new Stage();
+
+  beforeEach(async () => {
+    stage = new Stage();
+    await stage.temporal();
+    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+  });
+  afterEach(() => stage.close());
+
+  it('Ctrl-C detaches with 130, the batch goes on, status is JSON, watch attaches and ends with 0', async () => {
+    await stage.worker();
+    const command = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '6']);
+    await command.says(/progress state=running done=[1-9]/);
+    const interrupted = await command.kill('SIGINT');
+    expect(interrupted.code).toBe(130);
+    expect(interrupted.stderr).toContain('Detached');
+
+    const before = (await stage.truth()).length;
+    await until(async () => (await stage.truth()).length > before + 6, 'the batch goes on by itself');
+    const status = JSON.parse((await stage.run(['status', '-o', 'json'])).stdout) as {
+      state: string;
+      view: { cap: number };
+    };
+    expect(status).toMatchObject({ state: 'running', rows: ROWS, view: { cap: 6 } });
+
+    const watched = await stage.run(['watch']);
+    expect(watched.code).toBe(0);
+    expect(watched.stderr).toContain(`${ROWS} of ${ROWS} rows succeeded`);
+    expectOneRunPerRow(await stage.truth(), ROWS);
+  });
+
+  it('wait ends with 7 when it waited long enough, and cancel ends the batch with what ran', async () => {
+    await stage.worker();
+    const sheet = stage.sheet(ROWS);
+    const submitted = await stage.run(['submit', sheet, '-d', 'portraits', '-c', '3']);
+    expect(submitted.code).toBe(0);
+    const batch = submitted.stdout.trim();
+    expect((await stage.run(['wait', batch, '--timeout', '500ms'])).code).toBe(7);
+
+    await until(async () => (await stage.truth()).length >= 6, 'some runs were bought');
+    expect((await stage.run(['cancel', batch, '--running'])).code).toBe(0);
+    const waited = await stage.run(['wait', batch, '-o', 'json']);
+    expect(waited.code).toBe(3);
+    const { outcomes } = JSON.parse(waited.stdout) as { outcomes: Record<string, number> };
+    const bought = await stage.truth();
+    expect(bought.length).toBeLessThan(ROWS);
+    expect((outcomes['succeeded'] ?? 0) + (outcomes['cancelled'] ?? 0)).toBe(ROWS);
+    const failures = readFileSync(join(stage.batch(), 'failures.csv'), 'utf8').trim().split('\n');
+    expect(failures.length - 1).toBe(outcomes['cancelled']);
+  });
+
+  it('one worker killed while another lives: full speed again within 10 s', async () => {
+    const [first, second] = [await stage.worker(), await stage.worker()];
+    const running = stage.start(['run', stage.sheet(400), '-d', 'portraits', '-c', '6']);
+    const endsBetween = async (from: number, to: number): Promise<number> =>
+      (await stage.truth()).filter(({ endedAtMs = 0 }) => endedAtMs >= from && endedAtMs < to).length;
+    await until(async () => (await stage.truth()).length >= 40, 'the batch is at full speed');
+    const killedAt = Date.now();
+    const before = await endsBetween(killedAt - 2_000, killedAt);
+    await first.kill('SIGKILL');
+    let secondsToFull = 0;
+    await until(async () => {
+      secondsToFull = (Date.now() - killedAt) / 1000;
+      return secondsToFull > 2 && (await endsBetween(Date.now() - 2_000, Date.now())) >= 0.9 * before;
+    }, 'full speed again');
+    expect(secondsToFull).toBeLessThanOrEqual(10);
+    await running.kill('SIGINT');
+    await second.kill('SIGKILL');
+  });
+});

@@ -1,0 +1,49 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { Stage } from '../stage/stage.ts';
+import { expectOneRunPerRow } from '../stage/truth.ts';
+
+const ROWS = 40;
+const DEPLOYMENTS = JSON.stringify([
+  { name: 'portraits', concurrencyLimit: 8, coldStartSeconds: 0, runSeconds: 0.3, runSpread: 0 },
+]);
+
+/** What is the same in every batch of the same sheet. */
+const lasting = ({
+  run_id: _1,
+  queue_seconds: _2,
+  cold_start_seconds: _3,
+  run_seconds: _4,
+  cost_usd: _5,
+  ...rest
+}: Readonly<Record<string, string>>) => rest;
+
+describe('webhooks only save time', () => {
+  const stage = new Stage();
+  afterAll(() => stage.close());
+
+  it('without a receiver that can be reached, and with --poll, the results are the same', async () => {
+    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+    const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '8'];
+    const folderOf = (ended: { readonly stdout: string }): string => ended.stdout.trim();
+    const normal = folderOf(await stage.run(words));
+    const unreachable = folderOf(
+      await stage.run([...words, '--again'], { RUNSHEET_WEBHOOK_URL: 'http://127.0.0.1:9' }),
+    );
+    const lost = folderOf(await stage.run([...words, '--again', '--poll']));
+
+    expect(new Set([normal, unreachable, lost]).size).toBe(3);
+    const expected = stage.results(normal).map(lasting);
+    expect(expected).toHaveLength(ROWS);
+    expect(stage.results(unreachable).map(lasting)).toEqual(expected);
+    expect(stage.results(lost).map(lasting)).toEqual(expected);
+    const runs = await stage.truth();
+    for (const folder of [normal, unreachable, lost]) {
+      const name = folder.split('/').at(-1);
+      expectOneRunPerRow(
+        runs.filter(({ webhook }) => webhook?.includes(`/1/${name}/`)),
+        ROWS,
+      );
+    }
+    expect(runs.some(({ webhook }) => webhook?.startsWith('http://runsheet.invalid/'))).toBe(true);
+  });
+});
