@@ -27,6 +27,8 @@ export type Hands = {
   readonly activities: AsyncCompletionClient;
   /** Talking to running batches. */
   readonly batches: BatchLine;
+  /** Resolves when this worker next tells the batch of ended runs, at once where that is not about to happen. */
+  readonly ride: (batch: string) => Promise<void>;
   readonly download: Download;
   readonly webhooks: {
     readonly secret: string;

@@ -38,6 +38,7 @@ export async function startService(
   const machines = deployments.map((one) => ({
     ...one,
     coldStartSeconds: 0,
+    warmStartSeconds: 0,
     idleTimeoutSeconds: 86_400,
     runSpread: 0,
     pictureSize: 96,
@@ -84,22 +85,18 @@ export async function startTemporal(folder: string): Promise<Served & { readonly
 
 export async function startWorker(folder: string, at: TemporalAddress, base: string): Promise<Served> {
   const log = openSync(join(folder, 'worker.log'), 'a');
-  const child = spawn(
-    process.execPath,
-    [...(process.env['PROF'] ? ['--cpu-prof', '--cpu-prof-dir=/tmp/prof'] : []), programFile(), 'worker'],
-    {
-      stdio: ['ignore', log, log],
-      env: {
-        ...process.env,
-        TEMPORAL_ADDRESS: at.address,
-        TEMPORAL_NAMESPACE: at.namespace,
-        RUNSHEET_API_URL: base,
-        RUNSHEET_API_KEY: KEY,
-        RUNSHEET_HOME: folder,
-      },
+  const child = spawn(process.execPath, [programFile(), 'worker'], {
+    stdio: ['ignore', log, log],
+    env: {
+      ...process.env,
+      TEMPORAL_ADDRESS: at.address,
+      TEMPORAL_NAMESPACE: at.namespace,
+      RUNSHEET_API_URL: base,
+      RUNSHEET_API_KEY: KEY,
+      RUNSHEET_HOME: folder,
     },
-  );
-  return served(child, process.env['PROF'] ? 'SIGTERM' : 'SIGKILL');
+  });
+  return served(child, 'SIGKILL');
 }
 
 /** Seconds of processor time that a process has used so far. */

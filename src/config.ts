@@ -55,6 +55,8 @@ export type Config = {
   };
   readonly taskQueue: string | undefined;
   readonly logLevel: LogLevel;
+  /** The token of the local run service, where an argument list would show it. */
+  readonly serviceToken: string | undefined;
   /** How much faster than life the local run service lives when `--local` starts it. */
   readonly localSpeed: number;
   /** The user's cache folder of ours. */
@@ -82,6 +84,7 @@ export function loadConfig(
       secretFile: values.webhook_secret_file,
     },
     taskQueue: values.task_queue,
+    serviceToken: environment['RUNSHEET_SERVICE_TOKEN'] || undefined,
     logLevel: values.log_level ?? 'warn',
     localSpeed: values.local_speed ?? 10,
     cache: join(environment['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'runsheet'),

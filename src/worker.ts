@@ -70,7 +70,8 @@ export async function startWorker(order: WorkerOrder): Promise<RunningWorker> {
   const batches = batchLine(client);
   const { find } = openBatches(client, queue);
   const places = openPlaces(openServices(config, openTransport(CONNECTIONS)), find);
-  const receiver = parts === 'no-receiver' ? undefined : await listen(order, batches, places);
+  const ends = new Outbox<End>((batch, news) => batches.tellEnds(batch, 'webhook', news), ENDS_PER_SIGNAL);
+  const receiver = parts === 'no-receiver' ? undefined : await listen(order, batches, places, ends);
   const stopping = new AbortController();
   const wire = { count: 0 };
   const hands: Hands = {
@@ -78,6 +79,7 @@ export async function startWorker(order: WorkerOrder): Promise<RunningWorker> {
     readRows: cachePages(PAGES_KEPT),
     activities: client.activity,
     batches,
+    ride: (batch) => ends.ride(batch),
     download: downloads(openTransport(CONNECTIONS)),
     webhooks: { secret: webhookSecret(config), receiver: () => config.webhook.url ?? receiver?.url },
     wire: { stopping: stopping.signal, began: () => (wire.count += 1), answered: () => (wire.count -= 1) },
@@ -175,16 +177,15 @@ async function readPlace(folder: string): Promise<{ readonly file: BatchFile; re
   return { file, store };
 }
 
-/** At most 500 ends a signal, and at most 25 signals a second and batch. */
-const SIGNALS = { most: 500, gapMs: 40 };
+const ENDS_PER_SIGNAL = 500;
 
 async function listen(
   { config, receiverPort, log }: WorkerOrder,
   batches: BatchLine,
   places: Places,
+  ends: Outbox<End>,
 ): Promise<Receiver> {
-  const ends = new Outbox<End>((batch, news) => batches.tellEnds(batch, 'webhook', news), SIGNALS);
-  const seen = new Outbox<Seen>((batch, news) => batches.tellSeen(batch, news), SIGNALS);
+  const seen = new Outbox<Seen>((batch, news) => batches.tellSeen(batch, news), ENDS_PER_SIGNAL);
   const hands = {
     secret: webhookSecret(config),
     getRun: async (batch: string, runId: string) => (await places.find(batch))?.service.getRun(runId),

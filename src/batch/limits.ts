@@ -10,7 +10,7 @@ export const COLLECT_ROWS = 100;
 export const COLLECTS_IN_FLIGHT = 8;
 
 /** An ended row is collected at the latest this long after the first that waits with it. */
-export const COLLECT_AFTER_MS = 2_000;
+export const COLLECT_AFTER_MS = 1_000;
 
 /** Rows in the state at once: 2.3 MB of state wedged a workflow for good, so both bounds stay far below. */
 export const ENTRIES_MAX = 10_000;

@@ -17,7 +17,7 @@ export function sendDue(state: State): readonly Command[] {
 }
 
 /** Whether sending is allowed at all at this moment. */
-export function maySend(state: State): boolean {
+function maySend(state: State): boolean {
   return state.paused === undefined && !state.draining && state.now >= state.holdUntil;
 }
 

@@ -64,7 +64,7 @@ async function temporalWords(config: Config, say: (words: string) => void): Prom
   const { client, close } = await connectClient(cluster);
   try {
     const queue = config.taskQueue ?? TASK_QUEUE;
-    const { pollers = [] } = await client.workflowService.describeTaskQueue({
+    const { pollers } = await client.workflowService.describeTaskQueue({
       namespace: cluster.namespace,
       taskQueue: { name: queue },
     });

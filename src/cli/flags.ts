@@ -56,7 +56,7 @@ const repeatable = <T>(flag: T): T & { readonly variadic: true; readonly optiona
 
 export const words = parsed(text);
 export const number = parsed(whole);
-export const positiveNumber = parsed(positive);
+const positiveNumber = parsed(positive);
 export const factorNumber = parsed(factor);
 export const time = parsed(duration);
 

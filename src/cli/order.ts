@@ -19,7 +19,7 @@ export const configOf = (flags: { readonly out?: string }): Config =>
   loadConfig(undefined, flags.out === undefined ? {} : { out: flags.out });
 
 /** The service that the flags and settings mean. Throws E305 where none is set. */
-export function serviceName(config: Config, flags: Pick<SheetFlags, 'local'>): string {
+function serviceName(config: Config, flags: Pick<SheetFlags, 'local'>): string {
   if (flags.local) return LOCAL;
   if (config.apiUrl === undefined) throw problem('E305', {});
   return config.apiUrl;

@@ -30,8 +30,9 @@ type Flags = {
 
 export default async function service(this: Context, flags: Flags): Promise<number> {
   const voice = voiceOf(this);
-  const log = openLog(configOf({}).logLevel, 'service');
-  const tokens = tokensOf(this, flags);
+  const config = configOf({});
+  const log = openLog(config.logLevel, 'service');
+  const tokens = flags.token ?? [config.serviceToken ?? randomBytes(16).toString('hex')];
   const running = await startLocalService({
     port: flags.port,
     tokens,
@@ -55,12 +56,6 @@ export default async function service(this: Context, flags: Flags): Promise<numb
   }
   await running.close();
   return EXIT.ok;
-}
-
-/** Given, or in the environment where an argument list would show it, or made up. */
-function tokensOf({ process }: Context, { token }: Flags): readonly string[] {
-  const fromStack = process.env['RUNSHEET_SERVICE_TOKEN'];
-  return token ?? (fromStack ? [fromStack] : [randomBytes(16).toString('hex')]);
 }
 
 function deploymentsOf(file: string | undefined): readonly DeploymentSpec[] {

@@ -11,7 +11,7 @@ export function tellStack(news: ChildNews): void {
 export function endWithStack(): void {
   const end = (): void => process.exit(EXIT.ok);
   process.once('disconnect', end);
-  started.then(() => process.off('disconnect', end));
+  void started.then(() => process.off('disconnect', end));
 }
 
 const { promise: started, resolve: hasStarted } = Promise.withResolvers<void>();

@@ -15,7 +15,7 @@ import { folderStore } from '../store/folder.ts';
 import { COPY, stemOf, type SheetCopy } from './copy.ts';
 
 /** How the sheet is read, but for its format, which the copy tells. */
-export type IntakeOptions = Omit<SheetOptions, 'format'>;
+type IntakeOptions = Omit<SheetOptions, 'format'>;
 
 export type IntakeOrder = {
   readonly copy: SheetCopy;
@@ -148,7 +148,7 @@ const definedOnly = <T extends object>(object: T): { [K in keyof T]?: Exclude<T[
   >;
 
 /** Twice the deployment's own limit keeps its machines busy; a service that does not tell gets few. */
-export function capOf({ cap, deployment }: Pick<IntakeOrder, 'cap' | 'deployment'>): number {
+function capOf({ cap, deployment }: Pick<IntakeOrder, 'cap' | 'deployment'>): number {
   return Math.min(
     CAP_MAX,
     cap ?? (deployment.concurrencyLimit === undefined ? 4 : 2 * deployment.concurrencyLimit),

@@ -31,6 +31,8 @@ export const deploymentSpecSchema = z
     concurrencyLimit: z.int().positive().default(2),
     runTimeoutSeconds: z.number().positive().default(300),
     coldStartSeconds: seconds.default(7.8),
+    /** Between `queued` and `started` in a container that is warm. */
+    warmStartSeconds: seconds.default(0.01),
     idleTimeoutSeconds: seconds.default(60),
     runSeconds: z.union([seconds, secondsByGpu]).default(6),
     /** 0.2 makes run times vary by up to 20 % both ways, drawn by run number. */

@@ -17,9 +17,6 @@ export type Plan = {
   readonly ending: 'success' | 'failed' | 'timeout';
 };
 
-// A warm container still has to be told of its run.
-const WARM_START_SECONDS = 0.05;
-
 /** The plan of a run that gets a container at `atMs`; `draw`, in [0, 1), places it within the spread of run times. */
 export function planOf(facts: {
   readonly spec: DeploymentSpec;
@@ -34,7 +31,7 @@ export function planOf(facts: {
   const lived = (seconds: number): number => Math.round((seconds * 1000) / facts.speed);
   const spread = 1 + spec.runSpread * (2 * facts.draw - 1);
   const runMs = lived(runSecondsOn(spec, facts.gpu) * spread);
-  const startsMs = atMs + lived(facts.cold ? spec.coldStartSeconds : WARM_START_SECONDS);
+  const startsMs = atMs + lived(facts.cold ? spec.coldStartSeconds : spec.warmStartSeconds);
   const ownEndMs = startsMs + (facts.fails ? Math.round(runMs / 2) : runMs);
   const timeoutMs = atMs + lived(spec.runTimeoutSeconds);
   if (ownEndMs > timeoutMs) return { queuedMs: atMs, startsMs, runMs, endsMs: timeoutMs, ending: 'timeout' };

@@ -8,7 +8,7 @@ import type { RunServiceAt } from './client.ts';
 /** The name of the local run service wherever a base address is asked for; its port may change between starts. */
 export const LOCAL = 'local';
 
-export type LocalAddress = { readonly base: string; readonly token: string };
+type LocalAddress = { readonly base: string; readonly token: string };
 
 export const localFile = (home: string): string => join(home, 'local-service.json');
 

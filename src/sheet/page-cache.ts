@@ -22,10 +22,12 @@ export function cachePages(
   };
 
   return async (store, rows) => {
-    const numbers = [...new Set(rows.map(pageOf))];
-    const pages = await Promise.all(numbers.map((page) => pageAt(store, page)));
-    const wanted = new Set(rows);
-    return new Map(pages.flatMap((page) => [...page].filter(([row]) => wanted.has(row))));
+    const found = new Map<number, SheetRow>();
+    for (const number of rows) {
+      const row = (await pageAt(store, pageOf(number))).get(number);
+      if (row !== undefined) found.set(number, row);
+    }
+    return found;
   };
 }
 

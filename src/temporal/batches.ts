@@ -98,25 +98,27 @@ export function openBatches(client: Client, taskQueue: string = TASK_QUEUE) {
       bounded(client, () => handleOf(batch).query(viewQuery)),
 
     /** Resolves when the batch has ended, however long Temporal is away meanwhile. Throws E506 where it failed. */
-    finished: async (batch: string, gone: AbortSignal): Promise<void> => {
-      while (!gone.aborted) {
-        try {
-          await client.withAbortSignal(gone, () => handleOf(batch).result());
-          return;
-        } catch (error) {
-          if (error instanceof WorkflowFailedError) throw failed(batch, error);
-          if (!gone.aborted) await wait(ASK_AGAIN_MS);
-        }
-      }
-      // Nobody waits any more: whatever it was raced with has been decided.
-      await new Promise(() => undefined);
-    },
+    finished: (batch: string, gone: AbortSignal): Promise<void> => untilFinished(client, batch, gone),
 
     cancel: (batch: string, running: boolean): Promise<BatchView> =>
       handleOf(batch).executeUpdate(cancelUpdate, { args: [{ running }] }),
 
     resume: (batch: string): Promise<BatchView> => handleOf(batch).executeUpdate(resumeUpdate),
   };
+}
+
+async function untilFinished(client: Client, batch: string, gone: AbortSignal): Promise<void> {
+  while (!gone.aborted) {
+    try {
+      await client.withAbortSignal(gone, () => client.workflow.getHandle(workflowIdOf(batch)).result());
+      return;
+    } catch (error) {
+      if (error instanceof WorkflowFailedError) throw failed(batch, error);
+      if (!gone.aborted) await wait(ASK_AGAIN_MS);
+    }
+  }
+  // Nobody waits any more: whatever it was raced with has been decided.
+  await new Promise(() => undefined);
 }
 
 const failed = (batch: string, error: WorkflowFailedError) =>

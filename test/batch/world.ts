@@ -215,3 +215,17 @@ export class World {
       this.problems.push(`${open} runs are outstanding on the service, and the cap is ${order.cap}`);
   }
 }
+
+/** A world with the first group's rows all accepted. */
+export function underWay(order: Parameters<typeof orderOf>[0] = {}): World {
+  const world = new World(order);
+  while (world.sends.length > 0) world.answer(0, ['accepted']);
+  return world;
+}
+
+/** A world in which row 1 is uncertain and nothing else was sent. */
+export function inDoubt(order: Parameters<typeof orderOf>[0] = {}): World {
+  const world = new World({ rows: 1, cap: 1, ...order });
+  world.answer(0, ['dropped']);
+  return world;
+}

@@ -21,7 +21,7 @@ import { startServer } from '../../src/temporal/embedded/server.ts';
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 type Environment = Readonly<Record<string, string>>;
 
-export const KEY = 'stage-key-0123456789';
+const KEY = 'stage-key-0123456789';
 const PATIENCE_MS = 90_000;
 
 /** A process of the command line, with what it has said so far. */
@@ -55,12 +55,12 @@ export class Running {
 
   /** The first match in what it says; rejects when it ends without it. */
   async says(pattern: RegExp): Promise<RegExpExecArray> {
-    const until = Date.now() + PATIENCE_MS;
+    const last = Date.now() + PATIENCE_MS;
     for (;;) {
       const found = pattern.exec(this.stdout) ?? pattern.exec(this.stderr);
       if (found) return found;
       const hasEnded = this.child.exitCode !== null || this.child.signalCode !== null;
-      if (hasEnded || Date.now() > until)
+      if (hasEnded || Date.now() > last)
         throw new Error(`never said ${pattern}:\n${this.stdout}\n${this.stderr}`);
       await Promise.race([new Promise<void>((done) => this.#heard.push(done)), wait(1_000)]);
     }
@@ -107,8 +107,8 @@ export class Stage {
     return this.write(name, `number,prompt,seed\n${lines.join('\n')}\n`);
   }
 
-  start(words: readonly string[], environment: Environment = {}): Running {
-    const child = spawn(process.execPath, [programFile(), ...words], {
+  start(words: readonly string[], environment: Environment = {}, program = programFile()): Running {
+    const child = spawn(process.execPath, [program, ...words], {
       cwd: this.folder,
       env: { ...ownEnvironment(), ...this.environment, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -118,8 +118,8 @@ export class Stage {
     return running;
   }
 
-  run(words: readonly string[], environment: Environment = {}): Promise<Ended> {
-    return this.start(words, environment).ended;
+  run(words: readonly string[], environment: Environment = {}, program = programFile()): Promise<Ended> {
+    return this.start(words, environment, program).ended;
   }
 
   /** A run service as a process of its own; the commands of this stage speak to it from now on. */

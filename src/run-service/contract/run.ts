@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 
-export const STATUSES = [
+const STATUSES = [
   'not-started',
   'queued',
   'started',
@@ -29,7 +29,7 @@ const object = z.record(z.string(), z.unknown()).nullish();
 const fileWire = z.looseObject({ url: z.string(), filename: z.string(), type: z.string().nullish() });
 export type OutputFile = z.infer<typeof fileWire>;
 
-const outputWire = z.looseObject({
+const outputWire = z.object({
   data: z.record(z.string(), z.unknown()).nullish(),
   node_id: text,
   output_id: text,
@@ -37,7 +37,7 @@ const outputWire = z.looseObject({
 });
 
 /** What one node of the workflow gave: its files and its texts, under whatever key the service put them. */
-export type Output = {
+type Output = {
   readonly nodeId: string | undefined;
   readonly files: readonly OutputFile[];
   readonly texts: readonly string[];
@@ -57,7 +57,7 @@ function toOutput(wire: z.infer<typeof outputWire>): Output {
 }
 
 /** The specification's Run, in its own order. Everything but id and status may be empty or missing. */
-const runWire = z.looseObject({
+const runWire = z.object({
   id: z.string(),
   workflow_version_id: text,
   workflow_inputs: object,
@@ -152,7 +152,7 @@ export const runSchema = runWire.transform(toRun);
 export const runListSchema = z.array(runWire).transform((runs) => runs.map(toRun));
 
 /** A file as an output lists it. */
-export type FileRecord = { readonly url: string; readonly filename: string; readonly type: string };
+type FileRecord = { readonly url: string; readonly filename: string; readonly type: string };
 
 /** What one node gave, as the service stores it. */
 export type OutputRecord = {

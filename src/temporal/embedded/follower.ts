@@ -101,7 +101,7 @@ async function hold(order: FollowOrder): Promise<Held> {
   }
 }
 
-export const stackLog = (home: string): string => join(home, 'logs', 'stack.log');
+const stackLog = (home: string): string => join(home, 'logs', 'stack.log');
 
 /** undefined where no stack answers, or one that is stopping. Throws what kept it from starting. */
 async function joinStack(order: FollowOrder): Promise<Held | undefined> {

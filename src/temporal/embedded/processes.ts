@@ -33,7 +33,7 @@ export function programFile(): string {
   return join(folder, 'bin', 'runsheet.mjs');
 }
 
-export const childLog = (home: string, name: ChildOrder['name']): string => join(home, 'logs', `${name}.log`);
+const childLog = (home: string, name: ChildOrder['name']): string => join(home, 'logs', `${name}.log`);
 
 /** Resolves when the child says that it is ready. Throws E406 when it ends first. */
 export async function startChild(order: ChildOrder): Promise<StackChild> {

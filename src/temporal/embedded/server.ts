@@ -24,7 +24,7 @@ export type TemporalServer = {
 };
 
 export const databaseOf = (home: string): string => join(home, 'temporal.db');
-export const serverLog = (home: string): string => join(home, 'logs', 'temporal.log');
+const serverLog = (home: string): string => join(home, 'logs', 'temporal.log');
 
 const READY_MS = 30_000;
 const ASK_AGAIN_MS = 50;

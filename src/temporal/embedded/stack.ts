@@ -17,7 +17,7 @@ import { choosePorts } from './ports.ts';
 import { removeRecord, writeRecord, type StackRecord } from './record.ts';
 
 /** How a stack process ends when another one lives in its place. */
-export const ANOTHER_LIVES = 75;
+const ANOTHER_LIVES = 75;
 
 /** Runs a stack until nobody follows it. Resolves with the exit code of its process. */
 export async function runStack(config: Config, log: Logger): Promise<number> {

@@ -1,0 +1,196 @@
+// A real Temporal server on PostgreSQL, built and started without containers. The build wants Go and takes minutes, once;
+// PostgreSQL must be installed. Nothing of this belongs in a test.
+
+import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { Connection } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import { loadConfig } from '../src/config.ts';
+import type { TemporalAddress } from '../src/temporal/connect.ts';
+import { freePort, type Served } from './servers.ts';
+
+const run = promisify(execFile);
+const VERSION = '1.32.0';
+const NAMESPACE = 'bench';
+
+/** Lifted, so that the machine is the limit. */
+const LIMITS = [
+  'frontend.rps',
+  'frontend.namespaceRPS',
+  'frontend.namespaceCount',
+  'frontend.persistenceMaxQPS',
+  'history.rps',
+  'history.persistenceMaxQPS',
+  'matching.rps',
+  'matching.persistenceMaxQPS',
+];
+
+export async function startTemporalOnPostgres(
+  folder: string,
+): Promise<Served & { readonly at: TemporalAddress; readonly pids: readonly number[] }> {
+  const tools = await buildServer();
+  const postgres = await startPostgres(folder);
+  await makeSchemas(tools, postgres.port, folder);
+  const server = await startServer(tools, postgres.port, folder);
+  return {
+    at: { address: server.address, namespace: NAMESPACE, from: 'the benchmark', options: {} },
+    child: server.child,
+    pids: [server.child.pid ?? 0, postgres.child.pid ?? 0],
+    stop: async () => {
+      for (const child of [server.child, postgres.child]) {
+        child.kill('SIGTERM');
+        await once(child, 'exit');
+      }
+    },
+  };
+}
+
+async function buildServer(): Promise<string> {
+  const bin = join(loadConfig().cache, `server-${VERSION}`);
+  if (existsSync(join(bin, 'server')) && existsSync(join(bin, 'sql'))) return bin;
+  console.error('building the Temporal server with Go; this takes minutes, once');
+  const packages = [
+    `go.temporal.io/server/cmd/server@v${VERSION}`,
+    `go.temporal.io/server/cmd/tools/sql@v${VERSION}`,
+  ];
+  await run('go', ['install', ...packages], { env: { ...process.env, GOBIN: bin }, maxBuffer: 1 << 26 });
+  return bin;
+}
+
+async function startPostgres(
+  folder: string,
+): Promise<{ readonly port: number; readonly child: ChildProcess }> {
+  const bin = execFileSync('pg_config', ['--bindir'], { encoding: 'utf8' }).trim();
+  const data = join(folder, 'pg');
+  const port = await freePort();
+  mkdirSync(data, { recursive: true });
+  // PostgreSQL refuses to run as root; then it runs as its own user, who must be able to reach the folder.
+  const asUser = process.getuid?.() === 0 ? ['runuser', '-u', 'postgres', '--'] : [];
+  if (asUser.length > 0) {
+    chmodSync(folder, 0o755);
+    const id = Number(execFileSync('id', ['-u', 'postgres'], { encoding: 'utf8' }));
+    chownSync(data, id, id);
+  }
+  const [initdb, ...words] = [...asUser, join(bin, 'initdb'), '-D', data, '-U', 'postgres', '--auth=trust'];
+  await run(initdb, words);
+  const log = openSync(join(folder, 'postgres.log'), 'a');
+  const [postgres, ...flags] = [
+    ...asUser,
+    join(bin, 'postgres'),
+    '-D',
+    data,
+    '-p',
+    String(port),
+    '-h',
+    '127.0.0.1',
+    '-c',
+    'max_connections=200',
+    '-c',
+    `unix_socket_directories=${data}`,
+  ];
+  const child = spawn(postgres, flags, { stdio: ['ignore', log, log] });
+  const psql = (command: string): Promise<unknown> =>
+    run('psql', ['-h', '127.0.0.1', '-p', String(port), '-U', 'postgres', '-c', command]);
+  await untilDone(() => psql('select 1'));
+  // The visibility schema creates an extension.
+  await psql("create role temporal superuser login password 'temporal'");
+  return { port, child };
+}
+
+async function makeSchemas(tools: string, port: number, folder: string): Promise<void> {
+  const log = openSync(join(folder, 'schema.log'), 'a');
+  const connection = {
+    SQL_PLUGIN: 'postgres12_pgx',
+    SQL_HOST: '127.0.0.1',
+    SQL_PORT: String(port),
+    SQL_USER: 'temporal',
+    SQL_PASSWORD: 'temporal',
+  };
+  for (const [database, schema] of [
+    ['temporal', 'temporal'],
+    ['temporal_visibility', 'visibility'],
+  ] as const) {
+    for (const words of [
+      ['create'],
+      ['setup-schema', '-v', '0.0'],
+      ['update-schema', '--schema-name', `postgresql/v12/${schema}`],
+    ]) {
+      const child = spawn(join(tools, 'sql'), words, {
+        env: { ...process.env, ...connection, SQL_DATABASE: database },
+        stdio: ['ignore', log, log],
+      });
+      const [code] = (await once(child, 'exit')) as [number];
+      if (code !== 0)
+        throw new Error(`sql ${words.join(' ')} on ${database} ended with ${code}; see ${folder}/schema.log`);
+    }
+  }
+}
+
+async function startServer(
+  tools: string,
+  databasePort: number,
+  folder: string,
+): Promise<{ readonly child: ChildProcess; readonly address: string }> {
+  const settings = join(folder, 'dynamic.yaml');
+  const eager = 'system.enableActivityEagerExecution: [{value: true}]';
+  writeFileSync(settings, `${[...LIMITS.map((name) => `${name}: [{value: 100000}]`), eager].join('\n')}\n`);
+  const port = await freePort();
+  const services = ['FRONTEND', 'HISTORY', 'MATCHING', 'WORKER'];
+  const ports: Record<string, string> = {
+    FRONTEND_GRPC_PORT: String(port),
+    FRONTEND_HTTP_PORT: String(await freePort()),
+  };
+  for (const service of services) {
+    ports[`${service}_GRPC_PORT`] ??= String(await freePort());
+    ports[`${service}_MEMBERSHIP_PORT`] = String(await freePort());
+  }
+  const log = openSync(join(folder, 'server.log'), 'a');
+  const child = spawn(join(tools, 'server'), ['--allow-no-auth', 'start'], {
+    stdio: ['ignore', log, log],
+    env: {
+      ...process.env,
+      ...ports,
+      DB: 'postgres12_pgx',
+      POSTGRES_SEEDS: '127.0.0.1',
+      DB_PORT: String(databasePort),
+      POSTGRES_USER: 'temporal',
+      POSTGRES_PWD: 'temporal',
+      DBNAME: 'temporal',
+      VISIBILITY_DBNAME: 'temporal_visibility',
+      NUM_HISTORY_SHARDS: '4',
+      BIND_ON_IP: '127.0.0.1',
+      LOG_LEVEL: 'error',
+      DYNAMIC_CONFIG_FILE_PATH: settings,
+    },
+  });
+  const address = `127.0.0.1:${port}`;
+  await untilDone(() => registerNamespace(address));
+  // The server reads its namespaces anew every two seconds.
+  await wait(5_000);
+  return { child, address };
+}
+
+async function registerNamespace(address: string): Promise<void> {
+  const connection = await Connection.connect({ address, connectTimeout: 2_000 });
+  await connection.workflowService.registerNamespace({
+    namespace: NAMESPACE,
+    workflowExecutionRetentionPeriod: msToTs(86_400_000),
+  });
+  await connection.close();
+}
+
+async function untilDone(work: () => Promise<unknown>): Promise<void> {
+  for (const last = Date.now() + 60_000; ;) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (Date.now() > last) throw error;
+      await wait(200);
+    }
+  }
+}

@@ -1,0 +1,21 @@
+// Makes dist/, which is what a package carries: the compiled sources, and the workflows as one bundle.
+
+import { execFileSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const dist = join(root, 'dist');
+
+rmSync(dist, { recursive: true, force: true });
+const typescript = dirname(createRequire(import.meta.url).resolve('typescript/package.json'));
+execFileSync(process.execPath, [join(typescript, 'bin/tsc'), '-p', 'tsconfig.build.json'], {
+  cwd: root,
+  stdio: 'inherit',
+});
+
+// The compiled bundler bundles the compiled workflows.
+const { makeBundle } = await import('../dist/src/temporal/bundle.js');
+writeFileSync(join(dist, 'workflow-bundle.js'), await makeBundle());
