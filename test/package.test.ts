@@ -16,7 +16,7 @@ describe('the packed tarball, installed in an empty folder', () => {
 
   beforeAll(async () => {
     await run('npm', ['pack', '--pack-destination', stage.folder], { cwd: ROOT });
-    const [tarball = ''] = readdirSync(stage.folder).filter((name) => name.endsWith('.tgz'));
+    const tarball = readdirSync(stage.folder).find((name) => name.endsWith('.tgz')) ?? '';
     mkdirSync(home);
     writeFileSync(join(home, 'package.json'), '{"private":true}');
     await run('npm', ['install', '--no-audit', '--no-fund', stage.path(tarball)], { cwd: home });

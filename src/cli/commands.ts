@@ -38,6 +38,7 @@ function command<F extends BaseFlags, A extends BaseArgs>(
   load: () => Promise<Work<F, A>>,
   parameters: TypedCommandParameters<NoInfer<F>, NoInfer<A>, Context>,
   brief: string,
+  usage?: string,
 ) {
   const loader = async (): Promise<CommandFunction<F, A, Context>> => {
     const work = await load();
@@ -51,7 +52,8 @@ function command<F extends BaseFlags, A extends BaseArgs>(
       }
     };
   };
-  return buildCommand<F, A, Context>({ loader, parameters, docs: { brief } });
+  const docs = { brief, ...(usage === undefined ? {} : { customUsage: [usage] }) };
+  return buildCommand<F, A, Context>({ loader, parameters, docs });
 }
 
 const one = (brief: string, placeholder: string) =>
@@ -68,16 +70,19 @@ const onSheets = {
     async () => (await import('./run.ts')).run,
     { positional: sheet, flags: sheetFlags, aliases: sheetAliases },
     'validate a sheet, submit it, follow it until every row has its outcome',
+    '<sheet> -d <deployment> [flags]',
   ),
   plan: command(
     async () => (await import('./plan.ts')).default,
     { positional: sheet, flags: sheetFlags, aliases: sheetAliases },
     'all that run does but submitting: rows, inputs, repeats, cost, first requests',
+    '<sheet> -d <deployment> [flags]',
   ),
   submit: command(
     async () => (await import('./run.ts')).submit,
     { positional: sheet, flags: sheetFlags, aliases: sheetAliases },
     'validate and submit a sheet, print the batch id',
+    '<sheet> -d <deployment> [flags]',
   ),
 };
 
@@ -253,7 +258,11 @@ export const application = buildApplication(root, {
   name: 'runsheet',
   versionInfo: { currentVersion: version },
   scanner: { caseStyle: 'allow-kebab-for-camel' },
-  documentation: { caseStyle: 'convert-camel-to-kebab', useAliasInUsageLine: true },
+  documentation: {
+    caseStyle: 'convert-camel-to-kebab',
+    useAliasInUsageLine: true,
+    onlyRequiredInUsageLine: true,
+  },
   localization: { text: text_en },
 });
 

@@ -1,6 +1,7 @@
 // What is written about a row that has its outcome. Its field names are the column names of results.csv.
 
 import type { Outcome, PastAttempt } from '../batch/outcome.ts';
+import type { ResultColumn } from '../sheet/result-columns.ts';
 
 /** One delivered file. */
 export type FileRecord = {
@@ -40,24 +41,6 @@ export type RowRecord = {
   readonly files: readonly FileRecord[];
   readonly texts?: readonly string[];
 };
-
-/** Our columns of results.csv, in order. */
-export const RESULT_COLUMNS = [
-  'row',
-  'key',
-  'outcome',
-  'reason',
-  'run_id',
-  'gpu_asked',
-  'gpu_used',
-  'attempts',
-  'queue_seconds',
-  'cold_start_seconds',
-  'run_seconds',
-  'cost_usd',
-  'outputs',
-] as const;
-export type ResultColumn = (typeof RESULT_COLUMNS)[number];
 
 /** A record as the cells of our columns. The last attempt tells the run; the cost is that of all attempts. */
 export function cellsOf(

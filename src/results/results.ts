@@ -3,10 +3,11 @@
 
 import { stringify } from 'csv-stringify/sync';
 import { readCells } from '../sheet/records.ts';
+import { ownColumns, resultNames } from '../sheet/result-columns.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { Draft, Store } from '../store/store.ts';
 import type { BatchView } from '../batch/view.ts';
-import { RESULT_COLUMNS, cellsOf, type RowRecord } from './record.ts';
+import { cellsOf, type RowRecord } from './record.ts';
 import { writeReport } from './report.ts';
 import { recordOf, rowsOf, type BatchRow } from './rows.ts';
 import { summaryOf, writeSummary } from './summary.ts';
@@ -48,10 +49,10 @@ export async function writeResults({
   await writeSummary(store, summary);
 }
 
-/** The sheet's own columns as given, then ours; a name that the sheet uses itself gets a prefix. */
+/** The sheet's own columns as given, then ours. */
 export function headerOf({ sheet }: Pick<BatchFile, 'sheet'>): readonly string[] {
-  const own = new Set(sheet.columns);
-  return [...sheet.columns, ...RESULT_COLUMNS.map((name) => (own.has(name) ? `runsheet_${name}` : name))];
+  const own = ownColumns(sheet.columns);
+  return [...own, ...resultNames(own)];
 }
 
 type Shown = Parameters<typeof cellsOf>[0];
@@ -66,10 +67,11 @@ export async function* rowsWithCells<R extends Shown>(
   const sheet = readCells(() => store.open(file.sheet.file), file.sheet.options, file.sheet.columns)[
     Symbol.asyncIterator
   ]();
+  const own = ownColumns(file.sheet.columns).length;
   let batch: RowWithCells<R>[] = [];
   for await (const row of rowsOf(store, file)) {
     const cells = await sheet.next();
-    batch.push({ record: toRecord(row), cells: cells.done ? [] : cells.value });
+    batch.push({ record: toRecord(row), cells: cells.done ? [] : cells.value.slice(0, own) });
     if (batch.length === ROWS_AT_ONCE) {
       yield batch;
       batch = [];

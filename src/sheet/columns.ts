@@ -2,6 +2,7 @@
 
 import { nearest, problem, type RunsheetError } from '../errors.ts';
 import type { SheetOptions } from './options.ts';
+import { ownColumns } from './result-columns.ts';
 
 /** What gives an input its values: a column (by its index) or the text of `--set`; `by` names it for people. */
 export type Giver = {
@@ -35,8 +36,12 @@ export function rolesOf(
   for (const { from } of mapped) spokenFor.add(from.column);
   const gpuColumn = gpuColumnOf(names, options, spokenFor, inputs);
   const keyColumn = options.keyColumn === undefined ? undefined : indexOf(names, options.keyColumn, '--key');
+  const own = ownColumns(names).length;
   const givesItsOwn = (column: number, name: string): boolean =>
-    !spokenFor.has(column) && column !== gpuColumn && (column !== keyColumn || inputs?.has(name) === true);
+    column < own &&
+    !spokenFor.has(column) &&
+    column !== gpuColumn &&
+    (column !== keyColumn || inputs?.has(name) === true);
   const givers = names.flatMap((name, column): Giver[] =>
     givesItsOwn(column, name)
       ? [{ input: name, by: `column "${name}"`, from: { column }, asked: false }]

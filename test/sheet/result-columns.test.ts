@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { ownColumns, RESULT_COLUMNS, resultNames } from '../../src/sheet/result-columns.ts';
+import { input, lay } from './laying.ts';
+
+describe('the columns of results', () => {
+  it('give way where the sheet uses the same name', () => {
+    expect(resultNames(['prompt', 'row'])).toEqual(['runsheet_row', ...RESULT_COLUMNS.slice(1)]);
+  });
+
+  it.each([[['prompt', 'seed']], [['row', 'prompt', 'outcome']]])(
+    'are known again behind the columns %j',
+    (own) => {
+      expect(ownColumns([...own, ...resultNames(own)])).toEqual(own);
+    },
+  );
+
+  it('are no results where one of them is missing', () => {
+    const names = ['prompt', ...RESULT_COLUMNS.slice(1)];
+    expect(ownColumns(names)).toEqual(names);
+  });
+
+  it('are no inputs of a sheet that is a mended failures.csv', async () => {
+    const cells = RESULT_COLUMNS.map(() => 'x').join(',');
+    const text = `prompt,${RESULT_COLUMNS.join(',')}\na fox,${cells}\n`;
+    const laid = await lay({ text, inputTypes: [input('prompt', 'text')] });
+    expect(laid.inputs.map((one) => one.input)).toEqual(['prompt']);
+    expect(laid.unused).toEqual(RESULT_COLUMNS);
+  });
+});
