@@ -87,23 +87,35 @@ async function historyOf(
 
 /** From the first run queued to the last one ended, as the service's own list has them. */
 async function livedSeconds(order: BatchOrder, batch: string): Promise<number> {
-  const service = serviceOf(order);
-  const { workflowId = '' } = await findDeployment(service, order.deployment);
+  const { first, last } = await spanOf(order, `/${batch}/`);
+  return (last - first) / 1000;
+}
+
+/** When a deployment's first run was queued, in ms since 1970. */
+export async function firstRunAt(base: string, deployment: string, folder: string): Promise<number> {
+  return (await spanOf({ base, deployment, folder }, '')).first;
+}
+
+type Where = Pick<BatchOrder, 'base' | 'folder' | 'deployment'>;
+
+async function spanOf(where: Where, webhook: string): Promise<{ first: number; last: number }> {
+  const service = serviceOf(where);
+  const { workflowId = '' } = await findDeployment(service, where.deployment);
   let first = Number.POSITIVE_INFINITY;
   let last = 0;
   for (let offset = 0; ; offset += PAGE) {
     const runs = (await service.listRuns(workflowId, { limit: PAGE, offset })) ?? [];
-    for (const run of runs.filter(({ webhook }) => webhook?.includes(`/${batch}/`))) {
+    for (const run of runs.filter((one) => one.webhook?.includes(webhook))) {
       first = Math.min(first, run.createdAtMs ?? first);
       last = Math.max(last, run.endedAtMs ?? last);
     }
-    if (runs.length < PAGE) return (last - first) / 1000;
+    if (runs.length < PAGE) return { first, last };
   }
 }
 
 const PAGE = 1_000;
 
-const serviceOf = ({ base, folder }: BatchOrder) =>
+const serviceOf = ({ base, folder }: Pick<BatchOrder, 'base' | 'folder'>) =>
   openServices(
     { home: folder, apiUrl: base, apiKey: () => keyFromEnvironment(KEY, 'the benchmark') },
     openTransport(4),

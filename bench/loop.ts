@@ -57,3 +57,9 @@ export async function runLoop(order: {
   await dispatcher.close();
   return { rows, seconds };
 }
+
+export async function deploymentIdOf(base: string, name: string): Promise<string> {
+  const { body } = await request(`${base}/deployments`, { headers: { authorization: `Bearer ${KEY}` } });
+  const deployments = (await body.json()) as { id: string; name: string }[];
+  return deployments.find((one) => one.name === name)?.id ?? name;
+}

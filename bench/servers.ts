@@ -99,12 +99,6 @@ export async function startWorker(folder: string, at: TemporalAddress, base: str
   return served(child, 'SIGKILL');
 }
 
-/** Seconds of processor time that a process has used so far. */
-export function cpuSeconds(pid: number | undefined): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / 100;
-}
-
 /** The most memory that a process has had, in MB. */
 export function peakMb(pid: number | undefined): number {
   const [, kb] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];

@@ -41,7 +41,7 @@ const { usage, notAuthenticated, inputRefused, unreachable, unexpected, paused }
 const list = (words: readonly string[]): string => words.join(', ');
 const didYouMean = (near: string | undefined): string | undefined => near && `did you mean ${near}?`;
 
-export const catalogue = {
+const catalogue = {
   E101: entry<{ path: string; near: readonly string[] }>(
     inputRefused,
     (f) => `there is no sheet at ${f.path}`,

@@ -1,7 +1,7 @@
 // The secret behind the tokens. Given by a setting where several workers share it; else made once for this place.
 
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 
@@ -13,12 +13,17 @@ export function webhookSecret({ home, webhook }: Pick<Config, 'home' | 'webhook'
 
 function madeOnce(home: string): string {
   const path = join(home, 'webhook-secret');
+  if (existsSync(path)) return readFileSync(path, 'utf8').trim();
   mkdirSync(home, { recursive: true, mode: 0o700 });
+  const beside = `${path}.${process.pid}`;
+  writeFileSync(beside, randomBytes(32).toString('hex'), { mode: 0o600 });
   try {
-    // Fails where it exists already: whoever was first has made it for all.
-    writeFileSync(path, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600 });
+    // Fails where it exists already: whoever was first has made it for all, and no one reads half of it.
+    linkSync(beside, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(beside, { force: true });
   }
   return readFileSync(path, 'utf8').trim();
 }

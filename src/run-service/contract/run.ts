@@ -258,7 +258,7 @@ export function runToListWire(run: RunRecord, also: { inputs: boolean; outputs: 
 }
 
 /** The few fields that the run list of a deployment shows. Its `duration` is text, as the real service writes it. */
-export function runToLightWire(run: RunRecord): object {
+function runToLightWire(run: RunRecord): object {
   const lived = seconds(run.createdAtMs, run.endedAtMs);
   return {
     id: run.id,

@@ -1,0 +1,57 @@
+// What every measurement needs: a folder, a run service, a Temporal server, and workers that come and go.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TemporalAddress } from '../src/temporal/connect.ts';
+import { runBatch, type BatchResult } from './batch.ts';
+import { deploymentIdOf, runLoop, type LoopResult } from './loop.ts';
+import { startTemporalOnPostgres } from './postgres.ts';
+import { startService, startTemporal, startWorker, type BenchDeployment, type Served } from './servers.ts';
+import { makeSheet } from './sheet.ts';
+
+export type Backend = 'dev server' | 'PostgreSQL';
+
+export type Work = { readonly deployment: string; readonly rows: number; readonly cap: number };
+
+export class Place {
+  readonly folder: string;
+  readonly base: string;
+  readonly at: TemporalAddress;
+  readonly #servers: readonly Served[];
+
+  private constructor(folder: string, base: string, at: TemporalAddress, servers: readonly Served[]) {
+    this.folder = folder;
+    this.base = base;
+    this.at = at;
+    this.#servers = servers;
+  }
+
+  static async open(backend: Backend, deployments: readonly BenchDeployment[]): Promise<Place> {
+    const folder = mkdtempSync(join(tmpdir(), 'runsheet-bench-'));
+    const service = await startService(folder, deployments);
+    const temporal =
+      backend === 'PostgreSQL' ? await startTemporalOnPostgres(folder) : await startTemporal(folder);
+    return new Place(folder, service.base, temporal.at, [temporal, service]);
+  }
+
+  worker(): Promise<Served> {
+    return startWorker(this.folder, this.at, this.base);
+  }
+
+  async batch({ deployment, rows, cap }: Work): Promise<BatchResult> {
+    const sheet = join(this.folder, `${rows}.csv`);
+    await makeSheet(sheet, rows);
+    return runBatch({ base: this.base, deployment, sheet, cap, folder: this.folder, at: this.at });
+  }
+
+  async loop({ deployment, rows, cap }: Work): Promise<LoopResult> {
+    const deploymentId = await deploymentIdOf(this.base, deployment);
+    return runLoop({ base: this.base, deploymentId, rows, cap, folder: this.folder });
+  }
+
+  async close(): Promise<void> {
+    for (const server of this.#servers) await server.stop();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,26 @@
+// Runs of seconds: the share of the ideal that is left when every freed slot has to be filled again.
+
+import { Place, type Backend } from './place.ts';
+
+const CAP = 50;
+const ROUNDS_OF_CAP = 20;
+
+export type Steady = {
+  readonly runSeconds: number;
+  readonly cap: number;
+  readonly rows: number;
+  readonly seconds: number;
+  readonly toIdeal: number;
+};
+
+export async function measureSteady(backend: Backend, runSeconds: number): Promise<Steady> {
+  const rows = CAP * ROUNDS_OF_CAP;
+  const place = await Place.open(backend, [{ name: 'steady', concurrencyLimit: CAP, runSeconds }]);
+  const worker = await place.worker();
+  const { seconds } = await place.batch({ deployment: 'steady', rows, cap: CAP });
+  await worker.stop();
+  await place.close();
+  const toIdeal = (runSeconds * ROUNDS_OF_CAP) / seconds;
+  console.error(`${CAP} × ${runSeconds} s: ${toIdeal.toFixed(3)} of the ideal`);
+  return { runSeconds, cap: CAP, rows, seconds, toIdeal };
+}
