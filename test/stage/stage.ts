@@ -90,7 +90,7 @@ export class Stage {
     return join(this.folder, ...names);
   }
 
-  write(name: string, text: string): string {
+  write(name: string, text: string | Uint8Array): string {
     const path = this.path(name);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
