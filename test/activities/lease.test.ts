@@ -1,0 +1,63 @@
+import { ActivityNotFoundError, type AsyncCompletionClient } from '@temporalio/client';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { NotAllowed, takeLease } from '../../activities/lease.ts';
+import { LEASE_MS } from '../../src/batch/limits.ts';
+
+describe('a lease', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'performance'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  const leaseOn = (heartbeat: () => Promise<void>, stopping = new AbortController().signal) =>
+    takeLease({ heartbeat } as unknown as AsyncCompletionClient, new Uint8Array(), stopping);
+
+  it('allows nothing before Temporal has confirmed the group', () => {
+    expect(() => leaseOn(async () => undefined).check()).toThrow(NotAllowed);
+  });
+
+  it('allows sending for three seconds after the asking, not after the answer', async () => {
+    const lease = leaseOn(async () => void vi.advanceTimersByTime(1_000));
+    await lease.pulse([]);
+    vi.advanceTimersByTime(LEASE_MS - 1_001);
+    expect(() => lease.check()).not.toThrow();
+    vi.advanceTimersByTime(1);
+    expect(() => lease.check()).toThrow(/not confirmed the group lately/);
+  });
+
+  it('grows old while Temporal cannot be reached, and young again when it can', async () => {
+    let isAway = true;
+    const lease = leaseOn(async () => {
+      if (isAway) throw new Error('away');
+    });
+    expect(await lease.pulse([])).toBe(true);
+    expect(() => lease.check()).toThrow(NotAllowed);
+    isAway = false;
+    await lease.pulse([]);
+    expect(() => lease.check()).not.toThrow();
+  });
+
+  it('is lost for good when the group was given up', async () => {
+    let given = true;
+    const lease = leaseOn(async () => {
+      if (given) throw new ActivityNotFoundError('gone');
+    });
+    expect(await lease.pulse([])).toBe(false);
+    given = false;
+    expect(await lease.pulse([])).toBe(false);
+    expect(() => lease.check()).toThrow(/given up/);
+  });
+
+  it('is closed by a wall clock that jumps, though little time has passed', async () => {
+    const lease = leaseOn(async () => undefined);
+    await lease.pulse([]);
+    vi.setSystemTime(Date.now() + 60_000);
+    expect(() => lease.check()).toThrow(NotAllowed);
+  });
+
+  it('is closed by a stop', async () => {
+    const stopping = new AbortController();
+    const lease = leaseOn(async () => undefined, stopping.signal);
+    await lease.pulse([]);
+    stopping.abort();
+    expect(() => lease.check()).toThrow(/stopping/);
+  });
+});

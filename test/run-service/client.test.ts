@@ -1,0 +1,166 @@
+import { createServer, type Server as NetServer, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { classify } from '../../src/batch/classify.ts';
+import { parseExactly } from '../../src/batch/digits.ts';
+import { connectRunService, type RunService } from '../../src/run-service/client.ts';
+import { keyFromEnvironment, keyFromFile, type ApiKey } from '../../src/run-service/key.ts';
+import { openTransport } from '../../src/run-service/transport.ts';
+
+const RUN = '0b3f1c1e-5a55-4c0e-9d3e-6a8f0f2f7a11';
+const order = {
+  deploymentId: RUN,
+  inputs: { seed: 1 },
+  gpu: 'L4',
+  webhook: 'http://runsheet.invalid/hook',
+} as const;
+const free = { gate: () => undefined, deadlineMs: 1_000 };
+
+const closers: (() => void)[] = [];
+afterEach(() => closers.splice(0).forEach((close) => close()));
+
+/** A service that does with each request what the test says, and keeps every byte that it was sent. */
+async function service(
+  act: (socket: Socket, asked: string, nth: number) => void,
+  key: ApiKey = keyFromEnvironment('key-000000001', 'TEST'),
+): Promise<RunService & { readonly asked: string[]; readonly connections: () => number }> {
+  const asked: string[] = [];
+  let connections = 0;
+  const server: NetServer = createServer((socket) => {
+    connections += 1;
+    socket.on('error', () => undefined);
+    socket.on('data', (chunk: Buffer) =>
+      act(socket, (asked.push(chunk.toString()), chunk.toString()), asked.length),
+    );
+    closers.push(() => socket.destroy());
+  }).listen(0, '127.0.0.1');
+  await new Promise<void>((done) => server.once('listening', done));
+  closers.push(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const client = connectRunService({
+    base: `http://127.0.0.1:${port}/api`,
+    key,
+    transport: openTransport(2),
+  });
+  return Object.assign(client, { asked, connections: () => connections });
+}
+
+function answer(status: number, body: string, headers = ''): string {
+  return `HTTP/1.1 ${status} X\r\ncontent-type: application/json\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+}
+
+describe('Queue Run', () => {
+  it('says what the service answered', async () => {
+    const { queueRun, asked } = await service((socket) => socket.write(answer(200, `{"run_id":"${RUN}"}`)));
+    expect(await queueRun(order, free)).toEqual({ begun: true, status: 200, runId: RUN });
+    expect(asked[0]).toContain('POST /api/run/deployment/queue');
+    expect(asked[0]).toContain('authorization: Bearer key-000000001');
+    expect(asked[0]).not.toMatch(/upgrade|h2c/i);
+  });
+
+  it('writes no byte where the gate does not open', async () => {
+    const { queueRun, asked } = await service((socket) => socket.end());
+    const gate = (): never => {
+      throw new Error('not now');
+    };
+    const facts = await queueRun(order, { ...free, gate });
+    expect(facts).toEqual({ begun: false, error: 'not now' });
+    expect(classify(facts)).toBe('not-sent');
+    expect(asked).toEqual([]);
+  });
+
+  it('is not sent where nobody listens', async () => {
+    const client = connectRunService({
+      base: 'http://127.0.0.1:1/api',
+      key: keyFromEnvironment('k', 'T'),
+      transport: openTransport(1),
+    });
+    const facts = await client.queueRun(order, free);
+    expect(facts.begun).toBe(false);
+    expect(classify(facts)).toBe('not-sent');
+  });
+
+  it.each([
+    ['the connection is reset after the request', (socket: Socket) => void socket.resetAndDestroy()],
+    ['the connection is closed after the request', (socket: Socket) => void socket.end()],
+    [
+      'the answer breaks off',
+      (socket: Socket) => void socket.end('HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{"run'),
+    ],
+    ['the answer is no HTTP', (socket: Socket) => void socket.end('hello\r\n\r\n')],
+    ['the answer never comes', () => undefined],
+    ['the answer has no run id', (socket: Socket) => void socket.write(answer(200, '{}'))],
+    ['the service failed', (socket: Socket) => void socket.write(answer(500, '{"detail":"oops"}'))],
+    [
+      'a worker behind it may have taken it',
+      (socket: Socket) => void socket.write(answer(429, '{"detail":"Error creating run: 429"}')),
+    ],
+  ])('is uncertain, and asked once, where %s', async (_, act) => {
+    const { queueRun, asked } = await service(act);
+    const facts = await queueRun(order, { ...free, deadlineMs: 300 });
+    expect(classify(facts)).toBe('uncertain');
+    expect(asked).toHaveLength(1);
+  });
+
+  it.each([
+    [429, '{"detail":"slow down"}', 'retry-after: 7\r\n', 'not-processed'],
+    [422, '{"detail":[{"loc":["body","inputs","seed"],"msg":"bad","type":"x"}]}', '', 'refused'],
+    [422, '{"detail":[{"loc":["body","deployment_id"],"msg":"bad","type":"x"}]}', '', 'pause'],
+    [402, '{"detail":"no credits"}', '', 'pause'],
+  ])('with %i %s is %4$s', async (status, body, headers, became) => {
+    const { queueRun } = await service((socket) => socket.write(answer(status, body, headers)));
+    const facts = await queueRun(order, free);
+    expect(classify(facts)).toBe(became);
+    expect(facts.retryAfterMs).toBe(headers === '' ? undefined : 7_000);
+  });
+
+  it('tries a fresh key once where the old one was refused', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'runsheet-key-'));
+    closers.push(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'key');
+    writeFileSync(file, 'old-key-000001\n');
+    const key = keyFromFile(file, 'RUNSHEET_API_KEY_FILE');
+    writeFileSync(file, 'new-key-000002\n');
+    const { queueRun, asked } = await service((socket, text) => {
+      const isNew = text.includes('Bearer new-key-000002');
+      socket.write(isNew ? answer(200, `{"run_id":"${RUN}"}`) : answer(401, '{"detail":"Invalid"}'));
+    }, key);
+    expect(await queueRun(order, free)).toMatchObject({ runId: RUN });
+    expect(asked).toHaveLength(2);
+  });
+
+  it('sends seeds of 64 bits digit for digit', async () => {
+    const { queueRun, asked } = await service((socket) => socket.write(answer(200, `{"run_id":"${RUN}"}`)));
+    await queueRun(
+      { ...order, inputs: parseExactly('{"seed":18446744073709551615}') as Record<string, unknown> },
+      free,
+    );
+    expect(asked.join('')).toContain('"seed":18446744073709551615');
+  });
+});
+
+describe('reading', () => {
+  it('knows a missing run from a broken service', async () => {
+    const missing = await service((socket) => socket.write(answer(404, '{"detail":"Run not found"}')));
+    expect(await missing.getRun(RUN)).toBeUndefined();
+    const broken = await service((socket) => socket.write(answer(503, '{"detail":"away"}')));
+    await expect(broken.getRun(RUN)).rejects.toMatchObject({ code: 'E304' });
+  });
+
+  it('says which key was refused without showing it', async () => {
+    const { getRun } = await service((socket) => socket.write(answer(401, '{"detail":"Invalid token"}')));
+    const error = await getRun(RUN).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'E301', exit: 4 });
+    expect(JSON.stringify(error) + String(error)).not.toContain('key-000000001');
+  });
+
+  it('does without what a service does not have', async () => {
+    const { getPrices, getProfile } = await service((socket) =>
+      socket.write(answer(404, '{"detail":"Not Found"}')),
+    );
+    expect([await getPrices(), await getProfile()]).toEqual([undefined, undefined]);
+  });
+});

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { request } from 'node:http';
+import pino from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { End, Seen } from '../../src/batch/messages.ts';
+import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
+import { openReceiver, type Receiver } from '../../src/webhook/receiver.ts';
+import { webhookUrl } from '../../src/webhook/token.ts';
+
+const SECRET = 'a secret';
+const NAME = { batch: 'b', row: 7, attempt: 1 };
+
+describe('the receiver', () => {
+  let receiver: Receiver;
+  let runs: Map<string, Run>;
+  let ends: End[];
+  let reads: number;
+  let temporalIsAway: boolean;
+
+  beforeEach(async () => {
+    [runs, ends, reads, temporalIsAway] = [new Map(), [], 0, false];
+    const tell = async <T>(into: T[], news: T): Promise<'taken'> => {
+      if (temporalIsAway) throw new Error('Temporal is away');
+      into.push(news);
+      return 'taken';
+    };
+    receiver = await openReceiver(
+      {
+        secret: SECRET,
+        getRun: async (_, runId) => {
+          reads += 1;
+          return runs.get(runId);
+        },
+        tellEnd: (_, end) => tell(ends, end),
+        tellSeen: (_, seen) => tell([] as Seen[], seen),
+        log: pino({ level: 'silent' }),
+      },
+      { host: '127.0.0.1', port: 0 },
+    );
+  });
+  afterEach(() => receiver.close());
+
+  /** A run of the service as it is now; its own webhook names an attempt. */
+  const has = (status: string, webhook = webhookUrl(NAME, SECRET, receiver.url)): string => {
+    const id = randomUUID();
+    const endedAt = status === 'running' ? null : '2026-11-21T10:00:00Z';
+    runs.set(id, runSchema.parse({ id, status, webhook, ended_at: endedAt, outputs: [] }));
+    return id;
+  };
+  const hook = (
+    runId: string,
+    status: string,
+    { method = 'POST', url = webhookUrl(NAME, SECRET, receiver.url), body = '' } = {},
+  ): Promise<number> =>
+    new Promise((done, failed) => {
+      const text = body || JSON.stringify({ event_type: 'run.updated', run_id: runId, status });
+      // Node frames the body of a GET only where it is told its length.
+      const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
+      const sent = request(url, { method, headers }, (answer) => {
+        answer.resume();
+        done(answer.statusCode ?? 0);
+      });
+      sent.on('error', failed);
+      sent.end(text);
+    });
+
+  it('tells the end of a run that Get Run confirms', async () => {
+    const runId = has('success');
+    expect(await hook(runId, 'success')).toBe(200);
+    expect(ends).toMatchObject([{ row: 7, attempt: 1, runId, outcome: 'succeeded' }]);
+  });
+
+  it('takes a GET with a body like a POST', async () => {
+    const runId = has('failed');
+    expect(await hook(runId, 'failed', { method: 'GET' })).toBe(200);
+    expect(ends).toMatchObject([{ runId, outcome: 'failed' }]);
+  });
+
+  it('believes Get Run and not the webhook', async () => {
+    const runId = has('running');
+    expect(await hook(runId, 'success')).toBe(200);
+    expect(ends).toEqual([]);
+  });
+
+  it('reads nothing for a status that ends no run', async () => {
+    expect(await hook(has('running'), 'running')).toBe(200);
+    expect(reads).toBe(0);
+  });
+
+  it('tells the same end once, however often it is called', async () => {
+    const runId = has('success');
+    for (let time = 0; time < 3; time += 1) expect(await hook(runId, 'success')).toBe(200);
+    expect(ends).toHaveLength(1);
+    expect(reads).toBe(1);
+  });
+
+  it('does not take a run of another attempt for this one', async () => {
+    const stranger = has('success', webhookUrl({ ...NAME, attempt: 2 }, SECRET, receiver.url));
+    expect(await hook(stranger, 'success')).toBe(200);
+    expect(ends).toEqual([]);
+  });
+
+  it('does not know an address that was signed by someone else', async () => {
+    const url = webhookUrl(NAME, 'another', receiver.url);
+    expect(await hook(has('success'), 'success', { url })).toBe(404);
+    expect(reads).toBe(0);
+  });
+
+  it('asks its sender to try again while Temporal is away, and has forgotten nothing then', async () => {
+    const runId = has('success');
+    temporalIsAway = true;
+    expect(await hook(runId, 'success')).toBe(503);
+    temporalIsAway = false;
+    expect(await hook(runId, 'success')).toBe(200);
+    expect(ends).toHaveLength(1);
+  });
+
+  it.each([
+    ['no JSON', 'nonsense', 400],
+    ['no run id', '{"status":"success"}', 400],
+    ['too much', `"${'x'.repeat(1 << 20)}"`, 413],
+  ])('refuses a body with %s', async (_, body, status) => {
+    expect(await hook('', '', { body })).toBe(status);
+    expect(reads).toBe(0);
+  });
+
+  it('says that it is well', async () => {
+    expect((await fetch(`${receiver.url}/healthz`)).status).toBe(200);
+  });
+});

@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isGenuine, readToken, webhookUrl } from '../../src/webhook/token.ts';
+
+const SECRET = 'a secret';
+const token = { batch: 'portraits-0123456789ab', row: 4_181, attempt: 2 };
+
+describe('a token', () => {
+  it('comes back from its webhook address, whatever the batch is called', () => {
+    const names = fc.record({
+      batch: fc.string({ minLength: 1, unit: 'grapheme' }).filter((name) => name.isWellFormed()),
+      row: fc.integer({ min: 1, max: 1_000_000 }),
+      attempt: fc.integer({ min: 1, max: 99 }),
+    });
+    fc.assert(
+      fc.property(names, fc.constantFrom('https://hooks.example', undefined), (name, receiver) => {
+        const read = readToken(webhookUrl(name, SECRET, receiver));
+        expect(read).toMatchObject(name);
+        expect(read && isGenuine(read, SECRET)).toBe(true);
+      }),
+    );
+  });
+
+  it('is genuine only with the secret it was made with', () => {
+    const read = readToken(webhookUrl(token, SECRET, undefined));
+    expect(read && isGenuine(read, 'another')).toBe(false);
+  });
+
+  it('speaks of one attempt only', () => {
+    const url = webhookUrl(token, SECRET, undefined).replace('/4181/2/', '/4181/3/');
+    const read = readToken(url);
+    expect(read).toMatchObject({ row: 4_181, attempt: 3 });
+    expect(read && isGenuine(read, SECRET)).toBe(false);
+  });
+
+  it('is not read from an address that carries none', () => {
+    for (const url of [
+      undefined,
+      '',
+      '/hook/2/b/1/1/00',
+      'http://x/hook/1/b/0x1/1/',
+      `/hook/1/b/1/1/${'0'.repeat(33)}`,
+    ])
+      expect(readToken(url)).toBeUndefined();
+  });
+
+  it('has a host that cannot exist where there is no receiver', () => {
+    expect(new URL(webhookUrl(token, SECRET, undefined)).host).toBe('runsheet.invalid');
+  });
+});
