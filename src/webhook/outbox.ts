@@ -25,11 +25,11 @@ type Lane<T> = {
 };
 
 const GAP_MIN_MS = 30;
-const GAP_MAX_MS = 60;
+const GAP_MAX_MS = 100;
 /** Milliseconds of gap for each piece of news a second. */
-const GAP_MS_PER_RATE = 0.1;
-/** As many slots as one group fills. */
-const ENOUGH = GROUP_ATTEMPTS;
+const GAP_MS_PER_RATE = 0.2;
+/** As many slots as two groups fill. */
+const ENOUGH = 2 * GROUP_ATTEMPTS;
 /** How long a rush is remembered. */
 const RATE_MEMORY_MS = 1_000;
 
