@@ -14,7 +14,8 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 const isSource = import.meta.url.endsWith('.ts');
 const PACKED = at('../../workflow-bundle.js');
 const KEPT = at('../../node_modules/.cache/runsheet');
-const ENTRY = at(`../../workflows/index.${isSource ? 'ts' : 'js'}`);
+const workflowFile = (name: string): string => at(`../../workflows/${name}.${isSource ? 'ts' : 'js'}`);
+const ENTRY = workflowFile('index');
 
 export async function workflowBundle(): Promise<WorkflowBundle> {
   if (!isSource && existsSync(PACKED)) return { codePath: PACKED };
@@ -28,6 +29,7 @@ export async function makeBundle(): Promise<string> {
   const quiet = { trace() {}, debug() {}, info() {}, warn() {}, error() {}, log() {} };
   const { code } = await bundleWorkflowCode({
     workflowsPath: ENTRY,
+    workflowInterceptorModules: [workflowFile('recorded-moments')],
     logger: quiet,
     // Without the bundler's remarks on each import it is 26 KB smaller.
     webpackConfigHook: (config) => ({ ...config, output: { ...config.output, pathinfo: false } }),
@@ -52,6 +54,6 @@ async function sourcesHash(): Promise<string> {
     for (const name of (await readdir(folder)).sort())
       hash.update(name).update(await readFile(join(folder, name)));
   }
-  hash.update(await readFile(at('../../package.json')));
+  for (const file of ['../../package.json', import.meta.url]) hash.update(await readFile(at(file)));
   return hash.digest('hex').slice(0, 16);
 }

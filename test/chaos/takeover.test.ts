@@ -1,0 +1,76 @@
+import type { Client } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { End } from '../../src/batch/messages.ts';
+import { workflowIdOf } from '../../src/batch/ids.ts';
+import { standingOf } from '../../src/run-service/ending.ts';
+import { connectClient } from '../../src/temporal/connect.ts';
+import { batchLine } from '../../src/temporal/batches.ts';
+import { replay } from '../histories/replay.ts';
+import { Stage, until } from '../stage/stage.ts';
+import { expectOneRunPerRow } from '../stage/truth.ts';
+
+const ROWS = 32;
+const DEPLOYMENTS = JSON.stringify([
+  { name: 'portraits', concurrencyLimit: 8, coldStartSeconds: 0, runSeconds: 2.5, runSpread: 0 },
+]);
+
+// A query waits at the queue of the worker that is gone. When another worker takes it, the server gives it with all events
+// of that moment, also those that no workflow task has been started for yet, and the SDK applies them there and then. What
+// the workflow decides in such a moment would stand in no history.
+describe('a query that a dead worker leaves behind', () => {
+  let stage = new Stage();
+  let client: Client;
+  let disconnect = async (): Promise<void> => undefined;
+
+  beforeEach(async () => {
+    stage = new Stage();
+    await stage.temporal();
+    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+    const { TEMPORAL_ADDRESS: address = '', TEMPORAL_NAMESPACE: namespace = '' } = stage.environment;
+    ({ client, close: disconnect } = await connectClient({
+      address,
+      namespace,
+      from: 'the test',
+      options: {},
+    }));
+  });
+  afterEach(async () => {
+    await disconnect();
+    await stage.close();
+  });
+
+  it('does not make the next worker write a history that no worker can replay', async () => {
+    const worker = await stage.worker();
+    const batch = (
+      await stage.run(['submit', stage.sheet(ROWS), '-d', 'portraits', '-c', '8'])
+    ).stdout.trim();
+    // All slots are full, and nothing happens until their runs end.
+    await until(async () => (await stage.truth()).length >= 16, 'a second wave is under way');
+    await stage.worker();
+    await worker.kill('SIGKILL');
+
+    const line = batchLine(client);
+    const query = line.watch(batch).catch((error: unknown) => error);
+    await until(async () => (await endsOf(stage, 8)).length === 8, 'the second wave has ended');
+    const [first, ...others] = await endsOf(stage, 8);
+    await line.tellEnds(batch, 'look', first ? [first] : []);
+    await query;
+    await line.tellEnds(batch, 'look', others);
+
+    const waited = await stage.run(['wait', batch]);
+    expect(waited.code).toBe(0);
+    expectOneRunPerRow(await stage.truth(), ROWS);
+    const history = await client.workflow.getHandle(workflowIdOf(batch)).fetchHistory();
+    await expect(replay(historyToJSON(history))).resolves.toBeUndefined();
+  });
+});
+
+/** The ends of the runs after the first so many, as a look would tell them. */
+async function endsOf(stage: Stage, after: number): Promise<readonly End[]> {
+  const ended = (await stage.truth()).slice(after).filter((run) => standingOf(run).kind === 'ended');
+  return ended.map((run) => {
+    const [, row = '', attempt = ''] = /\/(\d+)\/(\d+)\/[0-9a-f]{32}$/.exec(run.webhook ?? '') ?? [];
+    return { row: Number(row), attempt: Number(attempt), runId: run.id, outcome: 'succeeded' };
+  });
+}

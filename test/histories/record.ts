@@ -1,0 +1,99 @@
+// Records the histories that the replay test replays, for the newest rules: node test/histories/record.ts
+// Run it when src/batch/rules.ts gets a new number, and keep the older recordings as they are.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { workflowIdOf } from '../../src/batch/ids.ts';
+import { NEWEST_RULES } from '../../src/batch/rules.ts';
+import { connectClient } from '../../src/temporal/connect.ts';
+import { Stage, until } from '../stage/stage.ts';
+
+const folder = join(import.meta.dirname, `rules-${NEWEST_RULES}`);
+
+type Scene = {
+  readonly rows: number;
+  readonly cap: number;
+  readonly runSeconds: number;
+  readonly faults?: readonly string[];
+  readonly flags?: readonly string[];
+  /** What happens to the worker while the batch runs. */
+  readonly meanwhile?: (stage: Stage, worker: Awaited<ReturnType<Stage['worker']>>) => Promise<void>;
+};
+
+const SCENES: Readonly<Record<string, Scene>> = {
+  'rows-that-fail-and-are-tried-again': { rows: 60, cap: 12, runSeconds: 0.2, faults: ['--fault', 'fail=0.3'] },
+  'answers-that-are-dropped': { rows: 40, cap: 8, runSeconds: 0.3, faults: ['--fault', 'drop-answer=0.2'] },
+  'without-webhooks': { rows: 40, cap: 8, runSeconds: 0.3, flags: ['--poll'] },
+  'a-worker-killed': {
+    rows: 80,
+    cap: 16,
+    runSeconds: 0.4,
+    meanwhile: async (stage, worker) => {
+      await until(async () => (await stage.truth()).length >= 30, 'the batch is under way');
+      await worker.kill('SIGKILL');
+      await stage.worker();
+    },
+  },
+  cancelled: {
+    rows: 60,
+    cap: 6,
+    runSeconds: 0.5,
+    meanwhile: async (stage) => {
+      await until(async () => (await stage.truth()).length >= 12, 'the batch is under way');
+      await stage.run(['cancel', batchOf(stage), '--running']);
+    },
+  },
+  'after-a-continue-as-new': { rows: 480, cap: 2, runSeconds: 0.02 },
+};
+
+const batchOf = (stage: Stage): string => stage.batch().split('/').at(-1) ?? '';
+
+async function record(name: string, scene: Scene): Promise<void> {
+  const stage = new Stage();
+  try {
+    await stage.temporal();
+    const deployment = { name: 'portraits', concurrencyLimit: scene.cap, coldStartSeconds: 0, runSeconds: scene.runSeconds };
+    const deployments = stage.write('deployments.json', JSON.stringify([deployment]));
+    await stage.service(['--deployments', deployments, ...(scene.faults ?? [])]);
+    const worker = await stage.worker();
+    const words = ['run', stage.sheet(scene.rows), '-d', 'portraits', '-c', String(scene.cap), ...(scene.flags ?? [])];
+    const command = stage.start(words);
+    await command.says(/progress state=running/);
+    await scene.meanwhile?.(stage, worker);
+    await command.ended;
+    await keep(name, stage);
+  } finally {
+    await stage.close();
+  }
+}
+
+/** The history of the last execution; of a batch that continued as new, the one that was carried on. */
+async function keep(name: string, stage: Stage): Promise<void> {
+  const { TEMPORAL_ADDRESS: address = '', TEMPORAL_NAMESPACE: namespace = '' } = stage.environment;
+  const { client, close } = await connectClient({ address, namespace, from: 'the recorder', options: {} });
+  const history = await client.workflow.getHandle(workflowIdOf(batchOf(stage))).fetchHistory();
+  await close();
+  const text = withoutPlace(historyToJSON(history), stage.folder);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, `${name}.json.gz`), gzipSync(text, { level: 9 }));
+  console.log(`${name}: ${history.events?.length} events, ${text.length} characters`);
+}
+
+/** The recording machine's name and folders mean nothing to a replay. */
+function withoutPlace(history: string, place: string): string {
+  return history
+    .replaceAll(/"identity":\s*"[^"]*"/g, '"identity":"recorder"')
+    .replaceAll(/"data":\s*"([A-Za-z0-9+/=]+)"/g, (whole, base64: string) => {
+      const text = Buffer.from(base64, 'base64').toString();
+      return text.includes(place)
+        ? `"data":"${Buffer.from(text.replaceAll(place, '/recorded')).toString('base64')}"`
+        : whole;
+    });
+}
+
+const wanted = process.argv.slice(2);
+for (const [name, scene] of Object.entries(SCENES)) {
+  if (wanted.length === 0 || wanted.includes(name)) await record(name, scene);
+}
