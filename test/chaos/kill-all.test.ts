@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { openGateway, type Gateway } from '../stage/gateway.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow, mostOutstanding } from '../stage/truth.ts';
 
@@ -9,7 +10,11 @@ const DEPLOYMENTS = JSON.stringify([
 
 describe('SIGKILL of the whole process tree in mid-batch', () => {
   let stage = new Stage();
-  afterEach(() => stage.close());
+  let gateway: Gateway | undefined;
+  afterEach(async () => {
+    await stage.close();
+    await gateway?.close();
+  });
 
   it.each([
     ['a service that keeps its word', []],
@@ -17,15 +22,19 @@ describe('SIGKILL of the whole process tree in mid-batch', () => {
   ])('the same command again brings every row to success, no row has two runs: %s', async (_, faults) => {
     stage = new Stage();
     const deployments = stage.write('deployments.json', DEPLOYMENTS);
-    await stage.service(['--deployments', deployments, ...faults]);
+    const service = await stage.service(['--deployments', deployments, ...faults]);
+    gateway = await openGateway(service.base, 200);
+    const { inFlight } = gateway;
+    stage.environment = { ...stage.environment, RUNSHEET_API_URL: gateway.base };
     const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '24'];
 
     for (const enough of [60, 200]) {
       const command = stage.start(words);
       await until(async () => {
         const runs = await stage.truth();
-        return runs.length >= enough && runs.filter(({ endedAtMs }) => endedAtMs === undefined).length >= 10;
-      }, `${enough} runs were bought and 10 are outstanding`);
+        const outstanding = runs.filter(({ endedAtMs }) => endedAtMs === undefined).length;
+        return runs.length >= enough && outstanding >= 10 && inFlight() > 0;
+      }, `${enough} runs were bought, 10 are outstanding and a group is in flight`);
       await command.killTree();
     }
 

@@ -1,0 +1,58 @@
+// Stands between our worker and a run service, passes everything on, and holds the answers to Queue Run back for a while:
+// so a test knows that calls are on the wire, taken by the service and not yet answered, at the moment it acts.
+
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Agent, request } from 'undici';
+
+export type Gateway = {
+  /** What to use in place of the service's base address. */
+  readonly base: string;
+  /** Queue Run calls that have no answer yet. */
+  readonly inFlight: () => number;
+  readonly close: () => Promise<void>;
+};
+
+export async function openGateway(service: string, holdMs: number): Promise<Gateway> {
+  const { origin, pathname } = new URL(service);
+  const dispatcher = new Agent();
+  let inFlight = 0;
+
+  const pass = async (asked: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const isQueue = asked.method === 'POST' && asked.url?.endsWith('/queue') === true;
+    inFlight += Number(isQueue);
+    try {
+      const chunks: Buffer[] = [];
+      for await (const chunk of asked) chunks.push(chunk as Buffer);
+      const { host: _, connection: __, ...headers } = asked.headers;
+      const method = asked.method as 'GET' | 'POST';
+      const body = chunks.length > 0 ? Buffer.concat(chunks) : null;
+      const answer = await request(`${origin}${asked.url}`, { method, headers, body, dispatcher });
+      const bytes = Buffer.from(await answer.body.arrayBuffer());
+      if (isQueue) await wait(holdMs);
+      response
+        .writeHead(answer.statusCode, { 'content-type': String(answer.headers['content-type']) })
+        .end(bytes);
+    } catch {
+      // The service cut the connection; whoever asked sees the same.
+      response.destroy();
+    } finally {
+      inFlight -= Number(isQueue);
+    }
+  };
+
+  const server = createServer((asked, response) => void pass(asked, response)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    base: `http://127.0.0.1:${port}${pathname}`,
+    inFlight: () => inFlight,
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await dispatcher.close();
+    },
+  };
+}
