@@ -7,7 +7,8 @@ import type { Download } from '../src/run-service/download.ts';
 import type { SheetRow } from '../src/sheet/pages.ts';
 import type { BatchFile } from '../src/store/batch-file.ts';
 import type { Store } from '../src/store/store.ts';
-import type { BatchLine } from '../src/temporal/batches.ts';
+import type { End, Seen } from '../src/batch/messages.ts';
+import type { Watch } from '../src/batch/watching.ts';
 
 export type BatchPlace = { readonly batch: string; readonly folder: string };
 
@@ -25,7 +26,6 @@ export type Hands = {
   readRows(store: Store, rows: readonly number[]): Promise<ReadonlyMap<number, SheetRow>>;
   /** Completing and heartbeating activities by their task token. */
   readonly activities: AsyncCompletionClient;
-  /** Talking to running batches. */
   readonly batches: BatchLine;
   /** Resolves when this worker next tells the batch of ended runs, at once where that is not about to happen. */
   readonly ride: (batch: string) => Promise<void>;
@@ -37,6 +37,14 @@ export type Hands = {
   };
   readonly wire: Wire;
   readonly log: Logger;
+};
+
+/** What is asked of running batches and told them. */
+export type BatchLine = {
+  /** What to look at; undefined while the batch has not read its order. */
+  watch(batch: string): Promise<Watch | undefined>;
+  tellEnds(batch: string, by: 'webhook' | 'look', ends: readonly End[]): Promise<unknown>;
+  tellSeen(batch: string, seen: readonly Seen[]): Promise<unknown>;
 };
 
 /** The worker's view of its Queue Run calls. */

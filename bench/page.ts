@@ -13,10 +13,6 @@ export type Figures = {
   readonly memory: readonly Memory[];
 };
 
-export function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
-
 export function pageOf({ throughput, start, steady, memory }: Figures): string {
   const [first] = throughput;
   return [

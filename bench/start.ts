@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { programFile } from '../src/temporal/embedded/processes.ts';
-import { median } from './page.ts';
+import { median } from './median.ts';
 import { firstRunAt } from './batch.ts';
 import { KEY, startService } from './servers.ts';
 import { makeSheet } from './sheet.ts';

@@ -1,7 +1,7 @@
 // Many short runs: how far the rate is from the ideal, and from that of a plain loop in the same minutes.
 
 import { Place, type Backend } from './place.ts';
-import { median } from './page.ts';
+import { median } from './median.ts';
 
 const CAP = 200;
 const RUN_SECONDS = 0.1;

@@ -48,7 +48,6 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/sheet',
     'src/store',
     'src/webhook',
-    'type:src/temporal',
     'type:pino',
   ],
   'src/worker.ts': [
