@@ -1,12 +1,12 @@
 # The worker, and every other command. Built in two steps, so that the image carries what a package carries.
-FROM node:24.11-bookworm-slim AS build
+FROM node:24.21-bookworm-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund
 COPY . .
 RUN node bin/build.mjs && npm ci --no-audit --no-fund --omit=dev && rm -rf node_modules/node-linux-*
 
-FROM node:24.11-bookworm-slim
+FROM node:24.21-bookworm-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /build/package.json ./

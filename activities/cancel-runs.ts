@@ -1,6 +1,5 @@
 // Asks the service to cancel runs. A run that it will not cancel goes on, and its end comes like any other.
 
-import { heartbeat } from '@temporalio/activity';
 import type { Seen } from '../src/batch/messages.ts';
 import { atOnce } from './at-once.ts';
 import type { BatchPlace, Hands } from './hands.ts';
@@ -13,7 +12,6 @@ export async function cancelRuns(
 ): Promise<void> {
   const { service } = await hands.open(order);
   const refused = await atOnce(order.runs, AT_ONCE, async (run) => {
-    heartbeat();
     return (await service.cancelRun(run.runId)) ? [] : [run];
   });
   if (refused.flat().length > 0) {

@@ -1,4 +1,3 @@
-import { heartbeat } from '@temporalio/activity';
 import type { BatchView } from '../src/batch/view.ts';
 import { writeResults } from '../src/results/results.ts';
 import type { BatchPlace, Hands } from './hands.ts';
@@ -12,11 +11,5 @@ export type CloseOrder = BatchPlace & {
 /** Writes what the user asked for in the first place. Doing it twice makes the same files. */
 export async function close(hands: Hands, order: CloseOrder): Promise<void> {
   const { file, store } = await hands.open(order);
-  await writeResults({
-    file,
-    store,
-    view: order.view,
-    startedAt: order.startedAt,
-    onProgress: () => heartbeat(),
-  });
+  await writeResults({ file, store, view: order.view, startedAt: order.startedAt });
 }

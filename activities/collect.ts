@@ -1,8 +1,9 @@
 // Writes one part: up to a hundred rows that have their outcome, with the files of those that succeeded. The part is
 // written in one piece at the end, so that doing it twice, or half and then again, makes the same files.
 
-import { heartbeat } from '@temporalio/activity';
+import { activityInfo } from '@temporalio/activity';
 import { costOf } from '../src/batch/gpu.ts';
+import { reasonOf } from '../src/errors.ts';
 import { partName } from '../src/batch/ids.ts';
 import type { RowEnd } from '../src/batch/messages.ts';
 import type { PastAttempt } from '../src/batch/outcome.ts';
@@ -18,16 +19,18 @@ export type PartOrder = BatchPlace & { readonly part: number; readonly rows: rea
 
 const ROWS_AT_ONCE = 16;
 
+/** Tries of this activity, half a minute apart in the end, after which what cannot be read is taken for lost. */
+const LAST_RESORT = 12;
+
 export async function collect(hands: Hands, order: PartOrder): Promise<Tally> {
   const open = await hands.open(order);
   const rows = await hands.readRows(
     open.store,
     order.rows.map(({ row }) => row),
   );
-  const records = await atOnce(order.rows, ROWS_AT_ONCE, async (end) => {
-    heartbeat();
-    return recordOf(hands, open, end, rows.get(end.row));
-  });
+  const records = await atOnce(order.rows, ROWS_AT_ONCE, (end) =>
+    recordOf(hands, open, end, rows.get(end.row)),
+  );
   await open.store.write(
     partName(order.part),
     records.map((record) => `${JSON.stringify(record)}\n`).join(''),
@@ -42,11 +45,11 @@ async function recordOf(
   row: SheetRow | undefined,
 ): Promise<RowRecord> {
   if (row === undefined) throw new Error(`row ${end.row} is not in its page`);
-  const attempts = await Promise.all(end.attempts.map((attempt) => attemptRecord(open, attempt)));
+  const attempts = await Promise.all(end.attempts.map((attempt) => attemptRecord(hands, open, attempt)));
   const last = end.attempts.at(-1);
   const delivery =
     last?.outcome === 'succeeded' && last.runId !== undefined
-      ? await deliver(hands, open, last.runId, row.key)
+      ? await deliver(hands, open, last.runId, row.key, activityInfo().attempt >= LAST_RESORT)
       : { outcome: outcomeOf(last), reason: last?.reason, files: [], texts: [] };
   return {
     row: row.row,
@@ -65,9 +68,13 @@ async function recordOf(
 const outcomeOf = (last: PastAttempt | undefined): RowRecord['outcome'] =>
   last === undefined || last.outcome === 'absent' ? 'cancelled' : last.outcome;
 
-async function attemptRecord({ file, service }: OpenBatch, past: PastAttempt): Promise<AttemptRecord> {
+async function attemptRecord(
+  hands: Hands,
+  { file, service }: OpenBatch,
+  past: PastAttempt,
+): Promise<AttemptRecord> {
   const { attempt, outcome, reason, runId } = past;
-  const run = runId === undefined ? undefined : await service.getRun(runId);
+  const run = runId === undefined ? undefined : await usageRun(hands, service, runId);
   return {
     attempt,
     outcome,
@@ -75,6 +82,24 @@ async function attemptRecord({ file, service }: OpenBatch, past: PastAttempt): P
     ...(runId === undefined ? {} : { run_id: runId }),
     ...(run === undefined ? {} : usageOf(run, file.service.prices)),
   };
+}
+
+/** The run of an attempt; undefined where it cannot be read any more: its times must not hold a hundred rows back. */
+async function usageRun(
+  hands: Hands,
+  service: OpenBatch['service'],
+  runId: string,
+): Promise<Run | undefined> {
+  try {
+    return await service.getRun(runId);
+  } catch (error) {
+    if (activityInfo().attempt < LAST_RESORT) throw error;
+    hands.log.warn(
+      { runId, reason: reasonOf(error) },
+      'a run cannot be read; its times and its cost stay unknown',
+    );
+    return undefined;
+  }
 }
 
 function usageOf(run: Run, prices: Readonly<Record<string, number>>): Partial<AttemptRecord> {

@@ -18,24 +18,70 @@ export type Delivery = {
   readonly texts: readonly string[];
 };
 
-const TRIES = 4;
-const TRY_AGAIN_MS = 400;
+/** A file that cannot be fetched is tried for a minute, outputs that are not there for a few seconds. */
+const FETCH_TRIES = 8;
+const EMPTY_TRIES = 4;
+const AGAIN_MS = 400;
+const AGAIN_MAX_MS = 20_000;
 
-export async function deliver(hands: Hands, open: OpenBatch, runId: string, key: string): Promise<Delivery> {
-  let reason = '';
-  for (let tries = 1; tries <= TRIES; tries += 1) {
-    const run = await open.service.getRun(runId);
-    try {
-      const delivery = run && (await deliverOnce(hands, open.store, run, key));
-      if (delivery) return delivery;
-      reason = 'the run succeeded without any output';
-    } catch (error) {
-      reason = reasonOf(error);
-    }
+/** The batch folder failed, which says nothing about the run. */
+class FolderFault extends Error {
+  override readonly name = 'FolderFault';
+}
+
+/**
+ * Delivered, or failed once the files were asked for often enough. Throws where the batch folder or the service itself
+ * fails, to be tried again as a whole; with `isLastResort` a run that cannot be read is taken for one without files.
+ */
+export async function deliver(
+  hands: Hands,
+  open: OpenBatch,
+  runId: string,
+  key: string,
+  isLastResort = false,
+): Promise<Delivery> {
+  for (let tries = 1; ; tries += 1) {
+    const { delivery, reason, isOver } = await attemptDelivery(hands, open, {
+      runId,
+      key,
+      tries,
+      isLastResort,
+    });
+    if (delivery) return delivery;
+    if (isOver) return { outcome: 'failed', reason: `outputs_missing: ${reason}`, files: [], texts: [] };
     open.service.forget(runId);
-    if (tries < TRIES) await wait(TRY_AGAIN_MS * tries);
+    await wait(Math.min(AGAIN_MAX_MS, AGAIN_MS * 2 ** (tries - 1)));
   }
-  return { outcome: 'failed', reason: `outputs_missing: ${reason}`, files: [], texts: [] };
+}
+
+type Attempted = { readonly delivery?: Delivery; readonly reason: string; readonly isOver: boolean };
+
+async function attemptDelivery(
+  hands: Hands,
+  open: OpenBatch,
+  { runId, key, tries, isLastResort }: { runId: string; key: string; tries: number; isLastResort: boolean },
+): Promise<Attempted> {
+  const run = await open.service.getRun(runId).catch((error: unknown) => {
+    if (!isLastResort) throw error;
+    return undefined;
+  });
+  try {
+    const delivery = run && (await deliverOnce(hands, open.store, run, key));
+    if (delivery) return { delivery, reason: '', isOver: true };
+    return { reason: 'the run succeeded without any output', isOver: tries >= EMPTY_TRIES };
+  } catch (error) {
+    if (error instanceof FolderFault) throw error.cause;
+    return { reason: reasonOf(error), isOver: tries >= FETCH_TRIES };
+  }
+}
+
+/** Tells what the folder did wrong from what a file's host did. */
+async function inFolder<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw new FolderFault(reasonOf(error), { cause: error });
+  }
 }
 
 /** undefined while the run shows no output at all. */
@@ -85,7 +131,7 @@ async function takeHead(
 }
 
 async function writeSmall(store: Store, path: string, bytes: Uint8Array): Promise<number> {
-  await store.write(path, bytes, 'cached');
+  await inFolder(store.write(path, bytes, 'cached'));
   return bytes.byteLength;
 }
 
@@ -96,16 +142,16 @@ async function writeLarge(
   rest: AsyncIterator<Uint8Array>,
   hash: Hash,
 ): Promise<number> {
-  const draft = await store.draft(path);
+  const draft = await inFolder(store.draft(path));
   let bytes = head.byteLength;
   try {
-    await draft.write(head);
+    await inFolder(draft.write(head));
     for (let next = await rest.next(); !next.done; next = await rest.next()) {
-      await draft.write(next.value);
+      await inFolder(draft.write(next.value));
       hash.update(next.value);
       bytes += next.value.byteLength;
     }
-    await draft.commit();
+    await inFolder(draft.commit());
   } finally {
     await draft.discard();
   }

@@ -1,7 +1,6 @@
 // Reads the run lists for attempts of which nobody knows whether they became runs (R10, R11). It only reports what the
 // list holds; what that proves is decided in `src/batch/doubt.ts`.
 
-import { heartbeat } from '@temporalio/activity';
 import type { AttemptName, ListLook, Seen } from '../src/batch/messages.ts';
 import { reasonOf } from '../src/errors.ts';
 import type { Run } from '../src/run-service/contract/run.ts';
@@ -55,7 +54,6 @@ async function read(
     const runs =
       workflowId === undefined ? undefined : await service.listRuns(workflowId, { limit: LIST_PAGE, offset });
     if (runs === undefined) return { answer: 'none', found, control: false };
-    heartbeat();
     found.push(...runs.flatMap((run) => wantedRun(run, file.batch, wanted)));
     hasControl ||= runs.some(({ id }) => id === control);
     // Newest first: a page that reaches back far enough, or is not full, is the last that can matter.

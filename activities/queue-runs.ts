@@ -31,7 +31,7 @@ export async function queueRuns(hands: Hands, order: GroupOrder): Promise<readon
     requests.map(async (request) => answers.push(await send(request, lease, hands.wire))),
   );
   await pulseWhile(sending, lease, answers);
-  // Both within one workflow task, where the ends of runs come fast; the pulses go on meanwhile if it takes long.
+  // Both within one workflow task, where the ends of runs come fast.
   await hands.ride(order.batch);
   await complete(hands, order, taskToken, answers);
   throw new CompleteAsyncError();
@@ -75,10 +75,13 @@ function requestFor(
 
 async function send({ name, open, request }: Prepared, lease: Lease, wire: Wire): Promise<Answer> {
   let refusedBy: NotAllowed | undefined;
+  let isOnWire = false;
   const gate = (): void => {
     try {
       lease.check();
-      wire.began();
+      // A call that is repeated with a fresh key is one call.
+      if (!isOnWire) wire.began();
+      isOnWire = true;
     } catch (error) {
       if (error instanceof NotAllowed) refusedBy = error;
       throw error;
@@ -88,7 +91,7 @@ async function send({ name, open, request }: Prepared, lease: Lease, wire: Wire)
     gate,
     deadlineMs: open.file.service.timing.postDeadlineMs,
   });
-  if (facts.begun) wire.answered();
+  if (isOnWire) wire.answered();
   // Another worker can take such an attempt at once: waiting would help nobody.
   return refusedBy
     ? { ...name, became: 'not-sent', retryAfterMs: 0, reason: refusedBy.message }

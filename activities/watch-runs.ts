@@ -1,7 +1,7 @@
 // One look of the durable poll (R18): asks the workflow what is outstanding, asks the service, signals what has ended,
 // and fails on purpose with the time of the next look. Whatever goes wrong here only makes the next look the next try.
 
-import { activityInfo, heartbeat } from '@temporalio/activity';
+import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { SAFETY_LOOK_MS } from '../src/batch/limits.ts';
 import type { End } from '../src/batch/messages.ts';
@@ -19,7 +19,7 @@ const GETS_AT_ONCE = 16;
 const ENDS_PER_SIGNAL = 500;
 const LIST_PAGE = 200;
 
-/** A run that the service has not known for this long after it accepted it has vanished. */
+/** A run that the service has said for this long that it does not know has vanished. */
 const VANISHED_AFTER_MS = 60_000;
 
 export async function watchRuns(hands: Hands, order: WatchOrder): Promise<never> {
@@ -44,7 +44,7 @@ async function look(hands: Hands, order: WatchOrder): Promise<number> {
       { batch: order.batch, runs: watch.runs.length, lookAgainMs: watch.lookAgainMs },
       'looks at the outstanding runs',
     );
-    for await (const ends of endsAmong(open, watch.runs)) {
+    for await (const ends of endsAmong(hands, open, watch.runs)) {
       if (ends.length > 0) await hands.batches.tellEnds(order.batch, 'look', ends);
     }
     return watch.lookAgainMs;
@@ -55,14 +55,27 @@ async function look(hands: Hands, order: WatchOrder): Promise<number> {
 }
 
 /** Ends found, at most a signal's worth at a time: those that a list shows as ended, or all where there is no list. */
-async function* endsAmong(open: OpenBatch, runs: readonly Watched[]): AsyncGenerator<readonly End[]> {
-  const openIds = await stillOpen(open, runs);
+async function* endsAmong(
+  hands: Hands,
+  open: OpenBatch,
+  runs: readonly Watched[],
+): AsyncGenerator<readonly End[]> {
+  const openIds = await stillOpen(open, runs).catch((error: unknown) => {
+    hands.log.warn(
+      { batch: open.file.batch, reason: reasonOf(error) },
+      'the run list failed; each run is read instead',
+    );
+    return new Set<string>();
+  });
   const suspects = runs.filter(({ runId }) => !openIds.has(runId));
   for (let from = 0; from < suspects.length; from += ENDS_PER_SIGNAL) {
-    const ends = await atOnce(suspects.slice(from, from + ENDS_PER_SIGNAL), GETS_AT_ONCE, (watched) => {
-      heartbeat();
-      return endOf(open, watched);
-    });
+    const ends = await atOnce(suspects.slice(from, from + ENDS_PER_SIGNAL), GETS_AT_ONCE, (watched) =>
+      endOf(open, watched).catch((error: unknown) => {
+        // One run that cannot be read must not hide the ends of the others.
+        hands.log.warn({ runId: watched.runId, reason: reasonOf(error) }, 'a run could not be read');
+        return undefined;
+      }),
+    );
     yield ends.filter((end) => end !== undefined);
   }
 }
@@ -79,7 +92,6 @@ async function stillOpen(
   const pagesMost = 2 + Math.ceil((4 * runs.length) / LIST_PAGE);
   for (let page = 0; wanted.size > 0 && page < pagesMost; page += 1) {
     const listed = await service.listRuns(workflowId, { limit: LIST_PAGE, offset: page * LIST_PAGE });
-    heartbeat();
     for (const run of listed ?? []) {
       if (wanted.delete(run.id) && !isTerminal(run.status)) open.add(run.id);
     }
@@ -89,20 +101,28 @@ async function stillOpen(
 }
 
 /** The confirmed end of a run; undefined while it has none. */
-async function endOf(
-  { service }: OpenBatch,
-  { row, attempt, runId, since }: Watched,
-): Promise<End | undefined> {
+async function endOf({ service }: OpenBatch, { row, attempt, runId }: Watched): Promise<End | undefined> {
   const run = await service.getRun(runId);
-  if (run === undefined) {
-    if (Date.now() - since < VANISHED_AFTER_MS || (await service.getRun(runId))) return undefined;
-    return { row, attempt, runId, outcome: 'unknown', reason: 'the service does not know the run any more' };
-  }
+  if (run === undefined) return hasVanished(runId) ? toEnd({ row, attempt, runId }, VANISHED) : undefined;
+  missedSince.delete(runId);
   // An answer about another run says nothing about this one.
   if (run.id !== runId) return undefined;
   const standing = standingOf(run);
   if (standing.kind === 'stale') return endOfStale(service, run, { row, attempt, runId });
   return standing.kind === 'ended' ? toEnd({ row, attempt, runId }, standing) : undefined;
+}
+
+const VANISHED = { outcome: 'unknown', reason: 'the service does not know the run any more' } as const;
+
+/** Since when this worker's looks have not found a run, by run id. */
+const missedSince = new Map<string, number>();
+
+function hasVanished(runId: string): boolean {
+  const since = missedSince.get(runId) ?? Date.now();
+  missedSince.set(runId, since);
+  const isSo = Date.now() - since >= VANISHED_AFTER_MS;
+  if (isSo) missedSince.delete(runId);
+  return isSo;
 }
 
 /** R8: reported as timed out, and yet it may start tomorrow; cancelled here, or reported as possible spend. */

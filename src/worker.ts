@@ -80,7 +80,7 @@ export async function startWorker(order: WorkerOrder): Promise<RunningWorker> {
     activities: client.activity,
     batches,
     ride: (batch) => ends.ride(batch),
-    download: downloads(openTransport(CONNECTIONS)),
+    download: downloads(openTransport(CONNECTIONS, 'files')),
     webhooks: { secret: webhookSecret(config), receiver: () => config.webhook.url ?? receiver?.url },
     wire: { stopping: stopping.signal, began: () => (wire.count += 1), answered: () => (wire.count -= 1) },
     log,

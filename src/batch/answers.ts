@@ -4,7 +4,7 @@
 import type { Sending } from './entry.ts';
 import { enterAdopted, enterPost } from './ledger.ts';
 import { HOLD_BASE_MS, HOLD_MAX_MS, LEASE_MS, REASON_CHARS, RETRY_AFTER_MAX_MS } from './limits.ts';
-import type { Answer, Command, Event, Unaccepted } from './messages.ts';
+import type { Answer, AttemptName, Command, Event, Unaccepted } from './messages.ts';
 import { endRow, run } from './ends.ts';
 import { put, type State } from './state.ts';
 
@@ -15,21 +15,24 @@ export function answerGroup(
   const group = state.groups.get(event.group);
   if (group === undefined) return [];
   state.groups.delete(event.group);
-  const answers = new Map(event.answers.map((answer) => [answer.row, answer]));
+  const answers = new Map(event.answers.map((answer) => [nameOf(answer), answer]));
   const commands: Command[] = [];
   const bounced: Unaccepted[] = [];
-  for (const row of group.rows) {
-    const entry = state.entries.get(row);
-    if (entry?.phase !== 'sending') continue;
-    const answer = answers.get(row) ?? unanswered(entry, event);
+  for (const attempt of group.attempts) {
+    // A run may have ended before the answer of its group, and its row may be in another group by now.
+    const entry = state.entries.get(attempt.row);
+    if (entry?.phase !== 'sending' || entry.attempt !== attempt.attempt) continue;
+    const answer = answers.get(nameOf(attempt)) ?? unanswered(entry, event);
     if (answer.became === 'not-sent' || answer.became === 'not-processed') bounced.push(answer);
     state.ledger = enterPost(state.ledger, answer.became);
-    commands.push(...answerAttempt(state, entry, answer));
+    commands.push(...answerAttempt(state, entry, answer, group.at));
     if (answer.became === 'accepted') settle(state, answer.runId, group.at);
   }
   if (bounced.length > 0) hold(state, bounced);
   return commands;
 }
+
+const nameOf = ({ row, attempt }: AttemptName): string => `${row}/${attempt}`;
 
 function unanswered(entry: Sending, event: Extract<Event, { type: 'groupAnswered' }>): Unaccepted {
   return {
@@ -40,7 +43,7 @@ function unanswered(entry: Sending, event: Extract<Event, { type: 'groupAnswered
   };
 }
 
-function answerAttempt(state: State, entry: Sending, answer: Answer): readonly Command[] {
+function answerAttempt(state: State, entry: Sending, answer: Answer, askedAt: number): readonly Command[] {
   if (answer.became === 'accepted') return run(state, entry, answer.runId);
   const reason = (answer.reason ?? '').slice(0, REASON_CHARS);
   switch (answer.became) {
@@ -54,7 +57,7 @@ function answerAttempt(state: State, entry: Sending, answer: Answer): readonly C
     case 'not-processed':
       return sendAgain(state, entry);
     case 'uncertain':
-      return doubt(state, entry, reason);
+      return doubt(state, entry, askedAt, reason);
   }
 }
 
@@ -82,6 +85,7 @@ function sendAgain(state: State, { row, attempt, tries, past }: Sending): readon
 function doubt(
   state: State,
   { row, attempt, tries, past, seen }: Sending,
+  askedAt: number,
   reason: string,
 ): readonly Command[] {
   if (seen !== undefined) {
@@ -89,7 +93,8 @@ function doubt(
     return run(state, { row, attempt, tries, past }, seen);
   }
   // The answer came, or the group was given up, at the latest now; its lease may outlive that.
-  put(state, { phase: 'uncertain', row, attempt, tries, past, sentBy: state.now + LEASE_MS, reason });
+  const sentBy = state.now + LEASE_MS;
+  put(state, { phase: 'uncertain', row, attempt, tries, past, askedAt, sentBy, reason });
   state.doubt.nextAt = state.now;
   state.doubt.looks = 0;
   return [];

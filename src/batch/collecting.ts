@@ -1,4 +1,4 @@
-// When ended rows are written: a hundred at a time, or whatever has waited two seconds, or all that is left.
+// When ended rows are written: a hundred at a time, or whatever has waited a second, or all that is left.
 
 import { pastWith, type Ended } from './entry.ts';
 import { COLLECT_AFTER_MS, COLLECT_ROWS, COLLECTS_IN_FLIGHT } from './limits.ts';

@@ -5,7 +5,7 @@
 import { pastWith, type Uncertain } from './entry.ts';
 import { endRow, seeRuns } from './ends.ts';
 import { enterResolved } from './ledger.ts';
-import { DOUBT_LOOK_MAX_MS } from './limits.ts';
+import { DOUBT_LOOK_MAX_MS, PAST_REASON_CHARS } from './limits.ts';
 import type { Command, ListLook } from './messages.ts';
 import { put, type State } from './state.ts';
 
@@ -14,11 +14,12 @@ export function lookForUncertain(state: State): readonly Command[] {
   if (state.phases.uncertain === 0 || state.doubt.inFlight || state.now < state.doubt.nextAt) return [];
   const uncertain = uncertainEntries(state);
   state.doubt.inFlight = true;
+  state.doubt.controlAt = state.control?.at;
   return [
     {
       type: 'list',
       attempts: uncertain.map(({ row, attempt }) => ({ row, attempt })),
-      since: Math.min(...uncertain.map(({ sentBy }) => sentBy)) - state.order.timing.postDeadlineMs,
+      since: Math.min(...uncertain.map(({ askedAt }) => askedAt)),
       ...(state.control === undefined ? {} : { control: state.control.runId }),
     },
   ];
@@ -51,7 +52,8 @@ function judgeMissing(state: State, entry: Uncertain, look: ListLook): void {
 /** From when on a list without the run says something about this attempt. */
 function countsFrom(state: State, entry: Uncertain, look: ListLook): number {
   const { postDeadlineMs, settleMs, settleWithoutControlMs } = state.order.timing;
-  const isControlled = look.control && state.control !== undefined && state.control.at > entry.sentBy;
+  const { controlAt } = state.doubt;
+  const isControlled = look.control && controlAt !== undefined && controlAt > entry.sentBy;
   return entry.sentBy + postDeadlineMs + (isControlled ? settleMs : settleWithoutControlMs);
 }
 
@@ -59,7 +61,7 @@ function countsFrom(state: State, entry: Uncertain, look: ListLook): number {
 function proveAbsent(state: State, entry: Uncertain): void {
   const { row, attempt, tries } = entry;
   state.ledger = enterResolved(state.ledger, 'absent');
-  const past = pastWith(entry, 'absent', { reason: entry.reason });
+  const past = pastWith(entry, 'absent', { reason: entry.reason.slice(0, PAST_REASON_CHARS) });
   if (state.cancelling === undefined)
     put(state, { phase: 'waiting', row, attempt: attempt + 1, tries, past, dueAt: state.now });
   else endRow(state, entry, { outcome: 'cancelled', reason: entry.reason });

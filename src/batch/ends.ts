@@ -2,7 +2,7 @@
 
 import { pastWith, type Entry } from './entry.ts';
 import { enterAdopted, enterPost, type AdoptedBy } from './ledger.ts';
-import { REASON_CHARS } from './limits.ts';
+import { PAST_REASON_CHARS, REASON_CHARS } from './limits.ts';
 import type { Command, End, Seen } from './messages.ts';
 import type { Outcome } from './outcome.ts';
 import { retryAt } from './retry.ts';
@@ -86,7 +86,7 @@ function endAttempt(state: State, entry: Entry, end: End): void {
     return;
   }
   const { row, attempt } = entry;
-  const reason = end.reason?.slice(0, REASON_CHARS);
+  const reason = end.reason?.slice(0, PAST_REASON_CHARS);
   const past = pastWith(entry, end.outcome, { runId: end.runId, reason });
   put(state, { phase: 'waiting', row, attempt: attempt + 1, tries, past, dueAt: again });
 }

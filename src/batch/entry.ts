@@ -31,6 +31,8 @@ export type Running = Base & { readonly phase: 'running'; readonly runId: string
 /** Its POST may have been accepted. */
 export type Uncertain = Base & {
   readonly phase: 'uncertain';
+  /** No byte of its POST was written before this moment. */
+  readonly askedAt: number;
   /** No byte of its POST was written after this moment. */
   readonly sentBy: number;
   readonly reason: string;

@@ -12,12 +12,19 @@ export const COLLECTS_IN_FLIGHT = 8;
 /** An ended row is collected at the latest this long after the first that waits with it. */
 export const COLLECT_AFTER_MS = 1_000;
 
-/** Rows in the state at once: 2.3 MB of state wedged a workflow for good, so both bounds stay far below. */
+/**
+ * Rows in the state at once: 2.3 MB of state wedged a workflow for good, so both bounds stay below. A row is counted with
+ * the attempts that it may still have.
+ */
 export const ENTRIES_MAX = 10_000;
-export const STATE_BYTES_MAX = 1_000_000;
+export const STATE_BYTES_MAX = 1_500_000;
+export const ATTEMPT_BYTES = 150;
+
+/** Further attempts for a row; each is carried with its row. */
+export const RETRIES_MAX = 20;
 
 /** Runs outstanding at once; more would leave no room in the state for rows that wait or end. */
-export const CAP_MAX = 5_000;
+export const CAP_MAX = 3_000;
 
 /** No POST begins later than this after the last confirmed heartbeat was asked for (R3). */
 export const LEASE_MS = 3_000;
@@ -46,6 +53,9 @@ export const DOUBT_LOOK_MAX_MS = 60_000;
 
 /** The service's words about a row, as far as they are carried in the state. */
 export const REASON_CHARS = 300;
+
+/** The same of an attempt that lies behind its row. */
+export const PAST_REASON_CHARS = 60;
 
 /**
  * History events from which a batch continues as new where it can, and from which it stops sending to be able to. A worker

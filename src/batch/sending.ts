@@ -54,6 +54,6 @@ function takeUnsent(state: State): AttemptName | undefined {
 function sendGroup(state: State, attempts: readonly AttemptName[]): Command {
   const group = state.nextGroup;
   state.nextGroup += 1;
-  state.groups.set(group, { rows: attempts.map(({ row }) => row), at: state.now });
+  state.groups.set(group, { attempts, at: state.now });
   return { type: 'send', group, attempts };
 }

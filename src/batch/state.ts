@@ -1,10 +1,10 @@
 // The whole memory of a batch, and the only ways to change which phase a row is in. `step` owns the state it is given
 // and changes it in place: copying ten thousand entries for every end of a run would cost more than all else together.
 
-import { ENTRIES_MAX, STATE_BYTES_MAX } from './limits.ts';
+import { ATTEMPT_BYTES, ENTRIES_MAX, STATE_BYTES_MAX } from './limits.ts';
 import { weightOf, type Ended, type Entry, type Phase, type Running, type Waiting } from './entry.ts';
 import { NO_LEDGER, type Ledger } from './ledger.ts';
-import type { RowEnd } from './messages.ts';
+import type { AttemptName, RowEnd } from './messages.ts';
 import type { Order } from './order.ts';
 import type { Outcome } from './outcome.ts';
 import { NEWEST_RULES } from './rules.ts';
@@ -25,8 +25,8 @@ export type State = {
   readonly waiting: Waiting[];
   /** The entries in phase ended, in the order of their ends. */
   readonly ended: Ended[];
-  /** Groups in flight: the rows of each, and when it was asked for. */
-  readonly groups: Map<number, { readonly rows: readonly number[]; readonly at: number }>;
+  /** Groups in flight: the attempts of each, and when it was asked for. */
+  readonly groups: Map<number, { readonly attempts: readonly AttemptName[]; readonly at: number }>;
   /** Collects in flight: the rows of each part. */
   readonly parts: Map<number, readonly RowEnd[]>;
   nextGroup: number;
@@ -41,7 +41,8 @@ export type State = {
   cancelling?: 'unsent' | 'running' | undefined;
   /** Sending stops so that the workflow can continue as new. */
   draining: boolean;
-  readonly doubt: { inFlight: boolean; nextAt: number; looks: number };
+  /** `controlAt`: when the group of the run was asked for that the look under way must show. */
+  readonly doubt: { inFlight: boolean; nextAt: number; looks: number; controlAt?: number | undefined };
   /** The latest run that was accepted, and when its group was asked for: a later list must show it. */
   control?: { readonly runId: string; readonly at: number } | undefined;
   /** What told the latest end. */
@@ -110,7 +111,9 @@ export const runningEntries = (state: State): readonly Running[] =>
 
 /** Whether no further row may come in; rows that are in go on. */
 export function isFull(state: State): boolean {
-  return state.entries.size >= ENTRIES_MAX || state.bytes >= STATE_BYTES_MAX;
+  const { size } = state.entries;
+  const reserved = size * state.order.retries * ATTEMPT_BYTES;
+  return size >= ENTRIES_MAX || state.bytes + reserved >= STATE_BYTES_MAX;
 }
 
 /** Whether no row is left that waits, is sent or has a run: all that remains is to collect. */

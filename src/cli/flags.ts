@@ -1,6 +1,7 @@
 // Flags that several commands share, as the parser wants them. No command has a flag that is not described here or beside
 // its name in commands.ts.
 
+import { RETRIES_MAX } from '../batch/limits.ts';
 import { problem } from '../errors.ts';
 
 const fail = (what: string): never => {
@@ -19,6 +20,8 @@ const factor = (input: string): number => {
     ? value
     : fail(`${JSON.stringify(input)} is not a number above 0`);
 };
+const retries = (input: string): number =>
+  whole(input) <= RETRIES_MAX ? whole(input) : fail(`${input} is more than ${RETRIES_MAX}`);
 const text = String;
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -57,6 +60,7 @@ const repeatable = <T>(flag: T): T & { readonly variadic: true; readonly optiona
 export const words = parsed(text);
 export const number = parsed(whole);
 const positiveNumber = parsed(positive);
+const retriesNumber = parsed(retries);
 export const factorNumber = parsed(factor);
 export const time = parsed(duration);
 
@@ -78,7 +82,10 @@ export const sheetFlags = {
   concurrency: optional(
     positiveNumber("runs outstanding at once; twice the deployment's own limit by itself", 'n'),
   ),
-  retries: { ...number('further attempts for a row whose run failed or timed out', 'n'), default: '2' },
+  retries: {
+    ...retriesNumber('further attempts for a row whose run failed or timed out', 'n'),
+    default: '2',
+  },
   gpu: optional(words('GPU for rows that ask for none', 'gpu')),
   gpuColumn: optional(words('column with the GPU of each row; "gpu" by itself', 'column')),
   map: repeatable(words('column that gives an input', 'input=column')),

@@ -17,19 +17,12 @@ export type ResultsOrder = {
   readonly store: Store;
   readonly view: BatchView;
   readonly startedAt: number;
-  readonly onProgress: () => void;
 };
 
 /** Rows turned into text at once: large enough to be quick, small enough to stay flat in memory. */
 const ROWS_AT_ONCE = 500;
 
-export async function writeResults({
-  file,
-  store,
-  view,
-  startedAt,
-  onProgress,
-}: ResultsOrder): Promise<void> {
+export async function writeResults({ file, store, view, startedAt }: ResultsOrder): Promise<void> {
   const summary = summaryOf(file, view, { startedAt, endedAt: Date.now() });
   const results = await store.draft('results.csv');
   const failures = await store.draft('failures.csv');
@@ -39,7 +32,6 @@ export async function writeResults({
     await Promise.all([results.write(header), failures.write(header)]);
     for await (const rows of rowsWithCells(store, file, recordOf)) {
       await writeRows({ results, failures, lines }, rows);
-      onProgress();
     }
     await Promise.all([results.commit(), failures.commit(), lines.commit()]);
   } finally {

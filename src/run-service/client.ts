@@ -65,7 +65,10 @@ export function connectRunService(at: RunServiceAt): RunService {
   return {
     base: at.base,
     queueRun: (order, limits) => queueRun(at, order, limits),
-    getRun: (runId) => readOptional(`/run/${runId}`, runSchema),
+    getRun: async (runId) => {
+      const answer = await ask('GET', `/run/${runId}`);
+      return isUnknownRun(answer) ? undefined : runSchema.parse(bodyOf(at, answer));
+    },
     cancelRun: async (runId) => isOk(await ask('POST', `/run/${runId}/cancel`)),
     listRuns: (workflowId, { limit, offset }) =>
       readOptional(
@@ -147,6 +150,10 @@ function asker(at: RunServiceAt): (method: 'GET' | 'POST', path: string) => Prom
 }
 
 const isOk = ({ status }: RawAnswer): boolean => status >= 200 && status < 300;
+
+/** The service's own words; a gateway that answers 404 while the service is away knows of no run. */
+const isUnknownRun = (answer: RawAnswer): boolean =>
+  answer.status === 404 && /^run not found/i.test(wordsOf(answer));
 
 /** What the service does not have. The real one wraps the 404 of a missing deployment into a 500. */
 const isAbsent = (answer: RawAnswer): boolean =>

@@ -12,8 +12,14 @@ export type Gated = { readonly gate?: Gate };
 const CONNECT_MS = 10_000;
 const ANSWER_BYTES_MAX = 16 << 20;
 
-/** `connections` per origin bounds what is on the wire at once; further requests wait inside. */
-export function openTransport(connections: number): Dispatcher & { close(): Promise<void> } {
+/**
+ * `connections` per origin bounds what is on the wire at once; further requests wait inside. Files are larger than answers,
+ * and whoever fetches them counts their bytes.
+ */
+export function openTransport(
+  connections: number,
+  carries: 'answers' | 'files' = 'answers',
+): Dispatcher & { close(): Promise<void> } {
   const agent = new Agent({
     // HTTP/2 replays requests after GOAWAY, which blurs whether a POST was sent.
     allowH2: false,
@@ -23,7 +29,7 @@ export function openTransport(connections: number): Dispatcher & { close(): Prom
     // Whole calls have deadlines of their own, through their signal.
     headersTimeout: 0,
     bodyTimeout: 0,
-    maxResponseSize: ANSWER_BYTES_MAX,
+    maxResponseSize: carries === 'files' ? -1 : ANSWER_BYTES_MAX,
   });
   return agent.compose(gated);
 }

@@ -195,6 +195,9 @@ async function ownRun(hands: ReceiverHands, token: Token, hint: Hint): Promise<R
   const own = readToken(run?.webhook);
   const isOurs = own?.batch === token.batch && own.row === token.row && own.attempt === token.attempt;
   if (run !== undefined && !isOurs)
-    hands.log.warn({ ...token, run: hint.runId }, 'a webhook named a run of another attempt');
+    hands.log.warn(
+      { batch: token.batch, row: token.row, attempt: token.attempt, run: hint.runId },
+      'a webhook named a run of another attempt',
+    );
   return isOurs && run?.id === hint.runId ? run : undefined;
 }

@@ -4,6 +4,14 @@ import { view } from '../../src/batch/view.ts';
 import { TIMING, World, inDoubt } from './world.ts';
 
 describe('doubt', () => {
+  it('reads the lists back to when the group was asked for, however late it was given up', () => {
+    const world = new World({ rows: 1, cap: 1 });
+    const askedAt = world.now;
+    world.now += 12 * 3_600_000;
+    world.answer(0, ['lost']);
+    expect(world.lists.map(({ since }) => since)).toEqual([askedAt]);
+  });
+
   it('asks the lists at once, and adopts at once what they show', () => {
     const world = new World({ rows: 1, cap: 1 });
     world.answer(0, ['lost']);

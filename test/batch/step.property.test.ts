@@ -28,6 +28,14 @@ const happening = fc.oneof(
     }),
   },
   {
+    weight: 3,
+    arbitrary: fc.record({
+      type: fc.constant('begin' as const),
+      index: fc.nat(9),
+      fates: fc.array(fate, { minLength: 1, maxLength: 6 }),
+    }),
+  },
+  {
     weight: 6,
     arbitrary: fc.record({
       type: fc.constant('finish' as const),
@@ -54,6 +62,8 @@ function happen(world: World, what: Happening): void {
   switch (what.type) {
     case 'answer':
       return world.answer(what.index, what.fates, what.died);
+    case 'begin':
+      return world.begin(what.index, what.fates);
     case 'finish':
       return run && world.finish(run.runId, what.status, what.told);
     case 'repeat':

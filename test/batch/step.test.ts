@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { ENTRIES_MAX, GROUP_ATTEMPTS, GROUPS_IN_FLIGHT, HOLD_BASE_MS } from '../../src/batch/limits.ts';
+import {
+  ATTEMPT_BYTES,
+  CAP_MAX,
+  ENTRIES_MAX,
+  GROUP_ATTEMPTS,
+  GROUPS_IN_FLIGHT,
+  HOLD_BASE_MS,
+  STATE_BYTES_MAX,
+} from '../../src/batch/limits.ts';
 import type { Answer, Command } from '../../src/batch/messages.ts';
-import { begin, put } from '../../src/batch/state.ts';
+import { begin, isFull, put } from '../../src/batch/state.ts';
 import { step } from '../../src/batch/step.ts';
 import { view } from '../../src/batch/view.ts';
 import { World, orderOf, underWay, inDoubt } from './world.ts';
@@ -81,8 +89,27 @@ describe('sending', () => {
     expect(world.sends).toHaveLength(1);
   });
 
+  it('takes rows in only as far as they and the attempts that they may still have can be carried', () => {
+    const entriesWith = (retries: number): number => {
+      const state = begin(orderOf({ rows: 50_000, cap: 20_000, retries }), 0);
+      while (!isFull(state))
+        put(state, {
+          phase: 'waiting',
+          row: state.entries.size + 1,
+          attempt: 1,
+          tries: 0,
+          past: [],
+          dueAt: 0,
+        });
+      return state.entries.size;
+    };
+    expect(entriesWith(0)).toBeGreaterThan(CAP_MAX);
+    expect(entriesWith(2)).toBeGreaterThan(CAP_MAX);
+    expect(entriesWith(20) * (160 + 20 * ATTEMPT_BYTES)).toBeLessThan(STATE_BYTES_MAX + 10_000);
+  });
+
   it('takes no further row in while the state is full, and fails the task beyond its bounds', () => {
-    const state = begin(orderOf({ rows: 50_000, cap: 1 }), 0);
+    const state = begin(orderOf({ rows: 50_000, cap: 1, retries: 0 }), 0);
     for (let row = 1; row <= ENTRIES_MAX; row += 1)
       put(state, { phase: 'waiting', row, attempt: 2, tries: 1, past: [], dueAt: 10 ** 6 });
     state.cursor = ENTRIES_MAX + 1;
@@ -104,6 +131,24 @@ describe('answers and ends', () => {
     world.answer(0, ['accepted']);
     expect(world.state.ledger).toMatchObject({ sent: 1, accepted: 1 });
     expect(world.collects[0]?.rows[0]?.attempts[0]?.runId).toBe('early');
+  });
+
+  it('an answer that comes after its run has failed leaves the next attempt of the row alone', () => {
+    const world = new World({ rows: 2, cap: 2 });
+    world.begin(0, ['accepted']);
+    world.finish('run-0', 'failed');
+    world.pass(10_000);
+    expect(world.sends.map(({ attempts }) => attempts)).toEqual([
+      [
+        { row: 1, attempt: 1 },
+        { row: 2, attempt: 1 },
+      ],
+      [{ row: 1, attempt: 2 }],
+    ]);
+    world.answer(0, []);
+    expect(world.state.entries.get(1)).toMatchObject({ phase: 'sending', attempt: 2 });
+    world.answer(0, ['accepted']);
+    expect(world.state.entries.get(1)).toMatchObject({ phase: 'running', attempt: 2, runId: 'run-2' });
   });
 
   it('an end of another attempt changes nothing', () => {

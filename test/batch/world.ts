@@ -47,6 +47,8 @@ export class World {
   readonly lists: List[] = [];
   readonly collected = new Map<number, RowEnd>();
   readonly posted = new Map<string, Fate>();
+  /** What became of groups that were sent and not answered yet. */
+  readonly answers = new Map<number, readonly Answer[]>();
   wakeAt = Number.POSITIVE_INFINITY;
   closes = 0;
   mostOutstanding = 0;
@@ -77,9 +79,7 @@ export class World {
   answer(index: number, fates: readonly Fate[], workerDied = false): void {
     const [send] = this.sends.splice(index % this.sends.length, 1);
     if (send === undefined) return;
-    const answers = send.attempts.map((name, at): Answer =>
-      this.post(name, fates[at % fates.length] ?? 'accepted'),
-    );
+    const answers = this.answers.get(send.group) ?? this.postAll(send, fates);
     const told = workerDied ? answers.filter((_, at) => at % 2 === 0) : answers;
     this.tell({
       type: 'groupAnswered',
@@ -88,6 +88,17 @@ export class World {
       rest: 'uncertain',
       reason: 'the worker was lost',
     });
+  }
+
+  /** Sends one group; its runs may end before it is answered. */
+  begin(index: number, fates: readonly Fate[]): void {
+    const send = this.sends[index % Math.max(1, this.sends.length)];
+    if (send !== undefined && !this.answers.has(send.group))
+      this.answers.set(send.group, this.postAll(send, fates));
+  }
+
+  private postAll({ attempts }: Send, fates: readonly Fate[]): readonly Answer[] {
+    return attempts.map((name, at) => this.post(name, fates[at % fates.length] ?? 'accepted'));
   }
 
   private post(name: { row: number; attempt: number }, fate: Fate): Answer {

@@ -146,6 +146,8 @@ describe('reading', () => {
   it('knows a missing run from a broken service', async () => {
     const missing = await service((socket) => socket.write(answer(404, '{"detail":"Run not found"}')));
     expect(await missing.getRun(RUN)).toBeUndefined();
+    const gateway = await service((socket) => socket.write(answer(404, '<h1>404 Not Found</h1>')));
+    await expect(gateway.getRun(RUN)).rejects.toMatchObject({ code: 'E304' });
     const broken = await service((socket) => socket.write(answer(503, '{"detail":"away"}')));
     await expect(broken.getRun(RUN)).rejects.toMatchObject({ code: 'E304' });
   });

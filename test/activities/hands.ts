@@ -1,0 +1,41 @@
+// Hands whose service, folder and batch are what a test says; what a test does not say must not be used.
+
+import pino from 'pino';
+import type { Hands, OpenBatch } from '../../activities/hands.ts';
+import type { RememberingService } from '../../src/run-service/remember.ts';
+import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
+import type { BatchFile } from '../../src/store/batch-file.ts';
+import type { Store } from '../../src/store/store.ts';
+
+export const PLACE = { batch: 'b', folder: '/nowhere' };
+
+/** A run as the service would show it. */
+export function runOf(id: string, status: string, files: readonly string[] = []): Run {
+  const images = files.map((url) => ({ url, filename: 'one.png', type: 'output' }));
+  const outputs = images.length > 0 ? [{ data: { images } }] : [];
+  const endedAt = ['success', 'failed', 'cancelled'].includes(status) ? '2026-11-21T10:00:00Z' : null;
+  return runSchema.parse({ id, status, ended_at: endedAt, outputs });
+}
+
+export type Given = {
+  readonly service?: Partial<RememberingService>;
+  readonly store?: Partial<Store>;
+  readonly workflowId?: string;
+} & Partial<Omit<Hands, 'open'>>;
+
+export function openOf({ service = {}, store = {}, workflowId }: Given): OpenBatch {
+  const file = {
+    batch: 'b',
+    deployment: { id: 'd', workflowId },
+    service: { prices: {} },
+  } as unknown as BatchFile;
+  return {
+    file,
+    store: store as Store,
+    service: { forget: () => undefined, ...service } as RememberingService,
+  };
+}
+
+export function handsOf(given: Given): Hands {
+  return { log: pino({ level: 'silent' }), open: async () => openOf(given), ...given } as unknown as Hands;
+}
