@@ -202,6 +202,16 @@ const catalogue = {
     (f) => `batch ${f.batch} ended without a summary: ${f.reason}`,
     () => 'its folder holds the rows that ended; runsheet rows shows them',
   ),
+  E507: entry<{ batch: string; folder: string }>(
+    inputRefused,
+    (f) => `Temporal knows batch ${f.batch} already, with its results in ${f.folder}`,
+    () => '--out with that folder attaches to it; --again or --name makes a new batch of the same sheet',
+  ),
+  E508: entry<{ batch: string; folder: string; status: string }>(
+    inputRefused,
+    (f) => `Temporal has batch ${f.batch} as ${f.status.toLowerCase()}, but ${f.folder} has no results of it`,
+    () => 'its rows may have run; --again starts a new batch of the same sheet',
+  ),
   E602: entry<{ what: string; hint?: string }>(
     usage,
     (f) => f.what,

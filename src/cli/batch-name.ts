@@ -19,7 +19,8 @@ export async function allBatches(out: string): Promise<readonly FoundBatch[]> {
   const names = existsSync(out)
     ? readdirSync(out).filter((name) => existsSync(join(out, name, BATCH_FILE)))
     : [];
-  const found = await Promise.all(names.map((name) => openBatch(out, name)));
+  // One that this version cannot read is no reason to hide the others; asked for by its name it says why.
+  const found = await Promise.all(names.map((name) => openBatch(out, name).catch(() => undefined)));
   return found
     .filter((one) => one !== undefined)
     .sort((a, b) => b.file.createdAt.localeCompare(a.file.createdAt));

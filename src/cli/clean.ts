@@ -5,7 +5,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EXIT, problem } from '../errors.ts';
 import { readSummary } from '../results/summary.ts';
-import { readRecord } from '../temporal/embedded/record.ts';
+import { livingRecord } from '../temporal/embedded/record.ts';
 import { BATCH_FILE } from '../store/batch-file.ts';
 import { allBatches } from './batch-name.ts';
 import { voiceOf, type Context } from './context.ts';
@@ -36,11 +36,24 @@ export default async function clean(this: Context, flags: Flags): Promise<number
   return EXIT.ok;
 }
 
+/** A command that lays a sheet out is not disturbed. */
+const LEFT_AFTER_MS = 3_600_000;
+
+/** What a sheet's copy, its pages and its errors may be called; a folder with anything else in it is not ours. */
+const OURS = /^(sheet(\.\w+)?|errors\.csv|rows)$/;
+
 /** Folders without a batch: refused sheets, interrupted copies. */
 function leavings(out: string): readonly string[] {
   if (!existsSync(out)) return [];
-  const folders = readdirSync(out).map((name) => join(out, name));
-  return folders.filter((path) => statSync(path).isDirectory() && !existsSync(join(path, BATCH_FILE)));
+  return readdirSync(out, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => join(out, name))
+    .filter((path) => Date.now() - statSync(path).mtimeMs >= LEFT_AFTER_MS && isLeft(path));
+}
+
+function isLeft(path: string): boolean {
+  const names = readdirSync(path);
+  return names.length > 0 && !existsSync(join(path, BATCH_FILE)) && names.every((name) => OURS.test(name));
 }
 
 /** Batches that are done, and whose end lies so far back; all that are done where no time is given. */
@@ -56,7 +69,7 @@ async function oldBatches(out: string, olderThanMs: number | undefined): Promise
 
 /** The embedded servers' state; it must not live. */
 function stateOf(home: string): readonly string[] {
-  if (readRecord(home) !== undefined) {
+  if (livingRecord(home) !== undefined) {
     throw problem('E602', {
       what: `the embedded servers of ${home} live`,
       hint: 'end the command that follows them first',

@@ -79,12 +79,14 @@ async function lookOn(
   watched: { view: BatchView | undefined },
 ): Promise<Ending> {
   const began = performance.now();
+  const said = new Set<string>();
   let heardAt = began;
   while (!done.aborted) {
     try {
       watched.view = await session.batches.view(found.batch);
       heardAt = performance.now();
       if (watched.view !== undefined) live.show(watched.view, heardAt);
+      else await sayTrouble(session, found.batch, live, said);
       if (watched.view?.state === 'paused') return 'paused';
     } catch (error) {
       if (performance.now() - heardAt > SILENT_MS) {
@@ -98,6 +100,14 @@ async function lookOn(
     await wait(voice.isTerminal ? LOOK_MS.terminal : LOOK_MS.elsewhere);
   }
   return 'interrupted';
+}
+
+/** A batch that has not read its order yet may be kept from it: each reason is told once. */
+async function sayTrouble({ batches }: Session, batch: string, live: Live, said: Set<string>): Promise<void> {
+  const trouble = await batches.trouble(batch);
+  if (trouble === undefined || said.has(trouble)) return;
+  said.add(trouble);
+  live.note(`the batch has not begun: ${trouble}; its worker tries again`);
 }
 
 /** D7: the embedded servers go with us, unless others follow them; the same command goes on where this one stopped. */

@@ -1,7 +1,7 @@
 // The other end of the channel between the embedded stack and its children.
 
 import { EXIT } from '../errors.ts';
-import type { ChildNews } from '../temporal/embedded/processes.ts';
+import { STOP, type ChildNews } from '../temporal/embedded/processes.ts';
 
 export function tellStack(news: ChildNews): void {
   if (process.connected) process.send?.(news);
@@ -16,7 +16,7 @@ export function endWithStack(): void {
 
 const { promise: started, resolve: hasStarted } = Promise.withResolvers<void>();
 
-/** Resolves when the stack asks this child to end, which it does by letting go of the channel, or was killed. */
+/** Resolves when the stack asks this child to end, lets go of the channel, or was killed. */
 export function untilStackIsGone(): Promise<void> {
   hasStarted();
   // The stack decides when its children end; a signal to the whole group would be too early for the worker.
@@ -24,5 +24,6 @@ export function untilStackIsGone(): Promise<void> {
   return new Promise((done) => {
     if (!process.connected) done();
     process.once('disconnect', () => done());
+    process.on('message', (word) => word === STOP && done());
   });
 }

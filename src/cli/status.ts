@@ -6,7 +6,7 @@ import type { BatchView } from '../batch/view.ts';
 import { readSummary, type Summary } from '../results/summary.ts';
 import { rowsOf } from '../results/rows.ts';
 import { temporalFrom } from '../temporal/connect.ts';
-import { readRecord } from '../temporal/embedded/record.ts';
+import { livingRecord } from '../temporal/embedded/record.ts';
 import { allBatches, findBatch, type FoundBatch } from './batch-name.ts';
 import { voiceOf, type Context } from './context.ts';
 import { configOf } from './order.ts';
@@ -56,7 +56,7 @@ async function liveView(
   voice: ReturnType<typeof voiceOf>,
   batch: string,
 ): Promise<BatchView | undefined> {
-  if (!temporalFrom(config.environment) && readRecord(config.home) === undefined) return undefined;
+  if (!temporalFrom(config.environment) && livingRecord(config.home) === undefined) return undefined;
   const session = await openSession({ config, local: false, voice });
   try {
     const known = await session.batches.find(batch);

@@ -62,13 +62,17 @@ export async function cancel(
     voice.say(`${found.batch} is done; there is nothing to cancel`);
     return EXIT.ok;
   }
-  return withSession(flags, found, voice, async ({ batches }) => {
-    const view = await batches.cancel(found.batch, flags.running);
-    if (flags.output === 'json') voice.json(view);
+  return withSession(flags, found, voice, async (session) => {
+    await begin(session, found);
+    const view = await session.batches.cancel(found.batch, flags.running);
     voice.say(
       `${found.batch} sends nothing more; ${count(view.running)} runs ${flags.running ? 'are being cancelled' : 'go on to their end'}`,
     );
-    return EXIT.ok;
+    // Embedded servers end with this command, and the batch has not ended yet.
+    const code =
+      session.stack && (await follow({ session, found, voice, process: this.process, output: flags.output }));
+    if (code === undefined && flags.output === 'json') voice.json(view);
+    return code === EXIT.interrupted ? code : EXIT.ok;
   });
 }
 

@@ -78,7 +78,8 @@ export async function findMade(
     : [];
   for (const batch of names) {
     const folder = join(out, batch);
-    const file = await readBatchFile(folderStore(folder));
+    // One that this version cannot read was not made by this command.
+    const file = await readBatchFile(folderStore(folder)).catch(() => undefined);
     const { id = '', name } = file?.deployment ?? {};
     const isMeant = id === wanted || name === wanted;
     if (file && isMeant && idOf({ ...named, deploymentId: id }) === batch) return { batch, folder, file };

@@ -83,6 +83,15 @@ export function openBatches(client: Client, taskQueue: string = TASK_QUEUE) {
     /** undefined where Temporal does not know the batch, or not any more. */
     find,
 
+    /** What went wrong with the work that a batch waits for at this moment; undefined where nothing did. */
+    trouble: async (batch: string): Promise<string | undefined> => {
+      const { raw } = await handleOf(batch).describe();
+      return (
+        raw.pendingActivities?.find(({ lastFailure }) => isTrouble(lastFailure))?.lastFailure?.message ??
+        undefined
+      );
+    },
+
     /** All batches that Temporal knows, newest first. */
     list: async (): Promise<readonly Known[]> => {
       const found: Known[] = [];
@@ -106,6 +115,11 @@ export function openBatches(client: Client, taskQueue: string = TASK_QUEUE) {
     resume: (batch: string): Promise<BatchView> => handleOf(batch).executeUpdate(resumeUpdate),
   };
 }
+
+/** A look of the durable poll fails on purpose. */
+const isTrouble = (
+  failure: { applicationFailureInfo?: { type?: string | null } | null } | null | undefined,
+): boolean => failure != null && failure.applicationFailureInfo?.type !== 'LookAgain';
 
 async function untilFinished(client: Client, batch: string, gone: AbortSignal): Promise<void> {
   while (!gone.aborted) {

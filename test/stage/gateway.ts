@@ -8,6 +8,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 
 export type Gateway = {
+  readonly service: string;
+  readonly port: number;
   /** What to use in place of the service's base address. */
   readonly base: string;
   /** Queue Run calls that have no answer yet. */
@@ -15,7 +17,7 @@ export type Gateway = {
   readonly close: () => Promise<void>;
 };
 
-export async function openGateway(service: string, holdMs: number): Promise<Gateway> {
+export async function openGateway(service: string, holdMs: number, atPort = 0): Promise<Gateway> {
   const { origin, pathname } = new URL(service);
   const dispatcher = new Agent();
   let inFlight = 0;
@@ -43,10 +45,12 @@ export async function openGateway(service: string, holdMs: number): Promise<Gate
     }
   };
 
-  const server = createServer((asked, response) => void pass(asked, response)).listen(0, '127.0.0.1');
+  const server = createServer((asked, response) => void pass(asked, response)).listen(atPort, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
+    service,
+    port,
     base: `http://127.0.0.1:${port}${pathname}`,
     inFlight: () => inFlight,
     close: async () => {

@@ -29,6 +29,7 @@ export async function keepAlive<T extends { readonly child: ChildProcess }>(
 ): Promise<Kept<T>> {
   let current = await keeping.start();
   let isStopping = false;
+  let starting: Promise<unknown> = Promise.resolve();
 
   const watch = async (): Promise<void> => {
     for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(PAUSE_MAX_MS, pauseMs * 2)) {
@@ -39,7 +40,9 @@ export async function keepAlive<T extends { readonly child: ChildProcess }>(
       await wait(pauseMs);
       if (isStopping) return;
       try {
-        current = await keeping.start();
+        const started = keeping.start();
+        starting = started.catch(() => undefined);
+        current = await started;
         keeping.onRestart(current);
       } catch (error) {
         keeping.onTrouble(error);
@@ -52,6 +55,8 @@ export async function keepAlive<T extends { readonly child: ChildProcess }>(
     current: () => current,
     stop: async (ask, withinMs) => {
       isStopping = true;
+      // What is being started at this moment must end as well.
+      await starting;
       if (hasEnded(current.child)) return;
       ask(current);
       const timer = setTimeout(() => current.child.kill('SIGKILL'), withinMs);

@@ -17,6 +17,8 @@ export type StackNews =
       readonly uiUrl: string;
       readonly receiver: string | undefined;
       readonly service: string | undefined;
+      /** The run service that its worker's key is for. */
+      readonly apiUrl: string | undefined;
     }
   | {
       readonly type: 'failed';
@@ -44,8 +46,8 @@ export type Control = {
 };
 
 export type ControlHands = {
-  /** A follower holds on; the answer is told to it alone. */
-  onHold(wants: { readonly service: boolean }): Promise<StackNews>;
+  /** A follower holds on; the answer is told to it alone. undefined turns it away. */
+  onHold(wants: { readonly service: boolean }): Promise<StackNews | undefined>;
   /** The last follower let go. */
   onLast(): void;
   onNow(): void;
@@ -54,6 +56,8 @@ export type ControlHands = {
 export async function openControl(hands: ControlHands): Promise<Control> {
   const word = randomBytes(16).toString('hex');
   const followers = new Set<Socket>();
+  /** Those that knew the word; one that leaves may still be in a hurry. */
+  const admitted = new WeakSet<Socket>();
   const send = (socket: Socket, news: StackNews): void =>
     void (socket.writable && socket.write(`${JSON.stringify(news)}\n`));
 
@@ -62,11 +66,13 @@ export async function openControl(hands: ControlHands): Promise<Control> {
     if (followers.size === 0) hands.onLast();
   };
 
-  const hear = (socket: Socket, said: FollowerWord): void => {
-    if (said.type === 'hold' && said.word === word) {
+  const hear = (socket: Socket, said: FollowerWord | undefined): void => {
+    if (said === undefined) socket.destroy();
+    else if (said.type === 'hold' && said.word === word) {
       followers.add(socket);
-      void hands.onHold(said).then((news) => send(socket, news));
-    } else if (!followers.has(socket)) {
+      admitted.add(socket);
+      void hands.onHold(said).then((news) => (news ? send(socket, news) : socket.destroy()));
+    } else if (!admitted.has(socket)) {
       socket.destroy();
     } else if (said.type === 'now') {
       hands.onNow();
@@ -80,7 +86,7 @@ export async function openControl(hands: ControlHands): Promise<Control> {
   const server = createServer((socket) => {
     socket.on('error', () => letGo(socket));
     socket.on('close', () => letGo(socket));
-    createInterface({ input: socket }).on('line', (line) => hear(socket, JSON.parse(line) as FollowerWord));
+    createInterface({ input: socket }).on('line', (line) => hear(socket, wordIn(line)));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -99,4 +105,14 @@ export async function openControl(hands: ControlHands): Promise<Control> {
       for (const socket of sockets) socket.destroy();
     },
   };
+}
+
+/** undefined where it is none: whoever talks to this port by mistake must not end the stack. */
+function wordIn(line: string): FollowerWord | undefined {
+  try {
+    return JSON.parse(line) as FollowerWord;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }

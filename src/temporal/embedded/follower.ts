@@ -12,7 +12,7 @@ import { EXIT, RunsheetError, problem, reasonOf, type Code } from '../../errors.
 import type { TemporalAddress } from '../connect.ts';
 import type { FollowerWord, StackNews } from './control.ts';
 import { programFile } from './processes.ts';
-import { readRecord } from './record.ts';
+import { livingRecord, readRecord } from './record.ts';
 
 export type FollowOrder = {
   readonly config: Config;
@@ -43,6 +43,7 @@ const AGAIN_AFTER_LOSS_MS = 500;
 
 export async function followStack(order: FollowOrder): Promise<Follower> {
   let held = await hold(order);
+  refuseStranger(order, held);
   const leaving = Promise.withResolvers<void>();
   let isLeaving = false;
   let told: ((onWire: number) => void) | undefined;
@@ -90,6 +91,16 @@ export async function followStack(order: FollowOrder): Promise<Follower> {
   };
 }
 
+/** A stack that was started for another run service has no key for ours. */
+function refuseStranger({ config, service }: FollowOrder, { ready, socket }: Held): void {
+  if (service || config.apiUrl === undefined || config.apiUrl === ready.apiUrl) return;
+  socket.destroy();
+  throw problem('E602', {
+    what: `the embedded servers of ${config.home} serve ${ready.apiUrl ?? 'only the local run service'}, and this command asks for ${config.apiUrl}`,
+    hint: 'end the command that follows them first, or give this one a place of its own with RUNSHEET_HOME',
+  });
+}
+
 /** Joins the stack of this place, or starts one; another command may be doing the same at this moment. */
 async function hold(order: FollowOrder): Promise<Held> {
   const { home } = order.config;
@@ -105,7 +116,7 @@ const stackLog = (home: string): string => join(home, 'logs', 'stack.log');
 
 /** undefined where no stack answers, or one that is stopping. Throws what kept it from starting. */
 async function joinStack(order: FollowOrder): Promise<Held | undefined> {
-  const record = readRecord(order.config.home);
+  const record = livingRecord(order.config.home);
   const socket = record && (await connectTo(record.control.port));
   if (record === undefined || socket === undefined) return undefined;
   say(socket, { type: 'hold', word: record.control.word, service: order.service });

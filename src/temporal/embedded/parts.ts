@@ -11,7 +11,7 @@ import { localFile } from '../../run-service/local.ts';
 import { temporalBinary } from './binary.ts';
 import { keepAlive, type Kept } from './child.ts';
 import type { Ports } from './ports.ts';
-import { startChild, type StackChild } from './processes.ts';
+import { startChild, STOP, type StackChild } from './processes.ts';
 import { startServer, type TemporalServer } from './server.ts';
 
 export type PartsOrder = {
@@ -19,6 +19,8 @@ export type PartsOrder = {
   readonly ports: Ports;
   readonly log: Logger;
   readonly say: (words: string) => void;
+  /** A part lives again under another process id. */
+  readonly onChange: () => void;
   /** Told how many Queue Run calls have begun and have no answer. */
   readonly onWire: (count: number) => void;
 };
@@ -73,7 +75,8 @@ export function openParts(order: PartsOrder) {
 
     /** The worker first, because its last POSTs must be answered and told; Temporal last, because it is told. */
     stop: async (): Promise<void> => {
-      await worker?.stop(({ child }) => void child.disconnect(), WORKER_ENDS_MS);
+      // It tells what is on its wire as long as the channel is open.
+      await worker?.stop(({ child }) => void (child.connected && child.send(STOP)), WORKER_ENDS_MS);
       await (
         await service?.catch(() => undefined)
       )?.stop(({ child }) => void child.disconnect(), SERVICE_ENDS_MS);
@@ -131,8 +134,9 @@ function keepService(order: PartsOrder): Promise<Kept<StackChild>> {
   return keepAlive({ start, ...reports(order, 'the local run service') });
 }
 
-const reports = ({ log, say }: PartsOrder, part: string) => ({
+const reports = ({ log, say, onChange }: PartsOrder, part: string) => ({
   onRestart: () => {
+    onChange();
     log.warn({ part }, 'a part had ended and lives again');
     say(`${part} had ended and was started again`);
   },

@@ -12,6 +12,9 @@ export type ChildNews =
   | { readonly type: 'ready'; readonly url: string | undefined; readonly port: number }
   | { readonly type: 'onWire'; readonly count: number };
 
+/** What a child is told that shall end with its work done. */
+export const STOP = 'stop';
+
 export type StackChild = {
   readonly child: ChildProcess;
   readonly url: string | undefined;

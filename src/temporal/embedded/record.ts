@@ -31,6 +31,21 @@ export function readRecord(home: string): StackRecord | undefined {
   }
 }
 
+/** undefined where no stack lives; one that was killed may have left its record. */
+export function livingRecord(home: string): StackRecord | undefined {
+  const record = readRecord(home);
+  return record !== undefined && isAlive(record.pid) ? record : undefined;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // Somebody else's process lives all the same.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
 /** At once, so that two writings cannot mix. */
 export function writeRecord(home: string, record: StackRecord): void {
   const beside = `${recordFile(home)}.${process.pid}`;

@@ -40,6 +40,7 @@ async function lead(config: Config, log: Logger): Promise<void> {
     log,
     ports: await choosePorts(config.home),
     say: (words) => control.tell({ type: 'say', words }),
+    onChange: () => void record(),
     onWire: (count) => {
       onWire = count;
       if (stopping !== undefined) control.tell({ type: 'stopping', onWire });
@@ -61,9 +62,11 @@ async function lead(config: Config, log: Logger): Promise<void> {
 
   const control = await openControl({
     onHold: async (wants) => {
+      // Whoever comes too late waits for this stack to end, and starts the next one.
+      if (stopping !== undefined) return undefined;
       const failed = (await up) ?? (wants.service ? await failureOf(parts.startService()) : undefined);
       await record();
-      return failed ?? readyNews(parts);
+      return failed ?? readyNews(parts, config.apiUrl);
     },
     onLast: stop,
     onNow: parts.killWorker,
@@ -94,7 +97,7 @@ async function failureOf(work: Promise<void>): Promise<StackNews | undefined> {
   }
 }
 
-async function readyNews(parts: Parts): Promise<StackNews> {
+async function readyNews(parts: Parts, apiUrl: string | undefined): Promise<StackNews> {
   const current = await parts.current();
   if (current === undefined)
     return { type: 'failed', code: 'E406', message: 'the stack is stopping', hint: undefined };
@@ -106,6 +109,7 @@ async function readyNews(parts: Parts): Promise<StackNews> {
     uiUrl: temporal.uiUrl,
     receiver: worker.url,
     service: service?.url,
+    apiUrl,
   };
 }
 

@@ -1,0 +1,53 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openGateway, type Gateway } from '../stage/gateway.ts';
+import { Stage, until } from '../stage/stage.ts';
+import { expectOneRunPerRow } from '../stage/truth.ts';
+
+const ROWS = 40;
+const DEPLOYMENTS = JSON.stringify([
+  { name: 'portraits', concurrencyLimit: 8, coldStartSeconds: 0, runSeconds: 0.3 },
+]);
+
+describe('Ctrl-C with servers of its own', () => {
+  let stage = new Stage();
+  let gateway: Gateway;
+
+  beforeEach(async () => {
+    stage = new Stage();
+    const service = await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+    gateway = await openGateway(service.base, 6_000);
+    stage.environment = { ...stage.environment, RUNSHEET_API_URL: gateway.base };
+  });
+  afterEach(async () => {
+    await stage.close();
+    await gateway.close();
+  });
+
+  it('awaits what is on the wire, a second one does not, and the same command loses nothing and buys nothing twice', async () => {
+    const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '8'];
+    const first = stage.start(words);
+    await first.says(/progress state=/);
+    await until(() => gateway.inFlight() > 0, 'calls are on the wire');
+    const interruptedAt = Date.now();
+    first.child.kill('SIGINT');
+    await first.says(/\d requests? on the wire/);
+    expect((await first.ended).code).toBe(130);
+    expect(gateway.inFlight()).toBe(0);
+    expect(Date.now() - interruptedAt).toBeGreaterThan(1_000);
+
+    const second = stage.start(words);
+    await second.says(/progress state=/);
+    await until(() => gateway.inFlight() > 0, 'calls are on the wire again');
+    second.child.kill('SIGINT');
+    await second.says(/\d requests? on the wire/);
+    second.child.kill('SIGINT');
+    expect((await second.ended).code).toBe(130);
+    expect(gateway.inFlight()).toBeGreaterThan(0);
+
+    await gateway.close();
+    gateway = await openGateway(gateway.service, 0, gateway.port);
+    const last = await stage.run(words);
+    expect(last.stderr).toContain(`${ROWS} of ${ROWS} rows succeeded`);
+    expectOneRunPerRow(await stage.truth(), ROWS);
+  });
+});
