@@ -61,7 +61,7 @@ function flags({ home, namespace, port, uiPort }: ServerOrder): readonly string[
     '--sqlite-pragma',
     'journal_mode=WAL',
     '--sqlite-pragma',
-    'synchronous=OFF',
+    'synchronous=FULL',
   ];
   const settings = ['system.enableActivityEagerExecution=true'].flatMap((value) => [
     '--dynamic-config-value',
