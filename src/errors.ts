@@ -123,11 +123,6 @@ const catalogue = {
         .filter(Boolean)
         .join(' ') || 'give -d the deployment id, a uuid',
   ),
-  E303: entry<{ status: number; detail: string }>(
-    inputRefused,
-    (f) => `the run service refused the request with ${f.status}: ${f.detail}`,
-    () => 'runsheet plan shows the requests as they would be sent',
-  ),
   E304: entry<{ base: string; reason: string }>(
     unreachable,
     (f) => `the run service at ${f.base} cannot be reached: ${f.reason}`,

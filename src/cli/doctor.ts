@@ -1,6 +1,6 @@
 // doctor: checks everything that a batch will need, and says what helps where something is missing.
 
-import { EXIT, RunsheetError, reasonOf } from '../errors.ts';
+import { EXIT, RunsheetError, problem, reasonOf } from '../errors.ts';
 import { LOCAL } from '../run-service/local.ts';
 import type { Config } from '../config.ts';
 import { lastFour } from '../run-service/key.ts';
@@ -8,7 +8,7 @@ import { openServices } from '../run-service/services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { connectClient, temporalFrom } from '../temporal/connect.ts';
 import { temporalBinary } from '../temporal/embedded/binary.ts';
-import { readRecord } from '../temporal/embedded/record.ts';
+import { livingRecord } from '../temporal/embedded/record.ts';
 import { TASK_QUEUE } from '../batch/ids.ts';
 import { voiceOf, type Context } from './context.ts';
 import { configOf } from './order.ts';
@@ -58,7 +58,7 @@ async function temporalWords(config: Config, say: (words: string) => void): Prom
   const cluster = temporalFrom(config.environment);
   if (cluster === undefined) {
     const { cache, environment } = config;
-    const stack = readRecord(config.home)?.temporal;
+    const stack = livingRecord(config.home)?.temporal;
     return `embedded: ${await temporalBinary({ cache, environment, say })}${stack ? `, living at ${stack.address}` : ''}`;
   }
   const { client, close } = await connectClient(cluster);
@@ -68,8 +68,7 @@ async function temporalWords(config: Config, say: (words: string) => void): Prom
       namespace: cluster.namespace,
       taskQueue: { name: queue },
     });
-    if ((pollers ?? []).length === 0)
-      throw new Error(`${cluster.address} answers, but no worker polls ${queue}: runsheet worker`);
+    if ((pollers ?? []).length === 0) throw problem('E403', { taskQueue: queue, address: cluster.address });
     return `${cluster.address} (${cluster.from}), namespace ${cluster.namespace}, ${pollers?.length} worker(s) on ${queue}`;
   } finally {
     await close();

@@ -3,7 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection } from '@temporalio/worker';
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import { problem, reasonOf } from '../errors.ts';
 
 /** A Temporal server as the settings name it. */
@@ -44,7 +44,10 @@ const ASK_AGAIN_MS = 50;
 const compression = (address: string) =>
   /^(127\.|localhost|\[::1\])/.test(address) ? ({ grpcCompression: { codec: 'none' } } as const) : {};
 
-/** A client's connection, in plain JavaScript: quick to load for a command. Throws E401. */
+/** gRPC's own number for it. */
+const NOT_FOUND = 5;
+
+/** A client's connection, in plain JavaScript: quick to load for a command. Throws E401, E402 for an unknown namespace. */
 export async function connectClient(
   at: TemporalAddress,
 ): Promise<{ client: Client; close(): Promise<void> }> {
@@ -54,8 +57,10 @@ export async function connectClient(
       connectTimeout: CONNECT_MS,
       ...at.options,
     });
+    await connection.workflowService.describeNamespace({ namespace: at.namespace });
     return { client: new Client({ connection, namespace: at.namespace }), close: () => connection.close() };
   } catch (error) {
+    if (isGrpcServiceError(error) && error.code === NOT_FOUND) throw problem('E402', at, { cause: error });
     throw problem('E401', { address: at.address, from: at.from, reason: reasonOf(error) }, { cause: error });
   }
 }

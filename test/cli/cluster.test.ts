@@ -41,6 +41,17 @@ describe('an external Temporal and a separate worker', () => {
     expectOneRunPerRow(await stage.truth(), ROWS);
   });
 
+  it('a namespace that is not there, a server that is not there and a queue without a worker are told apart', async () => {
+    const words = ['run', stage.sheet(3), '-d', 'portraits'];
+    const namespace = await stage.run(words, { TEMPORAL_NAMESPACE: 'nowhere' });
+    expect([namespace.code, namespace.stderr]).toEqual([6, expect.stringContaining('error[E402]')]);
+    const server = await stage.run(words, { TEMPORAL_ADDRESS: '127.0.0.1:1' });
+    expect([server.code, server.stderr]).toEqual([6, expect.stringContaining('error[E401]')]);
+    const doctor = await stage.run(['doctor']);
+    expect([doctor.code, doctor.stdout]).toEqual([6, expect.stringContaining('no worker polls')]);
+    expect(await stage.truth()).toEqual([]);
+  });
+
   it('wait ends with 7 when it waited long enough, and cancel ends the batch with what ran', async () => {
     await stage.worker();
     const sheet = stage.sheet(ROWS);
