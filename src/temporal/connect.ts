@@ -44,9 +44,6 @@ const ASK_AGAIN_MS = 50;
 const compression = (address: string) =>
   /^(127\.|localhost|\[::1\])/.test(address) ? ({ grpcCompression: { codec: 'none' } } as const) : {};
 
-/** gRPC's own number for it. */
-const NOT_FOUND = 5;
-
 /** A client's connection, in plain JavaScript: quick to load for a command. Throws E401, E402 for an unknown namespace. */
 export async function connectClient(
   at: TemporalAddress,
@@ -60,7 +57,8 @@ export async function connectClient(
     await connection.workflowService.describeNamespace({ namespace: at.namespace });
     return { client: new Client({ connection, namespace: at.namespace }), close: () => connection.close() };
   } catch (error) {
-    if (isGrpcServiceError(error) && error.code === NOT_FOUND) throw problem('E402', at, { cause: error });
+    if (isGrpcServiceError(error) && error.message.startsWith('5 NOT_FOUND'))
+      throw problem('E402', at, { cause: error });
     throw problem('E401', { address: at.address, from: at.from, reason: reasonOf(error) }, { cause: error });
   }
 }
