@@ -1,28 +1,43 @@
-// npm run bench [-- --postgres] [-- --quick]: measures, and writes docs/benchmarks.md.
+// npm run bench [-- --postgres] [-- --only throughput|start|steady|memory]: measures, and writes docs/benchmarks.md. What
+// is not measured this time keeps the figures of the last time, which lie beside the page.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measureMemory } from './memory.ts';
-import { pageOf } from './page.ts';
+import { pageOf, type Figures } from './page.ts';
 import type { Backend } from './place.ts';
 import { measureStart } from './start.ts';
 import { measureSteady } from './steady.ts';
 import { measureThroughput, type Throughput } from './throughput.ts';
 
-const { values } = parseArgs({ options: { postgres: { type: 'boolean' }, quick: { type: 'boolean' } } });
+const { values } = parseArgs({
+  options: { postgres: { type: 'boolean' }, only: { type: 'string', multiple: true } },
+});
 const backends: readonly Backend[] = values.postgres ? ['dev server', 'PostgreSQL'] : ['dev server'];
-
-const throughput: Throughput[] = [];
-for (const backend of backends) throughput.push(await measureThroughput(backend));
-const start = await measureStart();
-const steady = [
-  await measureSteady('dev server', 2),
-  ...(values.quick ? [] : [await measureSteady('dev server', 10)]),
-];
-const memory = values.quick ? [] : await measureMemory('dev server');
+const wants = (name: keyof Figures): boolean => values.only?.includes(name) ?? true;
 
 const docs = join(import.meta.dirname, '..', 'docs');
+const kept = join(docs, 'benchmarks.json');
+let figures: Figures = existsSync(kept)
+  ? (JSON.parse(readFileSync(kept, 'utf8')) as Figures)
+  : { throughput: [], start: undefined, steady: [], memory: [] };
+
+if (wants('throughput')) {
+  const measured: Throughput[] = [];
+  for (const backend of backends) measured.push(await measureThroughput(backend));
+  const others = figures.throughput.filter(({ backend }) => !backends.includes(backend));
+  figures = { ...figures, throughput: [...measured, ...others] };
+}
+if (wants('start')) figures = { ...figures, start: await measureStart() };
+if (wants('steady'))
+  figures = {
+    ...figures,
+    steady: [await measureSteady('dev server', 2), await measureSteady('dev server', 10)],
+  };
+if (wants('memory')) figures = { ...figures, memory: await measureMemory('dev server') };
+
 mkdirSync(docs, { recursive: true });
-writeFileSync(join(docs, 'benchmarks.md'), pageOf({ throughput, start, steady, memory }));
+writeFileSync(kept, `${JSON.stringify(figures, undefined, 2)}\n`);
+writeFileSync(join(docs, 'benchmarks.md'), pageOf(figures));
 console.error(`written: ${join(docs, 'benchmarks.md')}`);

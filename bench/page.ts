@@ -8,7 +8,7 @@ import type { Throughput } from './throughput.ts';
 
 export type Figures = {
   readonly throughput: readonly Throughput[];
-  readonly start: Start;
+  readonly start: Start | undefined;
   readonly steady: readonly Steady[];
   readonly memory: readonly Memory[];
 };
@@ -71,15 +71,17 @@ export function pageOf({ throughput, start, steady, memory }: Figures): string {
     '',
     table(
       ['what', 'seconds'],
-      [
-        [
-          'from the command to the first run queued, embedded Temporal started on the way',
-          start.firstRunSeconds.toFixed(2),
-        ],
-        ['three rows, from the command to its end', start.threeRowsSeconds.toFixed(2)],
-        ['`--help`', start.helpSeconds.toFixed(3)],
-        ['an empty Node, for comparison', start.nodeSeconds.toFixed(3)],
-      ],
+      start === undefined
+        ? []
+        : [
+            [
+              'from the command to the first run queued, embedded Temporal started on the way',
+              start.firstRunSeconds.toFixed(2),
+            ],
+            ['three rows, from the command to its end', start.threeRowsSeconds.toFixed(2)],
+            ['`--help`', start.helpSeconds.toFixed(3)],
+            ['an empty Node, for comparison', start.nodeSeconds.toFixed(3)],
+          ],
     ),
     '',
   ].join('\n');
