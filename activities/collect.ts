@@ -19,8 +19,11 @@ export type PartOrder = BatchPlace & { readonly part: number; readonly rows: rea
 
 const ROWS_AT_ONCE = 16;
 
-/** Tries of this activity, half a minute apart in the end, after which what cannot be read is taken for lost. */
-const LAST_RESORT = 12;
+/**
+ * Tries of this activity, half a minute apart in the end, after which a run that cannot be read holds the rest of its part
+ * back no longer: more than an hour and a half.
+ */
+const LAST_RESORT = 200;
 
 export async function collect(hands: Hands, order: PartOrder): Promise<Tally> {
   const open = await hands.open(order);

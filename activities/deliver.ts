@@ -61,10 +61,13 @@ async function attemptDelivery(
   open: OpenBatch,
   { runId, key, tries, isLastResort }: { runId: string; key: string; tries: number; isLastResort: boolean },
 ): Promise<Attempted> {
-  const run = await open.service.getRun(runId).catch((error: unknown) => {
+  let run: Run | undefined;
+  try {
+    run = await open.service.getRun(runId);
+  } catch (error) {
     if (!isLastResort) throw error;
-    return undefined;
-  });
+    return { reason: `the run cannot be read: ${reasonOf(error)}`, isOver: true };
+  }
   try {
     const delivery = run && (await deliverOnce(hands, open.store, run, key));
     if (delivery) return { delivery, reason: '', isOver: true };

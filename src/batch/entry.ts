@@ -9,6 +9,7 @@
 //
 // sending, running and uncertain hold a slot. A row has one phase at a time, so its (row, attempt) names one entry.
 
+import { ENTRY_BYTES } from './limits.ts';
 import type { Outcome, PastAttempt } from './outcome.ts';
 
 type Base = {
@@ -56,7 +57,7 @@ export type Phase = Entry['phase'];
 export function weightOf(entry: Entry): number {
   const words = entry.phase === 'uncertain' || entry.phase === 'ended' ? (entry.reason?.length ?? 0) * 3 : 0;
   const past = entry.past.reduce((sum, attempt) => sum + 90 + (attempt.reason?.length ?? 0) * 3, 0);
-  return 160 + words + past;
+  return ENTRY_BYTES + words + past;
 }
 
 /** What `past` becomes when this attempt lies behind the row. */

@@ -20,11 +20,18 @@ export const ENTRIES_MAX = 10_000;
 export const STATE_BYTES_MAX = 1_500_000;
 export const ATTEMPT_BYTES = 150;
 
+/** What a row takes in the carried state, without its attempts. */
+export const ENTRY_BYTES = 160;
+
 /** Further attempts for a row; each is carried with its row. */
 export const RETRIES_MAX = 20;
 
 /** Runs outstanding at once; more would leave no room in the state for rows that wait or end. */
 export const CAP_MAX = 3_000;
+
+/** The same for rows that may be tried again so often. */
+export const capMost = (retries: number): number =>
+  Math.min(CAP_MAX, Math.floor(STATE_BYTES_MAX / (ENTRY_BYTES + retries * ATTEMPT_BYTES)));
 
 /** No POST begins later than this after the last confirmed heartbeat was asked for (R3). */
 export const LEASE_MS = 3_000;

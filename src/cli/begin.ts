@@ -26,6 +26,13 @@ export async function begin({ batches }: Session, found: FoundBatch): Promise<'s
   return 'attached';
 }
 
+/** Whether Temporal knows the batch as one that goes on here. Throws E507 and E508 as {@link begin}. */
+export async function isUnderWay({ batches }: Session, found: FoundBatch): Promise<boolean> {
+  const known = await batches.find(found.batch);
+  if (known !== undefined) await refuseOther(known, found);
+  return known !== undefined;
+}
+
 /** The workflow of that id may belong to another folder, or have ended without this one. */
 async function refuseOther({ folder, status }: Known, found: FoundBatch): Promise<void> {
   const { batch } = found;

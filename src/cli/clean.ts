@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { EXIT, problem } from '../errors.ts';
 import { readSummary } from '../results/summary.ts';
 import { livingRecord } from '../temporal/embedded/record.ts';
-import { BATCH_FILE } from '../store/batch-file.ts';
+import { isLeft } from '../intake/leavings.ts';
 import { allBatches } from './batch-name.ts';
 import { voiceOf, type Context } from './context.ts';
 import { configOf } from './order.ts';
@@ -39,9 +39,6 @@ export default async function clean(this: Context, flags: Flags): Promise<number
 /** A command that lays a sheet out is not disturbed. */
 const LEFT_AFTER_MS = 3_600_000;
 
-/** What a sheet's copy, its pages and its errors may be called; a folder with anything else in it is not ours. */
-const OURS = /^(sheet(\.\w+)?|errors\.csv|rows)$/;
-
 /** Folders without a batch: refused sheets, interrupted copies. */
 function leavings(out: string): readonly string[] {
   if (!existsSync(out)) return [];
@@ -49,11 +46,6 @@ function leavings(out: string): readonly string[] {
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => join(out, name))
     .filter((path) => Date.now() - statSync(path).mtimeMs >= LEFT_AFTER_MS && isLeft(path));
-}
-
-function isLeft(path: string): boolean {
-  const names = readdirSync(path);
-  return names.length > 0 && !existsSync(join(path, BATCH_FILE)) && names.every((name) => OURS.test(name));
 }
 
 /** Batches that are done, and whose end lies so far back; all that are done where no time is given. */

@@ -69,14 +69,12 @@ async function sendCopy({ config, voice, flags, copy }: Sending, next: Next): Pr
   try {
     if (flags.local) await opened(sessions, order);
     const intake = await takeSheet(config, copy, flags);
+    const { batch, folder, file } = intake;
+    const found = { batch, folder, file, store: folderStore(folder) };
+    const summary = await summaryOfDone(found);
+    if (summary) return sayDone(voice, flags, found, summary);
     sayIntake(voice, intake);
     const [session = await opened(sessions, order)] = sessions;
-    const found = {
-      batch: intake.batch,
-      folder: intake.folder,
-      file: intake.file,
-      store: folderStore(intake.folder),
-    };
     return await next(session, found, voice, await begin(session, found));
   } finally {
     await Promise.all(sessions.map((session) => session.close()));

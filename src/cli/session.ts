@@ -2,9 +2,9 @@
 
 import type { Config } from '../config.ts';
 import { problem } from '../errors.ts';
-import { connectClient, temporalFrom } from '../temporal/connect.ts';
+import { connectClient, temporalFrom, type TemporalAddress } from '../temporal/connect.ts';
 import { openBatches, type Batches } from '../temporal/batches.ts';
-import { followStack, type Follower } from '../temporal/embedded/follower.ts';
+import { followLivingStack, followStack, type Follower } from '../temporal/embedded/follower.ts';
 import type { Voice } from './context.ts';
 
 export type Session = {
@@ -17,6 +17,14 @@ export type Session = {
 
 export type SessionOrder = { readonly config: Config; readonly local: boolean; readonly voice: Voice };
 
+/** A session for a command that only looks; undefined where there is nobody to ask. */
+export async function openLivingSession(order: SessionOrder): Promise<Session | undefined> {
+  if (temporalFrom(order.config.environment)) return openSession(order);
+  const say = (words: string): void => order.voice.say(words);
+  const stack = await followLivingStack({ config: order.config, service: false, say });
+  return stack && sessionWith(order, stack.temporal, stack);
+}
+
 export async function openSession({ config, local, voice }: SessionOrder): Promise<Session> {
   const cluster = temporalFrom(config.environment);
   const say = (words: string): void => voice.say(voice.paint('dim', words));
@@ -25,6 +33,14 @@ export async function openSession({ config, local, voice }: SessionOrder): Promi
   const stack = cluster ? undefined : await followStack({ config, service: local, say });
   const at = cluster ?? stack?.temporal;
   if (at === undefined) throw new Error('neither a cluster nor a stack');
+  return sessionWith({ config }, at, stack);
+}
+
+async function sessionWith(
+  { config }: Pick<SessionOrder, 'config'>,
+  at: TemporalAddress,
+  stack: Follower | undefined,
+): Promise<Session> {
   const { client } = await connectClient(at);
   let closing: Promise<void> | undefined;
   // The connection ends with the process: closing it under a call that is being retried would throw from a timer.

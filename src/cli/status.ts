@@ -5,12 +5,10 @@ import { OUTCOMES, type Outcome } from '../batch/outcome.ts';
 import type { BatchView } from '../batch/view.ts';
 import { readSummary, type Summary } from '../results/summary.ts';
 import { rowsOf } from '../results/rows.ts';
-import { temporalFrom } from '../temporal/connect.ts';
-import { livingRecord } from '../temporal/embedded/record.ts';
 import { allBatches, findBatch, type FoundBatch } from './batch-name.ts';
 import { voiceOf, type Context } from './context.ts';
 import { configOf } from './order.ts';
-import { openSession } from './session.ts';
+import { openLivingSession } from './session.ts';
 import { count, money, span } from './words.ts';
 
 type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
@@ -56,8 +54,8 @@ async function liveView(
   voice: ReturnType<typeof voiceOf>,
   batch: string,
 ): Promise<BatchView | undefined> {
-  if (!temporalFrom(config.environment) && livingRecord(config.home) === undefined) return undefined;
-  const session = await openSession({ config, local: false, voice });
+  const session = await openLivingSession({ config, local: false, voice });
+  if (session === undefined) return undefined;
   try {
     const known = await session.batches.find(batch);
     return known && (await session.batches.view(batch));

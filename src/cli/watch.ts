@@ -4,7 +4,7 @@ import { EXIT } from '../errors.ts';
 import { LOCAL } from '../run-service/local.ts';
 import { notSucceeded } from '../results/summary.ts';
 import { findBatch, type FoundBatch } from './batch-name.ts';
-import { begin, summaryOfDone } from './begin.ts';
+import { begin, isUnderWay, summaryOfDone } from './begin.ts';
 import { voiceOf, type Context, type Voice } from './context.ts';
 import { closing, follow } from './follow.ts';
 import { configOf } from './order.ts';
@@ -63,7 +63,11 @@ export async function cancel(
     return EXIT.ok;
   }
   return withSession(flags, found, voice, async (session) => {
-    await begin(session, found);
+    // A paused batch must not go on for the moment that it takes to cancel it.
+    if (!(await isUnderWay(session, found))) {
+      voice.say(`${found.batch} was never begun; there is nothing to cancel`);
+      return EXIT.ok;
+    }
     const view = await session.batches.cancel(found.batch, flags.running);
     voice.say(
       `${found.batch} sends nothing more; ${count(view.running)} runs ${flags.running ? 'are being cancelled' : 'go on to their end'}`,

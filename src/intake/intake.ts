@@ -2,17 +2,19 @@
 
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { chmod, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CAP_MAX } from '../batch/limits.ts';
+import { capMost } from '../batch/limits.ts';
 import { DEFAULT_TIMING, type Timing } from '../batch/order.ts';
 import { problem } from '../errors.ts';
+import { LOCAL } from '../run-service/local.ts';
 import type { Deployment } from '../run-service/contract/deployment.ts';
 import type { SheetOptions } from '../sheet/options.ts';
 import { layOut, type LaidOut } from '../sheet/sheet.ts';
 import { BATCH_FILE, readBatchFile, writeBatchFile, type BatchFile } from '../store/batch-file.ts';
 import { folderStore } from '../store/folder.ts';
 import { COPY, stemOf, type SheetCopy } from './copy.ts';
+import { isLeft } from './leavings.ts';
 
 /** How the sheet is read, but for its format, which the copy tells. */
 type IntakeOptions = Omit<SheetOptions, 'format'>;
@@ -51,10 +53,11 @@ export type Intake = {
 /** Throws what is wrong with the sheet, with all of its places in errors.csv. The copy becomes part of the batch. */
 export async function takeIn(order: IntakeOrder): Promise<Intake> {
   const { deployment, service } = order;
-  const id = idOf({ ...order, base: service.base, deploymentId: deployment.id });
+  const named = { ...order, base: service.base, deploymentId: deployment.id };
+  const id = idOf(named);
   const batch = order.again ? nextFree(order.out, id) : id;
   const folder = join(order.out, batch);
-  const known = order.again ? undefined : await knownBatch(folder, order);
+  const known = order.again ? undefined : await knownBatch(folder, contentOf(named));
   return known ? { batch, folder, file: known, laidOut: undefined } : makeBatch(order, batch);
 }
 
@@ -81,19 +84,21 @@ export async function findMade(
     // One that this version cannot read was not made by this command.
     const file = await readBatchFile(folderStore(folder)).catch(() => undefined);
     const { id = '', name } = file?.deployment ?? {};
-    const isMeant = id === wanted || name === wanted;
-    if (file && isMeant && idOf({ ...named, deploymentId: id }) === batch) return { batch, folder, file };
+    // Elsewhere a name may stand for another deployment by now, and only the service knows.
+    const isMeant = id === wanted || (named.base === LOCAL && name === wanted);
+    const asked = { ...named, deploymentId: id };
+    if (file && isMeant && idOf(asked) === batch && file.content === contentOf(asked))
+      return { batch, folder, file };
   }
   return undefined;
 }
 
-/** The same batch made before. A name that stands for another sheet is refused. */
-async function knownBatch(folder: string, { copy, deployment }: IntakeOrder): Promise<BatchFile | undefined> {
+/** The same batch made before. A name that stands for anything else is refused. */
+async function knownBatch(folder: string, content: string): Promise<BatchFile | undefined> {
   const file = existsSync(folder) ? await readBatchFile(folderStore(folder)) : undefined;
-  if (file === undefined || (file.sheet.sha256 === copy.sha256 && file.deployment.id === deployment.id))
-    return file;
+  if (file === undefined || file.content === content) return file;
   throw problem('E602', {
-    what: `the batch "${file.batch}" was made of another sheet or deployment (${file.sheet.name}, ${file.createdAt})`,
+    what: `the batch "${file.batch}" was made of another sheet, deployment or options (${file.sheet.name}, ${file.createdAt})`,
     hint: 'give another --name, or --again for a new batch beside it',
   });
 }
@@ -102,10 +107,11 @@ async function makeBatch(order: IntakeOrder, batch: string): Promise<Intake> {
   const { copy } = order;
   const options: SheetOptions = { ...order.options, format: copy.format };
   const folder = join(order.out, batch);
-  // What is there without a batch.json is a sheet that was refused, or a laying out that was interrupted.
-  await rm(folder, { recursive: true, force: true });
+  await makeRoom(folder);
   await rename(join(copy.folder, COPY), join(copy.folder, copy.file));
   await rename(copy.folder, folder);
+  // The copy was nobody else's business; workers and readers of results may be other users.
+  await chmod(folder, 0o777 & ~process.umask());
   const store = folderStore(folder);
   const { inputTypes } = order.deployment;
   const source = { name: copy.name, open: () => store.open(copy.file) };
@@ -115,12 +121,24 @@ async function makeBatch(order: IntakeOrder, batch: string): Promise<Intake> {
   return { batch, folder, file, laidOut };
 }
 
+/** A sheet that was refused, or a laying out that was interrupted, makes room. Throws E602 for any other folder. */
+async function makeRoom(folder: string): Promise<void> {
+  if (!existsSync(folder)) return;
+  if (readdirSync(folder).length > 0 && !isLeft(folder))
+    throw problem('E602', {
+      what: `${folder} is there already, and it is no batch`,
+      hint: 'give another --name or another --out',
+    });
+  await rm(folder, { recursive: true });
+}
+
 function frozen(order: IntakeOrder, options: SheetOptions, batch: string, laidOut: LaidOut): BatchFile {
   const { copy, deployment, service } = order;
   const { inputTypes: _, ...known } = deployment;
   return {
     format: 1,
     batch,
+    content: contentOf({ ...order, base: service.base, deploymentId: deployment.id }),
     createdAt: new Date().toISOString(),
     sheet: {
       name: copy.name,
@@ -149,22 +167,24 @@ const definedOnly = <T extends object>(object: T): { [K in keyof T]?: Exclude<T[
   >;
 
 /** Twice the deployment's own limit keeps its machines busy; a service that does not tell gets few. */
-function capOf({ cap, deployment }: Pick<IntakeOrder, 'cap' | 'deployment'>): number {
+function capOf({ cap, deployment, retries }: Pick<IntakeOrder, 'cap' | 'deployment' | 'retries'>): number {
   return Math.min(
-    CAP_MAX,
+    capMost(retries),
     cap ?? (deployment.concurrencyLimit === undefined ? 4 : 2 * deployment.concurrencyLimit),
   );
 }
 
 /** Whatever changes which runs are bought is part of the name; how fast and where results go is not. */
-function idOf({ copy, name, options, base, deploymentId, retries }: Named): string {
-  if (name !== undefined) return name;
+function idOf(named: Named): string {
+  return named.name ?? `${stemOf(named.copy.name)}-${contentOf(named).slice(0, 12)}`;
+}
+
+function contentOf({ copy, options, base, deploymentId, retries }: Named): string {
   const { sha256, format } = copy;
   const content = { sheet: sha256, deployment: deploymentId, base, options: { ...options, format }, retries };
-  const hash = createHash('sha256')
+  return createHash('sha256')
     .update(JSON.stringify(sorted(content)))
     .digest('hex');
-  return `${stemOf(copy.name)}-${hash.slice(0, 12)}`;
 }
 
 /** The same words in another order are the same order. */

@@ -28,6 +28,8 @@ const sheetOptions = z.object({
 const schema = z.object({
   format: z.literal(1),
   batch: z.string(),
+  /** sha256 of all that decides which runs are bought. */
+  content: z.string(),
   createdAt: z.iso.datetime(),
   sheet: z.object({
     /** As the user named it. */

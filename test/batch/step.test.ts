@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   ATTEMPT_BYTES,
   CAP_MAX,
+  capMost,
   ENTRIES_MAX,
   GROUP_ATTEMPTS,
   GROUPS_IN_FLIGHT,
@@ -106,6 +107,8 @@ describe('sending', () => {
     expect(entriesWith(0)).toBeGreaterThan(CAP_MAX);
     expect(entriesWith(2)).toBeGreaterThan(CAP_MAX);
     expect(entriesWith(20) * (160 + 20 * ATTEMPT_BYTES)).toBeLessThan(STATE_BYTES_MAX + 10_000);
+    for (const retries of [0, 2, 10, 20])
+      expect(entriesWith(retries)).toBeGreaterThanOrEqual(capMost(retries));
   });
 
   it('takes no further row in while the state is full, and fails the task beyond its bounds', () => {

@@ -34,6 +34,33 @@ describe('batches and their folders', () => {
     ]);
   });
 
+  it('a name never stands for another folder, another sheet or other options', async () => {
+    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+    const precious = stage.write('batches/photos/one.jpg', 'mine');
+    const words = ['run', stage.sheet(3), '-d', 'portraits', '--name'];
+    const taken = await stage.run([...words, 'photos']);
+    expect([taken.code, taken.stderr]).toEqual([2, expect.stringContaining('it is no batch')]);
+    expect(existsSync(precious)).toBe(true);
+
+    expect((await stage.run([...words, 'nightly'])).code).toBe(0);
+    expect((await stage.run([...words, 'nightly'])).stderr).toContain('it is done');
+    const other = await stage.run([
+      'run',
+      stage.sheet(4, 'tuesday.csv'),
+      '-d',
+      'portraits',
+      '--name',
+      'nightly',
+    ]);
+    const options = await stage.run([...words, 'nightly', '--gpu', 'H100']);
+    for (const ended of [other, options])
+      expect([ended.code, ended.stderr]).toEqual([
+        2,
+        expect.stringContaining('made of another sheet, deployment or options'),
+      ]);
+    expect(await stage.truth()).toHaveLength(3);
+  });
+
   it('the same sheet from another folder does not take over a batch that Temporal knows', async () => {
     await stage.temporal();
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);

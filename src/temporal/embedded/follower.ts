@@ -41,8 +41,19 @@ const START_MS = 300_000;
 const ASK_AGAIN_MS = 30;
 const AGAIN_AFTER_LOSS_MS = 500;
 
+/** Joins the stack of this place, or starts it. */
 export async function followStack(order: FollowOrder): Promise<Follower> {
-  let held = await hold(order);
+  return follow(order, await hold(order));
+}
+
+/** Joins the stack of this place where one lives, and starts none: its worker would go on with all that waits here. */
+export async function followLivingStack(order: FollowOrder): Promise<Follower | undefined> {
+  const held = await joinStack(order);
+  return held && follow(order, held);
+}
+
+function follow(order: FollowOrder, first: Held): Follower {
+  let held = first;
   refuseStranger(order, held);
   const leaving = Promise.withResolvers<void>();
   let isLeaving = false;

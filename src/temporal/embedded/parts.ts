@@ -43,13 +43,11 @@ export function openParts(order: PartsOrder) {
 
     /** The server and the worker at once: the worker loads its code while the server opens its database. */
     start: async (): Promise<void> => {
-      const [server, child] = await Promise.allSettled([
-        keepServer(order, namespace),
-        keepWorker(order, namespace),
-      ]);
-      if (server.status === 'fulfilled') temporal = server.value;
-      if (child.status === 'fulfilled') worker = child.value;
-      for (const part of [server, child]) if (part.status === 'rejected') throw part.reason;
+      const child = keepWorker(order, namespace);
+      // A worker without its server waits for long; it ends with the stack, whose channel to it breaks.
+      child.catch(() => undefined);
+      temporal = await keepServer(order, namespace);
+      worker = await child;
     },
 
     /** Started for the first who wants it. */

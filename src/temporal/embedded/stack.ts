@@ -40,7 +40,8 @@ async function lead(config: Config, log: Logger): Promise<void> {
     log,
     ports: await choosePorts(config.home),
     say: (words) => control.tell({ type: 'say', words }),
-    onChange: () => void record(),
+    onChange: () =>
+      void record().catch((error: unknown) => log.error({ reason: reasonOf(error) }, 'embedded.json')),
     onWire: (count) => {
       onWire = count;
       if (stopping !== undefined) control.tell({ type: 'stopping', onWire });
