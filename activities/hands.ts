@@ -40,7 +40,7 @@ export type Hands = {
 };
 
 /** What is asked of running batches and told them. */
-export type BatchLine = {
+type BatchLine = {
   /** What to look at; undefined while the batch has not read its order. */
   watch(batch: string): Promise<Watch | undefined>;
   tellEnds(batch: string, by: 'webhook' | 'look', ends: readonly End[]): Promise<unknown>;
