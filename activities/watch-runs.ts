@@ -19,6 +19,9 @@ const GETS_AT_ONCE = 16;
 const ENDS_PER_SIGNAL = 500;
 const LIST_PAGE = 200;
 
+/** Only Temporal fails a whole look; a batch whose worker died is asked again soon, for its runs end unseen. */
+const AFTER_FAILURE_MS = 500;
+
 /** A run that the service has said for this long that it does not know has vanished. */
 const VANISHED_AFTER_MS = 60_000;
 
@@ -50,7 +53,7 @@ async function look(hands: Hands, order: WatchOrder): Promise<number> {
     return watch.lookAgainMs;
   } catch (error) {
     hands.log.warn({ batch: order.batch, reason: reasonOf(error) }, 'a look at the outstanding runs failed');
-    return SAFETY_LOOK_MS;
+    return AFTER_FAILURE_MS;
   }
 }
 

@@ -28,8 +28,22 @@ import type { Delivered } from '../webhook/outbox.ts';
 const ASK_MS = 10_000;
 const ASK_AGAIN_MS = 500;
 
-const bounded = <T>(client: Client, ask: () => Promise<T>): Promise<T> =>
-  client.withDeadline(Date.now() + ASK_MS, ask);
+/** A query that waits for the task of a killed worker is answered late; asking again is quicker. */
+const WATCH_ASK_MS = 3_000;
+
+/** The deadline of a call is not kept by a worker's own connection, so that the clock is watched here as well. */
+async function bounded<T>(client: Client, ask: () => Promise<T>, withinMs = ASK_MS): Promise<T> {
+  const late = new AbortController();
+  const clock = wait(withinMs, undefined, { signal: late.signal }).then(() => {
+    throw new Error(`no worker answered within ${withinMs / 1000} s`);
+  });
+  try {
+    return await Promise.race([client.withDeadline(Date.now() + withinMs, ask), clock]);
+  } finally {
+    late.abort();
+    clock.catch(() => undefined);
+  }
+}
 
 export type BatchPlace = { readonly batch: string; readonly folder: string };
 
@@ -146,7 +160,7 @@ export function batchLine(client: Client) {
   return {
     /** What to look at; undefined while the batch has not read its order. */
     watch: (batch: string): Promise<Watch | undefined> =>
-      bounded(client, () => handleOf(batch).query(watchQuery)),
+      bounded(client, () => handleOf(batch).query(watchQuery), WATCH_ASK_MS),
 
     tellEnds: (batch: string, by: 'webhook' | 'look', ends: readonly End[]): Promise<Delivered> =>
       signalled(() => handleOf(batch).signal(runsEnded, by, ends)),
