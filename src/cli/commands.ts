@@ -180,6 +180,11 @@ const servers = {
         db: { ...words('database file; in memory by itself', 'file'), default: ':memory:' },
         deployments: optional(words('deployments and their machines, as JSON', 'file')),
         fault: repeatable(words('what goes wrong how often, from 0 to 1', 'name=rate')),
+        behaviour: choice(
+          ['specification', 'vendor'],
+          'specification',
+          'where the two differ: which of them it is like',
+        ),
         seed: { ...number('faults and run times are drawn from it', 'n'), default: '1' },
         embedded: { ...boolean('as a child of the embedded servers'), hidden: true },
         output,

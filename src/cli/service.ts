@@ -8,6 +8,7 @@ import {
   FAULTS,
   readDeployments,
   startLocalService,
+  type BehaviourName,
   type DeploymentSpec,
 } from '../local-service/server.ts';
 import { openLog } from '../log.ts';
@@ -23,6 +24,7 @@ type Flags = {
   readonly db: string;
   readonly deployments?: string;
   readonly fault?: readonly string[];
+  readonly behaviour: BehaviourName;
   readonly seed: number;
   readonly embedded: boolean;
   readonly output: 'text' | 'json';
@@ -40,6 +42,7 @@ export default async function service(this: Context, flags: Flags): Promise<numb
     database: flags.db,
     deployments: deploymentsOf(flags.deployments),
     faults: faultsOf(flags.fault),
+    behaviour: flags.behaviour,
     seed: flags.seed,
     log: (event, facts) => log.debug(facts, event),
   });

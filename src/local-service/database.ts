@@ -22,11 +22,13 @@ export type RunRow = {
   readonly endedMs: number | null;
   readonly containerId: string | null;
   readonly outputs: number;
+  /** Whose token queued it. */
+  readonly owner: string;
 } & { readonly [Field in keyof Plan]: Plan[Field] | null };
 
 export type NewRun = Pick<
   RunRow,
-  'id' | 'deploymentId' | 'inputs' | 'gpu' | 'webhook' | 'intermediate' | 'createdMs' | 'outputs'
+  'id' | 'deploymentId' | 'inputs' | 'gpu' | 'webhook' | 'intermediate' | 'createdMs' | 'outputs' | 'owner'
 >;
 
 /** A run that has not ended, without its inputs: they may be large, and nothing that makes it live needs them. */
@@ -50,12 +52,16 @@ const SCHEMA = `
     endedMs INTEGER,
     containerId TEXT,
     outputs INTEGER NOT NULL,
-    queuedMs INTEGER, startsMs INTEGER, runMs INTEGER, endsMs INTEGER, ending TEXT
+    queuedMs INTEGER, startsMs INTEGER, runMs INTEGER, endsMs INTEGER, ending TEXT,
+    owner TEXT NOT NULL DEFAULT 'user_local'
   ) STRICT;
   CREATE UNIQUE INDEX IF NOT EXISTS runOfDeployment ON run (deploymentId, place);
   CREATE INDEX IF NOT EXISTS runAlive ON run (number) WHERE endedMs IS NULL;
 `;
-const FORMAT = 1;
+const FORMAT = 2;
+
+/** What an older file lacks. */
+const SINCE_1 = "ALTER TABLE run ADD COLUMN owner TEXT NOT NULL DEFAULT 'user_local';";
 
 export type Database = {
   /** Does `work` in one transaction; nothing of it stays when it throws. */
@@ -65,9 +71,13 @@ export type Database = {
   reached(number: number, status: Status, atMs: number): void;
   ended(number: number, status: Status, endedMs: number, atMs: number): void;
   find(id: string): RunRow | undefined;
-  /** The runs of a deployment, newest first. */
-  page(deploymentId: string, limit: number, offset: number): readonly RunRow[];
-  count(deploymentId: string): number;
+  /** The runs of a deployment that belong to an owner, newest first. */
+  page(deploymentId: string, owner: string, limit: number, offset: number): readonly RunRow[];
+  count(deploymentId: string, owner: string): number;
+  /** How many runs are in each status. */
+  byStatus(): Readonly<Record<string, number>>;
+  /** GPU seconds that were sold, by GPU: from a run's container to its end. */
+  sold(): Readonly<Record<string, number>>;
   /** Every run that has not ended, oldest first. */
   alive(): readonly LiveRow[];
   close(): void;
@@ -76,38 +86,62 @@ export type Database = {
 /** Opens or creates the file; `:memory:` keeps nothing. Throws E602 when it is another's, newer, or no database. */
 export function openDatabase(file: string): Database {
   const db = openFile(file);
-  const counts = new Map(
-    rows<{ deploymentId: string; runs: number }>(
-      db.prepare('SELECT deploymentId, count(*) AS runs FROM run GROUP BY deploymentId'),
-    ).map((row) => [row.deploymentId, row.runs]),
+  const counts = new Map<string, number>();
+  const countOf = (deploymentId: string, owner = ''): number => counts.get(`${deploymentId} ${owner}`) ?? 0;
+  const add = (deploymentId: string, owner: string, runs: number): void => {
+    for (const name of ['', owner]) counts.set(`${deploymentId} ${name}`, countOf(deploymentId, name) + runs);
+  };
+  const counted = db.prepare(
+    'SELECT deploymentId, owner, count(*) AS runs FROM run GROUP BY deploymentId, owner',
   );
-  const countOf = (deploymentId: string): number => counts.get(deploymentId) ?? 0;
+  for (const { deploymentId, owner, runs } of rows<{ deploymentId: string; owner: string; runs: number }>(
+    counted,
+  ))
+    add(deploymentId, owner, runs);
   const transaction = createTransaction(db);
   const write = writersOf(db, transaction.begin);
   const find = db.prepare('SELECT * FROM run WHERE id = ?');
   const page = db.prepare(
     'SELECT * FROM run WHERE deploymentId = ? AND place <= ? ORDER BY place DESC LIMIT ?',
   );
+  // Where others have runs of the same deployment as well, places have gaps for each of them.
+  const ownPage = db.prepare(
+    'SELECT * FROM run WHERE deploymentId = ? AND owner = ? ORDER BY place DESC LIMIT ? OFFSET ?',
+  );
+  const byStatus = db.prepare('SELECT status AS name, count(*) AS total FROM run GROUP BY status');
+  const sold = db.prepare(
+    `SELECT gpu AS name, sum(endedMs - queuedMs) / 1000.0 AS total FROM run
+     WHERE queuedMs IS NOT NULL AND endedMs IS NOT NULL GROUP BY gpu`,
+  );
   const alive = db.prepare(
     `SELECT number, id, deploymentId, gpu, webhook, intermediate, status, createdMs, updatedMs, endedMs, containerId,
-     outputs, queuedMs, startsMs, runMs, endsMs, ending FROM run WHERE endedMs IS NULL ORDER BY number`,
+     outputs, owner, queuedMs, startsMs, runMs, endsMs, ending FROM run WHERE endedMs IS NULL ORDER BY number`,
   );
   return {
     together: transaction.together,
     ...write,
     insert(run) {
       const number = write.insert(run, countOf(run.deploymentId));
-      counts.set(run.deploymentId, countOf(run.deploymentId) + 1);
+      add(run.deploymentId, run.owner, 1);
       return number;
     },
     find: (id) => find.get(id) as RunRow | undefined,
-    page: (deploymentId, limit, offset) =>
-      rows<RunRow>(page, deploymentId, countOf(deploymentId) - 1 - offset, limit),
+    page: (deploymentId, owner, limit, offset) =>
+      countOf(deploymentId, owner) === countOf(deploymentId)
+        ? rows<RunRow>(page, deploymentId, countOf(deploymentId) - 1 - offset, limit)
+        : rows<RunRow>(ownPage, deploymentId, owner, limit, offset),
     count: countOf,
+    byStatus: () => totals(byStatus),
+    sold: () => totals(sold),
     alive: () => rows<LiveRow>(alive),
     close: () => db.close(),
   };
 }
+
+const totals = (statement: StatementSync): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    rows<{ name: string; total: number }>(statement).map(({ name, total }) => [name, total]),
+  );
 
 const rows = <Row>(statement: StatementSync, ...values: (string | number)[]): Row[] =>
   statement.all(...values) as Row[];
@@ -118,8 +152,8 @@ function openFile(file: string): DatabaseSync {
     // Exclusive, because two services on one file would run every run twice.
     db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
     db.exec('PRAGMA wal_autocheckpoint = 8000');
-    checkFormat(db);
-    db.exec(`BEGIN; ${SCHEMA} PRAGMA user_version = ${FORMAT}; COMMIT`);
+    const missing = formatOf(db) === 1 ? SINCE_1 : '';
+    db.exec(`BEGIN; ${missing} ${SCHEMA} PRAGMA user_version = ${FORMAT}; COMMIT`);
     return db;
   } catch (cause) {
     const what = `the database ${file} of the local run service cannot be used: ${reasonOf(cause)}`;
@@ -127,9 +161,10 @@ function openFile(file: string): DatabaseSync {
   }
 }
 
-function checkFormat(db: DatabaseSync): void {
+function formatOf(db: DatabaseSync): number {
   const format = Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
   if (format > FORMAT) throw new Error(`it was written by a newer version (format ${format})`);
+  return format;
 }
 
 /** A transaction begins with its first write, so that work which only reads costs nothing. */
@@ -159,8 +194,8 @@ function createTransaction(db: DatabaseSync): Pick<Database, 'together'> & { rea
 
 function writersOf(db: DatabaseSync, begin: () => void) {
   const insert = db.prepare(
-    `INSERT INTO run (id, deploymentId, place, inputs, gpu, webhook, intermediate, status, createdMs, updatedMs, outputs)
-     VALUES (?, ?, ?, ?, ?, ?, ?, 'not-started', ?, ?, ?)`,
+    `INSERT INTO run (id, deploymentId, place, inputs, gpu, webhook, intermediate, status, createdMs, updatedMs, outputs, owner)
+     VALUES (?, ?, ?, ?, ?, ?, ?, 'not-started', ?, ?, ?, ?)`,
   );
   const took = db.prepare(
     `UPDATE run SET status = 'queued', containerId = ?, queuedMs = ?, startsMs = ?, runMs = ?, endsMs = ?, ending = ?,
@@ -174,7 +209,7 @@ function writersOf(db: DatabaseSync, begin: () => void) {
   };
   return {
     insert(run: NewRun, place: number): number {
-      const { id, deploymentId, inputs, gpu, webhook, intermediate, createdMs, outputs } = run;
+      const { id, deploymentId, inputs, gpu, webhook, intermediate, createdMs, outputs, owner } = run;
       const done = write(
         insert,
         id,
@@ -187,6 +222,7 @@ function writersOf(db: DatabaseSync, begin: () => void) {
         createdMs,
         createdMs,
         outputs,
+        owner,
       );
       return Number(done.lastInsertRowid);
     },

@@ -28,7 +28,7 @@ export function recordOf(row: RunRow, nowMs: number, origin: string): RunRecord 
     gpu: row.gpu,
     machineType: 'serverless',
     callId: plan === undefined ? null : callIdOf(row.id),
-    userId: 'user_local',
+    userId: row.owner,
     orgId: null,
     liveStatus: work.liveStatus,
     progress: work.progress,

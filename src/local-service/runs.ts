@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { outputToWire } from '../run-service/contract/run.ts';
 import type { QueueOrder } from '../run-service/contract/queue.ts';
 import { webhookToWire } from '../run-service/contract/webhook.ts';
+import type { Behaviour } from './behaviour.ts';
 import { chance } from './chance.ts';
 import type { Clock } from './clock.ts';
 import type { Database, LiveRow, NewRun, RunRow } from './database.ts';
@@ -18,7 +19,11 @@ import type { Webhooks } from './webhooks.ts';
 
 export type Runs = {
   /** Creates a run; it is committed when this returns. */
-  accept(order: QueueOrder, spec: DeploymentSpec): { readonly id: string; readonly number: number };
+  accept(
+    order: QueueOrder,
+    spec: DeploymentSpec,
+    owner: string,
+  ): { readonly id: string; readonly number: number };
   /** Cancels a run in whatever state it is; false when there is no such run. */
   cancel(id: string): boolean;
   /** Takes up every run that had not ended when the service stopped. */
@@ -31,6 +36,7 @@ type World = {
   readonly database: Database;
   readonly webhooks: Webhooks;
   readonly faults: Faults;
+  readonly behaviour: Behaviour;
   readonly deployments: ReadonlyMap<string, DeploymentSpec>;
   readonly speed: number;
   readonly seed: number;
@@ -61,8 +67,8 @@ export function createRuns(world: World): Runs {
   });
 
   return {
-    accept(order, spec) {
-      const draft = draftRun(world, order, spec);
+    accept(order, spec, owner) {
+      const draft = draftRun(world, order, spec, owner);
       return commit(() => {
         const run = liveRunOf({ ...draft, number: database.insert(draft) });
         machines.wait(run);
@@ -81,11 +87,12 @@ export function createRuns(world: World): Runs {
 }
 
 /** What can go wrong with a request goes wrong here, outside of any transaction. */
-const draftRun = (world: World, order: QueueOrder, spec: DeploymentSpec): NewRun => ({
+const draftRun = (world: World, order: QueueOrder, spec: DeploymentSpec, owner: string): NewRun => ({
+  owner,
   id: randomUUID(),
   deploymentId: spec.id,
   inputs: JSON.stringify(order.inputs),
-  gpu: order.gpu ?? spec.gpu,
+  gpu: world.behaviour.gpuOf(order.gpu, spec.gpu),
   webhook: order.webhook ?? null,
   intermediate: order.webhookIntermediateStatus ? 1 : 0,
   createdMs: world.clock.now(),
@@ -110,7 +117,8 @@ function tell(world: World, run: LiveRun, news: News): void {
   const occasion = `${news.kind} ${news.status} ${news.work.progress}`;
   if (world.faults.strikes('lose-webhook', run.number, occasion)) return;
   const succeeded = news.kind === 'status' && news.status === 'success';
-  const outputs = succeeded ? outputsOf(run, news.atMs, world.origin()) : [];
+  const isEmpty = world.faults.strikes('empty-webhook', run.number, occasion);
+  const outputs = succeeded && !isEmpty ? outputsOf(run, news.atMs, world.origin()) : [];
   const body = webhookToWire({
     eventType: 'run.updated',
     status: news.status,
@@ -119,7 +127,8 @@ function tell(world: World, run: LiveRun, news: News): void {
     runId: run.id,
     outputs: outputs.map(outputToWire),
   });
-  world.webhooks.post(run.webhook, JSON.stringify(body));
+  const times = world.faults.strikes('repeat-webhook', run.number, occasion) ? 2 : 1;
+  for (let time = 0; time < times; time += 1) world.webhooks.post(run.webhook, JSON.stringify(body));
 }
 
 function cancel(world: World, row: RunRow, machines: Machines<LiveRun>, lives: Lives): void {

@@ -4,11 +4,14 @@
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { problem, reasonOf } from '../errors.ts';
 import { refusalToWire } from '../run-service/contract/refusal.ts';
-import { API, authentication } from './auth.ts';
+import { API, authentication, openTokens, V1 } from './auth.ts';
+import type { BehaviourName } from './behaviour.ts';
 import type { DeploymentSpec } from './deployments.ts';
+import { serveControl } from './routes/control.ts';
 import { serveFiles } from './routes/files.ts';
 import { serveLists } from './routes/lists.ts';
 import { refuseTheRest } from './routes/refusals.ts';
+import { serveV1 } from './routes/v1.ts';
 import { serveRuns } from './routes/v2.ts';
 import { createService, type LivingService, type Log, type Stats } from './service.ts';
 
@@ -18,6 +21,7 @@ export {
   readDeployments,
   type DeploymentSpec,
 } from './deployments.ts';
+export { BEHAVIOURS, type BehaviourName } from './behaviour.ts';
 export { FAULTS } from './faults.ts';
 
 export type LocalServiceOptions = {
@@ -25,6 +29,7 @@ export type LocalServiceOptions = {
   readonly port: number;
   /** Default 127.0.0.1. */
   readonly host?: string;
+  /** `token`, or `owner:token` where several owners share the service. */
   readonly tokens: readonly string[];
   /** Divides every wait: cold starts, run times, time-outs. What is recorded is the time that really passed. */
   readonly speed: number;
@@ -33,6 +38,8 @@ export type LocalServiceOptions = {
   readonly deployments: readonly DeploymentSpec[];
   /** Rates from 0 to 1 by name; the names are `FAULTS`. */
   readonly faults: Readonly<Record<string, number>>;
+  /** Where the specification and the real service differ: which one it is like. Default `specification`. */
+  readonly behaviour?: BehaviourName;
   /** Faults and run times are drawn from it. */
   readonly seed: number;
   readonly log?: Log;
@@ -43,6 +50,8 @@ export type LocalService = {
   readonly url: string;
   /** The base address of its V2 API. */
   readonly base: string;
+  /** The same of V1. */
+  readonly legacyBase: string;
   stats(): Stats;
   /** Stops time, ends every connection and closes the database. Runs go on when a service opens it again. */
   close(): Promise<void>;
@@ -54,13 +63,19 @@ const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
   const { host = '127.0.0.1', log = () => undefined } = options;
   if (!(options.speed > 0)) throw problem('E602', { what: `a speed of ${options.speed} stops all time` });
-  const service = createService({ ...options, log });
+  const service = createService({ behaviour: 'specification', ...options, log });
   const app = createApp(service, options.tokens);
   try {
     const url = await listen(app, host, options.port);
     service.open(url);
     log('listening', { url });
-    return { url, base: `${url}${API}`, stats: service.stats, close: closeOnce(app, service) };
+    return {
+      url,
+      base: `${url}${API}`,
+      legacyBase: `${url}${V1}`,
+      stats: service.stats,
+      close: closeOnce(app, service),
+    };
   } catch (error) {
     await closeOnce(app, service)();
     throw error;
@@ -75,7 +90,9 @@ function createApp(service: LivingService, tokens: readonly string[]): FastifyIn
     frameworkErrors: (error, _request, reply: FastifyReply) =>
       void reply.code(400).send(refusalToWire(error.message)),
   });
-  app.addHook('onRequest', authentication(tokens));
+  const known = openTokens(tokens);
+  app.decorateRequest('owner', '');
+  app.addHook('onRequest', authentication(known));
   // Bodies stay text: which types are read, and how numbers are, is decided where they are used.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
@@ -88,7 +105,9 @@ function createApp(service: LivingService, tokens: readonly string[]): FastifyIn
     },
     { prefix: API },
   );
+  serveV1(app, service);
   serveFiles(app, service);
+  serveControl(app, service, known);
   return app;
 }
 

@@ -1,6 +1,7 @@
 // The service without its sockets: the parts that know each other, put together once.
 
 import { reasonOf } from '../errors.ts';
+import { behaviourOf, type Behaviour, type BehaviourName } from './behaviour.ts';
 import { createWallClock, type Clock } from './clock.ts';
 import { openDatabase, type Database } from './database.ts';
 import { refuseRepeats, type DeploymentSpec } from './deployments.ts';
@@ -17,6 +18,7 @@ export type Service = {
   readonly database: Database;
   readonly runs: Runs;
   readonly faults: Faults;
+  readonly behaviour: Behaviour;
   readonly deployments: ReadonlyMap<string, DeploymentSpec>;
   readonly log: Log;
   /** The address that files are fetched from, without a slash at its end. */
@@ -46,6 +48,7 @@ export function createService(options: {
   readonly database: string;
   readonly deployments: readonly DeploymentSpec[];
   readonly faults: Readonly<Record<string, number>>;
+  readonly behaviour: BehaviourName;
   readonly seed: number;
   readonly log: Log;
 }): LivingService {
@@ -53,41 +56,40 @@ export function createService(options: {
   refuseRepeats(options.deployments);
   const deployments = new Map(options.deployments.map((spec) => [spec.id, spec]));
   const faults = createFaults(options.faults, seed);
+  const behaviour = behaviourOf(options.behaviour);
   const database = openDatabase(options.database);
   const requests = { queue: 0, get: 0, cancel: 0, list: 0, file: 0 };
   let address = '';
-  let broken: string | undefined;
 
-  // What is kept in memory would no longer agree with a database that refused a write, so that nothing goes on then.
-  function commit<Result>(work: () => Result): Result {
-    if (broken !== undefined) throw new Error(`the service has stopped: ${broken}`);
-    try {
-      const result = database.together(work);
-      webhooks.flush();
-      return result;
-    } catch (error) {
-      broken = reasonOf(error);
+  const commit = createCommit(database, {
+    done: () => webhooks.flush(),
+    broken: (reason) => {
       clock.close();
       webhooks.discard();
-      log('broken', { reason: broken });
-      throw error;
-    }
-  }
-
+      log('broken', { reason });
+    },
+  });
   const clock = createWallClock(commit);
   const webhooks = createWebhooks({ clock, speed, log });
   const origin = (): string => address;
-  const world = { clock, database, webhooks, faults, deployments, speed, seed, origin, commit, log };
+  const world = {
+    clock,
+    database,
+    webhooks,
+    faults,
+    behaviour,
+    deployments,
+    speed,
+    seed,
+    origin,
+    commit,
+    log,
+  };
   const runs = createRuns(world);
 
   return {
-    clock,
-    database,
+    ...world,
     runs,
-    faults,
-    deployments,
-    log,
-    origin,
     seen(request) {
       requests[request]++;
     },
@@ -107,5 +109,25 @@ export function createService(options: {
       await webhooks.close();
       database.close();
     },
+  };
+}
+
+// What is kept in memory would no longer agree with a database that refused a write, so that nothing goes on then.
+function createCommit(
+  database: Database,
+  hands: { readonly done: () => void; readonly broken: (reason: string) => void },
+): <Result>(work: () => Result) => Result {
+  let broken: string | undefined;
+  return (work) => {
+    if (broken !== undefined) throw new Error(`the service has stopped: ${broken}`);
+    try {
+      const result = database.together(work);
+      hands.done();
+      return result;
+    } catch (error) {
+      broken = reasonOf(error);
+      hands.broken(broken);
+      throw error;
+    }
   };
 }

@@ -8,7 +8,7 @@ import { DEMO_DEPLOYMENTS } from '../../src/local-service/server.ts';
 import { createService } from '../../src/local-service/service.ts';
 import { present } from './asking.ts';
 
-const run = (id: string, deploymentId = 'd'): NewRun => ({
+const run = (id: string, deploymentId = 'd', owner = 'me'): NewRun => ({
   id,
   deploymentId,
   inputs: '{}',
@@ -17,6 +17,7 @@ const run = (id: string, deploymentId = 'd'): NewRun => ({
   intermediate: 0,
   createdMs: 1,
   outputs: 1,
+  owner,
 });
 
 function open(): Database {
@@ -30,9 +31,34 @@ describe('the database', () => {
     const database = open();
     for (let n = 0; n < 6; n++) database.insert(run(`r${n}`, n % 2 === 0 ? 'even' : 'odd'));
     const ids = (limit: number, offset: number): string[] =>
-      database.page('even', limit, offset).map(({ id }) => id);
+      database.page('even', 'me', limit, offset).map(({ id }) => id);
     expect([ids(2, 0), ids(2, 2), ids(2, 4)]).toEqual([['r4', 'r2'], ['r0'], []]);
-    expect([database.count('even'), database.count('other')]).toEqual([3, 0]);
+    expect([database.count('even', 'me'), database.count('other', 'me')]).toEqual([3, 0]);
+  });
+
+  it('shows each owner the own runs of a deployment only', () => {
+    const database = open();
+    for (let n = 0; n < 6; n++) database.insert(run(`r${n}`, 'd', n % 3 === 0 ? 'me' : 'you'));
+    const ids = (owner: string, offset: number): string[] =>
+      database.page('d', owner, 3, offset).map(({ id }) => id);
+    expect([ids('me', 0), ids('you', 0), ids('you', 3)]).toEqual([['r3', 'r0'], ['r5', 'r4', 'r2'], ['r1']]);
+    expect([database.count('d', 'me'), database.count('d', 'you')]).toEqual([2, 4]);
+  });
+
+  it('takes up a file of the first format, whose runs had one owner', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'runsheet-database-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'old.db');
+    const first = openDatabase(file);
+    first.insert(run('a', 'd', 'user_local'));
+    first.close();
+    const old = new DatabaseSync(file);
+    old.exec('ALTER TABLE run DROP COLUMN owner; PRAGMA user_version = 1');
+    old.close();
+    const again = openDatabase(file);
+    onTestFinished(() => again.close());
+    expect(again.find('a')?.owner).toBe('user_local');
+    expect(again.count('d', 'user_local')).toBe(1);
   });
 
   it('keeps nothing of a transaction that throws, and all of one that does not', () => {
@@ -66,6 +92,7 @@ it('a service whose database fails stops all time and takes no more runs', () =>
     database: ':memory:',
     deployments: DEMO_DEPLOYMENTS,
     faults: {},
+    behaviour: 'specification',
     seed: 1,
     log: (event) => events.push(event),
   });
@@ -79,7 +106,7 @@ it('a service whose database fails stops all time and takes no more runs', () =>
     flags: [],
   };
   service.database.close();
-  expect(() => service.runs.accept(order, spec)).toThrow('database');
-  expect(() => service.runs.accept(order, spec)).toThrow('the service has stopped');
+  expect(() => service.runs.accept(order, spec, 'me')).toThrow('database');
+  expect(() => service.runs.accept(order, spec, 'me')).toThrow('the service has stopped');
   expect(events).toEqual(['broken']);
 });

@@ -68,3 +68,81 @@ describe('the fault lose-webhook', () => {
     expect(new Set(changes)).toEqual(new Set([true, false]));
   });
 });
+
+const QUEUE = '/api/run/deployment/queue';
+
+describe('the faults of Queue Run', () => {
+  const queued = async (fault: string) => {
+    const opened = await openService({}, { faults: { [fault]: 1 } });
+    const body = JSON.stringify({ deployment_id: opened.deploymentId });
+    const answer = await opened.ask('POST', QUEUE, { body }).catch((error: unknown) => error as Error);
+    const { json } = await opened.ask('GET', `/api/deployment/${opened.deploymentId}/runs`);
+    return { answer, runs: (json['data'] as object[]).length };
+  };
+
+  it.each([
+    ['drop-request', 0],
+    ['drop-answer', 1],
+  ])('%s cuts the connection and leaves %i runs', async (fault, runs) => {
+    const seen = await queued(fault);
+    expect(seen.answer).toBeInstanceOf(Error);
+    expect(seen.runs).toBe(runs);
+  });
+
+  it.each([
+    ['error-before', 0],
+    ['error-after', 1],
+  ])('%s answers 500 in plain text and leaves %i runs', async (fault, runs) => {
+    const seen = await queued(fault);
+    expect(seen.answer).toMatchObject({ status: 500, text: 'Internal Server Error' });
+    expect(seen.runs).toBe(runs);
+  });
+
+  it('busy answers 429 with Retry-After and leaves no run', async () => {
+    const seen = await queued('busy');
+    expect(seen.answer).toMatchObject({ status: 429, headers: { 'retry-after': '1' } });
+    expect(seen.runs).toBe(0);
+  });
+
+  it('slow-answer answers late, with the run that there is at once', async () => {
+    const { ask, queue, deploymentId } = await openService({}, { faults: { 'slow-answer': 1 } });
+    const began = performance.now();
+    const late = queue();
+    await expect
+      .poll(
+        async () =>
+          ((await ask('GET', `/api/deployment/${deploymentId}/runs`)).json['data'] as object[]).length,
+      )
+      .toBe(1);
+    expect(performance.now() - began).toBeLessThan(4_000);
+    await late;
+    expect(performance.now() - began).toBeGreaterThan(4_900);
+  });
+});
+
+describe('the other faults', () => {
+  it('repeat-webhook sends each webhook twice', async () => {
+    const receiver = await openReceiver();
+    const { queue, ended } = await openService({}, { faults: { 'repeat-webhook': 1 } });
+    await ended(await queue({ webhook: receiver.url }));
+    await expect.poll(() => receiver.received.length).toBe(8);
+  });
+
+  it('empty-webhook tells of a success without its outputs, which Get Run has', async () => {
+    const receiver = await openReceiver();
+    const { queue, ended } = await openService({}, { faults: { 'empty-webhook': 1 } });
+    const run = await ended(await queue({ webhook: receiver.url }));
+    expect(run.outputs).toHaveLength(1);
+    await expect.poll(() => receiver.received.length).toBe(4);
+    for (const { body } of receiver.received) expect(body).toMatchObject({ outputs: [] });
+  });
+
+  it('lose-file hides a file at some tries', async () => {
+    const { queue, ended } = await openService({}, { faults: { 'lose-file': 0.5 } });
+    const [output] = (await ended(await queue())).outputs;
+    const url = output?.files[0]?.url ?? '';
+    const statuses = new Set<number>();
+    for (let time = 0; time < 30; time += 1) statuses.add((await fetch(url)).status);
+    expect(statuses).toEqual(new Set([200, 404]));
+  });
+});

@@ -133,7 +133,10 @@ describe('a token', () => {
       ['GET', '/api/platform/profile'],
     ] as const) {
       const answer = await ask(method, path, { headers: bare });
-      expect([path, answer.status, answer.json]).toEqual([path, 401, { detail: 'Invalid or missing token' }]);
+      const detail = /^Bearer ./.test(bare.authorization)
+        ? 'Invalid or expired token'
+        : 'Invalid or missing token';
+      expect([path, answer.status, answer.json]).toEqual([path, 401, { detail }]);
     }
   });
 

@@ -13,6 +13,7 @@ const USUAL_SIZE = 160;
 
 export function serveFiles(app: FastifyInstance, service: Service): void {
   const draw = createAlbum(PICTURES_KEPT);
+  let fetched = 0;
   route(app, ['GET', 'HEAD'], '/files/runs/:run/:file', (request, reply) => {
     service.seen('file');
     const { run, file } = request.params as { readonly run: string; readonly file: string };
@@ -20,6 +21,8 @@ export function serveFiles(app: FastifyInstance, service: Service): void {
     const row = service.database.find(run.toLowerCase());
     if (row === undefined || index === undefined) return notFound(reply);
     if (row.status !== 'success' || index > row.outputs) return notFound(reply);
+    fetched += 1;
+    if (service.faults.strikes('lose-file', row.number, fetched)) return notFound(reply);
     const inputs = parseExactly(row.inputs) as Record<string, unknown>;
     const size = service.deployments.get(row.deploymentId)?.pictureSize ?? USUAL_SIZE;
     return reply.type('image/png').send(draw({ inputs, index, size }));

@@ -44,7 +44,7 @@ function serveRunLists(app: FastifyInstance, service: Service): void {
     if (query === undefined) return reply;
     const deploymentId = deploymentOf(service, workflowId);
     if (deploymentId === undefined) return notFound(reply, 'Workflow not found');
-    const runs = pageOf(service, deploymentId, query.limit, query.offset);
+    const runs = pageOf(service, deploymentId, request.owner, query);
     return reply.send(runs.map((run) => runToListWire(run, query.also)));
   });
 
@@ -55,8 +55,8 @@ function serveRunLists(app: FastifyInstance, service: Service): void {
     const query = readOrRefuse(reply, deploymentRunsQuerySchema, 'query', request.query);
     if (query === undefined) return reply;
     if (!service.deployments.has(deploymentId)) return notFound(reply, 'Deployment not found');
-    const runs = pageOf(service, deploymentId, query.limit, query.offset);
-    const total = service.database.count(deploymentId);
+    const runs = pageOf(service, deploymentId, request.owner, query);
+    const total = service.database.count(deploymentId, request.owner);
     return reply.send(runPageToWire(runs, { total, limit: query.limit, offset: query.offset }));
   });
 }
@@ -75,10 +75,15 @@ function serveDeployments(app: FastifyInstance, service: Service): void {
   });
 }
 
-function pageOf(service: Service, deploymentId: string, limit: number, offset: number): readonly RunRecord[] {
+function pageOf(
+  service: Service,
+  deploymentId: string,
+  owner: string,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): readonly RunRecord[] {
   const nowMs = service.clock.now();
   return service.database
-    .page(deploymentId, limit, offset)
+    .page(deploymentId, owner, limit, offset)
     .map((row) => recordOf(row, nowMs, service.origin()));
 }
 

@@ -17,6 +17,10 @@ type Method = (typeof METHODS)[number];
 export const notFound = (reply: FastifyReply, what = 'Not Found'): FastifyReply =>
   reply.code(404).send(refusalToWire(what));
 
+/** What belongs to another owner. */
+export const forbidden = (reply: FastifyReply): FastifyReply =>
+  reply.code(403).send(refusalToWire('You are not authorized to access this resource'));
+
 export const unprocessable = (reply: FastifyReply, problems: readonly Refusal[]): FastifyReply =>
   reply.code(422).send(refusalToWire(problems));
 

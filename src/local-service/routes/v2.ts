@@ -3,54 +3,115 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseExactly } from '../../batch/digits.ts';
 import { reasonOf } from '../../errors.ts';
-import { PATHS, runPathSchema } from '../../run-service/contract/paths.ts';
-import { queueAnswerToWire, queueRequestSchema, type QueueOrder } from '../../run-service/contract/queue.ts';
+import { PATHS, runPathSchema, runQuerySchema } from '../../run-service/contract/paths.ts';
+import {
+  queueAnswerToWire,
+  queueRequestSchemaFor,
+  type QueueOrder,
+} from '../../run-service/contract/queue.ts';
 import {
   brokenJson,
   emptyBody,
+  nestedInputs,
   notAnObject,
   refusalsOf,
+  refusalToWire,
   type Refusal,
 } from '../../run-service/contract/refusal.ts';
 import { runToWire } from '../../run-service/contract/run.ts';
 import { recordOf } from '../records.ts';
 import type { Service } from '../service.ts';
-import { notFound, readOrRefuse, route, unprocessable } from './refusals.ts';
+import { forbidden, notFound, readOrRefuse, route, unprocessable } from './refusals.ts';
 
 const CANCELLED = { status: 'success', message: 'Function cancelled' };
 
 export function serveRuns(app: FastifyInstance, service: Service): void {
+  const { behaviour } = service;
+  const schema = queueRequestSchemaFor(behaviour.gpus);
+  let asked = 0;
+  const readBody = (body: unknown): Read => {
+    const read = schema.safeParse(body);
+    if (!read.success) return refused(...refusalsOf(read.error, 'body', body));
+    const nested = behaviour.freeFormInputs ? [] : nestedInputs(read.data.inputs);
+    return nested.length > 0 ? refused(...nested) : { kind: 'order', order: read.data };
+  };
+
   route(app, ['POST'], PATHS.queue, (request, reply) => {
     service.seen('queue');
-    const read = readOrder(request.headers['content-type'], request.body as string | undefined);
-    return read.kind === 'refused' ? unprocessable(reply, read.problems) : queue(service, read.order, reply);
+    asked += 1;
+    const early = faultBefore(service.faults, asked, reply);
+    if (early !== undefined) return early;
+    const read = readOrder(request.headers['content-type'], request.body as string | undefined, readBody);
+    return read.kind === 'refused'
+      ? unprocessable(reply, read.problems)
+      : queue(service, read.order, request.owner, reply);
   });
 
-  route(app, ['GET'], PATHS.run, (request, reply) => {
+  const readRun = (id: string | undefined, owner: string, reply: FastifyReply): FastifyReply => {
     service.seen('get');
-    const id = readOrRefuse(reply, runPathSchema, 'path', request.params);
     if (id === undefined) return reply;
     const row = service.database.find(id);
     if (row === undefined) return notFound(reply, 'Run not found');
-    return reply.send(runToWire(recordOf(row, service.clock.now(), service.origin())));
-  });
+    if (row.owner !== owner) return forbidden(reply);
+    const { workflow_api, ...run } = runToWire(recordOf(row, service.clock.now(), service.origin()));
+    return reply.send(behaviour.showsWorkflowApi ? { ...run, workflow_api } : run);
+  };
+
+  route(app, ['GET'], PATHS.run, (request, reply) =>
+    readRun(readOrRefuse(reply, runPathSchema, 'path', request.params), request.owner, reply),
+  );
+  route(app, ['GET'], PATHS.runByQuery, (request, reply) =>
+    readRun(readOrRefuse(reply, runQuerySchema, 'query', request.query), request.owner, reply),
+  );
 
   route(app, ['POST'], PATHS.cancel, (request, reply) => {
     service.seen('cancel');
     const id = readOrRefuse(reply, runPathSchema, 'path', request.params);
     if (id === undefined) return reply;
+    const row = service.database.find(id);
+    if (row !== undefined && row.owner !== request.owner) return forbidden(reply);
     return service.runs.cancel(id) ? reply.send(CANCELLED) : notFound(reply, 'Run not found');
   });
 }
 
-function queue(service: Service, order: QueueOrder, reply: FastifyReply): FastifyReply {
+function queue(service: Service, order: QueueOrder, owner: string, reply: FastifyReply): FastifyReply {
   const spec = service.deployments.get(order.deploymentId.toLowerCase());
   if (spec === undefined) return notFound(reply, 'Deployment not found');
-  const run = service.runs.accept(order, spec);
+  const run = service.runs.accept(order, spec, owner);
   service.log('run-accepted', { run: run.id, number: run.number });
-  if (!service.faults.strikes('drop-answer', run.number)) return reply.send(queueAnswerToWire(run.id));
-  return hangUp(reply);
+  return answerWith(service, run, reply);
 }
+
+/** What goes wrong before there is a run; undefined where nothing does. */
+function faultBefore(
+  faults: Service['faults'],
+  asked: number,
+  reply: FastifyReply,
+): FastifyReply | undefined {
+  if (faults.strikes('drop-request', asked)) return hangUp(reply);
+  if (faults.strikes('error-before', asked)) return broken(reply);
+  if (faults.strikes('busy', asked))
+    return reply.code(429).header('retry-after', '1').send(refusalToWire('Too Many Requests'));
+  return undefined;
+}
+
+/** The run is there; whoever asked may learn so late, or never. */
+function answerWith(
+  { faults, clock }: Service,
+  run: { readonly id: string; readonly number: number },
+  reply: FastifyReply,
+): FastifyReply {
+  if (faults.strikes('drop-answer', run.number)) return hangUp(reply);
+  if (faults.strikes('error-after', run.number)) return broken(reply);
+  if (!faults.strikes('slow-answer', run.number)) return reply.send(queueAnswerToWire(run.id));
+  clock.at(clock.now() + SLOW_ANSWER_MS, () => void reply.send(queueAnswerToWire(run.id)));
+  return reply;
+}
+
+const SLOW_ANSWER_MS = 5_000;
+
+const broken = (reply: FastifyReply): FastifyReply =>
+  reply.code(500).type('text/plain; charset=utf-8').send('Internal Server Error');
 
 /** The connection ends without a word. */
 function hangUp(reply: FastifyReply): FastifyReply {
@@ -66,15 +127,17 @@ type Read =
 const refused = (...problems: readonly Refusal[]): Read => ({ kind: 'refused', problems });
 
 /** Reads a Queue Run body, refusing in the real service's order: no body, no JSON by its type, broken JSON, wrong fields. */
-function readOrder(contentType: FastifyRequest['headers']['content-type'], text: string | undefined): Read {
+function readOrder(
+  contentType: FastifyRequest['headers']['content-type'],
+  text: string | undefined,
+  read: (body: unknown) => Read,
+): Read {
   if (text === undefined || text === '') return refused(emptyBody);
   if (!isJson(contentType)) return refused(notAnObject(text));
   const body = parsed(text);
   if (body.kind === 'broken') return refused(brokenJson(body.offset, body.reason));
   if (body.value === null) return refused(emptyBody);
-  const read = queueRequestSchema.safeParse(body.value);
-  if (!read.success) return refused(...refusalsOf(read.error, 'body', body.value));
-  return { kind: 'order', order: read.data };
+  return read(body.value);
 }
 
 const isJson = (contentType: string | undefined): boolean =>

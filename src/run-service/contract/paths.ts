@@ -5,6 +5,8 @@ import { z } from 'zod';
 export const PATHS = {
   queue: '/run/deployment/queue',
   run: '/run/:run_id',
+  /** The same run, named in the query as V1 does. */
+  runByQuery: '/run',
   cancel: '/run/:run_id/cancel',
   workflowRuns: '/workflow/:workflow_id/runs',
   deploymentRuns: '/deployment/:deployment_id/runs',
@@ -17,6 +19,8 @@ export const PATHS = {
 // A uuid means the same in both cases of its letters.
 const uuid = z.uuid().transform((text) => text.toLowerCase());
 
+/** V1's way to name a run: `?run_id=`. */
+export const runQuerySchema = z.object({ run_id: uuid }).transform((wire) => wire.run_id);
 export const runPathSchema = z.object({ run_id: uuid }).transform((wire) => wire.run_id);
 export const workflowPathSchema = z.object({ workflow_id: uuid }).transform((wire) => wire.workflow_id);
 export const deploymentPathSchema = z.object({ deployment_id: uuid }).transform((wire) => wire.deployment_id);

@@ -1,7 +1,6 @@
 // Queue Run on the wire: what it is asked, what it answers, and both shapes in which the service refuses anything.
 
 import { z } from 'zod';
-import { GPUS } from '../../batch/gpu.ts';
 
 /** What Queue Run is asked. `gpu` is any text here: which values pass is the service's decision. */
 export type QueueRequest = {
@@ -36,23 +35,24 @@ export type ValidationProblem = z.infer<typeof problemWire>;
 export const errorSchema = z.looseObject({ detail: z.union([z.string(), z.array(problemWire)]) });
 
 /** What the service reads of a Queue Run body; unknown fields are ignored, as the real one does. */
-export const queueRequestSchema = z
-  .object({
-    deployment_id: z.uuid(),
-    inputs: z.record(z.string(), z.unknown()).default({}),
-    webhook: z.string().nullish(),
-    webhook_intermediate_status: z.boolean().default(false),
-    gpu: z.enum(GPUS).nullish(),
-    flags: z.array(z.string()).nullish(),
-  })
-  .transform((wire) => ({
-    deploymentId: wire.deployment_id,
-    inputs: wire.inputs,
-    webhook: wire.webhook ?? undefined,
-    webhookIntermediateStatus: wire.webhook_intermediate_status,
-    gpu: wire.gpu ?? undefined,
-    flags: wire.flags ?? [],
-  }));
-export type QueueOrder = z.infer<typeof queueRequestSchema>;
+export const queueRequestSchemaFor = (gpus: readonly [string, ...string[]]) =>
+  z
+    .object({
+      deployment_id: z.uuid(),
+      inputs: z.record(z.string(), z.unknown()).default({}),
+      webhook: z.string().nullish(),
+      webhook_intermediate_status: z.boolean().default(false),
+      gpu: z.enum(gpus).nullish(),
+      flags: z.array(z.string()).nullish(),
+    })
+    .transform((wire) => ({
+      deploymentId: wire.deployment_id,
+      inputs: wire.inputs,
+      webhook: wire.webhook ?? undefined,
+      webhookIntermediateStatus: wire.webhook_intermediate_status,
+      gpu: wire.gpu ?? undefined,
+      flags: wire.flags ?? [],
+    }));
+export type QueueOrder = z.infer<ReturnType<typeof queueRequestSchemaFor>>;
 
 export const queueAnswerToWire = (runId: string): object => ({ run_id: runId });

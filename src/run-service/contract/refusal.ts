@@ -52,6 +52,27 @@ export const brokenJson = (offset: number, error: string): Refusal => ({
   ctx: { error },
 });
 
+/** Each kind that a value of `inputs` may be, and how it is missed. */
+const SCALARS = [
+  ['str', 'string_type', 'Input should be a valid string'],
+  ['int', 'int_type', 'Input should be a valid integer'],
+  ['float', 'float_type', 'Input should be a valid number'],
+  ['bool', 'bool_type', 'Input should be a valid boolean'],
+  ['list[any]', 'list_type', 'Input should be a valid list'],
+] as const;
+
+/** Inputs that are null or objects, where the service takes scalars and lists only: five entries each. */
+export const nestedInputs = (inputs: Readonly<Record<string, unknown>>): readonly Refusal[] =>
+  Object.entries(inputs)
+    .filter(([, value]) => value === null || (isObject(value) && !Array.isArray(value)))
+    .flatMap(([name, input]) =>
+      SCALARS.map(([kind, type, msg]) => ({ type, loc: ['body', 'inputs', name, kind], msg, input })),
+    );
+
+// Numbers with many digits are raw JSON, which is an object to JavaScript and a number to everyone else.
+const isObject = (value: unknown): boolean =>
+  typeof value === 'object' && !JSON.stringify(value).match(/^-?[\d.]/);
+
 /** What zod found wrong with `given`, in the service's words. */
 export const refusalsOf = (error: z.ZodError, part: Part, given: unknown): readonly Refusal[] =>
   error.issues.map((issue) => refusalOf(issue, part, given));

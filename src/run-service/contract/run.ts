@@ -211,7 +211,7 @@ export const outputToWire = (output: OutputRecord): object => ({
 });
 
 /** A run record in the specification's field order. */
-export const runToWire = (run: RunRecord): object => ({
+export const runToWire = (run: RunRecord) => ({
   id: run.id,
   workflow_version_id: run.workflowVersionId,
   workflow_inputs: run.workflowInputs,
@@ -230,6 +230,8 @@ export const runToWire = (run: RunRecord): object => ({
   machine_version: null,
   machine_type: run.machineType,
   worker_function_call_id: run.callId,
+  // The real service's own spelling, for clients that know no other.
+  modal_function_call_id: run.callId,
   user_id: run.userId,
   org_id: run.orgId,
   live_status: run.liveStatus,

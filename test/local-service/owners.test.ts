@@ -1,0 +1,71 @@
+import { expect, it } from 'vitest';
+import { openService, type Asking } from './asking.ts';
+
+const tokens = ['ann:token-of-ann', 'ben:token-of-ben'];
+const as = (name: string) => ({ headers: { authorization: `Bearer token-of-${name}` } });
+
+async function queuedBy(name: string, { ask, deploymentId }: Asking): Promise<string> {
+  const body = JSON.stringify({ deployment_id: deploymentId });
+  const answer = await ask('POST', '/api/run/deployment/queue', { body, ...as(name) });
+  return String(answer.json['run_id']);
+}
+
+it('a run belongs to whose token queued it, and nobody else reads, cancels or lists it', async () => {
+  const opened = await openService({}, { tokens });
+  const { ask, deploymentId } = opened;
+  const own = await queuedBy('ann', opened);
+  const other = await queuedBy('ben', opened);
+  expect((await ask('GET', `/api/run/${own}`, as('ann'))).json['user_id']).toBe('user_ann');
+  for (const [method, path] of [
+    ['GET', `/api/run/${own}`],
+    ['POST', `/api/run/${own}/cancel`],
+  ] as const) {
+    const answer = await ask(method, path, as('ben'));
+    expect([answer.status, answer.json]).toEqual([
+      403,
+      { detail: 'You are not authorized to access this resource' },
+    ]);
+  }
+  const list = (await ask('GET', `/api/deployment/${deploymentId}/runs`, as('ben'))).json as {
+    data: { id: string }[];
+    meta: { total: number };
+  };
+  expect([list.data.map(({ id }) => id), list.meta.total]).toEqual([[other], 1]);
+});
+
+it('a token that is revoked while the service runs is refused from then on, and no other', async () => {
+  const opened = await openService({}, { tokens });
+  const { ask } = opened;
+  const id = await queuedBy('ann', opened);
+  expect((await ask('POST', '/control/tokens/token-of-ann/revoke', as('ben'))).status).toBe(200);
+  const refused = await ask('GET', `/api/run/${id}`, as('ann'));
+  expect([refused.status, refused.json]).toEqual([401, { detail: 'Revoked token' }]);
+  expect((await ask('GET', '/api/deployments', as('ben'))).status).toBe(200);
+  expect((await ask('POST', '/control/tokens/nobodys/revoke', as('ben'))).status).toBe(404);
+});
+
+it('faults are switched while it runs, and counted', async () => {
+  const { ask, queue, ended } = await openService({ runSeconds: 0.1 });
+  expect((await ended(await queue())).status).toBe('success');
+  const set = await ask('PUT', '/control/faults', { body: '{"fail": 1}' });
+  expect(set.json['rates']).toEqual({ fail: 1 });
+  expect((await ended(await queue())).status).toBe('failed');
+  await ask('PUT', '/control/faults', { body: '{"fail": 0}' });
+  expect((await ended(await queue())).status).toBe('success');
+  const wrong = await ask('PUT', '/control/faults', { body: '{"fial": 1}' });
+  expect([wrong.status, wrong.json]).toEqual([422, { detail: 'there is no fault "fial"' }]);
+  expect((await ask('GET', '/control/faults')).json['struck']).toEqual({ fail: 1 });
+});
+
+it('the ledger knows which runs there were and what GPU time was sold', async () => {
+  const { ask, queue, ended } = await openService({ runSeconds: 5, coldStartSeconds: 0 });
+  const ids = [await queue({ gpu: 'L4' }), await queue({ gpu: 'H100' })];
+  for (const id of ids) await ended(id);
+  const ledger = (await ask('GET', '/control/ledger')).json as {
+    runs: Record<string, number>;
+    sold: Record<string, number>;
+  };
+  expect(ledger.runs).toEqual({ success: 2 });
+  expect(Object.keys(ledger.sold).sort()).toEqual(['H100', 'L4']);
+  for (const seconds of Object.values(ledger.sold)) expect(seconds).toBeCloseTo(0.05, 1);
+});
