@@ -3,8 +3,7 @@
 
 import { GPUS } from '../batch/gpu.ts';
 
-export const BEHAVIOURS = ['specification', 'vendor'] as const;
-export type BehaviourName = (typeof BEHAVIOURS)[number];
+export type BehaviourName = 'specification' | 'vendor';
 
 export type Behaviour = {
   readonly name: BehaviourName;

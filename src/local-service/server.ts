@@ -21,7 +21,7 @@ export {
   readDeployments,
   type DeploymentSpec,
 } from './deployments.ts';
-export { BEHAVIOURS, type BehaviourName } from './behaviour.ts';
+export type { BehaviourName } from './behaviour.ts';
 export { FAULTS } from './faults.ts';
 
 export type LocalServiceOptions = {

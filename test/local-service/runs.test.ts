@@ -6,7 +6,7 @@ import { openReceiver } from './receiver.ts';
 /** The fields of a run, in the order of the specification. */
 const FIELDS = `id workflow_version_id workflow_inputs workflow_id workflow_api machine_id origin status
   ended_at created_at updated_at queued_at started_at gpu_event_id gpu machine_version
-  machine_type worker_function_call_id user_id org_id live_status progress is_realtime webhook
+  machine_type worker_function_call_id modal_function_call_id user_id org_id live_status progress is_realtime webhook
   webhook_status webhook_intermediate_status outputs number duration cold_start_duration
   cold_start_duration_total run_duration`.split(/\s+/);
 

@@ -1,7 +1,7 @@
 // The service as it was before V2: two endpoints on a base of their own. What a run shows is less, what is wrong is said in
 // other shapes. V1's way of reading a run also works on the V2 base.
 
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { parseExactly } from '../../batch/digits.ts';
 import { runQuerySchema } from '../../run-service/contract/paths.ts';
@@ -20,37 +20,36 @@ const order = z.object({
 });
 
 export function serveV1(app: FastifyInstance, service: Service): void {
-  route(app, ['POST'], `${V1}/run`, (request, reply) => {
-    service.seen('queue');
-    const read = order.safeParse(jsonOf(request.body));
-    const spec = read.data && service.deployments.get(read.data.deployment_id.toLowerCase());
-    if (!read.success) return failed(reply, 'Invalid request body');
-    if (spec === undefined) return failed(reply, 'Deployment not found');
-    const { inputs, webhook, gpu } = read.data;
-    const asked = service.behaviour.gpus.find((name) => name === gpu);
-    const run = service.runs.accept(
-      {
-        deploymentId: spec.id,
-        inputs,
-        webhook: webhook ?? undefined,
-        gpu: asked,
-        webhookIntermediateStatus: false,
-        flags: [],
-      },
-      spec,
-      request.owner,
-    );
-    return reply.send(queueAnswerToWire(run.id));
-  });
+  route(app, ['GET', 'POST'], `${V1}/run`, (request, reply) =>
+    request.method === 'POST' ? queue(service, request, reply) : read(service, request, reply),
+  );
+}
 
-  route(app, ['GET'], `${V1}/run`, (request, reply) => {
-    service.seen('get');
-    const query = runQuerySchema.safeParse(request.query);
-    const row = query.success ? service.database.find(query.data) : undefined;
-    if (row === undefined || row.owner !== request.owner)
-      return reply.code(400).send({ code: '400', message: 'Workflow not found' });
-    return reply.send(runToV1Wire(recordOf(row, service.clock.now(), service.origin())));
-  });
+function queue(service: Service, { body, owner }: FastifyRequest, reply: FastifyReply): FastifyReply {
+  service.seen('queue');
+  const asked = order.safeParse(jsonOf(body));
+  if (!asked.success) return failed(reply, 'Invalid request body');
+  const { deployment_id: id, inputs, webhook, gpu } = asked.data;
+  const spec = service.deployments.get(id.toLowerCase());
+  if (spec === undefined) return failed(reply, 'Deployment not found');
+  const wanted = {
+    deploymentId: spec.id,
+    inputs,
+    webhook: webhook ?? undefined,
+    gpu: service.behaviour.gpus.find((name) => name === gpu),
+    webhookIntermediateStatus: false,
+    flags: [],
+  };
+  return reply.send(queueAnswerToWire(service.runs.accept(wanted, spec, owner).id));
+}
+
+function read(service: Service, { query, owner }: FastifyRequest, reply: FastifyReply): FastifyReply {
+  service.seen('get');
+  const id = runQuerySchema.safeParse(query);
+  const row = id.success ? service.database.find(id.data) : undefined;
+  if (row === undefined || row.owner !== owner)
+    return reply.code(400).send({ code: '400', message: 'Workflow not found' });
+  return reply.send(runToV1Wire(recordOf(row, service.clock.now(), service.origin())));
 }
 
 const failed = (reply: FastifyReply, error: string): FastifyReply => reply.code(500).send({ error });
