@@ -53,8 +53,8 @@ export function serveRuns(app: FastifyInstance, service: Service): void {
     const row = service.database.find(id);
     if (row === undefined) return notFound(reply, 'Run not found');
     if (row.owner !== owner) return forbidden(reply);
-    const { workflow_api, ...run } = runToWire(recordOf(row, service.clock.now(), service.origin()));
-    return reply.send(behaviour.showsWorkflowApi ? { ...run, workflow_api } : run);
+    const run = runToWire(recordOf(row, service.clock.now(), service.origin()));
+    return reply.send(behaviour.showsWorkflowApi ? run : { ...run, workflow_api: undefined });
   };
 
   route(app, ['GET'], PATHS.run, (request, reply) =>
