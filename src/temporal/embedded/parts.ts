@@ -1,12 +1,12 @@
 // What a stack is made of: Temporal, a worker with its receiver, and the local run service where somebody wants it. Each
 // is started again on its old port when it ends by itself.
 
-import { randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from '../../config.ts';
 import { reasonOf } from '../../errors.ts';
+import { madeOnce } from '../../made-once.ts';
 import { localFile } from '../../run-service/local.ts';
 import { temporalBinary } from './binary.ts';
 import { keepAlive, type Kept } from './child.ts';
@@ -109,7 +109,7 @@ function keepWorker(order: PartsOrder, namespace: string): Promise<Kept<StackChi
 
 function keepService(order: PartsOrder): Promise<Kept<StackChild>> {
   const { config, ports } = order;
-  const token = onceMade(join(config.home, 'local-service-token'));
+  const token = madeOnce(join(config.home, 'local-service-token'));
   const start = async (): Promise<StackChild> => {
     const service = await startChild({
       name: 'service',
@@ -142,13 +142,4 @@ const reports = ({ log, say, onChange }: PartsOrder, part: string) => ({
 });
 
 /** A namespace that no other server has: whoever answers without it is a stranger on our port. */
-const namespaceOf = (home: string): string => `runsheet-${onceMade(join(home, 'instance')).slice(0, 8)}`;
-
-function onceMade(path: string): string {
-  try {
-    writeFileSync(path, randomBytes(16).toString('hex'), { flag: 'wx', mode: 0o600 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-  return readFileSync(path, 'utf8').trim();
-}
+const namespaceOf = (home: string): string => `runsheet-${madeOnce(join(home, 'instance')).slice(0, 8)}`;

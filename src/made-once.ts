@@ -1,0 +1,25 @@
+// Words that are drawn once for a place and stay: the webhook secret, the local service's token, the stack's own name.
+
+import { randomBytes } from 'node:crypto';
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** The word in a file that only its user reads; whoever comes first has drawn it for all, and nobody reads half of it. */
+export function madeOnce(path: string): string {
+  if (!existsSync(path)) make(path);
+  return readFileSync(path, 'utf8').trim();
+}
+
+function make(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const beside = `${path}.${process.pid}`;
+  writeFileSync(beside, randomBytes(32).toString('hex'), { mode: 0o600 });
+  try {
+    // A link is there whole or not at all, and fails where another one was first.
+    linkSync(beside, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(beside, { force: true });
+  }
+}
