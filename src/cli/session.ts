@@ -19,22 +19,26 @@ export type SessionOrder = { readonly config: Config; readonly local: boolean; r
 
 /** A session for a command that only looks; undefined where there is nobody to ask. */
 export async function openLivingSession(order: SessionOrder): Promise<Session | undefined> {
-  if (temporalFrom(order.config.environment)) return openSession(order);
-  const say = (words: string): void => order.voice.say(words);
-  const stack = await followLivingStack({ config: order.config, service: false, say });
+  const cluster = temporalFrom(order.config.environment);
+  if (cluster) return sessionWith(order, cluster, undefined);
+  const stack = await followLivingStack(stackOrder(order));
   return stack && sessionWith(order, stack.temporal, stack);
 }
 
-export async function openSession({ config, local, voice }: SessionOrder): Promise<Session> {
-  const cluster = temporalFrom(config.environment);
-  const say = (words: string): void => voice.say(voice.paint('dim', words));
+export async function openSession(order: SessionOrder): Promise<Session> {
+  const cluster = temporalFrom(order.config.environment);
   // The local run service is wanted also where Temporal is a cluster.
-  if (cluster && local) throw localOnCluster();
-  const stack = cluster ? undefined : await followStack({ config, service: local, say });
-  const at = cluster ?? stack?.temporal;
-  if (at === undefined) throw new Error('neither a cluster nor a stack');
-  return sessionWith({ config }, at, stack);
+  if (cluster && order.local) throw localOnCluster();
+  if (cluster) return sessionWith(order, cluster, undefined);
+  const stack = await followStack(stackOrder(order));
+  return sessionWith(order, stack.temporal, stack);
 }
+
+const stackOrder = ({ config, local, voice }: SessionOrder) => ({
+  config,
+  service: local,
+  say: (words: string): void => voice.say(voice.paint('dim', words)),
+});
 
 async function sessionWith(
   { config }: Pick<SessionOrder, 'config'>,

@@ -53,9 +53,9 @@ export function authentication(tokens: Tokens) {
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     const token = tokenOf(request.headers.authorization);
     request.owner = tokens.ownerOf(token) ?? '';
-    if (isOpen(pathOf(request.url)) || (request.owner !== '' && !tokens.isRevoked(token))) return done();
+    if (isOpen(pathOf(request)) || (request.owner !== '' && !tokens.isRevoked(token))) return done();
     const words = wordsFor(tokens, token);
-    const isV1 = pathOf(request.url).startsWith(`${V1}/`);
+    const isV1 = pathOf(request).startsWith(`${V1}/`);
     void reply
       .code(401)
       .header('www-authenticate', 'Bearer')
@@ -69,7 +69,9 @@ function wordsFor(tokens: Tokens, token: string): string {
   return tokens.isRevoked(token) ? 'Revoked token' : 'Invalid or expired token';
 }
 
-const pathOf = (url: string): string => url.split('?', 1)[0] ?? url;
+/** As the router read it: an address may spell its letters in another way. */
+const pathOf = ({ routeOptions, url }: FastifyRequest): string =>
+  routeOptions.url ?? url.split('?', 1)[0] ?? url;
 
 const isOpen = (path: string): boolean =>
   ![API, CONTROL, V1].some((root) => path === root || path.startsWith(`${root}/`)) ||

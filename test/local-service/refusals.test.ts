@@ -131,6 +131,7 @@ describe('a token', () => {
       ['GET', '/api/nothing'],
       ['GET', '/api/run/nonsense'],
       ['GET', '/api/platform/profile'],
+      ['GET', '/%61pi/platform/profile'],
     ] as const) {
       const answer = await ask(method, path, { headers: bare });
       const detail = /^Bearer ./.test(bare.authorization)

@@ -56,7 +56,7 @@ export async function keepAlive<T extends { readonly child: ChildProcess }>(
     stop: async (ask, withinMs) => {
       isStopping = true;
       // What is being started at this moment must end as well.
-      await Promise.race([starting, wait(withinMs)]);
+      await Promise.race([starting, wait(withinMs, undefined, { ref: false })]);
       if (hasEnded(current.child)) return;
       ask(current);
       const timer = setTimeout(() => current.child.kill('SIGKILL'), withinMs);

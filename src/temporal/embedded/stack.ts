@@ -40,8 +40,7 @@ async function lead(config: Config, log: Logger): Promise<void> {
     log,
     ports: await choosePorts(config.home),
     say: (words) => control.tell({ type: 'say', words }),
-    onChange: () =>
-      void record().catch((error: unknown) => log.error({ reason: reasonOf(error) }, 'embedded.json')),
+    onChange: () => void recordAgain(),
     onWire: (count) => {
       onWire = count;
       if (stopping !== undefined) control.tell({ type: 'stopping', onWire });
@@ -66,7 +65,7 @@ async function lead(config: Config, log: Logger): Promise<void> {
       // Whoever comes too late waits for this stack to end, and starts the next one.
       if (stopping !== undefined) return undefined;
       const failed = (await up) ?? (wants.service ? await failureOf(parts.startService()) : undefined);
-      await record();
+      await recordAgain();
       return failed ?? readyNews(parts, config.apiUrl);
     },
     onLast: stop,
@@ -75,11 +74,17 @@ async function lead(config: Config, log: Logger): Promise<void> {
 
   const record = async (): Promise<void> => writeRecord(config.home, await recordOf(parts, control));
 
+  /** A disk that is full for a while must not end what lives. */
+  const recordAgain = (): Promise<void> =>
+    record().catch((error: unknown) =>
+      log.error({ reason: reasonOf(error) }, 'embedded.json was not written'),
+    );
+
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
   await record();
   const up = failureOf(parts.start());
   void up.then((failed) => {
-    if (failed === undefined) return record();
+    if (failed === undefined) return recordAgain();
     log.error(failed, 'the embedded servers did not start');
     stop();
   });
