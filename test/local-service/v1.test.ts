@@ -28,7 +28,9 @@ describe('the base of V1', () => {
   });
 
   it('says what is wrong in its own shapes', async () => {
-    const { ask } = await openService();
+    const { ask, deploymentId } = await openService();
+    const gpu = JSON.stringify({ deployment_id: deploymentId, gpu: 'RTX' });
+    expect((await ask('POST', '/v1/api/run', { body: gpu })).status).toBe(500);
     const unknown = await ask('GET', '/v1/api/run?run_id=3f2b8c1e-5d6a-4b7c-8d9e-0a1b2c3d4e5f');
     expect([unknown.status, unknown.json['message']]).toEqual([400, 'Workflow not found']);
     const broken = await ask('POST', '/v1/api/run', { body: '{' });

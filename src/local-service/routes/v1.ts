@@ -2,45 +2,36 @@
 // other shapes. V1's way of reading a run also works on the V2 base.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { z } from 'zod';
 import { parseExactly } from '../../batch/digits.ts';
 import { runQuerySchema } from '../../run-service/contract/paths.ts';
-import { queueAnswerToWire } from '../../run-service/contract/queue.ts';
+import { queueAnswerToWire, queueRequestSchemaFor } from '../../run-service/contract/queue.ts';
 import { runToV1Wire } from '../../run-service/contract/v1.ts';
 import { V1 } from '../auth.ts';
 import { recordOf } from '../records.ts';
 import type { Service } from '../service.ts';
 import { route } from './refusals.ts';
 
-const order = z.object({
-  deployment_id: z.uuid(),
-  inputs: z.record(z.string(), z.unknown()).default({}),
-  webhook: z.string().nullish(),
-  gpu: z.string().nullish(),
-});
+type OrderSchema = ReturnType<typeof queueRequestSchemaFor>;
 
 export function serveV1(app: FastifyInstance, service: Service): void {
+  const schema = queueRequestSchemaFor(service.behaviour.gpus);
   route(app, ['GET', 'POST'], `${V1}/run`, (request, reply) =>
-    request.method === 'POST' ? queue(service, request, reply) : read(service, request, reply),
+    request.method === 'POST' ? queue(service, schema, request, reply) : read(service, request, reply),
   );
 }
 
-function queue(service: Service, { body, owner }: FastifyRequest, reply: FastifyReply): FastifyReply {
+function queue(
+  service: Service,
+  schema: OrderSchema,
+  { body, owner }: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
   service.seen('queue');
-  const asked = order.safeParse(jsonOf(body));
-  if (!asked.success) return failed(reply, 'Invalid request body');
-  const { deployment_id: id, inputs, webhook, gpu } = asked.data;
-  const spec = service.deployments.get(id.toLowerCase());
+  const order = schema.safeParse(jsonOf(body));
+  if (!order.success) return failed(reply, 'Invalid request body');
+  const spec = service.deployments.get(order.data.deploymentId.toLowerCase());
   if (spec === undefined) return failed(reply, 'Deployment not found');
-  const wanted = {
-    deploymentId: spec.id,
-    inputs,
-    webhook: webhook ?? undefined,
-    gpu: service.behaviour.gpus.find((name) => name === gpu),
-    webhookIntermediateStatus: false,
-    flags: [],
-  };
-  return reply.send(queueAnswerToWire(service.runs.accept(wanted, spec, owner).id));
+  return reply.send(queueAnswerToWire(service.runs.accept(order.data, spec, owner).id));
 }
 
 function read(service: Service, { query, owner }: FastifyRequest, reply: FastifyReply): FastifyReply {
