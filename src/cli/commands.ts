@@ -16,6 +16,7 @@ import { OUTCOMES } from '../batch/outcome.ts';
 import { EXIT, RunsheetError } from '../errors.ts';
 import type { Context, Output } from './context.ts';
 import {
+  api,
   boolean,
   choice,
   factorNumber,
@@ -185,6 +186,12 @@ const servers = {
           'specification',
           'where the two differ: which of them it is like',
         ),
+        only: {
+          kind: 'enum',
+          values: ['v1'],
+          optional: true,
+          brief: 'a service that was not migrated: without the base of V2',
+        },
         seed: { ...number('faults and run times are drawn from it', 'n'), default: '1' },
         embedded: { ...boolean('as a child of the embedded servers'), hidden: true },
         output,
@@ -212,7 +219,7 @@ const servers = {
   ),
   doctor: command(
     async () => (await import('./doctor.ts')).default,
-    { flags: { out, output }, aliases: alias },
+    { flags: { api, out, output }, aliases: alias },
     'check everything that a batch will need',
   ),
   clean: command(

@@ -25,6 +25,7 @@ type Flags = {
   readonly deployments?: string;
   readonly fault?: readonly string[];
   readonly behaviour: BehaviourName;
+  readonly only?: 'v1';
   readonly seed: number;
   readonly embedded: boolean;
   readonly output: 'text' | 'json';
@@ -43,6 +44,7 @@ export default async function service(this: Context, flags: Flags): Promise<numb
     deployments: deploymentsOf(flags.deployments),
     faults: faultsOf(flags.fault),
     behaviour: flags.behaviour,
+    only: flags.only,
     seed: flags.seed,
     log: (event, facts) => log.debug(facts, event),
   });
@@ -51,8 +53,10 @@ export default async function service(this: Context, flags: Flags): Promise<numb
     await untilStackIsGone();
   } else {
     const interrupts = hearInterrupts(this.process);
-    if (flags.output === 'json') voice.json({ base: running.base, tokens });
-    else voice.data(`RUNSHEET_API_URL=${running.base} RUNSHEET_API_KEY=${tokens[0] ?? ''}`);
+    const base = flags.only === 'v1' ? running.legacyBase : running.base;
+    const api = flags.only === 'v1' ? ' RUNSHEET_API=v1' : '';
+    if (flags.output === 'json') voice.json({ base, tokens });
+    else voice.data(`RUNSHEET_API_URL=${base}${api} RUNSHEET_API_KEY=${tokens[0] ?? ''}`);
     voice.say(`the local run service listens at ${running.url}; Ctrl-C ends it`);
     await interrupts.first;
     interrupts.close();

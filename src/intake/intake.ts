@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { capMost } from '../batch/limits.ts';
 import { DEFAULT_TIMING, type Timing } from '../batch/order.ts';
 import { problem } from '../errors.ts';
+import type { Api } from '../run-service/api.ts';
 import { LOCAL } from '../run-service/local.ts';
 import type { Deployment } from '../run-service/contract/deployment.ts';
 import type { SheetOptions } from '../sheet/options.ts';
@@ -32,6 +33,7 @@ export type IntakeOrder = {
   readonly service: {
     /** The API's base address, or `local`. */
     readonly base: string;
+    readonly api: Api;
     readonly rehearsal: boolean;
     readonly timing: Timing | undefined;
     readonly prices: Readonly<Record<string, number>>;
@@ -52,8 +54,7 @@ export type Intake = {
 
 /** Throws what is wrong with the sheet, with all of its places in errors.csv. The copy becomes part of the batch. */
 export async function takeIn(order: IntakeOrder): Promise<Intake> {
-  const { deployment, service } = order;
-  const named = { ...order, base: service.base, deploymentId: deployment.id };
+  const named = namedOf(order);
   const id = idOf(named);
   const batch = order.again ? nextFree(order.out, id) : id;
   const folder = join(order.out, batch);
@@ -65,8 +66,16 @@ export async function takeIn(order: IntakeOrder): Promise<Intake> {
 export type Named = Pick<IntakeOrder, 'copy' | 'name' | 'retries'> & {
   readonly options: IntakeOptions;
   readonly base: string;
+  readonly api: Api;
   readonly deploymentId: string;
 };
+
+const namedOf = (order: IntakeOrder): Named => ({
+  ...order,
+  base: order.service.base,
+  api: order.service.api,
+  deploymentId: order.deployment.id,
+});
 
 /**
  * The batch of this sheet, where it was made before, found without asking the service: by a deployment of that id or name.
@@ -138,7 +147,7 @@ function frozen(order: IntakeOrder, options: SheetOptions, batch: string, laidOu
   return {
     format: 1,
     batch,
-    content: contentOf({ ...order, base: service.base, deploymentId: deployment.id }),
+    content: contentOf(namedOf(order)),
     createdAt: new Date().toISOString(),
     sheet: {
       name: copy.name,
@@ -179,9 +188,17 @@ function idOf(named: Named): string {
   return named.name ?? `${stemOf(named.copy.name)}-${contentOf(named).slice(0, 12)}`;
 }
 
-function contentOf({ copy, options, base, deploymentId, retries }: Named): string {
+function contentOf({ copy, options, base, api, deploymentId, retries }: Named): string {
   const { sha256, format } = copy;
-  const content = { sheet: sha256, deployment: deploymentId, base, options: { ...options, format }, retries };
+  const content = {
+    sheet: sha256,
+    deployment: deploymentId,
+    base,
+    options: { ...options, format },
+    retries,
+    // Batches were named before there was a choice.
+    ...(api === 'v2' ? {} : { api }),
+  };
   return createHash('sha256')
     .update(JSON.stringify(sorted(content)))
     .digest('hex');

@@ -40,6 +40,8 @@ export type LocalServiceOptions = {
   readonly faults: Readonly<Record<string, number>>;
   /** Where the specification and the real service differ: which one it is like. Default `specification`. */
   readonly behaviour?: BehaviourName;
+  /** `v1`: a service that was not migrated, without the base of V2. */
+  readonly only?: 'v1' | undefined;
   /** Faults and run times are drawn from it. */
   readonly seed: number;
   readonly log?: Log;
@@ -64,7 +66,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   const { host = '127.0.0.1', log = () => undefined } = options;
   if (!(options.speed > 0)) throw problem('E602', { what: `a speed of ${options.speed} stops all time` });
   const service = createService({ behaviour: 'specification', ...options, log });
-  const app = createApp(service, options.tokens);
+  const app = createApp(service, options);
   try {
     const url = await listen(app, host, options.port);
     service.open(url);
@@ -82,7 +84,10 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   }
 }
 
-function createApp(service: LivingService, tokens: readonly string[]): FastifyInstance {
+function createApp(
+  service: LivingService,
+  { tokens, only }: Pick<LocalServiceOptions, 'tokens' | 'only'>,
+): FastifyInstance {
   const app = Fastify({
     forceCloseConnections: true,
     bodyLimit: BODY_LIMIT_BYTES,
@@ -97,6 +102,14 @@ function createApp(service: LivingService, tokens: readonly string[]): FastifyIn
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   refuseTheRest(app, service.log);
+  if (only !== 'v1') serveV2(app, service);
+  serveV1(app, service);
+  serveFiles(app, service);
+  serveControl(app, service, known);
+  return app;
+}
+
+function serveV2(app: FastifyInstance, service: LivingService): void {
   void app.register(
     (api, _options, done) => {
       serveRuns(api, service);
@@ -105,10 +118,6 @@ function createApp(service: LivingService, tokens: readonly string[]): FastifyIn
     },
     { prefix: API },
   );
-  serveV1(app, service);
-  serveFiles(app, service);
-  serveControl(app, service, known);
-  return app;
 }
 
 async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {

@@ -19,7 +19,7 @@ import type { Service } from '../service.ts';
 import { notFound, readOrRefuse, route } from './refusals.ts';
 
 /** How a client should treat this service; everything happens at once here, so that there is little to wait for. */
-const PROFILE = profileToWire({
+export const PROFILE = profileToWire({
   rehearsal: true,
   postDeadlineMs: 10_000,
   listGapMs: 1_000,

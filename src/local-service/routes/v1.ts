@@ -3,12 +3,13 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseExactly } from '../../batch/digits.ts';
-import { runQuerySchema } from '../../run-service/contract/paths.ts';
+import { PATHS, runQuerySchema } from '../../run-service/contract/paths.ts';
 import { queueAnswerToWire, queueRequestSchemaFor } from '../../run-service/contract/queue.ts';
 import { runToV1Wire } from '../../run-service/contract/v1.ts';
 import { V1 } from '../auth.ts';
 import { recordOf } from '../records.ts';
 import type { Service } from '../service.ts';
+import { PROFILE } from './lists.ts';
 import { route } from './refusals.ts';
 
 type OrderSchema = ReturnType<typeof queueRequestSchemaFor>;
@@ -18,6 +19,8 @@ export function serveV1(app: FastifyInstance, service: Service): void {
   route(app, ['GET', 'POST'], `${V1}/run`, (request, reply) =>
     request.method === 'POST' ? queue(service, schema, request, reply) : read(service, request, reply),
   );
+  // A rehearsal says so, whichever API it speaks.
+  route(app, ['GET'], `${V1}${PATHS.profile}`, (_request, reply) => reply.send(PROFILE));
 }
 
 function queue(
