@@ -20,6 +20,7 @@ export const EXIT = {
   unexpected: 1,
   usage: 2,
   someRowsFailed: 3,
+  doesNotHold: 3,
   notAuthenticated: 4,
   inputRefused: 5,
   unreachable: 6,

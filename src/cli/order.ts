@@ -117,7 +117,8 @@ function sheetOptions(flags: SheetFlags): IntakeOrder['options'] {
   };
 }
 
-function pairs(flag: string, given: readonly string[] = []): Record<string, string> {
+/** `name=value` pairs of a flag. Throws E602 where one has another form. */
+export function pairs(flag: string, given: readonly string[] = []): Record<string, string> {
   return Object.fromEntries(
     given.map((pair) => {
       const [, name, value] = /^([^=]+)=(.*)$/s.exec(pair) ?? [];

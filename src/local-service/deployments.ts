@@ -38,6 +38,10 @@ export const deploymentSpecSchema = z
     /** 0.2 makes run times vary by up to 20 % both ways, drawn by run number. */
     runSpread: z.number().min(0).max(1).default(0),
     inputTypes: z.array(inputTypeSchema).optional(),
+    /** The version of the node component on its machines; null where they do not tell. */
+    machineVersion: z.string().min(1).nullable().default('v2.3.10'),
+    /** Whose machines they are; null where they do not tell. */
+    machineType: z.string().min(1).nullable().default('serverless'),
     /** Pictures a run gives. */
     outputs: z.int().min(0).max(100).default(1),
     /** The edge of a picture in pixels. */

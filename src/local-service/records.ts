@@ -5,9 +5,14 @@ import type { OutputRecord, RunRecord } from '../run-service/contract/run.ts';
 import type { RunRow } from './database.ts';
 import { callIdOf, idsOf, uuidOf } from './identity.ts';
 import { NO_WORK, workAt, type Plan, type Work } from './plan.ts';
+import type { Service } from './service.ts';
 
-/** The row as a run record at `nowMs`; `origin` is the address that files are fetched from. */
-export function recordOf(row: RunRow, nowMs: number, origin: string): RunRecord {
+type Shown = Pick<Service, 'clock' | 'origin' | 'deployments'>;
+
+/** The row as a run record at this moment. A run whose deployment is no longer offered shows nothing of its machine. */
+export function recordOf(row: RunRow, { clock, origin, deployments }: Shown): RunRecord {
+  const nowMs = clock.now();
+  const spec = deployments.get(row.deploymentId);
   const plan = storedPlan(row);
   const work = plan === undefined ? NO_WORK : workOf(row, plan, nowMs);
   const { workflowId, versionId, machineId } = idsOf(row.deploymentId);
@@ -26,7 +31,8 @@ export function recordOf(row: RunRow, nowMs: number, origin: string): RunRecord 
     startedAtMs: plan !== undefined && hasStarted(row, plan) ? plan.startsMs : null,
     gpuEventId: row.containerId,
     gpu: row.gpu,
-    machineType: 'serverless',
+    machineVersion: spec?.machineVersion ?? null,
+    machineType: spec?.machineType ?? null,
     callId: plan === undefined ? null : callIdOf(row.id),
     userId: row.owner,
     orgId: null,
@@ -34,7 +40,7 @@ export function recordOf(row: RunRow, nowMs: number, origin: string): RunRecord 
     progress: work.progress,
     webhook: row.webhook,
     webhookIntermediateStatus: row.intermediate === 1,
-    outputs: row.status === 'success' ? outputsOf(row, row.endedMs ?? nowMs, origin) : [],
+    outputs: row.status === 'success' ? outputsOf(row, row.endedMs ?? nowMs, origin()) : [],
     deploymentId: row.deploymentId,
   };
 }

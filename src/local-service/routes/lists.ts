@@ -81,10 +81,7 @@ function pageOf(
   owner: string,
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): readonly RunRecord[] {
-  const nowMs = service.clock.now();
-  return service.database
-    .page(deploymentId, owner, limit, offset)
-    .map((row) => recordOf(row, nowMs, service.origin()));
+  return service.database.page(deploymentId, owner, limit, offset).map((row) => recordOf(row, service));
 }
 
 /** Every deployment has a workflow of its own. */

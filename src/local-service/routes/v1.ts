@@ -43,7 +43,7 @@ function read(service: Service, { query, owner }: FastifyRequest, reply: Fastify
   const row = id.success ? service.database.find(id.data) : undefined;
   if (row === undefined || row.owner !== owner)
     return reply.code(400).send({ code: '400', message: 'Workflow not found' });
-  return reply.send(runToV1Wire(recordOf(row, service.clock.now(), service.origin())));
+  return reply.send(runToV1Wire(recordOf(row, service)));
 }
 
 const failed = (reply: FastifyReply, error: string): FastifyReply => reply.code(500).send({ error });

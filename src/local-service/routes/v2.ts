@@ -53,7 +53,7 @@ export function serveRuns(app: FastifyInstance, service: Service): void {
     const row = service.database.find(id);
     if (row === undefined) return notFound(reply, 'Run not found');
     if (row.owner !== owner) return forbidden(reply);
-    const run = runToWire(recordOf(row, service.clock.now(), service.origin()));
+    const run = runToWire(recordOf(row, service));
     return reply.send(behaviour.showsWorkflowApi ? run : { ...run, workflow_api: undefined });
   };
 

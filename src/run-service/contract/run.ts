@@ -108,6 +108,9 @@ export type Run = {
   readonly deploymentId: string | undefined;
   readonly inputs: Readonly<Record<string, unknown>> | undefined;
   readonly callId: string | undefined;
+  /** The version of the node component on the run's machine. */
+  readonly machineVersion: string | undefined;
+  readonly machineType: string | undefined;
   readonly createdAtMs: number | undefined;
   readonly queuedAtMs: number | undefined;
   readonly startedAtMs: number | undefined;
@@ -137,6 +140,8 @@ function toRun(wire: RunWire): Run {
     deploymentId: wire.deployment_id ?? undefined,
     inputs: wire.workflow_inputs ?? undefined,
     callId: wire.worker_function_call_id ?? wire.modal_function_call_id ?? undefined,
+    machineVersion: wire.machine_version ?? undefined,
+    machineType: wire.machine_type ?? undefined,
     createdAtMs: timeOf(wire.created_at),
     queuedAtMs: timeOf(wire.queued_at),
     startedAtMs: timeOf(wire.started_at),
@@ -180,7 +185,8 @@ export type RunRecord = {
   readonly startedAtMs: number | null;
   readonly gpuEventId: string | null;
   readonly gpu: string | null;
-  readonly machineType: string;
+  readonly machineVersion: string | null;
+  readonly machineType: string | null;
   readonly callId: string | null;
   readonly userId: string;
   readonly orgId: string | null;
@@ -227,7 +233,7 @@ export const runToWire = (run: RunRecord) => ({
   started_at: dateOf(run.startedAtMs),
   gpu_event_id: run.gpuEventId,
   gpu: run.gpu,
-  machine_version: null,
+  machine_version: run.machineVersion,
   machine_type: run.machineType,
   worker_function_call_id: run.callId,
   // The real service's own spelling, for clients that know no other.
