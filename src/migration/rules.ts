@@ -75,7 +75,14 @@ function baseAddress({ api, base }: Facts): Judged {
   };
 }
 
-function nodeComponent({ machine: { version } }: Facts): Judged {
+/** Why something is not known of the machine. */
+const untold = ({ check }: Facts, what: string): string =>
+  check.kind === 'ended' || check.kind === 'given-up'
+    ? `the run does not tell ${what}`
+    : `without a run, nobody tells ${what}`;
+
+function nodeComponent(facts: Facts): Judged {
+  const { version } = facts.machine;
   const wanted = `${NODE_WANTED} or newer is wanted`;
   const isFine = version === undefined ? undefined : isNewEnough(version);
   if (isFine === true) return { verdict: 'holds', found: `${version}; ${wanted}` };
@@ -87,7 +94,7 @@ function nodeComponent({ machine: { version } }: Facts): Judged {
     };
   return {
     verdict: 'not-revealed',
-    found: version === undefined ? 'the service does not tell the version' : `"${version}" is no version`,
+    found: version === undefined ? untold(facts, 'the version') : `"${version}" is no version`,
     todo: `look at the machine: ${wanted}`,
   };
 }
@@ -105,8 +112,10 @@ const WHOSE = {
   user: "the machine is the user's own",
 };
 
-const typeUntold = ({ machine: { type } }: Facts): string =>
-  type === undefined ? 'the service does not tell the type of the machine' : `the machine type is "${type}"`;
+function typeUntold(facts: Facts): string {
+  const { type } = facts.machine;
+  return type === undefined ? untold(facts, 'whose machine it is') : `the machine type is "${type}"`;
+}
 
 function hostedMachines(facts: Facts): Judged {
   const owner = ownerOf(facts);
