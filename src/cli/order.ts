@@ -44,7 +44,7 @@ export function madeBefore(config: Config, copy: SheetCopy, flags: SheetFlags): 
   if (flags.again) return Promise.resolve(undefined);
   return findMade(
     config.out,
-    { ...wanted(copy, flags), ...meantService(config, flags) },
+    { ...wanted(copy, flags), base: meantService(config, flags).base },
     flags.deployment ?? '',
   );
 }

@@ -54,7 +54,8 @@ export type Intake = {
 
 /** Throws what is wrong with the sheet, with all of its places in errors.csv. The copy becomes part of the batch. */
 export async function takeIn(order: IntakeOrder): Promise<Intake> {
-  const named = namedOf(order);
+  const { deployment, service } = order;
+  const named = { ...order, base: service.base, deploymentId: deployment.id };
   const id = idOf(named);
   const batch = order.again ? nextFree(order.out, id) : id;
   const folder = join(order.out, batch);
@@ -66,16 +67,8 @@ export async function takeIn(order: IntakeOrder): Promise<Intake> {
 export type Named = Pick<IntakeOrder, 'copy' | 'name' | 'retries'> & {
   readonly options: IntakeOptions;
   readonly base: string;
-  readonly api: Api;
   readonly deploymentId: string;
 };
-
-const namedOf = (order: IntakeOrder): Named => ({
-  ...order,
-  base: order.service.base,
-  api: order.service.api,
-  deploymentId: order.deployment.id,
-});
 
 /**
  * The batch of this sheet, where it was made before, found without asking the service: by a deployment of that id or name.
@@ -147,7 +140,7 @@ function frozen(order: IntakeOrder, options: SheetOptions, batch: string, laidOu
   return {
     format: 1,
     batch,
-    content: contentOf(namedOf(order)),
+    content: contentOf({ ...order, base: service.base, deploymentId: deployment.id }),
     createdAt: new Date().toISOString(),
     sheet: {
       name: copy.name,
@@ -188,17 +181,9 @@ function idOf(named: Named): string {
   return named.name ?? `${stemOf(named.copy.name)}-${contentOf(named).slice(0, 12)}`;
 }
 
-function contentOf({ copy, options, base, api, deploymentId, retries }: Named): string {
+function contentOf({ copy, options, base, deploymentId, retries }: Named): string {
   const { sha256, format } = copy;
-  const content = {
-    sheet: sha256,
-    deployment: deploymentId,
-    base,
-    options: { ...options, format },
-    retries,
-    // Batches were named before there was a choice.
-    ...(api === 'v2' ? {} : { api }),
-  };
+  const content = { sheet: sha256, deployment: deploymentId, base, options: { ...options, format }, retries };
   return createHash('sha256')
     .update(JSON.stringify(sorted(content)))
     .digest('hex');
