@@ -75,10 +75,13 @@ describe('the seven rules of the migration', () => {
     expect(judge(facts()).map(({ rule }) => rule)).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
-  it('say what is to be done wherever something is not as it should be, but for a run that was refused or not wanted', () => {
-    for (const given of [V1, provider('v2.0.0'), provider(), { machine: {} }])
-      for (const { verdict, todo } of judge(facts(given)))
-        if (!['holds', 'does-not-apply'].includes(verdict)) expect(todo).toMatch(/\w+/);
+  it('say what is to be done wherever something is broken, not revealed or the user’s to look at', () => {
+    const given = [V1, provider('v2.0.0'), provider(), { machine: {} }].map((more) => facts(more));
+    const open = given
+      .flatMap(judge)
+      .filter(({ verdict }) => verdict !== 'holds' && verdict !== 'does-not-apply');
+    expect(open.length).toBeGreaterThan(10);
+    expect(open.filter(({ todo }) => todo === undefined)).toEqual([]);
   });
 
   it('name the worker image to users of a provider, and nothing to users of hosted machines', () => {
