@@ -12,7 +12,7 @@ const DEPLOYMENTS = JSON.stringify([
 
 /** From the kill to the first moment from which, over 2 s, 0.9 of the ends of before come; the first 2 s still show runs from before. */
 const secondsToFullSpeed = (
-  truth: readonly { endedAtMs?: number }[],
+  truth: readonly { endedAtMs?: number | undefined }[],
   killedAt: number,
 ): number | undefined => {
   const endsFrom = (from: number): number =>
