@@ -6,11 +6,31 @@ import type { RunRow } from './database.ts';
 import { callIdOf, idsOf, uuidOf } from './identity.ts';
 import { NO_WORK, workAt, type Plan, type Work } from './plan.ts';
 
-/** The row as a run record at `nowMs`; `origin` is the address that files are fetched from. */
-export function recordOf(row: RunRow, nowMs: number, origin: string): RunRecord {
+/** How the files of a run are shown. */
+export type Links = {
+  /** The address that they are fetched from. */
+  readonly origin: string;
+  /** Until when their addresses are good; undefined where for ever. */
+  readonly endMs?: number | undefined;
+  /** The name of each, where it is not its own. */
+  readonly filename?: string | undefined;
+};
+
+/** When and how a record is shown. */
+export type Showing = {
+  readonly nowMs: number;
+  readonly links: Links;
+  /** A run that nothing touched for so long is shown as timed out, without an end. */
+  readonly staleMs: number;
+};
+
+/** The row as a run record. */
+export function recordOf(row: RunRow, { nowMs, links, staleMs }: Showing): RunRecord {
   const plan = storedPlan(row);
   const work = plan === undefined ? NO_WORK : workOf(row, plan, nowMs);
   const { workflowId, versionId, machineId } = idsOf(row.deploymentId);
+  const updatedAtMs = Math.max(row.updatedMs, work.sinceMs);
+  const isStale = row.endedMs === null && nowMs - updatedAtMs > staleMs;
   return {
     id: row.id,
     workflowVersionId: versionId,
@@ -18,10 +38,10 @@ export function recordOf(row: RunRow, nowMs: number, origin: string): RunRecord 
     workflowId,
     machineId,
     origin: 'api',
-    status: row.status,
+    status: isStale ? 'timeout' : row.status,
     endedAtMs: row.endedMs,
     createdAtMs: row.createdMs,
-    updatedAtMs: Math.max(row.updatedMs, work.sinceMs),
+    updatedAtMs,
     queuedAtMs: row.queuedMs,
     startedAtMs: plan !== undefined && hasStarted(row, plan) ? plan.startsMs : null,
     gpuEventId: row.containerId,
@@ -34,7 +54,7 @@ export function recordOf(row: RunRow, nowMs: number, origin: string): RunRecord 
     progress: work.progress,
     webhook: row.webhook,
     webhookIntermediateStatus: row.intermediate === 1,
-    outputs: row.status === 'success' ? outputsOf(row, row.endedMs ?? nowMs, origin) : [],
+    outputs: row.status === 'success' ? outputsOf(row, row.endedMs ?? nowMs, links) : [],
     deploymentId: row.deploymentId,
   };
 }
@@ -69,12 +89,14 @@ export function pictureIndexOf(filename: string): number | undefined {
 export function outputsOf(
   run: Pick<RunRow, 'id' | 'outputs'>,
   endedMs: number,
-  origin: string,
+  links: Links,
 ): readonly OutputRecord[] {
   if (run.outputs === 0) return [];
+  const end = links.endMs === undefined ? '' : `?expires=${Math.round(links.endMs)}`;
   const images = Array.from({ length: run.outputs }, (_, index) => {
     const filename = pictureName(index + 1);
-    return { url: `${origin}/files/runs/${run.id}/${filename}`, filename, type: 'output' };
+    const url = `${links.origin}/files/runs/${run.id}/${filename}${end}`;
+    return { url, filename: links.filename ?? filename, type: 'output' };
   });
   const id = uuidOf('output', run.id);
   return [{ id, runId: run.id, nodeId: '9', nodeClass: 'SaveImage', data: { images }, createdAtMs: endedMs }];

@@ -14,7 +14,6 @@ import { profileToWire } from '../../run-service/contract/profile.ts';
 import { runPageToWire, runToListWire, type RunRecord } from '../../run-service/contract/run.ts';
 import { deploymentRecordOf } from '../deployments.ts';
 import { idsOf } from '../identity.ts';
-import { recordOf } from '../records.ts';
 import type { Service } from '../service.ts';
 import { notFound, readOrRefuse, route } from './refusals.ts';
 
@@ -81,10 +80,7 @@ function pageOf(
   owner: string,
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): readonly RunRecord[] {
-  const nowMs = service.clock.now();
-  return service.database
-    .page(deploymentId, owner, limit, offset)
-    .map((row) => recordOf(row, nowMs, service.origin()));
+  return service.database.page(deploymentId, owner, limit, offset).map((row) => service.show(row));
 }
 
 /** Every deployment has a workflow of its own. */
