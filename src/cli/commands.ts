@@ -185,6 +185,7 @@ const servers = {
           'specification',
           'where the two differ: which of them it is like',
         ),
+        webhooksAnywhere: boolean('call webhooks beyond this machine too'),
         seed: { ...number('faults and run times are drawn from it', 'n'), default: '1' },
         embedded: { ...boolean('as a child of the embedded servers'), hidden: true },
         output,

@@ -7,6 +7,8 @@ import { serveControl } from './routes/control.ts';
 import { serveFiles } from './routes/files.ts';
 import { serveLists } from './routes/lists.ts';
 import { refuseTheRest } from './routes/refusals.ts';
+import { serveLogs } from './routes/logs.ts';
+import { serveUploaded, serveUploads, serveUploadUrls } from './routes/uploads.ts';
 import { serveV1 } from './routes/v1.ts';
 import { serveRuns } from './routes/v2.ts';
 import type { LivingService } from './service.ts';
@@ -32,10 +34,17 @@ export function createApp(service: LivingService, tokens: readonly string[]): Fa
     (api, _options, done) => {
       serveRuns(api, service);
       serveLists(api, service);
+      serveLogs(api, service);
       done();
     },
     { prefix: API },
   );
+  void app.register((api) => serveUploads(api, service), { prefix: API });
+  void app.register((files, _options, done) => {
+    serveUploaded(files, service);
+    done();
+  });
+  serveUploadUrls(app, service);
   serveV1(app, service);
   serveFiles(app, service);
   serveControl(app, service, known);

@@ -89,7 +89,7 @@ const FAULT_TABLE: Readonly<Record<string, string>> = {
 };
 
 /** The names of all known faults. */
-export const FAULTS: readonly string[] = Object.keys(FAULT_TABLE);
+const FAULTS: readonly string[] = Object.keys(FAULT_TABLE);
 
 /** The input by which a run names faults that strike it, with spaces between. */
 export const FAULT_INPUT = 'runsheet_faults';

@@ -59,7 +59,7 @@ const END_OF: Readonly<Record<Fate | 'too large', { ending: Plan['ending']; atSh
 };
 
 /** The nodes of the workflow and the share of the run time that each takes. */
-const NODES = [
+export const NODES = [
   { name: 'CheckpointLoaderSimple', share: 0.04 },
   { name: 'CLIPTextEncode', share: 0.02 },
   { name: 'CLIPTextEncode', share: 0.02 },
@@ -75,7 +75,7 @@ const GRAPH_BEGINS = 0.02;
 const runningMsOf = (plan: Plan): number => plan.startsMs + Math.round(plan.runMs * GRAPH_BEGINS);
 
 /** When each node begins. */
-function nodeStartsMs(plan: Plan): readonly number[] {
+export function nodeStartsMs(plan: Plan): readonly number[] {
   const beginsMs = runningMsOf(plan);
   const graphMs = plan.startsMs + plan.runMs - beginsMs;
   let share = 0;

@@ -19,7 +19,6 @@ export {
   type DeploymentSpec,
 } from './deployments.ts';
 export type { BehaviourName } from './behaviour.ts';
-export { FAULTS } from './faults.ts';
 
 export type LocalServiceOptions = {
   /** 0 takes any free port. */
@@ -33,7 +32,7 @@ export type LocalServiceOptions = {
   /** The SQLite file; `:memory:` keeps nothing. */
   readonly database: string;
   readonly deployments: readonly DeploymentSpec[];
-  /** Rates from 0 to 1 by name; the names are `FAULTS`. */
+  /** Rates from 0 to 1 by name; the names stand in faults.ts. */
   readonly faults: Readonly<Record<string, number>>;
   /** Where the specification and the real service differ: which one it is like. Default `specification`. */
   readonly behaviour?: BehaviourName;

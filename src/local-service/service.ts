@@ -28,6 +28,7 @@ export type Service = {
   origin(): string;
   /** A run as it is shown now. */
   show(row: RunRow): RunRecord;
+  newId(kind: 'upload'): string;
   /** Counts a request. */
   seen(request: Request): void;
 };
@@ -36,7 +37,7 @@ export type Service = {
 type Outside = {
   /** `turn` is called with all that is due at one moment. */
   clock(turn: (work: () => void) => void): WallClock;
-  newId(kind: 'run' | 'container'): string;
+  newId(kind: 'run' | 'container' | 'upload'): string;
   readonly caller: Caller;
 };
 

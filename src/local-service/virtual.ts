@@ -26,7 +26,7 @@ export type VirtualService = {
   stats(): Stats;
   close(): Promise<void>;
 };
-export type VirtualAnswer = { readonly status: number; readonly text: string };
+type VirtualAnswer = { readonly status: number; readonly text: string };
 type VirtualCall = { readonly atMs: number; readonly url: string; readonly body: string };
 
 export const VIRTUAL_START_MS = Date.UTC(2030, 0, 1);

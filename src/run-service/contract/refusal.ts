@@ -42,7 +42,9 @@ const BY_TYPE: Readonly<Record<string, Words>> = {
 };
 const OTHER: Words = { type: 'value_error', msg: 'Value error' };
 
-export const emptyBody: Refusal = { ...MISSING, loc: ['body'], input: null };
+/** Something required that is not there. */
+export const missingAt = (...loc: Refusal['loc']): Refusal => ({ ...MISSING, loc, input: null });
+export const emptyBody: Refusal = missingAt('body');
 export const notAnObject = (input: unknown): Refusal => ({ ...BODY_TYPE, loc: ['body'], input });
 /** A value that the schema takes and the service does not. */
 export const badValue = (loc: Refusal['loc'], input: unknown, why: string): Refusal => ({
