@@ -82,6 +82,10 @@ async function flood(answer: Raw): Promise<void> {
   answer.end();
 }
 
-let bombBytes: Buffer | undefined;
+const BOMB_PARTS = 64;
 
-const bomb = (): Buffer => (bombBytes ??= gzipSync(Buffer.alloc(FLOOD_BYTES, ' ')));
+/** One mebibyte, packed, as often as it takes: a gzip file may be several in a row. */
+const bomb = (): Buffer => {
+  const part = gzipSync(Buffer.alloc(FLOOD_BYTES / BOMB_PARTS, ' '));
+  return Buffer.concat(Array.from({ length: BOMB_PARTS }, () => part));
+};
