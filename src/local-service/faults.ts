@@ -117,10 +117,14 @@ export function createFaults(given: Readonly<Record<string, number>>, seed: numb
   const set = (wanted: Readonly<Record<string, number>>): void => {
     for (const [name, rate] of Object.entries(wanted)) check(name, rate);
     Object.assign(rates, wanted);
+    isPeaceful = Object.values(rates).every((rate) => rate === 0);
   };
+  // Most services never do wrong, and every answer asks dozens of times.
+  let isPeaceful = true;
   set(given);
 
   function strikes(fault: Fault, { number, faults = '' }: Victim, occasion: string | number = ''): boolean {
+    if (isPeaceful && faults === '') return false;
     const rate = rates[fault] ?? 0;
     const named = faults !== '' && faults.split(' ').includes(fault);
     if (!named && (rate === 0 || chance(seed, fault, number, occasion) >= rate)) return false;
@@ -131,7 +135,9 @@ export function createFaults(given: Readonly<Record<string, number>>, seed: numb
   return {
     strikes,
     faceAt: (place, victim, occasion) =>
-      faces.find((face) => strikes(`${face}-${place}` as const, victim, occasion)),
+      isPeaceful && !victim.faults
+        ? undefined
+        : faces.find((face) => strikes(`${face}-${place}` as const, victim, occasion)),
     rates: () => ({ ...rates }),
     set,
     counts: () => ({ ...counts }),
