@@ -235,6 +235,11 @@ const catalogue = {
     (f) => f.what,
     (f) => f.hint,
   ),
+  E603: entry<{ database: string; reason: string }>(
+    unreachable,
+    (f) => `the local run service stopped: its database ${f.database} refused a write: ${f.reason}`,
+    () => 'no accepted run is lost; mend the cause and start it again on the same file',
+  ),
 } satisfies Record<string, Entry<never>>;
 
 export type Code = keyof typeof catalogue;

@@ -157,6 +157,7 @@ const servers = {
           optional: true,
           brief: 'a service that was not migrated: without the base of V2',
         },
+        webhooksAnywhere: boolean('call webhooks beyond this machine too'),
         seed: { ...number('faults and run times are drawn from it', 'n'), default: '1' },
         embedded: { ...boolean('as a child of the embedded servers'), hidden: true },
         output,

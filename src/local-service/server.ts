@@ -1,19 +1,16 @@
 // The local run service: the run service on one machine, in one process, over real HTTP. This file puts the service
 // behind its sockets, and takes it down again.
 
-import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
 import { problem, reasonOf } from '../errors.ts';
-import { refusalToWire } from '../run-service/contract/refusal.ts';
-import { API, authentication, openTokens, V1 } from './auth.ts';
+import { createApp } from './app.ts';
+import { API, V1 } from './auth.ts';
 import type { BehaviourName } from './behaviour.ts';
+import { createWallClock } from './clock.ts';
 import type { DeploymentSpec } from './deployments.ts';
-import { serveControl } from './routes/control.ts';
-import { serveFiles } from './routes/files.ts';
-import { serveLists } from './routes/lists.ts';
-import { refuseTheRest } from './routes/refusals.ts';
-import { serveV1 } from './routes/v1.ts';
-import { serveRuns } from './routes/v2.ts';
 import { createService, type LivingService, type Log, type Stats } from './service.ts';
+import { openCaller } from './webhook-call.ts';
 
 export {
   DEMO_DEPLOYMENTS,
@@ -22,7 +19,6 @@ export {
   type DeploymentSpec,
 } from './deployments.ts';
 export type { BehaviourName } from './behaviour.ts';
-export { FAULTS } from './faults.ts';
 
 export type LocalServiceOptions = {
   /** 0 takes any free port. */
@@ -36,12 +32,14 @@ export type LocalServiceOptions = {
   /** The SQLite file; `:memory:` keeps nothing. */
   readonly database: string;
   readonly deployments: readonly DeploymentSpec[];
-  /** Rates from 0 to 1 by name; the names are `FAULTS`. */
+  /** Rates from 0 to 1 by name; the names stand in faults.ts. */
   readonly faults: Readonly<Record<string, number>>;
   /** Where the specification and the real service differ: which one it is like. Default `specification`. */
   readonly behaviour?: BehaviourName;
   /** `v1`: a service that was not migrated, without the base of V2. */
   readonly only?: 'v1' | undefined;
+  /** Whether webhooks may go beyond this machine. Default false. */
+  readonly webhooksAnywhere?: boolean;
   /** Faults and run times are drawn from it. */
   readonly seed: number;
   readonly log?: Log;
@@ -59,13 +57,21 @@ export type LocalService = {
   close(): Promise<void>;
 };
 
-const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
-
 /** Starts the service; runs of an earlier one on the same database go on. Throws E602 for options that cannot be. */
 export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
   const { host = '127.0.0.1', log = () => undefined } = options;
   if (!(options.speed > 0)) throw problem('E602', { what: `a speed of ${options.speed} stops all time` });
-  const service = createService({ behaviour: 'specification', ...options, log });
+  const service = createService({
+    behaviour: 'specification',
+    webhooksAnywhere: false,
+    ...options,
+    log,
+    outside: {
+      clock: createWallClock,
+      newId: () => randomUUID(),
+      caller: openCaller({ anywhere: options.webhooksAnywhere === true }),
+    },
+  });
   const app = createApp(service, options);
   try {
     const url = await listen(app, host, options.port);
@@ -82,42 +88,6 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     await closeOnce(app, service)();
     throw error;
   }
-}
-
-function createApp(
-  service: LivingService,
-  { tokens, only }: Pick<LocalServiceOptions, 'tokens' | 'only'>,
-): FastifyInstance {
-  const app = Fastify({
-    forceCloseConnections: true,
-    bodyLimit: BODY_LIMIT_BYTES,
-    exposeHeadRoutes: false,
-    frameworkErrors: (error, _request, reply: FastifyReply) =>
-      void reply.code(400).send(refusalToWire(error.message)),
-  });
-  const known = openTokens(tokens);
-  app.decorateRequest('owner', '');
-  app.addHook('onRequest', authentication(known));
-  // Bodies stay text: which types are read, and how numbers are, is decided where they are used.
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
-  refuseTheRest(app, service.log);
-  if (only !== 'v1') serveV2(app, service);
-  serveV1(app, service);
-  serveFiles(app, service);
-  serveControl(app, service, known);
-  return app;
-}
-
-function serveV2(app: FastifyInstance, service: LivingService): void {
-  void app.register(
-    (api, _options, done) => {
-      serveRuns(api, service);
-      serveLists(api, service);
-      done();
-    },
-    { prefix: API },
-  );
 }
 
 async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {

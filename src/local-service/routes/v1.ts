@@ -7,7 +7,6 @@ import { PATHS, runQuerySchema } from '../../run-service/contract/paths.ts';
 import { queueAnswerToWire, queueRequestSchemaFor } from '../../run-service/contract/queue.ts';
 import { runToV1Wire } from '../../run-service/contract/v1.ts';
 import { V1 } from '../auth.ts';
-import { recordOf } from '../records.ts';
 import type { Service } from '../service.ts';
 import { PROFILE } from './lists.ts';
 import { route } from './refusals.ts';
@@ -43,7 +42,7 @@ function read(service: Service, { query, owner }: FastifyRequest, reply: Fastify
   const row = id.success ? service.database.find(id.data) : undefined;
   if (row === undefined || row.owner !== owner)
     return reply.code(400).send({ code: '400', message: 'Workflow not found' });
-  return reply.send(runToV1Wire(recordOf(row, service)));
+  return reply.send(runToV1Wire(service.show(row)));
 }
 
 const failed = (reply: FastifyReply, error: string): FastifyReply => reply.code(500).send({ error });

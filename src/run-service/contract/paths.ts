@@ -14,6 +14,11 @@ export const PATHS = {
   deployment: '/deployment/:deployment_id',
   pricing: '/platform/gpu-pricing',
   profile: '/platform/profile',
+  /** The light list, which says how a run does in one line. */
+  lightRuns: '/v2/workflow/:workflow_id/runs',
+  runLogs: '/v2/clickhouse-run-logs/:run_id',
+  streamLogs: '/v2/stream-logs',
+  upload: '/file/upload',
 } as const;
 
 // A uuid means the same in both cases of its letters.
@@ -48,3 +53,24 @@ export const workflowRunsQuerySchema = z
 
 /** What the run list of a deployment is asked. */
 export const deploymentRunsQuerySchema = z.object(pageOf(60));
+
+/** What the light run list of a workflow is asked. `rf` is the earliest creation, in seconds since 1970. */
+export const lightRunsQuerySchema = z
+  .object({
+    status: z.preprocess(blankIsAbsent, z.string().optional()),
+    deployment_id: z.preprocess(blankIsAbsent, uuid.optional()),
+    rf: count(0, 0, Number.MAX_SAFE_INTEGER),
+    ...pageOf(100),
+  })
+  .transform((wire) => ({
+    status: wire.status,
+    deploymentId: wire.deployment_id,
+    sinceMs: wire.rf * 1000,
+    limit: wire.limit,
+    offset: wire.offset,
+  }));
+
+/** What the stream of a log is asked. */
+export const streamLogsQuerySchema = z
+  .object({ run_id: uuid, log_level: z.preprocess(blankIsAbsent, z.string().optional()) })
+  .transform((wire) => ({ runId: wire.run_id, level: wire.log_level }));

@@ -265,6 +265,14 @@ export function runToListWire(run: RunRecord, also: { inputs: boolean; outputs: 
   };
 }
 
+const HEAVY = new Set(['workflow_inputs', 'workflow_api', 'outputs', 'webhook']);
+
+/** A row of the light list of a workflow: how a run does, and how long it took, without what went in and came out. */
+export function runToLightRow(run: RunRecord): object {
+  const fields = Object.entries(runToWire(run)).filter(([name]) => !HEAVY.has(name));
+  return { ...Object.fromEntries(fields), deployment_id: run.deploymentId, batch_id: null };
+}
+
 /** The few fields that the run list of a deployment shows. Its `duration` is text, as the real service writes it. */
 function runToLightWire(run: RunRecord): object {
   const lived = seconds(run.createdAtMs, run.endedAtMs);
