@@ -1,5 +1,6 @@
 import type { BatchView } from '../src/batch/view.ts';
 import { writeResults } from '../src/results/results.ts';
+import { onFolder } from './folder.ts';
 import type { BatchPlace, Hands } from './hands.ts';
 
 export type CloseOrder = BatchPlace & {
@@ -11,5 +12,5 @@ export type CloseOrder = BatchPlace & {
 /** Writes what the user asked for in the first place. Doing it twice makes the same files. */
 export async function close(hands: Hands, order: CloseOrder): Promise<void> {
   const { file, store } = await hands.open(order);
-  await writeResults({ file, store, view: order.view, startedAt: order.startedAt });
+  await onFolder(() => writeResults({ file, store, view: order.view, startedAt: order.startedAt }));
 }

@@ -12,6 +12,7 @@ import type { Run } from '../src/run-service/contract/run.ts';
 import type { AttemptRecord, RowRecord } from '../src/results/record.ts';
 import type { SheetRow } from '../src/sheet/pages.ts';
 import { atOnce } from './at-once.ts';
+import { onFolder } from './folder.ts';
 import { deliver } from './deliver.ts';
 import type { BatchPlace, Hands, OpenBatch } from './hands.ts';
 
@@ -25,7 +26,11 @@ const ROWS_AT_ONCE = 16;
  */
 const LAST_RESORT = 200;
 
-export async function collect(hands: Hands, order: PartOrder): Promise<Tally> {
+export function collect(hands: Hands, order: PartOrder): Promise<Tally> {
+  return onFolder(() => writePart(hands, order));
+}
+
+async function writePart(hands: Hands, order: PartOrder): Promise<Tally> {
   const open = await hands.open(order);
   const rows = await hands.readRows(
     open.store,

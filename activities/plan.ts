@@ -17,6 +17,7 @@ export async function plan(hands: Hands, place: BatchPlace): Promise<Order> {
     retries: file.retries,
     webhooks: file.webhooks && hands.webhooks.receiver() !== undefined,
     lists: await hasLists(open),
+    uncertain: file.uncertain,
     seed: file.seed,
     timing: file.service.timing,
   };

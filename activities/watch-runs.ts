@@ -7,8 +7,8 @@ import { SAFETY_LOOK_MS } from '../src/batch/limits.ts';
 import type { End } from '../src/batch/messages.ts';
 import type { Watch } from '../src/batch/watching.ts';
 import { reasonOf } from '../src/errors.ts';
-import { isTerminal, type Run } from '../src/run-service/contract/run.ts';
-import { standingOf } from '../src/run-service/ending.ts';
+import { isTerminal } from '../src/run-service/contract/run.ts';
+import { overdueBy, standingOf } from '../src/run-service/ending.ts';
 import { atOnce } from './at-once.ts';
 import type { BatchPlace, Hands, OpenBatch } from './hands.ts';
 
@@ -96,7 +96,8 @@ async function stillOpen(
   for (let page = 0; wanted.size > 0 && page < pagesMost; page += 1) {
     const listed = await service.listRuns(workflowId, { limit: LIST_PAGE, offset: page * LIST_PAGE });
     for (const run of listed ?? []) {
-      if (wanted.delete(run.id) && !isTerminal(run.status)) open.add(run.id);
+      const isOpen = !isTerminal(run.status) && overdueBy(run, file.deadlines, Date.now()) === undefined;
+      if (wanted.delete(run.id) && isOpen) open.add(run.id);
     }
     if (listed === undefined || listed.length < LIST_PAGE) break;
   }
@@ -104,15 +105,20 @@ async function stillOpen(
 }
 
 /** The confirmed end of a run; undefined while it has none. */
-async function endOf({ service }: OpenBatch, { row, attempt, runId }: Watched): Promise<End | undefined> {
+async function endOf(
+  { file, service }: OpenBatch,
+  { row, attempt, runId }: Watched,
+): Promise<End | undefined> {
   const run = await service.getRun(runId);
   if (run === undefined) return hasVanished(runId) ? toEnd({ row, attempt, runId }, VANISHED) : undefined;
   missedSince.delete(runId);
   // An answer about another run says nothing about this one.
   if (run.id !== runId) return undefined;
   const standing = standingOf(run);
-  if (standing.kind === 'stale') return endOfStale(service, run, { row, attempt, runId });
-  return standing.kind === 'ended' ? toEnd({ row, attempt, runId }, standing) : undefined;
+  if (standing.kind === 'ended') return toEnd({ row, attempt, runId }, standing);
+  const why =
+    standing.kind === 'stale' ? 'nothing touched it for a day' : overdueBy(run, file.deadlines, Date.now());
+  return why === undefined ? undefined : endOfOverdue(service, { row, attempt, runId }, why);
 }
 
 const VANISHED = { outcome: 'unknown', reason: 'the service does not know the run any more' } as const;
@@ -128,21 +134,21 @@ function hasVanished(runId: string): boolean {
   return isSo;
 }
 
-/** R8: reported as timed out, and yet it may start tomorrow; cancelled here, or reported as possible spend. */
-async function endOfStale(
+/** It may still start, or go on: cancelled first, and only then its row may be tried again; else possible spend. */
+async function endOfOverdue(
   service: OpenBatch['service'],
-  run: Run,
   name: Pick<End, 'row' | 'attempt' | 'runId'>,
+  why: string,
 ): Promise<End> {
-  await service.cancelRun(run.id);
-  const after = await service.getRun(run.id);
+  await service.cancelRun(name.runId);
+  service.forget(name.runId);
+  const after = await service.getRun(name.runId);
   const standing = after && standingOf(after);
-  if (standing?.kind === 'ended') return toEnd(name, standing);
-  return {
-    ...name,
-    outcome: 'unknown',
-    reason: 'untouched for a day and not to be cancelled: it may still run',
-  };
+  if (standing?.kind !== 'ended')
+    return { ...name, outcome: 'unknown', reason: `${why}, and it would not be cancelled: it may still run` };
+  return standing.outcome === 'cancelled'
+    ? { ...name, outcome: 'timed-out', reason: `${why}, and it was cancelled` }
+    : toEnd(name, standing);
 }
 
 const toEnd = (

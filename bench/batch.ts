@@ -65,6 +65,8 @@ async function makeBatch(order: BatchOrder): Promise<Intake> {
       deployment: await findDeployment(service, order.deployment),
       service: { base: order.base, api: 'v2', rehearsal: true, timing: profile, prices: {} },
       cap: order.cap,
+      onUncertain: { rule: 'unknown' },
+      deadlines: { queueMs: 86_400_000 },
       retries: 0,
       webhooks: !order.poll,
     }),

@@ -187,10 +187,10 @@ const catalogue = {
     (f) => `the embedded servers did not start: ${f.what}`,
     (f) => `their words are in ${f.log}; runsheet doctor checks each part`,
   ),
-  E501: entry<{ batch: string; reason: string }>(
+  E501: entry<{ batch: string; reason: string; hint: string }>(
     paused,
     (f) => `batch ${f.batch} is paused: ${f.reason}`,
-    () => 'nothing is lost; mend the cause and give the same command again to go on',
+    (f) => `nothing is lost; ${f.hint}`,
   ),
   E502: entry<{ batch: string; known: readonly string[]; near?: string | undefined }>(
     usage,

@@ -19,7 +19,7 @@ import {
 import type { Activities } from '../activities/index.ts';
 import { mayCarry, pack, unpack, type Carried } from '../src/batch/carry.ts';
 import { workQueueOf } from '../src/batch/ids.ts';
-import { CONTINUE_AT_EVENTS, CONTINUE_AT_SIGNALS, CONTINUE_BY_EVENTS } from '../src/batch/limits.ts';
+import { CLOSING, CONTINUE_AT_EVENTS, CONTINUE_AT_SIGNALS, CONTINUE_BY_EVENTS } from '../src/batch/limits.ts';
 import type { Answer, Command, Event } from '../src/batch/messages.ts';
 import { begin, type State } from '../src/batch/state.ts';
 import { step } from '../src/batch/step.ts';
@@ -80,7 +80,7 @@ function hear(tell: Tell, decide: () => void, state: State): () => number {
     return view(state);
   };
   setHandler(cancelUpdate, ({ running }) => answer({ type: 'cancel', running }));
-  setHandler(resumeUpdate, () => answer({ type: 'resume' }));
+  setHandler(resumeUpdate, (order) => answer({ type: 'resume', ...order }));
   // Temporal's own cancel, from its command line or pages, means the same as ours with the running runs.
   void CancellationScope.current().cancelRequested.catch(() => tell({ type: 'cancel', running: true }));
   return () => signals;
@@ -183,13 +183,12 @@ async function carryOut(
     case 'list':
       return { type: 'listed', look: await hands.lookInLists({ ...place, ...command }) };
     case 'collect':
-      return { type: 'collected', part: command.part, tally: await hands.collect({ ...place, ...command }) };
+      return collectPart(hands, place, command);
     case 'cancelRuns':
       await hands.cancelRuns({ ...place, runs: command.runs });
       return undefined;
     case 'close':
-      await hands.close({ ...place, view: view(state), startedAt });
-      return { type: 'closed' };
+      return closeBatch(hands, { ...place, view: view(state), startedAt });
     case 'wake':
       return wake(command.at);
   }
@@ -218,6 +217,31 @@ async function sendGroup(hands: Hands, place: Place, { group, attempts }: Comman
   } catch (error) {
     return { type: 'groupAnswered', group, ...givenUp(error) };
   }
+}
+
+async function collectPart(hands: Hands, place: Place, command: CommandOf<'collect'>): Promise<Event> {
+  try {
+    return { type: 'collected', part: command.part, tally: await hands.collect({ ...place, ...command }) };
+  } catch (error) {
+    return unwritten(error, command.part);
+  }
+}
+
+async function closeBatch(hands: Hands, order: Parameters<Hands['close']>[0]): Promise<Event> {
+  try {
+    await hands.close(order);
+    return { type: 'closed' };
+  } catch (error) {
+    return unwritten(error, CLOSING);
+  }
+}
+
+/** A folder that takes nothing is no failure of the batch: it waits. Throws what is anything else. */
+function unwritten(error: unknown, part: number): Event {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  if (cause instanceof ApplicationFailure && cause.type === 'FolderFault')
+    return { type: 'unwritten', part, reason: cause.message };
+  throw error;
 }
 
 /** What is known of a group whose activity failed (R2). */

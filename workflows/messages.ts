@@ -20,5 +20,6 @@ export const watchQuery = defineQuery<Watch | undefined>('watch');
 /** Sends nothing more; `running` also cancels the runs that are outstanding. */
 export const cancelUpdate = defineUpdate<BatchView, [{ readonly running: boolean }]>('cancel');
 
-/** Goes on after a pause. */
-export const resumeUpdate = defineUpdate<BatchView>('resume');
+/** Goes on after a pause; `uncertain` decides about the attempts that nobody knows of. */
+export const resumeUpdate = defineUpdate<BatchView, [ResumeOrder]>('resume');
+export type ResumeOrder = { readonly uncertain?: 'unknown' | 'fail' | 'resubmit' };

@@ -4,9 +4,12 @@
 import type { Sending } from './entry.ts';
 import { enterAdopted, enterPost } from './ledger.ts';
 import { HOLD_BASE_MS, HOLD_MAX_MS, LEASE_MS, REASON_CHARS, RETRY_AFTER_MAX_MS } from './limits.ts';
-import type { Answer, AttemptName, Command, Event, Unaccepted } from './messages.ts';
+import type { Answer, Command, Event, Seen, Unaccepted } from './messages.ts';
 import { endRow, run } from './ends.ts';
+import { adapt } from './pacing.ts';
+import { pause, pauseWhenUnreachable, unpause } from './pausing.ts';
 import { put, type State } from './state.ts';
+import { isTwin, nameOf, reportOthers, reportTwin } from './twins.ts';
 
 export function answerGroup(
   state: State,
@@ -21,18 +24,32 @@ export function answerGroup(
   for (const attempt of group.attempts) {
     // A run may have ended before the answer of its group, and its row may be in another group by now.
     const entry = state.entries.get(attempt.row);
+    const told = answers.get(nameOf(attempt));
+    if (told?.became === 'accepted') commands.push(...twinsOf(state, told));
+    state.early.delete(nameOf(attempt));
     if (entry?.phase !== 'sending' || entry.attempt !== attempt.attempt) continue;
-    const answer = answers.get(nameOf(attempt)) ?? unanswered(entry, event);
+    const answer = told ?? unanswered(entry, event);
     if (answer.became === 'not-sent' || answer.became === 'not-processed') bounced.push(answer);
     state.ledger = enterPost(state.ledger, answer.became);
     commands.push(...answerAttempt(state, entry, answer, group.at));
     if (answer.became === 'accepted') settle(state, answer.runId, group.at);
   }
+  adapt(
+    state,
+    bounced.some(({ became }) => became === 'not-processed'),
+  );
   if (bounced.length > 0) hold(state, bounced);
   return commands;
 }
 
-const nameOf = ({ row, attempt }: AttemptName): string => `${row}/${attempt}`;
+/** The answer names another run than those that were seen, or the one that ended: the service made two of one order. */
+function twinsOf(state: State, told: Seen): readonly Command[] {
+  const entry = state.entries.get(told.row);
+  // What the service answered with is the attempt's run, as long as no other has ended for it.
+  if (entry?.phase === 'sending' && entry.attempt === told.attempt)
+    return reportOthers(state, entry, told.runId);
+  return isTwin(state, told) ? reportTwin(state, told, false) : [];
+}
 
 function unanswered(entry: Sending, event: Extract<Event, { type: 'groupAnswered' }>): Unaccepted {
   return {
@@ -48,10 +65,11 @@ function answerAttempt(state: State, entry: Sending, answer: Answer, askedAt: nu
   const reason = (answer.reason ?? '').slice(0, REASON_CHARS);
   switch (answer.became) {
     case 'refused':
+      unpause(state, 'refused', 'unreachable');
       endRow(state, entry, { outcome: 'refused', reason });
       return [];
     case 'pause':
-      state.paused ??= reason;
+      pause(state, 'refused', reason);
       return sendAgain(state, entry);
     case 'not-sent':
     case 'not-processed':
@@ -65,6 +83,7 @@ function answerAttempt(state: State, entry: Sending, answer: Answer, askedAt: nu
 function settle(state: State, runId: string, at: number): void {
   state.bounces = 0;
   state.trouble = undefined;
+  unpause(state, 'refused', 'unreachable');
   state.control = { runId, at };
 }
 
@@ -82,15 +101,12 @@ function sendAgain(state: State, { row, attempt, tries, past }: Sending): readon
 }
 
 /** It may be a run. A webhook may have named that run already; else the run lists will tell. */
-function doubt(
-  state: State,
-  { row, attempt, tries, past, seen }: Sending,
-  askedAt: number,
-  reason: string,
-): readonly Command[] {
-  if (seen !== undefined) {
+function doubt(state: State, entry: Sending, askedAt: number, reason: string): readonly Command[] {
+  const { row, attempt, tries, past } = entry;
+  const [first] = entry.seen ?? [];
+  if (first !== undefined) {
     state.ledger = enterAdopted(state.ledger, 'webhook');
-    return run(state, { row, attempt, tries, past }, seen);
+    return [...reportOthers(state, entry, first), ...run(state, { row, attempt, tries, past }, first)];
   }
   // The answer came, or the group was given up, at the latest now; its lease may outlive that.
   const sentBy = state.now + LEASE_MS;
@@ -108,4 +124,5 @@ function hold(state: State, bounced: readonly Unaccepted[]): void {
   const waitMs = named.length === bounced.length ? Math.max(...named) : Math.max(backoff, ...named);
   state.holdUntil = Math.max(state.holdUntil, state.now + Math.min(RETRY_AFTER_MAX_MS, waitMs));
   state.trouble = bounced.find((answer) => answer.reason)?.reason?.slice(0, REASON_CHARS);
+  pauseWhenUnreachable(state, state.trouble ?? 'no reason was given');
 }

@@ -17,6 +17,8 @@ type Plain = Pick<
   | 'bounces'
   | 'trouble'
   | 'paused'
+  | 'pace'
+  | 'twins'
   | 'cancelling'
   | 'control'
   | 'endsBy'
@@ -28,6 +30,7 @@ type Plain = Pick<
 export type Carried = Plain & {
   readonly format: 1;
   readonly entries: readonly Entry[];
+  readonly abandoned: readonly string[];
   readonly parts: readonly (readonly [part: number, rows: readonly RowEnd[]])[];
 };
 
@@ -39,7 +42,7 @@ export function pack(state: State): Carried {
   if (!mayCarry(state))
     throw new Error(`the state cannot be carried: ${state.groups.size} groups are in flight`);
   const { order, now, cursor, nextGroup, nextPart, holdUntil, bounces, tally, ledger } = state;
-  const { trouble, paused, cancelling, control, endsBy, lastFailure } = state;
+  const { trouble, paused, pace, twins, cancelling, control, endsBy, lastFailure } = state;
   return {
     format: 1,
     order,
@@ -53,18 +56,21 @@ export function pack(state: State): Carried {
     ledger,
     trouble,
     paused,
+    pace,
+    twins,
     cancelling,
     control,
     endsBy,
     lastFailure,
     entries: inOrder(state),
     parts: [...state.parts],
+    abandoned: [...state.abandoned],
   };
 }
 
 /** The carried state, by the newest rules. Throws when it was carried by code newer than this. */
 export function unpack(carried: Carried): State {
-  const { format, entries, parts, ...plain } = carried;
+  const { format, entries, parts, abandoned, ...plain } = carried;
   if ((format as number) !== 1)
     throw new Error(`this worker does not know state format ${format}; a newer one must take over`);
   const state: State = {
@@ -72,6 +78,8 @@ export function unpack(carried: Carried): State {
     ...plain,
     rules: NEWEST_RULES,
     parts: new Map(parts),
+    abandoned: new Set(abandoned),
+    twins: [...plain.twins],
   };
   for (const entry of entries) put(state, entry);
   return state;

@@ -8,9 +8,13 @@ import { forget, isIdle, type State } from './state.ts';
 /** Collects for the ended rows whose time has come. */
 export function collectEnded(state: State): readonly Command[] {
   const commands: Command[] = [];
-  while (state.parts.size < COLLECTS_IN_FLIGHT && isPartDue(state)) commands.push(collectPart(state));
+  while (mayCollect(state) && isPartDue(state)) commands.push(collectPart(state));
   return commands;
 }
+
+/** Whether another part may be under way: not while the folder takes none. */
+export const mayCollect = ({ parts, paused }: State): boolean =>
+  parts.size < COLLECTS_IN_FLIGHT && paused?.kind !== 'store';
 
 /** When the oldest ended row must be collected at the latest; never, where none waits. */
 export function collectBy(state: State): number {

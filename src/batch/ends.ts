@@ -7,31 +7,40 @@ import type { Command, End, Seen } from './messages.ts';
 import type { Outcome } from './outcome.ts';
 import { retryAt } from './retry.ts';
 import { put, type State } from './state.ts';
+import { isTwin, nameOf, reportOthers, reportTwin } from './twins.ts';
 
 type Attempt = Pick<Entry, 'row' | 'attempt' | 'tries' | 'past'>;
 
 /** Ends of runs, each confirmed by Get Run. An end may come before its group's answer; it is the better news. */
 export function endRuns(state: State, ends: readonly End[], by: 'webhook' | 'look'): readonly Command[] {
+  const commands: Command[] = [];
   for (const end of ends) {
+    if (isTwin(state, end)) reportTwin(state, end, true);
     const entry = openEntry(state, end);
-    if (entry === undefined) continue;
+    if (entry === undefined || isTwin(state, end)) continue;
     state.endsBy = by;
-    if (entry.phase === 'sending') state.ledger = enterPost(state.ledger, 'accepted');
+    if (entry.phase === 'sending') {
+      state.early.set(nameOf(end), end.runId);
+      commands.push(...reportOthers(state, entry, end.runId));
+      state.ledger = enterPost(state.ledger, 'accepted');
+    }
     if (entry.phase === 'uncertain') state.ledger = enterAdopted(state.ledger, 'webhook');
     endAttempt(state, entry, end);
   }
-  return [];
+  return commands;
 }
 
 /** Runs that carry the token of an attempt: an uncertain one is adopted, one under way remembers it. */
 export function seeRuns(state: State, seen: readonly Seen[], by: AdoptedBy): readonly Command[] {
   return seen.flatMap((one) => {
+    if (isTwin(state, one)) return reportTwin(state, one, false);
     const entry = openEntry(state, one);
     if (entry?.phase === 'uncertain') {
       state.ledger = enterAdopted(state.ledger, by);
       return run(state, entry, one.runId);
     }
-    if (entry?.phase === 'sending') put(state, { ...entry, seen: one.runId });
+    if (entry?.phase === 'sending' && !entry.seen?.includes(one.runId))
+      put(state, { ...entry, seen: [...(entry.seen ?? []), one.runId] });
     return [];
   });
 }

@@ -23,8 +23,8 @@ type Base = {
 /** Waits for its next attempt. */
 export type Waiting = Base & { readonly phase: 'waiting'; readonly dueAt: number };
 
-/** In a group in flight. `seen` is a run that a webhook named for it meanwhile. */
-export type Sending = Base & { readonly phase: 'sending'; readonly seen?: string };
+/** In a group in flight. `seen` are the runs that webhooks named for it meanwhile: one, unless the service made two. */
+export type Sending = Base & { readonly phase: 'sending'; readonly seen?: readonly string[] };
 
 /** Accepted: the service has this run for it. */
 export type Running = Base & { readonly phase: 'running'; readonly runId: string; readonly since: number };

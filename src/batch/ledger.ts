@@ -1,7 +1,9 @@
 // What can be said about money: how many POSTs were begun and what became of each. It always adds up:
 //
 //   sent = accepted + refused + notProcessed + paused + uncertain
-//   uncertain = adopted (by webhook or list) + absent + unknown + still open
+//   uncertain = adopted (by webhook or list) + absent + unknown + resubmitted + failed + still open
+//
+// Unknown, resubmitted and failed ones may have become runs that nobody knows of: that is the money at risk.
 
 import type { PostClass } from './classify.ts';
 
@@ -23,6 +25,11 @@ export type Ledger = {
   readonly absent: number;
   /** Uncertain ones that could not be proved either way: possible spend. */
   readonly unknown: number;
+  /** Uncertain ones whose row was sent again, or failed, as the user had asked for. */
+  readonly resubmitted: number;
+  readonly failed: number;
+  /** Runs that nobody wanted: a second one of an attempt, or one of an attempt that was written off. */
+  readonly twins: number;
 };
 
 export const NO_LEDGER: Ledger = {
@@ -35,6 +42,9 @@ export const NO_LEDGER: Ledger = {
   adopted: { webhook: 0, list: 0 },
   absent: 0,
   unknown: 0,
+  resubmitted: 0,
+  failed: 0,
+  twins: 0,
 };
 
 const COLUMN = {
@@ -55,11 +65,17 @@ export function enterAdopted(ledger: Ledger, by: AdoptedBy): Ledger {
   return { ...ledger, adopted: { ...ledger.adopted, [by]: ledger.adopted[by] + 1 } };
 }
 
-export function enterResolved(ledger: Ledger, as: 'absent' | 'unknown'): Ledger {
+export function enterResolved(ledger: Ledger, as: 'absent' | 'unknown' | 'resubmitted' | 'failed'): Ledger {
   return { ...ledger, [as]: ledger[as] + 1 };
 }
 
+export const enterTwin = (ledger: Ledger): Ledger => ({ ...ledger, twins: ledger.twins + 1 });
+
 /** Uncertain attempts that are neither adopted nor written off. */
-export function stillUncertain({ uncertain, adopted, absent, unknown }: Ledger): number {
-  return uncertain - adopted.webhook - adopted.list - absent - unknown;
+export function stillUncertain(ledger: Ledger): number {
+  const { uncertain, adopted, absent } = ledger;
+  return uncertain - adopted.webhook - adopted.list - absent - atRisk(ledger);
 }
+
+/** Attempts that may be runs which nobody knows of. */
+export const atRisk = ({ unknown, resubmitted, failed }: Ledger): number => unknown + resubmitted + failed;

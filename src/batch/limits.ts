@@ -7,6 +7,10 @@ export const GROUP_ATTEMPTS = 32;
 export const GROUPS_IN_FLIGHT = 64;
 
 export const COLLECT_ROWS = 100;
+
+/** The part that stands for the results: parts are counted from 1. */
+export const CLOSING = 0;
+
 export const COLLECTS_IN_FLIGHT = 8;
 
 /** An ended row is collected at the latest this long after the first that waits with it. */
@@ -54,6 +58,27 @@ export const HOLD_MAX_MS = 30_000;
 
 /** A Retry-After longer than this is taken for a mistake and clipped. */
 export const RETRY_AFTER_MAX_MS = 600_000;
+
+/** While a batch is paused it is tried again this often, doubled each time up to the latter. */
+export const PROBE_MS = 15_000;
+export const PROBE_MAX_MS = 300_000;
+
+/** Groups in a row of which nothing was taken: from then on one attempt at a time, and later a pause. */
+export const BREAKER_AFTER = 3;
+export const UNREACHABLE_AFTER = 7;
+
+/** The gap between two attempts while the service says that they are too many: at first, and below which it is none. */
+export const PACE_GAP_FIRST_MS = 40;
+export const PACE_GAP_MIN_MS = 10;
+export const PACE_GAP_MAX_MS = 10_000;
+export const PACE_SHRINK = 0.8;
+
+/** Attempts that were written off and may turn up all the same, and runs that did. */
+export const ABANDONED_MAX = 2_000;
+export const TWINS_MAX = 500;
+
+/** R12: longer than a run may wait unseen, which the service reports as timed out after 24 h. */
+export const UNCERTAIN_MS = 25 * 3_600_000;
 
 /** Looks for uncertain attempts start at the service's own gap and slow down to this. */
 export const DOUBT_LOOK_MAX_MS = 60_000;

@@ -55,11 +55,14 @@ export type Event =
   | { readonly type: 'runsSeen'; readonly seen: readonly Seen[] }
   | { readonly type: 'listed'; readonly look: ListLook }
   | { readonly type: 'collected'; readonly part: number; readonly tally: Tally }
+  /** The folder would not take a part. */
+  | { readonly type: 'unwritten'; readonly part: number; readonly reason: string }
   | { readonly type: 'closed' }
   | { readonly type: 'woke' }
   | { readonly type: 'drain' }
   | { readonly type: 'cancel'; readonly running: boolean }
-  | { readonly type: 'resume' };
+  /** `uncertain`: what is to become of all attempts that nobody knows of, which is the user's decision. */
+  | { readonly type: 'resume'; readonly uncertain?: 'unknown' | 'fail' | 'resubmit' };
 
 /** A row as `collect` is asked to write it: all of its attempts, the last one with its outcome. */
 export type RowEnd = {

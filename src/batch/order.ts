@@ -27,6 +27,13 @@ export const DEFAULT_TIMING: Timing = {
   pollIntervalMs: 2_000,
 };
 
+/** What becomes of an attempt that nobody knows of, once it is so old and no list can tell (R12). */
+export type UncertainRule = {
+  /** `ask` leaves it in its slot and pauses the batch. */
+  readonly rule: 'unknown' | 'fail' | 'resubmit' | 'ask';
+  readonly afterMs: number;
+};
+
 export type Order = {
   readonly batch: string;
   readonly rows: number;
@@ -38,6 +45,7 @@ export type Order = {
   readonly webhooks: boolean;
   /** Whether the service lists runs with their webhooks, so that absence can be proved. */
   readonly lists: boolean;
+  readonly uncertain: UncertainRule;
   /** Jitter is drawn from it. */
   readonly seed: number;
   readonly timing: Timing;

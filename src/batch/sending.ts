@@ -1,14 +1,16 @@
 // Who is sent next, and how many at once: rows that are due again first, then the next rows of the sheet.
 
-import { GROUP_ATTEMPTS, GROUPS_IN_FLIGHT } from './limits.ts';
+import { BREAKER_AFTER, GROUP_ATTEMPTS, GROUPS_IN_FLIGHT } from './limits.ts';
 import type { AttemptName, Command } from './messages.ts';
+import { allowedByPace, spend } from './pacing.ts';
+import { probeAt } from './pausing.ts';
 import { freeSlots } from './slots.ts';
 import { hasUnsent, isFull, put, type State } from './state.ts';
 
 /** Groups for all that is due and has a slot. */
 export function sendDue(state: State): readonly Command[] {
-  if (!maySend(state)) return [];
-  const attempts = takeDue(state, Math.min(freeSlots(state), roomInGroups(state)));
+  const attempts = takeDue(state, Math.min(freeSlots(state), roomInGroups(state), allowedNow(state)));
+  spend(state, attempts.length);
   const commands: Command[] = [];
   for (let from = 0; from < attempts.length; from += GROUP_ATTEMPTS) {
     commands.push(sendGroup(state, attempts.slice(from, from + GROUP_ATTEMPTS)));
@@ -16,9 +18,13 @@ export function sendDue(state: State): readonly Command[] {
   return commands;
 }
 
-/** Whether sending is allowed at all at this moment. */
-function maySend(state: State): boolean {
-  return state.paused === undefined && !state.draining && state.now >= state.holdUntil;
+/** How many attempts may be sent at this moment, as far as the service's health goes. */
+function allowedNow(state: State): number {
+  if (state.draining || state.now < state.holdUntil) return 0;
+  if (state.paused !== undefined) return state.now >= probeAt(state) ? 1 : 0;
+  // The breaker: one at a time until one is taken.
+  if (state.bounces >= BREAKER_AFTER) return state.groups.size === 0 ? 1 : 0;
+  return allowedByPace(state);
 }
 
 function roomInGroups(state: State): number {

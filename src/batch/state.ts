@@ -4,9 +4,11 @@
 import { ATTEMPT_BYTES, ENTRIES_MAX, STATE_BYTES_MAX } from './limits.ts';
 import { weightOf, type Ended, type Entry, type Phase, type Running, type Waiting } from './entry.ts';
 import { NO_LEDGER, type Ledger } from './ledger.ts';
-import type { AttemptName, RowEnd } from './messages.ts';
+import type { AttemptName, RowEnd, Seen } from './messages.ts';
 import type { Order } from './order.ts';
 import type { Outcome } from './outcome.ts';
+import { NO_PACE, type Pace } from './pacing.ts';
+import type { Pause } from './pausing.ts';
 import { NEWEST_RULES } from './rules.ts';
 import { NO_TALLY, type Tally } from './tally.ts';
 
@@ -37,7 +39,15 @@ export type State = {
   bounces: number;
   /** Why nothing could be sent lately, for people. */
   trouble?: string | undefined;
-  paused?: string | undefined;
+  paused?: Pause | undefined;
+  pace: Pace;
+  /** Parts that the folder would not take. */
+  readonly unwritten: Set<number>;
+  /** Attempts that were written off, as `row/attempt`, the oldest first. */
+  readonly abandoned: Set<string>;
+  readonly twins: Seen[];
+  /** Runs that ended before the answer of their group, by `row/attempt`, until that comes: it may name another run. */
+  readonly early: Map<string, string>;
   cancelling?: 'unsent' | 'running' | undefined;
   /** Sending stops so that the workflow can continue as new. */
   draining: boolean;
@@ -71,6 +81,11 @@ export function begin(order: Order, now: number): State {
     nextPart: 1,
     holdUntil: 0,
     bounces: 0,
+    pace: NO_PACE,
+    unwritten: new Set(),
+    abandoned: new Set(),
+    twins: [],
+    early: new Map(),
     draining: false,
     doubt: { inFlight: false, nextAt: 0, looks: 0 },
     tally: NO_TALLY,

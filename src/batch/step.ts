@@ -4,10 +4,12 @@
 import { answerGroup } from './answers.ts';
 import { cancelBatch, cancelRunning } from './cancelling.ts';
 import { collectEnded } from './collecting.ts';
-import { judgeLook, lookForUncertain } from './doubt.ts';
+import { decideDoubt, judgeLook, lookForUncertain } from './doubt.ts';
 import { endRuns, seeRuns } from './ends.ts';
-import { ENTRIES_MAX } from './limits.ts';
+import { CLOSING, ENTRIES_MAX } from './limits.ts';
 import type { Command, Event } from './messages.ts';
+import { NO_PACE } from './pacing.ts';
+import { pause, pauseForDoubt, unpause } from './pausing.ts';
 import { sendDue } from './sending.ts';
 import { usedSlots } from './slots.ts';
 import { isIdle, type State } from './state.ts';
@@ -52,10 +54,12 @@ function apply(state: State, event: Event): readonly Command[] {
       return judgeLook(state, event.look);
     case 'collected':
       return foldPart(state, event);
+    case 'unwritten':
+      return keepPart(state, event);
     case 'cancel':
       return cancelBatch(state, event.running);
     case 'resume':
-      return resume(state);
+      return resume(state, event.uncertain);
     case 'drain':
       state.draining = true;
       return [];
@@ -70,7 +74,9 @@ function apply(state: State, event: Event): readonly Command[] {
 /** What the state asks for whenever anything changed, in this order: free money first, then proof, then files. */
 function decide(state: State): readonly Command[] {
   if (state.finished) return [];
+  pauseForDoubt(state);
   return [
+    ...writeAgain(state),
     ...sendDue(state),
     ...lookForUncertain(state),
     ...collectEnded(state),
@@ -87,15 +93,43 @@ function takeUp(state: State): readonly Command[] {
 
 /** R14: a row counts when its files are there, which is when its part is written. */
 function foldPart(state: State, event: Extract<Event, { type: 'collected' }>): readonly Command[] {
-  if (state.parts.delete(event.part)) state.tally = addTallies(state.tally, event.tally);
+  if (!state.parts.delete(event.part)) return [];
+  state.tally = addTallies(state.tally, event.tally);
+  state.unwritten.delete(event.part);
+  unpause(state, 'store');
   return [];
 }
 
-function resume(state: State): readonly Command[] {
+/** A folder that takes nothing more stops the batch: what is bought must be kept somewhere. */
+function keepPart(state: State, { part, reason }: Extract<Event, { type: 'unwritten' }>): readonly Command[] {
+  if (part !== CLOSING && !state.parts.has(part)) return [];
+  state.unwritten.add(part);
+  pause(state, 'store', `the batch folder cannot be written: ${reason}`);
+  return [];
+}
+
+/** One part to see whether the folder takes it; all, once it took one. */
+function writeAgain(state: State): readonly Command[] {
+  const { paused, unwritten, parts } = state;
+  if (unwritten.size === 0 || (paused?.kind === 'store' && state.now < paused.probeAt)) return [];
+  const again = [...unwritten].slice(0, paused?.kind === 'store' ? 1 : unwritten.size);
+  return again.map((part) => {
+    unwritten.delete(part);
+    const rows = parts.get(part);
+    return rows === undefined ? { type: 'close' } : { type: 'collect', part, rows };
+  });
+}
+
+function resume(
+  state: State,
+  uncertain: Extract<Event, { type: 'resume' }>['uncertain'],
+): readonly Command[] {
+  if (uncertain !== undefined) decideDoubt(state, uncertain);
   state.paused = undefined;
   state.trouble = undefined;
   state.holdUntil = state.now;
   state.bounces = 0;
+  state.pace = NO_PACE;
   return [];
 }
 

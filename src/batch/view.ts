@@ -1,6 +1,8 @@
 // What people and programs are told about a batch.
 
 import type { Ledger } from './ledger.ts';
+import type { Seen } from './messages.ts';
+import type { Pause } from './pausing.ts';
 import type { State } from './state.ts';
 import { costSoFar, rowsDone, type Tally } from './tally.ts';
 
@@ -25,12 +27,15 @@ export type BatchView = {
   readonly state: 'running' | 'paused' | 'cancelling' | 'finished';
   /** Why the batch is paused or held back, in one line. */
   readonly reason?: string;
+  readonly paused?: Pause;
+  /** Runs that nobody wanted. */
+  readonly twins: readonly Seen[];
   readonly lastFailure?: State['lastFailure'];
 };
 
 export function view(state: State): BatchView {
   const { order, phases, tally, ledger, lastFailure } = state;
-  const reason = state.paused ?? state.trouble;
+  const reason = state.paused?.reason ?? state.trouble;
   const inParts = [...state.parts.values()].reduce((sum, rows) => sum + rows.length, 0);
   return {
     batch: order.batch,
@@ -47,6 +52,8 @@ export function view(state: State): BatchView {
     ledger,
     costUsd: costSoFar(tally),
     state: standing(state),
+    twins: state.twins,
+    ...(state.paused === undefined ? {} : { paused: state.paused }),
     ...(reason === undefined ? {} : { reason }),
     ...(lastFailure === undefined ? {} : { lastFailure }),
   };

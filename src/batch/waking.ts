@@ -1,23 +1,31 @@
 // When the batch must be woken although nothing happens to it.
 
-import { collectBy } from './collecting.ts';
-import { COLLECTS_IN_FLIGHT, GROUPS_IN_FLIGHT } from './limits.ts';
+import { collectBy, mayCollect } from './collecting.ts';
+import { BREAKER_AFTER, GROUPS_IN_FLIGHT } from './limits.ts';
 import type { Command } from './messages.ts';
+import { probeAt, stuckAt } from './pausing.ts';
 import { freeSlots } from './slots.ts';
-import { hasUnsent, type State } from './state.ts';
+import { hasUnsent, isFull, type State } from './state.ts';
 
 /** The earliest moment at which time alone changes what is to be done. */
 export function nextWake(state: State): readonly Command[] {
-  const at = Math.min(sendAt(state), listAt(state), collectAt(state));
+  const at = Math.min(sendAt(state), listAt(state), collectAt(state), stuckAt(state), writeAt(state));
   return Number.isFinite(at) ? [{ type: 'wake', at }] : [];
 }
 
 function sendAt(state: State): number {
-  const isBlocked = state.paused !== undefined || state.draining || state.groups.size >= GROUPS_IN_FLIGHT;
+  const isBroken = state.bounces >= BREAKER_AFTER && state.groups.size > 0;
+  const isBlocked = state.draining || isBroken || state.groups.size >= GROUPS_IN_FLIGHT;
   // What ends a block is an event of its own.
   if (isBlocked || freeSlots(state) === 0) return Number.POSITIVE_INFINITY;
-  const due = hasUnsent(state) && state.holdUntil > state.now ? state.holdUntil : nextDueAt(state);
-  return Math.max(due, state.holdUntil);
+  const from = Math.max(state.holdUntil, state.pace.nextAt, state.paused === undefined ? 0 : probeAt(state));
+  const due = hasUnsent(state) && !isFull(state) && from > state.now ? from : nextDueAt(state);
+  return Math.max(due, from);
+}
+
+/** When a part that the folder would not take is tried again. */
+function writeAt({ paused }: State): number {
+  return paused?.kind === 'store' ? paused.probeAt : Number.POSITIVE_INFINITY;
 }
 
 function listAt(state: State): number {
@@ -25,7 +33,7 @@ function listAt(state: State): number {
 }
 
 function collectAt(state: State): number {
-  return state.parts.size < COLLECTS_IN_FLIGHT ? collectBy(state) : Number.POSITIVE_INFINITY;
+  return mayCollect(state) ? collectBy(state) : Number.POSITIVE_INFINITY;
 }
 
 const nextDueAt = (state: State): number => state.waiting[0]?.dueAt ?? Number.POSITIVE_INFINITY;

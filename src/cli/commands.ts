@@ -124,6 +124,24 @@ const onBatches = {
     },
     'print the results, also of a batch that runs',
   ),
+  resume: command(
+    async () => (await import('./resume.ts')).default,
+    {
+      positional: batch,
+      flags: {
+        uncertain: {
+          kind: 'enum',
+          values: ['unknown', 'fail', 'resubmit'],
+          optional: true,
+          brief: 'what becomes of attempts that nobody knows of',
+        },
+        out,
+        output,
+      },
+      aliases: alias,
+    },
+    'let a paused batch go on',
+  ),
   cancel: command(
     async () => (await import('./watch.ts')).cancel,
     {

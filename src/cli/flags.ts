@@ -2,6 +2,7 @@
 // its name in commands.ts.
 
 import { RETRIES_MAX } from '../batch/limits.ts';
+import type { UncertainRule } from '../batch/order.ts';
 import { problem } from '../errors.ts';
 import { APIS, type Api } from '../run-service/api.ts';
 
@@ -47,6 +48,19 @@ type Kind<T> = {
   readonly placeholder: string;
 };
 
+export type OnUncertain = { readonly rule: UncertainRule['rule']; readonly afterMs?: number };
+
+const RULES: Readonly<Record<string, UncertainRule['rule']>> = { adopt: 'unknown', ask: 'ask', fail: 'fail' };
+
+const onUncertain = (input: string): OnUncertain => {
+  const [word = '', after] = input.split('=');
+  if (word === 'resubmit-after' && after !== undefined) return { rule: 'resubmit', afterMs: duration(after) };
+  const rule = RULES[input];
+  return rule === undefined
+    ? fail(`${JSON.stringify(input)} is no rule: say adopt, ask, fail or resubmit-after=2h`)
+    : { rule: rule };
+};
+
 const parsed =
   <T>(parse: (input: string) => T) =>
   (brief: string, placeholder: string): Kind<T> => ({ kind: 'parsed', parse, brief, placeholder });
@@ -61,6 +75,7 @@ const repeatable = <T>(flag: T): T & { readonly variadic: true; readonly optiona
 export const words = parsed(text);
 export const number = parsed(whole);
 const positiveNumber = parsed(positive);
+const uncertainRule = parsed(onUncertain);
 const retriesNumber = parsed(retries);
 export const factorNumber = parsed(factor);
 export const time = parsed(duration);
@@ -96,6 +111,17 @@ export const sheetFlags = {
     ...retriesNumber('further attempts for a row whose run failed or timed out', 'n'),
     default: '2',
   },
+  onUncertain: {
+    ...uncertainRule('an attempt that nobody knows of: adopt, ask, fail, resubmit-after=2h', 'rule'),
+    default: 'adopt',
+  },
+  queueTimeout: {
+    ...time('cancel a run that has not started by then, and try its row again', '24h'),
+    default: '24h',
+  },
+  runTimeout: optional(
+    time("the same for a run that has shown nothing new for so long; by the deployment's own limit", '30m'),
+  ),
   gpu: optional(words('GPU for rows that ask for none', 'gpu')),
   gpuColumn: optional(words('column with the GPU of each row; "gpu" by itself', 'column')),
   map: repeatable(words('column that gives an input', 'input=column')),
@@ -128,6 +154,9 @@ export type SheetFlags = {
   readonly local: boolean;
   readonly concurrency?: number;
   readonly retries: number;
+  readonly onUncertain: OnUncertain;
+  readonly queueTimeout: number;
+  readonly runTimeout?: number;
   readonly gpu?: string;
   readonly gpuColumn?: string;
   readonly map?: readonly string[];

@@ -8,6 +8,7 @@ import type { FoundBatch } from './batch-name.ts';
 import type { Voice } from './context.ts';
 import { hearInterrupts, type Interrupts } from './interrupt.ts';
 import { openLive, type Live } from './live.ts';
+import { pauseHint } from './pause-words.ts';
 import type { Session } from './session.ts';
 import { count, money, plural, span, type Paint } from './words.ts';
 
@@ -59,7 +60,11 @@ const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
     return notSucceeded(summary) === 0 ? EXIT.ok : EXIT.someRowsFailed;
   },
   paused: async ({ found, view }) => {
-    throw problem('E501', { batch: found.batch, reason: view?.reason ?? '' });
+    throw problem('E501', {
+      batch: found.batch,
+      reason: view?.reason ?? '',
+      hint: pauseHint(found.batch, view?.paused?.kind),
+    });
   },
   timeout: async ({ voice, found }) => {
     voice.say(`${found.batch} was waited for as long as asked`);

@@ -70,6 +70,11 @@ const wanted = (copy: SheetCopy, flags: SheetFlags) => ({
   copy,
   options: sheetOptions(flags),
   retries: flags.retries,
+  onUncertain: flags.onUncertain,
+  deadlines: {
+    queueMs: flags.queueTimeout,
+    ...(flags.runTimeout === undefined ? {} : { runMs: flags.runTimeout }),
+  },
   ...(flags.name === undefined ? {} : { name: flags.name }),
 });
 

@@ -5,7 +5,10 @@ import { problem } from '../errors.ts';
 import { connectClient, temporalFrom, type TemporalAddress } from '../temporal/connect.ts';
 import { openBatches, type Batches } from '../temporal/batches.ts';
 import { followLivingStack, followStack, type Follower } from '../temporal/embedded/follower.ts';
+import { LOCAL } from '../run-service/local.ts';
+import type { FoundBatch } from './batch-name.ts';
 import type { Voice } from './context.ts';
+import { configOf } from './order.ts';
 
 export type Session = {
   readonly batches: Batches;
@@ -61,3 +64,22 @@ const localOnCluster = () =>
     what: '--local starts servers of this place, and the settings name a Temporal cluster',
     hint: 'start the local run service with: runsheet service, and set RUNSHEET_API_URL to what it says',
   });
+
+/** Opens a session for a batch that is there, and closes it after the work. */
+export async function withSession(
+  flags: { readonly out?: string },
+  found: FoundBatch,
+  voice: Voice,
+  work: (session: Session) => Promise<number>,
+): Promise<number> {
+  const session = await openSession({
+    config: configOf(flags),
+    local: found.file.service.base === LOCAL,
+    voice,
+  });
+  try {
+    return await work(session);
+  } finally {
+    await session.close();
+  }
+}

@@ -1,14 +1,13 @@
 // watch: the live view again. wait: the same for scripts, without a word. cancel: ends a batch early.
 
 import { EXIT } from '../errors.ts';
-import { LOCAL } from '../run-service/local.ts';
 import { notSucceeded } from '../results/summary.ts';
 import { findBatch, type FoundBatch } from './batch-name.ts';
 import { begin, isUnderWay, summaryOfDone } from './begin.ts';
 import { voiceOf, type Context, type Voice } from './context.ts';
 import { closing, follow } from './follow.ts';
 import { configOf } from './order.ts';
-import { openSession, type Session } from './session.ts';
+import { withSession } from './session.ts';
 import { count } from './words.ts';
 
 type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
@@ -83,22 +82,4 @@ export async function cancel(
 function fateOf({ file }: FoundBatch, isToEnd: boolean): string {
   if (!isToEnd) return 'go on to their end';
   return file.service.api === 'v1' ? 'go on to their end: V1 cannot cancel them' : 'are being cancelled';
-}
-
-async function withSession(
-  flags: { readonly out?: string },
-  found: FoundBatch,
-  voice: Voice,
-  work: (session: Session) => Promise<number>,
-): Promise<number> {
-  const session = await openSession({
-    config: configOf(flags),
-    local: found.file.service.base === LOCAL,
-    voice,
-  });
-  try {
-    return await work(session);
-  } finally {
-    await session.close();
-  }
 }

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { chmod, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { capMost } from '../batch/limits.ts';
-import { DEFAULT_TIMING, type Timing } from '../batch/order.ts';
+import { capMost, UNCERTAIN_MS } from '../batch/limits.ts';
+import { DEFAULT_TIMING, type Timing, type UncertainRule } from '../batch/order.ts';
 import { problem } from '../errors.ts';
 import type { Api } from '../run-service/api.ts';
 import { LOCAL } from '../run-service/local.ts';
@@ -41,6 +41,9 @@ export type IntakeOrder = {
   /** Runs outstanding at once; by the deployment's own limit where not given. */
   readonly cap?: number;
   readonly retries: number;
+  /** Without a time of its own, the rule's is the service's. */
+  readonly onUncertain: { readonly rule: UncertainRule['rule']; readonly afterMs?: number };
+  readonly deadlines: { readonly queueMs: number; readonly runMs?: number };
   readonly webhooks: boolean;
 };
 
@@ -137,6 +140,7 @@ async function makeRoom(folder: string): Promise<void> {
 function frozen(order: IntakeOrder, options: SheetOptions, batch: string, laidOut: LaidOut): BatchFile {
   const { copy, deployment, service } = order;
   const { inputTypes: _, ...known } = deployment;
+  const timing = service.timing ?? DEFAULT_TIMING;
   return {
     format: 1,
     batch,
@@ -155,13 +159,33 @@ function frozen(order: IntakeOrder, options: SheetOptions, batch: string, laidOu
       repeats: laidOut.repeats.count,
     },
     deployment: { id: deployment.id, ...definedOnly(known) },
-    service: { ...service, timing: service.timing ?? DEFAULT_TIMING, prices: { ...service.prices } },
+    service: { ...service, timing, prices: { ...service.prices } },
     cap: capOf(order),
     retries: order.retries,
+    uncertain: uncertainRule(order, timing),
+    deadlines: {
+      queueMs: order.deadlines.queueMs,
+      runMs: order.deadlines.runMs ?? runDeadlineMs(deployment),
+    },
     webhooks: order.webhooks,
     seed: Number.parseInt(copy.sha256.slice(0, 7), 16),
   };
 }
+
+// A deployment that does not tell its limit, and what a run may take beyond one: it is only ended when nobody else does.
+const RUN_DEADLINE_MS = 2 * 3_600_000;
+const RUN_MARGIN_MS = 300_000;
+
+/** On a rehearsal nobody waits for a day; nor does who has decided that the row shall fail. */
+function uncertainRule({ onUncertain, service }: IntakeOrder, timing: Timing): UncertainRule {
+  const soonMs = timing.postDeadlineMs + timing.settleWithoutControlMs;
+  const usualMs = service.rehearsal || onUncertain.rule === 'fail' ? soonMs : UNCERTAIN_MS;
+  return { rule: onUncertain.rule, afterMs: onUncertain.afterMs ?? usualMs };
+}
+
+/** The machine ends a run by itself at its limit; later than that nobody does. */
+const runDeadlineMs = ({ runTimeoutSeconds }: Deployment): number =>
+  runTimeoutSeconds === undefined ? RUN_DEADLINE_MS : runTimeoutSeconds * 1000 + RUN_MARGIN_MS;
 
 const definedOnly = <T extends object>(object: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as ReturnType<

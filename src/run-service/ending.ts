@@ -27,3 +27,25 @@ export function standingOf(run: Pick<Run, 'status' | 'endedAtMs' | 'liveStatus'>
 // The record carries no reason; how far the run had come is all that it tells.
 const failedAt = (liveStatus: string | undefined): string =>
   liveStatus ? `the run failed at: ${liveStatus}` : 'the run failed';
+
+/** How long a run may wait for a machine, and how long it may show nothing new once it has one, in milliseconds. */
+export type Deadlines = { readonly queueMs: number; readonly runMs: number };
+
+/** Why a run that has not ended is not waited for any longer; undefined while it is. Only ages count, no clock but one. */
+export function overdueBy(
+  run: Pick<Run, 'status' | 'createdAtMs' | 'startedAtMs' | 'updatedAtMs'>,
+  { queueMs, runMs }: Deadlines,
+  nowMs: number,
+): string | undefined {
+  const { status, createdAtMs, startedAtMs, updatedAtMs } = run;
+  if (startedAtMs === undefined && status !== 'running') {
+    const isLate = createdAtMs !== undefined && nowMs - createdAtMs > queueMs;
+    return isLate ? `it did not start within ${inWords(queueMs)}` : undefined;
+  }
+  const lastMs = updatedAtMs ?? startedAtMs ?? createdAtMs;
+  const isStuck = lastMs !== undefined && nowMs - lastMs > runMs;
+  return isStuck ? `it showed nothing new for ${inWords(runMs)}` : undefined;
+}
+
+const inWords = (ms: number): string =>
+  ms >= 3_600_000 ? `${Number((ms / 3_600_000).toFixed(1))} h` : `${Number((ms / 1000).toFixed(1))} s`;

@@ -78,6 +78,12 @@ const schema = z.object({
   }),
   cap: count,
   retries: count,
+  /** What becomes of an attempt that nobody knows of (R12). */
+  uncertain: z
+    .object({ rule: z.enum(['unknown', 'fail', 'resubmit', 'ask']), afterMs: waitMs })
+    .default({ rule: 'unknown', afterMs: 90_000_000 }),
+  /** A run that does not start, or shows nothing new, for so long is cancelled. */
+  deadlines: z.object({ queueMs: waitMs, runMs: waitMs }).default({ queueMs: 86_400_000, runMs: 7_200_000 }),
   webhooks: z.boolean(),
   /** Jitter is drawn from it. */
   seed: count,

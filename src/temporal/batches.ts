@@ -12,6 +12,7 @@ import type { batch as batchWorkflow } from '../../workflows/batch.ts';
 import {
   cancelUpdate,
   resumeUpdate,
+  type ResumeOrder,
   runsEnded,
   runsSeen,
   viewQuery,
@@ -126,7 +127,8 @@ export function openBatches(client: Client, taskQueue: string = TASK_QUEUE) {
     cancel: (batch: string, running: boolean): Promise<BatchView> =>
       handleOf(batch).executeUpdate(cancelUpdate, { args: [{ running }] }),
 
-    resume: (batch: string): Promise<BatchView> => handleOf(batch).executeUpdate(resumeUpdate),
+    resume: (batch: string, uncertain?: ResumeOrder['uncertain']): Promise<BatchView> =>
+      handleOf(batch).executeUpdate(resumeUpdate, { args: [uncertain === undefined ? {} : { uncertain }] }),
   };
 }
 

@@ -31,10 +31,25 @@ export async function makeBundle(): Promise<string> {
     workflowsPath: ENTRY,
     workflowInterceptorModules: [workflowFile('recorded-moments')],
     logger: quiet,
-    // Without the bundler's remarks on each import it is 26 KB smaller.
-    webpackConfigHook: (config) => ({ ...config, output: { ...config.output, pathinfo: false } }),
+    // Without the bundler's remarks on each import and the comments of every source it is a fifth smaller.
+    webpackConfigHook: (config) => ({
+      ...config,
+      output: { ...config.output, pathinfo: false },
+      module: { ...config.module, rules: config.module?.rules?.map(withoutComments) ?? [] },
+    }),
   });
   return code;
+}
+
+type Rule = { readonly use?: { readonly options?: { readonly jsc?: object } } };
+
+/** The rule by which our own sources are compiled, told to leave the comments out. */
+function withoutComments<R>(rule: R): R {
+  const { use } = rule as Rule;
+  if (use?.options === undefined) return rule;
+  const minify = { compress: false, mangle: false, format: { comments: false } };
+  const options = { ...use.options, jsc: { ...use.options.jsc, minify }, minify: true };
+  return { ...rule, use: { ...use, options } };
 }
 
 async function keep(path: string, code: string): Promise<void> {

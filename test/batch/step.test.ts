@@ -227,7 +227,7 @@ describe('answers and ends', () => {
     world.tell({
       type: 'runsEnded',
       by: 'look',
-      ends: [{ row: 1, attempt: 1, runId: 'r', outcome: 'failed', reason: 'x'.repeat(5_000) }],
+      ends: [{ row: 1, attempt: 1, runId: 'run-0', outcome: 'failed', reason: 'x'.repeat(5_000) }],
     });
     expect(world.state.lastFailure?.reason).toHaveLength(300);
   });

@@ -25,6 +25,7 @@ export const orderOf = (order: Partial<Order> = {}): Order => ({
   retries: 2,
   webhooks: true,
   lists: true,
+  uncertain: { rule: 'unknown', afterMs: 500 },
   seed: 7,
   timing: TIMING,
   ...order,

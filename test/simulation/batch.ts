@@ -2,18 +2,20 @@
 // times groups out with the last details it was told, and continues as new.
 
 import { mayCarry, pack, unpack } from '../../src/batch/carry.ts';
-import type { Answer, AttemptName, Command, Event, RowEnd, Seen } from '../../src/batch/messages.ts';
+import type { Answer, AttemptName, Command, Event, RowEnd } from '../../src/batch/messages.ts';
 import { DEFAULT_TIMING, type Order, type Timing } from '../../src/batch/order.ts';
+import { atRisk } from '../../src/batch/ledger.ts';
 import { begin, type State } from '../../src/batch/state.ts';
 import { step } from '../../src/batch/step.ts';
 import { NO_TALLY, tallyOutcome } from '../../src/batch/tally.ts';
 import { watch } from '../../src/batch/watching.ts';
-import { SimService, type SimRun } from './service.ts';
+import { seenOf, SimService, type SimRun } from './service.ts';
 import { SimWorker } from './worker.ts';
 import type { World } from './world.ts';
 
 const HEARTBEAT_MS = 5_000;
 const GROUP_MS = 180_000;
+const RULES = ['unknown', 'fail', 'resubmit'] as const;
 const QUICK: Timing = {
   ...DEFAULT_TIMING,
   postDeadlineMs: 10_000,
@@ -30,14 +32,15 @@ export class SimBatch {
   readonly collected = new Map<number, RowEnd>();
   readonly told: { readonly at: number; readonly events: readonly Event[] }[] = [];
   closes = 0;
+  readonly evidence = new Set<string>();
   readonly #world: World;
   readonly #timing: Timing;
   #worker: SimWorker;
   #events: Event[] = [];
   #wakeAt = Number.POSITIVE_INFINITY;
-  /** Counts workflow runs: what an earlier one asked for and was not carried, the later one never hears. */
   #life = 0;
   #downUntil = 0;
+  #minded = 0;
 
   constructor(world: World) {
     const { plan } = world;
@@ -45,11 +48,22 @@ export class SimBatch {
     this.#timing = plan.patient ? DEFAULT_TIMING : QUICK;
     this.service = new SimService(world, this.#timing, {
       tell: (run, isEnd) => this.#callBack(run, isEnd),
-      writtenOff: () => this.state.ledger.unknown,
+      writtenOff: () => atRisk(this.state.ledger),
     });
     this.#worker = this.#hire();
     const { rows, cap, retries, webhooks, lists, seed } = plan;
-    const order: Order = { batch: 'b', rows, cap, retries, webhooks, lists, seed, timing: this.#timing };
+    const uncertain = { rule: plan.uncertain, afterMs: plan.patient ? 3_600_000 : 20_000 } as const;
+    const order: Order = {
+      batch: 'b',
+      rows,
+      cap,
+      retries,
+      webhooks,
+      lists,
+      uncertain,
+      seed,
+      timing: this.#timing,
+    };
     this.state = begin(order, world.now);
     this.#tell({ type: 'started' });
     this.#look();
@@ -67,8 +81,8 @@ export class SimBatch {
   /** A signal, an update or an answer on its way to the workflow. It waits while Temporal is away. */
   #tell(event: Event): void {
     const world = this.#world;
-    if (world.strikes('temporalOutage'))
-      this.#downUntil = Math.max(this.#downUntil, world.now + world.between(100, 30_000));
+    const outageMs = world.strikes('temporalOutage') ? world.between(100, 30_000) : 0;
+    this.#downUntil = Math.max(this.#downUntil, world.now + outageMs);
     world.after(Math.max(0, this.#downUntil - world.now) + world.between(0, 5), () => {
       this.#events.push(event);
       if (this.#events.length === 1) world.after(0, () => this.#decide());
@@ -83,19 +97,36 @@ export class SimBatch {
     this.told.push({ at: world.now, events });
     const { commands } = step(this.state, events, world.now);
     for (const command of commands) this.#carryOut(command);
-    const { paused } = this.state;
-    if (paused !== undefined) {
-      world.saw('paused');
-      world.after(5_000, () => this.#tell({ type: 'resume' }));
+    this.#hear(events);
+    this.#mindPause();
+    const isOver = this.state.finished || !mayCarry(this.state);
+    if (!isOver && world.strikes('continueAsNew')) this.#continueAsNew();
+  }
+
+  /** What the batch was told while it could still mind: evidence of runs. */
+  #hear(events: readonly Event[]): void {
+    for (const event of events) {
+      const told = event.type === 'runsEnded' ? event.ends : event.type === 'runsSeen' ? event.seen : [];
+      for (const { row, runId } of told) if (!this.collected.has(row)) this.evidence.add(runId);
     }
-    if (mayCarry(this.state) && !this.state.finished && world.strikes('continueAsNew')) this.#continueAsNew();
+  }
+
+  /** A user comes by after a while; most pauses end by themselves. */
+  #mindPause(): void {
+    const { paused } = this.state;
+    if (paused === undefined || this.#minded === paused.since) return;
+    this.#minded = paused.since;
+    this.#world.saw(`paused: ${paused.kind}`);
+    if (paused.kind !== 'doubt' && this.#world.chance(0.5)) return;
+    const uncertain = RULES[paused.kind === 'doubt' ? this.#world.between(0, 3) : RULES.length];
+    const event: Event = { type: 'resume', ...(uncertain === undefined ? {} : { uncertain }) };
+    this.#world.after(this.#world.between(1_000, 60_000), () => this.#tell(event));
   }
 
   #continueAsNew(): void {
     this.#life += 1;
     this.state = unpack(JSON.parse(JSON.stringify(pack(this.state))) as ReturnType<typeof pack>);
     this.#wakeAt = Number.POSITIVE_INFINITY;
-    this.told.push({ at: this.#world.now, events: [] });
     this.#tell({ type: 'started' });
   }
 
@@ -201,7 +232,9 @@ export class SimBatch {
       const isBroken = world.strikes('brokenList');
       const listed = isBroken || !world.plan.lists ? [] : this.service.list();
       const found = attempts.flatMap((name) =>
-        listed.filter((run) => run.row === name.row && run.attempt === name.attempt).map((run) => seen(run)),
+        listed
+          .filter((run) => run.row === name.row && run.attempt === name.attempt)
+          .map((run) => seenOf(run)),
       );
       const answer = !world.plan.lists ? 'none' : isBroken ? 'incomplete' : 'complete';
       if (found.length > 0) world.saw('found in a list');
@@ -212,6 +245,7 @@ export class SimBatch {
 
   #collect(part: number, rows: readonly RowEnd[]): void {
     this.#again(() => {
+      if (this.#world.strikes('fullDisk')) return this.#tell({ type: 'unwritten', part, reason: 'ENOSPC' });
       for (const end of rows) {
         const before = this.collected.get(end.row);
         const isSame = before === undefined || JSON.stringify(before) === JSON.stringify(end);
@@ -257,12 +291,10 @@ export class SimBatch {
       this.#world.saw(isEnd ? 'an end before its answer' : 'a webhook before its answer');
     try {
       const end = this.service.end(run.id);
-      if (end === undefined) this.#tell({ type: 'runsSeen', seen: [seen(run)] });
+      if (end === undefined) this.#tell({ type: 'runsSeen', seen: [seenOf(run)] });
       else this.#tell({ type: 'runsEnded', by: 'webhook', ends: [end] });
     } catch {
       this.#world.saw('a webhook that could not be confirmed');
     }
   }
 }
-
-const seen = ({ row, attempt, id }: SimRun): Seen => ({ row, attempt, runId: id });

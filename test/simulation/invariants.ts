@@ -1,7 +1,7 @@
 // What must hold when a simulated batch is done, compared with what its service really did. Named as in reliability work:
 // one end (I1), bounded spend (I2), no false success (I3), no orphan (I4), an account that adds up (I16).
 
-import { stillUncertain } from '../../src/batch/ledger.ts';
+import { atRisk, stillUncertain } from '../../src/batch/ledger.ts';
 import { rowsDone } from '../../src/batch/tally.ts';
 import type { PastAttempt } from '../../src/batch/outcome.ts';
 import type { SimBatch } from './batch.ts';
@@ -18,7 +18,7 @@ export function judge(world: World, batch: SimBatch): Verdict {
     const attempts = batch.collected.get(row)?.attempts;
     const runs = runsOf.get(row) ?? [];
     if (attempts === undefined) judgeMissing(world, batch, row, runs, verdict);
-    else judgeRow(world, { row, attempts, runs }, verdict);
+    else judgeRow(world, batch, { row, attempts, runs }, verdict);
   }
   judgeAccount(world, batch);
   return verdict;
@@ -43,21 +43,29 @@ type Row = {
   readonly runs: readonly SimRun[];
 };
 
-function judgeRow(world: World, { row, attempts, runs }: Row, verdict: Verdict): void {
+function judgeRow(world: World, batch: SimBatch, { row, attempts, runs }: Row, verdict: Verdict): void {
   for (const run of runs) {
     const record = attempts.find(({ attempt }) => attempt === run.attempt);
-    const isReported = record?.runId === run.id || record?.outcome === 'unknown';
+    const isReported =
+      record?.runId === run.id || isRisk(record) || batch.state.twins.some(({ runId }) => runId === run.id);
+    // The last reading of the lists finds the one of two runs that nobody was told of in time.
+    const isOneOfTwo = runs.some((other) => other !== run && other.attempt === run.attempt);
+    if (!isReported && isOneOfTwo && (world.plan.lists || !batch.evidence.has(run.id))) continue;
     if (!isReported) verdict.unreported += 1;
     world.claim(
       isReported,
       () => `${run.id} of row ${row}.${run.attempt} is ${record?.outcome ?? 'in no record'}`,
     );
   }
-  for (const [index, run] of runs.entries()) {
-    const earlier = runs[index - 1];
+  const wanted = runs.filter(({ isTwin }) => !isTwin);
+  for (const [index, run] of wanted.entries()) {
+    const earlier = wanted[index - 1];
     if (earlier === undefined) continue;
     const wasRetried =
       earlier.attempt < run.attempt && earlier.endsAt <= run.createdAt && earlier.outcome !== 'succeeded';
+    // The attempt's own run may have been the other of two.
+    if (runs.some((other) => other !== earlier && other.attempt === earlier.attempt)) continue;
+    if (isRisk(attempts.find(({ attempt }) => attempt === earlier.attempt))) continue;
     if (!wasRetried) verdict.duplicates += 1;
     world.claim(wasRetried, () => `row ${row} was bought twice: ${earlier.id} and ${run.id}`);
   }
@@ -65,6 +73,10 @@ function judgeRow(world: World, { row, attempts, runs }: Row, verdict: Verdict):
   const retries = attempts.filter(({ outcome }) => outcome === 'failed' || outcome === 'timed-out').length;
   world.claim(retries <= world.plan.retries + 1, () => `row ${row} ran ${retries} times in vain`);
 }
+
+/** Written off: by the user's rule or for want of proof, and reported as money at risk. */
+const isRisk = (record: PastAttempt | undefined): boolean =>
+  record?.outcome === 'unknown' || (record?.outcome === 'failed' && record.runId === undefined);
 
 function judgeSuccess(
   world: World,
@@ -90,7 +102,7 @@ function judgeSuccess(
 /** I16: sums of rows, of POSTs, and of doubts. */
 function judgeAccount(world: World, batch: SimBatch): void {
   const { ledger, tally, order } = batch.state;
-  const { sent, accepted, refused, notProcessed, paused, uncertain, adopted, unknown } = ledger;
+  const { sent, accepted, refused, notProcessed, paused, uncertain, adopted, twins } = ledger;
   world.claim(rowsDone(tally) === order.rows, () => `${rowsDone(tally)} of ${order.rows} rows are counted`);
   world.claim(
     sent === accepted + refused + notProcessed + paused + uncertain,
@@ -103,7 +115,12 @@ function judgeAccount(world: World, batch: SimBatch): void {
   );
   const bought = batch.service.runs.length;
   const known = accepted + adopted.webhook + adopted.list;
-  world.claim(known <= bought && bought <= known + unknown, () => `${bought} runs exist, ${known} are known`);
+  const made = batch.service.runs.filter(({ isTwin }) => isTwin).length;
+  world.claim(
+    known <= bought && bought <= known + atRisk(ledger) + made,
+    () => `${bought} runs exist, ${known} are known`,
+  );
+  if (twins > 0) world.saw('twin reported');
   world.claim(batch.closes === 1, () => `the batch was closed ${batch.closes} times`);
   for (const [how, count] of Object.entries(adopted)) if (count > 0) world.saw(`adopted by ${how}`);
 }

@@ -32,7 +32,11 @@ export const SOMETIMES = [
   'group given up',
   'completed too late',
   'worker lost in mid-group',
-  'paused',
+  'paused: refused',
+  'paused: unreachable',
+  'paused: store',
+  'paused: doubt',
+  'twin reported',
   'continueAsNew',
 ] as const;
 

@@ -27,6 +27,8 @@ export type Rates = {
   readonly brokenList: number;
   readonly brokenRead: number;
   readonly lostActivity: number;
+  readonly fullDisk: number;
+  readonly twin: number;
   readonly temporalOutage: number;
   readonly continueAsNew: number;
 };
@@ -44,6 +46,7 @@ export type Plan = {
   /** When the user cancels, in ms after the start; undefined where not. */
   readonly cancelAtMs?: number;
   readonly cancelsRunning: boolean;
+  readonly uncertain: 'unknown' | 'fail' | 'resubmit' | 'ask';
   readonly rates: Rates;
 };
 
@@ -73,6 +76,8 @@ const MOST: Rates = {
   brokenList: 0.5,
   brokenRead: 0.3,
   lostActivity: 0.3,
+  fullDisk: 0.1,
+  twin: 0.1,
   temporalOutage: 0.05,
   continueAsNew: 0.1,
 };
@@ -99,6 +104,7 @@ export function planOf(seed: number): Plan {
     patient: draw() < 0.3,
     ...(cancels ? { cancelAtMs: between(0, 60_000) } : {}),
     cancelsRunning: draw() < 0.5,
+    uncertain: (['unknown', 'unknown', 'fail', 'resubmit', 'ask'] as const)[between(0, 4)] ?? 'unknown',
     rates,
   };
 }

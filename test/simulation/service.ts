@@ -13,7 +13,11 @@ export type SimRun = AttemptName & {
   readonly listedAt: number;
   endsAt: number;
   outcome: Outcome;
+  /** The second run of one order. */
+  readonly isTwin: boolean;
 };
+
+export const seenOf = ({ row, attempt, id }: SimRun): Seen => ({ row, attempt, runId: id });
 
 /** A POST as the sender will learn of it: its facts, after so long; never, where `facts` is undefined. */
 export type Posted = { readonly facts: PostFacts; readonly afterMs: number };
@@ -62,6 +66,7 @@ export class SimService {
       return answer(lost);
     }
     const run = this.#create(name);
+    if (world.strikes('twin')) this.#create(name, true);
     if (world.strikes('lostAnswer')) return answer(lost);
     if (world.strikes('errorAfter')) return answer({ status: 502, detail: '<html>Bad Gateway</html>' });
     if (world.strikes('garbage')) return answer({ status: 200, detail: 'OK' });
@@ -94,12 +99,20 @@ export class SimService {
     return this.runs.filter(({ endsAt }) => endsAt > this.#world.now).length;
   }
 
-  #create(name: AttemptName): SimRun {
+  #create(name: AttemptName, isTwin = false): SimRun {
     const world = this.#world;
     const endsAt = world.now + world.between(20, world.chance(0.1) ? 60_000 : 5_000);
     const listedAt = world.now + world.between(0, this.#timing.settleMs);
     const id = `run-${this.runs.length}`;
-    const run: SimRun = { ...name, id, createdAt: world.now, listedAt, endsAt, outcome: this.#outcome() };
+    const run: SimRun = {
+      ...name,
+      id,
+      createdAt: world.now,
+      listedAt,
+      endsAt,
+      outcome: this.#outcome(),
+      isTwin,
+    };
     this.runs.push(run);
     this.#tell(run, false);
     world.after(endsAt - world.now, () => {
@@ -107,9 +120,17 @@ export class SimService {
     });
     const { cap } = world.plan;
     const live = this.live();
-    world.claim(live <= cap + this.#writtenOff(), () => `${live} runs live, the cap is ${cap}`);
+    world.claim(
+      live <= cap + this.#siblings() + this.#writtenOff(),
+      () => `${live} runs live, the cap is ${cap}`,
+    );
     if (live === cap) world.saw('cap reached');
     return run;
+  }
+
+  /** Attempts of which the service made two runs. */
+  #siblings(): number {
+    return this.runs.filter(({ isTwin }) => isTwin).length;
   }
 
   #outcome(): Outcome {

@@ -112,6 +112,7 @@ export type Run = {
   readonly machineVersion: string | undefined;
   readonly machineType: string | undefined;
   readonly createdAtMs: number | undefined;
+  readonly updatedAtMs: number | undefined;
   readonly queuedAtMs: number | undefined;
   readonly startedAtMs: number | undefined;
   readonly endedAtMs: number | undefined;
@@ -143,6 +144,7 @@ function toRun(wire: RunWire): Run {
     machineVersion: wire.machine_version ?? undefined,
     machineType: wire.machine_type ?? undefined,
     createdAtMs: timeOf(wire.created_at),
+    updatedAtMs: timeOf(wire.updated_at),
     queuedAtMs: timeOf(wire.queued_at),
     startedAtMs: timeOf(wire.started_at),
     endedAtMs: timeOf(wire.ended_at),
@@ -156,7 +158,6 @@ function toRun(wire: RunWire): Run {
 export const runSchema = runWire.transform(toRun);
 export const runListSchema = z.array(runWire).transform((runs) => runs.map(toRun));
 
-/** A file as an output lists it. */
 type FileRecord = { readonly url: string; readonly filename: string; readonly type: string };
 
 /** What one node gave, as the service stores it. */
@@ -254,7 +255,7 @@ export const runToWire = (run: RunRecord) => ({
   run_duration: seconds(run.startedAtMs, run.endedAtMs),
 });
 
-/** The same as the run lists show it: with the deployment, and with inputs and outputs only where asked. */
+/** As the run lists show it: with the deployment; inputs and outputs only where asked. */
 export function runToListWire(run: RunRecord, also: { inputs: boolean; outputs: boolean }): object {
   const { workflow_inputs, outputs, ...light } = runToWire(run) as Record<string, unknown>;
   return {
@@ -293,7 +294,6 @@ function runToLightWire(run: RunRecord): object {
   };
 }
 
-/** A page of the run list of a deployment. */
 export const runPageToWire = (
   runs: readonly RunRecord[],
   meta: { readonly total: number; readonly limit: number; readonly offset: number },

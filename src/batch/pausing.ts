@@ -1,0 +1,87 @@
+// A batch that cannot go on pauses itself: nothing is failed by it, and every command shows why. It goes on when the user
+// says so, or by itself: where sending is what went wrong, one attempt at a time is let through to see; where writing is,
+// one part.
+//
+//   running ──401, credits, no such deployment──► refused ─────┐
+//      │    ──nothing could be sent for a while─► unreachable ─┤ every 15 s, then less often: one attempt
+//      │    ──the folder cannot be written──────► store ───────┤ the same: one part
+//      │    ──attempts nobody knows of hold─────► doubt ───────┤ until they are known, or the user decides
+//      │      half of the slots                                │
+//      └◄──────────────────────────────────────────────────────┘
+
+import type { Uncertain } from './entry.ts';
+import { PROBE_MAX_MS, PROBE_MS, UNREACHABLE_AFTER } from './limits.ts';
+import type { State } from './state.ts';
+
+export type PauseKind = 'refused' | 'unreachable' | 'store' | 'doubt';
+
+export type Pause = {
+  readonly kind: PauseKind;
+  readonly reason: string;
+  readonly since: number;
+  /** When to see whether it is well again; never, where only news can tell. */
+  readonly probeAt: number;
+  readonly probes: number;
+};
+
+/** Pauses, or says that a probe has failed. The first reason stands until all is well. */
+export function pause(state: State, kind: PauseKind, reason: string): void {
+  const { paused, now } = state;
+  // Only what a probe met is news.
+  if (paused !== undefined && (paused.kind !== kind || now < paused.probeAt)) return;
+  const probes = paused === undefined ? 0 : paused.probes + 1;
+  const waitMs = Math.min(PROBE_MAX_MS, PROBE_MS * 2 ** Math.min(16, probes));
+  state.paused = { kind, reason, since: paused?.since ?? now, probeAt: now + waitMs, probes };
+}
+
+/** All is well again, if this is what the batch is paused for. */
+export function unpause(state: State, ...kinds: readonly PauseKind[]): void {
+  if (state.paused !== undefined && kinds.includes(state.paused.kind)) state.paused = undefined;
+}
+
+/** When the next attempt may be let through although the batch is paused; never, where sending is not what is wrong. */
+export function probeAt({ paused, groups }: State): number {
+  const isBySending = paused?.kind === 'refused' || paused?.kind === 'unreachable';
+  return paused !== undefined && isBySending && groups.size === 0 ? paused.probeAt : Number.POSITIVE_INFINITY;
+}
+
+/** Nothing was sent, again and again: the service is down, or the way to it. */
+export function pauseWhenUnreachable(state: State, reason: string): void {
+  if (state.bounces >= UNREACHABLE_AFTER || state.paused?.kind === 'unreachable')
+    pause(state, 'unreachable', `nothing can be sent: ${reason}`);
+}
+
+/** R12: attempts of which nobody knows, and which no list will tell of, must not eat the batch silently. */
+export function pauseForDoubt(state: State): void {
+  if (state.phases.uncertain === 0 || state.cancelling !== undefined) return unpause(state, 'doubt');
+  const stuck = [...state.entries.values()].filter(
+    (entry): entry is Uncertain => entry.phase === 'uncertain' && isStuck(state, entry),
+  );
+  const most = state.order.uncertain.rule === 'ask' ? 1 : state.order.cap / 2;
+  if (stuck.length < most || stuck.length === 0) return unpause(state, 'doubt');
+  if (state.paused === undefined) pause(state, 'doubt', doubtWords(state, stuck));
+}
+
+/** Older than any proof would have taken. */
+export function isStuck({ order, now }: State, entry: Uncertain): boolean {
+  const { postDeadlineMs, settleWithoutControlMs, listGapMs } = order.timing;
+  return now >= entry.sentBy + postDeadlineMs + settleWithoutControlMs + 2 * listGapMs;
+}
+
+/** When the oldest attempt in doubt becomes a reason to pause; never, where none is in doubt or the batch is paused. */
+export function stuckAt(state: State): number {
+  if (state.paused !== undefined || state.phases.uncertain === 0) return Number.POSITIVE_INFINITY;
+  const { postDeadlineMs, settleWithoutControlMs, listGapMs } = state.order.timing;
+  const times = [...state.entries.values()].flatMap((entry) =>
+    entry.phase === 'uncertain' && !isStuck(state, entry) ? [entry.sentBy] : [],
+  );
+  return Math.min(...times) + postDeadlineMs + settleWithoutControlMs + 2 * listGapMs;
+}
+
+const ROWS_NAMED = 10;
+
+function doubtWords({ order }: State, stuck: readonly Uncertain[]): string {
+  const rows = stuck.slice(0, ROWS_NAMED).map(({ row }) => row);
+  const more = stuck.length > ROWS_NAMED ? ` and ${stuck.length - ROWS_NAMED} more` : '';
+  return `${stuck.length} of ${order.cap} slots are held by attempts that may be runs, and no list tells: rows ${rows.join(', ')}${more}`;
+}
