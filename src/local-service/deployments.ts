@@ -142,7 +142,7 @@ const VRAM_GB: Readonly<Record<string, number>> = {
 export const deploymentRecordOf = (spec: DeploymentSpec): DeploymentRecord => ({
   id: spec.id,
   name: spec.name,
-  workflowId: idsOf(spec.id).workflowId,
+  ...idsOf(spec.id),
   gpu: spec.gpu,
   concurrencyLimit: spec.concurrencyLimit,
   runTimeoutSeconds: spec.runTimeoutSeconds,
