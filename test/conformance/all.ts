@@ -3,6 +3,7 @@
 import type { Case } from './case.ts';
 import { ENDPOINT_CASES } from './cases/endpoints.ts';
 import { ERROR_CASES } from './cases/errors.ts';
+import { FILE_CASES } from './cases/files.ts';
 import { LIFE_CASES } from './cases/lives.ts';
 import { LIST_CASES } from './cases/lists.ts';
 import { RUN_CASES } from './cases/run.ts';
@@ -11,6 +12,7 @@ import { WEBHOOK_CASES } from './cases/webhooks.ts';
 import type { Flavour, Rule } from './rule.ts';
 import { ENDPOINT_RULES } from './rules/endpoints.ts';
 import { ERROR_RULES } from './rules/errors.ts';
+import { FILE_RULES } from './rules/files.ts';
 import { LIFE_RULES } from './rules/lives.ts';
 import { LIST_RULES } from './rules/lists.ts';
 import { ORDER_RULES } from './rules/order.ts';
@@ -27,6 +29,7 @@ export const RULES: readonly Rule[] = [
   ...LIFE_RULES,
   ...WEBHOOK_RULES,
   ...LIST_RULES,
+  ...FILE_RULES,
 ];
 
 export const CASES: readonly Case[] = [
@@ -37,6 +40,7 @@ export const CASES: readonly Case[] = [
   ...LIFE_CASES,
   ...WEBHOOK_CASES,
   ...LIST_CASES,
+  ...FILE_CASES,
 ];
 
 /** What holds for a flavour. */

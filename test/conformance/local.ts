@@ -28,6 +28,7 @@ const KINDS = {
   }),
   booting: spec('booting', { coldStartSeconds: HOURS, runTimeoutSeconds: 2 * HOURS, concurrencyLimit: 200 }),
   full: spec('full', { runSeconds: HOURS, runTimeoutSeconds: 2 * HOURS, concurrencyLimit: 1 }),
+  failing: spec('failing', { vramGb: 1000, concurrencyLimit: 200 }),
   hasty: spec('hasty', { runSeconds: 60, runTimeoutSeconds: 10, concurrencyLimit: 200 }),
 };
 
@@ -76,6 +77,7 @@ const targetAt = (url: string, flavour: Flavour, patienceMs: number): Target => 
     booting: KINDS.booting.id,
     full: KINDS.full.id,
     hasty: KINDS.hasty.id,
+    failing: KINDS.failing.id,
   },
   flavour,
   reachesUs: true,

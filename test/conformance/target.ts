@@ -31,6 +31,8 @@ export type Target = {
     readonly full: string;
     /** Its runs end as timeout. */
     readonly hasty: string;
+    /** Its runs fail. */
+    readonly failing: string;
   };
   readonly flavour: Flavour;
   /** Whether webhooks to the loopback address arrive here. */

@@ -16,6 +16,9 @@ const GET: readonly Case[] = [
   free('get.run_id.uuid get.rule-2', 'a run_id that is no uuid is refused as such', async (service) => {
     problemsOf(await service.ask('GET', '/run/nonsense'));
   }),
+  free('get.run_id.required', 'no run is read without a run_id', async (service) => {
+    problemsOf(await service.ask('GET', '/run'));
+  }),
   buys('get.success', 'Get Run answers with the run and nothing around it', async (service) => {
     const { json, type } = await service.ask('GET', `/run/${await service.queue()}`);
     assert.match(type, /^application\/json/);

@@ -38,7 +38,7 @@ const page = (service: Service): Promise<readonly Json[]> =>
     return pageOf(service);
   });
 
-const isNewestFirst = (runs: readonly Json[]): void => {
+export const isNewestFirst = (runs: readonly Json[]): void => {
   const made = runs.map((run) => Date.parse(String(run['created_at'])));
   assert.deepEqual(
     made,

@@ -31,6 +31,11 @@ const GET = chapter('Get Run', [
     asking(malformedId, (asked) => ({ ...asked, path: `/api/run/${NOBODY}` })),
   ],
   [
+    'get.run_id.required',
+    'run_id is required',
+    answering(({ method, path }) => method === 'GET' && path === '/api/run', answerOf(200, [])),
+  ],
+  [
     'get.no-body',
     'there is no request body',
     answering((asked) => isGetRun(asked) && asked.body === '', answerOf(411, { detail: 'Length Required' })),

@@ -62,6 +62,24 @@ const BODY = chapter('Real service: webhooks', [
   ],
 ]);
 
+const OUTPUT = chapter('Real service: webhooks', [
+  [
+    'webhook.output',
+    'with `target_events=run.output` in its query, a webhook tells of outputs by `run.output` too',
+    swallowing((body) => body['event_type'] === 'run.output'),
+  ],
+  [
+    'webhook.output.outputs',
+    '`run.output` has the outputs',
+    inHook((body) => (body['event_type'] === 'run.output' ? { ...body, outputs: [] } : body)),
+  ],
+  [
+    'webhook.output.only',
+    'without target_events there is no `run.output`',
+    after('running', (body) => ({ ...body, event_type: 'run.output' })),
+  ],
+]);
+
 const EVENTS = chapter('Real service: webhooks', [
   ...(['queued', 'started', 'running', 'success'] as const).map(
     (status) =>
@@ -161,4 +179,4 @@ const TRIES = chapter('Real service: webhooks', [
   ],
 ]);
 
-export const WEBHOOK_RULES: readonly Rule[] = [...BODY, ...EVENTS, ...TRIES];
+export const WEBHOOK_RULES: readonly Rule[] = [...BODY, ...OUTPUT, ...EVENTS, ...TRIES];
