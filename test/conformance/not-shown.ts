@@ -27,7 +27,7 @@ export const NOT_SHOWN: readonly NotShown[] = [
     chapter: 'Run',
     what: 'which fields are always present or may be empty',
     choice:
-      'all fields are always there; null are the times, durations and the call before their moment, `live_status` before the first node, `webhook` where none was given, `machine_version`, `org_id` and `webhook_status` always',
+      'all fields are always there; null are the times, durations and the call before their moment, `live_status` before the first node, `webhook` where none was given, `org_id` and `webhook_status` always',
     why: 'a client can then read every field by its name; where null stands is as in the real service',
   },
   {
@@ -54,6 +54,13 @@ export const NOT_SHOWN: readonly NotShown[] = [
     what: 'the allowed values of machine_type',
     choice: '`comfy-deploy-serverless`, out of the six of the real service',
     why: "machines that the service hosts itself are called so; that is what the specification's migration rule 3 speaks of",
+  },
+  {
+    chapter: 'Run',
+    what: 'the meaning of machine_version',
+    choice:
+      'the version of the node component on the machine, `v2.3.10` unless the deployment says otherwise',
+    why: 'the real service never writes it, and migration rule 2 could not be rehearsed without it',
   },
   {
     chapter: 'Run',

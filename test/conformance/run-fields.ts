@@ -50,7 +50,7 @@ export const RUN_FIELDS: readonly RunField[] = [
   row('run_duration', 'number'),
 ];
 
-/** The names that may be empty even in a run that ended well and was asked for everything. */
+/** The fields that may be empty even in a run that ended well and was asked for everything. */
 export const MAY_BE_EMPTY: ReadonlySet<string> = new Set([
   'machine_version',
   'machine_type',

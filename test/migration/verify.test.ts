@@ -102,13 +102,19 @@ describe('the last run of a deployment', () => {
     const { local, service, deployment, go } = await verifying({ runSeconds: 1, machineVersion: 'v2.2.0' });
     expect(await machineOfLastRun(service, deployment)).toEqual({});
     await go();
-    expect(await machineOfLastRun(service, deployment)).toEqual({ version: 'v2.2.0', type: 'comfy-deploy-serverless' });
+    expect(await machineOfLastRun(service, deployment)).toEqual({
+      version: 'v2.2.0',
+      type: 'comfy-deploy-serverless',
+    });
     expect(local.stats().requests.queue).toBe(1);
   });
 
   it('tells nothing where the machine does not reveal its node', async () => {
     const { service, deployment, go } = await verifying({ runSeconds: 1, machineVersion: null });
     expect((await go()).machine).toEqual({ version: undefined, type: 'comfy-deploy-serverless' });
-    expect(await machineOfLastRun(service, deployment)).toEqual({ version: undefined, type: 'comfy-deploy-serverless' });
+    expect(await machineOfLastRun(service, deployment)).toEqual({
+      version: undefined,
+      type: 'comfy-deploy-serverless',
+    });
   });
 });
