@@ -8,7 +8,11 @@ import { Agent, request } from 'undici';
 import { isQueue, isV1, jsonOf } from './lies.ts';
 import type { Answer, Asked, Hook, Lie } from './rule.ts';
 
-export type Liar = { readonly url: string; close(): Promise<void> };
+export type Liar = {
+  readonly url: string;
+  /** Throws what a lie stumbled over: a gateway that breaks down breaks every rule, and shows nothing. */
+  close(): Promise<void>;
+};
 
 const HOOK = '/~hook/';
 /** What is passed on of an answer's headers. */
@@ -19,6 +23,7 @@ export async function openLiar(origin: string, lie: Lie = {}): Promise<Liar> {
   const dispatcher = new Agent();
   const memory = new Map<string, string>();
   const spelled = new Map<string, string>();
+  const stumbles: unknown[] = [];
   let url = '';
 
   async function send(asked: Asked, to: string): Promise<Answer> {
@@ -64,7 +69,11 @@ export async function openLiar(origin: string, lie: Lie = {}): Promise<Liar> {
   };
 
   const server = createServer((incoming, outgoing) => {
-    void serve(incoming, outgoing, answer);
+    void serve(incoming, outgoing, answer).catch((error: unknown) => {
+      // Whoever asked sees what the gateway saw: a connection that broke.
+      outgoing.destroy();
+      if (!isBrokenConnection(error)) stumbles.push(error);
+    });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -74,6 +83,7 @@ export async function openLiar(origin: string, lie: Lie = {}): Promise<Liar> {
       server.close();
       server.closeAllConnections();
       await dispatcher.destroy();
+      if (stumbles.length > 0) throw new AggregateError(stumbles, `a lie stumbled: ${String(stumbles[0])}`);
     },
   };
 }
@@ -94,14 +104,13 @@ async function serve(
   } = incoming.headers;
   const headers = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, String(value)]));
   const { method = 'GET', url = '/' } = incoming;
-  try {
-    const given = await answer({ method, path: url, headers, body: Buffer.concat(parts).toString() });
-    outgoing.writeHead(given.status, given.headers).end(given.body);
-  } catch {
-    // Whoever asked sees what the gateway saw: a connection that broke.
-    outgoing.destroy();
-  }
+  const given = await answer({ method, path: url, headers, body: Buffer.concat(parts).toString() });
+  outgoing.writeHead(given.status, given.headers).end(given.body);
 }
+
+/** Errors of the system and of the HTTP client have a code, and Node's own begin with ERR. */
+const isBrokenConnection = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && !String(error.code).startsWith('ERR_');
 
 const isText = (answer: Answer): boolean => !String(answer.headers['content-type']).startsWith('image/');
 

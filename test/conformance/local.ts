@@ -59,8 +59,11 @@ export async function openLocal(
     ...asked,
     close: async () => {
       await asked.close();
-      await liar.close();
-      await service.close();
+      try {
+        await liar.close();
+      } finally {
+        await service.close();
+      }
     },
   };
 }

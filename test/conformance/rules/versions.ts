@@ -4,6 +4,7 @@ import {
   answering,
   answerOf,
   asking,
+  at,
   inRun,
   isGetRun,
   isQueue,
@@ -20,7 +21,7 @@ import { chapter, type Asked, type Lie, type Rule } from '../rule.ts';
 
 const NOT_FOUND = answerOf(404, 'Not Found', 'text/plain');
 const isV1Queue = (asked: Asked): boolean => isV1(asked) && asked.method === 'POST';
-const isV1Get = (asked: Asked): boolean => isV1(asked) && asked.method === 'GET';
+const isV1Get = at(/^\/v1\/api\/run$/);
 const inV1 = (change: (run: Json) => Json): Lie => showing(isV1Get, change);
 
 const TABLE = chapter('Versioning', [
