@@ -15,6 +15,8 @@ export type Behaviour = {
   readonly freeFormInputs: boolean;
   /** Whether Get Run shows `workflow_api`. */
   readonly showsWorkflowApi: boolean;
+  /** Whether a place within a body or a list is a number in `loc`, or text as everything else there. */
+  readonly numbersInLoc: boolean;
 };
 
 const SPECIFICATION: Behaviour = {
@@ -23,6 +25,7 @@ const SPECIFICATION: Behaviour = {
   gpuOf: (asked, deployment) => asked ?? deployment,
   freeFormInputs: true,
   showsWorkflowApi: true,
+  numbersInLoc: false,
 };
 
 const VENDOR: Behaviour = {
@@ -32,6 +35,7 @@ const VENDOR: Behaviour = {
   gpuOf: (_asked, deployment) => deployment,
   freeFormInputs: false,
   showsWorkflowApi: false,
+  numbersInLoc: true,
 };
 
 export const behaviourOf = (name: BehaviourName): Behaviour => (name === 'vendor' ? VENDOR : SPECIFICATION);

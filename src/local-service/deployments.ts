@@ -41,7 +41,7 @@ export const deploymentSpecSchema = z
     /** The version of the node component on its machines; null where they do not tell. */
     machineVersion: z.string().min(1).nullable().default('v2.3.10'),
     /** Whose machines they are; null where they do not tell. */
-    machineType: z.string().min(1).nullable().default('serverless'),
+    machineType: z.string().min(1).nullable().default('comfy-deploy-serverless'),
     /** GB of GPU memory that a run needs; on a smaller GPU it fails. */
     vramGb: z.number().nonnegative().default(0),
     /** Pictures a run gives. */
@@ -142,7 +142,7 @@ const VRAM_GB: Readonly<Record<string, number>> = {
 export const deploymentRecordOf = (spec: DeploymentSpec): DeploymentRecord => ({
   id: spec.id,
   name: spec.name,
-  workflowId: idsOf(spec.id).workflowId,
+  ...idsOf(spec.id),
   gpu: spec.gpu,
   concurrencyLimit: spec.concurrencyLimit,
   runTimeoutSeconds: spec.runTimeoutSeconds,

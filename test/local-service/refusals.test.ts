@@ -17,7 +17,7 @@ describe('a request that is not valid', () => {
     ['inputs null', `{${deployment}, "inputs": null}`, 'dict_type', ['body', 'inputs'], null],
     ['webhook a number', `{${deployment}, "webhook": 1}`, 'string_type', ['body', 'webhook'], 1],
     ['flags a text', `{${deployment}, "flags": "a"}`, 'list_type', ['body', 'flags'], 'a'],
-    ['a flag a number', `{${deployment}, "flags": ["a", 1]}`, 'string_type', ['body', 'flags', 1], 1],
+    ['a flag a number', `{${deployment}, "flags": ["a", 1]}`, 'string_type', ['body', 'flags', '1'], 1],
     [
       'intermediate null',
       `{${deployment}, "webhook_intermediate_status": null}`,
@@ -25,8 +25,8 @@ describe('a request that is not valid', () => {
       ['body', 'webhook_intermediate_status'],
       null,
     ],
-    ['broken JSON', '{"a": 1 b}', 'json_invalid', ['body', 8], {}],
-    ['JSON that ends early', '{"a":', 'json_invalid', ['body', 5], {}],
+    ['broken JSON', '{"a": 1 b}', 'json_invalid', ['body', '8'], {}],
+    ['JSON that ends early', '{"a":', 'json_invalid', ['body', '5'], {}],
     ['a list as body', '[]', 'model_attributes_type', ['body'], []],
     ['an empty body', '', 'missing', ['body'], null],
   ])('answers 422 for %s', async (_name, body, type, loc, input) => {

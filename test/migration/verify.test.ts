@@ -35,7 +35,7 @@ describe('the verification run', () => {
     const { local, queued, go } = await verifying({ runSeconds: 5, machineVersion: 'v2.0.7' });
     expect(await go()).toEqual({
       check: { kind: 'ended', runId: queued[0], outcome: 'succeeded', seconds: expect.any(Number) },
-      machine: { version: 'v2.0.7', type: 'serverless' },
+      machine: { version: 'v2.0.7', type: 'comfy-deploy-serverless' },
     });
     expect(local.stats().requests.queue).toBe(1);
   });
@@ -102,13 +102,19 @@ describe('the last run of a deployment', () => {
     const { local, service, deployment, go } = await verifying({ runSeconds: 1, machineVersion: 'v2.2.0' });
     expect(await machineOfLastRun(service, deployment)).toEqual({});
     await go();
-    expect(await machineOfLastRun(service, deployment)).toEqual({ version: 'v2.2.0', type: 'serverless' });
+    expect(await machineOfLastRun(service, deployment)).toEqual({
+      version: 'v2.2.0',
+      type: 'comfy-deploy-serverless',
+    });
     expect(local.stats().requests.queue).toBe(1);
   });
 
   it('tells nothing where the machine does not reveal its node', async () => {
     const { service, deployment, go } = await verifying({ runSeconds: 1, machineVersion: null });
-    expect((await go()).machine).toEqual({ version: undefined, type: 'serverless' });
-    expect(await machineOfLastRun(service, deployment)).toEqual({ version: undefined, type: 'serverless' });
+    expect((await go()).machine).toEqual({ version: undefined, type: 'comfy-deploy-serverless' });
+    expect(await machineOfLastRun(service, deployment)).toEqual({
+      version: undefined,
+      type: 'comfy-deploy-serverless',
+    });
   });
 });

@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 import { DEFAULT_PRICES } from '../../batch/gpu.ts';
-import { deploymentToWire } from '../../run-service/contract/deployment.ts';
+import { deploymentsQuerySchema, deploymentToWire } from '../../run-service/contract/deployment.ts';
 import {
   deploymentPathSchema,
   deploymentRunsQuerySchema,
@@ -80,16 +80,19 @@ function serveRunLists(app: FastifyInstance, service: Service): void {
 }
 
 function serveDeployments(app: FastifyInstance, service: Service): void {
-  route(app, ['GET'], PATHS.deployments, (_request, reply) =>
-    reply.send([...service.deployments.values()].map((spec) => deploymentToWire(deploymentRecordOf(spec)))),
-  );
+  route(app, ['GET'], PATHS.deployments, (request, reply) => {
+    const query = readOrRefuse(reply, deploymentsQuerySchema, 'query', request.query);
+    if (query === undefined) return reply;
+    const specs = query.isWanted ? [...service.deployments.values()] : [];
+    return reply.send(specs.map((spec) => deploymentToWire(deploymentRecordOf(spec), request.owner)));
+  });
 
   route(app, ['GET'], PATHS.deployment, (request, reply) => {
     const deploymentId = readOrRefuse(reply, deploymentPathSchema, 'path', request.params);
     if (deploymentId === undefined) return reply;
     const spec = service.deployments.get(deploymentId);
     if (spec === undefined) return notFound(reply, 'Deployment not found');
-    return reply.send(deploymentToWire(deploymentRecordOf(spec)));
+    return reply.send(deploymentToWire(deploymentRecordOf(spec), request.owner));
   });
 }
 

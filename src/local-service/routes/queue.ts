@@ -30,12 +30,13 @@ const BUSY_MS = 2_000;
 /** The handler of Queue Run. */
 export function queueing(service: Service): (request: FastifyRequest, reply: FastifyReply) => FastifyReply {
   const readOrder = orderReader(service);
+  const placed = service.behaviour.numbersInLoc ? (one: Refusal) => one : placedInWords;
   let asked = 0;
   return ({ headers, body, owner }, reply) => {
     service.seen('queue');
     asked += 1;
     const read = readOrder(headers['content-type'], body as string | undefined);
-    if (read.kind === 'refused') return unprocessable(reply, read.problems);
+    if (read.kind === 'refused') return unprocessable(reply, read.problems.map(placed));
     const victim = { number: asked, faults: namedFaults(read.order.inputs).faults };
     return goneWrong(service, victim, reply) ?? queue(service, read.order, owner, reply);
   };
@@ -97,6 +98,8 @@ function answer(
 type Read =
   | { readonly kind: 'order'; readonly order: QueueOrder }
   | { readonly kind: 'refused'; readonly problems: readonly Refusal[] };
+
+const placedInWords = (one: Refusal): Refusal => ({ ...one, loc: one.loc.map(String) });
 
 const refused = (...problems: readonly Refusal[]): Read => ({ kind: 'refused', problems });
 

@@ -63,15 +63,40 @@ export type DeploymentRecord = {
   readonly id: string;
   readonly name: string;
   readonly workflowId: string;
+  readonly versionId: string;
+  readonly machineId: string;
   readonly gpu: string | null;
   readonly concurrencyLimit: number;
   readonly runTimeoutSeconds: number;
   readonly inputTypes: readonly InputType[] | undefined;
 };
 
+/** The node that takes an input of a type. */
+const NODE_OF: Readonly<Record<string, string>> = {
+  int: 'ComfyUIDeployExternalNumberInt',
+  integer: 'ComfyUIDeployExternalNumberInt',
+  float: 'ComfyUIDeployExternalNumber',
+  number: 'ComfyUIDeployExternalNumber',
+  bool: 'ComfyUIDeployExternalBoolean',
+  boolean: 'ComfyUIDeployExternalBoolean',
+  image: 'ComfyUIDeployExternalImage',
+};
+
+/** The only environment here: whatever is offered is in production. */
+const ENVIRONMENT = 'production';
+
+/** What the list of deployments is asked. */
+export const deploymentsQuerySchema = z
+  .object({ environment: z.string().optional() })
+  .transform((wire) => ({ isWanted: (wire.environment ?? ENVIRONMENT) === ENVIRONMENT }));
+
+// Nobody made a deployment of a file at any moment; clients want a date all the same.
+const MADE = '2026-01-01T00:00:00.000000Z';
+
 const inputTypeToWire = (input: InputType): object => ({
   input_id: input.name,
   type: input.type,
+  class_type: NODE_OF[input.type] ?? 'ComfyUIDeployExternalText',
   required: input.required,
   default_value: input.default ?? null,
   ...(input.min === undefined ? {} : { min_value: input.min }),
@@ -79,10 +104,23 @@ const inputTypeToWire = (input: InputType): object => ({
   ...(input.options === undefined ? {} : { enum_options: input.options }),
 });
 
-export const deploymentToWire = (deployment: DeploymentRecord): object => ({
+/** `owner` is who asks: what is offered is everyone's own. */
+export const deploymentToWire = (deployment: DeploymentRecord, owner: string): object => ({
   id: deployment.id,
   name: deployment.name,
+  user_id: owner,
+  org_id: null,
   workflow_id: deployment.workflowId,
+  workflow_version_id: deployment.versionId,
+  machine_id: deployment.machineId,
+  workflow: { id: deployment.workflowId, name: deployment.name },
+  environment: ENVIRONMENT,
+  description: null,
+  share_slug: null,
+  share_options: null,
+  showcase_media: null,
+  created_at: MADE,
+  updated_at: MADE,
   gpu: deployment.gpu,
   concurrency_limit: deployment.concurrencyLimit,
   run_timeout: deployment.runTimeoutSeconds,

@@ -1,0 +1,52 @@
+// Everything that is pinned, in the order of the specification.
+
+import type { Case } from './case.ts';
+import { ENDPOINT_CASES } from './cases/endpoints.ts';
+import { ERROR_CASES } from './cases/errors.ts';
+import { FILE_CASES } from './cases/files.ts';
+import { LIFE_CASES } from './cases/lives.ts';
+import { LIST_CASES } from './cases/lists.ts';
+import { RUN_CASES } from './cases/run.ts';
+import { VERSION_CASES } from './cases/versions.ts';
+import { WEBHOOK_CASES } from './cases/webhooks.ts';
+import type { Flavour, Rule } from './rule.ts';
+import { ENDPOINT_RULES } from './rules/endpoints.ts';
+import { ERROR_RULES } from './rules/errors.ts';
+import { FILE_RULES } from './rules/files.ts';
+import { LIFE_RULES } from './rules/lives.ts';
+import { LIST_RULES } from './rules/lists.ts';
+import { ORDER_RULES } from './rules/order.ts';
+import { RUN_RULES } from './rules/run.ts';
+import { VERSION_RULES } from './rules/versions.ts';
+import { WEBHOOK_RULES } from './rules/webhooks.ts';
+
+export const RULES: readonly Rule[] = [
+  ...RUN_RULES,
+  ...ENDPOINT_RULES,
+  ...ORDER_RULES,
+  ...ERROR_RULES,
+  ...VERSION_RULES,
+  ...LIFE_RULES,
+  ...WEBHOOK_RULES,
+  ...LIST_RULES,
+  ...FILE_RULES,
+];
+
+export const CASES: readonly Case[] = [
+  ...RUN_CASES,
+  ...ENDPOINT_CASES,
+  ...ERROR_CASES,
+  ...VERSION_CASES,
+  ...LIFE_CASES,
+  ...WEBHOOK_CASES,
+  ...LIST_CASES,
+  ...FILE_CASES,
+];
+
+/** What holds for a flavour. */
+export const inFlavour = <Item extends { readonly only?: Flavour }>(
+  items: readonly Item[],
+  flavour: Flavour,
+): readonly Item[] => items.filter(({ only }) => only === undefined || only === flavour);
+
+export const casesOf = (rule: Rule): readonly Case[] => CASES.filter(({ rules }) => rules.includes(rule.id));

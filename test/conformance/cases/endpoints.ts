@@ -1,0 +1,293 @@
+import assert from 'node:assert/strict';
+import { buys, free, type Case } from '../case.ts';
+import type { Json } from '../lies.ts';
+import { finished, FULL_ORDER, NOBODY, problemsOf, QUEUE, type Service } from '../service.ts';
+import { UUID } from './run.ts';
+
+const GET: readonly Case[] = [
+  buys(
+    'get.method get.path get.authorization get.no-body',
+    'a run is read by GET /run/{run_id}',
+    async (service) => {
+      const answer = await service.ask('GET', `/run/${await service.queue()}`);
+      assert.equal(answer.status, 200);
+    },
+  ),
+  free('get.run_id.uuid get.rule-2', 'a run_id that is no uuid is refused as such', async (service) => {
+    problemsOf(await service.ask('GET', '/run/nonsense'));
+  }),
+  free('get.run_id.required', 'no run is read without a run_id', async (service) => {
+    problemsOf(await service.ask('GET', '/run'));
+  }),
+  buys('get.success', 'Get Run answers with the run and nothing around it', async (service) => {
+    const { json, type } = await service.ask('GET', `/run/${await service.queue()}`);
+    assert.match(type, /^application\/json/);
+    assert.ok('status' in json, JSON.stringify(json));
+  }),
+  free('get.failure', 'the refusal of a run_id is an object with detail', async (service) => {
+    const { json } = await service.ask('GET', '/run/nonsense');
+    assert.ok(!Array.isArray(json) && 'detail' in json, JSON.stringify(json));
+  }),
+  buys('get.rule-1', 'each run_id gives its own record', async (service) => {
+    for (const id of [await service.queue(), await service.queue()]) {
+      assert.equal((await service.run(id))['id'], id);
+    }
+  }),
+];
+
+const firstRefused = async (service: Service, order: Json): Promise<unknown[]> =>
+  (await service.refused(order)).map((problem) => problem.loc[1]);
+
+const QUEUE_CASES: readonly Case[] = [
+  buys(
+    'queue.method queue.path queue.content-type queue.authorization',
+    'a run is queued by a POST of JSON',
+    async (service) => {
+      assert.equal((await service.order()).status, 200);
+    },
+  ),
+  buys('queue.success', 'Queue Run answers with an object', async (service) => {
+    const { json, type } = await service.order();
+    assert.match(type, /^application\/json/);
+    assert.ok(!Array.isArray(json));
+  }),
+  buys('queue.success.one-field', 'the answer of Queue Run has one field', async (service) => {
+    assert.equal(Object.keys((await service.order()).json).length, 1);
+  }),
+  buys('queue.success.run_id', 'the answer of Queue Run has run_id', async (service) => {
+    assert.ok('run_id' in (await service.order()).json);
+  }),
+  buys('queue.success.run_id.uuid', 'run_id is a uuid', async (service) => {
+    assert.match(String((await service.order()).json['run_id']), UUID);
+  }),
+  free('queue.failure', 'the refusal of an order is an object with detail', async (service) => {
+    const { json } = await service.order({ deployment_id: 'portraits' });
+    assert.ok(!Array.isArray(json) && 'detail' in json, JSON.stringify(json));
+  }),
+  buys('queue.rule-1', 'the run that was queued is there', async (service) => {
+    assert.equal((await service.ask('GET', `/run/${await service.queue()}`)).status, 200);
+  }),
+  buys(
+    'queue.rule-2',
+    'a run gets the GPU that it asks for',
+    async (service) => {
+      const run = await service.ended(await service.queue({ gpu: 'H100' }));
+      assert.equal(run['gpu'], 'H100');
+    },
+    { only: 'specification' },
+  ),
+  free(
+    'queue.rule-3.missing deployment_id.required',
+    'an order without a deployment_id is refused',
+    async (service) => {
+      await learn(service);
+      assert.deepEqual(await firstRefused(service, { deployment_id: undefined }), ['deployment_id']);
+    },
+  ),
+  free(
+    'queue.rule-3.invalid deployment_id.format',
+    'a deployment_id that is no uuid is refused',
+    async (service) => {
+      await learn(service);
+      assert.deepEqual(await firstRefused(service, { deployment_id: 'portraits' }), ['deployment_id']);
+    },
+  ),
+  free('deployment_id.type', 'a deployment_id that is a number is refused', async (service) => {
+    await learn(service);
+    assert.deepEqual(await firstRefused(service, { deployment_id: 5 }), ['deployment_id']);
+  }),
+  free('queue.rule-3.gpu', 'a GPU that nobody has is refused', async (service) => {
+    assert.deepEqual(await firstRefused(service, { gpu: 'RTX4090' }), ['gpu']);
+  }),
+];
+
+/** Shows the service an order that is good but for its deployment, which nobody has. */
+const learn = async (service: Service): Promise<void> => {
+  await service.order({ gpu: 'RTX4090' });
+};
+
+const FIELDS: readonly Case[] = [
+  free('inputs.type', 'inputs that are a list or a text are refused', async (service) => {
+    for (const inputs of [[1], 'prompt', 7])
+      assert.deepEqual(await firstRefused(service, { inputs }), ['inputs']);
+  }),
+  buys(
+    'inputs.optional webhook.optional webhook_intermediate_status.optional gpu.optional flags.optional',
+    'a deployment_id is enough for an order',
+    async (service) => void assert.equal((await service.order()).status, 200),
+  ),
+  buys('inputs.default', 'an order without inputs has empty ones', async (service) => {
+    assert.deepEqual((await service.run(await service.queue()))['workflow_inputs'], {});
+  }),
+  buys(
+    'inputs.free-form',
+    'inputs may be nested and null',
+    async (service) => {
+      const inputs = { a: null, b: { c: [1, { d: true }] }, e: 0.5, 'f g': 'ü' };
+      assert.deepEqual((await service.run(await service.queue({ inputs })))['workflow_inputs'], inputs);
+    },
+    { only: 'specification' },
+  ),
+  buys('inputs.kept', 'a run shows the inputs of its order', async (service) => {
+    assert.deepEqual((await finished(service))['workflow_inputs'], FULL_ORDER.inputs);
+  }),
+  free('webhook.type', 'a webhook that is a number is refused', async (service) => {
+    assert.deepEqual(await firstRefused(service, { webhook: 7 }), ['webhook']);
+  }),
+  buys('webhook.default', 'a run that was given no webhook has none', async (service) => {
+    assert.equal((await service.run(await service.queue()))['webhook'], null);
+  }),
+  buys(
+    'webhook.target',
+    'the webhook of an order is called with its run',
+    async (service) => {
+      const inbox = service.inboxes.open();
+      const id = await service.queue({ webhook: inbox.url });
+      const received = await inbox.until((all) => all.length > 0);
+      assert.equal(received[0]?.body['run_id'], id);
+    },
+    { needs: ['webhooks that reach this machine'] },
+  ),
+  free(
+    'webhook_intermediate_status.type',
+    'a webhook_intermediate_status that is a list is refused',
+    async (service) => {
+      const refused = await firstRefused(service, { webhook_intermediate_status: [true] });
+      assert.deepEqual(refused, ['webhook_intermediate_status']);
+    },
+  ),
+  buys(
+    'webhook_intermediate_status.default',
+    'webhook_intermediate_status is false where it was not asked for',
+    async (service) => {
+      assert.equal((await service.run(await service.queue()))['webhook_intermediate_status'], false);
+    },
+  ),
+  free('gpu.type', 'a gpu that is a number is refused', async (service) => {
+    assert.deepEqual(await firstRefused(service, { gpu: 4 }), ['gpu']);
+  }),
+  buys('gpu.default', 'runs that ask for no gpu get the one of their machine', async (service) => {
+    const runs = await Promise.all([0, 1].map(async () => service.ended(await service.queue())));
+    const { json } = await service.ask('GET', `/deployment/${service.deploymentId}`);
+    assert.deepEqual(
+      runs.map((run) => run['gpu']),
+      [json['gpu'], json['gpu']],
+    );
+  }),
+  free('flags.type', 'flags that are a text are refused', async (service) => {
+    assert.deepEqual(await firstRefused(service, { flags: 'provider_v2' }), ['flags']);
+  }),
+  free('flags.items', 'a flag that is a number is refused', async (service) => {
+    assert.deepEqual(await firstRefused(service, { flags: ['provider_v2', 2] }), ['flags']);
+  }),
+  buys('flags.provider_v2', 'an order with the flag provider_v2 is taken', async (service) => {
+    assert.equal((await service.order({ flags: ['provider_v2'] })).status, 200);
+  }),
+];
+
+const said = async (service: Service, authorization: string | undefined): Promise<unknown> => {
+  const { status, json } = await service.ask('GET', `/run/${NOBODY}`, { headers: { authorization } });
+  return [status, json['detail']];
+};
+
+const AUTH: readonly Case[] = [
+  free('auth.queue', 'Queue Run lets nobody in without a key', async (service) => {
+    await service.order({ gpu: 'RTX4090' });
+    const { status } = await service.order({ gpu: 'RTX4090' }, { headers: { authorization: undefined } });
+    assert.ok([401, 403].includes(status), String(status));
+  }),
+  free('auth.get', 'Get Run lets nobody in without a key', async (service) => {
+    await service.ask('GET', `/run/${NOBODY}`);
+    const answer = await service.ask('GET', `/run/${NOBODY}`, { headers: { authorization: undefined } });
+    assert.ok([401, 403].includes(answer.status), String(answer.status));
+  }),
+  free('auth.scheme', 'a key by another scheme lets nobody in', async (service) => {
+    await service.ask('GET', `/run/${NOBODY}`);
+    for (const scheme of ['Basic', 'Token']) {
+      const headers = { authorization: `${scheme} ${service.key}` };
+      const { status } = await service.ask('GET', `/run/${NOBODY}`, { headers });
+      assert.ok([401, 403].includes(status), `${scheme}: ${status}`);
+    }
+  }),
+  free('auth.401', 'no key gives 401', async (service) => {
+    const { status } = await service.ask('GET', `/run/${NOBODY}`, { headers: { authorization: undefined } });
+    assert.equal(status, 401);
+  }),
+  free('auth.missing', 'no key is said to be invalid or missing', async (service) => {
+    assert.deepEqual(await said(service, undefined), [401, 'Invalid or missing token']);
+  }),
+  free('auth.unknown', 'an unknown key is said to be invalid or expired', async (service) => {
+    assert.deepEqual(await said(service, `Bearer ${NOBODY}`), [401, 'Invalid or expired token']);
+  }),
+  free(
+    'auth.revoked',
+    'a revoked key is said to be revoked',
+    async (service) =>
+      void assert.deepEqual(await said(service, `Bearer ${service.revokedKey}`), [401, 'Revoked token']),
+    { needs: ['revoked key'] },
+  ),
+  free('auth.first', 'a bad order without a key gives 401, not 422', async (service) => {
+    const { status } = await service.ask('POST', QUEUE, { body: '{', headers: { authorization: undefined } });
+    assert.equal(status, 401);
+  }),
+  buys(
+    'auth.another',
+    'nobody reads the runs of another',
+    async (service) => {
+      const headers = { authorization: `Bearer ${service.otherKey}` };
+      const answer = await service.ask('GET', `/run/${await service.queue()}`, { headers });
+      assert.deepEqual(
+        [answer.status, answer.json['detail']],
+        [403, 'You are not authorized to access this resource'],
+      );
+    },
+    { needs: ['another key'] },
+  ),
+];
+
+const taken = (rule: string, name: string, order: Json): Case =>
+  buys(rule, name, async (service) => void assert.equal((await service.order(order)).status, 200));
+
+const REAL: readonly Case[] = [
+  buys('events.order.webhook', 'a run keeps its webhook', async (service) => {
+    const webhook = 'https://runsheet.invalid/kept';
+    assert.equal((await service.run(await service.queue({ webhook })))['webhook'], webhook);
+  }),
+  buys('events.order.intermediate', 'a run keeps its webhook_intermediate_status', async (service) => {
+    const id = await service.queue({ webhook_intermediate_status: true });
+    assert.equal((await service.run(id))['webhook_intermediate_status'], true);
+  }),
+  taken('queue.unknown-fields', 'an order may have fields that nobody knows', { machine_id: NOBODY, x: 1 }),
+  taken('queue.null-gpu', 'an order may have null as its gpu', { gpu: null }),
+  taken('queue.null-webhook', 'an order may have null as its webhook', { webhook: null }),
+  taken('queue.null-flags', 'an order may have null as its flags', { flags: null }),
+  taken('queue.any-flags', 'an order may have flags that nobody knows', { flags: ['made_up'] }),
+  buys(
+    'queue.gpu.deployment-wins',
+    'a run gets the GPU of its deployment, whatever it asks for',
+    async (service) => void assert.equal((await finished(service))['gpu'], 'A10G'),
+    { only: 'vendor' },
+  ),
+  free(
+    'queue.inputs.scalars',
+    'an input that is null or an object is refused with five entries',
+    async (service) => {
+      for (const value of [null, { b: 1 }]) {
+        const problems = await service.refused({ inputs: { a: value } });
+        assert.deepEqual(
+          problems.map(({ loc, type }) => [loc.join('.'), type]),
+          [
+            ['body.inputs.a.str', 'string_type'],
+            ['body.inputs.a.int', 'int_type'],
+            ['body.inputs.a.float', 'float_type'],
+            ['body.inputs.a.bool', 'bool_type'],
+            ['body.inputs.a.list[any]', 'list_type'],
+          ],
+        );
+      }
+    },
+    { only: 'vendor' },
+  ),
+];
+
+export const ENDPOINT_CASES: readonly Case[] = [...GET, ...QUEUE_CASES, ...FIELDS, ...AUTH, ...REAL];

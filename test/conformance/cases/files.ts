@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import { buys, free, type Case } from '../case.ts';
+import type { Json } from '../lies.ts';
+import { LIGHT_ROW, PLACE, UPLOADED } from '../rules/files.ts';
+import { finished, problemsOf, type Answer, type Service } from '../service.ts';
+import { isNewestFirst } from './lists.ts';
+
+const CONTENT = 'a picture, more or less';
+const NOBODY_ELSE = { authorization: undefined } as const;
+
+/** Sends a form with one file under a name. */
+function sendForm(service: Service, name: string): Promise<Answer> {
+  const boundary = 'end-of-part';
+  const body = [
+    `--${boundary}`,
+    `Content-Disposition: form-data; name="${name}"; filename="cat.png"`,
+    'Content-Type: image/png',
+    '',
+    CONTENT,
+    `--${boundary}--`,
+    '',
+  ].join('\r\n');
+  const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` };
+  return service.ask('POST', '/file/upload', { body, headers });
+}
+
+const uploaded = (service: Service): Promise<Json> =>
+  service.once('uploaded', async () => {
+    const answer = await sendForm(service, 'file');
+    assert.equal(answer.status, 200, answer.text);
+    return answer.json;
+  });
+
+const V1 = { needs: ['legacy base'] } as const;
+
+const place = (service: Service, bytes = CONTENT.length): Promise<Answer> =>
+  service.ask('GET', `/upload-url?type=image/png&file_size=${bytes}`, { base: service.legacyBase ?? '' });
+
+const FILES: readonly Case[] = [
+  ...UPLOADED.map((name) =>
+    free(`upload.${name}`, `an upload answers with \`${name}\``, async (service) => {
+      assert.equal(typeof (await uploaded(service))[name], 'string');
+    }),
+  ),
+  free('upload.fetch', 'an uploaded file can be fetched by everyone', async (service) => {
+    const { file_url: url } = await uploaded(service);
+    const answer = await service.ask('GET', '', { base: String(url), headers: NOBODY_ELSE });
+    assert.equal(answer.text, CONTENT);
+  }),
+  free('upload.missing', 'a form without the file is refused', async (service) => {
+    problemsOf(await sendForm(service, 'picture'));
+  }),
+  ...PLACE.map((name) =>
+    free(
+      `v1.upload-url.${name}`,
+      `V1: a place for a file has \`${name}\``,
+      async (service) => void assert.equal(typeof (await place(service)).json[name], 'string'),
+      V1,
+    ),
+  ),
+  free(
+    'v1.upload-url.put',
+    'V1: a file is put in its place and fetched from there',
+    async (service) => {
+      const { upload_url: there, download_url: url } = (await place(service)).json;
+      const headers = { ...NOBODY_ELSE, 'content-type': 'image/png' };
+      const put = await service.ask('PUT', '', { base: String(there), body: CONTENT, headers });
+      assert.equal(put.status, 200, put.text);
+      assert.equal((await service.ask('GET', '', { base: String(url), headers: NOBODY_ELSE })).text, CONTENT);
+    },
+    V1,
+  ),
+  free(
+    'v1.upload-url.size',
+    'V1: there is no place for a file of 60 MB',
+    async (service) => {
+      const { status } = await place(service, 60 * 1024 * 1024);
+      assert.ok(status >= 400, String(status));
+    },
+    V1,
+  ),
+];
+
+const OF_ALL_KINDS = { needs: ['deployments of all kinds'] } as const;
+
+/** A run that failed for a reason. */
+const failed = (service: Service): Promise<Json> =>
+  service.once('failed', async () =>
+    service.ended(await service.queue({ deployment_id: service.deployments?.failing })),
+  );
+
+const logOf = async (service: Service, { id }: Json): Promise<readonly Json[]> => {
+  const answer = await service.ask('GET', `/v2/clickhouse-run-logs/${String(id)}`);
+  assert.equal(answer.status, 200, answer.text);
+  return answer.json as unknown as readonly Json[];
+};
+
+const LOGS: readonly Case[] = [
+  buys('logs.path', 'a run has a log', async (service) => {
+    const rows = await logOf(service, await finished(service));
+    assert.ok(rows.length > 0);
+  }),
+  buys(
+    'logs.reason',
+    'a run that failed has its reason in the log',
+    async (service) => {
+      const run = await failed(service);
+      const reasons = (await logOf(service, run)).filter((row) => row['log_type'] === 'error');
+      assert.ok(reasons.length > 0);
+    },
+    OF_ALL_KINDS,
+  ),
+  buys(
+    'logs.reason.only',
+    'a run that failed shows no reason',
+    async (service) => {
+      const { status, outputs } = await failed(service);
+      assert.deepEqual([status, outputs], ['failed', []]);
+    },
+    OF_ALL_KINDS,
+  ),
+  buys(
+    'logs.webhooks',
+    'the log of a run has its webhooks',
+    async (service) => {
+      const inbox = service.inboxes.open();
+      const id = await service.queue({ webhook: inbox.url });
+      await inbox.until((all) => all.length > 0);
+      const deadlineMs = Date.now() + service.patienceMs;
+      // A try is written down when it has been answered.
+      while (!(await logOf(service, { id })).some((row) => row['log_type'] === 'webhook')) {
+        assert.ok(Date.now() < deadlineMs, 'the log never has a webhook');
+        await pause(service.pauseMs);
+      }
+    },
+    { needs: ['webhooks that reach this machine'] },
+  ),
+];
+
+const lightly = async (service: Service, query: string): Promise<readonly Json[]> => {
+  const { workflow_id: workflow } = await finished(service);
+  const answer = await service.ask('GET', `/v2/workflow/${String(workflow)}/runs?${query}`);
+  assert.equal(answer.status, 200, answer.text);
+  assert.ok(Array.isArray(answer.json));
+  return answer.json as readonly Json[];
+};
+
+const LIGHT: readonly Case[] = [
+  buys('list.light', 'the light list has the runs of its workflow', async (service) => {
+    assert.ok((await lightly(service, 'limit=5')).length > 0);
+  }),
+  ...LIGHT_ROW.map((name) =>
+    buys(`list.light.${name}`, `the light list shows \`${name}\``, async (service) => {
+      for (const row of await lightly(service, 'limit=20')) assert.ok(name in row, JSON.stringify(row));
+    }),
+  ),
+  buys('list.light.newest', 'the light list begins with the newest run', async (service) => {
+    const rows = await service.once('listed lightly', async () => {
+      await service.ended(await service.queue());
+      return lightly(service, 'limit=100');
+    });
+    assert.ok(rows.length > 1);
+    isNewestFirst(rows);
+  }),
+  buys('list.light.filter', 'the light list keeps to the status that was asked for', async (service) => {
+    assert.deepEqual(await lightly(service, 'status=uploading&limit=20'), []);
+  }),
+];
+
+export const FILE_CASES: readonly Case[] = [...FILES, ...LOGS, ...LIGHT];

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { buys, free, type Case } from '../case.ts';
+import type { Json } from '../lies.ts';
+import { MAY_BE_EMPTY, GPU_VALUES, RUN_FIELDS, VENDOR_GPU_VALUES, type RunField } from '../run-fields.ts';
+import { finished, FULL_ORDER } from '../service.ts';
+
+export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
+const FORMATS = { uuid: UUID, 'date-time': DATE_TIME } as const;
+
+const typeOf = (value: unknown): string => (Array.isArray(value) ? 'array' : typeof value);
+
+const fieldCase = ({ name, type, format, only }: RunField): Case =>
+  buys(
+    [`run.${name}`, `run.${name}.type`, ...(format ? [`run.${name}.format`] : [])].join(' '),
+    `\`${name}\` of a run is ${[type, format].filter(Boolean).join(', ')}`,
+    async (service) => {
+      const run = await finished(service);
+      assert.ok(name in run, `${name} is not there`);
+      const value = run[name];
+      if (value === null && MAY_BE_EMPTY.has(name)) return;
+      assert.equal(typeOf(value), type);
+      if (format) assert.match(String(value), FORMATS[format]);
+    },
+    only ? { only } : {},
+  );
+
+const dateOf = (run: Json, name: string): number => Date.parse(String(run[name]));
+
+const durationCase = (name: string, from: string, to: string): Case =>
+  buys(`run.${name}.value`, `\`${name}\` is what lies between \`${from}\` and \`${to}\``, async (service) => {
+    const run = await finished(service);
+    const seconds = (dateOf(run, to) - dateOf(run, from)) / 1000;
+    assert.ok(Math.abs(Number(run[name]) - seconds) < 0.002, `${String(run[name])} instead of ${seconds}`);
+  });
+
+const MACHINES: ReadonlySet<unknown> = new Set([
+  null,
+  'classic',
+  'runpod-serverless',
+  'modal-serverless',
+  'comfy-deploy-serverless',
+  'workspace',
+  'workspace-v2',
+]);
+
+export const RUN_CASES: readonly Case[] = [
+  ...RUN_FIELDS.map(fieldCase),
+  buys('run.id.note', '`id` is what Queue Run answered', async (service) => {
+    const id = await service.queue();
+    assert.equal((await service.run(id))['id'], id);
+  }),
+  buys('run.ended_at.utc', '`ended_at` ends with Z', async (service) => {
+    assert.match(String((await finished(service))['ended_at']), /Z$/);
+  }),
+  buys('run.webhook.note', '`webhook` is shown letter by letter', async (service) => {
+    assert.equal((await finished(service))['webhook'], FULL_ORDER.webhook);
+  }),
+  buys('run.call-id.note', 'two runs have two calls', async (service) => {
+    const other = await service.ended(await service.queue());
+    assert.notEqual(other['worker_function_call_id'], (await finished(service))['worker_function_call_id']);
+  }),
+  ...GPU_VALUES.map((gpu) =>
+    buys(`gpu.${gpu}`, `a run can be queued on ${gpu}`, async (service) => {
+      assert.equal((await service.order({ gpu })).status, 200);
+    }),
+  ),
+  ...VENDOR_GPU_VALUES.map((gpu) =>
+    buys(
+      `gpu.${gpu}`,
+      `a run can be queued on ${gpu}`,
+      async (service) => void assert.equal((await service.order({ gpu })).status, 200),
+      { only: 'vendor' },
+    ),
+  ),
+  free(
+    'gpu.exactly',
+    'no GPU beside the seven is taken',
+    async (service) => {
+      for (const gpu of ['H200', 'B200', 'CPU', 'RTX4090', '']) await service.refused({ gpu });
+    },
+    { only: 'specification' },
+  ),
+  free('gpu.spelling', 'a GPU in small letters is refused', async (service) => {
+    await service.refused({ gpu: 't4' });
+  }),
+  free('gpu.one', 'a list of GPUs is refused', async (service) => {
+    await service.refused({ gpu: ['T4', 'L4'] });
+  }),
+  buys('does.execute', 'a queued run comes to its end', async (service) => {
+    assert.equal((await finished(service))['status'], 'success');
+  }),
+  buys('does.new-run', 'two equal orders are two runs', async (service) => {
+    assert.notEqual(await service.queue(), await service.queue());
+  }),
+  buys('does.full-details', 'Get Run shows all fields at once', async (service) => {
+    const run = await finished(service);
+    const missing = RUN_FIELDS.filter(({ name, only }) => !(name in run) && only !== 'specification');
+    assert.deepEqual(missing, []);
+  }),
+  buys('record.status', 'a record says its status', async (service) => {
+    const run = await service.run(await service.queue());
+    assert.notEqual(run['status'], '');
+  }),
+  buys(
+    'record.timing',
+    'a run that ended shows when it was made, queued, started and ended',
+    async (service) => {
+      const run = await finished(service);
+      const times = ['created_at', 'queued_at', 'started_at', 'ended_at'].map((name) => dateOf(run, name));
+      assert.deepEqual(
+        times,
+        times.toSorted((a, b) => a - b),
+      );
+      assert.ok(times.every(Number.isFinite), String(times));
+    },
+  ),
+  buys('record.gpu', 'a run that ended shows its GPU', async (service) => {
+    assert.match(String((await finished(service))['gpu']), /^[A-Z]+[0-9]/);
+  }),
+  buys('record.webhook-settings', 'a record shows the webhook settings of its order', async (service) => {
+    const run = await finished(service);
+    const shown = [run['webhook'], run['webhook_intermediate_status']];
+    assert.deepEqual(shown, [FULL_ORDER.webhook, true]);
+  }),
+  buys('record.outputs', 'a run that succeeded shows what it made', async (service) => {
+    assert.ok(((await finished(service))['outputs'] as unknown[]).length > 0);
+  }),
+  buys(
+    'run.workflow_api.absent',
+    '`workflow_api` is not shown',
+    async (service) => void assert.ok(!('workflow_api' in (await finished(service)))),
+    { only: 'vendor' },
+  ),
+  buys('run.modal_function_call_id', 'the call has both its names', async (service) => {
+    const run = await finished(service);
+    assert.equal(run['modal_function_call_id'], run['worker_function_call_id']);
+  }),
+  buys('run.call-id.shape', 'the call is named as the worker names it', async (service) => {
+    assert.match(String((await finished(service))['modal_function_call_id']), /^fc-[0-9A-Z]{26}$/);
+  }),
+  buys('run.origin.api', 'a run that was queued says `api`', async (service) => {
+    assert.equal((await finished(service))['origin'], 'api');
+  }),
+  buys('run.dates.digits', 'dates have six digits', async (service) => {
+    assert.match(String((await finished(service))['created_at']), /T\d\d:\d\d(:\d\d(\.\d{6})?)?Z$/);
+  }),
+  buys('run.query', 'a run is read by `?run_id=` as well', async (service) => {
+    const run = await finished(service);
+    const answer = await service.ask('GET', `/run?run_id=${String(run['id'])}`);
+    assert.deepEqual(answer.json, run);
+  }),
+  buys('run.number.value', '`number` is 0', async (service) => {
+    assert.equal((await finished(service))['number'], 0);
+  }),
+  buys('run.is_realtime.value', '`is_realtime` is false', async (service) => {
+    assert.equal((await finished(service))['is_realtime'], false);
+  }),
+  buys('run.webhook_status.value', '`webhook_status` is empty', async (service) => {
+    assert.equal((await finished(service))['webhook_status'], null);
+  }),
+  buys('run.progress.range', 'the progress of a run that succeeded is at most 1', async (service) => {
+    const { progress } = await finished(service);
+    assert.ok(Number(progress) > 0 && Number(progress) <= 1, String(progress));
+  }),
+  buys('run.durations.seconds', 'a run lasts as many seconds as its dates say', async (service) => {
+    const run = await finished(service);
+    const ms = dateOf(run, 'ended_at') - dateOf(run, 'created_at');
+    assert.ok(Number(run['duration']) * 1000 < ms + 2, `${String(run['duration'])} for ${ms} ms`);
+  }),
+  durationCase('duration', 'created_at', 'ended_at'),
+  durationCase('cold_start_duration', 'queued_at', 'started_at'),
+  durationCase('cold_start_duration_total', 'created_at', 'started_at'),
+  durationCase('run_duration', 'started_at', 'ended_at'),
+  buys('run.machine_type.value', '`machine_type` is a kind of machine', async (service) => {
+    const { machine_type: kind } = await finished(service);
+    assert.ok(MACHINES.has(kind), JSON.stringify(kind));
+  }),
+];

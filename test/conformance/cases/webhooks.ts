@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { buys, type Case } from '../case.ts';
+import type { Received } from '../receiver.ts';
+import type { Service } from '../service.ts';
+import { hasEnded, REACHED, WEBHOOK_BODY_CASES } from './webhook-bodies.ts';
+
+const OF_ALL_KINDS = { needs: ['webhooks that reach this machine', 'deployments of all kinds'] } as const;
+const STATUSES = ['queued', 'started', 'running', 'success'] as const;
+
+const statusesOf = (all: readonly Received[]): string[] => all.map(({ body }) => String(body['status']));
+
+type Told = { readonly id: string; readonly all: readonly Received[] };
+
+/** All that was told of one run whose webhook has a query, once the end and all statuses have been told. */
+const told = (service: Service): Promise<Told> =>
+  service.once('told', async () => {
+    const inbox = service.inboxes.open();
+    const id = await service.queue({ webhook: `${inbox.url}/deep?mark=1&b=2` });
+    const all = await inbox.until((seen) => STATUSES.every((status) => statusesOf(seen).includes(status)));
+    return { id, all };
+  });
+
+const isOutput = ({ body }: Received): boolean => body['event_type'] === 'run.output';
+
+/** What was told of outputs, where that was asked for. */
+const outputTold = (service: Service): Promise<Received | undefined> =>
+  service.once('output told', async () => {
+    const inbox = service.inboxes.open();
+    await service.queue({ webhook: `${inbox.url}/hook?target_events=run.output,run.updated` });
+    return (await inbox.until((all) => all.some(isOutput))).find(isOutput);
+  });
+
+const OUTPUT: readonly Case[] = [
+  buys(
+    'webhook.output',
+    'a webhook tells of outputs where that was asked for',
+    async (service) => void (await outputTold(service)),
+    REACHED,
+  ),
+  buys(
+    'webhook.output.outputs',
+    'the webhook of outputs has them',
+    async (service) => {
+      const outputs = (await outputTold(service))?.body['outputs'];
+      assert.ok(Array.isArray(outputs) && outputs.length > 0);
+    },
+    REACHED,
+  ),
+  buys(
+    'webhook.output.only',
+    'no webhook tells of outputs where that was not asked for',
+    async (service) => {
+      const { all } = await told(service);
+      await settled(service);
+      assert.deepEqual(all.filter(isOutput), []);
+    },
+    REACHED,
+  ),
+];
+
+const toldCase = (status: string): Case =>
+  buys(
+    `webhook.on.${status}`,
+    `a webhook tells of ${status}`,
+    async (service) => {
+      const inbox = service.inboxes.open();
+      await service.queue({ webhook: inbox.url });
+      await inbox.until((all) => statusesOf(all).includes(status));
+    },
+    REACHED,
+  );
+
+const EVENTS: readonly Case[] = [
+  ...STATUSES.map(toldCase),
+  buys(
+    'webhook.on.cancelled webhook.end.last',
+    'a webhook tells of a cancellation, and none comes after it',
+    async (service) => {
+      const inbox = service.inboxes.open();
+      const id = await service.queue({ webhook: inbox.url, deployment_id: service.deployments?.long });
+      await inbox.until((all) => statusesOf(all).includes('started'));
+      await service.ask('POST', `/run/${id}/cancel`);
+      await inbox.until((all) => statusesOf(all).includes('cancelled'));
+      await settled(service);
+      assert.equal(statusesOf(inbox.received).at(-1), 'cancelled');
+    },
+    OF_ALL_KINDS,
+  ),
+  buys(
+    'webhook.on.timeout',
+    'a webhook tells of a timeout',
+    async (service) => {
+      const inbox = service.inboxes.open();
+      await service.queue({ webhook: inbox.url, deployment_id: service.deployments?.hasty });
+      await inbox.until((all) => statusesOf(all).includes('timeout'));
+    },
+    OF_ALL_KINDS,
+  ),
+  buys(
+    'webhook.not-on.not-started',
+    'no webhook tells of a run that only waits',
+    async (service) => {
+      const { all } = await told(service);
+      assert.ok(!statusesOf(all).includes('not-started'), String(statusesOf(all)));
+    },
+    REACHED,
+  ),
+  buys(
+    'webhook.intermediate webhook.intermediate.outputs',
+    'webhooks tell of the progress where it was asked for',
+    async (service) => {
+      const inbox = service.inboxes.open();
+      await service.queue({ webhook: inbox.url, webhook_intermediate_status: true });
+      const all = await inbox.until((seen) => hasEnded(seen) && runningOf(seen).length > 1);
+      assert.deepEqual(
+        runningOf(all).filter(({ body }) => (body['outputs'] as unknown[]).length > 0),
+        [],
+      );
+    },
+    REACHED,
+  ),
+  buys(
+    'webhook.intermediate.only',
+    'webhooks tell of no progress where it was not asked for',
+    async (service) => {
+      const { all } = await told(service);
+      await settled(service);
+      assert.equal(runningOf(all).length, 1);
+    },
+    REACHED,
+  ),
+];
+
+const runningOf = (all: readonly Received[]): readonly Received[] =>
+  all.filter(({ body }) => body['status'] === 'running');
+
+/** What was sent before this has arrived: another run has been told of from its beginning to its end. */
+const settled = async (service: Service): Promise<void> => {
+  const inbox = service.inboxes.open();
+  await service.queue({ webhook: inbox.url });
+  await inbox.until(hasEnded);
+};
+
+const isTry = ({ body }: Received): boolean => body['status'] === 'queued';
+
+/** What came of a piece of news that `answer` answers. */
+async function tries(
+  service: Service,
+  answer: () => number,
+  expected: number,
+): Promise<() => readonly Received[]> {
+  const inbox = service.inboxes.open((one) => (isTry(one) ? answer() : 200));
+  await service.queue({ webhook: inbox.url });
+  await inbox.until((all) => all.filter(isTry).length >= expected && hasEnded(all));
+  return () => inbox.received.filter(isTry);
+}
+
+const TRIES: readonly Case[] = [
+  buys(
+    'webhook.tries webhook.tries.get',
+    'news that is not taken comes as a POST and two GETs',
+    async (service) => {
+      const all = await tries(service, () => 503, 3);
+      assert.deepEqual(
+        all().map(({ method }) => method),
+        ['POST', 'GET', 'GET'],
+      );
+    },
+    REACHED,
+  ),
+  buys(
+    'webhook.tries.end',
+    'news that is never taken is given up after three tries',
+    async (service) => {
+      const all = await tries(service, () => 503, 3);
+      await settled(service);
+      assert.equal(all().length, 3);
+    },
+    REACHED,
+  ),
+  buys(
+    'webhook.tries.body',
+    'each try says the same',
+    async (service) => {
+      const all = await tries(service, () => 503, 3);
+      for (const { body } of all()) assert.deepEqual(body, all()[0]?.body);
+    },
+    REACHED,
+  ),
+  buys(
+    'webhook.taken',
+    'news that was taken comes once, also where the answer was 302',
+    async (service) => {
+      const all = await tries(service, () => 302, 1);
+      // Other news is tried three times meanwhile.
+      await tries(service, () => 503, 3);
+      assert.equal(all().length, 1);
+    },
+    REACHED,
+  ),
+];
+
+export const WEBHOOK_CASES: readonly Case[] = [...WEBHOOK_BODY_CASES, ...OUTPUT, ...EVENTS, ...TRIES];

@@ -1,0 +1,89 @@
+// The local run service as a target: a thousand times as fast as life, with a deployment of each kind, behind the gateway.
+
+import { deploymentSpecSchema, startLocalService } from '../../src/local-service/server.ts';
+import { openLiar } from './liar.ts';
+import type { Flavour, Lie } from './rule.ts';
+import { openService, type Service } from './service.ts';
+import type { Target } from './target.ts';
+
+const HOURS = 1e7;
+// At a thousand times the speed of life it works for twenty seconds, after half a second of starting.
+const LONG = 2e4;
+const spec = (name: string, fields: object) => deploymentSpecSchema.parse({ name, ...fields });
+
+const USUAL = spec('usual', {
+  concurrencyLimit: 200,
+  coldStartSeconds: 4,
+  runSeconds: 6,
+  outputs: 2,
+  pictureSize: 16,
+  inputTypes: [{ name: 'prompt', type: 'string', required: true }],
+});
+const KINDS = {
+  long: spec('long', {
+    coldStartSeconds: 0,
+    runSeconds: LONG,
+    runTimeoutSeconds: HOURS,
+    concurrencyLimit: 200,
+  }),
+  booting: spec('booting', { coldStartSeconds: HOURS, runTimeoutSeconds: 2 * HOURS, concurrencyLimit: 200 }),
+  full: spec('full', { runSeconds: HOURS, runTimeoutSeconds: 2 * HOURS, concurrencyLimit: 1 }),
+  failing: spec('failing', { vramGb: 1000, concurrencyLimit: 200 }),
+  hasty: spec('hasty', { runSeconds: 60, runTimeoutSeconds: 10, concurrencyLimit: 200 }),
+};
+
+const KEY = 'key-of-the-suite';
+
+/** Opens the local service behind a gateway that tells `lie`. `patienceMs` is how long a case waits for anything. */
+export async function openLocal(
+  flavour: Flavour,
+  lie: Lie | undefined,
+  patienceMs: number,
+): Promise<Service> {
+  const revoked = 'key-that-was-revoked';
+  const service = await startLocalService({
+    port: 0,
+    tokens: [KEY, 'another:key-of-another', revoked],
+    speed: 1000,
+    database: ':memory:',
+    deployments: [USUAL, ...Object.values(KINDS)],
+    faults: {},
+    behaviour: flavour,
+    seed: 1,
+  });
+  const headers = { authorization: `Bearer ${KEY}` };
+  await fetch(`${service.url}/control/tokens/${revoked}/revoke`, { method: 'POST', headers });
+  const liar = await openLiar(service.url, lie);
+  const asked = await openService(targetAt(liar.url, flavour, patienceMs));
+  return {
+    ...asked,
+    close: async () => {
+      await asked.close();
+      try {
+        await liar.close();
+      } finally {
+        await service.close();
+      }
+    },
+  };
+}
+
+const targetAt = (url: string, flavour: Flavour, patienceMs: number): Target => ({
+  base: `${url}/api`,
+  legacyBase: `${url}/v1/api`,
+  key: KEY,
+  otherKey: 'key-of-another',
+  revokedKey: 'key-that-was-revoked',
+  deploymentId: USUAL.id,
+  deployments: {
+    long: KINDS.long.id,
+    booting: KINDS.booting.id,
+    full: KINDS.full.id,
+    hasty: KINDS.hasty.id,
+    failing: KINDS.failing.id,
+  },
+  flavour,
+  reachesUs: true,
+  patienceMs,
+  pauseMs: 5,
+});

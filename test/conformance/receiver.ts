@@ -1,0 +1,91 @@
+// Where the cases' webhooks arrive: one server, an address for each case.
+
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Json } from './lies.ts';
+
+export type Received = {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Json;
+};
+
+type Inbox = {
+  readonly url: string;
+  readonly received: readonly Received[];
+  /** Resolves with all that came, as soon as `enough` holds of it. */
+  until(enough: (received: readonly Received[]) => boolean): Promise<readonly Received[]>;
+};
+
+export type Inboxes = {
+  /** `answer` gives the status for what was received. */
+  open(answer?: (received: Received, all: readonly Received[]) => number): Inbox;
+  close(): Promise<void>;
+};
+
+type Box = { readonly take: (received: Received) => number };
+
+export async function openInboxes(patienceMs: number): Promise<Inboxes> {
+  const boxes = new Map<string, Box>();
+  const server = createServer((incoming, outgoing) => {
+    const parts: Buffer[] = [];
+    incoming.on('data', (part: Buffer) => parts.push(part));
+    incoming.on('end', () => {
+      const { method = '', url = '', headers } = incoming;
+      const text = Buffer.concat(parts).toString();
+      const body = (text === '' ? {} : JSON.parse(text)) as Json;
+      const box = boxes.get(url.split(/[/?]/)[1] ?? '');
+      outgoing.writeHead(box?.take({ method, url, headers, body }) ?? 404).end();
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+
+  return {
+    open(answer = () => 200) {
+      const name = `box-${boxes.size + 1}`;
+      const { inbox, take } = createInbox(`http://127.0.0.1:${port}/${name}`, patienceMs, answer);
+      boxes.set(name, { take });
+      return inbox;
+    },
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await Promise.resolve();
+    },
+  };
+}
+
+function createInbox(
+  url: string,
+  patienceMs: number,
+  answer: (received: Received, all: readonly Received[]) => number,
+): { readonly inbox: Inbox } & Box {
+  const received: Received[] = [];
+  const looks = new Set<() => void>();
+  const until: Inbox['until'] = (enough) =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        if (!enough(received)) return;
+        looks.delete(look);
+        clearTimeout(givingUp);
+        resolve(received);
+      };
+      const givingUp = setTimeout(() => {
+        looks.delete(look);
+        const seen = received.map((one) => `${one.method} ${String(one.body['status'])}`).join(', ');
+        reject(new Error(`waited ${patienceMs} ms for webhooks in vain; received: ${seen || 'nothing'}`));
+      }, patienceMs);
+      looks.add(look);
+      look();
+    });
+  const take = (one: Received): number => {
+    received.push(one);
+    const status = answer(one, received);
+    for (const look of looks) look();
+    return status;
+  };
+  return { inbox: { url, received, until }, take };
+}

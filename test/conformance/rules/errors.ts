@@ -1,0 +1,209 @@
+// The chapter "Errors", and what the real service says where that chapter is silent.
+
+import {
+  answering,
+  answerOf,
+  at,
+  inRefusal,
+  isGetRun,
+  isQueue,
+  statused,
+  telling,
+  without,
+  type Json,
+} from '../lies.ts';
+import { chapter, type Asked, type Lie, type Rule } from '../rule.ts';
+
+const always = (): boolean => true;
+
+const SHAPE = chapter('Errors', [
+  [
+    'errors.detail',
+    'a validation failure has detail, a list',
+    inRefusal(always, (detail) => Object.fromEntries(detail.entries())),
+  ],
+  [
+    'errors.detail.objects',
+    'each entry of detail is an object',
+    inRefusal(always, (detail) => detail.map((one) => one['msg'])),
+  ],
+  ['errors.detail.each', 'there is one entry per problem', inRefusal(always, (detail) => detail.slice(0, 1))],
+  [
+    'errors.loc',
+    'an entry has loc, a list',
+    inRefusal(
+      always,
+      each((one) => ({ ...one, loc: (one['loc'] as string[]).join('.') })),
+    ),
+  ],
+  [
+    'errors.loc.strings',
+    'loc is a list of strings',
+    inRefusal(
+      always,
+      each((one) => ({
+        ...one,
+        loc: (one['loc'] as string[]).map((step) => (/^\d+$/.test(step) ? Number(step) : step)),
+      })),
+    ),
+    'specification',
+  ],
+  [
+    'errors.loc.place',
+    'loc is the location of the faulty input',
+    inRefusal(
+      always,
+      each((one) => ({ ...one, loc: ['body', 'inputs'] })),
+    ),
+  ],
+  [
+    'errors.msg',
+    'an entry has msg, a string',
+    inRefusal(
+      always,
+      each((one) => ({ ...one, msg: null })),
+    ),
+  ],
+  [
+    'errors.type',
+    'an entry has type, a string',
+    inRefusal(
+      always,
+      each((one) => ({ ...one, type: 422 })),
+    ),
+  ],
+  [
+    'errors.type.kind',
+    'type tells the kind of problem: different problems have different ones',
+    inRefusal(
+      always,
+      each((one) => ({ ...one, type: 'value_error' })),
+    ),
+  ],
+]);
+
+function each(change: (problem: Json) => Json) {
+  return (detail: Json[]): Json[] => detail.map(change);
+}
+
+const is422 = (asked: Asked, answer: { status: number }): boolean => isQueue(asked) && answer.status === 422;
+/** Has another type where the service has this one. */
+const untyped = (type: string): Lie =>
+  inRefusal(
+    always,
+    each((one) => (one['type'] === type ? { ...one, type: 'value_error' } : one)),
+  );
+const unplaced = (type: string): Lie =>
+  inRefusal(
+    always,
+    each((one) => (one['type'] === type ? { ...one, loc: ['body', 'somewhere'] } : one)),
+  );
+
+const KINDS = chapter('Real service: status codes and error bodies', [
+  [
+    'status.queue',
+    'Queue Run succeeds with 200',
+    statused((asked, { status }) => isQueue(asked) && status === 200, 201),
+  ],
+  [
+    'status.get',
+    'Get Run succeeds with 200',
+    statused((asked, { status }) => isGetRun(asked) && status === 200, 203),
+  ],
+  ['status.422', 'a validation failure of an order has status 422', statused(is422, 400)],
+  [
+    'status.422.path',
+    'a validation failure of a run_id has status 422',
+    statused((asked, { status }) => !isQueue(asked) && status === 422, 400),
+  ],
+  ['kind.missing', 'a deployment_id that is missing: `missing`', untyped('missing')],
+  [
+    'kind.missing.words',
+    'what is missing is said in these words: `Field required`',
+    inRefusal(
+      always,
+      each((one) => ({ ...one, msg: 'required' })),
+    ),
+  ],
+  ['kind.uuid_parsing', 'a deployment_id that is no uuid: `uuid_parsing`', untyped('uuid_parsing')],
+  ['kind.uuid_type', 'a deployment_id that is a number: `uuid_type`', untyped('uuid_type')],
+  ['kind.enum', 'a GPU outside the allowed values: `enum`, with the allowed ones in msg', untyped('enum')],
+  ['kind.enum.place', 'a GPU outside the allowed values is at body, gpu', unplaced('enum')],
+  [
+    'kind.json_invalid',
+    'a body that is no JSON: `json_invalid`, at body and the offset',
+    unplaced('json_invalid'),
+  ],
+  [
+    'kind.content-type',
+    'another content type, or none: `model_attributes_type` at body',
+    unplaced('model_attributes_type'),
+  ],
+  [
+    'kind.empty',
+    'an empty body: `missing` at body',
+    inRefusal(
+      always,
+      each((one) => (String(one['loc']) === 'body' ? { ...one, loc: ['body', 'deployment_id'] } : one)),
+    ),
+  ],
+  [
+    'kind.path',
+    'a malformed run_id is at path, run_id',
+    inRefusal(
+      always,
+      each((one) => (String(one['loc']) === 'path,run_id' ? { ...one, loc: ['run_id'] } : one)),
+    ),
+  ],
+  [
+    'kind.query',
+    "a malformed run_id in V1's way is at query, run_id",
+    inRefusal(
+      always,
+      each((one) => (String(one['loc']) === 'query,run_id' ? { ...one, loc: ['path', 'run_id'] } : one)),
+    ),
+  ],
+  [
+    'kind.input',
+    'an entry shows the input that was refused',
+    inRefusal(
+      always,
+      each((one) => without(one, 'input')),
+    ),
+  ],
+  [
+    'kind.ctx',
+    'the entry of a GPU has ctx.expected',
+    inRefusal(
+      always,
+      each((one) => without(one, 'ctx')),
+    ),
+  ],
+  [
+    'kind.null-inputs',
+    'inputs and webhook_intermediate_status may not be null',
+    answering(
+      (asked) => isQueue(asked) && asked.body.includes(':null'),
+      answerOf(200, { run_id: '3f2b8c1e-5d6a-4b7c-8d9e-0a1b2c3d4e5f' }),
+    ),
+  ],
+]);
+
+const saying = (when: (asked: Asked) => boolean, status: number, words: string): Lie =>
+  telling(
+    (asked, answer) => when(asked) && answer.status === status && answer.body.toString().includes(words),
+    (answer) => ({ ...answer, status: status === 404 ? 400 : 404 }),
+  );
+
+const MISSING = chapter('Real service: status codes and error bodies', [
+  ['status.404.run', 'an unknown run: 404, `Run not found`', saying(isGetRun, 404, 'Run not found')],
+  [
+    'status.404.deployment',
+    'an order for an unknown deployment: 404, `Deployment not found`',
+    saying(isQueue, 404, 'Deployment not found'),
+  ],
+  ['status.404.path', 'an unknown path: 404, `Not Found`', saying(at(/nowhere/), 404, 'Not Found')],
+  ['status.405', 'another method: 405, `Method Not Allowed`', saying(always, 405, 'Method Not Allowed')],
+]);
+
+export const ERROR_RULES: readonly Rule[] = [...SHAPE, ...KINDS, ...MISSING];

@@ -1,0 +1,146 @@
+// The lists, deployments and prices of the real service, with what a client needs that looks for a lost run.
+
+import { answering, answerOf, at, showing, telling, without, withJson, jsonOf, type Json } from '../lies.ts';
+import { chapter, type Lie, type Rule } from '../rule.ts';
+
+const workflowRuns = at(/^\/api\/workflow\/[^/]+\/runs$/);
+const deploymentRuns = at(/^\/api\/deployment\/[^/]+\/runs$/);
+const deployment = at(/^\/api\/deployment\/[^/]+$/);
+const deployments = at(/^\/api\/deployments$/);
+const prices = at(/gpu-pricing$/);
+const NOT_FOUND = answerOf(404, { detail: 'Not Found' });
+
+const inList = (change: (runs: Json[], path: string) => unknown): Lie =>
+  showing(workflowRuns, (runs, { path }) => change(runs as unknown as Json[], path));
+const inPage = (change: (runs: Json[]) => unknown): Lie =>
+  showing(deploymentRuns, (page) => ({ ...page, data: change(page['data'] as Json[]) }));
+const inEach =
+  (change: (run: Json) => Json) =>
+  (runs: Json[]): Json[] =>
+    runs.map(change);
+
+const LISTED = ['id', 'status', 'webhook', 'created_at', 'updated_at', 'workflow_id', 'gpu', 'deployment_id'];
+const LIGHT = [
+  'id',
+  'status',
+  'created_at',
+  'started_at',
+  'ended_at',
+  'workflow_id',
+  'workflow_version_id',
+  'machine_id',
+  'gpu',
+  'origin',
+  'user_id',
+  'deployment_id',
+  'duration',
+];
+const DESCRIBED = ['id', 'workflow_id', 'gpu', 'concurrency_limit', 'run_timeout', 'input_types'];
+
+const LISTS = chapter('Real service: run lists', [
+  ['list.workflow', 'GET /workflow/{workflow_id}/runs lists its runs', answering(workflowRuns, NOT_FOUND)],
+  ...LISTED.map(
+    (name) =>
+      [
+        `list.workflow.${name}`,
+        `each run in it shows \`${name}\``,
+        inList(inEach((run) => without(run, name))),
+      ] as const,
+  ),
+  ['list.workflow.newest', 'the newest run comes first', inList((runs) => [...runs].reverse())],
+  [
+    'list.workflow.inputs',
+    'with_inputs=true shows workflow_inputs',
+    inList(inEach((run) => without(run, 'workflow_inputs'))),
+  ],
+  [
+    'list.workflow.no-outputs',
+    'with_outputs=false hides outputs',
+    inList(inEach((run) => ({ ...run, outputs: [] }))),
+  ],
+  ['list.workflow.limit', 'limit bounds the list', inList((runs) => [...runs, ...runs])],
+  [
+    'list.workflow.offset',
+    'offset leaves out as many of the newest',
+    {
+      exchange: (asked, pass) =>
+        pass(workflowRuns(asked) ? { ...asked, path: asked.path.replace(/offset=\d+/, 'offset=0') } : asked),
+    },
+  ],
+  [
+    'list.workflow.own',
+    'nobody sees the runs of another',
+    {
+      exchange: (asked, pass, memory) => {
+        if (!workflowRuns(asked)) return pass(asked);
+        const headers = {
+          ...asked.headers,
+          authorization: memory.get('key') ?? asked.headers['authorization'] ?? '',
+        };
+        memory.set('key', headers.authorization);
+        return pass({ ...asked, headers });
+      },
+    },
+  ],
+  [
+    'list.deployment',
+    'GET /deployment/{deployment_id}/runs gives {data, meta}',
+    showing(deploymentRuns, (page) => page['data']),
+  ],
+  ...LIGHT.map(
+    (name) =>
+      [
+        `list.deployment.${name}`,
+        `each run in data shows \`${name}\``,
+        inPage(inEach((run) => without(run, name))),
+      ] as const,
+  ),
+  ['list.deployment.newest', 'the newest run comes first in data', inPage((runs) => [...runs].reverse())],
+  [
+    'list.deployment.duration.text',
+    '`duration` in data is text',
+    inPage(
+      inEach((run) => ({ ...run, duration: run['duration'] === null ? null : Number(run['duration']) })),
+    ),
+  ],
+  [
+    'list.deployment.unknown',
+    'runs of an unknown deployment: 404, `Deployment not found`',
+    telling(deploymentRuns, (answer) =>
+      answer.status === 404 ? answerOf(200, { data: [], meta: {} }) : answer,
+    ),
+  ],
+]);
+
+const DEPLOYMENTS = chapter('Real service: deployments', [
+  ['deployments.list', 'GET /deployments lists the deployments', answering(deployments, NOT_FOUND)],
+  ...DESCRIBED.map(
+    (name) =>
+      [
+        `deployment.${name}`,
+        `GET /deployment/{deployment_id} shows \`${name}\``,
+        showing(deployment, (value) => without(value, name)),
+      ] as const,
+  ),
+  [
+    'deployment.input_types.value',
+    'an input type has input_id and type',
+    showing(deployment, (value) => ({ ...value, input_types: [{ name: 'prompt' }] })),
+  ],
+  [
+    'prices.open',
+    'GET /platform/gpu-pricing needs no key',
+    answering(
+      (asked) => prices(asked) && asked.headers['authorization'] === undefined,
+      answerOf(401, { detail: '' }),
+    ),
+  ],
+  [
+    'prices.seven',
+    'there is a price for each of the seven GPUs, in dollars a second',
+    telling(prices, (answer) => withJson(answer, without(jsonOf(answer.body) as Json, 'L40S'))),
+  ],
+]);
+
+export { LISTED, LIGHT, DESCRIBED };
+export const LIST_RULES: readonly Rule[] = [...LISTS, ...DEPLOYMENTS];

@@ -1,0 +1,203 @@
+// The chapter "Resources and their fields": the rows of the Run's table, and what the other chapters say of a record.
+
+import { inEndedRun, inRun, refusingOrders, without, inOrder, showing, type Json } from '../lies.ts';
+import { chapter, type Lie, type Rule } from '../rule.ts';
+import { GPU_VALUES, RUN_FIELDS, VENDOR_GPU_VALUES, type RunField } from '../run-fields.ts';
+
+const put = (name: string, value: unknown): Lie => inRun((run) => ({ ...run, [name]: value }));
+
+const renamed = (name: string): Lie => inRun((run) => ({ ...without(run, name), [`${name}_`]: run[name] }));
+
+const WRONG: Readonly<Record<RunField['type'], unknown>> = {
+  string: 7,
+  number: '7',
+  boolean: 'yes',
+  object: 'none',
+  array: {},
+};
+
+const MALFORMED = {
+  // Another run's name would be a well-formed one.
+  uuid: (value: unknown): unknown => String(value).replaceAll('-', '').slice(1),
+  'date-time': (value: unknown): unknown => String(value).replace('T', ' '),
+} as const;
+
+const rowsOf = ({ name, type, format, only }: RunField): readonly Rule[] => [
+  ...chapter('Run', [
+    [`run.${name}`, `Get Run shows \`${name}\`, under exactly this name`, renamed(name), only],
+    [
+      `run.${name}.type`,
+      `\`${name}\` is of type ${type}, where it is not empty`,
+      put(name, WRONG[type]),
+      only,
+    ],
+  ]),
+  ...(format === undefined ? [] : formatOf(name, format)),
+];
+
+const formatOf = (name: string, format: NonNullable<RunField['format']>): readonly Rule[] =>
+  chapter('Run', [
+    [
+      `run.${name}.format`,
+      `\`${name}\` has the format ${format}`,
+      inRun((run) => (run[name] === null ? run : { ...run, [name]: MALFORMED[format](run[name]) })),
+    ],
+  ]);
+
+const FIELDS: readonly Rule[] = RUN_FIELDS.flatMap(rowsOf);
+
+const NOTES = chapter('Run', [
+  ['run.id.note', '`id` is the identifier of the run', inRun((run) => ({ ...run, id: run['machine_id'] }))],
+  [
+    'run.ended_at.utc',
+    '`ended_at` is in UTC',
+    inRun((run) => ({ ...run, ended_at: String(run['ended_at']).replace('Z', '+02:00') })),
+  ],
+  [
+    'run.webhook.note',
+    '`webhook` is the webhook target given at queue time, as it was given',
+    inRun((run) => ({ ...run, webhook: decodeURIComponent(String(run['webhook'])) })),
+  ],
+  [
+    'run.call-id.note',
+    '`worker_function_call_id` identifies one call: no two runs have the same',
+    put('worker_function_call_id', 'fc-01'),
+  ],
+]);
+
+const GPUS: readonly Rule[] = [
+  ...chapter(
+    'GPU values',
+    GPU_VALUES.map((gpu) => [`gpu.${gpu}`, `\`gpu\` may be ${gpu}`, refusingOrders((o) => o['gpu'] === gpu)]),
+  ),
+  ...chapter('GPU values', [
+    [
+      'gpu.exactly',
+      '`gpu` is one of the seven values and nothing else',
+      inOrder((order) => (order['gpu'] === 'H200' ? { ...order, gpu: 'H100' } : undefined)),
+      'specification',
+    ],
+    [
+      'gpu.spelling',
+      'a GPU is spelled exactly so',
+      inOrder((order) => (order['gpu'] === 't4' ? { ...order, gpu: 'T4' } : undefined)),
+    ],
+    [
+      'gpu.one',
+      '`gpu` is one value, no list of them',
+      inOrder((order) => (Array.isArray(order['gpu']) ? { ...order, gpu: order['gpu'][0] } : undefined)),
+    ],
+  ]),
+  ...chapter(
+    'Real service: GPU values',
+    VENDOR_GPU_VALUES.map((gpu) => [
+      `gpu.${gpu}`,
+      `\`gpu\` may be ${gpu} too`,
+      refusingOrders((order) => order['gpu'] === gpu),
+      'vendor',
+    ]),
+  ),
+];
+
+const never = (status: string): Lie =>
+  inRun((run) => ({ ...run, status, ended_at: null, outputs: [], run_duration: null }));
+
+const SERVICE = chapter('What the service does', [
+  ['does.execute', 'the service executes what was queued', never('not-started')],
+  [
+    'does.new-run',
+    'each order gives the identifier of a new run',
+    {
+      exchange: async (asked, pass, memory) => {
+        const answer = await pass(asked);
+        if (!asked.path.endsWith('/queue') || answer.status !== 200) return answer;
+        const first = memory.get('first') ?? answer.body.toString();
+        memory.set('first', first);
+        return { ...answer, body: Buffer.from(first) };
+      },
+    },
+  ],
+  [
+    'does.full-details',
+    'a run is read in full by its identifier',
+    inRun(({ id, status, ended_at }) => ({ id, status, ended_at })),
+  ],
+  ['record.status', 'a record carries its status', inRun((run) => ({ ...run, status: '' }))],
+  ['record.timing', 'a record carries its timing', inEndedRun((run) => ({ ...run, ...blank(run, /_at$/) }))],
+  ['record.gpu', 'a record carries its GPU', put('gpu', null)],
+  [
+    'record.webhook-settings',
+    'a record carries its webhook settings',
+    inRun((run) => ({ ...run, webhook: null, webhook_intermediate_status: false })),
+  ],
+  ['record.outputs', 'a record carries its outputs', put('outputs', [])],
+]);
+
+const blank = (run: Json, names: RegExp): Json =>
+  Object.fromEntries(Object.keys(run).flatMap((name) => (names.test(name) ? [[name, null]] : [])));
+
+const REAL = chapter('Real service: Get Run', [
+  ['run.workflow_api.absent', 'Get Run no longer shows `workflow_api`', put('workflow_api', {}), 'vendor'],
+  [
+    'run.modal_function_call_id',
+    "the call has the vendor's name too, with the same value",
+    inRun((run) => without(run, 'modal_function_call_id')),
+  ],
+  [
+    'run.call-id.shape',
+    'the identifier of a call is `fc-` and 26 letters and digits',
+    inRun((run) => ({ ...run, worker_function_call_id: '7', modal_function_call_id: '7' })),
+  ],
+  ['run.origin.api', '`origin` of a run that was queued here is `api`', put('origin', 'manual')],
+  [
+    'run.dates.digits',
+    'a date has six digits behind its seconds, or none, and a Z',
+    inRun((run) => ({ ...run, created_at: String(run['created_at']).replace('000Z', 'Z') })),
+  ],
+  [
+    'run.query',
+    "V1's way to read a run, `?run_id=`, works on the V2 base too, and shows the same",
+    showing(
+      ({ method, path }) => method === 'GET' && path.startsWith('/api/run?'),
+      (run) => without(run, 'run_duration'),
+    ),
+  ],
+  ['run.number.value', '`number` is 0', put('number', 1)],
+  ['run.is_realtime.value', '`is_realtime` is false', put('is_realtime', true)],
+  ['run.webhook_status.value', '`webhook_status` is never written', put('webhook_status', 'success')],
+  [
+    'run.progress.range',
+    '`progress` goes from 0 to 1',
+    inRun((run) => ({ ...run, progress: Number(run['progress']) * 100 })),
+  ],
+  [
+    'run.durations.seconds',
+    'durations are in seconds',
+    inRun((run) => ({ ...run, duration: run['duration'] === null ? null : Number(run['duration']) * 1000 })),
+  ],
+  ...(['duration', 'cold_start_duration', 'cold_start_duration_total', 'run_duration'] as const).map(
+    (name) =>
+      [
+        `run.${name}.value`,
+        DURATIONS(name),
+        inEndedRun((run) => ({ ...run, [name]: Number(run[name]) + 0.01 })),
+      ] as const,
+  ),
+  [
+    'run.machine_type.value',
+    '`machine_type` is one of the six kinds of machine',
+    put('machine_type', 'toaster'),
+  ],
+]);
+
+function DURATIONS(name: string): string {
+  const parts: Readonly<Record<string, string>> = {
+    duration: 'from created to ended',
+    cold_start_duration: 'from queued to started',
+    cold_start_duration_total: 'from created to started',
+    run_duration: 'from started to ended',
+  };
+  return `\`${name}\` lasts ${parts[name]}`;
+}
+
+export const RUN_RULES: readonly Rule[] = [...FIELDS, ...NOTES, ...GPUS, ...SERVICE, ...REAL];

@@ -1,0 +1,112 @@
+// The chapter "Versioning", and what the real service did on the base of V1.
+
+import {
+  answering,
+  answerOf,
+  asking,
+  at,
+  inRun,
+  isGetRun,
+  isQueue,
+  isV1,
+  refusingOrders,
+  telling,
+  without,
+  withJson,
+  jsonOf,
+  showing,
+  type Json,
+} from '../lies.ts';
+import { chapter, type Asked, type Lie, type Rule } from '../rule.ts';
+
+const NOT_FOUND = answerOf(404, 'Not Found', 'text/plain');
+const isV1Queue = (asked: Asked): boolean => isV1(asked) && asked.method === 'POST';
+const isV1Get = at(/^\/v1\/api\/run$/);
+const inV1 = (change: (run: Json) => Json): Lie => showing(isV1Get, change);
+
+const TABLE = chapter('Versioning', [
+  ['versions.v1.create', 'V1 creates a run by POST /run', answering(isV1Queue, NOT_FOUND)],
+  ['versions.v1.get', 'V1 gives the status of a run by GET /run', answering(isV1Get, NOT_FOUND)],
+  [
+    'versions.v1.get.query',
+    'V1 takes the run from the query parameter run_id',
+    {
+      exchange: (asked, pass, memory) => {
+        if (!isV1Get(asked)) return pass(asked);
+        const first = memory.get('first') ?? asked.path;
+        memory.set('first', first);
+        return pass({ ...asked, path: first });
+      },
+    },
+  ],
+  ['versions.v2.create', 'V2 creates a run by POST /run/deployment/queue', answering(isQueue, NOT_FOUND)],
+  ['versions.v2.get', 'V2 gives the status of a run by GET /run/{run_id}', answering(isGetRun, NOT_FOUND)],
+  [
+    'versions.base',
+    "V1 and V2 differ by their base address: V2's endpoints are not on the base of V1",
+    asking(isV1, (asked) => ({ ...asked, path: asked.path.replace('/v1/api/run/', '/api/run/') })),
+  ],
+  [
+    'migration.1',
+    'a client that has replaced the base address finds its runs of before',
+    {
+      exchange: async (asked, pass, memory) => {
+        const answer = await pass(asked);
+        if (isV1Queue(asked)) memory.set(String((jsonOf(answer.body) as Json)['run_id']), '');
+        const id = asked.path.split('/').at(-1) ?? '';
+        return isGetRun(asked) && memory.has(id) ? answerOf(404, { detail: 'Run not found' }) : answer;
+      },
+    },
+  ],
+  [
+    'migration.2',
+    'the node component is at v2.1.0 or later, where the service tells its version',
+    inRun((run) => ({ ...run, machine_version: 'v2.0.9' })),
+  ],
+  [
+    'migration.5',
+    'a run with a deployment_id and the flag provider_v2 can be queued and comes to its end',
+    refusingOrders((order) => Array.isArray(order['flags'])),
+  ],
+]);
+
+const REAL = chapter('Real service: V1', [
+  ['v1.answer', 'POST /run answers {run_id}', showing(isV1Queue, ({ run_id }) => ({ id: run_id }))],
+  [
+    'v1.401',
+    'who is not let in gets 401 in plain text',
+    telling(
+      (asked, { status }) => isV1(asked) && status === 401,
+      () => answerOf(401, { detail: 'Invalid or expired token' }),
+    ),
+  ],
+  [
+    'v1.500',
+    'an order that cannot be: 500 and {error}',
+    telling(
+      (asked, { status }) => isV1Queue(asked) && status === 500,
+      (answer) => ({ ...withJson(answer, { detail: [] }), status: 422 }),
+    ),
+  ],
+  [
+    'v1.400',
+    'an unknown run: 400 and {code, message: "Workflow not found"}',
+    telling(
+      (asked, { status }) => isV1Get(asked) && status === 400,
+      () => answerOf(404, { detail: 'Run not found' }),
+    ),
+  ],
+  [
+    'v1.fields',
+    'a run shows neither updated_at nor gpu_event_id, no durations and no number',
+    inV1((run) => ({ ...run, updated_at: run['created_at'] })),
+  ],
+  ['v1.run_log', 'a run shows run_log', inV1((run) => without(run, 'run_log'))],
+  [
+    'v1.outputs',
+    'an output is {data}',
+    inV1((run) => ({ ...run, outputs: (run['outputs'] as Json[]).map((one) => ({ ...one, id: '1' })) })),
+  ],
+]);
+
+export const VERSION_RULES: readonly Rule[] = [...TABLE, ...REAL];

@@ -1,0 +1,163 @@
+// How the cases ask: real HTTP, and nothing of our own client. What several cases look at is queued once.
+
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Agent, request } from 'undici';
+import type { Json } from './lies.ts';
+import { openInboxes, type Inboxes } from './receiver.ts';
+import type { Target } from './target.ts';
+
+export type Answer = {
+  readonly status: number;
+  readonly type: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+  /** The body where it is a JSON object or list, else an empty object. */
+  readonly json: Json;
+};
+
+export type Question = {
+  readonly json?: unknown;
+  readonly body?: string;
+  /** Undefined takes a header away. */
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly base?: string;
+};
+
+/** One entry of a validation failure. */
+export type Problem = { readonly loc: unknown[]; readonly msg: unknown; readonly type: unknown } & Json;
+
+export type Service = Target & {
+  ask(method: string, path: string, question?: Question): Promise<Answer>;
+  /** POSTs an order to Queue Run; `deployment_id` is the target's where the order has none. */
+  order(order?: Json, question?: Question): Promise<Answer>;
+  /** Queues a run that must be taken, and gives its id. */
+  queue(order?: Json): Promise<string>;
+  /** Sends an order that must be refused in the shape of a validation failure. */
+  refused(order: Json): Promise<readonly Problem[]>;
+  run(id: string): Promise<Json>;
+  until(id: string, done: (run: Json) => boolean): Promise<Json>;
+  ended(id: string): Promise<Json>;
+  /** What `make` gives, made once for all cases. */
+  once<Value>(name: string, make: () => Promise<Value>): Promise<Value>;
+  readonly inboxes: Inboxes;
+  close(): Promise<void>;
+};
+
+/** Who is about to be asked under no rule at all. */
+export const NOBODY = '3f2b8c1e-5d6a-4b7c-8d9e-0a1b2c3d4e5f';
+export const QUEUE = '/run/deployment/queue';
+
+export async function openService(target: Target): Promise<Service> {
+  const agent = new Agent({ connections: 16 });
+  const inboxes = await openInboxes(target.patienceMs);
+  const made = new Map<string, Promise<unknown>>();
+
+  async function ask(method: string, path: string, question: Question = {}): Promise<Answer> {
+    const { json, body = json === undefined ? undefined : JSON.stringify(json) } = question;
+    const headers = {
+      authorization: `Bearer ${target.key}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...question.headers,
+    };
+    const answer = await request(`${question.base ?? target.base}${path}`, {
+      dispatcher: agent,
+      method: method as 'GET',
+      headers: Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined)),
+      ...(body === undefined ? {} : { body }),
+    });
+    const text = await answer.body.text();
+    const type = String(answer.headers['content-type'] ?? '');
+    const isJson = type.startsWith('application/json');
+    return {
+      status: answer.statusCode,
+      type,
+      headers: answer.headers,
+      text,
+      json: isJson ? (JSON.parse(text) as Json) : {},
+    };
+  }
+
+  const order: Service['order'] = (given = {}, question = {}) => {
+    const json = { deployment_id: target.deploymentId, ...given };
+    return ask('POST', QUEUE, { json, ...question });
+  };
+
+  async function queue(given: Json = {}): Promise<string> {
+    const answer = await order(given);
+    assert.ok(isSuccess(answer), `Queue Run answered ${answer.status}: ${answer.text}`);
+    return String(answer.json['run_id']);
+  }
+
+  async function run(id: string): Promise<Json> {
+    const answer = await ask('GET', `/run/${id}`);
+    assert.ok(isSuccess(answer), `Get Run answered ${answer.status}: ${answer.text}`);
+    return answer.json;
+  }
+
+  async function until(id: string, done: (run: Json) => boolean): Promise<Json> {
+    const deadlineMs = Date.now() + target.patienceMs;
+    for (;;) {
+      const seen = await run(id);
+      if (done(seen)) return seen;
+      assert.ok(
+        Date.now() < deadlineMs,
+        `after ${target.patienceMs} ms the run is ${String(seen['status'])}`,
+      );
+      await pause(target.pauseMs);
+    }
+  }
+
+  return {
+    ...target,
+    ask,
+    order,
+    queue,
+    run,
+    until,
+    inboxes,
+    ended: (id) => until(id, isEnded),
+    refused: async (given) => problemsOf(await order(given)),
+    once<Value>(name: string, make: () => Promise<Value>): Promise<Value> {
+      const old = made.get(name) as Promise<Value> | undefined;
+      if (old !== undefined) return old;
+      const fresh = make();
+      made.set(name, fresh);
+      return fresh;
+    },
+    close: async () => {
+      await inboxes.close();
+      await agent.destroy();
+    },
+  };
+}
+
+const isSuccess = ({ status }: Answer): boolean => status >= 200 && status < 300;
+
+export const isEnded = (run: Json): boolean =>
+  ['success', 'failed', 'timeout', 'cancelled'].includes(String(run['status']));
+
+/** The problems that an answer names, which must be a validation failure as the specification has it. */
+export function problemsOf(answer: Answer): readonly Problem[] {
+  assert.ok(!isSuccess(answer), `it was taken: ${answer.text}`);
+  const { detail } = answer.json;
+  assert.ok(Array.isArray(detail) && detail.length > 0, `no list of problems: ${answer.text}`);
+  for (const problem of detail as Json[]) {
+    assert.equal(typeof problem, 'object');
+    assert.ok('loc' in problem && 'msg' in problem && 'type' in problem, JSON.stringify(problem));
+  }
+  return detail as Problem[];
+}
+
+/** The order of the run that most cases look at: it says something about every field that can be asked for. */
+export const FULL_ORDER = {
+  inputs: { prompt: 'a cat', seed: 7, steps: 20, tags: ['a', 'b'] },
+  webhook: 'https://runsheet.invalid/hook/1?a=b&c=%20d',
+  webhook_intermediate_status: true,
+  gpu: 'L4',
+  flags: ['provider_v2'],
+} as const;
+
+/** A run of `FULL_ORDER` that has ended. */
+export const finished = (service: Service): Promise<Json> =>
+  service.once('finished', async () => service.ended(await service.queue(FULL_ORDER)));
