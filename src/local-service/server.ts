@@ -10,6 +10,7 @@ import type { DeploymentSpec } from './deployments.ts';
 import { serveControl } from './routes/control.ts';
 import { serveFiles } from './routes/files.ts';
 import { serveLists } from './routes/lists.ts';
+import { serveReference } from './routes/reference.ts';
 import { refuseTheRest } from './routes/refusals.ts';
 import { serveV1 } from './routes/v1.ts';
 import { serveRuns } from './routes/v2.ts';
@@ -52,6 +53,8 @@ export type LocalService = {
   readonly base: string;
   /** The same of V1. */
   readonly legacyBase: string;
+  /** All that it answers to, as `GET /api/run/:run_id`. */
+  readonly routes: readonly string[];
   stats(): Stats;
   /** Stops time, ends every connection and closes the database. Runs go on when a service opens it again. */
   close(): Promise<void>;
@@ -64,7 +67,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   const { host = '127.0.0.1', log = () => undefined } = options;
   if (!(options.speed > 0)) throw problem('E602', { what: `a speed of ${options.speed} stops all time` });
   const service = createService({ behaviour: 'specification', ...options, log });
-  const app = createApp(service, options.tokens);
+  const { app, routes } = createApp(service, options.tokens);
   try {
     const url = await listen(app, host, options.port);
     service.open(url);
@@ -73,6 +76,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       url,
       base: `${url}${API}`,
       legacyBase: `${url}${V1}`,
+      routes,
       stats: service.stats,
       close: closeOnce(app, service),
     };
@@ -82,13 +86,20 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   }
 }
 
-function createApp(service: LivingService, tokens: readonly string[]): FastifyInstance {
+function createApp(
+  service: LivingService,
+  tokens: readonly string[],
+): { readonly app: FastifyInstance; readonly routes: readonly string[] } {
   const app = Fastify({
     forceCloseConnections: true,
     bodyLimit: BODY_LIMIT_BYTES,
     exposeHeadRoutes: false,
     frameworkErrors: (error, _request, reply: FastifyReply) =>
       void reply.code(400).send(refusalToWire(error.message)),
+  });
+  const routes: string[] = [];
+  app.addHook('onRoute', ({ method, url, config }) => {
+    if (config?.refuses !== true) routes.push(...[method].flat().map((one) => `${one} ${url}`));
   });
   const known = openTokens(tokens);
   app.decorateRequest('owner', '');
@@ -101,6 +112,7 @@ function createApp(service: LivingService, tokens: readonly string[]): FastifyIn
     (api, _options, done) => {
       serveRuns(api, service);
       serveLists(api, service);
+      serveReference(api, service);
       done();
     },
     { prefix: API },
@@ -108,7 +120,7 @@ function createApp(service: LivingService, tokens: readonly string[]): FastifyIn
   serveV1(app, service);
   serveFiles(app, service);
   serveControl(app, service, known);
-  return app;
+  return { app, routes };
 }
 
 async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {

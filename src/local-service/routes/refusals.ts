@@ -11,6 +11,13 @@ import type {
 import type { z } from 'zod';
 import { refusalsOf, refusalToWire, type Refusal } from '../../run-service/contract/refusal.ts';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the route is there to say no. */
+    refuses?: boolean;
+  }
+}
+
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const satisfies HTTPMethods[];
 type Method = (typeof METHODS)[number];
 
@@ -52,6 +59,7 @@ export function route(
   app.route({
     method: others,
     url,
+    config: { refuses: true },
     onRequest: (request, reply) => void refuse(request, reply),
     handler: refuse,
   });

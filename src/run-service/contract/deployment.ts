@@ -1,6 +1,8 @@
 // Deployments and prices on the wire. Both lie beyond the specification: a service may have neither.
 
 import { z } from 'zod';
+import type { deploymentShown, inputTypeShown } from './shown/answers.ts';
+import type { Shown } from './shown/fields.ts';
 
 const text = z.string().nullish();
 const number = z.number().nullish();
@@ -69,7 +71,7 @@ export type DeploymentRecord = {
   readonly inputTypes: readonly InputType[] | undefined;
 };
 
-const inputTypeToWire = (input: InputType): object => ({
+const inputTypeToWire = (input: InputType): Shown<typeof inputTypeShown> => ({
   input_id: input.name,
   type: input.type,
   required: input.required,
@@ -79,7 +81,7 @@ const inputTypeToWire = (input: InputType): object => ({
   ...(input.options === undefined ? {} : { enum_options: input.options }),
 });
 
-export const deploymentToWire = (deployment: DeploymentRecord): object => ({
+export const deploymentToWire = (deployment: DeploymentRecord): Shown<typeof deploymentShown> => ({
   id: deployment.id,
   name: deployment.name,
   workflow_id: deployment.workflowId,

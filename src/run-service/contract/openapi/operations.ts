@@ -1,0 +1,258 @@
+// The table of operations.
+
+import { z } from 'zod';
+import {
+  deploymentPathSchema,
+  deploymentRunsQuerySchema,
+  PATHS,
+  runPathSchema,
+  runQuerySchema,
+  workflowPathSchema,
+  workflowRunsQuerySchema,
+} from '../paths.ts';
+import { EXAMPLES } from './examples.ts';
+import { json, sentence, withParameters, withToken, type Answer, type Operation } from './operation.ts';
+import type { Schemas } from './schemas.ts';
+
+const runNotFound = sentence('There is no such run', 'Run not found');
+const notYours = sentence(
+  'The run belongs to another owner',
+  'You are not authorized to access this resource',
+);
+const deploymentNotFound = sentence('There is no such deployment', 'Deployment not found');
+
+const ofOneRun = (success: Answer): Operation['answers'] =>
+  withParameters({ 200: success, 403: notYours, 404: runNotFound });
+/** With the fields that this behaviour shows. */
+const exampleRun = ({ Run }: Schemas): object =>
+  Object.fromEntries(Object.entries(EXAMPLES.run).filter(([name]) => name in Run.shape));
+const tooLarge = sentence('The body is larger than 16 MiB', 'Request body is too large');
+
+/** Every operation under the two bases. */
+export const operationsFor = (schemas: Schemas): readonly Operation[] => [
+  ...runOperations(schemas),
+  ...listOperations(schemas),
+  ...deploymentOperations(schemas),
+  ...platformOperations(schemas),
+  ...legacyOperations(schemas),
+];
+
+const queueRun = (schemas: Schemas): Operation => ({
+  id: 'queueRun',
+  base: 'v2',
+  method: 'post',
+  path: PATHS.queue,
+  group: 'Runs',
+  summary: 'Queue Run',
+  description:
+    'When the body contains a valid deployment_id, then a run is created and its identifier is returned in run_id. Fields that are not described are ignored. There is no idempotency: each call creates a run.',
+  body: { type: 'application/json', schema: schemas.Order, example: EXAMPLES.order },
+  answers: withToken({
+    200: json('The run is created', schemas.QueueAnswer, EXAMPLES.queued),
+    404: deploymentNotFound,
+    413: tooLarge,
+    422: json('deployment_id is missing or invalid, or another field is', schemas.ValidationFailure, {
+      detail: [
+        { type: 'missing', loc: ['body', 'deployment_id'], msg: 'Field required', input: { inputs: {} } },
+      ],
+    }),
+    429: sentence('Too many requests; only where the fault `busy` is on', 'Too Many Requests'),
+  }),
+});
+
+const runOperations = (schemas: Schemas): readonly Operation[] => [
+  queueRun(schemas),
+  {
+    id: 'getRun',
+    base: 'v2',
+    method: 'get',
+    path: PATHS.run,
+    group: 'Runs',
+    summary: 'Get Run',
+    description:
+      "When run_id is a valid uuid of an existing run, then the response body is that run's record. When run_id is malformed, then the response body has the validation error shape.",
+    params: runPathSchema,
+    answers: ofOneRun(json('The run', schemas.Run, exampleRun(schemas))),
+  },
+  {
+    id: 'getRunByQuery',
+    base: 'v2',
+    method: 'get',
+    path: PATHS.runByQuery,
+    group: 'Runs',
+    summary: 'Get Run, named in the query',
+    description: 'The same run, named as V1 names it.',
+    query: runQuerySchema,
+    answers: ofOneRun(json('The run', schemas.Run, exampleRun(schemas))),
+  },
+  {
+    id: 'cancelRun',
+    base: 'v2',
+    method: 'post',
+    path: PATHS.cancel,
+    group: 'Runs',
+    summary: 'Cancel a run',
+    description:
+      'Ends the run wherever it is. A run that has ended stays as it is, and the answer is the same.',
+    params: runPathSchema,
+    answers: ofOneRun(
+      json('The run has ended', schemas.CancelAnswer, { status: 'success', message: 'Function cancelled' }),
+    ),
+  },
+];
+
+const listOperations = (schemas: Schemas): readonly Operation[] => [
+  {
+    id: 'listWorkflowRuns',
+    base: 'v2',
+    method: 'get',
+    path: PATHS.workflowRuns,
+    group: 'Run lists',
+    summary: 'Runs of a workflow',
+    description: 'Your runs of the workflow, newest first, each with its webhook and its deployment.',
+    params: workflowPathSchema,
+    query: workflowRunsQuerySchema,
+    answers: withParameters({
+      200: json('The runs', z.array(schemas.ListedRun), EXAMPLES.listedRuns),
+      404: sentence('There is no such workflow', 'Workflow not found'),
+    }),
+  },
+  {
+    id: 'listDeploymentRuns',
+    base: 'v2',
+    method: 'get',
+    path: PATHS.deploymentRuns,
+    group: 'Run lists',
+    summary: 'Runs of a deployment',
+    description: 'Your runs of the deployment, newest first, with few fields each.',
+    params: deploymentPathSchema,
+    query: deploymentRunsQuerySchema,
+    answers: withParameters({
+      200: json('A page of runs', schemas.RunPage, EXAMPLES.runPage),
+      404: deploymentNotFound,
+    }),
+  },
+];
+
+const deploymentOperations = (schemas: Schemas): readonly Operation[] => [
+  {
+    id: 'listDeployments',
+    base: 'v2',
+    method: 'get',
+    path: PATHS.deployments,
+    group: 'Deployments',
+    summary: 'All deployments',
+    description: 'Every deployment that can be queued for, with its inputs.',
+    answers: withToken({
+      200: json('The deployments', z.array(schemas.Deployment), [EXAMPLES.deployment]),
+    }),
+  },
+  {
+    id: 'getDeployment',
+    base: 'v2',
+    method: 'get',
+    path: PATHS.deployment,
+    group: 'Deployments',
+    summary: 'One deployment',
+    description: 'The deployment with its inputs.',
+    params: deploymentPathSchema,
+    answers: withParameters({
+      200: json('The deployment', schemas.Deployment, EXAMPLES.deployment),
+      404: deploymentNotFound,
+    }),
+  },
+];
+
+const platformOperations = (schemas: Schemas): readonly Operation[] => [
+  {
+    id: 'getPricing',
+    base: 'v2',
+    method: 'get',
+    path: PATHS.pricing,
+    group: 'Platform',
+    summary: 'Prices',
+    description: 'What a second of each GPU costs.',
+    open: true,
+    answers: { 200: json('The prices', schemas.Pricing, EXAMPLES.pricing) },
+  },
+  {
+    id: 'getProfile',
+    base: 'v2',
+    method: 'get',
+    path: PATHS.profile,
+    group: 'Platform',
+    summary: 'How this service wishes to be asked',
+    description: 'Only a local run service answers: a client need not wait here as it does for the real one.',
+    answers: withToken({
+      200: json('The profile', schemas.Profile, {
+        rehearsal: true,
+        post_deadline_ms: 10_000,
+        list_gap_ms: 1_000,
+        settle_ms: 0,
+        settle_without_control_ms: 3_000,
+        poll_interval_ms: 250,
+      }),
+    }),
+  },
+  {
+    id: 'getDocument',
+    base: 'v2',
+    method: 'get',
+    path: PATHS.openapi,
+    group: 'Platform',
+    summary: 'This document',
+    description: 'OpenAPI 3.1, generated from the schemas that the service itself is checked with.',
+    open: true,
+    answers: { 200: json('The document', z.looseObject({ openapi: z.literal('3.1.1') })) },
+  },
+  {
+    id: 'getDocumentPage',
+    base: 'v2',
+    method: 'get',
+    path: PATHS.docs,
+    group: 'Platform',
+    summary: 'This document as a page',
+    description: 'Without scripts, and without anything from elsewhere.',
+    open: true,
+    answers: { 200: { type: 'text/html', description: 'The page', schema: z.string() } },
+  },
+];
+
+const text401 = { type: 'text/plain', description: 'No token, or one that is not valid', schema: z.string() };
+
+const legacyOperations = (schemas: Schemas): readonly Operation[] => [
+  {
+    id: 'v1CreateRun',
+    base: 'v1',
+    method: 'post',
+    path: '/run',
+    group: 'V1 (legacy)',
+    summary: 'Create run',
+    description: 'Queue Run as V1 has it. Whatever is wrong with a request answers 500.',
+    body: { type: 'application/json', schema: schemas.Order, example: EXAMPLES.order },
+    answers: {
+      200: json('The run is created', schemas.QueueAnswer, EXAMPLES.queued),
+      401: text401,
+      413: tooLarge,
+      500: json('The request is wrong', schemas.V1Error, { error: 'Invalid request body' }),
+    },
+  },
+  {
+    id: 'v1GetRun',
+    base: 'v1',
+    method: 'get',
+    path: '/run',
+    group: 'V1 (legacy)',
+    summary: 'Get run status',
+    description: 'The run as V1 shows it: without what V2 added, and its outputs without their frame.',
+    query: runQuerySchema,
+    answers: {
+      200: json('The run', schemas.V1Run, EXAMPLES.v1Run),
+      400: json('There is no such run of yours', schemas.V1NotFound, {
+        code: '400',
+        message: 'Workflow not found',
+      }),
+      401: text401,
+    },
+  },
+];
