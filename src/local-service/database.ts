@@ -4,6 +4,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { problem, reasonOf } from '../errors.ts';
 import type { Status } from '../run-service/contract/run.ts';
+import { glancesOf, type Glance } from './glance.ts';
 import type { Plan } from './plan.ts';
 
 /** A run as it is stored. Times are milliseconds since 1970; the plan's are null until a container took the run. */
@@ -80,6 +81,8 @@ export type Database = {
   sold(): Readonly<Record<string, number>>;
   /** Every run that has not ended, oldest first. */
   alive(): readonly LiveRow[];
+  /** As {@link glancesOf}. */
+  glance(busy: number, most: { readonly next: number; readonly ended: number }): Glance;
   close(): void;
 };
 
@@ -134,6 +137,7 @@ export function openDatabase(file: string): Database {
     byStatus: () => totals(byStatus),
     sold: () => totals(sold),
     alive: () => rows<LiveRow>(alive),
+    glance: glancesOf(db),
     close: () => db.close(),
   };
 }

@@ -34,8 +34,11 @@ export type Machines<T extends Ticket> = {
   hold(container: Container): void;
   /** The run in the container is over; the container is idle, and the next in line may take it at once. */
   release(container: Container): void;
-  readonly census: () => { readonly waiting: number; readonly busy: number; readonly idle: number };
+  readonly census: () => Census;
+  /** The same for each deployment that has had a run. */
+  readonly pools: () => readonly (Census & { readonly deploymentId: string })[];
 };
+type Census = { readonly waiting: number; readonly busy: number; readonly idle: number };
 
 type Idle = { readonly container: Container; readonly sinceMs: number };
 type Pool<T> = {
@@ -106,6 +109,7 @@ export function createMachines<T extends Ticket>(hands: {
       watchIdle(pool);
     },
     census: () => census([...pools.values()]),
+    pools: () => [...pools].map(([deploymentId, pool]) => ({ deploymentId, ...census([pool]) })),
   };
 }
 
@@ -159,7 +163,7 @@ function dropCold<T>(pool: Pool<T>, nowMs: number): void {
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
 
-const census = <T>(pools: readonly Pool<T>[]): ReturnType<Machines<Ticket>['census']> => ({
+const census = <T>(pools: readonly Pool<T>[]): Census => ({
   waiting: sum(pools.map((pool) => pool.line.size)),
   busy: sum(pools.map((pool) => pool.busy)),
   idle: sum(pools.map((pool) => pool.idling)),

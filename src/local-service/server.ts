@@ -10,10 +10,12 @@ import type { DeploymentSpec } from './deployments.ts';
 import { serveControl } from './routes/control.ts';
 import { serveFiles } from './routes/files.ts';
 import { serveLists } from './routes/lists.ts';
+import { serveLive } from './routes/live.ts';
 import { serveReference } from './routes/reference.ts';
 import { refuseTheRest } from './routes/refusals.ts';
 import { serveV1 } from './routes/v1.ts';
 import { serveRuns } from './routes/v2.ts';
+import { isLoopback } from './webhook-target.ts';
 import { createService, type LivingService, type Log, type Stats } from './service.ts';
 
 export {
@@ -67,7 +69,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   const { host = '127.0.0.1', log = () => undefined } = options;
   if (!(options.speed > 0)) throw problem('E602', { what: `a speed of ${options.speed} stops all time` });
   const service = createService({ behaviour: 'specification', ...options, log });
-  const { app, routes } = createApp(service, options.tokens);
+  const { app, routes } = createApp(service, options.tokens, isLoopback(spelled(host)));
   try {
     const url = await listen(app, host, options.port);
     service.open(url);
@@ -89,6 +91,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
 function createApp(
   service: LivingService,
   tokens: readonly string[],
+  listensHere: boolean,
 ): { readonly app: FastifyInstance; readonly routes: readonly string[] } {
   const app = Fastify({
     forceCloseConnections: true,
@@ -119,6 +122,7 @@ function createApp(
   );
   serveV1(app, service);
   serveFiles(app, service);
+  serveLive(app, service, listensHere);
   serveControl(app, service, known);
   return { app, routes };
 }
@@ -136,8 +140,11 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
 /** The address by which this machine itself reaches what listens on `host`. */
 function reachable(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
-  return host.includes(':') ? `[${host}]` : host;
+  return spelled(host);
 }
+
+/** As a URL has it. */
+const spelled = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
 function closeOnce(app: FastifyInstance, service: LivingService): () => Promise<void> {
   let closed: Promise<void> | undefined;
