@@ -12,7 +12,7 @@ const WORKING_MAX = 24;
 const WORDS_MAX = 160;
 
 /** A run as the page shows it. */
-export type LiveRun = {
+type ShownRun = {
   readonly id: string;
   readonly number: number;
   readonly deployment: string;
@@ -39,9 +39,9 @@ export type Live = {
   readonly behaviour: string;
   readonly runs: number;
   readonly pools: readonly Pool[];
-  readonly atWork: readonly LiveRun[];
-  readonly next: readonly LiveRun[];
-  readonly ended: readonly LiveRun[];
+  readonly atWork: readonly ShownRun[];
+  readonly next: readonly ShownRun[];
+  readonly ended: readonly ShownRun[];
 };
 
 export function liveOf(service: Service): Live {
@@ -49,7 +49,7 @@ export function liveOf(service: Service): Live {
   const busy = pools.reduce((sum, pool) => sum + pool.busy, 0);
   const glance = service.database.glance(Math.min(busy, WORKING_MAX), MOST);
   const nowMs = service.clock.now();
-  const shown = (row: RunRow): LiveRun => shownRun(service, row, nowMs);
+  const shown = (row: RunRow): ShownRun => shownRun(service, row, nowMs);
   return {
     behaviour: service.behaviour.name,
     runs: glance.runs,
@@ -69,7 +69,7 @@ function poolsOf({ deployments, runs }: Service): readonly Pool[] {
   });
 }
 
-function shownRun({ deployments, origin }: Service, row: RunRow, nowMs: number): LiveRun {
+function shownRun({ deployments, origin }: Service, row: RunRow, nowMs: number): ShownRun {
   const record = recordOf(row, nowMs, origin());
   const { id, status, liveStatus, progress, queuedAtMs, endedAtMs, createdAtMs } = record;
   return {

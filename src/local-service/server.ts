@@ -1,7 +1,7 @@
 // The local run service: the run service on one machine, in one process, over real HTTP. This file puts the service
 // behind its sockets, and takes it down again.
 
-import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { problem, reasonOf } from '../errors.ts';
 import { refusalToWire } from '../run-service/contract/refusal.ts';
 import { API, authentication, openTokens, V1 } from './auth.ts';
@@ -110,6 +110,7 @@ function createApp(
   // Bodies stay text: which types are read, and how numbers are, is decided where they are used.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  app.addHook('onRequest', readAnyType);
   refuseTheRest(app, service.log);
   void app.register(
     (api, _options, done) => {
@@ -125,6 +126,15 @@ function createApp(
   serveLive(app, service, listensHere);
   serveControl(app, service, known);
   return { app, routes };
+}
+
+const MEDIA_TYPE = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(;|$)/;
+
+// What is no media type is no JSON either; the framework would refuse it before anyone could say so.
+function readAnyType({ headers }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  const type = headers['content-type'];
+  if (type !== undefined && !MEDIA_TYPE.test(type)) headers['content-type'] = 'application/octet-stream';
+  done();
 }
 
 async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {

@@ -4,10 +4,10 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { request } from 'undici';
 
-type JsonSchema = Readonly<Record<string, unknown>>;
+export type JsonSchema = Readonly<Record<string, unknown>>;
 type Media = { readonly schema?: JsonSchema };
 type Content = Readonly<Record<string, Media>>;
-type OperationOf = {
+export type OperationOf = {
   readonly operationId: string;
   readonly parameters?: readonly {
     readonly name: string;
