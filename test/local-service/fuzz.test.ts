@@ -46,7 +46,9 @@ describe.each(['specification', 'vendor'] as const)('a service that behaves by t
       }
     }
     // Nothing that only refuses, or only takes, has shown much.
-    const reached = Object.fromEntries([...seen].map(([id, statuses]) => [id, [...statuses].sort()]));
+    const reached = Object.fromEntries(
+      [...seen].map(([id, statuses]) => [id, [...statuses].sort((a, b) => a - b)]),
+    );
     expect(reached).toMatchObject({
       queueRun: [200, 401, 404, 422],
       getRun: expect.arrayContaining([200, 400, 401, 403, 404, 422]),
@@ -59,6 +61,20 @@ describe.each(['specification', 'vendor'] as const)('a service that behaves by t
     expect(Object.entries(reached).filter(([, statuses]) => !statuses.includes(200))).toEqual([]);
   });
 });
+
+it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY'])(
+  'where the document has no %s, the answer is 405 and says what it has',
+  async (method) => {
+    const { service, ask } = await openService();
+    const { document } = await openDocument(service.url);
+    for (const [path, methods] of Object.entries(document.paths)) {
+      if (method.toLowerCase() in methods) continue;
+      const answer = await ask(method, path.replaceAll(/\{\w+\}/g, 'any'));
+      const allowed = String(answer.headers['allow']).toLowerCase().split(', ').sort();
+      expect([path, answer.status, allowed]).toEqual([path, 405, Object.keys(methods).sort()]);
+    }
+  },
+);
 
 type Answer = { readonly status: number; readonly headers: object; readonly text: string };
 
@@ -83,7 +99,7 @@ function sender(url: string): (one: Fuzzed) => Promise<Answer> {
     const answer = await agent.request({
       origin: url,
       path,
-      method: method as 'GET',
+      method,
       headers,
       body: body ?? null,
     });

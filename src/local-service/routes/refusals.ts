@@ -18,7 +18,17 @@ declare module 'fastify' {
   }
 }
 
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const satisfies HTTPMethods[];
+const METHODS = [
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+  'TRACE',
+  'QUERY',
+] as const satisfies HTTPMethods[];
 type Method = (typeof METHODS)[number];
 
 export const notFound = (reply: FastifyReply, what = 'Not Found'): FastifyReply =>

@@ -229,7 +229,7 @@ const legacyOperations = (schemas: Schemas): readonly Operation[] => [
     group: 'V1 (legacy)',
     summary: 'Create run',
     description: 'Queue Run as V1 has it. Whatever is wrong with a request answers 500.',
-    body: { type: 'application/json', schema: schemas.Order, example: EXAMPLES.order },
+    body: { type: 'application/json', schema: schemas.V1Order, example: EXAMPLES.order },
     answers: {
       200: json('The run is created', schemas.QueueAnswer, EXAMPLES.queued),
       401: text401,

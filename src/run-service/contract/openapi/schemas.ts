@@ -23,6 +23,7 @@ export function schemasFor(dialect: Dialect) {
     V1Run: v1RunShown.extend({ gpu }),
     Output: outputShown,
     Order: orderFor(dialect),
+    V1Order: freeOrderFor(dialect),
     QueueAnswer: answers.queueAnswerShown,
     CancelAnswer: answers.cancelAnswerShown,
     Webhook: answers.webhookShown,
@@ -37,9 +38,12 @@ export function schemasFor(dialect: Dialect) {
 }
 export type Schemas = ReturnType<typeof schemasFor>;
 
-/** What Queue Run is asked, before it is read. */
+/** What V1 is asked, before it is read: it never minds what inputs hold. */
+const freeOrderFor = ({ gpus }: Dialect) => queueRequestSchemaFor(gpus).in;
+
+/** The same of Queue Run. */
 function orderFor(dialect: Dialect) {
-  const order = queueRequestSchemaFor(dialect.gpus).in;
+  const order = freeOrderFor(dialect);
   if (dialect.freeFormInputs) return order;
   return order.extend({
     inputs: z
