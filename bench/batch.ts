@@ -63,7 +63,7 @@ async function makeBatch(order: BatchOrder): Promise<Intake> {
       again: false,
       options: { map: {}, set: {}, drop: [], types: {} },
       deployment: await findDeployment(service, order.deployment),
-      service: { base: order.base, rehearsal: true, timing: profile, prices: {} },
+      service: { base: order.base, api: 'v2', rehearsal: true, timing: profile, prices: {} },
       cap: order.cap,
       retries: 0,
       webhooks: !order.poll,
@@ -119,4 +119,4 @@ const serviceOf = ({ base, folder }: Pick<BatchOrder, 'base' | 'folder'>) =>
   openServices(
     { home: folder, apiUrl: base, apiKey: () => keyFromEnvironment(KEY, 'the benchmark') },
     openTransport(4),
-  ).at(base);
+  ).at({ base, api: 'v2' });

@@ -1,4 +1,4 @@
-// npm run bench [-- --postgres] [-- --only throughput|start|steady|memory]: measures, and writes docs/benchmarks.md. What
+// npm run bench [-- --postgres] [-- --only throughput|start|steady|memory|service]: measures, and writes docs/benchmarks.md. What
 // is not measured this time keeps the figures of the last time, which lie beside the page.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { measureMemory } from './memory.ts';
 import { pageOf, type Figures } from './page.ts';
 import type { Backend } from './place.ts';
+import { measureService } from './service.ts';
 import { measureStart } from './start.ts';
 import { measureSteady } from './steady.ts';
 import { measureThroughput, type Throughput } from './throughput.ts';
@@ -34,6 +35,11 @@ if (wants('steady'))
   figures = {
     ...figures,
     steady: [await measureSteady('dev server', 2), await measureSteady('dev server', 10)],
+  };
+if (wants('service'))
+  figures = {
+    ...figures,
+    service: [await measureService(1_000, 2_000), await measureService(2_000, 4_000)],
   };
 if (wants('memory')) figures = { ...figures, memory: await measureMemory('dev server') };
 

@@ -2,6 +2,7 @@
 
 import { availableParallelism } from 'node:os';
 import type { Memory } from './memory.ts';
+import type { ServiceLoad } from './service.ts';
 import type { Start } from './start.ts';
 import type { Steady } from './steady.ts';
 import type { Throughput } from './throughput.ts';
@@ -11,9 +12,10 @@ export type Figures = {
   readonly start: Start | undefined;
   readonly steady: readonly Steady[];
   readonly memory: readonly Memory[];
+  readonly service?: readonly ServiceLoad[];
 };
 
-export function pageOf({ throughput, start, steady, memory }: Figures): string {
+export function pageOf({ throughput, start, steady, memory, service = [] }: Figures): string {
   const [first] = throughput;
   return [
     '# Benchmarks',
@@ -65,6 +67,23 @@ export function pageOf({ throughput, start, steady, memory }: Figures): string {
     table(
       ['rows', 'peak MB', 'rows/s, files and results included'],
       memory.map((one) => [String(one.rows), one.peakMb.toFixed(0), one.rowsPerSecond.toFixed(0)]),
+    ),
+    '',
+    '## The local run service by itself',
+    '',
+    'One process, its clients on the same machine, orders and questions at a fixed rate; each run lives on through its five statuses meanwhile. Latencies from when a call was due.',
+    '',
+    table(
+      ['Queue Run asked/s', 'answered/s', 'Get Run asked/s', 'answered/s', 'median ms', '99 % ms', 'errors'],
+      service.map((one) => [
+        String(one.queuePerSecond),
+        one.queuedPerSecond.toFixed(0),
+        String(one.getPerSecond),
+        one.readPerSecond.toFixed(0),
+        one.p50Ms.toFixed(1),
+        one.p99Ms.toFixed(1),
+        String(one.errors),
+      ]),
     ),
     '',
     '## Starting',

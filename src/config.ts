@@ -8,6 +8,7 @@ import { parse as parseToml } from 'smol-toml';
 import { z } from 'zod';
 import { problem, reasonOf } from './errors.ts';
 import type { LogLevel } from './log.ts';
+import { APIS, type Api } from './run-service/api.ts';
 import { keyFromEnvironment, keyFromFile, type ApiKey } from './run-service/key.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -26,6 +27,7 @@ const SETTINGS = {
   home: { variable: 'RUNSHEET_HOME', schema: z.string().min(1) },
   out: { variable: 'RUNSHEET_OUT', schema: z.string().min(1) },
   api_url: { variable: 'RUNSHEET_API_URL', schema: url },
+  api: { variable: 'RUNSHEET_API', schema: z.enum(APIS) },
   api_key_file: { variable: 'RUNSHEET_API_KEY_FILE', schema: z.string().min(1) },
   webhook_url: { variable: 'RUNSHEET_WEBHOOK_URL', schema: url },
   webhook_listen: { variable: 'RUNSHEET_WEBHOOK_LISTEN', schema: listenAddress },
@@ -42,8 +44,9 @@ export type Config = {
   readonly home: string;
   /** Where batch folders lie. Absolute. */
   readonly out: string;
-  /** The run service's V2 base address. */
+  /** The run service's base address, of the API that `api` says. */
   readonly apiUrl: string | undefined;
+  readonly api: Api;
   /** undefined where no key is set. Throws where its file cannot be read. */
   readonly apiKey: () => ApiKey | undefined;
   readonly webhook: {
@@ -76,6 +79,7 @@ export function loadConfig(
     home: at(values.home ?? '.runsheet'),
     out: at(values.out ?? 'batches'),
     apiUrl: values.api_url,
+    api: values.api ?? 'v2',
     apiKey: () => apiKeyFrom(environment, values.api_key_file),
     webhook: {
       url: values.webhook_url,

@@ -20,6 +20,7 @@ export const EXIT = {
   unexpected: 1,
   usage: 2,
   someRowsFailed: 3,
+  doesNotHold: 3,
   notAuthenticated: 4,
   inputRefused: 5,
   unreachable: 6,
@@ -123,6 +124,11 @@ const catalogue = {
         .filter(Boolean)
         .join(' ') || 'give -d the deployment id, a uuid',
   ),
+  E303: entry<{ wanted: string; base: string }>(
+    inputRefused,
+    (f) => `the run service at ${f.base} looks no deployment up by its name, and "${f.wanted}" is no id`,
+    () => 'give -d the deployment id, a uuid',
+  ),
   E304: entry<{ base: string; reason: string }>(
     unreachable,
     (f) => `the run service at ${f.base} cannot be reached: ${f.reason}`,
@@ -137,6 +143,23 @@ const catalogue = {
     notAuthenticated,
     (f) => `no API key is set for ${f.base}`,
     () => 'set RUNSHEET_API_KEY, or RUNSHEET_API_KEY_FILE to a file that holds it',
+  ),
+  E307: entry<{ base: string; answers: readonly string[] }>(
+    usage,
+    (f) =>
+      `${f.base} answers, but not as a run service does:\n${f.answers.map((a) => `    ${a}`).join('\n')}`,
+    () => 'RUNSHEET_API_URL is the base address with its path, such as https://…/api',
+  ),
+  E308: entry<{ base: string; speaks: 'v1' | 'v2' }>(
+    usage,
+    (f) =>
+      f.speaks === 'v1'
+        ? `the run service at ${f.base} speaks V1, and V2 was asked for`
+        : `the run service at ${f.base} speaks V2, and V1 was asked for`,
+    (f) =>
+      f.speaks === 'v1'
+        ? 'give its V2 address; until it is migrated, --api v1 or RUNSHEET_API=v1 makes do with V1'
+        : 'leave --api v1 and RUNSHEET_API=v1 out: V2 guarantees more',
   ),
   E401: entry<{ address: string; from: string; reason: string }>(
     unreachable,
@@ -211,6 +234,11 @@ const catalogue = {
     usage,
     (f) => f.what,
     (f) => f.hint,
+  ),
+  E603: entry<{ database: string; reason: string }>(
+    unreachable,
+    (f) => `the local run service stopped: its database ${f.database} refused a write: ${f.reason}`,
+    () => 'no accepted run is lost; mend the cause and start it again on the same file',
   ),
 } satisfies Record<string, Entry<never>>;
 

@@ -159,7 +159,7 @@ function openPlaces(services: Services, findBatch: (batch: string) => Promise<Kn
   const open = async ({ batch, folder }: BatchPlace): Promise<OpenBatch> => {
     const place = known.get(batch) ?? (await readPlace(folder));
     known.set(batch, place);
-    return { ...place, service: services.at(place.file.service.base) };
+    return { ...place, service: services.at(place.file.service) };
   };
 
   const find = async (batch: string): Promise<OpenBatch | undefined> => {

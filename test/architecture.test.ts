@@ -31,6 +31,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/results': ['csv-stringify', 'src/sheet', 'src/store'],
   'src/intake': ['src/sheet', 'src/store', 'src/run-service', 'type:src/run-service/contract'],
+  'src/migration': ['src/run-service', 'src/run-service/contract'],
   'src/temporal': [
     '@temporalio/client',
     '@temporalio/common',
@@ -44,7 +45,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'type:src/webhook',
     'type:pino',
   ],
-  'src/local-service': ['fastify', 'undici', 'zod', 'src/run-service/contract'],
+  'src/local-service': ['@fastify/multipart', 'fastify', 'undici', 'zod', 'src/run-service/contract'],
   activities: [
     '@temporalio/activity',
     '@temporalio/common',
@@ -77,6 +78,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/worker.ts',
     'src/intake',
     'src/local-service',
+    'src/migration',
     'src/results',
     'src/run-service',
     'src/run-service/contract',

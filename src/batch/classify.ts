@@ -12,6 +12,8 @@ export type PostFacts = {
   readonly detail?: string;
   /** `loc` of each validation problem. */
   readonly locs?: readonly (readonly (string | number)[])[];
+  /** What the service found wrong before it created anything, where its words are known to say just that. */
+  readonly fault?: 'row' | 'batch';
   readonly retryAfterMs?: number;
   /** Why there is no answer, in one line. */
   readonly error?: string;
@@ -41,6 +43,7 @@ export function classify(facts: PostFacts): PostClass {
   if (status === undefined) return 'uncertain';
   // Passed through from a worker behind the service, which may have taken the run whatever its status says.
   if (facts.detail?.startsWith('Error creating run:')) return 'uncertain';
+  if (facts.fault !== undefined) return facts.fault === 'row' ? 'refused' : 'pause';
   if (status >= 200 && status < 300) return facts.runId === undefined ? 'uncertain' : 'accepted';
   if (status === 422) return isAboutRow(facts) ? 'refused' : 'pause';
   return BY_STATUS[status] ?? 'uncertain';

@@ -2,20 +2,11 @@
 // before a command is chosen.
 
 import { readFileSync } from 'node:fs';
-import {
-  buildApplication,
-  buildCommand,
-  buildRouteMap,
-  text_en,
-  type BaseArgs,
-  type BaseFlags,
-  type CommandFunction,
-  type TypedCommandParameters,
-} from '@stricli/core';
+import { buildApplication, buildRouteMap, text_en } from '@stricli/core';
 import { OUTCOMES } from '../batch/outcome.ts';
-import { EXIT, RunsheetError } from '../errors.ts';
-import type { Context, Output } from './context.ts';
+import { command } from './command.ts';
 import {
+  api,
   boolean,
   choice,
   factorNumber,
@@ -30,31 +21,6 @@ import {
   time,
   words,
 } from './flags.ts';
-
-type Work<F, A extends BaseArgs> = (this: Context, flags: F, ...args: A) => Promise<number>;
-
-/** A command whose work is loaded when it is chosen; whatever it throws is said with its code, never as a stack trace. */
-function command<F extends BaseFlags, A extends BaseArgs>(
-  load: () => Promise<Work<F, A>>,
-  parameters: TypedCommandParameters<NoInfer<F>, NoInfer<A>, Context>,
-  brief: string,
-  usage?: string,
-) {
-  const loader = async (): Promise<CommandFunction<F, A, Context>> => {
-    const work = await load();
-    return async function (flags, ...args) {
-      try {
-        this.process.exitCode = await work.call(this, flags, ...args);
-      } catch (error) {
-        const { sayError } = await import('./context.ts');
-        sayError(this, error, flags['output'] as Output | undefined);
-        this.process.exitCode = error instanceof RunsheetError ? error.exit : EXIT.unexpected;
-      }
-    };
-  };
-  const docs = { brief, ...(usage === undefined ? {} : { customUsage: [usage] }) };
-  return buildCommand<F, A, Context>({ loader, parameters, docs });
-}
 
 const one = (brief: string, placeholder: string) =>
   ({ kind: 'tuple', parameters: [{ brief, placeholder, parse: String }] }) as const;
@@ -185,6 +151,13 @@ const servers = {
           'specification',
           'where the two differ: which of them it is like',
         ),
+        only: {
+          kind: 'enum',
+          values: ['v1'],
+          optional: true,
+          brief: 'a service that was not migrated: without the base of V2',
+        },
+        webhooksAnywhere: boolean('call webhooks beyond this machine too'),
         seed: { ...number('faults and run times are drawn from it', 'n'), default: '1' },
         embedded: { ...boolean('as a child of the embedded servers'), hidden: true },
         output,
@@ -212,8 +185,22 @@ const servers = {
   ),
   doctor: command(
     async () => (await import('./doctor.ts')).default,
-    { flags: { out, output }, aliases: alias },
+    { flags: { api, out, output }, aliases: alias },
     'check everything that a batch will need',
+  ),
+  migrateCheck: command(
+    async () => (await import('./migrate-check.ts')).default,
+    {
+      flags: {
+        deployment: sheetFlags.deployment,
+        noRun: boolean('walk the rules without buying the verification run'),
+        set: repeatable(words('value of an input of the verification run', 'input=value')),
+        output,
+      },
+      aliases: { d: 'deployment', o: 'output' },
+    },
+    'what a move from V1 to V2 still needs; buys one run to see',
+    '-d <deployment> [flags]',
   ),
   clean: command(
     async () => (await import('./clean.ts')).default,
@@ -250,7 +237,7 @@ const root = buildRouteMap({
       '  runsheet rows --outcome failed -o csv             what went wrong',
       '',
       'Settings: RUNSHEET_API_URL, RUNSHEET_API_KEY or RUNSHEET_API_KEY_FILE, RUNSHEET_WEBHOOK_URL, TEMPORAL_ADDRESS',
-      'Exit codes: 0 all rows succeeded, 2 usage, 3 some rows did not succeed, 4 not authenticated, 5 input refused,',
+      'Exit codes: 0 all rows succeeded, 2 usage, 3 some rows did not succeed or some rules of migrate-check do not hold, 4 not authenticated, 5 input refused,',
       '            6 a server cannot be reached, 7 waited until --timeout, 8 paused, 130 interrupted',
     ].join('\n'),
     hideRoute: { embedded: true },

@@ -3,6 +3,7 @@
 import { EXIT, RunsheetError, problem, reasonOf } from '../errors.ts';
 import { LOCAL } from '../run-service/local.ts';
 import type { Config } from '../config.ts';
+import type { Api } from '../run-service/api.ts';
 import { lastFour } from '../run-service/key.ts';
 import { openServices } from '../run-service/services.ts';
 import { openTransport } from '../run-service/transport.ts';
@@ -11,7 +12,7 @@ import { temporalBinary } from '../temporal/embedded/binary.ts';
 import { livingRecord } from '../temporal/embedded/record.ts';
 import { TASK_QUEUE } from '../batch/ids.ts';
 import { voiceOf, type Context } from './context.ts';
-import { configOf } from './order.ts';
+import { configOf, refuseOtherApi } from './order.ts';
 
 type Finding = {
   readonly part: string;
@@ -22,7 +23,7 @@ type Finding = {
 
 export default async function doctor(
   this: Context,
-  flags: { readonly out?: string; readonly output: 'text' | 'json' },
+  flags: { readonly out?: string; readonly api?: Api; readonly output: 'text' | 'json' },
 ): Promise<number> {
   const voice = voiceOf(this);
   const config = configOf(flags);
@@ -77,7 +78,10 @@ async function temporalWords(config: Config, say: (words: string) => void): Prom
 
 async function serviceWords(config: Config): Promise<string> {
   if (config.apiUrl === undefined) return `none set; --local rehearses on the ${LOCAL} run service`;
-  const service = openServices(config, openTransport(2)).at(config.apiUrl);
+  const meant = { base: config.apiUrl, api: config.api };
+  const services = openServices(config, openTransport(2));
+  await refuseOtherApi(services, meant);
+  const service = services.at(meant);
   const key = config.apiKey();
   const [deployments, prices] = [await service.listDeployments(), await service.getPrices()];
   const workflowId = deployments?.find((one) => one.workflowId !== undefined)?.workflowId;
@@ -87,7 +91,11 @@ async function serviceWords(config: Config): Promise<string> {
     lists === undefined
       ? 'no run list: an uncertain request cannot be proved'
       : 'run lists prove uncertain requests';
-  return `${config.apiUrl}, key ${lastFour(key?.value ?? '')} from ${key?.from}, ${deployments?.length ?? 'unlisted'} deployments, prices ${prices ? 'told' : 'assumed'}, ${proof}`;
+  const less =
+    config.api === 'v1'
+      ? '; it speaks V1, which cannot cancel runs either and tells nothing of its deployments'
+      : '';
+  return `${config.apiUrl}, key ${lastFour(key?.value ?? '')} from ${key?.from}, ${deployments?.length ?? 'unlisted'} deployments, prices ${prices ? 'told' : 'assumed'}, ${proof}${less}`;
 }
 
 const webhookWords = ({ webhook }: Config): string =>

@@ -3,6 +3,7 @@
 
 import { RETRIES_MAX } from '../batch/limits.ts';
 import { problem } from '../errors.ts';
+import { APIS, type Api } from '../run-service/api.ts';
 
 const fail = (what: string): never => {
   throw problem('E602', { what });
@@ -75,9 +76,18 @@ export const out = optional(words('folder of the batches; ./batches by itself', 
 export const quiet = boolean('say nothing but errors');
 export const output = choice(['text', 'json'], 'text', 'json: one document on stdout');
 
+/** Which API the service speaks, where the settings do not say. */
+export const api = {
+  kind: 'enum',
+  values: APIS,
+  optional: true,
+  brief: 'API that the run service speaks; v2 by itself, v1 guarantees less',
+} as const;
+
 /** How a sheet is read, what is asked of the service, and how hard. */
 export const sheetFlags = {
   deployment: optional(words('deployment: its id, or its name where only one has it', 'name')),
+  api,
   local: boolean('rehearse on the local run service of this place, which costs nothing'),
   concurrency: optional(
     positiveNumber("runs outstanding at once; twice the deployment's own limit by itself", 'n'),
@@ -114,6 +124,7 @@ export const sheetAliases = { d: 'deployment', c: 'concurrency', o: 'output', q:
 
 export type SheetFlags = {
   readonly deployment?: string;
+  readonly api?: Api;
   readonly local: boolean;
   readonly concurrency?: number;
   readonly retries: number;

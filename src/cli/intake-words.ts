@@ -9,6 +9,10 @@ export function sayIntake(voice: Voice, { batch, file, laidOut }: Intake): void 
   const { sheet, deployment, service, cap } = file;
   if (service.rehearsal)
     voice.say(paint('yellow', 'rehearsal: runs go to the local run service, and cost nothing'));
+  if (service.api === 'v1') {
+    voice.say(paint('yellow', 'the run service speaks V1, which cannot guarantee what V2 does:'));
+    for (const limit of limitsOfV1(file)) voice.say(`  - ${limit}`);
+  }
   const repeats =
     sheet.repeats > 0
       ? ` · ${plural(sheet.repeats, 'row')} ${sheet.repeats === 1 ? 'repeats' : 'repeat'} an earlier one`
@@ -26,6 +30,16 @@ export function sayIntake(voice: Voice, { batch, file, laidOut }: Intake): void 
     `  batch     ${paint('bold', batch)} · ${harmless(deployment.name ?? deployment.id)} · ${count(cap)} at once`,
   );
 }
+
+/** What V1 keeps a batch from, in plain words. */
+export const limitsOfV1 = ({ webhooks }: Pick<Intake['file'], 'webhooks'>): readonly string[] => [
+  webhooks
+    ? 'a request whose answer is lost cannot be looked up: its row waits for a webhook, or else ends as unknown, perhaps bought; it is not sent again'
+    : 'a request whose answer is lost cannot be looked up, and no webhook will tell: its row ends as unknown, perhaps bought; it is not sent again',
+  'runs cannot be cancelled once they are sent',
+  'what the deployment takes is not known before it runs: cells are read as they look, unless --type says more',
+  'times and costs are only as good as the dates of its runs',
+];
 
 function inputWords({ sheet }: Intake['file']): string {
   const words = sheet.inputs.map(({ input, kind, from }) => {

@@ -9,25 +9,31 @@ import type { SheetCopy } from '../intake/copy.ts';
 import { findMade, takeIn, type Intake, type IntakeOrder } from '../intake/intake.ts';
 import { LOCAL } from '../run-service/local.ts';
 import type { RunService } from '../run-service/client.ts';
-import { openServices } from '../run-service/services.ts';
+import type { Api } from '../run-service/api.ts';
+import { openServices, type Services, type Spoken } from '../run-service/services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { INPUT_KINDS, type InputKind, type SheetOptions } from '../sheet/options.ts';
 import { sheetNotFound } from '../sheet/source.ts';
 import type { SheetFlags } from './flags.ts';
 
-export const configOf = (flags: { readonly out?: string }): Config =>
-  loadConfig(undefined, flags.out === undefined ? {} : { out: flags.out });
+export const configOf = ({ out, api }: { readonly out?: string; readonly api?: Api }): Config =>
+  loadConfig(undefined, { ...(out === undefined ? {} : { out }), ...(api === undefined ? {} : { api }) });
 
 /** The service that the flags and settings mean. Throws E305 where none is set. */
-function serviceName(config: Config, flags: Pick<SheetFlags, 'local'>): string {
-  if (flags.local) return LOCAL;
+function meantService(config: Config, flags: Pick<SheetFlags, 'local'>): Spoken {
+  if (flags.local) return { base: LOCAL, api: 'v2' };
   if (config.apiUrl === undefined) throw problem('E305', {});
-  return config.apiUrl;
+  return { base: config.apiUrl, api: config.api };
 }
 
 /** What is wrong with the words alone is said before anything is started. */
 export async function checkWords(sheet: string, flags: SheetFlags): Promise<void> {
   sheetOptions(flags);
+  if (flags.local && flags.api === 'v1')
+    throw problem('E602', {
+      what: '--local and --api v1 exclude each other: the local run service of this place speaks V2',
+      hint: 'runsheet service --only v1 is a service that speaks V1',
+    });
   if (flags.deployment === undefined)
     throw problem('E602', { what: 'no deployment is given', hint: 'name one with -d' });
   if (sheet !== '-' && !existsSync(sheet)) throw await sheetNotFound(sheet);
@@ -38,21 +44,23 @@ export function madeBefore(config: Config, copy: SheetCopy, flags: SheetFlags): 
   if (flags.again) return Promise.resolve(undefined);
   return findMade(
     config.out,
-    { ...wanted(copy, flags), base: serviceName(config, flags) },
+    { ...wanted(copy, flags), base: meantService(config, flags).base },
     flags.deployment ?? '',
   );
 }
 
 /** Lays the sheet out and freezes the batch. Throws what is wrong with the sheet; nothing is sent. */
 export async function takeSheet(config: Config, copy: SheetCopy, flags: SheetFlags): Promise<Intake> {
-  const base = serviceName(config, flags);
-  const service = openServices(config, openTransport(8)).at(base);
+  const meant = meantService(config, flags);
+  const services = openServices(config, openTransport(8));
+  await refuseOtherApi(services, meant);
+  const service = services.at(meant);
   return takeIn({
     ...wanted(copy, flags),
     out: config.out,
     again: flags.again,
     deployment: await findDeployment(service, flags.deployment ?? ''),
-    service: await serviceFacts(service, base),
+    service: await serviceFacts(service, meant),
     webhooks: !flags.poll,
     ...(flags.concurrency === undefined ? {} : { cap: flags.concurrency }),
   });
@@ -65,11 +73,17 @@ const wanted = (copy: SheetCopy, flags: SheetFlags) => ({
   ...(flags.name === undefined ? {} : { name: flags.name }),
 });
 
-async function serviceFacts(service: RunService, base: string): Promise<IntakeOrder['service']> {
+/** Found out before anything is bought or made. Throws E307 and E308. */
+export async function refuseOtherApi(services: Services, { base, api }: Spoken): Promise<void> {
+  const speaks = base === LOCAL ? api : await services.apiAt(base);
+  if (speaks !== api) throw problem('E308', { base, speaks });
+}
+
+async function serviceFacts(service: RunService, meant: Spoken): Promise<IntakeOrder['service']> {
   const [profile, prices] = await Promise.all([service.getProfile(), service.getPrices()]);
   const { rehearsal = false, ...timing } = profile ?? {};
   return {
-    base,
+    ...meant,
     rehearsal,
     timing: profile && (timing as IntakeOrder['service']['timing']),
     prices: prices ?? DEFAULT_PRICES,
@@ -103,7 +117,8 @@ function sheetOptions(flags: SheetFlags): IntakeOrder['options'] {
   };
 }
 
-function pairs(flag: string, given: readonly string[] = []): Record<string, string> {
+/** `name=value` pairs of a flag. Throws E602 where one has another form. */
+export function pairs(flag: string, given: readonly string[] = []): Record<string, string> {
   return Object.fromEntries(
     given.map((pair) => {
       const [, name, value] = /^([^=]+)=(.*)$/s.exec(pair) ?? [];

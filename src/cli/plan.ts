@@ -10,7 +10,7 @@ import { readPage } from '../sheet/pages.ts';
 import { folderStore } from '../store/folder.ts';
 import { voiceOf, type Context, type Voice } from './context.ts';
 import type { SheetFlags } from './flags.ts';
-import { sayIntake } from './intake-words.ts';
+import { limitsOfV1, sayIntake } from './intake-words.ts';
 import { checkWords, configOf, takeSheet } from './order.ts';
 import { openSession } from './session.ts';
 import { count, money, span } from './words.ts';
@@ -33,7 +33,14 @@ export default async function plan(this: Context, flags: SheetFlags, sheet: stri
         // A plan leaves nothing behind; a batch that was there before stays.
         if (intake.laidOut) await rm(intake.folder, { recursive: true, force: true });
         const { file, laidOut } = intake;
-        if (flags.output === 'json') voice.json({ ...file, laidOut, estimate: estimateOf(intake), requests });
+        if (flags.output === 'json')
+          voice.json({
+            ...file,
+            laidOut,
+            estimate: estimateOf(intake),
+            requests,
+            ...(file.service.api === 'v1' ? { notGuaranteed: limitsOfV1(file) } : {}),
+          });
         else sayPlan(voice, intake, requests);
         return EXIT.ok;
       },

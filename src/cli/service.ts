@@ -2,10 +2,9 @@
 
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { EXIT, nearest, problem } from '../errors.ts';
+import { EXIT, problem } from '../errors.ts';
 import {
   DEMO_DEPLOYMENTS,
-  FAULTS,
   readDeployments,
   startLocalService,
   type BehaviourName,
@@ -25,6 +24,8 @@ type Flags = {
   readonly deployments?: string;
   readonly fault?: readonly string[];
   readonly behaviour: BehaviourName;
+  readonly only?: 'v1';
+  readonly webhooksAnywhere: boolean;
   readonly seed: number;
   readonly embedded: boolean;
   readonly output: 'text' | 'json';
@@ -34,6 +35,7 @@ export default async function service(this: Context, flags: Flags): Promise<numb
   const voice = voiceOf(this);
   const config = configOf({});
   const log = openLog(config.logLevel, 'service');
+  const broken = Promise.withResolvers<never>();
   const tokens = flags.token ?? [config.serviceToken ?? randomBytes(16).toString('hex')];
   const running = await startLocalService({
     port: flags.port,
@@ -43,18 +45,26 @@ export default async function service(this: Context, flags: Flags): Promise<numb
     deployments: deploymentsOf(flags.deployments),
     faults: faultsOf(flags.fault),
     behaviour: flags.behaviour,
+    only: flags.only,
+    webhooksAnywhere: flags.webhooksAnywhere,
     seed: flags.seed,
-    log: (event, facts) => log.debug(facts, event),
+    log(event, facts) {
+      log.debug(facts, event);
+      if (event === 'broken')
+        broken.reject(problem('E603', { database: flags.db, reason: String(facts['reason']) }));
+    },
   });
   if (flags.embedded) {
     tellStack({ type: 'ready', url: running.base, port: Number(new URL(running.url).port) });
-    await untilStackIsGone();
+    await Promise.race([untilStackIsGone(), broken.promise]);
   } else {
     const interrupts = hearInterrupts(this.process);
-    if (flags.output === 'json') voice.json({ base: running.base, tokens });
-    else voice.data(`RUNSHEET_API_URL=${running.base} RUNSHEET_API_KEY=${tokens[0] ?? ''}`);
+    const base = flags.only === 'v1' ? running.legacyBase : running.base;
+    const api = flags.only === 'v1' ? ' RUNSHEET_API=v1' : '';
+    if (flags.output === 'json') voice.json({ base, tokens });
+    else voice.data(`RUNSHEET_API_URL=${base}${api} RUNSHEET_API_KEY=${tokens[0] ?? ''}`);
     voice.say(`the local run service listens at ${running.url}; Ctrl-C ends it`);
-    await interrupts.first;
+    await Promise.race([interrupts.first, broken.promise]);
     interrupts.close();
   }
   await running.close();
@@ -71,17 +81,7 @@ function faultsOf(given: readonly string[] = []): Readonly<Record<string, number
   return Object.fromEntries(
     given.map((pair) => {
       const [name = '', rate = ''] = pair.split('=');
-      if (!FAULTS.includes(name)) {
-        const near = nearest(name, FAULTS);
-        throw problem('E602', {
-          what: `--fault ${pair}: there is no fault ${name}`,
-          hint: `${near ? `did you mean ${near}? ` : ''}faults: ${FAULTS.join(' ')}`,
-        });
-      }
-      const value = Number(rate);
-      if (!(value >= 0 && value <= 1) || rate === '')
-        throw problem('E602', { what: `--fault ${pair}: the rate is a number from 0 to 1` });
-      return [name, value];
+      return [name, rate === '' ? Number.NaN : Number(rate)];
     }),
   );
 }

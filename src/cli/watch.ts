@@ -70,7 +70,7 @@ export async function cancel(
     }
     const view = await session.batches.cancel(found.batch, flags.running);
     voice.say(
-      `${found.batch} sends nothing more; ${count(view.running)} runs ${flags.running ? 'are being cancelled' : 'go on to their end'}`,
+      `${found.batch} sends nothing more; ${count(view.running)} runs ${fateOf(found, flags.running)}`,
     );
     // Embedded servers end with this command, and the batch has not ended yet.
     const code =
@@ -78,6 +78,11 @@ export async function cancel(
     if (code === undefined && flags.output === 'json') voice.json(view);
     return code === EXIT.interrupted ? code : EXIT.ok;
   });
+}
+
+function fateOf({ file }: FoundBatch, isToEnd: boolean): string {
+  if (!isToEnd) return 'go on to their end';
+  return file.service.api === 'v1' ? 'go on to their end: V1 cannot cancel them' : 'are being cancelled';
 }
 
 async function withSession(

@@ -6,10 +6,11 @@ import type { Deployment } from '../run-service/contract/deployment.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Reads what the service tells of it. Throws E302 where it has none of that name, or several. */
+/** Reads what the service tells of it. Throws E302 where it has none of that name, or several; E303 without a list. */
 export async function findDeployment(service: RunService, wanted: string): Promise<Deployment> {
   if (UUID.test(wanted)) return byId(service, wanted.toLowerCase());
-  const all = (await service.listDeployments()) ?? [];
+  const all = await service.listDeployments();
+  if (all === undefined) throw problem('E303', { wanted, base: service.base });
   const named = all.filter(({ name }) => name === wanted);
   const [only] = named;
   if (only !== undefined && named.length === 1) return (await service.getDeployment(only.id)) ?? only;

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { capMost } from '../batch/limits.ts';
 import { DEFAULT_TIMING, type Timing } from '../batch/order.ts';
 import { problem } from '../errors.ts';
+import type { Api } from '../run-service/api.ts';
 import { LOCAL } from '../run-service/local.ts';
 import type { Deployment } from '../run-service/contract/deployment.ts';
 import type { SheetOptions } from '../sheet/options.ts';
@@ -32,6 +33,7 @@ export type IntakeOrder = {
   readonly service: {
     /** The API's base address, or `local`. */
     readonly base: string;
+    readonly api: Api;
     readonly rehearsal: boolean;
     readonly timing: Timing | undefined;
     readonly prices: Readonly<Record<string, number>>;

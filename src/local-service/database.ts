@@ -1,8 +1,8 @@
 // The service's memory: one SQLite file with one row a run. Columns are named as the code names them, so that a row is
 // what it reads like. All that is told to anyone (an answer, a webhook) is committed before it is told.
 
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { problem, reasonOf } from '../errors.ts';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { createTransaction, openFile } from './database-file.ts';
 import type { Status } from '../run-service/contract/run.ts';
 import { glancesOf, type Glance } from './glance.ts';
 import type { Plan } from './plan.ts';
@@ -25,52 +25,65 @@ export type RunRow = {
   readonly outputs: number;
   /** Whose token queued it. */
   readonly owner: string;
+  /** The faults that it named itself, with spaces between. */
+  readonly faults: string;
+  /** Milliseconds in containers that were taken away from it. */
+  readonly lostMs: number;
 } & { readonly [Field in keyof Plan]: Plan[Field] | null };
 
 export type NewRun = Pick<
   RunRow,
-  'id' | 'deploymentId' | 'inputs' | 'gpu' | 'webhook' | 'intermediate' | 'createdMs' | 'outputs' | 'owner'
+  | 'id'
+  | 'deploymentId'
+  | 'inputs'
+  | 'gpu'
+  | 'webhook'
+  | 'intermediate'
+  | 'createdMs'
+  | 'outputs'
+  | 'owner'
+  | 'faults'
 >;
 
 /** A run that has not ended, without its inputs: they may be large, and nothing that makes it live needs them. */
 export type LiveRow = Omit<RunRow, 'inputs'>;
 
-// `place` counts the runs of one deployment from 0 without gaps. No run is ever deleted, so that a page anywhere in the
-// list is found by place, where OFFSET would walk over everything before it.
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS run (
-    number INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    deploymentId TEXT NOT NULL,
-    place INTEGER NOT NULL,
-    inputs TEXT NOT NULL,
-    gpu TEXT NOT NULL,
-    webhook TEXT,
-    intermediate INTEGER NOT NULL,
-    status TEXT NOT NULL,
-    createdMs INTEGER NOT NULL,
-    updatedMs INTEGER NOT NULL,
-    endedMs INTEGER,
-    containerId TEXT,
-    outputs INTEGER NOT NULL,
-    queuedMs INTEGER, startsMs INTEGER, runMs INTEGER, endsMs INTEGER, ending TEXT,
-    owner TEXT NOT NULL DEFAULT 'user_local'
-  ) STRICT;
-  CREATE UNIQUE INDEX IF NOT EXISTS runOfDeployment ON run (deploymentId, place);
-  CREATE INDEX IF NOT EXISTS runAlive ON run (number) WHERE endedMs IS NULL;
-`;
-const FORMAT = 2;
+/** One try of a webhook: what came of it, and how long that took. */
+export type DeliveryRow = {
+  readonly run: string;
+  readonly atMs: number;
+  readonly method: string;
+  readonly outcome: string;
+  readonly tookMs: number;
+  readonly body: string;
+};
 
-/** What an older file lacks. */
-const SINCE_1 = "ALTER TABLE run ADD COLUMN owner TEXT NOT NULL DEFAULT 'user_local';";
+/** A file that a client gave; `bytes` is null until they came. */
+type UploadRow = {
+  readonly id: string;
+  readonly owner: string;
+  readonly name: string;
+  readonly type: string;
+  readonly bytes: Uint8Array | null;
+};
 
 export type Database = {
   /** Does `work` in one transaction; nothing of it stays when it throws. */
   readonly together: <Result>(work: () => Result) => Result;
-  insert(run: NewRun): number;
+  /** The number that the next run will have. */
+  nextNumber(): number;
+  insert(run: NewRun): void;
   took(number: number, containerId: string, plan: Plan): void;
   reached(number: number, status: Status, atMs: number): void;
   ended(number: number, status: Status, endedMs: number, atMs: number): void;
+  /** The container of a run is gone after `ranMs`; where it shall have another, it waits again. */
+  lost(number: number, ranMs: number, waits: boolean): void;
+  /** Writes the tries of webhooks down. */
+  delivered(tries: readonly DeliveryRow[]): void;
+  deliveriesOf(runId: string): readonly DeliveryRow[];
+  /** Makes room for a file, or fills it where `bytes` are there. */
+  upload(file: UploadRow): void;
+  uploadOf(id: string): UploadRow | undefined;
   find(id: string): RunRow | undefined;
   /** The runs of a deployment that belong to an owner, newest first. */
   page(deploymentId: string, owner: string, limit: number, offset: number): readonly RunRow[];
@@ -101,6 +114,7 @@ export function openDatabase(file: string): Database {
     counted,
   ))
     add(deploymentId, owner, runs);
+  let last = Number(db.prepare('SELECT coalesce(max(number), 0) AS last FROM run').get()?.['last']);
   const transaction = createTransaction(db);
   const write = writersOf(db, transaction.begin);
   const find = db.prepare('SELECT * FROM run WHERE id = ?');
@@ -112,21 +126,24 @@ export function openDatabase(file: string): Database {
     'SELECT * FROM run WHERE deploymentId = ? AND owner = ? ORDER BY place DESC LIMIT ? OFFSET ?',
   );
   const byStatus = db.prepare('SELECT status AS name, count(*) AS total FROM run GROUP BY status');
+  // Whoever has no container any more has been charged for it in lostMs.
   const sold = db.prepare(
-    `SELECT gpu AS name, sum(endedMs - queuedMs) / 1000.0 AS total FROM run
-     WHERE queuedMs IS NOT NULL AND endedMs IS NOT NULL GROUP BY gpu`,
+    `SELECT gpu AS name, sum(lostMs + iif(endedMs IS NULL OR containerId IS NULL, 0, endedMs - queuedMs)) / 1000.0 AS total
+     FROM run GROUP BY gpu HAVING total > 0`,
   );
+  const deliveriesOf = db.prepare('SELECT * FROM delivery WHERE run = ? ORDER BY rowid');
+  const uploadOf = db.prepare('SELECT * FROM upload WHERE id = ?');
   const alive = db.prepare(
     `SELECT number, id, deploymentId, gpu, webhook, intermediate, status, createdMs, updatedMs, endedMs, containerId,
-     outputs, owner, queuedMs, startsMs, runMs, endsMs, ending FROM run WHERE endedMs IS NULL ORDER BY number`,
+     outputs, owner, faults, lostMs, queuedMs, startsMs, runMs, endsMs, ending FROM run WHERE endedMs IS NULL ORDER BY number`,
   );
   return {
     together: transaction.together,
     ...write,
+    nextNumber: () => last + 1,
     insert(run) {
-      const number = write.insert(run, countOf(run.deploymentId));
+      last = write.insert(run, countOf(run.deploymentId));
       add(run.deploymentId, run.owner, 1);
-      return number;
     },
     find: (id) => find.get(id) as RunRow | undefined,
     page: (deploymentId, owner, limit, offset) =>
@@ -138,6 +155,8 @@ export function openDatabase(file: string): Database {
     sold: () => totals(sold),
     alive: () => rows<LiveRow>(alive),
     glance: glancesOf(db),
+    deliveriesOf: (runId) => rows<DeliveryRow>(deliveriesOf, runId),
+    uploadOf: (id) => uploadOf.get(id) as UploadRow | undefined,
     close: () => db.close(),
   };
 }
@@ -150,56 +169,10 @@ const totals = (statement: StatementSync): Readonly<Record<string, number>> =>
 const rows = <Row>(statement: StatementSync, ...values: (string | number)[]): Row[] =>
   statement.all(...values) as Row[];
 
-function openFile(file: string): DatabaseSync {
-  try {
-    const db = new DatabaseSync(file);
-    // Exclusive, because two services on one file would run every run twice.
-    db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
-    db.exec('PRAGMA wal_autocheckpoint = 8000');
-    const missing = formatOf(db) === 1 ? SINCE_1 : '';
-    db.exec(`BEGIN; ${missing} ${SCHEMA} PRAGMA user_version = ${FORMAT}; COMMIT`);
-    return db;
-  } catch (cause) {
-    const what = `the database ${file} of the local run service cannot be used: ${reasonOf(cause)}`;
-    throw problem('E602', { what, hint: 'stop the service that uses it, or give another file' }, { cause });
-  }
-}
-
-function formatOf(db: DatabaseSync): number {
-  const format = Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
-  if (format > FORMAT) throw new Error(`it was written by a newer version (format ${format})`);
-  return format;
-}
-
-/** A transaction begins with its first write, so that work which only reads costs nothing. */
-function createTransaction(db: DatabaseSync): Pick<Database, 'together'> & { readonly begin: () => void } {
-  const begin = db.prepare('BEGIN');
-  const commit = db.prepare('COMMIT');
-  let depth = 0;
-  return {
-    begin() {
-      if (depth > 0 && !db.isTransaction) begin.run();
-    },
-    together(work) {
-      depth++;
-      try {
-        const result = work();
-        if (depth === 1 && db.isTransaction) commit.run();
-        return result;
-      } catch (error) {
-        if (db.isTransaction) db.exec('ROLLBACK');
-        throw error;
-      } finally {
-        depth--;
-      }
-    },
-  };
-}
-
 function writersOf(db: DatabaseSync, begin: () => void) {
   const insert = db.prepare(
-    `INSERT INTO run (id, deploymentId, place, inputs, gpu, webhook, intermediate, status, createdMs, updatedMs, outputs, owner)
-     VALUES (?, ?, ?, ?, ?, ?, ?, 'not-started', ?, ?, ?, ?)`,
+    `INSERT INTO run (id, deploymentId, place, inputs, gpu, webhook, intermediate, status, createdMs, updatedMs, outputs, owner, faults)
+     VALUES (?, ?, ?, ?, ?, ?, ?, 'not-started', ?, ?, ?, ?, ?)`,
   );
   const took = db.prepare(
     `UPDATE run SET status = 'queued', containerId = ?, queuedMs = ?, startsMs = ?, runMs = ?, endsMs = ?, ending = ?,
@@ -207,13 +180,19 @@ function writersOf(db: DatabaseSync, begin: () => void) {
   );
   const reached = db.prepare('UPDATE run SET status = ?, updatedMs = ? WHERE number = ?');
   const ended = db.prepare('UPDATE run SET status = ?, endedMs = ?, updatedMs = ? WHERE number = ?');
-  const write = (statement: StatementSync, ...values: (string | number | null)[]) => {
+  const lost = db.prepare('UPDATE run SET containerId = NULL, lostMs = lostMs + ? WHERE number = ?');
+  const waits = db.prepare(
+    'UPDATE run SET queuedMs = NULL, startsMs = NULL, runMs = NULL, endsMs = NULL, ending = NULL WHERE number = ?',
+  );
+  const delivered = db.prepare('INSERT INTO delivery VALUES (?, ?, ?, ?, ?, ?)');
+  const upload = db.prepare('INSERT OR REPLACE INTO upload VALUES (?, ?, ?, ?, ?)');
+  const write = (statement: StatementSync, ...values: (string | number | null | Uint8Array)[]) => {
     begin();
     return statement.run(...values);
   };
   return {
     insert(run: NewRun, place: number): number {
-      const { id, deploymentId, inputs, gpu, webhook, intermediate, createdMs, outputs, owner } = run;
+      const { id, deploymentId, inputs, gpu, webhook, intermediate, createdMs, outputs, owner, faults } = run;
       const done = write(
         insert,
         id,
@@ -227,6 +206,7 @@ function writersOf(db: DatabaseSync, begin: () => void) {
         createdMs,
         outputs,
         owner,
+        faults,
       );
       return Number(done.lastInsertRowid);
     },
@@ -239,6 +219,17 @@ function writersOf(db: DatabaseSync, begin: () => void) {
     },
     ended(number: number, status: Status, endedMs: number, atMs: number): void {
       write(ended, status, endedMs, atMs, number);
+    },
+    lost(number: number, ranMs: number, again: boolean): void {
+      write(lost, ranMs, number);
+      if (again) write(waits, number);
+    },
+    delivered(tries: readonly DeliveryRow[]): void {
+      for (const { run, atMs, method, outcome, tookMs, body } of tries)
+        write(delivered, run, atMs, method, outcome, tookMs, body);
+    },
+    upload({ id, owner, name, type, bytes }: UploadRow): void {
+      write(upload, id, owner, name, type, bytes);
     },
   };
 }

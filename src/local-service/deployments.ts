@@ -38,6 +38,12 @@ export const deploymentSpecSchema = z
     /** 0.2 makes run times vary by up to 20 % both ways, drawn by run number. */
     runSpread: z.number().min(0).max(1).default(0),
     inputTypes: z.array(inputTypeSchema).optional(),
+    /** The version of the node component on its machines; null where they do not tell. */
+    machineVersion: z.string().min(1).nullable().default('v2.3.10'),
+    /** Whose machines they are; null where they do not tell. */
+    machineType: z.string().min(1).nullable().default('serverless'),
+    /** GB of GPU memory that a run needs; on a smaller GPU it fails. */
+    vramGb: z.number().nonnegative().default(0),
     /** Pictures a run gives. */
     outputs: z.int().min(0).max(100).default(1),
     /** The edge of a picture in pixels. */
@@ -116,6 +122,22 @@ export function runSecondsOn(spec: DeploymentSpec, gpu: string): number {
   if (typeof runSeconds === 'number') return runSeconds;
   return (runSeconds as Readonly<Record<string, number | undefined>>)[gpu] ?? runSeconds.default;
 }
+
+/** Whether the GPU has the memory that a run needs; of an unknown GPU nothing is assumed. */
+export const fitsOn = (spec: DeploymentSpec, gpu: string): boolean =>
+  spec.vramGb <= (VRAM_GB[gpu] ?? Number.POSITIVE_INFINITY);
+
+const VRAM_GB: Readonly<Record<string, number>> = {
+  T4: 16,
+  L4: 24,
+  A10G: 24,
+  L40S: 48,
+  A100: 40,
+  'A100-80GB': 80,
+  H100: 80,
+  H200: 141,
+  B200: 192,
+};
 
 export const deploymentRecordOf = (spec: DeploymentSpec): DeploymentRecord => ({
   id: spec.id,

@@ -17,7 +17,7 @@ export type Glance = {
 /** `busy` is how many runs are at work: whoever knows it spares the search a walk along the whole line. */
 export function glancesOf(db: DatabaseSync): (busy: number, most: { next: number; ended: number }) => Glance {
   const alive = 'SELECT * FROM run INDEXED BY runAlive WHERE endedMs IS NULL AND';
-  const atWork = db.prepare(`${alive} queuedMs IS NOT NULL ORDER BY number LIMIT ?`);
+  const atWork = db.prepare(`${alive} containerId IS NOT NULL ORDER BY number LIMIT ?`);
   const waiting = db.prepare(`${alive} queuedMs IS NULL ORDER BY number LIMIT ?`);
   const ended = db.prepare(
     'SELECT * FROM run WHERE endedMs IS NOT NULL AND number <= ? ORDER BY number DESC LIMIT ?',

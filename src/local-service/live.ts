@@ -1,10 +1,9 @@
 // What the live page is told: the machines of each deployment, who is at work, who is next, and who ended last.
 
 import { parseExactly } from '../batch/digits.ts';
-import type { RunRecord } from '../run-service/contract/run.ts';
 import type { RunRow } from './database.ts';
 import { promptOf } from './pictures.ts';
-import { recordOf } from './records.ts';
+import { pictureName, recordOf } from './records.ts';
 import type { Service } from './service.ts';
 
 const MOST = { next: 4, ended: 24 } as const;
@@ -69,20 +68,26 @@ function poolsOf({ deployments, runs }: Service): readonly Pool[] {
   });
 }
 
-function shownRun({ deployments, origin }: Service, row: RunRow, nowMs: number): ShownRun {
-  const record = recordOf(row, nowMs, origin());
-  const { id, status, liveStatus, progress, queuedAtMs, endedAtMs, createdAtMs } = record;
+/** The truth, whatever a fault makes of it elsewhere: looking counts for nothing. */
+function shownRun({ deployments }: Service, row: RunRow, nowMs: number): ShownRun {
+  const machine = deployments.get(row.deploymentId);
+  const { id, status, liveStatus, progress, queuedAtMs, endedAtMs, createdAtMs } = recordOf(row, {
+    nowMs,
+    machine,
+    links: { origin: '' },
+    staleMs: Number.POSITIVE_INFINITY,
+  });
   return {
     id,
     number: row.number,
-    deployment: deployments.get(row.deploymentId)?.name ?? row.deploymentId,
+    deployment: machine?.name ?? row.deploymentId,
     status,
     doing: liveStatus ?? '',
     progress,
     gpu: row.gpu,
     seconds: ((endedAtMs ?? nowMs) - (queuedAtMs ?? createdAtMs)) / 1000,
     words: wordsOf(row.inputs),
-    picture: pictureOf(record),
+    picture: pictureOf(row),
   };
 }
 
@@ -92,8 +97,5 @@ function wordsOf(inputs: string): string {
   return (typeof prompt === 'string' ? prompt : inputs).slice(0, WORDS_MAX);
 }
 
-function pictureOf({ id, outputs }: RunRecord): string {
-  const files = outputs.flatMap(({ data }) => data['images'] ?? []);
-  const first = files.find((one) => typeof one === 'object');
-  return first === undefined ? '' : `/live/runs/${id}/${encodeURIComponent(first.filename)}`;
-}
+const pictureOf = ({ id, status, outputs }: RunRow): string =>
+  status === 'success' && outputs > 0 ? `/live/runs/${id}/${pictureName(1)}` : '';

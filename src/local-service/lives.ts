@@ -3,6 +3,7 @@
 //      begin ─▶ queued ─▶ started ─▶ running ─▶ success | failed | timeout      one timer at a time
 //      resume ─▶ (the first step after its stored status; those that are past follow at once)
 //      stop ─▶ (out of it, from anywhere: cancelled)
+//      lost ─▶ the container is gone: the run waits again, or nobody hears of it any more
 //
 // Each change of status is written first and told afterwards; who is told is not decided here.
 
@@ -18,11 +19,15 @@ export type LiveRun = Ticket & {
   readonly webhook: string | null;
   readonly intermediate: boolean;
   readonly outputs: number;
+  /** The faults that it named itself. */
+  readonly faults: string;
+  /** Whether a container was taken away from it before. */
+  readonly wasPreempted: boolean;
 };
 
 /** Something to be told of a run: a new status, or progress within one. */
 export type News = {
-  readonly kind: Step['kind'];
+  readonly kind: 'status' | 'progress';
   readonly status: Status;
   readonly atMs: number;
   readonly work: Work;
@@ -43,12 +48,16 @@ type Life = Held & { readonly steps: readonly Step[]; status: Status; callOff: (
 
 const ORDER: readonly Status[] = ['queued', 'started', 'running'];
 
-export function createLives(hands: {
+type Hands = {
   readonly clock: Clock;
-  readonly database: Pick<Database, 'took' | 'reached' | 'ended'>;
+  readonly database: Pick<Database, 'took' | 'reached' | 'ended' | 'lost'>;
   readonly tell: (run: LiveRun, news: News) => void;
   readonly release: (container: Container) => void;
-}): Lives {
+  /** The container of the run is gone; where it `waits`, it shall have another. */
+  readonly lose: (container: Container, run: LiveRun, waits: boolean) => void;
+};
+
+export function createLives(hands: Hands): Lives {
   const { clock, database } = hands;
   const lives = new Map<number, Life>();
 
@@ -69,6 +78,7 @@ export function createLives(hands: {
 
   function take(life: Life, step: Step): void {
     if (step.kind === 'progress') tell(life, step.kind, step.atMs);
+    else if (step.kind === 'lost') lose(life, step.waits);
     else if (ORDER.includes(step.status)) reach(life, step.status, step.atMs);
     else end(life, step.status, step.atMs);
   }
@@ -86,6 +96,12 @@ export function createLives(hands: {
     database.ended(life.run.number, status, atMs, clock.now());
     tell(life, 'status', atMs);
     hands.release(life.container);
+  }
+
+  function lose({ run, container, plan }: Life, waits: boolean): void {
+    lives.delete(run.number);
+    database.lost(run.number, plan.endsMs - plan.queuedMs, waits);
+    hands.lose(container, { ...run, wasPreempted: true }, waits);
   }
 
   function tell(life: Life, kind: News['kind'], atMs: number): void {
@@ -122,6 +138,7 @@ function stepsAfter(steps: readonly Step[], status: Status, nowMs: number): read
   const done = ORDER.indexOf(status);
   return steps.filter((step) => {
     if (step.kind === 'progress') return step.atMs > nowMs;
+    if (step.kind === 'lost') return true;
     const rank = ORDER.indexOf(step.status);
     return rank < 0 || rank > done;
   });

@@ -7,6 +7,7 @@
 //      (nothing) ───────────────────▶  BUSY  ◀───────────────────────▶  IDLE ──▶ (nothing)
 //                                                 warm: a run of its GPU      after idleMs, or evicted by a run
 //                                                                             of another GPU when the pool is full
+//      A BUSY one may also be lost at any moment: killed, or taken away.
 //
 // A run that stands first in line takes, in this order:
 //   1. the container of its GPU that has been idle longest              warm
@@ -34,6 +35,8 @@ export type Machines<T extends Ticket> = {
   hold(container: Container): void;
   /** The run in the container is over; the container is idle, and the next in line may take it at once. */
   release(container: Container): void;
+  /** The container was at work and is gone; another may take its place at once. */
+  lose(container: Container): void;
   readonly census: () => Census;
   /** The same for each deployment that has had a run. */
   readonly pools: () => readonly (Census & { readonly deploymentId: string })[];
@@ -107,6 +110,11 @@ export function createMachines<T extends Ticket>(hands: {
       addIdle(pool, { container, sinceMs: hands.clock.now() });
       serve(pool);
       watchIdle(pool);
+    },
+    lose(container) {
+      const pool = poolOf(container.deploymentId);
+      pool.busy--;
+      serve(pool);
     },
     census: () => census([...pools.values()]),
     pools: () => [...pools].map(([deploymentId, pool]) => ({ deploymentId, ...census([pool]) })),

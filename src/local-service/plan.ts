@@ -1,12 +1,14 @@
 // What a run does once it has a container, decided at that moment and kept: its whole life as a handful of times.
 //
 //   queued ──boot──▶ started ─▶ running ── node by node ──▶ success | failed (half way)
-//   └───────────────────── run time-out ──────────────────▶ timeout, wherever that falls
+//   ├───────────────────── run time-out ──────────────────▶ timeout, wherever that falls
+//   ├────────── the container is taken away ──────────────▶ preempted: the run waits for another
+//   └────────── the container is killed ──────────────────▶ silent: nobody is told, nothing changes any more
 //
 // What a run shows between its changes of status (live status, progress) is computed from the plan when it is asked for.
 
 import type { Status } from '../run-service/contract/run.ts';
-import { runSecondsOn, type DeploymentSpec } from './deployments.ts';
+import { fitsOn, runSecondsOn, type DeploymentSpec } from './deployments.ts';
 
 /** Times are milliseconds since 1970. `runMs` is how long the run would take if it came to its end. */
 export type Plan = {
@@ -14,8 +16,11 @@ export type Plan = {
   readonly startsMs: number;
   readonly runMs: number;
   readonly endsMs: number;
-  readonly ending: 'success' | 'failed' | 'timeout';
+  readonly ending: 'success' | 'failed' | 'timeout' | 'preempted' | 'silent';
 };
+
+/** What is to happen to a run on its way. */
+export type Fate = 'none' | 'fail' | 'preempt' | 'oom' | 'stuck' | 'hang';
 
 /** The plan of a run that gets a container at `atMs`; `draw`, in [0, 1), places it within the spread of run times. */
 export function planOf(facts: {
@@ -23,7 +28,7 @@ export function planOf(facts: {
   readonly speed: number;
   readonly gpu: string;
   readonly cold: boolean;
-  readonly fails: boolean;
+  readonly fate: Fate;
   readonly draw: number;
   readonly atMs: number;
 }): Plan {
@@ -32,14 +37,29 @@ export function planOf(facts: {
   const spread = 1 + spec.runSpread * (2 * facts.draw - 1);
   const runMs = lived(runSecondsOn(spec, facts.gpu) * spread);
   const startsMs = atMs + lived(facts.cold ? spec.coldStartSeconds : spec.warmStartSeconds);
-  const ownEndMs = startsMs + (facts.fails ? Math.round(runMs / 2) : runMs);
+  const { ending, atShare } = END_OF[fitsOn(spec, facts.gpu) ? facts.fate : 'too large'];
+  const bootMs = startsMs - atMs;
+  const ownEndMs = atMs + Math.round(bootMs * Math.min(1, 1 + atShare) + runMs * Math.max(0, atShare));
   const timeoutMs = atMs + lived(spec.runTimeoutSeconds);
-  if (ownEndMs > timeoutMs) return { queuedMs: atMs, startsMs, runMs, endsMs: timeoutMs, ending: 'timeout' };
-  return { queuedMs: atMs, startsMs, runMs, endsMs: ownEndMs, ending: facts.fails ? 'failed' : 'success' };
+  const plan = { queuedMs: atMs, startsMs, runMs };
+  return ownEndMs > timeoutMs
+    ? { ...plan, endsMs: timeoutMs, ending: 'timeout' }
+    : { ...plan, endsMs: ownEndMs, ending };
 }
 
+/** How a run ends, and after which share of its run time; a negative share falls into the boot before it. */
+const END_OF: Readonly<Record<Fate | 'too large', { ending: Plan['ending']; atShare: number }>> = {
+  none: { ending: 'success', atShare: 1 },
+  fail: { ending: 'failed', atShare: 0.5 },
+  'too large': { ending: 'failed', atShare: 0.15 },
+  preempt: { ending: 'preempted', atShare: 0.5 },
+  oom: { ending: 'silent', atShare: 0.5 },
+  stuck: { ending: 'silent', atShare: -0.5 },
+  hang: { ending: 'timeout', atShare: Number.POSITIVE_INFINITY },
+};
+
 /** The nodes of the workflow and the share of the run time that each takes. */
-const NODES = [
+export const NODES = [
   { name: 'CheckpointLoaderSimple', share: 0.04 },
   { name: 'CLIPTextEncode', share: 0.02 },
   { name: 'CLIPTextEncode', share: 0.02 },
@@ -55,7 +75,7 @@ const GRAPH_BEGINS = 0.02;
 const runningMsOf = (plan: Plan): number => plan.startsMs + Math.round(plan.runMs * GRAPH_BEGINS);
 
 /** When each node begins. */
-function nodeStartsMs(plan: Plan): readonly number[] {
+export function nodeStartsMs(plan: Plan): readonly number[] {
   const beginsMs = runningMsOf(plan);
   const graphMs = plan.startsMs + plan.runMs - beginsMs;
   let share = 0;
@@ -94,13 +114,15 @@ export function workAt(plan: Plan, atMs: number): Work {
 /** A moment of a run that others are told of: a change of status, or progress within `running`. */
 export type Step =
   | { readonly kind: 'status'; readonly atMs: number; readonly status: Status }
-  | { readonly kind: 'progress'; readonly atMs: number };
+  | { readonly kind: 'progress'; readonly atMs: number }
+  /** The container is gone. */
+  | { readonly kind: 'lost'; readonly atMs: number; readonly waits: boolean };
 
 const SHOWN_NODES: ReadonlySet<string> = new Set(['KSampler', 'VAEDecode', 'SaveImage']);
 
 /** The steps after `queued`, in order; with `progress` also the nodes worth telling of. */
 export function stepsOf(plan: Plan, also: { readonly progress: boolean }): readonly Step[] {
-  const end: Step = { kind: 'status', atMs: plan.endsMs, status: plan.ending };
+  const end = endOf(plan);
   const way: readonly Step[] = [
     { kind: 'status', atMs: plan.startsMs, status: 'started' },
     { kind: 'status', atMs: runningMsOf(plan), status: 'running' },
@@ -109,6 +131,12 @@ export function stepsOf(plan: Plan, also: { readonly progress: boolean }): reado
   // Without a time-out or a failure the way ends where the plan does, even if it takes no time at all.
   const reached = plan.ending === 'success' ? way : way.filter((step) => step.atMs <= plan.endsMs);
   return [...reached, end];
+}
+
+function endOf({ ending, endsMs: atMs }: Plan): Step {
+  if (ending === 'silent' || ending === 'preempted')
+    return { kind: 'lost', atMs, waits: ending === 'preempted' };
+  return { kind: 'status', atMs, status: ending };
 }
 
 const progressSteps = (plan: Plan): readonly Step[] =>

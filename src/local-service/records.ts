@@ -3,14 +3,37 @@
 import { parseExactly } from '../batch/digits.ts';
 import type { OutputRecord, RunRecord } from '../run-service/contract/run.ts';
 import type { RunRow } from './database.ts';
+import type { DeploymentSpec } from './deployments.ts';
 import { callIdOf, idsOf, uuidOf } from './identity.ts';
 import { NO_WORK, workAt, type Plan, type Work } from './plan.ts';
 
-/** The row as a run record at `nowMs`; `origin` is the address that files are fetched from. */
-export function recordOf(row: RunRow, nowMs: number, origin: string): RunRecord {
+/** How the files of a run are shown. */
+export type Links = {
+  /** The address that they are fetched from. */
+  readonly origin: string;
+  /** Until when their addresses are good; undefined where for ever. */
+  readonly endMs?: number | undefined;
+  /** The name of each, where it is not its own. */
+  readonly filename?: string | undefined;
+};
+
+/** When and how a record is shown. */
+export type Showing = {
+  readonly nowMs: number;
+  readonly links: Links;
+  /** A run that nothing touched for so long is shown as timed out, without an end. */
+  readonly staleMs: number;
+  /** What the run's machine reveals; undefined where its deployment is no longer offered. */
+  readonly machine: Pick<DeploymentSpec, 'machineVersion' | 'machineType'> | undefined;
+};
+
+/** The row as a run record. */
+export function recordOf(row: RunRow, { nowMs, links, staleMs, machine }: Showing): RunRecord {
   const plan = storedPlan(row);
   const work = plan === undefined ? NO_WORK : workOf(row, plan, nowMs);
   const { workflowId, versionId, machineId } = idsOf(row.deploymentId);
+  const updatedAtMs = Math.max(row.updatedMs, work.sinceMs);
+  const isStale = row.endedMs === null && nowMs - updatedAtMs > staleMs;
   return {
     id: row.id,
     workflowVersionId: versionId,
@@ -18,15 +41,16 @@ export function recordOf(row: RunRow, nowMs: number, origin: string): RunRecord 
     workflowId,
     machineId,
     origin: 'api',
-    status: row.status,
+    status: isStale ? 'timeout' : row.status,
     endedAtMs: row.endedMs,
     createdAtMs: row.createdMs,
-    updatedAtMs: Math.max(row.updatedMs, work.sinceMs),
+    updatedAtMs,
     queuedAtMs: row.queuedMs,
     startedAtMs: plan !== undefined && hasStarted(row, plan) ? plan.startsMs : null,
     gpuEventId: row.containerId,
     gpu: row.gpu,
-    machineType: 'serverless',
+    machineVersion: machine?.machineVersion ?? null,
+    machineType: machine?.machineType ?? null,
     callId: plan === undefined ? null : callIdOf(row.id),
     userId: row.owner,
     orgId: null,
@@ -34,7 +58,7 @@ export function recordOf(row: RunRow, nowMs: number, origin: string): RunRecord 
     progress: work.progress,
     webhook: row.webhook,
     webhookIntermediateStatus: row.intermediate === 1,
-    outputs: row.status === 'success' ? outputsOf(row, row.endedMs ?? nowMs, origin) : [],
+    outputs: row.status === 'success' ? outputsOf(row, row.endedMs ?? nowMs, links) : [],
     deploymentId: row.deploymentId,
   };
 }
@@ -57,7 +81,8 @@ function workOf(row: RunRow, plan: Plan, nowMs: number): Work {
 const hasStarted = (row: RunRow, plan: Plan): boolean =>
   row.endedMs === null ? row.status !== 'queued' : plan.startsMs <= row.endedMs;
 
-const pictureName = (index: number): string => `picture-${index}.png`;
+/** The name of a picture of a run, counted from 1. */
+export const pictureName = (index: number): string => `picture-${index}.png`;
 
 /** Which picture of its run a file name means, counted from 1; undefined for any other name. */
 export function pictureIndexOf(filename: string): number | undefined {
@@ -69,12 +94,14 @@ export function pictureIndexOf(filename: string): number | undefined {
 export function outputsOf(
   run: Pick<RunRow, 'id' | 'outputs'>,
   endedMs: number,
-  origin: string,
+  links: Links,
 ): readonly OutputRecord[] {
   if (run.outputs === 0) return [];
+  const end = links.endMs === undefined ? '' : `?expires=${Math.round(links.endMs)}`;
   const images = Array.from({ length: run.outputs }, (_, index) => {
     const filename = pictureName(index + 1);
-    return { url: `${origin}/files/runs/${run.id}/${filename}`, filename, type: 'output' };
+    const url = `${links.origin}/files/runs/${run.id}/${filename}${end}`;
+    return { url, filename: links.filename ?? filename, type: 'output' };
   });
   const id = uuidOf('output', run.id);
   return [{ id, runId: run.id, nodeId: '9', nodeClass: 'SaveImage', data: { images }, createdAtMs: endedMs }];

@@ -1,29 +1,23 @@
 // The runs: taking orders, giving them to the machines, living them, telling of them, cancelling them, and going on
 // after a restart. The database is the truth about a run; what is kept here is only what makes time pass for it.
 
-import { randomUUID } from 'node:crypto';
-import { outputToWire } from '../run-service/contract/run.ts';
 import type { QueueOrder } from '../run-service/contract/queue.ts';
-import { webhookToWire } from '../run-service/contract/webhook.ts';
 import type { Behaviour } from './behaviour.ts';
 import { chance } from './chance.ts';
 import type { Clock } from './clock.ts';
 import type { Database, LiveRow, NewRun, RunRow } from './database.ts';
 import type { DeploymentSpec } from './deployments.ts';
-import type { Faults } from './faults.ts';
-import { createLives, type Lives, type LiveRun, type News } from './lives.ts';
+import { namedFaults, type Faults, type Victim } from './faults.ts';
+import { createLives, type Lives, type LiveRun } from './lives.ts';
 import { createMachines, type Container, type Fleet, type Machines } from './machines.ts';
-import { NO_WORK, planOf, type Plan } from './plan.ts';
-import { outputsOf, storedPlan } from './records.ts';
+import { NO_WORK, planOf, type Fate, type Plan } from './plan.ts';
+import { storedPlan, type Links } from './records.ts';
+import { tell } from './telling.ts';
 import type { Webhooks } from './webhooks.ts';
 
 export type Runs = {
   /** Creates a run; it is committed when this returns. */
-  accept(
-    order: QueueOrder,
-    spec: DeploymentSpec,
-    owner: string,
-  ): { readonly id: string; readonly number: number };
+  accept(order: QueueOrder, spec: DeploymentSpec, owner: string): Pick<LiveRun, 'id' | 'number' | 'faults'>;
   /** Cancels a run in whatever state it is; false when there is no such run. */
   cancel(id: string): boolean;
   /** Takes up every run that had not ended when the service stopped. */
@@ -41,8 +35,8 @@ type World = {
   readonly deployments: ReadonlyMap<string, DeploymentSpec>;
   readonly speed: number;
   readonly seed: number;
-  /** The address that files are fetched from. */
-  readonly origin: () => string;
+  readonly linksOf: (run: Victim, nowMs: number) => Links;
+  readonly newId: (kind: 'run' | 'container') => string;
   /** Does `work` in one transaction and tells of it afterwards. */
   readonly commit: <Result>(work: () => Result) => Result;
   readonly log: (event: string, facts: Record<string, unknown>) => void;
@@ -55,11 +49,15 @@ export function createRuns(world: World): Runs {
     database,
     tell: (run, news) => tell(world, run, news),
     release: (container) => machines.release(container),
+    lose(container, run, waits) {
+      machines.lose(container);
+      if (waits) machines.wait(run);
+    },
   });
   const machines = createMachines<LiveRun>({
     clock,
     fleetOf: (deploymentId) => fleetOf(world, deploymentId),
-    name: randomUUID,
+    name: () => world.newId('container'),
     begin(run, container, cold) {
       const spec = world.deployments.get(run.deploymentId);
       // Only runs of known deployments join a line.
@@ -71,7 +69,10 @@ export function createRuns(world: World): Runs {
     accept(order, spec, owner) {
       const draft = draftRun(world, order, spec, owner);
       return commit(() => {
-        const run = liveRunOf({ ...draft, number: database.insert(draft) });
+        const number = database.nextNumber();
+        const outputs = world.faults.strikes('no-output', { ...draft, number }) ? 0 : draft.outputs;
+        const run = liveRunOf({ ...draft, outputs, number });
+        database.insert({ ...draft, outputs });
         machines.wait(run);
         return run;
       });
@@ -91,7 +92,7 @@ export function createRuns(world: World): Runs {
 /** What can go wrong with a request goes wrong here, outside of any transaction. */
 const draftRun = (world: World, order: QueueOrder, spec: DeploymentSpec, owner: string): NewRun => ({
   owner,
-  id: randomUUID(),
+  id: world.newId('run'),
   deploymentId: spec.id,
   inputs: JSON.stringify(order.inputs),
   gpu: world.behaviour.gpuOf(order.gpu, spec.gpu),
@@ -99,6 +100,7 @@ const draftRun = (world: World, order: QueueOrder, spec: DeploymentSpec, owner: 
   intermediate: order.webhookIntermediateStatus ? 1 : 0,
   createdMs: world.clock.now(),
   outputs: spec.outputs,
+  faults: namedFaults(order.inputs).faults,
 });
 
 function draftPlan(world: World, run: LiveRun, spec: DeploymentSpec, cold: boolean): Plan {
@@ -107,30 +109,18 @@ function draftPlan(world: World, run: LiveRun, spec: DeploymentSpec, cold: boole
     speed: world.speed,
     gpu: run.gpu,
     cold,
-    fails: world.faults.strikes('fail', run.number),
+    fate: fateOf(world.faults, run),
     draw: chance(world.seed, 'run time', run.number),
     atMs: world.clock.now(),
   });
 }
 
-/** The webhook of one change. A run without a webhook tells nobody. */
-function tell(world: World, run: LiveRun, news: News): void {
-  if (run.webhook === null) return;
-  const occasion = `${news.kind} ${news.status} ${news.work.progress}`;
-  if (world.faults.strikes('lose-webhook', run.number, occasion)) return;
-  const succeeded = news.kind === 'status' && news.status === 'success';
-  const isEmpty = world.faults.strikes('empty-webhook', run.number, occasion);
-  const outputs = succeeded && !isEmpty ? outputsOf(run, news.atMs, world.origin()) : [];
-  const body = webhookToWire({
-    eventType: 'run.updated',
-    status: news.status,
-    liveStatus: news.work.liveStatus,
-    progress: news.work.progress,
-    runId: run.id,
-    outputs: outputs.map(outputToWire),
-  });
-  const times = world.faults.strikes('repeat-webhook', run.number, occasion) ? 2 : 1;
-  for (let time = 0; time < times; time += 1) world.webhooks.post(run.webhook, JSON.stringify(body));
+const FATES = ['fail', 'oom', 'stuck', 'hang'] as const;
+
+function fateOf(faults: Faults, run: LiveRun): Fate {
+  // Once is enough: a run that is always taken away would never end.
+  if (!run.wasPreempted && faults.strikes('preempt', run)) return 'preempt';
+  return FATES.find((fate) => faults.strikes(fate, run)) ?? 'none';
 }
 
 function cancel(world: World, row: RunRow, machines: Machines<LiveRun>, lives: Lives): void {
@@ -168,6 +158,8 @@ const liveRunOf = (row: Omit<NewRun, 'inputs'> & { readonly number: number }): L
   webhook: row.webhook,
   intermediate: row.intermediate === 1,
   outputs: row.outputs,
+  faults: row.faults,
+  wasPreempted: 'lostMs' in row && Number(row.lostMs) > 0,
 });
 
 function fleetOf(world: World, deploymentId: string): Fleet {

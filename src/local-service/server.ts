@@ -1,22 +1,17 @@
 // The local run service: the run service on one machine, in one process, over real HTTP. This file puts the service
 // behind its sockets, and takes it down again.
 
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
 import { problem, reasonOf } from '../errors.ts';
-import { refusalToWire } from '../run-service/contract/refusal.ts';
-import { API, authentication, openTokens, V1 } from './auth.ts';
+import { createApp } from './app.ts';
+import { API, V1 } from './auth.ts';
 import type { BehaviourName } from './behaviour.ts';
+import { createWallClock } from './clock.ts';
 import type { DeploymentSpec } from './deployments.ts';
-import { serveControl } from './routes/control.ts';
-import { serveFiles } from './routes/files.ts';
-import { serveLists } from './routes/lists.ts';
-import { serveLive } from './routes/live.ts';
-import { serveReference } from './routes/reference.ts';
-import { refuseTheRest } from './routes/refusals.ts';
-import { serveV1 } from './routes/v1.ts';
-import { serveRuns } from './routes/v2.ts';
-import { isLoopback } from './webhook-target.ts';
 import { createService, type LivingService, type Log, type Stats } from './service.ts';
+import { openCaller } from './webhook-call.ts';
+import { isLoopback } from './webhook-target.ts';
 
 export {
   DEMO_DEPLOYMENTS,
@@ -25,7 +20,6 @@ export {
   type DeploymentSpec,
 } from './deployments.ts';
 export type { BehaviourName } from './behaviour.ts';
-export { FAULTS } from './faults.ts';
 
 export type LocalServiceOptions = {
   /** 0 takes any free port. */
@@ -39,10 +33,14 @@ export type LocalServiceOptions = {
   /** The SQLite file; `:memory:` keeps nothing. */
   readonly database: string;
   readonly deployments: readonly DeploymentSpec[];
-  /** Rates from 0 to 1 by name; the names are `FAULTS`. */
+  /** Rates from 0 to 1 by name; the names stand in faults.ts. */
   readonly faults: Readonly<Record<string, number>>;
   /** Where the specification and the real service differ: which one it is like. Default `specification`. */
   readonly behaviour?: BehaviourName;
+  /** `v1`: a service that was not migrated, without the base of V2. */
+  readonly only?: 'v1' | undefined;
+  /** Whether webhooks may go beyond this machine. Default false. */
+  readonly webhooksAnywhere?: boolean;
   /** Faults and run times are drawn from it. */
   readonly seed: number;
   readonly log?: Log;
@@ -62,14 +60,22 @@ export type LocalService = {
   close(): Promise<void>;
 };
 
-const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
-
 /** Starts the service; runs of an earlier one on the same database go on. Throws E602 for options that cannot be. */
 export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
   const { host = '127.0.0.1', log = () => undefined } = options;
   if (!(options.speed > 0)) throw problem('E602', { what: `a speed of ${options.speed} stops all time` });
-  const service = createService({ behaviour: 'specification', ...options, log });
-  const { app, routes } = createApp(service, options.tokens, isLoopback(spelled(host)));
+  const service = createService({
+    behaviour: 'specification',
+    webhooksAnywhere: false,
+    ...options,
+    log,
+    outside: {
+      clock: createWallClock,
+      newId: () => randomUUID(),
+      caller: openCaller({ anywhere: options.webhooksAnywhere === true }),
+    },
+  });
+  const { app, routes } = createApp(service, { ...options, listensHere: isLoopback(spelled(host)) });
   try {
     const url = await listen(app, host, options.port);
     service.open(url);
@@ -86,55 +92,6 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     await closeOnce(app, service)();
     throw error;
   }
-}
-
-function createApp(
-  service: LivingService,
-  tokens: readonly string[],
-  listensHere: boolean,
-): { readonly app: FastifyInstance; readonly routes: readonly string[] } {
-  const app = Fastify({
-    forceCloseConnections: true,
-    bodyLimit: BODY_LIMIT_BYTES,
-    exposeHeadRoutes: false,
-    frameworkErrors: (error, _request, reply: FastifyReply) =>
-      void reply.code(400).send(refusalToWire(error.message)),
-  });
-  const routes: string[] = [];
-  app.addHook('onRoute', ({ method, url, config }) => {
-    if (config?.refuses !== true) routes.push(...[method].flat().map((one) => `${one} ${url}`));
-  });
-  const known = openTokens(tokens);
-  app.decorateRequest('owner', '');
-  app.addHook('onRequest', authentication(known));
-  // Bodies stay text: which types are read, and how numbers are, is decided where they are used.
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
-  app.addHook('onRequest', readAnyType);
-  refuseTheRest(app, service.log);
-  void app.register(
-    (api, _options, done) => {
-      serveRuns(api, service);
-      serveLists(api, service);
-      serveReference(api, service);
-      done();
-    },
-    { prefix: API },
-  );
-  serveV1(app, service);
-  serveFiles(app, service);
-  serveLive(app, service, listensHere);
-  serveControl(app, service, known);
-  return { app, routes };
-}
-
-const MEDIA_TYPE = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(;|$)/;
-
-// What is no media type is no JSON either; the framework would refuse it before anyone could say so.
-function readAnyType({ headers }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
-  const type = headers['content-type'];
-  if (type !== undefined && !MEDIA_TYPE.test(type)) headers['content-type'] = 'application/octet-stream';
-  done();
 }
 
 async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {

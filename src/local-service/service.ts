@@ -1,16 +1,19 @@
 // The service without its sockets: the parts that know each other, put together once.
 
 import { reasonOf } from '../errors.ts';
+import type { RunRecord } from '../run-service/contract/run.ts';
 import { behaviourOf, type Behaviour, type BehaviourName } from './behaviour.ts';
-import { createWallClock, type Clock } from './clock.ts';
-import { openDatabase, type Database } from './database.ts';
+import type { Clock, WallClock } from './clock.ts';
+import { openDatabase, type Database, type DeliveryRow, type RunRow } from './database.ts';
 import { refuseRepeats, type DeploymentSpec } from './deployments.ts';
-import { createFaults, type Faults } from './faults.ts';
+import { createFaults, type Faults, type Victim } from './faults.ts';
 import { createRuns, type Runs } from './runs.ts';
+import { recordOf, type Links } from './records.ts';
+import type { Caller } from './webhook-call.ts';
 import { createWebhooks, type Webhooks } from './webhooks.ts';
 
 export type Log = (event: string, facts: Record<string, unknown>) => void;
-type Request = 'queue' | 'get' | 'cancel' | 'list' | 'file';
+type Request = 'queue' | 'get' | 'cancel' | 'list' | 'file' | 'upload';
 
 /** What the routes work with. */
 export type Service = {
@@ -23,8 +26,19 @@ export type Service = {
   readonly log: Log;
   /** The address that files are fetched from, without a slash at its end. */
   origin(): string;
+  /** A run as it is shown now. */
+  show(row: RunRow): RunRecord;
+  newId(kind: 'upload'): string;
   /** Counts a request. */
   seen(request: Request): void;
+};
+
+/** What comes to the service from the world around it: time, chance, and the way to its receivers. */
+type Outside = {
+  /** `turn` is called with all that is due at one moment. */
+  clock(turn: (work: () => void) => void): WallClock;
+  newId(kind: 'run' | 'container' | 'upload'): string;
+  readonly caller: Caller;
 };
 
 /** What the service has done since it started. */
@@ -43,7 +57,11 @@ export type LivingService = Service & {
   close(): Promise<void>;
 };
 
-export function createService(options: {
+const STALE_MS = 24 * 3_600_000;
+const LINK_LIFE_MS = 3_600_000;
+const TRIES_WAIT_MS = 50;
+
+type Options = {
   readonly speed: number;
   readonly database: string;
   readonly deployments: readonly DeploymentSpec[];
@@ -51,27 +69,21 @@ export function createService(options: {
   readonly behaviour: BehaviourName;
   readonly seed: number;
   readonly log: Log;
-}): LivingService {
-  const { log, speed, seed } = options;
+  /** Whether webhooks may go beyond this machine. */
+  readonly webhooksAnywhere: boolean;
+  readonly outside: Outside;
+};
+
+export function createService(options: Options): LivingService {
+  const { log, speed, seed, outside } = options;
   refuseRepeats(options.deployments);
   const deployments = new Map(options.deployments.map((spec) => [spec.id, spec]));
   const faults = createFaults(options.faults, seed);
   const behaviour = behaviourOf(options.behaviour);
   const database = openDatabase(options.database);
-  const requests = { queue: 0, get: 0, cancel: 0, list: 0, file: 0 };
+  const requests = { queue: 0, get: 0, cancel: 0, list: 0, file: 0, upload: 0 };
   let address = '';
-
-  const commit = createCommit(database, {
-    done: () => webhooks.flush(),
-    broken: (reason) => {
-      clock.close();
-      webhooks.discard();
-      log('broken', { reason });
-    },
-  });
-  const clock = createWallClock(commit);
-  const webhooks = createWebhooks({ clock, speed, log });
-  const origin = (): string => address;
+  const { clock, webhooks, commit, settle } = createTime(options, database);
   const world = {
     clock,
     database,
@@ -81,15 +93,26 @@ export function createService(options: {
     deployments,
     speed,
     seed,
-    origin,
     commit,
     log,
+    newId: outside.newId,
+    linksOf: (run: Victim, nowMs: number): Links => ({
+      origin: address,
+      endMs: faults.strikes('private-file', run) ? nowMs + LINK_LIFE_MS / speed : undefined,
+      filename: faults.strikes('wild-name', run) ? '../../escape.png' : undefined,
+    }),
   };
   const runs = createRuns(world);
 
   return {
     ...world,
     runs,
+    origin: () => address,
+    show(row) {
+      const nowMs = clock.now();
+      const machine = deployments.get(row.deploymentId);
+      return recordOf(row, { nowMs, staleMs: STALE_MS / speed, links: world.linksOf(row, nowMs), machine });
+    },
     seen(request) {
       requests[request]++;
     },
@@ -105,6 +128,7 @@ export function createService(options: {
       faults: faults.counts(),
     }),
     async close() {
+      settle();
       clock.close();
       await webhooks.close();
       database.close();
@@ -112,16 +136,53 @@ export function createService(options: {
   };
 }
 
+/** What makes things happen: a clock whose every turn is a transaction, and webhooks that follow each commit. */
+function createTime({ outside, speed, log, webhooksAnywhere }: Options, database: Database) {
+  let tries: DeliveryRow[] = [];
+  let works = true;
+  const commit = createCommit(database, {
+    begun() {
+      database.delivered(tries);
+      tries = [];
+    },
+    done: () => webhooks.flush(),
+    broken: (reason) => {
+      works = false;
+      clock.close();
+      webhooks.discard();
+      log('broken', { reason });
+    },
+  });
+  const clock = outside.clock(commit);
+  // Written with the next transaction; where none comes by itself, there is one.
+  const record = (row: DeliveryRow): void => {
+    if (tries.push(row) === 1) clock.at(clock.now() + TRIES_WAIT_MS, () => undefined);
+  };
+  const { caller } = outside;
+  const webhooks = createWebhooks({ clock, speed, log, record, caller, anywhere: webhooksAnywhere });
+  const settle = (): void => {
+    if (works) commit(() => undefined);
+  };
+  return { clock, webhooks, commit, settle };
+}
+
 // What is kept in memory would no longer agree with a database that refused a write, so that nothing goes on then.
 function createCommit(
   database: Database,
-  hands: { readonly done: () => void; readonly broken: (reason: string) => void },
+  hands: {
+    readonly begun: () => void;
+    readonly done: () => void;
+    readonly broken: (reason: string) => void;
+  },
 ): <Result>(work: () => Result) => Result {
   let broken: string | undefined;
   return (work) => {
     if (broken !== undefined) throw new Error(`the service has stopped: ${broken}`);
     try {
-      const result = database.together(work);
+      const result = database.together(() => {
+        hands.begun();
+        return work();
+      });
       hands.done();
       return result;
     } catch (error) {

@@ -5,18 +5,18 @@
 //                                                  └── wait 0.5 s, 1 s ─┴─▶ GET with the same body ─▶ … ─▶ failed
 //
 // That the second and third try are GETs is a quirk of the real service; receivers that only know POST lose them.
-// A receiver has a lane of its own with 64 connections, so that a dead one never holds up another.
+// A receiver has a lane of its own with 64 connections, so that a dead one never holds up another. Every try is written
+// down, with what came of it.
 
-import type { LookupFunction } from 'node:net';
-import { Agent, request } from 'undici';
-import { reasonOf } from '../errors.ts';
 import type { Clock } from './clock.ts';
+import type { DeliveryRow } from './database.ts';
+import { CONNECTIONS, type Caller } from './webhook-call.ts';
 import { createLanes } from './webhook-lanes.ts';
 import { targetOf } from './webhook-target.ts';
 
 export type Webhooks = {
   /** Puts a delivery aside until `flush`: nothing is told before it is committed. */
-  post(webhook: string, body: string): void;
+  post(order: Order): void;
   flush(): void;
   /** Forgets what was put aside: its transaction was rolled back. */
   discard(): void;
@@ -25,35 +25,52 @@ export type Webhooks = {
 };
 type Outcome = 'delivered' | 'failed' | 'refused';
 
-type Delivery = { readonly url: URL; readonly body: string; tries: number };
+type Order = {
+  readonly run: string;
+  readonly webhook: string;
+  readonly body: string;
+  readonly delayMs: number;
+  /** How it is tried again; the real service does so by GET. */
+  readonly retries: 'GET' | 'POST';
+};
+type Delivery = Pick<Order, 'run' | 'body' | 'retries'> & { readonly url: URL; tries: number };
 
 const TRIES = 3;
 const WAITS_MS = [500, 1000] as const;
 const WAIT_MIN_MS = 10;
-const TIMEOUT_MS = 20_000;
-const CONNECTIONS = 64;
 // A receiver that is down must not fill the memory; what the real service would lose too is lost sooner.
 const WAITING_MAX = 100_000;
-const BODY_READ_BYTES = 64 * 1024;
 
-export function createWebhooks(facts: {
+type Facts = {
   readonly clock: Clock;
   readonly speed: number;
+  readonly caller: Caller;
+  /** Also beyond this machine. */
+  readonly anywhere: boolean;
+  /** Writes a try down. */
+  readonly record: (row: DeliveryRow) => void;
   readonly log: (event: string, facts: Record<string, unknown>) => void;
-}): Webhooks {
+};
+
+export function createWebhooks(facts: Facts): Webhooks {
+  const { clock, caller } = facts;
   const counts = { delivered: 0, failed: 0, refused: 0 };
-  const agent = createAgent();
   const lanes = createLanes<Delivery>({
     places: CONNECTIONS,
     receiverOf: (delivery) => delivery.url.origin,
-    send: async (delivery) => settle(delivery, await attempt(agent, delivery)),
+    send: attempt,
   });
   const refuse = refuser(facts.log);
-  let outbox: { webhook: string; body: string }[] = [];
+  let outbox: Order[] = [];
   let closed = false;
 
-  function settle(delivery: Delivery, failure: string | undefined): void {
+  async function attempt(delivery: Delivery): Promise<void> {
+    const { run, url, body, retries, tries } = delivery;
+    const method = tries === 0 ? 'POST' : retries;
+    const atMs = clock.now();
+    const failure = await caller.call(url, method, body);
     if (closed) return;
+    facts.record({ run, atMs, method, outcome: failure ?? 'delivered', tookMs: clock.now() - atMs, body });
     if (failure === undefined) counts.delivered++;
     else retry(delivery, failure);
   }
@@ -62,7 +79,7 @@ export function createWebhooks(facts: {
     const waitMs = WAITS_MS[delivery.tries] ?? 0;
     delivery.tries++;
     if (delivery.tries >= TRIES) return giveUp(delivery, failure);
-    facts.clock.at(facts.clock.now() + Math.max(WAIT_MIN_MS, waitMs / facts.speed), () => join(delivery));
+    clock.at(clock.now() + Math.max(WAIT_MIN_MS, waitMs / facts.speed), () => join(delivery));
   }
 
   function join(delivery: Delivery): void {
@@ -76,19 +93,23 @@ export function createWebhooks(facts: {
     facts.log('webhook-failed', { receiver: delivery.url.origin, reason });
   }
 
-  function send(webhook: string, body: string): void {
-    const target = targetOf(webhook);
-    if (target.kind === 'allowed') return join({ url: target.url, body, tries: 0 });
-    counts.refused++;
-    refuse(target.reason);
+  function send({ run, webhook, body, retries, delayMs }: Order): void {
+    const target = targetOf(webhook, facts.anywhere);
+    if (target.kind === 'refused') {
+      counts.refused++;
+      return refuse(target.reason);
+    }
+    const delivery = { run, url: target.url, body, retries, tries: 0 };
+    if (delayMs === 0) return join(delivery);
+    clock.at(clock.now() + delayMs, () => join(delivery));
   }
 
   return {
-    post: (webhook, body) => void outbox.push({ webhook, body }),
+    post: (order) => void outbox.push(order),
     flush() {
       const posted = outbox;
       outbox = [];
-      for (const { webhook, body } of posted) send(webhook, body);
+      for (const order of posted) send(order);
     },
     discard() {
       outbox = [];
@@ -97,7 +118,7 @@ export function createWebhooks(facts: {
     close() {
       closed = true;
       lanes.clear();
-      return agent.destroy();
+      return caller.close();
     },
   };
 }
@@ -111,36 +132,3 @@ function refuser(log: (event: string, facts: Record<string, unknown>) => void): 
     log('webhook-refused', { reason });
   };
 }
-
-/** One try; what is returned says why it failed. */
-async function attempt(agent: Agent, delivery: Delivery): Promise<string | undefined> {
-  try {
-    const answer = await request(delivery.url, {
-      dispatcher: agent,
-      method: delivery.tries === 0 ? 'POST' : 'GET',
-      headers: { 'content-type': 'application/json', 'user-agent': 'runsheet-local-service' },
-      body: delivery.body,
-    });
-    await answer.body.dump({ limit: BODY_READ_BYTES });
-    return answer.statusCode < 400 ? undefined : `answered ${answer.statusCode}`;
-  } catch (error) {
-    return reasonOf(error);
-  }
-}
-
-// Whatever a hosts file says, `localhost` is this machine, and no other name is ever looked up.
-const loopbackOnly: LookupFunction = (_hostname, _options, done) =>
-  done(null, [
-    { address: '127.0.0.1', family: 4 },
-    { address: '::1', family: 6 },
-  ]);
-
-const createAgent = (): Agent =>
-  new Agent({
-    connections: CONNECTIONS,
-    pipelining: 1,
-    allowH2: false,
-    headersTimeout: TIMEOUT_MS,
-    bodyTimeout: TIMEOUT_MS,
-    connect: { timeout: TIMEOUT_MS, lookup: loopbackOnly, autoSelectFamily: true },
-  });

@@ -2,6 +2,7 @@
 
 import type { PostFacts } from '../batch/classify.ts';
 import { errorSchema, queueAnswerSchema, type ValidationProblem } from './contract/queue.ts';
+import { v1ErrorSchema } from './contract/v1.ts';
 
 export type RawAnswer = {
   readonly status: number;
@@ -28,7 +29,7 @@ export function factsOf(answer: RawAnswer): Omit<PostFacts, 'begun'> {
 /** The service's words in one line: its sentence, its problems, or the beginning of whatever it sent. */
 export function wordsOf({ text }: RawAnswer): string {
   const error = errorSchema.safeParse(jsonOf(text));
-  if (!error.success) return oneLine(text);
+  if (!error.success) return oneLine(v1ErrorSchema.safeParse(jsonOf(text)).data ?? text);
   const { detail } = error.data;
   return oneLine(
     typeof detail === 'string' ? detail : detail.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; '),
@@ -49,7 +50,8 @@ function retryAfterOf({ headers }: RawAnswer): number | undefined {
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }
 
-function jsonOf(text: string): unknown {
+/** undefined where it is no JSON. */
+export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {

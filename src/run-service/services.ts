@@ -3,14 +3,24 @@
 import type { Dispatcher } from 'undici';
 import type { Config } from '../config.ts';
 import { problem } from '../errors.ts';
+import type { Api } from './api.ts';
 import { connectRunService } from './client.ts';
 import { LOCAL, localService } from './local.ts';
 import { remembering, type RememberingService } from './remember.ts';
+import { connectV1 } from './v1.ts';
+import { whichApi } from './which-api.ts';
+
+/** Where a service is, and which API it speaks there. */
+export type Spoken = { readonly base: string; readonly api: Api };
 
 export type Services = {
   /** The service at a base address, or the local one. Throws E306 without a key, E304 where no local one is known. */
-  at(base: string): RememberingService;
+  at(spoken: Spoken): RememberingService;
+  /** Which API is spoken at a base address. Throws as {@link whichApi}, and E306 without a key. */
+  apiAt(base: string): Promise<Api>;
 };
+
+const CONNECT = { v1: connectV1, v2: connectRunService };
 
 export function openServices(
   config: Pick<Config, 'home' | 'apiUrl' | 'apiKey'>,
@@ -18,13 +28,14 @@ export function openServices(
 ): Services {
   const known = new Map<string, RememberingService>();
   return {
-    at: (base) => {
+    at: ({ base, api }) => {
       const address = base === LOCAL ? localAddress(config.home) : setAddress(config, base);
-      const name = `${address.base} ${address.key.value}`;
-      const service = known.get(name) ?? remembering(connectRunService({ ...address, transport }));
+      const name = `${api} ${address.base} ${address.key.value}`;
+      const service = known.get(name) ?? remembering(CONNECT[api]({ ...address, transport }));
       known.set(name, service);
       return service;
     },
+    apiAt: async (base) => whichApi({ ...setAddress(config, base), transport }),
   };
 }
 

@@ -62,6 +62,8 @@ const schema = z.object({
   service: z.object({
     /** The API's base address; `local` is the local run service, wherever it listens today. */
     base: z.string(),
+    /** Which API the service speaks there; batches of before there was a choice speak V2. */
+    api: z.enum(['v2', 'v1']).default('v2'),
     rehearsal: z.boolean(),
     timing: z.object({
       postDeadlineMs: waitMs,

@@ -30,6 +30,16 @@ const TABLE: readonly (readonly [what: string, facts: PostFacts, became: PostCla
   ['425', { begun: true, status: 425 }, 'not-processed'],
   ['429', { begun: true, status: 429, retryAfterMs: 1000 }, 'not-processed'],
   ['500', { begun: true, status: 500, detail: 'Internal Server Error' }, 'uncertain'],
+  [
+    '500 that says before any run what is wrong with the row',
+    { begun: true, status: 500, fault: 'row' },
+    'refused',
+  ],
+  [
+    '500 that says before any run what is wrong with all',
+    { begun: true, status: 500, fault: 'batch' },
+    'pause',
+  ],
   ['502', { begun: true, status: 502 }, 'uncertain'],
   ['503', { begun: true, status: 503 }, 'uncertain'],
   ['504', { begun: true, status: 504 }, 'uncertain'],

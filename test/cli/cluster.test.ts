@@ -11,7 +11,10 @@ const DEPLOYMENTS = JSON.stringify([
 ]);
 
 /** From the kill to the first moment from which, over 2 s, 0.9 of the ends of before come; the first 2 s still show runs from before. */
-const secondsToFullSpeed = (truth: readonly { endedAtMs?: number }[], killedAt: number): number | undefined => {
+const secondsToFullSpeed = (
+  truth: readonly { endedAtMs?: number | undefined }[],
+  killedAt: number,
+): number | undefined => {
   const endsFrom = (from: number): number =>
     truth.filter(({ endedAtMs = 0 }) => endedAtMs >= from && endedAtMs < from + 2_000).length;
   const wanted = 0.9 * endsFrom(killedAt - 2_000);
@@ -90,7 +93,10 @@ describe('an external Temporal and a separate worker', () => {
     await until(async () => (await stage.truth()).length >= 160, 'the batch is at full speed');
     const killedAt = Date.now();
     await first.kill('SIGKILL');
-    await until(async () => secondsToFullSpeed(await stage.truth(), killedAt) !== undefined, 'full speed again');
+    await until(
+      async () => secondsToFullSpeed(await stage.truth(), killedAt) !== undefined,
+      'full speed again',
+    );
     expect(secondsToFullSpeed(await stage.truth(), killedAt)).toBeLessThanOrEqual(10);
     await running.kill('SIGINT');
     await second.kill('SIGKILL');

@@ -1,10 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase, type Database, type NewRun } from '../../src/local-service/database.ts';
+import { createWallClock } from '../../src/local-service/clock.ts';
 import { DEMO_DEPLOYMENTS } from '../../src/local-service/server.ts';
+import { openCaller } from '../../src/local-service/webhook-call.ts';
 import { createService } from '../../src/local-service/service.ts';
 import { present } from './asking.ts';
 
@@ -18,6 +21,7 @@ const run = (id: string, deploymentId = 'd', owner = 'me'): NewRun => ({
   createdMs: 1,
   outputs: 1,
   owner,
+  faults: '',
 });
 
 function open(): Database {
@@ -53,11 +57,12 @@ describe('the database', () => {
     first.insert(run('a', 'd', 'user_local'));
     first.close();
     const old = new DatabaseSync(file);
-    old.exec('ALTER TABLE run DROP COLUMN owner; PRAGMA user_version = 1');
+    for (const column of ['owner', 'faults', 'lostMs']) old.exec(`ALTER TABLE run DROP COLUMN ${column}`);
+    old.exec('PRAGMA user_version = 1');
     old.close();
     const again = openDatabase(file);
     onTestFinished(() => again.close());
-    expect(again.find('a')?.owner).toBe('user_local');
+    expect(again.find('a')).toMatchObject({ owner: 'user_local', faults: '', lostMs: 0 });
     expect(again.count('d', 'user_local')).toBe(1);
   });
 
@@ -95,6 +100,8 @@ it('a service whose database fails stops all time and takes no more runs', () =>
     behaviour: 'specification',
     seed: 1,
     log: (event) => events.push(event),
+    webhooksAnywhere: false,
+    outside: { clock: createWallClock, newId: () => randomUUID(), caller: openCaller({ anywhere: false }) },
   });
   const spec = present(DEMO_DEPLOYMENTS[0]);
   const order = {

@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { DEMO_DEPLOYMENTS } from '../../src/local-service/server.ts';
-import { openService } from './asking.ts';
+import { openService, TOKEN } from './asking.ts';
 import { openDocument, type Document } from './documented.ts';
 import { openReceiver } from './receiver.ts';
 
@@ -67,6 +67,12 @@ describe.each(BEHAVIOURS)('the document of a service that behaves by the %s', (b
     await get('/v1/api/run', `/v1/api/run?run_id=${id}`);
     await get('/v1/api/run', `/v1/api/run?run_id=${UNKNOWN}`);
     await get('/v1/api/run', '/v1/api/run', { headers: { authorization: '' } });
+    const light = '/api/v2/workflow/{workflow_id}/runs';
+    await get(light, `/api/v2/workflow/${String(workflow)}/runs?status=success`);
+    await get('/api/v2/clickhouse-run-logs/{run_id}', `/api/v2/clickhouse-run-logs/${id}`);
+    await get('/v1/api/upload-url', '/v1/api/upload-url?type=image/png&file_size=5');
+    await get('/v1/api/upload-url', '/v1/api/upload-url?type=image/png');
+    await get('/v1/api/platform/profile', '/v1/api/platform/profile');
     const cancelled = await ask('POST', `/api/run/${id}/cancel`);
     expect(contradiction('post', '/api/run/{run_id}/cancel', cancelled)).toBeUndefined();
   });
@@ -98,6 +104,24 @@ describe.each(BEHAVIOURS)('the document of a service that behaves by the %s', (b
     for (const { body } of received) expect([valid(body), valid.errors]).toEqual([true, null]);
   });
 
+  it('describes the lines of a log, its webhooks among them, and of a stream of it', async () => {
+    const { service, ask, queue, ended, schemaOf } = await open();
+    const receiver = await openReceiver();
+    const id = await queue({ webhook: receiver.url });
+    await ended(id);
+    await receiver.until((all) => all.some(({ body }) => body['status'] === 'success'));
+    const log = JSON.parse((await ask('GET', `/api/v2/clickhouse-run-logs/${id}`)).text) as Line[];
+    const valid = schemaOf('/components/schemas/Log');
+    expect([valid(log), valid.errors]).toEqual([true, null]);
+    expect(new Set(log.map((line) => line.log_type))).toEqual(new Set(['info', 'webhook']));
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    const stream = await fetch(`${service.base}/v2/stream-logs?run_id=${id}`, { headers });
+    const first = await stream.body?.getReader().read();
+    const [event = ''] = new TextDecoder().decode(first?.value).split('\n\n');
+    const validLine = schemaOf('/components/schemas/LogLine');
+    expect([validLine(JSON.parse(event.replace(/^data: /, ''))), validLine.errors]).toEqual([true, null]);
+  });
+
   it('describes deployments with and without inputs', async () => {
     const opened = await openService({}, { behaviour, deployments: DEMO_DEPLOYMENTS });
     const { contradiction } = await openDocument(opened.service.url);
@@ -106,6 +130,7 @@ describe.each(BEHAVIOURS)('the document of a service that behaves by the %s', (b
   });
 });
 
+type Line = { readonly log_type: string };
 const INPUT = { name: 'seed', type: 'int', default: 3, min: 1, max: 9, options: ['3', '4'] };
 
 it('the gpus of the document are those of the behaviour', async () => {

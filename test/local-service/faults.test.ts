@@ -15,7 +15,9 @@ describe('the fault fail', () => {
   it('strikes the same runs again with the same seed, and about as many as its rate says', () => {
     const struck = (seed: number): number[] => {
       const faults = createFaults({ fail: 0.3 }, seed);
-      return Array.from({ length: 10_000 }, (_, number) => number).filter((n) => faults.strikes('fail', n));
+      return Array.from({ length: 10_000 }, (_, number) => number).filter((n) =>
+        faults.strikes('fail', { number: n }),
+      );
     };
     expect(struck(1)).toEqual(struck(1));
     expect(struck(1)).not.toEqual(struck(2));
@@ -25,7 +27,7 @@ describe('the fault fail', () => {
   it('spares all runs at rate 0 and none at rate 1', () => {
     const numbers = Array.from({ length: 1000 }, (_, number) => number);
     const at = (rate: number): number =>
-      numbers.filter((number) => createFaults({ fail: rate }, 7).strikes('fail', number)).length;
+      numbers.filter((number) => createFaults({ fail: rate }, 7).strikes('fail', { number })).length;
     expect([at(0), at(1)]).toEqual([0, 1000]);
   });
 });
@@ -64,7 +66,9 @@ describe('the fault lose-webhook', () => {
 
   it('strikes each change of a run by itself', () => {
     const faults = createFaults({ 'lose-webhook': 0.5 }, 1);
-    const changes = Array.from({ length: 40 }, (_, n) => faults.strikes('lose-webhook', 1, `change ${n}`));
+    const changes = Array.from({ length: 40 }, (_, n) =>
+      faults.strikes('lose-webhook', { number: 1 }, `change ${n}`),
+    );
     expect(new Set(changes)).toEqual(new Set([true, false]));
   });
 });
@@ -90,8 +94,8 @@ describe('the faults of Queue Run', () => {
   });
 
   it.each([
-    ['error-before', 0],
-    ['error-after', 1],
+    ['error-request', 0],
+    ['error-answer', 1],
   ])('%s answers 500 in plain text and leaves %i runs', async (fault, runs) => {
     const seen = await queued(fault);
     expect(seen.answer).toMatchObject({ status: 500, text: 'Internal Server Error' });

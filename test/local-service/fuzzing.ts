@@ -171,21 +171,37 @@ const nearly = (valid: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
     });
 
 const BOUNDARY = 'fuzzed-boundary';
+const formType = fc.constantFrom(
+  `multipart/form-data; boundary=${BOUNDARY}`,
+  `multipart/form-data; boundary=${BOUNDARY}`,
+  'multipart/form-data',
+  'application/json',
+);
 const multipartPart = (): fc.Arbitrary<Part<Body>> =>
   fc
     .record({
-      name: fc.constantFrom('file', 'file', 'other'),
-      filename: fc.constantFrom('a.png', 'a.txt', '../a.png', ''),
+      name: fc.constantFrom('file', 'file', 'file', 'other', ''),
+      filename: fc.constantFrom('a.png', 'a.png', '../a.png', '', 'a"b.png'),
+      type: fc.constantFrom('image/png', 'image/png', 'text/plain', 'x'),
       content: anyText,
-      ends: fc.boolean(),
+      ends: fc.constantFrom(true, true, false),
+      formType,
     })
-    .map(({ name, filename, content, ends }) => ({
-      isValid: false,
+    .map(({ name, filename, type, content, ends, formType: header }) => ({
+      isValid: [name, filename, type, ends, header.endsWith(BOUNDARY)].join() === VALID_FORM,
       value: {
-        headers: { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` },
-        body: `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"; filename="${filename}"\r\n\r\n${content}\r\n${ends ? `--${BOUNDARY}--\r\n` : ''}`,
+        headers: { 'content-type': header },
+        body: [
+          `--${BOUNDARY}`,
+          `Content-Disposition: form-data; name="${name}"; filename="${filename}"`,
+          `Content-Type: ${type}`,
+          '',
+          content,
+          ends ? `--${BOUNDARY}--\r\n` : '',
+        ].join('\r\n'),
       },
     }));
+const VALID_FORM = 'file,a.png,image/png,true,true';
 
 /** Values that a schema of the document allows. */
 function valuesOf(document: Document, known: Known): Values {

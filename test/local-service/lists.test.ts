@@ -127,3 +127,26 @@ it('the profile says that this is a rehearsal, and how long to wait', async () =
     pollIntervalMs: 250,
   });
 });
+
+describe('the light list of a workflow', () => {
+  it('shows how each run does, newest first, filtered by status and by time, without what went in and came out', async () => {
+    const asking = await openService({ concurrencyLimit: 3, runSeconds: 1 });
+    const bad = await asking.queue({ inputs: { runsheet_faults: 'fail' }, webhook: HOOK });
+    const good = await asking.queue();
+    await asking.ended(bad);
+    await asking.ended(good);
+    const path = `/api/v2/workflow/${await workflowOf(asking)}/runs`;
+    const ids = async (query: string): Promise<unknown[]> =>
+      (JSON.parse((await asking.ask('GET', `${path}?${query}`)).text) as { id: string }[]).map(
+        ({ id }) => id,
+      );
+    expect(await ids('')).toEqual([good, bad]);
+    expect(await ids('status=failed')).toEqual([bad]);
+    expect(await ids(`rf=${Math.floor(Date.now() / 1000) + 60}`)).toEqual([]);
+    expect(await ids(`deployment_id=${asking.deploymentId}&limit=1&offset=1`)).toEqual([bad]);
+    expect(await ids('deployment_id=3f2b8c1e-5d6a-4b7c-8d9e-0a1b2c3d4e5f')).toEqual([]);
+    const [row] = JSON.parse((await asking.ask('GET', path)).text) as Record<string, unknown>[];
+    expect(row).toMatchObject({ status: 'success', run_duration: 0.01, batch_id: null });
+    for (const heavy of ['workflow_inputs', 'outputs', 'webhook']) expect(row).not.toHaveProperty(heavy);
+  });
+});

@@ -8,7 +8,7 @@ function plan(spec: object, facts: Partial<Parameters<typeof planOf>[0]> = {}): 
     speed: 1,
     gpu: 'A10G',
     cold: true,
-    fails: false,
+    fate: 'none',
     draw: 0.5,
     atMs: 1_000_000,
     ...facts,
@@ -53,7 +53,7 @@ describe('a plan', () => {
   });
 
   it('fails half way', () => {
-    const failing = plan({}, { fails: true });
+    const failing = plan({}, { fate: 'fail' });
     expect(failing).toMatchObject({ endsMs: 1_008_000, ending: 'failed' });
     expect(workAt(failing, failing.endsMs)).toMatchObject({
       liveStatus: 'Executing KSampler',

@@ -1,14 +1,14 @@
-import { createServer, type Server as NetServer, type Socket } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import type { Socket } from 'node:net';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { classify } from '../../src/batch/classify.ts';
 import { parseExactly } from '../../src/batch/digits.ts';
-import { connectRunService, type RunService } from '../../src/run-service/client.ts';
-import { keyFromEnvironment, keyFromFile, type ApiKey } from '../../src/run-service/key.ts';
+import { connectRunService } from '../../src/run-service/client.ts';
+import { keyFromEnvironment, keyFromFile } from '../../src/run-service/key.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
+import { answer, scripted, type Act } from './scripted.ts';
 
 const RUN = '0b3f1c1e-5a55-4c0e-9d3e-6a8f0f2f7a11';
 const order = {
@@ -19,38 +19,7 @@ const order = {
 } as const;
 const free = { gate: () => undefined, deadlineMs: 1_000 };
 
-const closers: (() => void)[] = [];
-afterEach(() => closers.splice(0).forEach((close) => close()));
-
-/** A service that does with each request what the test says, and keeps every byte that it was sent. */
-async function service(
-  act: (socket: Socket, asked: string, nth: number) => void,
-  key: ApiKey = keyFromEnvironment('key-000000001', 'TEST'),
-): Promise<RunService & { readonly asked: string[]; readonly connections: () => number }> {
-  const asked: string[] = [];
-  let connections = 0;
-  const server: NetServer = createServer((socket) => {
-    connections += 1;
-    socket.on('error', () => undefined);
-    socket.on('data', (chunk: Buffer) =>
-      act(socket, (asked.push(chunk.toString()), chunk.toString()), asked.length),
-    );
-    closers.push(() => socket.destroy());
-  }).listen(0, '127.0.0.1');
-  await new Promise<void>((done) => server.once('listening', done));
-  closers.push(() => server.close());
-  const { port } = server.address() as AddressInfo;
-  const client = connectRunService({
-    base: `http://127.0.0.1:${port}/api`,
-    key,
-    transport: openTransport(2),
-  });
-  return Object.assign(client, { asked, connections: () => connections });
-}
-
-function answer(status: number, body: string, headers = ''): string {
-  return `HTTP/1.1 ${status} X\r\ncontent-type: application/json\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-}
+const service = (act: Act, key?: Parameters<typeof scripted>[2]) => scripted(connectRunService, act, key);
 
 describe('Queue Run', () => {
   it('says what the service answered', async () => {
@@ -119,7 +88,7 @@ describe('Queue Run', () => {
 
   it('tries a fresh key once where the old one was refused', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'runsheet-key-'));
-    closers.push(() => rmSync(folder, { recursive: true }));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
     const file = join(folder, 'key');
     writeFileSync(file, 'old-key-000001\n');
     const key = keyFromFile(file, 'RUNSHEET_API_KEY_FILE');

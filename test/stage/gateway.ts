@@ -1,5 +1,6 @@
 // Stands between our worker and a run service, passes everything on, and holds the answers to Queue Run back for a while:
-// so a test knows that calls are on the wire, taken by the service and not yet answered, at the moment it acts.
+// so a test knows that calls are on the wire, taken by the service and not yet answered, at the moment it acts. It may lose
+// answers for good, too.
 
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -17,13 +18,22 @@ export type Gateway = {
   readonly close: () => Promise<void>;
 };
 
-export async function openGateway(service: string, holdMs: number, atPort = 0): Promise<Gateway> {
+/** `loses` says of each order, counted from 1, whether its answer gets lost. */
+export async function openGateway(
+  service: string,
+  holdMs: number,
+  atPort = 0,
+  loses: (nth: number) => boolean = () => false,
+): Promise<Gateway> {
   const { origin, pathname } = new URL(service);
   const dispatcher = new Agent();
   let inFlight = 0;
+  let orders = 0;
 
   const pass = async (asked: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const isQueue = asked.method === 'POST' && asked.url?.endsWith('/queue') === true;
+    const isQueue = asked.method === 'POST' && /\/(queue|run)$/.test(asked.url ?? '');
+    orders += Number(isQueue);
+    const isLost = isQueue && loses(orders);
     inFlight += Number(isQueue);
     try {
       const chunks: Buffer[] = [];
@@ -33,6 +43,7 @@ export async function openGateway(service: string, holdMs: number, atPort = 0): 
       const body = chunks.length > 0 ? Buffer.concat(chunks) : null;
       const answer = await request(`${origin}${asked.url}`, { method, headers, body, dispatcher });
       const bytes = Buffer.from(await answer.body.arrayBuffer());
+      if (isLost) return void response.destroy();
       if (isQueue) await wait(holdMs);
       response
         .writeHead(answer.statusCode, { 'content-type': String(answer.headers['content-type']) })

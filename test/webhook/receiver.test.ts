@@ -76,6 +76,13 @@ describe('the receiver', () => {
     expect(ends).toMatchObject([{ runId, outcome: 'failed' }]);
   });
 
+  it('takes a webhook of V1, which names no event', async () => {
+    const runId = has('success');
+    const body = JSON.stringify({ status: 'success', run_id: runId, outputs: [{ data: {} }] });
+    expect(await hook('', '', { body })).toBe(200);
+    expect(ends).toMatchObject([{ row: 7, attempt: 1, runId, outcome: 'succeeded' }]);
+  });
+
   it('believes Get Run and not the webhook', async () => {
     const runId = has('running');
     expect(await hook(runId, 'success')).toBe(200);

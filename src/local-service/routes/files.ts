@@ -1,10 +1,11 @@
 // The files that runs gave. A picture is drawn when it is fetched; its address needs no token, as the real one's.
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { parseExactly } from '../../batch/digits.ts';
 import type { RunRow } from '../database.ts';
 import { createAlbum } from '../pictures.ts';
 import { pictureIndexOf } from '../records.ts';
+import type { Fault } from '../faults.ts';
 import type { Service } from '../service.ts';
 import { notFound, route } from './refusals.ts';
 
@@ -12,42 +13,65 @@ const PICTURES_KEPT = 300;
 // Runs of a deployment that is no longer offered still have their pictures.
 const USUAL_SIZE = 160;
 
-type Answer = (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
-
 export function serveFiles(app: FastifyInstance, service: Service): void {
+  const draw = painter(service);
   let fetched = 0;
-  const lost = (row: RunRow): boolean => service.faults.strikes('lose-file', row.number, (fetched += 1));
-  servePictures(
-    app,
-    service,
-    '/files',
-    (answer) => (request, reply) => {
-      service.seen('file');
-      return answer(request, reply);
-    },
-    lost,
-  );
+  route(app, ['GET', 'HEAD'], '/files/runs/:run/:file', (request, reply) => {
+    service.seen('file');
+    const picture = pictureAt(service, request.params);
+    if (picture === undefined) return notFound(reply);
+    const { row } = picture;
+    fetched += 1;
+    const strikes = (fault: Fault): boolean => service.faults.strikes(fault, row, fetched);
+    if (strikes('lose-file')) return notFound(reply);
+    if (service.faults.strikes('private-file', row) && isPast(request.query, service.clock.now()))
+      return reply.code(403).type('application/xml').send(EXPIRED);
+    if (strikes('script-file')) return reply.type('text/html').send(PAGE);
+    return sendFile(reply, draw(picture), { strikes, fetched });
+  });
 }
 
-/** Serves the pictures of runs below `root`; `around` sees each request first, `lost` says which one fails. */
-export function servePictures(
-  app: FastifyInstance,
-  service: Service,
-  root: string,
-  around: (answer: Answer) => Answer,
-  lost: (row: RunRow) => boolean = () => false,
-): void {
+type Picture = { readonly row: RunRow; readonly index: number };
+
+/** The picture that an address means; undefined where there is none. */
+export function pictureAt(service: Service, params: unknown): Picture | undefined {
+  const { run, file } = params as { readonly run: string; readonly file: string };
+  const index = pictureIndexOf(file);
+  const row = service.database.find(run.toLowerCase());
+  if (row === undefined || index === undefined) return undefined;
+  return row.status === 'success' && index <= row.outputs ? { row, index } : undefined;
+}
+
+/** What draws the pictures of runs, and keeps the last of them. */
+export function painter({ deployments }: Service): (picture: Picture) => Buffer {
   const draw = createAlbum(PICTURES_KEPT);
-  const answer: Answer = (request, reply) => {
-    const { run, file } = request.params as { readonly run: string; readonly file: string };
-    const index = pictureIndexOf(file);
-    const row = service.database.find(run.toLowerCase());
-    if (row === undefined || index === undefined) return notFound(reply);
-    if (row.status !== 'success' || index > row.outputs) return notFound(reply);
-    if (lost(row)) return notFound(reply);
+  return ({ row, index }) => {
     const inputs = parseExactly(row.inputs) as Record<string, unknown>;
-    const size = service.deployments.get(row.deploymentId)?.pictureSize ?? USUAL_SIZE;
-    return reply.type('image/png').send(draw({ inputs, index, size }));
+    const size = deployments.get(row.deploymentId)?.pictureSize ?? USUAL_SIZE;
+    return draw({ inputs, index, size });
   };
-  route(app, ['GET', 'HEAD'], `${root}/runs/:run/:file`, around(answer));
+}
+
+const EXPIRED = '<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>';
+const PAGE = '<!doctype html><script>document.title = "a script ran"</script>';
+
+const isPast = (query: unknown, nowMs: number): boolean =>
+  !(Number((query as Readonly<Record<string, unknown>>)['expires']) >= nowMs);
+
+function sendFile(
+  reply: FastifyReply,
+  picture: Buffer,
+  { strikes, fetched }: { readonly strikes: (fault: Fault) => boolean; readonly fetched: number },
+): FastifyReply {
+  void reply.type('image/png');
+  // A PNG may have anything after its end.
+  if (strikes('changed-file')) return reply.send(Buffer.concat([picture, Buffer.from(`try ${fetched}`)]));
+  const cut = strikes('cut-file');
+  if (!cut && !strikes('short-file')) return reply.send(picture);
+  reply.hijack();
+  const half = picture.subarray(0, picture.length / 2);
+  const { raw } = reply;
+  raw.writeHead(200, { 'content-type': 'image/png', 'content-length': picture.length });
+  raw.write(half, () => (cut ? raw.socket?.resetAndDestroy() : raw.socket?.end()));
+  return reply;
 }

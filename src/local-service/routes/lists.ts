@@ -1,25 +1,31 @@
 // The lists: runs of a workflow (in full, with their webhooks) and of a deployment (light), deployments, prices, profile.
 
 import type { FastifyInstance } from 'fastify';
+import type { z } from 'zod';
 import { DEFAULT_PRICES } from '../../batch/gpu.ts';
 import { deploymentToWire } from '../../run-service/contract/deployment.ts';
 import {
   deploymentPathSchema,
   deploymentRunsQuerySchema,
+  lightRunsQuerySchema,
   PATHS,
   workflowPathSchema,
   workflowRunsQuerySchema,
 } from '../../run-service/contract/paths.ts';
 import { profileToWire } from '../../run-service/contract/profile.ts';
-import { runPageToWire, runToListWire, type RunRecord } from '../../run-service/contract/run.ts';
+import {
+  runPageToWire,
+  runToLightRow,
+  runToListWire,
+  type RunRecord,
+} from '../../run-service/contract/run.ts';
 import { deploymentRecordOf } from '../deployments.ts';
 import { idsOf } from '../identity.ts';
-import { recordOf } from '../records.ts';
 import type { Service } from '../service.ts';
 import { notFound, readOrRefuse, route } from './refusals.ts';
 
 /** How a client should treat this service; everything happens at once here, so that there is little to wait for. */
-const PROFILE = profileToWire({
+export const PROFILE = profileToWire({
   rehearsal: true,
   postDeadlineMs: 10_000,
   listGapMs: 1_000,
@@ -46,6 +52,18 @@ function serveRunLists(app: FastifyInstance, service: Service): void {
     if (deploymentId === undefined) return notFound(reply, 'Workflow not found');
     const runs = pageOf(service, deploymentId, request.owner, query);
     return reply.send(runs.map((run) => runToListWire(run, query.also)));
+  });
+
+  route(app, ['GET'], PATHS.lightRuns, (request, reply) => {
+    service.seen('list');
+    const workflowId = readOrRefuse(reply, workflowPathSchema, 'path', request.params);
+    if (workflowId === undefined) return reply;
+    const query = readOrRefuse(reply, lightRunsQuerySchema, 'query', request.query);
+    if (query === undefined) return reply;
+    const deploymentId = deploymentOf(service, workflowId);
+    if (deploymentId === undefined) return notFound(reply, 'Workflow not found');
+    if (![undefined, deploymentId].includes(query.deploymentId)) return reply.send([]);
+    return reply.send(lightRows(service, deploymentId, request.owner, query).map(runToLightRow));
   });
 
   route(app, ['GET'], PATHS.deploymentRuns, (request, reply) => {
@@ -75,16 +93,31 @@ function serveDeployments(app: FastifyInstance, service: Service): void {
   });
 }
 
+/** Rows are filtered as they are shown, because a status may be shown that is not stored. */
+function lightRows(
+  service: Service,
+  deploymentId: string,
+  owner: string,
+  query: z.output<typeof lightRunsQuerySchema>,
+): readonly RunRecord[] {
+  const { status, sinceMs, limit, offset } = query;
+  if (status === undefined && sinceMs === 0) return pageOf(service, deploymentId, owner, query);
+  const all = pageOf(service, deploymentId, owner, {
+    limit: service.database.count(deploymentId, owner),
+    offset: 0,
+  });
+  return all
+    .filter((run) => run.createdAtMs >= sinceMs && (status === undefined || run.status === status))
+    .slice(offset, offset + limit);
+}
+
 function pageOf(
   service: Service,
   deploymentId: string,
   owner: string,
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): readonly RunRecord[] {
-  const nowMs = service.clock.now();
-  return service.database
-    .page(deploymentId, owner, limit, offset)
-    .map((row) => recordOf(row, nowMs, service.origin()));
+  return service.database.page(deploymentId, owner, limit, offset).map((row) => service.show(row));
 }
 
 /** Every deployment has a workflow of its own. */

@@ -7,8 +7,8 @@ import { livePage } from '../pages/live.ts';
 import { sendPage } from '../pages/page.ts';
 import type { Service } from '../service.ts';
 import { isLoopback } from '../webhook-target.ts';
-import { servePictures } from './files.ts';
-import { route } from './refusals.ts';
+import { painter, pictureAt } from './files.ts';
+import { notFound, route } from './refusals.ts';
 
 const SENTENCE =
   'This page shows the runs of everyone, and only to people on the machine itself: the service must listen on a loopback address, and be asked by one.\n';
@@ -40,7 +40,16 @@ export function serveLive(app: FastifyInstance, service: Service, listensHere: b
     ),
   );
   // Looked at here, a picture counts for nothing: neither in the ledger nor for the faults.
-  servePictures(app, service, '/live', guarded);
+  const draw = painter(service);
+  route(
+    app,
+    ['GET'],
+    '/live/runs/:run/:file',
+    guarded((request, reply) => {
+      const picture = pictureAt(service, request.params);
+      return picture === undefined ? notFound(reply) : reply.type('image/png').send(draw(picture));
+    }),
+  );
 }
 
 const hostOf = ({ headers }: FastifyRequest): string =>

@@ -3,12 +3,12 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseExactly } from '../../batch/digits.ts';
-import { runQuerySchema } from '../../run-service/contract/paths.ts';
+import { PATHS, runQuerySchema } from '../../run-service/contract/paths.ts';
 import { queueAnswerToWire, queueRequestSchemaFor } from '../../run-service/contract/queue.ts';
 import { runToV1Wire } from '../../run-service/contract/v1.ts';
 import { V1 } from '../auth.ts';
-import { recordOf } from '../records.ts';
 import type { Service } from '../service.ts';
+import { PROFILE } from './lists.ts';
 import { route } from './refusals.ts';
 
 type OrderSchema = ReturnType<typeof queueRequestSchemaFor>;
@@ -18,6 +18,8 @@ export function serveV1(app: FastifyInstance, service: Service): void {
   route(app, ['GET', 'POST'], `${V1}/run`, (request, reply) =>
     request.method === 'POST' ? queue(service, schema, request, reply) : read(service, request, reply),
   );
+  // A rehearsal says so, whichever API it speaks.
+  route(app, ['GET'], `${V1}${PATHS.profile}`, (_request, reply) => reply.send(PROFILE));
 }
 
 function queue(
@@ -40,7 +42,7 @@ function read(service: Service, { query, owner }: FastifyRequest, reply: Fastify
   const row = id.success ? service.database.find(id.data) : undefined;
   if (row === undefined || row.owner !== owner)
     return reply.code(400).send({ code: '400', message: 'Workflow not found' });
-  return reply.send(runToV1Wire(recordOf(row, service.clock.now(), service.origin())));
+  return reply.send(runToV1Wire(service.show(row)));
 }
 
 const failed = (reply: FastifyReply, error: string): FastifyReply => reply.code(500).send({ error });

@@ -14,6 +14,11 @@ export const PATHS = {
   deployment: '/deployment/:deployment_id',
   pricing: '/platform/gpu-pricing',
   profile: '/platform/profile',
+  /** The light list, which says how a run does in one line. */
+  lightRuns: '/v2/workflow/:workflow_id/runs',
+  runLogs: '/v2/clickhouse-run-logs/:run_id',
+  streamLogs: '/v2/stream-logs',
+  upload: '/file/upload',
   openapi: '/openapi.json',
   docs: '/docs',
 } as const;
@@ -40,6 +45,8 @@ const flag = (fallback: boolean, description: string) =>
   z
     .preprocess(blankIsAbsent, z.stringbool().default(fallback))
     .meta({ description, override: { type: 'boolean', default: fallback } });
+const word = (description: string) =>
+  z.preprocess(blankIsAbsent, z.string().optional()).meta({ description });
 const count = (fallback: number, least: number, most: number, description: string) =>
   z
     .preprocess(blankIsAbsent, z.coerce.number().int().min(least).max(most).default(fallback))
@@ -67,3 +74,24 @@ export const workflowRunsQuerySchema = z
 
 /** What the run list of a deployment is asked. */
 export const deploymentRunsQuerySchema = z.object(pageOf(60));
+
+/** What the light run list of a workflow is asked. `rf` is the earliest creation, in seconds since 1970. */
+export const lightRunsQuerySchema = z
+  .object({
+    status: word('only runs in this status'),
+    deployment_id: z.preprocess(blankIsAbsent, uuidOf('deployment').optional()),
+    rf: count(0, 0, Number.MAX_SAFE_INTEGER, 'only runs created since, in seconds since 1970'),
+    ...pageOf(100),
+  })
+  .transform((wire) => ({
+    status: wire.status,
+    deploymentId: wire.deployment_id,
+    sinceMs: wire.rf * 1000,
+    limit: wire.limit,
+    offset: wire.offset,
+  }));
+
+/** What the stream of a log is asked. */
+export const streamLogsQuerySchema = z
+  .object({ run_id: uuidOf('run'), log_level: word('only lines of this level: info, error or webhook') })
+  .transform((wire) => ({ runId: wire.run_id, level: wire.log_level }));

@@ -8,7 +8,8 @@ import type { Shown } from './shown/fields.ts';
 export type QueueRequest = {
   readonly deploymentId: string;
   readonly inputs: Readonly<Record<string, unknown>>;
-  readonly webhook: string;
+  /** undefined for a run that nobody is told of. */
+  readonly webhook: string | undefined;
   readonly gpu?: string | undefined;
   readonly flags?: readonly string[];
 };

@@ -44,8 +44,17 @@ const BY_TYPE: Readonly<Record<string, Words>> = {
 };
 const OTHER: Words = { type: 'value_error', msg: 'Value error' };
 
-export const emptyBody: Refusal = { ...MISSING, loc: ['body'], input: null };
+/** Something required that is not there. */
+export const missingAt = (...loc: Refusal['loc']): Refusal => ({ ...MISSING, loc, input: null });
+export const emptyBody: Refusal = missingAt('body');
 export const notAnObject = (input: unknown): Refusal => ({ ...BODY_TYPE, loc: ['body'], input });
+/** A value that the schema takes and the service does not. */
+export const badValue = (loc: Refusal['loc'], input: unknown, why: string): Refusal => ({
+  type: 'value_error',
+  loc,
+  msg: `Value error, ${why}`,
+  input,
+});
 export const brokenJson = (offset: number, error: string): Refusal => ({
   type: 'json_invalid',
   loc: ['body', offset],
@@ -64,7 +73,7 @@ const SCALARS = [
 ] as const;
 
 /** Inputs that are null or objects, where the service takes scalars and lists only: five entries each. */
-export const nestedInputs = (inputs: Readonly<Record<string, unknown>>): readonly Refusal[] =>
+export const nestedInputs = (inputs: Readonly<Record<string, unknown>>): Refusal[] =>
   Object.entries(inputs)
     .filter(([, value]) => value === null || (isObject(value) && !Array.isArray(value)))
     .flatMap(([name, input]) =>

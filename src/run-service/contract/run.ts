@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import type { Shown } from './shown/fields.ts';
-import type { listedRunShown, outputShown, runPageShown, runShown } from './shown/run.ts';
+import type { lightRowShown, listedRunShown, outputShown, runPageShown, runShown } from './shown/run.ts';
 import type { STATUSES } from './statuses.ts';
 
 export type Status = (typeof STATUSES)[number];
@@ -100,6 +100,9 @@ export type Run = {
   readonly deploymentId: string | undefined;
   readonly inputs: Readonly<Record<string, unknown>> | undefined;
   readonly callId: string | undefined;
+  /** The version of the node component on the run's machine. */
+  readonly machineVersion: string | undefined;
+  readonly machineType: string | undefined;
   readonly createdAtMs: number | undefined;
   readonly queuedAtMs: number | undefined;
   readonly startedAtMs: number | undefined;
@@ -129,6 +132,8 @@ function toRun(wire: RunWire): Run {
     deploymentId: wire.deployment_id ?? undefined,
     inputs: wire.workflow_inputs ?? undefined,
     callId: wire.worker_function_call_id ?? wire.modal_function_call_id ?? undefined,
+    machineVersion: wire.machine_version ?? undefined,
+    machineType: wire.machine_type ?? undefined,
     createdAtMs: timeOf(wire.created_at),
     queuedAtMs: timeOf(wire.queued_at),
     startedAtMs: timeOf(wire.started_at),
@@ -172,7 +177,8 @@ export type RunRecord = {
   readonly startedAtMs: number | null;
   readonly gpuEventId: string | null;
   readonly gpu: string | null;
-  readonly machineType: string;
+  readonly machineVersion: string | null;
+  readonly machineType: string | null;
   readonly callId: string | null;
   readonly userId: string;
   readonly orgId: string | null;
@@ -219,7 +225,7 @@ export const runToWire = (run: RunRecord): Shown<typeof runShown> => ({
   started_at: dateOrNull(run.startedAtMs),
   gpu_event_id: run.gpuEventId,
   gpu: run.gpu,
-  machine_version: null,
+  machine_version: run.machineVersion,
   machine_type: run.machineType,
   worker_function_call_id: run.callId,
   // The real service's own spelling, for clients that know no other.
@@ -252,6 +258,18 @@ export function runToListWire(
     ...(also.inputs ? { workflow_inputs } : {}),
     ...(also.outputs ? { outputs } : {}),
   };
+}
+
+/** A row of the light list of a workflow: how a run does, and how long it took, without what went in and came out. */
+export function runToLightRow(run: RunRecord): Shown<typeof lightRowShown> {
+  const {
+    workflow_inputs: _inputs,
+    workflow_api: _graph,
+    outputs: _outputs,
+    webhook: _webhook,
+    ...fields
+  } = runToWire(run);
+  return { ...fields, deployment_id: run.deploymentId, batch_id: null };
 }
 
 /** The few fields that the run list of a deployment shows. Its `duration` is text, as the real service writes it. */

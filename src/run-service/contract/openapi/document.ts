@@ -2,7 +2,8 @@
 
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { EXAMPLES } from './examples.ts';
-import { json, type Dialect, type Operation } from './operation.ts';
+import { json } from './answers.ts';
+import type { Dialect, Operation } from './operation.ts';
 import { operationsFor } from './operations.ts';
 import { schemasFor, type Schemas } from './schemas.ts';
 

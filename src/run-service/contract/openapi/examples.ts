@@ -1,7 +1,9 @@
 // One run that everything in the document speaks of, written by the same functions that write real answers.
 
 import { deploymentToWire } from '../deployment.ts';
-import { runPageToWire, runToListWire, runToWire, type RunRecord } from '../run.ts';
+import { lineToWire, logToWire, type LogLine } from '../log.ts';
+import { runPageToWire, runToLightRow, runToListWire, runToWire, type RunRecord } from '../run.ts';
+import { uploadToWire } from '../upload.ts';
 import { runToV1Wire } from '../v1.ts';
 import { webhookToWire } from '../webhook.ts';
 
@@ -27,6 +29,7 @@ const RUN: RunRecord = {
   startedAtMs: CREATED_MS + 12_576,
   gpuEventId: 'd1c6a7b0-63a5-4a0c-8d1e-4b7b2f6f0c3a',
   gpu: 'A10G',
+  machineVersion: 'v2.3.10',
   machineType: 'serverless',
   callId: 'fc-010B5F7A526F0C4C5E9A532F0D',
   userId: 'user_local',
@@ -57,6 +60,7 @@ const RUN: RunRecord = {
 };
 
 const run = runToWire(RUN);
+const LINE: LogLine = { atMs: CREATED_MS + 12_576, level: 'info', message: 'Executing KSampler' };
 
 /** An example of each answer and of what is asked, by name. */
 export const EXAMPLES = {
@@ -64,6 +68,7 @@ export const EXAMPLES = {
   queued: { run_id: RUN_ID },
   run,
   listedRuns: [runToListWire(RUN, { inputs: false, outputs: false })],
+  lightRows: [runToLightRow(RUN)],
   runPage: runPageToWire([RUN], { total: 1, limit: 60, offset: 0 }),
   v1Run: runToV1Wire(RUN),
   webhook: webhookToWire({
@@ -87,4 +92,11 @@ export const EXAMPLES = {
     ],
   }),
   pricing: { T4: 0.00018, H100: 0.002338 },
+  upload: uploadToWire({
+    id: '5f3c1b7e-8a2d-4c61-9e0f-7b6a5d4c3b2a',
+    name: 'face.png',
+    url: 'http://127.0.0.1:8188/files/uploads/5f3c1b7e-8a2d-4c61-9e0f-7b6a5d4c3b2a/face.png',
+  }),
+  log: logToWire([LINE], { id: RUN_ID, owner: 'user_local' }),
+  logStream: `data: ${JSON.stringify(lineToWire(LINE))}\n\n`,
 };

@@ -1,8 +1,7 @@
 // What the table of operations is made of. One entry says all that the document, its page and the fuzzer know of an
 // operation: adding an endpoint to the document is adding an entry.
 
-import { z } from 'zod';
-import { sentenceShown, validationShown } from '../shown/refusals.ts';
+import type { z } from 'zod';
 
 type Content = {
   /** The media type. */
@@ -13,7 +12,7 @@ type Content = {
 export type Answer = Content & { readonly description: string };
 /** An object of parameters, before it is read. */
 type Fields = z.ZodType<unknown, Record<string, unknown>>;
-type Answers = Readonly<Record<number, Answer>>;
+export type Answers = Readonly<Record<number, Answer>>;
 
 export type Operation = {
   readonly id: string;
@@ -39,43 +38,3 @@ export type Dialect = {
   readonly freeFormInputs: boolean;
   readonly showsWorkflowApi: boolean;
 };
-
-export const json = (description: string, schema: z.ZodType, example?: unknown): Answer => ({
-  type: 'application/json',
-  description,
-  schema,
-  ...(example !== undefined && { example }),
-});
-
-export const sentence = (description: string, example: string): Answer =>
-  json(description, sentenceShown, { detail: example });
-
-const unreadable = sentence('The address cannot be read', "'/api/run/%' is not a valid url component");
-const broken: Answer = {
-  type: 'text/plain',
-  description: 'An error of the service itself; nothing is said of what became of the request',
-  schema: z.string(),
-  example: 'Internal Server Error',
-};
-const unknownToken = sentence('No token, or one that is not valid', 'Invalid or missing token');
-
-/** What every operation that needs a token may answer beside its own. */
-export const withToken = (own: Answers): Answers => ({ 401: unknownToken, 500: broken, ...own });
-
-/** The same for one that reads parameters. */
-export const withParameters = (own: Answers): Answers =>
-  withToken({
-    400: unreadable,
-    ...own,
-    422: json('A parameter is malformed', validationShown, {
-      detail: [
-        {
-          type: 'uuid_parsing',
-          loc: ['path', 'run_id'],
-          msg: 'Input should be a valid UUID, invalid length: expected length 36 for a hyphenated UUID, found 2',
-          input: 'no',
-          ctx: { error: 'invalid length: expected length 36 for a hyphenated UUID, found 2' },
-        },
-      ],
-    }),
-  });

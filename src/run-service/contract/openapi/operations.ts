@@ -4,6 +4,7 @@ import { z } from 'zod';
 import {
   deploymentPathSchema,
   deploymentRunsQuerySchema,
+  lightRunsQuerySchema,
   PATHS,
   runPathSchema,
   runQuerySchema,
@@ -11,27 +12,24 @@ import {
   workflowRunsQuerySchema,
 } from '../paths.ts';
 import { EXAMPLES } from './examples.ts';
-import { json, sentence, withParameters, withToken, type Answer, type Operation } from './operation.ts';
+import { json, ofOneRun, sentence, tooLarge, withParameters, withToken } from './answers.ts';
+import { fileAndLogOperations } from './files-and-logs.ts';
+import { legacyOperations } from './legacy.ts';
+import type { Operation } from './operation.ts';
 import type { Schemas } from './schemas.ts';
 
-const runNotFound = sentence('There is no such run', 'Run not found');
-const notYours = sentence(
-  'The run belongs to another owner',
-  'You are not authorized to access this resource',
-);
+const workflowNotFound = sentence('There is no such workflow', 'Workflow not found');
 const deploymentNotFound = sentence('There is no such deployment', 'Deployment not found');
 
-const ofOneRun = (success: Answer): Operation['answers'] =>
-  withParameters({ 200: success, 403: notYours, 404: runNotFound });
 /** With the fields that this behaviour shows. */
 const exampleRun = ({ Run }: Schemas): object =>
   Object.fromEntries(Object.entries(EXAMPLES.run).filter(([name]) => name in Run.shape));
-const tooLarge = sentence('The body is larger than 16 MiB', 'Request body is too large');
 
 /** Every operation under the two bases. */
 export const operationsFor = (schemas: Schemas): readonly Operation[] => [
   ...runOperations(schemas),
   ...listOperations(schemas),
+  ...fileAndLogOperations(schemas),
   ...deploymentOperations(schemas),
   ...platformOperations(schemas),
   ...legacyOperations(schemas),
@@ -114,7 +112,22 @@ const listOperations = (schemas: Schemas): readonly Operation[] => [
     query: workflowRunsQuerySchema,
     answers: withParameters({
       200: json('The runs', z.array(schemas.ListedRun), EXAMPLES.listedRuns),
-      404: sentence('There is no such workflow', 'Workflow not found'),
+      404: workflowNotFound,
+    }),
+  },
+  {
+    id: 'listLightRuns',
+    base: 'v2',
+    method: 'get',
+    path: PATHS.lightRuns,
+    group: 'Run lists',
+    summary: 'Runs of a workflow, light',
+    description: 'The same without what went in and came out: how each run does in one line.',
+    params: workflowPathSchema,
+    query: lightRunsQuerySchema,
+    answers: withParameters({
+      200: json('The runs', z.array(schemas.LightRow), EXAMPLES.lightRows),
+      404: workflowNotFound,
     }),
   },
   {
@@ -215,44 +228,5 @@ const platformOperations = (schemas: Schemas): readonly Operation[] => [
     description: 'Without scripts, and without anything from elsewhere.',
     open: true,
     answers: { 200: { type: 'text/html', description: 'The page', schema: z.string() } },
-  },
-];
-
-const text401 = { type: 'text/plain', description: 'No token, or one that is not valid', schema: z.string() };
-
-const legacyOperations = (schemas: Schemas): readonly Operation[] => [
-  {
-    id: 'v1CreateRun',
-    base: 'v1',
-    method: 'post',
-    path: '/run',
-    group: 'V1 (legacy)',
-    summary: 'Create run',
-    description: 'Queue Run as V1 has it. Whatever is wrong with a request answers 500.',
-    body: { type: 'application/json', schema: schemas.V1Order, example: EXAMPLES.order },
-    answers: {
-      200: json('The run is created', schemas.QueueAnswer, EXAMPLES.queued),
-      401: text401,
-      413: tooLarge,
-      500: json('The request is wrong', schemas.V1Error, { error: 'Invalid request body' }),
-    },
-  },
-  {
-    id: 'v1GetRun',
-    base: 'v1',
-    method: 'get',
-    path: '/run',
-    group: 'V1 (legacy)',
-    summary: 'Get run status',
-    description: 'The run as V1 shows it: without what V2 added, and its outputs without their frame.',
-    query: runQuerySchema,
-    answers: {
-      200: json('The run', schemas.V1Run, EXAMPLES.v1Run),
-      400: json('There is no such run of yours', schemas.V1NotFound, {
-        code: '400',
-        message: 'Workflow not found',
-      }),
-      401: text401,
-    },
   },
 ];

@@ -3,8 +3,16 @@
 import { z } from 'zod';
 import { queueRequestSchemaFor } from '../queue.ts';
 import * as answers from '../shown/answers.ts';
+import * as logs from '../shown/files-and-logs.ts';
 import * as refusals from '../shown/refusals.ts';
-import { listedRunShown, outputShown, runPageShown, runShown, v1RunShown } from '../shown/run.ts';
+import {
+  lightRowShown,
+  listedRunShown,
+  outputShown,
+  runPageShown,
+  runShown,
+  v1RunShown,
+} from '../shown/run.ts';
 import type { Dialect } from './operation.ts';
 
 const scalarOrList = z.union([z.string(), z.number(), z.boolean(), z.array(z.unknown())]);
@@ -20,6 +28,7 @@ export function schemasFor(dialect: Dialect) {
     Run: runShown.extend({ gpu }).omit(hidden),
     ListedRun: listedRunShown.extend({ gpu }),
     RunPage: runPageShown,
+    LightRow: lightRowShown.extend({ gpu }),
     V1Run: v1RunShown.extend({ gpu }),
     Output: outputShown,
     Order: orderFor(dialect),
@@ -30,6 +39,10 @@ export function schemasFor(dialect: Dialect) {
     Deployment: answers.deploymentShown,
     Pricing: answers.pricingShown,
     Profile: answers.profileShown,
+    Upload: logs.uploadShown,
+    V1UploadUrl: logs.v1UploadUrlShown,
+    Log: logs.logShown,
+    LogLine: logs.logLineShown,
     Sentence: refusals.sentenceShown,
     ValidationFailure: refusals.validationShown,
     V1Error: refusals.v1ErrorShown,

@@ -76,6 +76,11 @@ export const listedRunShown = runShown
   .partial({ workflow_inputs: true, outputs: true })
   .extend({ deployment_id: uuid('the deployment that it was queued for') });
 
+/** A row of the light list of a workflow. */
+export const lightRowShown = runShown
+  .omit({ workflow_inputs: true, workflow_api: true, outputs: true, webhook: true })
+  .extend({ deployment_id: uuid('the deployment that it was queued for'), batch_id: z.null() });
+
 const lightRunShown = runShown
   .pick({
     id: true,

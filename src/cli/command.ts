@@ -1,0 +1,36 @@
+// What every command shares: its work is loaded when it is chosen, and whatever it throws is said in words.
+
+import {
+  buildCommand,
+  type BaseArgs,
+  type BaseFlags,
+  type CommandFunction,
+  type TypedCommandParameters,
+} from '@stricli/core';
+import { EXIT, RunsheetError } from '../errors.ts';
+import type { Context, Output } from './context.ts';
+
+type Work<F, A extends BaseArgs> = (this: Context, flags: F, ...args: A) => Promise<number>;
+
+/** A command whose work is loaded when it is chosen; whatever it throws is said with its code, never as a stack trace. */
+export function command<F extends BaseFlags, A extends BaseArgs>(
+  load: () => Promise<Work<F, A>>,
+  parameters: TypedCommandParameters<NoInfer<F>, NoInfer<A>, Context>,
+  brief: string,
+  usage?: string,
+) {
+  const loader = async (): Promise<CommandFunction<F, A, Context>> => {
+    const work = await load();
+    return async function (flags, ...args) {
+      try {
+        this.process.exitCode = await work.call(this, flags, ...args);
+      } catch (error) {
+        const { sayError } = await import('./context.ts');
+        sayError(this, error, flags['output'] as Output | undefined);
+        this.process.exitCode = error instanceof RunsheetError ? error.exit : EXIT.unexpected;
+      }
+    };
+  };
+  const docs = { brief, ...(usage === undefined ? {} : { customUsage: [usage] }) };
+  return buildCommand<F, A, Context>({ loader, parameters, docs });
+}

@@ -1,0 +1,105 @@
+// migrate-check: walks the rules of moving from V1 to V2, and says of each what holds, what does not and what is to be done.
+
+import { EXIT, problem } from '../errors.ts';
+import { findDeployment } from '../intake/deployment.ts';
+import { isSound, judge, type Facts, type Finding, type Verdict } from '../migration/rules.ts';
+import { machineOfLastRun, PROVIDER_FLAG, verify, type Verified } from '../migration/verify.ts';
+import type { RunService } from '../run-service/client.ts';
+import type { Deployment } from '../run-service/contract/deployment.ts';
+import { openServices } from '../run-service/services.ts';
+import { openTransport } from '../run-service/transport.ts';
+import { voiceOf, type Context, type Voice } from './context.ts';
+import { inputsFrom } from './given-inputs.ts';
+import { hearInterrupts } from './interrupt.ts';
+import { configOf } from './order.ts';
+import { harmless, type Paint } from './words.ts';
+
+type Flags = {
+  readonly deployment?: string;
+  readonly noRun: boolean;
+  readonly set?: readonly string[];
+  readonly output: 'text' | 'json';
+};
+
+export default async function migrateCheck(this: Context, flags: Flags): Promise<number> {
+  const voice = voiceOf(this);
+  const interrupts = hearInterrupts(this.process);
+  const stop = new AbortController();
+  void interrupts.first.then(() => stop.abort());
+  try {
+    const facts = await factsFor(flags, voice, stop.signal);
+    const findings = judge(facts);
+    if (flags.output === 'json') voice.json({ ...facts, sound: isSound(findings), rules: findings });
+    else voice.data(textOf(findings, voice.paint));
+    if (stop.signal.aborted) return EXIT.interrupted;
+    return isSound(findings) ? EXIT.ok : EXIT.doesNotHold;
+  } finally {
+    interrupts.close();
+  }
+}
+
+async function factsFor(flags: Flags, voice: Voice, stop: AbortSignal): Promise<Facts> {
+  const { apiUrl: base, ...config } = configOf({});
+  if (flags.deployment === undefined)
+    throw problem('E602', { what: 'no deployment is given', hint: 'name one with -d' });
+  if (base === undefined) throw problem('E305', {});
+  const services = openServices({ ...config, apiUrl: base }, openTransport(4));
+  const api = await services.apiAt(base);
+  if (api === 'v1') return { base, api, machine: {}, check: { kind: 'left-out', why: 'v1' } };
+  const service = services.at({ base, api });
+  const deployment = await findDeployment(service, flags.deployment);
+  const { check, machine } = await verified({ flags, voice, stop, service, deployment });
+  const tellsMachine = machine.type !== undefined || machine.version !== undefined;
+  return { base, api, check, machine: tellsMachine ? machine : await machineOfLastRun(service, deployment) };
+}
+
+type Checking = {
+  readonly flags: Flags;
+  readonly voice: Voice;
+  readonly stop: AbortSignal;
+  readonly service: RunService;
+  readonly deployment: Deployment;
+};
+
+async function verified({ flags, voice, stop, service, deployment }: Checking): Promise<Verified> {
+  if (flags.noRun) return { check: { kind: 'left-out', why: 'asked' }, machine: {} };
+  const inputs = inputsFrom(flags.set, deployment);
+  const name = harmless(deployment.name ?? deployment.id);
+  voice.say(`buys one run of ${name}, with the flag ${PROVIDER_FLAG} (--no-run walks the rules without it)`);
+  const queued = (runId: string): void => voice.say(`run ${runId} is queued; following it to its end`);
+  return verify({ service, deployment, inputs, queued, stop });
+}
+
+const MARKS: Readonly<Record<Verdict, readonly [Parameters<Paint>[0], string]>> = {
+  holds: ['green', '✓'],
+  broken: ['red', '✗'],
+  'not-revealed': ['yellow', '?'],
+  'not-checked': ['yellow', '?'],
+  'does-not-apply': ['dim', '–'],
+  yours: ['yellow', '?'],
+};
+
+/** What is said of a verdict where the finding itself leaves it open. */
+const OPENINGS: Readonly<Partial<Record<Verdict, string>>> = {
+  'not-revealed': 'not revealed: ',
+  'not-checked': 'not checked: ',
+  'does-not-apply': 'does not apply: ',
+};
+
+const ABOUT_WIDTH = 19;
+
+function textOf(findings: readonly Finding[], paint: Paint): string {
+  const lines = findings.flatMap(({ rule, about, verdict, found, todo }) => {
+    const [style, mark] = MARKS[verdict];
+    const line = `${paint(style, mark)} ${rule} ${about.padEnd(ABOUT_WIDTH)}${OPENINGS[verdict] ?? ''}${harmless(found)}`;
+    return todo === undefined ? [line] : [line, `    ${' '.repeat(ABOUT_WIDTH)}→ ${todo}`];
+  });
+  return [...lines, '', closing(findings)].join('\n');
+}
+
+function closing(findings: readonly Finding[]): string {
+  const times = (...verdicts: readonly Verdict[]): number =>
+    findings.filter(({ verdict }) => verdicts.includes(verdict)).length;
+  const open = times('not-revealed', 'not-checked', 'yours');
+  return `${times('holds', 'does-not-apply')} of ${findings.length} rules are kept, ${times('broken')} broken, ${open} for you to look at`;
+}

@@ -1,0 +1,103 @@
+// The SQLite file itself: its tables, their history, and its transactions.
+
+import { DatabaseSync } from 'node:sqlite';
+import { problem, reasonOf } from '../errors.ts';
+
+// `place` counts the runs of one deployment from 0 without gaps. No run is ever deleted, so that a page anywhere in the
+// list is found by place, where OFFSET would walk over everything before it.
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS run (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    deploymentId TEXT NOT NULL,
+    place INTEGER NOT NULL,
+    inputs TEXT NOT NULL,
+    gpu TEXT NOT NULL,
+    webhook TEXT,
+    intermediate INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    createdMs INTEGER NOT NULL,
+    updatedMs INTEGER NOT NULL,
+    endedMs INTEGER,
+    containerId TEXT,
+    outputs INTEGER NOT NULL,
+    queuedMs INTEGER, startsMs INTEGER, runMs INTEGER, endsMs INTEGER, ending TEXT,
+    owner TEXT NOT NULL DEFAULT 'user_local',
+    faults TEXT NOT NULL DEFAULT '',
+    lostMs INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE UNIQUE INDEX IF NOT EXISTS runOfDeployment ON run (deploymentId, place);
+  CREATE INDEX IF NOT EXISTS runAlive ON run (number) WHERE endedMs IS NULL;
+  CREATE TABLE IF NOT EXISTS delivery (
+    run TEXT NOT NULL, atMs INTEGER NOT NULL, method TEXT NOT NULL, outcome TEXT NOT NULL, tookMs INTEGER NOT NULL,
+    body TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS deliveryOfRun ON delivery (run);
+  CREATE TABLE IF NOT EXISTS upload (
+    id TEXT PRIMARY KEY, owner TEXT NOT NULL, name TEXT NOT NULL, type TEXT NOT NULL, bytes BLOB
+  ) STRICT;
+`;
+
+/** What a file of each earlier format lacks; the next format is the one after the last. */
+const SINCE = [
+  '',
+  "ALTER TABLE run ADD COLUMN owner TEXT NOT NULL DEFAULT 'user_local';",
+  `ALTER TABLE run ADD COLUMN faults TEXT NOT NULL DEFAULT '';
+   ALTER TABLE run ADD COLUMN lostMs INTEGER NOT NULL DEFAULT 0;`,
+];
+const FORMAT = SINCE.length;
+
+export type Transaction = {
+  /** Does `work` in one transaction; nothing of it stays when it throws. */
+  readonly together: <Result>(work: () => Result) => Result;
+  /** Begins the transaction, where one is wanted and has not begun. */
+  readonly begin: () => void;
+};
+
+/** Opens or creates the file. Throws E602 when it is another's, newer, or no database. */
+export function openFile(file: string): DatabaseSync {
+  try {
+    const db = new DatabaseSync(file);
+    // Exclusive, because two services on one file would run every run twice.
+    db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+    db.exec('PRAGMA wal_autocheckpoint = 8000');
+    const format = formatOf(db);
+    const missing = format === 0 ? '' : SINCE.slice(format).join(' ');
+    db.exec(`BEGIN; ${missing} ${SCHEMA} PRAGMA user_version = ${FORMAT}; COMMIT`);
+    return db;
+  } catch (cause) {
+    const what = `the database ${file} of the local run service cannot be used: ${reasonOf(cause)}`;
+    throw problem('E602', { what, hint: 'stop the service that uses it, or give another file' }, { cause });
+  }
+}
+
+function formatOf(db: DatabaseSync): number {
+  const format = Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
+  if (format > FORMAT) throw new Error(`it was written by a newer version (format ${format})`);
+  return format;
+}
+
+/** A transaction begins with its first write, so that work which only reads costs nothing. */
+export function createTransaction(db: DatabaseSync): Transaction {
+  const begin = db.prepare('BEGIN');
+  const commit = db.prepare('COMMIT');
+  let depth = 0;
+  return {
+    begin() {
+      if (depth > 0 && !db.isTransaction) begin.run();
+    },
+    together(work) {
+      depth++;
+      try {
+        const result = work();
+        if (depth === 1 && db.isTransaction) commit.run();
+        return result;
+      } catch (error) {
+        if (db.isTransaction) db.exec('ROLLBACK');
+        throw error;
+      } finally {
+        depth--;
+      }
+    },
+  };
+}

@@ -1,0 +1,52 @@
+// What the log of a run says. It is the only place where the reason of a failure stands. Everything but the tries of
+// webhooks is derived from the plan of the run, as far as time has come.
+
+import type { LogLine } from '../run-service/contract/log.ts';
+import type { DeliveryRow, RunRow } from './database.ts';
+import { fitsOn, type DeploymentSpec } from './deployments.ts';
+import { storedPlan } from './records.ts';
+import { NODES, nodeStartsMs, type Plan } from './plan.ts';
+
+type Told = {
+  readonly row: RunRow;
+  /** undefined where the deployment is no longer offered. */
+  readonly spec: DeploymentSpec | undefined;
+  readonly deliveries: readonly DeliveryRow[];
+  readonly nowMs: number;
+};
+
+/** The lines of a run's log up to now, in the order of time. */
+export function logOf({ row, spec, deliveries, nowMs }: Told): readonly LogLine[] {
+  const plan = storedPlan(row);
+  const lived = plan === undefined ? [] : linesOf(plan, row, spec);
+  const endMs = Math.min(nowMs, row.endedMs ?? nowMs, plan?.endsMs ?? nowMs);
+  return [...lived.filter(({ atMs }) => atMs <= endMs), ...deliveries.map(deliveryLine)].toSorted(
+    (a, b) => a.atMs - b.atMs,
+  );
+}
+
+function linesOf(plan: Plan, row: RunRow, spec: DeploymentSpec | undefined): readonly LogLine[] {
+  const info = (atMs: number, message: string): LogLine => ({ atMs, level: 'info', message });
+  return [
+    info(plan.queuedMs, `a ${row.gpu} container took the run`),
+    info(plan.startsMs, 'the container has started'),
+    ...nodeStartsMs(plan).map((atMs, index) => info(atMs, `Executing ${NODES[index]?.name ?? ''}`)),
+    ...(plan.ending === 'failed'
+      ? [{ atMs: plan.endsMs, level: 'error' as const, message: failureOf(row, spec) }]
+      : []),
+    ...(plan.ending === 'timeout' ? [info(plan.endsMs, 'the time limit of the machine was reached')] : []),
+    ...(plan.ending === 'success' ? [info(plan.endsMs, 'Prompt executed')] : []),
+  ];
+}
+
+function failureOf(row: RunRow, spec: DeploymentSpec | undefined): string {
+  if (spec !== undefined && !fitsOn(spec, row.gpu))
+    return `torch.OutOfMemoryError: CUDA out of memory: the run needs ${spec.vramGb} GB, which ${row.gpu} does not have`;
+  return 'RuntimeError: KSampler: the run was made to fail';
+}
+
+const deliveryLine = ({ atMs, method, outcome, tookMs, body }: DeliveryRow): LogLine => ({
+  atMs,
+  level: 'webhook',
+  message: JSON.stringify({ method, outcome, latency_ms: tookMs, payload: JSON.parse(body) as unknown }),
+});

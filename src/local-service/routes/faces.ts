@@ -1,0 +1,91 @@
+// The ways in which an answer is bad on the wire: what sits between a client and a service, and services that are unwell.
+
+import { once } from 'node:events';
+import { gzipSync } from 'node:zlib';
+import type { FastifyReply } from 'fastify';
+import type { Face } from '../faults.ts';
+
+const FLOOD_BYTES = 64 << 20;
+const HEADERS_BYTES = 64 << 10;
+const DEPTH = 100_000;
+const TRICKLE_MS = 1_000;
+
+type Wear = (reply: FastifyReply, honest: string) => FastifyReply;
+type Raw = FastifyReply['raw'];
+
+const ID = /"(run_id|id)": ?"([^"]*)"/;
+const OK = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
+
+/** Something else than the honest JSON. */
+const json =
+  (text: (honest: string) => string | Buffer): Wear =>
+  (reply, honest) =>
+    reply.type('application/json').send(text(honest));
+
+const page =
+  (status: number, type: string, text: string): Wear =>
+  (reply) =>
+    reply.code(status).type(type).send(text);
+
+/** What no framework would send. */
+const raw =
+  (act: (answer: Raw, honest: string) => unknown): Wear =>
+  (reply, honest) => {
+    reply.hijack();
+    void act(reply.raw, honest);
+    return reply;
+  };
+
+/** Answers with a face instead of `honest`, the JSON text that was to be sent. */
+export const wear = (face: Face, reply: FastifyReply, honest: string): FastifyReply =>
+  WEAR[face](reply, honest);
+
+const WEAR: Readonly<Record<Face, Wear>> = {
+  drop: raw((answer) => answer.destroy()),
+  reset: raw((answer) => answer.socket?.resetAndDestroy()),
+  // The connection ends when the client's patience does.
+  silence: raw(() => undefined),
+  interim: raw((answer) => answer.writeEarlyHints({ link: '</nothing>; rel=preload' })),
+  head: raw((answer) => answer.socket?.end('HTTP/1.1 200 OK\r\nContent-Le')),
+  short: raw((answer, honest) =>
+    answer.socket?.end(`${OK}Content-Length: ${honest.length + 1_000}\r\n\r\n${honest}`),
+  ),
+  trickle: raw(trickle),
+  flood: raw(flood),
+  error: page(500, 'text/plain; charset=utf-8', 'Internal Server Error'),
+  gateway: page(502, 'text/html', '<html><h1>502 Bad Gateway</h1></html>'),
+  garbage: page(200, 'text/html', '<html>It works!</html>'),
+  truncated: json((honest) => honest.slice(0, honest.length / 2)),
+  nan: json((honest) => honest.replace(ID, '"$1": NaN')),
+  twice: json((honest) => honest.replace(ID, '"$1": "other", "$1": "$2"')),
+  deep: json(() => `${'['.repeat(DEPTH)}${']'.repeat(DEPTH)}`),
+  headers: (reply, honest) =>
+    reply.header('x-long', 'x'.repeat(HEADERS_BYTES)).type('application/json').send(honest),
+  bomb: (reply) => reply.header('content-encoding', 'gzip').type('application/json').send(bomb()),
+};
+
+async function trickle(answer: Raw, honest: string): Promise<void> {
+  answer.writeHead(200, { 'content-type': 'application/json' });
+  for (const letter of honest) {
+    answer.write(letter);
+    await new Promise((resolve) => setTimeout(resolve, TRICKLE_MS).unref());
+    if (answer.destroyed) return;
+  }
+  answer.end();
+}
+
+async function flood(answer: Raw): Promise<void> {
+  const chunk = Buffer.alloc(1 << 16, ' ');
+  answer.writeHead(200, { 'content-type': 'application/json' });
+  for (let sent = 0; sent < FLOOD_BYTES && !answer.destroyed; sent += chunk.length)
+    if (!answer.write(chunk)) await Promise.race([once(answer, 'drain'), once(answer, 'close')]);
+  answer.end();
+}
+
+const BOMB_PARTS = 64;
+
+/** One mebibyte, packed, as often as it takes: a gzip file may be several in a row. */
+const bomb = (): Buffer => {
+  const part = gzipSync(Buffer.alloc(FLOOD_BYTES / BOMB_PARTS, ' '));
+  return Buffer.concat(Array.from({ length: BOMB_PARTS }, () => part));
+};

@@ -1,0 +1,141 @@
+// Queue Run: reading an order, refusing it in the real service's words and order, making a run of it, and answering, or
+// not: everything that can go wrong between an order and its answer goes wrong here, on demand.
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { parseExactly } from '../../batch/digits.ts';
+import { reasonOf } from '../../errors.ts';
+import {
+  queueAnswerToWire,
+  queueRequestSchemaFor,
+  type QueueOrder,
+} from '../../run-service/contract/queue.ts';
+import {
+  badValue,
+  brokenJson,
+  emptyBody,
+  nestedInputs,
+  notAnObject,
+  refusalsOf,
+  refusalToWire,
+  type Refusal,
+} from '../../run-service/contract/refusal.ts';
+import { FAULT_INPUT, faultHint, namedFaults, type Fault, type Victim } from '../faults.ts';
+import type { Service } from '../service.ts';
+import { wear } from './faces.ts';
+import { notFound, unprocessable } from './refusals.ts';
+
+const SLOW_ANSWER_MS = 5_000;
+const BUSY_MS = 2_000;
+
+/** The handler of Queue Run. */
+export function queueing(service: Service): (request: FastifyRequest, reply: FastifyReply) => FastifyReply {
+  const readOrder = orderReader(service);
+  let asked = 0;
+  return ({ headers, body, owner }, reply) => {
+    service.seen('queue');
+    asked += 1;
+    const read = readOrder(headers['content-type'], body as string | undefined);
+    if (read.kind === 'refused') return unprocessable(reply, read.problems);
+    const victim = { number: asked, faults: namedFaults(read.order.inputs).faults };
+    return goneWrong(service, victim, reply) ?? queue(service, read.order, owner, reply);
+  };
+}
+
+function queue(service: Service, order: QueueOrder, owner: string, reply: FastifyReply): FastifyReply {
+  const spec = service.deployments.get(order.deploymentId.toLowerCase());
+  if (spec === undefined) return notFound(reply, 'Deployment not found');
+  const run = service.runs.accept(order, spec, owner);
+  service.log('run-accepted', { run: run.id, number: run.number });
+  if (service.faults.strikes('twin', run)) service.runs.accept(order, spec, owner);
+  return answer(service, run, reply);
+}
+
+/** What goes wrong before there is a run; undefined where nothing does. */
+function goneWrong(
+  { faults, clock }: Service,
+  victim: Victim,
+  reply: FastifyReply,
+): FastifyReply | undefined {
+  const face = faults.faceAt('request', victim);
+  if (face !== undefined) return wear(face, reply, JSON.stringify(queueAnswerToWire(NO_RUN)));
+  if (faults.strikes('no-credits', victim)) return reply.code(403).send(refusalToWire(NO_CREDITS));
+  for (const [fault, retryAfter] of BUSY) {
+    if (!faults.strikes(fault, victim)) continue;
+    const value = retryAfter(clock.now());
+    if (value !== undefined) void reply.header('retry-after', value);
+    return reply.code(429).send(refusalToWire('Too Many Requests'));
+  }
+  return undefined;
+}
+
+// An honest-looking id for faces that lie about a run that was never created.
+const NO_RUN = '00000000-0000-4000-8000-000000000000';
+const NO_CREDITS = 'Insufficient your GPU credits to create run';
+
+/** What each kind of 429 says of when to come back. */
+const BUSY: readonly (readonly [Fault, (nowMs: number) => string | undefined])[] = [
+  ['busy', () => '1'],
+  ['busy-silent', () => undefined],
+  ['busy-date', (nowMs) => new Date(nowMs + BUSY_MS).toUTCString()],
+  ['busy-absurd', () => '99999999'],
+];
+
+/** The run is there; whoever asked may learn so late, wrongly, or never. */
+function answer(
+  { faults, clock }: Service,
+  run: Victim & { readonly id: string },
+  reply: FastifyReply,
+): FastifyReply {
+  const body = queueAnswerToWire(run.id);
+  const face = faults.faceAt('answer', run);
+  if (face !== undefined) return wear(face, reply, JSON.stringify(body));
+  if (!faults.strikes('slow-answer', run)) return reply.send(body);
+  clock.at(clock.now() + SLOW_ANSWER_MS, () => void reply.send(body));
+  return reply;
+}
+
+type Read =
+  | { readonly kind: 'order'; readonly order: QueueOrder }
+  | { readonly kind: 'refused'; readonly problems: readonly Refusal[] };
+
+const refused = (...problems: readonly Refusal[]): Read => ({ kind: 'refused', problems });
+
+/** Reads a body, refusing in the real service's order: no body, no JSON by its type, broken JSON, wrong fields. */
+function orderReader({ behaviour }: Service) {
+  const schema = queueRequestSchemaFor(behaviour.gpus);
+  const read = (body: unknown): Read => {
+    const order = schema.safeParse(body);
+    if (!order.success) return refused(...refusalsOf(order.error, 'body', body));
+    const { inputs } = order.data;
+    const nested = behaviour.freeFormInputs ? [] : nestedInputs(inputs);
+    const { unknown } = namedFaults(inputs);
+    if (unknown !== undefined)
+      nested.push(badValue(['body', 'inputs', FAULT_INPUT], inputs[FAULT_INPUT], faultHint(unknown)));
+    return nested.length > 0 ? refused(...nested) : { kind: 'order', order: order.data };
+  };
+  return (contentType: FastifyRequest['headers']['content-type'], text: string | undefined): Read => {
+    if (text === undefined || text === '') return refused(emptyBody);
+    if (!isJson(contentType)) return refused(notAnObject(text));
+    const body = parsed(text);
+    if (body.kind === 'broken') return refused(brokenJson(body.offset, body.reason));
+    return body.value === null ? refused(emptyBody) : read(body.value);
+  };
+}
+
+const isJson = (contentType: string | undefined): boolean =>
+  contentType !== undefined && /^application\/([^;]+\+)?json\s*(;|$)/i.test(contentType.trim());
+
+type Parsed =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'broken'; readonly offset: number; readonly reason: string };
+
+function parsed(text: string): Parsed {
+  try {
+    return { kind: 'value', value: parseExactly(text) };
+  } catch (error) {
+    const reason = reasonOf(error);
+    // V8 leaves the position out where the text ends too early, and where it quotes the text instead.
+    const position = /at position (\d+)/.exec(reason)?.[1];
+    return { kind: 'broken', offset: position === undefined ? text.length : Number(position), reason };
+  }
+}

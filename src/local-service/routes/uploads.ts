@@ -1,0 +1,90 @@
+// Files that clients give: as a form on V2, by an address to put them at on V1. They are fetched without a token, as those
+// of the real service are.
+
+import multipart from '@fastify/multipart';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { PATHS } from '../../run-service/contract/paths.ts';
+import { missingAt, refusalToWire } from '../../run-service/contract/refusal.ts';
+import {
+  uploadQuerySchema,
+  uploadToWire,
+  uploadUrlToWire,
+  UPLOAD_BYTES_MAX_V1,
+} from '../../run-service/contract/upload.ts';
+import { V1 } from '../auth.ts';
+import type { Service } from '../service.ts';
+import { notFound, route, unprocessable } from './refusals.ts';
+
+const BYTES_MAX = 250 * 1024 * 1024;
+const TAKEN = /^(image|video|audio|application)\//;
+const FILES = '/files/uploads';
+
+/** The form of V2, on an app of its own: nobody else reads forms. */
+export async function serveUploads(app: FastifyInstance, service: Service): Promise<void> {
+  await app.register(multipart, { limits: { fileSize: BYTES_MAX, files: 1 } });
+  route(app, ['POST'], PATHS.upload, async (request, reply) => {
+    service.seen('upload');
+    const file = await fileOf(request);
+    if (file === 'broken') return reply.code(400).send(refusalToWire('There was an error parsing the body'));
+    if (file === undefined) return unprocessable(reply, [missingAt('body', 'file')]);
+    const { name, type, bytes } = file;
+    if (!TAKEN.test(type)) return reply.code(400).send(refusalToWire('Unsupported file type'));
+    const id = service.newId('upload');
+    service.database.upload({ id, owner: request.owner, name, type, bytes });
+    return reply.send(uploadToWire({ id, name, url: addressOf(service, id, name) }));
+  });
+}
+
+type File = { readonly name: string; readonly type: string; readonly bytes: Buffer };
+
+/** The file of the form; undefined where there is none. Throws what the framework says of a file that is too large. */
+async function fileOf(request: FastifyRequest): Promise<File | 'broken' | undefined> {
+  if (!request.isMultipart()) return undefined;
+  try {
+    const part = await request.file();
+    if (part?.fieldname !== 'file') return undefined;
+    return { name: part.filename, type: part.mimetype, bytes: await part.toBuffer() };
+  } catch (error) {
+    // The parser of forms says nothing of a status where the form itself is broken.
+    if ((error as FastifyError).statusCode === undefined) return 'broken';
+    throw error;
+  }
+}
+
+/** V1's address to put a file at. */
+export function serveUploadUrls(app: FastifyInstance, service: Service): void {
+  route(app, ['GET'], `${V1}/upload-url`, (request, reply) => {
+    const read = uploadQuerySchema.safeParse(request.query);
+    if (!read.success) return reply.code(400).send({ error: 'Invalid type or file_size' });
+    const id = service.newId('upload');
+    const { type } = read.data;
+    const name = `${id}.${type.split('/')[1] ?? 'bin'}`;
+    service.database.upload({ id, owner: request.owner, name, type, bytes: null });
+    return reply.send(uploadUrlToWire({ id, url: addressOf(service, id, name) }));
+  });
+}
+
+/** Fetching the files, and filling the places that V1 made for them. */
+export function serveUploaded(app: FastifyInstance, service: Service): void {
+  app.removeAllContentTypeParsers();
+  const asBytes = { parseAs: 'buffer', bodyLimit: UPLOAD_BYTES_MAX_V1 } as const;
+  app.addContentTypeParser('*', asBytes, (_request, body, done) => done(null, body));
+  route(app, ['GET', 'HEAD', 'PUT'], `${FILES}/:id/:name`, (request, reply): FastifyReply => {
+    const { id } = request.params as { readonly id: string };
+    const upload = service.database.uploadOf(id);
+    if (request.method === 'PUT') {
+      // The address is the permission, once.
+      if (upload === undefined || upload.bytes !== null) return notFound(reply);
+      service.database.upload({ ...upload, bytes: request.body as Buffer });
+      return reply.code(200).send();
+    }
+    if (!upload?.bytes) return notFound(reply);
+    return reply
+      .type(upload.type)
+      .header('content-disposition', 'attachment')
+      .send(Buffer.from(upload.bytes));
+  });
+}
+
+const addressOf = (service: Service, id: string, name: string): string =>
+  `${service.origin()}${FILES}/${id}/${encodeURIComponent(name)}`;

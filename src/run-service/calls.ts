@@ -1,0 +1,109 @@
+// How the service is called, whichever API it speaks. A reading call throws where the service cannot be reached or refuses
+// our key; an order is posted once, and whatever becomes of it is a fact.
+
+import { request, type Dispatcher } from 'undici';
+import type { PostFacts } from '../batch/classify.ts';
+import { problem, reasonOf } from '../errors.ts';
+import { factsOf, wordsOf, type RawAnswer } from './answer.ts';
+import type { RunServiceAt } from './client.ts';
+import { lastFour } from './key.ts';
+import type { Gate, Gated } from './transport.ts';
+
+/** Every call is bounded; Queue Run has a deadline of its own. */
+const READ_DEADLINE_MS = 20_000;
+
+export type PostLimits = {
+  /** Asked right before the first byte is written. */
+  readonly gate: Gate;
+  readonly deadlineMs: number;
+};
+
+/** Never throws: what went wrong is part of the facts. */
+export async function postOrder(
+  at: RunServiceAt,
+  path: string,
+  order: object,
+  { gate, deadlineMs }: PostLimits,
+): Promise<PostFacts> {
+  const body = JSON.stringify(order);
+  const first = await post(at, path, body, gate, deadlineMs);
+  // A 401 creates nothing, so a fresh key may be tried at once.
+  return first.status === 401 && at.key.refresh() ? post(at, path, body, gate, deadlineMs) : first;
+}
+
+async function post(
+  at: RunServiceAt,
+  path: string,
+  body: string,
+  gate: Gate,
+  deadlineMs: number,
+): Promise<PostFacts> {
+  let begun = false;
+  const options: Gated & ReturnType<typeof send> & { body: string } = {
+    ...send(at, 'POST', deadlineMs),
+    body,
+    gate: () => {
+      gate();
+      begun = true;
+    },
+  };
+  try {
+    const answer = await request(`${at.base}${path}`, options);
+    return { begun, ...factsOf(await rawAnswer(answer)) };
+  } catch (error) {
+    return { begun, error: reasonOf(error) };
+  }
+}
+
+const send = (at: RunServiceAt, method: 'GET' | 'POST', deadlineMs: number) => ({
+  dispatcher: at.transport,
+  method,
+  headers: {
+    authorization: `Bearer ${at.key.value}`,
+    'content-type': 'application/json',
+    accept: 'application/json',
+  },
+  signal: AbortSignal.timeout(deadlineMs),
+});
+
+async function rawAnswer(answer: Dispatcher.ResponseData): Promise<RawAnswer> {
+  return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
+}
+
+type Ask = (method: 'GET' | 'POST', path: string) => Promise<RawAnswer>;
+
+/** Calls below a base address. Throws E304 where nothing answers, E301 where the key is refused. */
+export function asker(at: RunServiceAt): Ask {
+  const once = async (method: 'GET' | 'POST', path: string): Promise<RawAnswer> => {
+    try {
+      return await rawAnswer(await request(`${at.base}${path}`, send(at, method, READ_DEADLINE_MS)));
+    } catch (error) {
+      throw problem('E304', { base: at.base, reason: reasonOf(error) }, { cause: error });
+    }
+  };
+  return async (method, path) => {
+    const first = await once(method, path);
+    const answer = first.status === 401 && at.key.refresh() ? await once(method, path) : first;
+    if (answer.status !== 401 && answer.status !== 403) return answer;
+    const { key } = at;
+    throw problem('E301', {
+      status: answer.status,
+      detail: wordsOf(answer),
+      keyFrom: key.from,
+      lastFour: lastFour(key.value),
+    });
+  };
+}
+
+export const isOk = ({ status }: RawAnswer): boolean => status >= 200 && status < 300;
+
+/** What the service does not have. The real one wraps the 404 of a missing deployment into a 500. */
+export const isAbsent = (answer: RawAnswer): boolean =>
+  [404, 405, 410, 501].includes(answer.status) || (answer.status === 500 && wordsOf(answer).includes('404'));
+
+/** The JSON of a good answer; throws E304 for any other. */
+export function bodyOf(at: RunServiceAt, answer: RawAnswer): unknown {
+  // Inputs are the only place for integers beyond 2^53, and ours are in the pages.
+  if (isOk(answer)) return JSON.parse(answer.text);
+  throw problem('E304', { base: at.base, reason: `it answered ${answer.status}: ${wordsOf(answer)}` });
+}

@@ -1,0 +1,45 @@
+// The service as it was before V2: an order and a run, and nothing else. What it lacks is answered as a service that lacks
+// it would: no lists, no cancelling, no deployments. Prices and a profile are asked for, in case it has them all the same.
+
+import type { PostFacts } from '../batch/classify.ts';
+import { jsonOf, wordsOf, type RawAnswer } from './answer.ts';
+import { asker, bodyOf, isOk, postOrder } from './calls.ts';
+import type { RunService, RunServiceAt } from './client.ts';
+import { pricingSchema } from './contract/deployment.ts';
+import { profileSchema } from './contract/profile.ts';
+import { queueToWire } from './contract/queue.ts';
+import { isUnknownV1Run, V1_SAID_BEFORE, v1RunPath, v1RunSchema } from './contract/v1.ts';
+
+export function connectV1(at: RunServiceAt): RunService {
+  const ask = asker(at);
+  const probe = async <T>(path: string, schema: Schema<T>): Promise<T | undefined> =>
+    readIfThere(await ask('GET', path), schema);
+  return {
+    base: at.base,
+    queueRun: async (order, limits) => withFault(await postOrder(at, '/run', queueToWire(order), limits)),
+    getRun: async (runId) => {
+      const answer = await ask('GET', v1RunPath(runId));
+      const isUnknown = isUnknownV1Run(answer.status, wordsOf(answer));
+      return isUnknown ? undefined : v1RunSchema.parse(bodyOf(at, answer));
+    },
+    cancelRun: async () => false,
+    listRuns: async () => undefined,
+    listDeployments: async () => undefined,
+    getDeployment: async () => undefined,
+    getPrices: () => probe('/platform/gpu-pricing', pricingSchema),
+    getProfile: () => probe('/platform/profile', profileSchema),
+  };
+}
+
+type Schema<T> = { safeParse(value: unknown): { readonly data?: T } };
+
+/** V1 answers an address that it does not know with a page of its site, whatever the status. */
+function readIfThere<T>(answer: RawAnswer, schema: Schema<T>): T | undefined {
+  return isOk(answer) ? schema.safeParse(jsonOf(answer.text)).data : undefined;
+}
+
+/** V1 says everything with 500; only its own words tell what came before a run from what came after. */
+function withFault(facts: PostFacts): PostFacts {
+  const fault = facts.status === 500 ? V1_SAID_BEFORE[facts.detail ?? ''] : undefined;
+  return fault === undefined ? facts : { ...facts, fault };
+}

@@ -1,0 +1,38 @@
+// Which API a base address speaks, found out by two readings that cost nothing: V2 answers a run id that is none in its
+// shape of a validation failure, and V1 says of a run that cannot be there that it does not know it.
+
+import { randomUUID } from 'node:crypto';
+import { problem } from '../errors.ts';
+import { jsonOf, wordsOf, type RawAnswer } from './answer.ts';
+import type { Api } from './api.ts';
+import { asker } from './calls.ts';
+import type { RunServiceAt } from './client.ts';
+import { errorSchema } from './contract/queue.ts';
+import { isUnknownV1Run, v1RunPath } from './contract/v1.ts';
+
+const NO_RUN_ID = 'no-run-id';
+const SHOWN = 80;
+
+/** Throws E301 where the key is refused, E304 where nothing answers, E307 where what answers is no run service. */
+export async function whichApi(at: RunServiceAt): Promise<Api> {
+  const ask = asker(at);
+  const malformed = await ask('GET', `/run/${NO_RUN_ID}`);
+  if (isValidationFailure(malformed)) return 'v2';
+  const unknown = await ask('GET', v1RunPath(randomUUID()));
+  if (isUnknownV1Run(unknown.status, wordsOf(unknown))) return 'v1';
+  // Whoever stands before it answers for a service that is away.
+  if (malformed.status >= 500 && unknown.status >= 500)
+    throw problem('E304', { base: at.base, reason: `it answered ${shown(malformed)}` });
+  throw problem('E307', {
+    base: at.base,
+    answers: [`GET /run/${NO_RUN_ID}: ${shown(malformed)}`, `GET /run?run_id=…: ${shown(unknown)}`],
+  });
+}
+
+function isValidationFailure({ status, text }: RawAnswer): boolean {
+  const error = errorSchema.safeParse(jsonOf(text));
+  const hasProblems = error.success && Array.isArray(error.data.detail) && error.data.detail.length > 0;
+  return status >= 400 && status < 500 && hasProblems;
+}
+
+const shown = (answer: RawAnswer): string => `${answer.status} ${wordsOf(answer).slice(0, SHOWN)}`.trim();

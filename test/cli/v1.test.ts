@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openGateway } from '../stage/gateway.ts';
+import { Stage, type Ended } from '../stage/stage.ts';
+import { expectOneRunPerRow } from '../stage/truth.ts';
+
+const ROWS = 24;
+const ID = '3f2b8c1e-5d6a-4b7c-8d9e-0a1b2c3d4e5f';
+const DEPLOYMENTS = JSON.stringify([
+  { name: 'portraits', id: ID, concurrencyLimit: 8, coldStartSeconds: 0, runSeconds: 0.3 },
+]);
+
+/** Only the batch carries which API is spoken: the settings of the worker do not say. */
+describe('a service that speaks V1', () => {
+  let stage = new Stage();
+  let v2 = '';
+  const speakV1 = (base: string): void => {
+    stage.environment = { ...stage.environment, RUNSHEET_API_URL: base };
+  };
+  const folderOf = ({ stdout }: Ended): string => stdout.trim();
+  const runsOf = async (ended: Ended) => {
+    const name = folderOf(ended).split('/').at(-1);
+    return (await stage.truth(v2)).filter(({ webhook }) => webhook?.includes(`/1/${name}/`));
+  };
+  const outcomesOf = (ended: Ended) => stage.results(folderOf(ended)).map(({ outcome }) => outcome);
+
+  beforeEach(async () => {
+    stage = new Stage();
+    ({ base: v2 } = await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]));
+    speakV1(v2.replace('/api', '/v1/api'));
+  });
+  afterEach(() => stage.close());
+
+  it('brings every row to its outcome with one run each, with webhooks and without', async () => {
+    const words = ['run', stage.sheet(ROWS), '-d', ID, '-c', '8', '--api', 'v1'];
+    const hooked = await stage.run(words);
+    expect([hooked.code, hooked.stderr]).toEqual([0, expect.stringContaining(`${ROWS} of ${ROWS} rows`)]);
+    const polled = await stage.run([...words, '--again', '--poll']);
+    expect([polled.code, polled.stderr]).toEqual([0, expect.stringContaining(`${ROWS} of ${ROWS} rows`)]);
+    for (const ended of [hooked, polled]) {
+      expect(ended.stderr).toContain('speaks V1, which cannot guarantee what V2 does');
+      expectOneRunPerRow(await runsOf(ended), ROWS);
+      for (const line of stage.results(folderOf(ended))) {
+        expect(line['outputs']).toMatch(/1\.png$/);
+        expect(Number(line['run_seconds'])).toBeGreaterThan(0);
+      }
+    }
+    expect(hooked.stderr).toContain('waits for a webhook');
+    expect(polled.stderr).toContain('no webhook will tell');
+  });
+
+  it('a lost answer is found by its webhook, and without webhooks its row is reported as unknown, never sent again', async () => {
+    const gateway = await openGateway(v2.replace('/api', '/v1/api'), 0, 0, (nth) => nth % 6 === 3);
+    speakV1(gateway.base);
+    const words = ['run', stage.sheet(6), '-d', ID, '--api', 'v1'];
+    const found = await stage.run(words);
+    expect([found.code, found.stderr]).toEqual([0, expect.stringContaining('6 of 6 rows succeeded')]);
+    expectOneRunPerRow(await runsOf(found), 6);
+
+    const polled = await stage.run([...words, '--again', '--poll']);
+    await gateway.close();
+    expect(polled.code).toBe(3);
+    expect(outcomesOf(polled).toSorted((a = '', b = '') => a.localeCompare(b))).toEqual([
+      ...Array(5).fill('succeeded'),
+      'unknown',
+    ]);
+    expectOneRunPerRow(await runsOf(polled), 6);
+    const unknown = stage.results(folderOf(polled)).find(({ outcome }) => outcome === 'unknown');
+    expect(unknown?.['reason']).toContain('may have run unseen');
+  });
+
+  it('a deployment that it does not know holds the batch instead of being asked for again, and a name is no id', async () => {
+    const other = ID.replace('3f2b', '0000');
+    const words = ['--api', 'v1', '-d'];
+    const held = await stage.run(['run', stage.sheet(3), ...words, other]);
+    expect([held.code, held.stderr]).toEqual([8, expect.stringContaining('Deployment not found')]);
+    expect(await stage.truth(v2)).toEqual([]);
+    const named = await stage.run(['run', stage.sheet(3), ...words, 'portraits']);
+    expect([named.code, named.stderr]).toEqual([5, expect.stringContaining('error[E303]')]);
+  });
+
+  it('plan and doctor say what it does not guarantee, and the wrong API is refused before anything is made', async () => {
+    const planned = await stage.run(['plan', stage.sheet(3), '-d', ID, '--api', 'v1', '-o', 'json']);
+    expect(JSON.parse(planned.stdout)).toMatchObject({
+      service: { api: 'v1' },
+      notGuaranteed: expect.arrayContaining([expect.stringContaining('cannot be cancelled')]),
+    });
+    const doctor = await stage.run(['doctor', '--api', 'v1']);
+    expect(doctor.stdout).toMatch(/✓ run service .*no run list.*speaks V1, which cannot cancel/);
+    const asV2 = await stage.run(['run', stage.sheet(3), '-d', ID]);
+    expect([asV2.code, asV2.stderr]).toEqual([2, expect.stringContaining('speaks V1, and V2 was asked for')]);
+    speakV1(v2);
+    const asV1 = await stage.run(['run', stage.sheet(3), '-d', ID], { RUNSHEET_API: 'v1' });
+    expect([asV1.code, asV1.stderr]).toEqual([2, expect.stringContaining('speaks V2, and V1 was asked for')]);
+    expect(await stage.truth(v2)).toEqual([]);
+  });
+});

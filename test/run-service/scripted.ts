@@ -1,0 +1,50 @@
+// A service that does with each request what the test says, byte by byte, and keeps all that it was asked.
+
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+import type { RunService, RunServiceAt } from '../../src/run-service/client.ts';
+import { keyFromEnvironment, type ApiKey } from '../../src/run-service/key.ts';
+import { openTransport } from '../../src/run-service/transport.ts';
+
+export type Act = (socket: Socket, asked: string, nth: number) => void;
+
+export type Scripted = { readonly asked: readonly string[]; readonly at: RunServiceAt };
+
+/** Where such a service is, and what it was asked. */
+export async function scriptedAt(
+  act: Act,
+  key: ApiKey = keyFromEnvironment('key-000000001', 'TEST'),
+): Promise<Scripted> {
+  const asked: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('data', (chunk: Buffer) => {
+      asked.push(chunk.toString());
+      act(socket, chunk.toString(), asked.length);
+    });
+  }).listen(0, '127.0.0.1');
+  await new Promise<void>((done) => server.once('listening', done));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { asked, at: { base: `http://127.0.0.1:${port}/api`, key, transport: openTransport(2) } };
+}
+
+/** The same, with a client that asks it. */
+export async function scripted(
+  connect: (at: RunServiceAt) => RunService,
+  act: Act,
+  key?: ApiKey,
+): Promise<RunService & Scripted> {
+  const service = await scriptedAt(act, key);
+  return { ...connect(service.at), ...service };
+}
+
+export function answer(status: number, body: string, headers = ''): string {
+  const type = /content-type/.test(headers) ? '' : 'content-type: application/json\r\n';
+  return `HTTP/1.1 ${status} X\r\n${type}${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+}

@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { classify } from '../../src/batch/classify.ts';
+import { standingOf } from '../../src/run-service/ending.ts';
+import { keyFromEnvironment } from '../../src/run-service/key.ts';
+import { openTransport } from '../../src/run-service/transport.ts';
+import { connectV1 } from '../../src/run-service/v1.ts';
+import { openService, TOKEN } from '../local-service/asking.ts';
+import { answer, scripted, type Act } from './scripted.ts';
+
+const RUN = '0b3f1c1e-5a55-4c0e-9d3e-6a8f0f2f7a11';
+const WEBHOOK = 'http://runsheet.invalid/hook/1/b/1/1/00000000000000000000000000000000';
+const order = { deploymentId: RUN, inputs: { seed: 1 }, gpu: 'L4', webhook: WEBHOOK } as const;
+const free = { gate: () => undefined, deadlineMs: 1_000 };
+
+const service = (act: Act) => scripted(connectV1, act);
+const saying = (status: number, body: string, headers?: string) =>
+  service((socket: Socket) => void socket.write(answer(status, body, headers)));
+
+describe('an order to V1', () => {
+  it('goes to V1’s address, with all that V1 takes', async () => {
+    const { queueRun, asked } = await saying(200, `{"run_id":"${RUN}"}`);
+    expect(await queueRun(order, free)).toEqual({ begun: true, status: 200, runId: RUN });
+    expect(asked.join('')).toMatch(/^POST \/api\/run HTTP/);
+    expect(asked.join('')).toContain(
+      `{"deployment_id":"${RUN}","inputs":{"seed":1},"webhook":"${WEBHOOK}","gpu":"L4"}`,
+    );
+  });
+
+  it.each([
+    ['an unknown deployment holds the batch', 500, '{"error":"Deployment not found"}', '', 'pause'],
+    ['a machine that is gone holds the batch', 500, '{"error":"Machine not found"}', '', 'pause'],
+    ['an order that cannot be read refuses its row', 500, '{"error":"Invalid request body"}', '', 'refused'],
+    [
+      'what fails after the run was made may be a run',
+      500,
+      '{"error":"Error creating run, 502"}',
+      '',
+      'uncertain',
+    ],
+    ['a sentence that nobody knows may be a run', 500, '{"error":"Not found"}', '', 'uncertain'],
+    ['an answer without a run may be a run', 200, '{"run_id":""}', '', 'uncertain'],
+    ['a key that is refused holds the batch', 401, 'Revoked token', 'content-type: text/plain\r\n', 'pause'],
+    ['a 400 refuses the row', 400, '{"success":false,"error":{"name":"ZodError"}}', '', 'refused'],
+  ])('%s', async (_, status, body, headers, became) => {
+    const { queueRun, asked } = await saying(status, body, headers);
+    expect(classify(await queueRun(order, free))).toBe(became);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('tells the service’s sentence and not its JSON', async () => {
+    const { queueRun } = await saying(500, '{"error":"Deployment not found"}');
+    expect(await queueRun(order, free)).toMatchObject({ detail: 'Deployment not found' });
+  });
+
+  it('may be a run where the answer is lost', async () => {
+    const { queueRun } = await service((socket) => void socket.resetAndDestroy());
+    expect(classify(await queueRun(order, free))).toBe('uncertain');
+  });
+});
+
+describe('a run of V1', () => {
+  it('has what V1 tells, and durations from its dates', async () => {
+    const { getRun, asked } = await saying(
+      200,
+      JSON.stringify({
+        id: RUN,
+        status: 'success',
+        webhook: WEBHOOK,
+        created_at: '2026-11-21T10:00:00.000Z',
+        queued_at: '2026-11-21T10:00:01.000Z',
+        started_at: '2026-11-21T10:00:03.500Z',
+        ended_at: '2026-11-21T10:00:09.500Z',
+        outputs: [{ data: { images: [{ url: 'http://files/1.png', filename: '1.png', type: 'output' }] } }],
+        run_log: [{ logs: 'done' }],
+      }),
+    );
+    expect(await getRun(RUN)).toMatchObject({
+      webhook: WEBHOOK,
+      coldStartSeconds: 2.5,
+      coldStartTotalSeconds: 3.5,
+      runSeconds: 6,
+      outputs: [{ files: [{ url: 'http://files/1.png' }] }],
+    });
+    expect(asked.join('')).toMatch(new RegExp(`^GET /api/run\\?run_id=${RUN} HTTP`));
+  });
+
+  it('has no durations where nobody knows when a machine took it', async () => {
+    const { getRun } = await saying(
+      200,
+      `{"id":"${RUN}","status":"success","created_at":"2026-11-21T10:00:00Z","started_at":"2026-11-21T10:00:00Z","ended_at":"2026-11-21T11:00:00Z"}`,
+    );
+    const run = await getRun(RUN);
+    expect([run?.runSeconds, run?.coldStartSeconds, run?.coldStartTotalSeconds]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(run && standingOf(run)).toMatchObject({ kind: 'ended', outcome: 'succeeded' });
+  });
+
+  it('is unknown only where V1 says so itself', async () => {
+    const missing = await saying(400, '{"code":"400","message":"Workflow not found"}');
+    expect(await missing.getRun(RUN)).toBeUndefined();
+    for (const [status, body] of [
+      [404, '<h1>404</h1>'],
+      [400, '{"message":"Bad Request"}'],
+      [500, '{"error":"Workflow not found"}'],
+    ] as const)
+      await expect((await saying(status, body)).getRun(RUN)).rejects.toMatchObject({ code: 'E304' });
+  });
+
+  it('is not read with a key that V1 refuses in plain text', async () => {
+    const { getRun } = await saying(401, 'Invalid or expired token', 'content-type: text/plain\r\n');
+    await expect(getRun(RUN)).rejects.toMatchObject({
+      code: 'E301',
+      exit: 4,
+      message: expect.stringContaining('Invalid or expired token'),
+    });
+  });
+});
+
+describe('what V1 does not have', () => {
+  it('is not asked for', async () => {
+    const { cancelRun, listRuns, listDeployments, getDeployment, asked } = await saying(200, '{}');
+    const page = { limit: 1, offset: 0 };
+    expect([
+      await cancelRun(RUN),
+      await listRuns(RUN, page),
+      await listDeployments(),
+      await getDeployment(RUN),
+    ]).toEqual([false, undefined, undefined, undefined]);
+    expect(asked).toEqual([]);
+  });
+
+  it('is used where probing finds it all the same', async () => {
+    const { getPrices, getProfile } = await saying(200, '{"L4":0.5}');
+    expect([await getPrices(), await getProfile()]).toEqual([{ L4: 0.5 }, undefined]);
+  });
+
+  it('is not read out of a page that answers for every address', async () => {
+    const { getPrices, getProfile } = await saying(200, '<html></html>', 'content-type: text/html\r\n');
+    expect([await getPrices(), await getProfile()]).toEqual([undefined, undefined]);
+  });
+});
+
+describe('the local service on its V1 base', () => {
+  it('takes an order, shows its run to the end, and knows no other', async () => {
+    const { service: local, deploymentId } = await openService({ runSeconds: 0.1 }, { only: 'v1' });
+    const v1 = connectV1({
+      base: local.legacyBase,
+      key: keyFromEnvironment(TOKEN, 'TEST'),
+      transport: openTransport(2),
+    });
+    const { runId = '' } = await v1.queueRun({ ...order, deploymentId, gpu: undefined }, free);
+    let run = await v1.getRun(runId);
+    while (run?.endedAtMs === undefined) run = await v1.getRun(runId);
+    expect(run).toMatchObject({ id: runId, status: 'success', webhook: WEBHOOK, inputs: { seed: 1 } });
+    expect(run.outputs[0]?.files).toHaveLength(1);
+    expect(run.runSeconds).toBeGreaterThanOrEqual(0);
+    expect(await v1.getRun(randomUUID())).toBeUndefined();
+    expect(await v1.getProfile()).toMatchObject({ rehearsal: true });
+    const unknown = await v1.queueRun({ ...order, deploymentId: randomUUID() }, free);
+    expect(classify(unknown)).toBe('pause');
+    const wrongGpu = await v1.queueRun({ ...order, deploymentId, gpu: 'RTX' }, free);
+    expect(classify(wrongGpu)).toBe('refused');
+  });
+});
