@@ -101,6 +101,11 @@ ${['path.run_id', 'query.run_id', 'path.deployment_id', 'body.deployment_id', 'p
 include-path-regex = "^/v1/"
 checks.not_a_server_error.enabled = false
 checks.positive_data_acceptance.enabled = false
+
+# It has no end.
+[[operations]]
+include-path-regex = "stream-logs$"
+request-timeout = 1.0
 `;
 
 const run = (folder: string, words: readonly string[]): Promise<number> =>

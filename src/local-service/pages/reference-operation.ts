@@ -81,9 +81,9 @@ const spelledOut = (content: Content, schemas: Readonly<Record<string, Schema>>)
 
 const contentBlock = (content: Content): Html =>
   html`${Object.entries(content).map(
-    ([type, { schema = {}, example }]) =>
-      html`<p><code>${type}</code>: ${typeOf(schema)}</p>
-        ${rowsOf(schema).length > 0 && fieldsTable(rowsOf(schema))}
+    ([type, { schema, example }]) =>
+      html`<p><code>${type}</code>${schema && html`: ${typeOf(schema)}`}</p>
+        ${rowsOf(schema ?? {}).length > 0 && fieldsTable(rowsOf(schema ?? {}))}
         ${example !== undefined && html`<pre tabindex="0">${asText(example)}</pre>`}`,
   )}`;
 

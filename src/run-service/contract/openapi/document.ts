@@ -83,9 +83,16 @@ const objectOf = (operation: Operation): ZodOpenApiOperationObject => ({
   ),
 });
 
-const contentOf = ({ type, schema, example }: NonNullable<Operation['body']>) => ({
-  [type]: { schema, ...(example !== undefined && { example }) },
+const contentOf = ({ type, schema, parts, example }: NonNullable<Operation['body']>) => ({
+  [type]: {
+    ...(schema && { schema }),
+    ...(parts && { encoding: encodingOf(parts) }),
+    ...(example !== undefined && { example }),
+  },
 });
+
+const encodingOf = (parts: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(parts).map(([name, contentType]) => [name, { contentType }]));
 
 const webhook = (schemas: Schemas): ZodOpenApiOperationObject => ({
   operationId: 'runWebhook',

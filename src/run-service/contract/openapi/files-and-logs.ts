@@ -18,7 +18,11 @@ export const fileAndLogOperations = (schemas: Schemas): readonly Operation[] => 
     group: 'Files and logs',
     summary: 'Upload a file',
     description: 'Its address then serves as an input. Images, videos, audio and `application/…` are taken.',
-    body: { type: 'multipart/form-data', schema: form },
+    body: {
+      type: 'multipart/form-data',
+      schema: form,
+      parts: { file: 'image/*, video/*, audio/*, application/*' },
+    },
     answers: withToken({
       200: json('The file is there', schemas.Upload, EXAMPLES.upload),
       400: sentence('The file is of another kind, or the form cannot be read', 'Unsupported file type'),
@@ -53,7 +57,6 @@ export const fileAndLogOperations = (schemas: Schemas): readonly Operation[] => 
       200: {
         type: 'text/event-stream',
         description: 'Events whose data is a LogLine, or `{"type":"keepalive"}`',
-        schema: z.string(),
         example: EXAMPLES.logStream,
       },
       403: notYours,

@@ -6,7 +6,10 @@ import type { z } from 'zod';
 type Content = {
   /** The media type. */
   readonly type: string;
-  readonly schema: z.ZodType;
+  /** undefined where the whole is no value: a stream of events. */
+  readonly schema?: z.ZodType;
+  /** What the parts of a form may be, by name: media types. */
+  readonly parts?: Readonly<Record<string, string>>;
   readonly example?: unknown;
 };
 export type Answer = Content & { readonly description: string };
