@@ -21,7 +21,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/store': ['zod'],
   'src/sheet': ['csv-parse', 'type:src/run-service/contract', 'type:src/store'],
   'src/run-service': ['undici', 'type:src/config.ts', 'src/run-service/contract'],
-  'src/run-service/contract': ['zod'],
+  'src/run-service/contract': ['zod', 'zod-openapi'],
   'src/webhook': [
     'src/made-once.ts',
     'src/run-service',

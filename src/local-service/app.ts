@@ -1,13 +1,15 @@
 // The service's HTTP interface: every route, behind its authentication.
 
-import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { refusalToWire } from '../run-service/contract/refusal.ts';
 import { API, authentication, openTokens } from './auth.ts';
 import { serveControl } from './routes/control.ts';
 import { serveFiles } from './routes/files.ts';
 import { serveLists } from './routes/lists.ts';
-import { refuseTheRest } from './routes/refusals.ts';
+import { serveLive } from './routes/live.ts';
 import { serveLogs } from './routes/logs.ts';
+import { serveReference } from './routes/reference.ts';
+import { refuseTheRest } from './routes/refusals.ts';
 import { serveUploaded, serveUploads, serveUploadUrls } from './routes/uploads.ts';
 import { serveV1 } from './routes/v1.ts';
 import { serveRuns } from './routes/v2.ts';
@@ -19,9 +21,14 @@ export type AppOptions = {
   readonly tokens: readonly string[];
   /** `v1`: a service that was not migrated, without the base of V2. */
   readonly only?: 'v1' | undefined;
+  /** Whether nobody but this machine can ask. Default false. */
+  readonly listensHere?: boolean;
 };
 
-export function createApp(service: LivingService, { tokens, only }: AppOptions): FastifyInstance {
+/** `routes` are all that it answers to, as `GET /api/run/:run_id`. */
+export type App = { readonly app: FastifyInstance; readonly routes: readonly string[] };
+
+export function createApp(service: LivingService, { tokens, only, listensHere = false }: AppOptions): App {
   const app = Fastify({
     forceCloseConnections: true,
     bodyLimit: BODY_LIMIT_BYTES,
@@ -29,9 +36,11 @@ export function createApp(service: LivingService, { tokens, only }: AppOptions):
     frameworkErrors: (error, _request, reply: FastifyReply) =>
       void reply.code(400).send(refusalToWire(error.message)),
   });
+  const routes = routesOf(app);
   const known = openTokens(tokens);
   app.decorateRequest('owner', '');
   app.addHook('onRequest', authentication(known));
+  app.addHook('onRequest', readAnyType);
   // Bodies stay text: which types are read, and how numbers are, is decided where they are used.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
@@ -44,8 +53,27 @@ export function createApp(service: LivingService, { tokens, only }: AppOptions):
   serveUploadUrls(app, service);
   serveV1(app, service);
   serveFiles(app, service);
+  serveLive(app, service, listensHere);
   serveControl(app, service, known);
-  return app;
+  return { app, routes };
+}
+
+/** Filled while routes are made; those that only refuse are left out. */
+function routesOf(app: FastifyInstance): readonly string[] {
+  const routes: string[] = [];
+  app.addHook('onRoute', ({ method, url, config }) => {
+    if (config?.refuses !== true) routes.push(...[method].flat().map((one) => `${one} ${url}`));
+  });
+  return routes;
+}
+
+const MEDIA_TYPE = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(;|$)/;
+
+// What is no media type is no JSON either; the framework would refuse it before anyone could say so.
+function readAnyType({ headers }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  const type = headers['content-type'];
+  if (type !== undefined && !MEDIA_TYPE.test(type)) headers['content-type'] = 'application/octet-stream';
+  done();
 }
 
 function serveV2(app: FastifyInstance, service: LivingService): void {
@@ -54,6 +82,7 @@ function serveV2(app: FastifyInstance, service: LivingService): void {
       serveRuns(api, service);
       serveLists(api, service);
       serveLogs(api, service);
+      serveReference(api, service);
       done();
     },
     { prefix: API },

@@ -1,4 +1,4 @@
-// Who may ask, and what is theirs: everything under /api needs a token, but for the prices. A token belongs to an owner,
+// Who may ask, and what is theirs: everything under /api needs a token, but for the prices and the document. A token belongs to an owner,
 // and nobody sees the runs of another. The sentences are the real service's.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -73,9 +73,10 @@ function wordsFor(tokens: Tokens, token: string): string {
 const pathOf = ({ routeOptions, url }: FastifyRequest): string =>
   routeOptions.url ?? url.split('?', 1)[0] ?? url;
 
+const OPEN = new Set([PATHS.pricing, PATHS.openapi, PATHS.docs].map((path) => `${API}${path}`));
+
 const isOpen = (path: string): boolean =>
-  ![API, CONTROL, V1].some((root) => path === root || path.startsWith(`${root}/`)) ||
-  path === `${API}${PATHS.pricing}`;
+  ![API, CONTROL, V1].some((root) => path === root || path.startsWith(`${root}/`)) || OPEN.has(path);
 
 const tokenOf = (header: string | undefined): string =>
   header?.startsWith(SCHEME) === true ? header.slice(SCHEME.length) : '';

@@ -4,6 +4,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { createTransaction, openFile } from './database-file.ts';
 import type { Status } from '../run-service/contract/run.ts';
+import { glancesOf, type Glance } from './glance.ts';
 import type { Plan } from './plan.ts';
 
 /** A run as it is stored. Times are milliseconds since 1970; the plan's are null until a container took the run. */
@@ -93,6 +94,8 @@ export type Database = {
   sold(): Readonly<Record<string, number>>;
   /** Every run that has not ended, oldest first. */
   alive(): readonly LiveRow[];
+  /** As {@link glancesOf}. */
+  glance(busy: number, most: { readonly next: number; readonly ended: number }): Glance;
   close(): void;
 };
 
@@ -151,6 +154,7 @@ export function openDatabase(file: string): Database {
     byStatus: () => totals(byStatus),
     sold: () => totals(sold),
     alive: () => rows<LiveRow>(alive),
+    glance: glancesOf(db),
     deliveriesOf: (runId) => rows<DeliveryRow>(deliveriesOf, runId),
     uploadOf: (id) => uploadOf.get(id) as UploadRow | undefined,
     close: () => db.close(),

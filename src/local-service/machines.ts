@@ -37,8 +37,11 @@ export type Machines<T extends Ticket> = {
   release(container: Container): void;
   /** The container was at work and is gone; another may take its place at once. */
   lose(container: Container): void;
-  readonly census: () => { readonly waiting: number; readonly busy: number; readonly idle: number };
+  readonly census: () => Census;
+  /** The same for each deployment that has had a run. */
+  readonly pools: () => readonly (Census & { readonly deploymentId: string })[];
 };
+type Census = { readonly waiting: number; readonly busy: number; readonly idle: number };
 
 type Idle = { readonly container: Container; readonly sinceMs: number };
 type Pool<T> = {
@@ -114,6 +117,7 @@ export function createMachines<T extends Ticket>(hands: {
       serve(pool);
     },
     census: () => census([...pools.values()]),
+    pools: () => [...pools].map(([deploymentId, pool]) => ({ deploymentId, ...census([pool]) })),
   };
 }
 
@@ -167,7 +171,7 @@ function dropCold<T>(pool: Pool<T>, nowMs: number): void {
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
 
-const census = <T>(pools: readonly Pool<T>[]): ReturnType<Machines<Ticket>['census']> => ({
+const census = <T>(pools: readonly Pool<T>[]): Census => ({
   waiting: sum(pools.map((pool) => pool.line.size)),
   busy: sum(pools.map((pool) => pool.busy)),
   idle: sum(pools.map((pool) => pool.idling)),

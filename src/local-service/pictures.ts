@@ -66,11 +66,14 @@ const TEXT_MAX = 400;
 const NUMBER_NAMES = ['row', 'number', 'id', 'nr'] as const;
 const PROMPT_NAMES = ['prompt', 'text', 'positive'] as const;
 
+/** What a person would tell these inputs apart by; undefined where there is no text at all. */
+export const promptOf = (inputs: Inputs): unknown =>
+  firstOf(inputs, PROMPT_NAMES) ?? Object.values(inputs).find((value) => typeof value === 'string');
+
 /** What is written below the mosaic; a part whose input is missing stays empty. */
 function captionOf(inputs: Inputs): Caption {
   const number = firstOf(inputs, NUMBER_NAMES);
-  const prompt =
-    firstOf(inputs, PROMPT_NAMES) ?? Object.values(inputs).find((value) => typeof value === 'string');
+  const prompt = promptOf(inputs);
   const seed = Object.entries(inputs).find(([name]) => /seed$/i.test(name))?.[1];
   return {
     title: number === undefined ? '' : `#${wordsOf(number)}`,

@@ -81,7 +81,8 @@ function workOf(row: RunRow, plan: Plan, nowMs: number): Work {
 const hasStarted = (row: RunRow, plan: Plan): boolean =>
   row.endedMs === null ? row.status !== 'queued' : plan.startsMs <= row.endedMs;
 
-const pictureName = (index: number): string => `picture-${index}.png`;
+/** The name of a picture of a run, counted from 1. */
+export const pictureName = (index: number): string => `picture-${index}.png`;
 
 /** Which picture of its run a file name means, counted from 1; undefined for any other name. */
 export function pictureIndexOf(filename: string): number | undefined {

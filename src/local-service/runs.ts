@@ -23,6 +23,7 @@ export type Runs = {
   /** Takes up every run that had not ended when the service stopped. */
   recover(): void;
   census(): ReturnType<Machines<LiveRun>['census']>;
+  pools(): ReturnType<Machines<LiveRun>['pools']>;
 };
 
 type World = {
@@ -84,6 +85,7 @@ export function createRuns(world: World): Runs {
     },
     recover: () => commit(() => recover(world, machines, lives)),
     census: machines.census,
+    pools: machines.pools,
   };
 }
 

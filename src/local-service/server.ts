@@ -11,6 +11,7 @@ import { createWallClock } from './clock.ts';
 import type { DeploymentSpec } from './deployments.ts';
 import { createService, type LivingService, type Log, type Stats } from './service.ts';
 import { openCaller } from './webhook-call.ts';
+import { isLoopback } from './webhook-target.ts';
 
 export {
   DEMO_DEPLOYMENTS,
@@ -52,6 +53,8 @@ export type LocalService = {
   readonly base: string;
   /** The same of V1. */
   readonly legacyBase: string;
+  /** All that it answers to, as `GET /api/run/:run_id`. */
+  readonly routes: readonly string[];
   stats(): Stats;
   /** Stops time, ends every connection and closes the database. Runs go on when a service opens it again. */
   close(): Promise<void>;
@@ -72,7 +75,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       caller: openCaller({ anywhere: options.webhooksAnywhere === true }),
     },
   });
-  const app = createApp(service, options);
+  const { app, routes } = createApp(service, { ...options, listensHere: isLoopback(spelled(host)) });
   try {
     const url = await listen(app, host, options.port);
     service.open(url);
@@ -81,6 +84,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       url,
       base: `${url}${API}`,
       legacyBase: `${url}${V1}`,
+      routes,
       stats: service.stats,
       close: closeOnce(app, service),
     };
@@ -103,8 +107,11 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
 /** The address by which this machine itself reaches what listens on `host`. */
 function reachable(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
-  return host.includes(':') ? `[${host}]` : host;
+  return spelled(host);
 }
+
+/** As a URL has it. */
+const spelled = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
 function closeOnce(app: FastifyInstance, service: LivingService): () => Promise<void> {
   let closed: Promise<void> | undefined;

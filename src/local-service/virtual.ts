@@ -65,7 +65,7 @@ export function openVirtualService(options: {
       },
     },
   });
-  const app = createApp(service, { tokens: [TOKEN] });
+  const { app } = createApp(service, { tokens: [TOKEN] });
   service.open(ORIGIN);
   return {
     now: time.nowMs,

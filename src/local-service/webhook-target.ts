@@ -16,5 +16,6 @@ export function targetOf(webhook: string, anywhere = false): Target {
   return { kind: 'allowed', url };
 }
 
-const isLoopback = (hostname: string): boolean =>
+/** Whether a host of a URL is this machine. */
+export const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);

@@ -2,6 +2,7 @@
 
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { parseExactly } from '../../batch/digits.ts';
+import type { RunRow } from '../database.ts';
 import { createAlbum } from '../pictures.ts';
 import { pictureIndexOf } from '../records.ts';
 import type { Fault } from '../faults.ts';
@@ -13,25 +14,42 @@ const PICTURES_KEPT = 300;
 const USUAL_SIZE = 160;
 
 export function serveFiles(app: FastifyInstance, service: Service): void {
-  const draw = createAlbum(PICTURES_KEPT);
+  const draw = painter(service);
   let fetched = 0;
   route(app, ['GET', 'HEAD'], '/files/runs/:run/:file', (request, reply) => {
     service.seen('file');
-    const { run, file } = request.params as { readonly run: string; readonly file: string };
-    const index = pictureIndexOf(file);
-    const row = service.database.find(run.toLowerCase());
-    if (row === undefined || index === undefined) return notFound(reply);
-    if (row.status !== 'success' || index > row.outputs) return notFound(reply);
+    const picture = pictureAt(service, request.params);
+    if (picture === undefined) return notFound(reply);
+    const { row } = picture;
     fetched += 1;
     const strikes = (fault: Fault): boolean => service.faults.strikes(fault, row, fetched);
     if (strikes('lose-file')) return notFound(reply);
     if (service.faults.strikes('private-file', row) && isPast(request.query, service.clock.now()))
       return reply.code(403).type('application/xml').send(EXPIRED);
     if (strikes('script-file')) return reply.type('text/html').send(PAGE);
-    const inputs = parseExactly(row.inputs) as Record<string, unknown>;
-    const size = service.deployments.get(row.deploymentId)?.pictureSize ?? USUAL_SIZE;
-    return sendFile(reply, draw({ inputs, index, size }), { strikes, fetched });
+    return sendFile(reply, draw(picture), { strikes, fetched });
   });
+}
+
+type Picture = { readonly row: RunRow; readonly index: number };
+
+/** The picture that an address means; undefined where there is none. */
+export function pictureAt(service: Service, params: unknown): Picture | undefined {
+  const { run, file } = params as { readonly run: string; readonly file: string };
+  const index = pictureIndexOf(file);
+  const row = service.database.find(run.toLowerCase());
+  if (row === undefined || index === undefined) return undefined;
+  return row.status === 'success' && index <= row.outputs ? { row, index } : undefined;
+}
+
+/** What draws the pictures of runs, and keeps the last of them. */
+export function painter({ deployments }: Service): (picture: Picture) => Buffer {
+  const draw = createAlbum(PICTURES_KEPT);
+  return ({ row, index }) => {
+    const inputs = parseExactly(row.inputs) as Record<string, unknown>;
+    const size = deployments.get(row.deploymentId)?.pictureSize ?? USUAL_SIZE;
+    return draw({ inputs, index, size });
+  };
 }
 
 const EXPIRED = '<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>';

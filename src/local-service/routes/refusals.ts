@@ -11,7 +11,24 @@ import type {
 import type { z } from 'zod';
 import { refusalsOf, refusalToWire, type Refusal } from '../../run-service/contract/refusal.ts';
 
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const satisfies HTTPMethods[];
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the route is there to say no. */
+    refuses?: boolean;
+  }
+}
+
+const METHODS = [
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+  'TRACE',
+  'QUERY',
+] as const satisfies HTTPMethods[];
 type Method = (typeof METHODS)[number];
 
 export const notFound = (reply: FastifyReply, what = 'Not Found'): FastifyReply =>
@@ -52,6 +69,7 @@ export function route(
   app.route({
     method: others,
     url,
+    config: { refuses: true },
     onRequest: (request, reply) => void refuse(request, reply),
     handler: refuse,
   });

@@ -2,7 +2,7 @@
 // of the real service are.
 
 import multipart from '@fastify/multipart';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { PATHS } from '../../run-service/contract/paths.ts';
 import { missingAt, refusalToWire } from '../../run-service/contract/refusal.ts';
 import {
@@ -24,15 +24,31 @@ export async function serveUploads(app: FastifyInstance, service: Service): Prom
   await app.register(multipart, { limits: { fileSize: BYTES_MAX, files: 1 } });
   route(app, ['POST'], PATHS.upload, async (request, reply) => {
     service.seen('upload');
-    const part = request.isMultipart() ? await request.file() : undefined;
-    if (part?.fieldname !== 'file') return unprocessable(reply, [missingAt('body', 'file')]);
-    const { filename: name, mimetype: type } = part;
-    const bytes = await part.toBuffer();
+    const file = await fileOf(request);
+    if (file === 'broken') return reply.code(400).send(refusalToWire('There was an error parsing the body'));
+    if (file === undefined) return unprocessable(reply, [missingAt('body', 'file')]);
+    const { name, type, bytes } = file;
     if (!TAKEN.test(type)) return reply.code(400).send(refusalToWire('Unsupported file type'));
     const id = service.newId('upload');
     service.database.upload({ id, owner: request.owner, name, type, bytes });
     return reply.send(uploadToWire({ id, name, url: addressOf(service, id, name) }));
   });
+}
+
+type File = { readonly name: string; readonly type: string; readonly bytes: Buffer };
+
+/** The file of the form; undefined where there is none. Throws what the framework says of a file that is too large. */
+async function fileOf(request: FastifyRequest): Promise<File | 'broken' | undefined> {
+  if (!request.isMultipart()) return undefined;
+  try {
+    const part = await request.file();
+    if (part?.fieldname !== 'file') return undefined;
+    return { name: part.filename, type: part.mimetype, bytes: await part.toBuffer() };
+  } catch (error) {
+    // The parser of forms says nothing of a status where the form itself is broken.
+    if ((error as FastifyError).statusCode === undefined) return 'broken';
+    throw error;
+  }
 }
 
 /** V1's address to put a file at. */

@@ -1,6 +1,8 @@
 // Deployments and prices on the wire. Both lie beyond the specification: a service may have neither.
 
 import { z } from 'zod';
+import type { deploymentShown, inputTypeShown } from './shown/answers.ts';
+import type { Shown } from './shown/fields.ts';
 
 const text = z.string().nullish();
 const number = z.number().nullish();
@@ -93,7 +95,7 @@ export const deploymentsQuerySchema = z
 // Nobody made a deployment of a file at any moment; clients want a date all the same.
 const MADE = '2026-01-01T00:00:00.000000Z';
 
-const inputTypeToWire = (input: InputType): object => ({
+const inputTypeToWire = (input: InputType): Shown<typeof inputTypeShown> => ({
   input_id: input.name,
   type: input.type,
   class_type: NODE_OF[input.type] ?? 'ComfyUIDeployExternalText',
@@ -105,7 +107,10 @@ const inputTypeToWire = (input: InputType): object => ({
 });
 
 /** `owner` is who asks: what is offered is everyone's own. */
-export const deploymentToWire = (deployment: DeploymentRecord, owner: string): object => ({
+export const deploymentToWire = (
+  deployment: DeploymentRecord,
+  owner: string,
+): Shown<typeof deploymentShown> => ({
   id: deployment.id,
   name: deployment.name,
   user_id: owner,

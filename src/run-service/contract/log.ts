@@ -1,5 +1,8 @@
 // The log of a run on the wire, in the two forms that the service has: all of it at once, and as a stream.
 
+import type { Shown } from './shown/fields.ts';
+import type { keepaliveShown, logLineShown, logShown } from './shown/files-and-logs.ts';
+
 /** One line of a run's log; times are milliseconds since 1970. */
 export type LogLine = {
   readonly atMs: number;
@@ -9,7 +12,10 @@ export type LogLine = {
 
 const dateOf = (ms: number): string => new Date(ms).toISOString();
 
-export const logToWire = (lines: readonly LogLine[], run: { readonly id: string; readonly owner: string }) =>
+export const logToWire = (
+  lines: readonly LogLine[],
+  run: { readonly id: string; readonly owner: string },
+): Shown<typeof logShown> =>
   lines.map(({ atMs, level, message }) => ({
     run_id: run.id,
     timestamp: dateOf(atMs),
@@ -20,11 +26,11 @@ export const logToWire = (lines: readonly LogLine[], run: { readonly id: string;
   }));
 
 /** A line of the stream. */
-export const lineToWire = ({ atMs, level, message }: LogLine) => ({
+export const lineToWire = ({ atMs, level, message }: LogLine): Shown<typeof logLineShown> => ({
   message,
   level,
   timestamp: dateOf(atMs),
 });
 
 /** What the stream says while there is nothing to say. */
-export const KEEPALIVE = { type: 'keepalive' } as const;
+export const KEEPALIVE: Shown<typeof keepaliveShown> = { type: 'keepalive' };

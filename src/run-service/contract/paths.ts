@@ -19,32 +19,53 @@ export const PATHS = {
   runLogs: '/v2/clickhouse-run-logs/:run_id',
   streamLogs: '/v2/stream-logs',
   upload: '/file/upload',
+  openapi: '/openapi.json',
+  docs: '/docs',
 } as const;
 
-// A uuid means the same in both cases of its letters.
-const uuid = z.uuid().transform((text) => text.toLowerCase());
+// Any 128 bits, as the real service takes them; a uuid means the same in both cases of its letters.
+const uuidOf = (whose: string) =>
+  z
+    .guid()
+    .meta({ description: `identifier of the ${whose}` })
+    .transform((text) => text.toLowerCase());
 
 /** V1's way to name a run: `?run_id=`. */
-export const runQuerySchema = z.object({ run_id: uuid }).transform((wire) => wire.run_id);
-export const runPathSchema = z.object({ run_id: uuid }).transform((wire) => wire.run_id);
-export const workflowPathSchema = z.object({ workflow_id: uuid }).transform((wire) => wire.workflow_id);
-export const deploymentPathSchema = z.object({ deployment_id: uuid }).transform((wire) => wire.deployment_id);
+export const runQuerySchema = z.object({ run_id: uuidOf('run') }).transform((wire) => wire.run_id);
+export const runPathSchema = z.object({ run_id: uuidOf('run to retrieve') }).transform((wire) => wire.run_id);
+export const workflowPathSchema = z
+  .object({ workflow_id: uuidOf('workflow') })
+  .transform((wire) => wire.workflow_id);
+export const deploymentPathSchema = z
+  .object({ deployment_id: uuidOf('deployment') })
+  .transform((wire) => wire.deployment_id);
 
 const blankIsAbsent = (value: unknown): unknown => (value === '' ? undefined : value);
-const flag = (fallback: boolean) => z.preprocess(blankIsAbsent, z.stringbool().default(fallback));
-const count = (fallback: number, least: number, most: number) =>
-  z.preprocess(blankIsAbsent, z.coerce.number().int().min(least).max(most).default(fallback));
+const flag = (fallback: boolean, description: string) =>
+  z
+    .preprocess(blankIsAbsent, z.stringbool().default(fallback))
+    .meta({ description, override: { type: 'boolean', default: fallback } });
+const word = (description: string) =>
+  z.preprocess(blankIsAbsent, z.string().optional()).meta({ description });
+const count = (fallback: number, least: number, most: number, description: string) =>
+  z
+    .preprocess(blankIsAbsent, z.coerce.number().int().min(least).max(most).default(fallback))
+    .meta({ description });
 
 // A page that was cut short without a word would pass for the last one, so more than this is refused instead.
 const PAGE_MAX = 10_000;
 const pageOf = (limit: number) => ({
-  limit: count(limit, 1, PAGE_MAX),
-  offset: count(0, 0, Number.MAX_SAFE_INTEGER),
+  limit: count(limit, 1, PAGE_MAX, 'how many runs at most, newest first'),
+  offset: count(0, 0, Number.MAX_SAFE_INTEGER, 'how many runs to pass over first'),
 });
 
 /** What the run list of a workflow is asked. */
 export const workflowRunsQuerySchema = z
-  .object({ with_inputs: flag(false), with_outputs: flag(true), ...pageOf(100) })
+  .object({
+    with_inputs: flag(false, 'whether each run shows its inputs'),
+    with_outputs: flag(true, 'whether each run shows its outputs'),
+    ...pageOf(100),
+  })
   .transform((wire) => ({
     limit: wire.limit,
     offset: wire.offset,
@@ -57,9 +78,9 @@ export const deploymentRunsQuerySchema = z.object(pageOf(60));
 /** What the light run list of a workflow is asked. `rf` is the earliest creation, in seconds since 1970. */
 export const lightRunsQuerySchema = z
   .object({
-    status: z.preprocess(blankIsAbsent, z.string().optional()),
-    deployment_id: z.preprocess(blankIsAbsent, uuid.optional()),
-    rf: count(0, 0, Number.MAX_SAFE_INTEGER),
+    status: word('only runs in this status'),
+    deployment_id: z.preprocess(blankIsAbsent, uuidOf('deployment').optional()),
+    rf: count(0, 0, Number.MAX_SAFE_INTEGER, 'only runs created since, in seconds since 1970'),
     ...pageOf(100),
   })
   .transform((wire) => ({
@@ -72,5 +93,5 @@ export const lightRunsQuerySchema = z
 
 /** What the stream of a log is asked. */
 export const streamLogsQuerySchema = z
-  .object({ run_id: uuid, log_level: z.preprocess(blankIsAbsent, z.string().optional()) })
+  .object({ run_id: uuidOf('run'), log_level: word('only lines of this level: info, error or webhook') })
   .transform((wire) => ({ runId: wire.run_id, level: wire.log_level }));

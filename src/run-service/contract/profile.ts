@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { profileShown } from './shown/answers.ts';
+import type { Shown } from './shown/fields.ts';
 
 /** How a service wishes to be asked; only the local run service tells. Every wait is in milliseconds. */
 export const profileSchema = z
@@ -23,7 +25,7 @@ export const profileSchema = z
 export type Profile = z.infer<typeof profileSchema>;
 
 /** The local service shares its clients' clock, so that it tells no skew. */
-export const profileToWire = (profile: Omit<Profile, 'skewMs'>): object => ({
+export const profileToWire = (profile: Omit<Profile, 'skewMs'>): Shown<typeof profileShown> => ({
   rehearsal: profile.rehearsal,
   post_deadline_ms: profile.postDeadlineMs,
   list_gap_ms: profile.listGapMs,

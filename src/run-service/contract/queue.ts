@@ -1,6 +1,8 @@
 // Queue Run on the wire: what it is asked, what it answers, and both shapes in which the service refuses anything.
 
 import { z } from 'zod';
+import type { queueAnswerShown } from './shown/answers.ts';
+import type { Shown } from './shown/fields.ts';
 
 /** What Queue Run is asked. `gpu` is any text here: which values pass is the service's decision. */
 export type QueueRequest = {
@@ -39,12 +41,21 @@ export const errorSchema = z.looseObject({ detail: z.union([z.string(), z.array(
 export const queueRequestSchemaFor = (gpus: readonly [string, ...string[]]) =>
   z
     .object({
-      deployment_id: z.uuid(),
-      inputs: z.record(z.string(), z.unknown()).default({}),
-      webhook: z.string().nullish(),
-      webhook_intermediate_status: z.boolean().default(false),
-      gpu: z.enum(gpus).nullish(),
-      flags: z.array(z.string()).nullish(),
+      deployment_id: z.guid().meta({ description: 'the deployment to run' }),
+      inputs: z
+        .record(z.string(), z.unknown())
+        .default({})
+        .meta({ description: 'the inputs of the run, by name' }),
+      webhook: z.string().nullish().meta({ description: 'webhook target' }),
+      webhook_intermediate_status: z
+        .boolean()
+        .default(false)
+        .meta({ description: 'whether progress is told to the webhook as well' }),
+      gpu: z.enum(gpus).nullish().meta({ description: "overrides the machine's default GPU" }),
+      flags: z
+        .array(z.string())
+        .nullish()
+        .meta({ description: '`provider_v2` is what the migration check uses' }),
     })
     .transform((wire) => ({
       deploymentId: wire.deployment_id,
@@ -56,4 +67,4 @@ export const queueRequestSchemaFor = (gpus: readonly [string, ...string[]]) =>
     }));
 export type QueueOrder = z.infer<ReturnType<typeof queueRequestSchemaFor>>;
 
-export const queueAnswerToWire = (runId: string): object => ({ run_id: runId });
+export const queueAnswerToWire = (runId: string): Shown<typeof queueAnswerShown> => ({ run_id: runId });

@@ -2,21 +2,23 @@
 // service validates with. Translated from zod's, so that every schema of this folder can refuse in these words.
 
 import type { z } from 'zod';
+import type { Shown } from './shown/fields.ts';
+import type { problemShown, sentenceShown, validationShown } from './shown/refusals.ts';
 
 /** One entry of `detail`. */
-export type Refusal = {
-  readonly type: string;
-  readonly loc: readonly (string | number)[];
-  readonly msg: string;
-  readonly input: unknown;
-  readonly ctx?: Readonly<Record<string, unknown>>;
-};
+export type Refusal = Shown<typeof problemShown>;
+type Sentence = Shown<typeof sentenceShown>['detail'];
+type Problems = Shown<typeof validationShown>['detail'];
 type Words = Pick<Refusal, 'type' | 'msg' | 'ctx'>;
 type Issue = z.core.$ZodIssue;
 type Part = 'body' | 'path' | 'query';
 
 /** The answer's body for a list of problems, or for one sentence. */
-export const refusalToWire = (detail: readonly Refusal[] | string): object => ({ detail });
+export const refusalToWire = <Detail extends Sentence | Problems>(
+  detail: Detail,
+): { readonly detail: Detail } => ({
+  detail,
+});
 
 const UUID_TYPE: Words = { type: 'uuid_type', msg: 'UUID input should be a string, bytes or UUID object' };
 const BODY_TYPE: Words = {

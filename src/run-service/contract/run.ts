@@ -2,18 +2,10 @@
 // local run service). Names with underscores live in this folder and nowhere else.
 
 import { z } from 'zod';
+import type { Shown } from './shown/fields.ts';
+import type { lightRowShown, listedRunShown, outputShown, runPageShown, runShown } from './shown/run.ts';
+import type { STATUSES } from './statuses.ts';
 
-const STATUSES = [
-  'not-started',
-  'queued',
-  'started',
-  'running',
-  'uploading',
-  'success',
-  'failed',
-  'timeout',
-  'cancelled',
-] as const;
 export type Status = (typeof STATUSES)[number];
 
 const TERMINAL: readonly string[] = ['success', 'failed', 'timeout', 'cancelled'] satisfies Status[];
@@ -200,13 +192,13 @@ export type RunRecord = {
 };
 
 /** `2025-01-02T03:04:05.123000Z`: six digits, as the service's own serializer writes them. */
-const dateOf = (ms: number | null): string | null =>
-  ms === null ? null : new Date(ms).toISOString().replace('Z', '000Z');
+const dateOf = (ms: number): string => new Date(ms).toISOString().replace('Z', '000Z');
+const dateOrNull = (ms: number | null): string | null => (ms === null ? null : dateOf(ms));
 
 const seconds = (from: number | null, to: number | null): number | null =>
   from === null || to === null ? null : (to - from) / 1000;
 
-export const outputToWire = (output: OutputRecord): object => ({
+export const outputToWire = (output: OutputRecord): Shown<typeof outputShown> => ({
   id: output.id,
   run_id: output.runId,
   data: output.data,
@@ -218,7 +210,7 @@ export const outputToWire = (output: OutputRecord): object => ({
 });
 
 /** A run record in the specification's field order. */
-export const runToWire = (run: RunRecord) => ({
+export const runToWire = (run: RunRecord): Shown<typeof runShown> => ({
   id: run.id,
   workflow_version_id: run.workflowVersionId,
   workflow_inputs: run.workflowInputs,
@@ -227,11 +219,11 @@ export const runToWire = (run: RunRecord) => ({
   machine_id: run.machineId,
   origin: run.origin,
   status: run.status,
-  ended_at: dateOf(run.endedAtMs),
+  ended_at: dateOrNull(run.endedAtMs),
   created_at: dateOf(run.createdAtMs),
   updated_at: dateOf(run.updatedAtMs),
-  queued_at: dateOf(run.queuedAtMs),
-  started_at: dateOf(run.startedAtMs),
+  queued_at: dateOrNull(run.queuedAtMs),
+  started_at: dateOrNull(run.startedAtMs),
   gpu_event_id: run.gpuEventId,
   gpu: run.gpu,
   machine_version: run.machineVersion,
@@ -255,9 +247,12 @@ export const runToWire = (run: RunRecord) => ({
   run_duration: seconds(run.startedAtMs, run.endedAtMs),
 });
 
-/** As the run lists show it: with the deployment; inputs and outputs only where asked. */
-export function runToListWire(run: RunRecord, also: { inputs: boolean; outputs: boolean }): object {
-  const { workflow_inputs, outputs, ...light } = runToWire(run) as Record<string, unknown>;
+/** The same as the run lists show it: with the deployment, and with inputs and outputs only where asked. */
+export function runToListWire(
+  run: RunRecord,
+  also: { inputs: boolean; outputs: boolean },
+): Shown<typeof listedRunShown> {
+  const { workflow_inputs, outputs, ...light } = runToWire(run);
   return {
     ...light,
     deployment_id: run.deploymentId,
@@ -266,23 +261,27 @@ export function runToListWire(run: RunRecord, also: { inputs: boolean; outputs: 
   };
 }
 
-const HEAVY = new Set(['workflow_inputs', 'workflow_api', 'outputs', 'webhook']);
-
 /** A row of the light list of a workflow: how a run does, and how long it took, without what went in and came out. */
-export function runToLightRow(run: RunRecord): object {
-  const fields = Object.entries(runToWire(run)).filter(([name]) => !HEAVY.has(name));
-  return { ...Object.fromEntries(fields), deployment_id: run.deploymentId, batch_id: null };
+export function runToLightRow(run: RunRecord): Shown<typeof lightRowShown> {
+  const {
+    workflow_inputs: _inputs,
+    workflow_api: _graph,
+    outputs: _outputs,
+    webhook: _webhook,
+    ...fields
+  } = runToWire(run);
+  return { ...fields, deployment_id: run.deploymentId, batch_id: null };
 }
 
 /** The few fields that the run list of a deployment shows. Its `duration` is text, as the real service writes it. */
-function runToLightWire(run: RunRecord): object {
+function runToLightWire(run: RunRecord): Shown<typeof runPageShown>['data'][number] {
   const lived = seconds(run.createdAtMs, run.endedAtMs);
   return {
     id: run.id,
     status: run.status,
     created_at: dateOf(run.createdAtMs),
-    started_at: dateOf(run.startedAtMs),
-    ended_at: dateOf(run.endedAtMs),
+    started_at: dateOrNull(run.startedAtMs),
+    ended_at: dateOrNull(run.endedAtMs),
     workflow_id: run.workflowId,
     workflow_version_id: run.workflowVersionId,
     machine_id: run.machineId,
@@ -297,4 +296,4 @@ function runToLightWire(run: RunRecord): object {
 export const runPageToWire = (
   runs: readonly RunRecord[],
   meta: { readonly total: number; readonly limit: number; readonly offset: number },
-): object => ({ data: runs.map(runToLightWire), meta });
+): Shown<typeof runPageShown> => ({ data: runs.map(runToLightWire), meta });

@@ -1,11 +1,13 @@
 // Files that a client gives to the service, to use their addresses as inputs.
 
 import { z } from 'zod';
+import type { Shown } from './shown/fields.ts';
+import type { uploadShown, v1UploadUrlShown } from './shown/files-and-logs.ts';
 
 type Upload = { readonly id: string; readonly name: string; readonly url: string };
 
 /** The answer of the file upload. */
-export const uploadToWire = ({ id, name, url }: Upload) => ({
+export const uploadToWire = ({ id, name, url }: Upload): Shown<typeof uploadShown> => ({
   message: 'File uploaded successfully',
   file_id: id,
   file_name: name,
@@ -31,7 +33,10 @@ export const uploadQuerySchema = z
   })
   .transform((wire) => ({ type: wire.type, bytes: wire.file_size }));
 
-export const uploadUrlToWire = (upload: { readonly id: string; readonly url: string }) => ({
+export const uploadUrlToWire = (upload: {
+  readonly id: string;
+  readonly url: string;
+}): Shown<typeof v1UploadUrlShown> => ({
   upload_url: upload.url,
   file_id: upload.id,
   download_url: upload.url,

@@ -2,6 +2,8 @@
 
 import { z } from 'zod';
 import { runSchema, runToWire, type Run, type RunRecord } from './run.ts';
+import type { Shown } from './shown/fields.ts';
+import type { v1RunShown } from './shown/run.ts';
 
 /** Where V1 shows a run. */
 export const v1RunPath = (runId: string): string => `/run?run_id=${encodeURIComponent(runId)}`;
@@ -44,23 +46,16 @@ export const V1_SAID_BEFORE: Readonly<Record<string, 'row' | 'batch'>> = {
   'Workflow not found': 'batch',
 };
 
-/** Fields of V2 that V1 does not have. */
-const SINCE_V2 = new Set([
-  'updated_at',
-  'gpu_event_id',
-  'duration',
-  'cold_start_duration',
-  'cold_start_duration_total',
-  'run_duration',
-  'number',
-  'outputs',
-]);
-
-export function runToV1Wire(run: RunRecord): object {
-  const fields = Object.entries(runToWire(run)).filter(([name]) => !SINCE_V2.has(name));
-  return {
-    ...Object.fromEntries(fields),
-    outputs: run.outputs.map(({ data }) => ({ data })),
-    run_log: null,
-  };
+export function runToV1Wire(run: RunRecord): Shown<typeof v1RunShown> {
+  const {
+    updated_at: _updated,
+    gpu_event_id: _container,
+    duration: _duration,
+    cold_start_duration: _coldStart,
+    cold_start_duration_total: _coldStartTotal,
+    run_duration: _run,
+    number: _number,
+    ...fields
+  } = runToWire(run);
+  return { ...fields, outputs: run.outputs.map(({ data }) => ({ data })), run_log: null };
 }

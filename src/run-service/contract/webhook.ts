@@ -1,4 +1,8 @@
 import { z } from 'zod';
+import type { webhookShown } from './shown/answers.ts';
+import type { Shown } from './shown/fields.ts';
+import type { outputShown } from './shown/run.ts';
+import type { STATUSES } from './statuses.ts';
 
 /** What a webhook says. It is a hint to look at the run, never a result. */
 export const webhookSchema = z
@@ -8,12 +12,12 @@ export const webhookSchema = z
 /** The six keys of a webhook's body. */
 export const webhookToWire = (event: {
   readonly eventType: 'run.updated' | 'run.output';
-  readonly status: string;
+  readonly status: (typeof STATUSES)[number];
   readonly liveStatus: string | null;
   readonly progress: number;
   readonly runId: string;
-  readonly outputs: readonly object[];
-}): object => ({
+  readonly outputs: readonly Shown<typeof outputShown>[];
+}): Shown<typeof webhookShown> => ({
   event_type: event.eventType,
   status: event.status,
   live_status: event.liveStatus,

@@ -1,0 +1,28 @@
+// HTML as a tagged template: whatever is put in is text, unless it was made here.
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Markup that needs no more escaping. */
+export class Html {
+  readonly markup: string;
+  constructor(markup: string) {
+    this.markup = markup;
+  }
+}
+type Part = Html | string | number | false | undefined | readonly Part[];
+
+export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html =>
+  new Html(strings.map((text, index) => text + markupOf(parts[index])).join(''));
+
+function markupOf(part: Part): string {
+  if (part === undefined || part === false) return '';
+  if (part instanceof Html) return part.markup;
+  if (typeof part === 'object') return part.map(markupOf).join('');
+  return String(part).replaceAll(/[&<>"']/g, (sign) => ENTITIES[sign] ?? sign);
+}

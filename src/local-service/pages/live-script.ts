@@ -1,0 +1,141 @@
+// The live page's script. Whatever it was told becomes text or the address of a picture of this service, never markup.
+
+export const LIVE_SCRIPT = `
+const at = (id) => document.getElementById(id);
+const put = (parent, tag, className, text) => {
+  const element = parent.appendChild(document.createElement(tag));
+  if (className) element.className = className;
+  if (text !== undefined) element.textContent = text;
+  return element;
+};
+// Only what changed is written, so that a selection, a focus and a picture stay as they are.
+const say = (element, text) => { if (element.textContent !== text) element.textContent = text; };
+const mark = (element, className) => { if (element.className !== className) element.className = className; };
+
+const KINDS = {
+  'not-started': ['wait', '\\u25CB', 'waits'],
+  queued: ['work', '\\u25D4', 'boots'],
+  started: ['work', '\\u25D1', 'starts'],
+  running: ['work', '\\u25B6', 'runs'],
+  uploading: ['work', '\\u25B2', 'uploads'],
+  success: ['good', '\\u2713', 'success'],
+  failed: ['bad', '\\u2715', 'failed'],
+  timeout: ['bad', '\\u29D6', 'timeout'],
+  cancelled: ['odd', '\\u2298', 'cancelled'],
+};
+const kindOf = (status) => Object.hasOwn(KINDS, status) ? KINDS[status] : ['odd', '?', status];
+const span = (s) => s < 90 ? s.toFixed(1) + ' s' : s < 5400 ? (s / 60).toFixed(1) + ' min' : (s / 3600).toFixed(1) + ' h';
+const count = (n) => n.toLocaleString('en');
+
+/** Makes the children of a list those of the items, in their order, each made once and drawn again. */
+const keyed = (parent, items, keyOf, make, draw) => {
+  parent.known ??= new Map();
+  const keys = new Set(items.map(keyOf));
+  for (const [key, element] of parent.known) if (!keys.has(key)) { element.remove(); parent.known.delete(key); }
+  items.forEach((item, index) => {
+    const key = keyOf(item);
+    let element = parent.known.get(key);
+    if (!element) { element = make(item); parent.known.set(key, element); }
+    if (parent.children[index] !== element) parent.insertBefore(element, parent.children[index] ?? null);
+    draw(element, item);
+  });
+};
+
+const makePool = () => {
+  const row = document.createElement('div');
+  row.className = 'pool';
+  const head = put(row, 'h3');
+  row.parts = { name: put(head, 'span'), gpu: put(head, 'span', 'soft'), cells: put(row, 'div', 'cells'), words: put(row, 'p') };
+  row.parts.cells.setAttribute('aria-hidden', 'true');
+  return row;
+};
+const CELLS_MAX = 64;
+const drawPool = ({ parts }, pool) => {
+  say(parts.name, pool.name);
+  say(parts.gpu, pool.gpu);
+  say(parts.words, pool.busy + ' at work, ' + pool.idle + ' warm, at most ' + pool.limit + (pool.waiting > 0 ? '; ' + count(pool.waiting) + (pool.waiting === 1 ? ' waits' : ' wait') : ''));
+  const cells = Array.from({ length: Math.min(pool.limit, CELLS_MAX) }, (_, index) => index < pool.busy ? 'busy' : index < pool.busy + pool.idle ? 'idle' : 'free');
+  while (parts.cells.children.length > cells.length) parts.cells.lastChild.remove();
+  cells.forEach((kind, index) => mark(parts.cells.children[index] ?? put(parts.cells, 'i'), kind));
+};
+
+const makeRun = (run) => {
+  const card = document.createElement('article');
+  const frame = put(card, 'div', 'frame');
+  const sign = put(frame, 'span', 'sign');
+  sign.setAttribute('aria-hidden', 'true');
+  const line = put(card, 'p', 'line');
+  card.parts = { frame, sign, status: put(line, 'b'), number: put(line, 'span', 'soft'), words: put(card, 'p', 'words'), facts: put(card, 'p', 'soft') };
+  card.title = run.id;
+  return card;
+};
+const drawRun = (card, run) => {
+  const { parts } = card;
+  const [kind, sign, words] = kindOf(run.status);
+  mark(card, kind);
+  say(parts.sign, sign);
+  say(parts.status, (run.picture ? sign + ' ' : '') + words);
+  say(parts.number, '#' + run.number);
+  say(parts.words, run.words);
+  say(parts.facts, [run.deployment, run.gpu, span(run.seconds)].join(' \\u00B7 '));
+  drawProgress(card, run, kind);
+  if (run.picture && !parts.picture) {
+    parts.picture = put(parts.frame, 'img');
+    parts.picture.alt = 'picture of run ' + run.number;
+    parts.picture.width = parts.picture.height = 160;
+    parts.picture.src = run.picture;
+    parts.sign.remove();
+  }
+};
+const drawProgress = ({ parts }, run, kind) => {
+  if (kind !== 'work') { parts.bar?.remove(); parts.bar = undefined; parts.doing?.remove(); parts.doing = undefined; return; }
+  parts.doing ??= put(parts.frame, 'span', 'doing');
+  parts.bar ??= put(parts.frame, 'progress');
+  parts.bar.setAttribute('aria-label', 'progress of run ' + run.number);
+  parts.bar.max = 1;
+  if (parts.bar.value !== run.progress) parts.bar.value = run.progress;
+  say(parts.doing, run.doing);
+};
+
+const figure = (name, value) => ({ name, value });
+const makeFigure = ({ name }) => {
+  const box = document.createElement('div');
+  box.value = put(box, 'dd');
+  put(box, 'dt', '', name);
+  return box;
+};
+
+const draw = (live) => {
+  const sum = (name) => live.pools.reduce((total, pool) => total + pool[name], 0);
+  const figures = [figure('waiting', sum('waiting')), figure('at work', sum('busy')), figure('warm', sum('idle')), figure('runs in all', live.runs)];
+  keyed(at('figures'), figures, ({ name }) => name, makeFigure, (box, { value }) => say(box.value, count(value)));
+  say(at('behaviour'), 'Behaviour: ' + live.behaviour + '.');
+  keyed(at('pools'), live.pools, ({ name }) => name, makePool, drawPool);
+  keyed(at('atWork'), live.atWork, ({ id }) => id, makeRun, drawRun);
+  const more = sum('busy') - live.atWork.length;
+  say(at('work-count'), more > 0 ? 'the first ' + live.atWork.length + ' of ' + count(sum('busy')) : live.atWork.length === 0 ? 'nothing' : '');
+  say(at('next'), live.next.length === 0 ? '' : 'Next in line: ' + live.next.map((run) => '#' + run.number + ' ' + run.words).join(' \\u00B7 '));
+  keyed(at('ended'), live.ended, ({ id }) => id, makeRun, drawRun);
+};
+
+const EVERY_MS = 1000;
+let timer;
+const look = async () => {
+  clearTimeout(timer);
+  // Nobody looks: nothing is asked.
+  if (document.hidden) return;
+  try {
+    const answer = await fetch('/live', { cache: 'no-store' });
+    if (!answer.ok) throw new Error(String(answer.status));
+    draw(await answer.json());
+    mark(at('state'), 'fine');
+    say(at('state'), '\\u25CF live');
+  } catch {
+    mark(at('state'), 'lost');
+    say(at('state'), '\\u25CC the service does not answer; what is shown is old');
+  }
+  timer = setTimeout(look, EVERY_MS);
+};
+document.addEventListener('visibilitychange', look);
+look();
+`;

@@ -1,0 +1,36 @@
+export const LIVE_STYLE = `
+body { max-width: 84rem; margin: 0 auto; padding: 28px clamp(16px, 4vw, 48px) 64px; }
+header { display: flex; flex-wrap: wrap; gap: 12px 48px; align-items: end; border-bottom: 1px solid var(--line); padding-bottom: 20px; }
+h1 { font-size: 24px; margin: 0 0 2px; } header p { margin: 0; }
+#state { margin-left: auto; font-size: 13px; color: var(--soft); } #state.lost { color: var(--red); }
+dl { display: flex; gap: 32px; margin: 0; }
+dl div { display: flex; flex-direction: column; } dt { font-size: 12px; color: var(--soft); }
+dd { margin: 0; font-size: 24px; line-height: 1.2; font-variant-numeric: tabular-nums; }
+h2 { font-size: 16px; margin: 32px 0 12px; } h2 .soft { font-weight: 400; font-size: 13px; margin-left: 6px; }
+#pools { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 21rem), 1fr)); gap: 12px; }
+.pool { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 14px 18px; min-width: 0; }
+.pool h3 { margin: 0 0 10px; font-size: 15px; display: flex; gap: 10px; justify-content: space-between; overflow-wrap: anywhere; }
+.pool h3 .soft { font-weight: 400; font-size: 13px; }
+.pool p { margin: 10px 0 0; font-size: 13px; color: var(--soft); font-variant-numeric: tabular-nums; }
+.cells { display: flex; flex-wrap: wrap; gap: 5px; }
+.cells i { width: 16px; height: 16px; border-radius: 4px; border: 2px solid var(--line); }
+.cells .busy { background: var(--blue); border-color: var(--blue); }
+.cells .idle { border-color: var(--blue); }
+.cells .free { border-style: dashed; }
+.runs { display: grid; grid-template-columns: repeat(auto-fill, minmax(164px, 1fr)); gap: 12px; }
+#next { font-size: 13px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+article { background: var(--card); border: 1px solid var(--line); border-radius: 10px; overflow: hidden; font-size: 13px; }
+article p { margin: 0; padding: 0 12px; overflow-wrap: anywhere; }
+article .line { display: flex; justify-content: space-between; gap: 8px; padding-top: 8px; font-variant-numeric: tabular-nums; }
+.words { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; min-height: 3em; }
+article p:last-child { padding-bottom: 10px; font-size: 12px; font-variant-numeric: tabular-nums; }
+.frame { aspect-ratio: 1; background: var(--wash); display: grid; place-content: center; justify-items: center; gap: 10px; padding: 12px; position: relative; }
+.frame img { position: absolute; inset: 0; width: 100%; height: 100%; object-fit: cover; }
+.sign { font-size: 34px; line-height: 1; color: var(--soft); }
+.doing { font-size: 12px; color: var(--soft); min-height: 1.5em; text-align: center; }
+progress { appearance: none; width: 112px; height: 6px; border: 0; border-radius: 3px; overflow: hidden; background: var(--line); }
+progress::-webkit-progress-bar { background: var(--line); }
+progress::-webkit-progress-value { background: var(--blue); } progress::-moz-progress-bar { background: var(--blue); }
+.good b { color: var(--green); } .bad b, .bad .sign { color: var(--red); } .odd b, .odd .sign { color: var(--amber); } .work b, .work .sign { color: var(--blue); }
+@media (prefers-reduced-motion: no-preference) { progress::-webkit-progress-value { transition: width .4s linear; } }
+`;

@@ -1,0 +1,105 @@
+// The OpenAPI 3.1 document of the service, made from the table of operations.
+
+import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
+import { EXAMPLES } from './examples.ts';
+import { json } from './answers.ts';
+import type { Dialect, Operation } from './operation.ts';
+import { operationsFor } from './operations.ts';
+import { schemasFor, type Schemas } from './schemas.ts';
+
+export type OpenApiDocument = ReturnType<typeof createDocument>;
+
+/** Where the two generations of the API begin. */
+export type Bases = { readonly v1: string; readonly v2: string };
+
+/** The document of a service that speaks this dialect at these bases. */
+export function openApiDocument(dialect: Dialect, bases: Bases): OpenApiDocument {
+  const schemas = schemasFor(dialect);
+  const operations = operationsFor(schemas);
+  return createDocument(
+    {
+      openapi: '3.1.1',
+      info: {
+        title: 'Workflow Run Service',
+        version: '2',
+        description:
+          'Executes deployed workflows on GPU-backed machines: a client queues a run for a deployment, receives the identifier of the new run, and reads the run by it. This is the local run service, which costs nothing.',
+      },
+      servers: [{ url: '/', description: 'this service' }],
+      tags: [...new Set(operations.map(({ group }) => group))].map((name) => ({ name })),
+      security: [{ token: [] }],
+      components: {
+        schemas,
+        securitySchemes: {
+          token: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'A token of this service: Authorization: Bearer <ACCESS_TOKEN>',
+          },
+        },
+      },
+      paths: pathsOf(operations, bases),
+      webhooks: { run: { post: webhook(schemas) } },
+    },
+    { override: withoutPattern },
+  );
+}
+
+/** A format says the same as its pattern, for people as well. */
+function withoutPattern({
+  jsonSchema,
+}: {
+  readonly jsonSchema: { format?: unknown; pattern?: unknown };
+}): void {
+  if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
+}
+
+function pathsOf(operations: readonly Operation[], bases: Bases): ZodOpenApiPathsObject {
+  const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
+  for (const operation of operations) {
+    const path = `${bases[operation.base]}${operation.path}`.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [operation.method]: objectOf(operation) };
+  }
+  return paths;
+}
+
+const objectOf = (operation: Operation): ZodOpenApiOperationObject => ({
+  operationId: operation.id,
+  tags: [operation.group],
+  summary: operation.summary,
+  description: operation.description,
+  ...(operation.open === true && { security: [] }),
+  ...(operation.base === 'v1' && { deprecated: true }),
+  requestParams: {
+    ...(operation.params && { path: operation.params }),
+    ...(operation.query && { query: operation.query }),
+  },
+  ...(operation.body && { requestBody: { required: true, content: contentOf(operation.body) } }),
+  responses: Object.fromEntries(
+    Object.entries(operation.answers).map(([status, answer]) => [
+      status,
+      { description: answer.description, content: contentOf(answer) },
+    ]),
+  ),
+});
+
+const contentOf = ({ type, schema, parts, example }: NonNullable<Operation['body']>) => ({
+  [type]: {
+    ...(schema && { schema }),
+    ...(parts && { encoding: encodingOf(parts) }),
+    ...(example !== undefined && { example }),
+  },
+});
+
+const encodingOf = (parts: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(parts).map(([name, contentType]) => [name, { contentType }]));
+
+const webhook = (schemas: Schemas): ZodOpenApiOperationObject => ({
+  operationId: 'runWebhook',
+  summary: 'What a webhook is told',
+  description:
+    'Sent for every change of status, and for progress where webhook_intermediate_status is true. Three tries, the second and third as GET with the same body; unsigned, unordered, and it may come twice.',
+  security: [],
+  requestBody: { content: contentOf(json('', schemas.Webhook, EXAMPLES.webhook)) },
+  responses: { '200': { description: 'Any status below 400 ends the tries' } },
+});

@@ -1,0 +1,73 @@
+// The operations of V1.
+
+import { z } from 'zod';
+import { PATHS, runQuerySchema } from '../paths.ts';
+import { uploadQuerySchema } from '../upload.ts';
+import { json, tooLarge } from './answers.ts';
+import { EXAMPLES } from './examples.ts';
+import type { Operation } from './operation.ts';
+import type { Schemas } from './schemas.ts';
+
+const text401 = { type: 'text/plain', description: 'No token, or one that is not valid', schema: z.string() };
+
+export const legacyOperations = (schemas: Schemas): readonly Operation[] => [
+  {
+    id: 'v1CreateRun',
+    base: 'v1',
+    method: 'post',
+    path: '/run',
+    group: 'V1 (legacy)',
+    summary: 'Create run',
+    description: 'Queue Run as V1 has it. Whatever is wrong with a request answers 500.',
+    body: { type: 'application/json', schema: schemas.V1Order, example: EXAMPLES.order },
+    answers: {
+      200: json('The run is created', schemas.QueueAnswer, EXAMPLES.queued),
+      401: text401,
+      413: tooLarge,
+      500: json('The request is wrong', schemas.V1Error, { error: 'Invalid request body' }),
+    },
+  },
+  {
+    id: 'v1GetRun',
+    base: 'v1',
+    method: 'get',
+    path: '/run',
+    group: 'V1 (legacy)',
+    summary: 'Get run status',
+    description: 'The run as V1 shows it: without what V2 added, and its outputs without their frame.',
+    query: runQuerySchema,
+    answers: {
+      200: json('The run', schemas.V1Run, EXAMPLES.v1Run),
+      400: json('There is no such run of yours', schemas.V1NotFound, {
+        code: '400',
+        message: 'Workflow not found',
+      }),
+      401: text401,
+    },
+  },
+  {
+    id: 'v1UploadUrl',
+    base: 'v1',
+    method: 'get',
+    path: '/upload-url',
+    group: 'V1 (legacy)',
+    summary: 'An address to put a file at',
+    description: 'The file is then sent to upload_url with PUT, once.',
+    query: uploadQuerySchema,
+    answers: {
+      200: json('The address', schemas.V1UploadUrl),
+      400: json('type or file_size is wrong', schemas.V1Error, { error: 'Invalid type or file_size' }),
+      401: text401,
+    },
+  },
+  {
+    id: 'v1Profile',
+    base: 'v1',
+    method: 'get',
+    path: PATHS.profile,
+    group: 'V1 (legacy)',
+    summary: 'How this service wishes to be asked',
+    description: 'The same as on the base of V2.',
+    answers: { 200: json('The profile', schemas.Profile), 401: text401 },
+  },
+];

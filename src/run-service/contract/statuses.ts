@@ -1,0 +1,12 @@
+/** Every status that a run may have, in the order of its life. */
+export const STATUSES = [
+  'not-started',
+  'queued',
+  'started',
+  'running',
+  'uploading',
+  'success',
+  'failed',
+  'timeout',
+  'cancelled',
+] as const;

@@ -1,0 +1,266 @@
+// Requests drawn from the document: valid ones, nearly valid ones, and wild ones.
+
+import fc from 'fast-check';
+import type { Document, JsonSchema, OperationOf } from './documented.ts';
+
+/** A request as it goes over the wire, and whether all of it is as the document wants it. */
+export type Fuzzed = {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | undefined;
+  readonly isValid: boolean;
+};
+
+/** What makes requests meaningful: ids that exist, and tokens that are and are not known. */
+export type Known = {
+  readonly ids: readonly string[];
+  readonly token: string;
+  readonly otherTokens: readonly string[];
+};
+
+type Part<Value> = { readonly value: Value; readonly isValid: boolean };
+const good = <Value>(values: fc.Arbitrary<Value>): fc.Arbitrary<Part<Value>> =>
+  values.map((value) => ({ value, isValid: true }));
+const bad = <Value>(values: fc.Arbitrary<Value>): fc.Arbitrary<Part<Value>> =>
+  values.map((value) => ({ value, isValid: false }));
+const mostly = <Value>(
+  often: fc.Arbitrary<Part<Value>>,
+  seldom: fc.Arbitrary<Part<Value>>,
+): fc.Arbitrary<Part<Value>> => fc.oneof({ arbitrary: often, weight: 4 }, { arbitrary: seldom, weight: 1 });
+
+/** Requests for one operation of the document. */
+export function requestsFor(
+  document: Document,
+  place: { readonly method: string; readonly path: string; readonly operation: OperationOf },
+  known: Known,
+): fc.Arbitrary<Fuzzed> {
+  const { method, path, operation } = place;
+  const values = valuesOf(document, known);
+  const parameters = operation.parameters ?? [];
+  const named = (kind: 'path' | 'query') => parameters.filter((one) => one.in === kind);
+  return fc
+    .record({
+      inPath: fc.tuple(
+        ...named('path').map(({ schema }) => mostly(good(values(schema).map(encoded)), bad(wildSegment))),
+      ),
+      inQuery: fc.tuple(...named('query').map((one) => queryPart(one, values))),
+      token: tokenPart(known),
+      body: bodyPart(operation, values),
+      more: fc.dictionary(fc.constantFrom('accept', 'x-anything', 'if-none-match'), headerText, {
+        maxKeys: 1,
+      }),
+    })
+    .map(({ inPath, inQuery, token, body, more }) => {
+      let way = path;
+      for (const { value } of inPath) way = way.replace(/\{\w+\}/, () => value);
+      const query = inQuery.flatMap(({ value }) => value).join('&');
+      return {
+        method: method.toUpperCase(),
+        path: query === '' ? way : `${way}?${query}`,
+        headers: { ...more, ...token.value, ...body.value.headers },
+        body: body.value.body,
+        isValid: [...inPath, ...inQuery, token, body].every(({ isValid }) => isValid),
+      };
+    });
+}
+
+const encoded = (value: unknown): string => encodeURIComponent(String(value));
+const headerText = fc.string({ unit: 'grapheme-ascii', maxLength: 30 }).map((text) => text.trim());
+const anyText = fc.string({ unit: 'binary', maxLength: 40 });
+/** Also what no encoder would write. */
+const wildSegment = fc.oneof(
+  anyText.map(encoded),
+  fc.string({ unit: fc.constantFrom(...'%2fF0.-_~aZ;:@$&+,='.split('')), maxLength: 12 }),
+  fc.constant('a'.repeat(200)),
+);
+
+type Values = (schema: JsonSchema) => fc.Arbitrary<unknown>;
+
+function queryPart(
+  one: { readonly name: string; readonly required?: boolean; readonly schema: JsonSchema },
+  values: Values,
+): fc.Arbitrary<Part<readonly string[]>> {
+  const pair = (value: string): string => `${one.name}=${value}`;
+  const valid = good<readonly string[]>(values(one.schema).map((value) => [pair(encoded(value))]));
+  const absent = fc.constant<Part<readonly string[]>>({ value: [], isValid: one.required !== true });
+  const wild = bad<readonly string[]>(fc.array(wildSegment.map(pair), { minLength: 1, maxLength: 2 }));
+  return mostly(valid, fc.oneof(absent, wild));
+}
+
+const tokenPart = ({ token, otherTokens }: Known): fc.Arbitrary<Part<Record<string, string>>> =>
+  fc.oneof(
+    { arbitrary: good(fc.constant({ authorization: `Bearer ${token}` })), weight: 8 },
+    {
+      arbitrary: bad(fc.constantFrom(...otherTokens.map((one) => ({ authorization: `Bearer ${one}` })))),
+      weight: 1,
+    },
+    {
+      arbitrary: bad(
+        fc.oneof(
+          fc.constant({}),
+          headerText.map((text) => ({ authorization: text })),
+        ),
+      ),
+      weight: 1,
+    },
+  );
+
+type Body = {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | undefined;
+};
+
+function bodyPart({ requestBody }: OperationOf, values: Values): fc.Arbitrary<Part<Body>> {
+  const [media] = Object.entries(requestBody?.content ?? {});
+  if (media === undefined) return good(fc.constant({ headers: {}, body: undefined }));
+  const [type, { schema = {} }] = media;
+  const typed = (body: string | Uint8Array): Body => ({ headers: { 'content-type': type }, body });
+  if (type === 'multipart/form-data') return multipartPart();
+  const valid = values(schema);
+  return fc.oneof(
+    { arbitrary: good(valid.map((value) => typed(JSON.stringify(value)))), weight: 4 },
+    { arbitrary: bad(nearly(valid).map((value) => typed(JSON.stringify(value)))), weight: 4 },
+    {
+      arbitrary: bad(fc.tuple(valid, cut).map(([value, edit]) => typed(edit(JSON.stringify(value))))),
+      weight: 1,
+    },
+    { arbitrary: bad(wildBody.map(typed)), weight: 1 },
+    {
+      arbitrary: bad(
+        fc.tuple(valid, wildType).map(([value, headers]) => ({ headers, body: JSON.stringify(value) })),
+      ),
+      weight: 1,
+    },
+  );
+}
+
+const wildBody = fc.oneof(
+  fc.constantFrom('', ' ', 'null', '[]', '"text"', '0', '{"a":1}{', '\uFEFF{}'),
+  fc.jsonValue().map((value) => JSON.stringify(value)),
+  fc.uint8Array({ maxLength: 60 }),
+);
+const wildType = fc.oneof(
+  fc.constantFrom<Record<string, string>[]>(
+    {},
+    { 'content-type': 'text/plain' },
+    { 'content-type': 'application/x-www-form-urlencoded' },
+    { 'content-type': 'multipart/form-data; boundary=x' },
+    { 'content-type': 'application/json; charset=utf-16' },
+  ),
+  headerText.map((text): Record<string, string> => ({ 'content-type': text })),
+);
+/** Cuts a text somewhere, or puts a sign in. */
+const cut = fc.tuple(fc.nat(200), fc.constantFrom('', '"', '}', ',', '\u0000', '\\u12')).map(
+  ([at, sign]) =>
+    (text: string) =>
+      text.slice(0, at) + sign + (sign === '' ? '' : text.slice(at)),
+);
+
+/** A valid object of which one field is missing, of another kind, or too many. */
+const nearly = (valid: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+  fc
+    .tuple(valid, fc.nat(20), fc.jsonValue({ maxDepth: 2 }), fc.boolean())
+    .map(([value, nth, other, drops]) => {
+      if (typeof value !== 'object' || value === null) return other;
+      const names = Object.keys(value);
+      const name = names[nth % (names.length + 1)] ?? 'surplus';
+      const { [name]: _dropped, ...rest } = value as Record<string, unknown>;
+      return drops ? rest : { ...rest, [name]: other };
+    });
+
+const BOUNDARY = 'fuzzed-boundary';
+const formType = fc.constantFrom(
+  `multipart/form-data; boundary=${BOUNDARY}`,
+  `multipart/form-data; boundary=${BOUNDARY}`,
+  'multipart/form-data',
+  'application/json',
+);
+const multipartPart = (): fc.Arbitrary<Part<Body>> =>
+  fc
+    .record({
+      name: fc.constantFrom('file', 'file', 'file', 'other', ''),
+      filename: fc.constantFrom('a.png', 'a.png', '../a.png', '', 'a"b.png'),
+      type: fc.constantFrom('image/png', 'image/png', 'text/plain', 'x'),
+      content: anyText,
+      ends: fc.constantFrom(true, true, false),
+      formType,
+    })
+    .map(({ name, filename, type, content, ends, formType: header }) => ({
+      isValid: [name, filename, type, ends, header.endsWith(BOUNDARY)].join() === VALID_FORM,
+      value: {
+        headers: { 'content-type': header },
+        body: [
+          `--${BOUNDARY}`,
+          `Content-Disposition: form-data; name="${name}"; filename="${filename}"`,
+          `Content-Type: ${type}`,
+          '',
+          content,
+          ends ? `--${BOUNDARY}--\r\n` : '',
+        ].join('\r\n'),
+      },
+    }));
+const VALID_FORM = 'file,a.png,image/png,true,true';
+
+/** Values that a schema of the document allows. */
+function valuesOf(document: Document, known: Known): Values {
+  const ofType = (type: unknown, schema: JsonSchema): fc.Arbitrary<unknown> => {
+    const { minimum = -(2 ** 53), maximum = 2 ** 53 } = schema as { minimum?: number; maximum?: number };
+    switch (type) {
+      case 'string':
+        return texts(schema['format'], known);
+      case 'integer':
+        return fc.oneof(
+          fc.integer({ min: Math.max(minimum, -(2 ** 31)), max: Math.min(maximum, 100) }),
+          fc.constantFrom(minimum, Math.min(maximum, Number.MAX_SAFE_INTEGER)),
+        );
+      case 'number':
+        return fc.double({ min: minimum, max: maximum, noNaN: true });
+      case 'boolean':
+        return fc.boolean();
+      case 'null':
+        return fc.constant(null);
+      case 'array':
+        return fc.array(values((schema['items'] ?? {}) as JsonSchema), { maxLength: 4 });
+      case 'object':
+        return objects(schema);
+      default:
+        return fc.jsonValue({ maxDepth: 3 });
+    }
+  };
+  const objects = (schema: JsonSchema): fc.Arbitrary<unknown> => {
+    const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>);
+    const own = fc.record(Object.fromEntries(properties.map(([name, one]) => [name, values(one)])), {
+      requiredKeys: (schema['required'] ?? []) as string[],
+    });
+    const others = schema['additionalProperties'];
+    if (typeof others !== 'object' || others === null) return own;
+    const surplus = fc.dictionary(anyText, values(others as JsonSchema), {
+      maxKeys: 4,
+      noNullPrototype: true,
+    });
+    return fc.tuple(own, surplus).map(([named, more]) => ({ ...more, ...named }));
+  };
+  function values(schema: JsonSchema): fc.Arbitrary<unknown> {
+    const { $ref, enum: choices, const: only, anyOf, type } = schema as Record<string, unknown>;
+    if (typeof $ref === 'string')
+      return values(document.components.schemas[$ref.replace('#/components/schemas/', '')] ?? {});
+    if (only !== undefined) return fc.constant(only);
+    if (Array.isArray(choices)) return fc.constantFrom(...(choices as unknown[]));
+    if (Array.isArray(anyOf)) return fc.oneof(...(anyOf as JsonSchema[]).map(values));
+    if (Array.isArray(type)) return fc.oneof(...type.map((one) => ofType(one, schema)));
+    return ofType(type, schema);
+  }
+  return values;
+}
+
+const texts = (format: unknown, { ids }: Known): fc.Arbitrary<string> =>
+  format === 'uuid'
+    ? fc.oneof({ arbitrary: fc.constantFrom(...ids), weight: 3 }, { arbitrary: anyUuid, weight: 1 })
+    : anyText;
+
+/** 128 bits of any version. */
+const anyUuid = fc
+  .string({ unit: fc.constantFrom(...'0123456789abcdefABCDEF'.split('')), minLength: 32, maxLength: 32 })
+  .map((hex) => hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'));
