@@ -3,7 +3,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { reasonOf } from '../src/errors.ts';
 
-const CODES = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EIO', 'EFBIG']);
+const CODES = new Set(['ENOTDIR', 'EEXIST', 'ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EIO', 'EFBIG']);
 
 /** Does `work`; throws a FolderFault, which is not tried again by itself, where the disk is what failed. */
 export async function onFolder<T>(work: () => Promise<T>): Promise<T> {

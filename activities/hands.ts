@@ -7,7 +7,7 @@ import type { Download } from '../src/run-service/download.ts';
 import type { SheetRow } from '../src/sheet/pages.ts';
 import type { BatchFile } from '../src/store/batch-file.ts';
 import type { Store } from '../src/store/store.ts';
-import type { End, Seen } from '../src/batch/messages.ts';
+import type { End, Overdue, Seen } from '../src/batch/messages.ts';
 import type { Watch } from '../src/batch/watching.ts';
 
 export type BatchPlace = { readonly batch: string; readonly folder: string };
@@ -45,6 +45,8 @@ type BatchLine = {
   watch(batch: string): Promise<Watch | undefined>;
   tellEnds(batch: string, by: 'webhook' | 'look', ends: readonly End[]): Promise<unknown>;
   tellSeen(batch: string, seen: readonly Seen[]): Promise<unknown>;
+  tellOverdue(batch: string, runs: readonly Overdue[]): Promise<unknown>;
+  tellRead(batch: string, told: { readonly reason?: string }): Promise<unknown>;
 };
 
 /** The worker's view of its Queue Run calls. */

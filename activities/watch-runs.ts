@@ -3,10 +3,10 @@
 
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { SAFETY_LOOK_MS } from '../src/batch/limits.ts';
-import type { End } from '../src/batch/messages.ts';
+import { REASON_CHARS, SAFETY_LOOK_MS } from '../src/batch/limits.ts';
+import type { End, Overdue } from '../src/batch/messages.ts';
 import type { Watch } from '../src/batch/watching.ts';
-import { reasonOf } from '../src/errors.ts';
+import { reasonOf, RunsheetError } from '../src/errors.ts';
 import { isTerminal } from '../src/run-service/contract/run.ts';
 import { overdueBy, standingOf } from '../src/run-service/ending.ts';
 import { atOnce } from './at-once.ts';
@@ -21,6 +21,12 @@ const LIST_PAGE = 200;
 
 /** Only Temporal fails a whole look; a batch whose worker died is asked again soon, for its runs end unseen. */
 const AFTER_FAILURE_MS = 500;
+
+/** So long is a service given to cancel a run that takes too long. */
+const CANCEL_PATIENCE_MS = 60_000;
+
+/** A service that is away for so long is worth a pause. */
+const UNREAD_AFTER_MS = 60_000;
 
 /** A run that the service has said for this long that it does not know has vanished. */
 const VANISHED_AFTER_MS = 60_000;
@@ -47,9 +53,7 @@ async function look(hands: Hands, order: WatchOrder): Promise<number> {
       { batch: order.batch, runs: watch.runs.length, lookAgainMs: watch.lookAgainMs },
       'looks at the outstanding runs',
     );
-    for await (const ends of endsAmong(hands, open, watch.runs)) {
-      if (ends.length > 0) await hands.batches.tellEnds(order.batch, 'look', ends);
-    }
+    await tellReading(hands, order.batch, watch.isUnread, await readRuns(hands, open, watch.runs));
     return watch.lookAgainMs;
   } catch (error) {
     hands.log.warn({ batch: order.batch, reason: reasonOf(error) }, 'a look at the outstanding runs failed');
@@ -57,31 +61,53 @@ async function look(hands: Hands, order: WatchOrder): Promise<number> {
   }
 }
 
-/** Ends found, at most a signal's worth at a time: those that a list shows as ended, or all where there is no list. */
-async function* endsAmong(
-  hands: Hands,
-  open: OpenBatch,
-  runs: readonly Watched[],
-): AsyncGenerator<readonly End[]> {
+/** What reading has met: nothing read at all, and why; or something. */
+type Met = { readonly read: number; readonly failure: unknown };
+
+/** Tells the ends and the runs that take too long, at most a signal's worth at a time. */
+async function readRuns(hands: Hands, open: OpenBatch, runs: readonly Watched[]): Promise<Met> {
+  const { batch } = open.file;
   const openIds = await stillOpen(open, runs).catch((error: unknown) => {
-    hands.log.warn(
-      { batch: open.file.batch, reason: reasonOf(error) },
-      'the run list failed; each run is read instead',
-    );
+    hands.log.warn({ batch, reason: reasonOf(error) }, 'the run list failed; each run is read instead');
     return new Set<string>();
   });
   const suspects = runs.filter(({ runId }) => !openIds.has(runId));
+  let failure: unknown;
+  let read = openIds.size;
   for (let from = 0; from < suspects.length; from += ENDS_PER_SIGNAL) {
-    const ends = await atOnce(suspects.slice(from, from + ENDS_PER_SIGNAL), GETS_AT_ONCE, (watched) =>
-      endOf(open, watched).catch((error: unknown) => {
+    const found = await atOnce(suspects.slice(from, from + ENDS_PER_SIGNAL), GETS_AT_ONCE, (watched) =>
+      newsOf(open, watched).catch((error: unknown) => {
         // One run that cannot be read must not hide the ends of the others.
         hands.log.warn({ runId: watched.runId, reason: reasonOf(error) }, 'a run could not be read');
-        return undefined;
+        failure = error;
+        return UNREAD;
       }),
     );
-    yield ends.filter((end) => end !== undefined);
+    read += found.filter((news) => news !== UNREAD).length;
+    const ends = found.flatMap(({ end }) => end ?? []);
+    const overdue = found.flatMap((news) => news.overdue ?? []);
+    if (ends.length > 0) await hands.batches.tellEnds(batch, 'look', ends);
+    if (overdue.length > 0) await hands.batches.tellOverdue(batch, overdue);
   }
+  return { read, failure };
 }
+
+/** A batch whose service cannot be read at all is told so: at once where it refuses us, after a while where it is away. */
+async function tellReading(hands: Hands, batch: string, isUnread: boolean, met: Met): Promise<void> {
+  if (met.failure === undefined || met.read > 0) {
+    unreadSince.delete(batch);
+    if (isUnread) await hands.batches.tellRead(batch, {});
+    return;
+  }
+  const since = unreadSince.get(batch) ?? Date.now();
+  unreadSince.set(batch, since);
+  const isRefused = met.failure instanceof RunsheetError && met.failure.code === 'E301';
+  if (isRefused || Date.now() - since > UNREAD_AFTER_MS)
+    await hands.batches.tellRead(batch, { reason: reasonOf(met.failure).slice(0, REASON_CHARS) });
+}
+
+/** Since when this worker's looks could read nothing, by batch. */
+const unreadSince = new Map<string, number>();
 
 /** Runs that a list shows as not ended: one call instead of a Get Run each. Empty where the service has no list. */
 async function stillOpen(
@@ -104,23 +130,31 @@ async function stillOpen(
   return open;
 }
 
-/** The confirmed end of a run; undefined while it has none. */
-async function endOf(
-  { file, service }: OpenBatch,
-  { row, attempt, runId }: Watched,
-): Promise<End | undefined> {
+type News = { readonly end?: End; readonly overdue?: Overdue };
+const UNREAD: News = {};
+
+/** The confirmed end of a run, or that it takes too long. */
+async function newsOf({ file, service }: OpenBatch, watched: Watched): Promise<News> {
+  const { row, attempt, runId, overdueAt } = watched;
+  const name = { row, attempt, runId };
   const run = await service.getRun(runId);
-  if (run === undefined) return hasVanished(runId) ? toEnd({ row, attempt, runId }, VANISHED) : undefined;
+  if (run === undefined) return hasVanished(runId) ? { end: toEnd(name, VANISHED) } : {};
   missedSince.delete(runId);
   // An answer about another run says nothing about this one.
-  if (run.id !== runId) return undefined;
+  if (run.id !== runId) return {};
   const standing = standingOf(run);
-  if (standing.kind === 'ended') return toEnd({ row, attempt, runId }, standing);
-  const why =
+  if (standing.kind === 'ended') return { end: toEnd(name, standing) };
+  if (overdueAt !== undefined)
+    return Date.now() - overdueAt > CANCEL_PATIENCE_MS ? { end: toEnd(name, STUBBORN) } : {};
+  const late =
     standing.kind === 'stale' ? 'nothing touched it for a day' : overdueBy(run, file.deadlines, Date.now());
-  return why === undefined ? undefined : endOfOverdue(service, { row, attempt, runId }, why);
+  return late === undefined ? {} : { overdue: { ...name, reason: late } };
 }
 
+const STUBBORN = {
+  outcome: 'unknown',
+  reason: 'it took too long and would not be cancelled: it may still run',
+} as const;
 const VANISHED = { outcome: 'unknown', reason: 'the service does not know the run any more' } as const;
 
 /** Since when this worker's looks have not found a run, by run id. */
@@ -132,23 +166,6 @@ function hasVanished(runId: string): boolean {
   const isSo = Date.now() - since >= VANISHED_AFTER_MS;
   if (isSo) missedSince.delete(runId);
   return isSo;
-}
-
-/** It may still start, or go on: cancelled first, and only then its row may be tried again; else possible spend. */
-async function endOfOverdue(
-  service: OpenBatch['service'],
-  name: Pick<End, 'row' | 'attempt' | 'runId'>,
-  why: string,
-): Promise<End> {
-  await service.cancelRun(name.runId);
-  service.forget(name.runId);
-  const after = await service.getRun(name.runId);
-  const standing = after && standingOf(after);
-  if (standing?.kind !== 'ended')
-    return { ...name, outcome: 'unknown', reason: `${why}, and it would not be cancelled: it may still run` };
-  return standing.outcome === 'cancelled'
-    ? { ...name, outcome: 'timed-out', reason: `${why}, and it was cancelled` }
-    : toEnd(name, standing);
 }
 
 const toEnd = (

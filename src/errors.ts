@@ -1,7 +1,7 @@
 // Every error a user can meet, as one table: its code, the exit code of the command, what is wrong and what helps.
 // Places throw `problem(code, facts)`; words are composed here and nowhere else.
 
-import { distance } from 'fastest-levenshtein';
+export { nearest } from './nearest.ts';
 
 /** Where in a sheet something is wrong. Lines are physical lines, columns count fields (JSON: characters), from 1. */
 export type Place = {
@@ -230,6 +230,16 @@ const catalogue = {
     (f) => `Temporal has batch ${f.batch} as ${f.status.toLowerCase()}, but ${f.folder} has no results of it`,
     () => 'its rows may have run; --again starts a new batch of the same sheet',
   ),
+  E509: entry<{ batch: string }>(
+    usage,
+    (f) => `batch ${f.batch} is not done yet, so that there is nothing to verify`,
+    (f) => `runsheet watch ${f.batch} follows it to its end`,
+  ),
+  E510: entry<{ batch: string; wrong: readonly string[] }>(
+    unexpected,
+    (f) => `batch ${f.batch} does not add up: ${list(f.wrong)}`,
+    () => 'its parts and the lists of the service are the truth; summary.json was made of them',
+  ),
   E602: entry<{ what: string; hint?: string }>(
     usage,
     (f) => f.what,
@@ -284,15 +294,4 @@ export function reasonOf(thrown: unknown): string {
   // AggregateError of a failed connect has an empty message of its own.
   if (own === '' && thrown instanceof AggregateError) return thrown.errors.map(reasonOf).join('; ');
   return own || thrown.name;
-}
-
-/** The word among `words` that `wrong` was most likely meant to be; undefined where none is near. */
-export function nearest(wrong: string, words: readonly string[]): string | undefined {
-  const lower = wrong.toLowerCase();
-  const ranked = words
-    .map((word) => ({ word, away: distance(lower, word.toLowerCase()) }))
-    .sort((a, b) => a.away - b.away)
-    .at(0);
-  // A third of the letters wrong is still a slip of the hand; more is another word.
-  return ranked && ranked.away <= Math.max(2, Math.floor(wrong.length / 3)) ? ranked.word : undefined;
 }

@@ -13,7 +13,8 @@ const EVERYONE = ['src/batch', 'src/errors.ts'];
 /** Which folder may use which, beside itself and what everyone may; `type:` where only a type may be imported. */
 const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/batch': [],
-  'src/errors.ts': ['fastest-levenshtein'],
+  'src/errors.ts': ['src/nearest.ts'],
+  'src/nearest.ts': ['fastest-levenshtein'],
   'src/log.ts': ['pino'],
   'src/made-once.ts': [],
   'src/config.ts': ['smol-toml', 'zod', 'src/run-service', 'type:src/log.ts'],
@@ -30,6 +31,13 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'type:pino',
   ],
   'src/results': ['csv-stringify', 'src/sheet', 'src/store'],
+  'src/account': [
+    'src/results',
+    'src/run-service/contract',
+    'src/store',
+    'src/webhook',
+    'type:src/run-service',
+  ],
   'src/intake': ['src/sheet', 'src/store', 'src/run-service', 'type:src/run-service/contract'],
   'src/migration': ['src/run-service', 'src/run-service/contract'],
   'src/temporal': [
@@ -51,6 +59,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     '@temporalio/common',
     '@temporalio/client',
     'file-type',
+    'src/account',
     'src/run-service',
     'src/run-service/contract',
     'src/results',
@@ -76,6 +85,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/config.ts',
     'src/log.ts',
     'src/worker.ts',
+    'src/account',
     'src/intake',
     'src/local-service',
     'src/migration',

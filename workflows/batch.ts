@@ -25,7 +25,16 @@ import { begin, type State } from '../src/batch/state.ts';
 import { step } from '../src/batch/step.ts';
 import { view, type BatchView } from '../src/batch/view.ts';
 import { firstLookMs, lookAgainMs, watch } from '../src/batch/watching.ts';
-import { cancelUpdate, resumeUpdate, runsEnded, runsSeen, viewQuery, watchQuery } from './messages.ts';
+import {
+  cancelUpdate,
+  resumeUpdate,
+  runsEnded,
+  runsOverdue,
+  runsSeen,
+  serviceRead,
+  viewQuery,
+  watchQuery,
+} from './messages.ts';
 
 export type BatchInput = {
   readonly batch: string;
@@ -74,6 +83,14 @@ function hear(tell: Tell, decide: () => void, state: State): () => number {
     signals += 1;
     tell({ type: 'runsSeen', seen });
   });
+  setHandler(runsOverdue, (runs) => {
+    signals += 1;
+    tell({ type: 'overdue', runs });
+  });
+  setHandler(serviceRead, (told) => {
+    signals += 1;
+    tell({ type: 'read', ...told });
+  });
   const answer = (event: Event): BatchView => {
     tell(event);
     decide();
@@ -102,7 +119,7 @@ function reach() {
     taskQueue,
     startToCloseTimeout: '1h',
     heartbeatTimeout: '10s',
-    retry: { initialInterval: '500ms', maximumInterval: '30s' },
+    retry: { initialInterval: '500ms', maximumInterval: '10s' },
   });
   /** R18: fails on purpose after each look; Temporal's retries are the durable poll. */
   const { watchRuns } = proxyActivities<Activities>({

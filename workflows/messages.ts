@@ -1,7 +1,7 @@
 // What a running batch can be told and asked, typed once for both sides.
 
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { End, Seen } from '../src/batch/messages.ts';
+import type { End, Overdue, Seen } from '../src/batch/messages.ts';
 import type { BatchView } from '../src/batch/view.ts';
 import type { Watch } from '../src/batch/watching.ts';
 
@@ -10,6 +10,12 @@ export const runsEnded = defineSignal<[by: 'webhook' | 'look', ends: readonly En
 
 /** Runs that carry the token of an attempt. */
 export const runsSeen = defineSignal<[seen: readonly Seen[]]>('runsSeen');
+
+/** Runs that take too long: the batch cancels them. */
+export const runsOverdue = defineSignal<[runs: readonly Overdue[]]>('runsOverdue');
+
+/** Whether the service could be read; `reason` where not. */
+export const serviceRead = defineSignal<[told: { readonly reason?: string }]>('serviceRead');
 
 /** undefined until the batch has read its order. */
 export const viewQuery = defineQuery<BatchView | undefined>('view');

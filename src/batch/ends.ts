@@ -25,7 +25,7 @@ export function endRuns(state: State, ends: readonly End[], by: 'webhook' | 'loo
       state.ledger = enterPost(state.ledger, 'accepted');
     }
     if (entry.phase === 'uncertain') state.ledger = enterAdopted(state.ledger, 'webhook');
-    endAttempt(state, entry, end);
+    endAttempt(state, entry, asMeant(entry, end));
   }
   return commands;
 }
@@ -82,6 +82,12 @@ function openEntry(state: State, { row, attempt }: { row: number; attempt: numbe
   const entry = state.entries.get(row);
   if (entry?.attempt !== attempt) return undefined;
   return entry.phase === 'waiting' || entry.phase === 'ended' ? undefined : entry;
+}
+
+/** Cancelled by us because it took too long: that is a time-out, and its row may be tried again. */
+function asMeant(entry: Entry, end: End): End {
+  if (end.outcome !== 'cancelled' || entry.phase !== 'running' || entry.overdue === undefined) return end;
+  return { ...end, outcome: 'timed-out', reason: `${entry.overdue.reason}, and was cancelled` };
 }
 
 function endAttempt(state: State, entry: Entry, end: End): void {

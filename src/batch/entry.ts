@@ -27,7 +27,13 @@ export type Waiting = Base & { readonly phase: 'waiting'; readonly dueAt: number
 export type Sending = Base & { readonly phase: 'sending'; readonly seen?: readonly string[] };
 
 /** Accepted: the service has this run for it. */
-export type Running = Base & { readonly phase: 'running'; readonly runId: string; readonly since: number };
+export type Running = Base & {
+  readonly phase: 'running';
+  readonly runId: string;
+  readonly since: number;
+  /** Since when it is being cancelled because it takes too long, and why. */
+  readonly overdue?: { readonly at: number; readonly reason: string };
+};
 
 /** Its POST may have been accepted. */
 export type Uncertain = Base & {

@@ -30,6 +30,9 @@ export type End = AttemptName & {
 /** A run that carries the token of an attempt. */
 export type Seen = AttemptName & { readonly runId: string };
 
+/** A run that is not waited for any longer. */
+export type Overdue = Seen & { readonly reason: string };
+
 /** One reading of the run lists for uncertain attempts. */
 export type ListLook = {
   /** When the reading began. */
@@ -53,6 +56,10 @@ export type Event =
     }
   | { readonly type: 'runsEnded'; readonly by: 'webhook' | 'look'; readonly ends: readonly End[] }
   | { readonly type: 'runsSeen'; readonly seen: readonly Seen[] }
+  /** Runs that take too long. */
+  | { readonly type: 'overdue'; readonly runs: readonly Overdue[] }
+  /** The service could be read, or not, for this reason. */
+  | { readonly type: 'read'; readonly reason?: string }
   | { readonly type: 'listed'; readonly look: ListLook }
   | { readonly type: 'collected'; readonly part: number; readonly tally: Tally }
   /** The folder would not take a part. */

@@ -4,6 +4,7 @@
 //
 //   running ──401, credits, no such deployment──► refused ─────┐
 //      │    ──nothing could be sent for a while─► unreachable ─┤ every 15 s, then less often: one attempt
+//      │    ──runs cannot be read for long───────► unread ──────┤ every look tries
 //      │    ──the folder cannot be written──────► store ───────┤ the same: one part
 //      │    ──attempts nobody knows of hold─────► doubt ───────┤ until they are known, or the user decides
 //      │      half of the slots                                │
@@ -13,7 +14,7 @@ import type { Uncertain } from './entry.ts';
 import { PROBE_MAX_MS, PROBE_MS, UNREACHABLE_AFTER } from './limits.ts';
 import type { State } from './state.ts';
 
-export type PauseKind = 'refused' | 'unreachable' | 'store' | 'doubt';
+export type PauseKind = 'refused' | 'unreachable' | 'unread' | 'store' | 'doubt';
 
 export type Pause = {
   readonly kind: PauseKind;
@@ -49,6 +50,13 @@ export function probeAt({ paused, groups }: State): number {
 export function pauseWhenUnreachable(state: State, reason: string): void {
   if (state.bounces >= UNREACHABLE_AFTER || state.paused?.kind === 'unreachable')
     pause(state, 'unreachable', `nothing can be sent: ${reason}`);
+}
+
+/** Runs whose ends cannot be seen keep their slots: without this a batch would stand still and say nothing. */
+export function heedReading(state: State, reason: string | undefined): readonly [] {
+  if (reason === undefined) unpause(state, 'unread');
+  else pause(state, 'unread', `runs cannot be read: ${reason}`);
+  return [];
 }
 
 /** R12: attempts of which nobody knows, and which no list will tell of, must not eat the batch silently. */

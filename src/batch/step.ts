@@ -2,14 +2,14 @@
 // number or waits; the workflow and the simulator are two shells around the same function.
 
 import { answerGroup } from './answers.ts';
-import { cancelBatch, cancelRunning } from './cancelling.ts';
+import { cancelBatch, cancelOverdue, cancelRunning } from './cancelling.ts';
 import { collectEnded } from './collecting.ts';
 import { decideDoubt, judgeLook, lookForUncertain } from './doubt.ts';
 import { endRuns, seeRuns } from './ends.ts';
 import { CLOSING, ENTRIES_MAX } from './limits.ts';
 import type { Command, Event } from './messages.ts';
 import { NO_PACE } from './pacing.ts';
-import { pause, pauseForDoubt, unpause } from './pausing.ts';
+import { heedReading, pause, pauseForDoubt, unpause } from './pausing.ts';
 import { sendDue } from './sending.ts';
 import { usedSlots } from './slots.ts';
 import { isIdle, type State } from './state.ts';
@@ -50,6 +50,10 @@ function apply(state: State, event: Event): readonly Command[] {
       return endRuns(state, event.ends, event.by);
     case 'runsSeen':
       return seeRuns(state, event.seen, 'webhook');
+    case 'overdue':
+      return cancelOverdue(state, event.runs);
+    case 'read':
+      return heedReading(state, event.reason);
     case 'listed':
       return judgeLook(state, event.look);
     case 'collected':

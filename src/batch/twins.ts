@@ -56,4 +56,6 @@ function knownBy(state: State, name: AttemptName): string | undefined {
 
 /** The attempts of a row that is being collected. */
 const inParts = ({ parts }: State, row: number): readonly PastAttempt[] =>
-  [...parts.values()].flatMap((rows) => rows.find((end) => end.row === row)?.attempts ?? []);
+  [...parts.values()].flatMap((rows) =>
+    rows.filter((end) => end.row === row).flatMap(({ attempts }) => attempts),
+  );

@@ -5,19 +5,22 @@ import type { Seen } from './messages.ts';
 import { runningEntries, type State } from './state.ts';
 
 export type Watch = {
-  readonly runs: readonly (Seen & { readonly since: number })[];
+  readonly runs: readonly (Seen & { readonly since: number; readonly overdueAt?: number })[];
+  /** Whether the batch waits for the service to be readable again. */
+  readonly isUnread: boolean;
   readonly lookAgainMs: number;
 };
 
 /** What a look is told when it asks. */
 export function watch(state: State): Watch {
-  const runs = runningEntries(state).map(({ row, attempt, runId, since }) => ({
+  const runs = runningEntries(state).map(({ row, attempt, runId, since, overdue }) => ({
     row,
     attempt,
     runId,
     since,
+    ...(overdue === undefined ? {} : { overdueAt: overdue.at }),
   }));
-  return { runs, lookAgainMs: lookAgainMs(state) };
+  return { runs, isUnread: state.paused?.kind === 'unread', lookAgainMs: lookAgainMs(state) };
 }
 
 /** How long until the next look. While webhooks bring the ends, looks only find what was lost. */

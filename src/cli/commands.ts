@@ -124,6 +124,19 @@ const onBatches = {
     },
     'print the results, also of a batch that runs',
   ),
+  verify: command(
+    async () => (await import('./verify.ts')).default,
+    {
+      positional: batch,
+      flags: {
+        files: { kind: 'boolean', default: true, brief: 'read every file too, and compare its checksum' },
+        out,
+        output,
+      },
+      aliases: alias,
+    },
+    'count a finished batch again: rows, requests, runs, files, and what the service lists',
+  ),
   resume: command(
     async () => (await import('./resume.ts')).default,
     {

@@ -163,9 +163,28 @@ export function closing(summary: Summary, folder: string, paint: Paint): string 
           `  ${paint('yellow', `${plural(summary.ledger.unknown, 'request')} may have bought a run that nobody saw`)}`,
         ]
       : []),
+    ...straysOf(summary, paint),
     `  results   ${folder}/results.csv`,
     ...(failed > 0 ? [`  failures  ${folder}/failures.csv`] : []),
     `  report    ${folder}/report.html`,
   ];
   return `\n${lines.join('\n')}\n`;
+}
+
+/** What was paid for and no row wanted. */
+function straysOf({ strays, lists, ledger }: Summary, paint: Paint): readonly string[] {
+  const seconds = strays.reduce((sum, { gpu_seconds }) => sum + gpu_seconds, 0);
+  const told = plural(strays.length, 'run');
+  return [
+    ...(strays.length > 0
+      ? [
+          `  ${paint('yellow', `${told} that no row wanted: ${seconds.toFixed(1)} GPU s; summary.json names them`)}`,
+        ]
+      : []),
+    ...(lists !== 'complete' && ledger.uncertain > 0
+      ? [
+          `  ${paint('yellow', 'the run lists could not be read at the end: a second run would not have been seen')}`,
+        ]
+      : []),
+  ];
 }

@@ -10,20 +10,21 @@ import type { BatchView } from '../batch/view.ts';
 import { cellsOf, type RowRecord } from './record.ts';
 import { writeReport } from './report.ts';
 import { recordOf, rowsOf, type BatchRow } from './rows.ts';
-import { summaryOf, writeSummary } from './summary.ts';
+import { summaryOf, writeSummary, type LastReading } from './summary.ts';
 
 export type ResultsOrder = {
   readonly file: BatchFile;
   readonly store: Store;
   readonly view: BatchView;
   readonly startedAt: number;
+  readonly reading: LastReading;
 };
 
 /** Rows turned into text at once: large enough to be quick, small enough to stay flat in memory. */
 const ROWS_AT_ONCE = 500;
 
-export async function writeResults({ file, store, view, startedAt }: ResultsOrder): Promise<void> {
-  const summary = summaryOf(file, view, { startedAt, endedAt: Date.now() });
+export async function writeResults({ file, store, view, startedAt, reading }: ResultsOrder): Promise<void> {
+  const summary = summaryOf(file, view, { startedAt, endedAt: Date.now(), reading });
   const results = await store.draft('results.csv');
   const failures = await store.draft('failures.csv');
   const lines = await store.draft('results.jsonl');

@@ -21,12 +21,30 @@ export type Summary = {
   readonly cost_usd: number;
   readonly gpus: Readonly<Record<string, GpuUse>>;
   readonly ledger: Ledger;
+  /** How the service's lists were read at the end; see {@link LastReading}. */
+  readonly lists: LastReading['lists'];
+  /** Runs that no row names: second ones, or of attempts that were given up. Somebody pays for them. */
+  readonly strays: LastReading['strays'];
+};
+
+/** What the run lists showed when all rows had their outcomes. */
+export type LastReading = {
+  readonly lists: 'complete' | 'incomplete' | 'none';
+  readonly strays: readonly {
+    readonly row: number;
+    readonly attempt: number;
+    readonly run_id: string;
+    readonly status: string;
+    readonly gpu?: string;
+    readonly gpu_seconds: number;
+    readonly cost_usd: number;
+  }[];
 };
 
 export function summaryOf(
   file: BatchFile,
   view: BatchView,
-  { startedAt, endedAt }: { readonly startedAt: number; readonly endedAt: number },
+  { startedAt, endedAt, reading }: { startedAt: number; endedAt: number; reading: LastReading },
 ): Summary {
   return {
     batch: file.batch,
@@ -40,8 +58,13 @@ export function summaryOf(
     cost_usd: Number(costSoFar(view.tally).toFixed(6)),
     gpus: view.tally.gpus,
     ledger: view.ledger,
+    lists: reading.lists,
+    strays: reading.strays.slice(0, STRAYS_NAMED),
   };
 }
+
+/** More would make a page of their own. */
+const STRAYS_NAMED = 1_000;
 
 /** undefined while the batch is not done. */
 export async function readSummary(store: Store): Promise<Summary | undefined> {

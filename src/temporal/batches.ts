@@ -14,13 +14,15 @@ import {
   resumeUpdate,
   type ResumeOrder,
   runsEnded,
+  runsOverdue,
   runsSeen,
+  serviceRead,
   viewQuery,
   watchQuery,
 } from '../../workflows/messages.ts';
 import { TASK_QUEUE, batchOf, workflowIdOf } from '../batch/ids.ts';
 import { WORKFLOW_TASK_MS } from '../batch/limits.ts';
-import type { End, Seen } from '../batch/messages.ts';
+import type { End, Overdue, Seen } from '../batch/messages.ts';
 import type { BatchView } from '../batch/view.ts';
 import type { Watch } from '../batch/watching.ts';
 import { problem, reasonOf } from '../errors.ts';
@@ -166,6 +168,12 @@ export function batchLine(client: Client) {
 
     tellEnds: (batch: string, by: 'webhook' | 'look', ends: readonly End[]): Promise<Delivered> =>
       signalled(() => handleOf(batch).signal(runsEnded, by, ends)),
+
+    tellOverdue: (batch: string, runs: readonly Overdue[]): Promise<Delivered> =>
+      signalled(() => handleOf(batch).signal(runsOverdue, runs)),
+
+    tellRead: (batch: string, told: { readonly reason?: string }): Promise<Delivered> =>
+      signalled(() => handleOf(batch).signal(serviceRead, told)),
 
     tellSeen: (batch: string, seen: readonly Seen[]): Promise<Delivered> =>
       signalled(() => handleOf(batch).signal(runsSeen, seen)),

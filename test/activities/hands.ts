@@ -28,6 +28,7 @@ export function openOf({ service = {}, store = {}, workflowId }: Given): OpenBat
     batch: 'b',
     deployment: { id: 'd', workflowId },
     service: { prices: {} },
+    deadlines: { queueMs: 86_400_000, runMs: 7_200_000 },
   } as unknown as BatchFile;
   return {
     file,

@@ -72,7 +72,15 @@ describe('watching', () => {
         { row: 1, attempt: 1, runId: 'run-0', since: world.now },
         { row: 2, attempt: 1, runId: 'run-1', since: world.now },
       ],
+      isUnread: false,
       lookAgainMs: TIMING.pollIntervalMs,
+    });
+    const late = { row: 1, attempt: 1, runId: 'run-0', reason: 'it showed nothing new for 2 h' };
+    world.tell({ type: 'overdue', runs: [late] });
+    world.tell({ type: 'read', reason: '401: Revoked token' });
+    expect(watch(world.state)).toMatchObject({
+      isUnread: true,
+      runs: [{ row: 2 }, { overdueAt: world.now }],
     });
   });
 

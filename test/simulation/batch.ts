@@ -3,12 +3,13 @@
 
 import { mayCarry, pack, unpack } from '../../src/batch/carry.ts';
 import type { Answer, AttemptName, Command, Event, RowEnd } from '../../src/batch/messages.ts';
-import { DEFAULT_TIMING, type Order, type Timing } from '../../src/batch/order.ts';
+import type { Order, Timing } from '../../src/batch/order.ts';
 import { atRisk } from '../../src/batch/ledger.ts';
 import { begin, type State } from '../../src/batch/state.ts';
 import { step } from '../../src/batch/step.ts';
 import { NO_TALLY, tallyOutcome } from '../../src/batch/tally.ts';
 import { watch } from '../../src/batch/watching.ts';
+import { timingOf } from './plan.ts';
 import { seenOf, SimService, type SimRun } from './service.ts';
 import { SimWorker } from './worker.ts';
 import type { World } from './world.ts';
@@ -16,15 +17,6 @@ import type { World } from './world.ts';
 const HEARTBEAT_MS = 5_000;
 const GROUP_MS = 180_000;
 const RULES = ['unknown', 'fail', 'resubmit'] as const;
-const QUICK: Timing = {
-  ...DEFAULT_TIMING,
-  postDeadlineMs: 10_000,
-  listGapMs: 1_000,
-  settleMs: 500,
-  settleWithoutControlMs: 3_000,
-  skewMs: 0,
-  pollIntervalMs: 250,
-};
 
 export class SimBatch {
   state: State;
@@ -45,7 +37,7 @@ export class SimBatch {
   constructor(world: World) {
     const { plan } = world;
     this.#world = world;
-    this.#timing = plan.patient ? DEFAULT_TIMING : QUICK;
+    this.#timing = timingOf(plan);
     this.service = new SimService(world, this.#timing, {
       tell: (run, isEnd) => this.#callBack(run, isEnd),
       writtenOff: () => atRisk(this.state.ledger),
@@ -271,6 +263,11 @@ export class SimBatch {
       }
     });
     if (ends.length > 0) this.#tell({ type: 'runsEnded', by: 'look', ends });
+    const late = runs.flatMap(({ row, attempt, runId, overdueAt }) => {
+      const reason = overdueAt === undefined ? this.service.overdue(runId) : undefined;
+      return reason === undefined ? [] : [{ row, attempt, runId, reason }];
+    });
+    if (late.length > 0) this.#tell({ type: 'overdue', runs: late });
     if (!this.state.finished) this.#world.after(lookAgainMs, () => this.#look());
   }
 

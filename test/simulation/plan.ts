@@ -1,6 +1,7 @@
 // What one seed stands for: the batch, and how often each thing goes wrong in its world. A plan is data, so that a failing
 // one can be shrunk: a fault less, a row less, as long as it still fails.
 
+import { DEFAULT_TIMING, type Timing } from '../../src/batch/order.ts';
 import { numbersFrom } from '../../src/local-service/chance.ts';
 
 /** Rates from 0 to 1, by POST, webhook, call, or second of a worker's life. */
@@ -18,6 +19,7 @@ export type Rates = {
   readonly poison: number;
   readonly failedRun: number;
   readonly timedOutRun: number;
+  readonly stuckRun: number;
   readonly vanishedWorker: number;
   readonly frozenWorker: number;
   readonly cutWorker: number;
@@ -50,6 +52,19 @@ export type Plan = {
   readonly rates: Rates;
 };
 
+/** A service that answers at once, and says so. */
+const QUICK: Timing = {
+  ...DEFAULT_TIMING,
+  postDeadlineMs: 10_000,
+  listGapMs: 1_000,
+  settleMs: 500,
+  settleWithoutControlMs: 3_000,
+  skewMs: 0,
+  pollIntervalMs: 250,
+};
+
+export const timingOf = ({ patient }: Plan): Timing => (patient ? DEFAULT_TIMING : QUICK);
+
 /** Faults end here, in ms after the start. */
 export const CALM_AFTER_MS = 120_000;
 
@@ -67,6 +82,7 @@ const MOST: Rates = {
   poison: 0.1,
   failedRun: 0.3,
   timedOutRun: 0.1,
+  stuckRun: 0.05,
   vanishedWorker: 0.2,
   frozenWorker: 0.1,
   cutWorker: 0.1,

@@ -23,6 +23,7 @@ export const seenOf = ({ row, attempt, id }: SimRun): Seen => ({ row, attempt, r
 export type Posted = { readonly facts: PostFacts; readonly afterMs: number };
 
 const LATENCY_MS = 200;
+const STUCK_AFTER_MS = 70_000;
 
 export class SimService {
   readonly runs: SimRun[] = [];
@@ -82,6 +83,14 @@ export class SimService {
     return { row: run.row, attempt: run.attempt, runId, outcome: run.outcome };
   }
 
+  /** Why a run is not waited for any longer. */
+  overdue(runId: string): string | undefined {
+    const run = this.runs.find(({ id }) => id === runId);
+    const isStuck =
+      run?.endsAt === Number.POSITIVE_INFINITY && this.#world.now > run.createdAt + STUCK_AFTER_MS;
+    return isStuck ? 'it showed nothing new' : undefined;
+  }
+
   list(): readonly SimRun[] {
     return this.runs.filter(({ listedAt }) => listedAt <= this.#world.now);
   }
@@ -101,7 +110,8 @@ export class SimService {
 
   #create(name: AttemptName, isTwin = false): SimRun {
     const world = this.#world;
-    const endsAt = world.now + world.between(20, world.chance(0.1) ? 60_000 : 5_000);
+    const lastsMs = world.between(20, world.chance(0.1) ? 60_000 : 5_000);
+    const endsAt = world.strikes('stuckRun') ? Number.POSITIVE_INFINITY : world.now + lastsMs;
     const listedAt = world.now + world.between(0, this.#timing.settleMs);
     const id = `run-${this.runs.length}`;
     const run: SimRun = {
@@ -115,9 +125,10 @@ export class SimService {
     };
     this.runs.push(run);
     this.#tell(run, false);
-    world.after(endsAt - world.now, () => {
-      if (run.endsAt === endsAt) this.#tell(run, true);
-    });
+    if (Number.isFinite(endsAt))
+      world.after(lastsMs, () => {
+        if (run.endsAt === endsAt) this.#tell(run, true);
+      });
     const { cap } = world.plan;
     const live = this.live();
     world.claim(

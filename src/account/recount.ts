@@ -1,0 +1,134 @@
+// What summary.json says, counted again from the parts and, where it is reachable, from the service's own lists.
+
+import { createHash } from 'node:crypto';
+import { OUTCOMES } from '../batch/outcome.ts';
+import { stillUncertain, type Ledger } from '../batch/ledger.ts';
+import type { FileRecord } from '../results/record.ts';
+import { recordOf, rowsOf } from '../results/rows.ts';
+import type { Summary } from '../results/summary.ts';
+import type { BatchFile } from '../store/batch-file.ts';
+import type { Store } from '../store/store.ts';
+import type { Reading } from './reading.ts';
+
+/** One claim, and what it came to. */
+export type Finding = { readonly claim: string; readonly holds: boolean; readonly said: string };
+
+export type Recount = {
+  readonly rows: number;
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** Runs that rows name. */
+  readonly runs: number;
+  readonly gpuSeconds: number;
+  readonly files: number;
+  /** Files that are not there, or are not what was delivered. */
+  readonly badFiles: readonly string[];
+};
+
+/** Reads every row, and every file where `files`. */
+export async function recount(store: Store, file: BatchFile, files: boolean): Promise<Recount> {
+  const outcomes: Record<string, number> = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0]));
+  const badFiles: string[] = [];
+  let [rows, runs, gpuSeconds, delivered] = [0, 0, 0, 0];
+  for await (const row of rowsOf(store, file)) {
+    const record = recordOf(row);
+    rows += 1;
+    outcomes[record.outcome] = (outcomes[record.outcome] ?? 0) + 1;
+    for (const { run_id, gpu_used, cold_start_seconds = 0, run_seconds = 0 } of record.attempts) {
+      if (run_id !== undefined) runs += 1;
+      if (gpu_used !== undefined) gpuSeconds += cold_start_seconds + run_seconds;
+    }
+    delivered += record.files.length;
+    if (files) for (const one of record.files) if (!(await isWhole(store, one))) badFiles.push(one.path);
+  }
+  return { rows, outcomes, runs, gpuSeconds, files: delivered, badFiles };
+}
+
+async function isWhole(store: Store, { path, bytes, sha256 }: FileRecord): Promise<boolean> {
+  const hash = createHash('sha256');
+  let size = 0;
+  try {
+    for await (const chunk of store.open(path) as AsyncIterable<Uint8Array>) {
+      hash.update(chunk);
+      size += chunk.byteLength;
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+  return size === bytes && hash.digest('hex') === sha256;
+}
+
+/** What summary.json claims, beside what was counted and what the service lists. */
+export function findings(
+  summary: Summary,
+  counted: Recount,
+  reading: Reading | undefined,
+): readonly Finding[] {
+  const { ledger } = summary;
+  const said = Object.values(summary.gpus).reduce((sum, { seconds }) => sum + seconds, 0);
+  return [
+    equal('every row has one outcome', summary.rows, counted.rows),
+    ...OUTCOMES.map((outcome) =>
+      equal(`rows ${outcome}`, summary.outcomes[outcome], counted.outcomes[outcome] ?? 0),
+    ),
+    equal('requests sent are accepted, refused, turned away or uncertain', ledger.sent, sumOfSent(ledger)),
+    equal('uncertain requests that nobody has decided about', 0, stillUncertain(ledger)),
+    equal('runs that rows name', knownTo(ledger), counted.runs),
+    near('GPU seconds', said, counted.gpuSeconds),
+    {
+      claim: `${counted.files} files as delivered`,
+      holds: counted.badFiles.length === 0,
+      said: counted.badFiles.length === 0 ? 'all' : `not ${counted.badFiles.slice(0, 5).join(', ')}`,
+    },
+    ...serviceFindings(summary, counted, reading),
+  ];
+}
+
+function serviceFindings(
+  summary: Summary,
+  counted: Recount,
+  reading: Reading | undefined,
+): readonly Finding[] {
+  if (reading === undefined) return [];
+  if (reading.lists !== 'complete')
+    return [
+      {
+        claim: 'the service lists the runs',
+        holds: true,
+        said: `not read: ${reading.reason ?? 'it has no list'}`,
+      },
+    ];
+  const reported = new Set(summary.strays.map(({ run_id }) => run_id));
+  const hidden = reading.strays.filter(({ run_id }) => !reported.has(run_id));
+  return [
+    equal('runs in the lists of the service', counted.runs + reading.strays.length, reading.runs),
+    {
+      claim: 'runs that no row names are reported',
+      holds: hidden.length === 0,
+      said:
+        hidden.length === 0
+          ? `${reading.strays.length}`
+          : `not ${hidden.map(({ run_id }) => run_id).join(', ')}`,
+    },
+  ];
+}
+
+const sumOfSent = ({ accepted, refused, notProcessed, paused, uncertain }: Ledger): number =>
+  accepted + refused + notProcessed + paused + uncertain;
+
+const knownTo = ({ accepted, adopted }: Ledger): number => accepted + adopted.webhook + adopted.list;
+
+const equal = (claim: string, expected: number, found: number): Finding => ({
+  claim,
+  holds: expected === found,
+  said: expected === found ? String(found) : `${expected} expected, ${found} found`,
+});
+
+function near(claim: string, expected: number, found: number): Finding {
+  const holds = Math.abs(expected - found) <= 0.001 * Math.max(1, expected);
+  return {
+    claim,
+    holds,
+    said: holds ? found.toFixed(1) : `${expected.toFixed(1)} expected, ${found.toFixed(1)} found`,
+  };
+}

@@ -1,0 +1,147 @@
+// What stops a batch and lets it go on: nothing is lost, nothing is bought twice, and every word of it is true.
+
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Stage, until } from '../stage/stage.ts';
+import { expectOneRunPerRow } from '../stage/truth.ts';
+
+const DEPLOYMENTS = JSON.stringify([
+  { name: 'portraits', concurrencyLimit: 10, coldStartSeconds: 0, runSeconds: 0.4, runSpread: 0.5 },
+]);
+
+type Summary = {
+  readonly strays: readonly { readonly run_id: string; readonly status: string }[];
+  readonly ledger: Readonly<Record<string, number>>;
+  readonly lists: string;
+};
+
+describe('a batch that cannot go on', () => {
+  let stage = new Stage();
+  const summary = (): Summary =>
+    JSON.parse(readFileSync(join(stage.batch(), 'summary.json'), 'utf8')) as Summary;
+
+  beforeEach(() => {
+    stage = new Stage();
+  });
+  afterEach(() => stage.close());
+
+  const open = async (words: readonly string[] = []): Promise<void> => {
+    await stage.temporal();
+    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS), ...words]);
+  };
+
+  it('a key that is revoked in mid-batch pauses it, and a new key lets it go on: no row fails', async () => {
+    const ROWS = 300;
+    await open(['--token', 'the-new-key-of-the-stage']);
+    const base = stage.environment['RUNSHEET_API_URL'] ?? '';
+    const oldKey = stage.environment['RUNSHEET_API_KEY'] ?? '';
+    const keyFile = stage.write('key', oldKey);
+    const { RUNSHEET_API_KEY: _, ...others } = stage.environment;
+    stage.environment = { ...others, RUNSHEET_API_KEY_FILE: keyFile };
+    await stage.worker();
+    const running = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '10']);
+    await until(
+      async () => (await stage.truth(base, 'the-new-key-of-the-stage')).length >= 90,
+      'it is under way',
+    );
+    const revoked = await fetch(`${new URL(base).origin}/control/tokens/${oldKey}/revoke`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer the-new-key-of-the-stage' },
+    });
+    expect(revoked.status).toBe(200);
+
+    const paused = await running.ended;
+    expect([paused.code, paused.stderr]).toEqual([8, expect.stringMatching(/paused: .*401.*Revoked token/)]);
+    expect(paused.stderr).toMatch(/hint: nothing is lost; .*RUNSHEET_API_KEY_FILE.*runsheet resume/);
+    const status = JSON.parse((await stage.run(['status', '-o', 'json'])).stdout) as object;
+    expect(status).toMatchObject({
+      view: { state: 'paused', paused: { kind: 'refused' }, tally: { outcomes: { failed: 0 } } },
+    });
+
+    writeFileSync(keyFile, 'the-new-key-of-the-stage');
+    const resumed = await stage.run(['resume']);
+    expect([resumed.code, resumed.stderr]).toEqual([0, expect.stringContaining('goes on')]);
+    expect((await stage.run(['wait'])).code).toBe(0);
+    expect(stage.results().filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(ROWS);
+    expectOneRunPerRow(await stage.truth(base, 'the-new-key-of-the-stage'), ROWS);
+    expect((await stage.run(['verify'])).code).toBe(0);
+  });
+
+  it('a folder that takes no more parts pauses it; once it does again, the batch is done without a loss', async () => {
+    const ROWS = 120;
+    await open();
+    await stage.worker();
+    const running = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '10']);
+    await until(async () => (await stage.truth()).length >= 30, 'it is under way');
+    const parts = join(stage.batch(), 'parts');
+    await until(() => existsSync(parts), 'a part is written');
+    renameSync(parts, `${parts}-away`);
+    writeFileSync(parts, 'no folder');
+    const paused = await running.ended;
+    expect([paused.code, paused.stderr]).toEqual([
+      8,
+      expect.stringContaining('the batch folder cannot be written'),
+    ]);
+    const bought = (await stage.truth()).length;
+    expect(bought).toBeLessThan(ROWS);
+    rmSync(parts);
+    renameSync(`${parts}-away`, parts);
+    expect((await stage.run(['resume'])).code).toBe(0);
+    expect((await stage.run(['wait'])).code).toBe(0);
+    expect(stage.results().filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(ROWS);
+    expectOneRunPerRow(await stage.truth(), ROWS);
+  });
+
+  it('a service that makes two runs of one order: one counts, the other is cancelled where it runs, and reported', async () => {
+    const ROWS = 60;
+    await open(['--fault', 'twin=0.2']);
+    await stage.worker();
+    const done = await stage.run(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '10']);
+    expect(done.code).toBe(0);
+    const runs = await stage.truth();
+    const counted = new Set(stage.results().map((row) => row['run_id']));
+    expect(counted.size).toBe(ROWS);
+    expect(runs.length).toBeGreaterThan(ROWS);
+    const strays = runs.filter(({ id }) => !counted.has(id)).map(({ id }) => id);
+    expect(
+      summary()
+        .strays.map((stray) => stray.run_id)
+        .toSorted(),
+    ).toEqual(strays.toSorted());
+    expect(done.stderr).toMatch(new RegExp(`${strays.length} runs? that no row wanted`));
+    const verified = await stage.run(['verify', '-o', 'json']);
+    expect([verified.code, JSON.parse(verified.stdout)]).toEqual([
+      0,
+      expect.objectContaining({ holds: true }),
+    ]);
+  });
+
+  it('runs that never start, or show nothing new, are cancelled before their rows are tried again', async () => {
+    const ROWS = 30;
+    await open(['--fault', 'stuck=0.2', '--fault', 'oom=0.1']);
+    await stage.worker();
+    const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '10', '--retries', '8'];
+    const done = await stage.run([...words, '--queue-timeout', '3s', '--run-timeout', '3s']);
+    expect(done.code).toBe(0);
+    const runs = await stage.truth();
+    expect(runs.filter(({ status }) => status === 'cancelled').length).toBe(runs.length - ROWS);
+    expect(runs.length).toBeGreaterThan(ROWS);
+    expect(runs.filter(({ status }) => status === 'success')).toHaveLength(ROWS);
+    expect((await stage.run(['verify'])).code).toBe(0);
+  });
+
+  it('verify says what does not add up', async () => {
+    await open();
+    await stage.worker();
+    expect((await stage.run(['run', stage.sheet(3), '-d', 'portraits'])).code).toBe(0);
+    const [row] = stage.results();
+    rmSync(join(stage.batch(), row?.['outputs'] ?? ''));
+    const verified = await stage.run(['verify']);
+    expect([verified.code, verified.stderr]).toEqual([
+      1,
+      expect.stringMatching(/E510.*does not add up: 3 files as delivered/),
+    ]);
+    expect((await stage.run(['verify', '--no-files'])).code).toBe(0);
+  });
+});
