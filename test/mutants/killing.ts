@@ -1,0 +1,48 @@
+// Breaks the project once for each mutant and asks the suites that guard its rule. A few copies work side by side.
+
+import { MUTANTS } from './mutants.ts';
+import { copyProject, type Copy } from './copy.ts';
+import type { Mutant, Suite } from './mutant.ts';
+import { runSuites, type Verdict } from './suites.ts';
+
+export type Fate = { readonly mutant: Mutant; readonly verdict: Verdict; readonly seconds: number };
+
+/** What became of each mutant, in their order; `tell` hears of each as it is known. */
+export async function killAll(
+  mutants: readonly Mutant[],
+  atOnce: number,
+  tell: (fate: Fate) => void = () => undefined,
+): Promise<readonly Fate[]> {
+  const fates: Fate[] = [];
+  const entries = mutants.entries();
+  const work = async (): Promise<void> => {
+    const copy = copyProject();
+    try {
+      for (const [index, mutant] of entries) {
+        const fate = await kill(copy, mutant);
+        fates[index] = fate;
+        tell(fate);
+      }
+    } finally {
+      copy.remove();
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  return fates;
+}
+
+async function kill(copy: Copy, mutant: Mutant): Promise<Fate> {
+  const startedMs = performance.now();
+  const verdict = await copy.with(mutant, () => runSuites(copy.folder, mutant.by));
+  return { mutant, verdict, seconds: (performance.now() - startedMs) / 1000 };
+}
+
+/** What the same suites say of the project as it is. */
+export async function control(mutants: readonly Mutant[] = MUTANTS): Promise<Verdict> {
+  const copy = copyProject();
+  try {
+    return await runSuites(copy.folder, [...new Set<Suite>(mutants.flatMap(({ by }) => by))]);
+  } finally {
+    copy.remove();
+  }
+}
