@@ -1,7 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
 // Processes that are started and killed, in real time, on the cores that the other tests would take.
-const WHOLE = ['test/cli/**/*.test.ts', 'test/chaos/**/*.test.ts', 'test/package.test.ts'];
+const WHOLE = [
+  'test/cli/**/*.test.ts',
+  'test/chaos/**/*.test.ts',
+  'test/workflows/**/*.test.ts',
+  'test/package.test.ts',
+];
 
 export default defineConfig({
   test: {

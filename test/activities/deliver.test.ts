@@ -38,6 +38,23 @@ describe('delivering a run', () => {
     expect(asked).toBe(6);
   });
 
+  it('reads the run afresh before it tries again, because its addresses expire', async () => {
+    let forgotten = 0;
+    const given = {
+      store,
+      service: {
+        getRun: async (id: string) => runOf(id, 'success', [`http://files/${forgotten}`]),
+        forget: () => void (forgotten += 1),
+      },
+      download: (url: string) => {
+        if (url === 'http://files/0') throw new Error('the link has expired');
+        return once(PNG);
+      },
+    };
+    expect(await deliver(handsOf(given), openOf(given), 'r', 'fox')).toMatchObject({ outcome: 'succeeded' });
+    expect(forgotten).toBe(1);
+  });
+
   it('fails a row whose files never come, with the reason', async () => {
     const given = {
       service,

@@ -2,11 +2,13 @@
 
 import pino from 'pino';
 import type { Hands, OpenBatch } from '../../activities/hands.ts';
+import { DEFAULT_TIMING } from '../../src/batch/order.ts';
 import type { RememberingService } from '../../src/run-service/remember.ts';
 import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import type { Store } from '../../src/store/store.ts';
 
+export const SKEW_MS = 60_000;
 export const PLACE = { batch: 'b', folder: '/nowhere' };
 
 /** A run as the service would show it. */
@@ -27,7 +29,8 @@ export function openOf({ service = {}, store = {}, workflowId }: Given): OpenBat
   const file = {
     batch: 'b',
     deployment: { id: 'd', workflowId },
-    service: { prices: {} },
+    service: { prices: {}, timing: { ...DEFAULT_TIMING, postDeadlineMs: 5_000, skewMs: SKEW_MS } },
+    webhooks: true,
     deadlines: { queueMs: 86_400_000, runMs: 7_200_000 },
   } as unknown as BatchFile;
   return {

@@ -1,3 +1,4 @@
+import { ApplicationFailureCategory } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { watchRuns } from '../../activities/watch-runs.ts';
@@ -30,7 +31,11 @@ async function lookAt(given: Given, { isUnread = false, overdueAt }: State = {})
   const looked = environment.run(() =>
     watchRuns(handsOf({ ...given, batches }), { ...PLACE, firstLookMs: 1 }),
   );
-  await expect(looked).rejects.toMatchObject({ type: 'LookAgain' });
+  await expect(looked).rejects.toMatchObject({
+    type: 'LookAgain',
+    category: ApplicationFailureCategory.BENIGN,
+    nextRetryDelay: 5,
+  });
   return told;
 }
 
@@ -47,6 +52,26 @@ describe('a look at the outstanding runs', () => {
       if (id === 'r1') throw new Error('500');
       return runOf(id, 'failed');
     };
+    expect((await look({ service: { getRun } })).map(({ runId }) => runId)).toEqual(['r2', 'r3']);
+  });
+
+  it('looks again soon where even the batch could not be asked', async () => {
+    const batches = {
+      watch: async () => {
+        throw new Error('no worker answered');
+      },
+    } as unknown as NonNullable<Given['batches']>;
+    const environment = new MockActivityEnvironment({ attempt: 2 });
+    const looked = environment.run(() => watchRuns(handsOf({ batches }), { ...PLACE, firstLookMs: 1 }));
+    await expect(looked).rejects.toMatchObject({
+      type: 'LookAgain',
+      category: ApplicationFailureCategory.BENIGN,
+      nextRetryDelay: 500,
+    });
+  });
+
+  it('believes no answer that is about another run', async () => {
+    const getRun = async (id: string) => runOf(id === 'r1' ? 'r9' : id, 'success');
     expect((await look({ service: { getRun } })).map(({ runId }) => runId)).toEqual(['r2', 'r3']);
   });
 

@@ -1,7 +1,16 @@
 // A copy of the project in a temporary folder, in which a file may be broken. Its packages are those of the project, each
 // by a link; what tools keep beside them (`.cache`, `.vite`) is the copy's own, or a broken workflow would be kept for others.
 
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mutate, type Mutant } from './mutant.ts';

@@ -23,7 +23,9 @@ const tell = ({ mutant, verdict, seconds }: Fate): void => {
     red: () => `killed by ${verdict.kind === 'red' ? verdict.claims[0] : ''}`,
     broken: () => `BROKEN ${verdict.kind === 'broken' ? verdict.reason : ''}`,
   }[verdict.kind]();
-  console.log(`${mutant.id.padEnd(widest)}  ${mutant.rule.padEnd(3)}  ${seconds.toFixed(1).padStart(5)} s  ${words}`);
+  console.log(
+    `${mutant.id.padEnd(widest)}  ${mutant.rule.padEnd(3)}  ${seconds.toFixed(1).padStart(5)} s  ${words}`,
+  );
 };
 
 const startedMs = Date.now();

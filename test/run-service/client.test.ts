@@ -17,7 +17,7 @@ const order = {
   gpu: 'L4',
   webhook: 'http://runsheet.invalid/hook',
 } as const;
-const free = { gate: () => undefined, deadlineMs: 1_000 };
+const free = { gate: () => undefined, deadlineMs: 10_000 };
 
 const service = (act: Act, key?: Parameters<typeof scripted>[2]) => scripted(connectRunService, act, key);
 
@@ -69,7 +69,7 @@ describe('Queue Run', () => {
     ],
   ])('is uncertain, and asked once, where %s', async (_, act) => {
     const { queueRun, asked } = await service(act);
-    const facts = await queueRun(order, { ...free, deadlineMs: 300 });
+    const facts = await queueRun(order, { ...free, deadlineMs: 1_000 });
     expect(classify(facts)).toBe('uncertain');
     expect(asked).toHaveLength(1);
   });
@@ -84,6 +84,20 @@ describe('Queue Run', () => {
     const facts = await queueRun(order, free);
     expect(classify(facts)).toBe(became);
     expect(facts.retryAfterMs).toBe(headers === '' ? undefined : 7_000);
+  });
+
+  it('reads a Retry-After that is a date, and none that makes no sense', async () => {
+    const waitOf = async (header: string): Promise<number | undefined> => {
+      const { queueRun } = await service((socket) =>
+        socket.write(answer(429, '{"detail":"slow down"}', `retry-after: ${header}\r\n`)),
+      );
+      return (await queueRun(order, free)).retryAfterMs;
+    };
+    const ms = await waitOf(new Date(Date.now() + 60_000).toUTCString());
+    expect(ms).toBeGreaterThan(50_000);
+    expect(ms).toBeLessThanOrEqual(60_000);
+    expect(await waitOf(new Date(Date.now() - 60_000).toUTCString())).toBe(0);
+    expect(await waitOf('soon')).toBeUndefined();
   });
 
   it('tries a fresh key once where the old one was refused', async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import pino from 'pino';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { End, Seen } from '../../src/batch/messages.ts';
 import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
 import { openReceiver, type Receiver } from '../../src/webhook/receiver.ts';
@@ -14,11 +14,12 @@ describe('the receiver', () => {
   let receiver: Receiver;
   let runs: Map<string, Run>;
   let ends: End[];
+  let seen: Seen[];
   let reads: number;
   let temporalIsAway: boolean;
 
   beforeEach(async () => {
-    [runs, ends, reads, temporalIsAway] = [new Map(), [], 0, false];
+    [runs, ends, seen, reads, temporalIsAway] = [new Map(), [], [], 0, false];
     const tell = async <T>(into: T[], news: T): Promise<'taken'> => {
       if (temporalIsAway) throw new Error('Temporal is away');
       into.push(news);
@@ -32,7 +33,7 @@ describe('the receiver', () => {
           return runs.get(runId);
         },
         tellEnd: (_, end) => tell(ends, end),
-        tellSeen: (_, seen) => tell([] as Seen[], seen),
+        tellSeen: (_, one) => tell(seen, one),
         log: pino({ level: 'silent' }),
       },
       { host: '127.0.0.1', port: 0 },
@@ -99,6 +100,27 @@ describe('the receiver', () => {
     for (let time = 0; time < 3; time += 1) expect(await hook(runId, 'success')).toBe(200);
     expect(ends).toHaveLength(1);
     expect(reads).toBe(1);
+  });
+
+  it('does not take an answer about another run for this one', async () => {
+    const [asked, other] = [randomUUID(), has('success')];
+    runs.set(asked, runs.get(other) as Run);
+    expect(await hook(asked, 'success')).toBe(200);
+    expect(ends).toEqual([]);
+  });
+
+  it('tells once, after a while, which run an attempt became that has not ended, if Get Run confirms it', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const runId = has('running');
+    await hook(runId, 'queued');
+    await hook(runId, 'running');
+    await hook(randomUUID(), 'running', { url: webhookUrl({ ...NAME, row: 8 }, SECRET, receiver.url) });
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(seen).toEqual([{ row: 7, attempt: 1, runId }]);
+    await hook(runId, 'uploading');
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(seen).toHaveLength(1);
   });
 
   it('does not take a run of another attempt for this one', async () => {

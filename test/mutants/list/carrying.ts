@@ -58,8 +58,8 @@ export const CARRYING: readonly Mutant[] = [
     rule: 'R17',
     loses: 'up to eight hundred rows that were being written at a continue-as-new: the batch never ends',
     file: 'src/batch/step.ts',
-    old: "[...collects, ...cancelRunning(state)] : collects;",
-    new: "[...collects, ...cancelRunning(state)] : [];",
+    old: '[...collects, ...cancelRunning(state)] : collects;',
+    new: '[...collects, ...cancelRunning(state)] : [];',
     by: ['test/batch/ending.test.ts'],
   },
   {
@@ -173,7 +173,8 @@ export const CARRYING: readonly Mutant[] = [
   {
     id: 'failures-left-out',
     rule: 'D6',
-    loses: 'rows: those that were cancelled, refused or timed out are not in failures.csv, and nobody sends them again',
+    loses:
+      'rows: those that were cancelled, refused or timed out are not in failures.csv, and nobody sends them again',
     file: 'src/results/results.ts',
     old: "filter(({ record }) => record.outcome !== 'succeeded')",
     new: "filter(({ record }) => record.outcome === 'failed')",

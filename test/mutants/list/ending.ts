@@ -89,7 +89,8 @@ export const ENDING: readonly Mutant[] = [
   {
     id: 'reported-timeout-is-an-end',
     rule: 'R8',
-    loses: 'a run that the service merely reports as timed out: its row is bought again and it starts all the same',
+    loses:
+      'a run that the service merely reports as timed out: its row is bought again and it starts all the same',
     file: 'src/run-service/ending.ts',
     old: "if (run.endedAtMs === undefined) return { kind: 'stale' };",
     new: '',

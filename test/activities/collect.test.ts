@@ -1,0 +1,115 @@
+// Parts in a real folder; the service, the files and a disk that is full are what a test says.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { collect } from '../../activities/collect.ts';
+import { partName } from '../../src/batch/ids.ts';
+import type { RowEnd } from '../../src/batch/messages.ts';
+import type { Tally } from '../../src/batch/tally.ts';
+import type { RowRecord } from '../../src/results/record.ts';
+import { folderStore } from '../../src/store/folder.ts';
+import type { Store } from '../../src/store/store.ts';
+import { handsOf, PLACE, runOf, type Given } from './hands.ts';
+
+vi.mock('node:timers/promises', () => ({ setTimeout: async () => undefined }));
+
+const end = (row: number, outcome: 'succeeded' | 'failed' = 'succeeded'): RowEnd => ({
+  row,
+  attempts: [{ attempt: 1, outcome, runId: `r${row}` }],
+});
+
+describe('writing a part', () => {
+  let folder = '';
+  let store: Store;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'runsheet-collect-'));
+    store = folderStore(folder);
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  function write(rows: readonly RowEnd[], given: Partial<Given> = {}): Promise<Tally> {
+    const hands = handsOf({
+      store,
+      service: { getRun: async (id) => runOf(id, 'success', [`http://files/${id}`]) },
+      readRows: async (_, numbers) =>
+        new Map(numbers.map((row) => [row, { row, key: `k${row}`, inputs: { n: row } }])),
+      download: async function* () {
+        yield Buffer.from('a picture');
+      },
+      ...given,
+    });
+    return new MockActivityEnvironment().run(() => collect(hands, { ...PLACE, part: 1, rows }));
+  }
+
+  const records = async (): Promise<readonly RowRecord[]> =>
+    ((await store.read(partName(1))) ?? '')
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as RowRecord);
+
+  it('is the same part twice, and counts what stands in it', async () => {
+    const rows = [end(2), end(1, 'failed')];
+    const tally = await write(rows);
+    const first = await store.read(partName(1));
+    expect(await write(rows)).toEqual(tally);
+    expect(await store.read(partName(1))).toBe(first);
+    expect(tally.outcomes).toMatchObject({ succeeded: 1, failed: 1 });
+    expect((await records()).map(({ row, outcome }) => [row, outcome])).toEqual([
+      [2, 'succeeded'],
+      [1, 'failed'],
+    ]);
+  });
+
+  it('comes after its files: while one is fetched there is no part', async () => {
+    const whenFetched: boolean[] = [];
+    await write([end(1)], {
+      download: async function* () {
+        whenFetched.push(await store.exists(partName(1)));
+        yield Buffer.from('a picture');
+      },
+    });
+    expect(whenFetched).toEqual([false]);
+    expect((await records())[0]?.files).toHaveLength(1);
+  });
+
+  it('fails the row whose files never come, and only that', async () => {
+    const tally = await write([end(1), end(2)], {
+      download: async function* (url) {
+        if (url.endsWith('r1')) throw new Error('the link has expired');
+        yield Buffer.from('a picture');
+      },
+    });
+    expect(tally.outcomes).toMatchObject({ succeeded: 1, failed: 1 });
+    expect((await records())[0]).toMatchObject({
+      outcome: 'failed',
+      reason: 'outputs_missing: the link has expired',
+    });
+  });
+
+  it.each(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EIO'])(
+    'tells the batch of a folder that fails with %s, and writes nothing',
+    async (code) => {
+      const full: Store = {
+        ...store,
+        write: async () => {
+          throw Object.assign(new Error(`${code}: the disk`), { code });
+        },
+      };
+      await expect(write([end(1)], { store: full })).rejects.toMatchObject({
+        type: 'FolderFault',
+        nonRetryable: true,
+      });
+      expect(await records()).toEqual([]);
+    },
+  );
+
+  it('is tried again by Temporal where the service is what failed', async () => {
+    const getRun = async () => {
+      throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+    };
+    await expect(write([end(1)], { service: { getRun } })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+});

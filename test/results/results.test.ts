@@ -1,0 +1,128 @@
+// A sheet in a real folder, its parts in the order of their ends, and the files that a batch leaves.
+
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { partName } from '../../src/batch/ids.ts';
+import { begin } from '../../src/batch/state.ts';
+import { view } from '../../src/batch/view.ts';
+import type { RowRecord } from '../../src/results/record.ts';
+import { writeResults } from '../../src/results/results.ts';
+import { pageName, rowLine } from '../../src/sheet/pages.ts';
+import { SUMMARY_FILE, type BatchFile } from '../../src/store/batch-file.ts';
+import { folderStore } from '../../src/store/folder.ts';
+import type { Draft, Store } from '../../src/store/store.ts';
+import { orderOf } from '../batch/world.ts';
+
+const ROWS = 6;
+const FILE = {
+  batch: 'b',
+  sheet: {
+    name: 'sheet.csv',
+    file: 'sheet.csv',
+    sha256: '00',
+    options: { format: 'csv', map: {}, set: {}, drop: [], types: {} },
+    columns: ['number'],
+    inputs: [],
+    rows: ROWS,
+    pages: 1,
+    repeats: 0,
+  },
+  deployment: { id: randomUUID(), name: 'portraits' },
+  service: { base: 'local', api: 'v2', rehearsal: true, prices: {} },
+} as unknown as BatchFile;
+
+type Row = Record<string, string>;
+
+describe('the files of a finished batch', () => {
+  let folder = '';
+  let store: Store;
+  let finished: string[];
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'runsheet-results-'));
+    store = folderStore(folder);
+    finished = [];
+    const numbers = Array.from({ length: ROWS }, (_, at) => at + 1);
+    await store.write('sheet.csv', `number\n${numbers.map((row) => `n${row}`).join('\n')}\n`);
+    await store.write(
+      pageName(1),
+      numbers.map((row) => rowLine(row, `k${row}`, undefined, `{"n":${row}}`)).join(''),
+    );
+    // Row 6 was never sent.
+    await part(1, [record(5), record(2, 'refused')]);
+    await part(2, [record(1), record(4, 'timed-out'), record(3, 'failed')]);
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const record = (row: number, outcome: RowRecord['outcome'] = 'succeeded'): RowRecord => ({
+    row,
+    key: `k${row}`,
+    outcome,
+    inputs: { n: row },
+    attempts: [],
+    files: [],
+  });
+  const part = (number: number, records: readonly RowRecord[]): Promise<void> =>
+    store.write(partName(number), records.map((one) => `${JSON.stringify(one)}\n`).join(''));
+
+  /** The store, which notes which file is whole, in their order. */
+  const noting = (): Store => ({
+    ...store,
+    write: async (name, content, as) => {
+      await store.write(name, content, as);
+      finished.push(name);
+    },
+    draft: async (name): Promise<Draft> => {
+      const draft = await store.draft(name);
+      return {
+        ...draft,
+        commit: async () => {
+          await draft.commit();
+          finished.push(name);
+        },
+      };
+    },
+  });
+
+  const written = (): Promise<void> =>
+    writeResults({
+      file: FILE,
+      store: noting(),
+      view: view(begin(orderOf({ rows: ROWS }), 1_000)),
+      startedAt: 1_000,
+      reading: { lists: 'none', strays: [] },
+    });
+  const table = async (name: string): Promise<readonly Row[]> =>
+    parse((await store.read(name)) ?? '', { columns: true });
+
+  it('are in the order of the sheet, each row beside its own cells, also those that were never sent', async () => {
+    await written();
+    expect((await table('results.csv')).map((row) => [row['number'], row['row'], row['outcome']])).toEqual([
+      ['n1', '1', 'succeeded'],
+      ['n2', '2', 'refused'],
+      ['n3', '3', 'failed'],
+      ['n4', '4', 'timed-out'],
+      ['n5', '5', 'succeeded'],
+      ['n6', '6', 'cancelled'],
+    ]);
+    const lines = ((await store.read('results.jsonl')) ?? '').trim().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as RowRecord).row)).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  it('have every row that did not succeed in failures.csv', async () => {
+    await written();
+    expect((await table('failures.csv')).map((row) => row['row'])).toEqual(['2', '3', '4', '6']);
+  });
+
+  it('say that the batch is done when all others are there', async () => {
+    await written();
+    expect(finished.at(-1)).toBe(SUMMARY_FILE);
+    expect(finished.toSorted()).toEqual(
+      ['failures.csv', 'report.html', 'results.csv', 'results.jsonl', SUMMARY_FILE].toSorted(),
+    );
+  });
+});
