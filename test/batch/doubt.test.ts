@@ -52,8 +52,30 @@ describe('doubt', () => {
     world.pass(TIMING.listGapMs);
     expect(world.lists[0]?.control).toBe('run-1');
     world.list();
+    expect(world.state.ledger.absent).toBe(0);
     world.pass(TIMING.listGapMs);
     world.list();
+    expect(world.state.ledger.absent).toBe(1);
+  });
+
+  it('needs all of its time where a list does not show the run that it must show', () => {
+    const sooner = LEASE_MS + TIMING.postDeadlineMs;
+    const world = new World({ rows: 5, cap: 2, retries: 0 });
+    world.answer(0, ['dropped', 'accepted']);
+    world.pass(sooner);
+    world.finish('run-0', 'succeeded');
+    world.answer(0, ['accepted']);
+    world.lists.splice(0);
+    const lags = { answer: 'complete', found: [], control: false } as const;
+    for (const late of [0, TIMING.listGapMs, TIMING.listGapMs]) {
+      world.pass(late);
+      world.tell({ type: 'listed', look: { ...lags, askedAt: world.now } });
+      expect(world.state.ledger.absent).toBe(0);
+    }
+    world.pass(TIMING.settleWithoutControlMs);
+    world.tell({ type: 'listed', look: { ...lags, askedAt: world.now } });
+    world.pass(TIMING.listGapMs);
+    world.tell({ type: 'listed', look: { ...lags, askedAt: world.now } });
     expect(world.state.ledger.absent).toBe(1);
   });
 

@@ -241,6 +241,15 @@ describe('attempts that nobody knows of', () => {
     }
   });
 
+  it('wait for the user by the rule "ask", however long', () => {
+    const world = inDoubt({ rows: 4, cap: 4, uncertain: { rule: 'ask', afterMs: 0 } });
+    for (const ms of [later, 30 * 86_400_000]) {
+      world.pass(ms);
+      world.tell({ type: 'listed', look: { ...NONE, askedAt: world.now } });
+      expect(view(world.state)).toMatchObject({ state: 'paused', uncertain: 4 });
+    }
+  });
+
   it("are left alone by the user's word while proof may still come", () => {
     const world = inDoubt({ rows: 4, cap: 4, uncertain: { rule: 'ask', afterMs: 0 } });
     world.tell({ type: 'resume', uncertain: 'fail' });

@@ -136,6 +136,15 @@ describe('answers and ends', () => {
     expect(world.collects[0]?.rows[0]?.attempts[0]?.runId).toBe('early');
   });
 
+  it('an end that beats the answer of its group is counted once, also while its row waits to be collected', () => {
+    const world = new World({ rows: 2, cap: 2 });
+    world.begin(0, ['accepted']);
+    world.finish('run-0', 'succeeded');
+    expect(view(world.state)).toMatchObject({ collecting: 1, sending: 1 });
+    world.answer(0, []);
+    expect(world.state.ledger).toMatchObject({ sent: 2, accepted: 2 });
+  });
+
   it('an answer that comes after its run has failed leaves the next attempt of the row alone', () => {
     const world = new World({ rows: 2, cap: 2 });
     world.begin(0, ['accepted']);

@@ -36,6 +36,14 @@ describe('a second run of one attempt', () => {
     expect(world.problems).toEqual([]);
   });
 
+  it('is reported all the same after a continue-as-new, and not a second time', () => {
+    const world = underWay({ rows: 1, cap: 1 });
+    commandsOf(world, seen('other'));
+    world.carry();
+    expect(cancels(commandsOf(world, seen('other')))).toEqual([]);
+    expect(view(world.state).twins).toEqual([{ row: 1, attempt: 1, runId: 'other' }]);
+  });
+
   it('is found by its end as well, without being cancelled any more', () => {
     const world = underWay({ rows: 1, cap: 1 });
     expect(cancels(commandsOf(world, ended('other')))).toEqual([]);

@@ -6,13 +6,15 @@ import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
 
 describe('a batch folder', () => {
+  let around = '';
   let folder = '';
   let store: Store;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'runsheet-store-'));
+    around = mkdtempSync(join(tmpdir(), 'runsheet-store-'));
+    folder = join(around, 'batch');
     store = folderStore(folder);
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
+  afterEach(() => rmSync(around, { recursive: true }));
 
   it('shows the old file until the new one is whole', async () => {
     await store.write('results.csv', 'old');
@@ -42,13 +44,10 @@ describe('a batch folder', () => {
     expect(await store.list('nothing')).toEqual([]);
   });
 
-  it.each(['../beside', 'outputs/../../beside', '/tmp/runsheet-beside', '.'])(
-    'has no place %s',
-    async (name) => {
-      await expect(async () => store.write(name, 'x')).rejects.toThrow('outside the batch folder');
-      expect(() => store.open(name)).toThrow('outside the batch folder');
-    },
-  );
+  it.each(['../beside', 'outputs/../../beside', '/proc/beside', '.'])('has no place %s', async (name) => {
+    await expect(async () => store.write(name, 'x')).rejects.toThrow('outside the batch folder');
+    expect(() => store.open(name)).toThrow('outside the batch folder');
+  });
 
   it('makes folders as files arrive, small ones and others alike', async () => {
     await store.write('outputs/a/1.png', new Uint8Array([1, 2]), 'cached');

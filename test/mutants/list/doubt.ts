@@ -53,7 +53,7 @@ export const DOUBTS: readonly Mutant[] = [
     loses: 'a run in a list that lags behind: nothing shows that it does',
     file: DOUBT,
     old: 'look.control && controlAt !== undefined && controlAt > entry.sentBy',
-    new: 'true',
+    new: 'controlAt !== undefined && controlAt > entry.sentBy',
     by: [PROOF],
   },
   {
