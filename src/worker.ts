@@ -25,6 +25,7 @@ import type { Store } from './store/store.ts';
 import { batchLine, openBatches, type BatchLine, type Known } from './temporal/batches.ts';
 import { workflowBundle } from './temporal/bundle.ts';
 import { connectWorker, type TemporalAddress } from './temporal/connect.ts';
+import { noteLate } from './results/late.ts';
 import { Outbox } from './webhook/outbox.ts';
 import { openReceiver, type Receiver } from './webhook/receiver.ts';
 import { webhookSecret } from './webhook/secret.ts';
@@ -179,6 +180,21 @@ async function readPlace(folder: string): Promise<{ readonly file: BatchFile; re
 
 const ENDS_PER_SIGNAL = 500;
 
+/** Notes runs that end when their batch is done, one after the other. */
+function lateTeller(places: Places, log: Logger): (batch: string, end: End) => Promise<void> {
+  let last: Promise<unknown> = Promise.resolve();
+  return async (batch, end) => {
+    const before = last;
+    const noting = before.then(async () => {
+      const store = (await places.find(batch))?.store;
+      if (store !== undefined && (await noteLate(store, end)))
+        log.warn({ batch, row: end.row, run: end.runId }, 'a run ended after its batch: late.jsonl names it');
+    });
+    last = noting.catch(() => undefined);
+    await noting;
+  };
+}
+
 async function listen(
   { config, receiverPort, log }: WorkerOrder,
   batches: BatchLine,
@@ -186,10 +202,15 @@ async function listen(
   ends: Outbox<End>,
 ): Promise<Receiver> {
   const seen = new Outbox<Seen>((batch, news) => batches.tellSeen(batch, news), ENDS_PER_SIGNAL);
+  const tellLate = lateTeller(places, log);
   const hands = {
     secret: webhookSecret(config),
     getRun: async (batch: string, runId: string) => (await places.find(batch))?.service.getRun(runId),
-    tellEnd: (batch: string, end: End) => ends.deliver(batch, end),
+    tellEnd: async (batch: string, end: End) => {
+      const delivered = await ends.deliver(batch, end);
+      if (delivered === 'gone') await tellLate(batch, end);
+      return delivered;
+    },
     tellSeen: (batch: string, one: Seen) => seen.deliver(batch, one),
     log,
   };

@@ -71,6 +71,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/worker.ts': [
     '@temporalio/worker',
     'activities',
+    'src/results',
     'src/run-service',
     'src/sheet',
     'src/store',
