@@ -1,6 +1,9 @@
 // Every error a user can meet, as one table: its code, the exit code of the command, what is wrong and what helps.
 // Places throw `problem(code, facts)`; words are composed here and nowhere else.
 
+import { EXIT } from './exit.ts';
+
+export { EXIT };
 export { nearest } from './nearest.ts';
 
 /** Where in a sheet something is wrong. Lines are physical lines, columns count fields (JSON: characters), from 1. */
@@ -13,21 +16,6 @@ export type Place = {
   /** The offending line as it stands in the file. */
   readonly excerpt?: string;
 };
-
-/** Exit codes of the command line, as in `runsheet --help`. */
-export const EXIT = {
-  ok: 0,
-  unexpected: 1,
-  usage: 2,
-  someRowsFailed: 3,
-  doesNotHold: 3,
-  notAuthenticated: 4,
-  inputRefused: 5,
-  unreachable: 6,
-  waitedTooLong: 7,
-  paused: 8,
-  interrupted: 130,
-} as const;
 
 type Entry<F> = { readonly exit: number; what(facts: F): string; hint(facts: F): string | undefined };
 
@@ -203,7 +191,8 @@ const catalogue = {
   E503: entry<{ batch: string; folder: string }>(
     inputRefused,
     (f) => `batch ${f.batch} was begun in ${f.folder}, but Temporal does not know it any more`,
-    () => 'whether its rows ran is not known here; --again starts a new batch of the same sheet',
+    (f) =>
+      `runsheet resume ${f.batch} --recover rebuilds it from its parts and the service's lists; --again starts a new batch`,
   ),
   E504: entry<{ what: string }>(
     inputRefused,
@@ -239,6 +228,11 @@ const catalogue = {
     unexpected,
     (f) => `batch ${f.batch} does not add up: ${list(f.wrong)}`,
     () => 'its parts and the lists of the service are the truth; summary.json was made of them',
+  ),
+  E511: entry<{ batch: string; reason: string }>(
+    inputRefused,
+    (f) => `batch ${f.batch} cannot be recovered: ${f.reason}`,
+    () => '--again starts a new batch of the same sheet, which may buy its rows twice',
   ),
   E602: entry<{ what: string; hint?: string }>(
     usage,

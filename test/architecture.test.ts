@@ -13,7 +13,7 @@ const EVERYONE = ['src/batch', 'src/errors.ts'];
 /** Which folder may use which, beside itself and what everyone may; `type:` where only a type may be imported. */
 const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/batch': [],
-  'src/errors.ts': ['src/nearest.ts'],
+  'src/errors.ts': ['src/exit.ts', 'src/nearest.ts'],
   'src/nearest.ts': ['fastest-levenshtein'],
   'src/log.ts': ['pino'],
   'src/made-once.ts': [],
@@ -31,13 +31,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'type:pino',
   ],
   'src/results': ['csv-stringify', 'src/sheet', 'src/store'],
-  'src/account': [
-    'src/results',
-    'src/run-service/contract',
-    'src/store',
-    'src/webhook',
-    'type:src/run-service',
-  ],
+  'src/account': ['src/results', 'src/run-service/contract', 'src/store', 'src/webhook', 'src/run-service'],
   'src/intake': ['src/sheet', 'src/store', 'src/run-service', 'type:src/run-service/contract'],
   'src/migration': ['src/run-service', 'src/run-service/contract'],
   'src/temporal': [

@@ -8,7 +8,7 @@ import {
   type Client,
   type WorkflowExecutionStatusName,
 } from '@temporalio/client';
-import type { batch as batchWorkflow } from '../../workflows/batch.ts';
+import type { BatchInput, batch as batchWorkflow } from '../../workflows/batch.ts';
 import {
   cancelUpdate,
   resumeUpdate,
@@ -50,6 +50,9 @@ async function bounded<T>(client: Client, ask: () => Promise<T>, withinMs = ASK_
 
 export type BatchPlace = { readonly batch: string; readonly folder: string };
 
+/** Where a batch begins that was rebuilt from what remained of it. */
+export type Recovery = Required<Pick<BatchInput, 'carried' | 'startedAt'>>;
+
 /** `running` and `closed`: Temporal knew it before. */
 export type Started = 'started' | 'running' | 'closed';
 
@@ -78,14 +81,14 @@ export function openBatches(client: Client, taskQueue: string = TASK_QUEUE) {
 
   return {
     /** Starts the batch unless Temporal knows it already; a batch id is never used twice. */
-    start: async ({ batch, folder }: BatchPlace): Promise<Started> => {
+    start: async ({ batch, folder }: BatchPlace, recovered?: Recovery): Promise<Started> => {
       try {
         await client.workflow.start<typeof batchWorkflow>('batch', {
           workflowId: workflowIdOf(batch),
           workflowIdReusePolicy: 'REJECT_DUPLICATE',
           taskQueue,
           workflowTaskTimeout: WORKFLOW_TASK_MS,
-          args: [{ batch, folder }],
+          args: [{ batch, folder, ...recovered }],
           // The receiver of any worker finds the folder of a batch by it.
           memo: { folder },
           staticSummary: batch,
