@@ -10,6 +10,7 @@ import { problem, reasonOf } from './errors.ts';
 import type { LogLevel } from './log.ts';
 import { APIS, type Api } from './run-service/api.ts';
 import { keyFromEnvironment, keyFromFile, type ApiKey } from './run-service/key.ts';
+import { keepSecret } from './secrets.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -74,6 +75,7 @@ export function loadConfig(
   flags: Readonly<Partial<Record<Name, string>>> = {},
 ): Config {
   const values = readSettings(environment, flags);
+  keepSecrets(environment, values);
   const at = (path: string): string => resolve(path);
   return Object.freeze({
     home: at(values.home ?? '.runsheet'),
@@ -94,6 +96,13 @@ export function loadConfig(
     cache: join(environment['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'runsheet'),
     environment,
   });
+}
+
+/** Before anything can be said of them; those in files are kept by whoever reads the file. */
+function keepSecrets(environment: Environment, { api_url, webhook_url }: Values): void {
+  for (const name of ['RUNSHEET_API_KEY', 'RUNSHEET_WEBHOOK_SECRET', 'RUNSHEET_SERVICE_TOKEN'])
+    keepSecret(environment[name] ?? '');
+  for (const address of [api_url, webhook_url]) if (address) keepSecret(new URL(address).password);
 }
 
 function readSettings(environment: Environment, flags: Readonly<Partial<Record<Name, string>>>): Values {

@@ -1,7 +1,8 @@
 // Every error a user can meet, as one table: its code, the exit code of the command, what is wrong and what helps.
 // Places throw `problem(code, facts)`; words are composed here and nowhere else.
 
-import { distance } from 'fastest-levenshtein';
+export { nearest } from './nearest.ts';
+export { reasonOf } from './reason.ts';
 
 /** Where in a sheet something is wrong. Lines are physical lines, columns count fields (JSON: characters), from 1. */
 export type Place = {
@@ -274,25 +275,4 @@ export function problem<C extends Code>(
 ): RunsheetError {
   const row = catalogue[code] as Entry<FactsOf<C>>;
   return new RunsheetError(code, row.what(facts), { exit: row.exit, hint: row.hint(facts), ...more });
-}
-
-/** What went wrong, in one line, of anything that was thrown. */
-export function reasonOf(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return String(thrown);
-  const code = 'code' in thrown && typeof thrown.code === 'string' && !thrown.message.includes(thrown.code);
-  const own = code ? `${thrown.message} (${String((thrown as { code?: unknown }).code)})` : thrown.message;
-  // AggregateError of a failed connect has an empty message of its own.
-  if (own === '' && thrown instanceof AggregateError) return thrown.errors.map(reasonOf).join('; ');
-  return own || thrown.name;
-}
-
-/** The word among `words` that `wrong` was most likely meant to be; undefined where none is near. */
-export function nearest(wrong: string, words: readonly string[]): string | undefined {
-  const lower = wrong.toLowerCase();
-  const ranked = words
-    .map((word) => ({ word, away: distance(lower, word.toLowerCase()) }))
-    .sort((a, b) => a.away - b.away)
-    .at(0);
-  // A third of the letters wrong is still a slip of the hand; more is another word.
-  return ranked && ranked.away <= Math.max(2, Math.floor(wrong.length / 3)) ? ranked.word : undefined;
 }
