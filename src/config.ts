@@ -32,6 +32,8 @@ const SETTINGS = {
   api_key_file: { variable: 'RUNSHEET_API_KEY_FILE', schema: z.string().min(1) },
   webhook_url: { variable: 'RUNSHEET_WEBHOOK_URL', schema: url },
   webhook_listen: { variable: 'RUNSHEET_WEBHOOK_LISTEN', schema: listenAddress },
+  payload_key_file: { variable: 'RUNSHEET_PAYLOAD_KEY_FILE', schema: z.string().min(1) },
+  payload_plain: { variable: 'RUNSHEET_PAYLOAD_PLAIN', schema: z.enum(['refuse', 'read']) },
   webhook_secret_file: { variable: 'RUNSHEET_WEBHOOK_SECRET_FILE', schema: z.string().min(1) },
   task_queue: { variable: 'RUNSHEET_TASK_QUEUE', schema: z.string().min(1) },
   log_level: { variable: 'RUNSHEET_LOG_LEVEL', schema: z.enum(['debug', 'info', 'warn', 'error', 'silent']) },
@@ -56,6 +58,13 @@ export type Config = {
     readonly listen: { readonly host: string; readonly port: number } | undefined;
     readonly secret: string | undefined;
     readonly secretFile: string | undefined;
+  };
+  /** What encrypts all that Temporal is given. */
+  readonly payload: {
+    readonly keys: string | undefined;
+    readonly keysFile: string | undefined;
+    /** Whether plain payloads are read where there is a key. */
+    readonly plain: 'refuse' | 'read';
   };
   readonly taskQueue: string | undefined;
   readonly logLevel: LogLevel;
@@ -88,6 +97,11 @@ export function loadConfig(
       listen: values.webhook_listen,
       secret: environment['RUNSHEET_WEBHOOK_SECRET'] || undefined,
       secretFile: values.webhook_secret_file,
+    },
+    payload: {
+      keys: environment['RUNSHEET_PAYLOAD_KEY'] || undefined,
+      keysFile: values.payload_key_file,
+      plain: values.payload_plain ?? 'refuse',
     },
     taskQueue: values.task_queue,
     serviceToken: environment['RUNSHEET_SERVICE_TOKEN'] || undefined,

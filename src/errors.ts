@@ -1,6 +1,9 @@
 // Every error a user can meet, as one table: its code, the exit code of the command, what is wrong and what helps.
 // Places throw `problem(code, facts)`; words are composed here and nowhere else.
 
+import { EXIT } from './exit.ts';
+
+export { EXIT } from './exit.ts';
 export { nearest } from './nearest.ts';
 export { reasonOf } from './reason.ts';
 
@@ -14,21 +17,6 @@ export type Place = {
   /** The offending line as it stands in the file. */
   readonly excerpt?: string;
 };
-
-/** Exit codes of the command line, as in `runsheet --help`. */
-export const EXIT = {
-  ok: 0,
-  unexpected: 1,
-  usage: 2,
-  someRowsFailed: 3,
-  doesNotHold: 3,
-  notAuthenticated: 4,
-  inputRefused: 5,
-  unreachable: 6,
-  waitedTooLong: 7,
-  paused: 8,
-  interrupted: 130,
-} as const;
 
 type Entry<F> = { readonly exit: number; what(facts: F): string; hint(facts: F): string | undefined };
 
@@ -187,6 +175,32 @@ const catalogue = {
     unreachable,
     (f) => `the embedded servers did not start: ${f.what}`,
     (f) => `their words are in ${f.log}; runsheet doctor checks each part`,
+  ),
+  E407: entry<{ id: string; owner: string; known: readonly string[] }>(
+    notAuthenticated,
+    (f) =>
+      `what Temporal has of ${f.owner || 'a batch'} is encrypted with the key ${f.id}, ${f.known.length > 0 ? `and only ${list(f.known)} is set here` : 'and no key is set here'}`,
+    () =>
+      'add that key to RUNSHEET_PAYLOAD_KEY or the file of RUNSHEET_PAYLOAD_KEY_FILE; no row fails meanwhile',
+  ),
+  E408: entry<{ owner: string }>(
+    notAuthenticated,
+    (f) =>
+      `what Temporal has of ${f.owner || 'a batch'} is not encrypted, and the settings ask for encryption`,
+    () =>
+      'RUNSHEET_PAYLOAD_PLAIN=read also reads batches that were begun without; else somebody else wrote it',
+  ),
+  E409: entry<{ owner: string; why: string }>(
+    notAuthenticated,
+    (f) => `what Temporal has of ${f.owner || 'a batch'} is not what was written: ${f.why}`,
+    () => 'somebody with access to the Temporal namespace changed it; nothing of it is believed',
+  ),
+  E410: entry<{ address: string; workers: readonly string[]; own: string }>(
+    unreachable,
+    (f) =>
+      `at ${f.address} there are workers whose payload keys do not fit ours (${f.own}): ${list(f.workers)}`,
+    () =>
+      'give them and this command the same RUNSHEET_PAYLOAD_KEY or RUNSHEET_PAYLOAD_KEY_FILE and start them again',
   ),
   E501: entry<{ batch: string; reason: string }>(
     paused,
