@@ -68,8 +68,8 @@ export type Config = {
   };
   readonly taskQueue: string | undefined;
   readonly logLevel: LogLevel;
-  /** The token of the local run service, where an argument list would show it. */
-  readonly serviceToken: string | undefined;
+  /** The tokens that the local run service takes, where an argument list would show them. */
+  readonly serviceTokens: readonly string[];
   /** How much faster than life the local run service lives when `--local` starts it. */
   readonly localSpeed: number;
   /** The user's cache folder of ours. */
@@ -104,7 +104,7 @@ export function loadConfig(
       plain: values.payload_plain ?? 'refuse',
     },
     taskQueue: values.task_queue,
-    serviceToken: environment['RUNSHEET_SERVICE_TOKEN'] || undefined,
+    serviceTokens: wordsIn(environment['RUNSHEET_SERVICE_TOKEN']),
     logLevel: values.log_level ?? 'warn',
     localSpeed: values.local_speed ?? 10,
     cache: join(environment['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'runsheet'),
@@ -114,10 +114,13 @@ export function loadConfig(
 
 /** Before anything can be said of them; those in files are kept by whoever reads the file. */
 function keepSecrets(environment: Environment, { api_url, webhook_url }: Values): void {
-  for (const name of ['RUNSHEET_API_KEY', 'RUNSHEET_WEBHOOK_SECRET', 'RUNSHEET_SERVICE_TOKEN'])
-    keepSecret(environment[name] ?? '');
+  const { RUNSHEET_API_KEY, RUNSHEET_WEBHOOK_SECRET, RUNSHEET_SERVICE_TOKEN } = environment;
+  const words = [RUNSHEET_API_KEY, RUNSHEET_WEBHOOK_SECRET, ...wordsIn(RUNSHEET_SERVICE_TOKEN)];
+  for (const word of words) keepSecret(word ?? '');
   for (const address of [api_url, webhook_url]) if (address) keepSecret(new URL(address).password);
 }
+
+const wordsIn = (list: string | undefined): readonly string[] => (list ?? '').split(',').filter(Boolean);
 
 function readSettings(environment: Environment, flags: Readonly<Partial<Record<Name, string>>>): Values {
   const files = [
