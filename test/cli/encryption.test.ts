@@ -195,6 +195,7 @@ describe('encryption in an embedded stack', () => {
       folder: stage.path('batches'),
       outcome: 'succeeded',
       run: (await stage.truth())[0]?.id ?? '',
+      key: KEY,
     };
     const { leaks, files } = leaksBelow(stage.path('.runsheet'), words);
     expect(leaks).toEqual([]);
