@@ -94,8 +94,7 @@ describe('encryption', () => {
   const set = (environment: Readonly<Record<string, string>>): void => {
     stage.environment = { ...stage.environment, ...environment };
   };
-  const run = (rows = ROWS): Running =>
-    stage.start(['run', stage.sheet(rows), '-d', 'portraits', '-c', '12']);
+  const run = (rows = ROWS): Running => stage.start(['run', stage.sheet(rows), '-d', 'portraits', '-c', '4']);
   const expectAllRight = async (running: Running, rows = ROWS): Promise<void> => {
     const { code, stderr } = await running.ended;
     expect([code, stderr]).toEqual([0, expect.stringContaining(`${rows} of ${rows} rows succeeded`)]);
@@ -133,24 +132,28 @@ describe('encryption', () => {
     await expectAllRight(running, FEW_ROWS);
   });
 
-  it('that a command lacks is said with E407, and nothing of the batch is touched', async () => {
-    await stage.worker(withKey(KEY));
-    const first = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '12'], withKey(KEY));
-    await until(async () => (await stage.truth()).length >= 12, 'the batch is under way');
-    // Without any worker that reads plain payloads the workers are what does not fit.
+  it('that nobody has any more is said with E407, and a worker without it leaves the batch as it is', async () => {
+    const run60 = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '4'];
+    const fitting = await stage.worker(withKey(KEY));
+    const first = stage.start(run60, withKey(KEY));
+    await until(async () => (await stage.truth()).length >= 8, 'the batch is under way');
+    // All workers that there are have another key than the command.
     expect((await stage.run(['status'])).stderr).toContain('error[E410]');
-    await stage.worker();
-    for (const words of [['status'], ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '12']]) {
+    await fitting.kill('SIGKILL');
+    const keyless = await stage.worker();
+    for (const words of [['status'], run60]) {
       const { code, stderr } = await stage.run(words);
       expect([code, stderr]).toEqual([4, expect.stringContaining('error[E407]')]);
     }
+    await keyless.kill('SIGKILL');
+    await stage.worker(withKey(KEY));
     await expectAllRight(first);
   });
 
   it('can be switched on under a running batch: refused with E408 until plain payloads may be read, then it ends right', async () => {
     const before = await stage.worker();
     const first = run();
-    await until(async () => (await stage.truth()).length >= 12, 'the batch is under way');
+    await until(async () => (await stage.truth()).length >= 8, 'the batch is under way');
     await first.kill('SIGINT');
     await before.kill('SIGKILL');
 
@@ -166,11 +169,21 @@ describe('encryption', () => {
     await expectAllRight(run());
   });
 
+  it('carries updates and what they answer: cancel ends the batch with what ran', async () => {
+    set(withKey(KEY));
+    await stage.worker();
+    const running = run();
+    await until(async () => (await stage.truth()).length >= 8, 'the batch is under way');
+    const cancelled = await stage.run(['cancel', nameOf(stage), '--running']);
+    expect([cancelled.code, (await running.ended).code]).toEqual([0, 3]);
+    expect(stage.results().map(({ outcome }) => outcome)).toContain('cancelled');
+  });
+
   it('changes its key under a running batch', async () => {
     set(withKey(OTHER));
     const before = await stage.worker();
     const first = run();
-    await until(async () => (await stage.truth()).length >= 12, 'the batch is under way');
+    await until(async () => (await stage.truth()).length >= 8, 'the batch is under way');
     await first.kill('SIGINT');
     await before.kill('SIGKILL');
     set(withKey(`${KEY},${OTHER}`));
@@ -186,8 +199,8 @@ describe('encryption in an embedded stack', () => {
 
   it('works alike, and a command of another key that joins is told so', async () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
-    const running = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits'], withKey(KEY));
-    await until(async () => (await stage.truth()).length >= 12, 'the batch is under way');
+    const running = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '4'], withKey(KEY));
+    await until(async () => (await stage.truth()).length >= 8, 'the batch is under way');
     const other = await stage.run(['status'], withKey(OTHER));
     expect([other.code, other.stderr]).toEqual([6, expect.stringContaining('error[E410]')]);
     expect((await running.ended).code).toBe(0);
