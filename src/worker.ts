@@ -1,15 +1,10 @@
 // The composition root of a worker: two Temporal workers (what sends, and all other work), the webhook receiver, and the
 // hands that the activities are given.
 
-import {
-  DefaultLogger,
-  Runtime,
-  Worker,
-  type NativeConnection,
-  type WorkerOptions,
-} from '@temporalio/worker';
+import { DefaultLogger, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createSenders, createWork } from '../activities/index.ts';
+import { OwnCompletion } from '../activities/completion.ts';
 import type { BatchPlace, Hands, OpenBatch } from '../activities/hands.ts';
 import { TASK_QUEUE, workQueueOf } from './batch/ids.ts';
 import type { End, Seen } from './batch/messages.ts';
@@ -26,6 +21,9 @@ import { batchLine, openBatches, type BatchLine, type Known } from './temporal/b
 import { workflowBundle } from './temporal/bundle.ts';
 import { connectWorker, type TemporalAddress } from './temporal/connect.ts';
 import { noteLate } from './results/late.ts';
+import { clientConverter, workerConverter } from './temporal/encryption/converter.ts';
+import { identityWith } from './temporal/encryption/fleet.ts';
+import { payloadKeys, type PayloadKeys } from './temporal/encryption/keys.ts';
 import { Outbox } from './webhook/outbox.ts';
 import { openReceiver, type Receiver } from './webhook/receiver.ts';
 import { webhookSecret } from './webhook/secret.ts';
@@ -65,9 +63,12 @@ const WORKFLOWS_CACHED = 100;
 
 export async function startWorker(order: WorkerOrder): Promise<RunningWorker> {
   const { config, log, parts } = order;
+  const { namespace } = order.temporal;
   const queue = config.taskQueue ?? TASK_QUEUE;
   quietCore(log);
-  const { connection, client } = await connectWorker(order.temporal, order.patienceMs);
+  const keys = payloadKeys(config);
+  const dataConverter = clientConverter(keys);
+  const { connection, client } = await connectWorker(order.temporal, order.patienceMs, dataConverter);
   const batches = batchLine(client);
   const { find } = openBatches(client, queue);
   const places = openPlaces(openServices(config, openTransport(CONNECTIONS)), find);
@@ -78,7 +79,7 @@ export async function startWorker(order: WorkerOrder): Promise<RunningWorker> {
   const hands: Hands = {
     open: places.open,
     readRows: cachePages(PAGES_KEPT),
-    activities: client.activity,
+    activities: new OwnCompletion({ connection, namespace, dataConverter }),
     batches,
     ride: (batch) => ends.ride(batch),
     download: downloads(openTransport(CONNECTIONS, 'files')),
@@ -87,7 +88,9 @@ export async function startWorker(order: WorkerOrder): Promise<RunningWorker> {
     log,
   };
   const workers =
-    parts === 'receiver-only' ? [] : await createWorkers(hands, connection, order.temporal.namespace, queue);
+    parts === 'receiver-only'
+      ? []
+      : await createWorkers(hands, queue, { connection, namespace, ...speech(keys) });
   const running = workers.map((worker) => worker.run());
   return {
     receiver: receiver && { url: hands.webhooks.receiver() ?? receiver.url, port: receiver.port },
@@ -106,9 +109,11 @@ export async function startWorker(order: WorkerOrder): Promise<RunningWorker> {
 /** The core's own lines go into our log; signals are the command line's business. */
 function quietCore(log: Logger): void {
   const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
-    if (level === 'ERROR') log.error(meta ?? {}, message);
+    // A task that could not be begun is logged whole by the SDK, with its payloads.
+    const { task: _, taskEncoded: __, ...facts } = meta ?? {};
+    if (level === 'ERROR') log.error(facts, message);
     // Half of our workers have no workflows on purpose.
-    else if (!message.startsWith('No workflows registered')) log.warn(meta ?? {}, message);
+    else if (!message.startsWith('No workflows registered')) log.warn(facts, message);
   });
   Runtime.install({
     logger,
@@ -117,13 +122,18 @@ function quietCore(log: Logger): void {
   });
 }
 
+/** What a worker reads and writes, and what it says of that. */
+const speech = (keys: PayloadKeys): Pick<WorkerOptions, 'dataConverter' | 'identity'> => ({
+  dataConverter: workerConverter(keys),
+  identity: identityWith(keys),
+});
+
 async function createWorkers(
   hands: Hands,
-  connection: NativeConnection,
-  namespace: string,
   queue: string,
+  at: Pick<WorkerOptions, 'connection' | 'namespace' | 'dataConverter' | 'identity'>,
 ): Promise<readonly Worker[]> {
-  const shared: Partial<WorkerOptions> = { connection, namespace, shutdownGraceTime: SHUTDOWN_GRACE_MS };
+  const shared = { ...at, shutdownGraceTime: SHUTDOWN_GRACE_MS };
   return Promise.all([
     Worker.create({
       ...shared,

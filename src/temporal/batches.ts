@@ -8,6 +8,7 @@ import {
   type Client,
   type WorkflowExecutionStatusName,
 } from '@temporalio/client';
+import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { BatchInput, batch as batchWorkflow } from '../../workflows/batch.ts';
 import {
   cancelUpdate,
@@ -67,7 +68,8 @@ export type Known = {
 
 export type Batches = ReturnType<typeof openBatches>;
 
-export function openBatches(client: Client, taskQueue: string = TASK_QUEUE) {
+/** `encrypted`: the client encrypts, and so do the workflows that it starts. */
+export function openBatches(client: Client, taskQueue: string = TASK_QUEUE, encrypted = false) {
   const handleOf = (batch: string) => client.workflow.getHandle<typeof batchWorkflow>(workflowIdOf(batch));
 
   const find = async (batch: string): Promise<Known | undefined> => {
@@ -90,7 +92,7 @@ export function openBatches(client: Client, taskQueue: string = TASK_QUEUE) {
           workflowTaskTimeout: WORKFLOW_TASK_MS,
           args: [{ batch, folder, ...recovered }],
           // The receiver of any worker finds the folder of a batch by it.
-          memo: { folder },
+          memo: { folder, ...(encrypted ? { encrypted } : {}) },
           staticSummary: batch,
         });
         return 'started';
@@ -106,10 +108,10 @@ export function openBatches(client: Client, taskQueue: string = TASK_QUEUE) {
     /** What went wrong with the work that a batch waits for at this moment; undefined where nothing did. */
     trouble: async (batch: string): Promise<string | undefined> => {
       const { raw } = await handleOf(batch).describe();
-      return (
-        raw.pendingActivities?.find(({ lastFailure }) => isTrouble(lastFailure))?.lastFailure?.message ??
-        undefined
-      );
+      const failed = raw.pendingActivities?.find(({ lastFailure }) => isTrouble(lastFailure));
+      const { loadedDataConverter } = client.workflow.options;
+      const error = await decodeOptionalFailureToOptionalError(loadedDataConverter, failed?.lastFailure);
+      return error?.message;
     },
 
     /** All batches that Temporal knows, newest first. */
