@@ -7,7 +7,8 @@ import { reasonOf } from '../src/errors.ts';
 import { partName } from '../src/batch/ids.ts';
 import type { RowEnd } from '../src/batch/messages.ts';
 import type { PastAttempt } from '../src/batch/outcome.ts';
-import { NO_TALLY, tallyOutcome, tallyUse, type Tally } from '../src/batch/tally.ts';
+import type { Tally } from '../src/batch/tally.ts';
+import { tallyOf } from '../src/results/fold.ts';
 import type { Run } from '../src/run-service/contract/run.ts';
 import type { AttemptRecord, RowRecord } from '../src/results/record.ts';
 import type { SheetRow } from '../src/sheet/pages.ts';
@@ -43,7 +44,7 @@ async function writePart(hands: Hands, order: PartOrder): Promise<Tally> {
     partName(order.part),
     records.map((record) => `${JSON.stringify(record)}\n`).join(''),
   );
-  return records.reduce(fold, NO_TALLY);
+  return tallyOf(records);
 }
 
 async function recordOf(
@@ -123,16 +124,4 @@ function usageOf(run: Run, prices: Readonly<Record<string, number>>): Partial<At
     ...(runSeconds === undefined ? {} : { run_seconds: runSeconds }),
     cost_usd: costOf(prices, gpu, { coldStart: coldStartSeconds, run: runSeconds }),
   };
-}
-
-function fold(tally: Tally, record: RowRecord): Tally {
-  return record.attempts.reduce(foldAttempt, tallyOutcome(tally, record.outcome));
-}
-
-function foldAttempt(
-  tally: Tally,
-  { gpu_used, cost_usd = 0, cold_start_seconds = 0, run_seconds = 0 }: AttemptRecord,
-): Tally {
-  if (gpu_used === undefined) return tally;
-  return tallyUse(tally, gpu_used, { runs: 1, seconds: cold_start_seconds + run_seconds, costUsd: cost_usd });
 }

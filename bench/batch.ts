@@ -1,7 +1,10 @@
 // The same work as a batch: laid out, started, waited for; timed by the service's own record of its runs.
 
 import { join } from 'node:path';
+import { loadConfig } from '../src/config.ts';
 import { connectClient, type TemporalAddress } from '../src/temporal/connect.ts';
+import { clientConverter } from '../src/temporal/encryption/converter.ts';
+import { payloadKeys } from '../src/temporal/encryption/keys.ts';
 import { openBatches } from '../src/temporal/batches.ts';
 import { withCopy } from '../src/intake/copy.ts';
 import { takeIn, type Intake } from '../src/intake/intake.ts';
@@ -34,8 +37,9 @@ export type BatchResult = {
 
 export async function runBatch(order: BatchOrder): Promise<BatchResult> {
   const intake = await makeBatch(order);
-  const { client, close } = await connectClient(order.at);
-  const batches = openBatches(client);
+  const keys = payloadKeys(loadConfig());
+  const { client, close } = await connectClient(order.at, clientConverter(keys));
+  const batches = openBatches(client, undefined, keys.keys.length > 0);
   const began = performance.now();
   await batches.start(intake);
   await batches.finished(intake.batch, new AbortController().signal);

@@ -10,6 +10,7 @@ import { problem, reasonOf } from './errors.ts';
 import type { LogLevel } from './log.ts';
 import { APIS, type Api } from './run-service/api.ts';
 import { keyFromEnvironment, keyFromFile, type ApiKey } from './run-service/key.ts';
+import { keepSecret } from './secrets.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -31,6 +32,8 @@ const SETTINGS = {
   api_key_file: { variable: 'RUNSHEET_API_KEY_FILE', schema: z.string().min(1) },
   webhook_url: { variable: 'RUNSHEET_WEBHOOK_URL', schema: url },
   webhook_listen: { variable: 'RUNSHEET_WEBHOOK_LISTEN', schema: listenAddress },
+  payload_key_file: { variable: 'RUNSHEET_PAYLOAD_KEY_FILE', schema: z.string().min(1) },
+  payload_plain: { variable: 'RUNSHEET_PAYLOAD_PLAIN', schema: z.enum(['refuse', 'read']) },
   webhook_secret_file: { variable: 'RUNSHEET_WEBHOOK_SECRET_FILE', schema: z.string().min(1) },
   task_queue: { variable: 'RUNSHEET_TASK_QUEUE', schema: z.string().min(1) },
   log_level: { variable: 'RUNSHEET_LOG_LEVEL', schema: z.enum(['debug', 'info', 'warn', 'error', 'silent']) },
@@ -56,10 +59,17 @@ export type Config = {
     readonly secret: string | undefined;
     readonly secretFile: string | undefined;
   };
+  /** What encrypts all that Temporal is given. */
+  readonly payload: {
+    readonly keys: string | undefined;
+    readonly keysFile: string | undefined;
+    /** Whether plain payloads are read where there is a key. */
+    readonly plain: 'refuse' | 'read';
+  };
   readonly taskQueue: string | undefined;
   readonly logLevel: LogLevel;
-  /** The token of the local run service, where an argument list would show it. */
-  readonly serviceToken: string | undefined;
+  /** The tokens that the local run service takes, where an argument list would show them. */
+  readonly serviceTokens: readonly string[];
   /** How much faster than life the local run service lives when `--local` starts it. */
   readonly localSpeed: number;
   /** The user's cache folder of ours. */
@@ -74,6 +84,7 @@ export function loadConfig(
   flags: Readonly<Partial<Record<Name, string>>> = {},
 ): Config {
   const values = readSettings(environment, flags);
+  keepSecrets(environment, values);
   const at = (path: string): string => resolve(path);
   return Object.freeze({
     home: at(values.home ?? '.runsheet'),
@@ -87,14 +98,29 @@ export function loadConfig(
       secret: environment['RUNSHEET_WEBHOOK_SECRET'] || undefined,
       secretFile: values.webhook_secret_file,
     },
+    payload: {
+      keys: environment['RUNSHEET_PAYLOAD_KEY'] || undefined,
+      keysFile: values.payload_key_file,
+      plain: values.payload_plain ?? 'refuse',
+    },
     taskQueue: values.task_queue,
-    serviceToken: environment['RUNSHEET_SERVICE_TOKEN'] || undefined,
+    serviceTokens: wordsIn(environment['RUNSHEET_SERVICE_TOKEN']),
     logLevel: values.log_level ?? 'warn',
     localSpeed: values.local_speed ?? 10,
     cache: join(environment['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'runsheet'),
     environment,
   });
 }
+
+/** Before anything can be said of them; those in files are kept by whoever reads the file. */
+function keepSecrets(environment: Environment, { api_url, webhook_url }: Values): void {
+  const { RUNSHEET_API_KEY, RUNSHEET_WEBHOOK_SECRET, RUNSHEET_SERVICE_TOKEN } = environment;
+  const words = [RUNSHEET_API_KEY, RUNSHEET_WEBHOOK_SECRET, ...wordsIn(RUNSHEET_SERVICE_TOKEN)];
+  for (const word of words) keepSecret(word ?? '');
+  for (const address of [api_url, webhook_url]) if (address) keepSecret(new URL(address).password);
+}
+
+const wordsIn = (list: string | undefined): readonly string[] => (list ?? '').split(',').filter(Boolean);
 
 function readSettings(environment: Environment, flags: Readonly<Partial<Record<Name, string>>>): Values {
   const files = [

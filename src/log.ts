@@ -1,10 +1,13 @@
 // Logs are for operators: one JSON line an event, never a body, a key or a whole webhook address.
 
 import { pino, type Logger } from 'pino';
+import { withoutSecrets } from './secrets.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** Writes to standard error, because standard output belongs to data. */
+/** Writes to standard error, because standard output belongs to data. No line carries a kept secret, wherever it stood. */
 export function openLog(level: LogLevel, name: string): Logger {
-  return pino({ level, name, base: { name, pid: process.pid } }, pino.destination({ fd: 2, sync: true }));
+  const base = { name, pid: process.pid };
+  const hooks = { streamWrite: withoutSecrets };
+  return pino({ level, name, base, hooks }, pino.destination({ fd: 2, sync: true }));
 }

@@ -1,15 +1,10 @@
 // The composition root of a worker: two Temporal workers (what sends, and all other work), the webhook receiver, and the
 // hands that the activities are given.
 
-import {
-  DefaultLogger,
-  Runtime,
-  Worker,
-  type NativeConnection,
-  type WorkerOptions,
-} from '@temporalio/worker';
+import { DefaultLogger, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createSenders, createWork } from '../activities/index.ts';
+import { OwnCompletion } from '../activities/completion.ts';
 import type { BatchPlace, Hands, OpenBatch } from '../activities/hands.ts';
 import { TASK_QUEUE, workQueueOf } from './batch/ids.ts';
 import type { End, Seen } from './batch/messages.ts';
@@ -25,6 +20,10 @@ import type { Store } from './store/store.ts';
 import { batchLine, openBatches, type BatchLine, type Known } from './temporal/batches.ts';
 import { workflowBundle } from './temporal/bundle.ts';
 import { connectWorker, type TemporalAddress } from './temporal/connect.ts';
+import { noteLate } from './results/late.ts';
+import { clientConverter, workerConverter } from './temporal/encryption/converter.ts';
+import { identityWith } from './temporal/encryption/fleet.ts';
+import { payloadKeys, type PayloadKeys } from './temporal/encryption/keys.ts';
 import { Outbox } from './webhook/outbox.ts';
 import { openReceiver, type Receiver } from './webhook/receiver.ts';
 import { webhookSecret } from './webhook/secret.ts';
@@ -64,9 +63,12 @@ const WORKFLOWS_CACHED = 100;
 
 export async function startWorker(order: WorkerOrder): Promise<RunningWorker> {
   const { config, log, parts } = order;
+  const { namespace } = order.temporal;
   const queue = config.taskQueue ?? TASK_QUEUE;
   quietCore(log);
-  const { connection, client } = await connectWorker(order.temporal, order.patienceMs);
+  const keys = payloadKeys(config);
+  const dataConverter = clientConverter(keys);
+  const { connection, client } = await connectWorker(order.temporal, order.patienceMs, dataConverter);
   const batches = batchLine(client);
   const { find } = openBatches(client, queue);
   const places = openPlaces(openServices(config, openTransport(CONNECTIONS)), find);
@@ -77,7 +79,7 @@ export async function startWorker(order: WorkerOrder): Promise<RunningWorker> {
   const hands: Hands = {
     open: places.open,
     readRows: cachePages(PAGES_KEPT),
-    activities: client.activity,
+    activities: new OwnCompletion({ connection, namespace, dataConverter }),
     batches,
     ride: (batch) => ends.ride(batch),
     download: downloads(openTransport(CONNECTIONS, 'files')),
@@ -86,7 +88,9 @@ export async function startWorker(order: WorkerOrder): Promise<RunningWorker> {
     log,
   };
   const workers =
-    parts === 'receiver-only' ? [] : await createWorkers(hands, connection, order.temporal.namespace, queue);
+    parts === 'receiver-only'
+      ? []
+      : await createWorkers(hands, queue, { connection, namespace, ...speech(keys) });
   const running = workers.map((worker) => worker.run());
   return {
     receiver: receiver && { url: hands.webhooks.receiver() ?? receiver.url, port: receiver.port },
@@ -105,9 +109,11 @@ export async function startWorker(order: WorkerOrder): Promise<RunningWorker> {
 /** The core's own lines go into our log; signals are the command line's business. */
 function quietCore(log: Logger): void {
   const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
-    if (level === 'ERROR') log.error(meta ?? {}, message);
+    // A task that could not be begun is logged whole by the SDK, with its payloads.
+    const { task: _, taskEncoded: __, ...facts } = meta ?? {};
+    if (level === 'ERROR') log.error(facts, message);
     // Half of our workers have no workflows on purpose.
-    else if (!message.startsWith('No workflows registered')) log.warn(meta ?? {}, message);
+    else if (!message.startsWith('No workflows registered')) log.warn(facts, message);
   });
   Runtime.install({
     logger,
@@ -116,13 +122,18 @@ function quietCore(log: Logger): void {
   });
 }
 
+/** What a worker reads and writes, and what it says of that. */
+const speech = (keys: PayloadKeys): Pick<WorkerOptions, 'dataConverter' | 'identity'> => ({
+  dataConverter: workerConverter(keys),
+  identity: identityWith(keys),
+});
+
 async function createWorkers(
   hands: Hands,
-  connection: NativeConnection,
-  namespace: string,
   queue: string,
+  at: Pick<WorkerOptions, 'connection' | 'namespace' | 'dataConverter' | 'identity'>,
 ): Promise<readonly Worker[]> {
-  const shared: Partial<WorkerOptions> = { connection, namespace, shutdownGraceTime: SHUTDOWN_GRACE_MS };
+  const shared = { ...at, shutdownGraceTime: SHUTDOWN_GRACE_MS };
   return Promise.all([
     Worker.create({
       ...shared,
@@ -179,6 +190,21 @@ async function readPlace(folder: string): Promise<{ readonly file: BatchFile; re
 
 const ENDS_PER_SIGNAL = 500;
 
+/** Notes runs that end when their batch is done, one after the other. */
+function lateTeller(places: Places, log: Logger): (batch: string, end: End) => Promise<void> {
+  let last: Promise<unknown> = Promise.resolve();
+  return async (batch, end) => {
+    const before = last;
+    const noting = before.then(async () => {
+      const store = (await places.find(batch))?.store;
+      if (store !== undefined && (await noteLate(store, end)))
+        log.warn({ batch, row: end.row, run: end.runId }, 'a run ended after its batch: late.jsonl names it');
+    });
+    last = noting.catch(() => undefined);
+    await noting;
+  };
+}
+
 async function listen(
   { config, receiverPort, log }: WorkerOrder,
   batches: BatchLine,
@@ -186,10 +212,15 @@ async function listen(
   ends: Outbox<End>,
 ): Promise<Receiver> {
   const seen = new Outbox<Seen>((batch, news) => batches.tellSeen(batch, news), ENDS_PER_SIGNAL);
+  const tellLate = lateTeller(places, log);
   const hands = {
     secret: webhookSecret(config),
     getRun: async (batch: string, runId: string) => (await places.find(batch))?.service.getRun(runId),
-    tellEnd: (batch: string, end: End) => ends.deliver(batch, end),
+    tellEnd: async (batch: string, end: End) => {
+      const delivered = await ends.deliver(batch, end);
+      if (delivered === 'gone') await tellLate(batch, end);
+      return delivered;
+    },
     tellSeen: (batch: string, one: Seen) => seen.deliver(batch, one),
     log,
   };

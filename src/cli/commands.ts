@@ -148,6 +148,7 @@ const onBatches = {
           optional: true,
           brief: 'what becomes of attempts that nobody knows of',
         },
+        recover: boolean('rebuild a batch that Temporal has forgotten'),
         out,
         output,
       },

@@ -2,6 +2,7 @@
 
 import type { CommandContext } from '@stricli/core';
 import type { Readable } from 'node:stream';
+import { withoutSecrets } from '../secrets.ts';
 import { errorJson, errorText, paintFor, type Paint } from './words.ts';
 
 export type Output = 'text' | 'json' | 'jsonl' | 'csv';
@@ -18,7 +19,7 @@ export type Voice = {
   /** A line of data. */
   data(text: string): void;
   json(value: unknown): void;
-  /** A line for people; silent with -q. */
+  /** A line for people, without any secret; silent with -q. */
   say(words: string): void;
   /** Text for people exactly as it is. */
   raw(text: string): void;
@@ -31,14 +32,15 @@ export function voiceOf({ process }: Context, { quiet = false } = {}): Voice {
     stdin: process.stdin,
     data: (text) => void process.stdout.write(`${text}\n`),
     json: (value) => void process.stdout.write(`${JSON.stringify(value, undefined, 2)}\n`),
-    say: (words) => void (quiet || process.stderr.write(`${words}\n`)),
-    raw: (text) => void (quiet || process.stderr.write(text)),
+    say: (words) => void (quiet || process.stderr.write(`${withoutSecrets(words)}\n`)),
+    raw: (text) => void (quiet || process.stderr.write(withoutSecrets(text))),
   };
 }
 
 /** Says what went wrong where it belongs; the code is the exit code. */
 export function sayError(context: Context, error: unknown, output: Output | undefined): void {
   const { process } = context;
-  if (output === 'json' || output === 'jsonl') process.stdout.write(`${JSON.stringify(errorJson(error))}\n`);
-  else process.stderr.write(`\n${errorText(error, paintFor(process.stderr))}`);
+  if (output === 'json' || output === 'jsonl')
+    process.stdout.write(`${withoutSecrets(JSON.stringify(errorJson(error)))}\n`);
+  else process.stderr.write(withoutSecrets(`\n${errorText(error, paintFor(process.stderr))}`));
 }

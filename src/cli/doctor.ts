@@ -7,7 +7,9 @@ import type { Api } from '../run-service/api.ts';
 import { lastFour } from '../run-service/key.ts';
 import { openServices } from '../run-service/services.ts';
 import { openTransport } from '../run-service/transport.ts';
-import { connectClient, temporalFrom } from '../temporal/connect.ts';
+import { connectClient, temporalFrom, type TemporalAddress } from '../temporal/connect.ts';
+import { lookAtFleet, refuseStrangers } from '../temporal/encryption/fleet.ts';
+import { payloadKeys, type PayloadKeys } from '../temporal/encryption/keys.ts';
 import { temporalBinary } from '../temporal/embedded/binary.ts';
 import { livingRecord } from '../temporal/embedded/record.ts';
 import { TASK_QUEUE } from '../batch/ids.ts';
@@ -30,6 +32,7 @@ export default async function doctor(
   const checks: readonly (readonly [part: string, look: () => Promise<string>])[] = [
     ['node', async () => process.versions.node],
     ['temporal', () => temporalWords(config, (words) => voice.say(words))],
+    ['encryption', () => encryptionWords(config)],
     ['run service', () => serviceWords(config)],
     ['webhooks', async () => webhookWords(config)],
     ['folders', async () => `batches in ${config.out}, state in ${config.home}`],
@@ -71,6 +74,28 @@ async function temporalWords(config: Config, say: (words: string) => void): Prom
     });
     if ((pollers ?? []).length === 0) throw problem('E403', { taskQueue: queue, address: cluster.address });
     return `${cluster.address} (${cluster.from}), namespace ${cluster.namespace}, ${pollers?.length} worker(s) on ${queue}`;
+  } finally {
+    await close();
+  }
+}
+
+/** Every worker must fit, for each may be given any step. */
+async function encryptionWords(config: Config): Promise<string> {
+  const keys = payloadKeys(config);
+  const living = livingRecord(config.home)?.temporal;
+  const at =
+    temporalFrom(config.environment) ?? (living && { ...living, from: 'the embedded server', options: {} });
+  if (at !== undefined) await refuseOtherKeys(at, config.taskQueue ?? TASK_QUEUE, keys);
+  const [first, ...others] = keys.keys;
+  if (first === undefined) return 'off: Temporal holds inputs of steps, run ids and reasons as plain text';
+  const more = others.length > 0 ? `, ${others.map(({ id }) => id).join(', ')} read as well` : '';
+  return `with the key ${first.id}${more}; what is plain is ${keys.readsPlain ? 'read' : 'refused'}`;
+}
+
+async function refuseOtherKeys(at: TemporalAddress, queue: string, keys: PayloadKeys): Promise<void> {
+  const { client, close } = await connectClient(at);
+  try {
+    refuseStrangers(await lookAtFleet(client, at, queue, keys), at, keys, 'any');
   } finally {
     await close();
   }

@@ -1,15 +1,20 @@
 // resume: lets a paused batch go on, with the user's word on attempts that nobody knows of where that is what it waits for.
 
+import { recover } from '../account/recovery.ts';
 import { EXIT } from '../errors.ts';
-import { findBatch } from './batch-name.ts';
-import { voiceOf, type Context } from './context.ts';
+import { openServices } from '../run-service/services.ts';
+import { openTransport } from '../run-service/transport.ts';
+import { findBatch, type FoundBatch } from './batch-name.ts';
+import { voiceOf, type Context, type Voice } from './context.ts';
 import { begin, summaryOfDone } from './begin.ts';
 import { follow } from './follow.ts';
 import { configOf } from './order.ts';
-import { withSession } from './session.ts';
+import { withSession, type Session } from './session.ts';
+import { count } from './words.ts';
 
 type Flags = {
   readonly uncertain?: 'unknown' | 'fail' | 'resubmit';
+  readonly recover: boolean;
   readonly out?: string;
   readonly output: 'text' | 'json';
 };
@@ -22,6 +27,8 @@ export default async function resume(this: Context, flags: Flags, name: string |
     return EXIT.ok;
   }
   return withSession(flags, found, voice, async (session) => {
+    if (flags.recover && (await session.batches.find(found.batch)) === undefined)
+      await startAgain(session, found, voice);
     await begin(session, found);
     const view = await session.batches.resume(found.batch, flags.uncertain);
     voice.say(`${found.batch} goes on`);
@@ -31,4 +38,15 @@ export default async function resume(this: Context, flags: Flags, name: string |
     }
     return follow({ session, found, voice, process: this.process, output: flags.output });
   });
+}
+
+/** R20: the batch as its parts and the service's lists show it. */
+async function startAgain(session: Session, found: FoundBatch, voice: Voice): Promise<void> {
+  const { batch, folder, file } = found;
+  const service = openServices(configOf({}), openTransport(4)).at(file.service);
+  const { carried, done, waiting, again } = await recover(found, service, Date.now());
+  await session.batches.start({ batch, folder }, { carried, startedAt: Date.parse(file.createdAt) });
+  voice.say(
+    `${batch} is rebuilt: ${count(done)} rows are done, ${count(waiting)} have their run, ${count(again)} are sent again`,
+  );
 }

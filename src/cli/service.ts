@@ -36,7 +36,10 @@ export default async function service(this: Context, flags: Flags): Promise<numb
   const config = configOf({});
   const log = openLog(config.logLevel, 'service');
   const broken = Promise.withResolvers<never>();
-  const tokens = flags.token ?? [config.serviceToken ?? randomBytes(16).toString('hex')];
+  // Those of the environment are the caller's own; the others may be said.
+  const drawn = config.serviceTokens.length > 0 ? [] : [randomBytes(16).toString('hex')];
+  const said = flags.token ?? drawn;
+  const tokens = [...said, ...config.serviceTokens];
   const running = await startLocalService({
     port: flags.port,
     tokens,
@@ -61,8 +64,8 @@ export default async function service(this: Context, flags: Flags): Promise<numb
     const interrupts = hearInterrupts(this.process);
     const base = flags.only === 'v1' ? running.legacyBase : running.base;
     const api = flags.only === 'v1' ? ' RUNSHEET_API=v1' : '';
-    if (flags.output === 'json') voice.json({ base, tokens });
-    else voice.data(`RUNSHEET_API_URL=${base}${api} RUNSHEET_API_KEY=${tokens[0] ?? ''}`);
+    if (flags.output === 'json') voice.json({ base, tokens: said });
+    else voice.data(`RUNSHEET_API_URL=${base}${api}${said[0] ? ` RUNSHEET_API_KEY=${said[0]}` : ''}`);
     voice.say(`the local run service listens at ${running.url}; Ctrl-C ends it`);
     await Promise.race([interrupts.first, broken.promise]);
     interrupts.close();

@@ -4,6 +4,10 @@ import type { Config } from '../config.ts';
 import { problem } from '../errors.ts';
 import { connectClient, temporalFrom, type TemporalAddress } from '../temporal/connect.ts';
 import { openBatches, type Batches } from '../temporal/batches.ts';
+import { TASK_QUEUE } from '../batch/ids.ts';
+import { clientConverter } from '../temporal/encryption/converter.ts';
+import { lookAtFleet, refuseStrangers } from '../temporal/encryption/fleet.ts';
+import { payloadKeys } from '../temporal/encryption/keys.ts';
 import { followLivingStack, followStack, type Follower } from '../temporal/embedded/follower.ts';
 import { LOCAL } from '../run-service/local.ts';
 import type { FoundBatch } from './batch-name.ts';
@@ -48,12 +52,15 @@ async function sessionWith(
   at: TemporalAddress,
   stack: Follower | undefined,
 ): Promise<Session> {
-  const { client } = await connectClient(at);
+  const keys = payloadKeys(config);
+  const { client } = await connectClient(at, clientConverter(keys));
+  const queue = config.taskQueue ?? TASK_QUEUE;
+  refuseStrangers(await lookAtFleet(client, at, queue, keys), at, keys, 'all');
   let closing: Promise<void> | undefined;
   // The connection ends with the process: closing it under a call that is being retried would throw from a timer.
   const letGo = async (told?: (onWire: number) => void): Promise<void> => stack?.leave(told);
   return {
-    batches: openBatches(client, config.taskQueue),
+    batches: openBatches(client, queue, keys.keys.length > 0),
     stack,
     close: (told) => (closing ??= letGo(told)),
   };

@@ -3,6 +3,7 @@
 import type { PostFacts } from '../batch/classify.ts';
 import { errorSchema, queueAnswerSchema, type ValidationProblem } from './contract/queue.ts';
 import { v1ErrorSchema } from './contract/v1.ts';
+import { withoutSecrets } from '../secrets.ts';
 
 export type RawAnswer = {
   readonly status: number;
@@ -60,9 +61,10 @@ export function jsonOf(text: string): unknown {
   }
 }
 
-// Control characters could drive the terminal that shows them.
+// Control characters could drive the terminal that shows them, and a service that fails may quote what it was sent. What
+// is cut is cut last: half a secret is in nobody's list.
 const oneLine = (text: string): string =>
-  text
+  withoutSecrets(text)
     .replaceAll(/[\p{Cc}\s]+/gu, ' ')
     .trim()
     .slice(0, WORDS_MAX);

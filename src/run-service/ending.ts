@@ -2,6 +2,7 @@
 
 import type { Outcome } from '../batch/outcome.ts';
 import { isTerminal, type Run } from './contract/run.ts';
+import { withoutSecrets } from '../secrets.ts';
 
 export type Standing =
   | { readonly kind: 'open' }
@@ -26,7 +27,7 @@ export function standingOf(run: Pick<Run, 'status' | 'endedAtMs' | 'liveStatus'>
 
 // The record carries no reason; how far the run had come is all that it tells.
 const failedAt = (liveStatus: string | undefined): string =>
-  liveStatus ? `the run failed at: ${liveStatus}` : 'the run failed';
+  liveStatus ? `the run failed at: ${withoutSecrets(liveStatus)}` : 'the run failed';
 
 /** How long a run may wait for a machine, and how long it may show nothing new once it has one, in milliseconds. */
 export type Deadlines = { readonly queueMs: number; readonly runMs: number };

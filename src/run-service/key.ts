@@ -2,6 +2,7 @@
 // reaches running workers without a restart.
 
 import { readFileSync } from 'node:fs';
+import { keepSecret } from '../secrets.ts';
 
 export interface ApiKey {
   /** The key as last read. */
@@ -13,14 +14,14 @@ export interface ApiKey {
 }
 
 export const keyFromEnvironment = (value: string, variable: string): ApiKey => ({
-  value,
+  value: keepSecret(value),
   from: variable,
   refresh: () => false,
 });
 
 /** Throws where the file cannot be read. */
 export function keyFromFile(path: string, variable: string): ApiKey {
-  const read = (): string => readFileSync(path, 'utf8').trim();
+  const read = (): string => keepSecret(readFileSync(path, 'utf8').trim());
   let value = read();
   return {
     get value() {

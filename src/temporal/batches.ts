@@ -8,7 +8,8 @@ import {
   type Client,
   type WorkflowExecutionStatusName,
 } from '@temporalio/client';
-import type { batch as batchWorkflow } from '../../workflows/batch.ts';
+import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import type { BatchInput, batch as batchWorkflow } from '../../workflows/batch.ts';
 import {
   cancelUpdate,
   resumeUpdate,
@@ -50,6 +51,9 @@ async function bounded<T>(client: Client, ask: () => Promise<T>, withinMs = ASK_
 
 export type BatchPlace = { readonly batch: string; readonly folder: string };
 
+/** Where a batch begins that was rebuilt from what remained of it. */
+export type Recovery = Required<Pick<BatchInput, 'carried' | 'startedAt'>>;
+
 /** `running` and `closed`: Temporal knew it before. */
 export type Started = 'started' | 'running' | 'closed';
 
@@ -64,7 +68,8 @@ export type Known = {
 
 export type Batches = ReturnType<typeof openBatches>;
 
-export function openBatches(client: Client, taskQueue: string = TASK_QUEUE) {
+/** `encrypted`: the client encrypts, and so do the workflows that it starts. */
+export function openBatches(client: Client, taskQueue: string = TASK_QUEUE, encrypted = false) {
   const handleOf = (batch: string) => client.workflow.getHandle<typeof batchWorkflow>(workflowIdOf(batch));
 
   const find = async (batch: string): Promise<Known | undefined> => {
@@ -78,16 +83,16 @@ export function openBatches(client: Client, taskQueue: string = TASK_QUEUE) {
 
   return {
     /** Starts the batch unless Temporal knows it already; a batch id is never used twice. */
-    start: async ({ batch, folder }: BatchPlace): Promise<Started> => {
+    start: async ({ batch, folder }: BatchPlace, recovered?: Recovery): Promise<Started> => {
       try {
         await client.workflow.start<typeof batchWorkflow>('batch', {
           workflowId: workflowIdOf(batch),
           workflowIdReusePolicy: 'REJECT_DUPLICATE',
           taskQueue,
           workflowTaskTimeout: WORKFLOW_TASK_MS,
-          args: [{ batch, folder }],
+          args: [{ batch, folder, ...recovered }],
           // The receiver of any worker finds the folder of a batch by it.
-          memo: { folder },
+          memo: { folder, ...(encrypted ? { encrypted } : {}) },
           staticSummary: batch,
         });
         return 'started';
@@ -103,10 +108,10 @@ export function openBatches(client: Client, taskQueue: string = TASK_QUEUE) {
     /** What went wrong with the work that a batch waits for at this moment; undefined where nothing did. */
     trouble: async (batch: string): Promise<string | undefined> => {
       const { raw } = await handleOf(batch).describe();
-      return (
-        raw.pendingActivities?.find(({ lastFailure }) => isTrouble(lastFailure))?.lastFailure?.message ??
-        undefined
-      );
+      const failed = raw.pendingActivities?.find(({ lastFailure }) => isTrouble(lastFailure));
+      const { loadedDataConverter } = client.workflow.options;
+      const error = await decodeOptionalFailureToOptionalError(loadedDataConverter, failed?.lastFailure);
+      return error?.message;
     },
 
     /** All batches that Temporal knows, newest first. */

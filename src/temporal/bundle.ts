@@ -30,6 +30,7 @@ export async function makeBundle(): Promise<string> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: ENTRY,
     workflowInterceptorModules: [workflowFile('recorded-moments')],
+    failureConverterPath: workflowFile('failures'),
     logger: quiet,
     // Without the bundler's remarks on each import and the comments of every source it is a fifth smaller.
     webpackConfigHook: (config) => ({

@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection } from '@temporalio/worker';
 import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
 import { problem, reasonOf } from '../errors.ts';
 
 /** A Temporal server as the settings name it. */
@@ -47,6 +48,7 @@ const compression = (address: string) =>
 /** A client's connection, in plain JavaScript: quick to load for a command. Throws E401, E402 for an unknown namespace. */
 export async function connectClient(
   at: TemporalAddress,
+  dataConverter: DataConverter = {},
 ): Promise<{ client: Client; close(): Promise<void> }> {
   try {
     const connection = await Connection.connect({
@@ -55,7 +57,8 @@ export async function connectClient(
       ...at.options,
     });
     await connection.workflowService.describeNamespace({ namespace: at.namespace });
-    return { client: new Client({ connection, namespace: at.namespace }), close: () => connection.close() };
+    const client = new Client({ connection, namespace: at.namespace, dataConverter });
+    return { client, close: () => connection.close() };
   } catch (error) {
     if (isGrpcServiceError(error) && error.message.startsWith('5 NOT_FOUND'))
       throw problem('E402', at, { cause: error });
@@ -67,12 +70,13 @@ export async function connectClient(
 export async function connectWorker(
   at: TemporalAddress,
   patienceMs: number,
+  dataConverter: DataConverter,
 ): Promise<{ connection: NativeConnection; client: Client }> {
   const options = { address: at.address, ...compression(at.address), ...at.options };
   for (const until = Date.now() + patienceMs; ;) {
     try {
       const connection = await NativeConnection.connect(options);
-      return { connection, client: new Client({ connection, namespace: at.namespace }) };
+      return { connection, client: new Client({ connection, namespace: at.namespace, dataConverter }) };
     } catch (error) {
       const { address, from } = at;
       if (Date.now() >= until)

@@ -131,6 +131,29 @@ describe('a batch that cannot go on', () => {
     expect((await stage.run(['verify'])).code).toBe(0);
   });
 
+  it('a run that ends after its batch is named in late.jsonl, once, and one that the batch knows is not', async () => {
+    await open();
+    await stage.worker();
+    expect((await stage.run(['run', stage.sheet(3), '-d', 'portraits'])).code).toBe(0);
+    const [known] = await stage.truth();
+    const base = stage.environment['RUNSHEET_API_URL'] ?? '';
+    const headers = {
+      authorization: `Bearer ${stage.environment['RUNSHEET_API_KEY']}`,
+      'content-type': 'application/json',
+    };
+    // The same order again, as a service would do it that woke up a day later.
+    const body = JSON.stringify({ deployment_id: known?.deploymentId, inputs: {}, webhook: known?.webhook });
+    const queued = await fetch(`${base}/run/deployment/queue`, { method: 'POST', headers, body });
+    const { run_id } = (await queued.json()) as { run_id: string };
+    const file = join(stage.batch(), 'late.jsonl');
+    await until(() => existsSync(file), 'the late run is named');
+    const end = { event_type: 'run.updated', status: 'success', run_id: known?.id, outputs: [] };
+    const again = await fetch(known?.webhook ?? '', { method: 'POST', headers, body: JSON.stringify(end) });
+    expect(again.status).toBe(200);
+    const lines = readFileSync(file, 'utf8').trim().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as { run_id: string }).run_id)).toEqual([run_id]);
+  });
+
   it('verify says what does not add up', async () => {
     await open();
     await stage.worker();

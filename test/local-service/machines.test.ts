@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createMachines, type Container, type Ticket } from '../../src/local-service/machines.ts';
 import { present } from './asking.ts';
 import { createHandClock } from './hand-clock.ts';
+import { cpuMs } from '../stage/cpu.ts';
 
 type Begun = {
   readonly number: number;
@@ -129,13 +130,13 @@ describe('machines', () => {
   it('serve a line of 100,000 runs in no time, also when every second one leaves', () => {
     const { machines, begun, wait, last } = openYard(1);
     const runs = 100_000;
-    const startedMs = performance.now();
+    const startedMs = cpuMs();
     for (let number = 1; number <= runs; number++) wait(number);
     for (let number = 2; number <= runs; number += 2)
       machines.leave({ number, deploymentId: 'd', gpu: 'A10G' });
     for (let served = 0; served < runs / 2; served++) machines.release(last().container);
     expect(begun.length).toBe(runs / 2);
-    expect(performance.now() - startedMs).toBeLessThan(3000);
+    expect(cpuMs() - startedMs).toBeLessThan(3000);
   });
 
   it('never exceed the limit, lose a run, serve one twice or let one overtake', () => {

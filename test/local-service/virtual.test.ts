@@ -9,6 +9,7 @@ import {
 } from '../../src/local-service/virtual.ts';
 import { mostAtOnce } from './at-once.ts';
 import { runListSchema } from '../../src/run-service/contract/run.ts';
+import { cpuMs } from '../stage/cpu.ts';
 
 const HOUR_MS = 3_600_000;
 const MACHINES = 10;
@@ -64,9 +65,9 @@ describe('virtual time', () => {
   it('passes two hours of 50,000 runs on ten machines in less than a minute, twice with the same ledger', async () => {
     const hashes: string[] = [];
     for (const time of ['first', 'second']) {
-      const began = performance.now();
+      const began = cpuMs();
       const service = await twoHours(1, 50_000);
-      expect((performance.now() - began) / 1_000, `seconds of the ${time}`).toBeLessThan(60);
+      expect((cpuMs() - began) / 1_000, `seconds of the ${time}`).toBeLessThan(60);
       const ledger = await ledgerOf(service);
       hashes.push(ledger.hash);
       expect(ledger.runs).toHaveLength(50_000);

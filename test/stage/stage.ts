@@ -131,11 +131,13 @@ export class Stage {
     return Object.assign(running, { base });
   }
 
-  /** A Temporal server of its own, which the commands of this stage use from now on. */
-  async temporal(): Promise<{ readonly restart: () => Promise<void>; readonly kill: () => Promise<void> }> {
+  /** A Temporal server of its own, with a memory of that name, which the commands of this stage use from now on. */
+  async temporal(
+    name = 'temporal',
+  ): Promise<{ readonly restart: () => Promise<void>; readonly kill: () => Promise<void> }> {
     const { cache, environment } = loadConfig();
     const program = await temporalBinary({ cache, environment, say: () => undefined });
-    const home = this.path('temporal');
+    const home = this.path(name);
     mkdirSync(join(home, 'logs'), { recursive: true });
     const ports = await choosePorts(home);
     const order = { program, home, namespace: 'stage', port: ports.temporal, uiPort: ports.ui };

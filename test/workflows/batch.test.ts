@@ -68,7 +68,7 @@ describe('the workflow of a batch', () => {
     Runtime.install({ logger: new DefaultLogger('ERROR') });
     await stage.temporal();
     const { TEMPORAL_ADDRESS: address = '', TEMPORAL_NAMESPACE: namespace = '' } = stage.environment;
-    const made = await connectWorker({ address, namespace, from: 'the test', options: {} }, 20_000);
+    const made = await connectWorker({ address, namespace, from: 'the test', options: {} }, 20_000, {});
     client = made.client;
     const shared = { connection: made.connection, namespace, shutdownGraceTime: '10s' };
     const workers = await Promise.all([

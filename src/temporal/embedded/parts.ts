@@ -8,6 +8,7 @@ import type { Config } from '../../config.ts';
 import { reasonOf } from '../../errors.ts';
 import { madeOnce } from '../../made-once.ts';
 import { localFile } from '../../run-service/local.ts';
+import { keepSecret } from '../../secrets.ts';
 import { temporalBinary } from './binary.ts';
 import { keepAlive, type Kept } from './child.ts';
 import type { Ports } from './ports.ts';
@@ -109,7 +110,7 @@ function keepWorker(order: PartsOrder, namespace: string): Promise<Kept<StackChi
 
 function keepService(order: PartsOrder): Promise<Kept<StackChild>> {
   const { config, ports } = order;
-  const token = madeOnce(join(config.home, 'local-service-token'));
+  const token = keepSecret(madeOnce(join(config.home, 'local-service-token')));
   const start = async (): Promise<StackChild> => {
     const service = await startChild({
       name: 'service',

@@ -1,0 +1,217 @@
+// Batches whose payloads are encrypted, as processes: with the worker killed in the middle, with workers and commands whose
+// keys do not fit, and with a batch that was begun before there was a key.
+
+import { randomBytes } from 'node:crypto';
+import proto from '@temporalio/proto';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { workflowIdOf } from '../../src/batch/ids.ts';
+import type { Run } from '../../src/run-service/contract/run.ts';
+import { connectClient } from '../../src/temporal/connect.ts';
+import { leaksBelow, leaksIn } from '../secrets/search.ts';
+import { Stage, until, type Running } from '../stage/stage.ts';
+import { expectOneRunPerRow } from '../stage/truth.ts';
+
+const KEY = randomBytes(32).toString('hex');
+const OTHER = randomBytes(32).toString('hex');
+const withKey = (key: string) => ({ RUNSHEET_PAYLOAD_KEY: key });
+const DEPLOYMENTS = JSON.stringify([
+  { name: 'portraits', concurrencyLimit: 12, coldStartSeconds: 0, runSeconds: 0.3, runSpread: 0 },
+]);
+
+/** All that Temporal keeps of a batch, byte by byte, and the number of its events. */
+async function rawHistory(stage: Stage, batch: string): Promise<{ bytes: Uint8Array; events: number }> {
+  const { TEMPORAL_ADDRESS: address = '', TEMPORAL_NAMESPACE: namespace = '' } = stage.environment;
+  const { client, close } = await connectClient({ address, namespace, from: 'the test', options: {} });
+  const parts: Uint8Array[] = [];
+  let events = 0;
+  const query = `WorkflowId = '${workflowIdOf(batch)}'`;
+  const { executions } = await client.workflowService.listWorkflowExecutions({ namespace, query });
+  for (const { execution } of executions ?? []) {
+    const history = await client.workflow
+      .getHandle(execution?.workflowId ?? '', execution?.runId ?? '')
+      .fetchHistory();
+    parts.push(proto.temporal.api.history.v1.History.encode(history).finish());
+    events += history.events?.length ?? 0;
+  }
+  await close();
+  return { bytes: Buffer.concat(parts), events };
+}
+
+const NO_API_KEY = { RUNSHEET_API_KEY: '' };
+const ROWS = 60;
+const FEW_ROWS = 12;
+
+/** A batch with trouble of every kind: a worker that has no API key, one that is killed, rows that fail. */
+async function troubledBatch(stage: Stage): Promise<readonly Run[]> {
+  const lines = Array.from(
+    { length: ROWS },
+    (_, at) => `planted prompt ${at + 1},${at % 10 === 0 ? 'fail' : ''}`,
+  );
+  const sheet = stage.write('sheet.csv', `prompt,runsheet_faults\n${lines.join('\n')}\n`);
+  const keyless = await stage.worker(NO_API_KEY);
+  const running = stage.start(['run', sheet, '-d', 'portraits', '-c', '12', '--retries', '0']);
+  await running.says(/the batch has not begun: no API key is set for http/);
+  await keyless.kill('SIGKILL');
+  const worker = await stage.worker();
+  await until(async () => (await stage.truth()).length >= 24, 'the batch is under way');
+  await worker.kill('SIGKILL');
+  await stage.worker();
+  const { code, stderr } = await running.ended;
+  expect([code, stderr]).toEqual([3, expect.stringContaining('54 of 60 rows succeeded')]);
+  const truth = await stage.truth();
+  expectOneRunPerRow(truth, ROWS);
+  const failed = stage.results().find(({ outcome }) => outcome === 'failed');
+  expect(failed?.['reason']).toMatch(/^the run failed at: /);
+  return truth;
+}
+
+/** Words of such a batch that Temporal's history shows to whoever can read them, by what they tell. */
+async function readableIn(stage: Stage, truth: readonly Run[]): Promise<readonly string[]> {
+  const { bytes, events } = await rawHistory(stage, nameOf(stage));
+  expect(events).toBeGreaterThan(30);
+  const words = {
+    prompt: 'planted prompt',
+    reason: 'run failed at',
+    error: 'no API key is set for',
+    stack: '    at ',
+    folder: stage.folder,
+  };
+  const runs = Object.fromEntries(truth.map(({ id }, at) => [`run ${at}`, id]));
+  return leaksIn(bytes, { ...words, ...runs }, 'history').map(({ secret }) => secret);
+}
+
+const nameOf = (stage: Stage): string => stage.batch().split('/').at(-1) ?? '';
+
+describe('encryption', () => {
+  let stage = new Stage();
+  beforeEach(async () => {
+    stage = new Stage();
+    await stage.temporal();
+    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+  });
+  afterEach(() => stage.close());
+
+  const set = (environment: Readonly<Record<string, string>>): void => {
+    stage.environment = { ...stage.environment, ...environment };
+  };
+  const run = (rows = ROWS): Running => stage.start(['run', stage.sheet(rows), '-d', 'portraits', '-c', '4']);
+  const expectAllRight = async (running: Running, rows = ROWS): Promise<void> => {
+    const { code, stderr } = await running.ended;
+    expect([code, stderr]).toEqual([0, expect.stringContaining(`${rows} of ${rows} rows succeeded`)]);
+    expectOneRunPerRow(await stage.truth(), rows);
+  };
+
+  it('hides prompts, run ids, reasons and errors from the history, and a killed worker is taken over all the same', async () => {
+    set(withKey(KEY));
+    expect(await readableIn(stage, await troubledBatch(stage))).toEqual([]);
+  });
+
+  it('is what hides them: without it the same search finds all but the prompts, which never pass through Temporal', async () => {
+    const readable = await readableIn(stage, await troubledBatch(stage));
+    expect(readable).toEqual(
+      expect.arrayContaining(['reason', 'error', 'stack', 'folder', 'run 0', 'run 59']),
+    );
+    expect(readable).not.toContain('prompt');
+  });
+
+  it('that a worker lacks is said by run, doctor and status with E410; beside one that has it no row fails', async () => {
+    await stage.worker();
+    set(withKey(KEY));
+    const refused = await run(FEW_ROWS).ended;
+    expect([refused.code, refused.stderr]).toEqual([6, expect.stringContaining('error[E410]')]);
+    expect(refused.stderr).toMatch(/hint: .*RUNSHEET_PAYLOAD_KEY/);
+    expect(await stage.truth()).toEqual([]);
+    expect((await stage.run(['status', '-o', 'json'])).stdout).toContain('"E410"');
+
+    // Every step may be given to either of them.
+    await stage.worker();
+    const running = run(FEW_ROWS);
+    await until(async () => (await stage.truth()).length > 0, 'the batch is under way');
+    const doctor = await stage.run(['doctor']);
+    expect([doctor.code, doctor.stdout]).toEqual([6, expect.stringMatching(/encryption +at .* reads plain/)]);
+    await expectAllRight(running, FEW_ROWS);
+  });
+
+  it('that nobody has any more is said with E407, and a worker without it leaves the batch as it is', async () => {
+    const run60 = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '4'];
+    const fitting = await stage.worker(withKey(KEY));
+    const first = stage.start(run60, withKey(KEY));
+    await until(async () => (await stage.truth()).length >= 8, 'the batch is under way');
+    // All workers that there are have another key than the command.
+    expect((await stage.run(['status'])).stderr).toContain('error[E410]');
+    await fitting.kill('SIGKILL');
+    const keyless = await stage.worker();
+    for (const words of [['status'], run60]) {
+      const { code, stderr } = await stage.run(words);
+      expect([code, stderr]).toEqual([4, expect.stringContaining('error[E407]')]);
+    }
+    await keyless.kill('SIGKILL');
+    await stage.worker(withKey(KEY));
+    await expectAllRight(first);
+  });
+
+  it('can be switched on under a running batch: refused with E408 until plain payloads may be read, then it ends right', async () => {
+    const before = await stage.worker();
+    const first = run();
+    await until(async () => (await stage.truth()).length >= 8, 'the batch is under way');
+    await first.kill('SIGINT');
+    await before.kill('SIGKILL');
+
+    set(withKey(KEY));
+    const strict = await stage.worker();
+    const refused = await run().ended;
+    expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining('error[E408]')]);
+    expect(refused.stderr).toContain('RUNSHEET_PAYLOAD_PLAIN=read');
+    await strict.kill('SIGKILL');
+
+    set({ RUNSHEET_PAYLOAD_PLAIN: 'read' });
+    await stage.worker();
+    await expectAllRight(run());
+  });
+
+  it('carries updates and what they answer: cancel ends the batch with what ran', async () => {
+    set(withKey(KEY));
+    await stage.worker();
+    const running = run();
+    await until(async () => (await stage.truth()).length >= 8, 'the batch is under way');
+    const cancelled = await stage.run(['cancel', nameOf(stage), '--running']);
+    expect([cancelled.code, (await running.ended).code]).toEqual([0, 3]);
+    expect(stage.results().map(({ outcome }) => outcome)).toContain('cancelled');
+  });
+
+  it('changes its key under a running batch', async () => {
+    set(withKey(OTHER));
+    const before = await stage.worker();
+    const first = run();
+    await until(async () => (await stage.truth()).length >= 8, 'the batch is under way');
+    await first.kill('SIGINT');
+    await before.kill('SIGKILL');
+    set(withKey(`${KEY},${OTHER}`));
+    await stage.worker();
+    await expectAllRight(run());
+    expect(stage.results().every(({ outcome }) => outcome === 'succeeded')).toBe(true);
+  });
+});
+
+describe('encryption in an embedded stack', () => {
+  const stage = new Stage();
+  afterAll(() => stage.close());
+
+  it('works alike, and a command of another key that joins is told so', async () => {
+    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+    const running = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '4'], withKey(KEY));
+    await until(async () => (await stage.truth()).length >= 8, 'the batch is under way');
+    const other = await stage.run(['status'], withKey(OTHER));
+    expect([other.code, other.stderr]).toEqual([6, expect.stringContaining('error[E410]')]);
+    expect((await running.ended).code).toBe(0);
+    const words = {
+      folder: stage.path('batches'),
+      outcome: 'succeeded',
+      run: (await stage.truth())[0]?.id ?? '',
+      key: KEY,
+    };
+    const { leaks, files } = leaksBelow(stage.path('.runsheet'), words);
+    expect(leaks).toEqual([]);
+    expect(files).toBeGreaterThan(5);
+  });
+});

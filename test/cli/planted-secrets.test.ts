@@ -1,0 +1,64 @@
+// Secrets are planted where a user gives them, a batch goes through all the trouble that there is, and then everything that
+// was written, said or shown is searched for them in every form.
+//
+// What of a webhook address is a secret: its MAC lets whoever has it say "look at this run again", and the run service keeps
+// it with the run by design. So MACs may stand in the service's own database and answers, and nowhere else; the secret that
+// makes them may stand nowhere but in its own file or variable.
+
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
+import { choosePorts } from '../../src/temporal/embedded/ports.ts';
+import { startServer } from '../../src/temporal/embedded/server.ts';
+import type { Evidence } from '../secrets/evidence.ts';
+import { FAULTS, LOST_FILES, Scene, askEverything, expectNothingFound, runBatch } from '../secrets/scene.ts';
+
+/** The stack is gone; its database is opened once more. */
+async function addEmbeddedWorkflows(home: string, evidence: Evidence): Promise<void> {
+  const { cache, environment } = loadConfig();
+  const program = await temporalBinary({ cache, environment, say: () => undefined });
+  const namespace = `runsheet-${readFileSync(join(home, 'instance'), 'utf8').slice(0, 8)}`;
+  const { temporal: port, ui: uiPort } = await choosePorts(home);
+  const { child, address } = await startServer({ program, home, namespace, port, uiPort });
+  await evidence.addWorkflows(address, namespace);
+  child.kill('SIGKILL');
+}
+
+describe('planted secrets', () => {
+  let scene = new Scene();
+  beforeEach(() => {
+    scene = new Scene();
+  });
+  afterEach(() => scene.close());
+
+  it('are nowhere after a batch on an external Temporal, with the key in a file', async () => {
+    const { stage, evidence, secrets } = scene;
+    await scene.open([...FAULTS, ...LOST_FILES]);
+    const keyFile = stage.path('keys', 'api-key');
+    mkdirSync(stage.path('keys'));
+    await stage.temporal();
+    scene.set({ RUNSHEET_API_KEY_FILE: keyFile, RUNSHEET_WEBHOOK_SECRET: secrets.webhook });
+    writeFileSync(keyFile, secrets.key);
+    const worker = scene.hear(await stage.worker(), 'worker');
+    await runBatch(scene, (key) => writeFileSync(keyFile, `${key}\n`));
+    await askEverything(scene);
+    await worker.kill('SIGTERM');
+    const { TEMPORAL_ADDRESS = '', TEMPORAL_NAMESPACE = '' } = stage.environment;
+    expect(await evidence.addWorkflows(TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE)).toBe(1);
+    await expectNothingFound(scene, secrets, [keyFile]);
+  });
+
+  it('are nowhere after a batch in an embedded stack, with the key in a variable and a webhook secret of its own', async () => {
+    const { stage, evidence, secrets } = scene;
+    await scene.open(FAULTS);
+    await runBatch(scene, (key) => scene.set({ RUNSHEET_API_KEY: key }));
+    await askEverything(scene);
+    const home = stage.path('.runsheet');
+    const secretFile = join(home, 'webhook-secret');
+    expect([statSync(home).mode & 0o777, statSync(secretFile).mode & 0o777]).toEqual([0o700, 0o600]);
+    await addEmbeddedWorkflows(home, evidence);
+    await expectNothingFound(scene, { ...secrets, webhook: readFileSync(secretFile, 'utf8') }, [secretFile]);
+  });
+});

@@ -1,0 +1,61 @@
+// Everything that a batch leaves behind and everything that is said of it, gathered in one place to be searched.
+
+import { readFileSync, readdirSync } from 'node:fs';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import proto from '@temporalio/proto';
+import { connectClient } from '../../src/temporal/connect.ts';
+import { leaksBelow, leaksIn, type Leak } from './search.ts';
+
+export class Evidence {
+  readonly #pieces = new Map<string, Uint8Array | string>();
+
+  add(name: string, piece: Uint8Array | string): void {
+    this.#pieces.set(`${this.#pieces.size} ${name}`, piece);
+  }
+
+  /** How many pieces there are whose name has these words. */
+  count(words: string): number {
+    return [...this.#pieces.keys()].filter((name) => name.includes(words)).length;
+  }
+
+  /** What every process of this machine shows of itself to all users. */
+  addProcesses(): void {
+    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+      for (const name of ['cmdline', 'comm']) {
+        try {
+          this.add(`process ${pid} ${name}`, readFileSync(`/proc/${pid}/${name}`));
+        } catch {
+          // It ended while we looked.
+        }
+      }
+    }
+  }
+
+  /** Every workflow of a namespace: its history and description, as bytes and as Temporal's own JSON; their number. */
+  async addWorkflows(address: string, namespace: string): Promise<number> {
+    const { client, close } = await connectClient({ address, namespace, from: 'the test', options: {} });
+    const { executions } = await client.workflowService.listWorkflowExecutions({ namespace });
+    for (const { execution } of executions ?? []) {
+      const handle = client.workflow.getHandle(execution?.workflowId ?? '', execution?.runId ?? '');
+      const history = await handle.fetchHistory();
+      this.add('history as bytes', proto.temporal.api.history.v1.History.encode(history).finish());
+      this.add('history as JSON', historyToJSON(history));
+      const { raw } = await handle.describe();
+      const { DescribeWorkflowExecutionResponse: description } = proto.temporal.api.workflowservice.v1;
+      this.add('description', description.encode(raw).finish());
+    }
+    await close();
+    return executions?.length ?? 0;
+  }
+
+  /** What is found in all pieces, and in the files below a folder but for those that are meant to hold a secret. */
+  search(
+    secrets: Readonly<Record<string, string>>,
+    folder: string,
+    mayHold: readonly string[],
+  ): { readonly leaks: readonly Leak[]; readonly files: number } {
+    const below = leaksBelow(folder, secrets, mayHold);
+    const said = [...this.#pieces].flatMap(([name, piece]) => leaksIn(piece, secrets, name));
+    return { leaks: [...said, ...below.leaks], files: below.files };
+  }
+}

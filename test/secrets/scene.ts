@@ -1,0 +1,184 @@
+// A batch that goes through all the trouble that there is, with secrets planted where a user gives them.
+
+import { randomBytes } from 'node:crypto';
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { readToken } from '../../src/webhook/token.ts';
+import { Stage, until, type Running } from '../stage/stage.ts';
+import { Evidence } from './evidence.ts';
+import { openQuotingGateway, type QuotingGateway } from './quoting.ts';
+
+const ROWS = 60;
+const QUOTED_EVERY = 17;
+const DEPLOYMENTS = JSON.stringify([
+  { name: 'portraits', concurrencyLimit: 10, coldStartSeconds: 0, runSeconds: 0.4 },
+]);
+export const FAULTS = ['fail=0.1', 'drop-answer=0.04', 'error-answer=0.04', 'busy=0.04', 'lose-webhook=0.1'];
+/** A file that is never there is asked for during most of a minute, which one of the batches has. */
+export const LOST_FILES = ['lose-file=0.05'];
+
+type Secrets = Readonly<Record<string, string>>;
+
+const planted = (name: string): string =>
+  `planted+${name}/with=odd&letters-${randomBytes(8).toString('hex')}`;
+
+/** A stage with a run service that takes both keys, goes wrong in every way, and stands behind a gateway that quotes. */
+export class Scene {
+  readonly stage = new Stage();
+  readonly evidence = new Evidence();
+  readonly secrets = { key: planted('key'), newKey: planted('new-key'), webhook: planted('webhook') };
+  gateway: QuotingGateway | undefined;
+  /** The run service's own base address, past the gateway. */
+  service = '';
+
+  async open(faults: readonly string[]): Promise<void> {
+    const { stage, secrets } = this;
+    const words = ['--deployments', stage.write('deployments.json', DEPLOYMENTS), '--behaviour', 'vendor'];
+    const debug = { RUNSHEET_LOG_LEVEL: 'debug' };
+    stage.environment = { ...debug, RUNSHEET_SERVICE_TOKEN: `${secrets.key},${secrets.newKey}` };
+    const service = await stage.service([...words, ...faults.flatMap((fault) => ['--fault', fault])]);
+    this.hear(service, 'service');
+    this.service = service.base;
+    this.gateway = await openQuotingGateway(service.base, QUOTED_EVERY);
+    stage.environment = { ...debug, RUNSHEET_API_URL: this.gateway.base };
+  }
+
+  set(environment: Readonly<Record<string, string>>): void {
+    this.stage.environment = { ...this.stage.environment, ...environment };
+  }
+
+  hear(running: Running, name: string): Running {
+    void running.ended.then(({ stdout, stderr }) =>
+      this.evidence.add(`said by ${name}`, `${stdout}\n${stderr}`),
+    );
+    return running;
+  }
+
+  /** A command, its words divided by single spaces. */
+  start(words: string): Running {
+    return this.hear(this.stage.start(words.split(' ')), words);
+  }
+
+  /** Resolves when the service has accepted so many runs. */
+  bought(runs: number): Promise<void> {
+    return until(async () => (await this.stage.truth(this.service)).length >= runs, `${runs} runs`);
+  }
+
+  async revoke(key: string): Promise<void> {
+    const control = new URL(`/control/tokens/${encodeURIComponent(key)}/revoke`, this.service);
+    const headers = { authorization: `Bearer ${this.secrets.newKey}` };
+    const { status } = await fetch(control, { method: 'POST', headers });
+    if (status !== 200) throw new Error(`the key was not revoked: ${status}`);
+  }
+
+  async close(): Promise<void> {
+    this.gateway?.close();
+    await this.stage.close();
+  }
+}
+
+/** Rows that the service refuses stand among the others. */
+function sheetOf({ stage }: Scene): string {
+  const lines = Array.from({ length: ROWS }, (_, at) =>
+    JSON.stringify({ prompt: `portrait ${at + 1}`, style: at % 20 === 7 ? { deep: [at] } : 'plain' }),
+  );
+  return stage.write('sheet.jsonl', `${lines.join('\n')}\n`);
+}
+
+/** Runs some rows with the first key, revokes it, and lets the batch end with the second; `give` says a key. */
+export async function runBatch(scene: Scene, give: (key: string) => void): Promise<void> {
+  const { evidence, secrets } = scene;
+  const run = `run ${sheetOf(scene)} -d portraits -c 10 --retries 0 --type style=json`;
+  give(secrets.key);
+  const first = scene.start(run);
+  await scene.bought(20);
+  evidence.addProcesses();
+  await scene.revoke(secrets.key);
+  const { code, stderr } = await first.ended;
+  expect([code, stderr]).toEqual([8, expect.stringContaining('Revoked token')]);
+  await scene.start('status -o json').ended;
+  expect((await scene.start('doctor').ended).stdout).toContain('Revoked token');
+
+  give(secrets.newKey);
+  const second = scene.start(`${run} -o json`);
+  await scene.bought(35);
+  evidence.addProcesses();
+  await scene.start('status').ended;
+  expect((await second.ended).code).toBe(3);
+}
+
+const QUESTIONS = ['list', 'status -o json', 'rows -o csv', 'rows -o jsonl', 'results', 'show NAME 1'];
+const MISTAKES = ['status nothing', 'run nowhere.csv -d portraits', 'show nothing 1 -o json'];
+const QUOTED = ['doctor', 'plan sheet.jsonl -d portraits', 'plan sheet.jsonl -d portraits -o json'];
+
+/** Everything that can be asked of a batch, and errors of all kinds, some of which would quote the key. */
+export async function askEverything(scene: Scene): Promise<void> {
+  const name = scene.stage.batch().split('/').at(-1) ?? '';
+  for (const words of QUESTIONS) expect((await scene.start(words.replace('NAME', name)).ended).code).toBe(0);
+  for (const words of MISTAKES) expect((await scene.start(words).ended).code).not.toBe(0);
+  if (scene.gateway) scene.gateway.quotesAll = true;
+  for (const words of QUOTED) {
+    const { stdout, stderr } = await scene.start(words).ended;
+    expect(`${stdout}${stderr}`).toContain('[secret]');
+  }
+}
+
+/** Fails where a secret is found anywhere but in the files that are meant to hold it, or where there was nothing to search. */
+export async function expectNothingFound(
+  scene: Scene,
+  secrets: Secrets,
+  mayHold: readonly string[],
+): Promise<void> {
+  const { stage, evidence, gateway } = scene;
+  const { leaks, files } = evidence.search(secrets, stage.folder, mayHold);
+  expect(leaks).toEqual([]);
+  expect(files).toBeGreaterThan(ROWS / 2);
+  for (const [words, least] of [
+    ['said by', 15],
+    ['process', 40],
+    ['history', 2],
+    ['description', 1],
+  ] as const)
+    expect([words, evidence.count(words) >= least]).toEqual([words, true]);
+  expect(gateway?.quoted).toBeGreaterThan(5);
+  const outcomes = stage.results().map(({ outcome }) => outcome);
+  expect(outcomes).toHaveLength(ROWS);
+  expect(outcomes).toEqual(expect.arrayContaining(['succeeded', 'failed', 'refused']));
+  await expectNoMacs(scene);
+  expectPlantedLeaksFound(scene, secrets, mayHold);
+}
+
+async function expectNoMacs({ stage, evidence, service }: Scene): Promise<void> {
+  const runs = (await stage.truth(service)).slice(0, 10);
+  const macs = new Set(runs.map(({ webhook }) => readToken(webhook)?.mac ?? ''));
+  expect(macs.size).toBe(10);
+  const own = ['service.db', 'service.db-wal', 'service.db-shm'].map((name) => stage.path(name));
+  const { leaks } = evidence.search(
+    Object.fromEntries([...macs].map((mac) => [mac, mac])),
+    stage.folder,
+    own,
+  );
+  expect(leaks).toEqual([]);
+}
+
+/** The same search finds each secret where one is planted on purpose. */
+function expectPlantedLeaksFound(
+  { stage, evidence }: Scene,
+  secrets: Secrets,
+  mayHold: readonly string[],
+): void {
+  for (const secret of Object.values(secrets)) {
+    appendFileSync(
+      join(stage.batch(), 'report.html'),
+      Buffer.from(`Basic user:${secret}`).toString('base64'),
+    );
+    evidence.add('on purpose', encodeURIComponent(secret));
+  }
+  const { leaks } = evidence.search(secrets, stage.folder, mayHold);
+  const found = leaks.map(
+    ({ secret, where }) => `${secret} ${where.endsWith('report.html') ? 'in the report' : 'said'}`,
+  );
+  const expected = Object.keys(secrets).flatMap((name) => [`${name} in the report`, `${name} said`]);
+  expect([...new Set(found)].toSorted()).toEqual(expected.toSorted());
+}

@@ -1,0 +1,214 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  ApplicationFailure,
+  defaultPayloadConverter,
+  type Payload,
+  type SerializationContext,
+} from '@temporalio/common';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import { keepSecret } from '../../src/secrets.ts';
+import { encryptionWith, workerEncryptionWith } from '../../src/temporal/encryption/codec.ts';
+import { failureConverter as encryptedFailures } from '../../src/temporal/encryption/encrypted-failures.ts';
+import { failureConverter as legibleFailures } from '../../src/temporal/encryption/failures.ts';
+import { payloadKeys, type PayloadKeys } from '../../src/temporal/encryption/keys.ts';
+import { leaksIn } from '../secrets/search.ts';
+
+const [OLD, NEW] = [randomBytes(32).toString('hex'), randomBytes(32).toString('base64')];
+const keysFrom = (key: string, more: Readonly<Record<string, string>> = {}): PayloadKeys =>
+  payloadKeys(loadConfig({ ...(key ? { RUNSHEET_PAYLOAD_KEY: key } : {}), ...more }));
+
+const of = (workflowId: string): SerializationContext => ({ type: 'workflow', namespace: 'n', workflowId });
+const OURS = of('runsheet:ours');
+const plain = (value: unknown): Payload => defaultPayloadConverter.toPayload(value);
+const valueOf = (payload: Payload | undefined): unknown =>
+  payload && defaultPayloadConverter.fromPayload(payload);
+
+async function encrypt(
+  value: unknown,
+  key = NEW,
+  context: SerializationContext | undefined = OURS,
+): Promise<Payload> {
+  const [payload] = await encryptionWith(keysFrom(key)).encode([plain(value)], context);
+  return payload ?? {};
+}
+
+const read = async (payload: Payload, keys: PayloadKeys, context: SerializationContext | undefined = OURS) =>
+  valueOf((await encryptionWith(keys).decode([payload], context))[0]);
+
+describe('an encrypted payload', () => {
+  it('comes back whatever it holds, and shows nothing of it', async () => {
+    const values = fc.array(fc.oneof(fc.jsonValue(), fc.uint8Array(), fc.constant(undefined)), {
+      maxLength: 3,
+    });
+    const codec = encryptionWith(keysFrom(NEW));
+    await fc.assert(
+      fc.asyncProperty(values, async (given) => {
+        const there = await codec.encode(given.map(plain), OURS);
+        const back = await codec.decode(there, OURS);
+        expect(back.map(valueOf)).toEqual(given.map((value) => valueOf(plain(value))));
+      }),
+    );
+    const payload = await encrypt({ prompt: 'a planted prompt' });
+    expect(
+      leaksIn(JSON.stringify(Object.values(payload.metadata ?? {}).map(String)), { prompt: 'planted' }, ''),
+    ).toEqual([]);
+    expect(leaksIn(payload.data ?? '', { prompt: 'planted' }, '')).toEqual([]);
+  });
+
+  it('is never the same twice', async () => {
+    const all = await Promise.all(Array.from({ length: 100 }, () => encrypt('the same')));
+    expect(
+      new Set(
+        all.map(({ data }) =>
+          Buffer.from(data ?? [])
+            .subarray(0, 12)
+            .toString('hex'),
+        ),
+      ).size,
+    ).toBe(100);
+  });
+
+  it('is read with any of the keys, and written with the first', async () => {
+    const both = keysFrom(`${NEW}\n${OLD}`);
+    expect(await read(await encrypt('old', OLD), both)).toBe('old');
+    expect(await read(await encrypt('new', NEW), both)).toBe('new');
+    const [written] = await encryptionWith(both).encode([plain('by both')], OURS);
+    expect(await read(written ?? {}, keysFrom(NEW))).toBe('by both');
+  });
+
+  it('without its key is refused with E407, which names the key and never shows one', async () => {
+    const { id = '' } = keysFrom(NEW).keys[0] ?? {};
+    const message = new RegExp(`${id}.* and no key is set here`);
+    await expect(read(await encrypt('x'), keysFrom(''))).rejects.toMatchObject({
+      code: 'E407',
+      message: expect.stringMatching(message),
+    });
+    const other = keysFrom(OLD);
+    await expect(read(await encrypt('x'), other)).rejects.toMatchObject({
+      code: 'E407',
+      message: expect.stringContaining(other.keys[0]?.id ?? 'none'),
+    });
+  });
+
+  it('that was changed in any byte, or is of another workflow, is refused with E409', async () => {
+    const payload = await encrypt('x');
+    const data = payload.data ?? new Uint8Array();
+    for (const at of data.keys()) {
+      const changed = data.map((byte, index) => (index === at ? byte ^ 1 : byte));
+      await expect(read({ ...payload, data: changed }, keysFrom(NEW))).rejects.toMatchObject({
+        code: 'E409',
+      });
+    }
+    await expect(read({ ...payload, data: new Uint8Array(3) }, keysFrom(NEW))).rejects.toMatchObject({
+      code: 'E409',
+    });
+    await expect(read(payload, keysFrom(NEW), of('runsheet:another'))).rejects.toMatchObject({
+      code: 'E409',
+    });
+    const renamed = {
+      ...payload,
+      metadata: { ...payload.metadata, 'encryption-owner': Buffer.from('runsheet:another') },
+    };
+    await expect(read(renamed, keysFrom(NEW), of('runsheet:another'))).rejects.toMatchObject({
+      code: 'E409',
+    });
+  });
+});
+
+describe('a plain payload', () => {
+  it('is read where there is no key, and refused with E408 where there is one', async () => {
+    expect(await read(plain('x'), keysFrom(''))).toBe('x');
+    await expect(read(plain('x'), keysFrom(NEW))).rejects.toMatchObject({
+      code: 'E408',
+      hint: expect.stringContaining('RUNSHEET_PAYLOAD_PLAIN=read'),
+    });
+  });
+
+  it('is read beside a key while a batch that was begun without one goes on; what is written is encrypted', async () => {
+    const moving = keysFrom(NEW, { RUNSHEET_PAYLOAD_PLAIN: 'read' });
+    expect(await read(plain('x'), moving)).toBe('x');
+    const [written] = await encryptionWith(moving).encode([plain('y')], OURS);
+    await expect(read(written ?? {}, keysFrom(''))).rejects.toMatchObject({ code: 'E407' });
+  });
+});
+
+describe('a worker that cannot read a step', () => {
+  it('fails it as one that sent nothing and may be tried again', async () => {
+    const failed = workerEncryptionWith(keysFrom('')).decode([await encrypt('x')], OURS);
+    await expect(failed).rejects.toBeInstanceOf(ApplicationFailure);
+    await expect(failed).rejects.toMatchObject({
+      type: 'NothingSent',
+      nonRetryable: false,
+      message: expect.stringMatching(/^E407: .*RUNSHEET_PAYLOAD_KEY/),
+    });
+  });
+});
+
+describe('a failure', () => {
+  const SECRET = 'planted-in-a-failure-77';
+  const thrown = () =>
+    new Error(`refused: ${keepSecret(SECRET)}`, { cause: new TypeError(`about ${SECRET}`) });
+
+  it('carries no secret to Temporal, nor do its causes', () => {
+    const failure = legibleFailures.errorToFailure(thrown(), defaultPayloadConverter);
+    expect(failure.message).toBe('refused: [secret]');
+    expect(failure.cause?.message).toBe('about [secret]');
+    expect(leaksIn(JSON.stringify(failure), { SECRET }, '')).toEqual([]);
+  });
+
+  it('shows neither words nor stack where payloads are encrypted, and comes back whole', () => {
+    const failure = encryptedFailures.errorToFailure(
+      new Error('a planted reason', { cause: new Error('inner') }),
+      defaultPayloadConverter,
+    );
+    const { encodedAttributes: words, cause, ...shown } = failure;
+    expect(JSON.stringify(shown)).not.toMatch(/planted|encryption\.test/);
+    expect(JSON.stringify({ ...cause, encodedAttributes: undefined })).not.toMatch(/inner|encryption\.test/);
+    expect(valueOf(words ?? undefined)).toMatchObject({ message: 'a planted reason' });
+    expect(encryptedFailures.failureToError(failure, defaultPayloadConverter)).toMatchObject({
+      message: 'a planted reason',
+      cause: { message: 'inner' },
+    });
+  });
+});
+
+describe('the setting of the keys', () => {
+  const failing = (key: string, more: Readonly<Record<string, string>> = {}) => {
+    try {
+      return keysFrom(key, more);
+    } catch (error) {
+      return error;
+    }
+  };
+
+  it('takes hex, base64 and both alphabets of base64, from the variable or a file, one or several', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'runsheet-keys-'));
+    const file = join(folder, 'keys');
+    writeFileSync(file, `${NEW}\n${OLD}\n`);
+    const ids = (keys: PayloadKeys): readonly string[] => keys.keys.map(({ id }) => id);
+    const url = Buffer.from(NEW, 'base64').toString('base64url');
+    expect(ids(keysFrom('', { RUNSHEET_PAYLOAD_KEY_FILE: file }))).toEqual(
+      ids(keysFrom(`${url},${OLD.toUpperCase()}`)),
+    );
+    rmSync(folder, { recursive: true });
+  });
+
+  it('that cannot be used is refused with E602, and is not repeated', () => {
+    const short = randomBytes(20).toString('hex');
+    for (const [key, words] of [
+      [short, /key 1 .* has 20 bytes, and 32 are needed/],
+      [`${NEW} pass:word`, /key 2 .* is neither hex nor base64/],
+      [' , ', /is empty/],
+    ] as const) {
+      expect(failing(key)).toMatchObject({ code: 'E602', message: expect.stringMatching(words) });
+      expect(String(failing(key))).not.toContain(key.trim().slice(0, 12) || 'nothing');
+    }
+    expect(failing('', { RUNSHEET_PAYLOAD_KEY_FILE: '/nowhere/at/all' })).toMatchObject({ code: 'E602' });
+    expect(failing(NEW, { RUNSHEET_PAYLOAD_PLAIN: 'maybe' })).toMatchObject({ code: 'E602' });
+  });
+});
