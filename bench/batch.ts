@@ -35,7 +35,7 @@ export type BatchResult = {
 export async function runBatch(order: BatchOrder): Promise<BatchResult> {
   const intake = await makeBatch(order);
   const { client, close } = await connectClient(order.at);
-  const batches = openBatches(client);
+  const batches = openBatches(() => client);
   const began = performance.now();
   await batches.start(intake);
   await batches.finished(intake.batch, new AbortController().signal);

@@ -68,7 +68,7 @@ export async function startWorker(order: WorkerOrder): Promise<RunningWorker> {
   quietCore(log);
   const { connection, client } = await connectWorker(order.temporal, order.patienceMs);
   const batches = batchLine(client);
-  const { find } = openBatches(client, queue);
+  const { find } = openBatches(() => client, queue);
   const places = openPlaces(openServices(config, openTransport(CONNECTIONS)), find);
   const ends = new Outbox<End>((batch, news) => batches.tellEnds(batch, 'webhook', news), ENDS_PER_SIGNAL);
   const receiver = parts === 'no-receiver' ? undefined : await listen(order, batches, places, ends);

@@ -45,12 +45,15 @@ async function sessionWith(
   at: TemporalAddress,
   stack: Follower | undefined,
 ): Promise<Session> {
-  const { client } = await connectClient(at);
+  let { client } = await connectClient(at);
+  stack?.onMove(async (moved) => {
+    ({ client } = await connectClient(moved));
+  });
   let closing: Promise<void> | undefined;
   // The connection ends with the process: closing it under a call that is being retried would throw from a timer.
   const letGo = async (told?: (onWire: number) => void): Promise<void> => stack?.leave(told);
   return {
-    batches: openBatches(client, config.taskQueue),
+    batches: openBatches(() => client, config.taskQueue),
     stack,
     close: (told) => (closing ??= letGo(told)),
   };

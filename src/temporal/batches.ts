@@ -61,8 +61,9 @@ export type Known = {
 
 export type Batches = ReturnType<typeof openBatches>;
 
-export function openBatches(client: Client, taskQueue: string = TASK_QUEUE) {
-  const handleOf = (batch: string) => client.workflow.getHandle<typeof batchWorkflow>(workflowIdOf(batch));
+/** `reach` gives the client of the server where it is now: an embedded one may come back on another port. */
+export function openBatches(reach: () => Client, taskQueue: string = TASK_QUEUE) {
+  const handleOf = (batch: string) => reach().workflow.getHandle<typeof batchWorkflow>(workflowIdOf(batch));
 
   const find = async (batch: string): Promise<Known | undefined> => {
     try {
@@ -77,7 +78,7 @@ export function openBatches(client: Client, taskQueue: string = TASK_QUEUE) {
     /** Starts the batch unless Temporal knows it already; a batch id is never used twice. */
     start: async ({ batch, folder }: BatchPlace): Promise<Started> => {
       try {
-        await client.workflow.start<typeof batchWorkflow>('batch', {
+        await reach().workflow.start<typeof batchWorkflow>('batch', {
           workflowId: workflowIdOf(batch),
           workflowIdReusePolicy: 'REJECT_DUPLICATE',
           taskQueue,
@@ -109,7 +110,7 @@ export function openBatches(client: Client, taskQueue: string = TASK_QUEUE) {
     /** All batches that Temporal knows, newest first. */
     list: async (): Promise<readonly Known[]> => {
       const found: Known[] = [];
-      for await (const execution of client.workflow.list({ query: "WorkflowType = 'batch'" })) {
+      for await (const execution of reach().workflow.list({ query: "WorkflowType = 'batch'" })) {
         const one = known(execution);
         if (one !== undefined) found.push(one);
       }
@@ -118,10 +119,10 @@ export function openBatches(client: Client, taskQueue: string = TASK_QUEUE) {
 
     /** undefined while the batch has not read its order. Throws where no worker answers. */
     view: (batch: string): Promise<BatchView | undefined> =>
-      bounded(client, () => handleOf(batch).query(viewQuery)),
+      bounded(reach(), () => handleOf(batch).query(viewQuery)),
 
     /** Resolves when the batch has ended, however long Temporal is away meanwhile. Throws E506 where it failed. */
-    finished: (batch: string, gone: AbortSignal): Promise<void> => untilFinished(client, batch, gone),
+    finished: (batch: string, gone: AbortSignal): Promise<void> => untilFinished(reach, batch, gone),
 
     cancel: (batch: string, running: boolean): Promise<BatchView> =>
       handleOf(batch).executeUpdate(cancelUpdate, { args: [{ running }] }),
@@ -135,9 +136,10 @@ const isTrouble = (
   failure: { applicationFailureInfo?: { type?: string | null } | null } | null | undefined,
 ): boolean => failure != null && failure.applicationFailureInfo?.type !== 'LookAgain';
 
-async function untilFinished(client: Client, batch: string, gone: AbortSignal): Promise<void> {
+async function untilFinished(reach: () => Client, batch: string, gone: AbortSignal): Promise<void> {
   while (!gone.aborted) {
     try {
+      const client = reach();
       await client.withAbortSignal(gone, () => client.workflow.getHandle(workflowIdOf(batch)).result());
       return;
     } catch (error) {
