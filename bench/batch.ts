@@ -39,7 +39,7 @@ export async function runBatch(order: BatchOrder): Promise<BatchResult> {
   const intake = await makeBatch(order);
   const keys = payloadKeys(loadConfig());
   const { client, close } = await connectClient(order.at, clientConverter(keys));
-  const batches = openBatches(client, undefined, keys.keys.length > 0);
+  const batches = openBatches(() => client, undefined, keys.keys.length > 0);
   const began = performance.now();
   await batches.start(intake);
   await batches.finished(intake.batch, new AbortController().signal);

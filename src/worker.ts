@@ -70,7 +70,7 @@ export async function startWorker(order: WorkerOrder): Promise<RunningWorker> {
   const dataConverter = clientConverter(keys);
   const { connection, client } = await connectWorker(order.temporal, order.patienceMs, dataConverter);
   const batches = batchLine(client);
-  const { find } = openBatches(client, queue);
+  const { find } = openBatches(() => client, queue);
   const places = openPlaces(openServices(config, openTransport(CONNECTIONS)), find);
   const ends = new Outbox<End>((batch, news) => batches.tellEnds(batch, 'webhook', news), ENDS_PER_SIGNAL);
   const receiver = parts === 'no-receiver' ? undefined : await listen(order, batches, places, ends);

@@ -17,7 +17,7 @@ export type FoundBatch = {
 /** All batches of a place, newest first. */
 export async function allBatches(out: string): Promise<readonly FoundBatch[]> {
   const names = existsSync(out)
-    ? readdirSync(out).filter((name) => existsSync(join(out, name, BATCH_FILE)))
+    ? readdirSync(out).filter((name) => !name.startsWith('.') && existsSync(join(out, name, BATCH_FILE)))
     : [];
   // One that this version cannot read is no reason to hide the others; asked for by its name it says why.
   const found = await Promise.all(names.map((name) => openBatch(out, name).catch(() => undefined)));

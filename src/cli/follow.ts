@@ -93,6 +93,8 @@ async function lookOn(
       if (watched.view !== undefined) live.show(watched.view, heardAt);
       else await sayTrouble(session, found.batch, live, said);
       if (watched.view?.state === 'paused') return 'paused';
+      // Whoever waits for the end at the server's old address would never hear of it.
+      if (watched.view?.state === 'finished') return 'finished';
     } catch (error) {
       if (performance.now() - heardAt > SILENT_MS) {
         live.note(

@@ -53,14 +53,18 @@ async function sessionWith(
   stack: Follower | undefined,
 ): Promise<Session> {
   const keys = payloadKeys(config);
-  const { client } = await connectClient(at, clientConverter(keys));
+  const converter = clientConverter(keys);
+  let { client } = await connectClient(at, converter);
+  stack?.onMove(async (moved) => {
+    ({ client } = await connectClient(moved, converter));
+  });
   const queue = config.taskQueue ?? TASK_QUEUE;
   refuseStrangers(await lookAtFleet(client, at, queue, keys), at, keys, 'all');
   let closing: Promise<void> | undefined;
   // The connection ends with the process: closing it under a call that is being retried would throw from a timer.
   const letGo = async (told?: (onWire: number) => void): Promise<void> => stack?.leave(told);
   return {
-    batches: openBatches(client, queue, keys.keys.length > 0),
+    batches: openBatches(() => client, queue, keys.keys.length > 0),
     stack,
     close: (told) => (closing ??= letGo(told)),
   };

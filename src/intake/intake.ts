@@ -1,9 +1,9 @@
 // A sheet and its options become a batch: copied, named after their content, laid out, frozen. Nothing is sent here.
 
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { chmod, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { capMost, UNCERTAIN_MS } from '../batch/limits.ts';
 import { DEFAULT_TIMING, type Timing, type UncertainRule } from '../batch/order.ts';
 import { problem } from '../errors.ts';
@@ -11,6 +11,7 @@ import type { Api } from '../run-service/api.ts';
 import { LOCAL } from '../run-service/local.ts';
 import type { Deployment } from '../run-service/contract/deployment.ts';
 import type { SheetOptions } from '../sheet/options.ts';
+import { ERRORS_FILE } from '../sheet/refusal.ts';
 import { layOut, type LaidOut } from '../sheet/sheet.ts';
 import { BATCH_FILE, readBatchFile, writeBatchFile, type BatchFile } from '../store/batch-file.ts';
 import { folderStore } from '../store/folder.ts';
@@ -108,33 +109,66 @@ async function knownBatch(folder: string, content: string): Promise<BatchFile | 
   });
 }
 
+/** Laid out where nobody looks, and then put in its place at once: two commands may be making the same batch. */
 async function makeBatch(order: IntakeOrder, batch: string): Promise<Intake> {
   const { copy } = order;
   const options: SheetOptions = { ...order.options, format: copy.format };
   const folder = join(order.out, batch);
   await makeRoom(folder);
   await rename(join(copy.folder, COPY), join(copy.folder, copy.file));
-  await rename(copy.folder, folder);
-  // The copy was nobody else's business; workers and readers of results may be other users.
-  await chmod(folder, 0o777 & ~process.umask());
-  const store = folderStore(folder);
+  // Problems name the place in which they will be found.
+  const store = { ...folderStore(copy.folder), location: folderStore(folder).location };
   const { inputTypes } = order.deployment;
   const source = { name: copy.name, open: () => store.open(copy.file) };
-  const laidOut = await layOut({ source, options, inputTypes, store });
-  const file = frozen(order, options, batch, laidOut);
-  await writeBatchFile(store, file);
-  return { batch, folder, file, laidOut };
+  try {
+    const laidOut = await layOut({ source, options, inputTypes, store });
+    const file = frozen(order, options, batch, laidOut);
+    await writeBatchFile(store, file);
+    const other = await putInPlace(copy.folder, folder, file.content);
+    return { batch, folder, file: other ?? file, laidOut: other === undefined ? laidOut : undefined };
+  } catch (error) {
+    // What is wrong with a sheet is listed beside its copy.
+    if (await store.exists(ERRORS_FILE)) await putInPlace(copy.folder, folder, '');
+    throw error;
+  }
 }
 
-/** A sheet that was refused, or a laying out that was interrupted, makes room. Throws E602 for any other folder. */
+/** undefined where it stands there now; the same batch where another command was quicker. */
+async function putInPlace(made: string, folder: string, content: string): Promise<BatchFile | undefined> {
+  // The copy was nobody else's business; workers and readers of results may be other users.
+  await chmod(made, 0o777 & ~process.umask());
+  for (;;) {
+    try {
+      await rename(made, folder);
+      return undefined;
+    } catch (error) {
+      if (!['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    }
+    const other = await knownBatch(folder, content);
+    if (other !== undefined) return other;
+    await makeRoom(folder);
+  }
+}
+
+/** Takes away a sheet that was refused, or a laying out that was interrupted. Throws E602 for any other folder. */
 async function makeRoom(folder: string): Promise<void> {
-  if (!existsSync(folder)) return;
-  if (readdirSync(folder).length > 0 && !isLeft(folder))
-    throw problem('E602', {
-      what: `${folder} is there already, and it is no batch`,
-      hint: 'give another --name or another --out',
-    });
-  await rm(folder, { recursive: true });
+  const aside = join(dirname(folder), `.left-${randomUUID()}`);
+  try {
+    if (!existsSync(folder) || existsSync(join(folder, BATCH_FILE))) return;
+    if (readdirSync(folder).length > 0 && !isLeft(folder))
+      throw problem('E602', {
+        what: `${folder} is there already, and it is no batch`,
+        hint: 'give another --name or another --out',
+      });
+    await rename(folder, aside);
+  } catch (error) {
+    // Another command made room at the same time.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  // It was put there between the look and the taking.
+  if (existsSync(join(aside, BATCH_FILE))) await rename(aside, folder);
+  else await rm(aside, { recursive: true, force: true });
 }
 
 function frozen(order: IntakeOrder, options: SheetOptions, batch: string, laidOut: LaidOut): BatchFile {

@@ -43,6 +43,8 @@ async function post(
     ...send(at, 'POST', deadlineMs),
     body,
     gate: () => {
+      // undici hears a deadline only once the request has begun; one that passed in its queue leaves the order unwritten.
+      options.signal.throwIfAborted();
       gate();
       begun = true;
     },

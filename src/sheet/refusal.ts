@@ -7,7 +7,7 @@ import type { Writing } from './encoding.ts';
 import type { SheetSource } from './source.ts';
 import { lenientTextOf, linesOf } from './text.ts';
 
-const ERRORS_FILE = 'errors.csv';
+export const ERRORS_FILE = 'errors.csv';
 const MOST_SHOWN = 10;
 const MOST_EXCERPT = 2000;
 /** Characters of errors.csv that are gathered before they are written. */

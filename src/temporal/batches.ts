@@ -68,9 +68,12 @@ export type Known = {
 
 export type Batches = ReturnType<typeof openBatches>;
 
-/** `encrypted`: the client encrypts, and so do the workflows that it starts. */
-export function openBatches(client: Client, taskQueue: string = TASK_QUEUE, encrypted = false) {
-  const handleOf = (batch: string) => client.workflow.getHandle<typeof batchWorkflow>(workflowIdOf(batch));
+/**
+ * `reach` gives the client of the server where it is now: an embedded one may come back on another port. `encrypted`: the
+ * client encrypts, and so do the workflows that it starts.
+ */
+export function openBatches(reach: () => Client, taskQueue: string = TASK_QUEUE, encrypted = false) {
+  const handleOf = (batch: string) => reach().workflow.getHandle<typeof batchWorkflow>(workflowIdOf(batch));
 
   const find = async (batch: string): Promise<Known | undefined> => {
     try {
@@ -85,7 +88,7 @@ export function openBatches(client: Client, taskQueue: string = TASK_QUEUE, encr
     /** Starts the batch unless Temporal knows it already; a batch id is never used twice. */
     start: async ({ batch, folder }: BatchPlace, recovered?: Recovery): Promise<Started> => {
       try {
-        await client.workflow.start<typeof batchWorkflow>('batch', {
+        await reach().workflow.start<typeof batchWorkflow>('batch', {
           workflowId: workflowIdOf(batch),
           workflowIdReusePolicy: 'REJECT_DUPLICATE',
           taskQueue,
@@ -109,7 +112,7 @@ export function openBatches(client: Client, taskQueue: string = TASK_QUEUE, encr
     trouble: async (batch: string): Promise<string | undefined> => {
       const { raw } = await handleOf(batch).describe();
       const failed = raw.pendingActivities?.find(({ lastFailure }) => isTrouble(lastFailure));
-      const { loadedDataConverter } = client.workflow.options;
+      const { loadedDataConverter } = reach().workflow.options;
       const error = await decodeOptionalFailureToOptionalError(loadedDataConverter, failed?.lastFailure);
       return error?.message;
     },
@@ -117,7 +120,7 @@ export function openBatches(client: Client, taskQueue: string = TASK_QUEUE, encr
     /** All batches that Temporal knows, newest first. */
     list: async (): Promise<readonly Known[]> => {
       const found: Known[] = [];
-      for await (const execution of client.workflow.list({ query: "WorkflowType = 'batch'" })) {
+      for await (const execution of reach().workflow.list({ query: "WorkflowType = 'batch'" })) {
         const one = known(execution);
         if (one !== undefined) found.push(one);
       }
@@ -126,10 +129,10 @@ export function openBatches(client: Client, taskQueue: string = TASK_QUEUE, encr
 
     /** undefined while the batch has not read its order. Throws where no worker answers. */
     view: (batch: string): Promise<BatchView | undefined> =>
-      bounded(client, () => handleOf(batch).query(viewQuery)),
+      bounded(reach(), () => handleOf(batch).query(viewQuery)),
 
     /** Resolves when the batch has ended, however long Temporal is away meanwhile. Throws E506 where it failed. */
-    finished: (batch: string, gone: AbortSignal): Promise<void> => untilFinished(client, batch, gone),
+    finished: (batch: string, gone: AbortSignal): Promise<void> => untilFinished(reach, batch, gone),
 
     cancel: (batch: string, running: boolean): Promise<BatchView> =>
       handleOf(batch).executeUpdate(cancelUpdate, { args: [{ running }] }),
@@ -144,9 +147,10 @@ const isTrouble = (
   failure: { applicationFailureInfo?: { type?: string | null } | null } | null | undefined,
 ): boolean => failure != null && failure.applicationFailureInfo?.type !== 'LookAgain';
 
-async function untilFinished(client: Client, batch: string, gone: AbortSignal): Promise<void> {
+async function untilFinished(reach: () => Client, batch: string, gone: AbortSignal): Promise<void> {
   while (!gone.aborted) {
     try {
+      const client = reach();
       await client.withAbortSignal(gone, () => client.workflow.getHandle(workflowIdOf(batch)).result());
       return;
     } catch (error) {

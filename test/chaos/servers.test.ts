@@ -1,5 +1,7 @@
+import { createServer, type Server } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readRecord } from '../../src/temporal/embedded/record.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
@@ -51,7 +53,6 @@ describe('a server killed in mid-batch', () => {
     await stage.service(deployments());
     const command = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '12']);
     await halfWay();
-    const { readRecord } = await import('../../src/temporal/embedded/record.ts');
     const record = readRecord(stage.path('.runsheet'));
     process.kill(record?.temporal?.pid ?? 0, 'SIGKILL');
     await until(async () => (await stage.truth()).length >= 100, 'half is under way');
@@ -60,4 +61,31 @@ describe('a server killed in mid-batch', () => {
     expect(ended.stderr).toContain(`${ROWS} of ${ROWS} rows succeeded`);
     expectOneRunPerRow(await stage.truth(), ROWS);
   });
+
+  it('the parent of the embedded servers, with its server: the command finds the next one behind another port', async () => {
+    await stage.service(deployments());
+    const command = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '12']);
+    await halfWay();
+    const record = readRecord(stage.path('.runsheet'));
+    process.kill(record?.pid ?? 0, 'SIGKILL');
+    process.kill(record?.temporal?.pid ?? 0, 'SIGKILL');
+    const stranger = await takePort(Number(new URL(`tcp://${record?.temporal?.address}`).port));
+    const ended = await command.ended;
+    stranger.close();
+    expect(ended.stderr).toContain('the embedded servers were lost');
+    expect(ended.stderr).toContain(`${ROWS} of ${ROWS} rows succeeded`);
+    expectOneRunPerRow(await stage.truth(), ROWS);
+  });
 });
+
+/** Somebody who listens where Temporal was, as soon as it has let go, and says nothing. */
+async function takePort(port: number): Promise<Server> {
+  const stranger = createServer((socket) => socket.on('error', () => undefined)).unref();
+  let isTaken = false;
+  stranger.on('error', () => undefined).on('listening', () => (isTaken = true));
+  await until(() => {
+    if (!isTaken) stranger.listen(port, '127.0.0.1');
+    return isTaken;
+  }, 'the port is taken');
+  return stranger;
+}

@@ -8,6 +8,9 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 
+/** The way of an order: it reached the gateway, the service has answered it, its answer has gone on. */
+export type Moment = 'arrived' | 'taken' | 'answered';
+
 export type Gateway = {
   readonly service: string;
   readonly port: number;
@@ -15,6 +18,8 @@ export type Gateway = {
   readonly base: string;
   /** Queue Run calls that have no answer yet. */
   readonly inFlight: () => number;
+  /** Does something in the moment in which an order next comes so far, before anything else happens. */
+  readonly atNext: (moment: Moment, act: () => void) => void;
   readonly close: () => Promise<void>;
 };
 
@@ -29,6 +34,8 @@ export async function openGateway(
   const dispatcher = new Agent();
   let inFlight = 0;
   let orders = 0;
+  const waiting: Record<Moment, (() => void)[]> = { arrived: [], taken: [], answered: [] };
+  const tell = (moment: Moment): void => waiting[moment].splice(0).forEach((act) => act());
 
   const pass = async (asked: IncomingMessage, response: ServerResponse): Promise<void> => {
     const isQueue = asked.method === 'POST' && /\/(queue|run)$/.test(asked.url ?? '');
@@ -38,16 +45,24 @@ export async function openGateway(
     try {
       const chunks: Buffer[] = [];
       for await (const chunk of asked) chunks.push(chunk as Buffer);
+      if (isQueue) tell('arrived');
       const { host: _, connection: __, ...headers } = asked.headers;
       const method = asked.method as 'GET' | 'POST';
       const body = chunks.length > 0 ? Buffer.concat(chunks) : null;
       const answer = await request(`${origin}${asked.url}`, { method, headers, body, dispatcher });
       const bytes = Buffer.from(await answer.body.arrayBuffer());
       if (isLost) return void response.destroy();
-      if (isQueue) await wait(holdMs);
+      if (isQueue) {
+        tell('taken');
+        await wait(holdMs);
+      }
+      const retryAfter = answer.headers['retry-after'];
       response
-        .writeHead(answer.statusCode, { 'content-type': String(answer.headers['content-type']) })
-        .end(bytes);
+        .writeHead(answer.statusCode, {
+          'content-type': String(answer.headers['content-type']),
+          ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
+        })
+        .end(bytes, () => isQueue && tell('answered'));
     } catch {
       // The service cut the connection; whoever asked sees the same.
       response.destroy();
@@ -64,6 +79,7 @@ export async function openGateway(
     port,
     base: `http://127.0.0.1:${port}${pathname}`,
     inFlight: () => inFlight,
+    atNext: (moment, act) => void waiting[moment].push(act),
     close: async () => {
       server.close();
       server.closeAllConnections();

@@ -17,11 +17,12 @@ import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
 import { choosePorts } from '../../src/temporal/embedded/ports.ts';
 import { programFile } from '../../src/temporal/embedded/processes.ts';
 import { startServer } from '../../src/temporal/embedded/server.ts';
+import { familyOf, isAlive, killQuietly, strays } from './processes.ts';
 
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 type Environment = Readonly<Record<string, string>>;
 
-const KEY = 'stage-key-0123456789';
+export const KEY = 'stage-key-0123456789';
 const PATIENCE_MS = 90_000;
 
 /** A process of the command line, with what it has said so far. */
@@ -192,7 +193,9 @@ export class Stage {
   }
 
   async close(): Promise<void> {
-    const trees = this.#running.flatMap(({ child }) => familyOf(child.pid));
+    // The number of a process that is gone may be somebody else's by now.
+    const alive = this.#running.filter(({ child }) => child.exitCode === null && child.signalCode === null);
+    const trees = alive.flatMap(({ child }) => familyOf(child.pid));
     for (const pid of trees) killQuietly(pid);
     // A stack whose command was killed has no parent of ours any more.
     for (const pid of strays(this.folder)) killQuietly(pid);
@@ -234,65 +237,5 @@ export async function until(
   for (const last = Date.now() + patienceMs; !(await isSo());) {
     if (Date.now() > last) throw new Error(`it never came to this: ${what}`);
     await wait(20);
-  }
-}
-
-function familyOf(pid: number | undefined): readonly number[] {
-  if (pid === undefined) return [];
-  const children = new Map<number, number[]>();
-  for (const name of readdirSync('/proc').filter((one) => /^\d+$/.test(one))) {
-    const parent = parentOf(Number(name));
-    if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
-  }
-  const family = [pid];
-  for (const one of family) family.push(...(children.get(one) ?? []));
-  return family;
-}
-
-function parentOf(pid: number): number | undefined {
-  try {
-    return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[1]);
-  } catch {
-    // It ended while we looked.
-    return undefined;
-  }
-}
-
-function strays(folder: string): readonly number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => pid !== process.pid && commandOf(pid).includes(folder));
-}
-
-function commandOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  } catch {
-    // It ended while we looked.
-    return '';
-  }
-}
-
-function killQuietly(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  // A zombie that nobody has waited for yet is dead all the same.
-  const state = parentOf(pid) === undefined ? 'X' : (statOf(pid) ?? 'X');
-  return state !== 'Z' && state !== 'X';
-}
-
-function statOf(pid: number): string | undefined {
-  try {
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[0];
-  } catch {
-    // It ended while we looked.
-    return undefined;
   }
 }

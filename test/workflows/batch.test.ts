@@ -96,7 +96,7 @@ describe('the workflow of a batch', () => {
   /** Brings a batch of two rows to its end: its last view, and the groups that were sent. */
   async function bring(batch: string, how: Sends): Promise<{ view: BatchView; sent: AttemptName[][] }> {
     sends.set(batch, how);
-    await openBatches(client).start({ batch, folder: '/nowhere' });
+    await openBatches(() => client).start({ batch, folder: '/nowhere' });
     const view = (await client.workflow.getHandle(workflowIdOf(batch)).result()) as BatchView;
     expect(view.tally.outcomes.succeeded).toBe(2);
     return { view, sent: groups.get(batch) ?? [] };
@@ -143,7 +143,7 @@ describe('the workflow of a batch', () => {
 
   it('is started once, also when it has long ended', async () => {
     await bring('done', async (attempts) => attempts.map(accepted));
-    const again = await openBatches(client).start({ batch: 'done', folder: '/nowhere' });
+    const again = await openBatches(() => client).start({ batch: 'done', folder: '/nowhere' });
     expect(again).toBe('closed');
   });
 

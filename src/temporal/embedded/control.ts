@@ -86,7 +86,10 @@ export async function openControl(hands: ControlHands): Promise<Control> {
   const server = createServer((socket) => {
     socket.on('error', () => letGo(socket));
     socket.on('close', () => letGo(socket));
-    createInterface({ input: socket }).on('line', (line) => hear(socket, wordIn(line)));
+    createInterface({ input: socket })
+      .on('line', (line) => hear(socket, wordIn(line)))
+      // readline passes a killed follower's reset on; the socket's own listener has let it go.
+      .on('error', () => undefined);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

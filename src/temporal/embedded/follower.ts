@@ -28,6 +28,8 @@ export type Follower = {
   readonly receiver: string | undefined;
   /** The local run service's base address, where it runs. */
   readonly service: string | undefined;
+  /** Awaits `hear` whenever the server has come back at another address. */
+  onMove(hear: (at: TemporalAddress) => Promise<void>): void;
   /** Lets go; resolves when the stack has ended or others follow it. */
   leave(told?: (onWire: number) => void): Promise<void>;
   /** While leaving: does not wait for what is on the wire. */
@@ -58,6 +60,7 @@ function follow(order: FollowOrder, first: Held): Follower {
   const leaving = Promise.withResolvers<void>();
   let isLeaving = false;
   let told: ((onWire: number) => void) | undefined;
+  let moved: (at: TemporalAddress) => Promise<void> = async () => undefined;
 
   const watch = ({ socket }: Held): void => {
     listen(socket, (news) => {
@@ -73,8 +76,10 @@ function follow(order: FollowOrder, first: Held): Follower {
     while (!isLeaving) {
       try {
         order.say('the embedded servers were lost; starting them again');
+        const before = held.ready.address;
         held = await hold(order);
         watch(held);
+        if (held.ready.address !== before) await moved(addressOf(held));
         return;
       } catch (error) {
         order.say(`the embedded servers did not start again: ${reasonOf(error)}`);
@@ -85,12 +90,15 @@ function follow(order: FollowOrder, first: Held): Follower {
   };
 
   watch(held);
-  const { address, namespace, uiUrl, receiver, service } = held.ready;
+  const { uiUrl, receiver, service } = held.ready;
   return {
-    temporal: { address, namespace, from: 'the embedded server', options: {} },
+    temporal: addressOf(held),
     uiUrl,
     receiver,
     service,
+    onMove: (hear) => {
+      moved = hear;
+    },
     leave: (tell) => {
       isLeaving = true;
       told = tell;
@@ -101,6 +109,13 @@ function follow(order: FollowOrder, first: Held): Follower {
     hurry: () => say(held.socket, { type: 'now' }),
   };
 }
+
+const addressOf = ({ ready: { address, namespace } }: Held): TemporalAddress => ({
+  address,
+  namespace,
+  from: 'the embedded server',
+  options: {},
+});
 
 /** A stack that was started for another run service has no key for ours. */
 function refuseStranger({ config, service }: FollowOrder, { ready, socket }: Held): void {
@@ -177,5 +192,8 @@ function connectTo(port: number): Promise<Socket | undefined> {
 const say = (socket: Socket, word: FollowerWord): void => void socket.write(`${JSON.stringify(word)}\n`);
 
 function listen(socket: Socket, hear: (news: StackNews) => void): void {
-  createInterface({ input: socket }).on('line', (line) => hear(JSON.parse(line) as StackNews));
+  createInterface({ input: socket })
+    .on('line', (line) => hear(JSON.parse(line) as StackNews))
+    // A stack that was killed resets its connections; readline passes that on, and 'close' follows.
+    .on('error', () => undefined);
 }

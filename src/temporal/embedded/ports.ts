@@ -4,6 +4,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 
 const NAMES = ['temporal', 'ui', 'receiver', 'service'] as const;
 export type Ports = Readonly<Record<(typeof NAMES)[number], number>>;
@@ -13,7 +14,7 @@ export async function choosePorts(home: string): Promise<Ports> {
   const chosen = new Map<string, number>();
   for (const name of NAMES) {
     const port = before[name];
-    const isKept = port !== undefined && ![...chosen.values()].includes(port) && (await isFree(port));
+    const isKept = port !== undefined && ![...chosen.values()].includes(port) && (await isFreeSoon(port));
     chosen.set(name, isKept ? port : await freePort());
   }
   const ports = Object.fromEntries(chosen) as Ports;
@@ -33,7 +34,16 @@ function lastPorts(home: string): Partial<Ports> {
   }
 }
 
-const isFree = (port: number): Promise<boolean> => listenOnce(port).then((taken) => taken === port);
+/** A server that was just killed lets go of its port a moment after it is gone. */
+async function isFreeSoon(port: number): Promise<boolean> {
+  for (const until = Date.now() + LETS_GO_MS; ; await wait(ASK_AGAIN_MS)) {
+    if ((await listenOnce(port)) === port) return true;
+    if (Date.now() > until) return false;
+  }
+}
+
+const LETS_GO_MS = 1_000;
+const ASK_AGAIN_MS = 20;
 
 const freePort = async (): Promise<number> => (await listenOnce(0)) ?? freePort();
 

@@ -1,0 +1,127 @@
+// A run service that does wrong in every way, end to end: what a user gets all the same.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { FACES } from '../../src/local-service/faults.ts';
+import type { Summary } from '../../src/results/summary.ts';
+import { Stage } from '../stage/stage.ts';
+import { expectOneRunPerRow } from '../stage/truth.ts';
+
+const DEPLOYMENTS = JSON.stringify([
+  { name: 'portraits', concurrencyLimit: 40, coldStartSeconds: 0, runSeconds: 0.3, pictureSize: 32 },
+]);
+const faces = Object.keys(FACES);
+
+describe('a run service that does wrong', () => {
+  let stage = new Stage();
+  afterEach(() => stage.close());
+
+  const open = async (rates: Readonly<Record<string, number>> = {}): Promise<void> => {
+    stage = new Stage();
+    const faults = Object.entries(rates).flatMap(([name, rate]) => ['--fault', `${name}=${rate}`]);
+    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS), ...faults]);
+  };
+  /** One row for each; it names what strikes it. */
+  const struckBy = (names: readonly string[]): string =>
+    stage.write(
+      'struck.csv',
+      `number,runsheet_faults\n${names.map((name, at) => `${at},${name}\n`).join('')}`,
+    );
+  const run = async (sheet: string, ...words: readonly string[]): Promise<Summary> => {
+    const ended = await stage.run(['run', sheet, '-d', 'portraits', '-c', '40', ...words]);
+    expect(ended.stderr).not.toContain('error[');
+    return JSON.parse(readFileSync(join(stage.batch(), 'summary.json'), 'utf8')) as Summary;
+  };
+
+  it('answers badly in every way after it made the run: each is found, and none is bought again', async () => {
+    await open();
+    // No webhook tells of a run before its answer is given up.
+    const { outcomes, ledger } = await run(struckBy(faces.map((face) => `${face}-answer`)), '--poll');
+    expect(outcomes.succeeded).toBe(faces.length);
+    expectOneRunPerRow(await stage.truth(), faces.length);
+    // With the id named twice the last one counts, which is the true one.
+    expect([ledger.accepted, ledger.uncertain, ledger.absent]).toEqual([1, faces.length - 1, 0]);
+  });
+
+  it('answers badly in every way before it made a run: absence is proved, and the row is sent again', async () => {
+    // An answer that names a run twice is accepted; whether there is such a run, no wire tells.
+    const unreadable = faces.filter((face) => face !== 'twice');
+    await open(Object.fromEntries(unreadable.map((face) => [`${face}-request`, 0.01])));
+    const { outcomes, ledger } = await run(stage.sheet(60));
+    expect(outcomes.succeeded).toBe(60);
+    expectOneRunPerRow(await stage.truth(), 60);
+    expect(ledger.absent).toBeGreaterThan(3);
+  });
+
+  it('shows runs badly in every way: only what Get Run confirms is believed', async () => {
+    const lies = [
+      'vanish',
+      'other-run',
+      'backwards',
+      'unknown-status',
+      'extra-fields',
+      'cut-dates',
+      'late-output',
+    ];
+    // Those that keep a question open for 20 s are left to the look that comes after it.
+    const quick = faces.filter((face) => !['silence', 'interim', 'trickle'].includes(face));
+    await open({
+      ...Object.fromEntries(lies.map((lie) => [lie, 0.1])),
+      ...Object.fromEntries(quick.map((face) => [`${face}-read`, 0.01])),
+    });
+    const { outcomes, ledger } = await run(stage.sheet(80));
+    expect(outcomes.succeeded).toBe(80);
+    expect(ledger).toMatchObject({ accepted: 80, uncertain: 0 });
+    expectOneRunPerRow(await stage.truth(), 80);
+    expect(new Set(stage.results().map(({ run_id }) => run_id)).size).toBe(80);
+  });
+
+  it('calls back wrongly in every way: the results are those of the runs', async () => {
+    const names = ['lose', 'repeat', 'empty', 'delay', 'stray', 'lie'];
+    await open({
+      ...Object.fromEntries(names.map((name) => [`${name}-webhook`, 0.2])),
+      'post-retries': 0.5,
+      fail: 0.2,
+    });
+    const { outcomes } = await run(stage.sheet(80), '--retries', '0');
+    const ends = new Map((await stage.truth()).map(({ id, status }) => [id, status]));
+    for (const { run_id = '', outcome } of stage.results())
+      expect(outcome).toBe(ends.get(run_id) === 'success' ? 'succeeded' : 'failed');
+    expect(outcomes.failed).toBeGreaterThan(5);
+    expectOneRunPerRow(await stage.truth(), 80);
+  });
+
+  it('answers 429 in every way but the absurd: no attempt is counted for it', async () => {
+    await open({ busy: 0.1, 'busy-silent': 0.1, 'busy-date': 0.1 });
+    const { outcomes, ledger } = await run(stage.sheet(60));
+    expect(outcomes.succeeded).toBe(60);
+    expect(ledger.notProcessed).toBeGreaterThan(5);
+    expect(new Set(stage.results().map(({ attempts }) => attempts))).toEqual(new Set(['1']));
+    expectOneRunPerRow(await stage.truth(), 60);
+  });
+
+  it('gives bad files: they are asked for again, named by what they are, and never written elsewhere', async () => {
+    await open({ 'lose-file': 0.2, 'cut-file': 0.2, 'short-file': 0.2, 'changed-file': 0.2 });
+    const named = ['wild-name', 'script-file', 'private-file', 'no-output'];
+    const { outcomes } = await run(
+      struckBy([...named, ...Array.from({ length: 26 }, () => '')]),
+      '--retries',
+      '0',
+    );
+    const results = stage.results();
+    expect(outcomes.succeeded).toBe(29);
+    expect(results[3]).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringContaining('outputs_missing'),
+    });
+    for (const { outputs = '', outcome } of results.filter((_, at) => at !== 1 && at !== 3)) {
+      expect(outcome).toBe('succeeded');
+      expect(outputs).toMatch(/^outputs\/[\w-]+\/1\.png$/);
+      expect(readFileSync(join(stage.batch(), outputs)).subarray(1, 4).toString()).toBe('PNG');
+    }
+    // A page is no picture, and lies there under a name that no browser runs.
+    expect(results[1]).toMatchObject({ outputs: expect.stringMatching(/^outputs\/[\w-]+\/1\.bin$/) });
+    expect(readFileSync(join(stage.batch(), 'report.html'), 'utf8')).not.toContain('a script ran');
+  });
+});

@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Stage, type Ended } from '../stage/stage.ts';
+import { expectOneRunPerRow } from '../stage/truth.ts';
+
+const ROWS = 80;
+const DEPLOYMENTS = JSON.stringify([
+  { name: 'portraits', concurrencyLimit: 12, coldStartSeconds: 0, runSeconds: 0.3, pictureSize: 32 },
+]);
+/** Temporal's SDK names a worker by its process and its machine. */
+const SAME_IDENTITY = {
+  NODE_OPTIONS: '--import=data:text/javascript,Object.defineProperty(process,`pid`,{value:1})',
+};
+
+describe('two of a kind at once', () => {
+  let stage = new Stage();
+  beforeEach(async () => {
+    stage = new Stage();
+    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+  });
+  afterEach(() => stage.close());
+
+  /** The same words twice, and what both came to. */
+  const startTwice = async (): Promise<readonly Ended[]> => {
+    const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '12'];
+    return Promise.all([stage.run(words), stage.run(words)]);
+  };
+  const expectOneBatch = async (both: readonly Ended[]): Promise<void> => {
+    expect(both.map(({ code, stderr }) => (code === 0 ? '' : stderr))).toEqual(['', '']);
+    expect(new Set(both.map(({ stdout }) => stdout.trim()))).toEqual(new Set([stage.batch()]));
+    expectOneRunPerRow(await stage.truth(), ROWS);
+  };
+
+  it('two commands that start the same sheet in one place bring it to its end together, one run per row', async () => {
+    const both = await startTwice();
+    expect(both).toHaveLength(2);
+    await expectOneBatch(both);
+  });
+
+  it('two commands and two workers of one identity on a cluster do the same', async () => {
+    await stage.temporal();
+    const workers = await Promise.all([stage.worker(SAME_IDENTITY), stage.worker(SAME_IDENTITY)]);
+    expect(workers).toHaveLength(2);
+    await expectOneBatch(await startTwice());
+  });
+});

@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { measureAll, pageOf, type Measured } from './truth-table.ts';
+
+const PAGE = join(import.meta.dirname, '../../docs/truth-table.md');
+
+describe('what a POST can come to', () => {
+  let all: readonly Measured[] = [];
+  beforeAll(async () => {
+    all = await measureAll();
+  });
+
+  const of = (wanted: (one: Measured) => boolean): readonly Measured[] => all.filter(wanted);
+
+  it('is not sent only where the server has nothing of the order', () => {
+    const notSent = of(({ became }) => became === 'not-sent');
+    expect(notSent.length).toBeGreaterThan(15);
+    expect(notSent.filter(({ gate, got }) => gate || got !== 'nothing')).toEqual([]);
+  });
+
+  it('is not sent wherever the first byte was not written, and says so', () => {
+    const unwritten = of(({ gate }) => !gate);
+    expect(unwritten.filter(({ became, facts }) => became !== 'not-sent' || facts.begun)).toEqual([]);
+    expect(of(({ gate, facts }) => gate !== facts.begun)).toEqual([]);
+  });
+
+  it('is accepted only with a run id', () => {
+    const accepted = of(({ became }) => became === 'accepted');
+    expect(accepted.length).toBeGreaterThan(5);
+    expect(accepted.filter(({ facts }) => facts.runId === undefined)).toEqual([]);
+  });
+
+  it('is uncertain wherever the whole order was read and no readable answer came', () => {
+    const unanswered = of(({ got, facts }) => got === 'whole' && facts.status === undefined);
+    expect(unanswered.length).toBeGreaterThan(30);
+    expect(unanswered.filter(({ became }) => became !== 'uncertain')).toEqual([]);
+  });
+
+  it('is the same in words where the server has all and where it has nothing, so that words prove nothing', () => {
+    const wordsWhere = (wanted: Measured['got']): Set<string | undefined> =>
+      new Set(of(({ got, gate }) => gate && got === wanted).map(({ facts }) => facts.error));
+    expect([...wordsWhere('whole')].filter((words) => wordsWhere('nothing').has(words))).toContain(
+      'read ECONNRESET',
+    );
+  });
+
+  it('is as docs/truth-table.md says, to the word', async () => {
+    await expect(pageOf(all)).toMatchFileSnapshot(PAGE);
+  });
+});

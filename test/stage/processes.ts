@@ -1,0 +1,74 @@
+// Processes of this machine, as /proc shows them.
+
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+
+/** A process and everything that it started, and so on. */
+export function familyOf(pid: number | undefined): readonly number[] {
+  if (pid === undefined) return [];
+  const children = new Map<number, number[]>();
+  for (const name of readdirSync('/proc').filter((one) => /^\d+$/.test(one))) {
+    const parent = parentOf(Number(name));
+    if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
+  }
+  const family = [pid];
+  for (const one of family) family.push(...(children.get(one) ?? []));
+  return family;
+}
+
+function parentOf(pid: number): number | undefined {
+  try {
+    return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[1]);
+  } catch {
+    // It ended while we looked.
+    return undefined;
+  }
+}
+
+/** Processes that work in a folder, or on it. */
+export function strays(folder: string): readonly number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => pid !== process.pid && (commandOf(pid).includes(folder) || folderOf(pid) === folder));
+}
+
+function folderOf(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    // It ended while we looked, or is not ours.
+    return undefined;
+  }
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    // It ended while we looked.
+    return '';
+  }
+}
+
+export function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  // A zombie that nobody has waited for yet is dead all the same.
+  const state = parentOf(pid) === undefined ? 'X' : (statOf(pid) ?? 'X');
+  return state !== 'Z' && state !== 'X';
+}
+
+function statOf(pid: number): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[0];
+  } catch {
+    // It ended while we looked.
+    return undefined;
+  }
+}
