@@ -15,25 +15,32 @@ export type Gateway = {
   readonly base: string;
   /** Queue Run calls that have no answer yet. */
   readonly inFlight: () => number;
+  /** Every Queue Run call that began, in this order. */
+  readonly orders: readonly Order[];
   readonly close: () => Promise<void>;
 };
 
-/** `loses` says of each order, counted from 1, whether its answer gets lost. */
+/** A Queue Run call: when it began, in ms since 1970, and the webhook that it names. */
+type Order = { readonly at: number; readonly webhook: string | undefined };
+
+/** Holds answers for `holdMs`, or until that is settled. `loses` says of each order, counted from 1, whether its answer gets lost. */
 export async function openGateway(
   service: string,
-  holdMs: number,
+  holdMs: number | Promise<unknown>,
   atPort = 0,
   loses: (nth: number) => boolean = () => false,
 ): Promise<Gateway> {
   const { origin, pathname } = new URL(service);
   const dispatcher = new Agent();
   let inFlight = 0;
-  let orders = 0;
+  const orders: Order[] = [];
+  let asks = 0;
 
   const pass = async (asked: IncomingMessage, response: ServerResponse): Promise<void> => {
     const isQueue = asked.method === 'POST' && /\/(queue|run)$/.test(asked.url ?? '');
-    orders += Number(isQueue);
-    const isLost = isQueue && loses(orders);
+    asks += Number(isQueue);
+    const isLost = isQueue && loses(asks);
+    const at = Date.now();
     inFlight += Number(isQueue);
     try {
       const chunks: Buffer[] = [];
@@ -41,10 +48,11 @@ export async function openGateway(
       const { host: _, connection: __, ...headers } = asked.headers;
       const method = asked.method as 'GET' | 'POST';
       const body = chunks.length > 0 ? Buffer.concat(chunks) : null;
+      if (isQueue) orders.push({ at, webhook: webhookOf(body) });
       const answer = await request(`${origin}${asked.url}`, { method, headers, body, dispatcher });
       const bytes = Buffer.from(await answer.body.arrayBuffer());
       if (isLost) return void response.destroy();
-      if (isQueue) await wait(holdMs);
+      if (isQueue) await (typeof holdMs === 'number' ? wait(holdMs) : holdMs);
       response
         .writeHead(answer.statusCode, { 'content-type': String(answer.headers['content-type']) })
         .end(bytes);
@@ -64,10 +72,15 @@ export async function openGateway(
     port,
     base: `http://127.0.0.1:${port}${pathname}`,
     inFlight: () => inFlight,
+    orders,
     close: async () => {
       server.close();
       server.closeAllConnections();
       await dispatcher.close();
     },
   };
+}
+
+function webhookOf(body: Buffer | null): string | undefined {
+  return (JSON.parse(String(body)) as { webhook?: string } | null)?.webhook;
 }
