@@ -1,9 +1,9 @@
 // A real Temporal server on PostgreSQL, built and started without containers. The build wants Go and takes minutes, once;
-// PostgreSQL must be installed. Nothing of this belongs in a test.
+// PostgreSQL must be installed. Of the tests only the one that is asked for by name uses it.
 
 import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -29,9 +29,13 @@ const LIMITS = [
   'matching.persistenceMaxQPS',
 ];
 
-export async function startTemporalOnPostgres(
-  folder: string,
-): Promise<Served & { readonly at: TemporalAddress; readonly pids: readonly number[] }> {
+type OnPostgres = Served & {
+  readonly at: TemporalAddress;
+  /** Tears PostgreSQL down without a checkpoint, and resolves when it serves again after `downMs`. */
+  readonly restartPostgres: (downMs: number) => Promise<void>;
+};
+
+export async function startTemporalOnPostgres(folder: string): Promise<OnPostgres> {
   const tools = await buildServer();
   const postgres = await startPostgres(folder);
   await makeSchemas(tools, postgres.port, folder);
@@ -39,12 +43,11 @@ export async function startTemporalOnPostgres(
   return {
     at: { address: server.address, namespace: NAMESPACE, from: 'the benchmark', options: {} },
     child: server.child,
-    pids: [server.child.pid ?? 0, postgres.child.pid ?? 0],
+    restartPostgres: postgres.restart,
     stop: async () => {
-      for (const child of [server.child, postgres.child]) {
-        child.kill('SIGTERM');
-        await once(child, 'exit');
-      }
+      server.child.kill('SIGTERM');
+      await once(server.child, 'exit');
+      await postgres.stop();
     },
   };
 }
@@ -61,9 +64,13 @@ async function buildServer(): Promise<string> {
   return bin;
 }
 
-async function startPostgres(
-  folder: string,
-): Promise<{ readonly port: number; readonly child: ChildProcess }> {
+type Postgres = {
+  readonly port: number;
+  readonly restart: OnPostgres['restartPostgres'];
+  readonly stop: () => Promise<void>;
+};
+
+async function startPostgres(folder: string): Promise<Postgres> {
   const bin = execFileSync('pg_config', ['--bindir'], { encoding: 'utf8' }).trim();
   const data = join(folder, 'pg');
   const port = await freePort();
@@ -77,28 +84,40 @@ async function startPostgres(
   }
   const [initdb, ...words] = [...asUser, join(bin, 'initdb'), '-D', data, '-U', 'postgres', '--auth=trust'];
   await run(initdb, words);
-  const log = openSync(join(folder, 'postgres.log'), 'a');
-  const [postgres, ...flags] = [
-    ...asUser,
-    join(bin, 'postgres'),
-    '-D',
-    data,
-    '-p',
-    String(port),
-    '-h',
-    '127.0.0.1',
-    '-c',
-    'max_connections=200',
-    '-c',
-    `unix_socket_directories=${data}`,
-  ];
-  const child = spawn(postgres, flags, { stdio: ['ignore', log, log] });
   const psql = (command: string): Promise<unknown> =>
     run('psql', ['-h', '127.0.0.1', '-p', String(port), '-U', 'postgres', '-c', command]);
-  await untilDone(() => psql('select 1'));
+  const serve = async (): Promise<ChildProcess> => {
+    const child = spawnPostgres([...asUser, join(bin, 'postgres')], { data, port, folder });
+    await untilDone(() => psql('select 1'));
+    return child;
+  };
+  let child = await serve();
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    // The server itself, not who lent it another user.
+    process.kill(Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]), signal);
+    await once(child, 'exit');
+  };
   // The visibility schema creates an extension.
   await psql("create role temporal superuser login password 'temporal'");
-  return { port, child };
+  return {
+    port,
+    restart: async (downMs) => {
+      await end('SIGQUIT');
+      await wait(downMs);
+      child = await serve();
+    },
+    stop: () => end('SIGTERM'),
+  };
+}
+
+function spawnPostgres(
+  [program = '', ...words]: readonly string[],
+  { data, port, folder }: { readonly data: string; readonly port: number; readonly folder: string },
+): ChildProcess {
+  const log = openSync(join(folder, 'postgres.log'), 'a');
+  const settings = ['max_connections=200', `unix_socket_directories=${data}`].flatMap((one) => ['-c', one]);
+  const flags = [...words, '-D', data, '-p', String(port), '-h', '127.0.0.1', ...settings];
+  return spawn(program, flags, { stdio: ['ignore', log, log] });
 }
 
 async function makeSchemas(tools: string, port: number, folder: string): Promise<void> {

@@ -20,27 +20,34 @@ export type Gateway = {
   readonly inFlight: () => number;
   /** Does something in the moment in which an order next comes so far, before anything else happens. */
   readonly atNext: (moment: Moment, act: () => void) => void;
+  /** Every Queue Run call that began, in this order. */
+  readonly orders: readonly Order[];
   readonly close: () => Promise<void>;
 };
 
-/** `loses` says of each order, counted from 1, whether its answer gets lost. */
+/** A Queue Run call: when it began, in ms since 1970, and the webhook that it names. */
+type Order = { readonly at: number; readonly webhook: string | undefined };
+
+/** Holds answers for `holdMs`, or until that is settled. `loses` says of each order, counted from 1, whether its answer gets lost. */
 export async function openGateway(
   service: string,
-  holdMs: number,
+  holdMs: number | Promise<unknown>,
   atPort = 0,
   loses: (nth: number) => boolean = () => false,
 ): Promise<Gateway> {
   const { origin, pathname } = new URL(service);
   const dispatcher = new Agent();
   let inFlight = 0;
-  let orders = 0;
+  const orders: Order[] = [];
+  let asks = 0;
   const waiting: Record<Moment, (() => void)[]> = { arrived: [], taken: [], answered: [] };
   const tell = (moment: Moment): void => waiting[moment].splice(0).forEach((act) => act());
 
   const pass = async (asked: IncomingMessage, response: ServerResponse): Promise<void> => {
     const isQueue = asked.method === 'POST' && /\/(queue|run)$/.test(asked.url ?? '');
-    orders += Number(isQueue);
-    const isLost = isQueue && loses(orders);
+    asks += Number(isQueue);
+    const isLost = isQueue && loses(asks);
+    const at = Date.now();
     inFlight += Number(isQueue);
     try {
       const chunks: Buffer[] = [];
@@ -49,12 +56,13 @@ export async function openGateway(
       const { host: _, connection: __, ...headers } = asked.headers;
       const method = asked.method as 'GET' | 'POST';
       const body = chunks.length > 0 ? Buffer.concat(chunks) : null;
+      if (isQueue) orders.push({ at, webhook: webhookOf(body) });
       const answer = await request(`${origin}${asked.url}`, { method, headers, body, dispatcher });
       const bytes = Buffer.from(await answer.body.arrayBuffer());
       if (isLost) return void response.destroy();
       if (isQueue) {
         tell('taken');
-        await wait(holdMs);
+        await (typeof holdMs === 'number' ? wait(holdMs) : holdMs);
       }
       const retryAfter = answer.headers['retry-after'];
       response
@@ -80,10 +88,15 @@ export async function openGateway(
     base: `http://127.0.0.1:${port}${pathname}`,
     inFlight: () => inFlight,
     atNext: (moment, act) => void waiting[moment].push(act),
+    orders,
     close: async () => {
       server.close();
       server.closeAllConnections();
       await dispatcher.close();
     },
   };
+}
+
+function webhookOf(body: Buffer | null): string | undefined {
+  return (JSON.parse(String(body)) as { webhook?: string } | null)?.webhook;
 }

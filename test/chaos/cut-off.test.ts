@@ -1,0 +1,100 @@
+// A worker whose network is gone for a while: to Temporal, to the run service (and from it: its webhooks), or to both.
+
+import { createServer, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openGateway, type Gateway } from '../stage/gateway.ts';
+import { finished, IS_LONG, OUTAGE_MS } from '../stage/outage.ts';
+import { Stage, until } from '../stage/stage.ts';
+import { expectOneRunPerRow, mostOutstanding } from '../stage/truth.ts';
+import { openWire, type Cut, type Wire } from '../stage/wire.ts';
+
+const ROWS = 300;
+const CAP = 24;
+const DEPLOYMENTS = JSON.stringify([
+  { name: 'portraits', concurrencyLimit: CAP, coldStartSeconds: 0, runSeconds: 0.5, runSpread: 0.5 },
+]);
+
+type Network = { readonly temporal: Wire; readonly service: Wire; readonly webhooks: Wire };
+
+describe("a worker's network cut in mid-group, and whole again long after", () => {
+  let stage = new Stage();
+  let gateway: Gateway;
+  let network: Network;
+  let base = '';
+
+  beforeEach(async () => {
+    stage = new Stage();
+    await stage.temporal();
+    ({ base } = await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]));
+    gateway = await openGateway(base, 200);
+    const listen = await freeAddress();
+    network = {
+      temporal: await openWire(stage.environment['TEMPORAL_ADDRESS'] ?? ''),
+      service: await openWire(`127.0.0.1:${gateway.port}`),
+      webhooks: await openWire(listen),
+    };
+    const { pathname } = new URL(base);
+    stage.environment = {
+      ...stage.environment,
+      RUNSHEET_API_URL: `http://${network.service.address}${pathname}`,
+    };
+    await stage.worker({
+      TEMPORAL_ADDRESS: network.temporal.address,
+      RUNSHEET_WEBHOOK_LISTEN: listen,
+      RUNSHEET_WEBHOOK_URL: `http://${network.webhooks.address}`,
+    });
+  });
+  afterEach(async () => {
+    await stage.close();
+    await Promise.all([gateway, ...Object.values(network)].map((one) => one.close()));
+  });
+
+  const CUTS: readonly [string, readonly (keyof Network)[], Cut][] = [
+    ['from Temporal, in silence', ['temporal'], 'silence'],
+    ['from the run service, in silence', ['service', 'webhooks'], 'silence'],
+    ['from both, in silence', ['temporal', 'service', 'webhooks'], 'silence'],
+    ['from both, with resets', ['temporal', 'service', 'webhooks'], 'resets'],
+  ];
+  const MORE: typeof CUTS = [
+    ['from Temporal, with resets', ['temporal'], 'resets'],
+    ['from the run service, with resets', ['service', 'webhooks'], 'resets'],
+  ];
+
+  it.each([...CUTS, ...(IS_LONG ? MORE : [])])(
+    'nothing is lost, nothing is bought twice: %s',
+    async (_, ways, how) => {
+      const words = ['submit', stage.sheet(ROWS), '-d', 'portraits', '-c', String(CAP)];
+      const batch = (await stage.run(words)).stdout.trim();
+      await until(async () => {
+        const runs = await stage.truth(base);
+        const outstanding = runs.filter(({ endedAtMs }) => endedAtMs === undefined).length;
+        return runs.length >= ROWS / 4 && outstanding >= 10 && gateway.inFlight() > 0;
+      }, 'a quarter is under way, 10 are outstanding and a group is in flight');
+      for (const way of ways) network[way].cut(how);
+      await wait(OUTAGE_MS);
+      // All of them would have been bought by now.
+      expect((await stage.truth(base)).length).toBeLessThan(ROWS);
+      for (const way of ways) network[way].mend();
+
+      expect((await finished(stage, batch)).code).toBe(0);
+      const runs = await stage.truth(base);
+      expectOneRunPerRow(runs, ROWS);
+      expect(mostOutstanding(runs)).toBe(CAP);
+      expect(stage.results().filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(ROWS);
+      const verified = await stage.run(['verify']);
+      expect([verified.code, verified.stdout]).toEqual([0, expect.not.stringContaining('NOT')]);
+    },
+    180_000 + 2 * OUTAGE_MS,
+  );
+});
+
+async function freeAddress(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return `127.0.0.1:${port}`;
+}

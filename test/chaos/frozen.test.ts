@@ -1,0 +1,97 @@
+// A worker that is frozen in the middle of its groups, and woken long after they were given up. More attempts are due than
+// it has connections, so that some of each kind exist at that moment: POSTs on the wire, and attempts that wait inside the
+// worker for a connection. The latter are what a worker without a lease would send when it wakes.
+
+import type { Client } from '@temporalio/client';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { setTimeout as wait } from 'node:timers/promises';
+import { workflowIdOf } from '../../src/batch/ids.ts';
+import { connectClient } from '../../src/temporal/connect.ts';
+import { readToken } from '../../src/webhook/token.ts';
+import { openGateway, type Gateway } from '../stage/gateway.ts';
+import { finished, OUTAGE_MS } from '../stage/outage.ts';
+import { Stage, until } from '../stage/stage.ts';
+import { expectOneRunPerRow } from '../stage/truth.ts';
+
+const ROWS = 500;
+const CAP = 320;
+const GROUPS = CAP / 32;
+/** The connections of a worker: so many POSTs of the first groups are on the wire, the others wait. */
+const ON_WIRE = 256;
+const DEPLOYMENTS = JSON.stringify([
+  { name: 'portraits', concurrencyLimit: CAP, coldStartSeconds: 0, runSeconds: 0.5, pictureSize: 16 },
+]);
+
+describe('a worker frozen in mid-group and woken long after its groups were given up', () => {
+  let stage = new Stage();
+  let gateway: Gateway;
+  let client: Client;
+  let release = (): void => undefined;
+  let closeAll = async (): Promise<void> => undefined;
+
+  beforeEach(async () => {
+    stage = new Stage();
+    await stage.temporal();
+    const { base } = await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+    gateway = await openGateway(base, new Promise<void>((done) => (release = done)));
+    const { TEMPORAL_ADDRESS: address = '', TEMPORAL_NAMESPACE: namespace = '' } = stage.environment;
+    const connected = await connectClient({ address, namespace, from: 'the test', options: {} });
+    ({ client } = connected);
+    stage.environment = { ...stage.environment, RUNSHEET_API_URL: gateway.base };
+    closeAll = async () => {
+      release();
+      await stage.close();
+      await gateway.close();
+      await connected.close();
+    };
+  });
+  afterEach(() => closeAll());
+
+  /** Groups of which the server has had a heartbeat: their POSTs may begin. */
+  const leasedGroups = async (batch: string): Promise<number> => {
+    const { raw } = await client.workflow.getHandle(workflowIdOf(batch)).describe();
+    const groups = raw.pendingActivities?.filter(
+      ({ activityType, heartbeatDetails }) => activityType?.name === 'queueRuns' && heartbeatDetails != null,
+    );
+    return groups?.length ?? 0;
+  };
+
+  it.each([
+    ['another worker lives meanwhile', true],
+    ['no other worker lives meanwhile', false],
+  ])(
+    'sends nothing of them, nothing is lost and nothing bought twice: %s',
+    async (_, hasOther) => {
+      const frozen = await stage.worker();
+      const batch = (
+        await stage.run(['submit', stage.sheet(ROWS), '-d', 'portraits', '-c', String(CAP)])
+      ).stdout.trim();
+      await until(
+        async () => gateway.inFlight() === ON_WIRE && (await leasedGroups(batch)) === GROUPS,
+        'all groups may send, and as many POSTs as there are connections are on the wire',
+      );
+      if (hasOther) await stage.worker();
+      frozen.child.kill('SIGSTOP');
+      const begun = gateway.orders.length;
+      release();
+      await wait(OUTAGE_MS);
+      const wokeAt = Date.now();
+      frozen.child.kill('SIGCONT');
+
+      expect((await finished(stage, batch)).code).toBe(0);
+      expect(begun).toBe(ON_WIRE);
+      const late = gateway.orders
+        .filter(({ at }) => at >= wokeAt)
+        .map(({ webhook }) => readToken(webhook))
+        .filter((token) => token?.attempt === 1 && token.row <= CAP);
+      expect(late).toEqual([]);
+      const runs = await stage.truth();
+      expectOneRunPerRow(runs, ROWS);
+      // What waited inside the frozen worker was proved absent, and sent as an attempt of its own.
+      expect(runs.filter(({ webhook }) => readToken(webhook)?.attempt === 2)).toHaveLength(CAP - ON_WIRE);
+      expect(stage.results().filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(ROWS);
+      expect((await stage.run(['verify'])).code).toBe(0);
+    },
+    180_000 + OUTAGE_MS,
+  );
+});

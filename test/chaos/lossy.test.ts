@@ -1,0 +1,109 @@
+// Everything goes wrong a little, all the time: what came out, what it cost and what is said about it must agree, to the last run.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import type { Ledger } from '../../src/batch/ledger.ts';
+import type { Run } from '../../src/run-service/contract/run.ts';
+import { readToken } from '../../src/webhook/token.ts';
+import { finished, IS_LONG } from '../stage/outage.ts';
+import { Stage } from '../stage/stage.ts';
+
+const ROWS = IS_LONG ? 5_000 : 500;
+const CAP = 40;
+const DEPLOYMENTS = JSON.stringify([
+  { name: 'portraits', concurrencyLimit: CAP, coldStartSeconds: 0, runSeconds: 0.4, runSpread: 0.5 },
+]);
+const FAULTS = {
+  'lose-webhook': 0.1,
+  'repeat-webhook': 0.1,
+  'drop-answer': 0.02,
+  'drop-request': 0.02,
+  'error-answer': 0.01,
+  busy: 0.03,
+};
+
+type Summary = {
+  readonly seconds: number;
+  readonly ledger: Ledger;
+  readonly gpus: Readonly<Record<string, { readonly runs: number; readonly seconds: number }>>;
+  readonly strays: readonly unknown[];
+};
+/** What the service itself counted. */
+type Sold = {
+  readonly runs: Readonly<Record<string, number>>;
+  readonly sold: Readonly<Record<string, number>>;
+  readonly faults: Readonly<Record<string, number>>;
+};
+
+const stage = new Stage();
+afterEach(() => stage.close());
+
+it(
+  'lost and repeated webhooks, lost orders and answers, 500 and 429: every row ends right, and the ledger is the service’s own',
+  async () => {
+    await stage.temporal();
+    const faults = Object.entries(FAULTS).flatMap(([name, rate]) => ['--fault', `${name}=${rate}`]);
+    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS), ...faults]);
+    await stage.worker();
+    const words = ['submit', stage.sheet(ROWS), '-d', 'portraits', '-c', String(CAP)];
+    const batch = (await stage.run(words)).stdout.trim();
+    expect((await finished(stage, batch)).code).toBe(0);
+
+    const runs = await stage.truth();
+    const { ledger, strays, seconds, gpus } = JSON.parse(
+      readFileSync(join(stage.batch(), 'summary.json'), 'utf8'),
+    ) as Summary;
+    const service = await sold();
+    expectEachRowsOwnRun(runs);
+    expect(strays).toEqual([]);
+
+    const struck = (name: keyof typeof FAULTS): number => service.faults[name] ?? 0;
+    const lostAfter = struck('drop-answer') + struck('error-answer');
+    expect(lostAfter).toBeGreaterThan(0);
+    expect({ ...ledger, adopted: ledger.adopted.webhook + ledger.adopted.list }).toEqual({
+      sent: ROWS + struck('busy') + struck('drop-request'),
+      accepted: ROWS - lostAfter,
+      refused: 0,
+      notProcessed: struck('busy'),
+      paused: 0,
+      uncertain: lostAfter + struck('drop-request'),
+      adopted: lostAfter,
+      absent: struck('drop-request'),
+      unknown: 0,
+      resubmitted: 0,
+      failed: 0,
+      twins: 0,
+    });
+    expect(service.runs).toEqual({ success: ROWS });
+    for (const [gpu, { seconds: paid }] of Object.entries(gpus))
+      expect(paid).toBeCloseTo(service.sold[gpu] ?? 0, 1);
+    const verified = await stage.run(['verify']);
+    expect([verified.code, verified.stdout]).toEqual([0, expect.not.stringContaining('NOT')]);
+    if (IS_LONG)
+      console.info(
+        `${ROWS} rows in ${seconds.toFixed(0)} s, ${(ROWS / seconds).toFixed(1)} a second`,
+        ledger,
+      );
+  },
+  IS_LONG ? 1_800_000 : 180_000,
+);
+
+/** Each row succeeded with one run, and it is the one that the service made for it. */
+function expectEachRowsOwnRun(runs: readonly Run[]): void {
+  const rows = stage.results();
+  expect(rows.map(({ row, outcome }) => [Number(row), outcome])).toEqual(
+    Array.from({ length: ROWS }, (_, at) => [at + 1, 'succeeded']),
+  );
+  const wanted = new Map(runs.map((run) => [readToken(run.webhook)?.row, run.id]));
+  expect(runs).toHaveLength(ROWS);
+  expect(rows.map((row) => row['run_id'])).toEqual(rows.map(({ row }) => wanted.get(Number(row))));
+}
+
+async function sold(): Promise<Sold> {
+  const { RUNSHEET_API_URL: base = '', RUNSHEET_API_KEY: key = '' } = stage.environment;
+  const answer = await fetch(`${new URL(base).origin}/control/ledger`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  return (await answer.json()) as Sold;
+}

@@ -1,0 +1,66 @@
+// A stretch of network between two processes, to be cut and mended. While it is cut nothing gets through in either
+// direction; what was sent meanwhile arrives when it is mended, as TCP does it, also what its sender has given up long ago.
+// Or it is cut with resets: every connection breaks, and so does each new one.
+
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+export type Wire = {
+  /** What to use in place of the far end's `host:port`. */
+  readonly address: string;
+  readonly cut: (how: Cut) => void;
+  readonly mend: () => void;
+  readonly close: () => Promise<void>;
+};
+
+/** `silence` holds everything back, `resets` breaks every connection. */
+export type Cut = 'silence' | 'resets';
+
+/** `to` is `host:port`. */
+export async function openWire(to: string, atPort = 0): Promise<Wire> {
+  const [host = '', port = ''] = to.split(':');
+  const sockets = new Set<Socket>();
+  let cut: Cut | undefined;
+
+  const keep = (socket: Socket): void => {
+    sockets.add(socket);
+    socket.setNoDelay(true);
+    // Whoever broke it, the other end is told by `close`.
+    socket.on('error', () => undefined);
+    socket.on('close', () => sockets.delete(socket));
+    if (cut === 'silence') socket.pause();
+  };
+  const join = (from: Socket, other: Socket): void => {
+    from.on('data', (bytes: Buffer) => other.write(bytes));
+    from.on('end', () => other.end());
+    from.on('close', (failed) => failed && other.resetAndDestroy());
+  };
+  const pass = (near: Socket): void => {
+    if (cut === 'resets') return void near.on('error', () => undefined).resetAndDestroy();
+    const far = connect({ host, port: Number(port), allowHalfOpen: true });
+    join(near, far);
+    join(far, near);
+    keep(near);
+    keep(far);
+  };
+
+  const server = createServer({ allowHalfOpen: true }, pass).listen(atPort, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cut: (how) => {
+      cut = how;
+      for (const socket of sockets)
+        if (how === 'silence') socket.pause();
+        else socket.resetAndDestroy();
+    },
+    mend: () => {
+      cut = undefined;
+      for (const socket of sockets) socket.resume();
+    },
+    close: async () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
