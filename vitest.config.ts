@@ -8,6 +8,13 @@ const WHOLE = [
   'test/package.test.ts',
 ];
 
+// Of these, those that wait more than they work, and that judge by what was bought and not by how fast: two at a time.
+const PATIENT = [
+  'test/cli/{encryption,planted-secrets,rough-service,v1,migrate-check,bad-sheets,full-disk-service}.test.ts',
+  'test/chaos/{cut-off,frozen,recover,lossy,pauses}.test.ts',
+  'test/workflows/**/*.test.ts',
+];
+
 export default defineConfig({
   test: {
     // The SDK's native core is loaded by the tests: processes, not threads.
@@ -32,7 +39,17 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'whole', include: WHOLE, fileParallelism: false, sequence: { groupOrder: 1 } },
+        test: { name: 'patient', include: PATIENT, maxWorkers: 2, sequence: { groupOrder: 1 } },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'whole',
+          include: WHOLE,
+          exclude: PATIENT,
+          fileParallelism: false,
+          sequence: { groupOrder: 2 },
+        },
       },
     ],
   },

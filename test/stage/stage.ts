@@ -140,9 +140,9 @@ export class Stage {
     const program = await temporalBinary({ cache, environment, say: () => undefined });
     const home = this.path(name);
     mkdirSync(join(home, 'logs'), { recursive: true });
-    const ports = await choosePorts(home);
-    const order = { program, home, namespace: 'stage', port: ports.temporal, uiPort: ports.ui };
-    let server = await startServer(order);
+    const started = await startSomewhere({ program, home, namespace: 'stage' });
+    const { order } = started;
+    let { server } = started;
     const kill = async (): Promise<void> => {
       const { child } = server;
       if (child.exitCode !== null || child.signalCode !== null) return;
@@ -218,6 +218,22 @@ function ownEnvironment(): NodeJS.ProcessEnv {
     ...(XDG_CACHE_HOME ? { XDG_CACHE_HOME } : {}),
     ...(TMPDIR ? { TMPDIR } : {}),
   };
+}
+
+/** A port that was free a moment ago may be somebody's own by now: others are tried. */
+async function startSomewhere(
+  one: { readonly program: string; readonly home: string; readonly namespace: string },
+  tries = 3,
+): Promise<{ order: Parameters<typeof startServer>[0]; server: Awaited<ReturnType<typeof startServer>> }> {
+  const ports = await choosePorts(one.home);
+  const order = { ...one, port: ports.temporal, uiPort: ports.ui };
+  try {
+    return { order, server: await startServer(order) };
+  } catch (error) {
+    if (tries === 1) throw error;
+    rmSync(join(one.home, 'ports.json'), { force: true });
+    return startSomewhere(one, tries - 1);
+  }
 }
 
 async function allRuns(base: string, key: string, workflowId: string): Promise<readonly Run[]> {

@@ -2,7 +2,7 @@
 // that killing it loses nothing; a namespace that no other server has, so that a stranger on our port is found out.
 
 import { spawn, type ChildProcess } from 'node:child_process';
-import { openSync } from 'node:fs';
+import { openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
@@ -42,7 +42,7 @@ export async function startServer(order: ServerOrder): Promise<TemporalServer> {
     child.kill('SIGKILL');
     throw problem(
       'E406',
-      { what: `Temporal: ${reasonOf(error)}`, log: serverLog(order.home) },
+      { what: `Temporal: ${reasonOf(error)}${lastWords(order.home)}`, log: serverLog(order.home) },
       { cause: error },
     );
   }
@@ -52,6 +52,14 @@ export async function startServer(order: ServerOrder): Promise<TemporalServer> {
     uiUrl: `http://127.0.0.1:${order.uiPort}/namespaces/${order.namespace}/workflows`,
   };
 }
+
+/** What its log ends with, which is most often why. */
+function lastWords(home: string): string {
+  const last = readFileSync(serverLog(home), 'utf8').trimEnd().split('\n').at(-1);
+  return last ? `: ${last.slice(0, LAST_WORDS_MAX)}` : '';
+}
+
+const LAST_WORDS_MAX = 300;
 
 function flags({ home, namespace, port, uiPort }: ServerOrder): readonly string[] {
   const local = ['--ip', '127.0.0.1', '--port', String(port), '--ui-port', String(uiPort)];
