@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { secondsToFullSpeed } from '../stage/full-speed.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
@@ -9,19 +10,6 @@ const DEPLOYMENTS = JSON.stringify([
   { name: 'portraits', concurrencyLimit: 6, coldStartSeconds: 0, runSeconds: 0.5, runSpread: 0 },
   { name: 'wide', concurrencyLimit: 40, coldStartSeconds: 0, runSeconds: 1, runSpread: 0.5 },
 ]);
-
-/** From the kill to the first moment from which, over 2 s, 0.9 of the ends of before come; the first 2 s still show runs from before. */
-const secondsToFullSpeed = (
-  truth: readonly { endedAtMs?: number | undefined }[],
-  killedAt: number,
-): number | undefined => {
-  const endsFrom = (from: number): number =>
-    truth.filter(({ endedAtMs = 0 }) => endedAtMs >= from && endedAtMs < from + 2_000).length;
-  const wanted = 0.9 * endsFrom(killedAt - 2_000);
-  for (let from = killedAt + 2_000; from + 2_000 <= Date.now(); from += 100)
-    if (endsFrom(from) >= wanted) return (from - killedAt) / 1000;
-  return undefined;
-};
 
 describe('an external Temporal and a separate worker', () => {
   let stage = new Stage();
