@@ -1,9 +1,10 @@
-// npm run bench [-- --postgres] [-- --only throughput|start|steady|memory|service]: measures, and writes docs/benchmarks.md. What
+// npm run bench [-- --postgres] [--only throughput|start|steady|memory|service|kills] [--cycles N]: measures, and writes docs/benchmarks.md. What
 // is not measured this time keeps the figures of the last time, which lie beside the page.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { measureKills } from './kills.ts';
 import { measureMemory } from './memory.ts';
 import { pageOf, type Figures } from './page.ts';
 import type { Backend } from './place.ts';
@@ -13,7 +14,12 @@ import { measureSteady } from './steady.ts';
 import { measureThroughput, type Throughput } from './throughput.ts';
 
 const { values } = parseArgs({
-  options: { postgres: { type: 'boolean' }, only: { type: 'string', multiple: true } },
+  options: {
+    postgres: { type: 'boolean' },
+    only: { type: 'string', multiple: true },
+    /** How often each program is killed. */
+    cycles: { type: 'string', default: '10' },
+  },
 });
 const backends: readonly Backend[] = values.postgres ? ['dev server', 'PostgreSQL'] : ['dev server'];
 const wants = (name: keyof Figures): boolean => values.only?.includes(name) ?? true;
@@ -41,6 +47,11 @@ if (wants('service'))
     ...figures,
     service: [await measureService(1_000, 2_000), await measureService(2_000, 4_000)],
   };
+if (wants('kills')) {
+  const measured = await measureKills(Number(values.cycles));
+  const others = figures.kills?.filter(({ rival }) => !measured.some((one) => one.rival === rival)) ?? [];
+  figures = { ...figures, kills: [...measured, ...others] };
+}
 if (wants('memory')) figures = { ...figures, memory: await measureMemory('dev server') };
 
 mkdirSync(docs, { recursive: true });

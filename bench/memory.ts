@@ -12,7 +12,7 @@ export async function measureMemory(backend: Backend): Promise<readonly Memory[]
   const place = await Place.open(backend, [{ name: 'short', concurrencyLimit: CAP, runSeconds: 0.05 }]);
   const sizes: Memory[] = [];
   for (const rows of SIZES) {
-    const worker = await place.worker();
+    const worker = place.worker();
     const { wholeSeconds } = await place.batch({ deployment: 'short', rows, cap: CAP });
     sizes.push({ rows, peakMb: peakMb(worker.child.pid), rowsPerSecond: rows / wholeSeconds });
     console.error(`${rows} rows: ${sizes.at(-1)?.peakMb.toFixed(0)} MB`);

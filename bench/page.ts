@@ -1,6 +1,7 @@
 // The page that a benchmark writes.
 
 import { availableParallelism } from 'node:os';
+import type { Kills } from './kills.ts';
 import type { Memory } from './memory.ts';
 import type { ServiceLoad } from './service.ts';
 import type { Start } from './start.ts';
@@ -13,9 +14,10 @@ export type Figures = {
   readonly steady: readonly Steady[];
   readonly memory: readonly Memory[];
   readonly service?: readonly ServiceLoad[];
+  readonly kills?: readonly Kills[];
 };
 
-export function pageOf({ throughput, start, steady, memory, service = [] }: Figures): string {
+export function pageOf({ throughput, start, steady, memory, service = [], kills = [] }: Figures): string {
   const [first] = throughput;
   return [
     '# Benchmarks',
@@ -86,6 +88,7 @@ export function pageOf({ throughput, start, steady, memory, service = [] }: Figu
       ]),
     ),
     '',
+    ...killsSection(kills),
     '## Starting',
     '',
     table(
@@ -108,3 +111,43 @@ export function pageOf({ throughput, start, steady, memory, service = [] }: Figu
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+
+function killsSection(kills: readonly Kills[]): readonly string[] {
+  const [first] = kills;
+  if (first === undefined) return [];
+  return [
+    '## Killed again and again',
+    '',
+    `${first.rows} rows, ${first.cap} runs of 0.5 to 1.5 s outstanding, answers to orders 150 ms late. The process that does the work gets SIGKILL when it is as fast as before the last one, at the earliest 10 s after it, with at least 10 runs outstanding and an order on the wire, and is started again at once. Truth is the service's own list. Full speed: over 2 s, 0.9 of the ends of the 2 s before the kill, looked for from 2 s after it, because until then runs from before still end; so 2.0 is the best that can be measured. The machine carried other work too.`,
+    '',
+    table(
+      [
+        'program',
+        'kills',
+        'rows lost',
+        'runs bought twice',
+        'GPU seconds wasted',
+        'to full speed, median s',
+        'worst s',
+        'not back',
+        'most runs outstanding',
+        'whole job s',
+      ],
+      kills.map((one) => [
+        one.rival,
+        String(one.kills),
+        String(one.lost),
+        String(one.duplicates),
+        one.wastedGpuSeconds.toFixed(1),
+        one.medianSeconds.toFixed(1),
+        one.worstSeconds.toFixed(1),
+        String(one.neverBack),
+        String(one.mostOutstanding),
+        one.seconds.toFixed(0),
+      ]),
+    ),
+    '',
+    'How each was written. **runsheet**: one worker beside a Temporal development server, its defaults; the worker is killed, Temporal lives on. Attempts whose answers a kill took keep their slots until the run list shows their runs or proves that there are none, so that these few slots are missing from the speed meanwhile. **BullMQ**: a job per row with `attempts: 3` and exponential back-off, a worker with `concurrency` at the cap and its defaults (lock and stalled check 30 s, one stall allowed); the job POSTs, asks every 250 ms, fetches the files and writes a line; the worker is killed, Redis lives on with its append-only file. A job that kept its run id in its data after the POST would buy less twice, and still what was on the wire. **p-limit loop**: the same POST, asking, files and line; started again it skips rows that have a line. Both are back sooner than runsheet, because they ask nobody what the killed process had bought: they buy it again, beyond the cap while those runs still live, and the speed counts the ends of these as well.',
+    '',
+  ];
+}

@@ -35,7 +35,7 @@ export class Place {
     return new Place(folder, service.base, temporal.at, [temporal, service]);
   }
 
-  worker(): Promise<Served> {
+  worker(): Served {
     return startWorker(this.folder, this.at, this.base);
   }
 

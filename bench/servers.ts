@@ -27,20 +27,22 @@ export type BenchDeployment = {
   readonly name: string;
   readonly concurrencyLimit: number;
   readonly runSeconds: number;
+  /** 0.5 makes run times vary by up to half both ways. */
+  readonly runSpread?: number;
 };
 
-/** A run service whose runs take exactly as long as the deployment says, without cold starts after the first. */
+/** A run service whose runs take as long as the deployment says, without cold starts after the first. */
 export async function startService(
   folder: string,
   deployments: readonly BenchDeployment[],
 ): Promise<Served & { readonly base: string }> {
   const file = join(folder, 'deployments.json');
   const machines = deployments.map((one) => ({
+    runSpread: 0,
     ...one,
     coldStartSeconds: 0,
     warmStartSeconds: 0,
     idleTimeoutSeconds: 86_400,
-    runSpread: 0,
     pictureSize: 96,
   }));
   writeFileSync(file, JSON.stringify(machines));
@@ -83,9 +85,12 @@ export async function startTemporal(folder: string): Promise<Served & { readonly
   };
 }
 
-export async function startWorker(folder: string, at: TemporalAddress, base: string): Promise<Served> {
+export const startWorker = (folder: string, at: TemporalAddress, base: string): Served =>
+  served(spawnWorker(folder, at, base), 'SIGKILL');
+
+export function spawnWorker(folder: string, at: TemporalAddress, base: string): ChildProcess {
   const log = openSync(join(folder, 'worker.log'), 'a');
-  const child = spawn(process.execPath, [programFile(), 'worker'], {
+  return spawn(process.execPath, [programFile(), 'worker'], {
     stdio: ['ignore', log, log],
     env: {
       ...process.env,
@@ -96,7 +101,6 @@ export async function startWorker(folder: string, at: TemporalAddress, base: str
       RUNSHEET_HOME: folder,
     },
   });
-  return served(child, 'SIGKILL');
 }
 
 /** The most memory that a process has had, in MB. */

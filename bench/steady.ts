@@ -19,7 +19,7 @@ export async function measureSteady(backend: Backend, runSeconds: number): Promi
     { name: 'steady', concurrencyLimit: CAP, runSeconds },
     { name: 'warm', concurrencyLimit: CAP, runSeconds: 0.1 },
   ]);
-  const worker = await place.worker();
+  const worker = place.worker();
   await place.batch({ deployment: 'warm', rows, cap: CAP });
   const { seconds } = await place.batch({ deployment: 'steady', rows, cap: CAP });
   await worker.stop();

@@ -26,7 +26,7 @@ export async function measureThroughput(backend: Backend): Promise<Throughput> {
   const place = await Place.open(backend, [
     { name: 'short', concurrencyLimit: CAP, runSeconds: RUN_SECONDS },
   ]);
-  const worker = await place.worker();
+  const worker = place.worker();
   const rounds: { batch: number; loop: number; events: number }[] = [];
   // Both sides run on warm code, the service's included.
   await place.batch(work);

@@ -1,0 +1,158 @@
+// The same job by three programs, each killed again and again in the middle of it and started anew at once: what was lost,
+// what was bought twice, and how long until it was as fast as before. The truth is the service's own list of its runs.
+
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Run } from '../src/run-service/contract/run.ts';
+import { openGateway } from '../test/stage/gateway.ts';
+import { secondsToFullSpeed } from '../test/stage/speed.ts';
+import { median } from './median.ts';
+import { bullmqRival, loopRival, runsheetRival, type Ground, type Rival } from './rivals/rivals.ts';
+import { startService } from './servers.ts';
+import { allRuns, recentRuns } from './truth.ts';
+
+const CAP = 40;
+const RUN_SECONDS = 1;
+/** Without it all runs end in waves, and the speed of 2 s says little. */
+const RUN_SPREAD = 0.5;
+/** Enough that every rival still has rows when it is killed for the last time. */
+const ROWS_PER_CYCLE = 600;
+const OUTSTANDING_MIN = 10;
+const ANSWER_MS = 150;
+const POLL_MS = 250;
+const LOOK_MS = 300;
+/** Between two kills: long enough to see the speed of before. */
+const APART_MS = 10_000;
+/** Who is not back by then is killed again, and counted with this. */
+const PATIENCE_MS = 60_000;
+
+export type Kills = {
+  readonly rival: string;
+  readonly rows: number;
+  readonly cap: number;
+  readonly kills: number;
+  /** Rows without a result at the end. */
+  readonly lost: number;
+  /** Runs beyond the first of each row. */
+  readonly duplicates: number;
+  /** Of runs that no row's result names. */
+  readonly wastedGpuSeconds: number;
+  readonly medianSeconds: number;
+  readonly worstSeconds: number;
+  /** Kills after which full speed was not seen again before the next kill or the end. */
+  readonly neverBack: number;
+  readonly mostOutstanding: number;
+  readonly seconds: number;
+};
+
+export async function measureKills(cycles: number): Promise<readonly Kills[]> {
+  const measured: Kills[] = [];
+  for (const open of [runsheetRival, bullmqRival, loopRival]) {
+    const one = await killAgainAndAgain(open, cycles);
+    if (one === undefined) continue;
+    measured.push(one);
+    console.error(JSON.stringify(one));
+  }
+  return measured;
+}
+
+async function killAgainAndAgain(
+  open: (ground: Ground) => Promise<Rival | undefined>,
+  cycles: number,
+): Promise<Kills | undefined> {
+  const folder = mkdtempSync(join(tmpdir(), 'runsheet-kills-'));
+  const rows = cycles * ROWS_PER_CYCLE;
+  const service = await startService(folder, [
+    { name: 'second', concurrencyLimit: CAP, runSeconds: RUN_SECONDS, runSpread: RUN_SPREAD },
+  ]);
+  const gateway = await openGateway(service.base, ANSWER_MS);
+  const ground = { folder, base: gateway.base, deployment: 'second', rows, cap: CAP, pollMs: POLL_MS };
+  try {
+    const rival = await open(ground);
+    if (rival === undefined) return undefined;
+    const began = Date.now();
+    const killed = await live(rival, cycles, {
+      recent: () => recentRuns(service.base, ground.deployment),
+      inFlight: gateway.inFlight,
+    });
+    const seconds = (Date.now() - began) / 1000;
+    const runs = await allRuns(service.base, ground.deployment);
+    const kept = await rival.kept();
+    await rival.close();
+    return { rival: rival.name, rows, cap: CAP, seconds, ...account(runs, kept, killed, rows) };
+  } finally {
+    await gateway.close();
+    await service.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+type Look = { readonly recent: () => Promise<readonly Run[]>; readonly inFlight: () => number };
+
+/** Kills and starts until the rows are done; the moments of the kills, in ms since 1970. */
+async function live(rival: Rival, cycles: number, look: Look): Promise<readonly number[]> {
+  const killed: number[] = [];
+  let child: ChildProcess = rival.start();
+  let last = Date.now();
+  while (!rival.isDone(child)) {
+    await wait(LOOK_MS);
+    if (killed.length >= cycles || Date.now() - last < APART_MS) continue;
+    const runs = await look.recent();
+    const isBack = killed.length === 0 || secondsToFullSpeed(endsOf(runs), last) !== undefined;
+    const outstanding = runs.filter(({ endedAtMs }) => endedAtMs === undefined).length;
+    if (!isBack && Date.now() - last < PATIENCE_MS) continue;
+    if (outstanding < OUTSTANDING_MIN || look.inFlight() === 0) continue;
+    last = Date.now();
+    killed.push(last);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    child = rival.start();
+  }
+  return killed;
+}
+
+function account(
+  runs: readonly Run[],
+  kept: ReadonlyMap<number, string>,
+  killed: readonly number[],
+  rows: number,
+): Omit<Kills, 'rival' | 'rows' | 'cap' | 'seconds'> {
+  const named = new Set(kept.values());
+  const bought = new Set(runs.map(({ inputs }) => Number(inputs?.['number'])));
+  const unused = runs.filter(({ id }) => !named.has(id));
+  const back = killed.map((at, index) =>
+    secondsToFullSpeed(endsOf(runs), at, killed[index + 1] ?? Date.now()),
+  );
+  const seconds = back.map((one) => one ?? PATIENCE_MS / 1000);
+  return {
+    kills: killed.length,
+    lost: rows - kept.size,
+    duplicates: runs.length - bought.size,
+    wastedGpuSeconds: unused.reduce((sum, run) => sum + secondsOf(run), 0),
+    medianSeconds: median(seconds),
+    worstSeconds: Math.max(...seconds),
+    neverBack: back.filter((one) => one === undefined).length,
+    mostOutstanding: mostOutstanding(runs),
+  };
+}
+
+const secondsOf = ({ startedAtMs, endedAtMs }: Run): number =>
+  startedAtMs === undefined || endedAtMs === undefined ? 0 : (endedAtMs - startedAtMs) / 1000;
+
+function mostOutstanding(runs: readonly Run[]): number {
+  const moments = runs.flatMap(({ createdAtMs = 0, endedAtMs = Number.POSITIVE_INFINITY }) => [
+    { at: createdAtMs, by: 1 },
+    { at: endedAtMs, by: -1 },
+  ]);
+  let now = 0;
+  return moments
+    .toSorted((a, b) => a.at - b.at || a.by - b.by)
+    .reduce((most, { by }) => Math.max(most, (now += by)), 0);
+}
+
+const endsOf = (runs: readonly { readonly endedAtMs?: number | undefined }[]): readonly number[] =>
+  runs.map(({ endedAtMs = 0 }) => endedAtMs);

@@ -1,0 +1,96 @@
+// The programs that are killed, each with a process of its own that does the work.
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { runBatch } from '../batch.ts';
+import { deploymentIdOf } from '../loop.ts';
+import { spawnWorker, startTemporal } from '../servers.ts';
+import { makeSheet } from '../sheet.ts';
+import { addRows, BULLMQ, startRedis } from './bullmq-module.ts';
+import { linesOf, type RivalOrder } from './order.ts';
+
+/** Where the job is done, and what it is. */
+export type Ground = {
+  readonly folder: string;
+  readonly base: string;
+  readonly deployment: string;
+  readonly rows: number;
+  readonly cap: number;
+  readonly pollMs: number;
+};
+
+export type Rival = {
+  readonly name: string;
+  /** The process that does the work, and that is killed. */
+  start(): ChildProcess;
+  /** Whether nothing is left to do. Throws where the process failed by itself. */
+  isDone(child: ChildProcess): boolean;
+  /** The run that each row's result names. */
+  kept(): Promise<ReadonlyMap<number, string>>;
+  close(): Promise<void>;
+};
+
+export async function runsheetRival(ground: Ground): Promise<Rival> {
+  const { folder, base, deployment, rows, cap } = ground;
+  const temporal = await startTemporal(folder);
+  const sheet = join(folder, 'sheet.csv');
+  await makeSheet(sheet, rows);
+  let isDone = false;
+  let worker: ChildProcess | undefined;
+  const batch = runBatch({ base, deployment, sheet, cap, folder, at: temporal.at }).finally(
+    () => (isDone = true),
+  );
+  return {
+    name: 'runsheet',
+    start: () => (worker = spawnWorker(folder, temporal.at, base)),
+    isDone: () => isDone,
+    kept: async () => {
+      const results = readFileSync(join(folder, 'batches', (await batch).batch, 'results.csv'));
+      const lines: readonly Record<string, string>[] = parse(results, { columns: true });
+      const succeeded = lines.filter(({ outcome }) => outcome === 'succeeded');
+      return new Map(succeeded.map((line) => [Number(line['row']), line['run_id'] ?? '']));
+    },
+    close: async () => {
+      worker?.kill('SIGKILL');
+      await temporal.stop();
+    },
+  };
+}
+
+/** undefined where this machine has no Redis. */
+export async function bullmqRival(ground: Ground): Promise<Rival | undefined> {
+  const redis = await startRedis(ground.folder);
+  if (redis === undefined) {
+    console.error('BullMQ is left out: there is no redis-server');
+    return undefined;
+  }
+  const { port, modules } = redis;
+  const order = { ...(await byHandOrder(ground)), redis: { port, modules } };
+  await addRows(order);
+  return { ...processRival(`BullMQ ${BULLMQ}`, 'bullmq.ts', order), close: () => redis.stop() };
+}
+
+export async function loopRival(ground: Ground): Promise<Rival> {
+  return processRival('p-limit loop', 'loop.ts', await byHandOrder(ground));
+}
+
+async function byHandOrder({ base, deployment, folder, ...others }: Ground): Promise<RivalOrder> {
+  const deploymentId = await deploymentIdOf(base, deployment);
+  return { ...others, base, deploymentId, folder: join(folder, 'by-hand') };
+}
+
+function processRival(name: string, program: string, order: RivalOrder): Rival {
+  const words = [join(import.meta.dirname, program), JSON.stringify(order)];
+  return {
+    name,
+    start: () => spawn(process.execPath, words, { stdio: ['ignore', 'ignore', 'inherit'] }),
+    isDone: ({ exitCode }) => {
+      if (exitCode !== null && exitCode !== 0) throw new Error(`${name} ended with ${exitCode}`);
+      return exitCode === 0;
+    },
+    kept: async () => linesOf(order.folder),
+    close: async () => undefined,
+  };
+}

@@ -1,0 +1,33 @@
+// What the service itself says about its runs.
+
+import { parseExactly } from '../src/batch/digits.ts';
+import { runListSchema, type Run } from '../src/run-service/contract/run.ts';
+import { KEY } from './servers.ts';
+
+const headers = { authorization: `Bearer ${KEY}` };
+const PAGE = 1_000;
+const RECENT = 3_000;
+
+/** All runs of a deployment, with their inputs. */
+export async function allRuns(base: string, deployment: string): Promise<readonly Run[]> {
+  const runs: Run[] = [];
+  for (;;) {
+    const found = await page(base, deployment, `with_inputs=true&limit=${PAGE}&offset=${runs.length}`);
+    runs.push(...found);
+    if (found.length < PAGE) return runs;
+  }
+}
+
+/** Those of the last minute and more. */
+export const recentRuns = (base: string, deployment: string): Promise<readonly Run[]> =>
+  page(base, deployment, `limit=${RECENT}&offset=0`);
+
+async function page(base: string, deployment: string, query: string): Promise<readonly Run[]> {
+  const known = (await (await fetch(`${base}/deployments`, { headers })).json()) as {
+    readonly name: string;
+    readonly workflow_id: string;
+  }[];
+  const { workflow_id = '' } = known.find(({ name }) => name === deployment) ?? {};
+  const answer = await fetch(`${base}/workflow/${workflow_id}/runs?${query}`, { headers });
+  return runListSchema.parse(parseExactly(await answer.text()));
+}
