@@ -106,7 +106,8 @@ type Killed = { readonly at: number; readonly inFlight: number; readonly isBack:
 /** undefined where the batch came to its end before there was a moment to kill at. */
 async function killAt(rig: Rig, pulse: Pulse, { victim, point }: Aim): Promise<Killed | undefined> {
   if (point === 'any moment') await wait(Math.random() * ANY_MOMENT_MS);
-  while (!rig.hasEnded()) {
+  for (const last = Date.now() + STUCK_MS; !rig.hasEnded();) {
+    if (Date.now() > last) throw new Error(`nothing to kill at ${point} for ${STUCK_MS / 1000} s`);
     const isRipe = pulse.last().outstanding >= 2 * OUTSTANDING_LEAST && rig.gateway.inFlight() > 0;
     if (!isRipe) await wait(5);
     else {

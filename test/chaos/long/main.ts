@@ -2,6 +2,7 @@
 // so many minutes and then until the last batch has ended; appends a line to docs/chaos.md.
 
 import { parseArgs } from 'node:util';
+import { reasonOf } from '../../../src/errors.ts';
 import { chaosBatch, POINTS, type Aim, type BatchResult } from './batch.ts';
 import { append, longRunOf } from './page.ts';
 import { closeAll, FAULTS } from './rig.ts';
@@ -46,23 +47,21 @@ const LAST_BATCH_MINUTES = 15;
 setTimeout(leave, (minutes + LAST_BATCH_MINUTES) * 60_000, 'the last batch took too long').unref();
 
 const done: BatchResult[] = [];
-while (minutesGone() < minutes) {
-  const result = await chaosBatch({
-    rows,
-    cap,
-    seed: seed + done.length,
-    faults,
-    next,
-    until: 'full speed',
-    say,
-  });
-  done.push(result);
-  before += result.cycles.length;
-  const { cycles, ...verdict } = result;
-  say(`${cycles.length} kills: ${JSON.stringify(verdict)}`);
+let stuck = 0;
+for (let nth = 0; minutesGone() < minutes; nth += 1) {
+  try {
+    const result = await chaosBatch({ rows, cap, seed: seed + nth, faults, next, until: 'full speed', say });
+    done.push(result);
+    before += result.cycles.length;
+    const { cycles, ...verdict } = result;
+    say(`${cycles.length} kills: ${JSON.stringify(verdict)}`);
+  } catch (error) {
+    stuck += 1;
+    say(reasonOf(error));
+  }
 }
-const run = longRunOf({ minutes, cap, faults }, done);
+const run = longRunOf({ minutes, cap, faults, stuck }, done);
 append(run);
 console.log(JSON.stringify(run, undefined, 2));
-const isRight = run.lost + run.duplicates + run.falseSuccesses + run.ledgerFaults.length === 0;
+const isRight = run.stuck + run.lost + run.duplicates + run.falseSuccesses + run.ledgerFaults.length === 0;
 process.exitCode = isRight ? 0 : 1;

@@ -21,7 +21,10 @@ type VictimFigures = {
 
 export type LongRun = {
   readonly minutes: number;
+  /** Batches that came to their end, which all other figures are about. */
   readonly batches: number;
+  /** Batches that did not. */
+  readonly stuck: number;
   readonly rows: number;
   readonly cap: number;
   readonly faults: Readonly<Record<string, number>>;
@@ -34,7 +37,7 @@ export type LongRun = {
 };
 
 export function longRunOf(
-  how: Pick<LongRun, 'minutes' | 'cap' | 'faults'>,
+  how: Pick<LongRun, 'minutes' | 'cap' | 'faults' | 'stuck'>,
   batches: readonly BatchResult[],
 ): LongRun {
   const sum = (of: (one: BatchResult) => number): number => batches.reduce((all, one) => all + of(one), 0);
@@ -82,7 +85,7 @@ function pageOf(runs: readonly LongRun[]): string {
     '',
     'Each line is one run of `npm run chaos -- --minutes N`: batches in a row, and in each of them, again and again, SIGKILL to somebody in the moment in which at least ten runs are outstanding and orders are on the wire, either at a named point of an order’s way (it reached the gateway before the run service; the service has answered it; its answer has gone on) or at any moment. Truth is what the run service lists in the end.',
     '',
-    'Lost: rows that are not in the results exactly once, as succeeded. Twice: runs that the batch’s own records do not name. Ledger: whether what summary.json says of its orders is what the service has. Full speed: from the kill to the first moment from which as many runs end within 2 s as nine tenths of the 2 s before; never less than 2 s by this definition. Attempts that are still uncertain hold their slots meanwhile; the most that did are listed. The machine’s two cores carried all of it and other work: the seconds are this machine’s.',
+    'Stuck: batches that came to no end, of which nothing else is counted. Lost: rows that are not in the results exactly once, as succeeded. Twice: runs that the batch’s own records do not name. Ledger: whether what summary.json says of its orders is what the service has. Full speed: from the kill to the first moment from which as many runs end within 2 s as nine tenths of the 2 s before; never less than 2 s by this definition. Attempts that are still uncertain hold their slots meanwhile; the most that did are listed. The machine’s two cores carried all of it and other work: the seconds are this machine’s.',
     '',
     ...Object.entries(VICTIM_WORDS).map(([victim, words]) => `- **${victim}**: ${words}`),
     '',
@@ -90,6 +93,7 @@ function pageOf(runs: readonly LongRun[]): string {
       [
         'minutes',
         'batches',
+        'stuck',
         'rows',
         'faults',
         'kills',
@@ -104,6 +108,7 @@ function pageOf(runs: readonly LongRun[]): string {
       runs.map((run) => [
         String(run.minutes),
         String(run.batches),
+        String(run.stuck),
         String(run.rows),
         Object.keys(run.faults).length === 0 ? 'off' : 'on',
         String(run.all.cycles),
