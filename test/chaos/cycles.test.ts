@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { chaosBatch, type Aim } from './long/batch.ts';
 import { FAULTS } from './long/rig.ts';
 
-const ROWS = 600;
+const ROWS = 650;
 
 /** Everyone who can be killed, and every point of an order's way. */
 const CYCLES = [
@@ -17,7 +17,7 @@ describe('a batch whose parts are killed one after the other, on a rough day', (
   it('brings every row to one success by one run that it names, and its ledger is what the service has', async () => {
     const { cycles, ...verdict } = await chaosBatch({
       rows: ROWS,
-      cap: 30,
+      cap: 40,
       seed: 7,
       faults: FAULTS,
       next: (kills) => CYCLES[kills],

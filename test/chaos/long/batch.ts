@@ -108,23 +108,20 @@ async function killAt(rig: Rig, pulse: Pulse, { victim, point }: Aim): Promise<K
   if (point === 'any moment') await wait(Math.random() * ANY_MOMENT_MS);
   for (const last = Date.now() + STUCK_MS; !rig.hasEnded();) {
     if (Date.now() > last) throw new Error(`nothing to kill at ${point} for ${STUCK_MS / 1000} s`);
-    const isRipe = pulse.last().outstanding >= 2 * OUTSTANDING_LEAST && rig.gateway.inFlight() > 0;
-    if (!isRipe) await wait(5);
-    else {
-      const strike = (): Killed => ({
-        inFlight: rig.gateway.inFlight(),
-        at: Date.now(),
-        isBack: kill(rig, victim),
-      });
-      const killed = point === 'any moment' ? strike() : await atMoment(rig, point, strike);
-      if (killed !== undefined) return killed;
-    }
+    // What is counted is a moment old, and runs end meanwhile.
+    const isRipe = (): boolean =>
+      pulse.last().outstanding >= 2 * OUTSTANDING_LEAST && rig.gateway.inFlight() > 0;
+    const strike = (): Killed | undefined =>
+      isRipe() ? { inFlight: rig.gateway.inFlight(), at: Date.now(), isBack: kill(rig, victim) } : undefined;
+    const killed = point === 'any moment' ? strike() : isRipe() && (await atMoment(rig, point, strike));
+    if (killed) return killed;
+    await wait(5);
   }
   return undefined;
 }
 
-/** In the very moment, with nothing in between; undefined where it did not come, or found no other order on the wire. */
-function atMoment(rig: Rig, moment: Moment, strike: () => Killed): Promise<Killed | undefined> {
+/** In the very moment, with nothing in between; undefined where it did not come, or found too little. */
+function atMoment(rig: Rig, moment: Moment, strike: () => Killed | undefined): Promise<Killed | undefined> {
   return new Promise((done) => {
     let isOver = false;
     const end = (killed?: Killed): void => {
@@ -135,7 +132,7 @@ function atMoment(rig: Rig, moment: Moment, strike: () => Killed): Promise<Kille
     rig.gateway.atNext(moment, () => {
       if (isOver) return;
       clearTimeout(late);
-      end(rig.gateway.inFlight() > 0 ? strike() : undefined);
+      end(strike());
     });
   });
 }
