@@ -27,8 +27,7 @@ export default async function resume(this: Context, flags: Flags, name: string |
     return EXIT.ok;
   }
   return withSession(flags, found, voice, async (session) => {
-    if (flags.recover && (await session.batches.find(found.batch)) === undefined)
-      await startAgain(session, found, voice);
+    if (flags.recover) await startAgain(session, found, voice);
     await begin(session, found);
     const view = await session.batches.resume(found.batch, flags.uncertain);
     voice.say(`${found.batch} goes on`);
@@ -45,6 +44,8 @@ async function startAgain(session: Session, found: FoundBatch, voice: Voice): Pr
   const { batch, folder, file } = found;
   const service = openServices(configOf({}), openTransport(4)).at(file.service);
   const { carried, done, waiting, again } = await recover(found, service, Date.now());
+  // One that goes on is not quiet, and was refused above.
+  if ((await session.batches.find(batch))?.status === 'RUNNING') await session.batches.giveUp(batch);
   await session.batches.start({ batch, folder }, { carried, startedAt: Date.parse(file.createdAt) });
   voice.say(
     `${batch} is rebuilt: ${count(done)} rows are done, ${count(waiting)} have their run, ${count(again)} are sent again`,

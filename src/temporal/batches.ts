@@ -7,6 +7,7 @@ import {
   WorkflowNotFoundError,
   type Client,
   type WorkflowExecutionStatusName,
+  type WorkflowStartOptions,
 } from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { BatchInput, batch as batchWorkflow } from '../../workflows/batch.ts';
@@ -68,6 +69,16 @@ export type Known = {
 
 export type Batches = ReturnType<typeof openBatches>;
 
+const beginning = ({ batch, folder }: BatchPlace, recovered: Recovery | undefined) =>
+  ({
+    workflowId: workflowIdOf(batch),
+    // Who rebuilds a batch has read what its earlier life bought.
+    workflowIdReusePolicy: recovered === undefined ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
+    workflowTaskTimeout: WORKFLOW_TASK_MS,
+    args: [{ batch, folder, ...recovered }],
+    staticSummary: batch,
+  }) satisfies Partial<WorkflowStartOptions<typeof batchWorkflow>>;
+
 /**
  * `reach` gives the client of the server where it is now: an embedded one may come back on another port. `encrypted`: the
  * client encrypts, and so do the workflows that it starts.
@@ -86,24 +97,23 @@ export function openBatches(reach: () => Client, taskQueue: string = TASK_QUEUE,
 
   return {
     /** Starts the batch unless Temporal knows it already; a batch id is never used twice. */
-    start: async ({ batch, folder }: BatchPlace, recovered?: Recovery): Promise<Started> => {
+    start: async (place: BatchPlace, recovered?: Recovery): Promise<Started> => {
       try {
         await reach().workflow.start<typeof batchWorkflow>('batch', {
-          workflowId: workflowIdOf(batch),
-          workflowIdReusePolicy: 'REJECT_DUPLICATE',
+          ...beginning(place, recovered),
           taskQueue,
-          workflowTaskTimeout: WORKFLOW_TASK_MS,
-          args: [{ batch, folder, ...recovered }],
           // The receiver of any worker finds the folder of a batch by it.
-          memo: { folder, ...(encrypted ? { encrypted } : {}) },
-          staticSummary: batch,
+          memo: { folder: place.folder, ...(encrypted ? { encrypted } : {}) },
         });
         return 'started';
       } catch (error) {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-        return (await find(batch))?.status === 'RUNNING' ? 'running' : 'closed';
+        return (await find(place.batch))?.status === 'RUNNING' ? 'running' : 'closed';
       }
     },
+
+    /** Ends a workflow that cannot go on; its batch is rebuilt from what it bought. */
+    giveUp: (batch: string) => handleOf(batch).terminate('rebuilt from its parts and the lists'),
 
     /** undefined where Temporal does not know the batch, or not any more. */
     find,

@@ -112,7 +112,7 @@ export const CARRYING: readonly Mutant[] = [
     rule: 'R20',
     loses: 'a whole batch, bought again by the same command after it was done',
     file: 'src/temporal/batches.ts',
-    old: "workflowIdReusePolicy: 'REJECT_DUPLICATE'",
+    old: "workflowIdReusePolicy: recovered === undefined ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE'",
     new: "workflowIdReusePolicy: 'ALLOW_DUPLICATE'",
     by: ['test/workflows/batch.test.ts'],
   },
