@@ -6,15 +6,17 @@ import type { Client } from '@temporalio/client';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TASK_QUEUE, workflowIdOf, workQueueOf } from '../../src/batch/ids.ts';
+import { pack } from '../../src/batch/carry.ts';
 import { LEASE_MS } from '../../src/batch/limits.ts';
 import type { Answer, AttemptName, End, RowEnd, Seen } from '../../src/batch/messages.ts';
+import { begin } from '../../src/batch/state.ts';
 import { NO_TALLY, tallyOutcome } from '../../src/batch/tally.ts';
 import type { BatchView } from '../../src/batch/view.ts';
 import { batchLine, openBatches } from '../../src/temporal/batches.ts';
 import { workflowBundle } from '../../src/temporal/bundle.ts';
 import { connectWorker } from '../../src/temporal/connect.ts';
 import { orderOf, TIMING } from '../batch/world.ts';
-import { Stage } from '../stage/stage.ts';
+import { Stage, until } from '../stage/stage.ts';
 
 /** What the nth sending of a group of this batch does; `hang` never answers. */
 type Sends = (
@@ -145,6 +147,37 @@ describe('the workflow of a batch', () => {
     await bring('done', async (attempts) => attempts.map(accepted));
     const again = await openBatches(() => client).start({ batch: 'done', folder: '/nowhere' });
     expect(again).toBe('closed');
+  });
+
+  it('that stands still is given up, and begun again from what remained of it', async () => {
+    const batches = openBatches(() => client);
+    sends.set('stuck', async (_, __, hang) => hang);
+    await batches.start({ batch: 'stuck', folder: '/nowhere' });
+    await until(() => groups.has('stuck'), 'its group is under way');
+    expect(await batches.start({ batch: 'stuck', folder: '/nowhere' })).toBe('running');
+    await batches.giveUp('stuck');
+    const order = orderOf({ batch: 'stuck', rows: 2, cap: 2, retries: 0, timing: TIMING });
+    // The first row has its run; the second was never bought.
+    const first = {
+      phase: 'running',
+      row: 1,
+      attempt: 1,
+      tries: 0,
+      past: [],
+      runId: 'run-1-1',
+      since: 0,
+    } as const;
+    const carried = { ...pack(begin(order, Date.now())), cursor: 2, entries: [first] };
+    sends.set('stuck', async (attempts) => attempts.map(accepted));
+    groups.delete('stuck');
+    const begun = await batches.start(
+      { batch: 'stuck', folder: '/nowhere' },
+      { carried, startedAt: Date.now() },
+    );
+    expect(begun).toBe('started');
+    const view = (await client.workflow.getHandle(workflowIdOf('stuck')).result()) as BatchView;
+    expect(view.tally.outcomes.succeeded).toBe(2);
+    expect(groups.get('stuck')).toEqual([[{ row: 2, attempt: 1 }]]);
   });
 
   it('gives a group up only when its lease is over', () => {
