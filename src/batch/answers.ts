@@ -21,6 +21,7 @@ export function answerGroup(
   const answers = new Map(event.answers.map((answer) => [nameOf(answer), answer]));
   const commands: Command[] = [];
   const bounced: Unaccepted[] = [];
+  const isTaking = event.answers.some(({ became }) => became === 'accepted');
   for (const attempt of group.attempts) {
     // A run may have ended before the answer of its group, and its row may be in another group by now.
     const entry = state.entries.get(attempt.row);
@@ -31,14 +32,14 @@ export function answerGroup(
     const answer = told ?? unanswered(entry, event);
     if (answer.became === 'not-sent' || answer.became === 'not-processed') bounced.push(answer);
     state.ledger = enterPost(state.ledger, answer.became);
-    commands.push(...answerAttempt(state, entry, answer, group.at));
+    commands.push(...answerAttempt(state, entry, answer, { askedAt: group.at, isTaking }));
     if (answer.became === 'accepted') settle(state, answer.runId, group.at);
   }
   adapt(
     state,
     bounced.some(({ became }) => became === 'not-processed'),
   );
-  if (bounced.length > 0) hold(state, bounced);
+  if (bounced.length > 0 && !isTaking) hold(state, bounced);
   return commands;
 }
 
@@ -60,7 +61,15 @@ function unanswered(entry: Sending, event: Extract<Event, { type: 'groupAnswered
   };
 }
 
-function answerAttempt(state: State, entry: Sending, answer: Answer, askedAt: number): readonly Command[] {
+/** `isTaking`: the service took others of the group, so that what bounced waits by itself and holds nobody back. */
+type GroupFacts = { readonly askedAt: number; readonly isTaking: boolean };
+
+function answerAttempt(
+  state: State,
+  entry: Sending,
+  answer: Answer,
+  { askedAt, isTaking }: GroupFacts,
+): readonly Command[] {
   if (answer.became === 'accepted') return run(state, entry, answer.runId);
   const reason = (answer.reason ?? '').slice(0, REASON_CHARS);
   switch (answer.became) {
@@ -70,10 +79,10 @@ function answerAttempt(state: State, entry: Sending, answer: Answer, askedAt: nu
       return [];
     case 'pause':
       pause(state, 'refused', reason);
-      return sendAgain(state, entry);
+      return sendAgain(state, entry, 0);
     case 'not-sent':
     case 'not-processed':
-      return sendAgain(state, entry);
+      return sendAgain(state, entry, isTaking ? (answer.retryAfterMs ?? HOLD_BASE_MS) : 0);
     case 'uncertain':
       return doubt(state, entry, askedAt, reason);
   }
@@ -88,9 +97,9 @@ function settle(state: State, runId: string, at: number): void {
 }
 
 /** Nothing became of it: the same attempt goes again, and counts for nothing. */
-function sendAgain(state: State, { row, attempt, tries, past }: Sending): readonly Command[] {
-  if (state.cancelling === undefined)
-    put(state, { phase: 'waiting', row, attempt, tries, past, dueAt: state.now });
+function sendAgain(state: State, { row, attempt, tries, past }: Sending, waitMs: number): readonly Command[] {
+  const dueAt = state.now + clipped(waitMs);
+  if (state.cancelling === undefined) put(state, { phase: 'waiting', row, attempt, tries, past, dueAt });
   else
     endRow(
       state,
@@ -116,13 +125,15 @@ function doubt(state: State, entry: Sending, askedAt: number, reason: string): r
   return [];
 }
 
+const clipped = (waitMs: number): number => Math.min(RETRY_AFTER_MAX_MS, waitMs);
+
 /** One group's bounces count once; whoever names a time is believed, within reason. */
 function hold(state: State, bounced: readonly Unaccepted[]): void {
   const named = bounced.map((answer) => answer.retryAfterMs).filter((ms) => ms !== undefined);
   const backoff = Math.min(HOLD_MAX_MS, HOLD_BASE_MS * 2 ** Math.min(state.bounces, 16));
   if (named.length < bounced.length || named.some((ms) => ms > 0)) state.bounces += 1;
   const waitMs = named.length === bounced.length ? Math.max(...named) : Math.max(backoff, ...named);
-  state.holdUntil = Math.max(state.holdUntil, state.now + Math.min(RETRY_AFTER_MAX_MS, waitMs));
+  state.holdUntil = Math.max(state.holdUntil, state.now + clipped(waitMs));
   state.trouble = bounced.find((answer) => answer.reason)?.reason?.slice(0, REASON_CHARS);
   pauseWhenUnreachable(state, state.trouble ?? 'no reason was given');
 }

@@ -9,7 +9,7 @@ import { enterResolved } from './ledger.ts';
 import { DOUBT_LOOK_MAX_MS, PAST_REASON_CHARS, UNCERTAIN_MS } from './limits.ts';
 import type { Command, ListLook } from './messages.ts';
 import { isStuck } from './pausing.ts';
-import { put, type State } from './state.ts';
+import { put, uncertainEntries, type State } from './state.ts';
 import { abandon } from './twins.ts';
 
 /** Asks for the run lists when a look is due and none is under way; one look serves all uncertain attempts. */
@@ -39,10 +39,6 @@ export function judgeLook(state: State, look: ListLook): readonly Command[] {
   const slowest = Math.max(state.order.timing.listGapMs, DOUBT_LOOK_MAX_MS);
   state.doubt.nextAt = Math.max(look.askedAt + Math.min(gap, slowest), state.now);
   return commands;
-}
-
-function uncertainEntries(state: State): readonly Uncertain[] {
-  return [...state.entries.values()].filter((entry) => entry.phase === 'uncertain');
 }
 
 function judgeMissing(state: State, entry: Uncertain, look: ListLook): void {
@@ -75,13 +71,16 @@ function countsFrom(state: State, entry: Uncertain, look: ListLook): number {
 
 /** It never became a run: the row goes again under a new token, and the retry rule does not count it. */
 function proveAbsent(state: State, entry: Uncertain): void {
-  const { row, attempt, tries } = entry;
   state.ledger = enterResolved(state.ledger, 'absent');
   abandon(state, entry);
-  const past = pastWith(entry, 'absent', { reason: entry.reason.slice(0, PAST_REASON_CHARS) });
-  if (state.cancelling === undefined)
-    put(state, { phase: 'waiting', row, attempt: attempt + 1, tries, past, dueAt: state.now });
+  if (state.cancelling === undefined) sendUnderNewToken(state, entry, 'absent', entry.reason);
   else endRow(state, entry, { outcome: 'cancelled', reason: entry.reason });
+}
+
+function sendUnderNewToken(state: State, entry: Uncertain, was: 'absent' | 'unknown', reason: string): void {
+  const { row, attempt, tries } = entry;
+  const past = pastWith(entry, was, { reason: reason.slice(0, PAST_REASON_CHARS) });
+  put(state, { phase: 'waiting', row, attempt: attempt + 1, tries, past, dueAt: state.now });
 }
 
 /** No list can tell: the attempt is given up, reported, and remembered in case its run turns up (R12). */
@@ -90,9 +89,7 @@ function writeOff(state: State, entry: Uncertain, rule: 'unknown' | 'fail' | 're
   const reason = `may have run unseen: ${entry.reason}`;
   if (rule === 'resubmit' && state.cancelling === undefined) {
     state.ledger = enterResolved(state.ledger, 'resubmitted');
-    const { row, attempt, tries } = entry;
-    const past = pastWith(entry, 'unknown', { reason: reason.slice(0, PAST_REASON_CHARS) });
-    put(state, { phase: 'waiting', row, attempt: attempt + 1, tries, past, dueAt: state.now });
+    sendUnderNewToken(state, entry, 'unknown', reason);
     return;
   }
   state.ledger = enterResolved(state.ledger, rule === 'fail' ? 'failed' : 'unknown');

@@ -15,9 +15,10 @@ type Attempt = Pick<Entry, 'row' | 'attempt' | 'tries' | 'past'>;
 export function endRuns(state: State, ends: readonly End[], by: 'webhook' | 'look'): readonly Command[] {
   const commands: Command[] = [];
   for (const end of ends) {
-    if (isTwin(state, end)) reportTwin(state, end, true);
-    const entry = openEntry(state, end);
-    if (entry === undefined || isTwin(state, end)) continue;
+    const isOther = isTwin(state, end);
+    if (isOther) reportTwin(state, end, true);
+    const entry = isOther ? undefined : openEntry(state, end);
+    if (entry === undefined) continue;
     state.endsBy = by;
     if (entry.phase === 'sending') {
       state.early.set(nameOf(end), end.runId);

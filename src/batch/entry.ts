@@ -59,9 +59,14 @@ export type Ended = Base & {
 export type Entry = Waiting | Sending | Running | Uncertain | Ended;
 export type Phase = Entry['phase'];
 
+function reasonIn(entry: Entry): string {
+  if (entry.phase === 'running') return entry.overdue?.reason ?? '';
+  return entry.phase === 'uncertain' || entry.phase === 'ended' ? (entry.reason ?? '') : '';
+}
+
 /** How many bytes an entry takes when the state is carried on, roughly and never too low. */
 export function weightOf(entry: Entry): number {
-  const words = entry.phase === 'uncertain' || entry.phase === 'ended' ? (entry.reason?.length ?? 0) * 3 : 0;
+  const words = reasonIn(entry).length * 3;
   const past = entry.past.reduce((sum, attempt) => sum + 90 + (attempt.reason?.length ?? 0) * 3, 0);
   return ENTRY_BYTES + words + past;
 }

@@ -12,7 +12,8 @@
 
 import type { Uncertain } from './entry.ts';
 import { PROBE_MAX_MS, PROBE_MS, UNREACHABLE_AFTER } from './limits.ts';
-import type { State } from './state.ts';
+import type { Order } from './order.ts';
+import { hasUnsent, uncertainEntries, type State } from './state.ts';
 
 export type PauseKind = 'refused' | 'unreachable' | 'unread' | 'store' | 'doubt';
 
@@ -25,14 +26,17 @@ export type Pause = {
   readonly probes: number;
 };
 
-/** Pauses, or says that a probe has failed. The first reason stands until all is well. */
+/** The first reason stands until all is well. */
 export function pause(state: State, kind: PauseKind, reason: string): void {
-  const { paused, now } = state;
-  // Only what a probe met is news.
-  if (paused !== undefined && (paused.kind !== kind || now < paused.probeAt)) return;
-  const probes = paused === undefined ? 0 : paused.probes + 1;
+  state.paused ??= { kind, reason, since: state.now, probeAt: state.now + PROBE_MS, probes: 0 };
+}
+
+/** Something was let through to see whether it is well again; the next time is later. */
+export function probed(state: State): void {
+  if (state.paused === undefined) return;
+  const probes = state.paused.probes + 1;
   const waitMs = Math.min(PROBE_MAX_MS, PROBE_MS * 2 ** Math.min(16, probes));
-  state.paused = { kind, reason, since: paused?.since ?? now, probeAt: now + waitMs, probes };
+  state.paused = { ...state.paused, probes, probeAt: state.now + waitMs };
 }
 
 /** All is well again, if this is what the batch is paused for. */
@@ -48,8 +52,7 @@ export function probeAt({ paused, groups }: State): number {
 
 /** Nothing was sent, again and again: the service is down, or the way to it. */
 export function pauseWhenUnreachable(state: State, reason: string): void {
-  if (state.bounces >= UNREACHABLE_AFTER || state.paused?.kind === 'unreachable')
-    pause(state, 'unreachable', `nothing can be sent: ${reason}`);
+  if (state.bounces >= UNREACHABLE_AFTER) pause(state, 'unreachable', `nothing can be sent: ${reason}`);
 }
 
 /** Runs whose ends cannot be seen keep their slots: without this a batch would stand still and say nothing. */
@@ -59,31 +62,33 @@ export function heedReading(state: State, reason: string | undefined): readonly 
   return [];
 }
 
+/** What would be refused is no reason to wait where nothing is left to send: the last attempt may have been the probe. */
+export function liftIdlePause(state: State): void {
+  const isLeft = state.phases.waiting + state.phases.sending > 0 || hasUnsent(state);
+  if (!isLeft) unpause(state, 'refused', 'unreachable');
+}
+
 /** R12: attempts of which nobody knows, and which no list will tell of, must not eat the batch silently. */
 export function pauseForDoubt(state: State): void {
   if (state.phases.uncertain === 0 || state.cancelling !== undefined) return unpause(state, 'doubt');
-  const stuck = [...state.entries.values()].filter(
-    (entry): entry is Uncertain => entry.phase === 'uncertain' && isStuck(state, entry),
-  );
+  const stuck = uncertainEntries(state).filter((entry) => isStuck(state, entry));
   const most = state.order.uncertain.rule === 'ask' ? 1 : state.order.cap / 2;
   if (stuck.length < most || stuck.length === 0) return unpause(state, 'doubt');
   if (state.paused === undefined) pause(state, 'doubt', doubtWords(state, stuck));
 }
 
 /** Older than any proof would have taken. */
-export function isStuck({ order, now }: State, entry: Uncertain): boolean {
-  const { postDeadlineMs, settleWithoutControlMs, listGapMs } = order.timing;
-  return now >= entry.sentBy + postDeadlineMs + settleWithoutControlMs + 2 * listGapMs;
+export const isStuck = ({ order, now }: State, entry: Uncertain): boolean => now >= stuckFrom(order, entry);
+
+function stuckFrom({ timing }: Order, { sentBy }: Uncertain): number {
+  return sentBy + timing.postDeadlineMs + timing.settleWithoutControlMs + 2 * timing.listGapMs;
 }
 
 /** When the oldest attempt in doubt becomes a reason to pause; never, where none is in doubt or the batch is paused. */
 export function stuckAt(state: State): number {
   if (state.paused !== undefined || state.phases.uncertain === 0) return Number.POSITIVE_INFINITY;
-  const { postDeadlineMs, settleWithoutControlMs, listGapMs } = state.order.timing;
-  const times = [...state.entries.values()].flatMap((entry) =>
-    entry.phase === 'uncertain' && !isStuck(state, entry) ? [entry.sentBy] : [],
-  );
-  return Math.min(...times) + postDeadlineMs + settleWithoutControlMs + 2 * listGapMs;
+  const times = uncertainEntries(state).map((entry) => stuckFrom(state.order, entry));
+  return Math.min(...times.filter((at) => at > state.now));
 }
 
 const ROWS_NAMED = 10;

@@ -3,7 +3,7 @@
 import { BREAKER_AFTER, GROUP_ATTEMPTS, GROUPS_IN_FLIGHT } from './limits.ts';
 import type { AttemptName, Command } from './messages.ts';
 import { allowedByPace, spend } from './pacing.ts';
-import { probeAt } from './pausing.ts';
+import { probeAt, probed } from './pausing.ts';
 import { freeSlots } from './slots.ts';
 import { hasUnsent, isFull, put, type State } from './state.ts';
 
@@ -11,6 +11,7 @@ import { hasUnsent, isFull, put, type State } from './state.ts';
 export function sendDue(state: State): readonly Command[] {
   const attempts = takeDue(state, Math.min(freeSlots(state), roomInGroups(state), allowedNow(state)));
   spend(state, attempts.length);
+  if (attempts.length > 0) probed(state);
   const commands: Command[] = [];
   for (let from = 0; from < attempts.length; from += GROUP_ATTEMPTS) {
     commands.push(sendGroup(state, attempts.slice(from, from + GROUP_ATTEMPTS)));

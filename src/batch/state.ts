@@ -2,7 +2,15 @@
 // and changes it in place: copying ten thousand entries for every end of a run would cost more than all else together.
 
 import { ATTEMPT_BYTES, ENTRIES_MAX, STATE_BYTES_MAX } from './limits.ts';
-import { weightOf, type Ended, type Entry, type Phase, type Running, type Waiting } from './entry.ts';
+import {
+  weightOf,
+  type Ended,
+  type Entry,
+  type Phase,
+  type Running,
+  type Uncertain,
+  type Waiting,
+} from './entry.ts';
 import { NO_LEDGER, type Ledger } from './ledger.ts';
 import type { AttemptName, RowEnd, Seen } from './messages.ts';
 import type { Order } from './order.ts';
@@ -123,6 +131,10 @@ function insertByDue(waiting: Waiting[], entry: Waiting): void {
 /** The attempts that are runs of the service now. */
 export const runningEntries = (state: State): readonly Running[] =>
   [...state.entries.values()].filter((entry) => entry.phase === 'running');
+
+/** The attempts of which nobody knows whether they are runs. */
+export const uncertainEntries = (state: State): readonly Uncertain[] =>
+  [...state.entries.values()].filter((entry) => entry.phase === 'uncertain');
 
 /** Whether no further row may come in; rows that are in go on. */
 export function isFull(state: State): boolean {

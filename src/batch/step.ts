@@ -9,7 +9,7 @@ import { endRuns, seeRuns } from './ends.ts';
 import { CLOSING, ENTRIES_MAX } from './limits.ts';
 import type { Command, Event } from './messages.ts';
 import { NO_PACE } from './pacing.ts';
-import { heedReading, pause, pauseForDoubt, unpause } from './pausing.ts';
+import { heedReading, liftIdlePause, pause, pauseForDoubt, probed, unpause } from './pausing.ts';
 import { sendDue } from './sending.ts';
 import { usedSlots } from './slots.ts';
 import { isIdle, type State } from './state.ts';
@@ -78,6 +78,7 @@ function apply(state: State, event: Event): readonly Command[] {
 /** What the state asks for whenever anything changed, in this order: free money first, then proof, then files. */
 function decide(state: State): readonly Command[] {
   if (state.finished) return [];
+  liftIdlePause(state);
   pauseForDoubt(state);
   return [
     ...writeAgain(state),
@@ -115,8 +116,10 @@ function keepPart(state: State, { part, reason }: Extract<Event, { type: 'unwrit
 /** One part to see whether the folder takes it; all, once it took one. */
 function writeAgain(state: State): readonly Command[] {
   const { paused, unwritten, parts } = state;
-  if (unwritten.size === 0 || (paused?.kind === 'store' && state.now < paused.probeAt)) return [];
-  const again = [...unwritten].slice(0, paused?.kind === 'store' ? 1 : unwritten.size);
+  const isProbe = paused?.kind === 'store';
+  if (unwritten.size === 0 || (isProbe && state.now < paused.probeAt)) return [];
+  const again = [...unwritten].slice(0, isProbe ? 1 : unwritten.size);
+  if (isProbe) probed(state);
   return again.map((part) => {
     unwritten.delete(part);
     const rows = parts.get(part);

@@ -24,8 +24,8 @@ function sendAt(state: State): number {
 }
 
 /** When a part that the folder would not take is tried again. */
-function writeAt({ paused }: State): number {
-  return paused?.kind === 'store' ? paused.probeAt : Number.POSITIVE_INFINITY;
+function writeAt({ paused, unwritten }: State): number {
+  return paused?.kind === 'store' && unwritten.size > 0 ? paused.probeAt : Number.POSITIVE_INFINITY;
 }
 
 function listAt(state: State): number {

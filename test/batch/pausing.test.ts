@@ -8,7 +8,6 @@ import {
 } from '../../src/batch/limits.ts';
 import type { Answer } from '../../src/batch/messages.ts';
 import { stuckAt } from '../../src/batch/pausing.ts';
-import { step } from '../../src/batch/step.ts';
 import { view } from '../../src/batch/view.ts';
 import { inDoubt, TIMING, underWay, World } from './world.ts';
 
@@ -67,6 +66,18 @@ describe('a batch that is paused for what concerns every row', () => {
     world.carry();
     expect(view(world.state)).toMatchObject({ state: 'paused', paused: { kind: 'refused' } });
     expect(world.sends).toHaveLength(0);
+  });
+});
+
+describe('a pause with nothing left to be refused', () => {
+  it('ends by itself: the last attempt was the trial, and what became of it is another matter', () => {
+    const world = new World({ rows: 1, cap: 1, uncertain: { rule: 'ask', afterMs: 0 } });
+    answerAll(world, 'pause');
+    world.pass(PROBE_MS);
+    world.answer(0, ['dropped']);
+    expect(view(world.state)).toMatchObject({ state: 'running', uncertain: 1 });
+    world.pass(20_000);
+    expect(view(world.state)).toMatchObject({ state: 'paused', paused: { kind: 'doubt' } });
   });
 });
 
@@ -130,40 +141,6 @@ describe('a service whose runs cannot be read', () => {
   });
 });
 
-describe('a run that takes too long', () => {
-  const late = { row: 1, attempt: 1, runId: 'run-0', reason: 'it did not start within 24 h' };
-
-  it('is cancelled once, and its row is tried again when it has ended', () => {
-    const world = underWay({ rows: 1, cap: 1, retries: 1 });
-    const asked = step(world.state, [{ type: 'overdue', runs: [late, late] }], world.now).commands;
-    expect(asked.filter(({ type }) => type === 'cancelRuns')).toEqual([
-      { type: 'cancelRuns', runs: [{ row: 1, attempt: 1, runId: 'run-0' }] },
-    ]);
-    expect(world.sends).toHaveLength(0);
-    world.finish('run-0', 'cancelled');
-    expect(world.state.entries.get(1)).toMatchObject({
-      phase: 'waiting',
-      attempt: 2,
-      past: [{ outcome: 'timed-out', reason: 'it did not start within 24 h, and was cancelled' }],
-    });
-  });
-
-  it('has its own end where it came to one all the same, and is no other run', () => {
-    const world = underWay({ rows: 1, cap: 1, retries: 0 });
-    world.tell({
-      type: 'overdue',
-      runs: [
-        { ...late, runId: 'other' },
-        { ...late, row: 7 },
-      ],
-    });
-    world.tell({ type: 'overdue', runs: [late] });
-    const end = { row: 1, attempt: 1, runId: 'run-0', outcome: 'succeeded' } as const;
-    world.tell({ type: 'runsEnded', by: 'look', ends: [end] });
-    expect(world.collects[0]?.rows[0]?.attempts).toMatchObject([{ outcome: 'succeeded' }]);
-  });
-});
-
 describe('a folder that cannot be written', () => {
   const full = (world: World): void => {
     const [collect] = world.collects.splice(0, 1);
@@ -192,6 +169,18 @@ describe('a folder that cannot be written', () => {
     world.settle();
     expect(world.problems).toEqual([]);
     expect(world.collected.size).toBe(300);
+  });
+
+  it('is not asked for more while the trial is under way', () => {
+    const world = underWay({ rows: 300, cap: 250 });
+    for (let run = 0; run < 210; run += 1) world.finish(`run-${run}`, 'succeeded');
+    full(world);
+    full(world);
+    world.pass(PROBE_MS);
+    expect(world.collects).toHaveLength(1);
+    world.pass(1);
+    expect(world.collects).toHaveLength(1);
+    expect(world.wakeAt - world.now).toBeGreaterThan(PROBE_MS);
   });
 
   it('is asked for the results again, where they are what it would not take', () => {

@@ -69,6 +69,25 @@ describe('sending', () => {
     expect(world.wakeAt - world.now).toBe(600_000);
   });
 
+  it('holds nobody back for what bounced of a group that was taken: that waits by itself, as long as it was told to', () => {
+    const world = new World({ rows: 10, cap: 3 });
+    const [send] = world.sends.splice(0);
+    const answers: readonly Answer[] = [
+      { row: 1, attempt: 1, became: 'accepted', runId: 'run-a' },
+      { row: 2, attempt: 1, became: 'not-processed', retryAfterMs: 5_000 },
+      { row: 3, attempt: 1, became: 'not-sent', reason: 'ECONNREFUSED' },
+    ];
+    world.tell({ type: 'groupAnswered', group: send?.group ?? 0, answers, rest: 'uncertain' });
+    expect(world.state.entries.get(2)).toMatchObject({
+      phase: 'waiting',
+      dueAt: world.now + 5_000,
+      tries: 0,
+    });
+    expect(world.state.entries.get(3)).toMatchObject({ phase: 'waiting', dueAt: world.now + HOLD_BASE_MS });
+    world.pass(HOLD_BASE_MS - 1);
+    expect(world.sends.flatMap(({ attempts }) => attempts).map(({ row }) => row)).toEqual([4, 5]);
+  });
+
   it('pauses on what concerns every row, keeps the row, and goes on when told', () => {
     const world = new World({ rows: 3, cap: 1 });
     const [send] = world.sends.splice(0);

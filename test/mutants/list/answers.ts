@@ -121,7 +121,7 @@ export const ANSWERS: readonly Mutant[] = [
     loses: 'a batch that waits for decades because a header was absurd',
     file: 'src/batch/answers.ts',
     old: 'Math.min(RETRY_AFTER_MAX_MS, waitMs)',
-    new: 'waitMs',
+    new: '(waitMs)',
     by: ['test/batch/step.test.ts'],
   },
   {
@@ -147,8 +147,8 @@ export const ANSWERS: readonly Mutant[] = [
     rule: 'R5',
     loses: 'the tries of a row, used up by a service that was busy',
     file: 'src/batch/answers.ts',
-    old: "put(state, { phase: 'waiting', row, attempt, tries, past, dueAt: state.now });",
-    new: "put(state, { phase: 'waiting', row, attempt, tries: tries + 1, past, dueAt: state.now });",
+    old: "put(state, { phase: 'waiting', row, attempt, tries, past, dueAt });",
+    new: "put(state, { phase: 'waiting', row, attempt, tries: tries + 1, past, dueAt });",
     by: ['test/batch/pacing.test.ts'],
   },
 ];

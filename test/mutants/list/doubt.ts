@@ -178,8 +178,8 @@ export const DOUBTS: readonly Mutant[] = [
     rule: 'R13',
     loses: 'the GPU seconds of a run that turned up after its row was sent again',
     file: DOUBT,
-    old: "  abandon(state, entry);\n  const past = pastWith(entry, 'absent'",
-    new: "  const past = pastWith(entry, 'absent'",
+    old: '  abandon(state, entry);\n  if (state.cancelling === undefined) sendUnderNewToken',
+    new: '  if (state.cancelling === undefined) sendUnderNewToken',
     by: [TWINS],
   },
   {
@@ -205,8 +205,8 @@ export const DOUBTS: readonly Mutant[] = [
     rule: 'R13',
     loses: 'the run that the row is known by: it goes on unseen',
     file: 'src/batch/ends.ts',
-    old: 'if (entry === undefined || isTwin(state, end)) continue;',
-    new: 'if (entry === undefined) continue;',
+    old: 'isOther ? undefined : openEntry(state, end)',
+    new: 'openEntry(state, end)',
     by: [TWINS],
   },
   {

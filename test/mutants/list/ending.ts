@@ -175,7 +175,7 @@ export const ENDING: readonly Mutant[] = [
     file: 'src/batch/cancelling.ts',
     old: "return names.length > 0 ? [{ type: 'cancelRuns', runs: names }] : [];",
     new: 'return [];',
-    by: ['test/batch/pausing.test.ts'],
+    by: ['test/batch/overdue.test.ts'],
   },
   {
     id: 'outcome-overwritten',
