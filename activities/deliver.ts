@@ -5,7 +5,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileTypeFromBuffer } from 'file-type';
 import { reasonOf } from '../src/errors.ts';
-import type { OutputFile, Run } from '../src/run-service/contract/run.ts';
+import { isTerminal, type OutputFile, type Run } from '../src/run-service/contract/run.ts';
 import type { FileRecord } from '../src/results/record.ts';
 import { folderNameOf } from '../src/sheet/keys.ts';
 import type { Store } from '../src/store/store.ts';
@@ -18,9 +18,12 @@ export type Delivery = {
   readonly texts: readonly string[];
 };
 
-/** A file that cannot be fetched is tried for a minute, outputs that are not there for a few seconds. */
-const FETCH_TRIES = 8;
-const EMPTY_TRIES = 4;
+/**
+ * What a row may spend on its files before it fails: a try that does not get them costs one, which makes a minute of them; a
+ * run that is shown as ended without any costs two, which makes a few seconds.
+ */
+const PATIENCE = 8;
+const EMPTY_COSTS = 2;
 const AGAIN_MS = 400;
 const AGAIN_MAX_MS = 20_000;
 
@@ -40,41 +43,42 @@ export async function deliver(
   key: string,
   isLastResort = false,
 ): Promise<Delivery> {
+  let spent = 0;
   for (let tries = 1; ; tries += 1) {
-    const { delivery, reason, isOver } = await attemptDelivery(hands, open, {
-      runId,
-      key,
-      tries,
-      isLastResort,
-    });
+    const { delivery, reason, costs } = await attemptDelivery(hands, open, { runId, key, isLastResort });
     if (delivery) return delivery;
-    if (isOver) return { outcome: 'failed', reason: `outputs_missing: ${reason}`, files: [], texts: [] };
+    spent += costs;
+    if (spent >= PATIENCE)
+      return { outcome: 'failed', reason: `outputs_missing: ${reason}`, files: [], texts: [] };
     open.service.forget(runId);
     await wait(Math.min(AGAIN_MAX_MS, AGAIN_MS * 2 ** (tries - 1)));
   }
 }
 
-type Attempted = { readonly delivery?: Delivery; readonly reason: string; readonly isOver: boolean };
+type Attempted = { readonly delivery?: Delivery; readonly reason: string; readonly costs: number };
 
 async function attemptDelivery(
   hands: Hands,
   open: OpenBatch,
-  { runId, key, tries, isLastResort }: { runId: string; key: string; tries: number; isLastResort: boolean },
+  { runId, key, isLastResort }: { runId: string; key: string; isLastResort: boolean },
 ): Promise<Attempted> {
   let run: Run | undefined;
   try {
     run = await open.service.getRun(runId);
   } catch (error) {
     if (!isLastResort) throw error;
-    return { reason: `the run cannot be read: ${reasonOf(error)}`, isOver: true };
+    return { reason: `the run cannot be read: ${reasonOf(error)}`, costs: PATIENCE };
   }
+  if (!run) return { reason: 'the service knows no such run any more', costs: 1 };
   try {
-    const delivery = run && (await deliverOnce(hands, open.store, run, key));
-    if (delivery) return { delivery, reason: '', isOver: true };
-    return { reason: 'the run succeeded without any output', isOver: tries >= EMPTY_TRIES };
+    const delivery = await deliverOnce(hands, open.store, run, key);
+    if (delivery) return { delivery, reason: '', costs: 0 };
+    // Its success was seen once; where it is shown as running again, it is the statement that is wrong.
+    if (!isTerminal(run.status)) return { reason: `the run is shown as ${run.status} again`, costs: 1 };
+    return { reason: 'the run succeeded without any output', costs: EMPTY_COSTS };
   } catch (error) {
     if (error instanceof FolderFault) throw error.cause;
-    return { reason: reasonOf(error), isOver: tries >= FETCH_TRIES };
+    return { reason: reasonOf(error), costs: 1 };
   }
 }
 

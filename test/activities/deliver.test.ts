@@ -75,6 +75,21 @@ describe('delivering a run', () => {
     expect(await deliver(handsOf(given), openOf(given), 'r', 'fox')).toMatchObject({ outcome: 'failed' });
   });
 
+  it.each([
+    ['vanished', async () => undefined],
+    ['shown as running again', async (id: string) => runOf(id, 'running')],
+  ])('waits longer for a run that is %s than for one without outputs', async (_, hidden) => {
+    let asked = 0;
+    const getRun = async (id: string) => {
+      asked += 1;
+      return asked < 8 ? await hidden(id) : await service.getRun(id);
+    };
+    const given = { service: { getRun }, store, download: () => once(PNG) };
+    expect(await deliver(handsOf(given), openOf(given), 'r', 'fox')).toMatchObject({ outcome: 'succeeded' });
+    asked = -5;
+    expect(await deliver(handsOf(given), openOf(given), 'r', 'fox')).toMatchObject({ outcome: 'failed' });
+  });
+
   it.each(['ENOSPC', 'EACCES'])('does not blame the run for a folder that fails with %s', async (code) => {
     const full = Object.assign(new Error(code), { code });
     const given = {
