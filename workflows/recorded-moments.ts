@@ -1,4 +1,5 @@
-// A query may wait at the queue of a worker that is gone, while timers fire and signals arrive. When another worker gets it,
+// A query, as Temporal's own pages make one, may wait at the queue of a worker that is gone, while timers fire and signals
+// arrive. When another worker gets it,
 // the server gives it with those events, though no workflow task has been started for them, and the SDK (1.24) applies them
 // there and then, at the time of the last task:
 //
