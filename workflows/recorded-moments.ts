@@ -1,7 +1,6 @@
 // A query, as Temporal's own pages make one, may wait at the queue of a worker that is gone, while timers fire and signals
-// arrive. When another worker gets it,
-// the server gives it with those events, though no workflow task has been started for them, and the SDK (1.24) applies them
-// there and then, at the time of the last task:
+// arrive. When another worker gets it, the server gives it with those events, though no workflow task has been started for
+// them, and the SDK (1.24) applies them there and then, at the time of the last task:
 //
 //   task 44 ─ timer 46 ─ query ─ signal 48 ─ task 51      as this worker lives it: 46 at the time of 44, then 48
 //   task 44 ─ timer 46 ───────── signal 48 ─ task 51      as every later one replays it: both at the time of 51

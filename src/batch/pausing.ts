@@ -62,10 +62,14 @@ export function heedReading(state: State, reason: string | undefined): readonly 
   return [];
 }
 
-/** What would be refused is no reason to wait where nothing is left to send: the last attempt may have been the probe. */
+/**
+ * What would be refused is no reason to wait where no probe can go: nothing is left to send, as the last attempt may have been
+ * the probe, or attempts in doubt hold every slot.
+ */
 export function liftIdlePause(state: State): void {
-  const isLeft = state.phases.waiting + state.phases.sending > 0 || hasUnsent(state);
-  if (!isLeft) unpause(state, 'refused', 'unreachable');
+  const { waiting, sending, uncertain } = state.phases;
+  const isLeft = waiting + sending > 0 || hasUnsent(state);
+  if (!isLeft || uncertain >= state.order.cap) unpause(state, 'refused', 'unreachable');
 }
 
 /** R12: attempts of which nobody knows, and which no list will tell of, must not eat the batch silently. */

@@ -69,9 +69,12 @@ describe('a batch that is paused for what concerns every row', () => {
   });
 });
 
-describe('a pause with nothing left to be refused', () => {
-  it('ends by itself: the last attempt was the trial, and what became of it is another matter', () => {
-    const world = new World({ rows: 1, cap: 1, uncertain: { rule: 'ask', afterMs: 0 } });
+describe('a pause with no trial left to make', () => {
+  it.each([
+    ['no row is left', 1],
+    ['attempts in doubt hold every slot', 3],
+  ])('ends by itself where %s: what became of the last trial is another matter', (_, rows) => {
+    const world = new World({ rows, cap: 1, uncertain: { rule: 'ask', afterMs: 0 } });
     answerAll(world, 'pause');
     world.pass(PROBE_MS);
     world.answer(0, ['dropped']);
