@@ -49,11 +49,16 @@ describe('a server killed in mid-batch', () => {
     expectOneRunPerRow(await stage.truth(), ROWS);
   });
 
-  it('each embedded server is started again by itself', async () => {
+  it('a command killed alone finds its servers as they were when typed again; each is started again by itself', async () => {
     await stage.service(deployments());
-    const command = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '12']);
+    const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '12'];
+    const killed = stage.start(words);
     await halfWay();
     const record = readRecord(stage.path('.runsheet'));
+    await killed.kill('SIGKILL');
+    const command = stage.start(words);
+    await command.says(/Attached/);
+    expect(readRecord(stage.path('.runsheet'))?.temporal?.pid).toBe(record?.temporal?.pid);
     process.kill(record?.temporal?.pid ?? 0, 'SIGKILL');
     await until(async () => (await stage.truth()).length >= 100, 'half is under way');
     process.kill(record?.worker?.pid ?? 0, 'SIGKILL');

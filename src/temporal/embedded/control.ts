@@ -1,6 +1,6 @@
 // How followers hold on to the stack: each keeps a connection open, and the stack lives while there is one. A follower
-// that is killed lets go without a word, which is just as well. Lines of JSON on a loopback port; the first line must hold
-// the word that only readers of embedded.json know.
+// that is killed lets go without a word, and may be typed again. Lines of JSON on a loopback port; the first line must hold the
+// word that only readers of embedded.json know.
 
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -48,12 +48,15 @@ export type Control = {
 export type ControlHands = {
   /** A follower holds on; the answer is told to it alone. undefined turns it away. */
   onHold(wants: { readonly service: boolean }): Promise<StackNews | undefined>;
-  /** The last follower let go. */
+  /** The last follower let go, and none came after one that was killed. */
   onLast(): void;
   onNow(): void;
 };
 
-export async function openControl(hands: ControlHands): Promise<Control> {
+/** How long a stack goes on for a command that was killed: servers that live are taken over at once, others must start. */
+const LINGER_MS = 10_000;
+
+export async function openControl(hands: ControlHands, lingerMs = LINGER_MS): Promise<Control> {
   const word = randomBytes(16).toString('hex');
   const followers = new Set<Socket>();
   /** Those that knew the word; one that leaves may still be in a hurry. */
@@ -61,15 +64,17 @@ export async function openControl(hands: ControlHands): Promise<Control> {
   const send = (socket: Socket, news: StackNews): void =>
     void (socket.writable && socket.write(`${JSON.stringify(news)}\n`));
 
-  const letGo = (socket: Socket): void => {
-    if (!followers.delete(socket)) return;
-    if (followers.size === 0) hands.onLast();
+  let lingering: NodeJS.Timeout | undefined;
+  const letGo = (socket: Socket, forMs: number): void => {
+    if (!followers.delete(socket) || followers.size > 0) return;
+    lingering = setTimeout(hands.onLast, forMs);
   };
 
   const hear = (socket: Socket, said: FollowerWord | undefined): void => {
     if (said === undefined) socket.destroy();
     else if (said.type === 'hold' && said.word === word) {
       followers.add(socket);
+      clearTimeout(lingering);
       admitted.add(socket);
       void hands.onHold(said).then((news) => (news ? send(socket, news) : socket.destroy()));
     } else if (!admitted.has(socket)) {
@@ -79,13 +84,13 @@ export async function openControl(hands: ControlHands): Promise<Control> {
     } else if (said.type === 'leave') {
       // The last one stays connected, to see the stack end.
       if (followers.size > 1) send(socket, { type: 'left' });
-      letGo(socket);
+      letGo(socket, 0);
     }
   };
 
   const server = createServer((socket) => {
-    socket.on('error', () => letGo(socket));
-    socket.on('close', () => letGo(socket));
+    socket.on('error', () => letGo(socket, lingerMs));
+    socket.on('close', () => letGo(socket, lingerMs));
     createInterface({ input: socket })
       .on('line', (line) => hear(socket, wordIn(line)))
       // readline passes a killed follower's reset on; the socket's own listener has let it go.
@@ -104,6 +109,7 @@ export async function openControl(hands: ControlHands): Promise<Control> {
     word,
     tell: (news) => sockets.forEach((socket) => send(socket, news)),
     close: () => {
+      clearTimeout(lingering);
       server.close();
       for (const socket of sockets) socket.destroy();
     },
