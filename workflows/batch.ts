@@ -12,6 +12,7 @@ import {
   continueAsNew,
   isCancellation,
   proxyActivities,
+  setHandler,
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -23,8 +24,17 @@ import type { Answer, Command, Event } from '../src/batch/messages.ts';
 import { begin, type State } from '../src/batch/state.ts';
 import { step } from '../src/batch/step.ts';
 import { view, type BatchView } from '../src/batch/view.ts';
-import { firstLookMs, lookAgainMs } from '../src/batch/watching.ts';
-import { beAsked, hear, type Tell } from './hearing.ts';
+import { firstLookMs, lookAgainMs, watch } from '../src/batch/watching.ts';
+import {
+  cancelUpdate,
+  resumeUpdate,
+  runsEnded,
+  runsOverdue,
+  runsSeen,
+  serviceRead,
+  viewQuery,
+  watchQuery,
+} from './messages.ts';
 
 export type BatchInput = {
   readonly batch: string;
@@ -40,7 +50,8 @@ export async function batch(input: BatchInput): Promise<BatchView> {
   const startedAt = input.startedAt ?? Date.now();
   const hands = reach();
   let state: State | undefined;
-  beAsked(() => state);
+  setHandler(viewQuery, () => state && view(state));
+  setHandler(watchQuery, () => state && watch(state));
 
   state = input.carried ? unpack(input.carried) : begin(await hands.plan(place), Date.now());
   const current = state;
@@ -59,6 +70,37 @@ export async function batch(input: BatchInput): Promise<BatchView> {
     if (mayContinue(current, signals()))
       return continueAsNew<typeof batch>({ ...place, startedAt, carried: pack(current) });
   }
+}
+
+/** Turns signals and updates into events; returns how many signals this workflow run has had. */
+function hear(tell: Tell, decide: () => void, state: State): () => number {
+  let signals = 0;
+  setHandler(runsEnded, (by, ends) => {
+    signals += 1;
+    tell({ type: 'runsEnded', by, ends });
+  });
+  setHandler(runsSeen, (seen) => {
+    signals += 1;
+    tell({ type: 'runsSeen', seen });
+  });
+  setHandler(runsOverdue, (runs) => {
+    signals += 1;
+    tell({ type: 'overdue', runs });
+  });
+  setHandler(serviceRead, (told) => {
+    signals += 1;
+    tell({ type: 'read', ...told });
+  });
+  const answer = (event: Event): BatchView => {
+    tell(event);
+    decide();
+    return view(state);
+  };
+  setHandler(cancelUpdate, ({ running }) => answer({ type: 'cancel', running }));
+  setHandler(resumeUpdate, (order) => answer({ type: 'resume', ...order }));
+  // Temporal's own cancel, from its command line or pages, means the same as ours with the running runs.
+  void CancellationScope.current().cancelRequested.catch(() => tell({ type: 'cancel', running: true }));
+  return () => signals;
 }
 
 type Hands = ReturnType<typeof reach>;
@@ -98,6 +140,7 @@ function mayContinue(state: State, signals: number): boolean {
   return isLong && mayCarry(state);
 }
 
+type Tell = (event: Event) => void;
 type Place = Pick<BatchInput, 'batch' | 'folder'>;
 type Shell = {
   /** Keeps an event for the decision at the end of this moment. */

@@ -1,6 +1,6 @@
 // What a running batch can be told and asked, typed once for both sides.
 
-import { defineSignal, defineUpdate } from '@temporalio/workflow';
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { End, Overdue, Seen } from '../src/batch/messages.ts';
 import type { BatchView } from '../src/batch/view.ts';
 import type { Watch } from '../src/batch/watching.ts';
@@ -17,21 +17,11 @@ export const runsOverdue = defineSignal<[runs: readonly Overdue[]]>('runsOverdue
 /** Whether the service could be read; `reason` where not. */
 export const serviceRead = defineSignal<[told: { readonly reason?: string }]>('serviceRead');
 
-/**
- * What a batch tells of itself. It is asked by an update that is always refused, and the refusal carries the answer: a
- * refused update leaves nothing in the history, as a query does not, but it comes with a workflow task. A query that waits
- * for the worker that takes over is given to it without one, and what the SDK (1.24) makes of the events in between stands in
- * no history.
- */
-export type Told = {
-  readonly view: BatchView;
-  /** The runs to look at, and when to look again. */
-  readonly watch: Watch;
-};
-export const askUpdate = defineUpdate<never, [what: keyof Told]>('ask');
+/** undefined until the batch has read its order. */
+export const viewQuery = defineQuery<BatchView | undefined>('view');
 
-/** The type of the failure whose first detail is the answer; undefined until the batch has read its order. */
-export const TOLD = 'Told';
+/** The runs to look at, and when to look again. */
+export const watchQuery = defineQuery<Watch | undefined>('watch');
 
 /** Sends nothing more; `running` also cancels the runs that are outstanding. */
 export const cancelUpdate = defineUpdate<BatchView, [{ readonly running: boolean }]>('cancel');

@@ -19,6 +19,8 @@ import {
   runsOverdue,
   runsSeen,
   serviceRead,
+  viewQuery,
+  watchQuery,
 } from '../../workflows/messages.ts';
 import { TASK_QUEUE, batchOf, workflowIdOf } from '../batch/ids.ts';
 import { WORKFLOW_TASK_MS } from '../batch/limits.ts';
@@ -27,13 +29,26 @@ import type { BatchView } from '../batch/view.ts';
 import type { Watch } from '../batch/watching.ts';
 import { problem, reasonOf } from '../errors.ts';
 import type { Delivered } from '../webhook/outbox.ts';
-import { ask, CLOSED } from './ask.ts';
 
 const ASK_MS = 10_000;
 const ASK_AGAIN_MS = 500;
 
-/** An ask that waits for the task of a killed worker is answered late; asking again is quicker. */
+/** A query that waits for the task of a killed worker is answered late; asking again is quicker. */
 const WATCH_ASK_MS = 3_000;
+
+/** The deadline of a call is not kept by a worker's own connection, so that the clock is watched here as well. */
+async function bounded<T>(client: Client, ask: () => Promise<T>, withinMs = ASK_MS): Promise<T> {
+  const late = new AbortController();
+  const clock = wait(withinMs, undefined, { signal: late.signal }).then(() => {
+    throw new Error(`no worker answered within ${withinMs / 1000} s`);
+  });
+  try {
+    return await Promise.race([client.withDeadline(Date.now() + withinMs, ask), clock]);
+  } finally {
+    late.abort();
+    clock.catch(() => undefined);
+  }
+}
 
 export type BatchPlace = { readonly batch: string; readonly folder: string };
 
@@ -122,11 +137,9 @@ export function openBatches(reach: () => Client, taskQueue: string = TASK_QUEUE,
       return found;
     },
 
-    /** undefined while the batch has not read its order. Throws where no worker answers, or the batch has failed. */
-    view: async (batch: string): Promise<BatchView | undefined> => {
-      const answer = await ask(reach(), batch, 'view', ASK_MS);
-      return answer === CLOSED ? handleOf(batch).result() : answer;
-    },
+    /** undefined while the batch has not read its order. Throws where no worker answers. */
+    view: (batch: string): Promise<BatchView | undefined> =>
+      bounded(reach(), () => handleOf(batch).query(viewQuery)),
 
     /** Resolves when the batch has ended, however long Temporal is away meanwhile. Throws E506 where it failed. */
     finished: (batch: string, gone: AbortSignal): Promise<void> => untilFinished(reach, batch, gone),
@@ -168,11 +181,9 @@ export type BatchLine = ReturnType<typeof batchLine>;
 export function batchLine(client: Client) {
   const handleOf = (batch: string) => client.workflow.getHandle<typeof batchWorkflow>(workflowIdOf(batch));
   return {
-    /** What to look at; undefined while the batch has not read its order, and after its end. */
-    watch: async (batch: string): Promise<Watch | undefined> => {
-      const answer = await ask(client, batch, 'watch', WATCH_ASK_MS);
-      return answer === CLOSED ? undefined : answer;
-    },
+    /** What to look at; undefined while the batch has not read its order. */
+    watch: (batch: string): Promise<Watch | undefined> =>
+      bounded(client, () => handleOf(batch).query(watchQuery), WATCH_ASK_MS),
 
     tellEnds: (batch: string, by: 'webhook' | 'look', ends: readonly End[]): Promise<Delivered> =>
       signalled(() => handleOf(batch).signal(runsEnded, by, ends)),

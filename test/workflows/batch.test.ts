@@ -180,35 +180,6 @@ describe('the workflow of a batch', () => {
     expect(groups.get('stuck')).toEqual([[{ row: 2, attempt: 1 }]]);
   });
 
-  it('tells what it is asked, also after its end, and its history does not grow by it', async () => {
-    const batches = openBatches(() => client);
-    const { promise: answered, resolve: answer } = Promise.withResolvers<undefined>();
-    sends.set('asked', async (attempts, _, hang) => {
-      await Promise.race([answered, hang]);
-      return attempts.map(accepted);
-    });
-    await batches.start({ batch: 'asked', folder: '/nowhere' });
-    await until(() => groups.has('asked'), 'its group is under way');
-    const lengthOf = async () =>
-      (await client.workflow.getHandle(workflowIdOf('asked')).describe()).historyLength;
-    // An ask that comes while a task is under way is answered by a task of its own, which is recorded.
-    const views = [await batches.view('asked')];
-    const before = await lengthOf();
-    for (let asks = 0; asks < 20; asks += 1) views.push(await batches.view('asked'));
-    expect(views).toEqual(
-      views.map(() => expect.objectContaining({ batch: 'asked', sending: 2, unsent: 0 })),
-    );
-    expect(await batchLine(client).watch('asked')).toMatchObject({ runs: [], isUnread: false });
-    // The look of this workflow asks at the same time, and may meet one of ours.
-    expect((await lengthOf()) - before).toBeLessThan(20);
-    answer(undefined);
-    const handle = client.workflow.getHandle(workflowIdOf('asked'));
-    expect(await handle.result()).toEqual(await batches.view('asked'));
-    expect(await batchLine(client).watch('asked')).toBeUndefined();
-    const { events } = await handle.fetchHistory();
-    expect(events?.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes)).toEqual([]);
-  });
-
   it('gives a group up only when its lease is over', () => {
     expect(heartbeatTimeoutMs).toBeGreaterThan(0);
     expect(LEASE_MS).toBeLessThan(heartbeatTimeoutMs);

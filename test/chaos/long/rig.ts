@@ -8,11 +8,11 @@ import type { Client } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { z } from 'zod';
 import { workflowIdOf } from '../../../src/batch/ids.ts';
-import { ask, CLOSED } from '../../../src/temporal/ask.ts';
 import type { Run } from '../../../src/run-service/contract/run.ts';
 import { reasonOf } from '../../../src/errors.ts';
 import { connectClient } from '../../../src/temporal/connect.ts';
 import { readRecord } from '../../../src/temporal/embedded/record.ts';
+import { viewQuery } from '../../../workflows/messages.ts';
 import { openGateway, type Gateway } from '../../stage/gateway.ts';
 import { KEY, Stage, type Running } from '../../stage/stage.ts';
 
@@ -119,8 +119,9 @@ export class Rig {
   async uncertain(): Promise<number> {
     try {
       const client = await this.#connect();
-      const view = await ask(client, basename(this.stage.batch()), 'view', ASK_MS);
-      return view === CLOSED ? 0 : (view?.uncertain ?? 0);
+      const handle = client.workflow.getHandle(workflowIdOf(basename(this.stage.batch())));
+      const view = await client.withDeadline(Date.now() + ASK_MS, () => handle.query(viewQuery));
+      return view?.uncertain ?? 0;
     } catch {
       return 0;
     }
@@ -157,8 +158,7 @@ export class Rig {
     const kept = mkdtempSync(join(tmpdir(), 'runsheet-chaos-'));
     cpSync(this.stage.path('.runsheet', 'logs'), kept, { recursive: true });
     try {
-      const workflowId = workflowIdOf(basename(this.stage.batch()));
-      const handle = (await this.#connect()).workflow.getHandle(workflowId);
+      const handle = (await this.#connect()).workflow.getHandle(workflowIdOf(basename(this.stage.batch())));
       writeFileSync(join(kept, 'history.json'), JSON.stringify(historyToJSON(await handle.fetchHistory())));
     } catch (error) {
       writeFileSync(join(kept, 'no-history.txt'), reasonOf(error));
