@@ -8,7 +8,6 @@ import type { SheetRow } from '../src/sheet/pages.ts';
 import type { BatchFile } from '../src/store/batch-file.ts';
 import type { Store } from '../src/store/store.ts';
 import type { End, Overdue, Seen } from '../src/batch/messages.ts';
-import type { Watch } from '../src/batch/watching.ts';
 
 export type BatchPlace = { readonly batch: string; readonly folder: string };
 
@@ -39,10 +38,8 @@ export type Hands = {
   readonly log: Logger;
 };
 
-/** What is asked of running batches and told them. */
+/** What running batches are told. */
 type BatchLine = {
-  /** What to look at; undefined while the batch has not read its order. */
-  watch(batch: string): Promise<Watch | undefined>;
   tellEnds(batch: string, by: 'webhook' | 'look', ends: readonly End[]): Promise<unknown>;
   tellSeen(batch: string, seen: readonly Seen[]): Promise<unknown>;
   tellOverdue(batch: string, runs: readonly Overdue[]): Promise<unknown>;

@@ -6,7 +6,7 @@ import type { Hands } from './hands.ts';
 import { lookInLists } from './look-in-lists.ts';
 import { plan } from './plan.ts';
 import { queueRuns } from './queue-runs.ts';
-import { watchRuns } from './watch-runs.ts';
+import { lookAtRuns } from './look-at-runs.ts';
 
 type Bound<T extends Record<string, (hands: Hands, order: never) => unknown>> = {
   [K in keyof T]: (order: Parameters<T[K]>[1]) => ReturnType<T[K]>;
@@ -41,7 +41,7 @@ export const createSenders = (hands: Hands) => bind(hands, { queueRuns });
 export const createWork = (hands: Hands) =>
   bind(hands, {
     plan: beating(plan),
-    watchRuns: beating(watchRuns),
+    lookAtRuns: beating(lookAtRuns),
     lookInLists: beating(lookInLists),
     cancelRuns: beating(cancelRuns),
     collect: beating(collect),

@@ -246,6 +246,11 @@ export const catalogue = {
     (f) => `batch ${f.batch} cannot be recovered: ${f.reason}`,
     () => '--again starts a new batch of the same sheet, which may buy its rows twice',
   ),
+  E512: entry<{ batch: string }>(
+    unreachable,
+    (f) => `${f.batch} has not answered: no worker lives, or it is behind`,
+    () => 'the order waits in Temporal; it is carried out when a worker lives: runsheet worker',
+  ),
   E602: entry<{ what: string; hint?: string }>(
     usage,
     (f) => f.what,

@@ -7,13 +7,12 @@ import {
   CancellationScope,
   TimeoutFailure,
   Trigger,
-  allHandlersFinished,
   condition,
   continueAsNew,
-  isCancellation,
   proxyActivities,
   setHandler,
   sleep,
+  upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
@@ -24,17 +23,7 @@ import type { Answer, Command, Event } from '../src/batch/messages.ts';
 import { begin, type State } from '../src/batch/state.ts';
 import { step } from '../src/batch/step.ts';
 import { view, type BatchView } from '../src/batch/view.ts';
-import { firstLookMs, lookAgainMs, watch } from '../src/batch/watching.ts';
-import {
-  cancelUpdate,
-  resumeUpdate,
-  runsEnded,
-  runsOverdue,
-  runsSeen,
-  serviceRead,
-  viewQuery,
-  watchQuery,
-} from './messages.ts';
+import { cancelBatch, resumeBatch, runsEnded, runsOverdue, runsSeen, serviceRead } from './messages.ts';
 
 export type BatchInput = {
   readonly batch: string;
@@ -49,55 +38,35 @@ export async function batch(input: BatchInput): Promise<BatchView> {
   const place = { batch: input.batch, folder: input.folder };
   const startedAt = input.startedAt ?? Date.now();
   const hands = reach();
-  let state: State | undefined;
-  setHandler(viewQuery, () => state && view(state));
-  setHandler(watchQuery, () => state && watch(state));
-
-  state = input.carried ? unpack(input.carried) : begin(await hands.plan(place), Date.now());
-  const current = state;
-  const { tell, decide, broken } = shell(hands, place, current, startedAt);
-  const signals = hear(tell, decide, current);
-  watchForEver(hands, place, current, startedAt);
+  const state = input.carried ? unpack(input.carried) : begin(await hands.plan(place), Date.now());
+  const { tell, decide, broken } = shell(hands, place, state, startedAt);
+  const signals = hear(tell);
   tell({ type: 'started' });
 
   for (;;) {
-    const hasNext = (): boolean => current.finished || mayContinue(current, signals());
+    const hasNext = (): boolean => state.finished || mayContinue(state, signals());
     await CancellationScope.nonCancellable(() => Promise.race([condition(hasNext), broken]));
-    await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
     // What came in the same moment is decided first; it may send a group, and then the history is not left yet.
     decide();
-    if (current.finished) return view(current);
-    if (mayContinue(current, signals()))
-      return continueAsNew<typeof batch>({ ...place, startedAt, carried: pack(current) });
+    if (state.finished) return view(state);
+    if (mayContinue(state, signals()))
+      return continueAsNew<typeof batch>({ ...place, startedAt, carried: pack(state) });
   }
 }
 
-/** Turns signals and updates into events; returns how many signals this workflow run has had. */
-function hear(tell: Tell, decide: () => void, state: State): () => number {
+/** Turns signals into events; returns how many this workflow run has had. */
+function hear(tell: Tell): () => number {
   let signals = 0;
-  setHandler(runsEnded, (by, ends) => {
+  const count = (event: Event): void => {
     signals += 1;
-    tell({ type: 'runsEnded', by, ends });
-  });
-  setHandler(runsSeen, (seen) => {
-    signals += 1;
-    tell({ type: 'runsSeen', seen });
-  });
-  setHandler(runsOverdue, (runs) => {
-    signals += 1;
-    tell({ type: 'overdue', runs });
-  });
-  setHandler(serviceRead, (told) => {
-    signals += 1;
-    tell({ type: 'read', ...told });
-  });
-  const answer = (event: Event): BatchView => {
     tell(event);
-    decide();
-    return view(state);
   };
-  setHandler(cancelUpdate, ({ running }) => answer({ type: 'cancel', running }));
-  setHandler(resumeUpdate, (order) => answer({ type: 'resume', ...order }));
+  setHandler(runsEnded, (by, ends) => count({ type: 'runsEnded', by, ends }));
+  setHandler(runsSeen, (seen) => count({ type: 'runsSeen', seen }));
+  setHandler(runsOverdue, (runs) => count({ type: 'overdue', runs }));
+  setHandler(serviceRead, (told) => count({ type: 'read', ...told }));
+  setHandler(cancelBatch, ({ running }) => count({ type: 'cancel', running }));
+  setHandler(resumeBatch, (order) => count({ type: 'resume', ...order }));
   // Temporal's own cancel, from its command line or pages, means the same as ours with the running runs.
   void CancellationScope.current().cancelRequested.catch(() => tell({ type: 'cancel', running: true }));
   return () => signals;
@@ -121,15 +90,14 @@ function reach() {
     heartbeatTimeout: '10s',
     retry: { initialInterval: '500ms', maximumInterval: '10s' },
   });
-  /** R18: fails on purpose after each look; Temporal's retries are the durable poll. */
-  const { watchRuns } = proxyActivities<Activities>({
+  /** R18: a look reads one service again and again; nothing is gained by waiting longer each time. */
+  const { lookAtRuns } = proxyActivities<Activities>({
     taskQueue,
     startToCloseTimeout: '10m',
     heartbeatTimeout: '3s',
     retry: { initialInterval: '500ms', backoffCoefficient: 1 },
-    cancellationType: 'ABANDON',
   });
-  return { queueRuns, plan, lookInLists, cancelRuns, collect, close, watchRuns };
+  return { queueRuns, plan, lookInLists, cancelRuns, collect, close, lookAtRuns };
 }
 
 /** R17: a history that grew long is left behind at the first moment without a group in flight. */
@@ -201,6 +169,12 @@ async function carryOut(
       return { type: 'listed', look: await hands.lookInLists({ ...place, ...command }) };
     case 'collect':
       return collectPart(hands, place, command);
+    case 'look':
+      await hands.lookAtRuns({ ...place, ...command });
+      return { type: 'looked' };
+    case 'tell':
+      upsertMemo({ view: command.view });
+      return undefined;
     case 'cancelRuns':
       await hands.cancelRuns({ ...place, runs: command.runs });
       return undefined;
@@ -273,20 +247,4 @@ function givenUp(error: unknown): Omit<Extract<Event, { type: 'groupAnswered' }>
   return answers
     ? { answers, rest: 'uncertain', reason: 'the worker that sent it was lost' }
     : { answers: [], rest: 'not-sent', reason };
-}
-
-/** One activity looks for as long as the batch lives; should it ever end, the next one takes over. */
-function watchForEver(hands: Hands, place: Place, state: State, startedAt: number): void {
-  const watchOn = async (): Promise<void> => {
-    while (!state.finished) {
-      const everyMs = lookAgainMs(state);
-      try {
-        await hands.watchRuns({ ...place, firstLookMs: firstLookMs(startedAt, Date.now(), everyMs) });
-      } catch (error) {
-        if (isCancellation(error)) return;
-      }
-      await sleep(everyMs);
-    }
-  };
-  void CancellationScope.nonCancellable(watchOn);
 }

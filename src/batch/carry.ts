@@ -21,6 +21,8 @@ type Plain = Pick<
   | 'twins'
   | 'cancelling'
   | 'control'
+  | 'lookAt'
+  | 'orders'
   | 'endsBy'
   | 'lastFailure'
   | 'tally'
@@ -42,7 +44,7 @@ export function pack(state: State): Carried {
   if (!mayCarry(state))
     throw new Error(`the state cannot be carried: ${state.groups.size} groups are in flight`);
   const { order, now, cursor, nextGroup, nextPart, holdUntil, bounces, tally, ledger } = state;
-  const { trouble, paused, pace, twins, cancelling, control, endsBy, lastFailure } = state;
+  const { trouble, paused, pace, twins, cancelling, control, lookAt, orders, endsBy, lastFailure } = state;
   return {
     format: 1,
     order,
@@ -60,6 +62,8 @@ export function pack(state: State): Carried {
     twins,
     cancelling,
     control,
+    lookAt,
+    orders,
     endsBy,
     lastFailure,
     entries: inOrder(state),

@@ -46,8 +46,14 @@ export const SAFETY_LOOK_MS = 4_000;
 /** No look comes later than this while the batch lives. */
 export const LOOK_MAX_MS = 15_000;
 
-/** Without a run list every outstanding run costs one Get Run a look; this spreads them to 50 a second. */
-export const LOOK_SPREAD_MS = 20;
+/**
+ * The gap that each outstanding run adds to that between looks: every look is in the history with all of its runs, and
+ * without a run list each of them costs one Get Run, which this spreads to 50 a second.
+ */
+export const LOOK_SPREAD_MS = { listed: 4, alone: 20 } as const;
+
+/** What a batch says of itself is written into its history, so that it is said at most this often. */
+export const TELL_MS = 500;
 
 export const RETRY_BASE_MS = 1_000;
 export const RETRY_MAX_MS = 60_000;

@@ -4,6 +4,7 @@
 import type { PostClass } from './classify.ts';
 import type { Outcome, PastAttempt } from './outcome.ts';
 import type { Tally } from './tally.ts';
+import type { BatchView } from './view.ts';
 
 export type AttemptName = { readonly row: number; readonly attempt: number };
 
@@ -33,6 +34,9 @@ export type Seen = AttemptName & { readonly runId: string };
 /** A run that is not waited for any longer. */
 export type Overdue = Seen & { readonly reason: string };
 
+/** A run to look at; `overdueAt`: since when its end is being forced. */
+export type Watched = Seen & { readonly overdueAt?: number };
+
 /** One reading of the run lists for uncertain attempts. */
 export type ListLook = {
   /** When the reading began. */
@@ -61,6 +65,8 @@ export type Event =
   /** The service could be read, or not, for this reason. */
   | { readonly type: 'read'; readonly reason?: string }
   | { readonly type: 'listed'; readonly look: ListLook }
+  /** A look at the outstanding runs is over; what it found has been told. */
+  | { readonly type: 'looked' }
   | { readonly type: 'collected'; readonly part: number; readonly tally: Tally }
   /** The folder would not take a part. */
   | { readonly type: 'unwritten'; readonly part: number; readonly reason: string }
@@ -85,7 +91,10 @@ export type Command =
       readonly since: number;
       readonly control?: string;
     }
+  /** `isUnread`: the batch waits for the service to be readable again. */
+  | { readonly type: 'look'; readonly runs: readonly Watched[]; readonly isUnread: boolean }
   | { readonly type: 'collect'; readonly part: number; readonly rows: readonly RowEnd[] }
+  | { readonly type: 'tell'; readonly view: BatchView }
   | { readonly type: 'cancelRuns'; readonly runs: readonly Seen[] }
   | { readonly type: 'wake'; readonly at: number }
   | { readonly type: 'close' };

@@ -63,6 +63,13 @@ export type State = {
   readonly doubt: { inFlight: boolean; nextAt: number; looks: number; controlAt?: number | undefined };
   /** The latest run that was accepted, and when its group was asked for: a later list must show it. */
   control?: { readonly runId: string; readonly at: number } | undefined;
+  /** When the outstanding runs are looked at; `looking`: a look is under way. */
+  lookAt?: number | undefined;
+  looking: boolean;
+  /** When the view was told, in which words it was summed up, and whether it has changed since. */
+  told: { readonly at: number; readonly words: string; isStale: boolean };
+  /** How many orders of the user it has carried out. */
+  orders: number;
   /** What told the latest end. */
   endsBy?: 'webhook' | 'look' | undefined;
   lastFailure?: { readonly row: number; readonly outcome: Outcome; readonly reason?: string } | undefined;
@@ -96,6 +103,9 @@ export function begin(order: Order, now: number): State {
     early: new Map(),
     draining: false,
     doubt: { inFlight: false, nextAt: 0, looks: 0 },
+    looking: false,
+    told: { at: 0, words: '', isStale: true },
+    orders: 0,
     tally: NO_TALLY,
     ledger: NO_LEDGER,
     closing: false,

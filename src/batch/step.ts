@@ -14,7 +14,9 @@ import { sendDue } from './sending.ts';
 import { usedSlots } from './slots.ts';
 import { isIdle, type State } from './state.ts';
 import { addTallies, tallyOutcome } from './tally.ts';
+import { tellView } from './telling.ts';
 import { nextWake } from './waking.ts';
+import { endLook, lookAtRuns } from './watching.ts';
 
 export type Step = { readonly state: State; readonly commands: readonly Command[] };
 
@@ -25,9 +27,10 @@ export type Step = { readonly state: State; readonly commands: readonly Command[
 export function step(state: State, events: readonly Event[], now: number): Step {
   state.now = Math.max(state.now, now);
   const asked = events.flatMap((event) => apply(state, event));
-  const commands = [...asked, ...decide(state)];
+  const decided = [...asked, ...decide(state)];
+  const told = tellView(state, [...events, ...decided]);
   assertBounds(state);
-  return { state, commands };
+  return { state, commands: [...decided, ...told, ...nextWake(state)] };
 }
 
 /** R16: a state beyond its bounds would wedge its workflow for good; failing the task keeps the last good one. */
@@ -54,6 +57,8 @@ function apply(state: State, event: Event): readonly Command[] {
       return cancelOverdue(state, event.runs);
     case 'read':
       return heedReading(state, event.reason);
+    case 'looked':
+      return endLook(state);
     case 'listed':
       return judgeLook(state, event.look);
     case 'collected':
@@ -61,8 +66,10 @@ function apply(state: State, event: Event): readonly Command[] {
     case 'unwritten':
       return keepPart(state, event);
     case 'cancel':
+      state.orders += 1;
       return cancelBatch(state, event.running);
     case 'resume':
+      state.orders += 1;
       return resume(state, event.uncertain);
     case 'drain':
       state.draining = true;
@@ -85,8 +92,8 @@ function decide(state: State): readonly Command[] {
     ...sendDue(state),
     ...lookForUncertain(state),
     ...collectEnded(state),
+    ...lookAtRuns(state),
     ...closeWhenDone(state),
-    ...nextWake(state),
   ];
 }
 

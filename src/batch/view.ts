@@ -25,6 +25,8 @@ export type BatchView = {
   readonly ledger: Ledger;
   readonly costUsd: number;
   readonly state: 'running' | 'paused' | 'cancelling' | 'finished';
+  /** How many orders of the user it has carried out. */
+  readonly orders: number;
   /** Why the batch is paused or held back, in one line. */
   readonly reason?: string;
   readonly paused?: Pause;
@@ -51,7 +53,8 @@ export function view(state: State): BatchView {
     tally,
     ledger,
     costUsd: costSoFar(tally),
-    state: standing(state),
+    state: standingOf(state),
+    orders: state.orders,
     twins: state.twins,
     ...(state.paused === undefined ? {} : { paused: state.paused }),
     ...(reason === undefined ? {} : { reason }),
@@ -59,7 +62,8 @@ export function view(state: State): BatchView {
   };
 }
 
-function standing(state: State): BatchView['state'] {
+/** How the batch stands, in one word. */
+export function standingOf(state: State): BatchView['state'] {
   if (state.finished) return 'finished';
   if (state.paused !== undefined) return 'paused';
   return state.cancelling === undefined ? 'running' : 'cancelling';

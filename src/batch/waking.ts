@@ -6,10 +6,16 @@ import type { Command } from './messages.ts';
 import { probeAt, stuckAt } from './pausing.ts';
 import { freeSlots } from './slots.ts';
 import { hasUnsent, isFull, type State } from './state.ts';
+import { tellBy } from './telling.ts';
+import { lookDueAt } from './watching.ts';
 
 /** The earliest moment at which time alone changes what is to be done. */
 export function nextWake(state: State): readonly Command[] {
-  const at = Math.min(sendAt(state), listAt(state), collectAt(state), stuckAt(state), writeAt(state));
+  if (state.finished) return [];
+  const sends = Math.min(sendAt(state), stuckAt(state));
+  const reads = Math.min(listAt(state), lookDueAt(state));
+  const writes = Math.min(collectAt(state), writeAt(state), tellBy(state));
+  const at = Math.min(sends, reads, writes);
   return Number.isFinite(at) ? [{ type: 'wake', at }] : [];
 }
 

@@ -11,44 +11,15 @@ import {
 } from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { BatchInput, batch as batchWorkflow } from '../../workflows/batch.ts';
-import {
-  cancelUpdate,
-  resumeUpdate,
-  type ResumeOrder,
-  runsEnded,
-  runsOverdue,
-  runsSeen,
-  serviceRead,
-  viewQuery,
-  watchQuery,
-} from '../../workflows/messages.ts';
+import { runsEnded, runsOverdue, runsSeen, serviceRead } from '../../workflows/messages.ts';
 import { TASK_QUEUE, batchOf, workflowIdOf } from '../batch/ids.ts';
 import { WORKFLOW_TASK_MS } from '../batch/limits.ts';
 import type { End, Overdue, Seen } from '../batch/messages.ts';
-import type { BatchView } from '../batch/view.ts';
-import type { Watch } from '../batch/watching.ts';
 import { problem, reasonOf } from '../errors.ts';
 import type { Delivered } from '../webhook/outbox.ts';
+import { openTalk } from './talk.ts';
 
-const ASK_MS = 10_000;
 const ASK_AGAIN_MS = 500;
-
-/** A query that waits for the task of a killed worker is answered late; asking again is quicker. */
-const WATCH_ASK_MS = 3_000;
-
-/** The deadline of a call is not kept by a worker's own connection, so that the clock is watched here as well. */
-async function bounded<T>(client: Client, ask: () => Promise<T>, withinMs = ASK_MS): Promise<T> {
-  const late = new AbortController();
-  const clock = wait(withinMs, undefined, { signal: late.signal }).then(() => {
-    throw new Error(`no worker answered within ${withinMs / 1000} s`);
-  });
-  try {
-    return await Promise.race([client.withDeadline(Date.now() + withinMs, ask), clock]);
-  } finally {
-    late.abort();
-    clock.catch(() => undefined);
-  }
-}
 
 export type BatchPlace = { readonly batch: string; readonly folder: string };
 
@@ -121,7 +92,7 @@ export function openBatches(reach: () => Client, taskQueue: string = TASK_QUEUE,
     /** What went wrong with the work that a batch waits for at this moment; undefined where nothing did. */
     trouble: async (batch: string): Promise<string | undefined> => {
       const { raw } = await handleOf(batch).describe();
-      const failed = raw.pendingActivities?.find(({ lastFailure }) => isTrouble(lastFailure));
+      const failed = raw.pendingActivities?.find(({ lastFailure }) => lastFailure != null);
       const { loadedDataConverter } = reach().workflow.options;
       const error = await decodeOptionalFailureToOptionalError(loadedDataConverter, failed?.lastFailure);
       return error?.message;
@@ -137,25 +108,12 @@ export function openBatches(reach: () => Client, taskQueue: string = TASK_QUEUE,
       return found;
     },
 
-    /** undefined while the batch has not read its order. Throws where no worker answers. */
-    view: (batch: string): Promise<BatchView | undefined> =>
-      bounded(reach(), () => handleOf(batch).query(viewQuery)),
-
     /** Resolves when the batch has ended, however long Temporal is away meanwhile. Throws E506 where it failed. */
     finished: (batch: string, gone: AbortSignal): Promise<void> => untilFinished(reach, batch, gone),
 
-    cancel: (batch: string, running: boolean): Promise<BatchView> =>
-      handleOf(batch).executeUpdate(cancelUpdate, { args: [{ running }] }),
-
-    resume: (batch: string, uncertain?: ResumeOrder['uncertain']): Promise<BatchView> =>
-      handleOf(batch).executeUpdate(resumeUpdate, { args: [uncertain === undefined ? {} : { uncertain }] }),
+    ...openTalk(reach),
   };
 }
-
-/** A look of the durable poll fails on purpose. */
-const isTrouble = (
-  failure: { applicationFailureInfo?: { type?: string | null } | null } | null | undefined,
-): boolean => failure != null && failure.applicationFailureInfo?.type !== 'LookAgain';
 
 async function untilFinished(reach: () => Client, batch: string, gone: AbortSignal): Promise<void> {
   while (!gone.aborted) {
@@ -177,14 +135,10 @@ const failed = (batch: string, error: WorkflowFailedError) =>
 
 export type BatchLine = ReturnType<typeof batchLine>;
 
-/** What workers ask of running batches and tell them. */
+/** What workers tell running batches. */
 export function batchLine(client: Client) {
   const handleOf = (batch: string) => client.workflow.getHandle<typeof batchWorkflow>(workflowIdOf(batch));
   return {
-    /** What to look at; undefined while the batch has not read its order. */
-    watch: (batch: string): Promise<Watch | undefined> =>
-      bounded(client, () => handleOf(batch).query(watchQuery), WATCH_ASK_MS),
-
     tellEnds: (batch: string, by: 'webhook' | 'look', ends: readonly End[]): Promise<Delivered> =>
       signalled(() => handleOf(batch).signal(runsEnded, by, ends)),
 

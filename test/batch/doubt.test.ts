@@ -117,8 +117,8 @@ describe('doubt', () => {
     const gaps: number[] = [];
     for (let look = 0; look < 16; look += 1) {
       world.list('incomplete');
-      gaps.push(world.wakeAt - world.now);
-      world.pass(world.wakeAt - world.now);
+      gaps.push(world.workAt - world.now);
+      world.pass(world.workAt - world.now);
     }
     expect(gaps[0]).toBe(TIMING.listGapMs);
     expect(gaps.at(-1)).toBe(60_000);

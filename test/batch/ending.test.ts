@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { COLLECT_AFTER_MS } from '../../src/batch/limits.ts';
 import { view } from '../../src/batch/view.ts';
-import { World, underWay } from './world.ts';
+import { TIMING, World, underWay } from './world.ts';
 
 describe('collecting', () => {
-  it('waits two seconds for company, and not at all for what is last', () => {
-    const world = underWay({ rows: 3, cap: 2 });
+  it('waits a second for company, and not at all for what is last', () => {
+    const world = underWay({ rows: 3, cap: 2, timing: { ...TIMING, pollIntervalMs: 10_000 } });
     world.finish('run-0', 'succeeded');
     world.answer(0, ['accepted']);
     expect(world.collects).toHaveLength(0);
-    expect(world.wakeAt - world.now).toBe(COLLECT_AFTER_MS);
+    expect(world.workAt - world.now).toBe(COLLECT_AFTER_MS);
     world.pass(COLLECT_AFTER_MS);
     expect(world.collects[0]?.rows).toHaveLength(1);
     world.finish('run-1', 'succeeded');

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { mayCarry, pack, unpack, type Carried } from '../../src/batch/carry.ts';
 import { step } from '../../src/batch/step.ts';
 import { view } from '../../src/batch/view.ts';
-import { firstLookMs, lookAgainMs, watch } from '../../src/batch/watching.ts';
+import { TELL_MS } from '../../src/batch/limits.ts';
+import { lookAgainMs } from '../../src/batch/watching.ts';
 import { TIMING, World, orderOf, underWay } from './world.ts';
 
 describe('the carried state', () => {
@@ -42,10 +43,11 @@ describe('time', () => {
   });
 });
 
+const NO_PHASES = { waiting: 0, sending: 0, running: 0, uncertain: 0, ended: 0 };
+
 describe('watching', () => {
   it('looks often while no webhook brings ends, and now and then when they do', () => {
-    const phases = { waiting: 0, sending: 0, running: 100, uncertain: 0, ended: 0 };
-    const often = { order: orderOf(), endsBy: undefined, phases };
+    const often = { order: orderOf(), endsBy: undefined, phases: { ...NO_PHASES, running: 10 } };
     expect(lookAgainMs(often)).toBe(TIMING.pollIntervalMs);
     expect(lookAgainMs({ ...often, endsBy: 'look' })).toBe(TIMING.pollIntervalMs);
     expect(lookAgainMs({ ...often, endsBy: 'webhook' })).toBe(4_000);
@@ -59,35 +61,96 @@ describe('watching', () => {
       lookAgainMs({
         order: orderOf({ lists: false }),
         endsBy: undefined,
-        phases: { waiting: 0, sending: 0, running, uncertain: 0, ended: 0 },
+        phases: { ...NO_PHASES, running },
       });
     expect(at(50)).toBe(1_000);
     expect(at(5_000)).toBe(15_000);
   });
 
-  it('tells which runs to look at, and since when', () => {
-    const world = underWay({ rows: 2, cap: 2 });
-    expect(watch(world.state)).toEqual({
-      runs: [
-        { row: 1, attempt: 1, runId: 'run-0', since: world.now },
-        { row: 2, attempt: 1, runId: 'run-1', since: world.now },
-      ],
-      isUnread: false,
-      lookAgainMs: TIMING.pollIntervalMs,
-    });
-    const late = { row: 1, attempt: 1, runId: 'run-0', reason: 'it showed nothing new for 2 h' };
-    world.tell({ type: 'overdue', runs: [late] });
-    world.tell({ type: 'read', reason: '401: Revoked token' });
-    expect(watch(world.state)).toMatchObject({
-      isUnread: true,
-      runs: [{ row: 2 }, { overdueAt: world.now }],
-    });
+  it('grows rarer with the runs, because every look is written into the history with them', () => {
+    const at = (running: number) =>
+      lookAgainMs({ order: orderOf(), endsBy: 'webhook', phases: { ...NO_PHASES, running } });
+    expect([at(100), at(2_000), at(3_000)]).toEqual([4_000, 8_000, 12_000]);
   });
 
-  it('keeps its beat over a continue-as-new', () => {
-    expect(firstLookMs(1_000, 1_000, 500)).toBe(500);
-    expect(firstLookMs(1_000, 1_700, 500)).toBe(300);
-    expect(firstLookMs(1_000, 900, 500)).toBe(500);
+  it('looks at what runs, one look at a time, each as far from the one before', () => {
+    const world = underWay({ rows: 2, cap: 2 });
+    expect(world.workAt).toBe(world.now + TIMING.pollIntervalMs);
+    world.pass(TIMING.pollIntervalMs);
+    expect(world.looks).toEqual([
+      {
+        type: 'look',
+        isUnread: false,
+        runs: [
+          { row: 1, attempt: 1, runId: 'run-0' },
+          { row: 2, attempt: 1, runId: 'run-1' },
+        ],
+      },
+    ]);
+    world.pass(60_000);
+    expect(world.looks).toHaveLength(1);
+    const late = { row: 1, attempt: 1, runId: 'run-0', reason: 'it showed nothing new for 2 h' };
+    const lateAt = world.now;
+    world.tell({ type: 'overdue', runs: [late] });
+    world.tell({ type: 'read', reason: '401: Revoked token' });
+    world.tell({ type: 'looked' });
+    expect(world.looks).toHaveLength(1);
+    world.pass(TIMING.pollIntervalMs);
+    expect(world.looks[1]).toMatchObject({ isUnread: true, runs: [{ row: 2 }, { overdueAt: lateAt }] });
+  });
+
+  it('keeps its beat over a continue-as-new, and looks again where one was under way', () => {
+    const world = underWay({ rows: 1, cap: 1 });
+    const { lookAt } = world.state;
+    world.carry();
+    expect(world.state.lookAt).toBe(lookAt);
+    world.pass(TIMING.pollIntervalMs);
+    world.carry();
+    expect(world.looks).toHaveLength(1);
+  });
+
+  it('asks for no look where nothing runs', () => {
+    const world = underWay({ rows: 1, cap: 1 });
+    world.finish('run-0', 'succeeded');
+    world.pass(60_000);
+    expect(world.looks).toEqual([]);
+  });
+});
+
+describe('what a batch says of itself', () => {
+  it('is said at the first change, then at most twice a second, and never left unsaid', () => {
+    const world = underWay({ rows: 40, cap: 40 });
+    const before = world.told.length;
+    world.pass(TELL_MS);
+    for (const at of [0, 1, 2, 3]) world.finish(`run-${at}`, 'succeeded');
+    expect(world.told.length - before).toBeLessThan(3);
+    expect(world.wakeAt).toBeLessThanOrEqual(world.now + TELL_MS);
+    world.pass(TELL_MS);
+    expect(world.told.at(-1)).toMatchObject({ collecting: 4, running: 36 });
+    const { length } = world.told;
+    world.pass(TELL_MS - 1);
+    expect(world.told).toHaveLength(length);
+  });
+
+  it('is said at once where the batch pauses, has heard an order, or has ended', () => {
+    const world = underWay({ rows: 2, cap: 2, uncertain: { rule: 'ask', afterMs: 0 } });
+    world.tell({ type: 'read', reason: '401: Revoked token' });
+    expect(world.told.at(-1)).toMatchObject({ state: 'paused', orders: 0 });
+    world.tell({ type: 'resume' });
+    expect(world.told.at(-1)).toMatchObject({ state: 'running', orders: 1 });
+    world.tell({ type: 'cancel', running: false });
+    expect(world.told.at(-1)).toMatchObject({ state: 'cancelling', orders: 2 });
+    world.settle();
+    expect(world.told.at(-1)).toMatchObject({ state: 'finished', done: 2 });
+  });
+
+  it('is said anew by the next workflow run', () => {
+    const world = underWay({ rows: 1, cap: 1 });
+    world.tell({ type: 'cancel', running: false });
+    const { length } = world.told;
+    world.carry();
+    expect(world.told).toHaveLength(length + 1);
+    expect(world.told.at(-1)).toMatchObject({ orders: 1 });
   });
 });
 

@@ -52,7 +52,7 @@ describe('the pace', () => {
     tell('not-processed');
     tell('accepted');
     expect(world.sends).toHaveLength(0);
-    expect(world.wakeAt - world.now).toBe(PACE_GAP_FIRST_MS);
+    expect(world.workAt - world.now).toBe(PACE_GAP_FIRST_MS);
     world.pass(PACE_GAP_FIRST_MS);
     expect(world.sends.map(({ attempts }) => attempts)).toEqual([[{ row: 1, attempt: 1 }]]);
     expect(world.state.entries.get(1)).toMatchObject({ tries: 0, past: [] });

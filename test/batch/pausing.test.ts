@@ -28,8 +28,8 @@ describe('a batch that is paused for what concerns every row', () => {
     answerAll(world, 'pause', '401: Revoked token');
     const gaps: number[] = [];
     for (let probe = 0; probe < 8; probe += 1) {
-      gaps.push(world.wakeAt - world.now);
-      world.pass(world.wakeAt - world.now - 1);
+      gaps.push(world.workAt - world.now);
+      world.pass(world.workAt - world.now - 1);
       expect(world.sends).toHaveLength(0);
       world.pass(1);
       expect(world.sends.map(({ attempts }) => attempts.length)).toEqual([1]);
@@ -37,7 +37,7 @@ describe('a batch that is paused for what concerns every row', () => {
       answerAll(world, 'pause', '401: Revoked token');
     }
     expect([gaps[0], gaps[1], gaps.at(-1)]).toEqual([PROBE_MS, 2 * PROBE_MS, PROBE_MAX_MS]);
-    world.pass(world.wakeAt - world.now);
+    world.pass(world.workAt - world.now);
     world.answer(0, ['accepted']);
     expect(view(world.state).state).toBe('running');
     expect(world.sends.at(-1)?.attempts).toHaveLength(4);
@@ -92,7 +92,7 @@ describe('a service that takes nothing', () => {
     for (; view(world.state).state === 'running'; groups += 1) {
       answerAll(world, 'not-sent', 'connect ECONNREFUSED');
       if (world.sends.length > 0) continue;
-      world.pass(Math.min(HOLD_MAX_MS, world.wakeAt - world.now));
+      world.pass(Math.min(HOLD_MAX_MS, world.workAt - world.now));
       if (world.state.bounces >= BREAKER_AFTER)
         alone.push(world.sends.flatMap(({ attempts }) => attempts).length);
     }
@@ -183,7 +183,7 @@ describe('a folder that cannot be written', () => {
     expect(world.collects).toHaveLength(1);
     world.pass(1);
     expect(world.collects).toHaveLength(1);
-    expect(world.wakeAt - world.now).toBeGreaterThan(PROBE_MS);
+    expect(world.workAt - world.now).toBeGreaterThan(PROBE_MS);
   });
 
   it('is asked for the results again, where they are what it would not take', () => {

@@ -26,7 +26,7 @@ describe('sending', () => {
   it('has at most 64 groups in flight, and no timer waits for what an answer will tell', () => {
     const world = new World({ rows: 5_000, cap: 4_000 });
     expect(world.sends.length).toBe(GROUPS_IN_FLIGHT);
-    expect(world.wakeAt).toBe(Number.POSITIVE_INFINITY);
+    expect(world.workAt).toBe(Number.POSITIVE_INFINITY);
     world.answer(0, ['accepted']);
     expect(world.sends.length).toBe(GROUPS_IN_FLIGHT);
   });
@@ -43,10 +43,10 @@ describe('sending', () => {
   it('holds the batch back for longer each time that nothing could be sent', () => {
     const world = new World({ rows: 2, cap: 2 });
     world.answer(0, ['not-sent']);
-    expect(world.wakeAt - world.now).toBe(HOLD_BASE_MS);
+    expect(world.workAt - world.now).toBe(HOLD_BASE_MS);
     world.pass(HOLD_BASE_MS);
     world.answer(0, ['not-sent']);
-    expect(world.wakeAt - world.now).toBe(2 * HOLD_BASE_MS);
+    expect(world.workAt - world.now).toBe(2 * HOLD_BASE_MS);
     expect(view(world.state).reason).toBe('not-sent');
     world.pass(2 * HOLD_BASE_MS);
     world.answer(0, ['accepted']);
@@ -66,7 +66,7 @@ describe('sending', () => {
     const [send] = world.sends.splice(0);
     const answer: Answer = { row: 1, attempt: 1, became: 'not-processed', retryAfterMs: 10 ** 12 };
     world.tell({ type: 'groupAnswered', group: send?.group ?? 0, answers: [answer], rest: 'uncertain' });
-    expect(world.wakeAt - world.now).toBe(600_000);
+    expect(world.workAt - world.now).toBe(600_000);
   });
 
   it('holds nobody back for what bounced of a group that was taken: that waits by itself, as long as it was told to', () => {
@@ -135,7 +135,7 @@ describe('sending', () => {
     for (let row = 1; row <= ENTRIES_MAX; row += 1)
       put(state, { phase: 'waiting', row, attempt: 2, tries: 1, past: [], dueAt: 10 ** 6 });
     state.cursor = ENTRIES_MAX + 1;
-    expect(typesOf(step(state, [{ type: 'started' }], 1).commands)).toEqual(['wake']);
+    expect(typesOf(step(state, [{ type: 'started' }], 1).commands)).toEqual(['tell', 'wake']);
     put(state, { phase: 'waiting', row: 49_999, attempt: 2, tries: 1, past: [], dueAt: 10 ** 6 });
     expect(() => step(state, [{ type: 'woke' }], 2)).toThrow('out of bounds');
   });

@@ -7,6 +7,8 @@ import { DEFAULT_TIMING, type Order } from '../../src/batch/order.ts';
 import { NO_TALLY, tallyOutcome } from '../../src/batch/tally.ts';
 import { begin, type State } from '../../src/batch/state.ts';
 import { step } from '../../src/batch/step.ts';
+import { nextWake } from '../../src/batch/waking.ts';
+import type { BatchView } from '../../src/batch/view.ts';
 
 export const TIMING = {
   ...DEFAULT_TIMING,
@@ -34,6 +36,7 @@ export const orderOf = (order: Partial<Order> = {}): Order => ({
 type Run = Seen & { status: 'open' | 'succeeded' | 'failed' | 'cancelled' };
 type Send = Extract<Command, { type: 'send' }>;
 type Collect = Extract<Command, { type: 'collect' }>;
+type Look = Extract<Command, { type: 'look' }>;
 type List = Extract<Command, { type: 'list' }>;
 
 /** How one POST goes. `lost` and `dropped` look alike to the sender: no answer. */
@@ -46,6 +49,8 @@ export class World {
   readonly sends: Send[] = [];
   readonly collects: Collect[] = [];
   readonly lists: List[] = [];
+  readonly looks: Look[] = [];
+  readonly told: BatchView[] = [];
   readonly collected = new Map<number, RowEnd>();
   readonly posted = new Map<string, Fate>();
   /** What became of groups that were sent and not answered yet. */
@@ -71,6 +76,8 @@ export class World {
     if (command.type === 'send') this.sends.push(command);
     else if (command.type === 'collect') this.collects.push(command);
     else if (command.type === 'list') this.lists.push(command);
+    else if (command.type === 'look') this.looks.push(command);
+    else if (command.type === 'tell') this.told.push(command.view);
     else if (command.type === 'wake') this.wakeAt = Math.min(this.wakeAt, command.at);
     else if (command.type === 'close') this.closes += 1;
     else for (const { runId } of command.runs) this.finish(runId, 'cancelled', false);
@@ -139,6 +146,7 @@ export class World {
         : [];
     });
     this.tell({ type: 'runsEnded', by: 'look', ends });
+    if (this.looks.pop()) this.tell({ type: 'looked' });
   }
 
   list(answer: 'complete' | 'incomplete' = 'complete'): void {
@@ -183,11 +191,19 @@ export class World {
     this.tell({ type: 'woke' });
   }
 
+  /** When it must be woken for more than to say how it stands. */
+  get workAt(): number {
+    const told = { ...this.state.told, isStale: false };
+    const [wake] = nextWake({ ...this.state, told });
+    return wake?.type === 'wake' ? wake.at : Number.POSITIVE_INFINITY;
+  }
+
   /** Continue-as-new, where it is allowed; what was asked for and not answered is asked again. */
   carry(): void {
     if (!mayCarry(this.state)) return;
     this.collects.length = 0;
     this.lists.length = 0;
+    this.looks.length = 0;
     this.state = unpack(JSON.parse(JSON.stringify(pack(this.state))) as ReturnType<typeof pack>);
     this.tell({ type: 'started' });
   }

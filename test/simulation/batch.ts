@@ -2,13 +2,12 @@
 // times groups out with the last details it was told, and continues as new.
 
 import { mayCarry, pack, unpack } from '../../src/batch/carry.ts';
-import type { Answer, AttemptName, Command, Event, RowEnd } from '../../src/batch/messages.ts';
+import type { Answer, AttemptName, Command, Event, RowEnd, Watched } from '../../src/batch/messages.ts';
 import type { Order, Timing } from '../../src/batch/order.ts';
 import { atRisk } from '../../src/batch/ledger.ts';
 import { begin, type State } from '../../src/batch/state.ts';
 import { step } from '../../src/batch/step.ts';
 import { NO_TALLY, tallyOutcome } from '../../src/batch/tally.ts';
-import { watch } from '../../src/batch/watching.ts';
 import { timingOf } from './plan.ts';
 import { seenOf, SimService, type SimRun } from './service.ts';
 import { SimWorker } from './worker.ts';
@@ -43,22 +42,10 @@ export class SimBatch {
       writtenOff: () => atRisk(this.state.ledger),
     });
     this.#worker = this.#hire();
-    const { rows, cap, retries, webhooks, lists, seed } = plan;
     const uncertain = { rule: plan.uncertain, afterMs: plan.patient ? 3_600_000 : 20_000 } as const;
-    const order: Order = {
-      batch: 'b',
-      rows,
-      cap,
-      retries,
-      webhooks,
-      lists,
-      uncertain,
-      seed,
-      timing: this.#timing,
-    };
+    const order: Order = { ...plan, batch: 'b', uncertain, timing: this.#timing };
     this.state = begin(order, world.now);
     this.#tell({ type: 'started' });
-    this.#look();
     if (plan.cancelAtMs !== undefined)
       world.after(plan.cancelAtMs, () => this.#tell({ type: 'cancel', running: plan.cancelsRunning }));
   }
@@ -70,7 +57,7 @@ export class SimBatch {
     });
   }
 
-  /** A signal, an update or an answer on its way to the workflow. It waits while Temporal is away. */
+  /** A signal or an answer on its way to the workflow. It waits while Temporal is away. */
   #tell(event: Event): void {
     const world = this.#world;
     const outageMs = world.strikes('temporalOutage') ? world.between(100, 30_000) : 0;
@@ -130,6 +117,10 @@ export class SimBatch {
         return this.#list(command);
       case 'collect':
         return this.#collect(command.part, command.rows);
+      case 'look':
+        return this.#look(command.runs);
+      case 'tell':
+        return;
       case 'cancelRuns':
         return this.#again(() => {
           for (const { runId } of command.runs) this.service.cancel(runId);
@@ -252,9 +243,15 @@ export class SimBatch {
     });
   }
 
-  /** The durable poll, for as long as the batch lives. */
-  #look(): void {
-    const { runs, lookAgainMs } = watch(this.state);
+  #look(runs: readonly Watched[]): void {
+    const life = this.#life;
+    this.#again(() => {
+      this.#readRuns(runs);
+      if (life === this.#life) this.#tell({ type: 'looked' });
+    });
+  }
+
+  #readRuns(runs: readonly Watched[]): void {
     const ends = runs.flatMap(({ runId }) => {
       try {
         return this.service.end(runId) ?? [];
@@ -268,7 +265,6 @@ export class SimBatch {
       return reason === undefined ? [] : [{ row, attempt, runId, reason }];
     });
     if (late.length > 0) this.#tell({ type: 'overdue', runs: late });
-    if (!this.state.finished) this.#world.after(lookAgainMs, () => this.#look());
   }
 
   /** A webhook of the service: perhaps lost, late, twice; confirmed by reading the run. */

@@ -2,7 +2,7 @@
 
 import { activityInfo, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TASK_QUEUE, workflowIdOf, workQueueOf } from '../../src/batch/ids.ts';
@@ -49,10 +49,8 @@ describe('the workflow of a batch', () => {
   const work = {
     plan: async ({ batch }: Place) => orderOf({ batch, rows: 2, cap: 2, retries: 0, timing: TIMING }),
     /** Every run that the batch knows of has succeeded. */
-    watchRuns: async ({ batch }: Place) => {
-      const { runs = [] } = (await batchLine(client).watch(batch)) ?? {};
-      if (runs.length > 0) await batchLine(client).tellEnds(batch, 'look', runs.map(endOf));
-      throw ApplicationFailure.create({ type: 'LookAgain', nextRetryDelay: '100ms' });
+    lookAtRuns: async ({ batch, runs }: Place & { runs: AttemptName[] }) => {
+      await batchLine(client).tellEnds(batch, 'look', runs.map(endOf));
     },
     /** The list shows whatever it is asked for. */
     lookInLists: async ({ attempts }: { attempts: AttemptName[] }) => ({
@@ -178,6 +176,28 @@ describe('the workflow of a batch', () => {
     const view = (await client.workflow.getHandle(workflowIdOf('stuck')).result()) as BatchView;
     expect(view.tally.outcomes.succeeded).toBe(2);
     expect(groups.get('stuck')).toEqual([[{ row: 2, attempt: 1 }]]);
+  });
+
+  it('says how it stands to whoever looks, also when it has ended, and hears every order once', async () => {
+    const batches = openBatches(() => client);
+    const { promise: answered, resolve: answer } = Promise.withResolvers<undefined>();
+    sends.set('asked', async (attempts, _, hang) => {
+      await Promise.race([answered, hang]);
+      return attempts.map(accepted);
+    });
+    await batches.start({ batch: 'asked', folder: '/nowhere' });
+    await until(
+      async () => (await batches.view('asked'))?.sending === 2,
+      'it says that its group is under way',
+    );
+    expect(await batches.resume('asked')).toMatchObject({ state: 'running', orders: 1 });
+    expect(await batches.cancel('asked', false)).toMatchObject({ state: 'cancelling', orders: 2 });
+    answer(undefined);
+    const handle = client.workflow.getHandle(workflowIdOf('asked'));
+    expect(await handle.result()).toMatchObject({ state: 'finished', done: 2, orders: 2 });
+    expect(await batches.view('asked')).toMatchObject({ state: 'finished', done: 2 });
+    expect((await batches.find('asked'))?.folder).toBe('/nowhere');
+    await expect(batches.resume('asked')).rejects.toBeInstanceOf(WorkflowNotFoundError);
   });
 
   it('gives a group up only when its lease is over', () => {

@@ -10,9 +10,9 @@ import { z } from 'zod';
 import { workflowIdOf } from '../../../src/batch/ids.ts';
 import type { Run } from '../../../src/run-service/contract/run.ts';
 import { reasonOf } from '../../../src/errors.ts';
+import { openBatches } from '../../../src/temporal/batches.ts';
 import { connectClient } from '../../../src/temporal/connect.ts';
 import { readRecord } from '../../../src/temporal/embedded/record.ts';
-import { viewQuery } from '../../../workflows/messages.ts';
 import { openGateway, type Gateway } from '../../stage/gateway.ts';
 import { KEY, Stage, type Running } from '../../stage/stage.ts';
 
@@ -34,7 +34,6 @@ export const FAULTS = {
   busy: 0.03,
 };
 
-const ASK_MS = 3_000;
 const HOLD_MS = 150;
 const RUN_SECONDS = 1;
 
@@ -119,8 +118,7 @@ export class Rig {
   async uncertain(): Promise<number> {
     try {
       const client = await this.#connect();
-      const handle = client.workflow.getHandle(workflowIdOf(basename(this.stage.batch())));
-      const view = await client.withDeadline(Date.now() + ASK_MS, () => handle.query(viewQuery));
+      const view = await openBatches(() => client).view(basename(this.stage.batch()));
       return view?.uncertain ?? 0;
     } catch {
       return 0;

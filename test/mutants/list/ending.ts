@@ -6,8 +6,8 @@ const RECEIVER = 'src/webhook/receiver.ts';
 const HOOKS = 'test/webhook/receiver.test.ts';
 const ENDS = 'src/batch/ends.ts';
 const STEP = 'test/batch/step.test.ts';
-const WATCH = 'activities/watch-runs.ts';
-const LOOKS = 'test/activities/watch-runs.test.ts';
+const WATCH = 'activities/look-at-runs.ts';
+const LOOKS = 'test/activities/look-at-runs.test.ts';
 const STANDING = 'test/run-service/ending.test.ts';
 const DELIVER = 'activities/deliver.ts';
 const FILES = 'test/activities/deliver.test.ts';
@@ -142,22 +142,31 @@ export const ENDING: readonly Mutant[] = [
     by: [LOOKS],
   },
   {
-    id: 'look-fails-for-good',
+    id: 'looks-only-once',
     rule: 'R18',
-    loses: 'all ends where no webhooks come, after one look that went wrong',
-    file: WATCH,
-    old: '    return AFTER_FAILURE_MS;',
-    new: '    throw error;',
-    by: [LOOKS],
+    loses: 'all ends that no webhook tells, but those that the first look finds',
+    file: 'src/batch/watching.ts',
+    old: '  state.looking = false;\n',
+    new: '',
+    by: ['test/batch/over-time.test.ts'],
   },
   {
-    id: 'look-without-its-time',
+    id: 'looks-without-a-gap',
     rule: 'R18',
-    loses: 'the pace of the looks: Temporal decides by itself when the next one is',
-    file: WATCH,
-    old: '    nextRetryDelay: Math.max(1, ms),\n',
-    new: '',
-    by: [LOOKS],
+    loses: 'the service, which is asked again at once, and the history, which holds every look',
+    file: 'src/batch/watching.ts',
+    old: 'state.lookAt ??= state.now + lookAgainMs(state);',
+    new: 'state.lookAt ??= state.now;',
+    by: ['test/batch/over-time.test.ts'],
+  },
+  {
+    id: 'last-words-never-said',
+    rule: 'D5',
+    loses: 'the truth of what is shown: the last change before a quiet hour is seen after it',
+    file: 'src/batch/telling.ts',
+    old: 'told.isStale ? told.at + TELL_MS : Number.POSITIVE_INFINITY;',
+    new: 'told.isStale ? Number.POSITIVE_INFINITY : Number.POSITIVE_INFINITY;',
+    by: ['test/batch/over-time.test.ts'],
   },
   {
     id: 'overdue-goes-again-uncancelled',

@@ -1,26 +1,23 @@
-// One look of the durable poll (R18): asks the workflow what is outstanding, asks the service, signals what has ended,
-// and fails on purpose with the time of the next look. Whatever goes wrong here only makes the next look the next try.
+// One look of the durable poll (R18): asks the service about the runs that are outstanding, and signals what has ended. A
+// look that fails is tried again by Temporal; a run that cannot be read is left to the next look.
 
-import { activityInfo } from '@temporalio/activity';
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { REASON_CHARS, SAFETY_LOOK_MS } from '../src/batch/limits.ts';
-import type { End, Overdue } from '../src/batch/messages.ts';
-import type { Watch } from '../src/batch/watching.ts';
+import { REASON_CHARS } from '../src/batch/limits.ts';
+import type { End, Overdue, Watched } from '../src/batch/messages.ts';
 import { reasonOf, RunsheetError } from '../src/errors.ts';
 import { isTerminal } from '../src/run-service/contract/run.ts';
 import { overdueBy, standingOf } from '../src/run-service/ending.ts';
 import { atOnce } from './at-once.ts';
 import type { BatchPlace, Hands, OpenBatch } from './hands.ts';
 
-export type WatchOrder = BatchPlace & { readonly firstLookMs: number };
-type Watched = Watch['runs'][number];
+export type LookOrder = BatchPlace & {
+  readonly runs: readonly Watched[];
+  /** The batch waits for the service to be readable again. */
+  readonly isUnread: boolean;
+};
 
 const GETS_AT_ONCE = 16;
 const ENDS_PER_SIGNAL = 500;
 const LIST_PAGE = 200;
-
-/** Only Temporal fails a whole look; a batch whose worker died is asked again soon, for its runs end unseen. */
-const AFTER_FAILURE_MS = 500;
 
 /** So long is a service given to cancel a run that takes too long. */
 const CANCEL_PATIENCE_MS = 60_000;
@@ -31,34 +28,10 @@ const UNREAD_AFTER_MS = 60_000;
 /** A run that the service has said for this long that it does not know has vanished. */
 const VANISHED_AFTER_MS = 60_000;
 
-export async function watchRuns(hands: Hands, order: WatchOrder): Promise<never> {
-  if (activityInfo().attempt === 1) throw lookAgain(order.firstLookMs);
-  throw lookAgain(await look(hands, order));
-}
-
-const lookAgain = (ms: number): ApplicationFailure =>
-  ApplicationFailure.create({
-    message: 'looks again later',
-    type: 'LookAgain',
-    nextRetryDelay: Math.max(1, ms),
-    category: ApplicationFailureCategory.BENIGN,
-  });
-
-async function look(hands: Hands, order: WatchOrder): Promise<number> {
-  try {
-    const watch = await hands.batches.watch(order.batch);
-    if (watch === undefined) return SAFETY_LOOK_MS;
-    const open = await hands.open(order);
-    hands.log.debug(
-      { batch: order.batch, runs: watch.runs.length, lookAgainMs: watch.lookAgainMs },
-      'looks at the outstanding runs',
-    );
-    await tellReading(hands, order.batch, watch.isUnread, await readRuns(hands, open, watch.runs));
-    return watch.lookAgainMs;
-  } catch (error) {
-    hands.log.warn({ batch: order.batch, reason: reasonOf(error) }, 'a look at the outstanding runs failed');
-    return AFTER_FAILURE_MS;
-  }
+export async function lookAtRuns(hands: Hands, order: LookOrder): Promise<void> {
+  const open = await hands.open(order);
+  hands.log.debug({ batch: order.batch, runs: order.runs.length }, 'looks at the outstanding runs');
+  await tellReading(hands, order.batch, order.isUnread, await readRuns(hands, open, order.runs));
 }
 
 /** What reading has met: nothing read at all, and why; or something. */

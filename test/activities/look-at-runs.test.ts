@@ -1,13 +1,11 @@
-import { ApplicationFailureCategory } from '@temporalio/common';
-import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it, vi } from 'vitest';
-import { watchRuns } from '../../activities/watch-runs.ts';
+import { lookAtRuns } from '../../activities/look-at-runs.ts';
 import type { End, Overdue } from '../../src/batch/messages.ts';
 import { problem } from '../../src/errors.ts';
 import { handsOf, PLACE, runOf, type Given } from './hands.ts';
 
 const RUNS = ['r1', 'r2', 'r3'];
-const watched = RUNS.map((runId, at) => ({ row: at + 1, attempt: 1, runId, since: 0 }));
+const watched = RUNS.map((runId, at) => ({ row: at + 1, attempt: 1, runId }));
 
 type Told = {
   readonly ends: readonly End[];
@@ -21,21 +19,12 @@ async function lookAt(given: Given, { isUnread = false, overdueAt }: State = {})
   const told = { ends: [] as End[], overdue: [] as Overdue[], read: [] as { reason?: string }[] };
   const runs = watched.map((run) => (overdueAt === undefined ? run : { ...run, overdueAt }));
   const batches = {
-    watch: async () => ({ runs, isUnread, lookAgainMs: 5 }),
     tellEnds: async (_: string, __: string, ends: readonly End[]) => void told.ends.push(...ends),
     tellSeen: async () => undefined,
     tellOverdue: async (_: string, late: readonly Overdue[]) => void told.overdue.push(...late),
     tellRead: async (_: string, read: { readonly reason?: string }) => void told.read.push(read),
   };
-  const environment = new MockActivityEnvironment({ attempt: 2 });
-  const looked = environment.run(() =>
-    watchRuns(handsOf({ ...given, batches }), { ...PLACE, firstLookMs: 1 }),
-  );
-  await expect(looked).rejects.toMatchObject({
-    type: 'LookAgain',
-    category: ApplicationFailureCategory.BENIGN,
-    nextRetryDelay: 5,
-  });
+  await lookAtRuns(handsOf({ ...given, batches }), { ...PLACE, runs, isUnread });
   return told;
 }
 
@@ -53,21 +42,6 @@ describe('a look at the outstanding runs', () => {
       return runOf(id, 'failed');
     };
     expect((await look({ service: { getRun } })).map(({ runId }) => runId)).toEqual(['r2', 'r3']);
-  });
-
-  it('looks again soon where even the batch could not be asked', async () => {
-    const batches = {
-      watch: async () => {
-        throw new Error('no worker answered');
-      },
-    } as unknown as NonNullable<Given['batches']>;
-    const environment = new MockActivityEnvironment({ attempt: 2 });
-    const looked = environment.run(() => watchRuns(handsOf({ batches }), { ...PLACE, firstLookMs: 1 }));
-    await expect(looked).rejects.toMatchObject({
-      type: 'LookAgain',
-      category: ApplicationFailureCategory.BENIGN,
-      nextRetryDelay: 500,
-    });
   });
 
   it('believes no answer that is about another run', async () => {
