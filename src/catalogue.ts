@@ -261,4 +261,10 @@ export const catalogue = {
     (f) => `the local run service stopped: its database ${f.database} refused a write: ${f.reason}`,
     () => 'no accepted run is lost; mend the cause and start it again on the same file',
   ),
+  E604: entry<{ home: string; bytes: number }>(
+    unreachable,
+    (f) => `the disk of ${f.home} has ${f.bytes} bytes left, so that Temporal cannot keep its state`,
+    () =>
+      'nothing is lost; make room, or set RUNSHEET_HOME to another disk for new batches, and give the same command again',
+  ),
 } satisfies Record<string, Entry<never>>;

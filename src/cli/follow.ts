@@ -87,6 +87,7 @@ async function lookOn(
   const said = new Set<string>();
   let heardAt = began;
   while (!done.aborted) {
+    session.stack?.assertRoom();
     try {
       watched.view = await session.batches.view(found.batch);
       heardAt = performance.now();

@@ -13,6 +13,7 @@ import type { TemporalAddress } from '../connect.ts';
 import type { FollowerWord, StackNews } from './control.ts';
 import { programFile } from './processes.ts';
 import { livingRecord, readRecord } from './record.ts';
+import { assertRoom } from './room.ts';
 
 export type FollowOrder = {
   readonly config: Config;
@@ -32,6 +33,8 @@ export type Follower = {
   onMove(hear: (at: TemporalAddress) => Promise<void>): void;
   /** Lets go; resolves when the stack has ended or others follow it. */
   leave(told?: (onWire: number) => void): Promise<void>;
+  /** Throws E604 where the servers have no room for what they must remember. */
+  assertRoom(): void;
   /** While leaving: does not wait for what is on the wire. */
   hurry(): void;
 };
@@ -106,6 +109,7 @@ function follow(order: FollowOrder, first: Held): Follower {
       else say(held.socket, { type: 'leave' });
       return leaving.promise;
     },
+    assertRoom: () => assertRoom(order.config.home),
     hurry: () => say(held.socket, { type: 'now' }),
   };
 }
@@ -130,7 +134,9 @@ function refuseStranger({ config, service }: FollowOrder, { ready, socket }: Hel
 /** Joins the stack of this place, or starts one; another command may be doing the same at this moment. */
 async function hold(order: FollowOrder): Promise<Held> {
   const { home } = order.config;
+  mkdirSync(join(home, 'logs'), { recursive: true, mode: 0o700 });
   for (const until = Date.now() + START_MS; ;) {
+    assertRoom(home);
     const held = (await joinStack(order)) ?? (await startAndJoin(order));
     if (held !== undefined) return held;
     if (Date.now() > until) throw problem('E406', { what: 'the stack does not answer', log: stackLog(home) });
@@ -163,7 +169,6 @@ function failureOf({ code, message, hint }: Extract<StackNews, { type: 'failed' 
 /** Starts a stack process of its own session, so that Ctrl-C at the terminal reaches the command alone. */
 async function startAndJoin(order: FollowOrder): Promise<Held | undefined> {
   const { home, environment } = order.config;
-  mkdirSync(join(home, 'logs'), { recursive: true, mode: 0o700 });
   const log = openSync(stackLog(home), 'a');
   const child = spawn(process.execPath, [programFile(), 'embedded'], {
     detached: true,

@@ -49,8 +49,13 @@ function isAlive(pid: number): boolean {
 /** At once, so that two writings cannot mix. */
 export function writeRecord(home: string, record: StackRecord): void {
   const beside = `${recordFile(home)}.${process.pid}`;
-  writeFileSync(beside, `${JSON.stringify(record, undefined, 2)}\n`, { mode: 0o600 });
-  renameSync(beside, recordFile(home));
+  try {
+    writeFileSync(beside, `${JSON.stringify(record, undefined, 2)}\n`, { mode: 0o600 });
+    renameSync(beside, recordFile(home));
+  } catch (error) {
+    rmSync(beside, { force: true });
+    throw error;
+  }
 }
 
 export const removeRecord = (home: string): void => rmSync(recordFile(home), { force: true });
