@@ -10,7 +10,7 @@ const WHOLE = [
 
 // Of these, those that wait more than they work, and that judge by what was bought and not by how fast: two at a time.
 const PATIENT = [
-  'test/cli/{encryption,planted-secrets,rough-service,v1,migrate-check,bad-sheets,full-disk-service,full-disk-temporal}.test.ts',
+  'test/cli/{encryption,planted-secrets,rough-service,v1,migrate-check,bad-sheets,full-disk-service,full-disk-temporal,clock-off}.test.ts',
   'test/chaos/{cut-off,frozen,recover,lossy,pauses}.test.ts',
   'test/workflows/**/*.test.ts',
 ];

@@ -47,15 +47,18 @@ async function read(
   workflowId: string | undefined,
 ): Promise<Omit<ListLook, 'askedAt'>> {
   const wanted = new Map(attempts.map((name) => [name.row, name]));
-  const oldest = since - file.service.timing.skewMs;
   const found: Seen[] = [];
   let hasControl = false;
+  let oldest = since - file.service.timing.skewMs;
   for (let offset = 0; ; offset += LIST_PAGE) {
     const runs =
       workflowId === undefined ? undefined : await service.listRuns(workflowId, { limit: LIST_PAGE, offset });
     if (runs === undefined) return { answer: 'none', found, control: false };
     found.push(...runs.flatMap((run) => wantedRun(run, file.batch, wanted)));
-    hasControl ||= runs.some(({ id }) => id === control);
+    const latest: Run | undefined = hasControl ? undefined : runs.find(({ id }) => id === control);
+    hasControl ||= latest !== undefined;
+    // A service whose clock is behind shows all runs older than they are, by no more than our latest one seems to be.
+    oldest -= Math.max(0, Date.now() - (latest?.createdAtMs ?? Date.now()));
     // Newest first: a page that reaches back far enough, or is not full, is the last that can matter.
     const isLast = runs.length < LIST_PAGE || runs.some((run) => (run.createdAtMs ?? oldest) < oldest);
     if (isLast) return { answer: 'complete', found, control: hasControl };

@@ -6,8 +6,7 @@ import { reasonOf } from '../errors.ts';
 import type { RunService } from '../run-service/client.ts';
 import { isTerminal, type Run } from '../run-service/contract/run.ts';
 import type { LastReading } from '../results/summary.ts';
-import type { BatchFile } from '../store/batch-file.ts';
-import { readToken } from '../webhook/token.ts';
+import { boughtRuns, NoList, type Bought, type ListOrder } from './bought-runs.ts';
 import type { KnownRuns } from './known-runs.ts';
 
 type Stray = LastReading['strays'][number];
@@ -20,54 +19,31 @@ export type Reading = LastReading & {
   readonly reason?: string;
 };
 
-export type ReadingOrder = {
-  readonly file: Pick<BatchFile, 'batch' | 'deployment' | 'service'>;
-  readonly service: Pick<RunService, 'listRuns' | 'cancelRun' | 'getRun'>;
+export type ReadingOrder = ListOrder & {
+  readonly service: Pick<RunService, 'cancelRun' | 'getRun'>;
   readonly known: Pick<KnownRuns, 'has'>;
-  /** The lists are read back to this moment, in milliseconds since 1970. */
-  readonly since: number;
   /** Whether strays that still run are cancelled. */
   readonly cancels: boolean;
 };
 
-const LIST_PAGE = 500;
-
 /** Never throws for what the service does: what could not be read is said. */
 export async function readLists(order: ReadingOrder): Promise<Reading> {
-  const { workflowId } = order.file.deployment;
-  if (workflowId === undefined) return { lists: 'none', runs: 0, strays: [] };
   const strays: Stray[] = [];
   const seen = new Set<string>();
   let runs = 0;
   try {
-    for await (const run of listed(order, workflowId)) {
-      const token = readToken(run.webhook);
-      // The list moves while it is read: a run may come twice.
-      if (token?.batch !== order.file.batch || seen.has(run.id)) continue;
+    for await (const bought of boughtRuns(order)) {
+      const { run } = bought;
+      if (seen.has(run.id)) continue;
       runs += 1;
       if (order.known.has(run.id)) continue;
       seen.add(run.id);
-      strays.push(strayOf(await ended(order, run), token, order.file.service.prices));
+      strays.push(strayOf({ ...bought, run: await ended(order, run) }, order.file.service.prices));
     }
     return { lists: 'complete', runs, strays };
   } catch (error) {
     if (error instanceof NoList) return { lists: 'none', runs: 0, strays: [] };
     return { lists: 'incomplete', runs, strays, reason: reasonOf(error) };
-  }
-}
-
-class NoList extends Error {
-  override readonly name = 'NoList';
-}
-
-/** Newest first, back to the beginning of the batch. */
-async function* listed({ service, file, since }: ReadingOrder, workflowId: string): AsyncGenerator<Run> {
-  const oldest = since - file.service.timing.skewMs;
-  for (let offset = 0; ; offset += LIST_PAGE) {
-    const page = await service.listRuns(workflowId, { limit: LIST_PAGE, offset });
-    if (page === undefined) throw new NoList('the service has no run list');
-    yield* page;
-    if (page.length < LIST_PAGE || page.some((run) => (run.createdAtMs ?? oldest) < oldest)) return;
   }
 }
 
@@ -78,11 +54,7 @@ async function ended({ service, cancels }: ReadingOrder, run: Run): Promise<Run>
   return (await service.getRun(run.id)) ?? run;
 }
 
-function strayOf(
-  run: Run,
-  { row, attempt }: { readonly row: number; readonly attempt: number },
-  prices: Readonly<Record<string, number>>,
-): Stray {
+function strayOf({ run, row, attempt }: Bought, prices: Readonly<Record<string, number>>): Stray {
   const { gpu, coldStartSeconds: coldStart, runSeconds: ran } = run;
   return {
     row,

@@ -2,7 +2,7 @@
 // own lists. A row in a part has its outcome. A row with a run waits for that run. Any other row was never bought, if the
 // lists are complete and old enough to say so, and is sent under attempts that no earlier life of the batch has used.
 
-import type { Carried } from '../batch/carry.ts';
+import { pack, type Carried } from '../batch/carry.ts';
 import type { Entry } from '../batch/entry.ts';
 import { ENTRIES_MAX, LEASE_MS } from '../batch/limits.ts';
 import { NO_LEDGER } from '../batch/ledger.ts';
@@ -11,7 +11,6 @@ import type { PastAttempt } from '../batch/outcome.ts';
 import { retryAt } from '../batch/retry.ts';
 import { begin } from '../batch/state.ts';
 import { NO_TALLY, type Tally } from '../batch/tally.ts';
-import { pack } from '../batch/carry.ts';
 import { problem } from '../errors.ts';
 import { fold } from '../results/fold.ts';
 import { rowsOf } from '../results/rows.ts';
@@ -20,11 +19,10 @@ import { standingOf } from '../run-service/ending.ts';
 import type { Run } from '../run-service/contract/run.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { Store } from '../store/store.ts';
-import { readToken } from '../webhook/token.ts';
+import { boughtRuns, NoList, type Bought as BoughtRun } from './bought-runs.ts';
 
 /** Attempts of an earlier life are numbered far below. */
 const FIRST_ATTEMPT = 101;
-const LIST_PAGE = 500;
 
 /** What the parts say: which rows are done, and their sums. */
 type Done = {
@@ -116,25 +114,14 @@ async function readBought(
   done: Done,
   now: number,
 ): Promise<Bought> {
-  const { workflowId } = file.deployment;
   const { timing } = file.service;
-  const oldest = Date.parse(file.createdAt) - timing.skewMs;
   const bought = new Map<number, { attempt: number; run: Run }[]>();
   let newest = 0;
-  for (let offset = 0; ; offset += LIST_PAGE) {
-    const page =
-      workflowId === undefined ? undefined : await service.listRuns(workflowId, { limit: LIST_PAGE, offset });
-    if (page === undefined)
-      throw problem('E511', { batch: file.batch, reason: 'the service has no list that shows webhooks' });
-    for (const run of page) {
-      const token = readToken(run.webhook);
-      if (token?.batch !== file.batch) continue;
-      newest = Math.max(newest, run.createdAtMs ?? 0);
-      const all = bought.get(token.row) ?? [];
-      if (done.rows[token.row] !== 1 && all.every((one) => one.run.id !== run.id))
-        bought.set(token.row, [...all, { attempt: token.attempt, run }]);
-    }
-    if (page.length < LIST_PAGE || page.some((run) => (run.createdAtMs ?? oldest) < oldest)) break;
+  for await (const { run, row, attempt } of runsInLists(file, service)) {
+    newest = Math.max(newest, run.createdAtMs ?? 0);
+    const all = bought.get(row) ?? [];
+    if (done.rows[row] !== 1 && all.every((one) => one.run.id !== run.id))
+      bought.set(row, [...all, { attempt, run }]);
   }
   const quietMs = LEASE_MS + timing.postDeadlineMs + timing.settleWithoutControlMs;
   if (now - newest < quietMs)
@@ -143,6 +130,18 @@ async function readBought(
       reason: `its last run is ${Math.round((now - newest) / 1000)} s old; after ${Math.ceil(quietMs / 1000)} s of quiet the lists are complete`,
     });
   return bought;
+}
+
+async function* runsInLists(
+  file: BatchFile,
+  service: Pick<RunService, 'listRuns'>,
+): AsyncGenerator<BoughtRun> {
+  try {
+    yield* boughtRuns({ file, service, since: Date.parse(file.createdAt) });
+  } catch (error) {
+    if (error instanceof NoList) throw problem('E511', { batch: file.batch, reason: error.message });
+    throw error;
+  }
 }
 
 function entriesFor(

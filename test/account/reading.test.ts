@@ -69,6 +69,20 @@ describe('the last reading of the lists', () => {
     expect(strays).toHaveLength(1_200);
   });
 
+  it('reads on where the clock of the service is behind, as long as a page holds a run of the batch', async () => {
+    const behind = SINCE - 3_600_000;
+    const own = Array.from({ length: 700 }, (_, row) => ({
+      ...runFor(`own-${row}`, row + 1),
+      createdAtMs: behind,
+    }));
+    const runs = [...own, { ...runFor('stray', 1), createdAtMs: behind }];
+    const reading = await read(
+      { runs, cancelled: [] },
+      own.map(({ id }) => id),
+    );
+    expect(reading).toMatchObject({ lists: 'complete', runs: 701, strays: [{ run_id: 'stray' }] });
+  });
+
   it('says why where it could not read them all', async () => {
     const runs = Array.from({ length: 600 }, (_, n) => runFor(`run-${n}`, n + 1));
     expect(await read({ runs, cancelled: [] }, [], { failsFrom: 500 })).toMatchObject({

@@ -52,6 +52,13 @@ describe('a look in the run lists', () => {
     expect((await look(pagesOf(others))).found).toEqual([]);
   });
 
+  it('reads on where the clock of the service is behind, so that all runs look older than the attempts', async () => {
+    const behind = SINCE - 3_600_000;
+    const control = { ...runOf('control', 'success'), createdAtMs: behind };
+    const runs = [control, ...strangers(250, behind), runFor('r1', 1, 1, 'b', behind)];
+    expect(await look(pagesOf(runs))).toMatchObject({ found: [{ runId: 'r1' }], control: true });
+  });
+
   it('reads on until the list is older than the oldest attempt, and finds the control on any page', async () => {
     const runs = [...strangers(450), { ...runOf('control', 'success'), createdAtMs: NEW }, runFor('r1', 1)];
     expect(await look(pagesOf(runs))).toMatchObject({

@@ -1,0 +1,46 @@
+// The runs of a batch as the service's lists show them, newest first, back to its beginning.
+
+import type { RunService } from '../run-service/client.ts';
+import type { Run } from '../run-service/contract/run.ts';
+import type { BatchFile } from '../store/batch-file.ts';
+import { readToken } from '../webhook/token.ts';
+
+const LIST_PAGE = 500;
+
+/** The service has no list that shows webhooks. */
+export class NoList extends Error {
+  override readonly name = 'NoList';
+  constructor() {
+    super('the service has no list that shows webhooks');
+  }
+}
+
+export type ListOrder = {
+  readonly file: Pick<BatchFile, 'batch' | 'deployment' | 'service'>;
+  readonly service: Pick<RunService, 'listRuns'>;
+  /** When the batch began, in milliseconds since 1970. */
+  readonly since: number;
+};
+
+/** A run may come twice, because the list moves while it is read. Throws {@link NoList}. */
+export async function* boughtRuns({ file, service, since }: ListOrder): AsyncGenerator<Bought> {
+  const { workflowId } = file.deployment;
+  if (workflowId === undefined) throw new NoList();
+  const oldest = since - file.service.timing.skewMs;
+  for (let offset = 0; ; offset += LIST_PAGE) {
+    const page = await service.listRuns(workflowId, { limit: LIST_PAGE, offset });
+    if (page === undefined) throw new NoList();
+    const ours = page.flatMap((run) => boughtBy(file.batch, run));
+    yield* ours;
+    // A page with one of ours is none from before our beginning, whatever the service's clock says.
+    const isBefore = ours.length === 0 && page.some((run) => (run.createdAtMs ?? oldest) < oldest);
+    if (page.length < LIST_PAGE || isBefore) return;
+  }
+}
+
+export type Bought = { readonly run: Run; readonly row: number; readonly attempt: number };
+
+function boughtBy(batch: string, run: Run): readonly Bought[] {
+  const token = readToken(run.webhook);
+  return token?.batch === batch ? [{ run, row: token.row, attempt: token.attempt }] : [];
+}
