@@ -8,10 +8,10 @@ const WHOLE = [
   'test/package.test.ts',
 ];
 
-// Of these, those that wait more than they work, and that judge by what was bought and not by how fast: two at a time.
+// Of these, those that wait more than they work, and that judge by what was bought and not by how fast: three at a time.
 const PATIENT = [
-  'test/cli/{encryption,planted-secrets,rough-service,v1,migrate-check,bad-sheets,full-disk-service,full-disk-temporal,clock-off}.test.ts',
-  'test/chaos/{cut-off,frozen,recover,lossy,pauses}.test.ts',
+  'test/cli/{encryption,planted-secrets,rough-service,v1,migrate-check,bad-sheets,full-disk-service,full-disk-temporal,clock-off,webhooks}.test.ts',
+  'test/chaos/{cut-off,frozen,kill-all,lossy,pauses,recover,servers,takeover}.test.ts',
   'test/workflows/**/*.test.ts',
 ];
 
@@ -39,7 +39,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'patient', include: PATIENT, maxWorkers: 2, sequence: { groupOrder: 1 } },
+        test: { name: 'patient', include: PATIENT, maxWorkers: 3, sequence: { groupOrder: 1 } },
       },
       {
         extends: true,

@@ -246,10 +246,10 @@ export const catalogue = {
     (f) => `batch ${f.batch} cannot be recovered: ${f.reason}`,
     () => '--again starts a new batch of the same sheet, which may buy its rows twice',
   ),
-  E512: entry<{ batch: string }>(
+  E512: entry<{ batch: string; sinceMs: number }>(
     unreachable,
-    (f) => `${f.batch} has not answered: no worker lives, or it is behind`,
-    () => 'the order waits in Temporal; it is carried out when a worker lives: runsheet worker',
+    (f) => `no worker has done what batch ${f.batch} waits for since ${new Date(f.sinceMs).toISOString()}`,
+    () => 'start one with: runsheet worker; what the batch was told waits in Temporal, and nothing is lost',
   ),
   E602: entry<{ what: string; hint?: string }>(
     usage,

@@ -22,7 +22,7 @@ export type FollowOrder = {
 };
 
 const LOOK_MS = { terminal: 250, elsewhere: 500 };
-/** A worker that does not answer for so long is worth a word. */
+/** A batch that does not answer for so long is worth a word. */
 const SILENT_MS = 15_000;
 
 type Ending = 'finished' | 'interrupted' | 'paused' | 'timeout';
@@ -98,9 +98,8 @@ async function lookOn(
       if (watched.view?.state === 'finished') return 'finished';
     } catch (error) {
       if (performance.now() - heardAt > SILENT_MS) {
-        live.note(
-          voice.paint('yellow', `no worker answers for the batch: ${reasonOf(error).split('\n')[0]}`),
-        );
+        const [reason] = reasonOf((error as Error).cause ?? error).split('\n');
+        live.note(voice.paint('yellow', `the batch does not answer: ${reason}`));
         heardAt = performance.now();
       }
     }

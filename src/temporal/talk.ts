@@ -19,7 +19,7 @@ export function openTalk(reach: () => Client) {
     const { raw, memo } = await reach().withDeadline(Date.now() + PATIENCE_MS, () =>
       handleOf(batch).describe(),
     );
-    assertWorked(raw.pendingWorkflowTask);
+    assertWorked(batch, raw.pendingWorkflowTask);
     return (memo as BatchMemo | undefined)?.view;
   };
 
@@ -27,11 +27,12 @@ export function openTalk(reach: () => Client) {
   const heard = async (batch: string, order: () => Promise<void>): Promise<BatchView> => {
     const before = (await view(batch))?.orders ?? 0;
     await order();
-    for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await wait(LOOK_AGAIN_MS)) {
+    const sinceMs = Date.now();
+    for (; Date.now() - sinceMs < PATIENCE_MS; await wait(LOOK_AGAIN_MS)) {
       const now = await view(batch);
       if (now !== undefined && now.orders > before) return now;
     }
-    throw problem('E512', { batch });
+    throw problem('E512', { batch, sinceMs });
   };
 
   return {
@@ -46,9 +47,12 @@ export function openTalk(reach: () => Client) {
   };
 }
 
-/** Throws where a workflow task has waited, or failed, for long. */
-function assertWorked(task: { readonly originalScheduledTime?: Timestamp | null } | null | undefined): void {
+/** Throws E512 where a workflow task has waited, or failed, for long. */
+function assertWorked(
+  batch: string,
+  task: { readonly originalScheduledTime?: Timestamp | null } | null | undefined,
+): void {
   const sinceMs = optionalTsToMs(task?.originalScheduledTime);
   if (sinceMs === undefined || Date.now() - sinceMs < PATIENCE_MS) return;
-  throw new Error(`no worker has done what it waits for since ${new Date(sinceMs).toISOString()}`);
+  throw problem('E512', { batch, sinceMs });
 }

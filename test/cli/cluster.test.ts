@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Standing } from '../../src/cli/status.ts';
 import { secondsToFullSpeed } from '../stage/speed.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
@@ -51,6 +52,17 @@ describe('an external Temporal and a separate worker', () => {
     expect([server.code, server.stderr]).toEqual([6, expect.stringContaining('error[E401]')]);
     const doctor = await stage.run(['doctor']);
     expect([doctor.code, doctor.stdout]).toEqual([6, expect.stringContaining('no worker polls')]);
+    expect(await stage.truth()).toEqual([]);
+  });
+
+  it('an order that no worker hears is said to wait, and is carried out by the first one that comes', async () => {
+    const batch = (await stage.run(['submit', stage.sheet(3), '-d', 'portraits'])).stdout.trim();
+    const cancelled = await stage.run(['cancel', batch]);
+    expect([cancelled.code, cancelled.stderr]).toEqual([6, expect.stringContaining('error[E512]')]);
+    await stage.worker();
+    await stage.run(['wait', batch]);
+    const status = JSON.parse((await stage.run(['status', batch, '-o', 'json'])).stdout) as Standing;
+    expect(status).toMatchObject({ state: 'finished', outcomes: { cancelled: 3 } });
     expect(await stage.truth()).toEqual([]);
   });
 
