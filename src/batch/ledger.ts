@@ -12,6 +12,7 @@ export type AdoptedBy = 'webhook' | 'list';
 export type Ledger = {
   /** POSTs whose first byte was written. */
   readonly sent: number;
+  /** Became runs, as their answers said, or an end of a run that came before its answer. */
   readonly accepted: number;
   readonly refused: number;
   /** Answered 429 and the like: certainly no run. */
