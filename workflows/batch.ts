@@ -173,7 +173,7 @@ async function carryOut(
       await hands.lookAtRuns({ ...place, ...command });
       return { type: 'looked' };
     case 'tell':
-      upsertMemo({ view: command.view });
+      upsertMemo({ view: view(state) });
       return undefined;
     case 'cancelRuns':
       await hands.cancelRuns({ ...place, runs: command.runs });

@@ -4,7 +4,6 @@
 import type { PostClass } from './classify.ts';
 import type { Outcome, PastAttempt } from './outcome.ts';
 import type { Tally } from './tally.ts';
-import type { BatchView } from './view.ts';
 
 export type AttemptName = { readonly row: number; readonly attempt: number };
 
@@ -94,7 +93,8 @@ export type Command =
   /** `isUnread`: the batch waits for the service to be readable again. */
   | { readonly type: 'look'; readonly runs: readonly Watched[]; readonly isUnread: boolean }
   | { readonly type: 'collect'; readonly part: number; readonly rows: readonly RowEnd[] }
-  | { readonly type: 'tell'; readonly view: BatchView }
+  /** Says how the batch stands. */
+  | { readonly type: 'tell' }
   | { readonly type: 'cancelRuns'; readonly runs: readonly Seen[] }
   | { readonly type: 'wake'; readonly at: number }
   | { readonly type: 'close' };

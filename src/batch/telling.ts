@@ -3,7 +3,7 @@
 import { TELL_MS } from './limits.ts';
 import type { Command, Event } from './messages.ts';
 import type { State } from './state.ts';
-import { standingOf, view } from './view.ts';
+import { standingOf } from './view.ts';
 
 /** Events and commands that change nothing which anybody is told. */
 const SILENT = new Set<(Event | Command)['type']>(['woke', 'drain', 'looked', 'wake', 'look']);
@@ -15,7 +15,7 @@ export function tellView(state: State, happened: readonly (Event | Command)[]): 
   const words = `${standingOf(state)} after ${state.orders}`;
   if (!told.isStale || (state.now < told.at + TELL_MS && words === told.words)) return [];
   state.told = { at: state.now, isStale: false, words };
-  return [{ type: 'tell', view: view(state) }];
+  return [{ type: 'tell' }];
 }
 
 /** When what has changed must be told at the latest. */

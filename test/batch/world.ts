@@ -8,7 +8,7 @@ import { NO_TALLY, tallyOutcome } from '../../src/batch/tally.ts';
 import { begin, type State } from '../../src/batch/state.ts';
 import { step } from '../../src/batch/step.ts';
 import { nextWake } from '../../src/batch/waking.ts';
-import type { BatchView } from '../../src/batch/view.ts';
+import { view, type BatchView } from '../../src/batch/view.ts';
 
 export const TIMING = {
   ...DEFAULT_TIMING,
@@ -77,7 +77,7 @@ export class World {
     else if (command.type === 'collect') this.collects.push(command);
     else if (command.type === 'list') this.lists.push(command);
     else if (command.type === 'look') this.looks.push(command);
-    else if (command.type === 'tell') this.told.push(command.view);
+    else if (command.type === 'tell') this.told.push(view(this.state));
     else if (command.type === 'wake') this.wakeAt = Math.min(this.wakeAt, command.at);
     else if (command.type === 'close') this.closes += 1;
     else for (const { runId } of command.runs) this.finish(runId, 'cancelled', false);
