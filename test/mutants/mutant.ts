@@ -3,8 +3,8 @@
 
 export type Mutant = {
   readonly id: string;
-  /** The rule that it breaks, by its number; D for a decision of the design. */
-  readonly rule: `${'R' | 'D'}${number}`;
+  /** The rule that it breaks, by its number; D for a decision of the design, F for a fault of docs/faults.md. */
+  readonly rule: `${'R' | 'D' | 'F'}${number}`;
   /** What a user would lose by it. */
   readonly loses: string;
   /** The file that is changed, from the root of the project. */

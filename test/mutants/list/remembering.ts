@@ -1,0 +1,130 @@
+// Bugs in what is known of a batch beyond its workflow: rebuilt from what remains, told late, kept secret.
+
+import type { Mutant } from '../mutant.ts';
+
+const RECOVERY = 'src/account/recovery.ts';
+const REBUILT = 'test/account/recovery.test.ts';
+const LATE = 'src/results/late.ts';
+const NOTED = 'test/results/late.test.ts';
+const SECRETS = 'src/secrets.ts';
+const HIDDEN = 'test/secrets/secrets.test.ts';
+
+export const REMEMBERING: readonly Mutant[] = [
+  {
+    id: 'rebuilt-under-used-attempts',
+    rule: 'R20',
+    loses: 'which run is whose: a row that is sent anew has the token of its first, forgotten order',
+    file: RECOVERY,
+    old: 'const FIRST_ATTEMPT = 101;',
+    new: 'const FIRST_ATTEMPT = 1;',
+    by: [REBUILT],
+  },
+  {
+    id: 'rebuilt-too-early',
+    rule: 'R20',
+    loses: 'the last orders of the batch before: the lists do not show them yet, and they are bought again',
+    file: RECOVERY,
+    old: 'if (now - newest < quietMs)',
+    new: 'if (now < newest)',
+    by: [REBUILT],
+  },
+  {
+    id: 'rebuilt-without-parts',
+    rule: 'R20',
+    loses: 'every row that was done',
+    file: RECOVERY,
+    old: '    rows[row.row] = 1;\n',
+    new: '',
+    by: [REBUILT],
+  },
+  {
+    id: 'rebuilt-without-runs',
+    rule: 'R20',
+    loses: 'every run that goes on: its row is bought again',
+    file: RECOVERY,
+    old: 'const own = runs.at(-1);',
+    new: 'const own = runs.at(runs.length);',
+    by: [REBUILT],
+  },
+  {
+    id: 'rebuilt-by-the-first-run',
+    rule: 'R20',
+    loses: 'the latest attempt: a row is judged by the one that failed before it',
+    file: RECOVERY,
+    old: '.sort((a, b) => a.attempt - b.attempt)',
+    new: '.sort((a, b) => b.attempt - a.attempt)',
+    by: [REBUILT],
+  },
+  {
+    id: 'clock-behind-hides-a-batch',
+    rule: 'R11',
+    loses: 'what was bought, where the clock of the service is behind: rows are bought again',
+    file: 'src/account/bought-runs.ts',
+    old: 'ours.length === 0 && page.some',
+    new: 'page.some',
+    by: ['test/account/reading.test.ts'],
+  },
+  {
+    id: 'clock-behind-hides-attempts',
+    rule: 'R11',
+    loses: 'a run whose answer was lost, where the clock of the service is behind: its row is bought again',
+    file: 'activities/look-in-lists.ts',
+    old: '    oldest -= Math.max(0, Date.now() - (latest?.createdAtMs ?? Date.now()));\n',
+    new: '',
+    by: ['test/activities/look-in-lists.test.ts'],
+  },
+  {
+    id: 'late-runs-told-again',
+    rule: 'R13',
+    loses: 'the count of late runs: each webhook that is repeated is another one',
+    file: LATE,
+    old: '  if (before.includes(end.runId)) return false;\n',
+    new: '',
+    by: [NOTED],
+  },
+  {
+    id: 'late-runs-forgotten',
+    rule: 'R13',
+    loses: 'every late run but the last',
+    file: LATE,
+    old: '`${before}${JSON.stringify(line)}\\n`',
+    new: '`${JSON.stringify(line)}\\n`',
+    by: [NOTED],
+  },
+  {
+    id: 'named-runs-are-late',
+    rule: 'R13',
+    loses: 'trust: runs that the results name are told as if nobody knew them',
+    file: LATE,
+    old: "  if (await isNamed(store, 'results.jsonl', end.runId)) return false;\n",
+    new: '',
+    by: [NOTED],
+  },
+  {
+    id: 'bearer-tokens-said',
+    rule: 'F22',
+    loses: 'a key that only an answer of the service quotes',
+    file: SECRETS,
+    old: '    .replaceAll(BEARER, `$1${STRUCK}`)\n',
+    new: '',
+    by: [HIDDEN],
+  },
+  {
+    id: 'webhook-macs-said',
+    rule: 'F22',
+    loses: 'the right to tell ends: an address with its MAC stands in a log',
+    file: SECRETS,
+    old: '\n    .replaceAll(MAC, `$1${STRUCK}`);',
+    new: ';',
+    by: [HIDDEN],
+  },
+  {
+    id: 'secrets-said-in-base64',
+    rule: 'F22',
+    loses: 'a key inside of a header that somebody logs encoded',
+    file: SECRETS,
+    old: '    ...encoded,\n',
+    new: '',
+    by: [HIDDEN],
+  },
+];
