@@ -4,7 +4,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Run } from '../../../src/run-service/contract/run.ts';
 import type { Moment } from '../../stage/gateway.ts';
-import { secondsToFullSpeed } from '../../stage/speed.ts';
+import { BEFORE_MS, secondsToFullSpeed } from '../../stage/speed.ts';
 import { takePulse, type Pulse } from './pulse.ts';
 import { Rig, type RigOrder } from './rig.ts';
 import { judge, type Verdict } from './verdict.ts';
@@ -144,7 +144,7 @@ async function untilAtSpeed({ cap }: Plan, rig: Rig, pulse: Pulse): Promise<void
 }
 
 async function untilFullSpeed(rig: Rig, pulse: Pulse, killedAt: number): Promise<void> {
-  const wanted = 0.9 * pulse.endsWithin(2_000, killedAt);
+  const wanted = 0.9 * pulse.endsWithin(BEFORE_MS, killedAt) * (2_000 / BEFORE_MS);
   const isFull = (): boolean => Date.now() >= killedAt + 4_000 && pulse.endsWithin(2_000) >= wanted;
   await untilOr(rig, pulse, () => isFull() || Date.now() > killedAt + FULL_SPEED_PATIENCE_MS);
   // What the next kill is compared with must be full speed as well.
