@@ -8,7 +8,7 @@ import {
   TimeoutFailure,
   Trigger,
   condition,
-  continueAsNew,
+  makeContinueAsNewFunc,
   proxyActivities,
   setHandler,
   sleep,
@@ -50,8 +50,14 @@ export async function batch(input: BatchInput): Promise<BatchView> {
     decide();
     if (state.finished) return view(state);
     if (mayContinue(state, signals()))
-      return continueAsNew<typeof batch>({ ...place, startedAt, carried: pack(state) });
+      return goOn({ ...place, startedAt, carried: pack(state) }, view(state));
   }
+}
+
+/** Continue-as-new; what the batch says of itself stands there also until the next workflow run says it anew. */
+function goOn(input: BatchInput, last: BatchView): Promise<never> {
+  const memo = { ...workflowInfo().memo, view: last };
+  return makeContinueAsNewFunc<typeof batch>({ memo })(input);
 }
 
 /** Turns signals into events; returns how many this workflow run has had. */

@@ -42,6 +42,6 @@ async function refuseOther({ folder, status }: Known, found: FoundBatch): Promis
 }
 
 async function goOnIfPaused(batches: Session['batches'], batch: string): Promise<void> {
-  const view = await batches.view(batch).catch(() => undefined);
+  const { view } = await batches.standing(batch);
   if (view?.state === 'paused') await batches.resume(batch);
 }

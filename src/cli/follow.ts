@@ -22,7 +22,7 @@ export type FollowOrder = {
 };
 
 const LOOK_MS = { terminal: 250, elsewhere: 500 };
-/** A batch that does not answer for so long is worth a word. */
+/** A batch that stands still for so long is worth a word. */
 const SILENT_MS = 15_000;
 
 type Ending = 'finished' | 'interrupted' | 'paused' | 'timeout';
@@ -86,22 +86,25 @@ async function lookOn(
   const began = performance.now();
   const said = new Set<string>();
   let heardAt = began;
+  let reason = '';
   while (!done.aborted) {
     session.stack?.assertRoom();
     try {
-      watched.view = await session.batches.view(found.batch);
-      heardAt = performance.now();
-      if (watched.view !== undefined) live.show(watched.view, heardAt);
+      const { view, waitsSinceMs } = await session.batches.standing(found.batch);
+      watched.view = view;
+      if (Date.now() - (waitsSinceMs ?? Date.now()) < SILENT_MS) heardAt = performance.now();
+      if (view !== undefined) live.show(view, performance.now());
       else await sayTrouble(session, found.batch, live, said);
-      if (watched.view?.state === 'paused') return 'paused';
+      if (view?.state === 'paused') return 'paused';
       // Whoever waits for the end at the server's old address would never hear of it.
-      if (watched.view?.state === 'finished') return 'finished';
+      if (view?.state === 'finished') return 'finished';
+      reason = 'no worker does what it waits for';
     } catch (error) {
-      if (performance.now() - heardAt > SILENT_MS) {
-        const [reason] = reasonOf((error as Error).cause ?? error).split('\n');
-        live.note(voice.paint('yellow', `the batch does not answer: ${reason}`));
-        heardAt = performance.now();
-      }
+      [reason = ''] = reasonOf((error as Error).cause ?? error).split('\n');
+    }
+    if (performance.now() - heardAt > SILENT_MS) {
+      live.note(voice.paint('yellow', `the batch stands still: ${reason}`));
+      heardAt = performance.now();
     }
     if (timeoutMs !== undefined && performance.now() - began > timeoutMs) return 'timeout';
     await wait(voice.isTerminal ? LOOK_MS.terminal : LOOK_MS.elsewhere);

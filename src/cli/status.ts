@@ -58,7 +58,7 @@ async function liveView(
   if (session === undefined) return undefined;
   try {
     const known = await session.batches.find(batch);
-    return known && (await session.batches.view(batch));
+    return known && (await session.batches.standing(batch)).view;
   } finally {
     await session.close();
   }

@@ -2,42 +2,49 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { optionalTsToMs, type Timestamp } from '@temporalio/common/lib/time.js';
+import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import { cancelBatch, resumeBatch, type BatchMemo, type ResumeOrder } from '../../workflows/messages.ts';
 import { workflowIdOf } from '../batch/ids.ts';
 import type { BatchView } from '../batch/view.ts';
 import { problem } from '../errors.ts';
 
-const PATIENCE_MS = 10_000;
+const ANSWER_MS = 10_000;
+const HEARD_MS = 20_000;
 const LOOK_AGAIN_MS = 50;
+
+/** How a batch stands. */
+export type Standing = {
+  /** What it said last; undefined before it has read its order. */
+  readonly view: BatchView | undefined;
+  /** Since when it waits for a worker that does its next step, in milliseconds since 1970. */
+  readonly waitsSinceMs: number | undefined;
+};
 
 /** `reach` gives the client of the server where it is now. */
 export function openTalk(reach: () => Client) {
   const handleOf = (batch: string) => reach().workflow.getHandle(workflowIdOf(batch));
 
-  const view = async (batch: string): Promise<BatchView | undefined> => {
-    const { raw, memo } = await reach().withDeadline(Date.now() + PATIENCE_MS, () =>
-      handleOf(batch).describe(),
-    );
-    assertWorked(batch, raw.pendingWorkflowTask);
-    return (memo as BatchMemo | undefined)?.view;
+  const standing = async (batch: string): Promise<Standing> => {
+    const until = Date.now() + ANSWER_MS;
+    const { raw, memo } = await reach().withDeadline(until, () => handleOf(batch).describe());
+    const waitsSinceMs = optionalTsToMs(raw.pendingWorkflowTask?.originalScheduledTime);
+    return { view: (memo as BatchMemo | undefined)?.view, waitsSinceMs };
   };
 
   /** Resolves when the batch says that it has heard the order. Throws E512 where it does not. */
   const heard = async (batch: string, order: () => Promise<void>): Promise<BatchView> => {
-    const before = (await view(batch))?.orders ?? 0;
+    let now = await standing(batch);
+    const before = now.view?.orders ?? 0;
     await order();
-    const sinceMs = Date.now();
-    for (; Date.now() - sinceMs < PATIENCE_MS; await wait(LOOK_AGAIN_MS)) {
-      const now = await view(batch);
-      if (now !== undefined && now.orders > before) return now;
+    for (const until = Date.now() + HEARD_MS; Date.now() < until; await wait(LOOK_AGAIN_MS)) {
+      now = await standing(batch);
+      if (now.view !== undefined && now.view.orders > before) return now.view;
     }
-    throw problem('E512', { batch, sinceMs });
+    throw problem('E512', { batch, sinceMs: now.waitsSinceMs ?? Date.now() - HEARD_MS });
   };
 
   return {
-    /** What it said last; undefined before it has read its order. Throws where no worker takes what it has to do. */
-    view,
+    standing,
 
     cancel: (batch: string, running: boolean): Promise<BatchView> =>
       heard(batch, () => handleOf(batch).signal(cancelBatch, { running })),
@@ -45,14 +52,4 @@ export function openTalk(reach: () => Client) {
     resume: (batch: string, uncertain?: ResumeOrder['uncertain']): Promise<BatchView> =>
       heard(batch, () => handleOf(batch).signal(resumeBatch, uncertain === undefined ? {} : { uncertain })),
   };
-}
-
-/** Throws E512 where a workflow task has waited, or failed, for long. */
-function assertWorked(
-  batch: string,
-  task: { readonly originalScheduledTime?: Timestamp | null } | null | undefined,
-): void {
-  const sinceMs = optionalTsToMs(task?.originalScheduledTime);
-  if (sinceMs === undefined || Date.now() - sinceMs < PATIENCE_MS) return;
-  throw problem('E512', { batch, sinceMs });
 }

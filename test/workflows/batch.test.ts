@@ -187,7 +187,7 @@ describe('the workflow of a batch', () => {
     });
     await batches.start({ batch: 'asked', folder: '/nowhere' });
     await until(
-      async () => (await batches.view('asked'))?.sending === 2,
+      async () => (await batches.standing('asked')).view?.sending === 2,
       'it says that its group is under way',
     );
     expect(await batches.resume('asked')).toMatchObject({ state: 'running', orders: 1 });
@@ -195,7 +195,7 @@ describe('the workflow of a batch', () => {
     answer(undefined);
     const handle = client.workflow.getHandle(workflowIdOf('asked'));
     expect(await handle.result()).toMatchObject({ state: 'finished', done: 2, orders: 2 });
-    expect(await batches.view('asked')).toMatchObject({ state: 'finished', done: 2 });
+    expect((await batches.standing('asked')).view).toMatchObject({ state: 'finished', done: 2 });
     expect((await batches.find('asked'))?.folder).toBe('/nowhere');
     await expect(batches.resume('asked')).rejects.toBeInstanceOf(WorkflowNotFoundError);
   });

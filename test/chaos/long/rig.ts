@@ -118,7 +118,7 @@ export class Rig {
   async uncertain(): Promise<number> {
     try {
       const client = await this.#connect();
-      const view = await openBatches(() => client).view(basename(this.stage.batch()));
+      const { view } = await openBatches(() => client).standing(basename(this.stage.batch()));
       return view?.uncertain ?? 0;
     } catch {
       return 0;
