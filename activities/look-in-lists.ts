@@ -4,6 +4,7 @@
 import type { AttemptName, ListLook, Seen } from '../src/batch/messages.ts';
 import { reasonOf } from '../src/errors.ts';
 import type { Run } from '../src/run-service/contract/run.ts';
+import { behindMs } from '../src/account/bought-runs.ts';
 import { readToken } from '../src/webhook/token.ts';
 import type { BatchPlace, Hands, OpenBatch } from './hands.ts';
 
@@ -55,10 +56,8 @@ async function read(
       workflowId === undefined ? undefined : await service.listRuns(workflowId, { limit: LIST_PAGE, offset });
     if (runs === undefined) return { answer: 'none', found, control: false };
     found.push(...runs.flatMap((run) => wantedRun(run, file.batch, wanted)));
-    const latest: Run | undefined = hasControl ? undefined : runs.find(({ id }) => id === control);
-    hasControl ||= latest !== undefined;
-    // A service whose clock is behind shows all runs older than they are, by no more than our latest one seems to be.
-    oldest -= Math.max(0, Date.now() - (latest?.createdAtMs ?? Date.now()));
+    if (offset === 0) oldest -= behindMs(runs, Date.now());
+    hasControl ||= runs.some(({ id }) => id === control);
     // Newest first: a page that reaches back far enough, or is not full, is the last that can matter.
     const isLast = runs.length < LIST_PAGE || runs.some((run) => (run.createdAtMs ?? oldest) < oldest);
     if (isLast) return { answer: 'complete', found, control: hasControl };

@@ -251,6 +251,11 @@ export const catalogue = {
     (f) => `no worker has done what batch ${f.batch} waits for since ${new Date(f.sinceMs).toISOString()}`,
     () => 'start one with: runsheet worker; what the batch was told waits in Temporal, and nothing is lost',
   ),
+  E513: entry<{ batch: string }>(
+    unexpected,
+    (f) => `the workflow of batch ${f.batch} has ended, and did not hear the order`,
+    (f) => `runsheet status ${f.batch} says how it stands`,
+  ),
   E602: entry<{ what: string; hint?: string }>(
     usage,
     (f) => f.what,

@@ -71,7 +71,7 @@ function hear(tell: Tell): () => number {
   setHandler(runsSeen, (seen) => count({ type: 'runsSeen', seen }));
   setHandler(runsOverdue, (runs) => count({ type: 'overdue', runs }));
   setHandler(serviceRead, (told) => count({ type: 'read', ...told }));
-  setHandler(cancelBatch, ({ running }) => count({ type: 'cancel', running }));
+  setHandler(cancelBatch, (order) => count({ type: 'cancel', ...order }));
   setHandler(resumeBatch, (order) => count({ type: 'resume', ...order }));
   // Temporal's own cancel, from its command line or pages, means the same as ours with the running runs.
   void CancellationScope.current().cancelRequested.catch(() => tell({ type: 'cancel', running: true }));
@@ -193,14 +193,15 @@ async function carryOut(
 
 type Wake = (at: number) => Promise<Event | undefined>;
 
-/** Keeps the earliest timer. One that fires too early only asks again; cancelling it would cost as many events. */
+/** Starts no timer while an earlier one runs, which asks again when it fires; cancelling one would cost as many events. */
 function alarm(): Wake {
-  let next = Number.POSITIVE_INFINITY;
+  const timers = new Set<number>();
   return async (at) => {
-    if (at >= next && next > Date.now()) return undefined;
-    next = at;
-    await sleep(Math.max(1, at - Date.now()));
-    if (next === at) next = Number.POSITIVE_INFINITY;
+    const now = Date.now();
+    if ([...timers].some((time) => time > now && time <= at)) return undefined;
+    timers.add(at);
+    await sleep(Math.max(1, at - now));
+    timers.delete(at);
     return { type: 'woke' };
   };
 }

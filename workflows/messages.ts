@@ -19,11 +19,12 @@ export const runsOverdue = defineSignal<[runs: readonly Overdue[]]>('runsOverdue
 export const serviceRead = defineSignal<[told: { readonly reason?: string }]>('serviceRead');
 
 /** Sends nothing more; `running` also cancels the runs that are outstanding. */
-export const cancelBatch = defineSignal<[order: { readonly running: boolean }]>('cancel');
+export const cancelBatch =
+  defineSignal<[order: { readonly running: boolean; readonly order: string }]>('cancel');
 
 /** Goes on after a pause; `uncertain` decides about the attempts that nobody knows of. */
 export const resumeBatch = defineSignal<[order: ResumeOrder]>('resume');
-export type ResumeOrder = { readonly uncertain?: 'unknown' | 'fail' | 'resubmit' };
+export type ResumeOrder = { readonly uncertain?: 'unknown' | 'fail' | 'resubmit'; readonly order: string };
 
 /** The memo of a batch; without `view` until it has read its order. */
 export type BatchMemo = { readonly folder: string; readonly encrypted?: boolean; readonly view?: BatchView };

@@ -26,17 +26,19 @@ export type ListOrder = {
 export async function* boughtRuns({ file, service, since }: ListOrder): AsyncGenerator<Bought> {
   const { workflowId } = file.deployment;
   if (workflowId === undefined) throw new NoList();
-  const oldest = since - file.service.timing.skewMs;
+  let oldest = since - file.service.timing.skewMs;
   for (let offset = 0; ; offset += LIST_PAGE) {
     const page = await service.listRuns(workflowId, { limit: LIST_PAGE, offset });
     if (page === undefined) throw new NoList();
-    const ours = page.flatMap((run) => boughtBy(file.batch, run));
-    yield* ours;
-    // A page with one of ours is none from before our beginning, whatever the service's clock says.
-    const isBefore = ours.length === 0 && page.some((run) => (run.createdAtMs ?? oldest) < oldest);
-    if (page.length < LIST_PAGE || isBefore) return;
+    if (offset === 0) oldest -= behindMs(page, Date.now());
+    yield* page.flatMap((run) => boughtBy(file.batch, run));
+    if (page.length < LIST_PAGE || page.some((run) => (run.createdAtMs ?? oldest) < oldest)) return;
   }
 }
+
+/** By how much the service's clock may be behind at the most: no run is younger than the newest one of its list. */
+export const behindMs = (newestFirst: readonly Run[], now: number): number =>
+  Math.max(0, now - Math.max(...newestFirst.map(({ createdAtMs }) => createdAtMs ?? now), 0));
 
 export type Bought = { readonly run: Run; readonly row: number; readonly attempt: number };
 

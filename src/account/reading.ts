@@ -50,8 +50,13 @@ export async function readLists(order: ReadingOrder): Promise<Reading> {
 /** The stray as it is after it was cancelled, where it still ran. */
 async function ended({ service, cancels }: ReadingOrder, run: Run): Promise<Run> {
   if (!cancels || isTerminal(run.status)) return run;
-  await service.cancelRun(run.id);
-  return (await service.getRun(run.id)) ?? run;
+  try {
+    await service.cancelRun(run.id);
+    return (await service.getRun(run.id)) ?? run;
+  } catch {
+    // It is named as it was listed: not to be told of it would be worse than not to have cancelled it.
+    return run;
+  }
 }
 
 function strayOf({ run, row, attempt }: Bought, prices: Readonly<Record<string, number>>): Stray {

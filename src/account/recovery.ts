@@ -4,7 +4,7 @@
 
 import { pack, type Carried } from '../batch/carry.ts';
 import type { Entry } from '../batch/entry.ts';
-import { ENTRIES_MAX, LEASE_MS } from '../batch/limits.ts';
+import { ENTRIES_MAX } from '../batch/limits.ts';
 import { NO_LEDGER } from '../batch/ledger.ts';
 import type { Order } from '../batch/order.ts';
 import type { PastAttempt } from '../batch/outcome.ts';
@@ -19,6 +19,7 @@ import { standingOf } from '../run-service/ending.ts';
 import type { Run } from '../run-service/contract/run.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { Store } from '../store/store.ts';
+import { quietMsOf } from './quiet.ts';
 import { boughtRuns, NoList, type Bought as BoughtRun } from './bought-runs.ts';
 
 /** Attempts of an earlier life are numbered far below. */
@@ -33,7 +34,8 @@ type Done = {
 };
 
 /** Runs of rows that are not done, by row. */
-type Bought = ReadonlyMap<number, readonly { readonly attempt: number; readonly run: Run }[]>;
+type AttemptRun = { readonly attempt: number; readonly run: Run };
+type Bought = ReadonlyMap<number, readonly AttemptRun[]>;
 
 export type Recovered = {
   readonly carried: Carried;
@@ -67,7 +69,7 @@ export async function recover(
       nextPart,
       entries,
       tally: done.tally,
-      ledger: ledgerOf(bought, done),
+      ledger: ledgerOf(entries, done),
     },
     done: done.count,
     waiting: entries.filter(({ phase }) => phase !== 'waiting').length,
@@ -87,9 +89,10 @@ const orderOf = (file: BatchFile): Order => ({
   timing: file.service.timing,
 });
 
-/** What is known of requests: each run that is there was one that was accepted. */
-function ledgerOf(bought: Bought, done: Done): Carried['ledger'] {
-  const runs = [...bought.values()].reduce((sum, all) => sum + all.length, 0) + runsIn(done.tally);
+/** What is known of requests: each run that a row names was one that was accepted. */
+function ledgerOf(entries: readonly Entry[], done: Done): Carried['ledger'] {
+  const named = entries.reduce((sum, entry) => sum + entry.past.length + Number('runId' in entry), 0);
+  const runs = named + runsIn(done.tally);
   return { ...NO_LEDGER, sent: runs, accepted: runs };
 }
 
@@ -114,7 +117,6 @@ async function readBought(
   done: Done,
   now: number,
 ): Promise<Bought> {
-  const { timing } = file.service;
   const bought = new Map<number, { attempt: number; run: Run }[]>();
   let newest = 0;
   for await (const { run, row, attempt } of runsInLists(file, service)) {
@@ -123,7 +125,7 @@ async function readBought(
     if (done.rows[row] !== 1 && all.every((one) => one.run.id !== run.id))
       bought.set(row, [...all, { attempt, run }]);
   }
-  const quietMs = LEASE_MS + timing.postDeadlineMs + timing.settleWithoutControlMs;
+  const quietMs = quietMsOf(file);
   if (now - newest < quietMs)
     throw problem('E511', {
       batch: file.batch,
@@ -154,12 +156,12 @@ function entriesFor(
   const entries: Entry[] = [];
   for (let row = 1; row <= last; row += 1) {
     if (done.rows[row] === 1) continue;
-    const runs = [...(bought.get(row) ?? [])].sort((a, b) => a.attempt - b.attempt);
-    const own = runs.at(-1);
+    const runs = bought.get(row) ?? [];
+    const own = ownRun(runs);
     entries.push(
       own === undefined
         ? { phase: 'waiting', row, attempt: FIRST_ATTEMPT, tries: 0, past: [], dueAt: now }
-        : entryOf(row, own, runs.slice(0, -1).map(pastOf), file, now),
+        : entryOf(row, own, pastOf(runs, own), file, now),
     );
   }
   return entries;
@@ -168,7 +170,7 @@ function entriesFor(
 /** A row by its latest run: one that has ended holds no slot any more. */
 function entryOf(
   row: number,
-  { attempt, run }: { readonly attempt: number; readonly run: Run },
+  { attempt, run }: AttemptRun,
   past: readonly PastAttempt[],
   file: BatchFile,
   now: number,
@@ -185,14 +187,30 @@ function entryOf(
       row,
       attempt: attempt + 1,
       tries,
-      past: [...past, pastOf({ attempt, run })],
+      past: [...past, { attempt, runId, outcome: standing.outcome }],
       dueAt: again,
     };
   const { outcome, reason } = standing;
   return { phase: 'ended', row, attempt, tries, past, at: now, outcome, runId, ...(reason && { reason }) };
 }
 
-function pastOf({ attempt, run }: { readonly attempt: number; readonly run: Run }): PastAttempt {
-  const standing = standingOf(run);
-  return { attempt, runId: run.id, outcome: standing.kind === 'ended' ? standing.outcome : 'unknown' };
+/** The run that a row lives by: one that succeeded, else one that goes on, else that of its latest attempt. */
+function ownRun(runs: readonly AttemptRun[]): AttemptRun | undefined {
+  const rank = ({ run }: AttemptRun): number => {
+    const standing = standingOf(run);
+    if (standing.kind !== 'ended') return 1;
+    return standing.outcome === 'succeeded' ? 2 : 0;
+  };
+  return runs.toSorted((a, b) => rank(a) - rank(b) || a.attempt - b.attempt).at(-1);
+}
+
+/** What its earlier attempts came to, one run each. Any other run is named by nobody, so that it is found as a stray. */
+function pastOf(runs: readonly AttemptRun[], own: AttemptRun): readonly PastAttempt[] {
+  const earlier = new Map<number, PastAttempt>();
+  for (const { attempt, run } of runs) {
+    const standing = standingOf(run);
+    if (attempt < own.attempt && standing.kind === 'ended')
+      earlier.set(attempt, { attempt, runId: run.id, outcome: standing.outcome });
+  }
+  return [...earlier.values()].sort((a, b) => a.attempt - b.attempt);
 }

@@ -22,7 +22,7 @@ type Plain = Pick<
   | 'cancelling'
   | 'control'
   | 'lookAt'
-  | 'orders'
+  | 'heard'
   | 'endsBy'
   | 'lastFailure'
   | 'tally'
@@ -44,7 +44,7 @@ export function pack(state: State): Carried {
   if (!mayCarry(state))
     throw new Error(`the state cannot be carried: ${state.groups.size} groups are in flight`);
   const { order, now, cursor, nextGroup, nextPart, holdUntil, bounces, tally, ledger } = state;
-  const { trouble, paused, pace, twins, cancelling, control, lookAt, orders, endsBy, lastFailure } = state;
+  const { trouble, paused, pace, twins, cancelling, control, lookAt, heard, endsBy, lastFailure } = state;
   return {
     format: 1,
     order,
@@ -63,7 +63,7 @@ export function pack(state: State): Carried {
     cancelling,
     control,
     lookAt,
-    orders,
+    heard,
     endsBy,
     lastFailure,
     entries: inOrder(state),

@@ -52,6 +52,9 @@ export const LOOK_MAX_MS = 15_000;
  */
 export const LOOK_SPREAD_MS = { listed: 4, alone: 20 } as const;
 
+/** Orders that a batch remembers to have heard; whoever gave one asks within seconds. */
+export const HEARD_MOST = 20;
+
 /** What a batch says of itself is written into its history, so that it is said at most this often. */
 export const TELL_MS = 500;
 

@@ -72,9 +72,14 @@ export type Event =
   | { readonly type: 'closed' }
   | { readonly type: 'woke' }
   | { readonly type: 'drain' }
-  | { readonly type: 'cancel'; readonly running: boolean }
+  /** Orders of a user; `order` is the id by which they are said to be heard. */
+  | { readonly type: 'cancel'; readonly running: boolean; readonly order?: string }
   /** `uncertain`: what is to become of all attempts that nobody knows of, which is the user's decision. */
-  | { readonly type: 'resume'; readonly uncertain?: 'unknown' | 'fail' | 'resubmit' };
+  | {
+      readonly type: 'resume';
+      readonly uncertain?: 'unknown' | 'fail' | 'resubmit';
+      readonly order?: string;
+    };
 
 /** A row as `collect` is asked to write it: all of its attempts, the last one with its outcome. */
 export type RowEnd = {

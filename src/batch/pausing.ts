@@ -70,6 +70,8 @@ export function liftIdlePause(state: State): void {
   const { waiting, sending, uncertain } = state.phases;
   const isLeft = waiting + sending > 0 || hasUnsent(state);
   if (!isLeft || uncertain >= state.order.cap) unpause(state, 'refused', 'unreachable');
+  // Only a look tells that runs can be read again, and nothing is looked at.
+  if (state.phases.running === 0) unpause(state, 'unread');
 }
 
 /** R12: attempts of which nobody knows, and which no list will tell of, must not eat the batch silently. */

@@ -68,8 +68,8 @@ export type State = {
   looking: boolean;
   /** When the view was told, in which words it was summed up, and whether it has changed since. */
   told: { readonly at: number; readonly words: string; isStale: boolean };
-  /** How many orders of the user it has carried out. */
-  orders: number;
+  /** The latest orders of users that it has carried out, by their ids. */
+  heard: readonly string[];
   /** What told the latest end. */
   endsBy?: 'webhook' | 'look' | undefined;
   lastFailure?: { readonly row: number; readonly outcome: Outcome; readonly reason?: string } | undefined;
@@ -105,7 +105,7 @@ export function begin(order: Order, now: number): State {
     doubt: { inFlight: false, nextAt: 0, looks: 0 },
     looking: false,
     told: { at: 0, words: '', isStale: true },
-    orders: 0,
+    heard: [],
     tally: NO_TALLY,
     ledger: NO_LEDGER,
     closing: false,

@@ -6,7 +6,7 @@ import { cancelBatch, cancelOverdue, cancelRunning } from './cancelling.ts';
 import { collectEnded } from './collecting.ts';
 import { decideDoubt, judgeLook, lookForUncertain } from './doubt.ts';
 import { endRuns, seeRuns } from './ends.ts';
-import { CLOSING, ENTRIES_MAX } from './limits.ts';
+import { CLOSING, ENTRIES_MAX, HEARD_MOST } from './limits.ts';
 import type { Command, Event } from './messages.ts';
 import { NO_PACE } from './pacing.ts';
 import { heedReading, liftIdlePause, pause, pauseForDoubt, probed, unpause } from './pausing.ts';
@@ -66,10 +66,10 @@ function apply(state: State, event: Event): readonly Command[] {
     case 'unwritten':
       return keepPart(state, event);
     case 'cancel':
-      state.orders += 1;
+      hear(state, event.order);
       return cancelBatch(state, event.running);
     case 'resume':
-      state.orders += 1;
+      hear(state, event.order);
       return resume(state, event.uncertain);
     case 'drain':
       state.draining = true;
@@ -95,6 +95,11 @@ function decide(state: State): readonly Command[] {
     ...lookAtRuns(state),
     ...closeWhenDone(state),
   ];
+}
+
+/** Whoever gave an order waits until it stands here. */
+function hear(state: State, order: string | undefined): void {
+  if (order !== undefined) state.heard = [...state.heard, order].slice(-HEARD_MOST);
 }
 
 /** What the workflow run before this one had asked for and not yet heard of: asking twice does no harm. */

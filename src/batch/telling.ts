@@ -12,7 +12,7 @@ const SILENT = new Set<(Event | Command)['type']>(['woke', 'drain', 'looked', 'w
 export function tellView(state: State, happened: readonly (Event | Command)[]): readonly Command[] {
   const { told } = state;
   told.isStale ||= happened.some(({ type }) => !SILENT.has(type));
-  const words = `${standingOf(state)} after ${state.orders}`;
+  const words = `${standingOf(state)} after ${state.heard.at(-1)}`;
   if (!told.isStale || (state.now < told.at + TELL_MS && words === told.words)) return [];
   state.told = { at: state.now, isStale: false, words };
   return [{ type: 'tell' }];

@@ -25,8 +25,8 @@ export type BatchView = {
   readonly ledger: Ledger;
   readonly costUsd: number;
   readonly state: 'running' | 'paused' | 'cancelling' | 'finished';
-  /** How many orders of the user it has carried out. */
-  readonly orders: number;
+  /** The latest orders of users that it has carried out, by their ids. */
+  readonly heard: readonly string[];
   /** Why the batch is paused or held back, in one line. */
   readonly reason?: string;
   readonly paused?: Pause;
@@ -54,7 +54,7 @@ export function view(state: State): BatchView {
     ledger,
     costUsd: costSoFar(tally),
     state: standingOf(state),
-    orders: state.orders,
+    heard: state.heard,
     twins: state.twins,
     ...(state.paused === undefined ? {} : { paused: state.paused }),
     ...(reason === undefined ? {} : { reason }),

@@ -1,7 +1,7 @@
 // Starting a batch, or finding it again (R20): the folder remembers longer than Temporal does.
 
 import { dirname } from 'node:path';
-import { problem } from '../errors.ts';
+import { problem, RunsheetError } from '../errors.ts';
 import { STARTED_FILE } from '../store/batch-file.ts';
 import { readSummary, type Summary } from '../results/summary.ts';
 import type { Known } from '../temporal/batches.ts';
@@ -43,5 +43,9 @@ async function refuseOther({ folder, status }: Known, found: FoundBatch): Promis
 
 async function goOnIfPaused(batches: Session['batches'], batch: string): Promise<void> {
   const { view } = await batches.standing(batch);
-  if (view?.state === 'paused') await batches.resume(batch);
+  if (view?.state !== 'paused') return;
+  await batches.resume(batch).catch((error: unknown) => {
+    // Where no worker hears it the order waits, and following the batch says so.
+    if (!(error instanceof RunsheetError) || error.code !== 'E512') throw error;
+  });
 }

@@ -88,7 +88,7 @@ async function lookOn(
   let heardAt = began;
   let reason = '';
   while (!done.aborted) {
-    session.stack?.assertRoom();
+    assertRoom(session);
     try {
       const { view, waitsSinceMs } = await session.batches.standing(found.batch);
       watched.view = view;
@@ -110,6 +110,16 @@ async function lookOn(
     await wait(voice.isTerminal ? LOOK_MS.terminal : LOOK_MS.elsewhere);
   }
   return 'interrupted';
+}
+
+/** Servers that cannot remember are ended at once: what is on the wire stays uncertain, and is found later. */
+function assertRoom({ stack }: Session): void {
+  try {
+    stack?.assertRoom();
+  } catch (error) {
+    stack?.hurry();
+    throw error;
+  }
 }
 
 /** A batch that has not read its order yet may be kept from it: each reason is told once. */

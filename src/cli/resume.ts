@@ -1,5 +1,6 @@
 // resume: lets a paused batch go on, with the user's word on attempts that nobody knows of where that is what it waits for.
 
+import { assertQuiet, endQuiet } from '../account/quiet.ts';
 import { recover } from '../account/recovery.ts';
 import { EXIT } from '../errors.ts';
 import { openServices } from '../run-service/services.ts';
@@ -43,10 +44,13 @@ export default async function resume(this: Context, flags: Flags, name: string |
 async function startAgain(session: Session, found: FoundBatch, voice: Voice): Promise<void> {
   const { batch, folder, file } = found;
   const service = openServices(configOf({}), openTransport(4)).at(file.service);
-  const { carried, done, waiting, again } = await recover(found, service, Date.now());
-  // One that goes on is not quiet, and was refused above.
+  // Says what will not go, or that the batch goes on after all, before anything is given up.
+  await recover(found, service, Date.now());
   if ((await session.batches.find(batch))?.status === 'RUNNING') await session.batches.giveUp(batch);
+  await assertQuiet(found, Date.now());
+  const { carried, done, waiting, again } = await recover(found, service, Date.now());
   await session.batches.start({ batch, folder }, { carried, startedAt: Date.parse(file.createdAt) });
+  await endQuiet(found.store);
   voice.say(
     `${batch} is rebuilt: ${count(done)} rows are done, ${count(waiting)} have their run, ${count(again)} are sent again`,
   );

@@ -38,7 +38,12 @@ export async function openSession(order: SessionOrder): Promise<Session> {
   if (cluster && order.local) throw localOnCluster();
   if (cluster) return sessionWith(order, cluster, undefined);
   const stack = await followStack(stackOrder(order));
-  return sessionWith(order, stack.temporal, stack);
+  try {
+    return await sessionWith(order, stack.temporal, stack);
+  } catch (error) {
+    await stack.leave();
+    throw error;
+  }
 }
 
 const stackOrder = ({ config, local, voice }: SessionOrder) => ({

@@ -11,6 +11,9 @@ import { configOf } from './order.ts';
 import { openLivingSession } from './session.ts';
 import { count, money, span } from './words.ts';
 
+/** What waits longer than this waits for a worker that is not there. */
+const WAITS_MS = 15_000;
+
 type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
 
 /** `interrupted`: it goes on when the same command is given again. */
@@ -58,7 +61,12 @@ async function liveView(
   if (session === undefined) return undefined;
   try {
     const known = await session.batches.find(batch);
-    return known && (await session.batches.standing(batch)).view;
+    // A workflow that was terminated said last that it runs.
+    if (known?.status !== 'RUNNING' && known?.status !== 'COMPLETED') return undefined;
+    const { view, waitsSinceMs } = await session.batches.standing(batch);
+    if (Date.now() - (waitsSinceMs ?? Date.now()) > WAITS_MS)
+      voice.say(voice.paint('yellow', 'no worker does what the batch waits for: this is what it said last'));
+    return view;
   } finally {
     await session.close();
   }

@@ -1,7 +1,8 @@
 // Talking with a running batch: it says how it stands in its memo, and hears orders as signals (workflows/messages.ts).
 
+import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import { cancelBatch, resumeBatch, type BatchMemo, type ResumeOrder } from '../../workflows/messages.ts';
 import { workflowIdOf } from '../batch/ids.ts';
@@ -16,8 +17,10 @@ const LOOK_AGAIN_MS = 50;
 export type Standing = {
   /** What it said last; undefined before it has read its order. */
   readonly view: BatchView | undefined;
-  /** Since when it waits for a worker that does its next step, in milliseconds since 1970. */
+  /** Since when something that it asked for waits for a worker, in milliseconds since 1970. */
   readonly waitsSinceMs: number | undefined;
+  /** Whether its workflow goes on; one that was terminated has said nothing of it. */
+  readonly isRunning: boolean;
 };
 
 /** `reach` gives the client of the server where it is now. */
@@ -26,30 +29,55 @@ export function openTalk(reach: () => Client) {
 
   const standing = async (batch: string): Promise<Standing> => {
     const until = Date.now() + ANSWER_MS;
-    const { raw, memo } = await reach().withDeadline(until, () => handleOf(batch).describe());
-    const waitsSinceMs = optionalTsToMs(raw.pendingWorkflowTask?.originalScheduledTime);
-    return { view: (memo as BatchMemo | undefined)?.view, waitsSinceMs };
+    const described = await reach().withDeadline(until, () => handleOf(batch).describe());
+    const memo = described.memo as BatchMemo | undefined;
+    return {
+      view: memo?.view,
+      waitsSinceMs: waitsSince(described.raw),
+      isRunning: described.status.name === 'RUNNING',
+    };
   };
 
   /** Resolves when the batch says that it has heard the order. Throws E512 where it does not. */
-  const heard = async (batch: string, order: () => Promise<void>): Promise<BatchView> => {
-    let now = await standing(batch);
-    const before = now.view?.orders ?? 0;
-    await order();
-    for (const until = Date.now() + HEARD_MS; Date.now() < until; await wait(LOOK_AGAIN_MS)) {
-      now = await standing(batch);
-      if (now.view !== undefined && now.view.orders > before) return now.view;
+  const heard = async (batch: string, give: (order: string) => Promise<void>): Promise<BatchView> => {
+    const order = randomUUID();
+    await give(order);
+    const since = Date.now();
+    for (let now = since; now < since + HEARD_MS; now = Date.now()) {
+      const { view, isRunning } = await standing(batch);
+      if (view?.heard.includes(order)) return view;
+      if (!isRunning) throw problem('E513', { batch });
+      await wait(LOOK_AGAIN_MS);
     }
-    throw problem('E512', { batch, sinceMs: now.waitsSinceMs ?? Date.now() - HEARD_MS });
+    const { waitsSinceMs = since } = await standing(batch);
+    throw problem('E512', { batch, sinceMs: waitsSinceMs });
   };
 
   return {
     standing,
 
     cancel: (batch: string, running: boolean): Promise<BatchView> =>
-      heard(batch, () => handleOf(batch).signal(cancelBatch, { running })),
+      heard(batch, (order) => handleOf(batch).signal(cancelBatch, { running, order })),
 
     resume: (batch: string, uncertain?: ResumeOrder['uncertain']): Promise<BatchView> =>
-      heard(batch, () => handleOf(batch).signal(resumeBatch, uncertain === undefined ? {} : { uncertain })),
+      heard(batch, (order) =>
+        handleOf(batch).signal(resumeBatch, { order, ...(uncertain === undefined ? {} : { uncertain }) }),
+      ),
   };
+}
+
+/** Temporal's PENDING_ACTIVITY_STATE_SCHEDULED: no worker has it. */
+const SCHEDULED = 1;
+
+/** The oldest task that no worker has taken. A try that is to come has a time that lies ahead. */
+function waitsSince({
+  pendingWorkflowTask,
+  pendingActivities,
+}: WorkflowExecutionDescription['raw']): number | undefined {
+  const activities = (pendingActivities ?? [])
+    .filter(({ state }) => state === SCHEDULED)
+    .map(({ scheduledTime }) => optionalTsToMs(scheduledTime));
+  const times = [optionalTsToMs(pendingWorkflowTask?.originalScheduledTime), ...activities];
+  const past = times.filter((time) => time !== undefined && time <= Date.now()) as number[];
+  return past.length === 0 ? undefined : Math.min(...past);
 }

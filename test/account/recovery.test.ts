@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { assertQuiet, endQuiet, quietMsOf } from '../../src/account/quiet.ts';
 import { recover, type Recovered } from '../../src/account/recovery.ts';
 import { partName } from '../../src/batch/ids.ts';
 import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
@@ -42,6 +43,24 @@ const runOf = ({ row, attempt, status, at = BEGAN + 60_000 }: Bought): Run =>
     created_at: new Date(at).toISOString(),
     webhook: webhookUrl({ batch: 'b', row, attempt }, 's', undefined),
   });
+
+describe('the quiet before a batch is rebuilt', () => {
+  it('is counted by our own clock from the first time that it is asked for, and anew for the next time', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'runsheet-quiet-'));
+    const found = { store: folderStore(folder), file, batch: 'b' };
+    const quietMs = quietMsOf(file);
+    await expect(assertQuiet(found, NOW)).rejects.toThrow(
+      `in ${Math.ceil(quietMs / 1000)} s the lists are complete`,
+    );
+    await expect(assertQuiet(found, NOW + quietMs - 1)).rejects.toThrow('in 1 s');
+    await expect(assertQuiet(found, NOW + quietMs)).resolves.toBeUndefined();
+    await endQuiet(found.store);
+    await expect(assertQuiet(found, NOW + 2 * quietMs)).rejects.toThrow(
+      'its last orders may still become runs',
+    );
+    rmSync(folder, { recursive: true });
+  });
+});
 
 describe('a batch that is rebuilt', () => {
   let folder: string;
@@ -121,6 +140,21 @@ describe('a batch that is rebuilt', () => {
     expect(twice.carried.entries).toMatchObject([
       { row: 1, phase: 'ended', attempt: 2, outcome: 'failed', past: [{ attempt: 1 }] },
     ]);
+  });
+
+  it('lives by the run that succeeded, and leaves another one of the same attempt to be found as a stray', async () => {
+    const twins = [
+      { row: 1, attempt: 1, status: 'success' },
+      { row: 1, attempt: 1, status: 'cancelled' },
+      { row: 2, attempt: 2, status: 'failed' },
+      { row: 2, attempt: 1, status: 'running' },
+    ];
+    const { carried } = await rebuild(twins);
+    expect(carried.entries).toMatchObject([
+      { row: 1, phase: 'ended', outcome: 'succeeded', past: [] },
+      { row: 2, phase: 'running', attempt: 1, past: [] },
+    ]);
+    expect(carried.ledger).toMatchObject({ sent: 2, accepted: 2 });
   });
 
   it('is refused while a run may still be missing in the lists, and where there is no list', async () => {

@@ -5,8 +5,8 @@ import type { Run } from '../../src/run-service/contract/run.ts';
 import { webhookUrl } from '../../src/webhook/token.ts';
 import { handsOf, PLACE, runOf, SKEW_MS } from './hands.ts';
 
-const SINCE = 10_000_000;
-const NEW = SINCE + 3_600_000;
+const NEW = Date.now();
+const SINCE = NEW - 3_600_000;
 
 /** A run that carries the token of an attempt. */
 const runFor = (id: string, row: number, attempt = 1, batch = 'b', createdAtMs = NEW): Run => ({
@@ -54,9 +54,8 @@ describe('a look in the run lists', () => {
 
   it('reads on where the clock of the service is behind, so that all runs look older than the attempts', async () => {
     const behind = SINCE - 3_600_000;
-    const control = { ...runOf('control', 'success'), createdAtMs: behind };
-    const runs = [control, ...strangers(250, behind), runFor('r1', 1, 1, 'b', behind)];
-    expect(await look(pagesOf(runs))).toMatchObject({ found: [{ runId: 'r1' }], control: true });
+    const runs = [...strangers(250, behind), runFor('r1', 1, 1, 'b', behind)];
+    expect((await look(pagesOf(runs))).found).toMatchObject([{ runId: 'r1' }]);
   });
 
   it('reads on until the list is older than the oldest attempt, and finds the control on any page', async () => {
@@ -70,11 +69,13 @@ describe('a look in the run lists', () => {
 
   it("goes as far back as the service's clock may be behind, and no further", async () => {
     const behind = runFor('r1', 1, 1, 'b', SINCE - SKEW_MS);
-    expect((await look(pagesOf([...strangers(250, SINCE - 1), behind]))).found).toHaveLength(1);
+    expect((await look(pagesOf([...strangers(1), ...strangers(250, SINCE - 1), behind]))).found).toHaveLength(
+      1,
+    );
     const asked: number[] = [];
     await look(({ limit, offset }) => {
-      asked.push(offset);
-      return strangers(limit, SINCE - SKEW_MS - 1);
+      if (asked.push(offset) > 9) return [];
+      return [...strangers(1), ...strangers(limit - 1, SINCE - SKEW_MS - 60_000)];
     });
     expect(asked).toEqual([0]);
   });

@@ -135,22 +135,24 @@ describe('what a batch says of itself', () => {
   it('is said at once where the batch pauses, has heard an order, or has ended', () => {
     const world = underWay({ rows: 2, cap: 2, uncertain: { rule: 'ask', afterMs: 0 } });
     world.tell({ type: 'read', reason: '401: Revoked token' });
-    expect(world.told.at(-1)).toMatchObject({ state: 'paused', orders: 0 });
-    world.tell({ type: 'resume' });
-    expect(world.told.at(-1)).toMatchObject({ state: 'running', orders: 1 });
-    world.tell({ type: 'cancel', running: false });
-    expect(world.told.at(-1)).toMatchObject({ state: 'cancelling', orders: 2 });
+    expect(world.told.at(-1)).toMatchObject({ state: 'paused', heard: [] });
+    world.tell({ type: 'resume', order: 'a' });
+    expect(world.told.at(-1)).toMatchObject({ state: 'running', heard: ['a'] });
+    world.tell({ type: 'resume', order: 'b' });
+    expect(world.told.at(-1)).toMatchObject({ state: 'running', heard: ['a', 'b'] });
+    world.tell({ type: 'cancel', running: false, order: 'c' });
+    expect(world.told.at(-1)).toMatchObject({ state: 'cancelling', heard: ['a', 'b', 'c'] });
     world.settle();
     expect(world.told.at(-1)).toMatchObject({ state: 'finished', done: 2 });
   });
 
   it('is said anew by the next workflow run', () => {
     const world = underWay({ rows: 1, cap: 1 });
-    world.tell({ type: 'cancel', running: false });
+    world.tell({ type: 'cancel', running: false, order: 'a' });
     const { length } = world.told;
     world.carry();
     expect(world.told).toHaveLength(length + 1);
-    expect(world.told.at(-1)).toMatchObject({ orders: 1 });
+    expect(world.told.at(-1)).toMatchObject({ heard: ['a'] });
   });
 });
 

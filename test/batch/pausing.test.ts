@@ -279,3 +279,17 @@ describe('attempts that nobody knows of', () => {
     expect(cancelledLater.state.ledger.unknown).toBe(1);
   });
 });
+
+describe('runs that cannot be read', () => {
+  it('are no reason to wait once webhooks have told all of their ends: no look would ever say that reading works', () => {
+    const world = underWay({ rows: 5, cap: 2 });
+    world.tell({ type: 'read', reason: 'connect ECONNREFUSED' });
+    world.finish('run-0', 'succeeded');
+    expect(view(world.state)).toMatchObject({ state: 'paused', running: 1 });
+    world.finish('run-1', 'succeeded');
+    expect(view(world.state).state).toBe('running');
+    expect(world.sends).toHaveLength(1);
+    world.settle();
+    expect(view(world.state).tally.outcomes.succeeded).toBe(5);
+  });
+});

@@ -216,7 +216,7 @@ export class World {
       else if (this.lists.length > 0) this.list();
       else {
         for (const run of this.runs) if (run.status === 'open') run.status = 'succeeded';
-        this.look();
+        if (this.looks.length > 0) this.look();
         this.pass(Math.max(1, Math.min(60_000, this.wakeAt - this.now)));
       }
     }

@@ -6,6 +6,8 @@ import { Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const ROWS = 200;
+/** Enough to outlast a command that is typed again on a slow machine. */
+const MORE_ROWS = 500;
 const DEPLOYMENTS = JSON.stringify([
   { name: 'portraits', concurrencyLimit: 12, coldStartSeconds: 0, runSeconds: 0.5, runSpread: 0.2 },
 ]);
@@ -51,10 +53,11 @@ describe('a server killed in mid-batch', () => {
 
   it('a command killed alone finds its servers as they were when typed again; each is started again by itself', async () => {
     await stage.service(deployments());
-    const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '12'];
+    const words = ['run', stage.sheet(MORE_ROWS), '-d', 'portraits', '-c', '12'];
     const killed = stage.start(words);
     await halfWay();
     const record = readRecord(stage.path('.runsheet'));
+    expect(record?.temporal?.pid).toBeDefined();
     await killed.kill('SIGKILL');
     const command = stage.start(words);
     await command.says(/Attached/);
@@ -63,8 +66,8 @@ describe('a server killed in mid-batch', () => {
     await until(async () => (await stage.truth()).length >= 100, 'half is under way');
     process.kill(record?.worker?.pid ?? 0, 'SIGKILL');
     const ended = await command.ended;
-    expect(ended.stderr).toContain(`${ROWS} of ${ROWS} rows succeeded`);
-    expectOneRunPerRow(await stage.truth(), ROWS);
+    expect(ended.stderr).toContain(`${MORE_ROWS} of ${MORE_ROWS} rows succeeded`);
+    expectOneRunPerRow(await stage.truth(), MORE_ROWS);
   });
 
   it('the parent of the embedded servers, with its server: the command finds the next one behind another port', async () => {

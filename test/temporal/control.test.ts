@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openControl, type Control, type FollowerWord } from '../../src/temporal/embedded/control.ts';
 
-const LINGER_MS = 300;
+const LINGER_MS = 2_000;
 
 describe('the hold on the embedded servers', () => {
   const onLast = vi.fn<() => void>();
@@ -40,7 +40,7 @@ describe('the hold on the embedded servers', () => {
     (await follow()).resetAndDestroy();
     await wait(LINGER_MS / 3);
     const second = await follow();
-    await wait(LINGER_MS * 1.5);
+    await wait(LINGER_MS * 1.2);
     expect(onLast).not.toHaveBeenCalled();
     second.resetAndDestroy();
     await vi.waitFor(() => expect(onLast).toHaveBeenCalledOnce(), { timeout: 5_000 });

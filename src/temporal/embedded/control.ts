@@ -56,6 +56,9 @@ export type ControlHands = {
 /** How long a stack goes on for a command that was killed: servers that live are taken over at once, others must start. */
 const LINGER_MS = 10_000;
 
+/** How long it waits for the first follower, whose process has just started it. */
+const FIRST_MS = 30_000;
+
 export async function openControl(hands: ControlHands, lingerMs = LINGER_MS): Promise<Control> {
   const word = randomBytes(16).toString('hex');
   const followers = new Set<Socket>();
@@ -64,10 +67,12 @@ export async function openControl(hands: ControlHands, lingerMs = LINGER_MS): Pr
   const send = (socket: Socket, news: StackNews): void =>
     void (socket.writable && socket.write(`${JSON.stringify(news)}\n`));
 
-  let lingering: NodeJS.Timeout | undefined;
+  // Whoever starts a stack may be gone before it holds on.
+  let lingering: NodeJS.Timeout | undefined = setTimeout(hands.onLast, FIRST_MS);
   const letGo = (socket: Socket, forMs: number): void => {
     if (!followers.delete(socket) || followers.size > 0) return;
-    lingering = setTimeout(hands.onLast, forMs);
+    if (forMs === 0) hands.onLast();
+    else lingering = setTimeout(hands.onLast, forMs);
   };
 
   const hear = (socket: Socket, said: FollowerWord | undefined): void => {

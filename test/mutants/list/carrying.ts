@@ -58,7 +58,7 @@ export const CARRYING: readonly Mutant[] = [
     rule: 'R17',
     loses: 'the answer to a resume or a cancel that was given before: the command waits for it in vain',
     file: CARRY,
-    old: '    lookAt,\n    orders,\n',
+    old: '    lookAt,\n    heard,\n',
     new: '    lookAt,\n',
     by: ['test/batch/over-time.test.ts'],
   },

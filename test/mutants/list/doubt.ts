@@ -223,7 +223,7 @@ export const DOUBTS: readonly Mutant[] = [
     rule: 'R13',
     loses: 'the truth about money: strays beyond the newest five hundred runs',
     file: 'src/account/bought-runs.ts',
-    old: 'if (page.length < LIST_PAGE || isBefore) return;',
+    old: 'if (page.length < LIST_PAGE || page.some((run) => (run.createdAtMs ?? oldest) < oldest)) return;',
     new: 'if (page.length > 0) return;',
     by: [LAST],
   },
