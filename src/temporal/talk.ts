@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
+import proto from '@temporalio/proto';
 import { cancelBatch, resumeBatch, type BatchMemo, type ResumeOrder } from '../../workflows/messages.ts';
 import { workflowIdOf } from '../batch/ids.ts';
 import type { BatchView } from '../batch/view.ts';
@@ -66,8 +67,7 @@ export function openTalk(reach: () => Client) {
   };
 }
 
-/** Temporal's PENDING_ACTIVITY_STATE_SCHEDULED: no worker has it. */
-const SCHEDULED = 1;
+const { PENDING_ACTIVITY_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingActivityState;
 
 /** The oldest task that no worker has taken. A try that is to come has a time that lies ahead. */
 function waitsSince({
@@ -75,7 +75,7 @@ function waitsSince({
   pendingActivities,
 }: WorkflowExecutionDescription['raw']): number | undefined {
   const activities = (pendingActivities ?? [])
-    .filter(({ state }) => state === SCHEDULED)
+    .filter(({ state }) => state === PENDING_ACTIVITY_STATE_SCHEDULED)
     .map(({ scheduledTime }) => optionalTsToMs(scheduledTime));
   const times = [optionalTsToMs(pendingWorkflowTask?.originalScheduledTime), ...activities];
   const past = times.filter((time) => time !== undefined && time <= Date.now()) as number[];
