@@ -192,11 +192,22 @@ export const catalogue = {
     (f) => `batch ${f.batch} is paused: ${f.reason}`,
     (f) => `nothing is lost; ${f.hint}`,
   ),
-  E502: entry<{ batch: string; known: readonly string[]; near?: string | undefined }>(
+  E502: entry<{
+    batch?: string | undefined;
+    out: string;
+    known: readonly string[];
+    near?: string | undefined;
+  }>(
     usage,
-    (f) => `there is no batch "${f.batch}"`,
     (f) =>
-      [didYouMean(f.near), f.known.length > 0 ? `batches here: ${list(f.known)}` : 'runsheet list shows all']
+      f.batch === undefined ? `there is no batch in ${f.out}` : `there is no batch "${f.batch}" in ${f.out}`,
+    (f) =>
+      [
+        didYouMean(f.near),
+        f.known.length > 0
+          ? `batches here: ${list(f.known)}`
+          : 'make one with runsheet run, or name the folder of another place with --out',
+      ]
         .filter(Boolean)
         .join(' '),
   ),

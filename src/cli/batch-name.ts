@@ -35,7 +35,7 @@ export async function findBatch(out: string, name: string | undefined): Promise<
   const [only] = matching;
   if (only !== undefined && matching.length === 1) return only;
   const known = (matching.length > 1 ? matching : all).map(({ batch }) => batch);
-  throw problem('E502', { batch: name ?? '', known: known.slice(0, 10), near: nearest(name ?? '', known) });
+  throw problem('E502', { batch: name, out, known: known.slice(0, 10), near: nearest(name ?? '', known) });
 }
 
 async function openBatch(out: string, batch: string): Promise<FoundBatch | undefined> {
