@@ -4,8 +4,8 @@
 import type { AttemptName, ListLook, Seen } from '../src/batch/messages.ts';
 import { reasonOf } from '../src/errors.ts';
 import type { Run } from '../src/run-service/contract/run.ts';
-import { behindMs } from '../src/account/bought-runs.ts';
-import { readToken } from '../src/webhook/token.ts';
+import { boughtBy } from '../src/account/bought-runs.ts';
+import { NoList, runPages } from '../src/account/run-pages.ts';
 import type { BatchPlace, Hands, OpenBatch } from './hands.ts';
 
 export type LookOrder = BatchPlace & {
@@ -50,24 +50,21 @@ async function read(
   const wanted = new Map(attempts.map((name) => [name.row, name]));
   const found: Seen[] = [];
   let hasControl = false;
-  let oldest = since - file.service.timing.skewMs;
-  for (let offset = 0; ; offset += LIST_PAGE) {
-    const runs =
-      workflowId === undefined ? undefined : await service.listRuns(workflowId, { limit: LIST_PAGE, offset });
-    if (runs === undefined) return { answer: 'none', found, control: false };
-    found.push(...runs.flatMap((run) => wantedRun(run, file.batch, wanted)));
-    if (offset === 0) oldest -= behindMs(runs, Date.now());
-    hasControl ||= runs.some(({ id }) => id === control);
-    // Newest first: a page that reaches back far enough, or is not full, is the last that can matter.
-    const isLast = runs.length < LIST_PAGE || runs.some((run) => (run.createdAtMs ?? oldest) < oldest);
-    if (isLast) return { answer: 'complete', found, control: hasControl };
+  try {
+    for await (const runs of runPages({ file, service, workflowId, since }, LIST_PAGE)) {
+      found.push(...runs.flatMap((run) => wantedRun(run, file.batch, wanted)));
+      hasControl ||= runs.some(({ id }) => id === control);
+    }
+    return { answer: 'complete', found, control: hasControl };
+  } catch (error) {
+    if (error instanceof NoList) return { answer: 'none', found, control: false };
+    throw error;
   }
 }
 
 /** R7: the run's own webhook must carry the token of the attempt; its MAC and host may have changed since. */
 function wantedRun(run: Run, batch: string, wanted: ReadonlyMap<number, AttemptName>): readonly Seen[] {
-  const token = readToken(run.webhook);
-  if (token === undefined || token.batch !== batch) return [];
-  const name = wanted.get(token.row);
-  return name?.attempt === token.attempt ? [{ ...name, runId: run.id }] : [];
+  return boughtBy(batch, run).flatMap(({ row, attempt }) =>
+    wanted.get(row)?.attempt === attempt ? [{ row, attempt, runId: run.id }] : [],
+  );
 }

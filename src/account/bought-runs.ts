@@ -4,45 +4,28 @@ import type { RunService } from '../run-service/client.ts';
 import type { Run } from '../run-service/contract/run.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { readToken } from '../webhook/token.ts';
+import { runPages } from './run-pages.ts';
 
 const LIST_PAGE = 500;
 
-/** The service has no list that shows webhooks. */
-export class NoList extends Error {
-  override readonly name = 'NoList';
-  constructor() {
-    super('the service has no list that shows webhooks');
-  }
-}
-
-export type ListOrder = {
+export type BoughtOrder = {
   readonly file: Pick<BatchFile, 'batch' | 'deployment' | 'service'>;
   readonly service: Pick<RunService, 'listRuns'>;
   /** When the batch began, in milliseconds since 1970. */
   readonly since: number;
 };
 
-/** A run may come twice, because the list moves while it is read. Throws {@link NoList}. */
-export async function* boughtRuns({ file, service, since }: ListOrder): AsyncGenerator<Bought> {
-  const { workflowId } = file.deployment;
-  if (workflowId === undefined) throw new NoList();
-  let oldest = since - file.service.timing.skewMs;
-  for (let offset = 0; ; offset += LIST_PAGE) {
-    const page = await service.listRuns(workflowId, { limit: LIST_PAGE, offset });
-    if (page === undefined) throw new NoList();
-    if (offset === 0) oldest -= behindMs(page, Date.now());
-    yield* page.flatMap((run) => boughtBy(file.batch, run));
-    if (page.length < LIST_PAGE || page.some((run) => (run.createdAtMs ?? oldest) < oldest)) return;
-  }
-}
-
-/** By how much the service's clock may be behind at the most: no run is younger than the newest one of its list. */
-export const behindMs = (newestFirst: readonly Run[], now: number): number =>
-  Math.max(0, now - Math.max(...newestFirst.map(({ createdAtMs }) => createdAtMs ?? now), 0));
-
 export type Bought = { readonly run: Run; readonly row: number; readonly attempt: number };
 
-function boughtBy(batch: string, run: Run): readonly Bought[] {
+/** A run may come twice. Throws NoList. */
+export async function* boughtRuns(order: BoughtOrder): AsyncGenerator<Bought> {
+  const { batch, deployment } = order.file;
+  for await (const page of runPages({ ...order, workflowId: deployment.workflowId }, LIST_PAGE))
+    yield* page.flatMap((run) => boughtBy(batch, run));
+}
+
+/** The run with the attempt whose token it carries; none where that is of another batch. */
+export function boughtBy(batch: string, run: Run): readonly Bought[] {
   const token = readToken(run.webhook);
   return token?.batch === batch ? [{ run, row: token.row, attempt: token.attempt }] : [];
 }

@@ -6,8 +6,9 @@ import { reasonOf } from '../errors.ts';
 import type { RunService } from '../run-service/client.ts';
 import { isTerminal, type Run } from '../run-service/contract/run.ts';
 import type { LastReading } from '../results/summary.ts';
-import { boughtRuns, NoList, type Bought, type ListOrder } from './bought-runs.ts';
+import { boughtRuns, type Bought, type BoughtOrder } from './bought-runs.ts';
 import type { KnownRuns } from './known-runs.ts';
+import { NoList } from './run-pages.ts';
 
 type Stray = LastReading['strays'][number];
 
@@ -19,7 +20,7 @@ export type Reading = LastReading & {
   readonly reason?: string;
 };
 
-export type ReadingOrder = ListOrder & {
+export type ReadingOrder = BoughtOrder & {
   readonly service: Pick<RunService, 'cancelRun' | 'getRun'>;
   readonly known: Pick<KnownRuns, 'has'>;
   /** Whether strays that still run are cancelled. */

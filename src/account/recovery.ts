@@ -20,7 +20,8 @@ import type { Run } from '../run-service/contract/run.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { Store } from '../store/store.ts';
 import { quietMsOf } from './quiet.ts';
-import { boughtRuns, NoList, type Bought as BoughtRun } from './bought-runs.ts';
+import { boughtRuns, type Bought as BoughtRun } from './bought-runs.ts';
+import { NoList } from './run-pages.ts';
 
 /** Attempts of an earlier life are numbered far below. */
 const FIRST_ATTEMPT = 101;

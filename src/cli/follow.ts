@@ -90,9 +90,9 @@ async function lookOn(
   while (!done.aborted) {
     assertRoom(session);
     try {
-      const { view, waitsSinceMs } = await session.batches.standing(found.batch);
+      const { view, isUnattended } = await session.batches.standing(found.batch);
       watched.view = view;
-      if (Date.now() - (waitsSinceMs ?? Date.now()) < SILENT_MS) heardAt = performance.now();
+      if (!isUnattended) heardAt = performance.now();
       if (view !== undefined) live.show(view, performance.now());
       else await sayTrouble(session, found.batch, live, said);
       if (view?.state === 'paused') return 'paused';

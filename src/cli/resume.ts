@@ -44,11 +44,16 @@ export default async function resume(this: Context, flags: Flags, name: string |
 async function startAgain(session: Session, found: FoundBatch, voice: Voice): Promise<void> {
   const { batch, folder, file } = found;
   const service = openServices(configOf({}), openTransport(4)).at(file.service);
+  const now = Date.now();
   // Says what will not go, or that the batch goes on after all, before anything is given up.
-  await recover(found, service, Date.now());
-  if ((await session.batches.find(batch))?.status === 'RUNNING') await session.batches.giveUp(batch);
-  await assertQuiet(found, Date.now());
-  const { carried, done, waiting, again } = await recover(found, service, Date.now());
+  const { carried, done, waiting, again } = await recover(found, service, now);
+  const isRunning = (await session.batches.find(batch))?.status === 'RUNNING';
+  if (isRunning) {
+    // What was read before it ended is not the last word: it must be quiet anew.
+    await endQuiet(found.store);
+    await session.batches.giveUp(batch);
+  }
+  await assertQuiet(found, isRunning ? Date.now() : now);
   await session.batches.start({ batch, folder }, { carried, startedAt: Date.parse(file.createdAt) });
   await endQuiet(found.store);
   voice.say(

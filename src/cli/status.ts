@@ -11,9 +11,6 @@ import { configOf } from './order.ts';
 import { openLivingSession } from './session.ts';
 import { count, money, span } from './words.ts';
 
-/** What waits longer than this waits for a worker that is not there. */
-const WAITS_MS = 15_000;
-
 type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
 
 /** `interrupted`: it goes on when the same command is given again. */
@@ -63,8 +60,8 @@ async function liveView(
     const known = await session.batches.find(batch);
     // A workflow that was terminated said last that it runs.
     if (known?.status !== 'RUNNING' && known?.status !== 'COMPLETED') return undefined;
-    const { view, waitsSinceMs } = await session.batches.standing(batch);
-    if (Date.now() - (waitsSinceMs ?? Date.now()) > WAITS_MS)
+    const { view, isUnattended } = await session.batches.standing(batch);
+    if (isUnattended)
       voice.say(voice.paint('yellow', 'no worker does what the batch waits for: this is what it said last'));
     return view;
   } finally {

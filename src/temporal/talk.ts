@@ -13,6 +13,7 @@ import { problem } from '../errors.ts';
 const ANSWER_MS = 10_000;
 const HEARD_MS = 20_000;
 const LOOK_AGAIN_MS = 50;
+const UNATTENDED_MS = 15_000;
 
 /** How a batch stands. */
 export type Standing = {
@@ -20,6 +21,8 @@ export type Standing = {
   readonly view: BatchView | undefined;
   /** Since when something that it asked for waits for a worker, in milliseconds since 1970. */
   readonly waitsSinceMs: number | undefined;
+  /** It has waited for so long that no worker can be there for it. */
+  readonly isUnattended: boolean;
   /** Whether its workflow goes on; one that was terminated has said nothing of it. */
   readonly isRunning: boolean;
 };
@@ -32,9 +35,11 @@ export function openTalk(reach: () => Client) {
     const until = Date.now() + ANSWER_MS;
     const described = await reach().withDeadline(until, () => handleOf(batch).describe());
     const memo = described.memo as BatchMemo | undefined;
+    const waitsSinceMs = waitsSince(described.raw);
     return {
       view: memo?.view,
-      waitsSinceMs: waitsSince(described.raw),
+      waitsSinceMs,
+      isUnattended: waitsSinceMs !== undefined && Date.now() - waitsSinceMs > UNATTENDED_MS,
       isRunning: described.status.name === 'RUNNING',
     };
   };

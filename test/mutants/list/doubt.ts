@@ -5,6 +5,7 @@ import type { Mutant } from '../mutant.ts';
 const DOUBT = 'src/batch/doubt.ts';
 const PROOF = 'test/batch/doubt.test.ts';
 const LISTS = 'activities/look-in-lists.ts';
+const PAGES = 'src/account/run-pages.ts';
 const READER = 'test/activities/look-in-lists.test.ts';
 const TWINS = 'test/batch/twins.test.ts';
 const READING = 'src/account/reading.ts';
@@ -96,16 +97,16 @@ export const DOUBTS: readonly Mutant[] = [
     id: 'first-page-is-the-list',
     rule: 'R11',
     loses: 'runs beyond the newest two hundred: they are bought again',
-    file: LISTS,
-    old: 'runs.length < LIST_PAGE || runs.some((run) => (run.createdAtMs ?? oldest) < oldest)',
-    new: 'runs.length <= LIST_PAGE',
+    file: PAGES,
+    old: 'page.length < limit || page.some((run) => (run.createdAtMs ?? oldest) < oldest)',
+    new: 'page.length <= limit',
     by: [READER],
   },
   {
     id: 'list-without-skew',
     rule: 'R11',
     loses: 'runs of a service whose clock goes behind ours',
-    file: LISTS,
+    file: PAGES,
     old: 'since - file.service.timing.skewMs',
     new: 'since',
     by: [READER],
@@ -123,9 +124,9 @@ export const DOUBTS: readonly Mutant[] = [
     id: 'run-of-another-batch-adopted',
     rule: 'R7',
     loses: 'the right result: a row is given the run of another sheet',
-    file: LISTS,
-    old: 'token === undefined || token.batch !== batch',
-    new: 'token === undefined',
+    file: 'src/account/bought-runs.ts',
+    old: 'token?.batch === batch ? [',
+    new: 'token ? [',
     by: [READER],
   },
   {
@@ -133,8 +134,8 @@ export const DOUBTS: readonly Mutant[] = [
     rule: 'R7',
     loses: 'the right result: an attempt is given the run of one that lies behind it',
     file: LISTS,
-    old: 'name?.attempt === token.attempt ? [',
-    new: 'name ? [',
+    old: 'wanted.get(row)?.attempt === attempt ? [',
+    new: 'wanted.has(row) ? [',
     by: [READER],
   },
   {
@@ -222,8 +223,8 @@ export const DOUBTS: readonly Mutant[] = [
     id: 'last-reading-of-one-page',
     rule: 'R13',
     loses: 'the truth about money: strays beyond the newest five hundred runs',
-    file: 'src/account/bought-runs.ts',
-    old: 'if (page.length < LIST_PAGE || page.some((run) => (run.createdAtMs ?? oldest) < oldest)) return;',
+    file: PAGES,
+    old: 'if (page.length < limit || page.some((run) => (run.createdAtMs ?? oldest) < oldest)) return;',
     new: 'if (page.length > 0) return;',
     by: [LAST],
   },
