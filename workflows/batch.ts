@@ -1,5 +1,5 @@
-// The shell around `src/batch`: Temporal's messages become events, commands become activities and timers. All that is
-// decided is decided there; all that is remembered is in `state`.
+// The shell around `src/batch`: Temporal's messages become events, commands become activities and timers. All decisions are
+// made there; all that is remembered is in `state`.
 
 import {
   ActivityFailure,
@@ -9,198 +9,196 @@ import {
   Trigger,
   condition,
   makeContinueAsNewFunc,
-  proxyActivities,
   setHandler,
   sleep,
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.ts';
-import { mayCarry, pack, unpack, type Carried } from '../src/batch/carry.ts';
-import { workQueueOf } from '../src/batch/ids.ts';
-import { CLOSING, CONTINUE_AT_EVENTS, CONTINUE_AT_SIGNALS, CONTINUE_BY_EVENTS } from '../src/batch/limits.ts';
-import type { Answer, Command, Event } from '../src/batch/messages.ts';
+import { CONTINUE_AT_EVENTS, CONTINUE_AT_SIGNALS, CONTINUE_BY_EVENTS } from '../src/batch/bounds.ts';
+import type { Command } from '../src/batch/commands.ts';
+import { EVIDENCE, RESULTS, type Event, type GroupResult } from '../src/batch/events.ts';
+import { progress, type Progress } from '../src/batch/progress.ts';
+import { maySnapshot, restore, snapshot, type Snapshot } from '../src/batch/snapshot.ts';
 import { begin, type State } from '../src/batch/state.ts';
 import { step } from '../src/batch/step.ts';
-import { view, type BatchView } from '../src/batch/view.ts';
-import { cancelBatch, resumeBatch, runsEnded, runsOverdue, runsSeen, serviceRead } from './messages.ts';
+import { readableVersion } from '../src/batch/version.ts';
+import { bindActivities, type BoundActivities } from './activities.ts';
+import * as signals from './signals.ts';
 
-export type BatchInput = {
-  readonly batch: string;
-  readonly folder: string;
-  /** Set by continue-as-new. */
-  readonly carried?: Carried;
-  readonly startedAt?: number;
+/** Which batch: its name, its birth mark, and where its files are. */
+export type BatchRef = { readonly batch: string; readonly mark: string; readonly folder: string };
+
+export type BatchInput = BatchRef & {
+  /** The version in which the batch began; see src/batch/version.ts. */
+  readonly version?: number;
+  /** Set by continue-as-new, and for a batch that was rebuilt. */
+  readonly snapshot?: Snapshot;
 };
 
-/** Brings every row of a batch to one outcome; the result is its last view. */
-export async function batch(input: BatchInput): Promise<BatchView> {
-  const place = { batch: input.batch, folder: input.folder };
-  const startedAt = input.startedAt ?? Date.now();
-  const hands = reach();
-  const state = input.carried ? unpack(input.carried) : begin(await hands.plan(place), Date.now());
-  const { tell, decide, broken } = shell(hands, place, state, startedAt);
-  const signals = hear(tell);
-  tell({ type: 'started' });
+/** Brings every row of a batch to one outcome; the result is its last progress. */
+export async function runsheetBatch({ batch, mark, folder, version = 1, ...input }: BatchInput): Promise<Progress> {
+  const ref = { batch, mark, folder };
+  const activities = bindActivities(ref);
+  const { state, started } = input.snapshot
+    ? { state: restore(input.snapshot), started: { type: 'started' } as const }
+    : await load(activities, readableVersion(version));
+  const { tell, decide, failed } = connect(activities, state);
+  const signalCount = listen(tell);
+  tell(started);
 
   for (;;) {
-    const hasNext = (): boolean => state.finished || mayContinue(state, signals());
-    await CancellationScope.nonCancellable(() => Promise.race([condition(hasNext), broken]));
+    const isOver = (): boolean => state.finished || mayContinueAsNew(state, signalCount());
+    await CancellationScope.nonCancellable(() => Promise.race([condition(isOver), failed]));
     // What came in the same moment is decided first; it may send a group, and then the history is not left yet.
     decide();
-    if (state.finished) return view(state);
-    if (mayContinue(state, signals()))
-      return goOn({ ...place, startedAt, carried: pack(state) }, view(state));
+    if (state.finished) return progress(state);
+    if (mayContinueAsNew(state, signalCount())) return continueBatch(ref, state);
   }
 }
 
-/** Continue-as-new; what the batch says of itself stands there also until the next workflow run says it anew. */
-function goOn(input: BatchInput, last: BatchView): Promise<never> {
-  const memo = { ...workflowInfo().memo, view: last };
-  return makeContinueAsNewFunc<typeof batch>({ memo })(input);
+async function load(
+  activities: BoundActivities,
+  version: number,
+): Promise<{ readonly state: State; readonly started: Event }> {
+  const { params, serviceNowMs } = await activities.loadBatch();
+  const time = serviceNowMs === undefined ? {} : { serviceNowMs };
+  return { state: begin(params, version, Date.now()), started: { type: 'started', ...time } };
+}
+
+/** The memo says how the batch stands until the next workflow run says it anew. */
+function continueBatch(ref: BatchRef, state: State): Promise<never> {
+  const memo = { ...workflowInfo().memo, progress: progress(state) };
+  const next = snapshot(state);
+  return makeContinueAsNewFunc<typeof runsheetBatch>({ memo })({
+    ...ref,
+    version: next.version,
+    snapshot: next,
+  });
+}
+
+/** R17: a history that grew long is left at the first moment without a group in flight. */
+function mayContinueAsNew(state: State, signalCount: number): boolean {
+  const { historyLength, continueAsNewSuggested } = workflowInfo();
+  const isLong =
+    historyLength >= CONTINUE_AT_EVENTS || signalCount >= CONTINUE_AT_SIGNALS || continueAsNewSuggested;
+  return (isLong || state.isStopping) && maySnapshot(state);
 }
 
 /** Turns signals into events; returns how many this workflow run has had. */
-function hear(tell: Tell): () => number {
-  let signals = 0;
-  const count = (event: Event): void => {
-    signals += 1;
+function listen(tell: Tell): () => number {
+  let count = 0;
+  const on = (event: Event): void => {
+    count += 1;
     tell(event);
   };
-  setHandler(runsEnded, (by, ends) => count({ type: 'runsEnded', by, ends }));
-  setHandler(runsSeen, (seen) => count({ type: 'runsSeen', seen }));
-  setHandler(runsOverdue, (runs) => count({ type: 'overdue', runs }));
-  setHandler(serviceRead, (told) => count({ type: 'read', ...told }));
-  setHandler(cancelBatch, (order) => count({ type: 'cancel', ...order }));
-  setHandler(resumeBatch, (order) => count({ type: 'resume', ...order }));
+  setHandler(signals.runsCompleted, (by, completions) => on({ type: 'runsCompleted', by, completions }));
+  setHandler(signals.runsSeen, (runs) => on({ type: 'runsSeen', runs }));
+  setHandler(signals.runsOverdue, (runs) => on({ type: 'runsOverdue', runs }));
+  setHandler(signals.serviceRead, (read) => on({ type: 'serviceRead', ...read }));
+  setHandler(signals.cancelBatch, (command) => on({ type: 'cancel', ...command }));
+  setHandler(signals.resumeBatch, (command) => on({ type: 'resume', ...command }));
+  setHandler(signals.refreshBatch, (command) => on({ type: 'refresh', ...command }));
   // Temporal's own cancel, from its command line or pages, means the same as ours with the running runs.
   void CancellationScope.current().cancelRequested.catch(() => tell({ type: 'cancel', running: true }));
-  return () => signals;
-}
-
-type Hands = ReturnType<typeof reach>;
-
-/** The activities, each with the patience that fits it. */
-function reach() {
-  const taskQueue = workQueueOf(workflowInfo().taskQueue);
-  /** R1: what may buy a run is never tried twice by Temporal. */
-  const { queueRuns } = proxyActivities<Activities>({
-    startToCloseTimeout: '180s',
-    heartbeatTimeout: '5s',
-    retry: { maximumAttempts: 1 },
-    cancellationType: 'ABANDON',
-  });
-  const { plan, lookInLists, cancelRuns, collect, close } = proxyActivities<Activities>({
-    taskQueue,
-    startToCloseTimeout: '1h',
-    heartbeatTimeout: '10s',
-    retry: { initialInterval: '500ms', maximumInterval: '10s' },
-  });
-  /** R18: a look reads one service again and again; nothing is gained by waiting longer each time. */
-  const { lookAtRuns } = proxyActivities<Activities>({
-    taskQueue,
-    startToCloseTimeout: '10m',
-    heartbeatTimeout: '3s',
-    retry: { initialInterval: '500ms', backoffCoefficient: 1 },
-  });
-  return { queueRuns, plan, lookInLists, cancelRuns, collect, close, lookAtRuns };
-}
-
-/** R17: a history that grew long is left behind at the first moment without a group in flight. */
-function mayContinue(state: State, signals: number): boolean {
-  const { historyLength, continueAsNewSuggested } = workflowInfo();
-  const isLong =
-    historyLength >= CONTINUE_AT_EVENTS || signals >= CONTINUE_AT_SIGNALS || continueAsNewSuggested;
-  return isLong && mayCarry(state);
+  return () => count;
 }
 
 type Tell = (event: Event) => void;
-type Place = Pick<BatchInput, 'batch' | 'folder'>;
-type Shell = {
+type Connection = {
   /** Keeps an event for the decision at the end of this moment. */
   readonly tell: Tell;
   /** Decides now what follows from all events that are kept. */
   readonly decide: () => void;
   /** Rejects when an activity failed for good. */
-  readonly broken: Trigger<never>;
+  readonly failed: Trigger<never>;
 };
 
 /** Feeds events to the state and carries its commands out; every command's answer comes back as an event. */
-function shell(hands: Hands, place: Place, state: State, startedAt: number): Shell {
-  const wake = alarm();
-  const broken = new Trigger<never>();
+function connect(activities: BoundActivities, state: State): Connection {
+  const wake = openTimers();
+  const failed = new Trigger<never>();
   const lasting = new CancellationScope({ cancellable: false });
   let events: Event[] = [];
 
   const decide = (): void => {
-    if (!state.draining && workflowInfo().historyLength >= CONTINUE_BY_EVENTS) events.push({ type: 'drain' });
+    const isTooLong = !state.isStopping && workflowInfo().historyLength >= CONTINUE_BY_EVENTS;
+    if (isTooLong) events.push({ type: 'stopSending' });
     if (events.length === 0) return;
     const told = events;
     events = [];
-    const { commands } = step(state, told, Date.now());
+    const commands = step(state, told, Date.now());
     // A batch that is cancelled still writes what it has; nothing of ours is torn off.
     void lasting.run(async () => commands.forEach(start));
   };
 
   const start = (command: Command): void => {
-    const work = carryOut({ hands, place, state, startedAt, wake }, command);
-    // An activity that failed for good fails the batch, with its words; nothing is swallowed.
-    void work.then((answer) => answer && tell(answer)).catch(broken.reject);
+    const work = carryOut({ activities, state, wake }, command);
+    // An activity that failed for good fails the batch, with its message; nothing is swallowed.
+    void work.then((event) => event && tell(event)).catch(failed.reject);
   };
 
   const tell: Tell = (event) => {
     events.push(event);
-    if (events.length === 1) void Promise.resolve().then(decide).catch(broken.reject);
+    if (events.length === 1) void Promise.resolve().then(decide).catch(failed.reject);
   };
-  return { tell, decide, broken };
+  return { tell, decide, failed };
 }
 
-type Doing = {
-  readonly hands: Hands;
-  readonly place: Place;
-  readonly state: State;
-  readonly startedAt: number;
-  readonly wake: Wake;
-};
+type Context = { readonly activities: BoundActivities; readonly state: State; readonly wake: Wake };
 
-/** Does what was asked for, and says what came of it. */
-async function carryOut(
-  { hands, place, state, startedAt, wake }: Doing,
-  command: Command,
-): Promise<Event | undefined> {
+/** Does what was asked for; the event says what came of it. */
+async function carryOut({ activities, state, wake }: Context, command: Command): Promise<Event | undefined> {
   switch (command.type) {
     case 'send':
-      return sendGroup(hands, place, command);
-    case 'list':
-      return { type: 'listed', look: await hands.lookInLists({ ...place, ...command }) };
+      return sendGroup(activities, command);
+    case 'reconcile':
+      return { type: 'listRead', reading: await activities.reconcileRuns(command) };
+    case 'poll':
+      await activities.pollRuns(command);
+      return { type: 'pollEnded', poll: command.poll };
     case 'collect':
-      return collectPart(hands, place, command);
-    case 'look':
-      await hands.lookAtRuns({ ...place, ...command });
-      return { type: 'looked' };
-    case 'tell':
-      upsertMemo({ view: view(state) });
-      return undefined;
+      return stored(command.part, async () => ({
+        type: 'partCollected',
+        part: command.part,
+        result: await activities.collectRows(command),
+      }));
     case 'cancelRuns':
-      await hands.cancelRuns({ ...place, runs: command.runs });
-      return undefined;
+      return cancelled(activities, command);
+    case 'keepEvidence':
+      return stored(EVIDENCE, async () => {
+        await activities.keepEvidence(command);
+        return { type: 'evidenceKept', count: command.runs.length };
+      });
     case 'close':
-      return closeBatch(hands, { ...place, view: view(state), startedAt });
+      return stored(RESULTS, async () => {
+        await activities.finalizeBatch({
+          ...command,
+          progress: progress(state),
+          startedAt: state.startedWallAt,
+          isEvidenceLost: state.isEvidenceLost,
+        });
+        return { type: 'closed' };
+      });
+    case 'publish':
+      upsertMemo({ progress: progress(state) });
+      return undefined;
     case 'wake':
-      return wake(command.at);
+      return wake(command.afterMs);
   }
 }
 
-type Wake = (at: number) => Promise<Event | undefined>;
+type Wake = (afterMs: number) => Promise<Event | undefined>;
 
-/** Starts no timer while an earlier one runs, which asks again when it fires; cancelling one would cost as many events. */
-function alarm(): Wake {
+/** Starts no timer beside one that fires earlier, which asks again then; cancelling one would cost as many events. */
+function openTimers(): Wake {
   const timers = new Set<number>();
-  return async (at) => {
+  return async (afterMs) => {
     const now = Date.now();
+    const at = now + afterMs;
+    // A timer from before the clock was set back fires late, and is none to wait for.
     if ([...timers].some((time) => time > now && time <= at)) return undefined;
     timers.add(at);
-    await sleep(Math.max(1, at - now));
+    await sleep(Math.max(1, afterMs));
     timers.delete(at);
     return { type: 'woke' };
   };
@@ -208,50 +206,52 @@ function alarm(): Wake {
 
 type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
 
-async function sendGroup(hands: Hands, place: Place, { group, attempts }: CommandOf<'send'>): Promise<Event> {
+async function sendGroup(
+  { queueRuns }: BoundActivities,
+  { group, attempts }: CommandOf<'send'>,
+): Promise<Event> {
   try {
-    const answers = await hands.queueRuns({ ...place, attempts });
-    return { type: 'groupAnswered', group, answers, rest: 'uncertain' };
+    const result = await queueRuns({ attempts });
+    return { type: 'groupEnded', group, ...result, rest: 'unconfirmed' };
   } catch (error) {
-    return { type: 'groupAnswered', group, ...givenUp(error) };
+    return { type: 'groupEnded', group, ...resultOfFailed(error) };
   }
 }
 
-async function collectPart(hands: Hands, place: Place, command: CommandOf<'collect'>): Promise<Event> {
+/** Runs that the service would not cancel for long go on, and end like any other. */
+async function cancelled(activities: BoundActivities, { id, runs }: CommandOf<'cancelRuns'>): Promise<Event> {
   try {
-    return { type: 'collected', part: command.part, tally: await hands.collect({ ...place, ...command }) };
+    await activities.cancelRuns({ runs });
   } catch (error) {
-    return unwritten(error, command.part);
+    if (!(error instanceof ActivityFailure)) throw error;
   }
+  return { type: 'runsCancelled', id };
 }
 
-async function closeBatch(hands: Hands, order: Parameters<Hands['close']>[0]): Promise<Event> {
+/** A store that takes nothing is no failure of the batch: it waits. Throws every other error. */
+async function stored(item: number, work: () => Promise<Event>): Promise<Event> {
   try {
-    await hands.close(order);
-    return { type: 'closed' };
+    return await work();
   } catch (error) {
-    return unwritten(error, CLOSING);
+    const cause = error instanceof ActivityFailure ? error.cause : undefined;
+    if (cause instanceof ApplicationFailure && cause.type === 'StoreFailed')
+      return { type: 'storeFailed', item, reason: cause.message };
+    throw error;
   }
-}
-
-/** A folder that takes nothing is no failure of the batch: it waits. Throws what is anything else. */
-function unwritten(error: unknown, part: number): Event {
-  const cause = error instanceof ActivityFailure ? error.cause : undefined;
-  if (cause instanceof ApplicationFailure && cause.type === 'FolderFault')
-    return { type: 'unwritten', part, reason: cause.message };
-  throw error;
 }
 
 /** What is known of a group whose activity failed (R2). */
-function givenUp(error: unknown): Omit<Extract<Event, { type: 'groupAnswered' }>, 'type' | 'group'> {
+function resultOfFailed(
+  error: unknown,
+): GroupResult & { readonly rest: 'not-sent' | 'unconfirmed'; readonly reason: string } {
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
   const reason = cause?.message ?? String(error);
   if (cause instanceof ApplicationFailure && cause.type === 'NothingSent')
-    return { answers: [], rest: 'not-sent', reason };
-  if (!(cause instanceof TimeoutFailure)) return { answers: [], rest: 'uncertain', reason };
-  const answers = cause.lastHeartbeatDetails as readonly Answer[] | undefined;
+    return { results: [], rest: 'not-sent', reason };
+  if (!(cause instanceof TimeoutFailure)) return { results: [], rest: 'unconfirmed', reason };
+  const known = cause.lastHeartbeatDetails as GroupResult | undefined;
   // No POST begins before the first heartbeat is confirmed; without one nothing was sent.
-  return answers
-    ? { answers, rest: 'uncertain', reason: 'the worker that sent it was lost' }
-    : { answers: [], rest: 'not-sent', reason };
+  return known
+    ? { ...known, rest: 'unconfirmed', reason: 'the worker that sent it was lost' }
+    : { results: [], rest: 'not-sent', reason };
 }

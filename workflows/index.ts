@@ -1,3 +1,3 @@
 // The workflows by name: the durable API. A name here never changes its meaning.
 
-export { batch } from './batch.ts';
+export { runsheetBatch } from './batch.ts';

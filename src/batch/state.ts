@@ -1,111 +1,155 @@
 // The whole memory of a batch, and the only ways to change which phase a row is in. `step` owns the state it is given
-// and changes it in place: copying ten thousand entries for every end of a run would cost more than all else together.
+// and changes it in place: copying ten thousand rows for every end of a run would cost more than all else together.
 
-import { ATTEMPT_BYTES, ENTRIES_MAX, STATE_BYTES_MAX } from './limits.ts';
-import {
-  weightOf,
-  type Ended,
-  type Entry,
-  type Phase,
-  type Running,
-  type Uncertain,
-  type Waiting,
-} from './entry.ts';
-import { NO_LEDGER, type Ledger } from './ledger.ts';
-import type { AttemptName, RowEnd, Seen } from './messages.ts';
-import type { Order } from './order.ts';
+import type { AttemptRef, AttemptRun } from './attempt.ts';
+import { PAST_BYTES, REASON_BYTES, ROWS_MAX, SHORT_REASON_BYTES, STATE_BYTES_MAX } from './bounds.ts';
+import { NO_LEDGER, type RequestLedger } from './accounting/request-ledger.ts';
+import { NO_TALLY, type Tally } from './accounting/tally.ts';
+import type { StoreItem } from './events.ts';
 import type { Outcome } from './outcome.ts';
-import { NO_PACE, type Pace } from './pacing.ts';
-import type { Pause } from './pausing.ts';
-import { NEWEST_RULES } from './rules.ts';
-import { NO_TALLY, type Tally } from './tally.ts';
+import type { BatchParams } from './params.ts';
+import type { Pause, PauseKind } from './pauses.ts';
+import { NO_LIMIT, type RateLimit } from './limits/rate-limit.ts';
+import { bytesOf, type Ended, type EndedRow, type Phase, type RowState, type Running, type Unconfirmed, type Waiting } from './row-state.ts';
+
+export type Acknowledgement = { readonly id: string; readonly ok: boolean; readonly note?: string };
 
 export type State = {
-  readonly order: Order;
-  /** The rules by which this workflow run decides; see rules.ts. */
-  readonly rules: number;
-  /** Never runs backwards. */
+  readonly params: BatchParams;
+  /** See version.ts. */
+  readonly version: number;
+  /** The batch's own clock in milliseconds; see clock.ts. Every time in the state is one of its. */
   now: number;
+  /** Temporal's time at the last step, for people. */
+  wallAt: number;
+  /** Temporal's time at the beginning of the batch. */
+  readonly startedWallAt: number;
+  /** The service's time minus Temporal's, as far apart as it was seen. */
+  serviceOffset?: { readonly min: number; readonly max: number } | undefined;
+  /** When the batch wanted to be woken at the latest. */
+  wakeAt: number;
   /** The first row that was never sent. */
-  cursor: number;
-  readonly entries: Map<number, Entry>;
+  nextRow: number;
+  readonly rows: Map<number, RowState>;
   readonly phases: Record<Phase, number>;
+  /** What `rows` and `parts` take in a snapshot, never too low. */
   bytes: number;
-  /** The entries in phase waiting, by the time they are due. */
+  /** The rows in phase waiting, by the time they are due. */
   readonly waiting: Waiting[];
-  /** The entries in phase ended, in the order of their ends. */
+  /** Rows that ended, in the order of their ends; and those whose files are fetched later, by that time. */
   readonly ended: Ended[];
-  /** Groups in flight: the attempts of each, and when it was asked for. */
-  readonly groups: Map<number, { readonly attempts: readonly AttemptName[]; readonly at: number }>;
+  readonly deferred: Ended[];
+  /** Rows in phase unconfirmed, the oldest first. */
+  readonly unconfirmed: number[];
+  /** Runs that no poll looks at, the oldest first; and those that are being cancelled because they take too long. */
+  readonly unpolled: Set<number>;
+  readonly overdue: Set<number>;
+  /** Groups in flight: the attempts of each, and when it was asked for, by the batch's clock and by Temporal's. */
+  readonly groups: Map<number, { readonly attempts: readonly AttemptRef[]; readonly at: number; readonly wallAt: number }>;
   /** Collects in flight: the rows of each part. */
-  readonly parts: Map<number, readonly RowEnd[]>;
+  readonly parts: Map<number, readonly EndedRow[]>;
+  /** Polls in flight: the rows of each. */
+  readonly polls: Map<number, readonly number[]>;
+  /** Runs to cancel, by run id; and those of each cancel in flight. */
+  readonly cancels: Map<string, AttemptRun>;
+  readonly cancelsInFlight: Map<number, readonly string[]>;
+  /** Runs that no row in the state explains, until they are kept in the store; `keeping`: how many are on their way. */
+  readonly evidence: Map<string, AttemptRun>;
+  isEvidenceLost: boolean;
+  keeping: number;
+  evidenceFiles: number;
   nextGroup: number;
   nextPart: number;
+  nextPoll: number;
+  nextCancel: number;
   /** Nothing is sent before this. */
   holdUntil: number;
-  /** Groups in a row of which something could not be sent. */
-  bounces: number;
+  /** Consecutive groups of which something could not be sent. */
+  consecutiveFailures: number;
   /** Why nothing could be sent lately, for people. */
   trouble?: string | undefined;
-  paused?: Pause | undefined;
-  pace: Pace;
-  /** Parts that the folder would not take. */
-  readonly unwritten: Set<number>;
+  readonly pauses: Map<PauseKind, Pause>;
+  rateLimit: RateLimit;
+  /** What the store would not take. */
+  readonly unstored: Set<StoreItem>;
+  /** Since when no file could be fetched at all. */
+  filesFailSince?: number | undefined;
   /** Attempts that were written off, as `row/attempt`, the oldest first. */
   readonly abandoned: Set<string>;
-  readonly twins: Seen[];
-  /** Runs that ended before the answer of their group, by `row/attempt`, until that comes: it may name another run. */
-  readonly early: Map<string, string>;
+  /** Duplicate runs that were reported, the oldest first. */
+  readonly reported: Set<string>;
   cancelling?: 'unsent' | 'running' | undefined;
   /** Sending stops so that the workflow can continue as new. */
-  draining: boolean;
-  /** `controlAt`: when the group of the run was asked for that the look under way must show. */
-  readonly doubt: { inFlight: boolean; nextAt: number; looks: number; controlAt?: number | undefined };
+  isStopping: boolean;
+  /** The command that asked for a continue-as-new. */
+  refreshId?: string | undefined;
+  /** The reading of the lists in flight and the next one; `controlAt`: when the group of the control run was asked for. */
+  readonly reconcile: {
+    askedAt?: number | undefined;
+    controlAt?: number | undefined;
+    nextAt: number;
+    readings: number;
+  };
   /** The latest run that was accepted, and when its group was asked for: a later list must show it. */
   control?: { readonly runId: string; readonly at: number } | undefined;
-  /** When the outstanding runs are looked at; `looking`: a look is under way. */
-  lookAt?: number | undefined;
-  looking: boolean;
-  /** When the view was told, in which words it was summed up, and whether it has changed since. */
-  told: { readonly at: number; readonly words: string; isStale: boolean };
-  /** The latest orders of users that it has carried out, by their ids. */
-  heard: readonly string[];
-  /** What told the latest end. */
-  endsBy?: 'webhook' | 'look' | undefined;
+  /** Average time from a run's acceptance to its end in milliseconds; 0 before the first end. */
+  usualRunMs: number;
+  /** What reported the latest completion. */
+  completedBy?: 'webhook' | 'poll' | undefined;
+  /** When progress was published, what it said in short, and whether it has changed since. */
+  published: { readonly at: number; readonly summary: string; isStale: boolean };
+  acknowledgements: readonly Acknowledgement[];
   lastFailure?: { readonly row: number; readonly outcome: Outcome; readonly reason?: string } | undefined;
   tally: Tally;
-  ledger: Ledger;
+  ledger: RequestLedger;
   closing: boolean;
   finished: boolean;
 };
 
-export function begin(order: Order, now: number): State {
+/** The state of a batch that begins at Temporal's time `wallAt`. */
+export function begin(params: BatchParams, version: number, wallAt: number): State {
   return {
-    order,
-    rules: NEWEST_RULES,
-    now,
-    cursor: 1,
-    entries: new Map(),
-    phases: { waiting: 0, sending: 0, running: 0, uncertain: 0, ended: 0 },
+    params,
+    version,
+    now: wallAt,
+    wallAt,
+    startedWallAt: wallAt,
+    wakeAt: wallAt,
+    nextRow: 1,
+    rows: new Map(),
+    phases: { waiting: 0, sending: 0, running: 0, unconfirmed: 0, ended: 0 },
     bytes: 0,
     waiting: [],
     ended: [],
+    deferred: [],
+    unconfirmed: [],
+    unpolled: new Set(),
+    overdue: new Set(),
     groups: new Map(),
     parts: new Map(),
+    polls: new Map(),
+    cancels: new Map(),
+    cancelsInFlight: new Map(),
+    evidence: new Map(),
+    isEvidenceLost: false,
+    keeping: 0,
+    evidenceFiles: 0,
     nextGroup: 1,
     nextPart: 1,
+    nextPoll: 1,
+    nextCancel: 1,
     holdUntil: 0,
-    bounces: 0,
-    pace: NO_PACE,
-    unwritten: new Set(),
+    consecutiveFailures: 0,
+    pauses: new Map(),
+    rateLimit: NO_LIMIT,
+    unstored: new Set(),
     abandoned: new Set(),
-    twins: [],
-    early: new Map(),
-    draining: false,
-    doubt: { inFlight: false, nextAt: 0, looks: 0 },
-    looking: false,
-    told: { at: 0, words: '', isStale: true },
-    heard: [],
+    reported: new Set(),
+    isStopping: false,
+    reconcile: { nextAt: 0, readings: 0 },
+    usualRunMs: 0,
+    published: { at: 0, summary: '', isStale: true },
+    acknowledgements: [],
     tally: NO_TALLY,
     ledger: NO_LEDGER,
     closing: false,
@@ -113,53 +157,100 @@ export function begin(order: Order, now: number): State {
   };
 }
 
-/** Puts a row into a phase, whatever it was in before. */
-export function put(state: State, entry: Entry): void {
-  forget(state, entry.row);
-  state.entries.set(entry.row, entry);
-  state.phases[entry.phase] += 1;
-  state.bytes += weightOf(entry);
-  if (entry.phase === 'waiting') insertByDue(state.waiting, entry);
-  if (entry.phase === 'ended') state.ended.push(entry);
+/** Puts a row into a phase, whatever phase it was in before. */
+export function put(state: State, row: RowState): void {
+  forget(state, row.row);
+  state.rows.set(row.row, row);
+  state.phases[row.phase] += 1;
+  state.bytes += bytesOf(row);
+  enterQueue(state, row);
+}
+
+/** Changes a row within its phase: it keeps its place in every queue. */
+export function amend(state: State, row: Running | Unconfirmed | Extract<RowState, { phase: 'sending' }>): void {
+  const before = state.rows.get(row.row);
+  state.bytes += bytesOf(row) - (before === undefined ? 0 : bytesOf(before));
+  state.rows.set(row.row, row);
+  if (row.phase === 'running' && row.overdue !== undefined) {
+    state.overdue.delete(row.row);
+    state.overdue.add(row.row);
+  }
 }
 
 /** Takes a row out of the state. */
-export function forget(state: State, row: number): void {
-  const entry = state.entries.get(row);
-  if (entry === undefined) return;
-  state.entries.delete(row);
-  state.phases[entry.phase] -= 1;
-  state.bytes -= weightOf(entry);
-  if (entry.phase === 'waiting') state.waiting.splice(state.waiting.indexOf(entry), 1);
+export function forget(state: State, number: number): void {
+  const row = state.rows.get(number);
+  if (row === undefined) return;
+  state.rows.delete(number);
+  state.phases[row.phase] -= 1;
+  state.bytes -= bytesOf(row);
+  leaveQueue(state, row);
 }
 
-function insertByDue(waiting: Waiting[], entry: Waiting): void {
-  const after = waiting.findLastIndex(({ dueAt }) => dueAt <= entry.dueAt);
-  waiting.splice(after + 1, 0, entry);
+function enterQueue(state: State, row: RowState): void {
+  if (row.phase === 'waiting') insertSorted(state.waiting, row, ({ dueAt }) => dueAt);
+  else if (row.phase === 'running') {
+    state.unpolled.add(row.row);
+    if (row.overdue !== undefined) state.overdue.add(row.row);
+  } else if (row.phase === 'unconfirmed') state.unconfirmed.push(row.row);
+  else if (row.phase === 'ended') {
+    if (row.deferral === undefined) state.ended.push(row);
+    else insertSorted(state.deferred, row, ({ deferral }) => deferral?.notBefore ?? 0);
+  }
 }
 
-/** The attempts that are runs of the service now. */
-export const runningEntries = (state: State): readonly Running[] =>
-  [...state.entries.values()].filter((entry) => entry.phase === 'running');
-
-/** The attempts of which nobody knows whether they are runs. */
-export const uncertainEntries = (state: State): readonly Uncertain[] =>
-  [...state.entries.values()].filter((entry) => entry.phase === 'uncertain');
-
-/** Whether no further row may come in; rows that are in go on. */
-export function isFull(state: State): boolean {
-  const { size } = state.entries;
-  const reserved = size * state.order.retries * ATTEMPT_BYTES;
-  return size >= ENTRIES_MAX || state.bytes + reserved >= STATE_BYTES_MAX;
+function leaveQueue(state: State, row: RowState): void {
+  if (row.phase === 'waiting') remove(state.waiting, row);
+  else if (row.phase === 'running') {
+    state.unpolled.delete(row.row);
+    state.overdue.delete(row.row);
+  } else if (row.phase === 'unconfirmed') remove(state.unconfirmed, row.row);
+  else if (row.phase === 'ended') remove(row.deferral === undefined ? state.ended : state.deferred, row);
 }
 
-/** Whether no row is left that waits, is sent or has a run: all that remains is to collect. */
+function insertSorted<T>(queue: T[], item: T, timeOf: (item: T) => number): void {
+  const time = timeOf(item);
+  const after = queue.findLastIndex((other) => timeOf(other) <= time);
+  queue.splice(after + 1, 0, item);
+}
+
+function remove<T>(queue: T[], item: T): void {
+  const at = queue.indexOf(item);
+  if (at >= 0) queue.splice(at, 1);
+}
+
+/** Rows in a phase that keeps their numbers in order, oldest first. */
+export const unconfirmedRows = (state: State): readonly Unconfirmed[] =>
+  state.unconfirmed.map((row) => state.rows.get(row) as Unconfirmed);
+
+export const runningRow = (state: State, row: number): Running | undefined => {
+  const found = state.rows.get(row);
+  return found?.phase === 'running' ? found : undefined;
+};
+
+/** Whether no further row may come in; rows that are in go on. Every row has room for the attempts that it may still have. */
+export function isFull({ rows, bytes, params }: State): boolean {
+  const reserved = rows.size * (SHORT_REASON_BYTES + params.retries * PAST_BYTES);
+  return rows.size >= ROWS_MAX || bytes + reserved >= STATE_BYTES_MAX;
+}
+
+/** Reasons become short before the state is full. */
+export const reasonBytes = ({ bytes }: State): number =>
+  bytes < STATE_BYTES_MAX / 2 ? REASON_BYTES : SHORT_REASON_BYTES;
+
+/** Whether no row waits, is sent or runs: what remains is to collect. */
 export function isIdle(state: State): boolean {
-  const { waiting, sending, running, uncertain } = state.phases;
-  return waiting + sending + running + uncertain === 0 && !hasUnsent(state);
+  const { waiting, sending, running, unconfirmed } = state.phases;
+  return waiting + sending + running + unconfirmed === 0 && !hasUnsent(state);
 }
 
-/** Whether rows beyond the cursor are still to be sent. */
-export function hasUnsent(state: State): boolean {
-  return state.cursor <= state.order.rows && state.cancelling === undefined;
-}
+/** Whether rows that were never sent are still to be sent. */
+export const hasUnsent = ({ nextRow, params, cancelling }: State): boolean =>
+  nextRow <= params.rows && cancelling === undefined;
+
+/** A slot is the right to have one run outstanding. Whatever may be a run holds one. */
+export const usedSlots = ({ phases }: Pick<State, 'phases'>): number =>
+  phases.sending + phases.running + phases.unconfirmed;
+
+export const freeSlots = (state: Pick<State, 'phases' | 'params'>): number =>
+  Math.max(0, state.params.concurrency - usedSlots(state));

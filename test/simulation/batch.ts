@@ -1,111 +1,165 @@
-// The workflow of a simulated world: the real `step` under a model of Temporal, which delivers activities, loses workers,
-// times groups out with the last details it was told, and continues as new.
+// The workflow of a simulated batch: the real `step` behind a model of Temporal, which delivers activities, loses workers, ends
+// groups with the last results it was told, and continues as new.
 
-import { mayCarry, pack, unpack } from '../../src/batch/carry.ts';
-import type { Answer, AttemptName, Command, Event, RowEnd, Watched } from '../../src/batch/messages.ts';
-import type { Order, Timing } from '../../src/batch/order.ts';
-import { atRisk } from '../../src/batch/ledger.ts';
+import type { AttemptRef } from '../../src/batch/attempt.ts';
+import { atRisk } from '../../src/batch/accounting/request-ledger.ts';
+import { STATE_BYTES_MAX } from '../../src/batch/bounds.ts';
+import type { Command } from '../../src/batch/commands.ts';
+import type { Event, GroupResult } from '../../src/batch/events.ts';
+import type { BatchParams } from '../../src/batch/params.ts';
+import { maySnapshot, restore, snapshot, type Snapshot } from '../../src/batch/snapshot.ts';
 import { begin, type State } from '../../src/batch/state.ts';
-import { step } from '../../src/batch/step.ts';
-import { NO_TALLY, tallyOutcome } from '../../src/batch/tally.ts';
+import { nextDueAt, step } from '../../src/batch/step.ts';
+import { WRITES } from '../../src/batch/version.ts';
+import * as activities from './activities.ts';
 import { timingOf } from './plan.ts';
-import { seenOf, SimService, type SimRun } from './service.ts';
-import { SimWorker } from './worker.ts';
+import type { SimRun, SimService } from './service.ts';
+import { SimStore } from './store.ts';
+import type { SimTemporal, Try } from './temporal.ts';
+import type { SimWorker } from './worker.ts';
 import type { World } from './world.ts';
 
 const HEARTBEAT_MS = 5_000;
 const GROUP_MS = 180_000;
 const RULES = ['unknown', 'fail', 'resubmit'] as const;
 
+/** What the encoded state may take of the 2 MiB that a payload may have. */
+const SNAPSHOT_MOST = 2_000_000;
+const ACTIVITIES_MOST = 200;
+
+type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
+
+/** What all batches of a world share. */
+export type Shared = {
+  readonly world: World;
+  readonly temporal: SimTemporal;
+  readonly service: SimService;
+  readonly hire: () => SimWorker;
+  readonly isHostAway: () => boolean;
+};
+
 export class SimBatch {
   state: State;
+  readonly mark: number;
+  readonly params: BatchParams;
+  readonly world: World;
+  readonly temporal: SimTemporal;
   readonly service: SimService;
-  readonly collected = new Map<number, RowEnd>();
-  readonly told: { readonly at: number; readonly events: readonly Event[] }[] = [];
-  closes = 0;
+  readonly isHostAway: () => boolean;
+  readonly store: SimStore;
+  /** Runs of which the batch, or its late files, were told. */
   readonly evidence = new Set<string>();
-  readonly #world: World;
-  readonly #timing: Timing;
-  #worker: SimWorker;
+  /** Counts workflow runs: what an earlier one asked for is answered to nobody. */
+  life = 0;
+  /** When the last reading of the lists began. */
+  closedAt = Number.POSITIVE_INFINITY;
+  readonly #hire: () => SimWorker;
   #events: Event[] = [];
-  #wakeAt = Number.POSITIVE_INFINITY;
-  #life = 0;
-  #downUntil = 0;
-  #minded = 0;
+  #timers = new Set<number>();
+  #inFlight = 0;
+  /** Events on their way. */
+  #coming = 0;
+  #minded = new Set<string>();
 
-  constructor(world: World) {
+  constructor({ world, temporal, service, hire, isHostAway }: Shared, mark: number) {
     const { plan } = world;
-    this.#world = world;
-    this.#timing = timingOf(plan);
-    this.service = new SimService(world, this.#timing, {
-      tell: (run, isEnd) => this.#callBack(run, isEnd),
-      writtenOff: () => atRisk(this.state.ledger),
-    });
-    this.#worker = this.#hire();
-    const uncertain = { rule: plan.uncertain, afterMs: plan.patient ? 3_600_000 : 20_000 } as const;
-    const order: Order = { ...plan, batch: 'b', uncertain, timing: this.#timing };
-    this.state = begin(order, world.now);
-    this.#tell({ type: 'started' });
+    this.world = world;
+    this.temporal = temporal;
+    this.service = service;
+    this.isHostAway = isHostAway;
+    this.mark = mark;
+    this.#hire = hire;
+    this.store = new SimStore(world);
+    const unconfirmed = { rule: plan.unconfirmed, afterMs: plan.patient ? 3_600_000 : 20_000 } as const;
+    this.params = { ...plan, batch: `b${mark}`, unconfirmed, timing: timingOf(plan), pass: 1 };
+    this.state = begin(this.params, WRITES, temporal.clock.now);
+    this.#tell({ type: 'started', serviceNowMs: service.clock.now });
     if (plan.cancelAtMs !== undefined)
       world.after(plan.cancelAtMs, () => this.#tell({ type: 'cancel', running: plan.cancelsRunning }));
   }
 
-  #hire(): SimWorker {
-    return new SimWorker(this.#world, () => {
-      if (this.state.groups.size > 0) this.#world.saw('worker lost in mid-group');
-      this.#worker = this.#hire();
+  signal(event: Event): void {
+    this.temporal.signal(() => this.#take(event));
+  }
+
+  #tell(event: Event): void {
+    this.#coming += 1;
+    this.temporal.reach(() => {
+      this.#coming -= 1;
+      this.#take(event);
     });
   }
 
-  /** A signal or an answer on its way to the workflow. It waits while Temporal is away. */
-  #tell(event: Event): void {
-    const world = this.#world;
-    const outageMs = world.strikes('temporalOutage') ? world.between(100, 30_000) : 0;
-    this.#downUntil = Math.max(this.#downUntil, world.now + outageMs);
-    world.after(Math.max(0, this.#downUntil - world.now) + world.between(0, 5), () => {
-      this.#events.push(event);
-      if (this.#events.length === 1) world.after(0, () => this.#decide());
-    });
+  #take(event: Event): void {
+    if (this.state.finished) return this.#takeLate(event);
+    this.#note(event);
+    this.#events.push(event);
+    if (this.#events.length === 1) this.world.after(0, () => this.#decide());
+  }
+
+  /** The batch is closed: its receiver writes what ends now into a file of its own. */
+  #takeLate(event: Event): void {
+    if (event.type === 'runsCompleted') for (const { runId } of event.completions) this.store.late.add(runId);
+  }
+
+  #note(event: Event): void {
+    const runs = event.type === 'runsCompleted' ? event.completions : event.type === 'runsSeen' ? event.runs : [];
+    for (const { runId } of runs) this.evidence.add(runId);
   }
 
   #decide(): void {
-    const world = this.#world;
+    const { world, state } = this;
     const events = this.#events;
     this.#events = [];
-    if (this.state.finished) return;
-    this.told.push({ at: world.now, events });
-    const { commands } = step(this.state, events, world.now);
+    if (state.finished) return;
+    const commands = step(state, events, this.temporal.clock.now);
+    world.note(() => `${this.mark} ${JSON.stringify(events)} => ${JSON.stringify(commands)}`);
     for (const command of commands) this.#carryOut(command);
-    this.#hear(events);
-    this.#mindPause();
-    const isOver = this.state.finished || !mayCarry(this.state);
-    if (!isOver && world.strikes('continueAsNew')) this.#continueAsNew();
+    this.#judgeStep();
+    this.#mindPauses();
+    const isStopping = state.isStopping && maySnapshot(state);
+    if (!state.finished && (isStopping || (maySnapshot(state) && world.strikes('continueAsNew'))))
+      this.#continueAsNew();
+    else if (!state.finished && world.strikes('upgrade'))
+      this.#tell({ type: 'refresh', commandId: `refresh ${world.now}` });
   }
 
-  /** What the batch was told while it could still mind: evidence of runs. */
-  #hear(events: readonly Event[]): void {
-    for (const event of events) {
-      const told = event.type === 'runsEnded' ? event.ends : event.type === 'runsSeen' ? event.seen : [];
-      for (const { row, runId } of told) if (!this.collected.has(row)) this.evidence.add(runId);
+  /** Nothing is due and undone, and a batch with work waits for something. */
+  #judgeStep(): void {
+    const { state, world } = this;
+    if (state.finished) return;
+    const dueAt = nextDueAt(state);
+    world.claim(dueAt > state.now, () => `a decision is due and undone`);
+    world.claim(dueAt === nextDueAt(state), () => 'when a decision is due changes by asking');
+    const isWaiting = this.#inFlight + this.#coming > 0 || Number.isFinite(dueAt);
+    world.claim(isWaiting || (state.isStopping && maySnapshot(state)), () => 'it waits for nothing');
+    world.claim(this.#inFlight <= ACTIVITIES_MOST, () => `${this.#inFlight} activities are in flight`);
+    const room = state.bytes <= STATE_BYTES_MAX * 1.1;
+    world.claim(room, () => `${state.bytes} bytes of state`);
+  }
+
+  /** A user comes by after a while; most pauses end without him. */
+  #mindPauses(): void {
+    for (const [kind, { sinceWallAt }] of this.state.pauses) {
+      const name = `${kind} ${sinceWallAt}`;
+      if (this.#minded.has(name)) continue;
+      this.#minded.add(name);
+      this.world.saw(`paused: ${kind}`);
+      if (kind !== 'unconfirmed' && this.world.chance(0.5)) continue;
+      const unconfirmed = kind === 'unconfirmed' ? this.world.pick(RULES) : undefined;
+      const event: Event = { type: 'resume', ...(unconfirmed === undefined ? {} : { unconfirmed }) };
+      this.world.after(this.world.between(1_000, 60_000), () => this.#tell(event));
     }
   }
 
-  /** A user comes by after a while; most pauses end by themselves. */
-  #mindPause(): void {
-    const { paused } = this.state;
-    if (paused === undefined || this.#minded === paused.since) return;
-    this.#minded = paused.since;
-    this.#world.saw(`paused: ${paused.kind}`);
-    if (paused.kind !== 'doubt' && this.#world.chance(0.5)) return;
-    const uncertain = RULES[paused.kind === 'doubt' ? this.#world.between(0, 3) : RULES.length];
-    const event: Event = { type: 'resume', ...(uncertain === undefined ? {} : { uncertain }) };
-    this.#world.after(this.#world.between(1_000, 60_000), () => this.#tell(event));
-  }
-
   #continueAsNew(): void {
-    this.#life += 1;
-    this.state = unpack(JSON.parse(JSON.stringify(pack(this.state))) as ReturnType<typeof pack>);
-    this.#wakeAt = Number.POSITIVE_INFINITY;
+    const text = JSON.stringify(snapshot(this.state));
+    this.world.claim(text.length <= SNAPSHOT_MOST, () => `a snapshot of ${text.length} characters`);
+    this.life += 1;
+    this.#inFlight = 0;
+    this.#timers.clear();
+    this.world.saw('continued as new');
+    this.state = restore(JSON.parse(text) as Snapshot);
     this.#tell({ type: 'started' });
   }
 
@@ -113,181 +167,140 @@ export class SimBatch {
     switch (command.type) {
       case 'send':
         return this.#send(command.group, command.attempts);
-      case 'list':
-        return this.#list(command);
+      case 'reconcile':
+        return this.#do(
+          (attempt, done) => activities.reconcile(this, command, attempt, done),
+          (reading) => this.#tell({ type: 'listRead', reading }),
+        );
+      case 'poll':
+        return this.#do<void>(
+          (attempt, done) => activities.poll(this, command, attempt, done),
+          () => this.#tell({ type: 'pollEnded', poll: command.poll }),
+        );
       case 'collect':
-        return this.#collect(command.part, command.rows);
-      case 'look':
-        return this.#look(command.runs);
-      case 'tell':
-        return;
+        return this.#do<Event>(
+          (attempt, done) => activities.collect(this, command, attempt, done),
+          (event) => this.#tell(event),
+        );
       case 'cancelRuns':
-        return this.#again(() => {
-          for (const { runId } of command.runs) this.service.cancel(runId);
-        });
+        return this.#do<void>(
+          (_, done) => activities.cancelRuns(this, command, done),
+          () => this.#tell({ type: 'runsCancelled', id: command.id }),
+        );
+      case 'keepEvidence':
+        return this.#do<Event>(
+          (_, done) => activities.keepEvidence(this, command, done),
+          (event) => this.#tell(event),
+        );
       case 'close':
-        this.closes += 1;
-        return this.#again(() => this.#tell({ type: 'closed' }));
+        this.closedAt = this.world.now;
+        return this.#do<Event>(
+          (attempt, done) => activities.close(this, command, attempt, done),
+          (event) => this.#tell(event),
+        );
       case 'wake':
-        return this.#wake(command.at);
+        return this.#wake(command);
+      case 'publish':
+        return undefined;
     }
   }
 
-  #wake(at: number): void {
-    if (at >= this.#wakeAt && this.#wakeAt > this.#world.now) return;
-    this.#wakeAt = at;
-    const life = this.#life;
-    this.#world.after(Math.max(1, at - this.#world.now), () => {
-      if (life !== this.#life) return;
-      if (this.#wakeAt === at) this.#wakeAt = Number.POSITIVE_INFINITY;
+  /** An activity whose answer reaches this workflow run, or nobody. */
+  #do<T>(work: (attempt: Try, done: (answer: T) => void) => void, answer: (answer: T) => void): void {
+    const { life } = this;
+    this.#inFlight += 1;
+    const isWanted = (): boolean => life === this.life && !this.state.finished;
+    const answered = (value: T): void => {
+      if (life !== this.life) return;
+      this.#inFlight -= 1;
+      answer(value);
+    };
+    this.temporal.activity<T>(this.#hire, work, answered, isWanted);
+  }
+
+  /** As the workflow does: no timer beside one that fires earlier. */
+  #wake({ afterMs }: CommandOf<'wake'>): void {
+    const { life, temporal } = this;
+    const now = temporal.clock.now;
+    const at = now + afterMs;
+    if ([...this.#timers].some((time) => time > now && time <= at)) return;
+    this.#timers.add(at);
+    temporal.after(afterMs, () => {
+      if (life !== this.life) return;
+      this.#timers.delete(at);
       this.#tell({ type: 'woke' });
     });
   }
 
   /** R1: given to one worker once; the server gives it up by its heartbeats or its whole time. */
-  #send(group: number, attempts: readonly AttemptName[]): void {
-    const world = this.#world;
-    let details: readonly Answer[] | undefined;
+  #send(group: number, attempts: readonly AttemptRef[]): void {
+    const { world, temporal, life } = this;
+    this.#judgeSlots();
+    let details: GroupResult | undefined;
     let isOpen = true;
-    let pulses = 0;
+    let heartbeats = 0;
+    this.#inFlight += 1;
+    const end = (result: GroupResult, rest: 'not-sent' | 'unconfirmed', reason?: string): void => {
+      isOpen = false;
+      if (life !== this.life) return;
+      this.#inFlight -= 1;
+      this.#tell({ type: 'groupEnded', group, ...result, rest, ...(reason === undefined ? {} : { reason }) });
+    };
     const giveUp = (): void => {
       if (!isOpen) return;
-      isOpen = false;
       world.saw('group given up');
-      this.#tell({
-        type: 'groupAnswered',
-        group,
-        answers: details ?? [],
-        rest: details === undefined ? 'not-sent' : 'uncertain',
-        reason: 'the worker was lost',
-      });
+      end(details ?? { results: [] }, details === undefined ? 'not-sent' : 'unconfirmed', 'the worker was lost');
     };
     const beat = (): void => {
-      const heard = (pulses += 1);
-      world.after(HEARTBEAT_MS, () => heard === pulses && giveUp());
+      const heard = (heartbeats += 1);
+      temporal.after(HEARTBEAT_MS, () => heard === heartbeats && giveUp());
     };
     beat();
-    world.after(GROUP_MS, giveUp);
-    const worker = this.#worker;
-    worker.after(world.between(0, 20), () =>
-      worker.send(
-        {
-          service: this.service,
-          timing: this.#timing,
-          tellSeen: (seen) => this.#tell({ type: 'runsSeen', seen }),
-        },
-        attempts,
-        {
-          pulse: (answers) => {
-            if (this.#downUntil > world.now) return 'nothing';
-            if (!isOpen) return 'given up';
-            details = answers;
-            beat();
-            return 'taken';
-          },
-          complete: (answers) => {
-            if (this.#downUntil > world.now) return 'nothing';
-            if (!isOpen) return 'given up';
-            isOpen = false;
-            this.#tell({ type: 'groupAnswered', group, answers, rest: 'uncertain' });
-            return 'taken';
-          },
-        },
-      ),
-    );
+    temporal.after(GROUP_MS, giveUp);
+    const worker = this.#hire();
+    const task = {
+      heartbeat: (result: GroupResult) => {
+        if (temporal.isDown) return 'nothing' as const;
+        if (!isOpen) return 'given up' as const;
+        details = result;
+        beat();
+        return 'taken' as const;
+      },
+      complete: (result: GroupResult) => {
+        if (temporal.isDown) return 'nothing' as const;
+        if (!isOpen) return 'given up' as const;
+        end(result, 'unconfirmed');
+        return 'taken' as const;
+      },
+    };
+    const deps = {
+      service: this.service,
+      mark: this.mark,
+      tellSeen: (runs: readonly { row: number; attempt: number; runId: string }[]) =>
+        this.signal({ type: 'runsSeen', runs }),
+    };
+    worker.after(world.between(0, 20), () => worker.send(deps, attempts, task));
   }
 
-  /** An activity that Temporal tries until it is done; its effects may come twice, its answer once. */
-  #again(work: () => void): void {
-    const world = this.#world;
-    world.after(world.between(1, 50), () => {
-      if (!world.strikes('lostActivity')) return work();
-      return this.#again(work);
-    });
+  #judgeSlots(): void {
+    const { concurrency } = this.params;
+    const live = this.service.live[this.mark] ?? 0;
+    const most = concurrency + atRisk(this.state.ledger);
+    this.world.claim(live <= most, () => `${live} runs live, the most is ${most}`);
+    if (live === concurrency) this.world.saw('cap reached');
   }
 
-  #list({ attempts, control }: Extract<Command, { type: 'list' }>): void {
-    const world = this.#world;
-    const life = this.#life;
-    const askedAt = world.now;
-    this.#again(() => {
-      if (life !== this.#life) return;
-      const isBroken = world.strikes('brokenList');
-      const listed = isBroken || !world.plan.lists ? [] : this.service.list();
-      const found = attempts.flatMap((name) =>
-        listed
-          .filter((run) => run.row === name.row && run.attempt === name.attempt)
-          .map((run) => seenOf(run)),
-      );
-      const answer = !world.plan.lists ? 'none' : isBroken ? 'incomplete' : 'complete';
-      if (found.length > 0) world.saw('found in a list');
-      const look = { askedAt, answer, found, control: listed.some(({ id }) => id === control) } as const;
-      this.#tell({ type: 'listed', look });
-    });
-  }
-
-  #collect(part: number, rows: readonly RowEnd[]): void {
-    this.#again(() => {
-      if (this.#world.strikes('fullDisk')) return this.#tell({ type: 'unwritten', part, reason: 'ENOSPC' });
-      for (const end of rows) {
-        const before = this.collected.get(end.row);
-        const isSame = before === undefined || JSON.stringify(before) === JSON.stringify(end);
-        this.#world.claim(isSame, () => `row ${end.row} was collected twice, differently`);
-        this.collected.set(end.row, end);
-      }
-      const tally = rows.reduce((sum, end) => {
-        const { outcome = 'cancelled' } = end.attempts.at(-1) ?? {};
-        return tallyOutcome(sum, outcome === 'absent' ? 'cancelled' : outcome);
-      }, NO_TALLY);
-      this.#tell({ type: 'collected', part, tally });
-    });
-  }
-
-  #look(runs: readonly Watched[]): void {
-    const life = this.#life;
-    this.#again(() => {
-      this.#readRuns(runs);
-      if (life === this.#life) this.#tell({ type: 'looked' });
-    });
-  }
-
-  #readRuns(runs: readonly Watched[]): void {
-    const ends = runs.flatMap(({ runId }) => {
-      try {
-        return this.service.end(runId) ?? [];
-      } catch {
-        return [];
-      }
-    });
-    if (ends.length > 0) this.#tell({ type: 'runsEnded', by: 'look', ends });
-    const late = runs.flatMap(({ row, attempt, runId, overdueAt }) => {
-      const reason = overdueAt === undefined ? this.service.overdue(runId) : undefined;
-      return reason === undefined ? [] : [{ row, attempt, runId, reason }];
-    });
-    if (late.length > 0) this.#tell({ type: 'overdue', runs: late });
-  }
-
-  /** A webhook of the service: perhaps lost, late, twice; confirmed by reading the run. */
-  #callBack(run: SimRun, isEnd: boolean): void {
-    const world = this.#world;
-    if (!world.plan.webhooks || world.strikes('lostWebhook')) return;
-    const times = world.strikes('repeatedWebhook') ? 2 : 1;
-    for (let time = 0; time < times; time += 1) {
-      const lateMs = world.strikes('lateWebhook') ? world.between(1_000, 30_000) : 0;
-      world.after(lateMs + world.between(1, 30), () => this.#receive(run, isEnd));
-    }
-  }
-
-  #receive(run: SimRun, isEnd: boolean): void {
-    const entry = this.state.entries.get(run.row);
-    if (entry?.attempt === run.attempt && entry.phase === 'sending')
-      this.#world.saw(isEnd ? 'an end before its answer' : 'a webhook before its answer');
-    try {
-      const end = this.service.end(run.id);
-      if (end === undefined) this.#tell({ type: 'runsSeen', seen: [seenOf(run)] });
-      else this.#tell({ type: 'runsEnded', by: 'webhook', ends: [end] });
-    } catch {
-      this.#world.saw('a webhook that could not be confirmed');
-    }
+  /** A webhook that a receiver took: it reads the run, and tells the batch. */
+  receive(run: SimRun): void {
+    const row = this.state.rows.get(run.row);
+    if (row?.attempt === run.attempt && row.phase === 'sending') this.world.saw('a webhook before its answer');
+    if (row?.attempt === run.attempt && row.phase === 'waiting') this.world.saw('a run of a request that was turned away');
+    const sight = this.service.sight(run.id);
+    if (sight.kind !== 'run') return this.world.saw('a webhook that could not be confirmed');
+    const { row: number, attempt, id: runId } = run;
+    const hasEnded = sight.run.endedAtMs !== undefined;
+    if (!hasEnded) return this.signal({ type: 'runsSeen', runs: [{ row: number, attempt, runId }] });
+    const completions = [{ row: number, attempt, runId, outcome: run.outcome }];
+    this.signal({ type: 'runsCompleted', by: 'webhook', completions });
   }
 }

@@ -1,30 +1,53 @@
-// What must hold when a simulated batch is done, compared with what its service really did. Named as in reliability work:
-// one end (I1), bounded spend (I2), no false success (I3), no orphan (I4), an account that adds up (I16).
+// What must hold when a simulated batch is done, compared with what its service really did: every row ends once, nothing is
+// bought twice but for a reason, no success is false, no run is unreported, nothing of anybody else is touched, and the
+// account adds up.
 
-import { atRisk, stillUncertain } from '../../src/batch/ledger.ts';
-import { rowsDone } from '../../src/batch/tally.ts';
+import { atRisk, knownRuns, stillUnconfirmed } from '../../src/batch/accounting/request-ledger.ts';
+import { rowsDone } from '../../src/batch/accounting/tally.ts';
 import type { PastAttempt } from '../../src/batch/outcome.ts';
 import type { SimBatch } from './batch.ts';
 import type { SimRun } from './service.ts';
+import type { SimRecord } from './store.ts';
 import type { World } from './world.ts';
 
-export type Verdict = { lost: number; duplicates: number; unreported: number; falseSuccesses: number };
+export type Verdict = {
+  lost: number;
+  duplicates: number;
+  unreported: number;
+  falseSuccesses: number;
+  /** Runs of others that were cancelled or named. */
+  foreign: number;
+};
 
-export function judge(world: World, batch: SimBatch): Verdict {
-  const verdict = { lost: 0, duplicates: 0, unreported: 0, falseSuccesses: 0 };
+export function judge(world: World, batch: SimBatch, verdict: Verdict): void {
   const runsOf = new Map<number, SimRun[]>();
-  for (const run of batch.service.runs) runsOf.set(run.row, [...(runsOf.get(run.row) ?? []), run]);
+  for (const run of batch.service.runs) {
+    if (run.mark === batch.mark) runsOf.set(run.row, [...(runsOf.get(run.row) ?? []), run]);
+    else if (run.cancelledBy === batch.mark) verdict.foreign += 1;
+  }
+  world.claim(verdict.foreign === 0, () => `batch ${batch.mark} cancelled runs of others`);
+  const records = recordsOf(world, batch);
   for (let row = 1; row <= world.plan.rows; row += 1) {
-    const attempts = batch.collected.get(row)?.attempts;
+    const record = records.get(row);
     const runs = runsOf.get(row) ?? [];
-    if (attempts === undefined) judgeMissing(world, batch, row, runs, verdict);
-    else judgeRow(world, batch, { row, attempts, runs }, verdict);
+    if (record === undefined) judgeMissing(world, batch, row, runs, verdict);
+    else judgeRow(world, batch, { row, ...record, attempts: record.end.attempts, runs }, verdict);
   }
   judgeAccount(world, batch);
-  return verdict;
 }
 
-/** I1: only a cancelled batch has rows without a part, and they never ran. */
+function recordsOf(world: World, batch: SimBatch): ReadonlyMap<number, SimRecord> {
+  const records = new Map<number, SimRecord>();
+  for (const { rows } of batch.store.parts.values()) {
+    for (const record of rows) {
+      world.claim(!records.has(record.end.row), () => `row ${record.end.row} is in two parts`);
+      records.set(record.end.row, record);
+    }
+  }
+  return records;
+}
+
+/** Only a cancelled batch has rows without a part, and they never ran. */
 function judgeMissing(
   world: World,
   batch: SimBatch,
@@ -32,95 +55,99 @@ function judgeMissing(
   runs: readonly SimRun[],
   verdict: Verdict,
 ): void {
-  const neverSent = batch.state.cancelling !== undefined && row >= batch.state.cursor;
+  const neverSent = batch.state.cancelling !== undefined && row >= batch.state.nextRow;
   if (!neverSent) verdict.lost += 1;
   world.claim(neverSent && runs.length === 0, () => `row ${row} has no outcome, and ${runs.length} runs`);
 }
 
-type Row = {
+type Row = SimRecord & {
   readonly row: number;
   readonly attempts: readonly PastAttempt[];
   readonly runs: readonly SimRun[];
 };
 
-function judgeRow(world: World, batch: SimBatch, { row, attempts, runs }: Row, verdict: Verdict): void {
-  for (const run of runs) {
-    const record = attempts.find(({ attempt }) => attempt === run.attempt);
-    const isReported =
-      record?.runId === run.id || isRisk(record) || batch.state.twins.some(({ runId }) => runId === run.id);
-    // The last reading of the lists finds the one of two runs that nobody was told of in time.
-    const isOneOfTwo = runs.some((other) => other !== run && other.attempt === run.attempt);
-    if (!isReported && isOneOfTwo && (world.plan.lists || !batch.evidence.has(run.id))) continue;
-    if (!isReported) verdict.unreported += 1;
-    world.claim(
-      isReported,
-      () => `${run.id} of row ${row}.${run.attempt} is ${record?.outcome ?? 'in no record'}`,
-    );
+function judgeRow(world: World, batch: SimBatch, row: Row, verdict: Verdict): void {
+  const { attempts, runs } = row;
+  for (const run of runs) judgeRun(world, batch, row, run, verdict);
+  for (const { runId } of attempts) {
+    const isOwn = runId === undefined || runs.some(({ id }) => id === runId);
+    if (!isOwn) verdict.foreign += 1;
+    world.claim(isOwn, () => `row ${row.row} names ${runId}, which is not its run`);
   }
-  const wanted = runs.filter(({ isTwin }) => !isTwin);
+  judgeBought(world, row, verdict);
+  judgeSuccess(world, row, verdict);
+  const vain = attempts.filter(({ outcome }) => outcome === 'failed' || outcome === 'timed-out').length;
+  world.claim(vain <= world.plan.retries + 1, () => `row ${row.row} ran ${vain} times in vain`);
+}
+
+/** Every run is named by its row, or as a duplicate, or as late, or stands behind an attempt that was written off. */
+function judgeRun(world: World, batch: SimBatch, { row, attempts }: Row, run: SimRun, verdict: Verdict): void {
+  const record = attempts.find(({ attempt }) => attempt === run.attempt);
+  const isNamed =
+    record?.runId === run.id || batch.store.duplicates?.has(run.id) === true || batch.store.late.has(run.id);
+  if (isNamed || isRisk(record)) return;
+  // A run that came after the last reading, or that no list and no webhook ever showed, is nowhere to be found.
+  const isKnowable = batch.evidence.has(run.id) || (world.plan.lists && !isAfterClose(batch, run));
+  if (!isKnowable) return world.saw('a run that nothing showed');
+  verdict.unreported += 1;
+  world.claim(false, () => `${run.id} of row ${row}.${run.attempt} is ${record?.outcome ?? 'in no record'}`);
+}
+
+const isAfterClose = (batch: SimBatch, run: SimRun): boolean => run.listedAt > batch.closedAt;
+
+/** A later run of a row needs a reason: the earlier one ended without success, or nobody could know of it. */
+function judgeBought(world: World, { row, attempts, runs }: Row, verdict: Verdict): void {
+  const wanted = runs.filter(({ isExtra }) => !isExtra);
   for (const [index, run] of wanted.entries()) {
     const earlier = wanted[index - 1];
     if (earlier === undefined) continue;
     const wasRetried =
       earlier.attempt < run.attempt && earlier.endsAt <= run.createdAt && earlier.outcome !== 'succeeded';
-    // The attempt's own run may have been the other of two.
-    if (runs.some((other) => other !== earlier && other.attempt === earlier.attempt)) continue;
+    // The attempt's own run may have been another one, which the service made in addition or without saying so.
+    const isOneOfTwo = (one: SimRun): boolean =>
+      runs.some((other) => other !== one && other.attempt === one.attempt);
+    if (isOneOfTwo(earlier) || isOneOfTwo(run)) continue;
     if (isRisk(attempts.find(({ attempt }) => attempt === earlier.attempt))) continue;
     if (!wasRetried) verdict.duplicates += 1;
     world.claim(wasRetried, () => `row ${row} was bought twice: ${earlier.id} and ${run.id}`);
   }
-  judgeSuccess(world, row, attempts, runs, verdict);
-  const retries = attempts.filter(({ outcome }) => outcome === 'failed' || outcome === 'timed-out').length;
-  world.claim(retries <= world.plan.retries + 1, () => `row ${row} ran ${retries} times in vain`);
 }
 
 /** Written off: by the user's rule or for want of proof, and reported as money at risk. */
 const isRisk = (record: PastAttempt | undefined): boolean =>
   record?.outcome === 'unknown' || (record?.outcome === 'failed' && record.runId === undefined);
 
-function judgeSuccess(
-  world: World,
-  row: number,
-  attempts: readonly PastAttempt[],
-  runs: readonly SimRun[],
-  verdict: Verdict,
-): void {
+function judgeSuccess(world: World, { row, outcome, attempts, runs }: Row, verdict: Verdict): void {
   const last = attempts.at(-1);
-  world.saw(`outcome ${last?.outcome}`);
-  if (attempts.some(({ outcome }) => outcome === 'absent')) world.saw('proved absent');
+  world.saw(`outcome ${outcome}`);
+  if (attempts.some((one) => one.outcome === 'absent')) world.saw('proved absent');
   if (attempts.length > 1) world.saw('another attempt');
-  if (last?.outcome !== 'succeeded') return;
-  const run = runs.find(({ id }) => id === last.runId);
-  const isTrue = run?.outcome === 'succeeded' && run.attempt === last.attempt;
+  if (outcome !== 'succeeded') return;
+  const run = runs.find(({ id }) => id === last?.runId);
+  const isTrue = run?.outcome === 'succeeded' && run.attempt === last?.attempt;
   if (!isTrue) verdict.falseSuccesses += 1;
-  world.claim(
-    isTrue,
-    () => `row ${row} succeeded by ${last.runId}, which ${run?.outcome ?? 'is not its run'}`,
-  );
+  world.claim(isTrue, () => `row ${row} succeeded by ${last?.runId}, which ${run?.outcome ?? 'is not its run'}`);
 }
 
-/** I16: sums of rows, of POSTs, and of doubts. */
+/** Sums of rows, of POSTs, and of unconfirmed attempts. */
 function judgeAccount(world: World, batch: SimBatch): void {
-  const { ledger, tally, order } = batch.state;
-  const { sent, accepted, refused, notProcessed, paused, uncertain, adopted, twins } = ledger;
-  world.claim(rowsDone(tally) === order.rows, () => `${rowsDone(tally)} of ${order.rows} rows are counted`);
+  const { ledger, tally, params } = batch.state;
+  const { sent, accepted, rejected, throttled, blocked, unconfirmed, adopted, duplicates } = ledger;
+  world.claim(rowsDone(tally) === params.rows, () => `${rowsDone(tally)} of ${params.rows} rows are counted`);
   world.claim(
-    sent === accepted + refused + notProcessed + paused + uncertain,
+    sent === accepted + rejected + throttled + blocked + unconfirmed,
     () => `the ledger does not add up: ${JSON.stringify(ledger)}`,
   );
-  world.claim(stillUncertain(ledger) === 0, () => `${stillUncertain(ledger)} attempts are still uncertain`);
+  world.claim(stillUnconfirmed(ledger) === 0, () => `${stillUnconfirmed(ledger)} attempts are still unconfirmed`);
+  const begun = batch.service.begun[batch.mark] ?? 0;
+  world.claim(sent >= begun, () => `${begun} POSTs began, ${sent} are in the ledger`);
+  const bought = batch.service.runs.filter(({ mark }) => mark === batch.mark);
+  const known = knownRuns(ledger);
+  const extra = bought.filter(({ isExtra }) => isExtra).length;
   world.claim(
-    sent >= batch.service.begun,
-    () => `${batch.service.begun} POSTs began, ${sent} are in the ledger`,
+    known <= bought.length && bought.length <= known + atRisk(ledger) + extra,
+    () => `${bought.length} runs exist, ${known} are known`,
   );
-  const bought = batch.service.runs.length;
-  const known = accepted + adopted.webhook + adopted.list;
-  const made = batch.service.runs.filter(({ isTwin }) => isTwin).length;
-  world.claim(
-    known <= bought && bought <= known + atRisk(ledger) + made,
-    () => `${bought} runs exist, ${known} are known`,
-  );
-  if (twins > 0) world.saw('twin reported');
-  world.claim(batch.closes === 1, () => `the batch was closed ${batch.closes} times`);
+  if (duplicates > 0) world.saw('duplicate reported');
   for (const [how, count] of Object.entries(adopted)) if (count > 0) world.saw(`adopted by ${how}`);
 }

@@ -1,16 +1,21 @@
-// npm run simulate [-- --seeds N] [--from N]: many more worlds than the tests have time for.
+// npm run simulate [-- --seeds N] [--from N] [--large]: many more worlds than the tests have time for.
 
 import { parseArgs } from 'node:util';
 import { simulateMany } from './many.ts';
 
 const { values } = parseArgs({
-  options: { seeds: { type: 'string', default: '200000' }, from: { type: 'string', default: '1' } },
+  options: {
+    seeds: { type: 'string', default: '200000' },
+    from: { type: 'string', default: '1' },
+    large: { type: 'boolean', default: false },
+  },
 });
 const began = performance.now();
-const { failing, sometimes, ...sums } = simulateMany(Number(values.from), Number(values.seeds));
+const size = values.large ? 'large' : 'small';
+const { failing, sometimes, ...sums } = simulateMany(Number(values.from), Number(values.seeds), size);
 const seconds = (performance.now() - began) / 1_000;
 for (const [what, count] of [...sometimes].toSorted(([a], [b]) => (a < b ? -1 : 1)))
   console.log(`${count}\t${what}`);
-console.log({ ...sums, seedsPerSecond: Math.round(sums.seeds / seconds) });
+console.log({ ...sums, seedsPerSecond: Number((sums.seeds / seconds).toFixed(1)) });
 for (const words of failing) console.error(words);
 process.exitCode = failing.length > 0 ? 1 : 0;

@@ -1,9 +1,11 @@
-// Many seeds, one after the other, and what they came to.
+// Many seeds, one after the other, and their sums.
 
-import { planOf } from './plan.ts';
+import { planOf, type Size } from './plan.ts';
 import { explain, simulate, type Result } from './simulate.ts';
 
-export type Sum = Pick<Result, 'lost' | 'duplicates' | 'unreported' | 'falseSuccesses'> & {
+const SUMS = ['lost', 'duplicates', 'unreported', 'falseSuccesses', 'foreign'] as const;
+
+export type Sum = Pick<Result, (typeof SUMS)[number]> & {
   seeds: number;
   rows: number;
   /** What the first few failing seeds say. */
@@ -15,32 +17,34 @@ const EXPLAINED = 3;
 
 /** What must happen somewhere among a thousand seeds, or the simulation shows less than it seems to. */
 export const SOMETIMES = [
-  ...['accepted', 'refused', 'not-sent', 'not-processed', 'pause', 'uncertain'].map(
-    (name) => `class ${name}`,
-  ),
+  ...['accepted', 'rejected', 'not-sent', 'throttled', 'blocked', 'unconfirmed'].map((name) => `class ${name}`),
   ...['succeeded', 'failed', 'timed-out', 'cancelled', 'refused', 'unknown'].map((name) => `outcome ${name}`),
+  ...['blocked', 'unreachable', 'unreadable', 'store', 'files', 'unconfirmed'].map((kind) => `paused: ${kind}`),
+  ...['missing', 'running', 'other', 'no outputs'].map((kind) => `lie: ${kind}`),
   'adopted by webhook',
   'adopted by list',
   'found in a list',
+  'a short page',
   'proved absent',
   'another attempt',
   'a webhook before its answer',
-  'an end before its answer',
   'a webhook that could not be confirmed',
+  'a run of a request that was turned away',
+  'a run that takes too long',
+  'a part that was there',
+  'files deferred',
+  'files given up',
+  'evidence kept',
   'cap reached',
   'lease closed',
   'group given up',
   'completed too late',
-  'worker lost in mid-group',
-  'paused: refused',
-  'paused: unreachable',
-  'paused: store',
-  'paused: doubt',
-  'twin reported',
-  'continueAsNew',
+  'worker lost',
+  'duplicate reported',
+  'continued as new',
 ] as const;
 
-export function simulateMany(from: number, seeds: number): Sum {
+export function simulateMany(from: number, seeds: number, size: Size = 'small'): Sum {
   const sum: Sum = {
     seeds,
     rows: 0,
@@ -48,18 +52,18 @@ export function simulateMany(from: number, seeds: number): Sum {
     duplicates: 0,
     unreported: 0,
     falseSuccesses: 0,
+    foreign: 0,
     failing: [],
     sometimes: new Map(),
   };
   for (let seed = from; seed < from + seeds; seed += 1) {
-    const plan = planOf(seed);
+    const plan = planOf(seed, size);
     const result = simulate(plan);
-    sum.rows += plan.rows;
-    for (const name of ['lost', 'duplicates', 'unreported', 'falseSuccesses'] as const)
-      sum[name] += result[name];
+    sum.rows += plan.rows * plan.batches;
+    for (const name of SUMS) sum[name] += result[name];
     for (const [what, count] of result.sometimes)
       sum.sometimes.set(what, (sum.sometimes.get(what) ?? 0) + count);
-    if (result.problems.length > 0 && sum.failing.length < EXPLAINED) sum.failing.push(explain(seed));
+    if (result.problems.length > 0 && sum.failing.length < EXPLAINED) sum.failing.push(explain(seed, size));
   }
   return sum;
 }

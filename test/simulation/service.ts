@@ -1,73 +1,91 @@
-// The run service of a simulated world: it takes orders, loses answers, tells lies about time, and knows the truth.
+// The run service of a simulated world: it takes orders, loses answers, tells lies, and knows the truth. Its runs belong to
+// one of the batches, or to strangers.
 
-import type { PostFacts } from '../../src/batch/classify.ts';
-import type { AttemptName, Seen } from '../../src/batch/messages.ts';
+import type { PostFacts } from '../../src/batch/classify-response.ts';
+import type { AttemptRef } from '../../src/batch/attempt.ts';
 import type { Outcome } from '../../src/batch/outcome.ts';
-import type { Timing } from '../../src/batch/order.ts';
-import type { World } from './world.ts';
+import type { Timing } from '../../src/batch/params.ts';
+import type { Sight } from '../../src/run-service/observation.ts';
+import { timingOf, type Fault } from './plan.ts';
+import { WrongClock, type World } from './world.ts';
 
-export type SimRun = AttemptName & {
+/** `mark`: the batch that the run's token names; undefined for a stranger's run, whose webhook means nothing. */
+export type SimRun = AttemptRef & {
   readonly id: string;
+  readonly mark: number | undefined;
+  /** By the true time. */
   readonly createdAt: number;
+  /** By the service's own clock. */
+  readonly createdAtMs: number;
+  updatedAtMs: number;
   /** When lists begin to show it. */
   readonly listedAt: number;
   endsAt: number;
   outcome: Outcome;
-  /** The second run of one order. */
-  readonly isTwin: boolean;
+  /** The service made it although its answer said otherwise, or in addition to another. */
+  readonly isExtra: boolean;
+  cancelledBy?: number;
 };
 
-export const seenOf = ({ row, attempt, id }: SimRun): Seen => ({ row, attempt, runId: id });
-
-/** A POST as the sender will learn of it: its facts, after so long; never, where `facts` is undefined. */
+/** A POST as the sender will learn of it: its facts, after so long. */
 export type Posted = { readonly facts: PostFacts; readonly afterMs: number };
 
+type Lie = { readonly kind: 'missing' | 'running' | 'other' | 'no outputs'; readonly until: number };
+
 const LATENCY_MS = 200;
-const STUCK_AFTER_MS = 70_000;
+const UPDATE_MS = 5_000;
+const LIE_MOST_MS = 30_000;
 
 export class SimService {
   readonly runs: SimRun[] = [];
-  begun = 0;
+  readonly byId = new Map<string, SimRun>();
+  readonly clock: WrongClock;
+  readonly begun: number[] = [];
+  readonly live: number[] = [];
   readonly #world: World;
   readonly #timing: Timing;
-  readonly #tell: (run: SimRun, isEnd: boolean) => void;
-  readonly #writtenOff: () => number;
+  readonly #callBack: (run: SimRun, isEnd: boolean) => void;
+  readonly #lies = new Map<string, Lie>();
 
-  /** `writtenOff` is how many attempts the batch has given up without knowing whether they are runs. */
-  constructor(
-    world: World,
-    timing: Timing,
-    hands: { readonly tell: (run: SimRun, isEnd: boolean) => void; readonly writtenOff: () => number },
-  ) {
+  constructor(world: World, callBack: (run: SimRun, isEnd: boolean) => void) {
     this.#world = world;
-    this.#timing = timing;
-    this.#tell = hands.tell;
-    this.#writtenOff = hands.writtenOff;
+    this.#timing = timingOf(world.plan);
+    this.#callBack = callBack;
+    this.clock = new WrongClock(world, 'serviceClockStep');
+    for (let batch = 0; batch < world.plan.batches; batch += 1) {
+      this.begun.push(0);
+      this.live.push(0);
+    }
+    for (let stranger = 0; stranger < world.plan.strangers; stranger += 1)
+      world.after(world.between(0, 60_000), () => this.#create({ row: stranger + 1, attempt: 1 }, undefined));
   }
 
   /** One POST whose first byte is written now. */
-  post(name: AttemptName): Posted {
+  post(mark: number, name: AttemptRef): Posted {
     const world = this.#world;
-    this.begun += 1;
+    this.begun[mark] = (this.begun[mark] ?? 0) + 1;
     const afterMs = world.between(1, LATENCY_MS);
-    const answer = (facts: Omit<PostFacts, 'begun'>): Posted => ({
-      facts: { begun: true, ...facts },
-      afterMs,
-    });
+    const answer = (facts: Omit<PostFacts, 'begun'>): Posted => ({ facts: { begun: true, ...facts }, afterMs });
     const lost = { error: 'other side closed' };
+    const refused = (facts: Omit<PostFacts, 'begun'>): Posted => {
+      if (world.strikes('refusedAlthoughMade') && this.#canBeFound()) this.#create(name, mark, true);
+      return answer(facts);
+    };
     if (world.strikes('lostRequest')) return answer(lost);
     if (world.strikes('errorBefore')) return answer({ status: 500, detail: 'Internal Server Error' });
-    if (world.strikes('busy')) return answer({ status: 429, ...this.#retryAfter() });
-    if (world.strikes('unauthorized')) return answer({ status: 401, detail: 'Revoked token' });
-    if (world.plan.rates.poison > (name.row % 97) / 97 && name.row % 7 === 0)
-      return answer({ status: 422, detail: 'no', locs: [['body', 'inputs', 'x', 'str']] });
+    if (world.strikes('busy')) return refused({ status: 429, ...this.#retryAfter() });
+    if (world.strikes('unauthorized')) return refused({ status: 401, detail: 'Revoked token' });
+    if (world.plan.rates.poison > (name.row % 97) / 97 && name.row % 7 === 0) {
+      world.saw('poison');
+      return refused({ status: 422, detail: 'no', locs: [['body', 'inputs', 'x', 'str']] });
+    }
     if (world.strikes('lateRun')) {
       // Something in between held the request back, and it arrives when its sender has given up long ago.
-      world.after(world.between(0, this.#timing.postDeadlineMs), () => void this.#create(name));
+      world.after(world.between(0, this.#timing.postDeadlineMs), () => this.#create(name, mark));
       return answer(lost);
     }
-    const run = this.#create(name);
-    if (world.strikes('twin')) this.#create(name, true);
+    const run = this.#create(name, mark);
+    if (world.strikes('twin') && this.#canBeFound()) this.#create(name, mark, true);
     if (world.strikes('lostAnswer')) return answer(lost);
     if (world.strikes('errorAfter')) return answer({ status: 502, detail: '<html>Bad Gateway</html>' });
     if (world.strikes('garbage')) return answer({ status: 200, detail: 'OK' });
@@ -75,73 +93,114 @@ export class SimService {
     return answer({ status: 200, runId: run.id });
   }
 
-  /** The run as Get Run shows it: its end, or that it has none yet. Throws where it cannot be read now. */
-  end(runId: string): (Seen & { readonly outcome: Outcome }) | undefined {
-    if (this.#world.strikes('brokenRead')) throw new Error('unreadable');
-    const run = this.runs.find(({ id }) => id === runId);
-    if (run === undefined || run.endsAt > this.#world.now) return undefined;
-    return { row: run.row, attempt: run.attempt, runId, outcome: run.outcome };
+  /** Without webhooks and without lists nothing in the world can show a run that no answer named. */
+  #canBeFound(): boolean {
+    return this.#world.plan.webhooks || this.#world.plan.lists;
   }
 
-  /** Why a run is not waited for any longer. */
-  overdue(runId: string): string | undefined {
-    const run = this.runs.find(({ id }) => id === runId);
-    const isStuck =
-      run?.endsAt === Number.POSITIVE_INFINITY && this.#world.now > run.createdAt + STUCK_AFTER_MS;
-    return isStuck ? 'it showed nothing new' : undefined;
+  /** The run as Get Run shows it. */
+  sight(runId: string): Sight {
+    const world = this.#world;
+    if (world.strikes('brokenRead')) return { kind: 'unread' };
+    const run = this.byId.get(runId);
+    if (run === undefined) return { kind: 'missing' };
+    const lie = this.#lieAbout(runId);
+    if (lie === 'missing') return { kind: 'missing' };
+    if (lie === 'other') return { kind: 'unread' };
+    const hasEnded = run.endsAt <= world.now && lie !== 'running';
+    return {
+      kind: 'run',
+      serviceNowMs: this.clock.now,
+      run: {
+        status: hasEnded ? STATUS[run.outcome] : 'running',
+        endedAtMs: hasEnded ? run.updatedAtMs : undefined,
+        liveStatus: undefined,
+        progress: 0,
+        createdAtMs: run.createdAtMs,
+        startedAtMs: run.createdAtMs,
+        updatedAtMs: run.updatedAtMs,
+      },
+    };
   }
 
-  list(): readonly SimRun[] {
-    return this.runs.filter(({ listedAt }) => listedAt <= this.#world.now);
+  /** Whether the outputs of a run that succeeded are shown and can be fetched. */
+  showsOutputs(runId: string): boolean {
+    return this.#lieAbout(runId) === undefined;
   }
 
-  cancel(runId: string): void {
-    const run = this.runs.find(({ id }) => id === runId);
+  #lieAbout(runId: string): Lie['kind'] | undefined {
+    const world = this.#world;
+    const told = this.#lies.get(runId);
+    if (told !== undefined && told.until > world.now) return told.kind;
+    if (!world.strikes('lyingRead')) return undefined;
+    const kind = world.pick(['missing', 'running', 'other', 'no outputs'] as const);
+    this.#lies.set(runId, { kind, until: world.now + world.between(100, LIE_MOST_MS) });
+    world.saw(`lie: ${kind}`);
+    return kind;
+  }
+
+  /** A page of the run list, newest first by creation; fewer runs than asked for where the service clamps. */
+  page(offset: number): readonly SimRun[] | undefined {
+    if (this.#world.strikes('brokenList')) return undefined;
+    const listed = this.runs.filter(({ listedAt }) => listedAt <= this.#world.now);
+    return listed.sort((a, b) => b.createdAtMs - a.createdAtMs).slice(offset, offset + this.#world.plan.pageRuns);
+  }
+
+  /** False where the service would not cancel it. */
+  cancel(runId: string, by: number): void {
+    const run = this.byId.get(runId);
     if (run === undefined || run.endsAt <= this.#world.now) return;
+    run.cancelledBy = by;
+    this.#end(run, 'cancelled');
+  }
+
+  #end(run: SimRun, outcome: Outcome): void {
     run.endsAt = this.#world.now;
-    run.outcome = 'cancelled';
-    this.#tell(run, true);
+    run.updatedAtMs = this.clock.now;
+    run.outcome = outcome;
+    this.#count(run, -1);
+    this.#callBack(run, true);
   }
 
-  /** How many runs use a GPU or wait for one now. */
-  live(): number {
-    return this.runs.filter(({ endsAt }) => endsAt > this.#world.now).length;
-  }
-
-  #create(name: AttemptName, isTwin = false): SimRun {
+  #create(name: AttemptRef, mark: number | undefined, isExtra = false): SimRun {
     const world = this.#world;
     const lastsMs = world.between(20, world.chance(0.1) ? 60_000 : 5_000);
-    const endsAt = world.strikes('stuckRun') ? Number.POSITIVE_INFINITY : world.now + lastsMs;
-    const listedAt = world.now + world.between(0, this.#timing.settleMs);
-    const id = `run-${this.runs.length}`;
+    const isStuck = mark !== undefined && world.strikes('stuckRun');
     const run: SimRun = {
-      ...name,
-      id,
+      row: name.row,
+      attempt: name.attempt,
+      id: `0000-${this.runs.length}`,
+      mark,
       createdAt: world.now,
-      listedAt,
-      endsAt,
-      outcome: this.#outcome(),
-      isTwin,
+      createdAtMs: this.clock.now,
+      updatedAtMs: this.clock.now,
+      listedAt: world.now + world.between(0, this.#timing.settleMs),
+      endsAt: Number.POSITIVE_INFINITY,
+      outcome: 'succeeded',
+      isExtra,
     };
     this.runs.push(run);
-    this.#tell(run, false);
-    if (Number.isFinite(endsAt))
-      world.after(lastsMs, () => {
-        if (run.endsAt === endsAt) this.#tell(run, true);
-      });
-    const { cap } = world.plan;
-    const live = this.live();
-    world.claim(
-      live <= cap + this.#siblings() + this.#writtenOff(),
-      () => `${live} runs live, the cap is ${cap}`,
-    );
-    if (live === cap) world.saw('cap reached');
+    this.byId.set(run.id, run);
+    this.#count(run, 1);
+    this.#callBack(run, false);
+    if (isStuck) return run;
+    const outcome = this.#outcome();
+    world.after(lastsMs, () => run.endsAt > world.now && this.#end(run, outcome));
+    if (lastsMs > UPDATE_MS) this.#update(run);
     return run;
   }
 
-  /** Attempts of which the service made two runs. */
-  #siblings(): number {
-    return this.runs.filter(({ isTwin }) => isTwin).length;
+  #update(run: SimRun): void {
+    this.#world.after(UPDATE_MS, () => {
+      if (run.endsAt <= this.#world.now) return;
+      run.updatedAtMs = this.clock.now;
+      this.#update(run);
+    });
+  }
+
+  /** Runs of a batch that use a GPU or wait for one, but for those that nobody could have expected. */
+  #count({ mark, isExtra }: SimRun, by: 1 | -1): void {
+    if (mark !== undefined && !isExtra) this.live[mark] = (this.live[mark] ?? 0) + by;
   }
 
   #outcome(): Outcome {
@@ -154,3 +213,14 @@ export class SimService {
     return { retryAfterMs: this.#world.chance(0.1) ? 1e10 : this.#world.between(0, 5_000) };
   }
 }
+
+const STATUS: Readonly<Record<Outcome, string>> = {
+  succeeded: 'success',
+  failed: 'failed',
+  'timed-out': 'timeout',
+  cancelled: 'cancelled',
+  refused: 'failed',
+  unknown: 'failed',
+};
+
+export const CLOCK_FAULTS: readonly Fault[] = ['workerClockStep', 'temporalClockStep', 'serviceClockStep'];

@@ -1,8 +1,11 @@
-// One seed: a world, a batch in it, and what must hold at its end.
+// One seed: a world, one or two batches in it, and what must hold at the end.
 
 import { SimBatch } from './batch.ts';
 import { judge, type Verdict } from './invariants.ts';
-import { planOf, shrink, type Plan } from './plan.ts';
+import { planOf, shrink, type Plan, type Size } from './plan.ts';
+import { SimService, type SimRun } from './service.ts';
+import { SimTemporal } from './temporal.ts';
+import { SimWorker } from './worker.ts';
 import { World } from './world.ts';
 
 export type Result = Verdict & {
@@ -12,34 +15,85 @@ export type Result = Verdict & {
   readonly tookMs: number;
 };
 
-/** Faults end after two minutes; whatever is left then needs no longer than this (I10). */
-const LIVES_MS = 6 * 3_600_000;
+/** Faults end after two minutes; whatever is left then, clocks that were set back included, needs no longer than this. */
+const LIVES_MS = 16 * 3_600_000;
 
-export function simulate(plan: Plan): Result {
+/** `story` is told what happens. */
+export function simulate(plan: Plan, story?: string[]): Result {
   const world = new World(plan);
-  const batch = new SimBatch(world);
-  let verdict: Verdict = { lost: 0, duplicates: 0, unreported: 0, falseSuccesses: 0 };
+  world.story = story;
+  const { batches } = populate(world);
+  const verdict: Verdict = { lost: 0, duplicates: 0, unreported: 0, falseSuccesses: 0, foreign: 0 };
   try {
-    const isDone = world.pass(LIVES_MS, () => batch.state.finished);
-    world.claim(
-      isDone && batch.state.finished,
-      () => `the batch never ends: ${JSON.stringify(batch.state.phases)}`,
-    );
-    if (world.problems.length === 0) verdict = judge(world, batch);
+    const isDone = world.pass(LIVES_MS, () => batches.every(({ state }) => state.finished));
+    for (const { state, mark } of batches)
+      world.claim(
+        isDone && state.finished,
+        () => `batch ${mark} never ends: ${JSON.stringify(state.phases)} ${[...state.pauses.keys()].join()}`,
+      );
+    if (world.problems.length === 0) {
+      // Webhooks on their way still come.
+      world.pass(LIVES_MS + 120_000, () => false);
+      for (const batch of batches) judge(world, batch, verdict);
+    }
   } catch (error) {
-    world.claim(false, () => String(error));
+    world.claim(false, () => (error as Error).stack ?? String(error));
   }
   return { ...verdict, problems: world.problems, sometimes: world.sometimes, tookMs: world.now };
 }
 
+function populate(world: World): { readonly batches: readonly SimBatch[] } {
+  const { plan } = world;
+  const batches: SimBatch[] = [];
+  const temporal = new SimTemporal(world);
+  const service = new SimService(world, (run, isEnd) => callBack(world, batches, run, isEnd));
+  const workers: SimWorker[] = [];
+  const employ = (at: number): void => {
+    workers[at] = new SimWorker(world, () => {
+      world.saw('worker lost');
+      employ(at);
+    });
+  };
+  for (let at = 0; at < plan.workers; at += 1) employ(at);
+  let awayUntil = 0;
+  const watchHost = (): void => {
+    if (world.isCalm) return;
+    if (world.strikes('hostAway')) awayUntil = Math.max(awayUntil, world.now + world.between(1_000, 60_000));
+    world.after(1_000, watchHost);
+  };
+  watchHost();
+  const shared = {
+    world,
+    temporal,
+    service,
+    hire: () => world.pick(workers),
+    isHostAway: () => awayUntil > world.now,
+  };
+  for (let mark = 0; mark < plan.batches; mark += 1) batches.push(new SimBatch(shared, mark));
+  return { batches };
+}
+
+/** A webhook of the service: perhaps lost, late, twice. */
+function callBack(world: World, batches: readonly SimBatch[], run: SimRun, isEnd: boolean): void {
+  const batch = run.mark === undefined ? undefined : batches[run.mark];
+  if (batch === undefined || !world.plan.webhooks || world.strikes('lostWebhook')) return;
+  const times = world.strikes('repeatedWebhook') ? 2 : 1;
+  for (let time = 0; time < times; time += 1) {
+    const lateMs = world.strikes('lateWebhook') ? world.between(1_000, 30_000) : 0;
+    // Most runs end before anybody needs to know that they began.
+    const hintMs = isEnd ? 0 : world.between(0, 5_000);
+    world.after(lateMs + hintMs + world.between(1, 30), () => batch.receive(run));
+  }
+}
+
 /** What a failing seed says: its problems, and the smallest plan found that still fails. */
-export function explain(seed: number): string {
-  const plan = planOf(seed);
+export function explain(seed: number, size: Size): string {
+  const plan = planOf(seed, size);
   const { problems } = simulate(plan);
-  const least = shrink(plan, (one) => simulate(one).problems.length > 0);
+  const least = size === 'small' ? shrink(plan, (one) => simulate(one).problems.length > 0) : plan;
   const rates = Object.fromEntries(Object.entries(least.rates).filter(([, rate]) => rate > 0));
   return [
-    `seed ${seed}: ${problems.join('; ')}`,
+    `${size} seed ${seed}: ${problems.join('; ')}`,
     `smallest plan: ${JSON.stringify({ ...least, rates })}`,
     `which says: ${simulate(least).problems.join('; ')}`,
   ].join('\n');

@@ -1,44 +1,47 @@
-// The worker of a simulated world. It sends groups as `activities/queue-runs.ts` does: on a lease, with pulses that carry
-// the answers so far. It dies, freezes, or is cut off from Temporal, at any moment.
+// A worker of a simulated world. It sends groups as `activities/queue-runs.ts` does: on a lease, with heartbeats that carry
+// the results so far. It dies, freezes, is cut off from Temporal, or has its clock set, at any moment.
 
-import { classify, type PostFacts } from '../../src/batch/classify.ts';
-import { LEASE_MS } from '../../src/batch/limits.ts';
-import type { Answer, AttemptName, Seen } from '../../src/batch/messages.ts';
-import type { Timing } from '../../src/batch/order.ts';
+import { classifyResponse, type PostFacts } from '../../src/batch/classify-response.ts';
+import { LEASE_MS } from '../../src/batch/bounds.ts';
+import type { GroupResult, PostResult } from '../../src/batch/events.ts';
+import type { AttemptRef, AttemptRun } from '../../src/batch/attempt.ts';
+import { timingOf } from './plan.ts';
 import type { SimService } from './service.ts';
-import type { World } from './world.ts';
+import { WrongClock, type World } from './world.ts';
 
 /** What Temporal says to a worker: taken, the group was given up, or nothing at all. */
-type Word = 'taken' | 'given up' | 'nothing';
+type Answer = 'taken' | 'given up' | 'nothing';
 
 /** A group as Temporal keeps it. */
-export type Task = {
-  pulse(answers: readonly Answer[]): Word;
-  complete(answers: readonly Answer[]): Word;
+export type GroupTask = {
+  heartbeat(result: GroupResult): Answer;
+  complete(result: GroupResult): Answer;
 };
 
-const PULSE_MS = 1_000;
-const LIFE_LOOK_MS = 1_000;
+const HEARTBEAT_MS = 1_000;
+const LIFE_MS = 1_000;
 
 export class SimWorker {
   isDead = false;
+  readonly clock: WrongClock;
   #frozenUntil = 0;
   #cutUntil = 0;
   readonly #world: World;
 
   constructor(world: World, onDeath: () => void) {
     this.#world = world;
+    this.clock = new WrongClock(world, 'workerClockStep');
     const live = (): void => {
+      if (world.isCalm) return;
       if (world.strikes('vanishedWorker')) {
         this.isDead = true;
-        onDeath();
-        return;
+        return onDeath();
       }
       if (world.strikes('frozenWorker')) this.#frozenUntil = world.now + world.between(100, 20_000);
       if (world.strikes('cutWorker')) this.#cutUntil = world.now + world.between(100, 20_000);
-      world.after(LIFE_LOOK_MS, live);
+      world.after(LIFE_MS, live);
     };
-    world.after(world.between(0, LIFE_LOOK_MS), live);
+    world.after(world.between(0, LIFE_MS), live);
   }
 
   /** Work of this process: later where it is frozen, never where it is dead. */
@@ -55,72 +58,88 @@ export class SimWorker {
     return this.#cutUntil > this.#world.now;
   }
 
-  /** Sends a group; what became of accepted attempts of a group that was given up is told by `tellSeen`. */
+  /** Whether its heartbeats reach Temporal. */
+  get isHealthy(): boolean {
+    return !this.isDead && !this.isCut && this.#frozenUntil <= this.#world.now;
+  }
+
+  /** Sends a group of batch `mark`; accepted runs of a group that was given up are told by `tellSeen`. */
   send(
-    hands: {
+    deps: {
       readonly service: SimService;
-      readonly timing: Timing;
-      readonly tellSeen: (seen: readonly Seen[]) => void;
+      readonly mark: number;
+      readonly tellSeen: (runs: readonly AttemptRun[]) => void;
     },
-    attempts: readonly AttemptName[],
-    task: Task,
+    attempts: readonly AttemptRef[],
+    task: GroupTask,
   ): void {
     const world = this.#world;
-    const answers: Answer[] = [];
-    let confirmedAt = Number.NEGATIVE_INFINITY;
+    const deadlineMs = timingOf(world.plan).postDeadlineMs;
+    const results: PostResult[] = [];
+    let confirmed: { readonly at: number; readonly wallAt: number } | undefined;
     let isLost = false;
+    let serviceNow: { readonly serviceNowMs?: number } = {};
 
-    const pulse = (): void => {
+    const heartbeat = (): void => {
       if (this.isCut) return;
-      const word = task.pulse([...answers]);
-      isLost ||= word === 'given up';
-      if (word === 'taken') confirmedAt = world.now;
+      const answer = task.heartbeat({ results: [...results], ...serviceNow });
+      isLost ||= answer === 'given up';
+      if (answer === 'taken') confirmed = { at: world.now, wallAt: this.clock.now };
     };
-    const pulseOn = (): void => {
-      if (answers.length === attempts.length || isLost) return;
-      pulse();
-      this.after(PULSE_MS, pulseOn);
+    const heartbeatOn = (): void => {
+      if (results.length === attempts.length || isLost) return;
+      heartbeat();
+      this.after(HEARTBEAT_MS, heartbeatOn);
     };
     const finish = (): void => {
-      const word = this.isCut ? 'nothing' : task.complete(answers);
-      if (word === 'nothing') return this.after(500, finish);
-      if (word === 'taken') return;
+      const answer = this.isCut ? 'nothing' : task.complete({ results, ...serviceNow });
+      if (answer === 'nothing') return this.after(500, finish);
+      if (answer === 'taken') return;
       world.saw('completed too late');
-      const seen = answers.flatMap((one) =>
-        one.became === 'accepted' ? [{ row: one.row, attempt: one.attempt, runId: one.runId }] : [],
+      const runs = results.flatMap((one) =>
+        one.result === 'accepted' ? [{ row: one.row, attempt: one.attempt, runId: one.runId }] : [],
       );
-      if (seen.length > 0) hands.tellSeen(seen);
+      if (runs.length > 0) deps.tellSeen(runs);
     };
-    const answered = (answer: Answer): void => {
-      answers.push(answer);
-      world.saw(`class ${answer.became}`);
-      if (answers.length === attempts.length) finish();
+    const resolve = (result: PostResult): void => {
+      results.push(result);
+      world.saw(`class ${result.result}`);
+      if (results.length === attempts.length) finish();
     };
-    const post = (name: AttemptName): void => {
-      if (isLost || world.now - confirmedAt >= LEASE_MS) {
+    const isLeased = (): boolean =>
+      !isLost &&
+      confirmed !== undefined &&
+      world.now - confirmed.at < LEASE_MS &&
+      this.clock.now - confirmed.wallAt < LEASE_MS;
+    const post = (name: AttemptRef): void => {
+      if (!isLeased()) {
         world.saw('lease closed');
-        return answered({ ...name, became: 'not-sent', retryAfterMs: 0, reason: 'the lease is closed' });
+        return resolve({ ...name, result: 'not-sent', retryAfterMs: 0, reason: 'the lease is closed' });
       }
-      if (world.strikes('unreachable')) return answered(answerOf(name, { begun: false, error: 'refused' }));
-      const { facts, afterMs } = hands.service.post(name);
-      this.after(Math.min(afterMs, hands.timing.postDeadlineMs), () => answered(answerOf(name, facts)));
+      if (world.strikes('unreachable')) return resolve(resultOf(name, { begun: false, error: 'refused' }));
+      const { facts, afterMs } = deps.service.post(deps.mark, name);
+      const serviceNowMs = deps.service.clock.now;
+      this.after(Math.min(afterMs, deadlineMs), () => {
+        if (facts.status !== undefined) serviceNow = { serviceNowMs };
+        resolve(resultOf(name, facts));
+      });
     };
 
-    // The first pulse is waited for: no POST begins before the server knows of the group.
-    pulse();
-    if (confirmedAt < 0 && !isLost) return this.after(500, () => this.send(hands, attempts, task));
+    // The first heartbeat is awaited: no POST begins before the server knows of the group.
+    heartbeat();
+    if (confirmed === undefined && !isLost) return this.after(500, () => this.send(deps, attempts, task));
     for (const name of attempts)
       this.after(world.between(0, world.chance(0.05) ? 6_000 : 50), () => post(name));
-    this.after(PULSE_MS, pulseOn);
+    this.after(HEARTBEAT_MS, heartbeatOn);
   }
 }
 
-function answerOf(name: AttemptName, facts: PostFacts): Answer {
-  const became = classify(facts);
-  if (became === 'accepted' && facts.runId !== undefined) return { ...name, became, runId: facts.runId };
+function resultOf(name: AttemptRef, facts: PostFacts): PostResult {
+  const result = classifyResponse(facts);
+  if (result === 'accepted' && facts.runId !== undefined) return { ...name, result, runId: facts.runId };
   return {
     ...name,
-    became: became === 'accepted' ? 'uncertain' : became,
+    result: result === 'accepted' ? 'unconfirmed' : result,
     reason: facts.error ?? `answered ${facts.status}`,
     ...(facts.retryAfterMs === undefined ? {} : { retryAfterMs: facts.retryAfterMs }),
   };

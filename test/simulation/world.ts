@@ -11,6 +11,8 @@ export class World {
   /** How often each interesting thing happened. */
   readonly sometimes = new Map<string, number>();
   readonly problems: string[] = [];
+  /** What happened, for whoever looks for the reason of a problem. */
+  story: string[] | undefined;
   readonly #agenda = new Agenda();
   readonly #draw: () => number;
   #nowMs = START_MS;
@@ -20,8 +22,17 @@ export class World {
     this.#draw = numbersFrom(plan.seed ^ 0x5bd1e995);
   }
 
+  /** The true time, which nobody in the world can read. */
   get now(): number {
     return this.#nowMs;
+  }
+
+  get sinceStart(): number {
+    return this.#nowMs - START_MS;
+  }
+
+  get isCalm(): boolean {
+    return this.sinceStart > CALM_AFTER_MS;
   }
 
   after(ms: number, work: () => void): void {
@@ -37,10 +48,14 @@ export class World {
     return this.#draw() < rate;
   }
 
+  pick<T>(items: readonly T[]): T {
+    return items[Math.min(items.length - 1, Math.floor(this.#draw() * items.length))] as T;
+  }
+
   /** Whether a fault of the plan strikes now. After a while all is calm. */
   strikes(fault: Fault): boolean {
     const drawn = this.#draw();
-    if (this.#nowMs > START_MS + CALM_AFTER_MS || drawn >= this.plan.rates[fault]) return false;
+    if (this.isCalm || drawn >= this.plan.rates[fault]) return false;
     this.saw(fault);
     return true;
   }
@@ -49,8 +64,12 @@ export class World {
     this.sometimes.set(what, (this.sometimes.get(what) ?? 0) + 1);
   }
 
+  note(what: () => string): void {
+    this.story?.push(`${this.sinceStart} ${what()}`);
+  }
+
   claim(holds: boolean, problem: () => string): void {
-    if (!holds) this.problems.push(`${this.#nowMs - START_MS} ms: ${problem()}`);
+    if (!holds && this.problems.length < 20) this.problems.push(`${this.sinceStart} ms: ${problem()}`);
   }
 
   /** Lets time pass until nothing is due, a problem is found, `isOver`, or `mostMs` are over; false for the last. */
@@ -62,5 +81,34 @@ export class World {
       this.#agenda.takeDue(this.#nowMs)?.();
     }
     return isOver();
+  }
+}
+
+const HOUR_MS = 3_600_000;
+
+/** A clock that is wrong, and that somebody sets now and then. */
+export class WrongClock {
+  readonly #world: World;
+  readonly #onStep: () => void;
+  #offsetMs: number;
+
+  constructor(world: World, fault: Fault, onStep: () => void = () => undefined) {
+    this.#world = world;
+    this.#onStep = onStep;
+    this.#offsetMs = world.chance(0.5) ? 0 : world.between(-24 * HOUR_MS, 24 * HOUR_MS);
+    this.#live(fault);
+  }
+
+  get now(): number {
+    return this.#world.now + this.#offsetMs;
+  }
+
+  #live(fault: Fault): void {
+    if (this.#world.isCalm) return;
+    if (this.#world.strikes(fault)) {
+      this.#offsetMs += this.#world.between(-2 * HOUR_MS, 2 * HOUR_MS);
+      this.#onStep();
+    }
+    this.#world.after(1_000, () => this.#live(fault));
   }
 }

@@ -1,0 +1,47 @@
+// How a run list is read back to a moment: newest first, page by page, by what comes and not by what was asked for. A service
+// may give fewer runs a page than asked, so only an empty page, or one whose runs are all old enough, ends the list. It moves while it is
+// read, so a run may come twice.
+
+import type { ReadBack } from '../batch/commands.ts';
+
+/** A list that gives nothing but what it gave before has no end. */
+const PAGES_WITHOUT_NEWS = 50;
+
+export class ListWalk {
+  /** What to ask for next. */
+  offset = 0;
+  readonly #oldestMs: number;
+  #seen = new Set<string>();
+  #withoutNews = 0;
+
+  /** Runs created before `oldestMs`, by the service's clock, are not wanted. */
+  constructor(oldestMs: number) {
+    this.#oldestMs = oldestMs;
+  }
+
+  /** Whether this page was the last one that matters. Throws where the list has no end. */
+  take(page: readonly { readonly id: string; readonly createdAtMs?: number | undefined }[]): 'more' | 'done' {
+    if (page.length === 0) return 'done';
+    this.offset += page.length;
+    // A page shares runs with the one before it only where the list moved.
+    const isNews = page.some(({ id }) => !this.#seen.has(id));
+    this.#seen = new Set(page.map(({ id }) => id));
+    this.#withoutNews = isNews ? 0 : this.#withoutNews + 1;
+    if (this.#withoutNews >= PAGES_WITHOUT_NEWS) throw new Error('the run list repeats itself without an end');
+    const isOldEnough = page.every(({ createdAtMs }) => (createdAtMs ?? this.#oldestMs) < this.#oldestMs);
+    return isOldEnough ? 'done' : 'more';
+  }
+}
+
+/** What clocks may be set by while a batch runs without anybody noticing it. */
+const MARGIN_MS = 3_600_000;
+
+/**
+ * The oldest creation that matters, by the service's clock: that of what was sent `agoMs` ago, with a margin, and with the
+ * largest step that the service's clock was seen to make beside Temporal's.
+ */
+export function readBackTo(serviceNowMs: number, { agoMs, wallAt, offset }: ReadBack): number {
+  const now = serviceNowMs - wallAt;
+  const { min, max } = offset ?? { min: now, max: now };
+  return serviceNowMs - agoMs - MARGIN_MS - (Math.max(max, now) - Math.min(min, now));
+}

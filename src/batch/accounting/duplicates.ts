@@ -1,0 +1,86 @@
+// R13, R26: which run belongs to a row. A run that carries the token of an attempt is the row's own, a duplicate (a second
+// run of the attempt, or one of an attempt that was written off), or one of a row that the state has forgotten; the last
+// kind is kept in the store and judged at the close, where all rows are known. Duplicates are reported and cancelled.
+
+import { attemptKey, type AttemptRef, type AttemptRun } from '../attempt.ts';
+import { ABANDONED_MAX, CANCELS_MAX, EVIDENCE_MAX, REPORTED_MAX } from '../bounds.ts';
+import type { PastAttempt } from '../outcome.ts';
+import type { State } from '../state.ts';
+import { enterDuplicate } from './request-ledger.ts';
+
+/** `open`: the attempt has no run yet, and takes this one · `own`: it is the attempt's run · `later`: nothing is known. */
+export type Belonging = 'open' | 'own' | 'duplicate' | 'later';
+
+export function belongingOf(state: State, run: AttemptRun): Belonging {
+  if (state.abandoned.has(attemptKey(run))) return 'duplicate';
+  const row = state.rows.get(run.row);
+  if (row === undefined) return amongPast(collecting(state, run.row), run);
+  if (row.attempt !== run.attempt) return amongPast(row.past, run);
+  switch (row.phase) {
+    case 'waiting':
+    case 'sending':
+    case 'unconfirmed':
+      return 'open';
+    case 'running':
+    case 'ended':
+      return row.runId === run.runId ? 'own' : 'duplicate';
+  }
+}
+
+/** An attempt that is over without a run of its own has no use for one any more. */
+function amongPast(past: readonly PastAttempt[] | undefined, run: AttemptRun): Belonging {
+  const known = past?.find(({ attempt }) => attempt === run.attempt);
+  if (known === undefined) return 'later';
+  return known.runId === run.runId ? 'own' : 'duplicate';
+}
+
+/** The attempts of a row whose part is being written. */
+function collecting({ parts }: State, row: number): readonly PastAttempt[] | undefined {
+  for (const rows of parts.values()) {
+    const found = rows.find((one) => one.row === row);
+    if (found) return found.attempts;
+  }
+  return undefined;
+}
+
+/** The attempt was written off without knowing whether it started a run. */
+export function abandon(state: State, attempt: AttemptRef): void {
+  remember(state.abandoned, attemptKey(attempt), ABANDONED_MAX);
+}
+
+/** Reports a duplicate run, once; it is cancelled unless it has ended. */
+export function reportDuplicate(state: State, { row, attempt, runId }: AttemptRun, hasEnded: boolean): void {
+  if (!state.reported.has(runId)) {
+    remember(state.reported, runId, REPORTED_MAX);
+    state.ledger = enterDuplicate(state.ledger);
+    keepEvidence(state, { row, attempt, runId });
+  }
+  const hasRoom = state.cancels.size < CANCELS_MAX;
+  if (!hasEnded && hasRoom) cancelRun(state, { row, attempt, runId });
+}
+
+/** Of the runs that were seen for an attempt, all but its own are duplicates. */
+export function reportOthers(
+  state: State,
+  { row, attempt, seen = [] }: AttemptRef & { readonly seen?: readonly string[] },
+  own: string,
+): void {
+  for (const runId of seen) if (runId !== own) reportDuplicate(state, { row, attempt, runId }, false);
+}
+
+/** The close compares these with the runs that rows name. */
+export function keepEvidence(state: State, { row, attempt, runId }: AttemptRun): void {
+  if (state.evidence.size < EVIDENCE_MAX) state.evidence.set(runId, { row, attempt, runId });
+  else state.isEvidenceLost ||= !state.evidence.has(runId);
+}
+
+/** Cancels a run at the service, once at a time. */
+export function cancelRun(state: State, { row, attempt, runId }: AttemptRun): void {
+  if (!state.cancels.has(runId)) state.cancels.set(runId, { row, attempt, runId });
+}
+
+function remember(known: Set<string>, name: string, most: number): void {
+  known.add(name);
+  const [oldest] = known.size > most ? known : [];
+  if (oldest !== undefined) known.delete(oldest);
+}

@@ -1,0 +1,90 @@
+// How many POSTs were begun and how each ended. It always adds up:
+//
+//   sent = accepted + rejected + throttled + blocked + unconfirmed
+//   unconfirmed = adopted (by webhook or list) + absent + unknown + resubmitted + failed + still open
+//
+// Unknown, resubmitted and failed ones may have started runs that were never seen: that is the money at risk.
+
+import type { PostClass } from '../classify-response.ts';
+import type { TurnedAway } from '../row-state.ts';
+
+export type AdoptedBy = 'webhook' | 'list';
+
+export type RequestLedger = {
+  /** POSTs whose first byte was written. */
+  readonly sent: number;
+  /** Started runs, as their answers said, or as a run showed that turned up for them. */
+  readonly accepted: number;
+  /** Refused because of the row. */
+  readonly rejected: number;
+  /** Turned away with 429 and the like. */
+  readonly throttled: number;
+  /** Turned away for a reason that concerns the whole batch. */
+  readonly blocked: number;
+  /** May have started a run. */
+  readonly unconfirmed: number;
+  readonly adopted: Readonly<Record<AdoptedBy, number>>;
+  /** Unconfirmed ones that were proved never to have started a run. */
+  readonly absent: number;
+  /** Unconfirmed ones that could not be proved either way: possible spend. */
+  readonly unknown: number;
+  /** Unconfirmed ones whose row was sent again, or failed, as the user had asked for. */
+  readonly resubmitted: number;
+  readonly failed: number;
+  /** Duplicate runs: a second one of an attempt, or one of an attempt that was written off. */
+  readonly duplicates: number;
+};
+
+export const NO_LEDGER: RequestLedger = {
+  sent: 0,
+  accepted: 0,
+  rejected: 0,
+  throttled: 0,
+  blocked: 0,
+  unconfirmed: 0,
+  adopted: { webhook: 0, list: 0 },
+  absent: 0,
+  unknown: 0,
+  resubmitted: 0,
+  failed: 0,
+  duplicates: 0,
+};
+
+export function enterPost(ledger: RequestLedger, result: PostClass): RequestLedger {
+  if (result === 'not-sent') return ledger;
+  return { ...ledger, sent: ledger.sent + 1, [result]: ledger[result] + 1 };
+}
+
+/** A POST that seemed to be turned away has started a run after all. */
+export const enterAccepted = (ledger: RequestLedger, was: TurnedAway | undefined): RequestLedger =>
+  was === undefined
+    ? enterPost(ledger, 'accepted')
+    : { ...ledger, [was]: ledger[was] - 1, accepted: ledger.accepted + 1 };
+
+export const enterAdopted = (ledger: RequestLedger, by: AdoptedBy): RequestLedger => ({
+  ...ledger,
+  adopted: { ...ledger.adopted, [by]: ledger.adopted[by] + 1 },
+});
+
+export const enterResolved = (
+  ledger: RequestLedger,
+  as: 'absent' | 'unknown' | 'resubmitted' | 'failed',
+): RequestLedger => ({ ...ledger, [as]: ledger[as] + 1 });
+
+export const enterDuplicate = (ledger: RequestLedger): RequestLedger => ({
+  ...ledger,
+  duplicates: ledger.duplicates + 1,
+});
+
+/** Runs that rows name as theirs. */
+export const knownRuns = ({ accepted, adopted }: RequestLedger): number =>
+  accepted + adopted.webhook + adopted.list;
+
+/** Unconfirmed attempts that are neither adopted nor written off. */
+export function stillUnconfirmed(ledger: RequestLedger): number {
+  const { unconfirmed, adopted, absent } = ledger;
+  return unconfirmed - adopted.webhook - adopted.list - absent - atRisk(ledger);
+}
+
+/** Attempts that may be runs which were never seen. */
+export const atRisk = ({ unknown, resubmitted, failed }: RequestLedger): number => unknown + resubmitted + failed;

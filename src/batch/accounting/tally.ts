@@ -1,0 +1,52 @@
+// Counters over the outcomes of collected rows. Parts are disjoint, so tallies add up in any order.
+
+import { GPU_NAME_CHARS, GPU_NAMES_MAX } from '../bounds.ts';
+import { OUTCOMES, type Outcome } from '../outcome.ts';
+
+/** What the runs on one GPU took. `seconds` counts cold start and run; the cost is an estimate in US dollars. */
+export type GpuUse = { readonly runs: number; readonly seconds: number; readonly costUsd: number };
+
+export type Tally = {
+  readonly outcomes: Readonly<Record<Outcome, number>>;
+  readonly gpus: Readonly<Record<string, GpuUse>>;
+};
+
+export const NO_TALLY: Tally = {
+  outcomes: { succeeded: 0, failed: 0, 'timed-out': 0, cancelled: 0, refused: 0, unknown: 0 },
+  gpus: {},
+};
+
+export function addTallies(a: Tally, b: Tally): Tally {
+  const outcomes = { ...a.outcomes };
+  for (const outcome of OUTCOMES) outcomes[outcome] += b.outcomes[outcome];
+  const gpus = { ...a.gpus };
+  for (const [gpu, use] of Object.entries(b.gpus)) addTo(gpus, gpu, use);
+  return { outcomes, gpus };
+}
+
+export function tallyOutcome(tally: Tally, outcome: Outcome, count = 1): Tally {
+  return { ...tally, outcomes: { ...tally.outcomes, [outcome]: tally.outcomes[outcome] + count } };
+}
+
+export function tallyUse(tally: Tally, gpu: string, use: GpuUse): Tally {
+  const gpus = { ...tally.gpus };
+  addTo(gpus, gpu, use);
+  return { ...tally, gpus };
+}
+
+/** Rows that have an outcome. */
+export const rowsDone = ({ outcomes }: Pick<Tally, 'outcomes'>): number =>
+  OUTCOMES.reduce((sum, outcome) => sum + outcomes[outcome], 0);
+
+export const costSoFar = ({ gpus }: Pick<Tally, 'gpus'>): number =>
+  Object.values(gpus).reduce((sum, use) => sum + use.costUsd, 0);
+
+/** More names than there are GPUs are counted as one. */
+function addTo(gpus: Record<string, GpuUse>, name: string, use: GpuUse): void {
+  const short = name === '__proto__' ? 'other' : name.slice(0, GPU_NAME_CHARS);
+  const gpu = Object.hasOwn(gpus, short) || Object.keys(gpus).length < GPU_NAMES_MAX ? short : 'other';
+  const { runs, seconds, costUsd } = Object.hasOwn(gpus, gpu) ? (gpus[gpu] as GpuUse) : NO_USE;
+  gpus[gpu] = { runs: runs + use.runs, seconds: seconds + use.seconds, costUsd: costUsd + use.costUsd };
+}
+
+const NO_USE: GpuUse = { runs: 0, seconds: 0, costUsd: 0 };

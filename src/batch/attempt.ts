@@ -1,0 +1,9 @@
+// How an attempt and its run are named, in the state and in everything that travels through Temporal.
+
+/** One attempt: one POST for a row, counted from 1. */
+export type AttemptRef = { readonly row: number; readonly attempt: number };
+
+/** A run that carries the token of an attempt. */
+export type AttemptRun = AttemptRef & { readonly runId: string };
+
+export const attemptKey = ({ row, attempt }: AttemptRef): string => `${row}/${attempt}`;

@@ -1,0 +1,28 @@
+// Text from outside as it is kept in the state: bounded in bytes of JSON, whatever its characters.
+
+/** The bytes that a text takes inside a JSON string. */
+export function jsonBytes(text: string): number {
+  let bytes = 0;
+  for (const character of text) bytes += bytesOf(character);
+  return bytes;
+}
+
+/** The beginning of a text that fits into so many bytes of JSON. */
+export function clipped(text: string, most: number): string {
+  let bytes = 0;
+  let length = 0;
+  for (const character of text) {
+    bytes += bytesOf(character);
+    if (bytes > most) return text.slice(0, length);
+    length += character.length;
+  }
+  return text;
+}
+
+function bytesOf(character: string): number {
+  const code = character.codePointAt(0) ?? 0;
+  if (code < 0x20 || (code >= 0xd800 && code <= 0xdfff)) return 6;
+  if (code < 0x80) return code === 0x22 || code === 0x5c ? 2 : 1;
+  if (code < 0x800) return 2;
+  return code < 0x10000 ? 3 : 4;
+}

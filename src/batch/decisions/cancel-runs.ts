@@ -1,0 +1,28 @@
+// Asks the service to cancel runs: duplicates, runs that take too long, and all of them when the user wants that. Merged
+// into few activities, because thousands of pending ones would stop the workflow for good.
+
+import { CANCEL_RUNS, CANCELS_IN_FLIGHT } from '../bounds.ts';
+import type { State } from '../state.ts';
+import { dueIf, type Decision } from './decision.ts';
+
+export const cancelRuns: Decision = {
+  name: 'cancel-runs',
+  dueAt: (state) => dueIf(state.cancelsInFlight.size < CANCELS_IN_FLIGHT && waiting(state) > 0),
+  act: (state) => {
+    const inFlight = new Set([...state.cancelsInFlight.values()].flat());
+    const runs = [...state.cancels.values()].filter(({ runId }) => !inFlight.has(runId)).slice(0, CANCEL_RUNS);
+    const id = state.nextCancel;
+    state.nextCancel += 1;
+    state.cancelsInFlight.set(
+      id,
+      runs.map(({ runId }) => runId),
+    );
+    return [{ type: 'cancelRuns', id, runs }];
+  },
+};
+
+function waiting({ cancels, cancelsInFlight }: State): number {
+  let count = cancels.size;
+  for (const runIds of cancelsInFlight.values()) count -= runIds.length;
+  return count;
+}

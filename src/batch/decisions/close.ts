@@ -1,0 +1,20 @@
+// The end: all rows are collected, and what was asked of the service is answered.
+
+import { tallyOutcome } from '../accounting/tally.ts';
+import { isIdle, type State } from '../state.ts';
+import { dueIf, type Decision } from './decision.ts';
+import { closeCommand } from './store-again.ts';
+
+export const close: Decision = {
+  name: 'close',
+  dueAt: (state) => dueIf(!state.closing && isIdle(state) && !hasWork(state)),
+  act: (state) => {
+    state.closing = true;
+    const neverSent = state.params.rows - state.nextRow + 1;
+    if (neverSent > 0) state.tally = tallyOutcome(state.tally, 'cancelled', neverSent);
+    return [closeCommand(state)];
+  },
+};
+
+const hasWork = ({ rows, parts, groups, cancels, keeping }: State): boolean =>
+  rows.size + parts.size + groups.size + cancels.size + keeping > 0;

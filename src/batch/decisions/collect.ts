@@ -1,0 +1,59 @@
+// When ended rows are written: a hundred at a time, or whatever has waited a second, or all that is left.
+
+import { COLLECT_AFTER_MS, COLLECT_ROWS, COLLECTS_IN_FLIGHT, DEFERS_MOST, FILES_PROBE_ROWS } from '../bounds.ts';
+import { probeAt, probed } from '../pauses.ts';
+import { endedRowBytes, pastWith, type Ended, type EndedRow } from '../row-state.ts';
+import { forget, isIdle, type State } from '../state.ts';
+import { NEVER, type Decision } from './decision.ts';
+
+export const collect: Decision = {
+  name: 'collect',
+  dueAt: (state) => {
+    if (state.parts.size >= COLLECTS_IN_FLIGHT || state.pauses.has('store')) return NEVER;
+    // While no file can be fetched, one part at a time probes.
+    if (state.pauses.has('files'))
+      return state.parts.size === 0 && state.ended.length + state.deferred.length > 0
+        ? probeAt(state, 'files')
+        : NEVER;
+    return Math.min(endedDueAt(state), state.deferred[0]?.deferral?.notBefore ?? NEVER);
+  },
+  act: (state) => {
+    const isProbe = state.pauses.has('files');
+    if (isProbe) probed(state, 'files');
+    const rows = isProbe ? takeProbe(state) : takeDue(state);
+    const part = state.nextPart;
+    state.nextPart += 1;
+    for (const { row } of rows) forget(state, row);
+    const written = rows.map((row) => toEndedRow(state, row));
+    state.parts.set(part, written);
+    state.bytes += written.reduce((sum, row) => sum + endedRowBytes(row), 0);
+    return [{ type: 'collect', part, rows: written }];
+  },
+};
+
+function endedDueAt(state: State): number {
+  const [oldest] = state.ended;
+  if (oldest === undefined) return NEVER;
+  return state.ended.length >= COLLECT_ROWS || isIdle(state) ? 0 : oldest.at + COLLECT_AFTER_MS;
+}
+
+const takeProbe = ({ deferred, ended }: State): readonly Ended[] =>
+  [...deferred, ...ended].slice(0, FILES_PROBE_ROWS);
+
+function takeDue(state: State): readonly Ended[] {
+  const due = state.deferred.filter(({ deferral }) => (deferral?.notBefore ?? 0) <= state.now);
+  return [...due, ...state.ended].slice(0, COLLECT_ROWS);
+}
+
+/** A batch that is being cancelled gives files up that do not come now. */
+function toEndedRow({ cancelling }: State, row: Ended): EndedRow {
+  const attempts = pastWith(row, row.outcome, row);
+  const { deferral } = row;
+  const isLast = (deferral?.tries ?? 0) >= DEFERS_MOST - 1 || (deferral && cancelling !== undefined);
+  return {
+    row: row.row,
+    attempts,
+    ...(isLast ? { isLastTry: true as const } : {}),
+    ...(deferral === undefined ? {} : { deferral }),
+  };
+}

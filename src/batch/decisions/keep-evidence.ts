@@ -1,0 +1,21 @@
+// Runs that no row in the state explains go to the store, where the close judges them; a few go with the close itself.
+
+import type { Command } from '../commands.ts';
+import { EVIDENCE_RUNS } from '../bounds.ts';
+import { EVIDENCE } from '../events.ts';
+import type { State } from '../state.ts';
+import { dueIf, type Decision } from './decision.ts';
+
+export const keepEvidenceWhenMuch: Decision = {
+  name: 'keep-evidence',
+  dueAt: ({ evidence, keeping, unstored }) =>
+    dueIf(evidence.size >= EVIDENCE_RUNS && keeping === 0 && !unstored.has(EVIDENCE)),
+  act: (state) => [keepEvidence(state)],
+};
+
+export function keepEvidence(state: State): Command {
+  const runs = [...state.evidence.values()].slice(0, EVIDENCE_RUNS);
+  state.keeping = runs.length;
+  if (state.keeping > 0) state.evidenceFiles += 1;
+  return { type: 'keepEvidence', number: state.evidenceFiles, runs };
+}

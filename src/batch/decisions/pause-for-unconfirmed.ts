@@ -1,0 +1,42 @@
+// R12: unconfirmed attempts that no run list resolves must not use up all slots unnoticed.
+
+import { pause, unpause } from '../pauses.ts';
+import { unconfirmedRows, type State } from '../state.ts';
+import { isStuck, stuckFrom } from '../unconfirmed.ts';
+import { dueIf, NEVER, type Decision } from './decision.ts';
+
+export const pauseForUnconfirmed: Decision = {
+  name: 'pause-for-unconfirmed',
+  dueAt: (state) => (state.pauses.has('unconfirmed') ? NEVER : tooManyAt(state)),
+  act: (state) => {
+    pause(state, 'unconfirmed', reasonOf(state));
+    return [];
+  },
+};
+
+export const resumeFromUnconfirmed: Decision = {
+  name: 'resume-from-unconfirmed',
+  dueAt: (state) => dueIf(state.pauses.has('unconfirmed') && tooManyAt(state) > state.now),
+  act: (state) => {
+    unpause(state, 'unconfirmed');
+    return [];
+  },
+};
+
+/** When so many attempts are stuck that the batch pauses: half of the slots, or one where the user wants to be asked. */
+function tooManyAt(state: State): number {
+  if (state.cancelling !== undefined) return NEVER;
+  const { concurrency, unconfirmed } = state.params;
+  const most = unconfirmed.rule === 'ask' ? 1 : Math.max(1, Math.ceil(concurrency / 2));
+  const row = state.rows.get(state.unconfirmed[most - 1] ?? 0);
+  return row?.phase === 'unconfirmed' ? stuckFrom(state, row) : NEVER;
+}
+
+const ROWS_NAMED = 10;
+
+function reasonOf(state: State): string {
+  const stuck = unconfirmedRows(state).filter((row) => isStuck(state, row));
+  const rows = stuck.slice(0, ROWS_NAMED).map(({ row }) => row);
+  const more = stuck.length > ROWS_NAMED ? ` and ${stuck.length - ROWS_NAMED} more` : '';
+  return `${stuck.length} of ${state.params.concurrency} slots are held by attempts that may have started runs, and no run list resolves them: rows ${rows.join(', ')}${more}`;
+}

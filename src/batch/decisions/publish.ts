@@ -1,0 +1,31 @@
+// When progress is written into the memo: after a change, but at most twice a second; immediately where somebody waits for
+// just this.
+
+import { PUBLISH_MS } from '../bounds.ts';
+import type { Command } from '../commands.ts';
+import type { Event } from '../events.ts';
+import { stateWord } from '../progress.ts';
+import type { State } from '../state.ts';
+import { NEVER, type Decision } from './decision.ts';
+
+/** Events and commands that change nothing of what people see. */
+const SILENT: ReadonlySet<string> = new Set(['woke', 'stopSending', 'pollEnded', 'evidenceKept', 'poll', 'keepEvidence']);
+
+export function noteChange(state: State, happened: readonly (Event | Command)[]): void {
+  state.published.isStale ||= happened.some(({ type }) => !SILENT.has(type));
+}
+
+export const publish: Decision = {
+  name: 'publish',
+  dueAt: (state) => {
+    const { at, isStale, summary } = state.published;
+    if (!isStale) return NEVER;
+    return summary === summaryOf(state) ? at + PUBLISH_MS : 0;
+  },
+  act: (state) => {
+    state.published = { at: state.now, isStale: false, summary: summaryOf(state) };
+    return [{ type: 'publish' }];
+  },
+};
+
+const summaryOf = (state: State): string => `${stateWord(state)} after ${state.acknowledgements.at(-1)?.id}`;

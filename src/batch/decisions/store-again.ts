@@ -1,0 +1,36 @@
+// What the store would not take is written again: one item as a probe, and all of them once it took one.
+
+import { readBack } from '../clock.ts';
+import type { Command } from '../commands.ts';
+import { EVIDENCE, RESULTS, type StoreItem } from '../events.ts';
+import { probeAt, probed } from '../pauses.ts';
+import type { State } from '../state.ts';
+import { keepEvidence } from './keep-evidence.ts';
+import { NEVER, type Decision } from './decision.ts';
+
+export const storeAgain: Decision = {
+  name: 'store-again',
+  dueAt: (state) => {
+    if (state.unstored.size === 0) return NEVER;
+    return state.pauses.has('store') ? probeAt(state, 'store') : 0;
+  },
+  act: (state) => {
+    const [item] = state.unstored;
+    probed(state, 'store');
+    if (item === undefined) return [];
+    state.unstored.delete(item);
+    return [commandFor(state, item)];
+  },
+};
+
+function commandFor(state: State, item: StoreItem): Command {
+  if (item === RESULTS) return closeCommand(state);
+  if (item === EVIDENCE) return keepEvidence(state);
+  return { type: 'collect', part: item, rows: state.parts.get(item) ?? [] };
+}
+
+export const closeCommand = (state: State): Command => ({
+  type: 'close',
+  evidence: [...state.evidence.values()],
+  back: readBack(state, { at: state.now, wallAt: state.startedWallAt }),
+});

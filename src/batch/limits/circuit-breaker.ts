@@ -1,0 +1,42 @@
+// Consecutive groups of which nothing was accepted make the batch wait, twice as long each time. After some of them the
+// circuit is open: one attempt at a time, until one is accepted; after more the batch pauses as unreachable.
+
+import {
+  CIRCUIT_OPENS_AFTER,
+  HOLD_BASE_MS,
+  HOLD_MAX_MS,
+  REASON_BYTES,
+  RETRY_AFTER_MAX_MS,
+  UNREACHABLE_AFTER,
+} from '../bounds.ts';
+import { clipped } from '../clipped.ts';
+import type { NotAccepted } from '../events.ts';
+import { pause, unpause } from '../pauses.ts';
+import type { State } from '../state.ts';
+import { NEVER, type Allowance } from './limit.ts';
+
+export function circuitBreaker({ consecutiveFailures, holdUntil, groups }: State): Allowance {
+  if (consecutiveFailures < CIRCUIT_OPENS_AFTER) return { at: holdUntil, most: Number.POSITIVE_INFINITY };
+  return groups.size === 0 ? { at: holdUntil, most: 1 } : NEVER;
+}
+
+/** A run was accepted: the service takes runs. */
+export function closeCircuit(state: State): void {
+  state.consecutiveFailures = 0;
+  state.trouble = undefined;
+  unpause(state, 'blocked', 'unreachable');
+}
+
+/** Nothing of a group was accepted. All of its failures count once; a time that the service named is believed, within reason. */
+export function countFailure(state: State, failed: readonly NotAccepted[]): void {
+  const named = failed.map(({ retryAfterMs }) => retryAfterMs).filter((ms) => ms !== undefined);
+  const backoff = Math.min(HOLD_MAX_MS, HOLD_BASE_MS * 2 ** Math.min(state.consecutiveFailures, 16));
+  if (named.length < failed.length || named.some((ms) => ms > 0)) state.consecutiveFailures += 1;
+  const waitMs = named.length === failed.length ? Math.max(...named) : Math.max(backoff, ...named);
+  state.holdUntil = Math.max(state.holdUntil, state.now + believable(waitMs));
+  state.trouble = clipped(failed.find(({ reason }) => reason)?.reason ?? 'no reason was given', REASON_BYTES);
+  if (state.consecutiveFailures >= UNREACHABLE_AFTER)
+    pause(state, 'unreachable', `nothing can be sent: ${state.trouble}`);
+}
+
+export const believable = (waitMs: number): number => Math.min(RETRY_AFTER_MAX_MS, waitMs);

@@ -1,0 +1,24 @@
+// Every limit on sending. `send` takes the least of them; a new limit is one file and one line here.
+
+import type { State } from '../state.ts';
+import { circuitBreaker } from './circuit-breaker.ts';
+import { continueAsNew } from './continue-as-new.ts';
+import { groupsInFlight } from './groups-in-flight.ts';
+import type { Allowance, Limit } from './limit.ts';
+import { pause } from './pause.ts';
+import { rateLimit } from './rate-limit.ts';
+import { slots } from './slots.ts';
+
+const LIMITS: readonly Limit[] = [continueAsNew, slots, groupsInFlight, pause, circuitBreaker, rateLimit];
+
+/** What all limits together allow. */
+export function allowance(state: State): Allowance {
+  let at = 0;
+  let most = Number.POSITIVE_INFINITY;
+  for (const limit of LIMITS) {
+    const one = limit(state);
+    at = Math.max(at, one.at);
+    most = Math.min(most, one.most);
+  }
+  return { at, most };
+}

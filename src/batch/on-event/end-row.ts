@@ -1,0 +1,20 @@
+// A row has its outcome; it waits to be collected.
+
+import { clipped } from '../clipped.ts';
+import type { Outcome } from '../outcome.ts';
+import type { Base } from '../row-state.ts';
+import { put, reasonBytes, type State } from '../state.ts';
+
+type End = {
+  readonly outcome: Outcome;
+  readonly runId?: string | undefined;
+  readonly reason?: string | undefined;
+};
+
+export function endRow(state: State, { row, attempt, tries, past }: Base, end: End): void {
+  const { outcome, runId } = end;
+  const reason = end.reason && clipped(end.reason, reasonBytes(state));
+  const facts = { ...(runId === undefined ? {} : { runId }), ...(reason ? { reason } : {}) };
+  put(state, { phase: 'ended', row, attempt, tries, past, at: state.now, outcome, ...facts });
+  if (outcome !== 'succeeded') state.lastFailure = { row, outcome, ...(reason ? { reason } : {}) };
+}

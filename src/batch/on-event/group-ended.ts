@@ -1,0 +1,125 @@
+// What the end of a group changes: each POST's class (R5) moves its row on, and what could not be sent holds the batch back.
+// Only rows that still wait for this answer are changed (R15).
+
+import { attemptKey, type AttemptRef } from '../attempt.ts';
+import { CLOCK_SLACK_MS, HOLD_BASE_MS, LEASE_MS, REASON_BYTES } from '../bounds.ts';
+import { clipped } from '../clipped.ts';
+import { noteServiceTime } from '../clock.ts';
+import { enterAccepted, enterPost } from '../accounting/request-ledger.ts';
+import { reportOthers } from '../accounting/duplicates.ts';
+import type { Event, NotAccepted, PostResult } from '../events.ts';
+import { believable, closeCircuit, countFailure } from '../limits/circuit-breaker.ts';
+import { adaptRate } from '../limits/rate-limit.ts';
+import { pause, unpause } from '../pauses.ts';
+import type { Sending, TurnedAway } from '../row-state.ts';
+import { put, type State } from '../state.ts';
+import { enterRun, startRun } from './adopt-run.ts';
+import { endRow } from './end-row.ts';
+import { noteRun } from './runs-seen.ts';
+
+type GroupEnded = Extract<Event, { type: 'groupEnded' }>;
+type Group = { readonly attempts: readonly AttemptRef[]; readonly at: number; readonly wallAt: number };
+
+export function onGroupEnded(state: State, event: GroupEnded): void {
+  const group = state.groups.get(event.group);
+  if (group === undefined) return;
+  state.groups.delete(event.group);
+  if (event.serviceNowMs !== undefined) noteServiceTime(state, event.serviceNowMs);
+  const results = new Map(event.results.map((result) => [attemptKey(result), result]));
+  const isTaking = event.results.some(({ result }) => result === 'accepted');
+  const failed: NotAccepted[] = [];
+  for (const attempt of group.attempts) {
+    const row = state.rows.get(attempt.row);
+    const known = results.get(attemptKey(attempt));
+    if (row?.phase !== 'sending' || row.attempt !== attempt.attempt) {
+      // Its run ended before this answer; the answer may name another one.
+      if (known?.result === 'accepted') noteRun(state, known, 'webhook');
+      continue;
+    }
+    const result = known ?? withoutResult(row, event);
+    if (result.result === 'not-sent' || result.result === 'throttled') failed.push(result);
+    applyResult(state, row, result, { group, isTaking });
+  }
+  adaptRate(
+    state,
+    failed.some(({ result }) => result === 'throttled'),
+  );
+  if (failed.length > 0 && !isTaking) countFailure(state, failed);
+}
+
+const withoutResult = ({ row, attempt }: Sending, { rest, reason }: GroupEnded): NotAccepted => ({
+  row,
+  attempt,
+  result: rest,
+  ...(reason === undefined ? {} : { reason }),
+});
+
+/** `isTaking`: the service accepted others of the group, so that what it turned away waits alone and holds nothing else back. */
+type InGroup = { readonly group: Group; readonly isTaking: boolean };
+
+function applyResult(state: State, row: Sending, result: PostResult, { group, isTaking }: InGroup): void {
+  if (result.result === 'accepted') return accept(state, row, result.runId, group);
+  const [first] = row.seen ?? [];
+  // Whatever the answer says, a run carries the token of this attempt.
+  if (first !== undefined) return adopt(state, row, first, result);
+  state.ledger = enterPost(state.ledger, result.result);
+  const reason = clipped(result.reason ?? '', REASON_BYTES);
+  switch (result.result) {
+    case 'rejected':
+      unpause(state, 'blocked', 'unreachable');
+      return endRow(state, row, { outcome: 'refused', reason });
+    case 'blocked':
+      pause(state, 'blocked', reason);
+      return sendAgain(state, row, 0, 'blocked');
+    case 'throttled':
+      return sendAgain(state, row, isTaking ? (result.retryAfterMs ?? HOLD_BASE_MS) : 0, 'throttled');
+    case 'not-sent':
+      return sendAgain(state, row, isTaking ? (result.retryAfterMs ?? HOLD_BASE_MS) : 0, row.turnedAway);
+    case 'unconfirmed':
+      return doubt(state, row, group, reason);
+  }
+}
+
+/** The run is that of this POST, or of an earlier one of the attempt that seemed to be turned away. */
+function adopt(state: State, row: Sending, runId: string, { result }: NotAccepted): void {
+  if (result === 'not-sent') {
+    state.ledger = enterAccepted(state.ledger, row.turnedAway);
+    reportOthers(state, row, runId);
+  } else enterRun(state, row, runId, 'webhook');
+  startRun(state, row, runId);
+}
+
+/** The newest run serves as control for later lists. */
+function accept(state: State, row: Sending, runId: string, { at }: Group): void {
+  state.ledger = enterPost(state.ledger, 'accepted');
+  reportOthers(state, row, runId);
+  startRun(state, row, runId);
+  closeCircuit(state);
+  state.control = { runId, at };
+}
+
+/** The same attempt goes again, and counts for nothing. */
+function sendAgain(state: State, row: Sending, waitMs: number, turnedAway: TurnedAway | undefined): void {
+  const { row: number, attempt, tries, past } = row;
+  if (state.cancelling !== undefined)
+    return endRow(state, row, { outcome: 'cancelled', reason: 'cancelled before it was sent' });
+  put(state, {
+    phase: 'waiting',
+    row: number,
+    attempt,
+    tries,
+    past,
+    dueAt: state.now + believable(waitMs),
+    ...(turnedAway === undefined ? {} : { turnedAway }),
+  });
+}
+
+/** It may have started a run: only a webhook or the run lists can tell. */
+function doubt(state: State, { row, attempt, tries, past }: Sending, { at, wallAt }: Group, reason: string): void {
+  const base = { row, attempt, tries, past };
+  // The group has ended at the latest now; its lease may outlive that, and the clock may have been set a little.
+  const sentBy = state.now + LEASE_MS + CLOCK_SLACK_MS;
+  put(state, { ...base, phase: 'unconfirmed', askedAt: at, askedWallAt: wallAt, sentBy, reason });
+  state.reconcile.nextAt = state.now;
+  state.reconcile.readings = 0;
+}

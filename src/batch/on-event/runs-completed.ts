@@ -1,0 +1,66 @@
+// What the end of a run changes: its slot is free, and the row has its outcome or gets another attempt.
+
+import { belongingOf, keepEvidence, reportDuplicate } from '../accounting/duplicates.ts';
+import { SHORT_REASON_BYTES } from '../bounds.ts';
+import { clipped } from '../clipped.ts';
+import type { RunCompletion } from '../events.ts';
+import { retryAt } from '../retry-policy.ts';
+import { pastWith, type RowState } from '../row-state.ts';
+import { put, type State } from '../state.ts';
+import { enterRun } from './adopt-run.ts';
+import { endRow } from './end-row.ts';
+
+/** Each end is confirmed by Get Run. It may come before its group's answer, and then it is the better news. */
+export function onRunsCompleted(
+  state: State,
+  completions: readonly RunCompletion[],
+  by: 'webhook' | 'poll',
+): void {
+  for (const completion of completions) {
+    const belonging = belongingOf(state, completion);
+    if (belonging === 'duplicate') reportDuplicate(state, completion, true);
+    // A poll reads nothing but runs that rows have.
+    else if (belonging === 'later' && by === 'webhook') keepEvidence(state, completion);
+    else complete(state, completion, by);
+  }
+}
+
+function complete(state: State, completion: RunCompletion, by: 'webhook' | 'poll'): void {
+  const row = state.rows.get(completion.row);
+  if (row === undefined || row.attempt !== completion.attempt || row.phase === 'ended') return;
+  state.completedBy = by;
+  if (row.phase === 'running') noteRunTime(state, row.since);
+  else enterRun(state, row, completion.runId, 'webhook');
+  completeAttempt(state, row, asMeant(row, completion));
+}
+
+const WEIGHT = 0.1;
+
+function noteRunTime(state: State, since: number): void {
+  const ms = state.now - since;
+  state.usualRunMs = state.usualRunMs === 0 ? ms : state.usualRunMs * (1 - WEIGHT) + ms * WEIGHT;
+}
+
+/** Cancelled by us because it took too long: that is a time-out, and its row may be tried again. */
+function asMeant(row: RowState, completion: RunCompletion): RunCompletion {
+  if (completion.outcome !== 'cancelled' || row.phase !== 'running' || row.overdue === undefined)
+    return completion;
+  return { ...completion, outcome: 'timed-out', reason: `${row.overdue.reason}, and was cancelled` };
+}
+
+/** Ends an attempt: its row gets another one by the retry policy, or its outcome. */
+export function completeAttempt(
+  state: State,
+  row: RowState,
+  end: Pick<RunCompletion, 'runId' | 'outcome' | 'reason'>,
+): void {
+  const tries = row.tries + 1;
+  const again =
+    state.cancelling === undefined
+      ? retryAt({ outcome: end.outcome, tries, row: row.row }, state.params, state.now)
+      : undefined;
+  if (again === undefined) return endRow(state, { ...row, tries }, end);
+  const reason = end.reason && clipped(end.reason, SHORT_REASON_BYTES);
+  const past = pastWith(row, end.outcome, { runId: end.runId, reason });
+  put(state, { phase: 'waiting', row: row.row, attempt: row.attempt + 1, tries, past, dueAt: again });
+}

@@ -1,0 +1,68 @@
+// What people and programs see of a running batch, in its memo: counts only, at most 4 KB.
+
+import type { RequestLedger } from './accounting/request-ledger.ts';
+import { costSoFar, rowsDone, type Tally } from './accounting/tally.ts';
+import type { PauseKind } from './pauses.ts';
+import type { Acknowledgement, State } from './state.ts';
+
+export type Progress = {
+  readonly batch: string;
+  readonly rows: number;
+  readonly concurrency: number;
+  /** Rows with an outcome whose files are stored. */
+  readonly done: number;
+  /** Rows with an outcome whose files are being stored. */
+  readonly collecting: number;
+  readonly sending: number;
+  readonly running: number;
+  readonly unconfirmed: number;
+  /** Rows that wait for another attempt. */
+  readonly retrying: number;
+  /** Rows that were never sent. */
+  readonly unsent: number;
+  readonly tally: Tally;
+  readonly ledger: RequestLedger;
+  readonly costUsd: number;
+  readonly state: 'running' | 'paused' | 'cancelling' | 'finished';
+  /** The latest commands of users that are in force. */
+  readonly acknowledgements: readonly Acknowledgement[];
+  /** Why the batch is paused or held back, in one line. */
+  readonly reason?: string;
+  /** Every reason for the pause, the oldest first. */
+  readonly pauses: readonly { readonly kind: PauseKind; readonly reason: string; readonly since: number }[];
+  readonly lastFailure?: State['lastFailure'];
+};
+
+export function progress(state: State): Progress {
+  const { params, phases, tally, ledger, lastFailure, acknowledgements } = state;
+  const pauses = [...state.pauses].map(([kind, { reason, sinceWallAt }]) => ({ kind, reason, since: sinceWallAt }));
+  const reason = pauses[0]?.reason ?? state.trouble;
+  const inParts = [...state.parts.values()].reduce((sum, rows) => sum + rows.length, 0);
+  return {
+    batch: params.batch,
+    rows: params.rows,
+    concurrency: params.concurrency,
+    done: rowsDone(tally),
+    collecting: phases.ended + inParts,
+    sending: phases.sending,
+    running: phases.running,
+    unconfirmed: phases.unconfirmed,
+    retrying: phases.waiting,
+    unsent: state.closing ? 0 : params.rows - state.nextRow + 1,
+    tally,
+    ledger,
+    costUsd: costSoFar(tally),
+    state: stateWord(state),
+    acknowledgements,
+    pauses,
+    ...(reason === undefined ? {} : { reason }),
+    ...(lastFailure === undefined ? {} : { lastFailure }),
+  };
+}
+
+/** The state of the batch in one word. */
+export function stateWord(state: State): Progress['state'] {
+  if (state.finished) return 'finished';
+  if (state.pauses.size > 0) return 'paused';
+  return state.cancelling === undefined ? 'running' : 'cancelling';
+}

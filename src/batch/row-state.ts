@@ -1,0 +1,124 @@
+// A row while the batch's state holds it. Most rows are not here: they are not sent yet, or lie collected in parts.
+//
+//   not sent ──► sending ──► running ──► ended ──► collected (forgotten)
+//                 ▲  │  └──► unconfirmed ─┘ ▲
+//                 │  │            │         │
+//                waiting ◄────────┘ (absent)│
+//                    └──────────────────────┘ cancelled
+//
+// sending, running and unconfirmed hold a slot. A row has one phase at a time, so its (row, attempt) names one state.
+
+import type { AttemptRef } from './attempt.ts';
+import { PAST_BYTES, ROW_BYTES } from './bounds.ts';
+import type { PostClass } from './classify-response.ts';
+import { jsonBytes } from './clipped.ts';
+import type { Outcome, PastAttempt } from './outcome.ts';
+
+export type Base = AttemptRef & {
+  /** Runs of this row that ended without success, for the retry policy. */
+  readonly tries: number;
+  readonly past: readonly PastAttempt[];
+};
+
+/** The class of an earlier POST of the same attempt which the service seemed to turn away. */
+export type TurnedAway = Extract<PostClass, 'throttled' | 'blocked'>;
+
+/** Waits for its next POST. A run of this attempt may turn up all the same, and is adopted. */
+export type Waiting = Base & {
+  readonly phase: 'waiting';
+  readonly dueAt: number;
+  readonly turnedAway?: TurnedAway;
+};
+
+/** In a group in flight. `seen` are runs that were named for it meanwhile. */
+export type Sending = Base & {
+  readonly phase: 'sending';
+  readonly seen?: readonly string[];
+  readonly turnedAway?: TurnedAway;
+};
+
+/** Accepted: the service has this run for it. */
+export type Running = Base & {
+  readonly phase: 'running';
+  readonly runId: string;
+  readonly since: number;
+  /** Since when it is being cancelled because it takes too long, and why. */
+  readonly overdue?: { readonly at: number; readonly reason: string };
+};
+
+/** Its POST may have started a run. */
+export type Unconfirmed = Base & {
+  readonly phase: 'unconfirmed';
+  /** No byte of its POST was written before this moment, by the batch's clock and by Temporal's. */
+  readonly askedAt: number;
+  readonly askedWallAt: number;
+  /** No byte of its POST was written after this moment. */
+  readonly sentBy: number;
+  readonly reason: string;
+  /** When the first list that counts towards its absence was asked for. */
+  readonly missedAt?: number;
+};
+
+/** Its files could not be fetched yet. */
+export type Deferral = {
+  /** Failures that were the run's own, not those of a host that served nobody. */
+  readonly tries: number;
+  readonly notBefore: number;
+};
+
+/** Has its outcome and waits to be collected. */
+export type Ended = Base & {
+  readonly phase: 'ended';
+  readonly at: number;
+  readonly outcome: Outcome;
+  readonly runId?: string;
+  readonly reason?: string;
+  readonly deferral?: Deferral;
+};
+
+export type RowState = Waiting | Sending | Running | Unconfirmed | Ended;
+export type Phase = RowState['phase'];
+
+/** A row as `collect` writes it: all of its attempts, the last one with its outcome. */
+export type EndedRow = {
+  readonly row: number;
+  readonly attempts: readonly PastAttempt[];
+  /** Its files are given up when they cannot be fetched this time. */
+  readonly isLastTry?: true;
+  readonly deferral?: Deferral;
+};
+
+/** How many bytes a row takes in a snapshot, never too low. */
+export function bytesOf(row: RowState): number {
+  const past = row.past.reduce((sum, attempt) => sum + pastBytes(attempt), 0);
+  const seen = row.phase === 'sending' ? (row.seen?.length ?? 0) * 40 : 0;
+  return ROW_BYTES + jsonBytes(reasonIn(row)) + seen + past;
+}
+
+/** The same for a row whose part is being written. */
+export const endedRowBytes = ({ attempts }: EndedRow): number =>
+  attempts.reduce((sum, attempt) => sum + pastBytes(attempt), ROW_BYTES);
+
+const pastBytes = ({ reason = '' }: PastAttempt): number => Math.max(PAST_BYTES, PAST_BYTES - 60 + jsonBytes(reason));
+
+function reasonIn(row: RowState): string {
+  if (row.phase === 'running') return row.overdue?.reason ?? '';
+  return row.phase === 'unconfirmed' || row.phase === 'ended' ? (row.reason ?? '') : '';
+}
+
+/** `past` with this attempt behind the row. */
+export function pastWith(
+  row: Base,
+  outcome: PastAttempt['outcome'],
+  facts: { readonly runId?: string | undefined; readonly reason?: string | undefined },
+): readonly PastAttempt[] {
+  return [
+    ...row.past,
+    {
+      attempt: row.attempt,
+      outcome,
+      ...(facts.runId === undefined ? {} : { runId: facts.runId }),
+      ...(facts.reason ? { reason: facts.reason } : {}),
+    },
+  ];
+}

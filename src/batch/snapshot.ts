@@ -1,0 +1,217 @@
+// The state as it travels to the next workflow run of the same batch (R17). Groups never travel, nor does the close: a batch
+// continues as new only while neither is in flight. Everything else that was asked for is asked for again, which does no
+// harm. All of it fits into one payload (R16), so rows travel as short lists.
+
+import type { AttemptRun } from './attempt.ts';
+import { cancelRun } from './accounting/duplicates.ts';
+import { cancelAllRunning, acknowledge } from './on-event/user-command.ts';
+import { OUTCOMES, type PastAttempt } from './outcome.ts';
+import type { Pause, PauseKind } from './pauses.ts';
+import type { Deferral, EndedRow, RowState, TurnedAway } from './row-state.ts';
+import { begin, put, runningRow, type State } from './state.ts';
+import { readableVersion, WRITES } from './version.ts';
+
+/** What travels as it is. */
+const PLAIN = [
+  'params',
+  'now',
+  'wallAt',
+  'startedWallAt',
+  'serviceOffset',
+  'nextRow',
+  'evidenceFiles',
+  'isEvidenceLost',
+  'nextGroup',
+  'nextPart',
+  'nextPoll',
+  'nextCancel',
+  'holdUntil',
+  'consecutiveFailures',
+  'trouble',
+  'rateLimit',
+  'filesFailSince',
+  'cancelling',
+  'refreshId',
+  'control',
+  'usualRunMs',
+  'completedBy',
+  'acknowledgements',
+  'lastFailure',
+  'tally',
+  'ledger',
+] as const satisfies readonly (keyof State)[];
+
+type Plain = Pick<State, (typeof PLAIN)[number]>;
+type RunTuple = readonly [row: number, attempt: number, runId: string];
+type PastTuple = readonly [attempt: number, outcome: number, runId: string | 0, reason: string | 0];
+type RowTuple = readonly [phase: string, row: number, attempt: number, tries: number, past: readonly PastTuple[], ...unknown[]];
+type EndedTuple = readonly [row: number, past: readonly PastTuple[], isLastTry: 0 | 1, deferral: Deferral | 0];
+
+export type Snapshot = Plain & {
+  readonly version: number;
+  readonly rows: readonly RowTuple[];
+  readonly parts: readonly (readonly [part: number, rows: readonly EndedTuple[]])[];
+  readonly pauses: readonly (readonly [kind: PauseKind, pause: Pause])[];
+  readonly reconcileAt: number;
+  readonly abandoned: readonly string[];
+  readonly reported: readonly string[];
+  readonly evidence: readonly RunTuple[];
+  /** Of duplicates; the runs of rows are cancelled again because of their rows. */
+  readonly cancels: readonly RunTuple[];
+};
+
+/** Whether the state may travel: nothing is in flight that the next workflow run would not hear of. */
+export const maySnapshot = ({ groups, closing }: State): boolean => groups.size === 0 && !closing;
+
+/** What `restore` makes the same state of. Throws unless {@link maySnapshot}. */
+export function snapshot(state: State): Snapshot {
+  if (!maySnapshot(state)) throw new Error(`the state cannot travel: ${state.groups.size} groups are in flight`);
+  const plain = Object.fromEntries(PLAIN.map((name) => [name, state[name]])) as Plain;
+  const rows = [...state.rows.values()].filter(({ phase }) => phase !== 'unconfirmed' && phase !== 'ended');
+  const queued = [...state.unconfirmed.map((row) => state.rows.get(row) as RowState), ...state.ended, ...state.deferred];
+  const duplicates = [...state.cancels.values()].filter((run) => runningRow(state, run.row)?.runId !== run.runId);
+  return {
+    ...plain,
+    version: Math.max(state.version, WRITES),
+    rows: [...rows, ...queued].map(packRow),
+    parts: [...state.parts].map(([part, ended]) => [part, ended.map(packEnded)] as const),
+    pauses: [...state.pauses],
+    reconcileAt: state.reconcile.nextAt,
+    abandoned: [...state.abandoned],
+    reported: [...state.reported],
+    evidence: [...state.evidence.values()].map(packRun),
+    cancels: duplicates.map(packRun),
+  };
+}
+
+/** The state of a snapshot. Throws where a newer worker must take over. */
+export function restore(snapshot: Snapshot): State {
+  const version = readableVersion(snapshot.version);
+  const plain = Object.fromEntries(PLAIN.map((name) => [name, snapshot[name]])) as Plain;
+  const state: State = {
+    ...begin(plain.params, version, plain.wallAt),
+    ...plain,
+    wakeAt: plain.now,
+    parts: new Map(snapshot.parts.map(([part, rows]) => [part, rows.map(readEnded)])),
+    // Every part is asked for again.
+    unstored: new Set(snapshot.parts.map(([part]) => part)),
+    pauses: new Map(snapshot.pauses),
+    reconcile: { nextAt: snapshot.reconcileAt, readings: 0 },
+    abandoned: new Set(snapshot.abandoned),
+    reported: new Set(snapshot.reported),
+    evidence: new Map(snapshot.evidence.map((run) => [run[2], readRun(run)])),
+    cancels: new Map(snapshot.cancels.map((run) => [run[2], readRun(run)])),
+  };
+  for (const row of snapshot.rows) put(state, readRow(row));
+  takeUp(state);
+  return state;
+}
+
+/** Cancels that the earlier workflow run had asked for, and the command that asked for this one. */
+function takeUp(state: State): void {
+  if (state.cancelling === 'running') cancelAllRunning(state);
+  for (const number of state.overdue) {
+    const row = runningRow(state, number);
+    if (row) cancelRun(state, { row: number, attempt: row.attempt, runId: row.runId });
+  }
+  acknowledge(state, state.refreshId);
+  state.refreshId = undefined;
+}
+
+const packRun = ({ row, attempt, runId }: AttemptRun): RunTuple => [row, attempt, runId];
+const readRun = ([row, attempt, runId]: RunTuple): AttemptRun => ({ row, attempt, runId });
+
+const PAST_OUTCOMES = [...OUTCOMES, 'absent'] as const;
+
+const packPast = ({ attempt, outcome, runId, reason }: PastAttempt): PastTuple => [
+  attempt,
+  PAST_OUTCOMES.indexOf(outcome),
+  runId ?? 0,
+  reason ?? 0,
+];
+
+const readPast = ([attempt, outcome, runId, reason]: PastTuple): PastAttempt => ({
+  attempt,
+  outcome: PAST_OUTCOMES[outcome] ?? 'unknown',
+  ...(runId === 0 ? {} : { runId }),
+  ...(reason === 0 ? {} : { reason }),
+});
+
+const packEnded = ({ row, attempts, isLastTry, deferral }: EndedRow): EndedTuple => [
+  row,
+  attempts.map(packPast),
+  isLastTry ? 1 : 0,
+  deferral ?? 0,
+];
+
+const readEnded = ([row, attempts, isLastTry, deferral]: EndedTuple): EndedRow => ({
+  row,
+  attempts: attempts.map(readPast),
+  ...(isLastTry === 1 ? { isLastTry: true as const } : {}),
+  ...(deferral === 0 ? {} : { deferral }),
+});
+
+function packRow(row: RowState): RowTuple {
+  const base = [row.row, row.attempt, row.tries, row.past.map(packPast)] as const;
+  switch (row.phase) {
+    case 'sending':
+      throw new Error(`row ${row.row} is in flight and cannot travel`);
+    case 'waiting':
+      return ['w', ...base, row.dueAt, row.turnedAway ?? 0];
+    case 'running':
+      return ['r', ...base, row.runId, row.since, row.overdue ? [row.overdue.at, row.overdue.reason] : 0];
+    case 'unconfirmed':
+      return ['u', ...base, row.askedAt, row.askedWallAt, row.sentBy, row.reason, row.missedAt ?? 0];
+    case 'ended':
+      return [
+        'e',
+        ...base,
+        row.at,
+        PAST_OUTCOMES.indexOf(row.outcome),
+        row.runId ?? 0,
+        row.reason ?? 0,
+        row.deferral ? [row.deferral.tries, row.deferral.notBefore] : 0,
+      ];
+  }
+}
+
+type Rest = {
+  readonly w: [dueAt: number, turnedAway: TurnedAway | 0];
+  readonly r: [runId: string, since: number, overdue: [at: number, reason: string] | 0];
+  readonly u: [askedAt: number, askedWallAt: number, sentBy: number, reason: string, missedAt: number];
+  readonly e: [
+    at: number,
+    outcome: number,
+    runId: string | 0,
+    reason: string | 0,
+    deferral: [tries: number, notBefore: number] | 0,
+  ];
+};
+
+function readRow([phase, row, attempt, tries, packed, ...rest]: RowTuple): RowState {
+  const base = { row, attempt, tries, past: packed.map(readPast) };
+  switch (phase) {
+    case 'w': {
+      const [dueAt, turnedAway] = rest as Rest['w'];
+      return { ...base, phase: 'waiting', dueAt, ...(turnedAway === 0 ? {} : { turnedAway }) };
+    }
+    case 'r': {
+      const [runId, since, overdue] = rest as Rest['r'];
+      const late = overdue === 0 ? {} : { overdue: { at: overdue[0], reason: overdue[1] } };
+      return { ...base, phase: 'running', runId, since, ...late };
+    }
+    case 'u': {
+      const [askedAt, askedWallAt, sentBy, reason, missedAt] = rest as Rest['u'];
+      const missed = missedAt === 0 ? {} : { missedAt };
+      return { ...base, phase: 'unconfirmed', askedAt, askedWallAt, sentBy, reason, ...missed };
+    }
+    default: {
+      const [at, outcome, runId, reason, deferral] = rest as Rest['e'];
+      const end = readPast([attempt, outcome, runId, reason]);
+      if (end.outcome === 'absent') throw new Error(`row ${row} cannot have ended as absent`);
+      const waits = deferral === 0 ? {} : { deferral: { tries: deferral[0], notBefore: deferral[1] } };
+      const { outcome: ended, ...facts } = end;
+      return { ...base, ...facts, phase: 'ended', at, outcome: ended, ...waits };
+    }
+  }
+}

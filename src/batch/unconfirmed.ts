@@ -1,0 +1,10 @@
+// When an unconfirmed attempt is older than any proof would have taken.
+
+import type { Unconfirmed } from './row-state.ts';
+import type { State } from './state.ts';
+
+export const isStuck = (state: State, row: Unconfirmed): boolean => state.now >= stuckFrom(state, row);
+
+export function stuckFrom({ params: { timing } }: State, { sentBy }: Unconfirmed): number {
+  return sentBy + timing.postDeadlineMs + timing.settleWithoutControlMs + 2 * timing.listGapMs;
+}

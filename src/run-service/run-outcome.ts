@@ -1,0 +1,33 @@
+// What a run's record means for the attempt behind it. Nothing else decides that a run has ended (R8).
+
+import { clipped } from '../batch/clipped.ts';
+import type { Outcome } from '../batch/outcome.ts';
+import { withoutSecrets } from '../secrets.ts';
+import { isTerminal, type Run } from './contract/run.ts';
+
+export type RunOutcome =
+  | { readonly kind: 'open' }
+  /** Shown as timed out because nothing touched it for a day; it may still start. */
+  | { readonly kind: 'stale' }
+  | { readonly kind: 'ended'; readonly outcome: Outcome; readonly reason?: string };
+
+export function outcomeOf(run: Pick<Run, 'status' | 'endedAtMs' | 'liveStatus'>): RunOutcome {
+  if (!isTerminal(run.status)) return { kind: 'open' };
+  switch (run.status) {
+    case 'success':
+      return { kind: 'ended', outcome: 'succeeded' };
+    case 'cancelled':
+      return { kind: 'ended', outcome: 'cancelled', reason: 'the run was cancelled on the service' };
+    case 'timeout':
+      if (run.endedAtMs === undefined) return { kind: 'stale' };
+      return { kind: 'ended', outcome: 'timed-out', reason: "the run passed its machine's time limit" };
+    default:
+      return { kind: 'ended', outcome: 'failed', reason: failedAt(run.liveStatus) };
+  }
+}
+
+const LIVE_STATUS_BYTES = 200;
+
+// The record carries no reason; how far the run had come is all that it tells.
+const failedAt = (liveStatus: string | undefined): string =>
+  liveStatus ? `the run failed at: ${clipped(withoutSecrets(liveStatus), LIVE_STATUS_BYTES)}` : 'the run failed';

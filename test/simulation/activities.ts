@@ -1,0 +1,234 @@
+// What the activities of a batch do in a simulated world: models of the real ones, around the same decisions (`ListWalk`,
+// `observe`).
+
+import { ListWalk, readBackTo } from '../../src/audit/list-walk.ts';
+import type { AttemptRun } from '../../src/batch/attempt.ts';
+import type { Command, ReadBack } from '../../src/batch/commands.ts';
+import type { DeferredRow, Event, ListReading, PartResult } from '../../src/batch/events.ts';
+import { addTallies, NO_TALLY, tallyOutcome } from '../../src/batch/accounting/tally.ts';
+import type { EndedRow } from '../../src/batch/row-state.ts';
+import { NOT_OBSERVED, observe, type Observation } from '../../src/run-service/observation.ts';
+import type { SimBatch } from './batch.ts';
+import type { SimRun } from './service.ts';
+import type { SimPart, SimRecord } from './store.ts';
+import type { Try } from './temporal.ts';
+
+type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
+
+/** How long a run may show nothing new in a simulated world. */
+const DEADLINES = { runMs: 40_000 };
+const COUNTED_MOST_MS = 30_000;
+
+export function reconcile(
+  batch: SimBatch,
+  { attempts, back, control }: CommandOf<'reconcile'>,
+  attempt: Try,
+  done: (reading: ListReading) => void,
+): void {
+  if (!batch.world.plan.lists) return done({ answer: 'none', found: [], hasControl: false });
+  const wanted = new Set(attempts.map(({ row, attempt: number }) => `${row}/${number}`));
+  readList(batch, attempt, back, (runs) => {
+    if (runs === undefined) return done({ answer: 'incomplete', found: [], hasControl: false });
+    const found = runs.filter((run) => run.mark === batch.mark && wanted.has(`${run.row}/${run.attempt}`));
+    if (found.length > 0) batch.world.saw('found in a list');
+    done({
+      answer: 'complete',
+      found: found.map((run) => ({ row: run.row, attempt: run.attempt, runId: run.id })),
+      hasControl: runs.some(({ id }) => id === control),
+    });
+  });
+}
+
+/** Reads the list back so far, a page after the other, while runs come in between; undefined where a page failed. */
+function readList(
+  batch: SimBatch,
+  { worker }: Try,
+  back: ReadBack,
+  use: (runs: readonly SimRun[] | undefined) => void,
+): void {
+  const { service, world } = batch;
+  const walk = new ListWalk(readBackTo(service.clock.now, back));
+  const runs: SimRun[] = [];
+  const next = (): void => {
+    const page = service.page(walk.offset);
+    if (page === undefined) return use(undefined);
+    if (page.length < world.plan.pageRuns && page.length > 0) world.saw('a short page');
+    runs.push(...page);
+    if (walk.take(page) === 'done') use(runs);
+    else worker.after(world.between(1, 20), next);
+  };
+  next();
+}
+
+export function cancelRuns(batch: SimBatch, { runs }: CommandOf<'cancelRuns'>, done: () => void): void {
+  for (const { runId } of runs) {
+    const run = batch.service.byId.get(runId);
+    batch.world.claim(run?.mark === batch.mark, () => `batch ${batch.mark} cancels ${runId} of ${run?.mark}`);
+    batch.service.cancel(runId, batch.mark);
+  }
+  done();
+}
+
+export function keepEvidence(batch: SimBatch, { runs }: CommandOf<'keepEvidence'>, done: (event: Event) => void): void {
+  try {
+    batch.store.write(() => {
+      for (const run of runs) batch.store.evidence.set(run.runId, run);
+    });
+    batch.world.saw('evidence kept');
+    done({ type: 'evidenceKept', count: runs.length });
+  } catch (error) {
+    done({ type: 'storeFailed', item: -1, reason: String(error) });
+  }
+}
+
+/** Fetches the files of rows that succeeded and writes the part; a part that is there is the truth. */
+export function collect(
+  batch: SimBatch,
+  { part, rows }: CommandOf<'collect'>,
+  attempt: Try,
+  done: (event: Event) => void,
+): void {
+  const { world, store } = batch;
+  // A try that was given up stops, unless it is between the question and the write.
+  if (attempt.isGivenUp() && world.chance(0.8)) return;
+  const { records, deferred } = deliver(batch, rows);
+  const written: SimPart = {
+    rows: records,
+    tally: records.reduce((sum, { outcome }) => tallyOutcome(sum, outcome), NO_TALLY),
+    fetched: records.filter(({ outcome }) => outcome === 'succeeded').length,
+  };
+  try {
+    const kept = store.createPart(part, written);
+    const known = new Set(kept.rows.map(({ end }) => end.row));
+    world.claim(
+      kept.rows.every(({ end }) => rows.some(({ row }) => row === end.row)),
+      () => `part ${part} has other rows`,
+    );
+    const missing = rows.filter(({ row }) => !known.has(row));
+    const result: PartResult = {
+      tally: kept.tally,
+      fetched: kept.fetched,
+      deferred: missing.map(
+        ({ row }) => deferred.find((one) => one.row === row) ?? { row, kind: 'host', reason: 'given up' },
+      ),
+    };
+    done({ type: 'partCollected', part, result });
+  } catch (error) {
+    done({ type: 'storeFailed', item: part, reason: String(error) });
+  }
+}
+
+function deliver(
+  { world, service, isHostAway }: SimBatch,
+  rows: readonly EndedRow[],
+): { readonly records: readonly SimRecord[]; readonly deferred: readonly DeferredRow[] } {
+  const records: SimRecord[] = [];
+  const deferred: DeferredRow[] = [];
+  for (const end of rows) {
+    const last = end.attempts.at(-1);
+    const outcome = last === undefined || last.outcome === 'absent' ? 'cancelled' : last.outcome;
+    const isBad = outcome === 'succeeded' && (world.strikes('badFile') || !service.showsOutputs(last?.runId ?? ''));
+    if (outcome !== 'succeeded' || (!isBad && !isHostAway())) {
+      records.push({ end, outcome });
+    } else if (end.isLastTry) {
+      world.saw('files given up');
+      records.push({ end, outcome: 'failed' });
+    } else {
+      world.saw('files deferred');
+      deferred.push({ row: end.row, kind: isHostAway() ? 'host' : 'file', reason: 'no file' });
+    }
+  }
+  return { records, deferred };
+}
+
+/** The durable poll: looks again and again, without a line of history, until few of its runs are left. */
+export function poll(batch: SimBatch, command: CommandOf<'poll'>, attempt: Try, done: () => void): void {
+  const { world, temporal } = batch;
+  const { runs, intervalMs } = command;
+  const life = batch.life;
+  const memory: Observation[] = runs.map(() => NOT_OBSERVED);
+  let lookedAt = temporal.clock.now;
+  let agedMs = 0;
+  const look = (): void => {
+    if (batch.life !== life || batch.state.finished || attempt.isGivenUp()) return;
+    // A try that dies leaves what it kept last, and is followed by the next one.
+    const sinceLastMs = Math.min(COUNTED_MOST_MS, Math.max(0, temporal.clock.now - lookedAt));
+    lookedAt = temporal.clock.now;
+    agedMs += sinceLastMs;
+    const completions: Extract<Event, { type: 'runsCompleted' }>['completions'][number][] = [];
+    const overdue: Extract<Event, { type: 'runsOverdue' }>['runs'][number][] = [];
+    for (const [at, run] of runs.entries()) {
+      const before = memory[at] ?? NOT_OBSERVED;
+      const sight = batch.service.sight(run.runId);
+      const { after, report } = observe(before, sight, {
+        sinceLastMs,
+        ageMs: run.ageMs + agedMs,
+        deadlines: DEADLINES,
+      });
+      memory[at] = after;
+      const name = { row: run.row, attempt: run.attempt, runId: run.runId };
+      if (report?.kind === 'completed') {
+        const { kind: _, ...end } = report;
+        completions.push({ ...name, ...end });
+      } else if (report?.kind === 'overdue') {
+        judgeOverdue(batch, run.runId);
+        overdue.push({ ...name, reason: report.reason });
+      }
+    }
+    if (completions.length > 0) batch.signal({ type: 'runsCompleted', by: 'poll', completions });
+    if (overdue.length > 0) batch.signal({ type: 'runsOverdue', runs: overdue });
+    const alive = memory.filter(({ isReported }) => !isReported).length;
+    if (alive <= runs.length / 10) return done();
+    temporal.after(intervalMs + world.between(0, 20), () => temporal.reach(look));
+  };
+  look();
+}
+
+/** A healthy run shows something new every few seconds. */
+function judgeOverdue({ service, world }: SimBatch, runId: string): void {
+  const run = service.byId.get(runId);
+  const isHealthy = run !== undefined && Number.isFinite(run.endsAt) && run.endsAt > world.now;
+  world.claim(!isHealthy, () => `${runId} is healthy, and looks stuck`);
+  world.saw('a run that takes too long');
+}
+
+/** The last reading: compares what the batch says with the parts, and names every run that no row names. */
+export function close(
+  batch: SimBatch,
+  command: CommandOf<'close'>,
+  attempt: Try,
+  done: (event: Event) => void,
+): void {
+  const { store, world } = batch;
+  const known = new Set<string>();
+  let tally = NO_TALLY;
+  for (const part of store.parts.values()) {
+    tally = addTallies(tally, part.tally);
+    for (const { end } of part.rows) for (const { runId } of end.attempts) if (runId) known.add(runId);
+  }
+  const neverSent = batch.params.rows - batch.state.nextRow + 1;
+  const counted = neverSent > 0 ? tallyOutcome(tally, 'cancelled', neverSent) : tally;
+  world.claim(
+    JSON.stringify(counted.outcomes) === JSON.stringify(batch.state.tally.outcomes),
+    () => `the parts say ${JSON.stringify(counted.outcomes)}, the state ${JSON.stringify(batch.state.tally.outcomes)}`,
+  );
+  const finish = (listed: readonly SimRun[] | undefined): void => {
+    if (listed === undefined) return void attempt.worker.after(500, () => close(batch, command, attempt, done));
+    const own = listed.filter(({ mark }) => mark === batch.mark);
+    const all: readonly AttemptRun[] = [
+      ...own.map((run) => ({ row: run.row, attempt: run.attempt, runId: run.id })),
+      ...command.evidence,
+      ...store.evidence.values(),
+    ];
+    const duplicates = new Set(all.map(({ runId }) => runId).filter((runId) => !known.has(runId)));
+    for (const runId of duplicates) batch.service.cancel(runId, batch.mark);
+    try {
+      store.write(() => (store.duplicates = duplicates));
+      done({ type: 'closed' });
+    } catch (error) {
+      done({ type: 'storeFailed', item: 0, reason: String(error) });
+    }
+  };
+  if (world.plan.lists) readList(batch, attempt, command.back, finish);
+  else finish([]);
+}

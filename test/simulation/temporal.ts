@@ -1,0 +1,117 @@
+// Temporal in a simulated world: its own clock, which somebody sets now and then, timers by that clock, signals that come
+// late, twice and in another order, and activities that are tried until one of their tries is answered.
+
+import type { SimWorker } from './worker.ts';
+import { WrongClock, type World } from './world.ts';
+
+type Timer = { readonly at: number; readonly work: () => void; isOver: boolean };
+
+const ACTIVITY_TIMEOUT_MS = 10_000;
+const GIVEN_UP_LATER_MS = 30_000;
+
+/** One try of an activity. */
+export type Try = {
+  readonly worker: SimWorker;
+  readonly number: number;
+  /** Whether Temporal has given this try up; a try may act all the same before it learns that. */
+  isGivenUp(): boolean;
+};
+
+export class SimTemporal {
+  readonly clock: WrongClock;
+  readonly #world: World;
+  readonly #timers = new Set<Timer>();
+  #downUntil = 0;
+
+  constructor(world: World) {
+    this.#world = world;
+    this.clock = new WrongClock(world, 'temporalClockStep', () => this.#fireDue());
+  }
+
+  get isDown(): boolean {
+    return this.#downUntil > this.#world.now;
+  }
+
+  /** A timer by Temporal's clock: set forward, it fires early; set back, it waits. */
+  after(ms: number, work: () => void): void {
+    const timer = { at: this.clock.now + Math.max(1, ms), work, isOver: false };
+    this.#timers.add(timer);
+    this.#wait(timer);
+  }
+
+  #wait(timer: Timer): void {
+    this.#world.after(Math.ceil(Math.max(0, timer.at - this.clock.now)), () => {
+      if (timer.isOver) return;
+      if (this.clock.now >= timer.at) this.#fire(timer);
+      else this.#wait(timer);
+    });
+  }
+
+  #fireDue(): void {
+    for (const timer of this.#timers) if (this.clock.now >= timer.at) this.#fire(timer);
+  }
+
+  #fire(timer: Timer): void {
+    timer.isOver = true;
+    this.#timers.delete(timer);
+    timer.work();
+  }
+
+  /** What reaches a workflow, as soon as Temporal is there. */
+  reach(work: () => void): void {
+    const world = this.#world;
+    const outageMs = world.strikes('temporalOutage') ? world.between(100, 30_000) : 0;
+    this.#downUntil = Math.max(this.#downUntil, world.now + outageMs);
+    world.after(Math.max(0, this.#downUntil - world.now) + world.between(0, 5), work);
+  }
+
+  /** A signal: Temporal takes it once it is asked; a client that got no answer asks again. */
+  signal(work: () => void): void {
+    const world = this.#world;
+    const times = world.strikes('repeatedSignal') ? 2 : 1;
+    for (let time = 0; time < times; time += 1) {
+      const lateMs = world.strikes('lateSignal') ? world.between(0, 5_000) : 0;
+      world.after(lateMs, () => this.reach(work));
+    }
+  }
+
+  /**
+   * Tries `work` until one try calls its `done`. A try whose worker is lost, or whose answer is, is followed by another one;
+   * what it did stays done, and it may go on doing it.
+   */
+  activity<T>(
+    hire: () => SimWorker,
+    work: (attempt: Try, done: (answer: T) => void) => void,
+    answer: (answer: T) => void,
+    /** Whether the workflow run that asked for it is still there. */
+    isWanted: () => boolean,
+  ): void {
+    let current = 0;
+    const attempt = (): void => {
+      current += 1;
+      const number = current;
+      const worker = hire();
+      const isGivenUp = (): boolean => number !== current;
+      const isLost = this.#world.strikes('lostActivity');
+      const isLate = this.#world.strikes('actsAfterGivenUp');
+      const lateMs = isLate ? this.#world.between(1, GIVEN_UP_LATER_MS) : 0;
+      let isOver = false;
+      const done = (value: T): void => {
+        if (isOver || isLost || isGivenUp()) return;
+        isOver = true;
+        current = 0;
+        answer(value);
+      };
+      worker.after(this.#world.between(1, 50) + lateMs, () => work({ worker, number, isGivenUp }, done));
+      const watch = (): void =>
+        this.after(ACTIVITY_TIMEOUT_MS, () => {
+          if (number !== current || !isWanted()) return;
+          // A worker that lives goes on with its heartbeats.
+          if (worker.isHealthy && !isLost && !isLate) watch();
+          else attempt();
+        });
+      watch();
+    };
+    attempt();
+  }
+}
