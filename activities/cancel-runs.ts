@@ -1,20 +1,20 @@
 // Asks the service to cancel runs. A run that it will not cancel goes on, and its end comes like any other.
 
-import type { Seen } from '../src/batch/messages.ts';
-import { atOnce } from './at-once.ts';
-import type { BatchPlace, Hands } from './hands.ts';
+import { Context } from '@temporalio/activity';
+import pMap from 'p-map';
+import type { AttemptRun } from '../src/batch/attempt.ts';
+import type { BatchRef, Deps } from './deps.ts';
 
-const AT_ONCE = 16;
+const CONCURRENCY = 16;
 
 export async function cancelRuns(
-  hands: Hands,
-  order: BatchPlace & { readonly runs: readonly Seen[] },
+  deps: Deps,
+  { runs, ...ref }: BatchRef & { readonly runs: readonly AttemptRun[] },
 ): Promise<void> {
-  const { service } = await hands.open(order);
-  const refused = await atOnce(order.runs, AT_ONCE, async (run) => {
-    return (await service.cancelRun(run.runId)) ? [] : [run];
-  });
-  if (refused.flat().length > 0) {
-    hands.log.warn({ batch: order.batch, runs: refused.flat() }, 'the service would not cancel runs');
-  }
+  const { service } = await deps.open(ref);
+  const signal = Context.current().cancellationSignal;
+  const cancelled = await pMap(runs, ({ runId }) => service.cancelRun(runId), { concurrency: CONCURRENCY, signal });
+  const refused = runs.filter((_, at) => cancelled[at] === false);
+  if (refused.length > 0)
+    deps.log.warn({ batch: ref.batch, runs: refused }, 'the service would not cancel runs');
 }

@@ -1,51 +1,53 @@
+// The activities by name, and what all of them but the sender share: heartbeats for as long as the work goes on, and an end of
+// the work as soon as Temporal gives it up.
+
 import { Context, heartbeat } from '@temporalio/activity';
 import { cancelRuns } from './cancel-runs.ts';
-import { close } from './close.ts';
-import { collect } from './collect.ts';
-import type { Hands } from './hands.ts';
-import { lookInLists } from './look-in-lists.ts';
-import { plan } from './plan.ts';
+import { collectRows } from './collect-rows.ts';
+import type { Deps } from './deps.ts';
+import { finalizeBatch } from './finalize-batch.ts';
+import { keepEvidence } from './keep-evidence.ts';
+import { loadBatch } from './load-batch.ts';
+import { pollRuns } from './poll-runs.ts';
 import { queueRuns } from './queue-runs.ts';
-import { lookAtRuns } from './look-at-runs.ts';
+import { reconcileRuns } from './reconcile-runs.ts';
 
-type Bound<T extends Record<string, (hands: Hands, order: never) => unknown>> = {
-  [K in keyof T]: (order: Parameters<T[K]>[1]) => ReturnType<T[K]>;
-};
+type Work = Record<string, (deps: Deps, input: never) => unknown>;
+type Bound<T extends Work> = { [K in keyof T]: (input: Parameters<T[K]>[1]) => ReturnType<T[K]> };
 
-const bind = <T extends Record<string, (hands: Hands, order: never) => unknown>>(
-  hands: Hands,
-  work: T,
-): Bound<T> =>
+const bind = <T extends Work>(deps: Deps, work: T): Bound<T> =>
   Object.fromEntries(
-    Object.entries(work).map(([name, activity]) => [name, (order: never) => activity(hands, order)]),
+    Object.entries(work).map(([name, activity]) => [name, (input: never) => activity(deps, input)]),
   ) as unknown as Bound<T>;
 
-const BEAT_MS = 1_000;
+const HEARTBEAT_MS = 1_000;
 
-/** Heartbeats as long as the work goes on, however long one step takes; work that was given up waits for nothing more. */
-const beating =
-  <O, R>(work: (hands: Hands, order: O) => Promise<R>) =>
-  async (hands: Hands, order: O): Promise<R> => {
-    const beat = setInterval(() => heartbeat(), BEAT_MS);
+/** Heartbeats as long as the work goes on, however long one step takes; work that was given up is not waited for. */
+const heartbeating =
+  <I, R>(work: (deps: Deps, input: I) => Promise<R>) =>
+  async (deps: Deps, input: I): Promise<R> => {
+    const timer = setInterval(() => heartbeat(), HEARTBEAT_MS);
     try {
-      return await Promise.race([work(hands, order), Context.current().cancelled]);
+      return await Promise.race([work(deps, input), Context.current().cancelled]);
     } finally {
-      clearInterval(beat);
+      clearInterval(timer);
     }
   };
 
 /** The activities that send; they share the workflows' task queue. */
-export const createSenders = (hands: Hands) => bind(hands, { queueRuns });
+export const createSenders = (deps: Deps) => bind(deps, { queueRuns });
 
 /** All other activities; they have a task queue of their own. */
-export const createWork = (hands: Hands) =>
-  bind(hands, {
-    plan: beating(plan),
-    lookAtRuns: beating(lookAtRuns),
-    lookInLists: beating(lookInLists),
-    cancelRuns: beating(cancelRuns),
-    collect: beating(collect),
-    close: beating(close),
+export const createWork = (deps: Deps) =>
+  bind(deps, {
+    // It heartbeats what it has observed.
+    pollRuns,
+    loadBatch: heartbeating(loadBatch),
+    reconcileRuns: heartbeating(reconcileRuns),
+    cancelRuns: heartbeating(cancelRuns),
+    keepEvidence: heartbeating(keepEvidence),
+    collectRows: heartbeating(collectRows),
+    finalizeBatch: heartbeating(finalizeBatch),
   });
 
 export type Activities = ReturnType<typeof createSenders> & ReturnType<typeof createWork>;

@@ -1,7 +1,7 @@
 // A group may be given up by the server while its worker is cut off, frozen or asleep, and wakes later. So sending is on
 // a lease (R3): every heartbeat that the server confirmed allows POSTs to begin until 3 s after it was asked for.
 //
-//   pulse ──confirmed──► open for 3 s from the moment before it was asked ──► closed until the next one is confirmed
+//   heartbeat ──confirmed──► open for 3 s from the moment before it was asked ──► closed until the next one is confirmed
 //     └────not found──► lost for good: the group belongs to nobody, nothing more is sent
 //
 // Both clocks must agree that the lease is open: the monotonic one stands still while the machine sleeps, and the wall
@@ -9,8 +9,8 @@
 
 import type { AsyncCompletionClient } from '@temporalio/client';
 import { ActivityCancelledError, ActivityNotFoundError } from '@temporalio/client';
-import { LEASE_MS } from '../src/batch/limits.ts';
-import { reasonOf } from '../src/errors.ts';
+import { LEASE_MS } from '../src/batch/bounds.ts';
+import { errorMessage } from '../src/errors.ts';
 
 /** Why a POST did not begin. */
 export class NotAllowed extends Error {
@@ -19,7 +19,7 @@ export class NotAllowed extends Error {
 
 export type Lease = {
   /** Asks the server whether the group is still ours and tells it `details`; false once it is lost. */
-  pulse(details: unknown): Promise<boolean>;
+  heartbeat(details: unknown): Promise<boolean>;
   /** Throws {@link NotAllowed} unless a POST may begin at this very moment. */
   check(): void;
 };
@@ -33,14 +33,14 @@ export function takeLease(
   let steadyMs = Number.NEGATIVE_INFINITY;
   let lostBecause: string | undefined;
   return {
-    pulse: async (details) => {
+    heartbeat: async (details) => {
       const asked = { wallMs: Date.now(), steadyMs: performance.now() };
       try {
         await activity.heartbeat(taskToken, details);
         ({ wallMs, steadyMs } = asked);
       } catch (error) {
         if (error instanceof ActivityNotFoundError || error instanceof ActivityCancelledError)
-          lostBecause = reasonOf(error);
+          lostBecause = errorMessage(error);
         // Anything else says nothing about the group; the lease just grows older.
       }
       return lostBecause === undefined;

@@ -1,155 +1,168 @@
-// Sends one group: a Queue Run call for each attempt, at most once (R1 to R3). Whatever happens, the workflow learns what
-// became of each: the server is told all answers so far by pulses, and by the completion, which is repeated until the
-// server has taken it.
+// Sends one group: a Queue Run call for each attempt, at most once (R1 to R3). Whatever happens, the workflow learns how each
+// POST ended: heartbeats carry the results so far, and so does the completion, which is repeated until the server has taken it.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { CompleteAsyncError, activityInfo } from '@temporalio/activity';
 import { ActivityNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { classify, type PostFacts } from '../src/batch/classify.ts';
-import type { Answer, AttemptName } from '../src/batch/messages.ts';
-import { reasonOf } from '../src/errors.ts';
+import type { AttemptRef } from '../src/batch/attempt.ts';
+import { REASON_BYTES } from '../src/batch/bounds.ts';
+import { classifyResponse, type PostFacts } from '../src/batch/classify-response.ts';
+import { clipped } from '../src/batch/clipped.ts';
+import type { GroupResult, PostResult } from '../src/batch/events.ts';
+import { errorMessage } from '../src/errors.ts';
 import type { QueueRequest } from '../src/run-service/contract/queue.ts';
 import type { SheetRow } from '../src/sheet/pages.ts';
 import { webhookUrl } from '../src/webhook/token.ts';
-import type { BatchPlace, Hands, OpenBatch, Wire } from './hands.ts';
+import type { BatchRef, Deps, OpenBatch, PostsOnWire } from './deps.ts';
 import { NotAllowed, takeLease, type Lease } from './lease.ts';
 
-export type GroupOrder = BatchPlace & { readonly attempts: readonly AttemptName[] };
+export type GroupInput = BatchRef & { readonly attempts: readonly AttemptRef[] };
 
-const PULSE_MS = 1_000;
+const HEARTBEAT_MS = 1_000;
 const COMPLETE_AGAIN_MS = 500;
 
-export async function queueRuns(hands: Hands, order: GroupOrder): Promise<readonly Answer[]> {
-  const requests = await prepare(hands, order);
+export async function queueRuns(deps: Deps, input: GroupInput): Promise<GroupResult> {
+  const { open, requests } = await prepare(deps, input);
   const { taskToken } = activityInfo();
-  const lease = takeLease(hands.activities, taskToken, hands.wire.stopping);
-  const answers: Answer[] = [];
-  // The first pulse is waited for: without details on the server no POST of this group can have begun.
-  await lease.pulse(answers);
+  const lease = takeLease(deps.completion, taskToken, deps.posts.stopping);
+  const results: PostResult[] = [];
+  const soFar = (): GroupResult => {
+    const serviceNowMs = results.length > 0 ? open.service.nowMs() : undefined;
+    return { results, ...(serviceNowMs === undefined ? {} : { serviceNowMs }) };
+  };
+  // The first heartbeat is awaited: without details on the server no POST of this group can have begun.
+  await lease.heartbeat(soFar());
   const sending = Promise.all(
-    requests.map(async (request) => answers.push(await send(request, lease, hands.wire))),
+    requests.map(async (request) => results.push(await send(open, request, lease, deps.posts))),
   );
-  await pulseWhile(sending, lease, answers);
+  await heartbeatUntil(sending, lease, soFar);
   // Both within one workflow task, where the ends of runs come fast.
-  await hands.ride(order.batch);
-  await complete(hands, order, taskToken, answers);
+  await deps.nextSignal(input);
+  await complete(deps, input, taskToken, soFar());
   throw new CompleteAsyncError();
 }
 
-type Prepared = { readonly name: AttemptName; readonly open: OpenBatch; readonly request: QueueRequest };
+type Prepared = { readonly name: AttemptRef; readonly request: QueueRequest };
 
-/** Fails as `NothingSent`: the workflow may send the same attempts again without a doubt. */
-async function prepare(hands: Hands, order: GroupOrder): Promise<readonly Prepared[]> {
+/** Fails as `NothingSent`: the workflow may send the same attempts again. */
+async function prepare(
+  deps: Deps,
+  input: GroupInput,
+): Promise<{ readonly open: OpenBatch; readonly requests: readonly Prepared[] }> {
   try {
-    const open = await hands.open(order);
-    const rows = await hands.readRows(
-      open.store,
-      order.attempts.map(({ row }) => row),
-    );
-    return order.attempts.map((name) => ({
-      name,
+    const open = await deps.open(input);
+    const rows = await deps.readRows(
       open,
-      request: requestFor(hands, open, name, rows.get(name.row)),
+      input.attempts.map(({ row }) => row),
+    );
+    const requests = input.attempts.map((name) => ({
+      name,
+      request: requestFor(deps, open, name, rows.get(name.row)),
     }));
+    return { open, requests };
   } catch (error) {
-    throw ApplicationFailure.create({ message: reasonOf(error), type: 'NothingSent', nonRetryable: true });
+    throw ApplicationFailure.create({ message: errorMessage(error), type: 'NothingSent', nonRetryable: true });
   }
 }
 
 function requestFor(
-  hands: Hands,
+  { webhooks }: Deps,
   { file }: OpenBatch,
-  name: AttemptName,
+  { row: number, attempt }: AttemptRef,
   row: SheetRow | undefined,
 ): QueueRequest {
-  if (row === undefined) throw new Error(`row ${name.row} is not in its page`);
-  const receiver = file.webhooks ? hands.webhooks.receiver() : undefined;
+  if (row === undefined) throw new Error(`row ${number} is not in its page`);
+  const { batch, mark } = file;
+  const receiver = file.webhooks ? webhooks.receiver(file) : undefined;
   return {
     deploymentId: file.deployment.id,
     inputs: row.inputs,
     gpu: row.gpu,
-    webhook: webhookUrl({ batch: file.batch, ...name }, hands.webhooks.secret, receiver),
+    webhook: webhookUrl({ batch, mark, row: number, attempt }, webhooks.secret, receiver),
   };
 }
 
-async function send({ name, open, request }: Prepared, lease: Lease, wire: Wire): Promise<Answer> {
+async function send(
+  { file, service }: OpenBatch,
+  { name, request }: Prepared,
+  lease: Lease,
+  posts: PostsOnWire,
+): Promise<PostResult> {
   let refusedBy: NotAllowed | undefined;
   let isOnWire = false;
-  const gate = (): void => {
+  const beforeSend = (): void => {
     try {
       lease.check();
       // A call that is repeated with a fresh key is one call.
-      if (!isOnWire) wire.began();
+      if (!isOnWire) posts.began();
       isOnWire = true;
     } catch (error) {
       if (error instanceof NotAllowed) refusedBy = error;
       throw error;
     }
   };
-  const facts = await open.service.queueRun(request, {
-    gate,
-    deadlineMs: open.file.service.timing.postDeadlineMs,
-  });
-  if (isOnWire) wire.answered();
-  // Another worker can take such an attempt at once: waiting would help nobody.
+  const { postDeadlineMs: deadlineMs } = file.service.timing;
+  const facts = await service.queueRun(request, { beforeSend, deadlineMs });
+  if (isOnWire) posts.answered();
+  // Another worker can take such an attempt immediately.
   return refusedBy
-    ? { ...name, became: 'not-sent', retryAfterMs: 0, reason: refusedBy.message }
-    : answerOf(name, facts);
+    ? { ...name, result: 'not-sent', retryAfterMs: 0, reason: refusedBy.message }
+    : resultOf(name, facts);
 }
 
-function answerOf(name: AttemptName, facts: PostFacts): Answer {
-  const became = classify(facts);
-  if (became === 'accepted' && facts.runId !== undefined) return { ...name, became, runId: facts.runId };
+function resultOf(name: AttemptRef, facts: PostFacts): PostResult {
+  const result = classifyResponse(facts);
+  if (result === 'accepted' && facts.runId !== undefined) return { ...name, result, runId: facts.runId };
+  const reason = facts.error ?? `the run service answered ${facts.status}: ${facts.detail ?? ''}`;
   return {
     ...name,
-    became: became === 'accepted' ? 'uncertain' : became,
-    reason: facts.error ?? `the run service answered ${facts.status}: ${facts.detail ?? ''}`,
+    result: result === 'accepted' ? 'unconfirmed' : result,
+    reason: clipped(reason, REASON_BYTES),
     ...(facts.retryAfterMs === undefined ? {} : { retryAfterMs: facts.retryAfterMs }),
   };
 }
 
-/** Renews the lease and tells the answers so far, once a second, until every attempt has its answer. */
-async function pulseWhile(
-  sending: Promise<unknown>,
-  lease: Lease,
-  answers: readonly Answer[],
-): Promise<void> {
+/** Renews the lease and tells the results so far, once a second, until every attempt has its own. */
+async function heartbeatUntil(sending: Promise<unknown>, lease: Lease, soFar: () => GroupResult): Promise<void> {
   const done = new AbortController();
-  const pulsing = pulse(lease, answers, done.signal);
+  const renewing = renew(lease, soFar, done.signal);
   await sending.finally(() => done.abort());
-  await pulsing;
+  await renewing;
 }
 
-async function pulse(lease: Lease, answers: readonly Answer[], done: AbortSignal): Promise<void> {
-  while (await wait(PULSE_MS, true, { signal: done }).catch(() => false)) await lease.pulse(answers);
+async function renew(lease: Lease, soFar: () => GroupResult, done: AbortSignal): Promise<void> {
+  while (await wait(HEARTBEAT_MS, true, { signal: done }).catch(() => false)) await lease.heartbeat(soFar());
 }
 
 /** The SDK drops a completion that the server did not take within 10 s, and with it the runs that were bought. */
-async function complete(
-  hands: Hands,
-  order: GroupOrder,
-  taskToken: Uint8Array,
-  answers: readonly Answer[],
-): Promise<void> {
+async function complete(deps: Deps, input: GroupInput, taskToken: Uint8Array, result: GroupResult): Promise<void> {
+  await untilTaken(deps, input.batch, async () => {
+    try {
+      await deps.completion.complete(taskToken, result);
+    } catch (error) {
+      if (!(error instanceof ActivityNotFoundError)) throw error;
+      await tellSeen(deps, input, result.results);
+    }
+  });
+}
+
+/** The group was given up, so that its accepted attempts are unconfirmed by now; this resolves them. */
+async function tellSeen(deps: Deps, ref: BatchRef, results: readonly PostResult[]): Promise<void> {
+  const runs = results.flatMap((one) =>
+    one.result === 'accepted' ? [{ row: one.row, attempt: one.attempt, runId: one.runId }] : [],
+  );
+  if (runs.length > 0) await deps.signals.runsSeen(ref, runs);
+}
+
+/** Runs that were bought must be known, however long Temporal is away. */
+async function untilTaken({ log }: Deps, batch: string, tell: () => Promise<void>): Promise<void> {
   for (;;) {
     try {
-      return await hands.activities.complete(taskToken, answers);
+      return await tell();
     } catch (error) {
-      if (error instanceof ActivityNotFoundError) return tellSeen(hands, order, answers);
-      hands.log.warn(
-        { batch: order.batch, reason: reasonOf(error) },
-        'Temporal did not take the answers of a group',
-      );
+      log.warn({ batch, reason: errorMessage(error) }, 'Temporal did not take the results of a group');
       await wait(COMPLETE_AGAIN_MS);
     }
   }
-}
-
-/** The group was given up, so that its accepted attempts are uncertain by now; this resolves them. */
-async function tellSeen(hands: Hands, { batch }: GroupOrder, answers: readonly Answer[]): Promise<void> {
-  const seen = answers.flatMap((answer) =>
-    answer.became === 'accepted' ? [{ row: answer.row, attempt: answer.attempt, runId: answer.runId }] : [],
-  );
-  if (seen.length > 0) await hands.batches.tellSeen(batch, seen);
 }

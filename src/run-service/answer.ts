@@ -1,6 +1,6 @@
 // Reading any answer of the service, well-formed or not, into facts.
 
-import type { PostFacts } from '../batch/classify.ts';
+import type { PostFacts } from '../batch/classify-response.ts';
 import { errorSchema, queueAnswerSchema, type ValidationProblem } from './contract/queue.ts';
 import { v1ErrorSchema } from './contract/v1.ts';
 import { withoutSecrets } from '../secrets.ts';
@@ -21,14 +21,14 @@ export function factsOf(answer: RawAnswer): Omit<PostFacts, 'begun'> {
   const retryAfterMs = retryAfterOf(answer);
   return {
     status: answer.status,
-    detail: wordsOf(answer),
+    detail: messageOf(answer),
     ...(problems === undefined ? {} : { locs: problems.map(({ loc }) => loc) }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   };
 }
 
 /** The service's words in one line: its sentence, its problems, or the beginning of whatever it sent. */
-export function wordsOf({ text }: RawAnswer): string {
+export function messageOf({ text }: RawAnswer): string {
   const error = errorSchema.safeParse(jsonOf(text));
   if (!error.success) return oneLine(v1ErrorSchema.safeParse(jsonOf(text)).data ?? text);
   const { detail } = error.data;

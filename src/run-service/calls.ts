@@ -2,10 +2,11 @@
 // our key; an order is posted once, and whatever becomes of it is a fact.
 
 import { request, type Dispatcher } from 'undici';
-import type { PostFacts } from '../batch/classify.ts';
+import type { PostFacts } from '../batch/classify-response.ts';
 import { problem, reasonOf } from '../errors.ts';
-import { factsOf, wordsOf, type RawAnswer } from './answer.ts';
+import { factsOf, jsonOf, messageOf, type RawAnswer } from './answer.ts';
 import type { RunServiceAt } from './client.ts';
+import { errorSchema } from './contract/queue.ts';
 import { lastFour } from './key.ts';
 import type { Gate, Gated } from './transport.ts';
 
@@ -51,7 +52,7 @@ async function post(
   };
   try {
     const answer = await request(`${at.base}${path}`, options);
-    return { begun, ...factsOf(await rawAnswer(answer)) };
+    return { begun, ...factsOf(await rawAnswer(at, answer)) };
   } catch (error) {
     return { begun, error: reasonOf(error) };
   }
@@ -68,7 +69,8 @@ const send = (at: RunServiceAt, method: 'GET' | 'POST', deadlineMs: number) => (
   signal: AbortSignal.timeout(deadlineMs),
 });
 
-async function rawAnswer(answer: Dispatcher.ResponseData): Promise<RawAnswer> {
+async function rawAnswer(at: RunServiceAt, answer: Dispatcher.ResponseData): Promise<RawAnswer> {
+  at.clock.note(answer.headers['date']);
   return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
 }
 
@@ -78,7 +80,7 @@ type Ask = (method: 'GET' | 'POST', path: string) => Promise<RawAnswer>;
 export function asker(at: RunServiceAt): Ask {
   const once = async (method: 'GET' | 'POST', path: string): Promise<RawAnswer> => {
     try {
-      return await rawAnswer(await request(`${at.base}${path}`, send(at, method, READ_DEADLINE_MS)));
+      return await rawAnswer(at, await request(`${at.base}${path}`, send(at, method, READ_DEADLINE_MS)));
     } catch (error) {
       throw problem('E304', { base: at.base, reason: reasonOf(error) }, { cause: error });
     }
@@ -90,7 +92,7 @@ export function asker(at: RunServiceAt): Ask {
     const { key } = at;
     throw problem('E301', {
       status: answer.status,
-      detail: wordsOf(answer),
+      detail: messageOf(answer),
       keyFrom: key.from,
       lastFour: lastFour(key.value),
     });
@@ -99,13 +101,21 @@ export function asker(at: RunServiceAt): Ask {
 
 export const isOk = ({ status }: RawAnswer): boolean => status >= 200 && status < 300;
 
-/** What the service does not have. The real one wraps the 404 of a missing deployment into a 500. */
+/**
+ * An address that the service does not have, by its own words: a gateway that answers 404 for a service that is away speaks
+ * another language.
+ */
 export const isAbsent = (answer: RawAnswer): boolean =>
-  [404, 405, 410, 501].includes(answer.status) || (answer.status === 500 && wordsOf(answer).includes('404'));
+  [405, 501].includes(answer.status) ||
+  ([404, 410].includes(answer.status) && errorSchema.safeParse(jsonOf(answer.text)).success);
+
+/** The real service wraps the 404 of a missing deployment into a 500. */
+export const isAbsentDeployment = (answer: RawAnswer): boolean =>
+  isAbsent(answer) || (answer.status === 500 && /\b404\b/.test(messageOf(answer)));
 
 /** The JSON of a good answer; throws E304 for any other. */
 export function bodyOf(at: RunServiceAt, answer: RawAnswer): unknown {
   // Inputs are the only place for integers beyond 2^53, and ours are in the pages.
   if (isOk(answer)) return JSON.parse(answer.text);
-  throw problem('E304', { base: at.base, reason: `it answered ${answer.status}: ${wordsOf(answer)}` });
+  throw problem('E304', { base: at.base, reason: `it answered ${answer.status}: ${messageOf(answer)}` });
 }

@@ -2,7 +2,7 @@
 // may have been written: it answers with the facts, and `batch/classify` decides what they mean.
 
 import type { Dispatcher } from 'undici';
-import type { PostFacts } from '../batch/classify.ts';
+import type { PostFacts } from '../batch/classify-response.ts';
 import {
   deploymentListSchema,
   deploymentSchema,
@@ -13,18 +13,23 @@ import { profileSchema, type Profile } from './contract/profile.ts';
 import { queueToWire, type QueueRequest } from './contract/queue.ts';
 import { runListSchema, runSchema, type Run } from './contract/run.ts';
 import type { ApiKey } from './key.ts';
-import { wordsOf, type RawAnswer } from './answer.ts';
-import { asker, bodyOf, isAbsent, isOk, postOrder, type PostLimits } from './calls.ts';
+import { messageOf, type RawAnswer } from './answer.ts';
+import { asker, bodyOf, isAbsent, isAbsentDeployment, isOk, postOrder, type PostLimits } from './calls.ts';
+import type { ServiceClock } from './service-clock.ts';
 
 export type RunServiceAt = {
   /** The base address of the API, with its trailing path segment: `https://…/api`. */
   readonly base: string;
   readonly key: ApiKey;
   readonly transport: Dispatcher;
+  /** Told by every answer. */
+  readonly clock: ServiceClock;
 };
 
 export interface RunService {
   readonly base: string;
+  /** The service's own time, in milliseconds since 1970; undefined before an answer said what time it is. */
+  nowMs(): number | undefined;
   /** `gate` is asked right before the first byte is written. */
   queueRun(order: QueueRequest, limits: PostLimits): Promise<PostFacts>;
   /** undefined where the service knows no such run. */
@@ -57,6 +62,7 @@ export function connectRunService(at: RunServiceAt): RunService {
   };
   return {
     base: at.base,
+    nowMs: () => at.clock.nowMs(),
     queueRun: (order, limits) => postOrder(at, '/run/deployment/queue', queueToWire(order), limits),
     getRun: async (runId) => {
       const answer = await ask('GET', `/run/${runId}`);
@@ -69,7 +75,10 @@ export function connectRunService(at: RunServiceAt): RunService {
         runListSchema,
       ),
     listDeployments: () => readOptional('/deployments', deploymentListSchema),
-    getDeployment: (id) => readOptional(`/deployment/${id}`, deploymentSchema),
+    getDeployment: async (id) => {
+      const answer = await ask('GET', `/deployment/${id}`);
+      return isAbsentDeployment(answer) ? undefined : deploymentSchema.parse(bodyOf(at, answer));
+    },
     getPrices: () => readOptional('/platform/gpu-pricing', pricingSchema),
     getProfile: () => readOptional('/platform/profile', profileSchema),
   };
@@ -77,4 +86,4 @@ export function connectRunService(at: RunServiceAt): RunService {
 
 /** The service's own words; a gateway that answers 404 while the service is away knows of no run. */
 const isUnknownRun = (answer: RawAnswer): boolean =>
-  answer.status === 404 && /^run not found/i.test(wordsOf(answer));
+  answer.status === 404 && /^run not found/i.test(messageOf(answer));

@@ -24,15 +24,15 @@ export type Sight =
 
 /** Kept from look to look. Times are counted from look to look, by Temporal's clock. */
 export type Observation = {
-  /** What the run showed last. */
-  readonly shown: string;
+  /** A fingerprint of what the run showed last. */
+  readonly shown: number;
   /** For how long it has shown just that, and for how long the service has not known it. */
   readonly quietMs: number;
   readonly missingMs: number;
   readonly isReported: boolean;
 };
 
-export const NOT_OBSERVED: Observation = { shown: '', quietMs: 0, missingMs: 0, isReported: false };
+export const NOT_OBSERVED: Observation = { shown: 0, quietMs: 0, missingMs: 0, isReported: false };
 
 export type Report =
   | { readonly kind: 'completed'; readonly outcome: Outcome; readonly reason?: string }
@@ -74,8 +74,12 @@ function observeMissing(before: Observation, { sinceLastMs }: Look) {
   return { after: { ...after, isReported: true }, report };
 }
 
-const shownBy = ({ status, updatedAtMs, progress, liveStatus }: Extract<Sight, { kind: 'run' }>['run']): string =>
-  `${status} ${updatedAtMs ?? ''} ${progress} ${(liveStatus ?? '').slice(0, 20)}`;
+function shownBy({ status, updatedAtMs, progress, liveStatus }: Extract<Sight, { kind: 'run' }>['run']): number {
+  const text = `${status} ${updatedAtMs ?? ''} ${progress} ${liveStatus ?? ''}`;
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
+}
 
 function overdueReason(
   { run, serviceNowMs }: Extract<Sight, { kind: 'run' }>,

@@ -8,6 +8,7 @@ import { connectRunService } from './client.ts';
 import { LOCAL, localService } from './local.ts';
 import { remembering, type RememberingService } from './remember.ts';
 import { connectV1 } from './v1.ts';
+import { ServiceClock } from './service-clock.ts';
 import { whichApi } from './which-api.ts';
 
 /** Where a service is, and which API it speaks there. */
@@ -31,11 +32,11 @@ export function openServices(
     at: ({ base, api }) => {
       const address = base === LOCAL ? localAddress(config.home) : setAddress(config, base);
       const name = `${api} ${address.base} ${address.key.value}`;
-      const service = known.get(name) ?? remembering(CONNECT[api]({ ...address, transport }));
+      const service = known.get(name) ?? remembering(CONNECT[api]({ ...address, transport, clock: new ServiceClock() }));
       known.set(name, service);
       return service;
     },
-    apiAt: async (base) => whichApi({ ...setAddress(config, base), transport }),
+    apiAt: async (base) => whichApi({ ...setAddress(config, base), transport, clock: new ServiceClock() }),
   };
 }
 

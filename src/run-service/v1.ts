@@ -1,8 +1,8 @@
 // The service as it was before V2: an order and a run, and nothing else. What it lacks is answered as a service that lacks
 // it would: no lists, no cancelling, no deployments. Prices and a profile are asked for, in case it has them all the same.
 
-import type { PostFacts } from '../batch/classify.ts';
-import { jsonOf, wordsOf, type RawAnswer } from './answer.ts';
+import type { PostFacts } from '../batch/classify-response.ts';
+import { jsonOf, messageOf, type RawAnswer } from './answer.ts';
 import { asker, bodyOf, isOk, postOrder } from './calls.ts';
 import type { RunService, RunServiceAt } from './client.ts';
 import { pricingSchema } from './contract/deployment.ts';
@@ -16,10 +16,11 @@ export function connectV1(at: RunServiceAt): RunService {
     readIfThere(await ask('GET', path), schema);
   return {
     base: at.base,
+    nowMs: () => at.clock.nowMs(),
     queueRun: async (order, limits) => withFault(await postOrder(at, '/run', queueToWire(order), limits)),
     getRun: async (runId) => {
       const answer = await ask('GET', v1RunPath(runId));
-      const isUnknown = isUnknownV1Run(answer.status, wordsOf(answer));
+      const isUnknown = isUnknownV1Run(answer.status, messageOf(answer));
       return isUnknown ? undefined : v1RunSchema.parse(bodyOf(at, answer));
     },
     cancelRun: async () => false,

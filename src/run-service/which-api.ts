@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { problem } from '../errors.ts';
-import { jsonOf, wordsOf, type RawAnswer } from './answer.ts';
+import { jsonOf, messageOf, type RawAnswer } from './answer.ts';
 import type { Api } from './api.ts';
 import { asker } from './calls.ts';
 import type { RunServiceAt } from './client.ts';
@@ -19,7 +19,7 @@ export async function whichApi(at: RunServiceAt): Promise<Api> {
   const malformed = await ask('GET', `/run/${NO_RUN_ID}`);
   if (isValidationFailure(malformed)) return 'v2';
   const unknown = await ask('GET', v1RunPath(randomUUID()));
-  if (isUnknownV1Run(unknown.status, wordsOf(unknown))) return 'v1';
+  if (isUnknownV1Run(unknown.status, messageOf(unknown))) return 'v1';
   // Whoever stands before it answers for a service that is away.
   if (malformed.status >= 500 && unknown.status >= 500)
     throw problem('E304', { base: at.base, reason: `it answered ${shown(malformed)}` });
@@ -35,4 +35,4 @@ function isValidationFailure({ status, text }: RawAnswer): boolean {
   return status >= 400 && status < 500 && hasProblems;
 }
 
-const shown = (answer: RawAnswer): string => `${answer.status} ${wordsOf(answer).slice(0, SHOWN)}`.trim();
+const shown = (answer: RawAnswer): string => `${answer.status} ${messageOf(answer).slice(0, SHOWN)}`.trim();

@@ -1,0 +1,15 @@
+// Keeps runs that no row in the workflow's state explains, for the last reading.
+
+import type { AttemptRun } from '../src/batch/attempt.ts';
+import { evidenceName } from '../src/store/batch-file.ts';
+import type { BatchRef, Deps } from './deps.ts';
+import { withStore } from './store-failure.ts';
+
+export type EvidenceInput = BatchRef & { readonly number: number; readonly runs: readonly AttemptRun[] };
+
+/** Another try of the same file writes the same runs. */
+export async function keepEvidence(deps: Deps, { number, runs, ...ref }: EvidenceInput): Promise<void> {
+  const { store } = await deps.open(ref);
+  const text = runs.map((run) => `${JSON.stringify(run)}\n`).join('');
+  await withStore(() => store.write(evidenceName(number), text));
+}

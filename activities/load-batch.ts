@@ -1,0 +1,45 @@
+// Opens a batch for its workflow: its parameters, and what the service can do.
+
+import { activityInfo } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { BatchParams } from '../src/batch/params.ts';
+import { paramsOf, readStarted, writeStarted } from '../src/store/batch-file.ts';
+import type { BatchRef, Deps, OpenBatch } from './deps.ts';
+
+export type LoadedBatch = { readonly params: BatchParams; readonly serviceNowMs?: number };
+
+const FIRST_PASS = 1;
+
+export async function loadBatch(deps: Deps, ref: BatchRef): Promise<LoadedBatch> {
+  const open = await deps.open(ref);
+  const { file, store, service } = open;
+  const lists = await hasLists(open);
+  const serviceNowMs = service.nowMs();
+  const time = serviceNowMs === undefined ? {} : { serviceNowMs };
+  // The file comes before anything can be sent: a folder without it never bought a run.
+  const own = { at: new Date().toISOString(), ...time, workflow: executionOf() };
+  if (!(await writeStarted(store, own))) await refuseOther(open, own.workflow);
+  const webhooks = file.webhooks && deps.webhooks.receiver(file) !== undefined;
+  return { params: paramsOf(file, { webhooks, lists, pass: FIRST_PASS }), ...time };
+}
+
+function executionOf(): { readonly workflowId: string; readonly runId: string } {
+  const { workflowId = '', runId = '' } = activityInfo().workflowExecution ?? {};
+  return { workflowId, runId };
+}
+
+/** A start that was replayed, or made again after a termination, would buy every row a second time. */
+async function refuseOther({ file, store }: OpenBatch, own: ReturnType<typeof executionOf>): Promise<void> {
+  const before = await readStarted(store);
+  if (before?.workflow?.runId === own.runId) return;
+  const message = `E503: batch ${file.batch} was started before, by workflow run ${before?.workflow?.runId}; runsheet resume ${file.batch} --recover rebuilds it`;
+  throw ApplicationFailure.create({ message, type: 'AlreadyStarted', nonRetryable: true });
+}
+
+/** Found by asking: the published interface does not have the lists. */
+async function hasLists({ file, service }: OpenBatch): Promise<boolean> {
+  const { workflowId } = file.deployment;
+  return (
+    workflowId !== undefined && (await service.listRuns(workflowId, { limit: 1, offset: 0 })) !== undefined
+  );
+}

@@ -1,0 +1,60 @@
+// What a poll remembers from try to try, in its heartbeat details: short lists, because Temporal stores them at each look. Time
+// between two looks is counted by Temporal's clock, and no more of it than a look may be late.
+
+import { NOT_OBSERVED, type Observation } from '../src/run-service/observation.ts';
+
+export type PollMemory = {
+  readonly lookedAtMs: number;
+  /** Time since the last look, as far as it counts. */
+  readonly sinceLastMs: number;
+  /** Time since the poll began. */
+  readonly agedMs: number;
+  /** For how long nothing could be read, and whether the batch knows. */
+  readonly unreadMs: number;
+  readonly isToldUnreadable: boolean;
+  readonly runs: readonly Observation[];
+};
+
+type RunTuple = readonly [shown: number, quietMs: number, missingMs: number, isReported: 0 | 1];
+export type StoredMemory = Omit<PollMemory, 'runs' | 'sinceLastMs'> & { readonly runs: readonly RunTuple[] };
+
+/** A service or a Temporal that was away for longer proves nothing about a run. */
+const COUNTED_MOST_MS = 30_000;
+
+/** What the last try has left; the beginning of a poll where there was none. */
+export function readMemory(
+  details: unknown,
+  { runs, isUnreadable }: { readonly runs: readonly unknown[]; readonly isUnreadable: boolean },
+  nowMs: number,
+): PollMemory {
+  const stored = details as StoredMemory | undefined;
+  if (stored?.runs.length !== runs.length)
+    return {
+      lookedAtMs: nowMs,
+      sinceLastMs: 0,
+      agedMs: 0,
+      unreadMs: 0,
+      isToldUnreadable: isUnreadable,
+      runs: runs.map(() => NOT_OBSERVED),
+    };
+  const sinceLastMs = Math.min(COUNTED_MOST_MS, Math.max(0, nowMs - stored.lookedAtMs));
+  return { ...stored, sinceLastMs, runs: stored.runs.map(readRun) };
+}
+
+export function storeMemory({ sinceLastMs: _, runs, ...memory }: PollMemory): StoredMemory {
+  return { ...memory, runs: runs.map(storeRun) };
+}
+
+const readRun = ([shown, quietMs, missingMs, isReported]: RunTuple): Observation => ({
+  shown,
+  quietMs,
+  missingMs,
+  isReported: isReported === 1,
+});
+
+const storeRun = ({ shown, quietMs, missingMs, isReported }: Observation): RunTuple => [
+  shown,
+  quietMs,
+  missingMs,
+  isReported ? 1 : 0,
+];

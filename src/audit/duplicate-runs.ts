@@ -1,0 +1,109 @@
+// The last reading (R13): every run that carries a token of the batch, from the service's lists and from what webhooks had
+// shown, compared with the runs that its rows name. What no row names is a duplicate: a second run of an attempt, or a run of
+// an attempt that was given up. Somebody pays for it.
+
+import type { AttemptRun } from '../batch/attempt.ts';
+import { costOf } from '../batch/gpu.ts';
+import { errorMessage } from '../errors.ts';
+import type { RunService } from '../run-service/client.ts';
+import { isTerminal, type Run } from '../run-service/contract/run.ts';
+import type { DuplicateRun, LastReading } from '../results/summary.ts';
+import type { BatchFile } from '../store/batch-file.ts';
+import { KnownRuns } from './known-runs.ts';
+import { NoList, ownRuns, type ListParams } from './list-runs.ts';
+
+export type ReadingParams = Omit<ListParams, 'service' | 'workflowId'> & {
+  readonly file: BatchFile;
+  readonly service: Pick<RunService, 'listRuns' | 'nowMs' | 'cancelRun' | 'getRun'>;
+  /** The runs that rows name. */
+  readonly known: Pick<KnownRuns, 'has'>;
+  /** Runs that no row in the workflow's state explained. */
+  readonly evidence: AsyncIterable<AttemptRun>;
+  /** Whether duplicates that still run are cancelled. */
+  readonly cancels: boolean;
+  /** Told each duplicate, once. */
+  readonly onDuplicate: (run: DuplicateRun) => Promise<void>;
+};
+
+/** Runs in the lists that carry a token of the batch, and what the lists said. */
+export type Reading = LastReading & { readonly runs: number; readonly reason?: string };
+
+const FIRST_MOST = 1_000;
+
+/** Never throws for what the service does: what could not be read is said. */
+export async function readLast(params: ReadingParams): Promise<Reading> {
+  using seen = new KnownRuns();
+  const found = openReport(params, seen);
+  let lists: LastReading['lists'] = 'complete';
+  let reason: string | undefined;
+  try {
+    const { workflowId } = params.file.deployment;
+    for await (const own of ownRuns(params.file, { ...params, workflowId })) await found.note(own, own.run);
+  } catch (error) {
+    params.signal?.throwIfAborted();
+    lists = error instanceof NoList ? 'none' : 'incomplete';
+    reason = errorMessage(error);
+  }
+  const runs = seen.size;
+  for await (const run of params.evidence) await found.note(run, undefined);
+  return { lists, runs, duplicates: found.report(), ...(reason === undefined ? {} : { reason }) };
+}
+
+function openReport(params: ReadingParams, seen: KnownRuns) {
+  const { file, known } = params;
+  const first: DuplicateRun[] = [];
+  let [runs, gpuSeconds, costUsd] = [0, 0, 0];
+  return {
+    note: async (named: AttemptRun, listed: Run | undefined): Promise<void> => {
+      const before = seen.size;
+      seen.add(named.runId);
+      if (seen.size === before || known.has(named.runId)) return;
+      const one = duplicateOf(named, await endOf(params, named.runId, listed), file);
+      runs += 1;
+      gpuSeconds += one.gpu_seconds;
+      costUsd += one.cost_usd;
+      if (first.length < FIRST_MOST) first.push(one);
+      await params.onDuplicate(one);
+    },
+    report: (): LastReading['duplicates'] => ({
+      runs,
+      gpu_seconds: gpuSeconds,
+      cost_usd: Number(costUsd.toFixed(6)),
+      first,
+    }),
+  };
+}
+
+/** The run as it is after it was cancelled, where it still ran; undefined where it cannot be read. */
+async function endOf(
+  { service, cancels }: ReadingParams,
+  runId: string,
+  listed: Run | undefined,
+): Promise<Run | undefined> {
+  try {
+    const run = listed ?? (await service.getRun(runId));
+    if (!cancels || run === undefined || isTerminal(run.status)) return run;
+    await service.cancelRun(runId);
+    return (await service.getRun(runId)) ?? run;
+  } catch {
+    // It is named as it was listed: a duplicate that is not named would be worse than one that is not cancelled.
+    return listed;
+  }
+}
+
+function duplicateOf(
+  { row, attempt, runId }: AttemptRun,
+  run: Run | undefined,
+  { service: { prices } }: BatchFile,
+): DuplicateRun {
+  const { gpu, coldStartSeconds: coldStart, runSeconds: ran } = run ?? {};
+  return {
+    row,
+    attempt,
+    run_id: runId,
+    status: run?.status ?? 'unknown',
+    ...(gpu === undefined ? {} : { gpu }),
+    gpu_seconds: (coldStart ?? 0) + (ran ?? 0),
+    cost_usd: costOf(prices, gpu, { coldStart, run: ran }),
+  };
+}

@@ -1,0 +1,86 @@
+// The runs of a batch as the service's lists show them, newest first, back to the batch's beginning. Lists hang on the
+// workflow and hold everybody's runs; the birth mark in a run's webhook tells whose it is.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import type { AttemptRun } from '../batch/attempt.ts';
+import type { ReadBack } from '../batch/commands.ts';
+import type { RunService } from '../run-service/client.ts';
+import type { Run } from '../run-service/contract/run.ts';
+import type { BatchFile } from '../store/batch-file.ts';
+import { readToken } from '../webhook/token.ts';
+import { ListWalk, readBackTo } from './list-walk.ts';
+
+const LIST_PAGE = 200;
+
+/** The service has no list that shows webhooks. */
+export class NoList extends Error {
+  override readonly name = 'NoList';
+  constructor() {
+    super('the service has no list that shows webhooks');
+  }
+}
+
+export type ListParams = {
+  readonly service: Pick<RunService, 'listRuns' | 'nowMs'>;
+  readonly workflowId: string | undefined;
+  readonly back: ReadBack;
+  /** How often a page is tried; pages are many, and a service that errs for a while errs on one of them. */
+  readonly tries: number;
+  readonly signal?: AbortSignal;
+};
+
+/** Every page, newest runs first. A run may come twice. Throws {@link NoList}, and what the service throws for too long. */
+export async function* listRuns(params: ListParams): AsyncGenerator<readonly Run[]> {
+  const { service, workflowId, back } = params;
+  if (workflowId === undefined) throw new NoList();
+  let walk: ListWalk | undefined;
+  for (;;) {
+    params.signal?.throwIfAborted();
+    const page = await readPage(params, workflowId, walk?.offset ?? 0);
+    walk ??= new ListWalk(readBackTo(service.nowMs() ?? Date.now(), back));
+    yield page;
+    if (walk.take(page) === 'done') return;
+  }
+}
+
+const AGAIN_MS = 500;
+const AGAIN_MOST_MS = 15_000;
+
+async function readPage(
+  { service, tries, signal }: ListParams,
+  workflowId: string,
+  offset: number,
+): Promise<readonly Run[]> {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      const page = await service.listRuns(workflowId, { limit: LIST_PAGE, offset });
+      if (page !== undefined) return page;
+      // A list that has just given pages is only away.
+      if (offset === 0) throw new NoList();
+      throw new Error('the run list is not there any more');
+    } catch (error) {
+      if (error instanceof NoList || tried >= tries) throw error;
+      const pauseMs = Math.min(AGAIN_MOST_MS, AGAIN_MS * 2 ** (tried - 1));
+      await wait(pauseMs, undefined, signal === undefined ? {} : { signal });
+    }
+  }
+}
+
+export type OwnRun = AttemptRun & { readonly run: Run };
+
+const RUN_ID = /^[\da-f-]{1,40}$/i;
+
+/** The run with the attempt whose token it carries; none where the token is another batch's, or no token at all. */
+export function ownRun({ batch, mark }: Pick<BatchFile, 'batch' | 'mark'>, run: Run): readonly OwnRun[] {
+  const token = readToken(run.webhook);
+  const isOwn = token?.batch === batch && token.mark === mark && RUN_ID.test(run.id);
+  return isOwn ? [{ run, row: token.row, attempt: token.attempt, runId: run.id }] : [];
+}
+
+/** Every run of a batch; a run may come twice. */
+export async function* ownRuns(
+  file: Pick<BatchFile, 'batch' | 'mark'>,
+  params: ListParams,
+): AsyncGenerator<OwnRun> {
+  for await (const page of listRuns(params)) yield* page.flatMap((run) => ownRun(file, run));
+}
