@@ -1,127 +1,80 @@
-// Writes one part: up to a hundred rows that have their outcome, with the files of those that succeeded. The part is
-// written in one piece at the end, so that doing it twice, or half and then again, makes the same files.
+// Writes one part: up to a hundred rows that have their outcome, with the files of those that succeeded. A part is created
+// once, in one piece, and is the truth from then on: another try that finds it answers with what it holds. A row whose files
+// cannot be had now goes back to the batch.
 
-import { activityInfo } from '@temporalio/activity';
-import { costOf } from '../src/batch/gpu.ts';
-import { reasonOf } from '../src/errors.ts';
-import { partName } from '../src/batch/ids.ts';
-import type { RowEnd } from '../src/batch/messages.ts';
-import type { PastAttempt } from '../src/batch/outcome.ts';
-import type { Tally } from '../src/batch/tally.ts';
-import { tallyOf } from '../src/results/fold.ts';
-import type { Run } from '../src/run-service/contract/run.ts';
-import type { AttemptRecord, RowRecord } from '../src/results/record.ts';
-import type { SheetRow } from '../src/sheet/pages.ts';
-import { atOnce } from './at-once.ts';
-import { onFolder } from './folder.ts';
-import { deliver } from './deliver.ts';
-import type { BatchPlace, Hands, OpenBatch } from './hands.ts';
+import { Context } from '@temporalio/activity';
+import pMap from 'p-map';
+import type { DeferredRow, PartResult } from '../src/batch/events.ts';
+import type { EndedRow } from '../src/batch/row-state.ts';
+import { parsePart, partName } from '../src/results/parts.ts';
+import type { PartRecord } from '../src/results/row-record.ts';
+import { tallyRows } from '../src/results/tally-rows.ts';
+import type { BatchRef, Deps, OpenBatch } from './deps.ts';
+import { recordRow } from './record-row.ts';
+import { StoreConflict, withStore } from './store-failure.ts';
 
-export type PartOrder = BatchPlace & { readonly part: number; readonly rows: readonly RowEnd[] };
+export type CollectInput = BatchRef & {
+  readonly pass: number;
+  readonly part: number;
+  readonly rows: readonly EndedRow[];
+};
 
-const ROWS_AT_ONCE = 16;
+const CONCURRENCY = 16;
 
-/**
- * Tries of this activity, half a minute apart in the end, after which a run that cannot be read holds the rest of its part
- * back no longer: more than an hour and a half.
- */
-const LAST_RESORT = 200;
-
-export function collect(hands: Hands, order: PartOrder): Promise<Tally> {
-  return onFolder(() => writePart(hands, order));
+export function collectRows(deps: Deps, input: CollectInput): Promise<PartResult> {
+  return withStore(async () => {
+    const open = await deps.open(input);
+    const name = partName(input.pass, input.part);
+    const before = await open.store.read(name);
+    return before === undefined ? writePart(deps, open, input, name) : resultOf(input, name, before, []);
+  });
 }
 
-async function writePart(hands: Hands, order: PartOrder): Promise<Tally> {
-  const open = await hands.open(order);
-  const rows = await hands.readRows(
-    open.store,
-    order.rows.map(({ row }) => row),
-  );
-  const records = await atOnce(order.rows, ROWS_AT_ONCE, (end) =>
-    recordOf(hands, open, end, rows.get(end.row)),
-  );
-  await open.store.write(
-    partName(order.part),
-    records.map((record) => `${JSON.stringify(record)}\n`).join(''),
-  );
-  return tallyOf(records);
-}
-
-async function recordOf(
-  hands: Hands,
+async function writePart(
+  deps: Deps,
   open: OpenBatch,
-  end: RowEnd,
-  row: SheetRow | undefined,
-): Promise<RowRecord> {
-  if (row === undefined) throw new Error(`row ${end.row} is not in its page`);
-  const attempts = await Promise.all(end.attempts.map((attempt) => attemptRecord(hands, open, attempt)));
-  const last = end.attempts.at(-1);
-  const delivery =
-    last?.outcome === 'succeeded' && last.runId !== undefined
-      ? await deliver(hands, open, last.runId, row.key, activityInfo().attempt >= LAST_RESORT)
-      : { outcome: outcomeOf(last), reason: last?.reason, files: [], texts: [] };
-  return {
-    row: row.row,
-    key: row.key,
-    outcome: delivery.outcome,
-    ...(delivery.reason === undefined ? {} : { reason: delivery.reason }),
-    ...(row.gpu === undefined ? {} : { gpu_asked: row.gpu }),
-    inputs: row.inputs,
-    attempts,
-    files: delivery.files,
-    ...(delivery.texts.length > 0 ? { texts: delivery.texts } : {}),
-  };
+  input: CollectInput,
+  name: string,
+): Promise<PartResult> {
+  const signal = Context.current().cancellationSignal;
+  const pageRows = await deps.readRows(
+    open,
+    input.rows.map(({ row }) => row),
+  );
+  const records: PartRecord[] = [];
+  const deferred: DeferredRow[] = [];
+  const collected = await pMap(
+    input.rows,
+    (ended) => recordRow(deps, open, { ended, row: pageRows.get(ended.row), pass: input.pass, signal }),
+    { concurrency: CONCURRENCY, signal },
+  );
+  for (const one of collected) if ('kind' in one) deferred.push(one);
+    else records.push(one);
+  // Temporal has given this try up, and another one may be writing.
+  signal.throwIfAborted();
+  const text = records.map((record) => `${JSON.stringify(record)}\n`).join('');
+  const isNew = await open.store.create(name, text);
+  return resultOf(input, name, isNew ? text : ((await open.store.read(name)) ?? ''), deferred);
 }
 
-/** A last attempt that was proved absent belongs to a row that was cancelled before it could be sent again. */
-const outcomeOf = (last: PastAttempt | undefined): RowRecord['outcome'] =>
-  last === undefined || last.outcome === 'absent' ? 'cancelled' : last.outcome;
-
-async function attemptRecord(
-  hands: Hands,
-  { file, service }: OpenBatch,
-  past: PastAttempt,
-): Promise<AttemptRecord> {
-  const { attempt, outcome, reason, runId } = past;
-  const run = runId === undefined ? undefined : await usageRun(hands, service, runId);
+/** What the part that is there says; rows that are not in it go back. Throws {@link StoreConflict} where it has other rows. */
+function resultOf(
+  { rows }: CollectInput,
+  name: string,
+  text: string,
+  deferred: readonly DeferredRow[],
+): PartResult {
+  const records = parsePart(text);
+  const asked = new Set(rows.map(({ row }) => row));
+  const other = records.find(({ row }) => !asked.has(row));
+  if (other !== undefined)
+    throw new StoreConflict(`${name} is there already, with row ${other.row}, which belongs into another part`);
+  const written = new Set(records.map(({ row }) => row));
+  const missing = rows.filter(({ row }) => !written.has(row));
+  const reasons = new Map(deferred.map((one) => [one.row, one]));
   return {
-    attempt,
-    outcome,
-    ...(reason === undefined ? {} : { reason }),
-    ...(runId === undefined ? {} : { run_id: runId }),
-    ...(run === undefined ? {} : usageOf(run, file.service.prices)),
-  };
-}
-
-/** The run of an attempt; undefined where it cannot be read any more: its times must not hold a hundred rows back. */
-async function usageRun(
-  hands: Hands,
-  service: OpenBatch['service'],
-  runId: string,
-): Promise<Run | undefined> {
-  try {
-    return await service.getRun(runId);
-  } catch (error) {
-    if (activityInfo().attempt < LAST_RESORT) throw error;
-    hands.log.warn(
-      { runId, reason: reasonOf(error) },
-      'a run cannot be read; its times and its cost stay unknown',
-    );
-    return undefined;
-  }
-}
-
-function usageOf(run: Run, prices: Readonly<Record<string, number>>): Partial<AttemptRecord> {
-  const { gpu, createdAtMs, queuedAtMs, endedAtMs, coldStartSeconds, runSeconds } = run;
-  return {
-    ...(gpu === undefined ? {} : { gpu_used: gpu }),
-    ...(createdAtMs === undefined ? {} : { created_at: new Date(createdAtMs).toISOString() }),
-    ...(endedAtMs === undefined ? {} : { ended_at: new Date(endedAtMs).toISOString() }),
-    ...(createdAtMs === undefined || queuedAtMs === undefined
-      ? {}
-      : { queue_seconds: (queuedAtMs - createdAtMs) / 1000 }),
-    ...(coldStartSeconds === undefined ? {} : { cold_start_seconds: coldStartSeconds }),
-    ...(runSeconds === undefined ? {} : { run_seconds: runSeconds }),
-    cost_usd: costOf(prices, gpu, { coldStart: coldStartSeconds, run: runSeconds }),
+    tally: tallyRows(records),
+    fetched: records.filter(({ outcome }) => outcome === 'succeeded').length,
+    deferred: missing.map(({ row }) => reasons.get(row) ?? { row, kind: 'host', reason: 'another try wrote the part' }),
   };
 }

@@ -1,29 +1,88 @@
-// The end of a batch: the lists are read once more, and what the user asked for in the first place is written.
+// The end of a batch: the parts are held against what the workflow has counted, the lists are read once more, and what the user
+// asked for in the first place is written.
 
-import { KnownRuns } from '../src/account/known-runs.ts';
-import { readLists } from '../src/account/reading.ts';
-import type { BatchView } from '../src/batch/view.ts';
+import { Context } from '@temporalio/activity';
+import { KnownRuns } from '../src/audit/known-runs.ts';
+import { readLast, type Reading } from '../src/audit/duplicate-runs.ts';
+import type { AttemptRun } from '../src/batch/attempt.ts';
+import { NO_TALLY, tallyOutcome, type Tally } from '../src/batch/accounting/tally.ts';
+import type { ReadBack } from '../src/batch/commands.ts';
+import { OUTCOMES } from '../src/batch/outcome.ts';
+import type { Progress } from '../src/batch/progress.ts';
+import { keptEvidence } from '../src/results/evidence.ts';
 import { writeResults } from '../src/results/results.ts';
-import { onFolder } from './folder.ts';
-import type { BatchPlace, Hands } from './hands.ts';
+import { recordOf, rowsOf } from '../src/results/rows.ts';
+import { openDuplicates } from '../src/results/duplicates.ts';
+import type { BatchRef, Deps, OpenBatch } from './deps.ts';
+import { StoreConflict, withStore } from './store-failure.ts';
 
-export type CloseOrder = BatchPlace & {
-  readonly view: BatchView;
-  /** When the batch began, in milliseconds since 1970. */
+export type FinalizeInput = BatchRef & {
+  readonly progress: Progress;
+  /** When the batch started, in milliseconds since 1970 by Temporal's clock. */
   readonly startedAt: number;
+  /** Runs that no row in the workflow's state explained; more of them are in the store. */
+  readonly evidence: readonly AttemptRun[];
+  readonly isEvidenceLost: boolean;
+  readonly back: ReadBack;
 };
 
+/** A page is tried for some minutes: after that the reading counts as incomplete, and says so. */
+const PAGE_TRIES = 12;
+
 /** Doing it twice makes the same files. */
-export async function close(hands: Hands, { view, startedAt, ...place }: CloseOrder): Promise<void> {
-  const { file, store, service } = await hands.open(place);
-  await onFolder(async () => {
-    const known = await KnownRuns.of(store, file);
-    const reading = await readLists({ file, service, known, since: startedAt, cancels: true });
+export async function finalizeBatch(deps: Deps, input: FinalizeInput): Promise<void> {
+  const open = await deps.open(input);
+  await withStore(async () => {
+    using known = await compare(open, input);
+    const reading = await readAgain(open, input, known);
     if (reading.lists === 'incomplete')
-      hands.log.warn(
-        { batch: file.batch, reason: reading.reason },
-        'the run lists could not be read at the end',
-      );
-    await writeResults({ file, store, view, startedAt, reading });
+      deps.log.warn({ batch: input.batch, reason: reading.reason }, 'the run lists could not be read at the end');
+    Context.current().cancellationSignal.throwIfAborted();
+    const { file, store } = open;
+    const { progress, startedAt, isEvidenceLost } = input;
+    await writeResults({ file, store, progress, startedAt, reading: { ...reading, isEvidenceLost } });
   });
+}
+
+/** R27: counts the rows in the parts; throws {@link StoreConflict} where they are not what the workflow has counted. */
+async function compare({ store, file }: OpenBatch, { progress }: FinalizeInput): Promise<KnownRuns> {
+  const known = new KnownRuns();
+  let counted: Tally = NO_TALLY;
+  for await (const row of rowsOf(store, file)) {
+    const record = recordOf(row);
+    counted = tallyOutcome(counted, record.outcome);
+    for (const { run_id } of record.attempts) if (run_id !== undefined) known.add(run_id);
+  }
+  const wrong = OUTCOMES.filter((outcome) => counted.outcomes[outcome] !== progress.tally.outcomes[outcome]);
+  if (wrong.length === 0) return known;
+  known[Symbol.dispose]();
+  const words = wrong.map(
+    (outcome) => `${counted.outcomes[outcome]} ${outcome} rows in its parts, ${progress.tally.outcomes[outcome]} counted`,
+  );
+  throw new StoreConflict(`the folder does not hold what the batch has written: ${words.join('; ')}`);
+}
+
+async function readAgain(
+  { store, file, service }: OpenBatch,
+  { evidence, back }: FinalizeInput,
+  known: KnownRuns,
+): Promise<Reading> {
+  const duplicates = await openDuplicates(store);
+  try {
+    const reading = await readLast({
+      file,
+      service,
+      known,
+      back,
+      evidence: keptEvidence(store, evidence),
+      cancels: true,
+      tries: PAGE_TRIES,
+      signal: Context.current().cancellationSignal,
+      onDuplicate: duplicates.add,
+    });
+    await duplicates.commit();
+    return reading;
+  } finally {
+    await duplicates.discard();
+  }
 }

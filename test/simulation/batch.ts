@@ -285,7 +285,7 @@ export class SimBatch {
   #judgeSlots(): void {
     const { concurrency } = this.params;
     const live = this.service.live[this.mark] ?? 0;
-    const most = concurrency + atRisk(this.state.ledger);
+    const most = concurrency + atRisk(this.state.ledger) + (this.service.extra[this.mark] ?? 0);
     this.world.claim(live <= most, () => `${live} runs live, the most is ${most}`);
     if (live === concurrency) this.world.saw('cap reached');
   }

@@ -42,6 +42,8 @@ export class SimService {
   readonly clock: WrongClock;
   readonly begun: number[] = [];
   readonly live: number[] = [];
+  /** Runs that the service made in addition or without saying so, by batch: each may stand for another one of its attempt. */
+  readonly extra: number[] = [];
   readonly #world: World;
   readonly #timing: Timing;
   readonly #callBack: (run: SimRun, isEnd: boolean) => void;
@@ -55,6 +57,7 @@ export class SimService {
     for (let batch = 0; batch < world.plan.batches; batch += 1) {
       this.begun.push(0);
       this.live.push(0);
+      this.extra.push(0);
     }
     for (let stranger = 0; stranger < world.plan.strangers; stranger += 1)
       world.after(world.between(0, 60_000), () => this.#create({ row: stranger + 1, attempt: 1 }, undefined));
@@ -182,6 +185,7 @@ export class SimService {
     this.runs.push(run);
     this.byId.set(run.id, run);
     this.#count(run, 1);
+    if (isExtra && mark !== undefined) this.extra[mark] = (this.extra[mark] ?? 0) + 1;
     this.#callBack(run, false);
     if (isStuck) return run;
     const outcome = this.#outcome();

@@ -1,0 +1,105 @@
+// The record of a row that has its outcome: what each attempt took, and the files of the last one if it succeeded.
+
+import { costOf } from '../src/batch/gpu.ts';
+import type { DeferredRow } from '../src/batch/events.ts';
+import type { PastAttempt } from '../src/batch/outcome.ts';
+import type { EndedRow } from '../src/batch/row-state.ts';
+import { errorMessage } from '../src/errors.ts';
+import type { AttemptRecord, PartRecord } from '../src/results/row-record.ts';
+import type { Run } from '../src/run-service/contract/run.ts';
+import type { SheetRow } from '../src/sheet/pages.ts';
+import type { Deps, OpenBatch } from './deps.ts';
+import { downloadOutputs } from './download-outputs.ts';
+
+export type RecordParams = {
+  readonly ended: EndedRow;
+  readonly row: SheetRow | undefined;
+  readonly pass: number;
+  readonly signal: AbortSignal;
+};
+
+/** The record, or why it must wait. Throws what the store throws. */
+export async function recordRow(deps: Deps, open: OpenBatch, params: RecordParams): Promise<PartRecord | DeferredRow> {
+  const { ended, row } = params;
+  if (row === undefined) throw new Error(`row ${ended.row} is not in its page`);
+  const usage = await readUsage(open, ended);
+  if ('kind' in usage && !ended.isLastTry) return usage;
+  const attempts = ended.attempts.map((attempt) => attemptRecord(open, attempt, 'kind' in usage ? undefined : usage));
+  const delivered = await deliver(deps, open, params, row.key);
+  if ('kind' in delivered) return delivered;
+  const { outcome, reason, files, texts } = delivered;
+  return {
+    row: ended.row,
+    outcome,
+    ...(reason === undefined ? {} : { reason }),
+    attempts,
+    files,
+    ...(texts.length > 0 ? { texts } : {}),
+  };
+}
+
+type Usage = ReadonlyMap<string, Run | undefined>;
+
+/** The runs of all attempts; a run that the service does not know any more has unknown times. */
+async function readUsage({ service }: OpenBatch, { row, attempts }: EndedRow): Promise<Usage | DeferredRow> {
+  const runIds = attempts.flatMap(({ runId }) => runId ?? []);
+  try {
+    return new Map(await Promise.all(runIds.map(async (runId) => [runId, await service.getRun(runId)] as const)));
+  } catch (error) {
+    return { row, kind: 'host', reason: errorMessage(error) };
+  }
+}
+
+type Delivered = Pick<PartRecord, 'outcome' | 'files'> & {
+  readonly reason?: string | undefined;
+  readonly texts: readonly string[];
+};
+
+async function deliver(
+  deps: Deps,
+  { store, service }: OpenBatch,
+  { ended, pass, signal }: RecordParams,
+  key: string,
+): Promise<Delivered | DeferredRow> {
+  const last = ended.attempts.at(-1);
+  if (last?.outcome !== 'succeeded' || last.runId === undefined)
+    return { outcome: outcomeOf(last), reason: last?.reason, files: [], texts: [] };
+  const delivery = await downloadOutputs(deps, { store, service, runId: last.runId, key, pass, signal });
+  if (delivery.kind === 'delivered')
+    return { outcome: 'succeeded', reason: delivery.note, files: delivery.files, texts: delivery.texts };
+  const { kind } = delivery;
+  const reason = delivery.kind === 'host' ? `${delivery.host}: ${delivery.reason}` : delivery.reason;
+  if (!ended.isLastTry) return { row: ended.row, kind, reason };
+  return { outcome: 'failed', reason: `outputs_missing: ${reason}`, files: [], texts: [] };
+}
+
+/** A last attempt that was proved absent belongs to a row that was cancelled before it could be sent again. */
+const outcomeOf = (last: PastAttempt | undefined): PartRecord['outcome'] =>
+  last === undefined || last.outcome === 'absent' ? 'cancelled' : last.outcome;
+
+function attemptRecord({ file }: OpenBatch, past: PastAttempt, usage: Usage | undefined): AttemptRecord {
+  const { attempt, outcome, reason, runId } = past;
+  const run = runId === undefined ? undefined : usage?.get(runId);
+  return {
+    attempt,
+    outcome,
+    ...(reason === undefined ? {} : { reason }),
+    ...(runId === undefined ? {} : { run_id: runId }),
+    ...(run === undefined ? {} : usageOf(run, file.service.prices)),
+  };
+}
+
+function usageOf(run: Run, prices: Readonly<Record<string, number>>): Partial<AttemptRecord> {
+  const { gpu, createdAtMs, queuedAtMs, endedAtMs, coldStartSeconds, runSeconds } = run;
+  return {
+    ...(gpu === undefined ? {} : { gpu_used: gpu }),
+    ...(createdAtMs === undefined ? {} : { created_at: new Date(createdAtMs).toISOString() }),
+    ...(endedAtMs === undefined ? {} : { ended_at: new Date(endedAtMs).toISOString() }),
+    ...(createdAtMs === undefined || queuedAtMs === undefined
+      ? {}
+      : { queue_seconds: (queuedAtMs - createdAtMs) / 1000 }),
+    ...(coldStartSeconds === undefined ? {} : { cold_start_seconds: coldStartSeconds }),
+    ...(runSeconds === undefined ? {} : { run_seconds: runSeconds }),
+    cost_usd: costOf(prices, gpu, { coldStart: coldStartSeconds, run: runSeconds }),
+  };
+}

@@ -1,0 +1,47 @@
+// What workers tell running batches.
+
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import * as signals from '../../workflows/signals.ts';
+import type { AttemptRun } from '../batch/attempt.ts';
+import type { OverdueRun, RunCompletion } from '../batch/events.ts';
+import { errorMessage } from '../errors.ts';
+import { workflowIdOf, type BatchName } from './workflow-id.ts';
+
+/** What became of a signal: the workflow has it, or is past needing it. */
+export type Delivered = 'taken' | 'gone';
+
+export type BatchSignals = ReturnType<typeof batchSignals>;
+
+export function batchSignals(client: Client) {
+  const handleOf = (name: BatchName) => client.workflow.getHandle(workflowIdOf(name));
+  return {
+    runsCompleted: (
+      name: BatchName,
+      by: 'webhook' | 'poll',
+      completions: readonly RunCompletion[],
+    ): Promise<Delivered> => signalled(() => handleOf(name).signal(signals.runsCompleted, by, completions)),
+
+    runsSeen: (name: BatchName, runs: readonly AttemptRun[]): Promise<Delivered> =>
+      signalled(() => handleOf(name).signal(signals.runsSeen, runs)),
+
+    runsOverdue: (name: BatchName, runs: readonly OverdueRun[]): Promise<Delivered> =>
+      signalled(() => handleOf(name).signal(signals.runsOverdue, runs)),
+
+    serviceRead: (name: BatchName, read: { readonly reason?: string }): Promise<Delivered> =>
+      signalled(() => handleOf(name).signal(signals.serviceRead, read)),
+  };
+}
+
+/** A batch that is over, or whose workflow run takes no more signals, needs no news: a poll finds the rest. */
+async function signalled(signal: () => Promise<void>): Promise<Delivered> {
+  try {
+    await signal();
+    return 'taken';
+  } catch (error) {
+    const isGone =
+      error instanceof WorkflowNotFoundError ||
+      /limit for signal events/.test(errorMessage((error as Error).cause));
+    if (isGone) return 'gone';
+    throw error;
+  }
+}
