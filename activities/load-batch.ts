@@ -3,7 +3,7 @@
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { BatchParams } from '../src/batch/params.ts';
-import { paramsOf, readStarted, writeStarted } from '../src/store/batch-file.ts';
+import { createStarted, paramsOf, readStarted } from '../src/store/batch-file.ts';
 import type { BatchRef, Deps, OpenBatch } from './deps.ts';
 
 export type LoadedBatch = { readonly params: BatchParams; readonly serviceNowMs?: number };
@@ -18,7 +18,7 @@ export async function loadBatch(deps: Deps, ref: BatchRef): Promise<LoadedBatch>
   const time = serviceNowMs === undefined ? {} : { serviceNowMs };
   // The file comes before anything can be sent: a folder without it never bought a run.
   const own = { at: new Date().toISOString(), ...time, workflow: executionOf() };
-  if (!(await writeStarted(store, own))) await refuseOther(open, own.workflow);
+  if (!(await createStarted(store, own))) await refuseOther(open, own.workflow);
   const webhooks = file.webhooks && deps.webhooks.receiver(file) !== undefined;
   return { params: paramsOf(file, { webhooks, lists, pass: FIRST_PASS }), ...time };
 }

@@ -1,8 +1,11 @@
-// batch.json: what a batch was asked to do, frozen when it was made. Its presence says that the sheet is laid out whole.
+// batch.json: what a batch is asked to do, and its birth mark. It is created once, when the sheet is laid out whole, and makes
+// the batch exist; what it says never changes.
 
 import { z } from 'zod';
 import { problem } from '../errors.ts';
+import type { BatchParams } from '../batch/params.ts';
 import type { Store } from './store.ts';
+import { within } from './within.ts';
 
 export const BATCH_FILE = 'batch.json';
 export const SUMMARY_FILE = 'summary.json';
@@ -10,6 +13,7 @@ export const SUMMARY_FILE = 'summary.json';
 const words = z.record(z.string(), z.string());
 const count = z.number().int().nonnegative();
 const waitMs = z.number().nonnegative();
+const mark = z.string().regex(/^[0-9a-f]{16}$/);
 
 const sheetOptions = z.object({
   format: z.enum(['csv', 'tsv', 'jsonl', 'json']),
@@ -26,15 +30,17 @@ const sheetOptions = z.object({
 });
 
 const schema = z.object({
-  format: z.literal(1),
+  format: z.literal(2),
   batch: z.string(),
-  /** sha256 of all that decides which runs are bought. */
+  /** Drawn when the batch was born, and part of every token: what carries another mark belongs to another batch. */
+  mark,
+  /** sha256 of the rows, the deployment and the service. */
   content: z.string(),
   createdAt: z.iso.datetime(),
   sheet: z.object({
     /** As the user named it. */
     name: z.string(),
-    /** Its copy in the folder. */
+    /** Its copy, beside the pages. */
     file: z.string(),
     sha256: z.string(),
     bytes: count,
@@ -70,20 +76,18 @@ const schema = z.object({
       listGapMs: waitMs,
       settleMs: waitMs,
       settleWithoutControlMs: waitMs,
-      skewMs: waitMs,
       pollIntervalMs: waitMs,
     }),
     /** US dollars a second by GPU. */
     prices: z.record(z.string(), z.number()),
   }),
-  cap: count,
+  /** Maximum runs at the same time. */
+  concurrency: count.min(1),
   retries: count,
-  /** What becomes of an attempt that nobody knows of (R12). */
-  uncertain: z
-    .object({ rule: z.enum(['unknown', 'fail', 'resubmit', 'ask']), afterMs: waitMs })
-    .default({ rule: 'unknown', afterMs: 90_000_000 }),
-  /** A run that does not start, or shows nothing new, for so long is cancelled. */
-  deadlines: z.object({ queueMs: waitMs, runMs: waitMs }).default({ queueMs: 86_400_000, runMs: 7_200_000 }),
+  /** What happens to an attempt of which no run list can tell whether it started a run (R12). */
+  unconfirmed: z.object({ rule: z.enum(['unknown', 'fail', 'resubmit', 'ask']), afterMs: waitMs }),
+  /** A run that waits for a machine, or shows nothing new, for longer is cancelled; absent: never. */
+  deadlines: z.object({ queueMs: waitMs.exactOptional(), runMs: waitMs.exactOptional() }),
   webhooks: z.boolean(),
   /** Jitter is drawn from it. */
   seed: count,
@@ -91,19 +95,91 @@ const schema = z.object({
 
 export type BatchFile = z.infer<typeof schema>;
 
-export const writeBatchFile = (store: Store, file: BatchFile): Promise<void> =>
-  store.write(BATCH_FILE, `${JSON.stringify(file, undefined, 2)}\n`);
+/** Creates batch.json; false where the batch exists already. */
+export const createBatchFile = (store: Store, file: BatchFile): Promise<boolean> =>
+  store.create(BATCH_FILE, `${JSON.stringify(file, undefined, 2)}\n`);
 
-/** undefined where the folder holds no batch; throws E504 where its batch.json is not one of ours. */
+/** undefined where the folder holds no batch; throws E504 where its batch.json is not one of ours, E514 where it is an old one. */
 export async function readBatchFile(store: Store): Promise<BatchFile | undefined> {
   const text = await store.read(BATCH_FILE);
   if (text === undefined) return undefined;
-  const parsed = schema.safeParse(JSON.parse(text));
+  const json = jsonIn(text);
+  const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
+  if (oldFormat.safeParse(json).success) throw problem('E514', { folder: store.location });
   throw problem('E504', {
     what: `${store.location}/${BATCH_FILE} is not a batch of this version: ${z.prettifyError(parsed.error)}`,
   });
 }
 
+const oldFormat = z.looseObject({ format: z.literal(1) });
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where the copy of the sheet and the pages of a batch lie. */
+export const layoutOf = (store: Store, { mark: own }: Pick<BatchFile, 'mark'>): Store =>
+  within(store, `${LAYOUT}/${own}`);
+
+export const LAYOUT = 'layout';
+
+/** What a batch workflow needs to know, with what was found out about the service. */
+export const paramsOf = (
+  file: BatchFile,
+  found: Pick<BatchParams, 'webhooks' | 'lists' | 'pass'>,
+): BatchParams => ({
+  batch: file.batch,
+  rows: file.sheet.rows,
+  concurrency: file.concurrency,
+  retries: file.retries,
+  unconfirmed: file.unconfirmed,
+  seed: file.seed,
+  timing: file.service.timing,
+  ...found,
+});
+
+/** Runs that no row in the workflow's state explained, kept for the last reading. */
+export const evidenceName = (number: number): string => `${EVIDENCE}/${String(number).padStart(5, '0')}.jsonl`;
+
+export const EVIDENCE = 'evidence';
+
 /** Written by the workflow's first act: from then on, only Temporal knows what was sent. */
 export const STARTED_FILE = 'started.json';
+
+const startedSchema = z.object({
+  at: z.iso.datetime(),
+  /** The service's own time at that moment. */
+  serviceNowMs: z.number().exactOptional(),
+  workflow: z.object({ workflowId: z.string(), runId: z.string() }),
+});
+
+/** The workflow run that a batch started with, and when. */
+export type Started = z.infer<typeof startedSchema>;
+
+/** undefined where nothing was started; throws E504 where started.json is not one of ours. */
+export async function readStarted(store: Store): Promise<Started | undefined> {
+  const text = await store.read(STARTED_FILE);
+  if (text === undefined) return undefined;
+  const parsed = startedSchema.safeParse(jsonIn(text));
+  if (parsed.success) return parsed.data;
+  throw problem('E504', { what: `${store.location}/${STARTED_FILE} is not one of this version` });
+}
+
+/** Creates started.json; false where the batch was started before. */
+export const createStarted = (store: Store, started: Started): Promise<boolean> =>
+  store.create(STARTED_FILE, `${JSON.stringify(started)}\n`);
+
+/** A batch that was rebuilt goes on in another workflow run. */
+export async function replaceStarted(store: Store, workflow: Started['workflow']): Promise<void> {
+  const before = await readStarted(store);
+  const started = { at: new Date().toISOString(), ...before, workflow };
+  await store.write(STARTED_FILE, `${JSON.stringify(started)}\n`);
+}
+
+/** Passes of a batch: the first one is the workflow that it started with, each further one a rebuilding. */
+export const passName = (pass: number): string => `passes/${String(pass).padStart(5, '0')}.json`;

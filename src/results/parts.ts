@@ -1,0 +1,16 @@
+// Parts: up to a hundred rows that ended, in one file that is written once. Their names sort in the order in which they count:
+// of two records of a row, the one in the later part stands.
+
+import { parseExactly } from '../batch/digits.ts';
+import type { PartRecord } from './row-record.ts';
+
+export const PARTS = 'parts';
+
+export const partName = (pass: number, part: number): string =>
+  `${PARTS}/${String(pass).padStart(4, '0')}-${String(part).padStart(6, '0')}.jsonl`;
+
+export const parsePart = (text: string): readonly PartRecord[] =>
+  text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => parseExactly(line) as PartRecord);

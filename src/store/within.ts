@@ -1,0 +1,16 @@
+import type { Store } from './store.ts';
+
+/** The folder `prefix` of a store, as a store of its own. */
+export function within(store: Store, prefix: string): Store {
+  const at = (name: string): string => `${prefix}/${name}`;
+  return {
+    location: `${store.location}/${prefix}`,
+    read: (name) => store.read(at(name)),
+    open: (name) => store.open(at(name)),
+    exists: (name) => store.exists(at(name)),
+    list: (folder) => store.list(at(folder)),
+    write: (name, content, as) => store.write(at(name), content, as),
+    create: (name, content) => store.create(at(name), content),
+    draft: (name) => store.draft(at(name)),
+  };
+}
