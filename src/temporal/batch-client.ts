@@ -1,0 +1,155 @@
+// Batches as workflows: starting one, finding it again, following it to its end.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+  type Client,
+  type WorkflowExecutionStatusName,
+  type WorkflowStartOptions,
+} from '@temporalio/client';
+import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import type { BatchRef, runsheetBatch } from '../../workflows/batch.ts';
+import { TASK_QUEUE } from '../../workflows/task-queues.ts';
+import { WORKFLOW_TASK_MS } from '../batch/bounds.ts';
+import type { Snapshot } from '../batch/snapshot.ts';
+import { WRITES } from '../batch/version.ts';
+import { problem, errorMessage } from '../errors.ts';
+import { openControl } from './batch-control.ts';
+import { batchNameOf, workflowIdOf, type BatchName } from './workflow-id.ts';
+
+const AGAIN_MS = 500;
+
+/** `running` and `closed`: Temporal knew it before. */
+export type Started = 'started' | 'running' | 'closed';
+
+/** What Temporal knows of a batch. */
+export type Known = BatchRef & {
+  readonly status: WorkflowExecutionStatusName;
+  readonly startedAt: Date;
+  readonly closedAt: Date | undefined;
+};
+
+export type BatchClient = ReturnType<typeof openBatchClient>;
+
+const startOptions = (ref: BatchRef, rebuilt: Snapshot | undefined) =>
+  ({
+    workflowId: workflowIdOf(ref),
+    // What an earlier workflow run has bought stands in the snapshot of a batch that was rebuilt.
+    workflowIdReusePolicy: rebuilt === undefined ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
+    workflowTaskTimeout: WORKFLOW_TASK_MS,
+    args: [{ ...ref, version: WRITES, ...(rebuilt === undefined ? {} : { snapshot: rebuilt }) }],
+    staticSummary: ref.batch,
+  }) satisfies Partial<WorkflowStartOptions<typeof runsheetBatch>>;
+
+/**
+ * `reach` gives the client of the server where it is now: an embedded one may come back on another port. `encrypted`: the
+ * client encrypts, and so do the workflows that it starts.
+ */
+export function openBatchClient(reach: () => Client, taskQueue: string = TASK_QUEUE, encrypted = false) {
+  const handleOf = (name: BatchName) => reach().workflow.getHandle<typeof runsheetBatch>(workflowIdOf(name));
+
+  const find = async (name: BatchName): Promise<Known | undefined> => {
+    try {
+      return known(await handleOf(name).describe());
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return undefined;
+      throw error;
+    }
+  };
+
+  return {
+    /** Starts the batch unless Temporal knows it already; a birth mark is never used twice. */
+    start: async (ref: BatchRef, rebuilt?: Snapshot): Promise<Started> => {
+      try {
+        await reach().workflow.start<typeof runsheetBatch>('runsheetBatch', {
+          ...startOptions(ref, rebuilt),
+          taskQueue,
+          // The receiver of any worker finds the folder of a batch by it.
+          memo: { folder: ref.folder, ...(encrypted ? { encrypted } : {}) },
+        });
+        return 'started';
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+        return (await find(ref))?.status === 'RUNNING' ? 'running' : 'closed';
+      }
+    },
+
+    /** Ends a workflow that cannot go on; its batch is rebuilt from what it bought. */
+    terminate: (name: BatchName) => handleOf(name).terminate('rebuilt from its parts and the lists'),
+
+    /** undefined where Temporal does not know the batch, or not any more. */
+    find,
+
+    /** The first run of the batch's workflow, as it was started last. */
+    firstRun: async (name: BatchName): Promise<{ readonly workflowId: string; readonly runId: string }> => {
+      const { raw, workflowId } = await handleOf(name).describe();
+      return { workflowId, runId: raw.workflowExecutionInfo?.firstRunId ?? '' };
+    },
+
+    /** What went wrong with the work that a batch waits for at this moment; undefined where nothing did. */
+    trouble: async (name: BatchName): Promise<string | undefined> => {
+      const { raw } = await handleOf(name).describe();
+      const failed = raw.pendingActivities?.find(({ lastFailure }) => lastFailure != null);
+      const { loadedDataConverter } = reach().workflow.options;
+      const error = await decodeOptionalFailureToOptionalError(loadedDataConverter, failed?.lastFailure);
+      return error?.message;
+    },
+
+    /** All batches that Temporal knows, newest first. */
+    list: async (): Promise<readonly Known[]> => {
+      const found: Known[] = [];
+      for await (const execution of reach().workflow.list({ query: "WorkflowType = 'runsheetBatch'" })) {
+        const one = known(execution);
+        if (one !== undefined) found.push(one);
+      }
+      return found;
+    },
+
+    /** Resolves when the batch has ended, however long Temporal is away meanwhile. Throws E506 where it failed. */
+    finished: (name: BatchName, gone: AbortSignal): Promise<void> => untilFinished(reach, name, gone),
+
+    ...openControl(reach),
+  };
+}
+
+async function untilFinished(reach: () => Client, name: BatchName, gone: AbortSignal): Promise<void> {
+  while (!gone.aborted) {
+    try {
+      const client = reach();
+      await client.withAbortSignal(gone, () => client.workflow.getHandle(workflowIdOf(name)).result());
+      return;
+    } catch (error) {
+      if (error instanceof WorkflowFailedError) throw failed(name, error);
+      if (!gone.aborted) await wait(AGAIN_MS);
+    }
+  }
+  // The caller has stopped waiting, so this must never settle a race.
+  await new Promise(() => undefined);
+}
+
+const failed = ({ batch }: BatchName, error: WorkflowFailedError) =>
+  problem('E506', { batch, reason: errorMessage(rootOf(error)) }, { cause: error });
+
+/** What an activity threw lies below what Temporal and the SDK say about it. */
+const rootOf = (error: Error): Error => (error.cause instanceof Error ? rootOf(error.cause) : error);
+
+function known(execution: {
+  workflowId: string;
+  status: { name: WorkflowExecutionStatusName };
+  memo?: Record<string, unknown>;
+  startTime: Date;
+  closeTime?: Date;
+}): Known | undefined {
+  const name = batchNameOf(execution.workflowId);
+  if (name === undefined) return undefined;
+  const folder = execution.memo?.['folder'];
+  return {
+    ...name,
+    folder: typeof folder === 'string' ? folder : '',
+    status: execution.status.name,
+    startedAt: execution.startTime,
+    closedAt: execution.closeTime,
+  };
+}
