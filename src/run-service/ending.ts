@@ -2,6 +2,7 @@
 
 import type { Outcome } from '../batch/outcome.ts';
 import { isTerminal, type Run } from './contract/run.ts';
+import { shortened } from '../outside-text.ts';
 import { withoutSecrets } from '../secrets.ts';
 
 export type Standing =
@@ -27,7 +28,12 @@ export function standingOf(run: Pick<Run, 'status' | 'endedAtMs' | 'liveStatus'>
 
 // The record carries no reason; how far the run had come is all that it tells.
 const failedAt = (liveStatus: string | undefined): string =>
-  liveStatus ? `the run failed at: ${withoutSecrets(liveStatus)}` : 'the run failed';
+  liveStatus
+    ? `the run failed at: ${shortened(withoutSecrets(liveStatus), LIVE_STATUS_MAX)}`
+    : 'the run failed';
+
+/** What a run was doing stands in signals and records. */
+const LIVE_STATUS_MAX = 300;
 
 /** How long a run may wait for a machine, and how long it may show nothing new once it has one, in milliseconds. */
 export type Deadlines = { readonly queueMs: number; readonly runMs: number };
