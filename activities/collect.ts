@@ -1,7 +1,7 @@
 // Writes one part: up to a hundred rows that have their outcome, with the files of those that succeeded. The part is
 // written in one piece at the end, so that doing it twice, or half and then again, makes the same files.
 
-import { activityInfo } from '@temporalio/activity';
+import { activityInfo, Context } from '@temporalio/activity';
 import { costOf } from '../src/batch/gpu.ts';
 import { reasonOf } from '../src/errors.ts';
 import { partName } from '../src/batch/ids.ts';
@@ -14,7 +14,7 @@ import type { AttemptRecord, RowRecord } from '../src/results/record.ts';
 import type { SheetRow } from '../src/sheet/pages.ts';
 import { atOnce } from './at-once.ts';
 import { onFolder } from './folder.ts';
-import { deliver } from './deliver.ts';
+import { downloadOutputs } from './download-outputs.ts';
 import type { BatchPlace, Hands, OpenBatch } from './hands.ts';
 
 export type PartOrder = BatchPlace & { readonly part: number; readonly rows: readonly RowEnd[] };
@@ -37,29 +37,47 @@ async function writePart(hands: Hands, order: PartOrder): Promise<Tally> {
     open.store,
     order.rows.map(({ row }) => row),
   );
-  const records = await atOnce(order.rows, ROWS_AT_ONCE, (end) =>
-    recordOf(hands, open, end, rows.get(end.row)),
-  );
-  await open.store.write(
-    partName(order.part),
-    records.map((record) => `${JSON.stringify(record)}\n`).join(''),
-  );
-  return tallyOf(records);
+  const stop = new AbortController();
+  const signal = AbortSignal.any([Context.current().cancellationSignal, stop.signal]);
+  try {
+    // A row whose host is away holds the part back only when all others have their files.
+    const settled = await atOnce(order.rows, ROWS_AT_ONCE, (end) =>
+      recordOf(hands, open, end, { row: rows.get(end.row), signal }),
+    );
+    const records = settled.map((one) => {
+      if (one instanceof HostAway) throw one;
+      return one;
+    });
+    signal.throwIfAborted();
+    await open.store.write(
+      partName(order.part),
+      records.map((record) => `${JSON.stringify(record)}\n`).join(''),
+    );
+    return tallyOf(records);
+  } finally {
+    stop.abort();
+  }
+}
+
+/** Nothing is known about a row's files, so that the part is tried again. */
+class HostAway extends Error {
+  override readonly name = 'HostAway';
 }
 
 async function recordOf(
   hands: Hands,
   open: OpenBatch,
   end: RowEnd,
-  row: SheetRow | undefined,
-): Promise<RowRecord> {
+  { row, signal }: { readonly row: SheetRow | undefined; readonly signal: AbortSignal },
+): Promise<RowRecord | HostAway> {
   if (row === undefined) throw new Error(`row ${end.row} is not in its page`);
   const attempts = await Promise.all(end.attempts.map((attempt) => attemptRecord(hands, open, attempt)));
   const last = end.attempts.at(-1);
   const delivery =
     last?.outcome === 'succeeded' && last.runId !== undefined
-      ? await deliver(hands, open, last.runId, row.key, activityInfo().attempt >= LAST_RESORT)
+      ? await deliver(hands, open, { runId: last.runId, key: row.key, signal })
       : { outcome: outcomeOf(last), reason: last?.reason, files: [], texts: [] };
+  if (delivery instanceof HostAway) return delivery;
   return {
     row: row.row,
     key: row.key,
@@ -71,6 +89,24 @@ async function recordOf(
     files: delivery.files,
     ...(delivery.texts.length > 0 ? { texts: delivery.texts } : {}),
   };
+}
+
+type Delivered = Pick<RowRecord, 'outcome' | 'files'> & {
+  readonly reason?: string | undefined;
+  readonly texts: readonly string[];
+};
+
+async function deliver(
+  hands: Hands,
+  { store, service }: OpenBatch,
+  one: { readonly runId: string; readonly key: string; readonly signal: AbortSignal },
+): Promise<Delivered | HostAway> {
+  const delivery = await downloadOutputs(hands, { store, service, ...one });
+  if (delivery.kind === 'delivered')
+    return { outcome: 'succeeded', reason: delivery.note, files: delivery.files, texts: delivery.texts };
+  const { kind, reason } = delivery;
+  if (kind === 'host' && activityInfo().attempt < LAST_RESORT) return new HostAway(reason);
+  return { outcome: 'failed', reason: `outputs_missing: ${reason}`, files: [], texts: [] };
 }
 
 /** A last attempt that was proved absent belongs to a row that was cancelled before it could be sent again. */

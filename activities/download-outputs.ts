@@ -1,175 +1,225 @@
-// Brings the files of a succeeded run into the batch folder (R14): succeeded means delivered. Their names are ours; the
-// service's names are data, and its addresses are read again before each further try because they expire.
+// Brings the files of a succeeded run into the batch folder (R14): succeeded means delivered. A few tries within some
+// seconds, each with fresh addresses because those expire; what becomes of the row is decided by whoever asked.
 
-import { createHash, type Hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileTypeFromBuffer } from 'file-type';
 import { reasonOf } from '../src/errors.ts';
-import { isTerminal, type OutputFile, type Run } from '../src/run-service/contract/run.ts';
+import { shortened } from '../src/outside-text.ts';
 import type { FileRecord } from '../src/results/record.ts';
+import { isTerminal, type OutputFile, type Run } from '../src/run-service/contract/run.ts';
+import type { Download } from '../src/run-service/download.ts';
+import { FEW_TRIES, FileFault, HostFault, ONE_TRY } from '../src/run-service/file-faults.ts';
+import type { RememberingService } from '../src/run-service/remember.ts';
 import { folderNameOf } from '../src/sheet/keys.ts';
 import type { Store } from '../src/store/store.ts';
-import type { Hands, OpenBatch } from './hands.ts';
+import type { DeliveredFiles } from './delivered-files.ts';
+import { fetchFile } from './fetch-file.ts';
+import { LIMITS, textsWithin, type Limits } from './output-limits.ts';
 
-export type Delivery = {
-  readonly outcome: 'succeeded' | 'failed';
-  readonly reason?: string | undefined;
-  readonly files: readonly FileRecord[];
-  readonly texts: readonly string[];
+export type DownloadDeps = {
+  readonly download: Download;
+  /** What this process has delivered is not fetched again. */
+  readonly delivered: DeliveredFiles;
+  readonly limits?: Limits;
 };
 
-/**
- * What a row may spend on its files before it fails: a try that does not get them costs one, which makes a minute of them; a
- * run that is shown as ended without any costs two, which makes a few seconds.
- */
-const PATIENCE = 8;
-const EMPTY_COSTS = 2;
-const AGAIN_MS = 400;
+export type WantedOutputs = {
+  readonly store: Store;
+  readonly service: Pick<RememberingService, 'base' | 'getRun' | 'forget'>;
+  readonly runId: string;
+  /** Of the row: names the folder of the files. */
+  readonly key: string;
+  /** Once it is aborted nothing more is written, and its reason is thrown. */
+  readonly signal: AbortSignal;
+  /** Told of the bytes that have come so far, whenever some come. */
+  readonly onProgress?: (bytes: number) => void;
+};
+
+export type Delivery =
+  | {
+      readonly kind: 'delivered';
+      readonly files: readonly FileRecord[];
+      readonly texts: readonly string[];
+      /** What was left out of the texts, and why. */
+      readonly note?: string;
+    }
+  /** The run has no outputs any more, or one of its files is gone, refused or too large. */
+  | { readonly kind: 'file'; readonly reason: string }
+  /** The host of a file or the run service is away, slow or errs: nothing is known about the files. */
+  | { readonly kind: 'host'; readonly host: string; readonly reason: string };
+
+/** A run that the service has lost sight of is looked for during most of a minute. */
+const MANY_TRIES = 8;
+const AGAIN_MS = 300;
 const AGAIN_MAX_MS = 20_000;
+/** A try that has brought so much of a file for good costs nothing, so many times. */
+const HEADWAY_BYTES = 1 << 20;
+const HEADWAYS_MAX = 100;
 
-/** The batch folder failed, which says nothing about the run. */
-class FolderFault extends Error {
-  override readonly name = 'FolderFault';
-}
-
-/**
- * Delivered, or failed once the files were asked for often enough. Throws where the batch folder or the service itself
- * fails, to be tried again as a whole; with `isLastResort` a run that cannot be read is taken for one without files.
- */
-export async function deliver(
-  hands: Hands,
-  open: OpenBatch,
-  runId: string,
-  key: string,
-  isLastResort = false,
-): Promise<Delivery> {
-  let spent = 0;
+/** Throws what the folder throws, and the reason of the signal. */
+export async function downloadOutputs(deps: DownloadDeps, wanted: WantedOutputs): Promise<Delivery> {
+  const { service, runId, signal } = wanted;
+  const outputs = new OutputDownload(deps, wanted);
+  let hosts: readonly HostFault[] = [];
   for (let tries = 1; ; tries += 1) {
-    const { delivery, reason, costs } = await attemptDelivery(hands, open, { runId, key, isLastResort });
-    if (delivery) return delivery;
-    spent += costs;
-    if (spent >= PATIENCE)
-      return { outcome: 'failed', reason: `outputs_missing: ${reason}`, files: [], texts: [] };
-    open.service.forget(runId);
-    await wait(Math.min(AGAIN_MAX_MS, AGAIN_MS * 2 ** (tries - 1)));
+    signal.throwIfAborted();
+    try {
+      return await outputs.tryOnce();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof FileFault) && !(error instanceof HostFault)) throw error;
+      if (outputs.madeHeadway()) [tries, hosts] = [1, []];
+      if (error instanceof HostFault) hosts = [error];
+      if (tries >= error.tries) return await verdict(wanted, error, hosts[0]);
+    }
+    service.forget(runId);
+    await wait(Math.min(AGAIN_MAX_MS, AGAIN_MS * 2 ** (tries - 1)), undefined, { signal }).catch(() =>
+      signal.throwIfAborted(),
+    );
   }
 }
 
-type Attempted = { readonly delivery?: Delivery; readonly reason: string; readonly costs: number };
-
-async function attemptDelivery(
-  hands: Hands,
-  open: OpenBatch,
-  { runId, key, isLastResort }: { runId: string; key: string; isLastResort: boolean },
-): Promise<Attempted> {
-  let run: Run | undefined;
-  try {
-    run = await open.service.getRun(runId);
-  } catch (error) {
-    if (!isLastResort) throw error;
-    return { reason: `the run cannot be read: ${reasonOf(error)}`, costs: PATIENCE };
+/** While a host errs now and then, its word that a file is gone is worth little. */
+async function verdict(
+  { store, key, runId }: WantedOutputs,
+  fault: FileFault | HostFault,
+  erred: HostFault | undefined,
+): Promise<Delivery> {
+  if (fault instanceof FileFault && (erred === undefined || fault.tries === ONE_TRY)) {
+    await store.dropResumable?.(folderOf(key), halvesOf(runId));
+    return { kind: 'file', reason: fault.message };
   }
-  if (!run) return { reason: 'the service knows no such run any more', costs: 1 };
-  try {
-    const delivery = await deliverOnce(hands, open.store, run, key);
-    if (delivery) return { delivery, reason: '', costs: 0 };
-    // Its success was seen once; where it is shown as running again, it is the statement that is wrong.
-    if (!isTerminal(run.status)) return { reason: `the run is shown as ${run.status} again`, costs: 1 };
-    return { reason: 'the run succeeded without any output', costs: EMPTY_COSTS };
-  } catch (error) {
-    if (error instanceof FolderFault) throw error.cause;
-    return { reason: reasonOf(error), costs: 1 };
-  }
+  const { host, message } = erred ?? (fault as HostFault);
+  return { kind: 'host', host, reason: message };
 }
 
-/** Tells what the folder did wrong from what a file's host did. */
-async function inFolder<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw new FolderFault(reasonOf(error), { cause: error });
-  }
-}
+const folderOf = (key: string): string => `outputs/${folderNameOf(key)}`;
+/** The half files of a run are found by any process that tries again. */
+const halvesOf = (runId: string): string => `${hash('sha256', runId, 'hex').slice(0, 16)}-`;
 
-/** undefined while the run shows no output at all. */
-async function deliverOnce(hands: Hands, store: Store, run: Run, key: string): Promise<Delivery | undefined> {
-  const listed = run.outputs.flatMap(({ nodeId, files }) => files.map((file) => ({ nodeId, file })));
-  const texts = run.outputs.flatMap((output) => output.texts);
-  if (listed.length + texts.length === 0) return undefined;
-  const files: FileRecord[] = [];
-  for (const [index, { nodeId, file }] of listed.entries()) {
-    const stem = `outputs/${folderNameOf(key)}/${index + 1}`;
-    files.push({
-      ...(await fetchInto(hands, store, stem, file)),
-      ...(nodeId === undefined ? {} : { node: nodeId }),
+type Listed = { readonly nodeId: string | undefined; readonly file: OutputFile };
+
+/** The tries of one run, which go on from each other. */
+class OutputDownload {
+  readonly #deps: DownloadDeps;
+  readonly #wanted: WantedOutputs;
+  readonly #limits: Limits;
+  #bytes = 0;
+  #headway = false;
+  /** Files that were delivered one after the other, at most. */
+  #furthest = 0;
+  /** How often a part of a file was enough. */
+  #parts = 0;
+
+  constructor(deps: DownloadDeps, wanted: WantedOutputs) {
+    this.#deps = deps;
+    this.#wanted = wanted;
+    this.#limits = deps.limits ?? LIMITS;
+  }
+
+  /** Whether the last try has brought something for good. */
+  madeHeadway(): boolean {
+    const made = this.#headway;
+    this.#headway = false;
+    return made;
+  }
+
+  async tryOnce(): Promise<Delivery> {
+    const run = await this.#readRun();
+    const listed = run.outputs.flatMap(({ nodeId, files }) => files.map((file) => ({ nodeId, file })));
+    const texts = run.outputs.flatMap((output) => output.texts);
+    if (listed.length + texts.length === 0)
+      throw new FileFault('the run succeeded without any output', FEW_TRIES);
+    const { files: most } = this.#limits;
+    if (listed.length > most)
+      throw new FileFault(`the run has ${listed.length} files, and ${most} are the most`, ONE_TRY);
+    const files: FileRecord[] = [];
+    for (const [at, one] of listed.entries()) files.push(await this.#deliver(one, at + 1, files));
+    return { kind: 'delivered', files, ...textsWithin(texts, this.#limits) };
+  }
+
+  async #readRun(): Promise<Run> {
+    const { service, runId } = this.#wanted;
+    const run = await service.getRun(runId).catch((error: unknown) => {
+      throw new HostFault(this.#serviceHost(), `the run cannot be read: ${reasonOf(error)}`, ONE_TRY);
+    });
+    if (run === undefined) throw new FileFault('the service knows no such run any more', MANY_TRIES);
+    if (run.id !== runId)
+      throw new HostFault(this.#serviceHost(), 'the service shows another run in its place', FEW_TRIES);
+    // Its success was seen once: where it is shown as running again, with half of its outputs, the statement is wrong.
+    if (!isTerminal(run.status))
+      throw new HostFault(this.#serviceHost(), `the run is shown as ${run.status} again`, MANY_TRIES);
+    return run;
+  }
+
+  #serviceHost(): string {
+    return URL.parse(this.#wanted.service.base)?.host ?? this.#wanted.service.base;
+  }
+
+  async #deliver({ nodeId, file }: Listed, nth: number, before: readonly FileRecord[]): Promise<FileRecord> {
+    const { delivered } = this.#deps;
+    const { store, runId, key } = this.#wanted;
+    const stem = `${folderOf(key)}/${nth}`;
+    const source = sourceOf(nodeId, file);
+    const place = `${store.location} ${runId} ${stem}`;
+    const known = delivered.find({ place, source });
+    if (known !== undefined && (await store.exists(known.path))) return known;
+    const fetched = await this.#fetch({ file, source, stem, nth, before }).catch((error: unknown) => {
+      throw located(error, nth, file);
+    });
+    const record = nodeId === undefined ? fetched : { ...fetched, node: nodeId };
+    this.#headway ||= nth > this.#furthest;
+    this.#furthest = Math.max(nth, this.#furthest);
+    delivered.add({ place, source }, record);
+    return record;
+  }
+
+  #fetch(one: {
+    readonly file: OutputFile;
+    readonly source: string;
+    readonly stem: string;
+    readonly nth: number;
+    readonly before: readonly FileRecord[];
+  }): Promise<FileRecord> {
+    const { store, service, runId, signal, onProgress } = this.#wanted;
+    return fetchFile({
+      download: this.#deps.download,
+      store,
+      service: service.base,
+      file: one.file,
+      source: one.source,
+      stem: one.stem,
+      id: `${halvesOf(runId)}${one.nth}`,
+      limit: this.#limitAfter(one.before),
+      signal,
+      onBytes: (count) => onProgress?.((this.#bytes += count)),
+      onKept: (count) => {
+        if (count >= HEADWAY_BYTES) this.#headway ||= (this.#parts += 1) <= HEADWAYS_MAX;
+      },
     });
   }
-  return { outcome: 'succeeded', files, texts };
-}
 
-/** Files up to this size are held in memory on their way. */
-const SMALL_BYTES = 1 << 20;
-
-/** Fetches a file to `<stem>.<extension>`; the extension comes from its first bytes. */
-async function fetchInto(hands: Hands, store: Store, stem: string, file: OutputFile): Promise<FileRecord> {
-  const chunks = hands.download(file.url)[Symbol.asyncIterator]();
-  const head = await takeHead(chunks);
-  const path = `${stem}.${await extensionOf(head.bytes, file.filename)}`;
-  const hash = createHash('sha256').update(head.bytes);
-  const bytes = head.isWhole
-    ? await writeSmall(store, path, head.bytes)
-    : await writeLarge(store, path, head.bytes, chunks, hash);
-  return { path, bytes, sha256: hash.digest('hex'), name: file.filename };
-}
-
-/** The beginning of a file, or all of it. */
-async function takeHead(
-  chunks: AsyncIterator<Uint8Array>,
-): Promise<{ readonly bytes: Uint8Array; readonly isWhole: boolean }> {
-  const taken: Uint8Array[] = [];
-  let bytes = 0;
-  for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
-    taken.push(next.value);
-    bytes += next.value.byteLength;
-    if (bytes > SMALL_BYTES) return { bytes: Buffer.concat(taken), isWhole: false };
+  #limitAfter(before: readonly FileRecord[]): { readonly bytes: number; readonly reason: string } {
+    const { fileBytes, runBytes } = this.#limits;
+    const left = runBytes - before.reduce((sum, { bytes }) => sum + bytes, 0);
+    return left < fileBytes
+      ? { bytes: left, reason: `the files of the run are more than ${gigabytes(runBytes)} together` }
+      : { bytes: fileBytes, reason: `it is larger than ${gigabytes(fileBytes)}` };
   }
-  const [only] = taken;
-  return { bytes: taken.length === 1 && only ? only : Buffer.concat(taken), isWhole: true };
 }
 
-async function writeSmall(store: Store, path: string, bytes: Uint8Array): Promise<number> {
-  await inFolder(store.write(path, bytes, 'cached'));
-  return bytes.byteLength;
+const gigabytes = (bytes: number): string => `${Number((bytes / 2 ** 30).toFixed(2))} GiB`;
+
+/** What stays the same of a file's description when its address is signed anew. */
+function sourceOf(nodeId: string | undefined, { url, filename }: OutputFile): string {
+  const address = URL.parse(url);
+  return hash('sha256', JSON.stringify([nodeId, filename, address?.host, address?.pathname]), 'hex');
 }
 
-async function writeLarge(
-  store: Store,
-  path: string,
-  head: Uint8Array,
-  rest: AsyncIterator<Uint8Array>,
-  hash: Hash,
-): Promise<number> {
-  const draft = await inFolder(store.draft(path));
-  let bytes = head.byteLength;
-  try {
-    await inFolder(draft.write(head));
-    for (let next = await rest.next(); !next.done; next = await rest.next()) {
-      await inFolder(draft.write(next.value));
-      hash.update(next.value);
-      bytes += next.value.byteLength;
-    }
-    await inFolder(draft.commit());
-  } finally {
-    await draft.discard();
-  }
-  return bytes;
-}
-
-/** Text has no signature: its own extension is believed where it is one of these. */
-const PLAIN = new Set(['txt', 'json', 'csv', 'md', 'srt', 'vtt', 'obj', 'ply']);
-
-async function extensionOf(head: Uint8Array, name: string): Promise<string> {
-  const known = await fileTypeFromBuffer(head);
-  const named = name.split('.').at(-1)?.toLowerCase() ?? '';
-  return known?.ext ?? (PLAIN.has(named) ? named : 'bin');
+/** The same fault, which names the file. */
+function located(error: unknown, nth: number, { filename }: OutputFile): unknown {
+  const reason = (message: string): string => `file ${nth} (${shortened(filename, 60)}): ${message}`;
+  if (error instanceof FileFault) return new FileFault(reason(error.message), error.tries);
+  if (error instanceof HostFault) return new HostFault(error.host, reason(error.message), error.tries);
+  return error;
 }

@@ -3,11 +3,11 @@
 import type { AsyncCompletionClient } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { RememberingService } from '../src/run-service/remember.ts';
-import type { Download } from '../src/run-service/download.ts';
 import type { SheetRow } from '../src/sheet/pages.ts';
 import type { BatchFile } from '../src/store/batch-file.ts';
 import type { Store } from '../src/store/store.ts';
 import type { End, Overdue, Seen } from '../src/batch/messages.ts';
+import type { DownloadDeps } from './download-outputs.ts';
 
 export type BatchPlace = { readonly batch: string; readonly folder: string };
 
@@ -28,7 +28,8 @@ export type Hands = {
   readonly batches: BatchLine;
   /** Resolves when this worker next tells the batch of ended runs, at once where that is not about to happen. */
   readonly ride: (batch: string) => Promise<void>;
-  readonly download: Download;
+  readonly download: DownloadDeps['download'];
+  readonly delivered: DownloadDeps['delivered'];
   readonly webhooks: {
     readonly secret: string;
     /** The public address of this worker's receiver; undefined where it has none. */

@@ -26,7 +26,13 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   workflows: ['@temporalio/workflow', '@temporalio/common', 'type:activities'],
   'src/store': ['zod'],
   'src/sheet': ['csv-parse', 'type:src/run-service/contract', 'type:src/store'],
-  'src/run-service': ['undici', 'type:src/config.ts', 'src/run-service/contract', 'src/secrets.ts'],
+  'src/run-service': [
+    'ipaddr.js',
+    'undici',
+    'type:src/config.ts',
+    'src/run-service/contract',
+    'src/secrets.ts',
+  ],
   'src/run-service/contract': ['zod', 'zod-openapi'],
   'src/webhook': [
     'src/made-once.ts',
