@@ -6,6 +6,10 @@ import { shortened } from '../../outside-text.ts';
 const NAME_MAX = 60;
 const FILE_NAME_MAX = 255;
 
+/** Longer than any id of ours: one that is cut is of a run that nobody here asks for. */
+const ID_MAX = 200;
+export const shortId = (given: string): string => shortened(given, ID_MAX);
+
 export const shortName = (given: string): string => shortened(given, NAME_MAX);
 
 export const optionalName = (given: string | null | undefined): string | undefined =>

@@ -2,7 +2,7 @@
 // local run service). Names with underscores live in this folder and nowhere else.
 
 import { z } from 'zod';
-import { fileNameText, gpuName, optionalName, shortName } from './names.ts';
+import { fileNameText, gpuName, optionalName, shortId, shortName } from './names.ts';
 import type { Shown } from './shown/fields.ts';
 import type { lightRowShown, listedRunShown, outputShown, runPageShown, runShown } from './shown/run.ts';
 import type { STATUSES } from './statuses.ts';
@@ -123,7 +123,7 @@ const timeOf = (date: string | null | undefined): number | undefined => {
 function toRun(wire: RunWire): Run {
   const progress = wire.progress ?? 0;
   return {
-    id: wire.id,
+    id: shortId(wire.id),
     status: shortName(wire.status),
     liveStatus: wire.live_status ?? undefined,
     // The service's own documents show 0..100 in places.
