@@ -1,7 +1,11 @@
+import { shortened } from './outside-text.ts';
 import { withoutSecrets } from './secrets.ts';
 
+/** Reasons stand in signals, records and on screens, and who wrote them may have had a lot to say. */
+const REASON_MAX = 1_000;
+
 /** What went wrong, in one line, of anything that was thrown. */
-export const reasonOf = (thrown: unknown): string => withoutSecrets(wordsOf(thrown));
+export const reasonOf = (thrown: unknown): string => shortened(withoutSecrets(wordsOf(thrown)), REASON_MAX);
 
 function wordsOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);

@@ -5,12 +5,13 @@ import { DefaultLogger, Runtime, Worker, type WorkerOptions } from '@temporalio/
 import type { Logger } from 'pino';
 import { createSenders, createWork } from '../activities/index.ts';
 import { OwnCompletion } from '../activities/completion.ts';
+import { DeliveredFiles } from '../activities/delivered-files.ts';
 import type { BatchPlace, Hands, OpenBatch } from '../activities/hands.ts';
 import { TASK_QUEUE, workQueueOf } from './batch/ids.ts';
 import type { End, Seen } from './batch/messages.ts';
 import type { Config } from './config.ts';
 import { problem } from './errors.ts';
-import { downloads } from './run-service/download.ts';
+import { openDownloads } from './run-service/download.ts';
 import { openServices, type Services } from './run-service/services.ts';
 import { openTransport } from './run-service/transport.ts';
 import { cachePages } from './sheet/page-cache.ts';
@@ -82,7 +83,8 @@ export async function startWorker(order: WorkerOrder): Promise<RunningWorker> {
     activities: new OwnCompletion({ connection, namespace, dataConverter }),
     batches,
     ride: (batch) => ends.ride(batch),
-    download: downloads(openTransport(CONNECTIONS, 'files')),
+    download: openDownloads(CONNECTIONS),
+    delivered: new DeliveredFiles(),
     webhooks: { secret: webhookSecret(config), receiver: () => config.webhook.url ?? receiver?.url },
     wire: { stopping: stopping.signal, began: () => (wire.count += 1), answered: () => (wire.count -= 1) },
     log,

@@ -2,6 +2,7 @@
 
 import type { CommandContext } from '@stricli/core';
 import type { Readable } from 'node:stream';
+import { paintedLines, terminalJson } from '../outside-text.ts';
 import { withoutSecrets } from '../secrets.ts';
 import { errorJson, errorText, paintFor, type Paint } from './words.ts';
 
@@ -19,9 +20,9 @@ export type Voice = {
   /** A line of data. */
   data(text: string): void;
   json(value: unknown): void;
-  /** A line for people, without any secret; silent with -q. */
+  /** A line for people, without any secret or anything that a terminal obeys but colours; silent with -q. */
   say(words: string): void;
-  /** Text for people exactly as it is. */
+  /** Several such lines, with their ends. */
   raw(text: string): void;
 };
 
@@ -31,16 +32,18 @@ export function voiceOf({ process }: Context, { quiet = false } = {}): Voice {
     isTerminal: process.stderr.isTTY && !quiet,
     stdin: process.stdin,
     data: (text) => void process.stdout.write(`${text}\n`),
-    json: (value) => void process.stdout.write(`${JSON.stringify(value, undefined, 2)}\n`),
-    say: (words) => void (quiet || process.stderr.write(`${withoutSecrets(words)}\n`)),
-    raw: (text) => void (quiet || process.stderr.write(withoutSecrets(text))),
+    json: (value) => void process.stdout.write(`${terminalJson(JSON.stringify(value, undefined, 2))}\n`),
+    say: (words) => void (quiet || process.stderr.write(`${forPeople(words)}\n`)),
+    raw: (text) => void (quiet || process.stderr.write(forPeople(text))),
   };
 }
+
+const forPeople = (text: string): string => paintedLines(withoutSecrets(text));
 
 /** Says what went wrong where it belongs; the code is the exit code. */
 export function sayError(context: Context, error: unknown, output: Output | undefined): void {
   const { process } = context;
   if (output === 'json' || output === 'jsonl')
-    process.stdout.write(`${withoutSecrets(JSON.stringify(errorJson(error)))}\n`);
-  else process.stderr.write(withoutSecrets(`\n${errorText(error, paintFor(process.stderr))}`));
+    process.stdout.write(`${terminalJson(withoutSecrets(JSON.stringify(errorJson(error))))}\n`);
+  else process.stderr.write(forPeople(`\n${errorText(error, paintFor(process.stderr))}`));
 }

@@ -1,6 +1,7 @@
 // doctor: checks everything that a batch will need, and says what helps where something is missing.
 
 import { EXIT, RunsheetError, problem, reasonOf } from '../errors.ts';
+import { terminalLine } from '../outside-text.ts';
 import { LOCAL } from '../run-service/local.ts';
 import type { Config } from '../config.ts';
 import type { Api } from '../run-service/api.ts';
@@ -42,8 +43,10 @@ export default async function doctor(
   if (flags.output === 'json') voice.json(findings);
   else {
     for (const { part, ok, words, hint } of findings) {
-      voice.data(`${ok ? voice.paint('green', '✓') : voice.paint('red', '✗')} ${part.padEnd(12)} ${words}`);
-      if (hint) voice.data(`  hint: ${hint}`);
+      voice.data(
+        `${ok ? voice.paint('green', '✓') : voice.paint('red', '✗')} ${part.padEnd(12)} ${terminalLine(words)}`,
+      );
+      if (hint) voice.data(`  hint: ${terminalLine(hint)}`);
     }
   }
   return findings.every(({ ok }) => ok) ? EXIT.ok : EXIT.unreachable;

@@ -3,6 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { EXIT, problem, reasonOf } from '../errors.ts';
 import type { BatchView } from '../batch/view.ts';
+import { terminalLine } from '../outside-text.ts';
 import { notSucceeded, readSummary, type Summary } from '../results/summary.ts';
 import type { FoundBatch } from './batch-name.ts';
 import type { Voice } from './context.ts';
@@ -103,7 +104,7 @@ async function lookOn(
       [reason = ''] = reasonOf((error as Error).cause ?? error).split('\n');
     }
     if (performance.now() - heardAt > SILENT_MS) {
-      live.note(voice.paint('yellow', `the batch stands still: ${reason}`));
+      live.note(voice.paint('yellow', `the batch stands still: ${terminalLine(reason)}`));
       heardAt = performance.now();
     }
     if (timeoutMs !== undefined && performance.now() - began > timeoutMs) return 'timeout';
@@ -127,7 +128,7 @@ async function sayTrouble({ batches }: Session, batch: string, live: Live, said:
   const trouble = await batches.trouble(batch);
   if (trouble === undefined || said.has(trouble)) return;
   said.add(trouble);
-  live.note(`the batch has not begun: ${trouble}; its worker tries again`);
+  live.note(`the batch has not begun: ${terminalLine(trouble)}; its worker tries again`);
 }
 
 /** D7: the embedded servers go with us, unless others follow them; the same command goes on where this one stopped. */

@@ -1,8 +1,9 @@
 // What a sheet became, in the few lines that run and plan begin with.
 
 import type { Intake } from '../intake/intake.ts';
+import { terminalLine } from '../outside-text.ts';
 import type { Voice } from './context.ts';
-import { count, harmless, plural } from './words.ts';
+import { count, plural } from './words.ts';
 
 export function sayIntake(voice: Voice, { batch, file, laidOut }: Intake): void {
   const { paint } = voice;
@@ -21,13 +22,13 @@ export function sayIntake(voice: Voice, { batch, file, laidOut }: Intake): void 
     `${paint('green', '✓')} ${plural(sheet.rows, 'row')}, ${plural(sheet.columns.length, 'column')}${repeats}`,
   );
   const unused =
-    laidOut && laidOut.unused.length > 0 ? `     unused: ${harmless(laidOut.unused.join(', '))}` : '';
+    laidOut && laidOut.unused.length > 0 ? `     unused: ${terminalLine(laidOut.unused.join(', '))}` : '';
   voice.say(`  inputs    ${inputWords(file)}${unused}`);
   voice.say(
-    `  gpus      ${laidOut ? gpuWords(laidOut.gpus, deployment.gpu) : (deployment.gpu ?? 'as the rows ask')}`,
+    `  gpus      ${laidOut ? gpuWords(laidOut.gpus, deployment.gpu) : terminalLine(deployment.gpu ?? 'as the rows ask')}`,
   );
   voice.say(
-    `  batch     ${paint('bold', batch)} · ${harmless(deployment.name ?? deployment.id)} · ${count(cap)} at once`,
+    `  batch     ${paint('bold', batch)} · ${terminalLine(deployment.name ?? deployment.id)} · ${count(cap)} at once`,
   );
 }
 
@@ -47,12 +48,13 @@ function inputWords({ sheet }: Intake['file']): string {
     if ('value' in from) return `${input} = ${JSON.stringify(from.value)}${type}`;
     return from.column === input ? `${input}${type}` : `${input} ← ${from.column}${type}`;
   });
-  return harmless(words.join(', ') || 'none');
+  return terminalLine(words.join(', ') || 'none');
 }
 
 function gpuWords(gpus: Readonly<Record<string, number>>, own: string | undefined): string {
   const entries = Object.entries(gpus).sort(([, a], [, b]) => b - a);
-  return entries
-    .map(([gpu, rows]) => `${gpu || `${own ?? "the deployment's own"} (not asked)`} × ${count(rows)}`)
-    .join(', ');
+  const words = entries.map(
+    ([gpu, rows]) => `${gpu || `${own ?? "the deployment's own"} (not asked)`} × ${count(rows)}`,
+  );
+  return terminalLine(words.join(', '));
 }

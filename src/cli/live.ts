@@ -3,8 +3,9 @@
 
 import { stripVTControlCharacters } from 'node:util';
 import type { BatchView } from '../batch/view.ts';
+import { terminalLine } from '../outside-text.ts';
 import type { Voice } from './context.ts';
-import { count, harmless, money, span, type Paint } from './words.ts';
+import { count, money, span, type Paint } from './words.ts';
 
 const BAR_CELLS = 30;
 const WINDOW_MS = 15_000;
@@ -58,7 +59,7 @@ function inLines(voice: Voice, pace: Pace): Live {
       [saidAt, saidShare, saidState] = [now, share, view.state];
       const { succeeded } = view.tally.outcomes;
       const eta = etaMs === undefined ? '' : ` eta_s=${Math.round(etaMs / 1000)}`;
-      const why = view.reason === undefined ? '' : ` reason=${JSON.stringify(harmless(view.reason))}`;
+      const why = view.reason === undefined ? '' : ` reason=${JSON.stringify(terminalLine(view.reason))}`;
       voice.say(
         `progress state=${view.state} done=${view.done} succeeded=${succeeded} not_succeeded=${view.done - succeeded} total=${view.rows} outstanding=${outstanding(view)} rows_per_s=${perSecond.toFixed(1)}${eta} cost_usd=${view.costUsd.toFixed(4)}${why}`,
       );
@@ -117,11 +118,11 @@ function standing(view: BatchView, paint: Paint): readonly string[] {
   return [
     ...(reason === undefined
       ? []
-      : [`  ${paint('yellow', view.state === 'paused' ? 'paused' : 'held back')}  ${harmless(reason)}`]),
+      : [`  ${paint('yellow', view.state === 'paused' ? 'paused' : 'held back')}  ${terminalLine(reason)}`]),
     ...(lastFailure === undefined
       ? []
       : [
-          `  last failure  row ${count(lastFailure.row)}  ${lastFailure.outcome}: ${harmless(lastFailure.reason ?? '')}`,
+          `  last failure  row ${count(lastFailure.row)}  ${lastFailure.outcome}: ${terminalLine(lastFailure.reason ?? '')}`,
         ]),
   ];
 }

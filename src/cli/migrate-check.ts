@@ -4,6 +4,7 @@ import { EXIT, problem } from '../errors.ts';
 import { findDeployment } from '../intake/deployment.ts';
 import { isSound, judge, type Facts, type Finding, type Verdict } from '../migration/rules.ts';
 import { machineOfLastRun, PROVIDER_FLAG, verify, type Verified } from '../migration/verify.ts';
+import { terminalLine } from '../outside-text.ts';
 import type { RunService } from '../run-service/client.ts';
 import type { Deployment } from '../run-service/contract/deployment.ts';
 import { openServices } from '../run-service/services.ts';
@@ -12,7 +13,7 @@ import { voiceOf, type Context, type Voice } from './context.ts';
 import { inputsFrom } from './given-inputs.ts';
 import { hearInterrupts } from './interrupt.ts';
 import { configOf } from './order.ts';
-import { harmless, type Paint } from './words.ts';
+import type { Paint } from './words.ts';
 
 type Flags = {
   readonly deployment?: string;
@@ -64,9 +65,10 @@ type Checking = {
 async function verified({ flags, voice, stop, service, deployment }: Checking): Promise<Verified> {
   if (flags.noRun) return { check: { kind: 'left-out', why: 'asked' }, machine: {} };
   const inputs = inputsFrom(flags.set, deployment);
-  const name = harmless(deployment.name ?? deployment.id);
+  const name = terminalLine(deployment.name ?? deployment.id);
   voice.say(`buys one run of ${name}, with the flag ${PROVIDER_FLAG} (--no-run walks the rules without it)`);
-  const queued = (runId: string): void => voice.say(`run ${runId} is queued; following it to its end`);
+  const queued = (runId: string): void =>
+    voice.say(`run ${terminalLine(runId)} is queued; following it to its end`);
   return verify({ service, deployment, inputs, queued, stop });
 }
 
@@ -91,7 +93,7 @@ const ABOUT_WIDTH = 19;
 function textOf(findings: readonly Finding[], paint: Paint): string {
   const lines = findings.flatMap(({ rule, about, verdict, found, todo }) => {
     const [style, mark] = MARKS[verdict];
-    const line = `${paint(style, mark)} ${rule} ${about.padEnd(ABOUT_WIDTH)}${OPENINGS[verdict] ?? ''}${harmless(found)}`;
+    const line = `${paint(style, mark)} ${rule} ${about.padEnd(ABOUT_WIDTH)}${OPENINGS[verdict] ?? ''}${terminalLine(found)}`;
     return todo === undefined ? [line] : [line, `    ${' '.repeat(ABOUT_WIDTH)}→ ${todo}`];
   });
   return [...lines, '', closing(findings)].join('\n');

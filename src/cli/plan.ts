@@ -5,6 +5,7 @@ import { DEFAULT_PRICES } from '../batch/gpu.ts';
 import { EXIT } from '../errors.ts';
 import { withCopy } from '../intake/copy.ts';
 import type { Intake } from '../intake/intake.ts';
+import { terminalJson } from '../outside-text.ts';
 import { queueToWire } from '../run-service/contract/queue.ts';
 import { readPage } from '../sheet/pages.ts';
 import { folderStore } from '../store/folder.ts';
@@ -85,6 +86,6 @@ function sayPlan(voice: Voice, intake: Intake, requests: readonly object[]): voi
     );
   }
   voice.say('  first requests:');
-  for (const request of requests) voice.data(JSON.stringify(request));
+  for (const request of requests) voice.data(terminalJson(JSON.stringify(request)));
   voice.say('nothing was sent');
 }

@@ -3,13 +3,13 @@
 import { stringify } from 'csv-stringify/sync';
 import type { Outcome } from '../batch/outcome.ts';
 import { EXIT, problem } from '../errors.ts';
-import { cellsOf, type RowRecord } from '../results/record.ts';
+import { shortened, terminalJson, terminalLine } from '../outside-text.ts';
+import { cellsOf, csvCellsOf, type RowRecord } from '../results/record.ts';
 import { recordOf, rowOf, rowsOf, type BatchRow } from '../results/rows.ts';
 import { csvOf, headerOf, rowsWithCells } from '../results/results.ts';
 import { findBatch, type FoundBatch } from './batch-name.ts';
 import { voiceOf, type Context } from './context.ts';
 import { configOf } from './order.ts';
-import { harmless } from './words.ts';
 
 type RowsFlags = {
   readonly out?: string;
@@ -89,7 +89,7 @@ const WRITERS: Readonly<Record<RowsFlags['output'], OpenWriter>> = {
         isFirst = false;
         await put(
           stream,
-          `${fields.map((field) => harmless(cellOf(line, field)).slice(0, 60)).join('\t')}\n`,
+          `${fields.map((field) => shortened(terminalLine(cellOf(cellsOf(line), line, field)), 60)).join('\t')}\n`,
         );
       },
       end: async () => undefined,
@@ -99,21 +99,21 @@ const WRITERS: Readonly<Record<RowsFlags['output'], OpenWriter>> = {
     let header = stringify([fields]);
     return {
       row: async (line) => {
-        await put(stream, header + stringify([fields.map((field) => cellOf(line, field))]));
+        await put(stream, header + stringify([fields.map((field) => cellOf(csvCellsOf(line), line, field))]));
         header = '';
       },
       end: () => put(stream, header),
     };
   },
   jsonl: (stream) => ({
-    row: (line) => put(stream, `${JSON.stringify(line)}\n`),
+    row: (line) => put(stream, `${jsonOf(line)}\n`),
     end: async () => undefined,
   }),
   json: (stream) => {
     let before = '[\n';
     return {
       row: async (line) => {
-        await put(stream, before + JSON.stringify(line));
+        await put(stream, before + jsonOf(line));
         before = ',\n';
       },
       end: () => put(stream, before === '[\n' ? '[]\n' : '\n]\n'),
@@ -121,9 +121,10 @@ const WRITERS: Readonly<Record<RowsFlags['output'], OpenWriter>> = {
   },
 };
 
+const jsonOf = (line: Line): string => terminalJson(JSON.stringify(line));
+
 /** A column of ours, else an input of the row. */
-function cellOf(line: Line, field: string): string {
-  const cells: Readonly<Record<string, string>> = { ...cellsOf(line) };
+function cellOf(cells: Readonly<Record<string, string>>, line: Line, field: string): string {
   const value = cells[field] ?? line.inputs[field] ?? '';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
@@ -137,19 +138,21 @@ function put(stream: NodeJS.WriteStream, text: string): Promise<void> {
 
 function textOf({ row, record }: BatchRow, { batch, folder }: FoundBatch): string {
   const inputs = Object.entries(row.inputs).map(
-    ([name, value]) => `    ${name}: ${harmless(typeof value === 'string' ? value : JSON.stringify(value))}`,
+    ([name, value]) => `    ${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
   const attempts = (record?.attempts ?? []).map(
     (one) =>
-      `    ${one.attempt}. ${one.outcome}${one.run_id ? `  run ${one.run_id}` : ''}${one.gpu_used ? `  ${one.gpu_used}` : ''}${one.run_seconds === undefined ? '' : `  ${one.run_seconds} s`}${one.reason ? `  ${harmless(one.reason)}` : ''}`,
+      `    ${one.attempt}. ${one.outcome}${one.run_id ? `  run ${one.run_id}` : ''}${one.gpu_used ? `  ${one.gpu_used}` : ''}${one.run_seconds === undefined ? '' : `  ${one.run_seconds} s`}${one.reason ? `  ${one.reason}` : ''}`,
   );
   const files = (record?.files ?? []).map(({ path }) => `    ${folder}/${path}`);
   return [
-    `row ${row.row} of ${batch}: ${record?.outcome ?? 'open'}${record?.reason ? ` (${harmless(record.reason)})` : ''}`,
+    `row ${row.row} of ${batch}: ${record?.outcome ?? 'open'}${record?.reason ? ` (${record.reason})` : ''}`,
     `  key ${row.key}${row.gpu ? `  gpu asked ${row.gpu}` : ''}`,
     '  inputs',
     ...inputs,
     ...(attempts.length > 0 ? ['  attempts', ...attempts] : []),
     ...(files.length > 0 ? ['  files', ...files] : []),
-  ].join('\n');
+  ]
+    .map(terminalLine)
+    .join('\n');
 }

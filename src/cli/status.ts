@@ -3,6 +3,7 @@
 import { EXIT } from '../errors.ts';
 import { OUTCOMES, type Outcome } from '../batch/outcome.ts';
 import type { BatchView } from '../batch/view.ts';
+import { terminalLine } from '../outside-text.ts';
 import { readSummary, type Summary } from '../results/summary.ts';
 import { rowsOf } from '../results/rows.ts';
 import { allBatches, findBatch, type FoundBatch } from './batch-name.ts';
@@ -99,7 +100,7 @@ function textOf({ batch, folder, state, rows, outcomes, view, summary }: Standin
           `  slots     ${view.sending + view.running + view.uncertain} of ${view.cap} in use${view.uncertain ? `, ${view.uncertain} uncertain` : ''}`,
         ]
       : []),
-    ...(view?.reason === undefined ? [] : [`  reason    ${view.reason}`]),
+    ...(view?.reason === undefined ? [] : [`  reason    ${terminalLine(view.reason)}`]),
     ...(summary ? [`  took      ${span(summary.seconds * 1000)}`] : []),
     `  cost      ${money(summary?.cost_usd ?? view?.costUsd ?? 0)}, estimated`,
     `  folder    ${folder}`,

@@ -4,6 +4,7 @@ import { KnownRuns } from '../account/known-runs.ts';
 import { readLists, type Reading } from '../account/reading.ts';
 import { findings, recount, type Finding } from '../account/recount.ts';
 import { EXIT, problem, RunsheetError } from '../errors.ts';
+import { terminalLine } from '../outside-text.ts';
 import type { Summary } from '../results/summary.ts';
 import { openServices } from '../run-service/services.ts';
 import { openTransport } from '../run-service/transport.ts';
@@ -30,7 +31,8 @@ export default async function verify(this: Context, flags: Flags, name: string |
   return EXIT.ok;
 }
 
-const lineOf = ({ claim, holds, said }: Finding): string => `${holds ? 'ok ' : 'NOT'}  ${claim}: ${said}`;
+const lineOf = ({ claim, holds, said }: Finding): string =>
+  terminalLine(`${holds ? 'ok ' : 'NOT'}  ${claim}: ${said}`);
 
 /** undefined where the service of the batch cannot be asked from here. */
 async function reachable({ file, store }: FoundBatch, { began_at }: Summary): Promise<Reading | undefined> {

@@ -2,6 +2,7 @@
 
 import { styleText } from 'node:util';
 import { RunsheetError, reasonOf, type Place } from '../errors.ts';
+import { shortened, terminalLine, terminalLines } from '../outside-text.ts';
 import { SheetRefused } from '../sheet/refusal.ts';
 
 export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
@@ -28,14 +29,12 @@ export function span(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
 }
 
-/** Text from sheets and services without what a terminal would obey. */
-export const harmless = (text: string): string => text.replaceAll(/[\p{Cc}]+/gu, ' ');
-
 /** An error as people read it: code, place, the line with a mark under it, and what helps. */
 export function errorText(error: unknown, paint: Paint): string {
   if (error instanceof SheetRefused) return refusalText(error, paint);
-  if (!(error instanceof RunsheetError)) return `${paint('red', 'error')}: ${harmless(reasonOf(error))}\n`;
-  return `${paint(['red', 'bold'], `error[${error.code}]`)}: ${harmlessLines(error.message)}\n${placeText(error.place, paint)}${hintText(error.hint, paint)}`;
+  if (!(error instanceof RunsheetError))
+    return `${paint('red', 'error')}: ${terminalLine(reasonOf(error))}\n`;
+  return `${paint(['red', 'bold'], `error[${error.code}]`)}: ${terminalLines(error.message)}\n${placeText(error.place, paint)}${hintText(error.hint, paint)}`;
 }
 
 function refusalText(error: SheetRefused, paint: Paint): string {
@@ -43,7 +42,7 @@ function refusalText(error: SheetRefused, paint: Paint): string {
   const more = error.total - error.problems.length;
   const kinds = Object.entries(error.byCode).map(([code, times]) => `${code} × ${count(times)}`);
   const rest = more > 0 ? `… and ${plural(more, 'more problem')} (${kinds.join(', ')})\n` : '';
-  return `${shown}${rest}\n${paint(['red', 'bold'], 'refused')}: ${error.message}\n${hintText(error.hint, paint)}`;
+  return `${shown}${rest}\n${paint(['red', 'bold'], 'refused')}: ${terminalLines(error.message)}\n${hintText(error.hint, paint)}`;
 }
 
 function placeText(place: Place | undefined, paint: Paint): string {
@@ -55,14 +54,12 @@ function placeText(place: Place | undefined, paint: Paint): string {
   ].filter(Boolean);
   const named = names.length > 0 ? ` (${names.join(', ')})` : '';
   const excerpt =
-    place.excerpt === undefined ? '' : `${place.line} | ${harmless(place.excerpt).slice(0, 160)}\n`;
-  return `  ${paint('cyan', '-->')} ${harmless(at)}${harmless(named)}\n${excerpt}`;
+    place.excerpt === undefined ? '' : `${place.line} | ${shortened(terminalLine(place.excerpt), 160)}\n`;
+  return `  ${paint('cyan', '-->')} ${terminalLine(at)}${terminalLine(named)}\n${excerpt}`;
 }
 
 const hintText = (hint: string | undefined, paint: Paint): string =>
-  hint ? `${paint('cyan', 'hint')}: ${harmlessLines(hint)}\n` : '';
-
-const harmlessLines = (text: string): string => text.split('\n').map(harmless).join('\n');
+  hint ? `${paint('cyan', 'hint')}: ${terminalLines(hint)}\n` : '';
 
 /** The same error for programs. */
 export function errorJson(error: unknown): object {

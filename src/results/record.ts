@@ -1,6 +1,7 @@
 // What is written about a row that has its outcome. Its field names are the column names of results.csv.
 
 import type { Outcome, PastAttempt } from '../batch/outcome.ts';
+import { csvCell } from '../outside-text.ts';
 import type { ResultColumn } from '../sheet/result-columns.ts';
 
 /** One delivered file. */
@@ -42,10 +43,12 @@ export type RowRecord = {
   readonly texts?: readonly string[];
 };
 
+/** A record, or what stands in for one. */
+type Shown = Omit<RowRecord, 'outcome'> & { readonly outcome: string };
+type Cells = Readonly<Record<ResultColumn, string>>;
+
 /** A record as the cells of our columns. The last attempt tells the run; the cost is that of all attempts. */
-export function cellsOf(
-  record: Omit<RowRecord, 'outcome'> & { readonly outcome: string },
-): Readonly<Record<ResultColumn, string>> {
+export function cellsOf(record: Shown): Cells {
   const last = record.attempts.at(-1);
   const cost = record.attempts.reduce((sum, attempt) => sum + (attempt.cost_usd ?? 0), 0);
   return {
@@ -63,6 +66,13 @@ export function cellsOf(
     cost_usd: cost === 0 ? '' : cost.toFixed(6),
     outputs: record.files.map(({ path }) => path).join(' '),
   };
+}
+
+/** The same for a spreadsheet: the service's words are made harmless, the user's own (key, gpu_asked) stay as given. */
+export function csvCellsOf(record: Shown): Cells {
+  const cells = cellsOf(record);
+  const { reason, run_id, gpu_used } = cells;
+  return { ...cells, reason: csvCell(reason), run_id: csvCell(run_id), gpu_used: csvCell(gpu_used) };
 }
 
 const secondsCell = (seconds: number | undefined): string => (seconds === undefined ? '' : String(seconds));

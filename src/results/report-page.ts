@@ -73,7 +73,7 @@ if (gpus.length > 0) {
   }
 }
 
-const picture = /\\.(png|jpe?g|webp|gif|avif)$/;
+const picture = /\\.(a?png|jpe?g|webp|gif|avif|svg)$/;
 const card = (row) => {
   const box = put(at('rows'), 'article');
   const file = row.files.find((path) => picture.test(path));

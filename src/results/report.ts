@@ -2,6 +2,7 @@
 // a service is data in it, never markup: the page's script puts it in as text.
 
 import { createHash } from 'node:crypto';
+import { htmlJson, htmlText, terminalLine } from '../outside-text.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { Store } from '../store/store.ts';
 import { REPORT_BODY, REPORT_SCRIPT, REPORT_STYLE } from './report-page.ts';
@@ -49,8 +50,8 @@ function shown(record: RowRecord): ShownRow {
     inputs: Object.fromEntries(Object.entries(record.inputs).map(([name, value]) => [name, textOf(value)])),
     attempts: record.attempts.length,
     files: record.files.map(({ path }) => path),
-    ...(record.reason === undefined ? {} : { reason: record.reason }),
-    ...(last?.gpu_used === undefined ? {} : { gpu: last.gpu_used }),
+    ...(record.reason === undefined ? {} : { reason: terminalLine(record.reason) }),
+    ...(last?.gpu_used === undefined ? {} : { gpu: terminalLine(last.gpu_used) }),
     ...(last?.run_seconds === undefined ? {} : { seconds: last.run_seconds }),
     ...(cost === 0 ? {} : { cost }),
   };
@@ -58,8 +59,19 @@ function shown(record: RowRecord): ShownRow {
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
+/** The service's own words in it, as they can be seen. */
+const shownSummary = (summary: Summary): Summary => ({
+  ...summary,
+  deployment: terminalLine(summary.deployment),
+  gpus: Object.fromEntries(Object.entries(summary.gpus).map(([gpu, use]) => [terminalLine(gpu), use])),
+});
+
 function pageOf(file: BatchFile, summary: Summary, rows: readonly ShownRow[]): string {
-  const data = { summary, rows, sheet: { name: file.sheet.name, sha256: file.sheet.sha256 } };
+  const data = {
+    summary: shownSummary(summary),
+    rows,
+    sheet: { name: file.sheet.name, sha256: file.sheet.sha256 },
+  };
   const policy = [
     "default-src 'none'",
     "img-src 'self' data: file:",
@@ -75,11 +87,11 @@ function pageOf(file: BatchFile, summary: Summary, rows: readonly ShownRow[]): s
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
-<title>${file.batch}</title>
+<title>${htmlText(file.batch)}</title>
 <style>${REPORT_STYLE}</style>
 </head>
 ${REPORT_BODY}
-<script type="application/json" id="data">${JSON.stringify(data).replaceAll('<', String.raw`\u003c`)}</script>
+<script type="application/json" id="data">${htmlJson(data)}</script>
 <script>${REPORT_SCRIPT}</script>
 </html>
 `;

@@ -7,7 +7,7 @@ import { ownColumns, resultNames } from '../sheet/result-columns.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { Draft, Store } from '../store/store.ts';
 import type { BatchView } from '../batch/view.ts';
-import { cellsOf, type RowRecord } from './record.ts';
+import { csvCellsOf, type RowRecord } from './record.ts';
 import { writeReport } from './report.ts';
 import { recordOf, rowsOf, type BatchRow } from './rows.ts';
 import { summaryOf, writeSummary, type LastReading } from './summary.ts';
@@ -48,7 +48,7 @@ export function headerOf({ sheet }: Pick<BatchFile, 'sheet'>): readonly string[]
   return [...own, ...resultNames(own)];
 }
 
-type Shown = Parameters<typeof cellsOf>[0];
+type Shown = Parameters<typeof csvCellsOf>[0];
 type RowWithCells<R extends Shown = RowRecord> = { readonly record: R; readonly cells: readonly string[] };
 
 /** The sheet is read again beside the pages: its cells stand in the results exactly as they were given. */
@@ -84,10 +84,4 @@ async function writeRows(
 }
 
 export const csvOf = (rows: readonly RowWithCells<Shown>[]): string =>
-  stringify(rows.map(({ record, cells }) => [...cells, ...Object.values(ourCells(record))]));
-
-// The service's words are the only cells that neither the user nor we wrote; a spreadsheet must not run them.
-function ourCells(record: Shown): Readonly<Record<string, string>> {
-  const cells = cellsOf(record);
-  return { ...cells, reason: cells.reason.replace(/^[=+\-@\t\r]/, "'$&") };
-}
+  stringify(rows.map(({ record, cells }) => [...cells, ...Object.values(csvCellsOf(record))]));

@@ -3,6 +3,7 @@
 import type { PostFacts } from '../batch/classify-response.ts';
 import { errorSchema, queueAnswerSchema, type ValidationProblem } from './contract/queue.ts';
 import { v1ErrorSchema } from './contract/v1.ts';
+import { shortened, terminalLine } from '../outside-text.ts';
 import { withoutSecrets } from '../secrets.ts';
 
 export type RawAnswer = {
@@ -64,7 +65,4 @@ export function jsonOf(text: string): unknown {
 // Control characters could drive the terminal that shows them, and a service that fails may quote what it was sent. What
 // is cut is cut last: half a secret is in nobody's list.
 const oneLine = (text: string): string =>
-  withoutSecrets(text)
-    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
-    .trim()
-    .slice(0, WORDS_MAX);
+  shortened(terminalLine(withoutSecrets(text)).replaceAll(/\s+/g, ' ').trim(), WORDS_MAX);

@@ -1,30 +1,209 @@
-// Fetching the files of a run. They lie where the service says, often on another host than its API, and their addresses
-// may expire; the caller reads the run again for fresh ones.
+// Fetching the files of a run. They lie where the service says, often on another host than its API; their addresses may
+// expire, redirect, or lead to where no file of ours can be. A slow file may take its time, a silent host may not.
 
-import { request, type Dispatcher } from 'undici';
+import { errors, request, type Dispatcher } from 'undici';
+import { reasonOf } from '../errors.ts';
+import { shortened, terminalLine } from '../outside-text.ts';
+import { canDecode, decoded, encodingsOf, type Encodings } from './content-encoding.ts';
+import { FEW_TRIES, FileFault, HostFault, ONE_TRY } from './file-faults.ts';
+import { guardFor, type NetworkGuard } from './networks.ts';
+import { openFileTransport, type Silence } from './transport.ts';
 
-/** Yields the file in chunks. Throws where it is not there, too large, cut short or too slow. */
-export type Download = (url: string) => AsyncIterable<Uint8Array>;
+export type Wanted = {
+  /** The base address of the run service that named the file. */
+  readonly service: string;
+  /** Aborted when nobody wants the file any more. */
+  readonly signal: AbortSignal;
+  /** Only what comes from this byte on, if the file is still the one that had this validator. */
+  readonly rest?: { readonly from: number; readonly validator: string };
+};
 
-const DEADLINE_MS = 300_000;
-const BYTES_MAX = 2 ** 31;
+/** A file that begins to arrive. Whoever takes it reads `chunks` to their end, or gives them back with `return`. */
+export type Arriving = {
+  /** The byte that comes first: 0, or the one that was asked for. */
+  readonly from: number;
+  /** Of the whole file, where its host tells. */
+  readonly bytes: number | undefined;
+  /** What tells this content from any other at this address; undefined where the file cannot be taken up again. */
+  readonly validator: string | undefined;
+  readonly chunks: AsyncIterable<Uint8Array>;
+};
 
-export const downloads = (transport: Dispatcher): Download =>
-  async function* (url) {
-    const { statusCode, body, headers } = await request(url, {
-      dispatcher: transport,
-      signal: AbortSignal.timeout(DEADLINE_MS),
-    });
-    if (statusCode !== 200) {
-      await body.dump();
-      throw new Error(`the file's host answered ${statusCode}`);
-    }
-    let bytes = 0;
-    for await (const chunk of body as AsyncIterable<Uint8Array>) {
-      bytes += chunk.byteLength;
-      if (bytes > BYTES_MAX) throw new Error(`the file is larger than ${BYTES_MAX} bytes`);
-      yield chunk;
-    }
-    const promised = Number(headers['content-length'] ?? bytes);
-    if (bytes !== promised) throw new Error(`the file ended after ${bytes} of ${promised} bytes`);
+/** Throws a FileFault or a HostFault, as do the chunks; and the reason of the signal, once that is aborted. */
+export type Download = (url: string, wanted: Wanted) => Promise<Arriving>;
+
+const SILENCE: Silence = { headersMs: 30_000, idleMs: 60_000 };
+/** Less than this in all the time that a host may be silent for is silence. */
+const LEAST_BYTES = 4_096;
+const REDIRECTS_MAX = 5;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+/** Answers that ask for patience, and say nothing about the file. */
+const BUSY = new Set([408, 425, 429]);
+
+export function openDownloads(connections: number, silence: Silence = SILENCE): Download {
+  const ways = new Map<string, Way>();
+  const wayFrom = (service: string): Way => {
+    const guard = guardFor(service);
+    // A connection that one service may use is closed to all others.
+    const dispatcher = openFileTransport(connections, guard.lookup, silence);
+    return { guard, dispatcher, idleMs: silence.idleMs };
   };
+  return (url, wanted) => {
+    const way = ways.get(wanted.service) ?? wayFrom(wanted.service);
+    ways.set(wanted.service, way);
+    return download(way, url, wanted);
+  };
+}
+
+type Way = { readonly guard: NetworkGuard; readonly dispatcher: Dispatcher; readonly idleMs: number };
+
+async function download(way: Way, url: string, wanted: Wanted): Promise<Arriving> {
+  const { answer, host } = await follow(way, url, wanted);
+  const encodings = encodingsOf(answer.headers['content-encoding']);
+  const { rest, signal } = wanted;
+  if (rest !== undefined && answer.statusCode !== 200) {
+    const bytes = answer.statusCode === 206 ? wholeOf(answer, rest.from) : undefined;
+    if (bytes !== undefined && encodings.length === 0)
+      return {
+        from: rest.from,
+        bytes,
+        validator: rest.validator,
+        chunks: chunksOf(answer, { ...way, host, signal }),
+      };
+    // The part that was asked for is not to be had: the whole file may be.
+    drop(answer);
+    return download(way, url, { service: wanted.service, signal });
+  }
+  if (answer.statusCode !== 200) {
+    drop(answer);
+    throw faultOf(answer.statusCode, host);
+  }
+  if (!canDecode(encodings)) {
+    drop(answer);
+    throw new FileFault(`${host} sends it encoded as ${shortened(encodings.join(', '), 60)}`, ONE_TRY);
+  }
+  return {
+    from: 0,
+    bytes: encodings.length === 0 ? lengthOf(answer) : undefined,
+    validator: encodings.length === 0 ? validatorOf(answer) : undefined,
+    chunks: chunksOf(answer, { ...way, host, signal, encodings }),
+  };
+}
+
+type Answer = Dispatcher.ResponseData;
+
+/** The first answer that is no redirect, and the host that gave it. */
+async function follow(
+  { guard, dispatcher }: Way,
+  first: string,
+  { signal, rest }: Wanted,
+): Promise<{ readonly answer: Answer; readonly host: string }> {
+  let url = parsed(first);
+  // Ranges count the bytes that come; an encoding would make them others.
+  const headers = {
+    'accept-encoding': 'identity',
+    ...(rest && { range: `bytes=${rest.from}-`, 'if-range': rest.validator }),
+  };
+  for (let hops = 0; hops <= REDIRECTS_MAX; hops += 1) {
+    const { host } = url;
+    try {
+      await guard.admit(url);
+      const answer = await request(url, { dispatcher, signal, headers });
+      if (!REDIRECTS.has(answer.statusCode)) return { answer, host };
+      drop(answer);
+      url = parsed(String(answer.headers['location'] ?? ''), url);
+    } catch (error) {
+      throw asFault(error, host, signal);
+    }
+  }
+  throw new FileFault(`its address redirects more than ${REDIRECTS_MAX} times`, ONE_TRY);
+}
+
+/** Addresses carry signatures, so that no reason shows one. */
+function parsed(address: string, base?: URL): URL {
+  const url = URL.parse(address, base?.href);
+  if (url === null) throw new FileFault('it has no readable address', FEW_TRIES);
+  if (url.protocol === 'http:' || url.protocol === 'https:') return url;
+  throw new FileFault(`its address is one of ${shortened(url.protocol, 20)} instead of https`, ONE_TRY);
+}
+
+/** Lets the connection serve another request, or ends it where more than a little would have to be read for that. */
+const drop = (answer: Answer): void => void answer.body.dump();
+
+type Reading = {
+  readonly host: string;
+  readonly signal: AbortSignal;
+  readonly idleMs: number;
+  readonly encodings?: Encodings;
+};
+
+async function* chunksOf(answer: Answer, reading: Reading): AsyncGenerator<Uint8Array> {
+  const { host, signal, encodings = [] } = reading;
+  try {
+    yield* decoded(wireBytes(answer, reading), encodings);
+  } catch (error) {
+    throw asFault(error, host, signal);
+  }
+}
+
+/** The bytes on the wire: as many as were promised, and not too slowly. */
+async function* wireBytes(answer: Answer, { host, idleMs }: Reading): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  let lately = 0;
+  let since = performance.now();
+  for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
+    bytes += chunk.byteLength;
+    lately += chunk.byteLength;
+    if (performance.now() - since >= idleMs) {
+      if (lately < LEAST_BYTES)
+        throw new HostFault(host, `only ${lately} bytes came in ${idleMs / 1000} s`, ONE_TRY);
+      lately = 0;
+      since = performance.now();
+    }
+    yield chunk;
+  }
+  const promised = lengthOf(answer) ?? bytes;
+  if (bytes !== promised)
+    throw new HostFault(host, `the file ended after ${bytes} of ${promised} bytes`, FEW_TRIES);
+}
+
+function lengthOf({ headers }: Answer): number | undefined {
+  const length = Number(headers['content-length'] ?? Number.NaN);
+  return Number.isSafeInteger(length) ? length : undefined;
+}
+
+/** The length of the whole file, where the answer is the part from there to its end. */
+function wholeOf({ headers }: Answer, from: number): number | undefined {
+  const [, first, last, whole] =
+    /^bytes (\d+)-(\d+)\/(\d+)$/.exec(String(headers['content-range'] ?? '')) ?? [];
+  return Number(first) === from && Number(last) + 1 === Number(whole) ? Number(whole) : undefined;
+}
+
+/** A strong ETag, or a date of change that lies before the answer: one of the same second may have seen another file. */
+function validatorOf({ headers }: Answer): string | undefined {
+  const { etag, 'last-modified': changed, 'accept-ranges': ranges } = headers;
+  if (ranges === 'none') return undefined;
+  if (typeof etag === 'string' && /^"[\x21\x23-\x7e]*"$/.test(etag)) return etag;
+  const age = Date.parse(String(headers['date'])) - Date.parse(String(changed));
+  return typeof changed === 'string' && age >= 1000 ? changed : undefined;
+}
+
+function faultOf(status: number, host: string): FileFault | HostFault {
+  const reason = `${named(host)} answered ${status}`;
+  if (BUSY.has(status)) return new HostFault(host, reason, ONE_TRY);
+  return status >= 400 && status < 500
+    ? new FileFault(reason, FEW_TRIES)
+    : new HostFault(host, reason, FEW_TRIES);
+}
+
+/** Silence has cost its time already. */
+const SILENT = [errors.HeadersTimeoutError, errors.BodyTimeoutError, errors.ConnectTimeoutError];
+
+function asFault(error: unknown, host: string, signal: AbortSignal): unknown {
+  if (signal.aborted) return signal.reason;
+  if (error instanceof FileFault || error instanceof HostFault) return error;
+  const tries = SILENT.some((kind) => error instanceof kind) ? ONE_TRY : FEW_TRIES;
+  return new HostFault(host, `${named(host)}: ${reasonOf(error)}`, tries);
+}
+
+const named = (host: string): string => shortened(terminalLine(host), 100);

@@ -5,24 +5,38 @@ import type { RunService } from './client.ts';
 import { isTerminal, type Run } from './contract/run.ts';
 
 const REMEMBERED_MAX = 2_000;
+/** Characters of them all: outputs with many files or long texts would fill the memory. */
+const REMEMBERED_CHARS = 64 << 20;
 
 export type RememberingService = RunService & { forget(runId: string): void };
 
 export function remembering(service: RunService): RememberingService {
-  const ended = new Map<string, Run>();
+  const ended = new Map<string, { readonly run: Run; readonly chars: number }>();
+  let chars = 0;
+  const forget = (runId: string): void => {
+    chars -= ended.get(runId)?.chars ?? 0;
+    ended.delete(runId);
+  };
+  const remember = (run: Run): void => {
+    forget(run.id);
+    const known = { run, chars: JSON.stringify(run).length };
+    ended.set(run.id, known);
+    chars += known.chars;
+    for (const oldest of ended.keys()) {
+      if (ended.size <= REMEMBERED_MAX && chars <= REMEMBERED_CHARS) break;
+      forget(oldest);
+    }
+  };
   return {
     ...service,
     getRun: async (runId) => {
       const known = ended.get(runId);
-      if (known !== undefined) return known;
+      if (known !== undefined) return known.run;
       const run = await service.getRun(runId);
       // `timeout` may be a mere report about a run that still starts.
-      if (run && run.id === runId && isTerminal(run.status) && run.endedAtMs !== undefined)
-        ended.set(runId, run);
-      const oldest = ended.size > REMEMBERED_MAX ? ended.keys().next().value : undefined;
-      if (oldest !== undefined) ended.delete(oldest);
+      if (run && run.id === runId && isTerminal(run.status) && run.endedAtMs !== undefined) remember(run);
       return run;
     },
-    forget: (runId) => void ended.delete(runId),
+    forget,
   };
 }

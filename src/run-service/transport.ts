@@ -1,6 +1,7 @@
 // HTTP to the run service, so plain that the truth about a POST stays visible: HTTP/1.1 only, nothing retried by itself,
 // every wait bounded, and a gate that is asked right before the first byte of a request is written.
 
+import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 
 /** Called right before the first byte is written; when it throws, nothing is written and the request fails with that. */
@@ -12,27 +13,40 @@ export type Gated = { readonly gate?: Gate };
 const CONNECT_MS = 10_000;
 const ANSWER_BYTES_MAX = 16 << 20;
 
-/**
- * `connections` per origin bounds what is on the wire at once; further requests wait inside. Files are larger than answers,
- * and whoever fetches them counts their bytes.
- */
-export function openTransport(
-  connections: number,
-  carries: 'answers' | 'files' = 'answers',
-): Dispatcher & { close(): Promise<void> } {
+// HTTP/2 replays requests after GOAWAY, which blurs whether a POST was sent.
+const PLAIN = { allowH2: false, pipelining: 1 } as const;
+
+/** `connections` per origin bounds what is on the wire at once; further requests wait inside. */
+export function openTransport(connections: number): Dispatcher & { close(): Promise<void> } {
   const agent = new Agent({
-    // HTTP/2 replays requests after GOAWAY, which blurs whether a POST was sent.
-    allowH2: false,
-    pipelining: 1,
+    ...PLAIN,
     connections,
     connect: { timeout: CONNECT_MS },
     // Whole calls have deadlines of their own, through their signal.
     headersTimeout: 0,
     bodyTimeout: 0,
-    maxResponseSize: carries === 'files' ? -1 : ANSWER_BYTES_MAX,
+    maxResponseSize: ANSWER_BYTES_MAX,
   });
   return agent.compose(gated);
 }
+
+/** How long a host may say nothing: before its headers, and between two pieces of a file. */
+export type Silence = { readonly headersMs: number; readonly idleMs: number };
+
+/** For files, which are larger than answers: whoever fetches them counts their bytes, and only silence ends them. */
+export const openFileTransport = (
+  connections: number,
+  lookup: LookupFunction,
+  { headersMs, idleMs }: Silence,
+): Dispatcher =>
+  new Agent({
+    ...PLAIN,
+    connections,
+    connect: { timeout: CONNECT_MS, lookup },
+    headersTimeout: headersMs,
+    bodyTimeout: idleMs,
+    maxResponseSize: -1,
+  });
 
 const gated: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
   const { gate } = options as Gated;

@@ -114,21 +114,5 @@ const slots = (count: number) => ({
   counts: new Uint32Array(count),
 });
 
-const PLAIN = /^[a-z0-9][a-z0-9_-]{0,79}$/;
-const RESERVED_BY_WINDOWS = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])$/;
-// Names that end so are made here, and no key may be one of them by chance.
-const MADE = /-[0-9a-f]{16}$/;
-const MOST_SLUG = 48;
-
-/** The name of a key's folder: safe on every file system, and unique also where case is ignored; at most 80 characters. */
-export function folderNameOf(key: string): string {
-  if (PLAIN.test(key) && !RESERVED_BY_WINDOWS.test(key) && !MADE.test(key)) return key;
-  const slug = key
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/\p{M}/gu, '')
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, MOST_SLUG)
-    .replace(/^-|-$/g, '');
-  return `${slug || 'key'}-${fingerprint(key)}`;
-}
+/** The name of a key's folder. */
+export { fileName as folderNameOf } from '../outside-text.ts';

@@ -2,6 +2,7 @@
 // shown with the line they stand in. However bad a sheet is, memory holds ten problems and a count by code.
 
 import { problem, RunsheetError } from '../errors.ts';
+import { csvCell, markedLine } from '../outside-text.ts';
 import type { Draft, Store } from '../store/store.ts';
 import type { Writing } from './encoding.ts';
 import type { SheetSource } from './source.ts';
@@ -110,7 +111,7 @@ async function linesAt(
   for await (const text of linesOf(lenientTextOf(source, writing), MOST_EXCERPT)) {
     line += 1;
     // What a terminal would obey is shown as a mark.
-    if (wanted.has(line)) found.set(line, text.replace(/[^\P{Cc}\t]/gu, '\ufffd'));
+    if (wanted.has(line)) found.set(line, markedLine(text));
     if (found.size === wanted.size) break;
   }
   return found;
@@ -118,13 +119,7 @@ async function linesAt(
 
 function csvLine({ code, message, hint, place }: RunsheetError): string {
   const cells = [code, place?.file, place?.line, place?.column, place?.row, place?.columnName, message, hint];
-  return `${cells.map((cell) => csvCell(String(cell ?? ''))).join(',')}\n`;
+  return `${cells.map((cell) => quoted(csvCell(String(cell ?? '')))).join(',')}\n`;
 }
 
-/** A spreadsheet takes a cell that begins with one of these for a formula. */
-const FORMULA = /^[=+\-@\t\r]/;
-
-function csvCell(text: string): string {
-  const safe = FORMULA.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
+const quoted = (cell: string): string => (/[",]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);

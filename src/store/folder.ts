@@ -1,6 +1,7 @@
 import { createReadStream, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { access, mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
+import { dropResumable, openResumable } from './resumable.ts';
 import type { Draft, Store } from './store.ts';
 
 /** The batch folder at `path`; folders inside it are made as files arrive. */
@@ -38,6 +39,8 @@ export function folderStore(path: string): Store {
       }
     },
     draft: (name) => openDraft(within(name)),
+    resumable: (name, as) => openResumable(within(name), as),
+    dropResumable: (folder, ids) => dropResumable(within(folder), ids),
   };
 }
 

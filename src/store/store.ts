@@ -11,6 +11,21 @@ export interface Draft {
   discard(): Promise<void>;
 }
 
+/** Which draft goes on where an earlier one stopped: `id` names the file, `mark` its content. */
+export type Resumption = { readonly id: string; readonly mark: string };
+
+/** A draft that another one, also of another process, can go on from. */
+export interface ResumableDraft extends Draft {
+  /** Bytes that an earlier draft left; what is written comes behind them. */
+  readonly kept: number;
+  /** The bytes that were kept. */
+  read(): Readable;
+  /** From here on what is written comes first again. */
+  restart(): void;
+  /** Ends this draft; what was written stays for another one. */
+  leave(): Promise<void>;
+}
+
 /** Names are relative to the batch, with forward slashes: `rows/00001.jsonl`. */
 export interface Store {
   /** Where it lies, for messages to people. */
@@ -28,4 +43,8 @@ export interface Store {
    */
   write(name: string, content: string | Uint8Array, as?: 'synced' | 'cached'): Promise<void>;
   draft(name: string): Promise<Draft>;
+  /** Absent where this place keeps no half files. */
+  readonly resumable?: (name: string, as: Resumption) => Promise<ResumableDraft>;
+  /** Takes away what was left in `folder` by drafts whose ids begin so. */
+  readonly dropResumable?: (folder: string, ids: string) => Promise<void>;
 }

@@ -1,14 +1,17 @@
 // Hands whose service, folder and batch are what a test says; what a test does not say must not be used.
 
 import pino from 'pino';
+import { DeliveredFiles } from '../../activities/delivered-files.ts';
 import type { Hands, OpenBatch } from '../../activities/hands.ts';
 import { DEFAULT_TIMING } from '../../src/batch/order.ts';
+import type { Arriving, Download } from '../../src/run-service/download.ts';
 import type { RememberingService } from '../../src/run-service/remember.ts';
 import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import type { Store } from '../../src/store/store.ts';
 
 export const SKEW_MS = 60_000;
+export const SERVICE = 'http://127.0.0.1:1/api';
 export const PLACE = { batch: 'b', folder: '/nowhere' };
 
 /** A run as the service would show it. */
@@ -36,10 +39,27 @@ export function openOf({ service = {}, store = {}, workflowId }: Given): OpenBat
   return {
     file,
     store: store as Store,
-    service: { forget: () => undefined, ...service } as RememberingService,
+    service: { base: SERVICE, forget: () => undefined, ...service } as RememberingService,
   };
 }
 
 export function handsOf(given: Given): Hands {
-  return { log: pino({ level: 'silent' }), open: async () => openOf(given), ...given } as unknown as Hands;
+  const own = {
+    log: pino({ level: 'silent' }),
+    delivered: new DeliveredFiles(),
+    open: async () => openOf(given),
+  };
+  return { ...own, ...given } as unknown as Hands;
+}
+
+/** A download of what `content` gives or throws for an address. */
+export const downloadOf =
+  (content: (url: string) => Uint8Array | Promise<Uint8Array>): Download =>
+  async (url): Promise<Arriving> => {
+    const bytes = await content(url);
+    return { from: 0, bytes: bytes.byteLength, validator: undefined, chunks: once(bytes) };
+  };
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }

@@ -28,6 +28,21 @@ describe('a service that remembers', () => {
     expect(await readings(runOf('success', END), true)).toBe(3);
   });
 
+  it('forgets the oldest runs where those that it remembers are large', async () => {
+    let asked = 0;
+    const text = ['x'.repeat(1 << 20)];
+    const getRun = async (id: string) => {
+      asked += 1;
+      return runSchema.parse({ id, status: 'success', ended_at: END, outputs: [{ data: { text } }] });
+    };
+    const service = remembering({ getRun } as unknown as RunService);
+    for (let nth = 0; nth < 100; nth += 1) await service.getRun(`r${nth}`);
+    await service.getRun('r99');
+    expect(asked).toBe(100);
+    await service.getRun('r0');
+    expect(asked).toBe(101);
+  });
+
   it.each([
     ['a run that goes on', runOf('running', null)],
     ['a run that is only reported as timed out', runOf('timeout', null)],

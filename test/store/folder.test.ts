@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { folderStore } from '../../src/store/folder.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { ResumableDraft, Store } from '../../src/store/store.ts';
 
 describe('a batch folder', () => {
   let around = '';
@@ -47,6 +47,92 @@ describe('a batch folder', () => {
   it.each(['../beside', 'outputs/../../beside', '/proc/beside', '.'])('has no place %s', async (name) => {
     await expect(async () => store.write(name, 'x')).rejects.toThrow('outside the batch folder');
     expect(() => store.open(name)).toThrow('outside the batch folder');
+  });
+
+  const AS = { id: 'run-1', mark: '"one"' };
+  const openResumable = (as = AS) => {
+    if (store.resumable === undefined) throw new Error('a folder keeps half files');
+    return store.resumable('outputs/fox/1.mp4', as);
+  };
+  const kept = async ({ read }: ResumableDraft): Promise<string> => {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of read() as AsyncIterable<Uint8Array>) chunks.push(chunk);
+    return String(Buffer.concat(chunks));
+  };
+
+  it('keeps a half file for another try, and nobody sees it before it is whole', async () => {
+    const first = await openResumable();
+    expect([first.kept, await kept(first)]).toEqual([0, '']);
+    await first.write('half of ');
+    await first.leave();
+    expect(await store.list('outputs/fox')).toEqual([]);
+    const second = await openResumable();
+    expect([second.kept, await kept(second)]).toEqual([8, 'half of ']);
+    await second.write('a file');
+    await second.commit();
+    await second.discard();
+    expect(await store.read('outputs/fox/1.mp4')).toBe('half of a file');
+    expect(readdirSync(join(folder, 'outputs/fox'))).toEqual(['1.mp4']);
+  });
+
+  it('goes on from what a killed process wrote, which left nothing behind itself', async () => {
+    await (await openResumable()).write('half');
+    const next = await openResumable();
+    expect(await kept(next)).toBe('half');
+    await next.discard();
+    expect(readdirSync(join(folder, 'outputs/fox'))).toEqual([]);
+  });
+
+  it('keeps no half of another content, and takes all of a run away when told', async () => {
+    for (const as of [AS, { ...AS, id: 'run-2' }, { ...AS, id: 'walk-1' }]) {
+      const draft = await openResumable(as);
+      await draft.write('half');
+      await draft.leave();
+    }
+    const changed = await openResumable({ ...AS, mark: '"two"' });
+    expect(changed.kept).toBe(0);
+    await changed.leave();
+    expect(readdirSync(join(folder, 'outputs/fox'))).toHaveLength(3);
+    await store.dropResumable?.('outputs/fox', 'run-');
+    expect(readdirSync(join(folder, 'outputs/fox'))).toEqual([expect.stringMatching(/^\.walk-1\./)]);
+    await store.dropResumable?.('outputs/nothing', 'run-');
+  });
+
+  it('has the same file whichever of two writers of it is done first', async () => {
+    const content = 'the very same bytes';
+    const [one, two] = [await openResumable(), await openResumable()];
+    await one.write(content.slice(0, 4));
+    await two.write(content.slice(0, 9));
+    await one.write(content.slice(4));
+    await one.commit();
+    await two.write(content.slice(9));
+    await expect(two.commit()).rejects.toThrow('ENOENT');
+    await two.discard();
+    expect(await store.read('outputs/fox/1.mp4')).toBe(content);
+  });
+
+  it('puts nothing in place that another try has begun anew', async () => {
+    const old = await openResumable();
+    await old.write('all of the old one');
+    await (await openResumable()).discard();
+    const anew = await openResumable();
+    await anew.write('half');
+    await expect(old.commit()).rejects.toThrow('another try');
+    await old.discard();
+    await anew.write(' and half');
+    await anew.commit();
+    expect(await store.read('outputs/fox/1.mp4')).toBe('half and half');
+  });
+
+  it('begins a half file again where it is told to, and keeps nothing behind its end', async () => {
+    const first = await openResumable();
+    await first.write('far too long');
+    await first.leave();
+    const second = await openResumable();
+    second.restart();
+    await second.write('short');
+    await second.commit();
+    expect(await store.read('outputs/fox/1.mp4')).toBe('short');
   });
 
   it('makes folders as files arrive, small ones and others alike', async () => {

@@ -1,12 +1,6 @@
 // HTML as a tagged template: whatever is put in is text, unless it was made here.
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
+import { htmlText } from '../../outside-text.ts';
 
 /** Markup that needs no more escaping. */
 export class Html {
@@ -24,5 +18,5 @@ function markupOf(part: Part): string {
   if (part === undefined || part === false) return '';
   if (part instanceof Html) return part.markup;
   if (typeof part === 'object') return part.map(markupOf).join('');
-  return String(part).replaceAll(/[&<>"']/g, (sign) => ENTITIES[sign] ?? sign);
+  return htmlText(String(part));
 }

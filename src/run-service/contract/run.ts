@@ -2,6 +2,7 @@
 // local run service). Names with underscores live in this folder and nowhere else.
 
 import { z } from 'zod';
+import { fileNameText, gpuName, optionalName, shortId, shortName } from './names.ts';
 import type { Shown } from './shown/fields.ts';
 import type { lightRowShown, listedRunShown, outputShown, runPageShown, runShown } from './shown/run.ts';
 import type { STATUSES } from './statuses.ts';
@@ -18,7 +19,7 @@ const number = z.number().nullish();
 const object = z.record(z.string(), z.unknown()).nullish();
 
 /** One file of an output. */
-const fileWire = z.looseObject({ url: z.string(), filename: z.string(), type: z.string().nullish() });
+const fileWire = z.looseObject({ url: z.string(), filename: fileNameText, type: text });
 export type OutputFile = z.infer<typeof fileWire>;
 
 const outputWire = z.object({
@@ -42,7 +43,7 @@ function toOutput(wire: z.infer<typeof outputWire>): Output {
     return file.success ? [file.data] : [];
   });
   return {
-    nodeId: wire.node_id ?? wire.node_meta?.node_id ?? wire.output_id ?? undefined,
+    nodeId: optionalName(wire.node_id ?? wire.node_meta?.node_id ?? wire.output_id),
     files,
     texts: values.filter((value) => typeof value === 'string'),
   };
@@ -122,19 +123,19 @@ const timeOf = (date: string | null | undefined): number | undefined => {
 function toRun(wire: RunWire): Run {
   const progress = wire.progress ?? 0;
   return {
-    id: wire.id,
-    status: wire.status,
+    id: shortId(wire.id),
+    status: shortName(wire.status),
     liveStatus: wire.live_status ?? undefined,
     // The service's own documents show 0..100 in places.
     progress: progress > 1 ? progress / 100 : Math.max(0, progress),
-    gpu: wire.gpu ?? undefined,
+    gpu: gpuName(wire.gpu),
     webhook: wire.webhook ?? undefined,
     workflowId: wire.workflow_id ?? undefined,
     deploymentId: wire.deployment_id ?? undefined,
     inputs: wire.workflow_inputs ?? undefined,
     callId: wire.worker_function_call_id ?? wire.modal_function_call_id ?? undefined,
-    machineVersion: wire.machine_version ?? undefined,
-    machineType: wire.machine_type ?? undefined,
+    machineVersion: optionalName(wire.machine_version),
+    machineType: optionalName(wire.machine_type),
     createdAtMs: timeOf(wire.created_at),
     updatedAtMs: timeOf(wire.updated_at),
     queuedAtMs: timeOf(wire.queued_at),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { shortName } from './names.ts';
 import type { webhookShown } from './shown/answers.ts';
 import type { Shown } from './shown/fields.ts';
 import type { outputShown } from './shown/run.ts';
@@ -6,7 +7,11 @@ import type { STATUSES } from './statuses.ts';
 
 /** What a webhook says. It is a hint to look at the run, never a result. */
 export const webhookSchema = z
-  .looseObject({ run_id: z.uuid(), status: z.string(), event_type: z.string().nullish() })
+  .looseObject({
+    run_id: z.uuid(),
+    status: z.string().transform(shortName),
+    event_type: z.string().nullish(),
+  })
   .transform((wire) => ({ runId: wire.run_id, status: wire.status }));
 
 /** The six keys of a webhook's body. */

@@ -193,10 +193,10 @@ export const CARRYING: readonly Mutant[] = [
     id: 'file-name-is-a-path',
     rule: 'D6',
     loses: 'whatever lies outside of the folder: the service says where its files are written',
-    file: 'activities/deliver.ts',
-    old: 'const path = `${stem}.${await extensionOf(head.bytes, file.filename)}`;',
+    file: 'activities/fetch-file.ts',
+    old: 'const path = `${stem}.${await extensionOf(head, isWhole, file.filename)}`;',
     new: 'const path = `${stem}/../${file.filename}`;',
-    by: ['test/activities/deliver.test.ts'],
+    by: ['test/activities/download-outputs.test.ts'],
   },
   {
     id: 'folder-without-walls',

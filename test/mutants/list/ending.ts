@@ -9,8 +9,8 @@ const STEP = 'test/batch/step.test.ts';
 const WATCH = 'activities/look-at-runs.ts';
 const LOOKS = 'test/activities/look-at-runs.test.ts';
 const STANDING = 'test/run-service/ending.test.ts';
-const DELIVER = 'activities/deliver.ts';
-const FILES = 'test/activities/deliver.test.ts';
+const DELIVER = 'activities/download-outputs.ts';
+const FILES = 'test/activities/download-outputs.test.ts';
 const COLLECT = 'test/activities/collect.test.ts';
 
 export const ENDING: readonly Mutant[] = [
@@ -254,8 +254,8 @@ export const ENDING: readonly Mutant[] = [
     rule: 'R14',
     loses: 'pictures: a row is said to have succeeded and has none',
     file: DELIVER,
-    old: '  if (listed.length + texts.length === 0) return undefined;\n',
-    new: '',
+    old: 'if (listed.length + texts.length === 0)',
+    new: 'if (run.outputs.length > 9)',
     by: [FILES],
   },
   {
@@ -263,7 +263,7 @@ export const ENDING: readonly Mutant[] = [
     rule: 'R14',
     loses: 'pictures whose addresses expired: the same dead ones are tried again',
     file: DELIVER,
-    old: '    open.service.forget(runId);\n',
+    old: '    service.forget(runId);\n',
     new: '',
     by: [FILES],
   },
@@ -281,8 +281,8 @@ export const ENDING: readonly Mutant[] = [
     rule: 'R14',
     loses: 'pictures: after a crash rows count as written whose files were never fetched',
     file: 'activities/collect.ts',
-    old: '  const records = await atOnce(',
-    new: "  await open.store.write(partName(order.part), '');\n  const records = await atOnce(",
+    old: '    const settled = await atOnce(',
+    new: "    await open.store.write(partName(order.part), '');\n    const settled = await atOnce(",
     by: [COLLECT],
   },
 ];

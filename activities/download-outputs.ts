@@ -1,0 +1,225 @@
+// Brings the files of a succeeded run into the batch folder (R14): succeeded means delivered. A few tries within some
+// seconds, each with fresh addresses because those expire; what becomes of the row is decided by whoever asked.
+
+import { hash } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { reasonOf } from '../src/errors.ts';
+import { shortened } from '../src/outside-text.ts';
+import type { FileRecord } from '../src/results/record.ts';
+import { isTerminal, type OutputFile, type Run } from '../src/run-service/contract/run.ts';
+import type { Download } from '../src/run-service/download.ts';
+import { FEW_TRIES, FileFault, HostFault, ONE_TRY } from '../src/run-service/file-faults.ts';
+import type { RememberingService } from '../src/run-service/remember.ts';
+import { folderNameOf } from '../src/sheet/keys.ts';
+import type { Store } from '../src/store/store.ts';
+import type { DeliveredFiles } from './delivered-files.ts';
+import { fetchFile } from './fetch-file.ts';
+import { LIMITS, textsWithin, type Limits } from './output-limits.ts';
+
+export type DownloadDeps = {
+  readonly download: Download;
+  /** What this process has delivered is not fetched again. */
+  readonly delivered: DeliveredFiles;
+  readonly limits?: Limits;
+};
+
+export type WantedOutputs = {
+  readonly store: Store;
+  readonly service: Pick<RememberingService, 'base' | 'getRun' | 'forget'>;
+  readonly runId: string;
+  /** Of the row: names the folder of the files. */
+  readonly key: string;
+  /** Once it is aborted nothing more is written, and its reason is thrown. */
+  readonly signal: AbortSignal;
+  /** Told of the bytes that have come so far, whenever some come. */
+  readonly onProgress?: (bytes: number) => void;
+};
+
+export type Delivery =
+  | {
+      readonly kind: 'delivered';
+      readonly files: readonly FileRecord[];
+      readonly texts: readonly string[];
+      /** What was left out of the texts, and why. */
+      readonly note?: string;
+    }
+  /** The run has no outputs any more, or one of its files is gone, refused or too large. */
+  | { readonly kind: 'file'; readonly reason: string }
+  /** The host of a file or the run service is away, slow or errs: nothing is known about the files. */
+  | { readonly kind: 'host'; readonly host: string; readonly reason: string };
+
+/** A run that the service has lost sight of is looked for during most of a minute. */
+const MANY_TRIES = 8;
+const AGAIN_MS = 300;
+const AGAIN_MAX_MS = 20_000;
+/** A try that has brought so much of a file for good costs nothing, so many times. */
+const HEADWAY_BYTES = 1 << 20;
+const HEADWAYS_MAX = 100;
+
+/** Throws what the folder throws, and the reason of the signal. */
+export async function downloadOutputs(deps: DownloadDeps, wanted: WantedOutputs): Promise<Delivery> {
+  const { service, runId, signal } = wanted;
+  const outputs = new OutputDownload(deps, wanted);
+  let hosts: readonly HostFault[] = [];
+  for (let tries = 1; ; tries += 1) {
+    signal.throwIfAborted();
+    try {
+      return await outputs.tryOnce();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof FileFault) && !(error instanceof HostFault)) throw error;
+      if (outputs.madeHeadway()) [tries, hosts] = [1, []];
+      if (error instanceof HostFault) hosts = [error];
+      if (tries >= error.tries) return await verdict(wanted, error, hosts[0]);
+    }
+    service.forget(runId);
+    await wait(Math.min(AGAIN_MAX_MS, AGAIN_MS * 2 ** (tries - 1)), undefined, { signal }).catch(() =>
+      signal.throwIfAborted(),
+    );
+  }
+}
+
+/** While a host errs now and then, its word that a file is gone is worth little. */
+async function verdict(
+  { store, key, runId }: WantedOutputs,
+  fault: FileFault | HostFault,
+  erred: HostFault | undefined,
+): Promise<Delivery> {
+  if (fault instanceof FileFault && (erred === undefined || fault.tries === ONE_TRY)) {
+    await store.dropResumable?.(folderOf(key), halvesOf(runId));
+    return { kind: 'file', reason: fault.message };
+  }
+  const { host, message } = erred ?? (fault as HostFault);
+  return { kind: 'host', host, reason: message };
+}
+
+const folderOf = (key: string): string => `outputs/${folderNameOf(key)}`;
+/** The half files of a run are found by any process that tries again. */
+const halvesOf = (runId: string): string => `${hash('sha256', runId, 'hex').slice(0, 16)}-`;
+
+type Listed = { readonly nodeId: string | undefined; readonly file: OutputFile };
+
+/** The tries of one run, which go on from each other. */
+class OutputDownload {
+  readonly #deps: DownloadDeps;
+  readonly #wanted: WantedOutputs;
+  readonly #limits: Limits;
+  #bytes = 0;
+  #headway = false;
+  /** Files that were delivered one after the other, at most. */
+  #furthest = 0;
+  /** How often a part of a file was enough. */
+  #parts = 0;
+
+  constructor(deps: DownloadDeps, wanted: WantedOutputs) {
+    this.#deps = deps;
+    this.#wanted = wanted;
+    this.#limits = deps.limits ?? LIMITS;
+  }
+
+  /** Whether the last try has brought something for good. */
+  madeHeadway(): boolean {
+    const made = this.#headway;
+    this.#headway = false;
+    return made;
+  }
+
+  async tryOnce(): Promise<Delivery> {
+    const run = await this.#readRun();
+    const listed = run.outputs.flatMap(({ nodeId, files }) => files.map((file) => ({ nodeId, file })));
+    const texts = run.outputs.flatMap((output) => output.texts);
+    if (listed.length + texts.length === 0)
+      throw new FileFault('the run succeeded without any output', FEW_TRIES);
+    const { files: most } = this.#limits;
+    if (listed.length > most)
+      throw new FileFault(`the run has ${listed.length} files, and ${most} are the most`, ONE_TRY);
+    const files: FileRecord[] = [];
+    for (const [at, one] of listed.entries()) files.push(await this.#deliver(one, at + 1, files));
+    return { kind: 'delivered', files, ...textsWithin(texts, this.#limits) };
+  }
+
+  async #readRun(): Promise<Run> {
+    const { service, runId } = this.#wanted;
+    const run = await service.getRun(runId).catch((error: unknown) => {
+      throw new HostFault(this.#serviceHost(), `the run cannot be read: ${reasonOf(error)}`, ONE_TRY);
+    });
+    if (run === undefined) throw new FileFault('the service knows no such run any more', MANY_TRIES);
+    if (run.id !== runId)
+      throw new HostFault(this.#serviceHost(), 'the service shows another run in its place', FEW_TRIES);
+    // Its success was seen once: where it is shown as running again, with half of its outputs, the statement is wrong.
+    if (!isTerminal(run.status))
+      throw new HostFault(this.#serviceHost(), `the run is shown as ${run.status} again`, MANY_TRIES);
+    return run;
+  }
+
+  #serviceHost(): string {
+    return URL.parse(this.#wanted.service.base)?.host ?? this.#wanted.service.base;
+  }
+
+  async #deliver({ nodeId, file }: Listed, nth: number, before: readonly FileRecord[]): Promise<FileRecord> {
+    const { delivered } = this.#deps;
+    const { store, runId, key } = this.#wanted;
+    const stem = `${folderOf(key)}/${nth}`;
+    const source = sourceOf(nodeId, file);
+    const place = `${store.location} ${runId} ${stem}`;
+    const known = delivered.find({ place, source });
+    if (known !== undefined && (await store.exists(known.path))) return known;
+    const fetched = await this.#fetch({ file, source, stem, nth, before }).catch((error: unknown) => {
+      throw located(error, nth, file);
+    });
+    const record = nodeId === undefined ? fetched : { ...fetched, node: nodeId };
+    this.#headway ||= nth > this.#furthest;
+    this.#furthest = Math.max(nth, this.#furthest);
+    delivered.add({ place, source }, record);
+    return record;
+  }
+
+  #fetch(one: {
+    readonly file: OutputFile;
+    readonly source: string;
+    readonly stem: string;
+    readonly nth: number;
+    readonly before: readonly FileRecord[];
+  }): Promise<FileRecord> {
+    const { store, service, runId, signal, onProgress } = this.#wanted;
+    return fetchFile({
+      download: this.#deps.download,
+      store,
+      service: service.base,
+      file: one.file,
+      source: one.source,
+      stem: one.stem,
+      id: `${halvesOf(runId)}${one.nth}`,
+      limit: this.#limitAfter(one.before),
+      signal,
+      onBytes: (count) => onProgress?.((this.#bytes += count)),
+      onKept: (count) => {
+        if (count >= HEADWAY_BYTES) this.#headway ||= (this.#parts += 1) <= HEADWAYS_MAX;
+      },
+    });
+  }
+
+  #limitAfter(before: readonly FileRecord[]): { readonly bytes: number; readonly reason: string } {
+    const { fileBytes, runBytes } = this.#limits;
+    const left = runBytes - before.reduce((sum, { bytes }) => sum + bytes, 0);
+    return left < fileBytes
+      ? { bytes: left, reason: `the files of the run are more than ${gigabytes(runBytes)} together` }
+      : { bytes: fileBytes, reason: `it is larger than ${gigabytes(fileBytes)}` };
+  }
+}
+
+const gigabytes = (bytes: number): string => `${Number((bytes / 2 ** 30).toFixed(2))} GiB`;
+
+/** What stays the same of a file's description when its address is signed anew. */
+function sourceOf(nodeId: string | undefined, { url, filename }: OutputFile): string {
+  const address = URL.parse(url);
+  return hash('sha256', JSON.stringify([nodeId, filename, address?.host, address?.pathname]), 'hex');
+}
+
+/** The same fault, which names the file. */
+function located(error: unknown, nth: number, { filename }: OutputFile): unknown {
+  const reason = (message: string): string => `file ${nth} (${shortened(filename, 60)}): ${message}`;
+  if (error instanceof FileFault) return new FileFault(reason(error.message), error.tries);
+  if (error instanceof HostFault) return new HostFault(error.host, reason(error.message), error.tries);
+  return error;
+}

@@ -1,0 +1,285 @@
+// Deliveries into a real folder; what the service and the hosts do is what a test says.
+
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { DeliveredFiles } from '../../activities/delivered-files.ts';
+import { downloadOutputs, type Delivery, type WantedOutputs } from '../../activities/download-outputs.ts';
+import type { Run } from '../../src/run-service/contract/run.ts';
+import { openDownloads, type Download } from '../../src/run-service/download.ts';
+import { FileFault, HostFault } from '../../src/run-service/file-faults.ts';
+import { folderStore } from '../../src/store/folder.ts';
+import type { Store } from '../../src/store/store.ts';
+import { fileHost } from '../run-service/file-host.ts';
+import { downloadOf, runOf, SERVICE } from './hands.ts';
+
+const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
+const never = new AbortController().signal;
+
+vi.mock('node:timers/promises', () => ({ setTimeout: async () => undefined }));
+
+type Given = {
+  readonly download?: Download;
+  readonly delivered?: DeliveredFiles;
+  readonly service?: Partial<WantedOutputs['service']>;
+  readonly wanted?: Partial<WantedOutputs>;
+};
+
+describe('delivering a run', () => {
+  let folder = '';
+  let store: Store;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'runsheet-outputs-'));
+    store = folderStore(folder);
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const showing = (run: (id: string) => Run | undefined) => ({ getRun: async (id: string) => run(id) });
+  const oneFile = showing((id) => runOf(id, 'success', ['http://files/1']));
+
+  function deliver({
+    download = downloadOf(() => PNG),
+    delivered,
+    service,
+    wanted,
+  }: Given = {}): Promise<Delivery> {
+    const deps = { download, delivered: delivered ?? new DeliveredFiles() };
+    const known = { base: SERVICE, forget: () => undefined, ...oneFile, ...service };
+    return downloadOutputs(deps, { store, service: known, runId: 'r', key: 'fox', signal: never, ...wanted });
+  }
+
+  it('names files by their first bytes, under the key of the row', async () => {
+    expect(await deliver()).toMatchObject({
+      kind: 'delivered',
+      files: [{ path: 'outputs/fox/1.png', bytes: PNG.length, name: 'one.png' }],
+    });
+    expect(readdirSync(join(folder, 'outputs/fox'))).toEqual(['1.png']);
+  });
+
+  it('asks for fresh links until the file comes', async () => {
+    let asked = 0;
+    const download = downloadOf(() => {
+      asked += 1;
+      if (asked < 5) throw new FileFault('files answered 403', 5);
+      return PNG;
+    });
+    expect(await deliver({ download })).toMatchObject({ kind: 'delivered' });
+    expect(asked).toBe(5);
+  });
+
+  it('reads the run afresh before it tries again, because its addresses expire', async () => {
+    let forgotten = 0;
+    const service = {
+      ...showing((id) => runOf(id, 'success', [`http://files/${forgotten}`])),
+      forget: () => void (forgotten += 1),
+    };
+    const download = downloadOf((url) => {
+      if (url === 'http://files/0') throw new FileFault('the link has expired', 5);
+      return PNG;
+    });
+    expect(await deliver({ service, download })).toMatchObject({ kind: 'delivered' });
+    expect(forgotten).toBe(1);
+  });
+
+  it('fails a row whose files never come, with the reason', async () => {
+    const { url, asked } = await fileHost((_, response) => void response.writeHead(404).end());
+    const service = showing((id) => runOf(id, 'success', [`${url}/1`]));
+    expect(await deliver({ service, download: openDownloads(2) })).toEqual({
+      kind: 'file',
+      reason: `file 1 (one.png): ${url.slice('http://'.length)} answered 404`,
+    });
+    expect(asked).toHaveLength(5);
+  });
+
+  it.each([
+    ['does not listen', undefined, /ECONNREFUSED/],
+    ['errs', 500, /answered 500/],
+    ['asks for patience', 429, /answered 429/],
+  ])('does not blame the file for a host that %s', async (_, status, reason) => {
+    const { url } = await fileHost((__, response) => void response.writeHead(status ?? 200).end());
+    const host = status === undefined ? '127.0.0.1:1' : url.slice('http://'.length);
+    const service = showing((id) => runOf(id, 'success', [`http://${host}/1`]));
+    expect(await deliver({ service, download: openDownloads(2) })).toEqual({
+      kind: 'host',
+      host,
+      reason: expect.stringMatching(reason),
+    });
+  });
+
+  it('does not believe a host that errs now and then that a file is gone', async () => {
+    let asked = 0;
+    const download = downloadOf(() => {
+      asked += 1;
+      if (asked === 2) throw new HostFault('files', 'files answered 500', 5);
+      throw new FileFault('files answered 404', 5);
+    });
+    expect(await deliver({ download })).toMatchObject({ kind: 'host', host: 'files' });
+  });
+
+  it.each([
+    ['an address of our own network', 'http://10.0.0.1/x'],
+    ['an address that is none', 'ftp://files/x'],
+  ])('asks once for what cannot change: %s', async (_, url) => {
+    let asked = 0;
+    const service = { getRun: async (id: string) => ((asked += 1), runOf(id, 'success', [url])) };
+    expect(await deliver({ service, download: openDownloads(2) })).toMatchObject({ kind: 'file' });
+    expect(asked).toBe(1);
+  });
+
+  it('never calls a run without any output succeeded', async () => {
+    const service = showing((id) => runOf(id, 'success'));
+    expect(await deliver({ service })).toEqual({
+      kind: 'file',
+      reason: 'the run succeeded without any output',
+    });
+  });
+
+  it('takes no outputs of a run that is shown as running again: more of them may come', async () => {
+    let asked = 0;
+    const whole = runOf('r', 'success', ['http://files/1', 'http://files/2']);
+    const service = showing((id) => ((asked += 1) < 3 ? runOf(id, 'running', ['http://files/1']) : whole));
+    const delivery = await deliver({ service });
+    expect(delivery).toMatchObject({ kind: 'delivered', files: [{}, {}] });
+  });
+
+  it.each([
+    ['vanished', () => undefined, { kind: 'file', reason: 'the service knows no such run any more' }],
+    ['shown as running again', (id: string) => runOf(id, 'running'), { kind: 'host', host: '127.0.0.1:1' }],
+  ])('waits longer for a run that is %s than for one without outputs', async (_, hidden, verdict) => {
+    let asked = 0;
+    const service = showing((id) =>
+      (asked += 1) < 8 ? hidden(id) : runOf(id, 'success', ['http://files/1']),
+    );
+    expect(await deliver({ service })).toMatchObject({ kind: 'delivered' });
+    asked = -5;
+    expect(await deliver({ service })).toMatchObject(verdict);
+  });
+
+  it('takes no outputs of another run that is shown in its place', async () => {
+    const service = showing(() => runOf('other', 'success', ['http://files/1']));
+    expect(await deliver({ service })).toMatchObject({ kind: 'host', host: '127.0.0.1:1' });
+  });
+
+  it.each(['ENOSPC', 'EACCES'])('does not blame the run for a folder that fails with %s', async (code) => {
+    const full = Object.assign(new Error(code), { code });
+    const broken: Store = {
+      ...store,
+      write: async () => {
+        throw full;
+      },
+    };
+    await expect(deliver({ wanted: { store: broken } })).rejects.toBe(full);
+  });
+
+  it('does not blame the run for a service that is away', async () => {
+    const getRun = async () => {
+      throw new Error('away');
+    };
+    expect(await deliver({ service: { getRun } })).toEqual({
+      kind: 'host',
+      host: '127.0.0.1:1',
+      reason: 'the run cannot be read: away',
+    });
+  });
+
+  it('tells how far it has come', async () => {
+    const told: number[] = [];
+    const service = showing((id) => runOf(id, 'success', ['http://files/1', 'http://files/2']));
+    await deliver({ service, wanted: { onProgress: (bytes) => told.push(bytes) } });
+    expect(told).toEqual([PNG.length, 2 * PNG.length]);
+  });
+
+  it('ends with a host that breaks every file off, however much of it has come', async () => {
+    let asked = 0;
+    const breaking: Download = async () => ({
+      from: 0,
+      bytes: undefined,
+      validator: `"${(asked += 1)}"`,
+      chunks: brokenOff(Buffer.alloc(3 << 20, asked)),
+    });
+    expect(await deliver({ download: breaking })).toMatchObject({
+      kind: 'host',
+      reason: 'file 1 (one.png): broken off',
+    });
+    expect(asked).toBeGreaterThan(50);
+    expect(asked).toBeLessThan(200);
+  });
+
+  it('writes nothing that was given up between its last byte and its place', async () => {
+    const stop = new AbortController();
+    const onProgress = (): void => stop.abort(new Error('given up'));
+    await expect(deliver({ wanted: { signal: stop.signal, onProgress } })).rejects.toThrow('given up');
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('writes nothing more, and asks for nothing more, once it was given up', async () => {
+    const stop = new AbortController();
+    const download = downloadOf(() => {
+      stop.abort(new Error('given up'));
+      return PNG;
+    });
+    await expect(deliver({ download, wanted: { signal: stop.signal } })).rejects.toThrow('given up');
+    expect(readdirSync(folder)).toEqual([]);
+    await expect(deliver({ wanted: { signal: stop.signal } })).rejects.toThrow('given up');
+  });
+
+  describe('of several files', () => {
+    const ADDRESSES = ['http://files/1', 'http://files/2', 'http://files/3'];
+    const several = showing((id) => runOf(id, 'success', ADDRESSES));
+    const counting = (fails: (url: string, nth: number) => boolean) => {
+      const asked: string[] = [];
+      const download = downloadOf((url) => {
+        asked.push(url.slice(-1));
+        if (asked.length > 100) throw new Error('it asks without end');
+        if (fails(url, asked.length)) throw new HostFault('files', 'files answered 500', 5);
+        return Buffer.concat([PNG, Buffer.from(url)]);
+      });
+      return { asked, download };
+    };
+
+    it('does not fetch again what was delivered when another one fails', async () => {
+      const { asked, download } = counting((_, nth) => nth === 3 || nth === 4);
+      expect(await deliver({ service: several, download })).toMatchObject({ kind: 'delivered' });
+      expect(asked).toEqual(['1', '2', '3', '3', '3']);
+    });
+
+    it('does not either when the part is tried again, unless a file is there no more', async () => {
+      let isAway = true;
+      const { asked, download } = counting((url) => isAway && url.endsWith('3'));
+      const delivered = new DeliveredFiles();
+      expect(await deliver({ service: several, download, delivered })).toMatchObject({ kind: 'host' });
+      isAway = false;
+      rmSync(join(folder, 'outputs/fox/2.png'));
+      asked.length = 0;
+      expect(await deliver({ service: several, download, delivered })).toMatchObject({
+        kind: 'delivered',
+        files: [{ path: 'outputs/fox/1.png' }, { path: 'outputs/fox/2.png' }, { path: 'outputs/fox/3.png' }],
+      });
+      expect(asked).toEqual(['2', '3']);
+    });
+
+    it('takes no file for another where the service shows them in another order', async () => {
+      let tries = 0;
+      const service = showing((id) =>
+        runOf(id, 'success', (tries += 1) === 1 ? ADDRESSES : ADDRESSES.toReversed()),
+      );
+      const { download } = counting((_, nth) => nth === 2);
+      expect(await deliver({ service, download })).toMatchObject({ kind: 'delivered' });
+      const texts = await Promise.all([1, 2, 3].map((nth) => store.read(`outputs/fox/${nth}.png`)));
+      expect(texts.map((text) => text?.slice(-1))).toEqual(['3', '2', '1']);
+    });
+
+    it('loses no patience while every try brings one, however often the addresses expire', async () => {
+      const many = Array.from({ length: 20 }, (_, at) => `http://files/${at}`);
+      const service = showing((id) => runOf(id, 'success', many));
+      const { download } = counting((_, nth) => nth % 2 === 0);
+      expect(await deliver({ service, download })).toMatchObject({ kind: 'delivered' });
+    });
+  });
+});
+
+async function* brokenOff(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+  throw new HostFault('files', 'broken off', 5);
+}

@@ -1,0 +1,297 @@
+// A run service that puts a formula, escape codes and bidi controls into every text that it may say. Its words are read
+// back where a person meets them: spreadsheets, the report, a terminal. The user's own cells stand there as given.
+
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { parse } from 'csv-parse/sync';
+import { parseHTML } from 'linkedom';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { collect } from '../../activities/collect.ts';
+import type { RowEnd } from '../../src/batch/messages.ts';
+import { begin } from '../../src/batch/state.ts';
+import type { BatchView } from '../../src/batch/view.ts';
+import { view } from '../../src/batch/view.ts';
+import { sayError, voiceOf, type Context } from '../../src/cli/context.ts';
+import { openLive } from '../../src/cli/live.ts';
+import { problem, reasonOf } from '../../src/errors.ts';
+import { results, rows, show } from '../../src/cli/rows.ts';
+import { writeResults } from '../../src/results/results.ts';
+import { runSchema } from '../../src/run-service/contract/run.ts';
+import { webhookSchema } from '../../src/run-service/contract/webhook.ts';
+import { standingOf } from '../../src/run-service/ending.ts';
+import { pageName, rowLine } from '../../src/sheet/pages.ts';
+import { writeBatchFile, type BatchFile } from '../../src/store/batch-file.ts';
+import { folderStore } from '../../src/store/folder.ts';
+import { handsOf, PLACE } from '../activities/hands.ts';
+import { orderOf } from '../batch/world.ts';
+
+const ESCAPE = '\t\u001B[31m\u001B]0;title\u0007\u009B2J';
+const BIDI = '\u202Egpj.exe\u2066\u200B\u{E0041}';
+/** A text that harms every border, and in which the field can still be told. */
+const evil = (field: string): string =>
+  `=HYPERLINK("http://x","${field}")${ESCAPE}${BIDI}</script>\r\n${field}`;
+
+/** The user's own cells: a formula and a mark that Persian needs. */
+const OWN = '=A1+1';
+const KEY = '=key\u200Ckey';
+
+// oxlint-disable-next-line no-control-regex
+const OBEYED = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u200B-\u200F\u2028-\u202E\u2066-\u2069]|\u{E0041}/u;
+
+const RUN = runSchema.parse({
+  id: evil('id'),
+  status: 'failed',
+  live_status: evil('live_status'),
+  gpu: evil('gpu'),
+  machine_type: evil('machine_type'),
+  machine_version: evil('machine_version'),
+  created_at: '2026-11-21T10:00:00Z',
+  queued_at: '2026-11-21T10:00:01Z',
+  ended_at: '2026-11-21T10:00:09Z',
+  run_duration: 3,
+  outputs: [{ node_id: evil('node'), data: { text: [evil('text')] } }],
+});
+
+const FILE = {
+  format: 1,
+  batch: 'b',
+  content: '00',
+  createdAt: '2026-11-21T10:00:00.000Z',
+  sheet: {
+    name: 'sheet.csv',
+    file: 'sheet.csv',
+    sha256: '00',
+    bytes: 1,
+    options: { format: 'csv', map: {}, set: {}, drop: [], types: {} },
+    columns: ['prompt'],
+    inputs: [],
+    rows: 2,
+    pages: 1,
+    repeats: 0,
+  },
+  deployment: { id: 'd', name: evil('deployment') },
+  service: {
+    base: 'local',
+    api: 'v2',
+    rehearsal: false,
+    timing: {
+      postDeadlineMs: 1,
+      listGapMs: 1,
+      settleMs: 1,
+      settleWithoutControlMs: 1,
+      skewMs: 1,
+      pollIntervalMs: 1,
+    },
+    prices: {},
+  },
+  cap: 1,
+  retries: 0,
+  uncertain: { rule: 'unknown', afterMs: 1 },
+  deadlines: { queueMs: 1, runMs: 1 },
+  webhooks: false,
+  seed: 1,
+} as BatchFile;
+
+describe('the words of a hostile service', () => {
+  let out = '';
+  const store = () => folderStore(join(out, 'b'));
+  const text = async (name: string): Promise<string> => (await store().read(name)) ?? '';
+
+  beforeAll(async () => {
+    out = mkdtempSync(join(tmpdir(), 'runsheet-hostile-'));
+    await writeBatchFile(store(), FILE);
+    await store().write('sheet.csv', `prompt\n"${OWN}"\n"${OWN}"\n`);
+    const line = (row: number): string =>
+      rowLine(row, `${KEY}${row}`, undefined, JSON.stringify({ prompt: OWN }));
+    await store().write(pageName(1), line(1) + line(2));
+    const standing = standingOf(RUN);
+    const ended = standing.kind === 'ended' ? standing : undefined;
+    const failed = {
+      attempt: 1,
+      outcome: 'failed',
+      runId: RUN.id,
+      ...(ended?.reason === undefined ? {} : { reason: ended.reason }),
+    } as const;
+    const ends: RowEnd[] = [
+      { row: 1, attempts: [failed] },
+      { row: 2, attempts: [{ attempt: 1, outcome: 'succeeded', runId: RUN.id }] },
+    ];
+    const hands = handsOf({
+      store: store(),
+      service: { getRun: async () => RUN },
+      readRows: async (_, numbers) =>
+        new Map(numbers.map((row) => [row, { row, key: `${KEY}${row}`, inputs: { prompt: OWN } }])),
+    });
+    await new MockActivityEnvironment().run(() => collect(hands, { ...PLACE, part: 1, rows: ends }));
+    await writeResults({
+      file: FILE,
+      store: store(),
+      view: view(begin(orderOf({ rows: 2 }), 1_000)),
+      startedAt: 1_000,
+      reading: { lists: 'none', strays: [] },
+    });
+  });
+  afterAll(() => rmSync(out, { recursive: true }));
+
+  it.each(['results.csv', 'failures.csv'])('run no formula in %s, and hide nothing', async (name) => {
+    const table: Record<string, string>[] = parse(await text(name), { columns: true });
+    const [first] = table;
+    expect(first?.['reason']).toContain('the run failed at: =HYPERLINK');
+    expect(first?.['gpu_used']).toMatch(/^'=HYPERLINK/);
+    expect(first?.['run_id']).toMatch(/^'=HYPERLINK/);
+    for (const row of table) {
+      for (const ours of ['reason', 'gpu_used', 'run_id', 'outcome', 'outputs'])
+        expect([ours, row[ours]]).toEqual([ours, expect.not.stringMatching(OBEYED)]);
+      expect(row['prompt']).toBe(OWN);
+      expect(row['key']).toContain(KEY);
+    }
+  });
+
+  it('stay exact in results.jsonl', async () => {
+    const [line = ''] = (await text('results.jsonl')).split('\n');
+    expect(JSON.parse(line)).toMatchObject({
+      key: `${KEY}1`,
+      attempts: [{ gpu_used: RUN.gpu, run_id: RUN.id }],
+    });
+  });
+
+  it('are text in the report, without anything that reorders or hides it', async () => {
+    const html = await text('report.html');
+    const { document } = parseHTML(html);
+    expect(document.querySelectorAll('script')).toHaveLength(2);
+    const data = JSON.parse(document.querySelector('#data')?.textContent ?? '') as {
+      rows: { reason?: string; gpu: string; inputs: Record<string, string> }[];
+      summary: { deployment: string };
+    };
+    const [failed] = data.rows;
+    for (const words of [failed?.reason, failed?.gpu, data.summary.deployment]) {
+      expect(words).toContain('=HYPERLINK');
+      expect(words).not.toMatch(OBEYED);
+    }
+    expect(failed?.inputs['prompt']).toBe(OWN);
+  });
+
+  const FIELDS = 'row,key,gpu_used,run_id,reason,prompt';
+  const rowsAs = (output: 'table' | 'csv' | 'jsonl' | 'json'): Promise<string> =>
+    said((context) => rows.call(context, { out, output, fields: FIELDS }, 'b'));
+  const resultsAs = (output: 'csv' | 'jsonl' | 'json'): Promise<string> =>
+    said((context) => results.call(context, { out, output }, 'b'));
+  const shown = (output: 'text' | 'json'): Promise<string> =>
+    said((context) => show.call(context, { out, output }, 'b', 1));
+
+  it.each([
+    ['rows -o table', () => rowsAs('table')],
+    ['rows -o jsonl', () => rowsAs('jsonl')],
+    ['rows -o json', () => rowsAs('json')],
+    ['results -o jsonl', () => resultsAs('jsonl')],
+    ['results -o json', () => resultsAs('json')],
+    ['show', () => shown('text')],
+    ['show -o json', () => shown('json')],
+  ])('are nothing that a terminal obeys in %s', async (_, print) => {
+    expect(await print()).toContain('HYPERLINK');
+    expect(await print()).not.toMatch(OBEYED);
+  });
+
+  it.each([
+    ['rows -o csv', () => rowsAs('csv')],
+    ['results -o csv', () => resultsAs('csv')],
+  ])(
+    'are nothing that a terminal or a spreadsheet obeys in %s, and the cells of the user stay',
+    async (_, print) => {
+      const printed = await print();
+      expect(printed.replaceAll(KEY, '')).not.toMatch(OBEYED);
+      expect(parse(printed, { columns: true })).toMatchObject([
+        { key: `${KEY}1`, gpu_used: expect.stringMatching(/^'=/) },
+        { key: `${KEY}2`, prompt: OWN },
+      ]);
+    },
+  );
+
+  it('stay exact for who reads JSON, and in their columns for who reads a table', async () => {
+    const exact = { key: `${KEY}1`, attempts: [{ gpu_used: RUN.gpu, run_id: RUN.id }] };
+    expect(JSON.parse(await rowsAs('json'))).toMatchObject([exact, {}]);
+    expect(JSON.parse(await shown('json'))).toMatchObject(exact);
+    const widths = (await rowsAs('table')).split('\n').map((line) => line.split('\t').length);
+    expect(widths).toEqual([6, 6, 6, 1]);
+  });
+
+  it('are nothing to obey in the live view, on a terminal and in lines', () => {
+    const told: BatchView = {
+      ...view(begin(orderOf({ rows: 2 }), 1_000)),
+      state: 'paused',
+      reason: evil('pause'),
+      lastFailure: { row: 1, outcome: 'failed', reason: evil('failure') },
+    };
+    for (const isTerminal of [true, false]) {
+      let printed = '';
+      const write = (words: string): boolean => ((printed += words), true);
+      const stream = { columns: 4_000, write } as unknown as NodeJS.WriteStream;
+      const voice = {
+        isTerminal,
+        paint: (_: unknown, words: string) => words,
+        say: (words: string) => void write(`${words}\n`),
+      };
+      openLive(voice as unknown as Parameters<typeof openLive>[0], stream).show(told, 0);
+      expect(printed).toContain('HYPERLINK');
+      expect(printed).not.toMatch(OBEYED);
+    }
+  });
+
+  it('are nothing to obey in an error, for people and for programs', async () => {
+    for (const output of ['text', 'json'] as const)
+      for (const error of [
+        problem('E304', { base: 'http://x', reason: evil('reason') }),
+        new Error(evil('x')),
+      ]) {
+        const printed = await said(async (context) => (sayError(context, error, output), 0));
+        expect(printed).toContain('HYPERLINK');
+        expect(printed).not.toMatch(OBEYED);
+      }
+  });
+
+  it('move no cursor and hide nothing even in a line that nobody guarded', async () => {
+    const printed = await said(async (context) => {
+      voiceOf(context).say(`\u001B[32mok\u001B[39m ${BIDI}\u001B[2J\r`);
+      voiceOf(context).raw('\u009B2J\n');
+      return 0;
+    });
+    expect(printed).toBe('\u001B[32mok\u001B[39m gpj.exe [2J \n 2J\n');
+  });
+
+  it('are bounded where they are taken in', () => {
+    const long = 'x'.repeat(1_000_000);
+    expect(reasonOf(new Error(long)).length).toBeLessThanOrEqual(1_000);
+    const run = runSchema.parse({
+      id: 'r',
+      status: long,
+      live_status: long,
+      gpu: long,
+      outputs: [{ node_id: long, data: { images: [{ url: 'http://x/', filename: long }] } }],
+    });
+    expect(run.status.length + (run.gpu ?? '').length).toBeLessThan(200);
+    const hint = webhookSchema.parse({ run_id: randomUUID(), status: long });
+    expect(hint.status.length + runSchema.parse({ id: long, status: 'x' }).id.length).toBeLessThan(300);
+    expect(
+      (run.outputs[0]?.nodeId ?? '').length + (run.outputs[0]?.files[0]?.filename ?? '').length,
+    ).toBeLessThan(500);
+    const standing = standingOf({ status: 'failed', endedAtMs: 1, liveStatus: long });
+    expect(JSON.stringify(standing).length).toBeLessThan(500);
+  });
+});
+
+/** What a command puts on its two streams. */
+async function said(work: (context: Context) => Promise<number>): Promise<string> {
+  let printed = '';
+  const stream = new Writable({
+    write: (chunk: Buffer, _, done) => {
+      printed += chunk.toString();
+      done();
+    },
+  });
+  await work({ process: { stdout: stream, stderr: stream } } as unknown as Context);
+  return printed;
+}

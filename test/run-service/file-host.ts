@@ -1,0 +1,49 @@
+// A host of files that does with each request what the test says.
+
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+export type FileHost = {
+  readonly url: string;
+  readonly port: number;
+  readonly asked: readonly IncomingMessage[];
+};
+
+export async function fileHost(listener: RequestListener): Promise<FileHost> {
+  const asked: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request);
+    response.on('error', () => undefined);
+    return listener(request, response);
+  }).listen(0, '127.0.0.1');
+  await new Promise<void>((done) => server.once('listening', done));
+  onTestFinished(() => server.close().closeAllConnections());
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, port, asked };
+}
+
+/** A whole file that may be asked for in parts, as object stores have it. */
+export const stored =
+  (content: Buffer, headers: Readonly<Record<string, string>> = { etag: '"one"' }): RequestListener =>
+  (request, response) => {
+    const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? Number.NaN);
+    const isSame = request.headers['if-range'] === (headers['etag'] ?? headers['last-modified']);
+    if (from >= content.length && isSame)
+      return void response.writeHead(416, { 'content-range': `bytes */${content.length}` }).end();
+    const isPart = from >= 0 && isSame;
+    const part = isPart ? content.subarray(from) : content;
+    const range = `bytes ${from}-${content.length - 1}/${content.length}`;
+    response.writeHead(isPart ? 206 : 200, {
+      ...headers,
+      'content-length': part.length,
+      ...(isPart ? { 'content-range': range } : {}),
+    });
+    response.end(part);
+  };
+
+export async function whole(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const all: Uint8Array[] = [];
+  for await (const chunk of chunks) all.push(chunk);
+  return Buffer.concat(all);
+}
