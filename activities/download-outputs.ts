@@ -29,6 +29,8 @@ export type WantedOutputs = {
   readonly runId: string;
   /** Of the row: names the folder of the files. */
   readonly key: string;
+  /** Files of a later pass lie beside those of an earlier one. */
+  readonly pass?: number;
   /** Once it is aborted nothing more is written, and its reason is thrown. */
   readonly signal: AbortSignal;
   /** Told of the bytes that have come so far, whenever some come. */
@@ -81,19 +83,20 @@ export async function downloadOutputs(deps: DownloadDeps, wanted: WantedOutputs)
 
 /** While a host errs now and then, its word that a file is gone is worth little. */
 async function verdict(
-  { store, key, runId }: WantedOutputs,
+  { store, key, runId, pass }: WantedOutputs,
   fault: FileFault | HostFault,
   erred: HostFault | undefined,
 ): Promise<Delivery> {
   if (fault instanceof FileFault && (erred === undefined || fault.tries === ONE_TRY)) {
-    await store.dropResumable?.(folderOf(key), halvesOf(runId));
+    await store.dropResumable?.(folderOf(key, pass), halvesOf(runId));
     return { kind: 'file', reason: fault.message };
   }
   const { host, message } = erred ?? (fault as HostFault);
   return { kind: 'host', host, reason: message };
 }
 
-const folderOf = (key: string): string => `outputs/${folderNameOf(key)}`;
+const folderOf = (key: string, pass = 1): string =>
+  `outputs/${folderNameOf(key)}${pass === 1 ? '' : `~${pass}`}`;
 /** The half files of a run are found by any process that tries again. */
 const halvesOf = (runId: string): string => `${hash('sha256', runId, 'hex').slice(0, 16)}-`;
 
@@ -158,8 +161,8 @@ class OutputDownload {
 
   async #deliver({ nodeId, file }: Listed, nth: number, before: readonly FileRecord[]): Promise<FileRecord> {
     const { delivered } = this.#deps;
-    const { store, runId, key } = this.#wanted;
-    const stem = `${folderOf(key)}/${nth}`;
+    const { store, runId, key, pass } = this.#wanted;
+    const stem = `${folderOf(key, pass)}/${nth}`;
     const source = sourceOf(nodeId, file);
     const place = `${store.location} ${runId} ${stem}`;
     const known = delivered.find({ place, source });

@@ -1,5 +1,5 @@
 import { createReadStream, mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { access, mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises';
+import { access, link, mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { dropResumable, openResumable } from './resumable.ts';
 import type { Draft, Store } from './store.ts';
@@ -30,15 +30,10 @@ export function folderStore(path: string): Store {
     },
     write: async (name, content, as = 'synced') => {
       if (as === 'cached') return writeCached(within(name), content);
-      const draft = await openDraft(within(name));
-      try {
-        await draft.write(content);
-        await draft.commit();
-      } finally {
-        await draft.discard();
-      }
+      await writeWhole(within(name), content, rename);
     },
-    draft: (name) => openDraft(within(name)),
+    create: (name, content) => writeWhole(within(name), content, linkOnce),
+    draft: (name) => openDraft(within(name), rename),
     resumable: (name, as) => openResumable(within(name), as),
     dropResumable: (folder, ids) => dropResumable(within(folder), ids),
   };
@@ -49,8 +44,37 @@ let drafts = 0;
 /** A name that nobody else writes, in the same folder, hidden from listings. */
 const besideOf = (path: string): string => join(dirname(path), `.${process.pid}-${++drafts}.part`);
 
-/** Writes beside the final name, syncs, then renames: a reader sees the old file, the new one or none, never a part. */
-async function openDraft(path: string): Promise<Draft> {
+/** Puts the file `beside` into its place. */
+type Place = (beside: string, path: string) => Promise<unknown>;
+
+/** A link is there whole or not at all, and fails where the name is taken; false then. */
+async function linkOnce(beside: string, path: string): Promise<boolean> {
+  try {
+    await link(beside, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await rm(beside, { force: true });
+  }
+}
+
+/** True unless the place was taken. */
+async function writeWhole(path: string, content: string | Uint8Array, place: Place): Promise<boolean> {
+  let isPlaced: unknown;
+  const draft = await openDraft(path, async (...paths) => (isPlaced = await place(...paths)));
+  try {
+    await draft.write(content);
+    await draft.commit();
+    return isPlaced !== false;
+  } finally {
+    await draft.discard();
+  }
+}
+
+/** Writes beside the final name, syncs, then puts it in place: a reader sees the old file, the new one or none, never a part. */
+async function openDraft(path: string, place: Place): Promise<Draft> {
   await mkdir(dirname(path), { recursive: true });
   const beside = besideOf(path);
   const file = await open(beside, 'wx');
@@ -62,7 +86,7 @@ async function openDraft(path: string): Promise<Draft> {
     commit: async () => {
       await file.sync();
       await file.close();
-      await rename(beside, path);
+      await place(beside, path);
       finished = true;
     },
     discard: async () => {

@@ -42,6 +42,8 @@ export interface Store {
    * left to the operating system's own pace.
    */
   write(name: string, content: string | Uint8Array, as?: 'synced' | 'cached'): Promise<void>;
+  /** Writes a whole file unless it is there; false where it is, and then it stays as it is. */
+  create(name: string, content: string | Uint8Array): Promise<boolean>;
   draft(name: string): Promise<Draft>;
   /** Absent where this place keeps no half files. */
   readonly resumable?: (name: string, as: Resumption) => Promise<ResumableDraft>;
