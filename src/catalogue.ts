@@ -11,6 +11,14 @@ const entry = <F>(exit: number, what: Entry<F>['what'], hint: Entry<F>['hint']):
   hint,
 });
 
+/** The place that throws it says what is wrong and what helps. */
+const saidThere = (exit: number): Entry<{ what: string; hint?: string }> =>
+  entry(
+    exit,
+    (f) => f.what,
+    (f) => f.hint,
+  );
+
 const { usage, notAuthenticated, inputRefused, unreachable, unexpected, paused } = EXIT;
 
 const list = (words: readonly string[]): string => words.join(', ');
@@ -22,26 +30,20 @@ export const catalogue = {
     (f) => `there is no sheet at ${f.path}`,
     (f) => (f.near.length > 0 ? `files like it: ${list(f.near)}` : undefined),
   ),
-  E102: entry<{ what: string; hint?: string }>(
-    inputRefused,
-    (f) => f.what,
-    (f) => f.hint,
-  ),
-  E103: entry<{ what: string; hint?: string }>(
-    inputRefused,
-    (f) => f.what,
-    (f) => f.hint,
-  ),
-  E104: entry<{ what: string; hint?: string }>(
-    inputRefused,
-    (f) => f.what,
-    (f) => f.hint,
-  ),
+  E102: saidThere(inputRefused),
+  E103: saidThere(inputRefused),
+  E104: saidThere(inputRefused),
   E105: entry<{ key: string; row: number; firstRow: number }>(
     inputRefused,
     (f) => `row ${f.row} has the key "${f.key}" that row ${f.firstRow} has already`,
     () =>
       'a key names a row for ever: choose another --key column, or leave --key out to name rows by content',
+  ),
+  E108: entry<{ first: number; row: number; last: number; most: string }>(
+    inputRefused,
+    (f) =>
+      `rows ${f.first} to ${f.row} have more than ${f.most} of inputs, the most for rows ${f.first} to ${f.last}`,
+    () => 'give large data by URL: put it where the run service can fetch it, and its address into the cell',
   ),
   E201: entry<{ what: string; allowed?: readonly string[]; near?: string | undefined }>(
     inputRefused,
@@ -267,11 +269,7 @@ export const catalogue = {
     (f) => `the workflow of batch ${f.batch} has ended, and did not hear the order`,
     (f) => `runsheet status ${f.batch} says how it stands`,
   ),
-  E602: entry<{ what: string; hint?: string }>(
-    usage,
-    (f) => f.what,
-    (f) => f.hint,
-  ),
+  E602: saidThere(usage),
   E603: entry<{ database: string; reason: string }>(
     unreachable,
     (f) => `the local run service stopped: its database ${f.database} refused a write: ${f.reason}`,

@@ -24,7 +24,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/config.ts': ['smol-toml', 'zod', 'src/run-service', 'src/secrets.ts', 'type:src/log.ts'],
   workflows: ['@temporalio/workflow', '@temporalio/common', 'type:activities'],
   'src/store': ['zod'],
-  'src/sheet': ['csv-parse', 'type:src/run-service/contract', 'type:src/store'],
+  'src/sheet': ['csv-parse', 'type:src/run-service/contract', 'src/store'],
   'src/run-service': ['undici', 'type:src/config.ts', 'src/run-service/contract', 'src/secrets.ts'],
   'src/run-service/contract': ['zod', 'zod-openapi'],
   'src/webhook': [

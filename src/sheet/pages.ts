@@ -7,6 +7,12 @@ import type { Draft, Store } from '../store/store.ts';
 
 export const PAGE_ROWS = 500;
 
+/**
+ * Bytes of a page: a worker parses a whole page to send one of its rows, and 32 MiB take it a quarter of a second, while
+ * 64 KiB a row are more than any prompt needs.
+ */
+export const PAGE_BYTES = 32 * 1024 * 1024;
+
 export type SheetRow = {
   /** From 1, the header not counted. */
   readonly row: number;
@@ -22,19 +28,50 @@ export const pageOf = (row: number): number => Math.ceil(row / PAGE_ROWS);
 export const pageName = (page: number): string => `rows/${String(page).padStart(5, '0')}.jsonl`;
 
 /** The rows of a page, their integers digit for digit. Throws E504 where the folder has no such page. */
-export async function readPage(store: Store, page: number): Promise<readonly SheetRow[]> {
+export const readPage = async (store: Store, page: number): Promise<readonly SheetRow[]> =>
+  (await readSizedPage(store, page)).rows;
+
+/** The same, with the bytes that the page has. */
+export async function readSizedPage(
+  store: Store,
+  page: number,
+): Promise<{ readonly rows: readonly SheetRow[]; readonly bytes: number }> {
   const text = await store.read(pageName(page));
   if (text === undefined) throw problem('E504', { what: `${store.location} has no ${pageName(page)}` });
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => parseExactly(line) as SheetRow);
+  const lines = text.split('\n').filter((line) => line !== '');
+  return { rows: lines.map((line) => parseExactly(line) as SheetRow), bytes: Buffer.byteLength(text) };
 }
 
 /** A row as it stands in its page; `inputs` is JSON text. */
 export function rowLine(row: number, key: string, gpu: string | undefined, inputs: string): string {
   const asked = gpu === undefined ? '' : `,"gpu":${JSON.stringify(gpu)}`;
   return `{"row":${row},"key":${JSON.stringify(key)}${asked},"inputs":${inputs}}\n`;
+}
+
+/** Adds up the bytes of each page, so that one that would be too large is found before anything is sent. */
+export class PageSizes {
+  readonly #most: number;
+  #page = 1;
+  #bytes = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get mostWords(): string {
+    const mebibytes = this.#most / 1024 / 1024;
+    return Number.isInteger(mebibytes) ? `${mebibytes} MiB` : `${this.#most.toLocaleString('en-US')} bytes`;
+  }
+
+  /** The rows of the page, where this line is the first that the page has no room for. */
+  add(row: number, line: string): { readonly first: number; readonly last: number } | undefined {
+    if (pageOf(row) !== this.#page) this.#bytes = 0;
+    this.#page = pageOf(row);
+    const fitted = this.#bytes <= this.#most;
+    this.#bytes += Buffer.byteLength(line);
+    if (!fitted || this.#bytes <= this.#most) return undefined;
+    return { first: (this.#page - 1) * PAGE_ROWS + 1, last: this.#page * PAGE_ROWS };
+  }
 }
 
 /** Rows with large inputs leave for the disk before their page is full, in pieces of about this many characters. */
