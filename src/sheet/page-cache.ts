@@ -1,4 +1,4 @@
-import { RecentlyRead } from '../store/recently-read.ts';
+import { RecentlyRead, type Parsed } from '../store/recently-read.ts';
 import type { Store } from '../store/store.ts';
 import { pageOf, readSizedPage, type SheetRow } from './pages.ts';
 
@@ -25,7 +25,7 @@ export function cachePages(
   };
 }
 
-async function pageAt(store: Store, page: number) {
+async function pageAt(store: Store, page: number): Promise<Parsed<Page>> {
   const { rows, bytes } = await readSizedPage(store, page);
   return { value: new Map(rows.map((row) => [row.row, row])), bytes };
 }

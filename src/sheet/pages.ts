@@ -3,7 +3,8 @@
 
 import { parseExactly } from '../batch/digits.ts';
 import { problem } from '../errors.ts';
-import type { Draft, Store } from '../store/store.ts';
+import { Pieces } from '../store/pieces.ts';
+import type { Store } from '../store/store.ts';
 
 export const PAGE_ROWS = 500;
 
@@ -74,9 +75,6 @@ export class PageSizes {
   }
 }
 
-/** Rows with large inputs leave for the disk before their page is full, in pieces of about this many characters. */
-const PIECE = 1 << 20;
-
 /** Pages that are being finished at once: a disk takes several milliseconds to confirm one, and they wait side by side. */
 const MOST_FINISHING = 8;
 
@@ -87,8 +85,7 @@ const MOST_FINISHING = 8;
 export class PageWriter {
   readonly #store: Store;
   #rows = 0;
-  #text = '';
-  #draft: Draft | undefined;
+  #page: Pieces | undefined;
   /** The oldest first; each ends with what went wrong, because a rejection that nobody awaits yet ends the process. */
   readonly #finishing: Promise<unknown>[] = [];
 
@@ -103,35 +100,28 @@ export class PageWriter {
   /** Rows come in order, from 1. A promise where the caller has to wait before the next. */
   add(line: string): Promise<void> | undefined {
     this.#rows += 1;
-    this.#text += line;
-    if (this.#rows % PAGE_ROWS === 0) return this.#turn();
-    return this.#text.length > PIECE ? this.#flush() : undefined;
+    const name = pageName(this.pages);
+    this.#page ??= new Pieces(() => this.#store.draft(name));
+    const written = this.#page.add(line);
+    return this.#rows % PAGE_ROWS === 0 ? this.#turn(this.#page, written) : written;
   }
 
   /** Finishes every page. */
   async end(): Promise<void> {
-    if (this.#text !== '' || this.#draft) await this.#turn();
+    if (this.#page) await this.#turn(this.#page, undefined);
     while (this.#finishing.length > 0) await this.#oldest();
   }
 
   /** Gives the page up that is not full; the full ones stay. */
   async abandon(): Promise<void> {
     await Promise.all(this.#finishing);
-    await this.#draft?.discard();
+    await this.#page?.discard();
   }
 
-  async #flush(): Promise<void> {
-    const text = this.#text;
-    this.#text = '';
-    this.#draft ??= await this.#store.draft(pageName(this.pages));
-    await this.#draft.write(text);
-  }
-
-  async #turn(): Promise<void> {
-    const finished = finish(this.#store, pageName(this.pages), this.#draft, this.#text);
-    this.#finishing.push(finished.then(nothing, (error: unknown) => error));
-    this.#text = '';
-    this.#draft = undefined;
+  async #turn(page: Pieces, written: Promise<void> | undefined): Promise<void> {
+    await written;
+    this.#page = undefined;
+    this.#finishing.push(page.commit().then(nothing, (error: unknown) => error));
     if (this.#finishing.length > MOST_FINISHING) await this.#oldest();
   }
 
@@ -142,13 +132,3 @@ export class PageWriter {
 }
 
 const nothing = (): undefined => undefined;
-
-async function finish(store: Store, name: string, begun: Draft | undefined, text: string): Promise<void> {
-  const draft = begun ?? (await store.draft(name));
-  try {
-    await draft.write(text);
-    await draft.commit();
-  } finally {
-    await draft.discard();
-  }
-}
