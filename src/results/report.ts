@@ -65,16 +65,16 @@ function shown(record: RowRecord): ShownRow {
 
 function shownInputs(inputs: RowRecord['inputs']): Pick<ShownRow, 'inputs' | 'more'> {
   const all = Object.entries(inputs);
-  const shown: [string, string][] = [];
+  const named: [string, string][] = [];
   let room = INPUTS_SHOWN;
   for (const [name, value] of all) {
     const text = beginningOf(typeof value === 'string' ? value : JSON.stringify(value));
     room -= name.length + text.length;
     if (room < 0) break;
-    shown.push([name, text]);
+    named.push([name, text]);
   }
-  const more = all.length - shown.length;
-  return { inputs: Object.fromEntries(shown), ...(more === 0 ? {} : { more }) };
+  const more = all.length - named.length;
+  return { inputs: Object.fromEntries(named), ...(more === 0 ? {} : { more }) };
 }
 
 /** A copy: a slice of a string would keep the whole of it in memory. */

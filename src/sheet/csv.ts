@@ -7,7 +7,8 @@ import { problem, type RunsheetError } from '../errors.ts';
 import type { SheetOptions } from './options.ts';
 import { quoteFault } from './quotes.ts';
 import type { Column, RecordFault, SheetRecord } from './record.ts';
-import { MOST_RECORD, nameFault, shortened, tooLong } from './record.ts';
+import { MOST_COLUMNS, MOST_RECORD, nameFault, shortened, tooLong } from './record.ts';
+import { ownColumns } from './result-columns.ts';
 import type { SheetSource } from './source.ts';
 import { lenientTextOf, linesOf, textOf } from './text.ts';
 
@@ -113,6 +114,17 @@ function refuseDelimiter(file: string, options: SheetOptions, columns: readonly 
 }
 
 function refuseNames(file: string, columns: readonly Column[]): void {
+  const oneTooMany =
+    ownColumns(columns.map(({ name }) => name)).length > MOST_COLUMNS && columns[MOST_COLUMNS];
+  if (oneTooMany) {
+    const { line, column } = oneTooMany;
+    const what = `the header names more than ${MOST_COLUMNS} columns`;
+    throw problem(
+      'E104',
+      { what, hint: 'leave out the columns that are no inputs' },
+      { place: { file, line, column } },
+    );
+  }
   const first = new Map<string, number>();
   for (const { name, line, column } of columns) {
     const before = first.get(name);
@@ -120,7 +132,8 @@ function refuseNames(file: string, columns: readonly Column[]): void {
       nameFault(name) ??
       (before && `the header names the column "${name}" twice, in fields ${before} and ${column}`);
     const hint = 'every column needs a name of its own in the first line';
-    if (what) throw problem('E104', { what, hint }, { place: { file, line, column, columnName: name } });
+    const place = { file, line, column, columnName: shortened(name) };
+    if (what) throw problem('E104', { what, hint }, { place });
     first.set(name, column);
   }
 }

@@ -115,6 +115,16 @@ describe('a refusal', () => {
     ]);
   });
 
+  it('shows a value of JSON as the sheet has it, not as what JSON makes of it', async () => {
+    const text = '{"a":1e400}\n{"a": [ 1e999 , 2 ] , "b": 1}\n';
+    const { problems } = await refusedBy(lay({ text, options: { format: 'jsonl' } }));
+    expect(problems.map(({ message }) => message)).toEqual([
+      '"1e400" in column "a" is not a number that can be sent',
+      '"[ 1e999 , 2 ]" in column "a" is not a number that can be sent',
+    ]);
+    expect(problems[0]?.hint).toBe('numbers go from 5e-324 to 1.8e308');
+  });
+
   it('says that a row leaves a required input empty', async () => {
     const { problems } = await refusedBy(lay({ text: 'prompt,seed\n,1\n', inputTypes: portrait }));
     expect(problems[0]?.message).toBe(

@@ -112,6 +112,24 @@ const unreadable: readonly [string, Sheet, string, RegExp][] = [
   ],
   ['a nameless member', { text: '[{"":1}]', options: json }, 'E104 1:3', /^a column has no name$/],
   [
+    'a name of 201 characters',
+    { text: `a,${'b'.repeat(201)}\n1,2\n` },
+    'E104 1:2',
+    /^the name of a column is longer than 200 characters: b+…$/,
+  ],
+  [
+    'a name of 201 characters in JSON',
+    { text: `{"a":1,"${'b'.repeat(201)}":2}\n`, options: jsonl },
+    'E104 1:8',
+    /longer than 200 characters/,
+  ],
+  [
+    'more than 1000 columns',
+    { text: `${Array.from({ length: 1001 }, (_, n) => `c${n}`).join(',')}\n` },
+    'E104 1:1001',
+    /^the header names more than 1000 columns$/,
+  ],
+  [
     'values where names belong',
     { text: `[${Array.from({ length: 1001 }, (_, n) => `{"n${n}":1}`).join(',\n')}]`, options: json },
     'E104 1001:2',
