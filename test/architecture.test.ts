@@ -13,8 +13,9 @@ const EVERYONE = ['src/batch', 'src/errors.ts'];
 /** Which folder may use which, beside itself and what everyone may; `type:` where only a type may be imported. */
 const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/batch': [],
-  'src/errors.ts': ['src/catalogue.ts', 'src/exit.ts', 'src/nearest.ts', 'src/reason.ts'],
-  'src/catalogue.ts': ['src/exit.ts'],
+  'src/errors.ts': ['src/catalogue.ts', 'src/catalogue', 'src/exit.ts', 'src/nearest.ts', 'src/reason.ts'],
+  'src/catalogue.ts': ['src/exit.ts', 'src/catalogue'],
+  'src/catalogue': ['src/exit.ts'],
   'src/exit.ts': [],
   'src/nearest.ts': ['fastest-levenshtein'],
   'src/reason.ts': ['src/secrets.ts'],
