@@ -203,4 +203,14 @@ export const catalogue = {
     () =>
       'nothing is lost; make room, or set RUNSHEET_HOME to another disk for new batches, and give the same command again',
   ),
+  E606: entry<{ path: string; reason: string; hint: string }>(
+    usage,
+    (f) => `${f.path} cannot be used: ${f.reason}`,
+    (f) => f.hint,
+  ),
+  E607: entry<{ path: string; reason: string }>(
+    unreachable,
+    (f) => `the disk ${f.path === '' ? '' : `of ${f.path} `}is full: ${f.reason}`,
+    () => 'nothing is lost: make room, or name a folder on another disk, and give the same command again',
+  ),
 } satisfies Record<string, Entry<never>>;

@@ -22,6 +22,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/secrets.ts': [],
   'src/log.ts': ['pino', 'src/secrets.ts'],
   'src/made-once.ts': [],
+  'src/file-fault.ts': [],
   'src/config.ts': ['smol-toml', 'zod', 'src/run-service', 'src/secrets.ts', 'type:src/log.ts'],
   workflows: ['@temporalio/workflow', '@temporalio/common', 'type:activities'],
   'src/store': ['zod'],
@@ -38,7 +39,13 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/results': ['csv-stringify', 'src/sheet', 'src/store'],
   'src/account': ['src/results', 'src/run-service/contract', 'src/store', 'src/webhook', 'src/run-service'],
-  'src/intake': ['src/sheet', 'src/store', 'src/run-service', 'type:src/run-service/contract'],
+  'src/intake': [
+    'src/file-fault.ts',
+    'src/sheet',
+    'src/store',
+    'src/run-service',
+    'type:src/run-service/contract',
+  ],
   'src/migration': ['src/run-service', 'src/run-service/contract'],
   'src/temporal': [
     '@temporalio/client',

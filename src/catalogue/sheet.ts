@@ -20,6 +20,16 @@ export const SHEET_ENTRIES = {
     () =>
       'a key names a row for ever: choose another --key column, or leave --key out to name rows by content',
   ),
+  E106: entry<{ path: string; why: string; hint?: string }>(
+    inputRefused,
+    (f) => `${f.path} cannot be read as a sheet: ${f.why}`,
+    (f) => f.hint,
+  ),
+  E107: entry<{ name: string }>(
+    inputRefused,
+    (f) => `${f.name} changed while it was read`,
+    () => 'wait until it is written whole, and give the same command again',
+  ),
   E108: entry<{ first: number; row: number; last: number; most: string }>(
     inputRefused,
     (f) =>

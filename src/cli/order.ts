@@ -1,6 +1,5 @@
 // From the flags of run, submit and plan to the order of a batch: which service, which deployment, how the sheet is read.
 
-import { existsSync } from 'node:fs';
 import { loadConfig, type Config } from '../config.ts';
 import { problem } from '../errors.ts';
 import { DEFAULT_PRICES } from '../batch/gpu.ts';
@@ -13,7 +12,7 @@ import type { Api } from '../run-service/api.ts';
 import { openServices, type Services, type Spoken } from '../run-service/services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { INPUT_KINDS, type InputKind, type SheetOptions } from '../sheet/options.ts';
-import { sheetNotFound } from '../sheet/source.ts';
+import { refuseNoSheet } from '../sheet/source.ts';
 import type { SheetFlags } from './flags.ts';
 
 export const configOf = ({ out, api }: { readonly out?: string; readonly api?: Api }): Config =>
@@ -36,7 +35,7 @@ export async function checkWords(sheet: string, flags: SheetFlags): Promise<void
     });
   if (flags.deployment === undefined)
     throw problem('E602', { what: 'no deployment is given', hint: 'name one with -d' });
-  if (sheet !== '-' && !existsSync(sheet)) throw await sheetNotFound(sheet);
+  if (sheet !== '-') await refuseNoSheet(sheet);
 }
 
 /** The batch of this sheet and these flags, where it was made before; asks no service. */

@@ -13,7 +13,7 @@ import type { SheetRecord } from './record.ts';
 import { columnsOf, recordsOf } from './records.ts';
 import { Problems, withExcerpts } from './refusal.ts';
 import { placeOfCell, rowReader } from './rows.ts';
-import { type SheetSource, sheetNotFound } from './source.ts';
+import { sheetFault, type SheetSource } from './source.ts';
 
 export type LaidOut = {
   readonly rows: number;
@@ -126,10 +126,10 @@ function inputsOf({ feeds, columns }: Plan): LaidOut['inputs'] {
   }));
 }
 
-/** A sheet that is not there is told with its neighbours. */
+/** What cannot be opened is said with its place and what is near it. */
 async function missing(error: unknown): Promise<never> {
-  const { code, path } = error as NodeJS.ErrnoException;
-  throw code === 'ENOENT' && path !== undefined ? await sheetNotFound(path) : error;
+  const { path, syscall } = error as NodeJS.ErrnoException;
+  throw syscall === 'open' && path !== undefined ? await sheetFault(path, error) : error;
 }
 
 /** A problem is told with the line it stands in. */
