@@ -9,7 +9,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   EACCES: 'this user may not use it',
   EPERM: 'this user may not use it',
   EROFS: 'it lies on a file system that can only be read',
-  ENOENT: 'it is not there, and cannot be made',
+  ENOENT: 'there is nothing of that name',
   ENOTDIR: 'a part of this path is a file, not a folder',
   EISDIR: 'it is a folder',
   EEXIST: 'it is a file, not a folder',
@@ -20,6 +20,10 @@ const MEANINGS: Readonly<Record<string, string>> = {
   ENXIO: 'it is no file',
   EIO: 'its disk fails',
 };
+
+/** What the file system has against it, in words; undefined for any other error. */
+export const meaningOf = (error: unknown): string | undefined =>
+  MEANINGS[(error as NodeJS.ErrnoException).code ?? ''];
 
 const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
 
@@ -32,7 +36,7 @@ export function fileFault(
   const path = use.path ?? met.path;
   if (NO_ROOM.has(code))
     return problem('E607', { path: path ?? '', reason: reasonOf(error) }, { cause: error });
-  const meaning = path === undefined ? undefined : MEANINGS[code];
+  const meaning = meaningOf(error);
   if (path === undefined || meaning === undefined) return undefined;
   const hint = use.hint ?? 'check that it exists, and that this user may read and write it';
   return problem('E606', { path, reason: `${meaning} (${code})`, hint }, { cause: error });
