@@ -59,6 +59,22 @@ export const catalogue = {
         ? 'give its V2 address; until it is migrated, --api v1 or RUNSHEET_API=v1 makes do with V1'
         : 'leave --api v1 and RUNSHEET_API=v1 out: V2 guarantees more',
   ),
+  E309: entry<{ from: string; why: string }>(
+    notAuthenticated,
+    (f) => `the API key of ${f.from} cannot be used: ${f.why}`,
+    () =>
+      'a key is one line of letters, digits and signs: set RUNSHEET_API_KEY to it, or RUNSHEET_API_KEY_FILE to a file that holds it',
+  ),
+  E310: entry<{ base: string; asked: string; what: string }>(
+    unreachable,
+    (f) => `the run service at ${f.base} answered ${f.asked} with something else than expected: ${f.what}`,
+    () => 'check RUNSHEET_API_URL and --api; runsheet doctor tells what answers',
+  ),
+  E311: entry<{ name: string; has: string; hint: string }>(
+    inputRefused,
+    (f) => `the deployment "${f.name}" has ${f.has}`,
+    (f) => f.hint,
+  ),
   E401: entry<{ address: string; from: string; reason: string }>(
     unreachable,
     (f) => `Temporal at ${f.address} (${f.from}) cannot be reached: ${f.reason}`,
@@ -202,6 +218,11 @@ export const catalogue = {
     (f) => `the disk of ${f.home} has ${f.bytes} bytes left, so that Temporal cannot keep its state`,
     () =>
       'nothing is lost; make room, or set RUNSHEET_HOME to another disk for new batches, and give the same command again',
+  ),
+  E605: entry<{ word: string; near?: string | undefined; help: string }>(
+    usage,
+    (f) => `there is no ${f.word}`,
+    (f) => [didYouMean(f.near), f.help].filter(Boolean).join(' '),
   ),
   E606: entry<{ path: string; reason: string; hint: string }>(
     usage,

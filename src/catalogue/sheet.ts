@@ -20,7 +20,7 @@ export const SHEET_ENTRIES = {
     () =>
       'a key names a row for ever: choose another --key column, or leave --key out to name rows by content',
   ),
-  E106: entry<{ path: string; why: string; hint?: string }>(
+  E106: entry<{ path: string; why: string; hint: string }>(
     inputRefused,
     (f) => `${f.path} cannot be read as a sheet: ${f.why}`,
     (f) => f.hint,

@@ -4,9 +4,10 @@
 import { request, type Dispatcher } from 'undici';
 import type { PostFacts } from '../batch/classify.ts';
 import { problem, reasonOf } from '../errors.ts';
-import { factsOf, wordsOf, type RawAnswer } from './answer.ts';
+import { factsOf, jsonOf, wordsOf, type RawAnswer } from './answer.ts';
 import type { RunServiceAt } from './client.ts';
 import { lastFour } from './key.ts';
+import { withoutSecrets } from '../secrets.ts';
 import type { Gate, Gated } from './transport.ts';
 
 /** Every call is bounded; Queue Run has a deadline of its own. */
@@ -103,9 +104,34 @@ export const isOk = ({ status }: RawAnswer): boolean => status >= 200 && status 
 export const isAbsent = (answer: RawAnswer): boolean =>
   [404, 405, 410, 501].includes(answer.status) || (answer.status === 500 && wordsOf(answer).includes('404'));
 
-/** The JSON of a good answer; throws E304 for any other. */
-export function bodyOf(at: RunServiceAt, answer: RawAnswer): unknown {
+export type Schema<T> = {
+  safeParse(
+    value: unknown,
+  ):
+    | { readonly success: true; readonly data: T }
+    | { readonly success: false; readonly error: { readonly issues: readonly Issue[] } };
+};
+type Issue = { readonly path: readonly PropertyKey[]; readonly message: string };
+
+/** What a good answer to `GET path` says; throws E304 for any other, E310 for one of another shape. */
+export function readAs<T>(at: RunServiceAt, path: string, answer: RawAnswer, schema: Schema<T>): T {
+  if (!isOk(answer))
+    throw problem('E304', { base: at.base, reason: `it answered ${answer.status}: ${wordsOf(answer)}` });
   // Inputs are the only place for integers beyond 2^53, and ours are in the pages.
-  if (isOk(answer)) return JSON.parse(answer.text);
-  throw problem('E304', { base: at.base, reason: `it answered ${answer.status}: ${wordsOf(answer)}` });
+  const body = jsonOf(answer.text);
+  const read = schema.safeParse(body);
+  if (read.success) return read.data;
+  const what =
+    body === undefined ? `it is no JSON: ${wordsOf(answer)}` : (read.error.issues.map(placed)[0] ?? '');
+  throw problem('E310', {
+    base: at.base,
+    asked: `GET ${path.replace(/\?.*/, '')}`,
+    what: withoutSecrets(what).slice(0, WHAT_MAX),
+  });
 }
+
+const WHAT_MAX = 200;
+
+/** `0.concurrency_limit: Invalid input`. */
+const placed = ({ path, message }: Issue): string =>
+  path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`;

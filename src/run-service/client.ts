@@ -14,7 +14,7 @@ import { queueToWire, type QueueRequest } from './contract/queue.ts';
 import { runListSchema, runSchema, type Run } from './contract/run.ts';
 import type { ApiKey } from './key.ts';
 import { wordsOf, type RawAnswer } from './answer.ts';
-import { asker, bodyOf, isAbsent, isOk, postOrder, type PostLimits } from './calls.ts';
+import { asker, isAbsent, isOk, postOrder, readAs, type PostLimits, type Schema } from './calls.ts';
 
 export type RunServiceAt = {
   /** The base address of the API, with its trailing path segment: `https://…/api`. */
@@ -48,19 +48,17 @@ export interface RunService {
 
 export function connectRunService(at: RunServiceAt): RunService {
   const ask = asker(at);
-  const readOptional = async <T>(
-    path: string,
-    schema: { parse(value: unknown): T },
-  ): Promise<T | undefined> => {
+  const readOptional = async <T>(path: string, schema: Schema<T>): Promise<T | undefined> => {
     const answer = await ask('GET', path);
-    return isAbsent(answer) ? undefined : schema.parse(bodyOf(at, answer));
+    return isAbsent(answer) ? undefined : readAs(at, path, answer, schema);
   };
   return {
     base: at.base,
     queueRun: (order, limits) => postOrder(at, '/run/deployment/queue', queueToWire(order), limits),
     getRun: async (runId) => {
-      const answer = await ask('GET', `/run/${runId}`);
-      return isUnknownRun(answer) ? undefined : runSchema.parse(bodyOf(at, answer));
+      const path = `/run/${runId}`;
+      const answer = await ask('GET', path);
+      return isUnknownRun(answer) ? undefined : readAs(at, path, answer, runSchema);
     },
     cancelRun: async (runId) => isOk(await ask('POST', `/run/${runId}/cancel`)),
     listRuns: (workflowId, { limit, offset }) =>

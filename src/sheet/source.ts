@@ -29,8 +29,7 @@ export async function refuseNoSheet(path: string): Promise<void> {
 /** Throws E106 for what has no content, or none that ends; a pipe has. */
 function refuseKind(path: string, stats: Stats): void {
   if (stats.isSocket()) throw unreadable(path, 'it is a socket');
-  if (stats.isBlockDevice() || stats.isCharacterDevice())
-    throw unreadable(path, 'it is a device', 'for a sheet on stdin give - as its name');
+  if (stats.isBlockDevice() || stats.isCharacterDevice()) throw unreadable(path, 'it is a device');
   // The words for a folder need its content.
   if (stats.isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
 }
@@ -53,8 +52,11 @@ export async function sheetFault(path: string, error: unknown): Promise<Runsheet
   return unreadable(path, reasonOf(error));
 }
 
-const unreadable = (path: string, why: string, hint?: string): RunsheetError =>
-  problem('E106', { path: path === '-' ? 'stdin' : resolve(path), why, ...(hint !== undefined && { hint }) });
+const unreadable = (
+  path: string,
+  why: string,
+  hint = 'name a file, or give - for a sheet on stdin',
+): RunsheetError => problem('E106', { path: path === '-' ? 'stdin' : resolve(path), why, hint });
 
 /** E101 for `path`, with the names in its folder that may have been meant. */
 export async function sheetNotFound(path: string): Promise<RunsheetError> {
