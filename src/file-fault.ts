@@ -37,9 +37,11 @@ export function fileFault(
   if (NO_ROOM.has(code))
     return problem('E607', { path: path ?? '', reason: reasonOf(error) }, { cause: error });
   const meaning = meaningOf(error);
-  if (path === undefined || meaning === undefined) return undefined;
+  // An error while reading has no path.
+  if (meaning === undefined || (path === undefined && !['read', 'write'].includes(met.syscall ?? '')))
+    return undefined;
   const hint = use.hint ?? 'check that it exists, and that this user may read and write it';
-  return problem('E606', { path, reason: `${meaning} (${code})`, hint }, { cause: error });
+  return problem('E606', { path: path ?? 'a file', reason: `${meaning} (${code})`, hint }, { cause: error });
 }
 
 /** Makes a folder with all that it lies in. Node's own recursion does not end where a folder of /proc is asked for. */

@@ -98,11 +98,19 @@ export const writeBatchFile = (store: Store, file: BatchFile): Promise<void> =>
 export async function readBatchFile(store: Store): Promise<BatchFile | undefined> {
   const text = await store.read(BATCH_FILE);
   if (text === undefined) return undefined;
-  const parsed = schema.safeParse(JSON.parse(text));
+  const parsed = schema.safeParse(jsonOf(text));
   if (parsed.success) return parsed.data;
-  throw problem('E504', {
-    what: `${store.location}/${BATCH_FILE} is not a batch of this version: ${z.prettifyError(parsed.error)}`,
-  });
+  const [first] = parsed.error.issues;
+  const why = jsonOf(text) === undefined ? 'it is no JSON' : `${first?.path.join('.')}: ${first?.message}`;
+  throw problem('E504', { what: `${store.location}/${BATCH_FILE} is not a batch of this version: ${why}` });
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Written by the workflow's first act: from then on, only Temporal knows what was sent. */
