@@ -63,6 +63,7 @@ const HINTS: Readonly<Partial<Record<Name, string>>> = {
   webhook_url:
     'the address of the receiver alone, such as https://example.org; webhooks are signed with RUNSHEET_WEBHOOK_SECRET, so that it needs no password',
   webhook_listen: 'for example :8088 or 0.0.0.0:8088',
+  local_speed: 'how many times as fast as life, for example 10',
 };
 
 /** Secrets are settings of the environment alone, or stand in a file of their own. */
@@ -198,7 +199,7 @@ function checked(schema: z.ZodType, from: string, value: unknown, hint: string |
   const shown = given.replace(/^.*@/s, '"[secret]@');
   throw problem('E602', {
     what: `${from} is ${shown}: ${parsed.error.issues[0]?.message ?? 'not valid'}`,
-    hint: hint ?? `${from.startsWith('--') ? 'runsheet --help' : 'the README'} says what it takes`,
+    ...(hint !== undefined && { hint }),
   });
 }
 

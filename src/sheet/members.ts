@@ -1,5 +1,5 @@
-// Where the members of a row of JSON stand in its text. They are found in one pass when the first is asked for: a row may
-// have thousands, and its text may have millions of characters.
+// Where the members of a row of JSON stand in its text. They are found in one pass: a row may have
+// thousands, and its text may have millions of characters.
 
 import { Cursor } from './cursor.ts';
 import { membersIn } from './json-fault.ts';
@@ -14,19 +14,27 @@ export type Member = {
   readonly to: number;
 };
 
-/** The members of one object, whose text begins at `start`. */
+/** The members of one object, whose text begins at `start`; found as far as they are asked for. */
 export class Members {
-  readonly #start: Spot;
   readonly #text: string;
-  #found: ReadonlyMap<string, Member> | undefined;
+  readonly #cursor: Cursor;
+  readonly #unread: ReturnType<typeof membersIn>;
+  readonly #found = new Map<string, Member>();
+  #passed = 0;
 
   constructor(start: Spot, text: string) {
-    this.#start = start;
     this.#text = text;
+    this.#cursor = new Cursor(start.line, start.column);
+    this.#unread = membersIn(text);
   }
 
   get(name: string): Member | undefined {
-    this.#found ??= this.#find();
+    while (!this.#found.has(name)) {
+      const next = this.#unread.next();
+      if (next.done) return undefined;
+      const { at, from, to } = next.value;
+      this.#found.set(next.value.name, { name: this.#spotAt(at), value: this.#spotAt(from), from, to });
+    }
     return this.#found.get(name);
   }
 
@@ -36,17 +44,9 @@ export class Members {
     return this.#text.slice(from, Math.min(to, from + most));
   }
 
-  #find(): ReadonlyMap<string, Member> {
-    const cursor = new Cursor(this.#start.line, this.#start.column);
-    let passed = 0;
-    const spotAt = (at: number): Spot => {
-      cursor.pass(this.#text.slice(passed, at));
-      passed = at;
-      return { line: cursor.line, column: cursor.column };
-    };
-    const found = new Map<string, Member>();
-    for (const { name, at, from, to } of membersIn(this.#text))
-      found.set(name, { name: spotAt(at), value: spotAt(from), from, to });
-    return found;
+  #spotAt(at: number): Spot {
+    this.#cursor.pass(this.#text.slice(this.#passed, at));
+    this.#passed = at;
+    return { line: this.#cursor.line, column: this.#cursor.column };
   }
 }
