@@ -2,89 +2,13 @@
 // are composed here and nowhere else.
 
 import { EXIT } from './exit.ts';
-
-export type Entry<F> = { readonly exit: number; what(facts: F): string; hint(facts: F): string | undefined };
-
-const entry = <F>(exit: number, what: Entry<F>['what'], hint: Entry<F>['hint']): Entry<F> => ({
-  exit,
-  what,
-  hint,
-});
+import { didYouMean, entry, list, saidThere, type Entry } from './catalogue/entry.ts';
+import { SHEET_ENTRIES } from './catalogue/sheet.ts';
 
 const { usage, notAuthenticated, inputRefused, unreachable, unexpected, paused } = EXIT;
 
-const list = (words: readonly string[]): string => words.join(', ');
-const didYouMean = (near: string | undefined): string | undefined => near && `did you mean ${near}?`;
-
 export const catalogue = {
-  E101: entry<{ path: string; near: readonly string[] }>(
-    inputRefused,
-    (f) => `there is no sheet at ${f.path}`,
-    (f) => (f.near.length > 0 ? `files like it: ${list(f.near)}` : undefined),
-  ),
-  E102: entry<{ what: string; hint?: string }>(
-    inputRefused,
-    (f) => f.what,
-    (f) => f.hint,
-  ),
-  E103: entry<{ what: string; hint?: string }>(
-    inputRefused,
-    (f) => f.what,
-    (f) => f.hint,
-  ),
-  E104: entry<{ what: string; hint?: string }>(
-    inputRefused,
-    (f) => f.what,
-    (f) => f.hint,
-  ),
-  E105: entry<{ key: string; row: number; firstRow: number }>(
-    inputRefused,
-    (f) => `row ${f.row} has the key "${f.key}" that row ${f.firstRow} has already`,
-    () =>
-      'a key names a row for ever: choose another --key column, or leave --key out to name rows by content',
-  ),
-  E201: entry<{ what: string; allowed?: readonly string[]; near?: string | undefined }>(
-    inputRefused,
-    (f) => f.what,
-    (f) =>
-      [didYouMean(f.near), f.allowed && `allowed: ${f.allowed.join(' ')}`].filter(Boolean).join(' ') ||
-      undefined,
-  ),
-  E202: entry<{ value: string; column: string; type: string; hint?: string }>(
-    inputRefused,
-    (f) => `${JSON.stringify(f.value)} in column "${f.column}" is not ${f.type}`,
-    (f) => f.hint,
-  ),
-  E203: entry<{ input: string; columns: readonly string[]; near?: string | undefined; emptyIn?: string }>(
-    inputRefused,
-    (f) =>
-      f.emptyIn === undefined
-        ? `the deployment needs the input "${f.input}", and no column gives it`
-        : `the deployment needs the input "${f.input}", and column "${f.emptyIn}" is empty in this row`,
-    (f) =>
-      f.emptyIn === undefined
-        ? `columns of this sheet: ${list(f.columns)}; --map ${f.input}=${f.near ?? '<column>'} or --set ${f.input}=<value> gives it`
-        : 'the input has no default: fill the cell, or take the row out of the sheet',
-  ),
-  E204: entry<{ column: string; inputs: readonly string[]; near?: string | undefined }>(
-    inputRefused,
-    (f) => `column "${f.column}" is not an input of the deployment`,
-    (f) =>
-      [didYouMean(f.near), `inputs: ${list(f.inputs)}; --drop ${f.column} leaves the column out`]
-        .filter(Boolean)
-        .join(' '),
-  ),
-  E206: entry<{ column: string; flag: string; columns: readonly string[]; near?: string | undefined }>(
-    inputRefused,
-    (f) => `column "${f.column}" of ${f.flag} is not in the sheet`,
-    (f) => [didYouMean(f.near), `columns of this sheet: ${list(f.columns)}`].filter(Boolean).join(' '),
-  ),
-  E200: entry<{ rows: number; wrong: number; errorsFile?: string | undefined }>(
-    inputRefused,
-    (f) =>
-      `the sheet was refused: ${f.wrong} ${f.wrong === 1 ? 'problem' : 'problems'} in ${f.rows} rows; nothing was sent`,
-    (f) => (f.errorsFile ? `every problem is listed in ${f.errorsFile}` : undefined),
-  ),
+  ...SHEET_ENTRIES,
   E301: entry<{ status: number; detail: string; keyFrom: string; lastFour: string }>(
     notAuthenticated,
     (f) => `the run service answered ${f.status}: ${f.detail}`,
@@ -134,6 +58,22 @@ export const catalogue = {
       f.speaks === 'v1'
         ? 'give its V2 address; until it is migrated, --api v1 or RUNSHEET_API=v1 makes do with V1'
         : 'leave --api v1 and RUNSHEET_API=v1 out: V2 guarantees more',
+  ),
+  E309: entry<{ from: string; why: string }>(
+    notAuthenticated,
+    (f) => `the API key of ${f.from} cannot be used: ${f.why}`,
+    () =>
+      'a key is one line of letters, digits and signs: set RUNSHEET_API_KEY to it, or RUNSHEET_API_KEY_FILE to a file that holds it',
+  ),
+  E310: entry<{ base: string; asked: string; what: string }>(
+    unreachable,
+    (f) => `the run service at ${f.base} answered ${f.asked} with something else than expected: ${f.what}`,
+    () => 'check RUNSHEET_API_URL and --api; runsheet doctor tells what answers',
+  ),
+  E311: entry<{ name: string; has: string; hint: string }>(
+    inputRefused,
+    (f) => `the deployment "${f.name}" has ${f.has}`,
+    (f) => f.hint,
   ),
   E401: entry<{ address: string; from: string; reason: string }>(
     unreachable,
@@ -267,11 +207,7 @@ export const catalogue = {
     (f) => `the workflow of batch ${f.batch} has ended, and did not hear the order`,
     (f) => `runsheet status ${f.batch} says how it stands`,
   ),
-  E602: entry<{ what: string; hint?: string }>(
-    usage,
-    (f) => f.what,
-    (f) => f.hint,
-  ),
+  E602: saidThere(usage),
   E603: entry<{ database: string; reason: string }>(
     unreachable,
     (f) => `the local run service stopped: its database ${f.database} refused a write: ${f.reason}`,
@@ -282,5 +218,20 @@ export const catalogue = {
     (f) => `the disk of ${f.home} has ${f.bytes} bytes left, so that Temporal cannot keep its state`,
     () =>
       'nothing is lost; make room, or set RUNSHEET_HOME to another disk for new batches, and give the same command again',
+  ),
+  E605: entry<{ word: string; near?: string | undefined; help: string }>(
+    usage,
+    (f) => `there is no ${f.word}`,
+    (f) => [didYouMean(f.near), f.help].filter(Boolean).join(' '),
+  ),
+  E606: entry<{ path: string; reason: string; hint: string }>(
+    usage,
+    (f) => `${f.path} cannot be used: ${f.reason}`,
+    (f) => f.hint,
+  ),
+  E607: entry<{ path: string; reason: string }>(
+    unreachable,
+    (f) => `the disk ${f.path === '' ? '' : `of ${f.path} `}is full: ${f.reason}`,
+    () => 'nothing is lost: make room, or name a folder on another disk, and give the same command again',
   ),
 } satisfies Record<string, Entry<never>>;

@@ -4,9 +4,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parse as parseToml } from 'smol-toml';
+import { parse as parseToml, TomlError } from 'smol-toml';
 import { z } from 'zod';
-import { problem, reasonOf } from './errors.ts';
+import { nearest, problem, reasonOf, type RunsheetError } from './errors.ts';
+import { meaningOf } from './file-fault.ts';
 import type { LogLevel } from './log.ts';
 import { APIS, type Api } from './run-service/api.ts';
 import { keyFromEnvironment, keyFromFile, type ApiKey } from './run-service/key.ts';
@@ -14,14 +15,28 @@ import { keepSecret } from './secrets.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const url = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ''));
+const HAS_PASSWORD = 'has a user or a password in it, which would stand in batch.json and in logs';
+
+const url = z
+  .url({ protocol: /^https?$/, error: 'is no http or https address' })
+  .refine((text) => isPlainUrl(text, ({ username, password }) => username + password === ''), HAS_PASSWORD)
+  .refine((text) => isPlainUrl(text, ({ search, hash }) => search + hash === ''), 'has a ? or # in it')
+  .transform((text) => text.replace(/\/+$/, ''));
+const isPlainUrl = (text: string, isPlain: (url: URL) => boolean): boolean =>
+  URL.canParse(text) && isPlain(new URL(text));
+
+const MOST_PORT = 65_535;
 const listenAddress = z
   .string()
   .regex(/^(?:[^:]*:)?\d{1,5}$/, 'is not host:port')
   .transform((text) => {
     const [port = '0', host = '127.0.0.1'] = text.split(':').toReversed();
     return { host, port: Number(port) };
-  });
+  })
+  .refine(({ port }) => port <= MOST_PORT, `has a port above ${MOST_PORT}`);
+
+/** Beyond it a second of life takes less than the clock can tell. */
+const SPEED_MOST = 10_000;
 
 /** Name in the files → variable and meaning. Secrets have no name in the files. */
 const SETTINGS = {
@@ -37,9 +52,27 @@ const SETTINGS = {
   webhook_secret_file: { variable: 'RUNSHEET_WEBHOOK_SECRET_FILE', schema: z.string().min(1) },
   task_queue: { variable: 'RUNSHEET_TASK_QUEUE', schema: z.string().min(1) },
   log_level: { variable: 'RUNSHEET_LOG_LEVEL', schema: z.enum(['debug', 'info', 'warn', 'error', 'silent']) },
-  local_speed: { variable: 'RUNSHEET_LOCAL_SPEED', schema: z.coerce.number().positive() },
+  local_speed: { variable: 'RUNSHEET_LOCAL_SPEED', schema: z.coerce.number().positive().max(SPEED_MOST) },
 } as const;
 type Name = keyof typeof SETTINGS;
+
+/** What helps where a setting is wrong. */
+const HINTS: Readonly<Partial<Record<Name, string>>> = {
+  api_url:
+    'the base address with its path alone, such as https://…/api; the key goes into RUNSHEET_API_KEY or RUNSHEET_API_KEY_FILE',
+  webhook_url:
+    'the address of the receiver alone, such as https://example.org; webhooks are signed with RUNSHEET_WEBHOOK_SECRET, so that it needs no password',
+  webhook_listen: 'for example :8088 or 0.0.0.0:8088',
+  local_speed: 'how many times as fast as life, for example 10',
+};
+
+/** Secrets are settings of the environment alone, or stand in a file of their own. */
+const SECRET_VARIABLES = [
+  'RUNSHEET_API_KEY',
+  'RUNSHEET_WEBHOOK_SECRET',
+  'RUNSHEET_PAYLOAD_KEY',
+  'RUNSHEET_SERVICE_TOKEN',
+] as const;
 type Values = { readonly [K in Name]?: z.output<(typeof SETTINGS)[K]['schema']> };
 
 export type Config = {
@@ -83,8 +116,9 @@ export function loadConfig(
   environment: Environment = process.env,
   flags: Readonly<Partial<Record<Name, string>>> = {},
 ): Config {
+  keepSecrets(environment);
+  refuseVariables(environment);
   const values = readSettings(environment, flags);
-  keepSecrets(environment, values);
   const at = (path: string): string => resolve(path);
   return Object.freeze({
     home: at(values.home ?? '.runsheet'),
@@ -113,11 +147,27 @@ export function loadConfig(
 }
 
 /** Before anything can be said of them; those in files are kept by whoever reads the file. */
-function keepSecrets(environment: Environment, { api_url, webhook_url }: Values): void {
+function keepSecrets(environment: Environment): void {
   const { RUNSHEET_API_KEY, RUNSHEET_WEBHOOK_SECRET, RUNSHEET_SERVICE_TOKEN } = environment;
   const words = [RUNSHEET_API_KEY, RUNSHEET_WEBHOOK_SECRET, ...wordsIn(RUNSHEET_SERVICE_TOKEN)];
   for (const word of words) keepSecret(word ?? '');
-  for (const address of [api_url, webhook_url]) if (address) keepSecret(new URL(address).password);
+}
+
+const PREFIX = 'RUNSHEET_';
+const VARIABLES: readonly string[] = [
+  ...Object.values(SETTINGS).map(({ variable }) => variable),
+  ...SECRET_VARIABLES,
+];
+
+/** A slip in a variable's name would leave its setting out without a word. Names that are like none are somebody else's. */
+function refuseVariables(environment: Environment): void {
+  const known = VARIABLES.map((name) => name.slice(PREFIX.length));
+  for (const name of Object.keys(environment)) {
+    if (!name.startsWith(PREFIX) || VARIABLES.includes(name)) continue;
+    const near = nearest(name.slice(PREFIX.length), known, 2);
+    if (near !== undefined)
+      throw problem('E602', { what: `there is no setting ${name}`, hint: `did you mean ${PREFIX}${near}?` });
+  }
 }
 
 const wordsIn = (list: string | undefined): readonly string[] => (list ?? '').split(',').filter(Boolean);
@@ -136,29 +186,63 @@ function readSettings(environment: Environment, flags: Readonly<Partial<Record<N
       ...files.map(({ path, table }) => [`${name} in ${path}`, table[name]] as const),
     ];
     const given = sources.find(([, value]) => value !== undefined);
-    if (given !== undefined) values[name] = checked(schema, given[0], given[1]);
+    if (given !== undefined) values[name] = checked(schema, given[0], given[1], HINTS[name]);
   }
   return values;
 }
 
-function checked(schema: z.ZodType, from: string, value: unknown): unknown {
+function checked(schema: z.ZodType, from: string, value: unknown, hint: string | undefined): unknown {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
+  const given = typeof value === 'string' ? JSON.stringify(value) : String(value);
+  // What stands before the @ of an address may be a password.
+  const shown = given.replace(/^.*@/s, '"[secret]@');
   throw problem('E602', {
-    what: `${from} is ${JSON.stringify(value)}: ${parsed.error.issues[0]?.message ?? 'not valid'}`,
+    what: `${from} is ${shown}: ${parsed.error.issues[0]?.message ?? 'not valid'}`,
+    ...(hint !== undefined && { hint }),
   });
 }
 
-function readSettingsFile(path: string): {
-  readonly path: string;
-  readonly table: Readonly<Record<string, unknown>>;
-} {
-  if (!existsSync(path)) return { path, table: {} };
+type SettingsFile = { readonly path: string; readonly table: Readonly<Record<string, unknown>> };
+
+function readSettingsFile(path: string): SettingsFile {
+  const text = settingsIn(path);
+  if (text === undefined) return { path, table: {} };
+  let table: SettingsFile['table'];
   try {
-    return { path, table: parseToml(readFileSync(path, 'utf8')) };
+    table = parseToml(text);
   } catch (error) {
-    throw problem('E602', { what: `${path} cannot be read: ${reasonOf(error)}` }, { cause: error });
+    // Below its first line the message shows the lines of the file, and one may hold a password.
+    const [words] = reasonOf(error).split('\n');
+    const where = error instanceof TomlError ? ` in line ${error.line}` : '';
+    throw unreadable(path, `${words}${where}`, error);
   }
+  for (const name of Object.keys(table)) if (!Object.hasOwn(SETTINGS, name)) throw unknownName(path, name);
+  return { path, table };
+}
+
+function settingsIn(path: string): string | undefined {
+  try {
+    return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+  } catch (error) {
+    throw unreadable(path, meaningOf(error) ?? reasonOf(error), error);
+  }
+}
+
+const unreadable = (path: string, why: string, cause: unknown): RunsheetError =>
+  problem('E602', { what: `${path} cannot be read: ${why}`, hint: 'mend it or take it away' }, { cause });
+
+function unknownName(path: string, name: string): RunsheetError {
+  const what = `${path} has the name ${JSON.stringify(name)}, which is no setting`;
+  const names = Object.keys(SETTINGS);
+  const isSecret = (SECRET_VARIABLES as readonly string[]).includes(`${PREFIX}${name.toUpperCase()}`);
+  const secretHint = `a secret does not stand here: ${name}_file names the file that holds it, or set ${PREFIX}${name.toUpperCase()}`;
+  if (isSecret) return problem('E602', { what, hint: secretHint });
+  const near = nearest(name, names);
+  return problem('E602', {
+    what,
+    hint: `${near === undefined ? '' : `did you mean ${near}? `}names: ${names.join(', ')}`,
+  });
 }
 
 function apiKeyFrom(environment: Environment, file: string | undefined): ApiKey | undefined {

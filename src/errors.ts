@@ -1,7 +1,9 @@
 // The error that a user meets: places throw `problem(code, facts)`, and the words come from the catalogue.
 
-import { catalogue, type Entry } from './catalogue.ts';
+import { catalogue } from './catalogue.ts';
+import type { Entry } from './catalogue/entry.ts';
 
+export { list } from './catalogue/entry.ts';
 export { EXIT } from './exit.ts';
 export { nearest } from './nearest.ts';
 export { reasonOf } from './reason.ts';

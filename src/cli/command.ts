@@ -25,12 +25,23 @@ export function command<F extends BaseFlags, A extends BaseArgs>(
       try {
         this.process.exitCode = await work.call(this, flags, ...args);
       } catch (error) {
-        const { sayError } = await import('./context.ts');
-        sayError(this, error, flags['output'] as Output | undefined);
-        this.process.exitCode = error instanceof RunsheetError ? error.exit : EXIT.unexpected;
+        await sayAndEnd(this, error, flags['output'] as Output | undefined);
       }
     };
   };
   const docs = { brief, ...(usage === undefined ? {} : { customUsage: [usage] }) };
   return buildCommand<F, A, Context>({ loader, parameters, docs });
+}
+
+/** Says what went wrong, and ends the command with its exit code. */
+export async function sayAndEnd(
+  context: Context,
+  thrown: unknown,
+  output: Output | undefined,
+): Promise<void> {
+  const { sayError } = await import('./context.ts');
+  const { fileFault } = await import('../file-fault.ts');
+  const error = thrown instanceof RunsheetError ? thrown : (fileFault(thrown) ?? thrown);
+  sayError(context, error, output);
+  context.process.exitCode = error instanceof RunsheetError ? error.exit : EXIT.unexpected;
 }

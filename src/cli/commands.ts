@@ -1,8 +1,7 @@
 // Every command by its name: what it takes, what it says of itself, and where its work is found. Nothing heavy is loaded
 // before a command is chosen.
 
-import { readFileSync } from 'node:fs';
-import { buildApplication, buildRouteMap, text_en } from '@stricli/core';
+import { buildApplication, buildRouteMap } from '@stricli/core';
 import { OUTCOMES } from '../batch/outcome.ts';
 import { command } from './command.ts';
 import {
@@ -14,13 +13,17 @@ import {
   optional,
   out,
   output,
+  port,
   quiet,
   repeatable,
+  rowNumber,
   sheetAliases,
   sheetFlags,
   time,
   words,
 } from './flags.ts';
+import { PARSER_TEXT } from './parser-faults.ts';
+import { version } from './version.ts';
 
 const one = (brief: string, placeholder: string) =>
   ({ kind: 'tuple', parameters: [{ brief, placeholder, parse: String }] }) as const;
@@ -107,7 +110,7 @@ const onBatches = {
         kind: 'tuple',
         parameters: [
           { brief: 'batch id or its beginning', placeholder: 'batch', parse: String },
-          { brief: 'row number, from 1', placeholder: 'row', parse: number('', '').parse },
+          { brief: 'row number, from 1', placeholder: 'row', parse: rowNumber },
         ],
       },
       flags: { out, output },
@@ -172,7 +175,7 @@ const servers = {
     async () => (await import('./service.ts')).default,
     {
       flags: {
-        port: { ...number('port on loopback; 0 takes any', 'port'), default: '0' },
+        port: { ...port('port on loopback; 0 takes any', 'port'), default: '0' },
         token: repeatable(words('API key that is accepted; one is made up by itself', 'key')),
         speed: { ...factorNumber('divides every wait', 'x'), default: '1' },
         db: { ...words('database file; in memory by itself', 'file'), default: ':memory:' },
@@ -205,7 +208,7 @@ const servers = {
         noReceiver: boolean('no webhook receiver'),
         receiverOnly: boolean('nothing but the webhook receiver'),
         embedded: { ...boolean('as a child of the embedded servers'), hidden: true },
-        receiverPort: { ...optional(number('port of the receiver', 'port')), hidden: true },
+        receiverPort: { ...optional(port('port of the receiver', 'port')), hidden: true },
       },
     },
     'a worker for a Temporal cluster',
@@ -276,8 +279,6 @@ const root = buildRouteMap({
   },
 });
 
-const { version } = JSON.parse(readFileSync(manifestFile(), 'utf8')) as { version: string };
-
 export const application = buildApplication(root, {
   name: 'runsheet',
   versionInfo: { currentVersion: version },
@@ -287,13 +288,5 @@ export const application = buildApplication(root, {
     useAliasInUsageLine: true,
     onlyRequiredInUsageLine: true,
   },
-  localization: { text: text_en },
+  localization: { text: PARSER_TEXT },
 });
-
-/** Beside the sources in a clone, one folder further up in a package. */
-function manifestFile(): URL {
-  return new URL(
-    import.meta.url.endsWith('.ts') ? '../../package.json' : '../../../package.json',
-    import.meta.url,
-  );
-}

@@ -1,45 +1,60 @@
 // Flags that several commands share, as the parser wants them. No command has a flag that is not described here or beside
 // its name in commands.ts.
 
-import { RETRIES_MAX } from '../batch/limits.ts';
+import { CAP_MAX, RETRIES_MAX } from '../batch/limits.ts';
 import type { UncertainRule } from '../batch/order.ts';
-import { problem } from '../errors.ts';
+import { list, nearest, problem } from '../errors.ts';
 import { APIS, type Api } from '../run-service/api.ts';
 
-const fail = (what: string): never => {
-  throw problem('E602', { what });
+/** What is wrong with a value; the flag and the value are said before it. */
+const fail = (what: string, hint?: string): never => {
+  throw problem('E602', { what, ...(hint !== undefined && { hint }) });
 };
 
-const positive = (input: string): number =>
-  /^[1-9]\d{0,9}$/.test(input)
-    ? Number(input)
-    : fail(`${JSON.stringify(input)} is not a whole number above 0`);
-const whole = (input: string): number =>
-  /^\d{1,9}$/.test(input) ? Number(input) : fail(`${JSON.stringify(input)} is not a whole number`);
+const MOST_WHOLE = 999_999_999;
+
+const wholeFrom =
+  (least: number, most = MOST_WHOLE) =>
+  (input: string): number => {
+    const value = /^\d{1,10}$/.test(input) ? Number(input) : Number.NaN;
+    return value >= least && value <= most
+      ? value
+      : fail(`is not a whole number from ${least} to ${most.toLocaleString('en-US')}`);
+  };
+
+/** Beyond it a second of life takes less than the clock can tell. */
+const SPEED_MOST = 10_000;
+
 const factor = (input: string): number => {
   const value = Number(input);
-  return value > 0 && Number.isFinite(value)
+  return value > 0 && value <= SPEED_MOST
     ? value
-    : fail(`${JSON.stringify(input)} is not a number above 0`);
+    : fail(`is not a number above 0, up to ${SPEED_MOST.toLocaleString('en-US')}`);
 };
-const retries = (input: string): number =>
-  whole(input) <= RETRIES_MAX ? whole(input) : fail(`${input} is more than ${RETRIES_MAX}`);
-const text = String;
+/** An empty value is rather an unset variable of a shell. */
+const text = (input: string): string => (input === '' ? fail('is empty') : input);
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** `90s`, `30m`, `2h`, `7d` in milliseconds. */
-const duration = (input: string): number => {
-  const [, amount, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(input) ?? [];
-  return amount === undefined
-    ? fail(`${JSON.stringify(input)} is not a time: say 90s, 30m, 2h or 7d`)
-    : Number(amount) * (UNITS[unit] ?? 1);
-};
+/** `90s`, `30m`, `2h`, `7d` in milliseconds; NaN for anything else. */
+function msOf(input: string): number {
+  const [, amount, unit = 's'] = /^(\d{1,9}(?:\.\d{1,9})?)(ms|s|m|h|d)?$/.exec(input) ?? [];
+  return Number(amount) * (UNITS[unit] ?? 1);
+}
+
+const MOST_TIME = '365d';
+
+const timeFrom =
+  (least: string) =>
+  (input: string): number =>
+    msOf(input) >= msOf(least) && msOf(input) <= msOf(MOST_TIME)
+      ? msOf(input)
+      : fail(`is not a time from ${least} to ${MOST_TIME}`, 'say 90s, 30m, 2h or 7d');
 
 const name = (input: string): string =>
   /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$/.test(input)
     ? input
-    : fail(`${JSON.stringify(input)} is no batch name: letters, digits, . _ - only`);
+    : fail('is no batch name', 'a name has letters, digits, dots, underlines and hyphens, at most 100');
 
 type Kind<T> = {
   readonly kind: 'parsed';
@@ -52,13 +67,17 @@ export type OnUncertain = { readonly rule: UncertainRule['rule']; readonly after
 
 const RULES: Readonly<Record<string, UncertainRule['rule']>> = { adopt: 'unknown', ask: 'ask', fail: 'fail' };
 
+const RESUBMIT = 'resubmit-after=';
+
 const onUncertain = (input: string): OnUncertain => {
-  const [word = '', after] = input.split('=');
-  if (word === 'resubmit-after' && after !== undefined) return { rule: 'resubmit', afterMs: duration(after) };
+  if (input.startsWith(RESUBMIT))
+    return { rule: 'resubmit', afterMs: timeFrom('1s')(input.slice(RESUBMIT.length)) };
   const rule = RULES[input];
+  const words = ['adopt', 'ask', 'fail', `${RESUBMIT}2h`];
+  const near = nearest(input, words);
   return rule === undefined
-    ? fail(`${JSON.stringify(input)} is no rule: say adopt, ask, fail or resubmit-after=2h`)
-    : { rule: rule };
+    ? fail('is no rule', `${near === undefined ? '' : `did you mean ${near}? `}rules: ${list(words)}`)
+    : { rule };
 };
 
 const parsed =
@@ -73,12 +92,17 @@ const repeatable = <T>(flag: T): T & { readonly variadic: true; readonly optiona
 });
 
 export const words = parsed(text);
-export const number = parsed(whole);
-const positiveNumber = parsed(positive);
+export const number = parsed(wholeFrom(0));
+export const port = parsed(wholeFrom(0, 65_535));
+export const rowNumber = wholeFrom(1);
+const positiveNumber = parsed(wholeFrom(1));
+const concurrencyNumber = parsed(wholeFrom(1, CAP_MAX));
 const uncertainRule = parsed(onUncertain);
-const retriesNumber = parsed(retries);
+const retriesNumber = parsed(wholeFrom(0, RETRIES_MAX));
 export const factorNumber = parsed(factor);
-export const time = parsed(duration);
+export const time = parsed(timeFrom('0s'));
+/** No run starts or shows anything within less than a second. */
+const patience = parsed(timeFrom('1s'));
 
 const choice = <const C extends string>(values: readonly C[], fallback: NoInfer<C>, brief: string) =>
   ({ kind: 'enum', values, default: fallback, brief }) as const;
@@ -105,7 +129,7 @@ export const sheetFlags = {
   api,
   local: boolean('rehearse on the local run service of this place, which costs nothing'),
   concurrency: optional(
-    positiveNumber("runs outstanding at once; twice the deployment's own limit by itself", 'n'),
+    concurrencyNumber("runs outstanding at once; twice the deployment's own limit by itself", 'n'),
   ),
   retries: {
     ...retriesNumber('further attempts for a row whose run failed or timed out', 'n'),
@@ -116,11 +140,14 @@ export const sheetFlags = {
     default: 'adopt',
   },
   queueTimeout: {
-    ...time('cancel a run that has not started by then, and try its row again', '24h'),
+    ...patience('cancel a run that has not started by then, and try its row again', '24h'),
     default: '24h',
   },
   runTimeout: optional(
-    time("the same for a run that has shown nothing new for so long; by the deployment's own limit", '30m'),
+    patience(
+      "the same for a run that has shown nothing new for so long; by the deployment's own limit",
+      '30m',
+    ),
   ),
   gpu: optional(words('GPU for rows that ask for none', 'gpu')),
   gpuColumn: optional(words('column with the GPU of each row; "gpu" by itself', 'column')),

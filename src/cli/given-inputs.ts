@@ -1,7 +1,7 @@
 // Inputs from --set, for a command that queues a run by itself: read as a sheet's cells are, by what the deployment says.
 
 import { parseExactly } from '../batch/digits.ts';
-import { nearest, problem } from '../errors.ts';
+import { list, nearest, problem } from '../errors.ts';
 import type { Deployment } from '../run-service/contract/deployment.ts';
 import { kindOf, readText } from '../sheet/cells.ts';
 import { pairs } from './order.ts';
@@ -29,7 +29,7 @@ function valueOf(name: string, text: string, inputTypes: Deployment['inputTypes'
   if (inputTypes && type === undefined)
     throw problem('E602', {
       what: `--set ${name}: the deployment has no such input`,
-      hint: `inputs: ${known.join(', ')}${suggestion(nearest(name, known))}`,
+      hint: `inputs: ${list(known)}${suggestion(nearest(name, known))}`,
     });
   const read = readText(text, type === undefined ? 'auto' : kindOf(type.type));
   if (typeof read === 'string') return parseExactly(read);

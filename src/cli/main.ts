@@ -1,8 +1,11 @@
 // The command line: reads the words, runs one command, maps every ending to an exit code.
 
 import { run, type StricliProcess } from '@stricli/core';
-import { application } from './commands.ts';
 import { EXIT } from '../errors.ts';
+import { sayAndEnd } from './command.ts';
+import { application } from './commands.ts';
+import type { Output } from './context.ts';
+import { parserFault } from './parser-faults.ts';
 
 export async function main(words: readonly string[]): Promise<void> {
   // A reader that closes early (`| head`) is no error.
@@ -10,14 +13,25 @@ export async function main(words: readonly string[]): Promise<void> {
     if (error.code === 'EPIPE') process.exit(EXIT.ok);
     throw error;
   });
-  await run(application, words.length === 0 ? ['--help'] : words, {
-    process: process as StricliProcess & NodeJS.Process,
-  });
+  const context = { process: process as StricliProcess & NodeJS.Process };
+  try {
+    await run(application, words.length === 0 ? ['--help'] : words, context);
+  } catch (error) {
+    await sayAndEnd(context, parserFault(error, words), outputIn(words));
+  }
   // The parser's own endings are negative: whatever it refuses is a matter of usage.
   const code = Number(process.exitCode ?? EXIT.ok);
   await Promise.all([process.stdout, process.stderr].map(flushed));
   // Whatever still holds on to a socket has nothing more to say.
   process.exit(code < 0 ? EXIT.usage : code);
+}
+
+/** What the parser refuses has no flags yet, and a program that asked for JSON still gets it. */
+function outputIn(words: readonly string[]): Output | undefined {
+  const given = words.map((word, at) =>
+    ['-o', '--output'].includes(word) ? words[at + 1] : /^(?:-o|--output)=(.*)$/.exec(word)?.[1],
+  );
+  return given.find((word) => word === 'json' || word === 'jsonl');
 }
 
 const flushed = (stream: NodeJS.WriteStream): Promise<void> =>

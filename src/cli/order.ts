@@ -1,20 +1,23 @@
 // From the flags of run, submit and plan to the order of a batch: which service, which deployment, how the sheet is read.
 
-import { existsSync } from 'node:fs';
 import { loadConfig, type Config } from '../config.ts';
-import { problem } from '../errors.ts';
+import { nearest, problem } from '../errors.ts';
 import { DEFAULT_PRICES } from '../batch/gpu.ts';
+import { capMost } from '../batch/limits.ts';
+import { DEFAULT_TIMING } from '../batch/order.ts';
 import { findDeployment } from '../intake/deployment.ts';
 import type { SheetCopy } from '../intake/copy.ts';
 import { findMade, takeIn, type Intake, type IntakeOrder } from '../intake/intake.ts';
+import { refuseTooSoon, usableDeployment } from '../intake/service-numbers.ts';
 import { LOCAL } from '../run-service/local.ts';
 import type { RunService } from '../run-service/client.ts';
 import type { Api } from '../run-service/api.ts';
 import { openServices, type Services, type Spoken } from '../run-service/services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { INPUT_KINDS, type InputKind, type SheetOptions } from '../sheet/options.ts';
-import { sheetNotFound } from '../sheet/source.ts';
+import { refuseNoSheet } from '../sheet/source.ts';
 import type { SheetFlags } from './flags.ts';
+import { count } from './words.ts';
 
 export const configOf = ({ out, api }: { readonly out?: string; readonly api?: Api }): Config =>
   loadConfig(undefined, { ...(out === undefined ? {} : { out }), ...(api === undefined ? {} : { api }) });
@@ -36,7 +39,13 @@ export async function checkWords(sheet: string, flags: SheetFlags): Promise<void
     });
   if (flags.deployment === undefined)
     throw problem('E602', { what: 'no deployment is given', hint: 'name one with -d' });
-  if (sheet !== '-' && !existsSync(sheet)) throw await sheetNotFound(sheet);
+  const most = capMost(flags.retries);
+  if (flags.concurrency !== undefined && flags.concurrency > most)
+    throw problem('E602', {
+      what: `--concurrency ${count(flags.concurrency)} is too many with --retries ${flags.retries}`,
+      hint: `with so many retries at most ${count(most)}: a batch remembers each attempt of each run`,
+    });
+  if (sheet !== '-') await refuseNoSheet(sheet);
 }
 
 /** The batch of this sheet and these flags, where it was made before; asks no service. */
@@ -55,12 +64,23 @@ export async function takeSheet(config: Config, copy: SheetCopy, flags: SheetFla
   const services = openServices(config, openTransport(8));
   await refuseOtherApi(services, meant);
   const service = services.at(meant);
+  const { deadlines, onUncertain, ...order } = wanted(copy, flags);
+  const found = await findDeployment(service, flags.deployment ?? '');
+  const given = { ...(flags.concurrency !== undefined && { cap: flags.concurrency }), ...deadlines };
+  const deployment = usableDeployment(found, given);
+  const facts = await serviceFacts(service, meant);
+  refuseTooSoon(
+    { ...deadlines, uncertain: onUncertain },
+    { ...facts, timing: facts.timing ?? DEFAULT_TIMING },
+  );
   return takeIn({
-    ...wanted(copy, flags),
+    ...order,
+    deadlines,
+    onUncertain,
     out: config.out,
     again: flags.again,
-    deployment: await findDeployment(service, flags.deployment ?? ''),
-    service: await serviceFacts(service, meant),
+    deployment,
+    service: facts,
     webhooks: !flags.poll,
     ...(flags.concurrency === undefined ? {} : { cap: flags.concurrency }),
   });
@@ -102,7 +122,7 @@ function sheetOptions(flags: SheetFlags): IntakeOrder['options'] {
     if (!isKind)
       throw problem('E602', {
         what: `--type ${input}=${kind}: there is no type ${kind}`,
-        hint: `types: ${INPUT_KINDS.join(' ')}`,
+        hint: `${nearWords(kind, INPUT_KINDS)}types: ${INPUT_KINDS.join(' ')}`,
       });
   }
   const given: { -readonly [K in keyof SheetOptions]?: SheetOptions[K] } = {
@@ -122,14 +142,21 @@ function sheetOptions(flags: SheetFlags): IntakeOrder['options'] {
   };
 }
 
-/** `name=value` pairs of a flag. Throws E602 where one has another form. */
+const nearWords = (wrong: string, words: readonly string[]): string => {
+  const near = nearest(wrong, words);
+  return near === undefined ? '' : `did you mean ${near}? `;
+};
+
+/** `name=value` pairs of a flag. Throws E602 where one has another form, or two have one name. */
 export function pairs(flag: string, given: readonly string[] = []): Record<string, string> {
-  return Object.fromEntries(
-    given.map((pair) => {
-      const [, name, value] = /^([^=]+)=(.*)$/s.exec(pair) ?? [];
-      if (name === undefined || value === undefined)
-        throw problem('E602', { what: `${flag} ${pair}: it has the form input=…` });
-      return [name, value];
-    }),
-  );
+  const found = new Map<string, string>();
+  for (const pair of given) {
+    const [, name, value] = /^([^=]+)=(.*)$/s.exec(pair) ?? [];
+    if (name === undefined || value === undefined)
+      throw problem('E602', { what: `${flag} ${pair} is no pair`, hint: `the form is ${flag} input=…` });
+    if (found.has(name))
+      throw problem('E602', { what: `${flag} ${name} is given twice`, hint: 'leave one of them out' });
+    found.set(name, value);
+  }
+  return Object.fromEntries(found);
 }

@@ -62,9 +62,9 @@ export async function results(this: Context, flags: ResultsFlags, name: string |
   const { stdout } = this.process;
   if (flags.output === 'csv') await put(stdout, stringify([headerOf(file)]));
   const lines = flags.output === 'csv' ? undefined : WRITERS[flags.output](stdout, []);
-  for await (const batch of rowsWithCells(store, file, lineOf)) {
-    if (lines === undefined) await put(stdout, csvOf(batch));
-    else for (const { record } of batch) await lines.row(record);
+  for await (const row of rowsWithCells(store, file, lineOf)) {
+    if (lines === undefined) await put(stdout, csvOf(row));
+    else await lines.row(row.record);
   }
   await lines?.end();
   return EXIT.ok;

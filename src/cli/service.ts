@@ -1,8 +1,9 @@
 // service: the local run service in the foreground, or as a child of the embedded stack.
 
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { EXIT, problem } from '../errors.ts';
+import { fileFault } from '../file-fault.ts';
 import {
   DEMO_DEPLOYMENTS,
   readDeployments,
@@ -76,8 +77,11 @@ export default async function service(this: Context, flags: Flags): Promise<numb
 
 function deploymentsOf(file: string | undefined): readonly DeploymentSpec[] {
   if (file === undefined) return DEMO_DEPLOYMENTS;
-  if (!existsSync(file)) throw problem('E602', { what: `--deployments ${file}: there is no such file` });
-  return readDeployments(readFileSync(file, 'utf8'));
+  try {
+    return readDeployments(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw fileFault(error, { path: file, hint: '--deployments names a JSON file of deployments' }) ?? error;
+  }
 }
 
 function faultsOf(given: readonly string[] = []): Readonly<Record<string, number>> {

@@ -2,13 +2,15 @@
 // when the file changes meanwhile or came from a pipe.
 
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { basename, extname, join, resolve } from 'node:path';
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, open, rm, type FileHandle } from 'node:fs/promises';
+import { basename, dirname, extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { problem, RunsheetError } from '../errors.ts';
+import { fileFault, makeFolder } from '../file-fault.ts';
 import { formatOf, type SheetFormat } from '../sheet/options.ts';
-import { sheetNotFound } from '../sheet/source.ts';
+import { refuseNoSheet, sheetFault } from '../sheet/source.ts';
 
 export type SheetCopy = {
   /** As the user named it. */
@@ -24,14 +26,16 @@ export type SheetCopy = {
 
 export type CopyOrder = { readonly out: string; readonly stdin: Readable; readonly format?: SheetFormat };
 
-/** `path` is `-` for `stdin`. What `use` leaves of the copy is removed. Throws E101. */
+/**
+ * `path` is `-` for `stdin`. What `use` leaves of the copy is removed. Throws E101, E106 and E107 for the sheet, E606 and
+ * E607 for the folder.
+ */
 export async function withCopy<T>(
   path: string,
   order: CopyOrder,
   use: (copy: SheetCopy) => Promise<T>,
 ): Promise<T> {
-  await mkdir(order.out, { recursive: true });
-  const folder = await mkdtemp(join(order.out, '.incoming-'));
+  const folder = await makeIncoming(order.out);
   try {
     return await use(await copySheet(path, order, folder));
   } finally {
@@ -39,29 +43,77 @@ export async function withCopy<T>(
   }
 }
 
+async function makeIncoming(out: string): Promise<string> {
+  try {
+    await makeFolder(out);
+    return await mkdtemp(join(out, '.incoming-'));
+  } catch (error) {
+    throw outFault(out, error);
+  }
+}
+
+const outFault = (out: string, error: unknown): unknown =>
+  fileFault(error, { path: out, hint: 'name a folder for the batches with --out or RUNSHEET_OUT' }) ?? error;
+
 async function copySheet(path: string, order: CopyOrder, folder: string): Promise<SheetCopy> {
   const name = path === '-' ? 'stdin' : basename(path);
-  const source = path === '-' ? order.stdin : createReadStream(resolve(path));
+  const { head, ...content } =
+    path === '-' ? await copyStream(path, order.stdin, folder) : await copyFile(path, folder);
+  const format = order.format ?? formatOf(name, head);
+  const [ending = `.${format}`] = /^\.\w+$/.exec(extname(name).toLowerCase()) ?? [];
+  const file = `sheet${ending}`;
+  return { name, folder, file, format, ...content };
+}
+
+type Copied = { readonly head: Uint8Array; readonly sha256: string; readonly bytes: number };
+
+/** A file that is still being written would give a batch of half of its rows. */
+async function copyFile(path: string, folder: string): Promise<Copied> {
+  const file = await openSheet(path);
+  try {
+    const before = await file.stat();
+    const copied = await copyStream(path, file.createReadStream({ autoClose: false }), folder);
+    const after = await file.stat();
+    const isSame = before.mtimeMs === after.mtimeMs && before.size === after.size;
+    const name = basename(path);
+    if (before.isFile() && !isSame) throw problem('E107', { name }, { place: { file: name } });
+    return copied;
+  } finally {
+    await file.close();
+  }
+}
+
+async function openSheet(path: string): Promise<FileHandle> {
+  await refuseNoSheet(path);
+  try {
+    return await open(path);
+  } catch (error) {
+    throw await sheetFault(path, error);
+  }
+}
+
+async function copyStream(path: string, source: Readable, folder: string): Promise<Copied> {
   const hash = createHash('sha256');
   let bytes = 0;
   let head: Uint8Array = new Uint8Array();
-  const measured = async function* (chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    for await (const chunk of chunks) {
-      if (bytes === 0) head = chunk;
-      bytes += chunk.byteLength;
-      hash.update(chunk);
-      yield chunk;
+  const measured = async function* (): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const chunk of source as AsyncIterable<Uint8Array>) {
+        if (bytes === 0) head = chunk;
+        bytes += chunk.byteLength;
+        hash.update(chunk);
+        yield chunk;
+      }
+    } catch (error) {
+      throw await sheetFault(path, error);
     }
   };
   try {
-    await pipeline(source, measured, createWriteStream(join(folder, COPY)));
+    await pipeline(measured, createWriteStream(join(folder, COPY)));
   } catch (error) {
-    const isMissing = ['ENOENT', 'EISDIR', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
-    throw isMissing ? await sheetNotFound(path) : error;
+    throw error instanceof RunsheetError ? error : outFault(dirname(folder), error);
   }
-  const format = order.format ?? formatOf(name, head);
-  const file = `sheet${extname(name).toLowerCase() || `.${format}`}`;
-  return { name, folder, file, format, sha256: hash.digest('hex'), bytes };
+  return { head, sha256: hash.digest('hex'), bytes };
 }
 
 /** The copy's name until its batch is made. */

@@ -87,6 +87,7 @@ const card = (row) => {
   say('row', row.row + (row.attempts > 1 ? ' · ' + row.attempts + ' attempts' : ''));
   say('outcome', row.outcome, row.outcome);
   for (const [name, value] of Object.entries(row.inputs)) say(name, value);
+  if (row.more) say('inputs', row.more.toLocaleString('en') + ' more, in results.jsonl');
   if (row.gpu) say('gpu', row.gpu + (row.seconds === undefined ? '' : ' · ' + span(row.seconds)) + (row.cost ? ' · ' + money(row.cost) : ''));
 };
 

@@ -13,9 +13,16 @@ import type { Summary } from './summary.ts';
 /** Rows shown; the page says when there are more. Rows that did not succeed come first into this number. */
 const ROWS_SHOWN = 2_000;
 
+/** Characters of a cell or a reason, of all inputs of a row, and files of a row: the page stays below some ten MiB. */
+const CELL_SHOWN = 500;
+const INPUTS_SHOWN = 4_000;
+const FILES_SHOWN = 20;
+
 type ShownRow = Pick<RowRecord, 'row' | 'key' | 'outcome'> & {
-  /** As text, digit for digit. */
+  /** As text, digit for digit; of a long one its beginning. */
   readonly inputs: Readonly<Record<string, string>>;
+  /** How many further inputs the row has. */
+  readonly more?: number;
   readonly reason?: string;
   readonly gpu?: string;
   readonly seconds?: number;
@@ -47,17 +54,33 @@ function shown(record: RowRecord): ShownRow {
     row: record.row,
     key: record.key,
     outcome: record.outcome,
-    inputs: Object.fromEntries(Object.entries(record.inputs).map(([name, value]) => [name, textOf(value)])),
+    ...shownInputs(record.inputs),
     attempts: record.attempts.length,
-    files: record.files.map(({ path }) => path),
-    ...(record.reason === undefined ? {} : { reason: terminalLine(record.reason) }),
+    files: record.files.slice(0, FILES_SHOWN).map(({ path }) => path),
+    ...(record.reason === undefined ? {} : { reason: terminalLine(beginningOf(record.reason)) }),
     ...(last?.gpu_used === undefined ? {} : { gpu: terminalLine(last.gpu_used) }),
     ...(last?.run_seconds === undefined ? {} : { seconds: last.run_seconds }),
     ...(cost === 0 ? {} : { cost }),
   };
 }
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+function shownInputs(inputs: RowRecord['inputs']): Pick<ShownRow, 'inputs' | 'more'> {
+  const all = Object.entries(inputs);
+  const named: [string, string][] = [];
+  let room = INPUTS_SHOWN;
+  for (const [name, value] of all) {
+    const text = beginningOf(typeof value === 'string' ? value : JSON.stringify(value));
+    room -= name.length + text.length;
+    if (room < 0) break;
+    named.push([name, text]);
+  }
+  const more = all.length - named.length;
+  return { inputs: Object.fromEntries(named), ...(more === 0 ? {} : { more }) };
+}
+
+/** A copy: a slice of a string would keep the whole of it in memory. */
+const beginningOf = (text: string): string =>
+  text.length > CELL_SHOWN ? `${Buffer.from(text.slice(0, CELL_SHOWN)).toString()}…` : text;
 
 /** The service's own words in it, as they can be seen. */
 const shownSummary = (summary: Summary): Summary => ({

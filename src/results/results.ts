@@ -5,7 +5,8 @@ import { stringify } from 'csv-stringify/sync';
 import { readCells } from '../sheet/records.ts';
 import { ownColumns, resultNames } from '../sheet/result-columns.ts';
 import type { BatchFile } from '../store/batch-file.ts';
-import type { Draft, Store } from '../store/store.ts';
+import { Pieces } from '../store/pieces.ts';
+import type { Store } from '../store/store.ts';
 import type { BatchView } from '../batch/view.ts';
 import { csvCellsOf, type RowRecord } from './record.ts';
 import { writeReport } from './report.ts';
@@ -20,19 +21,20 @@ export type ResultsOrder = {
   readonly reading: LastReading;
 };
 
-/** Rows turned into text at once: large enough to be quick, small enough to stay flat in memory. */
-const ROWS_AT_ONCE = 500;
-
 export async function writeResults({ file, store, view, startedAt, reading }: ResultsOrder): Promise<void> {
   const summary = summaryOf(file, view, { startedAt, endedAt: Date.now(), reading });
-  const results = await store.draft('results.csv');
-  const failures = await store.draft('failures.csv');
-  const lines = await store.draft('results.jsonl');
+  const results = new Pieces(() => store.draft('results.csv'));
+  const failures = new Pieces(() => store.draft('failures.csv'));
+  const lines = new Pieces(() => store.draft('results.jsonl'));
   try {
     const header = stringify([headerOf(file)]);
-    await Promise.all([results.write(header), failures.write(header)]);
-    for await (const rows of rowsWithCells(store, file, recordOf)) {
-      await writeRows({ results, failures, lines }, rows);
+    await Promise.all([results.add(header), failures.add(header)]);
+    for await (const row of rowsWithCells(store, file, recordOf)) {
+      const { record } = row;
+      const cells = csvOf(row);
+      await results.add(cells);
+      if (record.outcome !== 'succeeded') await failures.add(cells);
+      await lines.add(`${JSON.stringify(record)}\n`);
     }
     await Promise.all([results.commit(), failures.commit(), lines.commit()]);
   } finally {
@@ -51,37 +53,22 @@ export function headerOf({ sheet }: Pick<BatchFile, 'sheet'>): readonly string[]
 type Shown = Parameters<typeof csvCellsOf>[0];
 type RowWithCells<R extends Shown = RowRecord> = { readonly record: R; readonly cells: readonly string[] };
 
-/** The sheet is read again beside the pages: its cells stand in the results exactly as they were given. */
+/** Row by row. The sheet is read again beside the pages: its cells stand in the results exactly as they were given. */
 export async function* rowsWithCells<R extends Shown>(
   store: Store,
   file: BatchFile,
   toRecord: (row: BatchRow) => R,
-): AsyncGenerator<readonly RowWithCells<R>[]> {
+): AsyncGenerator<RowWithCells<R>> {
   const sheet = readCells(() => store.open(file.sheet.file), file.sheet.options, file.sheet.columns)[
     Symbol.asyncIterator
   ]();
   const own = ownColumns(file.sheet.columns).length;
-  let batch: RowWithCells<R>[] = [];
   for await (const row of rowsOf(store, file)) {
     const cells = await sheet.next();
-    batch.push({ record: toRecord(row), cells: cells.done ? [] : cells.value.slice(0, own) });
-    if (batch.length === ROWS_AT_ONCE) {
-      yield batch;
-      batch = [];
-    }
+    yield { record: toRecord(row), cells: cells.done ? [] : cells.value.slice(0, own) };
   }
-  yield batch;
 }
 
-async function writeRows(
-  { results, failures, lines }: Readonly<Record<'results' | 'failures' | 'lines', Draft>>,
-  rows: readonly RowWithCells[],
-): Promise<void> {
-  const failed = rows.filter(({ record }) => record.outcome !== 'succeeded');
-  await results.write(csvOf(rows));
-  if (failed.length > 0) await failures.write(csvOf(failed));
-  await lines.write(rows.map(({ record }) => `${JSON.stringify(record)}\n`).join(''));
-}
-
-export const csvOf = (rows: readonly RowWithCells<Shown>[]): string =>
-  stringify(rows.map(({ record, cells }) => [...cells, ...Object.values(csvCellsOf(record))]));
+/** A row's line of results.csv. */
+export const csvOf = ({ record, cells }: RowWithCells<Shown>): string =>
+  stringify([[...cells, ...Object.values(csvCellsOf(record))]]);

@@ -6,6 +6,7 @@ import { parseExactly } from '../batch/digits.ts';
 import { partName } from '../batch/ids.ts';
 import { pageOf, readPage, type SheetRow } from '../sheet/pages.ts';
 import type { BatchFile } from '../store/batch-file.ts';
+import { RecentlyRead, type Parsed } from '../store/recently-read.ts';
 import type { Store } from '../store/store.ts';
 import type { RowRecord } from './record.ts';
 
@@ -13,6 +14,7 @@ export type BatchRow = { readonly row: SheetRow; readonly record: RowRecord | un
 
 /** Parts kept in memory: rows of one page lie in few parts, unless they were tried again much later. */
 const PARTS_KEPT = 64;
+const PARTS_BYTES = 64 * 1024 * 1024;
 
 const ROW_NUMBER = /^\{"row":(\d+),/;
 
@@ -72,24 +74,18 @@ async function indexParts(store: Store, rows: number): Promise<Uint32Array> {
   return partOf;
 }
 
-function partReader(store: Store): (part: number) => Promise<ReadonlyMap<number, RowRecord>> {
-  const kept = new Map<number, ReadonlyMap<number, RowRecord>>();
-  return async (part) => {
-    const known = kept.get(part) ?? (await readPart(store, part));
-    // Putting it last makes the first one the longest unused.
-    kept.delete(part);
-    kept.set(part, known);
-    const oldest = kept.size > PARTS_KEPT ? kept.keys().next().value : undefined;
-    if (oldest !== undefined) kept.delete(oldest);
-    return known;
-  };
+type Part = ReadonlyMap<number, RowRecord>;
+
+function partReader(store: Store): (part: number) => Promise<Part> {
+  const parts = new RecentlyRead<Part>(PARTS_KEPT, PARTS_BYTES);
+  return (part) => parts.get(partName(part), () => readPart(store, part));
 }
 
-async function readPart(store: Store, part: number): Promise<ReadonlyMap<number, RowRecord>> {
+async function readPart(store: Store, part: number): Promise<Parsed<Part>> {
   const text = (await store.read(partName(part))) ?? '';
   const records = text
     .split('\n')
     .filter(Boolean)
     .map((line) => parseExactly(line) as RowRecord);
-  return new Map(records.map((record) => [record.row, record]));
+  return { value: new Map(records.map((record) => [record.row, record])), bytes: Buffer.byteLength(text) };
 }

@@ -4,6 +4,7 @@ import { OUTCOMES, type Outcome } from '../batch/outcome.ts';
 import { costSoFar, type GpuUse } from '../batch/tally.ts';
 import type { Ledger } from '../batch/ledger.ts';
 import type { BatchView } from '../batch/view.ts';
+import { problem } from '../errors.ts';
 import { SUMMARY_FILE, type BatchFile } from '../store/batch-file.ts';
 import type { Store } from '../store/store.ts';
 
@@ -66,10 +67,14 @@ export function summaryOf(
 /** More would make a page of their own. */
 const STRAYS_NAMED = 1_000;
 
-/** undefined while the batch is not done. */
+/** undefined while the batch is not done. Throws E504 where it cannot be read. */
 export async function readSummary(store: Store): Promise<Summary | undefined> {
   const text = await store.read(SUMMARY_FILE);
-  return text === undefined ? undefined : (JSON.parse(text) as Summary);
+  try {
+    return text === undefined ? undefined : (JSON.parse(text) as Summary);
+  } catch (cause) {
+    throw problem('E504', { what: `${store.location}/${SUMMARY_FILE} is no JSON` }, { cause });
+  }
 }
 
 export const writeSummary = (store: Store, summary: Summary): Promise<void> =>

@@ -8,6 +8,7 @@ import { factsOf, jsonOf, messageOf, type RawAnswer } from './answer.ts';
 import type { RunServiceAt } from './client.ts';
 import { errorSchema } from './contract/queue.ts';
 import { lastFour } from './key.ts';
+import { withoutSecrets } from '../secrets.ts';
 import type { Gate, Gated } from './transport.ts';
 
 /** Every call is bounded; Queue Run has a deadline of its own. */
@@ -113,9 +114,34 @@ export const isAbsent = (answer: RawAnswer): boolean =>
 export const isAbsentDeployment = (answer: RawAnswer): boolean =>
   isAbsent(answer) || (answer.status === 500 && /\b404\b/.test(messageOf(answer)));
 
-/** The JSON of a good answer; throws E304 for any other. */
-export function bodyOf(at: RunServiceAt, answer: RawAnswer): unknown {
+export type Schema<T> = {
+  safeParse(
+    value: unknown,
+  ):
+    | { readonly success: true; readonly data: T }
+    | { readonly success: false; readonly error: { readonly issues: readonly Issue[] } };
+};
+type Issue = { readonly path: readonly PropertyKey[]; readonly message: string };
+
+/** What a good answer to `GET path` says; throws E304 for any other, E310 for one of another shape. */
+export function readAs<T>(at: RunServiceAt, path: string, answer: RawAnswer, schema: Schema<T>): T {
+  if (!isOk(answer))
+    throw problem('E304', { base: at.base, reason: `it answered ${answer.status}: ${messageOf(answer)}` });
   // Inputs are the only place for integers beyond 2^53, and ours are in the pages.
-  if (isOk(answer)) return JSON.parse(answer.text);
-  throw problem('E304', { base: at.base, reason: `it answered ${answer.status}: ${messageOf(answer)}` });
+  const body = jsonOf(answer.text);
+  const read = schema.safeParse(body);
+  if (read.success) return read.data;
+  const what =
+    body === undefined ? `it is no JSON: ${messageOf(answer)}` : (read.error.issues.map(placed)[0] ?? '');
+  throw problem('E310', {
+    base: at.base,
+    asked: `GET ${path.replace(/\?.*/, '')}`,
+    what: withoutSecrets(what).slice(0, WHAT_MAX),
+  });
 }
+
+const WHAT_MAX = 200;
+
+/** `0.concurrency_limit: Invalid input`. */
+const placed = ({ path, message }: Issue): string =>
+  path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`;

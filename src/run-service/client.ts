@@ -14,7 +14,16 @@ import { queueToWire, type QueueRequest } from './contract/queue.ts';
 import { runListSchema, runSchema, type Run } from './contract/run.ts';
 import type { ApiKey } from './key.ts';
 import { messageOf, type RawAnswer } from './answer.ts';
-import { asker, bodyOf, isAbsent, isAbsentDeployment, isOk, postOrder, type PostLimits } from './calls.ts';
+import {
+  asker,
+  isAbsent,
+  isAbsentDeployment,
+  isOk,
+  postOrder,
+  readAs,
+  type PostLimits,
+  type Schema,
+} from './calls.ts';
 import type { ServiceClock } from './service-clock.ts';
 
 export type RunServiceAt = {
@@ -53,20 +62,18 @@ export interface RunService {
 
 export function connectRunService(at: RunServiceAt): RunService {
   const ask = asker(at);
-  const readOptional = async <T>(
-    path: string,
-    schema: { parse(value: unknown): T },
-  ): Promise<T | undefined> => {
+  const readOptional = async <T>(path: string, schema: Schema<T>): Promise<T | undefined> => {
     const answer = await ask('GET', path);
-    return isAbsent(answer) ? undefined : schema.parse(bodyOf(at, answer));
+    return isAbsent(answer) ? undefined : readAs(at, path, answer, schema);
   };
   return {
     base: at.base,
     nowMs: () => at.clock.nowMs(),
     queueRun: (order, limits) => postOrder(at, '/run/deployment/queue', queueToWire(order), limits),
     getRun: async (runId) => {
-      const answer = await ask('GET', `/run/${runId}`);
-      return isUnknownRun(answer) ? undefined : runSchema.parse(bodyOf(at, answer));
+      const path = `/run/${runId}`;
+      const answer = await ask('GET', path);
+      return isUnknownRun(answer) ? undefined : readAs(at, path, answer, runSchema);
     },
     cancelRun: async (runId) => isOk(await ask('POST', `/run/${runId}/cancel`)),
     listRuns: (workflowId, { limit, offset }) =>
@@ -76,8 +83,9 @@ export function connectRunService(at: RunServiceAt): RunService {
       ),
     listDeployments: () => readOptional('/deployments', deploymentListSchema),
     getDeployment: async (id) => {
-      const answer = await ask('GET', `/deployment/${id}`);
-      return isAbsentDeployment(answer) ? undefined : deploymentSchema.parse(bodyOf(at, answer));
+      const path = `/deployment/${id}`;
+      const answer = await ask('GET', path);
+      return isAbsentDeployment(answer) ? undefined : readAs(at, path, answer, deploymentSchema);
     },
     getPrices: () => readOptional('/platform/gpu-pricing', pricingSchema),
     getProfile: () => readOptional('/platform/profile', profileSchema),

@@ -3,7 +3,7 @@
 
 import type { PostFacts } from '../batch/classify-response.ts';
 import { jsonOf, messageOf, type RawAnswer } from './answer.ts';
-import { asker, bodyOf, isOk, postOrder } from './calls.ts';
+import { asker, isOk, postOrder, readAs, type Schema } from './calls.ts';
 import type { RunService, RunServiceAt } from './client.ts';
 import { pricingSchema } from './contract/deployment.ts';
 import { profileSchema } from './contract/profile.ts';
@@ -19,9 +19,10 @@ export function connectV1(at: RunServiceAt): RunService {
     nowMs: () => at.clock.nowMs(),
     queueRun: async (order, limits) => withFault(await postOrder(at, '/run', queueToWire(order), limits)),
     getRun: async (runId) => {
-      const answer = await ask('GET', v1RunPath(runId));
+      const path = v1RunPath(runId);
+      const answer = await ask('GET', path);
       const isUnknown = isUnknownV1Run(answer.status, messageOf(answer));
-      return isUnknown ? undefined : v1RunSchema.parse(bodyOf(at, answer));
+      return isUnknown ? undefined : readAs(at, path, answer, v1RunSchema);
     },
     cancelRun: async () => false,
     listRuns: async () => undefined,
@@ -32,11 +33,10 @@ export function connectV1(at: RunServiceAt): RunService {
   };
 }
 
-type Schema<T> = { safeParse(value: unknown): { readonly data?: T } };
-
 /** V1 answers an address that it does not know with a page of its site, whatever the status. */
 function readIfThere<T>(answer: RawAnswer, schema: Schema<T>): T | undefined {
-  return isOk(answer) ? schema.safeParse(jsonOf(answer.text)).data : undefined;
+  const read = isOk(answer) ? schema.safeParse(jsonOf(answer.text)) : undefined;
+  return read?.success ? read.data : undefined;
 }
 
 /** V1 says everything with 500; only its own words tell what came before a run from what came after. */

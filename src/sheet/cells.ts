@@ -3,17 +3,14 @@
 import type { InputType } from '../run-service/contract/deployment.ts';
 import { integerFrom, isRawNumber } from '../batch/digits.ts';
 import { nearest } from '../errors.ts';
-import { canonical, flawOf, readJson } from './json-text.ts';
+import { canonical, type Flaw, flawOf, NO_DOUBLE, readJson } from './json-text.ts';
 import type { InputKind } from './options.ts';
 
 /** `auto`: nobody said, so each cell is read as what it looks like. */
 export type Kind = InputKind | 'auto';
 
-/** A cell that does not spell its kind (E202). */
-type Misspelt = { readonly type: string; readonly hint?: string };
-
-/** The canonical JSON text of a value, or why there is none. */
-export type Reading = string | Misspelt;
+/** The canonical JSON text of a value, or what the cell ought to spell and does not (E202). */
+export type Reading = string | Flaw;
 
 const WORDS: Readonly<Record<InputKind, readonly string[]>> = {
   string: ['string', 'text', 'image', 'video', 'audio', 'file', 'url', 'lora', 'checkpoint', 'enum'],
@@ -33,10 +30,10 @@ export function kindOf(word: string): InputKind {
   return KINDS.get(word.toLowerCase().replace(/^comfyuideployexternal/, '')) ?? 'string';
 }
 
-const STRING: Misspelt = { type: 'a string', hint: 'JSON writes a string in quotes' };
-const INT: Misspelt = { type: 'an integer', hint: 'digits only: no point, no exponent, no leading zero' };
-const FLOAT: Misspelt = { type: 'a finite number', hint: 'for example 7.5; no comma, no NaN, no Infinity' };
-const BOOL: Misspelt = { type: 'a boolean', hint: 'write true or false, in small letters' };
+const STRING: Flaw = { type: 'a string', hint: 'JSON writes a string in quotes' };
+const INT: Flaw = { type: 'an integer', hint: 'digits only: no point, no exponent, no leading zero' };
+const FLOAT: Flaw = { type: 'a finite number', hint: 'for example 7.5; no comma, no NaN, no Infinity' };
+const BOOL: Flaw = { type: 'a boolean', hint: 'write true or false, in small letters' };
 
 const DECIMAL = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 
@@ -65,8 +62,7 @@ export const readText = (text: string, kind: Kind): Reading => FROM_TEXT[kind](t
 
 /** Reads a member of a JSON row; null is no value and must not come here. */
 export function readValue(value: unknown, kind: Kind): Reading {
-  const flaw = flawOf(value);
-  return flaw === undefined ? FROM_JSON[kind](value) : { type: flaw };
+  return flawOf(value) ?? FROM_JSON[kind](value);
 }
 
 /** Sheets of JSON often keep long integers in quotes, and a declared kind says how they are meant. */
@@ -77,14 +73,15 @@ function fromString(value: unknown, kind: 'int' | 'float' | 'bool'): Reading {
 
 function finite(text: string): Reading {
   if (integerFrom(text) !== undefined) return text;
-  return Number.isFinite(Number(text)) ? JSON.stringify(Number(text)) : FLOAT;
+  const value = Number(text);
+  const isLost = !Number.isFinite(value) || (value === 0 && /^[^eE]*[1-9]/.test(text));
+  return isLost ? NO_DOUBLE : JSON.stringify(value);
 }
 
 function jsonIn(text: string): Reading {
   const read = readJson(text);
   if ('what' in read) return { type: 'JSON', hint: `character ${read.at + 1}: ${read.what}` };
-  const flaw = flawOf(read.value);
-  return flaw === undefined ? canonical(read.value) : { type: flaw };
+  return flawOf(read.value) ?? canonical(read.value);
 }
 
 /** A value that the deployment does not take (E201). */

@@ -4,12 +4,14 @@
 import { pipeline } from 'node:stream';
 import { CsvError, type Info, parse } from 'csv-parse';
 import { problem, type RunsheetError } from '../errors.ts';
+import { delimiterFault, delimiterOf } from './delimiters.ts';
 import type { SheetOptions } from './options.ts';
 import { quoteFault } from './quotes.ts';
 import type { Column, RecordFault, SheetRecord } from './record.ts';
-import { MOST_RECORD, nameFault, shortened, tooLong } from './record.ts';
+import { MOST_COLUMNS, MOST_RECORD, nameFault, shortened, tooLong } from './record.ts';
+import { ownColumns } from './result-columns.ts';
 import type { SheetSource } from './source.ts';
-import { lenientTextOf, linesOf, textOf } from './text.ts';
+import { lenientTextOf, textOf } from './text.ts';
 
 type Fields = { readonly line: number; readonly fields: readonly string[] };
 
@@ -17,7 +19,10 @@ type Fields = { readonly line: number; readonly fields: readonly string[] };
 export async function csvColumns(source: SheetSource, options: SheetOptions): Promise<readonly Column[]> {
   for await (const { line, fields } of fieldsOf(source, options)) {
     const columns = fields.map((name, index) => ({ name: name.trim(), line, column: index + 1 }));
-    refuseDelimiter(source.name, options, columns);
+    // Whoever names the delimiter may well have a single column.
+    const fault =
+      columns.length === 1 && options.delimiter === undefined && (await delimiterFault(source, options));
+    if (fault) throw fault;
     refuseNames(source.name, columns);
     return columns;
   }
@@ -37,15 +42,6 @@ export async function* csvRecords(
     else if (fields.length === width) yield { line, column: 1, cells: fields };
     else yield { line, column: 1, cells: fields, fault: raggedness(line, width, fields) };
   }
-}
-
-/** The one character between two fields. Throws E602 where `--delimiter` is no such character. */
-function delimiterOf({ delimiter, format }: SheetOptions): string {
-  if (delimiter === undefined) return format === 'tsv' ? '\t' : ',';
-  if (delimiter === 'tab' || delimiter === String.raw`\t`) return '\t';
-  if (/^[^"\r\n]$/u.test(delimiter)) return delimiter;
-  const what = `--delimiter ${JSON.stringify(delimiter)} is not one character`;
-  throw problem('E602', { what, hint: "for example --delimiter ';' or --delimiter tab" });
 }
 
 async function* fieldsOf(source: SheetSource, options: SheetOptions): AsyncGenerator<Fields> {
@@ -95,24 +91,18 @@ function raggedness(line: number, width: number, fields: readonly string[]): Rec
   };
 }
 
-const DELIMITERS = [
-  { character: ';', flag: "';'" },
-  { character: '\t', flag: 'tab' },
-  { character: '|', flag: "'|'" },
-  { character: ',', flag: "','" },
-] as const;
-
-function refuseDelimiter(file: string, options: SheetOptions, columns: readonly Column[]): void {
-  const [only, second] = columns;
-  if (options.delimiter !== undefined || !only || second) return;
-  const other = DELIMITERS.find(({ character }) => only.name.includes(character));
-  if (!other) return;
-  const what = `the header is one field, "${shortened(only.name)}": its fields seem to be separated otherwise`;
-  const hint = `--delimiter ${other.flag} reads it so`;
-  throw problem('E102', { what, hint }, { place: { file, line: only.line, column: only.column } });
-}
-
 function refuseNames(file: string, columns: readonly Column[]): void {
+  const oneTooMany =
+    ownColumns(columns.map(({ name }) => name)).length > MOST_COLUMNS && columns[MOST_COLUMNS];
+  if (oneTooMany) {
+    const { line, column } = oneTooMany;
+    const what = `the header names more than ${MOST_COLUMNS} columns`;
+    throw problem(
+      'E104',
+      { what, hint: 'leave out the columns that are no inputs' },
+      { place: { file, line, column } },
+    );
+  }
   const first = new Map<string, number>();
   for (const { name, line, column } of columns) {
     const before = first.get(name);
@@ -120,7 +110,8 @@ function refuseNames(file: string, columns: readonly Column[]): void {
       nameFault(name) ??
       (before && `the header names the column "${name}" twice, in fields ${before} and ${column}`);
     const hint = 'every column needs a name of its own in the first line';
-    if (what) throw problem('E104', { what, hint }, { place: { file, line, column, columnName: name } });
+    const place = { file, line, column, columnName: shortened(name) };
+    if (what) throw problem('E104', { what, hint }, { place });
     first.set(name, column);
   }
 }
@@ -130,8 +121,9 @@ async function unreadable(
   options: SheetOptions,
   cause: CsvError,
 ): Promise<RunsheetError> {
-  const lines = linesOf(lenientTextOf(source, options), MOST_RECORD);
-  const fault = await quoteFault(lines, delimiterOf(options));
+  const otherDelimiter = await delimiterFault(source, options);
+  if (otherDelimiter) return otherDelimiter;
+  const fault = await quoteFault(lenientTextOf(source, options), delimiterOf(options));
   if (!fault) return problem('E103', { what: cause.message }, { place: { file: source.name }, cause });
   const place = { file: source.name, line: fault.line, column: fault.column };
   if (fault.kind === 'too long') return tooLong({ file: source.name, line: fault.line });

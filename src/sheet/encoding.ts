@@ -26,12 +26,8 @@ export function placeOf(file: string, { format }: Writing, cursor: Cursor): Plac
 }
 
 /** What plainly is no sheet in this encoding gets better words from its first bytes than its first bad byte would. */
-export function foreignSheet(
-  file: string,
-  { encoding }: Writing,
-  head: Uint8Array,
-): RunsheetError | undefined {
-  const foreign = packedIn(head) ?? (encoding === undefined ? utf16In(head) : undefined);
+export function foreignSheet(file: string, writing: Writing, head: Uint8Array): RunsheetError | undefined {
+  const foreign = packedIn(head) ?? otherEncodingIn(head, decoderOf(writing).encoding);
   if (foreign === undefined) return undefined;
   return problem('E102', { what: `${file} ${foreign.is}`, hint: foreign.hint }, { place: { file } });
 }
@@ -48,23 +44,52 @@ function packedIn(head: Uint8Array): Foreign | undefined {
   return undefined;
 }
 
-function utf16In(head: Uint8Array): Foreign | undefined {
-  const label = utf16Of(head);
-  return label === undefined
-    ? undefined
-    : { is: 'is UTF-16, not UTF-8', hint: `--encoding ${label} reads it` };
+/** Bytes that are looked at to tell an encoding. */
+const SAMPLE = 4096;
+
+function otherEncodingIn(head: Uint8Array, declared: string): Foreign | undefined {
+  const sample = head.subarray(0, SAMPLE);
+  const not = `not ${declared.toUpperCase()}`;
+  if (isUtf32(sample))
+    return { is: `is UTF-32, ${not}`, hint: 'save it as UTF-8, for example with iconv -f UTF-32 -t UTF-8' };
+  const label = utf16Of(sample);
+  if (label !== undefined && label !== declared)
+    return { is: `is UTF-16, ${not}`, hint: `--encoding ${label} reads it` };
+  // The commas and line ends of UTF-16 have zeros, whatever its language.
+  const isPlain =
+    declared.startsWith('utf-16') && sample.length >= 4 && !sample.includes(0) && isUtf8(sample);
+  return isPlain ? { is: `is ${not}: it looks like UTF-8`, hint: 'leave --encoding out' } : undefined;
 }
 
-function utf16Of(head: Uint8Array): string | undefined {
-  if (begins(head, 0xff, 0xfe)) return 'utf-16le';
-  if (begins(head, 0xfe, 0xff)) return 'utf-16be';
-  const sample = head.subarray(0, 4096);
+/** Text in UTF-32 has zeros in at least one of each four bytes, at the same place, and western text in three. */
+function isUtf32(sample: Uint8Array): boolean {
+  if (begins(sample, 0xff, 0xfe, 0, 0) || begins(sample, 0, 0, 0xfe, 0xff)) return true;
+  const length = sample.length - (sample.length % 4);
+  const isZero = (from: number): boolean =>
+    sample.subarray(0, length).every((byte, at) => at % 4 !== from || byte === 0);
+  return length > 0 && ((isZero(3) && isZero(2)) || (isZero(0) && isZero(1)));
+}
+
+function utf16Of(sample: Uint8Array): string | undefined {
+  if (begins(sample, 0xff, 0xfe)) return 'utf-16le';
+  if (begins(sample, 0xfe, 0xff)) return 'utf-16be';
   const zeros = (parity: number): number =>
     sample.filter((byte, at) => byte === 0 && at % 2 === parity).length;
-  // Western text in UTF-16 has a zero in nearly every second byte.
-  if (zeros(1) > sample.length / 4 && zeros(0) === 0) return 'utf-16le';
-  if (zeros(0) > sample.length / 4 && zeros(1) === 0) return 'utf-16be';
+  // Western text in UTF-16 has a zero in nearly every second byte; other text has them in its commas and line ends.
+  const enough = isUtf8(sample) ? sample.length / 4 : 0;
+  if (zeros(1) > enough && zeros(0) === 0) return 'utf-16le';
+  if (zeros(0) > enough && zeros(1) === 0) return 'utf-16be';
   return undefined;
+}
+
+/** Whether these bytes can be the beginning of a text in UTF-8. */
+function isUtf8(sample: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(sample, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Reads the sheet once more to name the byte at which decoding failed; the chunks before `near` (bytes) were good. */

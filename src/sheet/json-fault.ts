@@ -19,17 +19,23 @@ export function faultOf(text: string): JsonFault | undefined {
   return undefined;
 }
 
-/** Where the member `name` of an object's text has its name and its value; its beginning where there is none. */
-export function memberAt(text: string, name: string): { readonly name: number; readonly value: number } {
-  const tokens = [...tokensOf(text)];
+type Member = { readonly name: string; readonly at: number; readonly from: number; readonly to: number };
+
+/** The members of the object that a sound text spells: where each has its name, and where its value begins and ends. */
+export function* membersIn(text: string): Generator<Member> {
   let depth = 0;
-  for (const [index, { word, at }] of tokens.entries()) {
-    const isName = depth === 1 && tokens[index + 1]?.word === ':';
-    if (isName && JSON.parse(word) === name) return { name: at, value: tokens[index + 2]?.at ?? at };
+  let open: { readonly name: string; readonly at: number; from?: number } | undefined;
+  let to = 0;
+  for (const { word, at } of tokensOf(text)) {
+    if (depth === 1 && (word === ',' || word === '}')) {
+      if (open?.from !== undefined) yield { name: open.name, at: open.at, from: open.from, to };
+      open = undefined;
+    } else if (depth === 1 && open === undefined) open = { name: nameIn(word), at };
+    else if (depth === 1 && word !== ':' && open) open.from ??= at;
     if (word === '{' || word === '[') depth += 1;
     if (word === '}' || word === ']') depth -= 1;
+    to = at + word.length;
   }
-  return { name: 0, value: 0 };
 }
 
 type Token = { readonly word: string; readonly at: number };

@@ -21,13 +21,22 @@ export function canonical(value: unknown): string {
   return `{${members.map(([name, of]) => `${JSON.stringify(name)}:${canonical(of)}`).join(',')}}`;
 }
 
-/** What a value ought to be and is not; undefined where it can travel as it is. */
-export function flawOf(value: unknown): string | undefined {
+/** What a value ought to be and is not. */
+export type Flaw = { readonly type: string; readonly hint?: string };
+
+/** A number that Infinity or 0 would be sent for. */
+export const NO_DOUBLE: Flaw = {
+  type: 'a number that can be sent',
+  hint: 'numbers go from 5e-324 to 1.8e308',
+};
+
+/** undefined where the value can travel as it is. */
+export function flawOf(value: unknown): Flaw | undefined {
   if (typeof value === 'string') {
-    if (value.includes('\0')) return 'text without NUL characters';
-    return value.isWellFormed() ? undefined : 'well-formed Unicode text';
+    if (value.includes('\0')) return { type: 'text without NUL characters' };
+    return value.isWellFormed() ? undefined : { type: 'well-formed Unicode text' };
   }
-  if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'a finite number';
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : NO_DOUBLE;
   if (typeof value !== 'object' || value === null || isRawNumber(value)) return undefined;
   for (const part of Array.isArray(value) ? value : Object.entries(value).flat()) {
     const flaw = flawOf(part);

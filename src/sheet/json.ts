@@ -1,21 +1,19 @@
 // Sheets of JSON: one object a line (JSONL), or one array of objects.
 
 import { isRawNumber } from '../batch/digits.ts';
-import { problem } from '../errors.ts';
+import { problem, type RunsheetError } from '../errors.ts';
 import { elementsOf, type JsonPiece } from './json-array.ts';
-import { type JsonFault, memberAt } from './json-fault.ts';
+import type { JsonFault } from './json-fault.ts';
 import { readJson } from './json-text.ts';
+import { Members } from './members.ts';
 import type { SheetOptions } from './options.ts';
 import type { Column, RecordFault, SheetRecord } from './record.ts';
-import { firstOf, MOST_RECORD, nameFault, shortened, spotIn, tooLong } from './record.ts';
+import { firstOf, MOST_COLUMNS, MOST_RECORD, nameFault, shortened, spotIn, tooLong } from './record.ts';
 import type { SheetSource } from './source.ts';
 import { linesOf, textOf } from './text.ts';
 
-/** A sheet with more names than this has values where names belong. */
-const MOST_COLUMNS = 1000;
-
-type Members = Readonly<Record<string, unknown>>;
-type ReadPiece = { readonly members: Members } | { readonly fault: RecordFault };
+type Values = Readonly<Record<string, unknown>>;
+type ReadPiece = { readonly values: Values } | { readonly fault: RecordFault };
 
 /**
  * Every name that a row uses, in the order of first use: a sheet of JSON has no header, so it is read once for its
@@ -27,12 +25,7 @@ export async function jsonColumns(source: SheetSource, options: SheetOptions): P
   for await (const piece of firstOf(piecesOf(source, options), options.limit)) {
     const read = readPiece(source, options, piece);
     if ('fault' in read) fault ??= read.fault;
-    for (const name of 'members' in read ? Object.keys(read.members) : []) {
-      if (columns.has(name)) continue;
-      const column = { name, ...spotIn(piece, piece.text, memberAt(piece.text, name).name) };
-      refuseName(source.name, column, columns.size);
-      columns.set(name, column);
-    }
+    else addColumns(source.name, columns, piece, Object.keys(read.values));
   }
   // Without one readable row there is nothing to say about columns, and the reason is the first row's.
   if (columns.size === 0 && fault) {
@@ -40,6 +33,28 @@ export async function jsonColumns(source: SheetSource, options: SheetOptions): P
     throw problem('E103', words, { place: { file: source.name, line, column } });
   }
   return [...columns.values()];
+}
+
+/** Throws E104 where there would be too many, or where a name cannot be a column. */
+function addColumns(
+  file: string,
+  columns: Map<string, Column>,
+  piece: JsonPiece,
+  names: readonly string[],
+): void {
+  const fresh = names.filter((name) => !columns.has(name));
+  if (fresh.length === 0) return;
+  const members = new Members(piece, piece.text);
+  const columnOf = (name: string): Column => {
+    const { line, column } = members.get(name)?.name ?? piece;
+    return { name, line, column };
+  };
+  const oneTooMany = fresh[MOST_COLUMNS - columns.size];
+  if (oneTooMany !== undefined) throw tooManyNames(file, columnOf(oneTooMany));
+  for (const name of fresh) {
+    refuseName(file, columnOf(name));
+    columns.set(name, columnOf(name));
+  }
 }
 
 /** Every row, its cells in the order of `columns`. Throws E103 where an array is no JSON any more. */
@@ -51,13 +66,14 @@ export async function* jsonRecords(
   for await (const piece of piecesOf(source, options)) {
     const { line, column, text } = piece;
     const read = readPiece(source, options, piece);
-    if ('fault' in read) yield { line, column, json: text, cells: [], fault: read.fault };
-    else yield { line, column, json: text, cells: columns.map((name) => memberOf(read.members, name)) };
+    const members = new Members(piece, text);
+    if ('fault' in read) yield { line, column, members, cells: [], fault: read.fault };
+    else yield { line, column, members, cells: columns.map((name) => valueOf(read.values, name)) };
   }
 }
 
-const memberOf = (members: Members, name: string): unknown =>
-  Object.hasOwn(members, name) ? members[name] : undefined;
+const valueOf = (values: Values, name: string): unknown =>
+  Object.hasOwn(values, name) ? values[name] : undefined;
 
 function piecesOf(source: SheetSource, options: SheetOptions): AsyncGenerator<JsonPiece> {
   const texts = textOf(source, options);
@@ -76,12 +92,12 @@ async function* jsonLines(file: string, texts: AsyncIterable<string>): AsyncGene
 function readPiece(source: SheetSource, options: SheetOptions, piece: JsonPiece): ReadPiece {
   const read = readJson(piece.text);
   if ('what' in read) return { fault: faultIn(source.name, options, piece, read) };
-  if (isMembers(read.value)) return { members: read.value };
+  if (isRow(read.value)) return { values: read.value };
   const what = `a row is a JSON object, and this is ${shortened(piece.text)}`;
   return { fault: { line: piece.line, column: piece.column, what } };
 }
 
-const isMembers = (value: unknown): value is Members =>
+const isRow = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);
 
 /** A line that is broken spoils its row only; an array that is broken cannot be cut into rows any more. */
@@ -93,10 +109,14 @@ function faultIn(file: string, options: SheetOptions, piece: JsonPiece, fault: J
   return { ...spot, what };
 }
 
-function refuseName(file: string, column: Column, columns: number): void {
-  const place = { file, line: column.line, column: column.column, columnName: column.name };
-  const fault = nameFault(column.name);
+function refuseName(file: string, { name, line, column }: Column): void {
+  const fault = nameFault(name);
+  const place = { file, line, column, columnName: shortened(name) };
   if (fault) throw problem('E104', { what: fault, hint: 'rename it' }, { place });
+}
+
+function tooManyNames(file: string, { name, line, column }: Column): RunsheetError {
   const what = `the rows use more than ${MOST_COLUMNS} different names`;
-  if (columns === MOST_COLUMNS) throw problem('E104', { what }, { place });
+  const hint = 'a name in an object is a column; values that differ from row to row belong behind the colon';
+  return problem('E104', { what, hint }, { place: { file, line, column, columnName: shortened(name) } });
 }

@@ -1,36 +1,31 @@
+import { RecentlyRead, type Parsed } from '../store/recently-read.ts';
 import type { Store } from '../store/store.ts';
-import { pageOf, readPage, type SheetRow } from './pages.ts';
+import { pageOf, readSizedPage, type SheetRow } from './pages.ts';
 
 type Page = ReadonlyMap<number, SheetRow>;
+
+/** Parsed pages take two to three times their bytes; more than two full pages are rarely in use at the same time. */
+const PAGES_BYTES = 64 * 1024 * 1024;
 
 /** Reads rows by number, keeping the `most` pages that were used last: the groups of a page come one after another. */
 export function cachePages(
   most: number,
+  mostBytes: number = PAGES_BYTES,
 ): (store: Store, rows: readonly number[]) => Promise<ReadonlyMap<number, SheetRow>> {
-  const kept = new Map<string, Promise<Page>>();
-
-  const pageAt = (store: Store, page: number): Promise<Page> => {
-    const name = `${store.location} ${page}`;
-    const found = kept.get(name) ?? asMap(readPage(store, page));
-    kept.delete(name);
-    kept.set(name, found);
-    // A page that could not be read may be there the next time.
-    found.catch(() => kept.delete(name));
-    const oldest = kept.size > most ? kept.keys().next().value : undefined;
-    if (oldest !== undefined) kept.delete(oldest);
-    return found;
-  };
-
+  const pages = new RecentlyRead<Page>(most, mostBytes);
   return async (store, rows) => {
     const found = new Map<number, SheetRow>();
     for (const number of rows) {
-      const row = (await pageAt(store, pageOf(number))).get(number);
+      const page = pageOf(number);
+      const kept = await pages.get(`${store.location} ${page}`, () => pageAt(store, page));
+      const row = kept.get(number);
       if (row !== undefined) found.set(number, row);
     }
     return found;
   };
 }
 
-async function asMap(page: Promise<readonly SheetRow[]>): Promise<Page> {
-  return new Map((await page).map((row) => [row.row, row]));
+async function pageAt(store: Store, page: number): Promise<Parsed<Page>> {
+  const { rows, bytes } = await readSizedPage(store, page);
+  return { value: new Map(rows.map((row) => [row.row, row])), bytes };
 }

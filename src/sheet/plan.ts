@@ -2,7 +2,7 @@
 // read; what is wrong with the header for this deployment is found here, and only once.
 
 import { isGpu, GPUS } from '../batch/gpu.ts';
-import { nearest, problem, type RunsheetError } from '../errors.ts';
+import { list, nearest, problem, type RunsheetError } from '../errors.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
 import { type Kind, kindOf, notAllowed, readText } from './cells.ts';
 import { type Giver, type Roles, rolesOf } from './columns.ts';
@@ -82,7 +82,7 @@ function refuseType(input: string, givers: readonly Giver[]): void {
 
 function among(wrong: string, right: readonly string[]): string {
   const near = nearest(wrong, right);
-  return `${near === undefined ? '' : `did you mean ${near}? `}inputs: ${right.join(', ')}`;
+  return `${near === undefined ? '' : `did you mean ${near}? `}inputs: ${list(right)}`;
 }
 
 /** None where the deployment does not know the input, or where `--set` leaves it empty. */
@@ -109,7 +109,7 @@ function constantOf(by: string, text: string, kind: Kind, type: InputType | unde
   if (wrong)
     throw problem('E602', {
       what: `${by}: the value ${wrong.what}`,
-      hint: `allowed: ${wrong.allowed.join(' ')}`,
+      hint: `allowed: ${list(wrong.allowed, ' ')}`,
     });
   return reading;
 }

@@ -3,7 +3,8 @@
 
 import { problem, RunsheetError } from '../errors.ts';
 import { csvCell, markedLine } from '../outside-text.ts';
-import type { Draft, Store } from '../store/store.ts';
+import { Pieces } from '../store/pieces.ts';
+import type { Store } from '../store/store.ts';
 import type { Writing } from './encoding.ts';
 import type { SheetSource } from './source.ts';
 import { lenientTextOf, linesOf } from './text.ts';
@@ -11,8 +12,7 @@ import { lenientTextOf, linesOf } from './text.ts';
 export const ERRORS_FILE = 'errors.csv';
 const MOST_SHOWN = 10;
 const MOST_EXCERPT = 2000;
-/** Characters of errors.csv that are gathered before they are written. */
-const PIECE = 1 << 16;
+const HEADER = 'code,file,line,column,row,column_name,message,hint\n';
 
 /** E200: the sheet has `total` problems in `rows` rows, and nothing of it was sent. */
 export class SheetRefused extends RunsheetError {
@@ -38,12 +38,12 @@ export class Problems {
   readonly #store: Store;
   readonly #first: RunsheetError[] = [];
   readonly #byCode = new Map<string, number>();
+  readonly #list: Pieces;
   #total = 0;
-  #draft: Draft | undefined;
-  #text = 'code,file,line,column,row,column_name,message,hint\n';
 
   constructor(store: Store) {
     this.#store = store;
+    this.#list = new Pieces(() => store.draft(ERRORS_FILE));
   }
 
   get total(): number {
@@ -54,14 +54,12 @@ export class Problems {
     this.#total += 1;
     this.#byCode.set(found.code, (this.#byCode.get(found.code) ?? 0) + 1);
     if (this.#first.length < MOST_SHOWN) this.#first.push(found);
-    this.#text += csvLine(found);
-    if (this.#text.length > PIECE) await this.#flush();
+    await this.#list.add(this.#total === 1 ? HEADER + csvLine(found) : csvLine(found));
   }
 
   /** Finishes errors.csv and says what was found in `rows` rows. */
   async refusal(source: SheetSource, writing: Writing, rows: number): Promise<SheetRefused> {
-    const draft = await this.#flush();
-    await draft.commit();
+    await this.#list.commit();
     const problems = await withExcerpts(this.#first, source, writing);
     const byCode = Object.fromEntries(this.#byCode);
     return new SheetRefused(
@@ -72,15 +70,7 @@ export class Problems {
 
   /** Gives an unfinished errors.csv up; harmless after {@link refusal}. */
   async abandon(): Promise<void> {
-    await this.#draft?.discard();
-  }
-
-  async #flush(): Promise<Draft> {
-    const text = this.#text;
-    this.#text = '';
-    this.#draft ??= await this.#store.draft(ERRORS_FILE);
-    await this.#draft.write(text);
-    return this.#draft;
+    await this.#list.discard();
   }
 }
 

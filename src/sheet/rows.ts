@@ -4,7 +4,7 @@ import { isGpu } from '../batch/gpu.ts';
 import { type Place, problem, type RunsheetError } from '../errors.ts';
 import { notAllowed, readText, readValue } from './cells.ts';
 import { type Feed, notAGpu, type Plan } from './plan.ts';
-import { type RecordFault, shortened, type SheetRecord, spotOf } from './record.ts';
+import { MOST_SHOWN, type RecordFault, shortened, type SheetRecord, spotOf } from './record.ts';
 
 type ReadRow = {
   /** Canonical JSON: what is stored is also what is hashed. */
@@ -58,7 +58,8 @@ function inputsOf(look: Look, feeds: readonly NamedFeed[]): string {
   return `{${members}}`;
 }
 
-function cellOf({ plan, record, row, wrong }: Look, feed: Feed, index: number): string | undefined {
+function cellOf(look: Look, feed: Feed, index: number): string | undefined {
+  const { plan, record, row, wrong } = look;
   const cell = record.cells[index];
   const column = plan.columns[index]?.name ?? '';
   const place = (): { place: Place } => ({ place: placeOfCell(plan, record, row, index) });
@@ -67,24 +68,26 @@ function cellOf({ plan, record, row, wrong }: Look, feed: Feed, index: number): 
       wrong.push(problem('E203', { input: feed.input, columns: [], emptyIn: column }, place()));
     return undefined;
   }
-  const reading = record.json === undefined ? readText(String(cell), feed.kind) : readValue(cell, feed.kind);
+  const reading =
+    record.members === undefined ? readText(String(cell), feed.kind) : readValue(cell, feed.kind);
   if (typeof reading !== 'string') {
-    wrong.push(problem('E202', { value: shown(cell), column, ...reading }, place()));
+    wrong.push(problem('E202', { value: shown(look, index), column, ...reading }, place()));
     return undefined;
   }
   const not = feed.type && notAllowed(reading, feed.type);
   if (not === undefined) return reading;
-  const what = `${JSON.stringify(shown(cell))} in column "${column}" ${not.what}`;
+  const what = `${JSON.stringify(shown(look, index))} in column "${column}" ${not.what}`;
   wrong.push(problem('E201', { ...not, what }, place()));
   return undefined;
 }
 
-function gpuOf({ plan, record, row, wrong }: Look): string | undefined {
+function gpuOf(look: Look): string | undefined {
+  const { plan, record, row, wrong } = look;
   const index = plan.gpuColumn;
   const cell = index === undefined ? '' : (record.cells[index] ?? '');
   if (index === undefined || cell === '') return plan.gpu;
   if (typeof cell === 'string' && isGpu(cell)) return cell;
-  const facts = notAGpu(shown(cell), `column "${plan.columns[index]?.name}"`);
+  const facts = notAGpu(shown(look, index), `column "${plan.columns[index]?.name}"`);
   wrong.push(problem('E201', facts, { place: placeOfCell(plan, record, row, index) }));
   return undefined;
 }
@@ -92,7 +95,8 @@ function gpuOf({ plan, record, row, wrong }: Look): string | undefined {
 /** Keys travel in file names, signals and tables. */
 const MOST_KEY = 200;
 
-function keyOf({ plan, record, row, wrong }: Look): string | undefined {
+function keyOf(look: Look): string | undefined {
+  const { plan, record, row, wrong } = look;
   const index = plan.keyColumn;
   if (index === undefined) return undefined;
   const cell = record.cells[index] ?? '';
@@ -106,7 +110,7 @@ function keyOf({ plan, record, row, wrong }: Look): string | undefined {
     !/\p{Cc}/u.test(key);
   if (fit) return key;
   const hint = `every row needs a key of its own: a text or a number of at most ${MOST_KEY} characters`;
-  const facts = { value: shown(cell), column: plan.columns[index]?.name ?? '', type: 'a key', hint };
+  const facts = { value: shown(look, index), column: plan.columns[index]?.name ?? '', type: 'a key', hint };
   wrong.push(problem('E202', facts, { place: placeOfCell(plan, record, row, index) }));
   return undefined;
 }
@@ -118,12 +122,14 @@ function unreadable({ file }: Plan, fault: RecordFault, row: number): ReadRow {
 }
 
 /** Left out of the row: an empty cell of a CSV, null or nothing in JSON. */
-const isEmpty = (cell: unknown, { json }: SheetRecord): boolean =>
-  cell === undefined || cell === null || (cell === '' && json === undefined);
+const isEmpty = (cell: unknown, { members }: SheetRecord): boolean =>
+  cell === undefined || cell === null || (cell === '' && members === undefined);
 
-function shown(cell: unknown): string {
-  if (typeof cell === 'string') return shortened(cell);
-  return typeof cell === 'number' ? String(cell) : shortened(JSON.stringify(cell));
+/** A cell as the sheet has it: what JSON makes of 1e400 is another number. */
+function shown({ plan, record }: Look, index: number): string {
+  const cell = record.cells[index];
+  if (typeof cell === 'string' || record.members === undefined) return shortened(String(cell));
+  return shortened(record.members.sourceOf(plan.columns[index]?.name ?? '', MOST_SHOWN + 1));
 }
 
 const byPlace = (a: RunsheetError, b: RunsheetError): number =>

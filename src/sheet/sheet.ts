@@ -7,13 +7,13 @@ import type { InputType } from '../run-service/contract/deployment.ts';
 import type { Store } from '../store/store.ts';
 import { RowNames } from './keys.ts';
 import type { SheetOptions } from './options.ts';
-import { PageWriter, rowLine } from './pages.ts';
+import { PAGE_BYTES, PageSizes, PageWriter, rowLine } from './pages.ts';
 import { type Plan, planOf } from './plan.ts';
 import type { SheetRecord } from './record.ts';
 import { columnsOf, recordsOf } from './records.ts';
 import { Problems, withExcerpts } from './refusal.ts';
 import { placeOfCell, rowReader } from './rows.ts';
-import { type SheetSource, sheetNotFound } from './source.ts';
+import { sheetFault, type SheetSource } from './source.ts';
 
 export type LaidOut = {
   readonly rows: number;
@@ -43,6 +43,8 @@ export type LayOutOrder = {
   /** Of the deployment; undefined where the service does not tell. */
   readonly inputTypes: readonly InputType[] | undefined;
   readonly store: Store;
+  /** The most that a page may have; {@link PAGE_BYTES} where absent. */
+  readonly pageBytes?: number;
 };
 
 /**
@@ -50,14 +52,17 @@ export type LayOutOrder = {
  * wrong for this deployment, E101 to E104 where the sheet cannot be read to its end, and E201, E206 or E602 where the
  * options do not fit. Pages that were whole by then stay.
  */
-export async function layOut({ source, options, inputTypes, store }: LayOutOrder): Promise<LaidOut> {
+export async function layOut(order: LayOutOrder): Promise<LaidOut> {
+  const { source, options, inputTypes, store, pageBytes = PAGE_BYTES } = order;
   const problems = new Problems(store);
   const pages = new PageWriter(store);
   try {
     const columns = await columnsOf(source, options).catch(missing);
     const plan = planOf(source.name, columns, options, inputTypes);
     const names = columns.map(({ name }) => name);
-    const { rows, ...counts } = await layRows(plan, recordsOf(source, options, names), pages, problems);
+    const sizes = new PageSizes(pageBytes);
+    const records = recordsOf(source, options, names);
+    const { rows, ...counts } = await layRows(plan, records, { pages, sizes, problems });
     if (problems.total > 0) throw await problems.refusal(source, options, rows);
     await pages.end();
     const { unused } = plan;
@@ -72,11 +77,12 @@ export async function layOut({ source, options, inputTypes, store }: LayOutOrder
 
 type Counts = Pick<LaidOut, 'rows' | 'repeats' | 'gpus'>;
 
+type Laying = { readonly pages: PageWriter; readonly sizes: PageSizes; readonly problems: Problems };
+
 async function layRows(
   plan: Plan,
   records: AsyncIterable<SheetRecord>,
-  pages: PageWriter,
-  problems: Problems,
+  { pages, sizes, problems }: Laying,
 ): Promise<Counts> {
   const read = rowReader(plan);
   const names = new RowNames();
@@ -93,10 +99,18 @@ async function layRows(
       const place = placeOfCell(plan, record, rows, plan.keyColumn ?? 0);
       await problems.add(problem('E105', { key, row: rows, firstRow }, { place }));
     }
+    const line = rowLine(rows, key, row.gpu, row.inputs);
+    const overfull = sizes.add(rows, line);
+    if (overfull) {
+      const place = { file: plan.file, line: record.line, row: rows };
+      await problems.add(problem('E108', { ...overfull, row: rows, most: sizes.mostWords }, { place }));
+      // Such a sheet is made anew: reading the rest of it could take minutes and would change nothing.
+      break;
+    }
     // A refused sheet needs no more pages.
     if (problems.total > 0) continue;
     gpus.set(row.gpu ?? '', (gpus.get(row.gpu ?? '') ?? 0) + 1);
-    const full = pages.add(rowLine(rows, key, row.gpu, row.inputs));
+    const full = pages.add(line);
     if (full) await full;
   }
   const what = plan.columns.length > 0 ? 'the sheet has a header and no rows' : 'the sheet has no rows';
@@ -112,10 +126,10 @@ function inputsOf({ feeds, columns }: Plan): LaidOut['inputs'] {
   }));
 }
 
-/** A sheet that is not there is told with its neighbours. */
+/** What cannot be opened is said with its place and what is near it. */
 async function missing(error: unknown): Promise<never> {
-  const { code, path } = error as NodeJS.ErrnoException;
-  throw code === 'ENOENT' && path !== undefined ? await sheetNotFound(path) : error;
+  const { path, syscall } = error as NodeJS.ErrnoException;
+  throw syscall === 'open' && path !== undefined ? await sheetFault(path, error) : error;
 }
 
 /** A problem is told with the line it stands in. */

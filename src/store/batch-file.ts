@@ -107,9 +107,9 @@ export async function readBatchFile(store: Store): Promise<BatchFile | undefined
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   if (oldFormat.safeParse(json).success) throw problem('E514', { folder: store.location });
-  throw problem('E504', {
-    what: `${store.location}/${BATCH_FILE} is not a batch of this version: ${z.prettifyError(parsed.error)}`,
-  });
+  const [first] = parsed.error.issues;
+  const why = json === undefined ? 'it is no JSON' : `${first?.path.join('.')}: ${first?.message}`;
+  throw problem('E504', { what: `${store.location}/${BATCH_FILE} is not a batch of this version: ${why}` });
 }
 
 const oldFormat = z.looseObject({ format: z.literal(1) });

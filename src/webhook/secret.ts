@@ -1,8 +1,9 @@
 // The secret behind the tokens. Given by a setting where several workers share it; else made once for this place.
 
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
+import { problem, reasonOf } from '../errors.ts';
+import { secretIn } from '../key-file.ts';
 import { madeOnce } from '../made-once.ts';
 import { keepSecret } from '../secrets.ts';
 
@@ -11,6 +12,22 @@ export const webhookSecret = (config: Pick<Config, 'home' | 'webhook'>): string 
 
 function givenOrMade({ home, webhook }: Pick<Config, 'home' | 'webhook'>): string {
   if (webhook.secret !== undefined) return webhook.secret;
-  if (webhook.secretFile !== undefined) return readFileSync(webhook.secretFile, 'utf8').trim();
+  if (webhook.secretFile !== undefined) return fromFile(webhook.secretFile);
   return madeOnce(join(home, 'webhook-secret'));
+}
+
+/** Throws E602: with an empty secret anybody could sign. */
+function fromFile(path: string): string {
+  try {
+    return secretIn(path);
+  } catch (cause) {
+    throw problem(
+      'E602',
+      {
+        what: `RUNSHEET_WEBHOOK_SECRET_FILE (${path}) cannot be used: ${reasonOf(cause)}`,
+        hint: 'write a long random text into it, such as openssl rand -hex 32 makes, the same for all workers',
+      },
+      { cause },
+    );
+  }
 }

@@ -149,3 +149,98 @@ describe('reading', () => {
     expect([await getPrices(), await getProfile()]).toEqual([undefined, undefined]);
   });
 });
+
+describe('an answer in another shape', () => {
+  type Reading = (service: Awaited<ReturnType<typeof serviceThat>>) => Promise<unknown>;
+  const serviceThat = (body: string) => service((socket) => socket.write(answer(200, body)));
+  const price = '{"A10G":0.0003,"H100":-1}';
+
+  it.each<readonly [string, string, Reading, RegExp]>([
+    [
+      'a page',
+      '<h1>Welcome</h1>',
+      ({ getRun }) => getRun(RUN),
+      /GET \/run\/\S+ .*it is no JSON: <h1>Welcome/,
+    ],
+    ['another object', '{"ok":true}', ({ getRun }) => getRun(RUN), /GET \/run\/\S+ .*id: /],
+    [
+      'an object for a list',
+      '{"deployments":[]}',
+      ({ listDeployments }) => listDeployments(),
+      /GET \/deployments /,
+    ],
+    [
+      'a number that is none',
+      '[{"id":"a","concurrency_limit":1e400}]',
+      ({ listDeployments }) => listDeployments(),
+      /0\.concurrency_limit: /,
+    ],
+    ['a list for an object', '[]', ({ getDeployment }) => getDeployment(RUN), /GET \/deployment\//],
+    ['a negative price', price, ({ getPrices }) => getPrices(), /GET \/platform\/gpu-pricing .*H100: /],
+    ['an absurd price', '{"A10G":1e9}', ({ getPrices }) => getPrices(), /A10G: /],
+    [
+      'a word for a time',
+      '{"post_deadline_ms":"soon"}',
+      ({ getProfile }) => getProfile(),
+      /post_deadline_ms: /,
+    ],
+    [
+      'a list for runs',
+      '{"runs":1}',
+      ({ listRuns }) => listRuns(RUN, { limit: 1, offset: 0 }),
+      /GET \/workflow\//,
+    ],
+  ])('is said with its place: %s', async (_, body, read, message) => {
+    const error = await read(await serviceThat(body)).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'E310', exit: 6, message: expect.stringMatching(message) });
+    expect(error).toMatchObject({ hint: expect.stringContaining('runsheet doctor') });
+  });
+
+  it.each([
+    ['post_deadline_ms', 0],
+    ['post_deadline_ms', 1e12],
+    ['list_gap_ms', -1],
+    ['settle_ms', -1],
+    ['settle_without_control_ms', 1e12],
+    ['skew_ms', -1],
+    ['poll_interval_ms', 0],
+    ['poll_interval_ms', 1e12],
+  ])('is a profile with %s %d', async (name, value) => {
+    const profile = {
+      post_deadline_ms: 10_000,
+      list_gap_ms: 1_000,
+      settle_ms: 0,
+      settle_without_control_ms: 3_000,
+      poll_interval_ms: 250,
+    };
+    const good = await serviceThat(JSON.stringify(profile));
+    expect(await good.getProfile()).toMatchObject({ postDeadlineMs: 10_000 });
+    const bad = await serviceThat(JSON.stringify({ ...profile, [name]: value }));
+    await expect(bad.getProfile()).rejects.toMatchObject({
+      code: 'E310',
+      message: expect.stringContaining(`${name}: `),
+    });
+  });
+
+  it('is cut where the service sends very much of it', async () => {
+    const long = await serviceThat(`[${'{"id":1},'.repeat(5_000)}{"id":1}]`);
+    const error = await long.listDeployments().catch((thrown: unknown) => thrown);
+    expect(String(error).length).toBeLessThan(600);
+  });
+});
+
+describe('a key that is lost while it is used', () => {
+  it('leaves the facts of the call as they are', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'runsheet-key-'));
+    const file = join(folder, 'key');
+    writeFileSync(file, 'old-key-000001\n');
+    const key = keyFromFile(file, 'RUNSHEET_API_KEY_FILE');
+    rmSync(folder, { recursive: true });
+    const { queueRun, asked } = await service(
+      (socket) => socket.write(answer(401, '{"detail":"Invalid"}')),
+      key,
+    );
+    expect(await queueRun(order, free)).toMatchObject({ begun: true, status: 401 });
+    expect(asked).toHaveLength(1);
+  });
+});

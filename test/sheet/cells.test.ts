@@ -34,7 +34,8 @@ describe('a cell of text', () => {
     ['int', 'twenty', 'an integer'],
     ['float', 'NaN', 'a finite number'],
     ['float', 'Infinity', 'a finite number'],
-    ['float', '1e999', 'a finite number'],
+    ['float', '1e999', 'a number that can be sent'],
+    ['float', '-1e-400', 'a number that can be sent'],
     ['float', '1,5', 'a finite number'],
     ['float', '.5', 'a finite number'],
     ['bool', 'TRUE', 'a boolean'],
@@ -43,7 +44,7 @@ describe('a cell of text', () => {
     ['json', '{a:1}', 'JSON'],
     ['json', '{"a":1,"a":2}', 'JSON'],
     ['json', `${'['.repeat(65)}${']'.repeat(65)}`, 'JSON'],
-    ['json', '[1e999]', 'a finite number'],
+    ['json', '[1e999]', 'a number that can be sent'],
   ] as const)('of kind %s: %j is not %s', (kind, text, type) => {
     expect(readText(text, kind)).toMatchObject({ type });
   });
@@ -84,8 +85,8 @@ describe('a value of JSON', () => {
     ['int', 1.5, 'an integer'],
     ['int', true, 'an integer'],
     ['bool', 1, 'a boolean'],
-    ['auto', Infinity, 'a finite number'],
-    ['json', [{ a: -Infinity }], 'a finite number'],
+    ['auto', Infinity, 'a number that can be sent'],
+    ['json', [{ a: -Infinity }], 'a number that can be sent'],
     ['auto', 'a\0b', 'text without NUL characters'],
     ['auto', { 'a\0': 1 }, 'text without NUL characters'],
     ['string', '\ud800', 'well-formed Unicode text'],

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Place, RunsheetError } from '../../src/errors.ts';
 import type { InputType } from '../../src/run-service/contract/deployment.ts';
 import type { SheetOptions } from '../../src/sheet/options.ts';
@@ -76,6 +76,30 @@ export async function refusedBy(laying: Promise<unknown>): Promise<SheetRefused>
   const error = await thrownBy(laying);
   if (error instanceof SheetRefused) return error;
   throw new Error(`thrown at once: ${error.code} ${error.message}`, { cause: error });
+}
+
+/** What is wrong, the sheet, its {@link spot} and what is said. */
+export type Unreadable = readonly [what: string, sheet: Sheet, where: string, message: RegExp];
+
+/** Each of these sheets ends laying out, however its bytes arrive. */
+export function unreadableWith(cases: readonly Unreadable[]): void {
+  describe('a sheet cannot be read with', () => {
+    it.each(cases)('%s', async (_, sheet, where, message) => {
+      const error = await thrownBy(lay(sheet));
+      expect([spot(error), error.message, error.exit]).toEqual([where, expect.stringMatching(message), 5]);
+      expect(error.place?.file).toBe('sheet.csv');
+    });
+
+    it.each(cases.filter(([, { text }]) => text.length < 10_000))(
+      '%s, in whatever pieces it comes',
+      async (_, sheet, where) => {
+        // The first look at a file's bytes needs a first chunk.
+        if (/-:-/.test(where)) return;
+        for (const chunk of [1, 2, 3, 5, 8])
+          expect(spot(await thrownBy(lay({ ...sheet, chunk })))).toBe(where);
+      },
+    );
+  });
 }
 
 /** `E103 5:2` for a problem in field 2 of line 5. */

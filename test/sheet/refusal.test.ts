@@ -115,6 +115,31 @@ describe('a refusal', () => {
     ]);
   });
 
+  it('shows a value of JSON as the sheet has it, not as what JSON makes of it', async () => {
+    const text = '{"a":1e400}\n{"a": [ 1e999 , 2 ] , "b": 1}\n';
+    const { problems } = await refusedBy(lay({ text, options: { format: 'jsonl' } }));
+    expect(problems.map(({ message }) => message)).toEqual([
+      '"1e400" in column "a" is not a number that can be sent',
+      '"[ 1e999 , 2 ]" in column "a" is not a number that can be sent',
+    ]);
+    expect(problems[0]?.hint).toBe('numbers go from 5e-324 to 1.8e308');
+  });
+
+  it('names the first of very many inputs and columns', async () => {
+    const names = Array.from({ length: 900 }, (_, n) => `input_${n}`);
+    const inputTypes = [
+      input('prompt', 'text', { required: true }),
+      ...names.map((name) => input(name, 'int')),
+    ];
+    const { problems } = await refusedBy(lay({ text: 'promt,seed\na,1\n', inputTypes }));
+    expect(problems.map(({ hint = '' }) => hint.length < 600)).toEqual([true, true, true]);
+    expect(problems[1]?.hint).toContain('input_28, … and 871 more');
+    const many = await refusedBy(
+      lay({ text: `${names.join(',')}\n${names.map(() => 1).join(',')}\n`, inputTypes }),
+    );
+    expect(many.problems[0]?.hint).toContain('input_29, … and 870 more');
+  });
+
   it('says that a row leaves a required input empty', async () => {
     const { problems } = await refusedBy(lay({ text: 'prompt,seed\n,1\n', inputTypes: portrait }));
     expect(problems[0]?.message).toBe(

@@ -57,8 +57,11 @@ export const deploymentSchema = z
 export type Deployment = z.infer<typeof deploymentSchema>;
 export const deploymentListSchema = z.array(deploymentSchema);
 
+/** Far beyond what a second of any machine costs. */
+const PRICE_MOST = 100;
+
 /** US dollars a second by GPU. */
-export const pricingSchema = z.record(z.string(), z.number());
+export const pricingSchema = z.record(z.string(), z.number().nonnegative().max(PRICE_MOST));
 
 /** A deployment as the service lists it. */
 export type DeploymentRecord = {

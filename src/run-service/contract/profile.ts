@@ -2,16 +2,19 @@ import { z } from 'zod';
 import type { profileShown } from './shown/answers.ts';
 import type { Shown } from './shown/fields.ts';
 
+/** A service that asks for longer waits than a day is not understood. */
+const wait = z.number().nonnegative().max(86_400_000);
+
 /** How a service wishes to be asked; only the local run service tells. Every wait is in milliseconds. */
 export const profileSchema = z
   .looseObject({
     rehearsal: z.boolean().default(false),
-    post_deadline_ms: z.number().positive(),
-    list_gap_ms: z.number().nonnegative(),
-    settle_ms: z.number().nonnegative(),
-    settle_without_control_ms: z.number().nonnegative(),
-    skew_ms: z.number().nonnegative().default(0),
-    poll_interval_ms: z.number().positive(),
+    post_deadline_ms: wait.min(100),
+    list_gap_ms: wait,
+    settle_ms: wait,
+    settle_without_control_ms: wait,
+    skew_ms: wait.default(0),
+    poll_interval_ms: wait.min(1),
   })
   .transform((wire) => ({
     rehearsal: wire.rehearsal,

@@ -166,8 +166,8 @@ export const CARRYING: readonly Mutant[] = [
     rule: 'R20',
     loses: 'the results: after a crash the folder says that it is done and has none',
     file: 'src/results/results.ts',
-    old: "  const results = await store.draft('results.csv');",
-    new: "  await writeSummary(store, summary);\n  const results = await store.draft('results.csv');",
+    old: "  const results = new Pieces(() => store.draft('results.csv'));",
+    new: "  await writeSummary(store, summary);\n  const results = new Pieces(() => store.draft('results.csv'));",
     by: [RESULTS],
   },
   {
@@ -185,8 +185,8 @@ export const CARRYING: readonly Mutant[] = [
     loses:
       'rows: those that were cancelled, refused or timed out are not in failures.csv, and nobody sends them again',
     file: 'src/results/results.ts',
-    old: "filter(({ record }) => record.outcome !== 'succeeded')",
-    new: "filter(({ record }) => record.outcome === 'failed')",
+    old: "if (record.outcome !== 'succeeded')",
+    new: "if (record.outcome === 'failed')",
     by: [RESULTS],
   },
   {

@@ -1,0 +1,95 @@
+// What the parser refuses, as errors with a code. The parser hands a refusal to its texts to have it worded; these throw
+// it instead, through the parser, to the one place that says errors.
+
+import {
+  AliasNotFoundError,
+  ArgumentParseError,
+  ArgumentScannerError,
+  EnumValidationError,
+  FlagNotFoundError,
+  text_en,
+  UnexpectedFlagError,
+  UnexpectedPositionalError,
+  UnsatisfiedFlagError,
+  UnsatisfiedPositionalError,
+} from '@stricli/core';
+import { nearest, problem, RunsheetError } from '../errors.ts';
+
+class UnknownCommand extends Error {
+  readonly input: string;
+  readonly corrections: readonly string[];
+
+  constructor(input: string, corrections: readonly string[]) {
+    super(input);
+    this.input = input;
+    this.corrections = corrections;
+  }
+}
+
+/** The parser's texts; help keeps its own. */
+export const PARSER_TEXT: typeof text_en = {
+  ...text_en,
+  exceptionWhileParsingArguments(refusal) {
+    throw refusal;
+  },
+  noCommandRegisteredForInput({ input, corrections }) {
+    throw new UnknownCommand(input, corrections);
+  },
+};
+
+/** The coded error for a refusal of the parser; anything else comes back as it is. `words` are the command line. */
+export function parserFault(refusal: unknown, words: readonly string[]): unknown {
+  const command = words.find((word) => !word.startsWith('-'));
+  if (refusal instanceof UnknownCommand) return unknownCommand(refusal);
+  if (!(refusal instanceof ArgumentScannerError)) return refusal;
+  const help = `runsheet ${command} --help lists what it takes`;
+  return unknownWord(refusal, help) ?? problem('E602', { hint: help, ...wrongValue(refusal) });
+}
+
+function unknownCommand({ input, corrections }: UnknownCommand): RunsheetError {
+  const near = corrections[0]?.replaceAll('`', '');
+  return problem('E605', {
+    word: `command ${JSON.stringify(input)}`,
+    near,
+    help: 'runsheet --help lists all',
+  });
+}
+
+function unknownWord(refusal: ArgumentScannerError, help: string): RunsheetError | undefined {
+  if (refusal instanceof AliasNotFoundError) return problem('E605', { word: `flag -${refusal.input}`, help });
+  if (!(refusal instanceof FlagNotFoundError)) return undefined;
+  const near = refusal.corrections.map((name) => `--${inKebabCase(name)}`)[0];
+  return problem('E605', { word: `flag --${refusal.input}`, near, help });
+}
+
+function wrongValue(refusal: ArgumentScannerError): { what: string; hint?: string } {
+  if (refusal instanceof ArgumentParseError) return unreadable(refusal);
+  if (refusal instanceof EnumValidationError) {
+    const { externalFlagName: name, input, values } = refusal;
+    const near = nearest(input, values);
+    const what = `--${name} ${JSON.stringify(input)}: the values are ${values.join(', ')}`;
+    return near === undefined ? { what } : { what, hint: `did you mean ${near}?` };
+  }
+  if (refusal instanceof UnsatisfiedFlagError) {
+    const { externalFlagName: name, nextFlagName: next } = refusal;
+    return { what: `--${name} needs a value${next === undefined ? '' : `, and --${next} follows`}` };
+  }
+  if (refusal instanceof UnexpectedFlagError) return { what: `--${refusal.externalFlagName} is given twice` };
+  if (refusal instanceof UnsatisfiedPositionalError) return { what: `<${refusal.placeholder}> is missing` };
+  if (refusal instanceof UnexpectedPositionalError)
+    return { what: `${JSON.stringify(refusal.input)} is one argument too many` };
+  return { what: refusal.message };
+}
+
+/** The arguments of commands, by their placeholders; everything else that has a value is a flag. */
+const ARGUMENTS: ReadonlySet<string> = new Set(['sheet', 'batch', 'row']);
+
+function unreadable({ externalFlagNameOrPlaceholder: name, input, exception }: ArgumentParseError) {
+  const word = ARGUMENTS.has(name) ? `<${name}>` : `--${inKebabCase(name)}`;
+  const isOurs = exception instanceof RunsheetError;
+  const what = `${word} ${JSON.stringify(input)} ${isOurs ? exception.message : 'has no such value'}`;
+  return isOurs && exception.hint !== undefined ? { what, hint: exception.hint } : { what };
+}
+
+const inKebabCase = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

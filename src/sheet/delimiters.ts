@@ -1,0 +1,44 @@
+// Which character separates the fields of a CSV: the one that was asked for, and what its header says against it.
+
+import { problem, type RunsheetError } from '../errors.ts';
+import type { SheetOptions } from './options.ts';
+import { MOST_RECORD } from './record.ts';
+import type { SheetSource } from './source.ts';
+import { lenientTextOf, linesOf } from './text.ts';
+
+const DELIMITERS = [
+  { character: ';', flag: "';'", name: 'semicolons' },
+  { character: '\t', flag: 'tab', name: 'tabs' },
+  { character: '|', flag: "'|'", name: 'vertical bars' },
+  { character: ',', flag: "','", name: 'commas' },
+] as const;
+
+/** The one character between two fields. Throws E602 where `--delimiter` is no such character. */
+export function delimiterOf({ delimiter, format }: SheetOptions): string {
+  if (delimiter === undefined) return format === 'tsv' ? '\t' : ',';
+  if (delimiter === 'tab' || delimiter === String.raw`\t`) return '\t';
+  if (/^[^"\r\n]$/u.test(delimiter)) return delimiter;
+  const what = `--delimiter ${JSON.stringify(delimiter)} is not one character`;
+  throw problem('E602', { what, hint: "for example --delimiter ';' or --delimiter tab" });
+}
+
+/** E102 where the header has none of the delimiters asked for and some of another kind; undefined where it fits. */
+export async function delimiterFault(
+  source: SheetSource,
+  options: SheetOptions,
+): Promise<RunsheetError | undefined> {
+  const own = delimiterOf(options);
+  let line = 0;
+  for await (const header of linesOf(lenientTextOf(source, options), MOST_RECORD)) {
+    line += 1;
+    if (header.trim() === '') continue;
+    const bare = header.replaceAll(/"[^"]*"?/g, '');
+    const other = DELIMITERS.find(({ character }) => bare.includes(character));
+    if (other === undefined || bare.includes(own)) return undefined;
+    const ownName = DELIMITERS.find(({ character }) => character === own)?.name ?? JSON.stringify(own);
+    const what = `the header has no ${ownName}; its fields seem to be separated by ${other.name}`;
+    const hint = `--delimiter ${other.flag} reads it so`;
+    return problem('E102', { what, hint }, { place: { file: source.name, line, column: 1 } });
+  }
+  return undefined;
+}

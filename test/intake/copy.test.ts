@@ -1,0 +1,143 @@
+// What cannot be copied as a sheet, and where no copy can be put: each with its code, and nothing is left behind.
+
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { withCopy, type SheetCopy } from '../../src/intake/copy.ts';
+import { sheetFault } from '../../src/sheet/source.ts';
+
+function place(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'runsheet-copy-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+const copied = (path: string, out: string, stdin: Readable = Readable.from([])): Promise<SheetCopy> =>
+  withCopy(path, { out, stdin }, async (copy) => copy);
+
+const failed = (code: string): NodeJS.ErrnoException => Object.assign(new Error(`${code}: no`), { code });
+
+describe('a sheet that cannot be read', () => {
+  it('is a folder, and the sheets in it are named', async () => {
+    const folder = place();
+    mkdirSync(join(folder, 'sheets.csv'));
+    writeFileSync(join(folder, 'sheets.csv', 'a.csv'), 'a\n1\n');
+    await expect(copied(join(folder, 'sheets.csv'), join(folder, 'out'))).rejects.toMatchObject({
+      code: 'E106',
+      exit: 5,
+      message: `${join(folder, 'sheets.csv')} cannot be read as a sheet: it is a folder`,
+      hint: `sheets in it: ${join(folder, 'sheets.csv', 'a.csv')}`,
+    });
+  });
+
+  it('is a socket', async () => {
+    const path = join(place(), 'sheet.csv');
+    const server = createServer().listen(path);
+    onTestFinished(() => void server.close());
+    await new Promise((done) => server.once('listening', done));
+    await expect(copied(path, place())).rejects.toMatchObject({
+      code: 'E106',
+      message: expect.stringMatching(/it is a socket$/),
+    });
+  });
+
+  it('is a device, which may have no end', async () => {
+    await expect(copied('/dev/zero', place())).rejects.toMatchObject({
+      code: 'E106',
+      message: '/dev/zero cannot be read as a sheet: it is a device',
+      hint: expect.stringContaining('-'),
+    });
+  });
+
+  it.each([
+    ['EACCES', /this user may not read it$/, /chmod u\+r/],
+    ['EIO', /EIO: no$/, /stdin/],
+  ])('because of %s', async (code, message, hint) => {
+    const error = await sheetFault('sheet.csv', failed(code));
+    expect(error).toMatchObject({ code: 'E106', exit: 5, message: expect.stringMatching(message) });
+    expect(error.hint).toMatch(hint);
+  });
+
+  it('is on stdin, which breaks off', async () => {
+    const stdin = Readable.from(
+      (function* () {
+        yield Buffer.from('a\n');
+        throw failed('EIO');
+      })(),
+    );
+    const out = place();
+    await expect(copied('-', out, stdin)).rejects.toMatchObject({ code: 'E106' });
+    expect(readdirSync(out)).toEqual([]);
+  });
+
+  it('changes while it is read', async () => {
+    const folder = place();
+    const path = join(folder, 'sheet.csv');
+    writeFileSync(path, 'a\n');
+    truncateSync(path, 64 * 1024 * 1024);
+    const out = join(folder, 'out');
+    const copying = copied(path, out);
+    const outcome = copying.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    while (!hasBegun(out)) await turn();
+    appendFileSync(path, 'b\n');
+    expect(await outcome).toMatchObject({ code: 'E107', exit: 5, place: { file: 'sheet.csv' } });
+    expect(readdirSync(out)).toEqual([]);
+  });
+});
+
+/** Whether a copy is on its way. */
+function hasBegun(out: string): boolean {
+  try {
+    return readdirSync(out).some((name) => readdirSync(join(out, name)).length > 0);
+  } catch {
+    return false;
+  }
+}
+
+describe('a folder for batches that cannot be used', () => {
+  const sheet = (): string => {
+    const path = join(place(), 'sheet.csv');
+    writeFileSync(path, 'a\n1\n');
+    return path;
+  };
+
+  it.each([
+    ['lies in a file', (file: string) => join(file, 'batches')],
+    ['is a file', (file: string) => file],
+    ['cannot be made', () => '/proc/batches/deep'],
+  ])('%s', async (_, outOf) => {
+    const path = sheet();
+    await expect(copied(path, outOf(path))).rejects.toMatchObject({
+      code: 'E606',
+      exit: 2,
+      message: expect.stringContaining(outOf(path)),
+      hint: expect.stringContaining('--out'),
+    });
+  });
+
+  it('keeps a copy under a name that is known later, whatever the sheet is called', async () => {
+    const folder = place();
+    writeFileSync(join(folder, 'sheet.csv~old file'), 'a\n1\n');
+    expect((await copied(join(folder, 'sheet.csv~old file'), join(folder, 'out'))).file).toBe('sheet.csv');
+  });
+
+  it('is made with the folders that it lies in', async () => {
+    const out = join(place(), 'a', 'b', 'c');
+    expect((await copied(sheet(), out)).bytes).toBe(4);
+  });
+});

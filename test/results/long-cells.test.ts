@@ -1,0 +1,171 @@
+// A batch of long cells can close: nothing is joined into one text that grows with the rows, and the report shows the
+// beginning of what is long.
+
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { partName } from '../../src/batch/ids.ts';
+import { begin } from '../../src/batch/state.ts';
+import { view } from '../../src/batch/view.ts';
+import { rowsWithCells, writeResults } from '../../src/results/results.ts';
+import { recordOf } from '../../src/results/rows.ts';
+import { pageName, rowLine } from '../../src/sheet/pages.ts';
+import type { BatchFile } from '../../src/store/batch-file.ts';
+import { folderStore } from '../../src/store/folder.ts';
+import type { Draft, Store } from '../../src/store/store.ts';
+import { orderOf } from '../batch/world.ts';
+
+const MIB = 1024 * 1024;
+
+type Batch = { readonly store: Store; readonly file: BatchFile };
+type Row = { readonly note: string; readonly inputs: Readonly<Record<string, unknown>> };
+
+/** A batch whose rows have all failed, with a column that is no input. */
+async function batchOf(rows: readonly Row[], reason = 'the run failed'): Promise<Batch> {
+  const folder = mkdtempSync(join(tmpdir(), 'runsheet-long-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const store = folderStore(folder);
+  await store.write('sheet.csv', `note\n${rows.map(({ note }) => `${note}\n`).join('')}`);
+  const lines = rows.map(({ inputs }, at) =>
+    rowLine(at + 1, `k${at + 1}`, undefined, JSON.stringify(inputs)),
+  );
+  await store.write(pageName(1), lines.join(''));
+  const records = rows.map(({ inputs }, at) => {
+    const row = {
+      row: at + 1,
+      key: `k${at + 1}`,
+      outcome: 'failed',
+      reason,
+      inputs,
+      attempts: [],
+      files: [],
+    };
+    return `${JSON.stringify(row)}\n`;
+  });
+  await store.write(partName(1), records.join(''));
+  const file = {
+    batch: 'b',
+    sheet: {
+      name: 'sheet.csv',
+      file: 'sheet.csv',
+      sha256: '00',
+      options: { format: 'csv', map: {}, set: {}, drop: ['note'], types: {} },
+      columns: ['note'],
+      inputs: [],
+      rows: rows.length,
+      pages: 1,
+      repeats: 0,
+    },
+    deployment: { id: randomUUID(), name: 'portraits' },
+    service: { base: 'local', api: 'v2', rehearsal: true, prices: {} },
+  };
+  return { store, file: file as unknown as BatchFile };
+}
+
+/** Closes the batch; answers with the length of the longest text that was written at once. */
+async function close({ store, file }: Batch): Promise<number> {
+  let longest = 0;
+  const measured = (content: string | Uint8Array): void => {
+    longest = Math.max(longest, content.length);
+  };
+  const measuring: Store = {
+    ...store,
+    write: (name, content, as) => {
+      measured(content);
+      return store.write(name, content, as);
+    },
+    draft: async (name): Promise<Draft> => {
+      const draft = await store.draft(name);
+      return {
+        ...draft,
+        write: (content) => {
+          measured(content);
+          return draft.write(content);
+        },
+      };
+    },
+  };
+  await writeResults({
+    file,
+    store: measuring,
+    view: view(begin(orderOf({ rows: file.sheet.rows }), 1_000)),
+    startedAt: 1_000,
+    reading: { lists: 'none', strays: [] },
+  });
+  return longest;
+}
+
+type Shown = { readonly inputs: Record<string, string>; readonly reason: string; readonly more?: number };
+
+async function reportOf({ store }: Batch): Promise<{ html: string; rows: readonly Shown[] }> {
+  const html = (await store.read('report.html')) ?? '';
+  const [, data = ''] = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(html) ?? [];
+  return { html, rows: (JSON.parse(data) as { rows: readonly Shown[] }).rows };
+}
+
+describe('a batch of long cells', () => {
+  it('closes without joining its rows into one text, and its own cells stand in the results whole', async () => {
+    const long = 'x'.repeat(MIB / 8);
+    const batch = await batchOf(
+      Array.from({ length: 200 }, (_, at) => ({ note: `${at}${long}`, inputs: { prompt: long } })),
+    );
+    expect(await close(batch)).toBeLessThan(2 * MIB);
+    const results = await batch.store.read('results.csv');
+    const table: readonly Record<string, string>[] = parse(results ?? '', { columns: true });
+    expect(table).toHaveLength(200);
+    expect(table.every(({ note }, at) => note === `${at}${long}`)).toBe(true);
+    expect(await batch.store.exists('summary.json')).toBe(true);
+  });
+
+  it('is read row by row', async () => {
+    const { store, file } = await batchOf(
+      Array.from({ length: 3 }, (_, at) => ({ note: `n${at}`, inputs: { prompt: 'a' } })),
+    );
+    const cells: unknown[] = [];
+    for await (const { record, cells: own } of rowsWithCells(store, file, recordOf))
+      cells.push([record.row, own]);
+    expect(cells).toEqual([
+      [1, ['n0']],
+      [2, ['n1']],
+      [3, ['n2']],
+    ]);
+  });
+});
+
+describe('the report', () => {
+  it('shows the beginning of a long cell and of a long reason', async () => {
+    const batch = await batchOf(
+      [{ note: 'n', inputs: { prompt: `A fox ${'x'.repeat(MIB)}` } }],
+      'y'.repeat(MIB),
+    );
+    await close(batch);
+    const { html, rows } = await reportOf(batch);
+    expect(html.length).toBeLessThan(20_000);
+    expect(rows[0]?.inputs['prompt']).toMatch(/^A fox x+…$/);
+    expect(rows[0]?.reason).toMatch(/^y+…$/);
+  });
+
+  it('shows the first inputs of a row that has thousands, and says how many it leaves out', async () => {
+    const inputs = Object.fromEntries(
+      Array.from({ length: 5_000 }, (_, at) => [`input ${at}`, 'x'.repeat(100)]),
+    );
+    const batch = await batchOf([{ note: 'n', inputs }]);
+    await close(batch);
+    const { html, rows } = await reportOf(batch);
+    expect(html.length).toBeLessThan(20_000);
+    const named = Object.keys(rows[0]?.inputs ?? {}).length;
+    expect(named).toBeGreaterThan(10);
+    expect(rows[0]?.more).toBe(5_000 - named);
+  });
+
+  it('shows short rows whole', async () => {
+    const batch = await batchOf([{ note: 'n', inputs: { prompt: 'a fox', seed: 7 } }]);
+    await close(batch);
+    const [row] = (await reportOf(batch)).rows;
+    expect(row).toMatchObject({ inputs: { prompt: 'a fox', seed: '7' }, reason: 'the run failed' });
+    expect(row?.more).toBeUndefined();
+  });
+});

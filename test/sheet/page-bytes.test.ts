@@ -1,0 +1,92 @@
+// Pages of large rows: how many bytes a page may hold, and how many bytes of pages stay in memory.
+
+import { describe, expect, it } from 'vitest';
+import { PAGE_ROWS, pageName, rowLine } from '../../src/sheet/pages.ts';
+import { cachePages } from '../../src/sheet/page-cache.ts';
+import { layOut } from '../../src/sheet/sheet.ts';
+import type { Store } from '../../src/store/store.ts';
+import { freshStore, opened, PLAIN, refusedBy } from './laying.ts';
+
+const MIB = 1024 * 1024;
+const order = { options: PLAIN, inputTypes: undefined };
+
+describe('a page', () => {
+  it('holds at most so many bytes: the first row too many is refused before its page is written', async () => {
+    const store = freshStore();
+    const rows = Array.from({ length: 12 }, (_, at) => `${at},${'x'.repeat(MIB / 5)}\n`);
+    const source = { name: 'sheet.csv', open: opened(`n,prompt\n${rows.join('')}`) };
+    const refused = await refusedBy(layOut({ ...order, source, store, pageBytes: 2 * MIB }));
+    const [problem, ...others] = refused.problems;
+    expect(others).toEqual([]);
+    expect(problem).toMatchObject({ code: 'E108', exit: 5, place: { file: 'sheet.csv', line: 11, row: 10 } });
+    expect(problem?.message).toBe('rows 1 to 10 have more than 2 MiB of inputs, the most for rows 1 to 500');
+    expect(problem?.hint).toContain('by URL');
+    expect(await store.exists(pageName(1))).toBe(false);
+  });
+
+  it('that is too large ends the reading, and what was wrong before it is told as well', async () => {
+    const rows = Array.from({ length: 3 * PAGE_ROWS }, (_, at) => `row ${at},${at === 2 ? 'Z' : ''}\n`).join(
+      '',
+    );
+    const source = { name: 'sheet.csv', open: opened(`prompt,gpu\n${rows}`) };
+    const refused = await refusedBy(layOut({ ...order, source, store: freshStore(), pageBytes: 20_000 }));
+    expect(refused.problems.map(({ code }) => code)).toEqual(['E201', 'E108']);
+    expect(refused.problems[1]?.message).toMatch(
+      /^rows 1 to \d+ have more than 20,000 bytes of inputs, the most for rows 1 to 500$/,
+    );
+    expect(refused.rows).toBeLessThan(PAGE_ROWS);
+  });
+
+  it('counts bytes, not characters', async () => {
+    const laying = (word: string) => {
+      const source = { name: 'sheet.csv', open: opened(`a\n${word}\n`) };
+      return layOut({ ...order, source, store: freshStore(), pageBytes: 200 });
+    };
+    expect(await laying('x'.repeat(100))).toMatchObject({ rows: 1 });
+    expect((await refusedBy(laying('狐'.repeat(100)))).problems[0]?.code).toBe('E108');
+  });
+});
+
+describe('the pages that stay in memory', () => {
+  const pages = async (bytes: number): Promise<{ store: Store; reads: string[] }> => {
+    const store = freshStore();
+    const reads: string[] = [];
+    for (let page = 1; page <= 4; page += 1) {
+      const row = (page - 1) * PAGE_ROWS + 1;
+      await store.write(pageName(page), rowLine(row, `k${row}`, undefined, `{"a":"${'x'.repeat(bytes)}"}`));
+    }
+    const read = (name: string): Promise<string | undefined> => {
+      reads.push(name);
+      return store.read(name);
+    };
+    return { store: { ...store, read }, reads };
+  };
+  const firstRows = [1, PAGE_ROWS + 1, 2 * PAGE_ROWS + 1, 3 * PAGE_ROWS + 1];
+
+  it('are as many as fit, however few they are by number', async () => {
+    const { store, reads } = await pages(1_000);
+    const readRows = cachePages(32, 2_500);
+    await readRows(store, firstRows);
+    await readRows(store, firstRows.slice(2));
+    expect(reads).toEqual([1, 2, 3, 4].map(pageName));
+    await readRows(store, [1]);
+    expect(reads.slice(4)).toEqual([pageName(1)]);
+  });
+
+  it('include the one that is used, even where it alone is too large', async () => {
+    const { store, reads } = await pages(1_000);
+    const readRows = cachePages(32, 500);
+    await readRows(store, [1]);
+    const rows = await readRows(store, [1]);
+    expect(rows.get(1)?.key).toBe('k1');
+    expect(reads).toEqual([pageName(1)]);
+  });
+
+  it('are bounded by number as well', async () => {
+    const { store, reads } = await pages(10);
+    const readRows = cachePages(2, MIB);
+    await readRows(store, firstRows);
+    await readRows(store, [1]);
+    expect(reads).toEqual([1, 2, 3, 4, 1].map(pageName));
+  });
+});

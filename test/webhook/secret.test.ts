@@ -1,0 +1,34 @@
+// The secret behind webhook addresses: an empty one would let anybody sign.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { webhookSecret } from '../../src/webhook/secret.ts';
+
+describe('a webhook secret from a file', () => {
+  const withFile = (content: string | undefined) => {
+    const home = mkdtempSync(join(tmpdir(), 'runsheet-secret-'));
+    onTestFinished(() => rmSync(home, { recursive: true }));
+    const secretFile = join(home, 'secret');
+    if (content !== undefined) writeFileSync(secretFile, content);
+    return () =>
+      webhookSecret({ home, webhook: { url: undefined, listen: undefined, secret: undefined, secretFile } });
+  };
+
+  it.each([
+    ['that is empty', ' \n', /RUNSHEET_WEBHOOK_SECRET_FILE \(.*\) cannot be used: it is empty/],
+    [
+      'that is not there',
+      undefined,
+      /RUNSHEET_WEBHOOK_SECRET_FILE \(.*\) cannot be used: there is no such file/,
+    ],
+  ])('%s is refused', (_, content, message) => {
+    const read = withFile(content);
+    expect(read).toThrow(expect.objectContaining({ code: 'E602', message: expect.stringMatching(message) }));
+  });
+
+  it('loses the blanks around it', () => {
+    expect(withFile(' a-secret-of-some-length\n')()).toBe('a-secret-of-some-length');
+  });
+});
