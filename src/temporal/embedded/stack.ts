@@ -119,11 +119,11 @@ async function readyNews(parts: Parts, apiUrl: string | undefined): Promise<Stac
   };
 }
 
-async function recordOf(parts: Parts, { port, word }: { port: number; word: string }): Promise<StackRecord> {
+async function recordOf(parts: Parts, { port, word, answer }: StackRecord['control']): Promise<StackRecord> {
   const own = {
     pid: process.pid,
     startedAt: new Date(performance.timeOrigin).toISOString(),
-    control: { port, word },
+    control: { port, word, answer },
   };
   const current = await parts.current();
   if (current === undefined) return own;
