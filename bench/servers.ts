@@ -78,6 +78,7 @@ export async function startTemporal(folder: string): Promise<Served & { readonly
     namespace,
     port: await freePort(),
     uiPort: await freePort(),
+    environment,
   });
   return {
     at: { address: server.address, namespace, from: 'the benchmark', options: {} },

@@ -21,7 +21,7 @@ async function addEmbeddedWorkflows(home: string, evidence: Evidence): Promise<v
   const program = await temporalBinary({ cache, environment, say: () => undefined });
   const namespace = `runsheet-${readFileSync(join(home, 'instance'), 'utf8').slice(0, 8)}`;
   const { temporal: port, ui: uiPort } = await choosePorts(home);
-  const { child, address } = await startServer({ program, home, namespace, port, uiPort });
+  const { child, address } = await startServer({ program, home, namespace, port, uiPort, environment });
   await evidence.addWorkflows(address, namespace);
   child.kill('SIGKILL');
 }

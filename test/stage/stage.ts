@@ -140,7 +140,7 @@ export class Stage {
     const program = await temporalBinary({ cache, environment, say: () => undefined });
     const home = this.path(name);
     mkdirSync(join(home, 'logs'), { recursive: true });
-    const started = await startSomewhere({ program, home, namespace: 'stage' });
+    const started = await startSomewhere({ program, home, namespace: 'stage', environment });
     const { order } = started;
     let { server } = started;
     const kill = async (): Promise<void> => {
@@ -222,7 +222,7 @@ function ownEnvironment(): NodeJS.ProcessEnv {
 
 /** A port that was free a moment ago may be somebody's own by now: others are tried. */
 async function startSomewhere(
-  one: { readonly program: string; readonly home: string; readonly namespace: string },
+  one: Omit<Parameters<typeof startServer>[0], 'port' | 'uiPort'>,
   tries = 3,
 ): Promise<{ order: Parameters<typeof startServer>[0]; server: Awaited<ReturnType<typeof startServer>> }> {
   const ports = await choosePorts(one.home);

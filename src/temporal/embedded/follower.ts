@@ -9,6 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
 import { EXIT, RunsheetError, problem, reasonOf, type Code } from '../../errors.ts';
 import type { TemporalAddress } from '../connect.ts';
+import { environmentFor } from './environment.ts';
 import { NEWS, type FollowerWord, type StackNews } from './control.ts';
 import { hearLines, sayLine } from './lines.ts';
 import { programFile } from './processes.ts';
@@ -188,7 +189,7 @@ async function startAndJoin(order: FollowOrder): Promise<Held | undefined> {
   const child = spawn(process.execPath, [programFile(), 'embedded'], {
     detached: true,
     stdio: ['ignore', log, log],
-    env: { ...environment },
+    env: environmentFor('stack', environment),
   });
   child.unref();
   let hasEnded = false;

@@ -11,6 +11,7 @@ import { localFile } from '../../run-service/local.ts';
 import { keepSecret } from '../../secrets.ts';
 import { temporalBinary } from './binary.ts';
 import { keepAlive, type Kept } from './child.ts';
+import { environmentFor } from './environment.ts';
 import type { Ports } from './ports.ts';
 import { startChild, STOP, type StackChild } from './processes.ts';
 import { startServer, type TemporalServer } from './server.ts';
@@ -86,10 +87,12 @@ export function openParts(order: PartsOrder) {
 
 async function keepServer(order: PartsOrder, namespace: string): Promise<Kept<TemporalServer>> {
   const { home, cache, environment } = order.config;
-  const program = await temporalBinary({ cache, environment, say: order.say });
   const { temporal: port, ui: uiPort } = order.ports;
   return keepAlive({
-    start: () => startServer({ program, home, namespace, port, uiPort }),
+    start: async () => {
+      const program = await temporalBinary({ cache, environment, say: order.say });
+      return startServer({ program, home, namespace, port, uiPort, environment });
+    },
     ...reports(order, 'Temporal'),
   });
 }
@@ -102,7 +105,7 @@ function keepWorker(order: PartsOrder, namespace: string): Promise<Kept<StackChi
       name: 'worker',
       home: config.home,
       words: ['worker', '--embedded', '--receiver-port', String(ports.receiver)],
-      environment: { ...config.environment, ...temporal },
+      environment: { ...environmentFor('worker', config.environment), ...temporal },
       onWire,
     });
   return keepAlive({ start, ...reports(order, 'the worker') });
@@ -125,7 +128,7 @@ function keepService(order: PartsOrder): Promise<Kept<StackChild>> {
         '--speed',
         String(config.localSpeed),
       ],
-      environment: { ...config.environment, RUNSHEET_SERVICE_TOKEN: token },
+      environment: { ...environmentFor('service', config.environment), RUNSHEET_SERVICE_TOKEN: token },
     });
     writeFileSync(localFile(config.home), JSON.stringify({ base: service.url, token }), { mode: 0o600 });
     return service;

@@ -25,6 +25,7 @@ export type ChildOrder = {
   readonly name: 'worker' | 'service';
   readonly home: string;
   readonly words: readonly string[];
+  /** All that it sees. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly onWire?: (count: number) => void;
 };

@@ -8,6 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { problem, reasonOf } from '../../errors.ts';
+import { environmentFor } from './environment.ts';
 
 export type ServerOrder = {
   readonly program: string;
@@ -15,6 +16,8 @@ export type ServerOrder = {
   readonly namespace: string;
   readonly port: number;
   readonly uiPort: number;
+  /** Ours; the server sees only what it needs of it. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
 export type TemporalServer = {
@@ -34,7 +37,11 @@ const RETENTION_MS = 90 * 86_400_000;
 /** Starts the server and waits until it is ours and answers. Throws E406 with the log's place. */
 export async function startServer(order: ServerOrder): Promise<TemporalServer> {
   const log = openSync(serverLog(order.home), 'a');
-  const child = spawn(order.program, flags(order), { detached: true, stdio: ['ignore', log, log] });
+  const child = spawn(order.program, flags(order), {
+    detached: true,
+    stdio: ['ignore', log, log],
+    env: environmentFor('temporal', order.environment),
+  });
   const address = `127.0.0.1:${order.port}`;
   try {
     await ready(child, address, order.namespace);
