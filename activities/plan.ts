@@ -1,15 +1,18 @@
 // Opens a batch for its workflow: what the frozen order asks for, and what the service can do.
 
 import { activityInfo } from '@temporalio/activity';
-import { STARTED_FILE } from '../src/store/batch-file.ts';
+import { ApplicationFailure } from '@temporalio/common';
 import type { Order } from '../src/batch/order.ts';
+import { RunsheetError, problem } from '../src/errors.ts';
+import { readStarted, writeStarted } from '../src/store/batch-file.ts';
+import type { Store } from '../src/store/store.ts';
 import type { BatchPlace, Hands, OpenBatch } from './hands.ts';
 
 export async function plan(hands: Hands, place: BatchPlace): Promise<Order> {
-  const open = await hands.open(place);
+  const open = await hands.open(place).catch(refused);
   const { file, store } = open;
   // The mark comes before anything can be sent: a folder without it never bought a run.
-  if (!(await store.exists(STARTED_FILE))) await store.write(STARTED_FILE, startedText());
+  await leaveMark(store, place);
   return {
     batch: file.batch,
     rows: file.sheet.rows,
@@ -23,9 +26,22 @@ export async function plan(hands: Hands, place: BatchPlace): Promise<Order> {
   };
 }
 
-function startedText(): string {
-  const { workflowExecution } = activityInfo();
-  return `${JSON.stringify({ at: new Date().toISOString(), workflow: workflowExecution })}\n`;
+/** A start that repeats an earlier one of the same batch would send its rows again. */
+async function leaveMark(store: Store, { batch, folder }: BatchPlace): Promise<void> {
+  const { workflowExecution: own } = activityInfo();
+  const begun = await readStarted(store);
+  if (begun === undefined && own !== undefined) return writeStarted(store, own);
+  if (begun?.workflowId !== own?.workflowId || begun?.runId !== own?.runId)
+    refused(problem('E515', { batch, folder }));
+}
+
+const FOR_GOOD: readonly string[] = ['E411', 'E515'];
+
+/** Nothing was sent yet, and another try would be refused as well. */
+function refused(error: unknown): never {
+  if (!(error instanceof RunsheetError) || !FOR_GOOD.includes(error.code)) throw error;
+  const { code, message, hint } = error;
+  throw ApplicationFailure.nonRetryable(`${code}: ${message}; ${hint}`, code);
 }
 
 /** Found by asking: the published interface does not have the lists. */

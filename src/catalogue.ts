@@ -187,6 +187,12 @@ export const catalogue = {
     () =>
       'give them and this command the same RUNSHEET_PAYLOAD_KEY or RUNSHEET_PAYLOAD_KEY_FILE and start them again',
   ),
+  E411: entry<{ folder: string; out: string }>(
+    inputRefused,
+    (f) => `this worker does not use ${f.folder}: it is not in ${f.out}`,
+    (f) =>
+      `start the worker with RUNSHEET_OUT=${f.folder.replace(/[/\\][^/\\]*$/, '')} and give the command --again; with embedded servers, --out does both`,
+  ),
   E501: entry<{ batch: string; reason: string; hint: string }>(
     paused,
     (f) => `batch ${f.batch} is paused: ${f.reason}`,
@@ -266,6 +272,12 @@ export const catalogue = {
     unexpected,
     (f) => `the workflow of batch ${f.batch} has ended, and did not hear the order`,
     (f) => `runsheet status ${f.batch} says how it stands`,
+  ),
+  E515: entry<{ batch: string; folder: string }>(
+    inputRefused,
+    (f) =>
+      `this is not the workflow that batch ${f.batch} began with (started.json in ${f.folder}), or it was reset: it would send rows again`,
+    (f) => `runsheet resume ${f.batch} --recover rebuilds the batch from its parts and the service's lists`,
   ),
   E602: entry<{ what: string; hint?: string }>(
     usage,

@@ -1,5 +1,6 @@
 // doctor: checks everything that a batch will need, and says what helps where something is missing.
 
+import { existsSync } from 'node:fs';
 import { EXIT, RunsheetError, problem, reasonOf } from '../errors.ts';
 import { LOCAL } from '../run-service/local.ts';
 import type { Config } from '../config.ts';
@@ -9,7 +10,7 @@ import { openServices } from '../run-service/services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { connectClient, temporalFrom, type TemporalAddress } from '../temporal/connect.ts';
 import { lookAtFleet, refuseStrangers } from '../temporal/encryption/fleet.ts';
-import { payloadKeys, type PayloadKeys } from '../temporal/encryption/keys.ts';
+import { drawnKeyFile, payloadKeys, type PayloadKeys } from '../temporal/encryption/keys.ts';
 import { temporalBinary } from '../temporal/embedded/binary.ts';
 import { livingRecord } from '../temporal/embedded/record.ts';
 import { TASK_QUEUE } from '../batch/ids.ts';
@@ -81,10 +82,14 @@ async function temporalWords(config: Config, say: (words: string) => void): Prom
 
 /** Every worker must fit, for each may be given any step. */
 async function encryptionWords(config: Config): Promise<string> {
-  const keys = payloadKeys(config);
+  const cluster = temporalFrom(config.environment);
   const living = livingRecord(config.home)?.temporal;
-  const at =
-    temporalFrom(config.environment) ?? (living && { ...living, from: 'the embedded server', options: {} });
+  const isSet = config.payload.keys !== undefined || config.payload.keysFile !== undefined;
+  // Looking draws no key.
+  if (cluster === undefined && !isSet && !existsSync(drawnKeyFile(config.home)))
+    return 'with a key that is drawn for this place at its first start';
+  const keys = payloadKeys(config, cluster === undefined ? 'embedded' : 'cluster');
+  const at = cluster ?? (living && { ...living, from: 'the embedded server', options: {} });
   if (at !== undefined) await refuseOtherKeys(at, config.taskQueue ?? TASK_QUEUE, keys);
   const [first, ...others] = keys.keys;
   if (first === undefined) return 'off: Temporal holds inputs of steps, run ids and reasons as plain text';

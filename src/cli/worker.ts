@@ -32,6 +32,7 @@ export default async function worker(this: Context, flags: Flags): Promise<numbe
   const running = await startWorker({
     config,
     temporal,
+    server: flags.embedded ? 'embedded' : 'cluster',
     parts,
     log,
     patienceMs: flags.embedded ? STACK_STARTS_MS : CLUSTER_STARTS_MS,

@@ -107,3 +107,20 @@ export async function readBatchFile(store: Store): Promise<BatchFile | undefined
 
 /** Written by the workflow's first act: from then on, only Temporal knows what was sent. */
 export const STARTED_FILE = 'started.json';
+
+const startedSchema = z.object({ workflow: z.object({ workflowId: z.string(), runId: z.string() }) });
+
+/** The execution of a workflow that a batch began with. */
+export type Execution = z.infer<typeof startedSchema>['workflow'];
+
+/** undefined where nothing was begun; throws E504 where started.json is not one of ours. */
+export async function readStarted(store: Store): Promise<Execution | undefined> {
+  const text = await store.read(STARTED_FILE);
+  if (text === undefined) return undefined;
+  const parsed = startedSchema.safeParse(JSON.parse(text));
+  if (parsed.success) return parsed.data.workflow;
+  throw problem('E504', { what: `${store.location}/${STARTED_FILE} is not one of this version` });
+}
+
+export const writeStarted = (store: Store, workflow: Execution): Promise<void> =>
+  store.write(STARTED_FILE, `${JSON.stringify({ at: new Date().toISOString(), workflow })}\n`);

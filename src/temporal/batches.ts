@@ -17,6 +17,7 @@ import { WORKFLOW_TASK_MS } from '../batch/limits.ts';
 import type { End, Overdue, Seen } from '../batch/messages.ts';
 import { problem, reasonOf } from '../errors.ts';
 import type { Delivered } from '../webhook/outbox.ts';
+import type { Execution } from './genuine.ts';
 import { openTalk } from './talk.ts';
 
 const ASK_AGAIN_MS = 500;
@@ -89,6 +90,12 @@ export function openBatches(reach: () => Client, taskQueue: string = TASK_QUEUE,
     /** undefined where Temporal does not know the batch, or not any more. */
     find,
 
+    /** The first execution of the batch's workflow, as it was started last. */
+    execution: async (batch: string): Promise<Execution> => {
+      const { raw, workflowId } = await handleOf(batch).describe();
+      return { workflowId, runId: raw.workflowExecutionInfo?.firstRunId ?? '' };
+    },
+
     /** What went wrong with the work that a batch waits for at this moment; undefined where nothing did. */
     trouble: async (batch: string): Promise<string | undefined> => {
       const { raw } = await handleOf(batch).describe();
@@ -131,7 +138,10 @@ async function untilFinished(reach: () => Client, batch: string, gone: AbortSign
 }
 
 const failed = (batch: string, error: WorkflowFailedError) =>
-  problem('E506', { batch, reason: reasonOf(error.cause ?? error) }, { cause: error });
+  problem('E506', { batch, reason: reasonOf(rootOf(error)) }, { cause: error });
+
+/** What an activity threw lies below what Temporal and the SDK say about it. */
+const rootOf = (error: Error): Error => (error.cause instanceof Error ? rootOf(error.cause) : error);
 
 export type BatchLine = ReturnType<typeof batchLine>;
 

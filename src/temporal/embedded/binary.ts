@@ -26,6 +26,8 @@ const DOWNLOADS = 'https://temporal.download/cli/archive';
 /** The name of the program inside the archives. */
 const PROGRAM = 'temporal';
 
+type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
 export type BinarySearch = {
   /** The user's cache folder of ours. */
   readonly cache: string;
@@ -35,7 +37,7 @@ export type BinarySearch = {
   /** Temporal's download address. */
   readonly downloads?: string;
   /** What stands for the network, and for the program that is known, in tests. */
-  readonly fetch?: typeof fetch;
+  readonly fetch?: Fetch;
   readonly known?: KnownProgram;
 };
 
@@ -134,7 +136,7 @@ async function answer(
   return { url, body: response.body };
 }
 
-async function firstBytes(url: string, fetching: typeof fetch): Promise<Response> {
+async function firstBytes(url: string, fetching: Fetch): Promise<Response> {
   const slow = new AbortController();
   const timer = setTimeout(
     () => slow.abort(new Error(`no answer within ${FIRST_BYTE_MS / 1000} s`)),

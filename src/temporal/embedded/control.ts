@@ -3,11 +3,12 @@
 // port, and each proves that it has read embedded.json, which only its owner can read: the follower by the word, the stack
 // by the answer to it. Everybody on the machine can connect, so connections without the word are bounded in number and time.
 
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { z } from 'zod';
 import { boundConnections } from '../../connections.ts';
+import { isSameSecret } from '../../secrets.ts';
 import { hearLines, sayLine } from './lines.ts';
 
 const text = z.string();
@@ -99,7 +100,7 @@ export async function openControl(
   };
 
   const hear = (socket: Socket, said: FollowerWord): void => {
-    if (said.type === 'hold' && isSame(said.word, word)) admit(socket, said);
+    if (said.type === 'hold' && isSameSecret(said.word, word)) admit(socket, said);
     else if (!admitted.has(socket)) socket.destroy();
     else if (said.type === 'now') hands.onNow();
     else if (said.type === 'leave') {
@@ -139,9 +140,3 @@ export async function openControl(
 }
 
 const drawn = (): string => randomBytes(16).toString('hex');
-
-/** Takes the same time wherever the two differ. */
-function isSame(given: string, word: string): boolean {
-  const [one, other] = [Buffer.from(given), Buffer.from(word)];
-  return one.length === other.length && timingSafeEqual(one, other);
-}

@@ -9,6 +9,7 @@ import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { problem, reasonOf } from '../../errors.ts';
 import { environmentFor } from './environment.ts';
+import { CODEC_PATH } from './gateway.ts';
 
 export type ServerOrder = {
   readonly program: string;
@@ -23,7 +24,8 @@ export type ServerOrder = {
 export type TemporalServer = {
   readonly child: ChildProcess;
   readonly address: string;
-  readonly uiUrl: string;
+  /** Where its own pages are, which show what it holds to everybody on the machine: encrypted. */
+  readonly pages: string;
 };
 
 export const databaseOf = (home: string): string => join(home, 'temporal.db');
@@ -56,7 +58,7 @@ export async function startServer(order: ServerOrder): Promise<TemporalServer> {
   return {
     child,
     address,
-    uiUrl: `http://127.0.0.1:${order.uiPort}/namespaces/${order.namespace}/workflows`,
+    pages: `http://127.0.0.1:${order.uiPort}`,
   };
 }
 
@@ -86,6 +88,9 @@ function flags({ home, namespace, port, uiPort }: ServerOrder): readonly string[
     'server',
     'start-dev',
     ...local,
+    '--ui-codec-endpoint',
+    CODEC_PATH,
+    '--ui-disable-news-fetch',
     '--namespace',
     namespace,
     ...database,
