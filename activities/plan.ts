@@ -35,11 +35,11 @@ async function leaveMark(store: Store, { batch, folder }: BatchPlace): Promise<v
     refused(problem('E515', { batch, folder }));
 }
 
-const FOR_GOOD: readonly string[] = ['E411', 'E515'];
+const FOR_GOOD: ReadonlySet<string> = new Set(['E411', 'E515']);
 
 /** Nothing was sent yet, and another try would be refused as well. */
 function refused(error: unknown): never {
-  if (!(error instanceof RunsheetError) || !FOR_GOOD.includes(error.code)) throw error;
+  if (!(error instanceof RunsheetError) || !FOR_GOOD.has(error.code)) throw error;
   const { code, message, hint } = error;
   throw ApplicationFailure.nonRetryable(`${code}: ${message}; ${hint}`, code);
 }

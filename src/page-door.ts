@@ -6,7 +6,10 @@ import { randomBytes } from 'node:crypto';
 import { isSameSecret, keepSecret } from './secrets.ts';
 
 /** What a request looks like to the door. */
-type Asking = { readonly url?: string | undefined; readonly headers: Readonly<Record<string, unknown>> };
+type Asking = {
+  readonly url?: string | undefined;
+  readonly headers: { readonly cookie?: string | undefined };
+};
 
 export type Door = {
   /** The address to give to the owner; `origin` has no slash at its end. */
@@ -23,9 +26,7 @@ export type Door = {
 export function openDoor(name: string, entrance: string): Door {
   const secret = keepSecret(randomBytes(24).toString('base64url'));
   const cookies = ({ headers }: Asking): readonly string[] =>
-    String(headers['cookie'] ?? '')
-      .split(';')
-      .map((pair) => pair.trim());
+    (headers.cookie ?? '').split(';').map((pair) => pair.trim());
   return {
     address: (origin) => `${origin}/open/${secret}`,
     opens: ({ url = '' }) =>

@@ -14,7 +14,7 @@ const asJson = ({ metadata, data }: Payload) => ({
   metadata: Object.fromEntries(Object.entries(metadata ?? {}).map(([name, value]) => [name, base64(value)])),
   data: base64(data),
 });
-const plain = (value: unknown) => defaultPayloadConverter.toPayload(value) as Payload;
+const plain = (value: unknown) => defaultPayloadConverter.toPayload(value);
 
 describe("the gateway to Temporal's own pages", () => {
   let pages: Server;
