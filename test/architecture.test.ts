@@ -31,6 +31,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/run-service': ['undici', 'type:src/config.ts', 'src/run-service/contract', 'src/secrets.ts'],
   'src/run-service/contract': ['zod', 'zod-openapi'],
   'src/webhook': [
+    'src/connections.ts',
     'src/made-once.ts',
     'src/run-service',
     'src/run-service/contract',
