@@ -8,6 +8,7 @@ import { isSameSecret, keepSecret } from './secrets.ts';
 /** What a request looks like to the door. */
 type Asking = {
   readonly url?: string | undefined;
+  readonly socket: { readonly localPort?: number | undefined };
   readonly headers: { readonly cookie?: string | undefined };
 };
 
@@ -22,21 +23,23 @@ export type Door = {
   cookiesWithout(asking: Asking): string;
 };
 
-/** `name` tells the cookie from those of other doors: cookies do not care about ports. `entrance` is a path. */
-export function openDoor(name: string, entrance: string): Door {
+/** The pages of a server on a port of its own. `entrance` is the path of the first one. */
+export function openDoor(entrance: string): Door {
   const secret = keepSecret(randomBytes(24).toString('base64url'));
+  // A browser sends the cookies of one port to all others as well.
+  const nameFor = ({ socket }: Asking): string => `runsheet-${socket.localPort}`;
   const cookies = ({ headers }: Asking): readonly string[] =>
     (headers.cookie ?? '').split(';').map((pair) => pair.trim());
   return {
     address: (origin) => `${origin}/open/${secret}`,
-    opens: ({ url = '' }) =>
-      isSameSecret(url, `/open/${secret}`)
-        ? { 'set-cookie': `${name}=${secret}; Path=/; HttpOnly; SameSite=Lax`, location: entrance }
+    opens: (asking) =>
+      isSameSecret(asking.url ?? '', `/open/${secret}`)
+        ? { 'set-cookie': `${nameFor(asking)}=${secret}; Path=/; HttpOnly; SameSite=Lax`, location: entrance }
         : undefined,
-    isOpen: (asking) => cookies(asking).some((pair) => isSameSecret(pair, `${name}=${secret}`)),
+    isOpen: (asking) => cookies(asking).some((pair) => isSameSecret(pair, `${nameFor(asking)}=${secret}`)),
     cookiesWithout: (asking) =>
       cookies(asking)
-        .filter((pair) => !pair.startsWith(`${name}=`))
+        .filter((pair) => !pair.startsWith(`${nameFor(asking)}=`))
         .join('; '),
   };
 }

@@ -61,7 +61,15 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'type:src/webhook',
     'type:pino',
   ],
-  'src/local-service': ['@fastify/multipart', 'fastify', 'undici', 'zod', 'src/run-service/contract'],
+  'src/local-service': [
+    '@fastify/multipart',
+    'fastify',
+    'undici',
+    'zod',
+    'src/connections.ts',
+    'src/page-door.ts',
+    'src/run-service/contract',
+  ],
   activities: [
     '@temporalio/activity',
     '@temporalio/common',

@@ -38,7 +38,7 @@ export async function openGateway(order: GatewayOrder): Promise<Gateway> {
   const server = createServer({ connectionsCheckingInterval: 1_000, headersTimeout: 5_000 });
   const connections = boundConnections(server, CONNECTIONS);
   const port = await listening(server, order.port);
-  const door = openDoor(`runsheet-${port}`, order.entrance);
+  const door = openDoor(order.entrance);
   const proxy = createProxyServer({});
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
