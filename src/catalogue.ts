@@ -295,4 +295,14 @@ export const catalogue = {
     () =>
       'nothing is lost; make room, or set RUNSHEET_HOME to another disk for new batches, and give the same command again',
   ),
+  E610: entry<object>(
+    usage,
+    () => '--token is refused: every user of the machine can read the arguments of a command',
+    () => 'put the keys into a file, one a line, and give --token-file <file>; or set RUNSHEET_SERVICE_TOKEN',
+  ),
+  E611: entry<{ file: string; why: string }>(
+    usage,
+    (f) => `--token-file ${f.file} ${f.why}`,
+    () => 'the file has one key a line: <key>, or <owner>:<key>',
+  ),
 } satisfies Record<string, Entry<never>>;

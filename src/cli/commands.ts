@@ -173,7 +173,13 @@ const servers = {
     {
       flags: {
         port: { ...number('port on loopback; 0 takes any', 'port'), default: '0' },
-        token: repeatable(words('API key that is accepted; one is made up by itself', 'key')),
+        tokenFile: optional(
+          words(
+            'file with the API keys that are accepted, one a line (default: a key that is drawn)',
+            'file',
+          ),
+        ),
+        token: { ...repeatable(words('refused: see --token-file', 'key')), hidden: true },
         speed: { ...factorNumber('divides every wait', 'x'), default: '1' },
         db: { ...words('database file; in memory by itself', 'file'), default: ':memory:' },
         deployments: optional(words('deployments and their machines, as JSON', 'file')),

@@ -57,3 +57,34 @@ describe('the children of the embedded servers', () => {
     }
   });
 });
+
+describe('the keys of the local run service', () => {
+  const stage = new Stage();
+  afterAll(() => stage.close());
+
+  it('are refused on the command line, which every user can list', async () => {
+    const { code, stdout, stderr } = await stage.run(['service', '--token', 'planted-token']);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/error\[E610\].*hint: .*--token-file <file>.*RUNSHEET_SERVICE_TOKEN/s);
+  });
+
+  it('are read from a file, and are not printed', async () => {
+    const file = stage.write('tokens', 'planted-token-1\n\n ann:planted-token-2 \n');
+    const service = stage.start(['service', '--token-file', file]);
+    const [, base = ''] = await service.says(/RUNSHEET_API_URL=(\S+)\n/);
+    for (const token of ['planted-token-1', 'planted-token-2', 'ann:planted-token-2', 'another']) {
+      const answer = await fetch(`${base}/deployments`, { headers: { authorization: `Bearer ${token}` } });
+      expect([token, answer.status]).toEqual([token, token.startsWith('planted') ? 200 : 401]);
+    }
+    expect(service.stdout + service.stderr).not.toContain('planted');
+  });
+
+  it.each([
+    ['is not there', 'missing', undefined],
+    ['is empty', 'empty', '\n'],
+  ])('are asked for with E611 where their file %s', async (_what, name, text) => {
+    const file = text === undefined ? stage.path(name) : stage.write(name, text);
+    const { code, stderr } = await stage.run(['service', '--token-file', file]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`error[E611]: --token-file ${file}`)]);
+  });
+});

@@ -125,8 +125,8 @@ export class Stage {
 
   /** A run service as a process of its own; the commands of this stage speak to it from now on. */
   async service(words: readonly string[] = [], port = 0): Promise<Running & { readonly base: string }> {
-    const database = ['--db', this.path('service.db'), '--token', KEY, '--port', String(port)];
-    const running = this.start(['service', ...database, ...words]);
+    const database = ['--db', this.path('service.db'), '--port', String(port)];
+    const running = this.start(['service', ...database, ...words], { RUNSHEET_SERVICE_TOKEN: KEY });
     const [, base = ''] = await running.says(/RUNSHEET_API_URL=(\S+)/);
     this.environment = { ...this.environment, RUNSHEET_API_URL: base, RUNSHEET_API_KEY: KEY };
     return Object.assign(running, { base });

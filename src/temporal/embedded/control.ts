@@ -25,6 +25,8 @@ const stackNews = z.discriminatedUnion('type', [
     uiUrl: text,
     receiver: text.optional(),
     service: text.optional(),
+    /** The live page of that service. */
+    livePage: text.optional(),
     /** The run service that its worker's key is for. */
     apiUrl: text.optional(),
   }),

@@ -30,6 +30,8 @@ export type Follower = {
   readonly receiver: string | undefined;
   /** The local run service's base address, where it runs. */
   readonly service: string | undefined;
+  /** The address of its live page, with the secret that opens it. */
+  readonly livePage: string | undefined;
   /** Awaits `hear` whenever the server has come back at another address. */
   onMove(hear: (at: TemporalAddress) => Promise<void>): void;
   /** Lets go; resolves when the stack has ended or others follow it. */
@@ -99,12 +101,13 @@ function follow(order: FollowOrder, first: Held): Follower {
   };
 
   watch(held);
-  const { uiUrl, receiver, service } = held.ready;
+  const { uiUrl, receiver, service, livePage } = held.ready;
   return {
     temporal: addressOf(held),
     uiUrl,
     receiver,
     service,
+    livePage,
     onMove: (hear) => {
       moved = hear;
     },

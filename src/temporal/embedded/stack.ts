@@ -115,6 +115,7 @@ async function readyNews(parts: Parts, apiUrl: string | undefined): Promise<Stac
     uiUrl: pages,
     receiver: worker.url,
     service: service?.url,
+    livePage: service?.page,
     apiUrl,
   };
 }
