@@ -16,27 +16,23 @@ const { usage, notAuthenticated, inputRefused, unreachable, unexpected, paused }
 const list = (words: readonly string[]): string => words.join(', ');
 const didYouMean = (near: string | undefined): string | undefined => near && `did you mean ${near}?`;
 
+/** Whoever finds the error knows best how to say it. */
+const said = (exit: number) =>
+  entry<{ what: string; hint?: string }>(
+    exit,
+    (f) => f.what,
+    (f) => f.hint,
+  );
+
 export const catalogue = {
   E101: entry<{ path: string; near: readonly string[] }>(
     inputRefused,
     (f) => `there is no sheet at ${f.path}`,
     (f) => (f.near.length > 0 ? `files like it: ${list(f.near)}` : undefined),
   ),
-  E102: entry<{ what: string; hint?: string }>(
-    inputRefused,
-    (f) => f.what,
-    (f) => f.hint,
-  ),
-  E103: entry<{ what: string; hint?: string }>(
-    inputRefused,
-    (f) => f.what,
-    (f) => f.hint,
-  ),
-  E104: entry<{ what: string; hint?: string }>(
-    inputRefused,
-    (f) => f.what,
-    (f) => f.hint,
-  ),
+  E102: said(inputRefused),
+  E103: said(inputRefused),
+  E104: said(inputRefused),
   E105: entry<{ key: string; row: number; firstRow: number }>(
     inputRefused,
     (f) => `row ${f.row} has the key "${f.key}" that row ${f.firstRow} has already`,
@@ -279,11 +275,7 @@ export const catalogue = {
       `this is not the workflow that batch ${f.batch} began with (started.json in ${f.folder}), or it was reset: it would send rows again`,
     (f) => `runsheet resume ${f.batch} --recover rebuilds the batch from its parts and the service's lists`,
   ),
-  E602: entry<{ what: string; hint?: string }>(
-    usage,
-    (f) => f.what,
-    (f) => f.hint,
-  ),
+  E602: said(usage),
   E603: entry<{ database: string; reason: string }>(
     unreachable,
     (f) => `the local run service stopped: its database ${f.database} refused a write: ${f.reason}`,

@@ -27,6 +27,7 @@ import { clientConverter, workerConverter } from './temporal/encryption/converte
 import { identityWith } from './temporal/encryption/fleet.ts';
 import { payloadKeys, type PayloadKeys, type Server } from './temporal/encryption/keys.ts';
 import { Outbox } from './webhook/outbox.ts';
+import { canReachReceiver } from './webhook/reach.ts';
 import { openReceiver, type Receiver } from './webhook/receiver.ts';
 import { webhookSecret } from './webhook/secret.ts';
 
@@ -185,7 +186,9 @@ function openPlaces(
   const open = async ({ batch, folder }: BatchPlace): Promise<OpenBatch> => {
     const place = known.get(batch) ?? (await readPlace(folder, config));
     known.set(batch, place);
-    return { ...place, service: services.at(place.file.service) };
+    const { file } = place;
+    const webhooks = file.webhooks && canReachReceiver(file.service.base, config.webhook.url);
+    return { ...place, file: { ...file, webhooks }, service: services.at(file.service) };
   };
 
   const find = async (batch: string): Promise<OpenBatch | undefined> => {

@@ -115,6 +115,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/sheet',
     'src/store',
     'src/temporal',
+    'src/webhook',
   ],
 };
 

@@ -14,6 +14,7 @@ import { drawnKeyFile, payloadKeys, type PayloadKeys } from '../temporal/encrypt
 import { temporalBinary } from '../temporal/embedded/binary.ts';
 import { livingRecord } from '../temporal/embedded/record.ts';
 import { TASK_QUEUE } from '../batch/ids.ts';
+import { canReachReceiver } from '../webhook/reach.ts';
 import { voiceOf, type Context } from './context.ts';
 import { configOf, refuseOtherApi } from './order.ts';
 
@@ -128,7 +129,8 @@ async function serviceWords(config: Config): Promise<string> {
   return `${config.apiUrl}, key ${lastFour(key?.value ?? '')} from ${key?.from}, ${deployments?.length ?? 'unlisted'} deployments, prices ${prices ? 'told' : 'assumed'}, ${proof}${less}`;
 }
 
-const webhookWords = ({ webhook }: Config): string =>
-  webhook.url === undefined
-    ? 'received on loopback; a run service elsewhere needs RUNSHEET_WEBHOOK_URL, or --poll'
-    : `received at ${webhook.url}`;
+function webhookWords({ webhook, apiUrl }: Config): string {
+  if (webhook.url !== undefined) return `received at ${webhook.url}`;
+  if (apiUrl === undefined || canReachReceiver(apiUrl, webhook.url)) return 'received on this machine';
+  return `none: ${apiUrl} cannot reach this machine, so runs are polled; RUNSHEET_WEBHOOK_URL sets an address that it can reach`;
+}
