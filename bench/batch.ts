@@ -37,7 +37,7 @@ export type BatchResult = {
 
 export async function runBatch(order: BatchOrder): Promise<BatchResult> {
   const intake = await makeBatch(order);
-  const keys = payloadKeys(loadConfig());
+  const keys = payloadKeys(loadConfig(), 'cluster');
   const { client, close } = await connectClient(order.at, clientConverter(keys));
   const batches = openBatches(() => client, undefined, keys.keys.length > 0);
   const began = performance.now();

@@ -46,18 +46,11 @@ export async function startService(
     pictureSize: 96,
   }));
   writeFileSync(file, JSON.stringify(machines));
-  const words = [
-    'service',
-    '--port',
-    '0',
-    '--db',
-    join(folder, 'service.db'),
-    '--deployments',
-    file,
-    '--token',
-    KEY,
-  ];
-  const child = spawn(process.execPath, [programFile(), ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const words = ['service', '--port', '0', '--db', join(folder, 'service.db'), '--deployments', file];
+  const child = spawn(process.execPath, [programFile(), ...words], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, RUNSHEET_SERVICE_TOKEN: KEY },
+  });
   for await (const line of createInterface({ input: child.stdout })) {
     const base = /RUNSHEET_API_URL=(\S+)/.exec(line)?.[1];
     if (base !== undefined) return { base, ...served(child, 'SIGTERM') };
@@ -78,6 +71,7 @@ export async function startTemporal(folder: string): Promise<Served & { readonly
     namespace,
     port: await freePort(),
     uiPort: await freePort(),
+    environment,
   });
   return {
     at: { address: server.address, namespace, from: 'the benchmark', options: {} },
@@ -99,6 +93,7 @@ export function spawnWorker(folder: string, at: TemporalAddress, base: string): 
       RUNSHEET_API_URL: base,
       RUNSHEET_API_KEY: KEY,
       RUNSHEET_HOME: folder,
+      RUNSHEET_OUT: join(folder, 'batches'),
     },
   });
 }

@@ -18,6 +18,10 @@ if (!isCurrent) {
   const { status } = spawnSync(npm, args, {
     cwd: root,
     stdio: ['ignore', 2, 2],
+    // Packages may run programs of their own when they are installed: our keys are no business of theirs.
+    env: Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => !/^(RUNSHEET|TEMPORAL)_/.test(name)),
+    ),
     shell: process.platform === 'win32',
   });
   if (status !== 0) process.exit(status ?? 1);

@@ -127,6 +127,12 @@ export const catalogue = {
     () =>
       'give them and this command the same RUNSHEET_PAYLOAD_KEY or RUNSHEET_PAYLOAD_KEY_FILE and start them again',
   ),
+  E411: entry<{ folder: string; out: string }>(
+    inputRefused,
+    (f) => `this worker does not use ${f.folder}: it is not in ${f.out}`,
+    (f) =>
+      `start the worker with RUNSHEET_OUT=${f.folder.replace(/[/\\][^/\\]*$/, '')} and give the command --again; with embedded servers, --out does both`,
+  ),
   E501: entry<{ batch: string; reason: string; hint: string }>(
     paused,
     (f) => `batch ${f.batch} is paused: ${f.reason}`,
@@ -207,6 +213,12 @@ export const catalogue = {
     (f) => `the workflow of batch ${f.batch} has ended, and did not hear the order`,
     (f) => `runsheet status ${f.batch} says how it stands`,
   ),
+  E515: entry<{ batch: string; folder: string }>(
+    inputRefused,
+    (f) =>
+      `this is not the workflow that batch ${f.batch} began with (started.json in ${f.folder}), or it was reset: it would send rows again`,
+    (f) => `runsheet resume ${f.batch} --recover rebuilds the batch from its parts and the service's lists`,
+  ),
   E602: saidThere(usage),
   E603: entry<{ database: string; reason: string }>(
     unreachable,
@@ -233,5 +245,15 @@ export const catalogue = {
     unreachable,
     (f) => `the disk ${f.path === '' ? '' : `of ${f.path} `}is full: ${f.reason}`,
     () => 'nothing is lost: make room, or name a folder on another disk, and give the same command again',
+  ),
+  E610: entry<object>(
+    usage,
+    () => '--token is refused: every user of the machine can read the arguments of a command',
+    () => 'put the keys into a file, one a line, and give --token-file <file>; or set RUNSHEET_SERVICE_TOKEN',
+  ),
+  E611: entry<{ file: string; why: string }>(
+    usage,
+    (f) => `--token-file ${f.file} ${f.why}`,
+    () => 'the file has one key a line: <key>, or <owner>:<key>',
   ),
 } satisfies Record<string, Entry<never>>;

@@ -3,6 +3,8 @@
 // `withoutSecrets`, which strikes out every form in which they could stand there. They are kept until the process ends,
 // because an old key may still be quoted by an answer that comes late.
 
+import { timingSafeEqual } from 'node:crypto';
+
 /** Shorter ones keep nobody out, and striking them out would tear other words apart. */
 const SHORTEST = 8;
 const STRUCK = '[secret]';
@@ -24,6 +26,12 @@ export function withoutSecrets(text: string): string {
   return (forms === undefined ? text : text.replaceAll(forms, STRUCK))
     .replaceAll(BEARER, `$1${STRUCK}`)
     .replaceAll(MAC, `$1${STRUCK}`);
+}
+
+/** Whether somebody gave the secret. Takes the same time wherever the two differ. */
+export function isSameSecret(given: string, secret: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(secret)];
+  return one.length === other.length && timingSafeEqual(one, other);
 }
 
 const asPattern = (text: string): string => text.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);

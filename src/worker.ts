@@ -7,6 +7,7 @@ import { createSenders, createWork } from '../activities/index.ts';
 import { OwnCompletion } from '../activities/completion.ts';
 import { DeliveredFiles } from '../activities/delivered-files.ts';
 import type { BatchPlace, Hands, OpenBatch } from '../activities/hands.ts';
+import { isAllowed } from './allowed-folders.ts';
 import { TASK_QUEUE, workQueueOf } from './batch/ids.ts';
 import type { End, Seen } from './batch/messages.ts';
 import type { Config } from './config.ts';
@@ -15,17 +16,19 @@ import { openDownloads } from './run-service/download.ts';
 import { openServices, type Services } from './run-service/services.ts';
 import { openTransport } from './run-service/transport.ts';
 import { cachePages } from './sheet/page-cache.ts';
-import { readBatchFile, type BatchFile } from './store/batch-file.ts';
+import { readBatchFile, readStarted, type BatchFile } from './store/batch-file.ts';
 import { folderStore } from './store/folder.ts';
 import type { Store } from './store/store.ts';
 import { batchLine, openBatches, type BatchLine, type Known } from './temporal/batches.ts';
 import { workflowBundle } from './temporal/bundle.ts';
 import { connectWorker, type TemporalAddress } from './temporal/connect.ts';
+import { guardActivities } from './temporal/genuine.ts';
 import { noteLate } from './results/late.ts';
 import { clientConverter, workerConverter } from './temporal/encryption/converter.ts';
 import { identityWith } from './temporal/encryption/fleet.ts';
-import { payloadKeys, type PayloadKeys } from './temporal/encryption/keys.ts';
+import { payloadKeys, type PayloadKeys, type Server } from './temporal/encryption/keys.ts';
 import { Outbox } from './webhook/outbox.ts';
+import { canReachReceiver } from './webhook/reach.ts';
 import { openReceiver, type Receiver } from './webhook/receiver.ts';
 import { webhookSecret } from './webhook/secret.ts';
 
@@ -34,6 +37,8 @@ export type WorkerParts = 'all' | 'no-receiver' | 'receiver-only';
 export type WorkerOrder = {
   readonly config: Config;
   readonly temporal: TemporalAddress;
+  /** Whose server that is: an embedded one has a payload key of its own. */
+  readonly server: Server;
   readonly parts: WorkerParts;
   /** Where the receiver listens unless the settings say; a taken port is replaced by a free one. */
   readonly receiverPort?: number;
@@ -67,12 +72,12 @@ export async function startWorker(order: WorkerOrder): Promise<RunningWorker> {
   const { namespace } = order.temporal;
   const queue = config.taskQueue ?? TASK_QUEUE;
   quietCore(log);
-  const keys = payloadKeys(config);
+  const keys = payloadKeys(config, order.server);
   const dataConverter = clientConverter(keys);
   const { connection, client } = await connectWorker(order.temporal, order.patienceMs, dataConverter);
   const batches = batchLine(client);
   const { find } = openBatches(() => client, queue);
-  const places = openPlaces(openServices(config, openTransport(CONNECTIONS)), find);
+  const places = openPlaces(config, openServices(config, openTransport(CONNECTIONS)), find);
   const ends = new Outbox<End>((batch, news) => batches.tellEnds(batch, 'webhook', news), ENDS_PER_SIGNAL);
   const receiver = parts === 'no-receiver' ? undefined : await listen(order, batches, places, ends);
   const stopping = new AbortController();
@@ -92,7 +97,14 @@ export async function startWorker(order: WorkerOrder): Promise<RunningWorker> {
   const workers =
     parts === 'receiver-only'
       ? []
-      : await createWorkers(hands, queue, { connection, namespace, ...speech(keys) });
+      : await createWorkers(hands, queue, {
+          connection,
+          namespace,
+          ...speech(keys),
+          ...(order.server === 'embedded'
+            ? { interceptors: { activity: [guardActivities(client, begunBy)] } }
+            : {}),
+        });
   const running = workers.map((worker) => worker.run());
   return {
     receiver: receiver && { url: hands.webhooks.receiver() ?? receiver.url, port: receiver.port },
@@ -133,7 +145,7 @@ const speech = (keys: PayloadKeys): Pick<WorkerOptions, 'dataConverter' | 'ident
 async function createWorkers(
   hands: Hands,
   queue: string,
-  at: Pick<WorkerOptions, 'connection' | 'namespace' | 'dataConverter' | 'identity'>,
+  at: Pick<WorkerOptions, 'connection' | 'namespace' | 'dataConverter' | 'identity' | 'interceptors'>,
 ): Promise<readonly Worker[]> {
   const shared = { ...at, shutdownGraceTime: SHUTDOWN_GRACE_MS };
   return Promise.all([
@@ -166,13 +178,19 @@ type Places = {
 };
 
 /** Batch folders by their place; batch.json never changes, so it is read once. */
-function openPlaces(services: Services, findBatch: (batch: string) => Promise<Known | undefined>): Places {
+function openPlaces(
+  config: Config,
+  services: Services,
+  findBatch: (batch: string) => Promise<Known | undefined>,
+): Places {
   const known = new Map<string, { readonly file: BatchFile; readonly store: Store }>();
 
   const open = async ({ batch, folder }: BatchPlace): Promise<OpenBatch> => {
-    const place = known.get(batch) ?? (await readPlace(folder));
+    const place = known.get(batch) ?? (await readPlace(folder, config));
     known.set(batch, place);
-    return { ...place, service: services.at(place.file.service) };
+    const { file } = place;
+    const webhooks = file.webhooks && canReachReceiver(file.service.base, config.webhook.url);
+    return { ...place, file: { ...file, webhooks }, service: services.at(file.service) };
   };
 
   const find = async (batch: string): Promise<OpenBatch | undefined> => {
@@ -183,12 +201,18 @@ function openPlaces(services: Services, findBatch: (batch: string) => Promise<Kn
   return { open, find };
 }
 
-async function readPlace(folder: string): Promise<{ readonly file: BatchFile; readonly store: Store }> {
+async function readPlace(
+  folder: string,
+  config: Config,
+): Promise<{ readonly file: BatchFile; readonly store: Store }> {
+  if (!isAllowed(folder, config)) throw problem('E411', { folder, out: config.out });
   const store = folderStore(folder);
   const file = await readBatchFile(store);
   if (file === undefined) throw problem('E504', { what: `there is no batch in ${folder}` });
   return { file, store };
 }
+
+const begunBy = (folder: string) => readStarted(folderStore(folder));
 
 const ENDS_PER_SIGNAL = 500;
 

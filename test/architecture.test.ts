@@ -23,6 +23,9 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/secrets.ts': [],
   'src/log.ts': ['pino', 'src/secrets.ts'],
   'src/made-once.ts': [],
+  'src/connections.ts': [],
+  'src/allowed-folders.ts': [],
+  'src/page-door.ts': ['src/secrets.ts'],
   'src/file-fault.ts': [],
   'src/key-file.ts': ['src/file-fault.ts'],
   'src/config.ts': [
@@ -46,6 +49,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/run-service/contract': ['zod', 'zod-openapi'],
   'src/webhook': [
+    'src/connections.ts',
     'src/key-file.ts',
     'src/made-once.ts',
     'src/run-service',
@@ -70,16 +74,27 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     '@temporalio/envconfig',
     '@temporalio/proto',
     '@temporalio/worker',
+    'httpxy',
     'zod',
     'workflows',
     'src/run-service',
+    'src/connections.ts',
     'src/made-once.ts',
+    'src/page-door.ts',
     'src/secrets.ts',
     'type:src/config.ts',
     'type:src/webhook',
     'type:pino',
   ],
-  'src/local-service': ['@fastify/multipart', 'fastify', 'undici', 'zod', 'src/run-service/contract'],
+  'src/local-service': [
+    '@fastify/multipart',
+    'fastify',
+    'undici',
+    'zod',
+    'src/connections.ts',
+    'src/page-door.ts',
+    'src/run-service/contract',
+  ],
   activities: [
     '@temporalio/activity',
     '@temporalio/common',
@@ -97,6 +112,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/worker.ts': [
     '@temporalio/worker',
     'activities',
+    'src/allowed-folders.ts',
     'src/results',
     'src/run-service',
     'src/sheet',
@@ -109,6 +125,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/cli': [
     '@stricli/core',
     'csv-stringify',
+    'src/allowed-folders.ts',
     'src/config.ts',
     'src/file-fault.ts',
     'src/log.ts',
@@ -124,6 +141,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/sheet',
     'src/store',
     'src/temporal',
+    'src/webhook',
   ],
 };
 

@@ -14,15 +14,17 @@ export default async function dev(
   const config = configOf(flags);
   const interrupts = hearInterrupts(this.process);
   const stack = await followStack({ config, service: true, say: (words) => voice.say(words) });
-  const { temporal, uiUrl, receiver, service } = stack;
-  if (flags.output === 'json')
-    voice.json({ address: temporal.address, namespace: temporal.namespace, uiUrl, receiver, service });
+  const { temporal, uiUrl, receiver, service, livePage } = stack;
+  const { address, namespace } = temporal;
+  if (flags.output === 'json') voice.json({ address, namespace, uiUrl, receiver, service, livePage });
   else {
-    voice.data(`temporal   ${temporal.address}, namespace ${temporal.namespace}`);
+    voice.data(`temporal   ${address}, namespace ${namespace}`);
     voice.data(`pages      ${uiUrl}`);
     voice.data(`receiver   ${receiver ?? 'none'}`);
     voice.data(`service    ${service ?? 'none'}`);
+    voice.data(`live page  ${livePage ?? 'none'}`);
   }
+  voice.say('Both pages open for whoever has these addresses: give them to nobody.');
   voice.say('Ctrl-C ends them; runsheet run … --local joins them');
   await interrupts.first;
   interrupts.onSecond(() => stack.hurry());

@@ -1,5 +1,6 @@
 // doctor: checks everything that a batch will need, and says what helps where something is missing.
 
+import { existsSync } from 'node:fs';
 import { EXIT, RunsheetError, problem, reasonOf } from '../errors.ts';
 import { terminalLine } from '../outside-text.ts';
 import { LOCAL } from '../run-service/local.ts';
@@ -10,10 +11,11 @@ import { openServices } from '../run-service/services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { connectClient, temporalFrom, type TemporalAddress } from '../temporal/connect.ts';
 import { lookAtFleet, refuseStrangers } from '../temporal/encryption/fleet.ts';
-import { payloadKeys, type PayloadKeys } from '../temporal/encryption/keys.ts';
+import { drawnKeyFile, payloadKeys, type PayloadKeys } from '../temporal/encryption/keys.ts';
 import { temporalBinary } from '../temporal/embedded/binary.ts';
 import { livingRecord } from '../temporal/embedded/record.ts';
 import { TASK_QUEUE } from '../batch/ids.ts';
+import { canReachReceiver } from '../webhook/reach.ts';
 import { voiceOf, type Context } from './context.ts';
 import { configOf, refuseOtherApi } from './order.ts';
 
@@ -84,10 +86,14 @@ async function temporalWords(config: Config, say: (words: string) => void): Prom
 
 /** Every worker must fit, for each may be given any step. */
 async function encryptionWords(config: Config): Promise<string> {
-  const keys = payloadKeys(config);
+  const cluster = temporalFrom(config.environment);
   const living = livingRecord(config.home)?.temporal;
-  const at =
-    temporalFrom(config.environment) ?? (living && { ...living, from: 'the embedded server', options: {} });
+  const isSet = config.payload.keys !== undefined || config.payload.keysFile !== undefined;
+  // Looking draws no key.
+  if (cluster === undefined && !isSet && !existsSync(drawnKeyFile(config.home)))
+    return 'with a key that is drawn for this place at its first start';
+  const keys = payloadKeys(config, cluster === undefined ? 'embedded' : 'cluster');
+  const at = cluster ?? (living && { ...living, from: 'the embedded server', options: {} });
   if (at !== undefined) await refuseOtherKeys(at, config.taskQueue ?? TASK_QUEUE, keys);
   const [first, ...others] = keys.keys;
   if (first === undefined) return 'off: Temporal holds inputs of steps, run ids and reasons as plain text';
@@ -126,7 +132,8 @@ async function serviceWords(config: Config): Promise<string> {
   return `${config.apiUrl}, key ${lastFour(key?.value ?? '')} from ${key?.from}, ${deployments?.length ?? 'unlisted'} deployments, prices ${prices ? 'told' : 'assumed'}, ${proof}${less}`;
 }
 
-const webhookWords = ({ webhook }: Config): string =>
-  webhook.url === undefined
-    ? 'received on loopback; a run service elsewhere needs RUNSHEET_WEBHOOK_URL, or --poll'
-    : `received at ${webhook.url}`;
+function webhookWords({ webhook, apiUrl }: Config): string {
+  if (webhook.url !== undefined) return `received at ${webhook.url}`;
+  if (apiUrl === undefined || canReachReceiver(apiUrl, webhook.url)) return 'received on this machine';
+  return `none: ${apiUrl} cannot reach this machine, so runs are polled; RUNSHEET_WEBHOOK_URL sets an address that it can reach`;
+}

@@ -99,7 +99,7 @@ const positiveNumber = parsed(wholeFrom(1));
 const concurrencyNumber = parsed(wholeFrom(1, CAP_MAX));
 const uncertainRule = parsed(onUncertain);
 const retriesNumber = parsed(wholeFrom(0, RETRIES_MAX));
-export const factorNumber = parsed(factor);
+const factorNumber = parsed(factor);
 export const time = parsed(timeFrom('0s'));
 /** No run starts or shows anything within less than a second. */
 const patience = parsed(timeFrom('1s'));
@@ -170,6 +170,34 @@ export const sheetFlags = {
   poll: boolean('do without webhooks: look at the runs instead'),
   out,
   quiet,
+  output,
+} as const;
+
+/** How the local run service is started. */
+export const serviceFlags = {
+  port: { ...port('port on loopback; 0 takes any', 'port'), default: '0' },
+  tokenFile: optional(
+    words('file with the API keys that are accepted, one a line (default: a key that is drawn)', 'file'),
+  ),
+  token: { ...repeatable(words('refused: see --token-file', 'key')), hidden: true },
+  speed: { ...factorNumber('divides every wait', 'x'), default: '1' },
+  db: { ...words('database file; in memory by itself', 'file'), default: ':memory:' },
+  deployments: optional(words('deployments and their machines, as JSON', 'file')),
+  fault: repeatable(words('what goes wrong how often, from 0 to 1', 'name=rate')),
+  behaviour: choice(
+    ['specification', 'vendor'],
+    'specification',
+    'where the two differ: which of them it is like',
+  ),
+  only: {
+    kind: 'enum',
+    values: ['v1'],
+    optional: true,
+    brief: 'a service that was not migrated: without the base of V2',
+  },
+  webhooksAnywhere: boolean('call webhooks beyond this machine too'),
+  seed: { ...number('faults and run times are drawn from it', 'n'), default: '1' },
+  embedded: { ...boolean('as a child of the embedded servers'), hidden: true },
   output,
 } as const;
 

@@ -1,18 +1,22 @@
 // What a sheet became, in the few lines that run and plan begin with.
 
+import type { Config } from '../config.ts';
 import type { Intake } from '../intake/intake.ts';
 import { terminalLine } from '../outside-text.ts';
+import { temporalFrom } from '../temporal/connect.ts';
+import { canReachReceiver } from '../webhook/reach.ts';
 import type { Voice } from './context.ts';
 import { count, plural } from './words.ts';
 
-export function sayIntake(voice: Voice, { batch, file, laidOut }: Intake): void {
+export function sayIntake(voice: Voice, config: Config, { batch, file, laidOut }: Intake): void {
   const { paint } = voice;
   const { sheet, deployment, service, cap } = file;
+  const arrive = webhooksArrive(config, file);
   if (service.rehearsal)
     voice.say(paint('yellow', 'rehearsal: runs go to the local run service, and cost nothing'));
   if (service.api === 'v1') {
     voice.say(paint('yellow', 'the run service speaks V1, which cannot guarantee what V2 does:'));
-    for (const limit of limitsOfV1(file)) voice.say(`  - ${limit}`);
+    for (const limit of limitsOfV1({ webhooks: arrive })) voice.say(`  - ${limit}`);
   }
   const repeats =
     sheet.repeats > 0
@@ -30,7 +34,16 @@ export function sayIntake(voice: Voice, { batch, file, laidOut }: Intake): void 
   voice.say(
     `  batch     ${paint('bold', batch)} · ${terminalLine(deployment.name ?? deployment.id)} · ${count(cap)} at once`,
   );
+  if (file.webhooks && !arrive)
+    voice.say(
+      '  webhooks  none: the run service cannot reach this machine, so runs are polled. RUNSHEET_WEBHOOK_URL sets an address that it can reach',
+    );
 }
+
+/** The workers of a cluster have settings of their own, which nobody knows here. */
+export const webhooksArrive = (config: Config, { webhooks, service }: Intake['file']): boolean =>
+  webhooks &&
+  (temporalFrom(config.environment) !== undefined || canReachReceiver(service.base, config.webhook.url));
 
 /** What V1 keeps a batch from, in plain words. */
 export const limitsOfV1 = ({ webhooks }: Pick<Intake['file'], 'webhooks'>): readonly string[] => [

@@ -2,6 +2,7 @@
 
 import { rm } from 'node:fs/promises';
 import { DEFAULT_PRICES } from '../batch/gpu.ts';
+import type { Config } from '../config.ts';
 import { EXIT } from '../errors.ts';
 import { withCopy } from '../intake/copy.ts';
 import type { Intake } from '../intake/intake.ts';
@@ -11,7 +12,7 @@ import { readPage } from '../sheet/pages.ts';
 import { folderStore } from '../store/folder.ts';
 import { voiceOf, type Context, type Voice } from './context.ts';
 import type { SheetFlags } from './flags.ts';
-import { limitsOfV1, sayIntake } from './intake-words.ts';
+import { limitsOfV1, sayIntake, webhooksArrive } from './intake-words.ts';
 import { checkWords, configOf, takeSheet } from './order.ts';
 import { openSession } from './session.ts';
 import { count, money, span } from './words.ts';
@@ -40,9 +41,11 @@ export default async function plan(this: Context, flags: SheetFlags, sheet: stri
             laidOut,
             estimate: estimateOf(intake),
             requests,
-            ...(file.service.api === 'v1' ? { notGuaranteed: limitsOfV1(file) } : {}),
+            ...(file.service.api === 'v1'
+              ? { notGuaranteed: limitsOfV1({ webhooks: webhooksArrive(config, file) }) }
+              : {}),
           });
-        else sayPlan(voice, intake, requests);
+        else sayPlan(voice, config, intake, requests);
         return EXIT.ok;
       },
     );
@@ -75,9 +78,9 @@ function estimateOf({ file, laidOut }: Intake): Estimate {
   return { perRunSecond: perSecond.reduce((sum, usd) => sum + usd, 0) };
 }
 
-function sayPlan(voice: Voice, intake: Intake, requests: readonly object[]): void {
+function sayPlan(voice: Voice, config: Config, intake: Intake, requests: readonly object[]): void {
   const { file } = intake;
-  sayIntake(voice, intake);
+  sayIntake(voice, config, intake);
   const { perRunSecond } = estimateOf(intake);
   for (const seconds of [5, 30]) {
     const wallMs = Math.ceil(file.sheet.rows / file.cap) * seconds * 1000;

@@ -3,6 +3,7 @@
 import { assertQuiet, endQuiet } from '../account/quiet.ts';
 import { recover } from '../account/recovery.ts';
 import { EXIT } from '../errors.ts';
+import { writeStarted } from '../store/batch-file.ts';
 import { openServices } from '../run-service/services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { findBatch, type FoundBatch } from './batch-name.ts';
@@ -55,6 +56,8 @@ async function startAgain(session: Session, found: FoundBatch, voice: Voice): Pr
   }
   await assertQuiet(found, isRunning ? Date.now() : now);
   await session.batches.start({ batch, folder }, { carried, startedAt: Date.parse(file.createdAt) });
+  // From now on its workers work for this execution, and for no earlier one.
+  await writeStarted(found.store, await session.batches.execution(batch));
   await endQuiet(found.store);
   voice.say(
     `${batch} is rebuilt: ${count(done)} rows are done, ${count(waiting)} have their run, ${count(again)} are sent again`,

@@ -73,7 +73,7 @@ async function sendCopy({ config, voice, flags, copy }: Sending, next: Next): Pr
     const found = { batch, folder, file, store: folderStore(folder) };
     const summary = await summaryOfDone(found);
     if (summary) return sayDone(voice, flags, found, summary);
-    sayIntake(voice, intake);
+    sayIntake(voice, config, intake);
     const [session = await opened(sessions, order)] = sessions;
     return await next(session, found, voice, await begin(session, found));
   } finally {

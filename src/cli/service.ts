@@ -1,8 +1,8 @@
 // service: the local run service in the foreground, or as a child of the embedded stack.
 
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { EXIT, problem } from '../errors.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import { EXIT, problem, reasonOf } from '../errors.ts';
 import { fileFault } from '../file-fault.ts';
 import {
   DEMO_DEPLOYMENTS,
@@ -12,6 +12,7 @@ import {
   type DeploymentSpec,
 } from '../local-service/server.ts';
 import { openLog } from '../log.ts';
+import { keepSecret } from '../secrets.ts';
 import { voiceOf, type Context } from './context.ts';
 import { hearInterrupts } from './interrupt.ts';
 import { configOf } from './order.ts';
@@ -19,6 +20,8 @@ import { tellStack, untilStackIsGone } from './stack-child.ts';
 
 type Flags = {
   readonly port: number;
+  readonly tokenFile?: string;
+  /** Refused: every user of the machine sees the arguments of every process. */
   readonly token?: readonly string[];
   readonly speed: number;
   readonly db: string;
@@ -37,10 +40,10 @@ export default async function service(this: Context, flags: Flags): Promise<numb
   const config = configOf({});
   const log = openLog(config.logLevel, 'service');
   const broken = Promise.withResolvers<never>();
-  // Those of the environment are the caller's own; the others may be said.
-  const drawn = config.serviceTokens.length > 0 ? [] : [randomBytes(16).toString('hex')];
-  const said = flags.token ?? drawn;
-  const tokens = [...said, ...config.serviceTokens];
+  const given = [...config.serviceTokens, ...tokensOf(flags)];
+  // The caller knows his own; one that is drawn is printed.
+  const drawn = given.length > 0 ? [] : [randomBytes(16).toString('hex')];
+  const tokens = [...given, ...drawn];
   const running = await startLocalService({
     port: flags.port,
     tokens,
@@ -59,20 +62,44 @@ export default async function service(this: Context, flags: Flags): Promise<numb
     },
   });
   if (flags.embedded) {
-    tellStack({ type: 'ready', url: running.base, port: Number(new URL(running.url).port) });
+    const port = Number(new URL(running.url).port);
+    tellStack({ type: 'ready', url: running.base, port, page: running.livePage });
     await Promise.race([untilStackIsGone(), broken.promise]);
   } else {
     const interrupts = hearInterrupts(this.process);
     const base = flags.only === 'v1' ? running.legacyBase : running.base;
     const api = flags.only === 'v1' ? ' RUNSHEET_API=v1' : '';
-    if (flags.output === 'json') voice.json({ base, tokens: said });
-    else voice.data(`RUNSHEET_API_URL=${base}${api}${said[0] ? ` RUNSHEET_API_KEY=${said[0]}` : ''}`);
+    const { livePage } = running;
+    if (flags.output === 'json') voice.json({ base, tokens: drawn, live_page: livePage });
+    else {
+      voice.data(`RUNSHEET_API_URL=${base}${api}${drawn[0] ? ` RUNSHEET_API_KEY=${drawn[0]}` : ''}`);
+      voice.data(`live page: ${livePage}`);
+    }
     voice.say(`the local run service listens at ${running.url}; Ctrl-C ends it`);
     await Promise.race([interrupts.first, broken.promise]);
     interrupts.close();
   }
   await running.close();
   return EXIT.ok;
+}
+
+function tokensOf({ token, tokenFile }: Flags): readonly string[] {
+  if (token !== undefined) throw problem('E610', {});
+  if (tokenFile === undefined) return [];
+  const tokens = textOf(tokenFile)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+  if (tokens.length === 0) throw problem('E611', { file: tokenFile, why: 'holds no key' });
+  return tokens.map(keepSecret);
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw problem('E611', { file, why: `cannot be read: ${reasonOf(error)}` }, { cause: error });
+  }
 }
 
 function deploymentsOf(file: string | undefined): readonly DeploymentSpec[] {

@@ -1,5 +1,6 @@
 // A command's way to Temporal: a cluster where the settings name one, else the embedded stack of this place.
 
+import { allowOut } from '../allowed-folders.ts';
 import type { Config } from '../config.ts';
 import { problem } from '../errors.ts';
 import { connectClient, temporalFrom, type TemporalAddress } from '../temporal/connect.ts';
@@ -37,6 +38,8 @@ export async function openSession(order: SessionOrder): Promise<Session> {
   // The local run service is wanted also where Temporal is a cluster.
   if (cluster && order.local) throw localOnCluster();
   if (cluster) return sessionWith(order, cluster, undefined);
+  // The worker knows nothing of this command's flags.
+  allowOut(order.config);
   const stack = await followStack(stackOrder(order));
   try {
     return await sessionWith(order, stack.temporal, stack);
@@ -57,7 +60,7 @@ async function sessionWith(
   at: TemporalAddress,
   stack: Follower | undefined,
 ): Promise<Session> {
-  const keys = payloadKeys(config);
+  const keys = payloadKeys(config, stack === undefined ? 'cluster' : 'embedded');
   const converter = clientConverter(keys);
   let { client } = await connectClient(at, converter);
   stack?.onMove(async (moved) => {

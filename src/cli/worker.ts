@@ -1,9 +1,11 @@
 // worker: does the work of batches on a cluster, with a webhook receiver of its own; or as a child of the embedded stack.
 
+import type { Config } from '../config.ts';
 import { EXIT } from '../errors.ts';
 import { openLog } from '../log.ts';
 import { temporalFrom, type TemporalAddress } from '../temporal/connect.ts';
 import { startWorker, type RunningWorker, type WorkerParts } from '../worker.ts';
+import { canReachReceiver } from '../webhook/reach.ts';
 import { voiceOf, type Context } from './context.ts';
 import { hearInterrupts } from './interrupt.ts';
 import { configOf } from './order.ts';
@@ -32,6 +34,7 @@ export default async function worker(this: Context, flags: Flags): Promise<numbe
   const running = await startWorker({
     config,
     temporal,
+    server: flags.embedded ? 'embedded' : 'cluster',
     parts,
     log,
     patienceMs: flags.embedded ? STACK_STARTS_MS : CLUSTER_STARTS_MS,
@@ -39,7 +42,10 @@ export default async function worker(this: Context, flags: Flags): Promise<numbe
   });
   // A worker that fails ends this process; whoever started it starts it again.
   const failed = running.done.then(() => new Promise<never>(() => undefined));
-  await Promise.race([flags.embedded ? serveStack(running) : serveTerminal(this, running, temporal), failed]);
+  await Promise.race([
+    flags.embedded ? serveStack(running) : serveTerminal(this, config, running, temporal),
+    failed,
+  ]);
   return EXIT.ok;
 }
 
@@ -60,6 +66,7 @@ async function serveStack(running: RunningWorker): Promise<void> {
 
 async function serveTerminal(
   context: Context,
+  config: Config,
   running: RunningWorker,
   temporal: TemporalAddress,
 ): Promise<void> {
@@ -67,6 +74,11 @@ async function serveTerminal(
   const interrupts = hearInterrupts(context.process);
   voice.say(`worker at ${temporal.address} (${temporal.from}), namespace ${temporal.namespace}`);
   voice.say(running.receiver ? `webhooks at ${running.receiver.url}` : 'no receiver of its own');
+  const { apiUrl, webhook } = config;
+  if (running.receiver && apiUrl !== undefined && !canReachReceiver(apiUrl, webhook.url))
+    voice.say(
+      `${apiUrl} cannot reach them, so its runs are polled; RUNSHEET_WEBHOOK_URL sets an address that it can reach`,
+    );
   await interrupts.first;
   const onWire = running.onWire();
   voice.say(

@@ -1,6 +1,8 @@
 // The service's HTTP interface: every route, behind its authentication.
 
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { boundConnections } from '../connections.ts';
+import { openDoor, type Door } from '../page-door.ts';
 import { refusalToWire } from '../run-service/contract/refusal.ts';
 import { API, authentication, openTokens } from './auth.ts';
 import { serveControl } from './routes/control.ts';
@@ -23,19 +25,30 @@ export type AppOptions = {
   readonly only?: 'v1' | undefined;
   /** Whether nobody but this machine can ask. Default false. */
   readonly listensHere?: boolean;
+  /** The way to the live page. */
+  readonly door?: Door;
 };
+
+/** Who opens a connection may take so long to ask for something. */
+const HEADERS_MS = 5_000;
+const CONNECTIONS = { most: 4_000, perAddress: 4_000 };
 
 /** `routes` are all that it answers to, as `GET /api/run/:run_id`. */
 export type App = { readonly app: FastifyInstance; readonly routes: readonly string[] };
 
-export function createApp(service: LivingService, { tokens, only, listensHere = false }: AppOptions): App {
+export function createApp(
+  service: LivingService,
+  { tokens, only, listensHere = false, door = openDoor('/') }: AppOptions,
+): App {
   const app = Fastify({
     forceCloseConnections: true,
+    http: { headersTimeout: HEADERS_MS, connectionsCheckingInterval: 1_000 },
     bodyLimit: BODY_LIMIT_BYTES,
     exposeHeadRoutes: false,
     frameworkErrors: (error, _request, reply: FastifyReply) =>
       void reply.code(400).send(refusalToWire(error.message)),
   });
+  boundAll(app);
   const routes = routesOf(app);
   const known = openTokens(tokens);
   app.decorateRequest('owner', '');
@@ -53,9 +66,18 @@ export function createApp(service: LivingService, { tokens, only, listensHere = 
   serveUploadUrls(app, service);
   serveV1(app, service);
   serveFiles(app, service);
-  serveLive(app, service, listensHere);
+  serveLive(app, service, { listensHere, door });
   serveControl(app, service, known);
   return { app, routes };
+}
+
+/** Connections that ask for nothing keep nobody out. */
+function boundAll({ server }: FastifyInstance): void {
+  const connections = boundConnections(server, CONNECTIONS);
+  server.on('request', ({ socket }, response) => {
+    connections.busy(socket);
+    response.once('close', () => connections.idle(socket));
+  });
 }
 
 /** Filled while routes are made; those that only refuse are left out. */

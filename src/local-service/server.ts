@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { problem, reasonOf } from '../errors.ts';
+import { openDoor } from '../page-door.ts';
 import { createApp } from './app.ts';
 import { API, V1 } from './auth.ts';
 import type { BehaviourName } from './behaviour.ts';
@@ -53,6 +54,8 @@ export type LocalService = {
   readonly base: string;
   /** The same of V1. */
   readonly legacyBase: string;
+  /** The address of the live page, with the secret that opens it. */
+  readonly livePage: string;
   /** All that it answers to, as `GET /api/run/:run_id`. */
   readonly routes: readonly string[];
   stats(): Stats;
@@ -75,7 +78,8 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       caller: openCaller({ anywhere: options.webhooksAnywhere === true }),
     },
   });
-  const { app, routes } = createApp(service, { ...options, listensHere: isLoopback(spelled(host)) });
+  const door = openDoor('/');
+  const { app, routes } = createApp(service, { ...options, door, listensHere: isLoopback(spelled(host)) });
   try {
     const url = await listen(app, host, options.port);
     service.open(url);
@@ -84,6 +88,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       url,
       base: `${url}${API}`,
       legacyBase: `${url}${V1}`,
+      livePage: door.address(url),
       routes,
       stats: service.stats,
       close: closeOnce(app, service),

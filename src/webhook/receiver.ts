@@ -10,6 +10,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import type { End, Seen } from '../batch/messages.ts';
+import { boundConnections } from '../connections.ts';
 import { reasonOf } from '../errors.ts';
 import type { Run } from '../run-service/contract/run.ts';
 import { webhookSchema } from '../run-service/contract/webhook.ts';
@@ -35,6 +36,15 @@ export type Receiver = {
 
 const BODY_BYTES_MAX = 1 << 20;
 const SEEN_AFTER_MS = 5_000;
+/** Node looks for those that take longer once in an interval, half a minute unless told. */
+const LIMITS = {
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  keepAliveTimeout: 30_000,
+  connectionsCheckingInterval: 1_000,
+};
+/** A proxy in front of the receiver has one address for all webhooks, so one address may have nearly all connections. */
+const CONNECTIONS = { most: 2_000, perAddress: 1_500 };
 const TOLD_MAX = 20_000;
 
 /** Listens; port 0 takes any. Rejects where the port is taken. */
@@ -43,11 +53,13 @@ export async function openReceiver(
   listen: { readonly host: string; readonly port: number },
 ): Promise<Receiver> {
   const desk = openDesk(hands);
-  const server = createServer({ headersTimeout: 5_000, requestTimeout: 10_000 }, (request, response) => {
+  const server = createServer(LIMITS);
+  const connections = boundConnections(server, CONNECTIONS);
+  server.on('request', (request, response) => {
+    connections.busy(request.socket);
+    response.once('close', () => connections.idle(request.socket));
     void respond(desk, hands, request, response);
   });
-  server.maxConnections = 2_000;
-  server.keepAliveTimeout = 30_000;
   await listening(server, listen);
   const { port } = server.address() as AddressInfo;
   return { url: `http://${listen.host}:${port}`, port, close: () => closing(server, desk) };
@@ -81,8 +93,12 @@ async function respond(
     hands.log.warn({ reason: reasonOf(error) }, 'a webhook could not be passed on; its sender may try again');
     return 503;
   });
+  // Whoever was turned away has nothing more to send.
   response
-    .writeHead(status, { 'content-type': 'application/json' })
+    .writeHead(status, {
+      'content-type': 'application/json',
+      ...(status === 200 || status === 503 ? {} : { connection: 'close' }),
+    })
     .end(status === 200 ? '{"ok":true}' : undefined);
 }
 
@@ -99,7 +115,7 @@ async function handle(desk: Desk, { secret }: ReceiverHands, request: IncomingMe
   return 200;
 }
 
-/** undefined where it is too long. */
+/** undefined where it is too long; the rest of it is not waited for. */
 function readBody(request: IncomingMessage): Promise<string | undefined> {
   return new Promise((done, failed) => {
     const chunks: Buffer[] = [];
@@ -107,10 +123,9 @@ function readBody(request: IncomingMessage): Promise<string | undefined> {
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.byteLength;
       if (bytes <= BODY_BYTES_MAX) chunks.push(chunk);
+      else done(undefined);
     });
-    request.on('end', () =>
-      done(bytes <= BODY_BYTES_MAX ? Buffer.concat(chunks).toString('utf8') : undefined),
-    );
+    request.on('end', () => done(Buffer.concat(chunks).toString('utf8')));
     request.on('error', failed);
   });
 }

@@ -33,7 +33,7 @@ describe('a batch that cannot go on', () => {
 
   it('a key that is revoked in mid-batch pauses it, and a new key lets it go on: no row fails', async () => {
     const ROWS = 300;
-    await open(['--token', 'the-new-key-of-the-stage']);
+    await open(['--token-file', stage.write('tokens', 'the-new-key-of-the-stage\n')]);
     const base = stage.environment['RUNSHEET_API_URL'] ?? '';
     const oldKey = stage.environment['RUNSHEET_API_KEY'] ?? '';
     const keyFile = stage.write('key', oldKey);

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
+import { payloadKeys } from '../../src/temporal/encryption/keys.ts';
 import { choosePorts } from '../../src/temporal/embedded/ports.ts';
 import { startServer } from '../../src/temporal/embedded/server.ts';
 import type { Evidence } from '../secrets/evidence.ts';
@@ -21,8 +22,8 @@ async function addEmbeddedWorkflows(home: string, evidence: Evidence): Promise<v
   const program = await temporalBinary({ cache, environment, say: () => undefined });
   const namespace = `runsheet-${readFileSync(join(home, 'instance'), 'utf8').slice(0, 8)}`;
   const { temporal: port, ui: uiPort } = await choosePorts(home);
-  const { child, address } = await startServer({ program, home, namespace, port, uiPort });
-  await evidence.addWorkflows(address, namespace);
+  const { child, address } = await startServer({ program, home, namespace, port, uiPort, environment });
+  await evidence.addWorkflows(address, namespace, payloadKeys({ ...loadConfig({}), home }, 'embedded'));
   child.kill('SIGKILL');
 }
 
@@ -56,9 +57,11 @@ describe('planted secrets', () => {
     await runBatch(scene, (key) => scene.set({ RUNSHEET_API_KEY: key }));
     await askEverything(scene);
     const home = stage.path('.runsheet');
-    const secretFile = join(home, 'webhook-secret');
-    expect([statSync(home).mode & 0o777, statSync(secretFile).mode & 0o777]).toEqual([0o700, 0o600]);
+    const [secretFile, keyFile] = [join(home, 'webhook-secret'), join(home, 'payload-key')];
+    const modes = [home, secretFile, keyFile].map((path) => statSync(path).mode & 0o777);
+    expect(modes).toEqual([0o700, 0o600, 0o600]);
     await addEmbeddedWorkflows(home, evidence);
-    await expectNothingFound(scene, { ...secrets, webhook: readFileSync(secretFile, 'utf8') }, [secretFile]);
+    const drawn = { webhook: readFileSync(secretFile, 'utf8'), payload: readFileSync(keyFile, 'utf8') };
+    await expectNothingFound(scene, { ...secrets, ...drawn }, [secretFile, keyFile]);
   });
 });

@@ -67,13 +67,8 @@ describe('the example, as npm start runs it', () => {
 
   it('bought exactly one run per row, with its inputs, gpu and seed, digit for digit, within its cap', async () => {
     const key = readFileSync(stage.path('.runsheet', 'local-service-token'), 'utf8');
-    const service = stage.start([
-      'service',
-      '--db',
-      stage.path('.runsheet', 'local-service.db'),
-      '--token',
-      key,
-    ]);
+    const start = ['service', '--db', stage.path('.runsheet', 'local-service.db')];
+    const service = stage.start(start, { RUNSHEET_SERVICE_TOKEN: key });
     const [, base = ''] = await service.says(/RUNSHEET_API_URL=(\S+)/);
     const runs = await stage.truth(base, key);
     await service.kill('SIGTERM');

@@ -1,3 +1,5 @@
+import { lookup } from 'node:dns/promises';
+import { hostname } from 'node:os';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Stage } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
@@ -45,5 +47,23 @@ describe('webhooks only save time', () => {
       );
     }
     expect(runs.some(({ webhook }) => webhook?.startsWith('http://runsheet.invalid/'))).toBe(true);
+  });
+});
+
+// The name of this machine is an address as any other: who asks at it may be anywhere.
+const isNamed = (await lookup(hostname()).catch(() => undefined))?.address === '127.0.0.1';
+
+describe.runIf(isNamed)('a run service elsewhere', () => {
+  const stage = new Stage();
+  afterAll(() => stage.close());
+
+  it('is given no address that it cannot reach: the command says so once, and its runs are polled', async () => {
+    const { base } = await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+    const elsewhere = { RUNSHEET_API_URL: base.replace('127.0.0.1', hostname()) };
+    const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '8'];
+    const { code, stderr } = await stage.run(words, elsewhere);
+    expect([code, stderr.match(/webhooks +none: .*RUNSHEET_WEBHOOK_URL/g)?.length]).toEqual([0, 1]);
+    const hosts = new Set((await stage.truth()).map(({ webhook }) => new URL(webhook ?? '').host));
+    expect([...hosts]).toEqual(['runsheet.invalid']);
   });
 });

@@ -37,7 +37,7 @@ describe('the live page', () => {
     const opened = await openService({}, { faults: { 'lose-file': 1 } });
     await opened.ended(await opened.queue({ inputs: { prompt: 'cat' } }));
     const picture = (await liveOf(opened)).ended[0]?.picture ?? '';
-    const answer = await opened.ask('GET', picture);
+    const answer = await opened.ask('GET', picture, { headers: await cookieOf(opened) });
     expect([answer.status, answer.headers['content-type']]).toEqual([200, 'image/png']);
     expect((await opened.ask('GET', picture.replace('/live', '/files'))).status).toBe(404);
     expect([opened.service.stats().requests.file, opened.service.stats().faults]).toEqual([
@@ -51,7 +51,7 @@ describe('the live page', () => {
     async (prompt) => {
       const opened = await openService({ name: `of ${prompt}` });
       await opened.ended(await opened.queue({ inputs: { prompt } }));
-      const page = await openPage(opened.service.url);
+      const page = await openPage(opened.service);
       const texts = (selector: string) =>
         [...page.document.querySelectorAll(selector)].map(({ textContent }) => textContent);
       expect(texts('#ended .words')).toEqual([prompt]);
@@ -66,7 +66,7 @@ describe('the live page', () => {
 
   it('says so when the service is gone', async () => {
     const opened = await openService();
-    const page = await openPage(opened.service.url);
+    const page = await openPage(opened.service);
     const state = () => page.document.querySelector('#state')?.textContent;
     expect(state()).toBe('● live');
     await opened.service.close();
@@ -78,7 +78,7 @@ describe('the live page', () => {
 describe.each(['/', '/api/docs'])('the page at %s', (path) => {
   it('allows itself only what stands in it', async () => {
     const { service } = await openService();
-    const answer = await fetch(service.url + path);
+    const answer = await fetch(service.url + path, { headers: await cookieOf({ service }) });
     const policy = answer.headers.get('content-security-policy') ?? '';
     const markup = await answer.text();
     const { document } = parseHTML(markup);
@@ -92,7 +92,9 @@ describe.each(['/', '/api/docs'])('the page at %s', (path) => {
 
   it('loads nothing from elsewhere, and has no handlers in its markup', async () => {
     const { service } = await openService();
-    const { document } = parseHTML(await (await fetch(service.url + path)).text());
+    const { document } = parseHTML(
+      await (await fetch(service.url + path, { headers: await cookieOf({ service }) })).text(),
+    );
     const attributes = [...document.querySelectorAll('*')].flatMap((element) =>
       [...element.attributes].map(({ name, value }) => ({ name, value })),
     );
@@ -141,27 +143,50 @@ describe('others than the people on this machine', () => {
   });
 
   it('get the same under a name that is not of this machine, though it leads here', async () => {
-    const { ask } = await openService();
+    const { ask, service } = await openService();
+    const cookie = await cookieOf({ service });
     for (const path of PATHS) {
-      const answer = await ask('GET', path, { headers: { host: 'pages.example' } });
+      const answer = await ask('GET', path, { headers: { ...cookie, host: 'pages.example' } });
       expect([path, answer.status, answer.text]).toEqual([path, 403, expect.stringMatching(SENTENCE)]);
     }
-    expect((await ask('GET', '/live', { headers: { host: 'localhost:1' } })).status).toBe(200);
+    expect((await ask('GET', '/live', { headers: { ...cookie, host: 'localhost:1' } })).status).toBe(200);
+  });
+
+  it('see nothing without the address that the service printed, on this machine as well', async () => {
+    const { ask, queue, service } = await openService();
+    await queue({ inputs: { prompt: 'secret' } });
+    const { pathname } = new URL(service.livePage);
+    for (const path of [...PATHS, '/open/x', `${pathname}x`]) {
+      const answer = await ask('GET', path, { headers: { cookie: 'runsheet=x' } });
+      const closed = expect.stringMatching(/^This page .* only to whoever started the service: [^\n]*\n$/);
+      expect([path, answer.status, answer.text]).toEqual([path, 403, closed]);
+    }
+    const opened = await ask('GET', pathname);
+    expect([opened.status, opened.headers['location']]).toEqual([303, '/']);
+    expect(opened.headers['set-cookie']).toMatch(/; HttpOnly; SameSite=Lax$/);
   });
 });
 
+/** What a browser has after the address of the live page was opened. */
+async function cookieOf({ service }: Pick<Asking, 'service'>): Promise<{ readonly cookie: string }> {
+  const { headers } = await fetch(service.livePage, { redirect: 'manual' });
+  return { cookie: headers.get('set-cookie')?.split(';')[0] ?? '' };
+}
+
 const liveOf = async ({ service }: Pick<Asking, 'service'>): Promise<Live> =>
-  (await (await fetch(`${service.url}/live`)).json()) as Live;
+  (await (await fetch(`${service.url}/live`, { headers: await cookieOf({ service }) })).json()) as Live;
 
 /** The page with its script at work, after its first look; `next` is the look that it would take a second later. */
-async function openPage(url: string) {
-  const { document } = parseHTML(await (await fetch(url)).text());
+async function openPage(service: Asking['service']) {
+  const { url } = service;
+  const headers = await cookieOf({ service });
+  const { document } = parseHTML(await (await fetch(url, { headers })).text());
   let wake = (): void => undefined;
   let rested = new Promise<void>((resolve) => (wake = resolve));
   let look = (): void => undefined;
   const context = {
     document,
-    fetch: (path: string) => fetch(url + path),
+    fetch: (path: string) => fetch(url + path, { headers }),
     setTimeout: (work: () => void) => {
       look = work;
       wake();

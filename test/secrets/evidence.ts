@@ -1,9 +1,12 @@
 // Everything that a batch leaves behind and everything that is said of it, gathered in one place to be searched.
 
 import { readFileSync, readdirSync } from 'node:fs';
+import type { Payload } from '@temporalio/common';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import proto from '@temporalio/proto';
 import { connectClient } from '../../src/temporal/connect.ts';
+import { encryptionWith } from '../../src/temporal/encryption/codec.ts';
+import type { PayloadKeys } from '../../src/temporal/encryption/keys.ts';
 import { leaksBelow, leaksIn, type Leak } from './search.ts';
 
 export class Evidence {
@@ -31,8 +34,15 @@ export class Evidence {
     }
   }
 
-  /** Every workflow of a namespace: its history and description, as bytes and as Temporal's own JSON; their number. */
-  async addWorkflows(address: string, namespace: string): Promise<number> {
+  /**
+   * Every workflow of a namespace: its history and description, as bytes and as Temporal's own JSON, and decrypted where there
+   * is a key; their number.
+   */
+  async addWorkflows(
+    address: string,
+    namespace: string,
+    keys: PayloadKeys = { keys: [], readsPlain: true },
+  ): Promise<number> {
     const { client, close } = await connectClient({ address, namespace, from: 'the test', options: {} });
     const { executions } = await client.workflowService.listWorkflowExecutions({ namespace });
     for (const { execution } of executions ?? []) {
@@ -40,9 +50,16 @@ export class Evidence {
       const history = await handle.fetchHistory();
       this.add('history as bytes', proto.temporal.api.history.v1.History.encode(history).finish());
       this.add('history as JSON', historyToJSON(history));
-      const { raw } = await handle.describe();
+      const raw = await client.workflowService.describeWorkflowExecution({
+        namespace,
+        execution: execution ?? null,
+      });
       const { DescribeWorkflowExecutionResponse: description } = proto.temporal.api.workflowservice.v1;
       this.add('description', description.encode(raw).finish());
+      for (const payload of encryptedIn([history, raw])) {
+        const [text] = await encryptionWith(keys).decode([payload]);
+        this.add('decrypted', text?.data ?? '');
+      }
     }
     await close();
     return executions?.length ?? 0;
@@ -58,4 +75,12 @@ export class Evidence {
     const said = [...this.#pieces].flatMap(([name, piece]) => leaksIn(piece, secrets, name));
     return { leaks: [...said, ...below.leaks], files: below.files };
   }
+}
+
+/** All encrypted payloads within a message of Temporal. */
+function encryptedIn(message: unknown): readonly Payload[] {
+  if (typeof message !== 'object' || message === null || message instanceof Uint8Array) return [];
+  const { metadata } = message as Payload;
+  if (Buffer.from(metadata?.['encoding'] ?? []).toString() === 'binary/encrypted') return [message];
+  return Object.values(message).flatMap(encryptedIn);
 }

@@ -125,8 +125,8 @@ export class Stage {
 
   /** A run service as a process of its own; the commands of this stage speak to it from now on. */
   async service(words: readonly string[] = [], port = 0): Promise<Running & { readonly base: string }> {
-    const database = ['--db', this.path('service.db'), '--token', KEY, '--port', String(port)];
-    const running = this.start(['service', ...database, ...words]);
+    const database = ['--db', this.path('service.db'), '--port', String(port)];
+    const running = this.start(['service', ...database, ...words], { RUNSHEET_SERVICE_TOKEN: KEY });
     const [, base = ''] = await running.says(/RUNSHEET_API_URL=(\S+)/);
     this.environment = { ...this.environment, RUNSHEET_API_URL: base, RUNSHEET_API_KEY: KEY };
     return Object.assign(running, { base });
@@ -140,7 +140,7 @@ export class Stage {
     const program = await temporalBinary({ cache, environment, say: () => undefined });
     const home = this.path(name);
     mkdirSync(join(home, 'logs'), { recursive: true });
-    const started = await startSomewhere({ program, home, namespace: 'stage' });
+    const started = await startSomewhere({ program, home, namespace: 'stage', environment });
     const { order } = started;
     let { server } = started;
     const kill = async (): Promise<void> => {
@@ -222,7 +222,7 @@ function ownEnvironment(): NodeJS.ProcessEnv {
 
 /** A port that was free a moment ago may be somebody's own by now: others are tried. */
 async function startSomewhere(
-  one: { readonly program: string; readonly home: string; readonly namespace: string },
+  one: Omit<Parameters<typeof startServer>[0], 'port' | 'uiPort'>,
   tries = 3,
 ): Promise<{ order: Parameters<typeof startServer>[0]; server: Awaited<ReturnType<typeof startServer>> }> {
   const ports = await choosePorts(one.home);

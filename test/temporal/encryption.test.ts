@@ -20,7 +20,7 @@ import { leaksIn } from '../secrets/search.ts';
 
 const [OLD, NEW] = [randomBytes(32).toString('hex'), randomBytes(32).toString('base64')];
 const keysFrom = (key: string, more: Readonly<Record<string, string>> = {}): PayloadKeys =>
-  payloadKeys(loadConfig({ ...(key ? { RUNSHEET_PAYLOAD_KEY: key } : {}), ...more }));
+  payloadKeys(loadConfig({ ...(key ? { RUNSHEET_PAYLOAD_KEY: key } : {}), ...more }), 'cluster');
 
 const of = (workflowId: string): SerializationContext => ({ type: 'workflow', namespace: 'n', workflowId });
 const OURS = of('runsheet:ours');

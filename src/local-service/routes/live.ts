@@ -1,7 +1,9 @@
-// The page for people on this machine. It needs no token, so that it shows nothing to anyone else: not where the service
-// listens beyond this machine, and not to a page of another site whose name was bent to lead here.
+// The page for the person who started the service. It shows the runs of every owner, so it is opened by an address with a
+// secret, which the service prints. It is shown on this machine only: not where the service listens beyond it, and not to a
+// page of another site whose name was bent to lead here.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Door } from '../../page-door.ts';
 import { liveOf } from '../live.ts';
 import { livePage } from '../pages/live.ts';
 import { sendPage } from '../pages/page.ts';
@@ -10,19 +12,37 @@ import { isLoopback } from '../webhook-target.ts';
 import { painter, pictureAt } from './files.ts';
 import { notFound, route } from './refusals.ts';
 
-const SENTENCE =
+const ELSEWHERE =
   'This page shows the runs of everyone, and only to people on the machine itself: the service must listen on a loopback address, and be asked by one.\n';
+const CLOSED =
+  'This page shows the runs of everyone, and only to whoever started the service: open the address of the live page that it printed.\n';
 
 /** `listensHere` is false where others than this machine may ask. */
-export function serveLive(app: FastifyInstance, service: Service, listensHere: boolean): void {
+export function serveLive(
+  app: FastifyInstance,
+  service: Service,
+  { listensHere, door }: { readonly listensHere: boolean; readonly door: Door },
+): void {
   const page = livePage();
   const guarded =
     (answer: (request: FastifyRequest, reply: FastifyReply) => FastifyReply) =>
-    (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
-      listensHere && isLoopback(hostOf(request))
-        ? answer(request, reply)
-        : reply.code(403).type('text/plain; charset=utf-8').send(SENTENCE);
+    (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+      if (!listensHere || !isLoopback(hostOf(request))) return refuse(reply, ELSEWHERE);
+      const opened = door.opens(request.raw);
+      if (opened !== undefined)
+        return reply
+          .code(303)
+          .headers({ ...opened, 'cache-control': 'no-store' })
+          .send();
+      return door.isOpen(request.raw) ? answer(request, reply) : refuse(reply, CLOSED);
+    };
 
+  route(
+    app,
+    ['GET'],
+    '/open/:secret',
+    guarded((_request, reply) => refuse(reply, CLOSED)),
+  );
   route(
     app,
     ['GET'],
@@ -51,6 +71,9 @@ export function serveLive(app: FastifyInstance, service: Service, listensHere: b
     }),
   );
 }
+
+const refuse = (reply: FastifyReply, sentence: string): FastifyReply =>
+  reply.code(403).type('text/plain; charset=utf-8').send(sentence);
 
 const hostOf = ({ headers }: FastifyRequest): string =>
   URL.parse(`http://${headers.host ?? ''}`)?.hostname ?? '';

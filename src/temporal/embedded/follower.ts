@@ -5,12 +5,13 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, openSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
 import { EXIT, RunsheetError, problem, reasonOf, type Code } from '../../errors.ts';
 import type { TemporalAddress } from '../connect.ts';
-import type { FollowerWord, StackNews } from './control.ts';
+import { environmentFor } from './environment.ts';
+import { NEWS, type FollowerWord, type StackNews } from './control.ts';
+import { hearLines, sayLine } from './lines.ts';
 import { programFile } from './processes.ts';
 import { livingRecord, readRecord } from './record.ts';
 import { assertRoom } from './room.ts';
@@ -29,6 +30,8 @@ export type Follower = {
   readonly receiver: string | undefined;
   /** The local run service's base address, where it runs. */
   readonly service: string | undefined;
+  /** The address of its live page, with the secret that opens it. */
+  readonly livePage: string | undefined;
   /** Awaits `hear` whenever the server has come back at another address. */
   onMove(hear: (at: TemporalAddress) => Promise<void>): void;
   /** Lets go; resolves when the stack has ended or others follow it. */
@@ -40,7 +43,12 @@ export type Follower = {
 };
 
 type Ready = Extract<StackNews, { type: 'ready' }>;
-type Held = { readonly socket: Socket; readonly ready: Ready };
+type Held = {
+  readonly socket: Socket;
+  readonly ready: Ready;
+  /** Hears what the stack says from now on. */
+  readonly listen: (hear: (news: StackNews) => void) => void;
+};
 
 const START_MS = 300_000;
 const ASK_AGAIN_MS = 30;
@@ -65,8 +73,8 @@ function follow(order: FollowOrder, first: Held): Follower {
   let told: ((onWire: number) => void) | undefined;
   let moved: (at: TemporalAddress) => Promise<void> = async () => undefined;
 
-  const watch = ({ socket }: Held): void => {
-    listen(socket, (news) => {
+  const watch = ({ socket, listen }: Held): void => {
+    listen((news) => {
       if (news.type === 'say') order.say(news.words);
       if (news.type === 'stopping') told?.(news.onWire);
       if (news.type === 'left') leaving.resolve();
@@ -93,12 +101,13 @@ function follow(order: FollowOrder, first: Held): Follower {
   };
 
   watch(held);
-  const { uiUrl, receiver, service } = held.ready;
+  const { uiUrl, receiver, service, livePage } = held.ready;
   return {
     temporal: addressOf(held),
     uiUrl,
     receiver,
     service,
+    livePage,
     onMove: (hear) => {
       moved = hear;
     },
@@ -151,13 +160,23 @@ async function joinStack(order: FollowOrder): Promise<Held | undefined> {
   const record = livingRecord(order.config.home);
   const socket = record && (await connectTo(record.control.port));
   if (record === undefined || socket === undefined) return undefined;
-  say(socket, { type: 'hold', word: record.control.word, service: order.service });
+  const { word, answer } = record.control;
+  say(socket, { type: 'hold', word, service: order.service });
   return new Promise((done, failed) => {
-    listen(socket, (news) => {
+    let hear = (news: StackNews): void => {
       if (news.type === 'say') order.say(news.words);
-      if (news.type === 'ready') done({ socket, ready: news });
-      if (news.type === 'failed') failed(failureOf(news));
+      else if (news.type === 'ready') done({ socket, ready: news, listen });
+      else if (news.type === 'failed') failed(failureOf(news));
+    };
+    const listen: Held['listen'] = (next) => (hear = next);
+    let isOurs = false;
+    hearLines(socket, NEWS, (news) => {
+      // The stack may be dead, and its port another program's by now.
+      isOurs ||= news.type === 'held' && news.answer === answer;
+      if (isOurs) hear(news);
+      else socket.destroy();
     });
+    socket.on('error', () => undefined);
     socket.once('close', () => done(undefined));
   });
 }
@@ -173,7 +192,7 @@ async function startAndJoin(order: FollowOrder): Promise<Held | undefined> {
   const child = spawn(process.execPath, [programFile(), 'embedded'], {
     detached: true,
     stdio: ['ignore', log, log],
-    env: { ...environment },
+    env: environmentFor('stack', environment),
   });
   child.unref();
   let hasEnded = false;
@@ -194,11 +213,4 @@ function connectTo(port: number): Promise<Socket | undefined> {
   });
 }
 
-const say = (socket: Socket, word: FollowerWord): void => void socket.write(`${JSON.stringify(word)}\n`);
-
-function listen(socket: Socket, hear: (news: StackNews) => void): void {
-  createInterface({ input: socket })
-    .on('line', (line) => hear(JSON.parse(line) as StackNews))
-    // A stack that was killed resets its connections; readline passes that on, and 'close' follows.
-    .on('error', () => undefined);
-}
+const say = (socket: Socket, word: FollowerWord): void => sayLine(socket, word);

@@ -30,7 +30,10 @@ function commandOf(pid: number): string {
   try {
     if (existsSync('/proc/self/cmdline'))
       return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
-    return execFileSync('ps', ['-p', String(pid), '-o', 'command='], { encoding: 'utf8' });
+    return execFileSync('ps', ['-p', String(pid), '-o', 'command='], {
+      encoding: 'utf8',
+      env: { PATH: '/usr/bin:/bin' },
+    });
   } catch {
     // No such process, or none that we may look at: not our server either way.
     return '';

@@ -9,8 +9,12 @@ import { reasonOf } from '../../errors.ts';
 import { madeOnce } from '../../made-once.ts';
 import { localFile } from '../../run-service/local.ts';
 import { keepSecret } from '../../secrets.ts';
+import { encryptionWith } from '../encryption/codec.ts';
+import { payloadKeys } from '../encryption/keys.ts';
 import { temporalBinary } from './binary.ts';
 import { keepAlive, type Kept } from './child.ts';
+import { environmentFor } from './environment.ts';
+import { openGateway, type Gateway } from './gateway.ts';
 import type { Ports } from './ports.ts';
 import { startChild, STOP, type StackChild } from './processes.ts';
 import { startServer, type TemporalServer } from './server.ts';
@@ -38,6 +42,7 @@ export function openParts(order: PartsOrder) {
   let temporal: Kept<TemporalServer> | undefined;
   let worker: Kept<StackChild> | undefined;
   let service: Promise<Kept<StackChild>> | undefined;
+  let gateway: Gateway | undefined;
 
   return {
     namespace,
@@ -48,6 +53,7 @@ export function openParts(order: PartsOrder) {
       // A worker without its server waits for long; it ends with the stack, whose channel to it breaks.
       child.catch(() => undefined);
       temporal = await keepServer(order, namespace);
+      gateway = await openPages(order, namespace, temporal);
       worker = await child;
     },
 
@@ -63,8 +69,11 @@ export function openParts(order: PartsOrder) {
     /** The children that live now; undefined before `start` is done. */
     current: async () =>
       temporal &&
-      worker && {
+      worker &&
+      gateway && {
         temporal: temporal.current(),
+        /** The owner's address of Temporal's pages. */
+        pages: gateway.address,
         worker: worker.current(),
         service: (await service)?.current(),
       },
@@ -79,6 +88,7 @@ export function openParts(order: PartsOrder) {
       await (
         await service?.catch(() => undefined)
       )?.stop(({ child }) => void child.disconnect(), SERVICE_ENDS_MS);
+      gateway?.close();
       await temporal?.stop(({ child }) => void child.kill('SIGTERM'), SERVER_ENDS_MS);
     },
   };
@@ -86,11 +96,29 @@ export function openParts(order: PartsOrder) {
 
 async function keepServer(order: PartsOrder, namespace: string): Promise<Kept<TemporalServer>> {
   const { home, cache, environment } = order.config;
-  const program = await temporalBinary({ cache, environment, say: order.say });
   const { temporal: port, ui: uiPort } = order.ports;
   return keepAlive({
-    start: () => startServer({ program, home, namespace, port, uiPort }),
+    start: async () => {
+      const program = await temporalBinary({ cache, environment, say: order.say });
+      return startServer({ program, home, namespace, port, uiPort, environment });
+    },
     ...reports(order, 'Temporal'),
+  });
+}
+
+function openPages(
+  { config, ports }: PartsOrder,
+  namespace: string,
+  temporal: Kept<TemporalServer>,
+): Promise<Gateway> {
+  return openGateway({
+    port: ports.pages,
+    entrance: `/namespaces/${namespace}/workflows`,
+    codec: encryptionWith(payloadKeys(config, 'embedded')),
+    pages: () => {
+      const { child, pages } = temporal.current();
+      return child.exitCode === null && child.signalCode === null ? pages : undefined;
+    },
   });
 }
 
@@ -102,7 +130,7 @@ function keepWorker(order: PartsOrder, namespace: string): Promise<Kept<StackChi
       name: 'worker',
       home: config.home,
       words: ['worker', '--embedded', '--receiver-port', String(ports.receiver)],
-      environment: { ...config.environment, ...temporal },
+      environment: { ...environmentFor('worker', config.environment), ...temporal },
       onWire,
     });
   return keepAlive({ start, ...reports(order, 'the worker') });
@@ -125,7 +153,7 @@ function keepService(order: PartsOrder): Promise<Kept<StackChild>> {
         '--speed',
         String(config.localSpeed),
       ],
-      environment: { ...config.environment, RUNSHEET_SERVICE_TOKEN: token },
+      environment: { ...environmentFor('service', config.environment), RUNSHEET_SERVICE_TOKEN: token },
     });
     writeFileSync(localFile(config.home), JSON.stringify({ base: service.url, token }), { mode: 0o600 });
     return service;

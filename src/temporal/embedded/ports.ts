@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
-const NAMES = ['temporal', 'ui', 'receiver', 'service'] as const;
+const NAMES = ['temporal', 'ui', 'pages', 'receiver', 'service'] as const;
 export type Ports = Readonly<Record<(typeof NAMES)[number], number>>;
 
 export async function choosePorts(home: string): Promise<Ports> {

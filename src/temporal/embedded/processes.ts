@@ -9,7 +9,13 @@ import { problem } from '../../errors.ts';
 
 /** What a child tells the stack. */
 export type ChildNews =
-  | { readonly type: 'ready'; readonly url: string | undefined; readonly port: number }
+  | {
+      readonly type: 'ready';
+      readonly url: string | undefined;
+      readonly port: number;
+      /** Its page for people, with the secret that opens it. */
+      readonly page?: string;
+    }
   | { readonly type: 'onWire'; readonly count: number };
 
 /** What a child is told that shall end with its work done. */
@@ -19,12 +25,14 @@ export type StackChild = {
   readonly child: ChildProcess;
   readonly url: string | undefined;
   readonly port: number;
+  readonly page: string | undefined;
 };
 
 export type ChildOrder = {
   readonly name: 'worker' | 'service';
   readonly home: string;
   readonly words: readonly string[];
+  /** All that it sees. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly onWire?: (count: number) => void;
 };
@@ -48,7 +56,7 @@ export async function startChild(order: ChildOrder): Promise<StackChild> {
   });
   return new Promise((done, failed) => {
     child.on('message', (news: ChildNews) => {
-      if (news.type === 'ready') done({ child, url: news.url, port: news.port });
+      if (news.type === 'ready') done({ child, url: news.url, port: news.port, page: news.page });
       else order.onWire?.(news.count);
     });
     child.once('exit', (code, signal) => {

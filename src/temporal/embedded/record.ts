@@ -7,8 +7,8 @@ import { join } from 'node:path';
 export type StackRecord = {
   readonly pid: number;
   readonly startedAt: string;
-  /** Where followers hold on, and the word that lets them in. */
-  readonly control: { readonly port: number; readonly word: string };
+  /** Where followers hold on, the word that lets them in, and the answer that shows them that it is this stack. */
+  readonly control: { readonly port: number; readonly word: string; readonly answer: string };
   readonly temporal?: {
     readonly pid: number | undefined;
     readonly address: string;
@@ -37,12 +37,12 @@ export function livingRecord(home: string): StackRecord | undefined {
   return record !== undefined && isAlive(record.pid) ? record : undefined;
 }
 
+/** A process of another user that has the number by now (EPERM) is not our stack. */
 function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
-  } catch (error) {
-    // Somebody else's process lives all the same.
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  } catch {
+    return false;
   }
 }
 

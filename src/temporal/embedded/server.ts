@@ -8,6 +8,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { problem, reasonOf } from '../../errors.ts';
+import { environmentFor } from './environment.ts';
+import { CODEC_PATH } from './gateway.ts';
 
 export type ServerOrder = {
   readonly program: string;
@@ -15,12 +17,15 @@ export type ServerOrder = {
   readonly namespace: string;
   readonly port: number;
   readonly uiPort: number;
+  /** Ours; the server sees only what it needs of it. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
 export type TemporalServer = {
   readonly child: ChildProcess;
   readonly address: string;
-  readonly uiUrl: string;
+  /** Where its own pages are, which show what it holds to everybody on the machine: encrypted. */
+  readonly pages: string;
 };
 
 export const databaseOf = (home: string): string => join(home, 'temporal.db');
@@ -34,7 +39,11 @@ const RETENTION_MS = 90 * 86_400_000;
 /** Starts the server and waits until it is ours and answers. Throws E406 with the log's place. */
 export async function startServer(order: ServerOrder): Promise<TemporalServer> {
   const log = openSync(serverLog(order.home), 'a');
-  const child = spawn(order.program, flags(order), { detached: true, stdio: ['ignore', log, log] });
+  const child = spawn(order.program, flags(order), {
+    detached: true,
+    stdio: ['ignore', log, log],
+    env: environmentFor('temporal', order.environment),
+  });
   const address = `127.0.0.1:${order.port}`;
   try {
     await ready(child, address, order.namespace);
@@ -49,7 +58,7 @@ export async function startServer(order: ServerOrder): Promise<TemporalServer> {
   return {
     child,
     address,
-    uiUrl: `http://127.0.0.1:${order.uiPort}/namespaces/${order.namespace}/workflows`,
+    pages: `http://127.0.0.1:${order.uiPort}`,
   };
 }
 
@@ -79,6 +88,9 @@ function flags({ home, namespace, port, uiPort }: ServerOrder): readonly string[
     'server',
     'start-dev',
     ...local,
+    '--ui-codec-endpoint',
+    CODEC_PATH,
+    '--ui-disable-news-fetch',
     '--namespace',
     namespace,
     ...database,

@@ -107,34 +107,35 @@ async function readyNews(parts: Parts, apiUrl: string | undefined): Promise<Stac
   const current = await parts.current();
   if (current === undefined)
     return { type: 'failed', code: 'E406', message: 'the stack is stopping', hint: undefined };
-  const { temporal, worker, service } = current;
+  const { temporal, worker, service, pages } = current;
   return {
     type: 'ready',
     address: temporal.address,
     namespace: parts.namespace,
-    uiUrl: temporal.uiUrl,
+    uiUrl: pages,
     receiver: worker.url,
     service: service?.url,
+    livePage: service?.page,
     apiUrl,
   };
 }
 
-async function recordOf(parts: Parts, { port, word }: { port: number; word: string }): Promise<StackRecord> {
+async function recordOf(parts: Parts, { port, word, answer }: StackRecord['control']): Promise<StackRecord> {
   const own = {
     pid: process.pid,
     startedAt: new Date(performance.timeOrigin).toISOString(),
-    control: { port, word },
+    control: { port, word, answer },
   };
   const current = await parts.current();
   if (current === undefined) return own;
-  const { temporal, worker, service } = current;
+  const { temporal, worker, service, pages } = current;
   return {
     ...own,
     temporal: {
       pid: temporal.child.pid,
       address: temporal.address,
       namespace: parts.namespace,
-      uiUrl: temporal.uiUrl,
+      uiUrl: pages,
     },
     worker: { pid: worker.child.pid, receiver: worker.url },
     ...(service === undefined ? {} : { service: { pid: service.child.pid, base: service.url } }),

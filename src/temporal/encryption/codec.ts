@@ -47,6 +47,9 @@ export function workerEncryptionWith(keys: PayloadKeys): PayloadCodec {
     encode,
     decode: async (payloads, context) => {
       try {
+        // Anybody could give it to an activity that belongs to no workflow.
+        if (keys.keys.length > 0 && ownerIn(context) === '')
+          throw problem('E409', { owner: '', why: 'it was given to an activity of no workflow' });
         return await decode(payloads, context);
       } catch (error) {
         if (!(error instanceof RunsheetError)) throw error;

@@ -3,8 +3,10 @@
 
 import { createHash, createSecretKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Config } from '../../config.ts';
 import { problem, reasonOf } from '../../errors.ts';
+import { madeOnce } from '../../made-once.ts';
 import { keepSecret } from '../../secrets.ts';
 
 export type PayloadKey = { readonly id: string; readonly key: KeyObject };
@@ -18,15 +20,36 @@ export type PayloadKeys = {
 
 const KEY_BYTES = 32;
 
-/** Throws E602 where the setting holds no keys, or one of another length, or its file cannot be read. */
-export function payloadKeys({ payload }: Pick<Config, 'payload'>): PayloadKeys {
+/** Whose server it is: one of a cluster, or the embedded one of this place. */
+export type Server = 'cluster' | 'embedded';
+
+/**
+ * The keys of the settings; without a setting, an embedded server has a key of its place and a cluster has none. Throws E602
+ * where the setting holds no keys, or one of another length, or its file cannot be read.
+ */
+export function payloadKeys(
+  { payload, home }: Pick<Config, 'payload' | 'home'>,
+  server: Server,
+): PayloadKeys {
   const { keys, keysFile, plain } = payload;
   const from = keys === undefined ? `RUNSHEET_PAYLOAD_KEY_FILE (${keysFile})` : 'RUNSHEET_PAYLOAD_KEY';
   const text = keys ?? (keysFile === undefined ? undefined : textOf(keysFile, from));
-  if (text === undefined) return { keys: [], readsPlain: true };
+  if (text === undefined) return server === 'embedded' ? drawnKeys(home) : { keys: [], readsPlain: true };
   const words = text.split(/[\s,]+/).filter(Boolean);
   if (words.length === 0) throw wrong(`${from} is empty`);
   return { keys: words.map((word, index) => keyOf(word, from, index + 1)), readsPlain: plain === 'read' };
+}
+
+/** Where the key of a place lies that was drawn for its embedded server. */
+export const drawnKeyFile = (home: string): string => join(home, 'payload-key');
+
+/**
+ * Everybody on the machine can talk to an embedded server, so all that it holds is encrypted. Nothing was ever written plain
+ * there: what is plain was written by a stranger, and is refused.
+ */
+function drawnKeys(home: string): PayloadKeys {
+  const file = drawnKeyFile(home);
+  return { keys: [keyOf(madeOnce(file), file, 1)], readsPlain: false };
 }
 
 function textOf(file: string, from: string): string {

@@ -8,11 +8,14 @@ import type { Client } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { z } from 'zod';
 import { workflowIdOf } from '../../../src/batch/ids.ts';
+import { loadConfig } from '../../../src/config.ts';
 import type { Run } from '../../../src/run-service/contract/run.ts';
 import { reasonOf } from '../../../src/errors.ts';
 import { openBatches } from '../../../src/temporal/batches.ts';
 import { connectClient } from '../../../src/temporal/connect.ts';
 import { readRecord } from '../../../src/temporal/embedded/record.ts';
+import { clientConverter } from '../../../src/temporal/encryption/converter.ts';
+import { payloadKeys, type PayloadKeys } from '../../../src/temporal/encryption/keys.ts';
 import { openGateway, type Gateway } from '../../stage/gateway.ts';
 import { KEY, Stage, type Running } from '../../stage/stage.ts';
 
@@ -125,11 +128,17 @@ export class Rig {
     }
   }
 
+  #keys(): PayloadKeys {
+    return payloadKeys({ ...loadConfig({}), home: this.stage.path('.runsheet') }, 'embedded');
+  }
+
   /** A connection outlives the server, which keeps its port; one that is closed while a call is tried again throws. */
   async #connect(): Promise<Client> {
     const server = readRecord(this.stage.path('.runsheet'))?.temporal;
     if (this.#client === undefined && server !== undefined)
-      this.#client = (await connectClient({ ...server, from: 'the chaos', options: {} })).client;
+      this.#client = (
+        await connectClient({ ...server, from: 'the chaos', options: {} }, clientConverter(this.#keys()))
+      ).client;
     return there(this.#client);
   }
 

@@ -130,8 +130,8 @@ export const CARRYING: readonly Mutant[] = [
     rule: 'R20',
     loses: 'a whole batch, bought again when Temporal has forgotten it',
     file: 'activities/plan.ts',
-    old: 'if (!(await store.exists(STARTED_FILE))) await store.write(STARTED_FILE, startedText());',
-    new: 'await store.exists(STARTED_FILE);',
+    old: 'if (begun === undefined && own !== undefined) return writeStarted(store, own);',
+    new: 'if (begun === undefined) return;',
     by: ['test/activities/plan.test.ts'],
   },
   {

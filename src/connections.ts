@@ -1,0 +1,83 @@
+// A bound on the connections of a server that anybody on the machine, or beyond it, can connect to. A connection that has
+// asked for nothing yet makes room for a new one, the oldest first, so that half-open ones keep no real caller out.
+
+import type { Server, Socket } from 'node:net';
+
+type Most = {
+  /** Connections in all. */
+  readonly most: number;
+  /** Connections from one address; the same as `most` where all callers may share an address. */
+  readonly perAddress: number;
+};
+
+export type Connections = {
+  /** The connection is at work: it is not closed to make room. */
+  busy(socket: Socket): void;
+  /** It waits again, and may be closed. */
+  idle(socket: Socket): void;
+  closeAll(): void;
+};
+
+export function boundConnections(server: Server, { most, perAddress }: Most): Connections {
+  const open = new Set<Socket>();
+  /** Those that wait, by address, the oldest first. */
+  const waiting = new Map<string, Set<Socket>>();
+  const counts = new Map<string, number>();
+
+  const idle = (socket: Socket): void => {
+    if (!open.has(socket)) return;
+    const address = addressOf(socket);
+    waiting.set(address, (waiting.get(address) ?? new Set()).add(socket));
+  };
+  const busy = (socket: Socket): void => {
+    const address = addressOf(socket);
+    waiting.get(address)?.delete(socket);
+    if (waiting.get(address)?.size === 0) waiting.delete(address);
+  };
+  const forget = (socket: Socket, address: string): void => {
+    if (!open.delete(socket)) return;
+    busy(socket);
+    const count = (counts.get(address) ?? 1) - 1;
+    if (count === 0) counts.delete(address);
+    else counts.set(address, count);
+  };
+  /** Closes the oldest that waits; the new one itself where none does. */
+  const makeRoom = (among: ReadonlySet<Socket> | undefined, newest: Socket): void => {
+    const [oldest = newest] = among ?? [];
+    forget(oldest, addressOf(oldest));
+    oldest.destroy();
+  };
+
+  server.on('connection', (socket) => {
+    const address = addressOf(socket);
+    open.add(socket);
+    counts.set(address, (counts.get(address) ?? 0) + 1);
+    socket.once('close', () => forget(socket, address));
+    if ((counts.get(address) ?? 0) > perAddress) makeRoom(waiting.get(address), socket);
+    else if (open.size > most) makeRoom(waiting.get(greediest(counts, waiting)), socket);
+    idle(socket);
+  });
+
+  return { busy, idle, closeAll: () => open.forEach((socket) => socket.destroy()) };
+}
+
+/** The address with most connections among those that have one to spare. */
+function greediest(
+  counts: ReadonlyMap<string, number>,
+  waiting: ReadonlyMap<string, ReadonlySet<Socket>>,
+): string {
+  const addresses = [...waiting.keys()];
+  return addresses.reduce(
+    (one, other) => ((counts.get(other) ?? 0) > (counts.get(one) ?? 0) ? other : one),
+    addresses[0] ?? '',
+  );
+}
+
+const ADDRESSES = new WeakMap<Socket, string>();
+
+/** A socket that is closed has forgotten its address. */
+function addressOf(socket: Socket): string {
+  const address = ADDRESSES.get(socket) ?? socket.remoteAddress ?? '';
+  ADDRESSES.set(socket, address);
+  return address;
+}

@@ -1,0 +1,90 @@
+// What the children of the embedded servers see of the user's environment, as /proc shows it.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readRecord, type StackRecord } from '../../src/temporal/embedded/record.ts';
+import { Stage } from '../stage/stage.ts';
+
+const KEY = 'ab'.repeat(32);
+const SECRETS = {
+  RUNSHEET_API_KEY: 'planted-api-key-1234',
+  RUNSHEET_PAYLOAD_KEY: KEY,
+  RUNSHEET_WEBHOOK_SECRET: 'planted-webhook-secret-1234',
+};
+const FOREIGN = { AWS_SECRET_ACCESS_KEY: 'planted-foreign-secret', PIP_INDEX_URL: 'https://u:planted@index' };
+
+describe('the children of the embedded servers', () => {
+  const stage = new Stage();
+  let record: StackRecord | undefined;
+
+  beforeAll(async () => {
+    const given = { ...SECRETS, ...FOREIGN, RUNSHEET_API_URL: 'http://127.0.0.1:1/api' };
+    await stage.start(['dev'], given).says(/service +http/);
+    record = readRecord(stage.path('.runsheet'));
+  });
+  afterAll(() => stage.close());
+
+  const environmentOf = (pid: number | undefined): Readonly<Record<string, string>> =>
+    Object.fromEntries(
+      readFileSync(join('/proc', String(pid), 'environ'), 'utf8')
+        .split('\0')
+        .map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]),
+    );
+  const commandOf = (pid: number | undefined): string =>
+    readFileSync(join('/proc', String(pid), 'cmdline'), 'utf8');
+  const planted = (values: Readonly<Record<string, string>>): readonly string[] =>
+    Object.entries(values)
+      .filter(([, value]) => /planted|abababab/.test(value))
+      .map(([name]) => name);
+
+  it('see no secret where they are Temporal or the local run service', () => {
+    expect(planted(environmentOf(record?.temporal?.pid))).toEqual([]);
+    expect(planted(environmentOf(record?.service?.pid))).toEqual([]);
+  });
+
+  it('see the keys where they are workers, and nothing that belongs to other programs', () => {
+    const { pid } = record?.worker ?? {};
+    expect(environmentOf(pid)).toMatchObject(SECRETS);
+    expect(planted(environmentOf(pid)).toSorted()).toEqual(Object.keys(SECRETS).toSorted());
+  });
+
+  it('have no secret in their arguments, which every user can list', () => {
+    const token = readFileSync(stage.path('.runsheet', 'local-service-token'), 'utf8');
+    for (const part of [record, record?.temporal, record?.service, record?.worker]) {
+      expect(commandOf(part?.pid)).not.toMatch(/planted|abababab/);
+      expect(commandOf(part?.pid)).not.toContain(token);
+    }
+  });
+});
+
+describe('the keys of the local run service', () => {
+  const stage = new Stage();
+  afterAll(() => stage.close());
+
+  it('are refused on the command line, which every user can list', async () => {
+    const { code, stdout, stderr } = await stage.run(['service', '--token', 'planted-token']);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/error\[E610\].*hint: .*--token-file <file>.*RUNSHEET_SERVICE_TOKEN/s);
+  });
+
+  it('are read from a file, and are not printed', async () => {
+    const file = stage.write('tokens', 'planted-token-1\n\n ann:planted-token-2 \n');
+    const service = stage.start(['service', '--token-file', file]);
+    const [, base = ''] = await service.says(/RUNSHEET_API_URL=(\S+)\n/);
+    for (const token of ['planted-token-1', 'planted-token-2', 'ann:planted-token-2', 'another']) {
+      const answer = await fetch(`${base}/deployments`, { headers: { authorization: `Bearer ${token}` } });
+      expect([token, answer.status]).toEqual([token, token.startsWith('planted') ? 200 : 401]);
+    }
+    expect(service.stdout + service.stderr).not.toContain('planted');
+  });
+
+  it.each([
+    ['is not there', 'missing', undefined],
+    ['is empty', 'empty', '\n'],
+  ])('are asked for with E611 where their file %s', async (_what, name, text) => {
+    const file = text === undefined ? stage.path(name) : stage.write(name, text);
+    const { code, stderr } = await stage.run(['service', '--token-file', file]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`error[E611]: --token-file ${file}`)]);
+  });
+});

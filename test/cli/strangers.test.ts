@@ -1,0 +1,191 @@
+// What another user of the machine can do with the embedded Temporal: he knows its address and namespace, which every list
+// of processes shows, and has no key.
+
+import { randomUUID } from 'node:crypto';
+import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { Client, Connection } from '@temporalio/client';
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import proto from '@temporalio/proto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { workflowIdOf } from '../../src/batch/ids.ts';
+import { readRecord } from '../../src/temporal/embedded/record.ts';
+import { leaksIn } from '../secrets/search.ts';
+import { Stage, until } from '../stage/stage.ts';
+
+const ROWS = 12;
+const { WORKFLOW_EXECUTION_STATUS_FAILED } = proto.temporal.api.enums.v1.WorkflowExecutionStatus;
+const { WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE } = proto.temporal.api.enums.v1.WorkflowIdReusePolicy;
+const { History } = proto.temporal.api.history.v1;
+const plain = (value: unknown): Payload => defaultPayloadConverter.toPayload(value);
+
+describe('a stranger with access to the embedded Temporal', () => {
+  const stage = new Stage();
+  let client: Client;
+  let namespace = '';
+  let batch = '';
+  /** The history of the owner's batch. */
+  let kept: Awaited<ReturnType<typeof events>> = [];
+
+  beforeAll(async () => {
+    await stage.start(['dev']).says(/service +http/);
+    const { temporal } = readRecord(stage.path('.runsheet')) ?? {};
+    namespace = temporal?.namespace ?? '';
+    client = new Client({
+      connection: await Connection.connect({ address: temporal?.address ?? '' }),
+      namespace,
+    });
+    const run = ['run', stage.sheet(ROWS), '-d', 'portraits', '--local'];
+    await stage.start(run).says(new RegExp(`${ROWS} of ${ROWS} rows succeeded`));
+    batch = stage.batch().split('/').at(-1) ?? '';
+    kept = await events();
+  });
+  afterAll(async () => {
+    await client.connection.close();
+    await stage.close();
+  });
+
+  const runs = async (): Promise<number> => {
+    const local = JSON.parse(readFileSync(stage.path('.runsheet', 'local-service.json'), 'utf8')) as {
+      base: string;
+      token: string;
+    };
+    return (await stage.truth(local.base, local.token)).length;
+  };
+  const events = async () =>
+    (await client.workflow.getHandle(workflowIdOf(batch)).fetchHistory()).events ?? [];
+  const describeIt = (workflowId: string) =>
+    client.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } });
+
+  const start = (
+    workflowId: string,
+    payloads: readonly Payload[],
+    memo: Readonly<Record<string, Payload>> = {},
+  ) =>
+    client.workflowService.startWorkflowExecution({
+      namespace,
+      workflowId,
+      workflowType: { name: 'batch' },
+      taskQueue: { name: 'runsheet' },
+      input: { payloads: [...payloads] },
+      requestId: randomUUID(),
+      memo: { fields: memo },
+      workflowIdReusePolicy: WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+    });
+  it('reads neither folder nor run ids nor outcomes in what Temporal holds', async () => {
+    expect(kept.length).toBeGreaterThan(20);
+    const words = { folder: stage.folder, outcome: 'succeeded', run: stage.results()[0]?.['run_id'] ?? '' };
+    expect(words.run).not.toBe('');
+    expect(leaksIn(History.encode({ events: [...kept] }).finish(), words, 'history')).toEqual([]);
+  });
+
+  it('buys nothing by starting a batch of his own, and keeps no command of the owner from working', async () => {
+    const folder = stage.path('stranger', 'forged');
+    cpSync(stage.batch(), folder, { recursive: true });
+    for (const name of ['started.json', 'summary.json', 'results.csv']) rmSync(`${folder}/${name}`);
+    const before = await runs();
+    await start('runsheet:forged', [plain({ batch: 'forged', folder })], { folder: plain(folder) });
+    await until(async () => {
+      const { pendingWorkflowTask } = await describeIt('runsheet:forged');
+      return (pendingWorkflowTask?.attempt ?? 0) > 2;
+    }, 'the start was refused twice');
+    expect(await runs()).toBe(before);
+    expect(existsSync(`${folder}/started.json`)).toBe(false);
+    for (const words of [['list'], ['status', batch], ['doctor']]) {
+      const { stdout, stderr } = await stage.run(words);
+      expect([words, stdout + stderr]).toEqual([words, expect.not.stringContaining('E408')]);
+    }
+  });
+
+  it('buys nothing by giving a worker the words of an earlier group', async () => {
+    const group = kept
+      .map(({ activityTaskScheduledEventAttributes }) => activityTaskScheduledEventAttributes)
+      .find((scheduled) => scheduled?.activityType?.name === 'queueRuns');
+    expect(group?.input?.payloads?.length).toBe(1);
+    const before = await runs();
+    await client.workflowService.startActivityExecution({
+      namespace,
+      activityId: 'replayed',
+      activityType: { name: 'queueRuns' },
+      taskQueue: { name: 'runsheet' },
+      input: group?.input ?? null,
+      requestId: randomUUID(),
+      startToCloseTimeout: msToTs('20s'),
+      retryPolicy: { maximumAttempts: 1 },
+    });
+    const ended = await client.workflowService.pollActivityExecution({ namespace, activityId: 'replayed' });
+    expect(await runs()).toBe(before);
+    expect(ended.outcome?.failure ?? undefined).toBeDefined();
+  });
+
+  it('buys nothing by resetting the batch to the moment before it sent its first group', async () => {
+    const group = kept
+      .map(({ activityTaskScheduledEventAttributes }) => activityTaskScheduledEventAttributes)
+      .find((scheduled) => scheduled?.activityType?.name === 'queueRuns');
+    const before = await runs();
+    const { runId } = await client.workflowService.resetWorkflowExecution({
+      namespace,
+      workflowExecution: { workflowId: workflowIdOf(batch) },
+      workflowTaskFinishEventId: group?.workflowTaskCompletedEventId ?? null,
+      requestId: randomUUID(),
+    });
+    const reset = client.workflow.getHandle(workflowIdOf(batch), runId);
+    await until(async () => {
+      const { events: since } = await reset.fetchHistory();
+      const failed = since?.find(({ activityTaskFailedEventAttributes: one }) => one != null);
+      return failed !== undefined;
+    }, 'the group was refused');
+    expect(await runs()).toBe(before);
+    await reset.terminate();
+  });
+
+  it('buys nothing by starting the same batch again with the words of its first start', async () => {
+    const { input, memo } = kept[0]?.workflowExecutionStartedEventAttributes ?? {};
+    const before = await runs();
+    // As if it had been ended before its results were written.
+    rmSync(`${stage.batch()}/summary.json`);
+    await start(workflowIdOf(batch), input?.payloads ?? [], memo?.fields ?? {});
+    await until(async () => {
+      const { workflowExecutionInfo } = await describeIt(workflowIdOf(batch));
+      return workflowExecutionInfo?.status === WORKFLOW_EXECUTION_STATUS_FAILED;
+    }, 'the batch was refused');
+    expect(await runs()).toBe(before);
+    const said = await stage.run(['run', stage.path('sheet.csv'), '-d', 'portraits', '--local']);
+    expect([said.code, said.stderr]).toEqual([5, expect.stringContaining('error[E508]')]);
+
+    // The lists are complete some seconds later, and then the owner has his batch back.
+    await until(async () => (await stage.run(['resume', batch, '--recover'])).code === 0, 'it is rebuilt');
+    expect(await runs()).toBe(before);
+  });
+});
+
+describe('a batch folder', () => {
+  const stage = new Stage();
+  afterAll(() => stage.close());
+
+  it('outside of RUNSHEET_OUT is refused by workers with E411, and nothing is sent', async () => {
+    await stage.temporal();
+    await stage.service();
+    await stage.worker();
+    const elsewhere = stage.path('elsewhere', 'batches');
+    const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '--out', elsewhere];
+    const { code, stderr } = await stage.run(words);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('E411')]);
+    expect(stderr).toContain(`RUNSHEET_OUT=${elsewhere}`);
+    expect(await stage.truth()).toEqual([]);
+  });
+
+  it('of any --out is used by embedded servers, also when a command without it starts them again', async () => {
+    const place = new Stage();
+    const elsewhere = place.path('elsewhere');
+    const running = place.start(['run', place.sheet(60), '-d', 'portraits', '--local', '--out', elsewhere]);
+    await running.says(/done=[1-9]/);
+    await running.kill('SIGINT');
+    const dev = place.start(['dev']);
+    await dev.says(/service +http/);
+    const after = place.start(['watch', '--out', elsewhere]);
+    const { code, stderr } = await after.ended;
+    expect([code, stderr]).toEqual([0, expect.stringContaining('60 of 60 rows succeeded')]);
+    await place.close();
+  });
+});

@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import { followLivingStack } from '../../src/temporal/embedded/follower.ts';
+import { writeRecord } from '../../src/temporal/embedded/record.ts';
+
+const READY = { type: 'ready', address: '127.0.0.1:1', namespace: 'n', uiUrl: 'http://127.0.0.1:1' };
+const ANSWER = 'the-answer-in-embedded-json';
+
+describe('a command that finds another program on the port of its embedded servers', () => {
+  let home = '';
+  let server: Server;
+  let heard = '';
+  let says = '';
+  beforeEach(async () => {
+    home = mkdtempSync(join(tmpdir(), 'runsheet-follower-'));
+    heard = '';
+    server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.on('data', (chunk) => {
+        heard += chunk.toString();
+        socket.write(says);
+      });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const control = { port, word: 'the-word', answer: ANSWER };
+    writeRecord(home, { pid: process.pid, startedAt: new Date().toISOString(), control });
+  });
+  afterEach(() => {
+    server.close();
+    rmSync(home, { recursive: true });
+  });
+
+  const line = (news: object): string => `${JSON.stringify(news)}\n`;
+  const follow = () => {
+    const said: string[] = [];
+    const order = { config: loadConfig({ RUNSHEET_HOME: home }), service: false };
+    return followLivingStack({ ...order, say: (words) => said.push(words) }).then((stack) => ({
+      stack,
+      said,
+    }));
+  };
+
+  it('believes the one that knows the answer', async () => {
+    says = line({ type: 'held', answer: ANSWER }) + line({ type: 'say', words: 'held' }) + line(READY);
+    const { stack, said } = await follow();
+    expect(heard).toContain('the-word');
+    expect([stack?.temporal.address, said]).toEqual(['127.0.0.1:1', ['held']]);
+  });
+
+  it.each([
+    ['no answer', line({ type: 'say', words: 'a lie' }) + line(READY)],
+    ['another answer', line({ type: 'held', answer: 'x' }) + line(READY)],
+    ['null', 'null\n'],
+    ['no JSON', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
+    ['a line without an end', 'x'.repeat(1 << 20)],
+  ])('believes nothing of one that sends %s', async (_what, bytes) => {
+    says = bytes;
+    expect(await follow()).toEqual({ stack: undefined, said: [] });
+  });
+});
