@@ -1,6 +1,6 @@
 // Files that this process has delivered, so that another try of their run, or of its part, does not fetch them again.
 
-import type { FileRecord } from '../src/results/record.ts';
+import type { FileRecord } from '../src/results/row-record.ts';
 
 const REMEMBERED_MAX = 10_000;
 

@@ -9,6 +9,7 @@ import type { BatchFile } from '../src/store/batch-file.ts';
 import type { Store } from '../src/store/store.ts';
 import type { BatchSignals } from '../src/temporal/batch-signals.ts';
 import type { BatchRef } from '../workflows/batch.ts';
+import type { DeliveredFiles } from './delivered-files.ts';
 
 export type { BatchRef };
 
@@ -32,6 +33,8 @@ export type Deps = {
   /** Runs whose end this worker has signalled. */
   readonly reported: { has(runId: string): boolean; add(runId: string): void };
   readonly download: Download;
+  /** Files that this process has stored. */
+  readonly delivered: DeliveredFiles;
   readonly webhooks: {
     readonly secret: string;
     /** The address at which the batch's service reaches this worker's receiver; undefined where there is none. */

@@ -3,9 +3,9 @@
 
 import { hash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { reasonOf } from '../src/errors.ts';
+import { errorMessage } from '../src/errors.ts';
 import { shortened } from '../src/outside-text.ts';
-import type { FileRecord } from '../src/results/record.ts';
+import type { FileRecord } from '../src/results/row-record.ts';
 import { isTerminal, type OutputFile, type Run } from '../src/run-service/contract/run.ts';
 import type { Download } from '../src/run-service/download.ts';
 import { FEW_TRIES, FileFault, HostFault, ONE_TRY } from '../src/run-service/file-faults.ts';
@@ -144,7 +144,7 @@ class OutputDownload {
   async #readRun(): Promise<Run> {
     const { service, runId } = this.#wanted;
     const run = await service.getRun(runId).catch((error: unknown) => {
-      throw new HostFault(this.#serviceHost(), `the run cannot be read: ${reasonOf(error)}`, ONE_TRY);
+      throw new HostFault(this.#serviceHost(), `the run cannot be read: ${errorMessage(error)}`, ONE_TRY);
     });
     if (run === undefined) throw new FileFault('the service knows no such run any more', MANY_TRIES);
     if (run.id !== runId)

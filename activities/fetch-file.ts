@@ -3,7 +3,7 @@
 
 import { createHash, type Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { FileRecord } from '../src/results/record.ts';
+import type { FileRecord } from '../src/results/row-record.ts';
 import type { OutputFile } from '../src/run-service/contract/run.ts';
 import type { Arriving, Download } from '../src/run-service/download.ts';
 import { FEW_TRIES, FileFault, HostFault, ONE_TRY } from '../src/run-service/file-faults.ts';

@@ -18,8 +18,9 @@ import { StoreConflict, withStore } from './store-failure.ts';
 
 export type FinalizeInput = BatchRef & {
   readonly progress: Progress;
-  /** When the batch started, in milliseconds since 1970 by Temporal's clock. */
+  /** In milliseconds since 1970 by Temporal's clock. */
   readonly startedAt: number;
+  readonly endedAt: number;
   /** Runs that no row in the workflow's state explained; more of them are in the store. */
   readonly evidence: readonly AttemptRun[];
   readonly isEvidenceLost: boolean;
@@ -39,8 +40,8 @@ export async function finalizeBatch(deps: Deps, input: FinalizeInput): Promise<v
       deps.log.warn({ batch: input.batch, reason: reading.reason }, 'the run lists could not be read at the end');
     Context.current().cancellationSignal.throwIfAborted();
     const { file, store } = open;
-    const { progress, startedAt, isEvidenceLost } = input;
-    await writeResults({ file, store, progress, startedAt, reading: { ...reading, isEvidenceLost } });
+    const { progress, startedAt, endedAt, isEvidenceLost } = input;
+    await writeResults({ file, store, progress, startedAt, endedAt, reading, isEvidenceLost });
   });
 }
 

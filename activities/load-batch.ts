@@ -3,6 +3,7 @@
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { BatchParams } from '../src/batch/params.ts';
+import { problem, RunsheetError } from '../src/errors.ts';
 import { createStarted, paramsOf, readStarted } from '../src/store/batch-file.ts';
 import type { BatchRef, Deps, OpenBatch } from './deps.ts';
 
@@ -10,7 +11,12 @@ export type LoadedBatch = { readonly params: BatchParams; readonly serviceNowMs?
 
 const FIRST_PASS = 1;
 
-export async function loadBatch(deps: Deps, ref: BatchRef): Promise<LoadedBatch> {
+export const loadBatch = (deps: Deps, ref: BatchRef): Promise<LoadedBatch> =>
+  load(deps, ref).catch((error: unknown) => {
+    throw refusedForGood(error);
+  });
+
+async function load(deps: Deps, ref: BatchRef): Promise<LoadedBatch> {
   const open = await deps.open(ref);
   const { file, store, service } = open;
   const lists = await hasLists(open);
@@ -28,12 +34,23 @@ function executionOf(): { readonly workflowId: string; readonly runId: string } 
   return { workflowId, runId };
 }
 
-/** A start that was replayed, or made again after a termination, would buy every row a second time. */
-async function refuseOther({ file, store }: OpenBatch, own: ReturnType<typeof executionOf>): Promise<void> {
+/** A start that repeats an earlier one of the batch would buy every row a second time. */
+async function refuseOther(
+  { file: { batch }, store }: OpenBatch,
+  own: ReturnType<typeof executionOf>,
+): Promise<void> {
   const before = await readStarted(store);
-  if (before?.workflow?.runId === own.runId) return;
-  const message = `E503: batch ${file.batch} was started before, by workflow run ${before?.workflow?.runId}; runsheet resume ${file.batch} --recover rebuilds it`;
-  throw ApplicationFailure.create({ message, type: 'AlreadyStarted', nonRetryable: true });
+  const isOwn = before?.workflow.workflowId === own.workflowId && before.workflow.runId === own.runId;
+  if (!isOwn) throw problem('E515', { batch, folder: store.location });
+}
+
+const FOR_GOOD: ReadonlySet<string> = new Set(['E411', 'E515']);
+
+/** Nothing was sent yet, and another try would be refused as well. */
+function refusedForGood(error: unknown): unknown {
+  if (!(error instanceof RunsheetError) || !FOR_GOOD.has(error.code)) return error;
+  const { code, message, hint } = error;
+  return ApplicationFailure.nonRetryable(`${code}: ${message}; ${hint}`, code);
 }
 
 /** Found by asking: the published interface does not have the lists. */

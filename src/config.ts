@@ -6,7 +6,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parse as parseToml, TomlError } from 'smol-toml';
 import { z } from 'zod';
-import { nearest, problem, reasonOf, type RunsheetError } from './errors.ts';
+import { nearest, problem, errorMessage, type RunsheetError } from './errors.ts';
 import { meaningOf } from './file-fault.ts';
 import type { LogLevel } from './log.ts';
 import { APIS, type Api } from './run-service/api.ts';
@@ -213,7 +213,7 @@ function readSettingsFile(path: string): SettingsFile {
     table = parseToml(text);
   } catch (error) {
     // Below its first line the message shows the lines of the file, and one may hold a password.
-    const [words] = reasonOf(error).split('\n');
+    const [words] = errorMessage(error).split('\n');
     const where = error instanceof TomlError ? ` in line ${error.line}` : '';
     throw unreadable(path, `${words}${where}`, error);
   }
@@ -225,7 +225,7 @@ function settingsIn(path: string): string | undefined {
   try {
     return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
   } catch (error) {
-    throw unreadable(path, meaningOf(error) ?? reasonOf(error), error);
+    throw unreadable(path, meaningOf(error) ?? errorMessage(error), error);
   }
 }
 

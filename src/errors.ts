@@ -6,7 +6,7 @@ import type { Entry } from './catalogue/entry.ts';
 export { list } from './catalogue/entry.ts';
 export { EXIT } from './exit.ts';
 export { nearest } from './nearest.ts';
-export { reasonOf } from './reason.ts';
+export { errorMessage } from './error-message.ts';
 
 /** Where in a sheet something is wrong. Lines are physical lines, columns count fields (JSON: characters), from 1. */
 export type Place = {
@@ -42,6 +42,10 @@ export class RunsheetError extends Error {
     this.place = rest.place;
   }
 }
+
+/** Whether it is an error of ours, and has that code. */
+export const isRunsheetError = (error: unknown, code?: Code): error is RunsheetError =>
+  error instanceof RunsheetError && (code === undefined || error.code === code);
 
 /** Composes the error `code` from its facts; `place` says where in a sheet, `cause` what was caught. */
 export function problem<C extends Code>(

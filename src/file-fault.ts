@@ -2,7 +2,7 @@
 
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { problem, reasonOf, type RunsheetError } from './errors.ts';
+import { problem, errorMessage, type RunsheetError } from './errors.ts';
 
 /** What the system's names for a fault mean. */
 const MEANINGS: Readonly<Record<string, string>> = {
@@ -35,7 +35,7 @@ export function fileFault(
   const { code = '', ...met } = error as NodeJS.ErrnoException;
   const path = use.path ?? met.path;
   if (NO_ROOM.has(code))
-    return problem('E607', { path: path ?? '', reason: reasonOf(error) }, { cause: error });
+    return problem('E607', { path: path ?? '', reason: errorMessage(error) }, { cause: error });
   const meaning = meaningOf(error);
   // An error while reading has no path.
   if (meaning === undefined || (path === undefined && !['read', 'write'].includes(met.syscall ?? '')))

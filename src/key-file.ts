@@ -1,7 +1,7 @@
 // Reading a secret from the file that a setting names.
 
 import { readFileSync, statSync } from 'node:fs';
-import { reasonOf } from './errors.ts';
+import { errorMessage } from './errors.ts';
 import { meaningOf } from './file-fault.ts';
 
 /** No key is as large, and a file that is may be the wrong one. */
@@ -23,7 +23,7 @@ function contentOf(path: string): string {
     return readFileSync(path, 'utf8');
   } catch (error) {
     const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    const why = isAbsent ? 'there is no such file' : (meaningOf(error) ?? reasonOf(error));
+    const why = isAbsent ? 'there is no such file' : (meaningOf(error) ?? errorMessage(error));
     throw new Error(why, { cause: error });
   }
 }

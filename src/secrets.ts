@@ -41,7 +41,7 @@ const BEARER = /\b(Bearer(?:\s|%20|\+)+)(?=[\w.~+/-]*\d)[\w.~+/-]{8,}=*/gi;
 
 /** What signs the address of an attempt; its slashes may be written in other ways. */
 const MAC =
-  /((?:\/|\\\/|%2F)hook(?:\/|\\\/|%2F)1(?:(?:\/|\\\/|%2F)[^/\s"]+?){3}(?:\/|\\\/|%2F))[0-9a-f]{32}/gi;
+  /((?:\/|\\\/|%2F)hook(?:\/|\\\/|%2F)[12](?:(?:\/|\\\/|%2F)[^/\s"]+?){3,4}(?:\/|\\\/|%2F))[0-9a-f]{32}/gi;
 
 /** A secret as it stands in text, in JSON, in an address, in hexadecimal digits, and inside longer base64. */
 function formsOf(secret: string): readonly string[] {

@@ -152,29 +152,30 @@ async function carryOut({ activities, state, wake }: Context, command: Command):
     case 'send':
       return sendGroup(activities, command);
     case 'reconcile':
-      return { type: 'listRead', reading: await activities.reconcileRuns(command) };
+      return { type: 'listRead', reading: await activities.reconcileRuns(inputOf(command)) };
     case 'poll':
-      await activities.pollRuns(command);
+      await activities.pollRuns(inputOf(command));
       return { type: 'pollEnded', poll: command.poll };
     case 'collect':
       return stored(command.part, async () => ({
         type: 'partCollected',
         part: command.part,
-        result: await activities.collectRows(command),
+        result: await activities.collectRows({ ...inputOf(command), pass: state.params.pass }),
       }));
     case 'cancelRuns':
       return cancelled(activities, command);
     case 'keepEvidence':
       return stored(EVIDENCE, async () => {
-        await activities.keepEvidence(command);
+        await activities.keepEvidence(inputOf(command));
         return { type: 'evidenceKept', count: command.runs.length };
       });
     case 'close':
       return stored(RESULTS, async () => {
         await activities.finalizeBatch({
-          ...command,
+          ...inputOf(command),
           progress: progress(state),
           startedAt: state.startedWallAt,
+          endedAt: Date.now(),
           isEvidenceLost: state.isEvidenceLost,
         });
         return { type: 'closed' };
@@ -185,6 +186,11 @@ async function carryOut({ activities, state, wake }: Context, command: Command):
     case 'wake':
       return wake(command.afterMs);
   }
+}
+
+/** A command without its type: the input of its activity. */
+function inputOf<C extends Command>({ type: _, ...input }: C): Omit<C, 'type'> {
+  return input;
 }
 
 type Wake = (afterMs: number) => Promise<Event | undefined>;

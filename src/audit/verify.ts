@@ -1,14 +1,17 @@
 // What summary.json says, counted again from the parts and, where it is reachable, from the service's own lists.
 
 import { createHash } from 'node:crypto';
+import { createInterface } from 'node:readline';
+import { knownRuns, stillUnconfirmed, type RequestLedger } from '../batch/accounting/request-ledger.ts';
 import { OUTCOMES } from '../batch/outcome.ts';
-import { stillUncertain, type Ledger } from '../batch/ledger.ts';
-import type { FileRecord } from '../results/record.ts';
+import { DUPLICATES_FILE } from '../results/duplicates.ts';
+import type { FileRecord } from '../results/row-record.ts';
 import { recordOf, rowsOf } from '../results/rows.ts';
-import type { Summary } from '../results/summary.ts';
+import type { DuplicateRun, Summary } from '../results/summary.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { Store } from '../store/store.ts';
-import type { Reading } from './reading.ts';
+import type { Reading } from './duplicate-runs.ts';
+import type { KnownRuns } from './known-runs.ts';
 
 /** One claim, and what it came to. */
 export type Finding = { readonly claim: string; readonly holds: boolean; readonly said: string };
@@ -24,8 +27,12 @@ export type Recount = {
   readonly badFiles: readonly string[];
 };
 
-/** Reads every row, and every file where `files`. */
-export async function recount(store: Store, file: BatchFile, files: boolean): Promise<Recount> {
+/** Reads every row, and every file where `files`; the runs that rows name go into `known`. */
+export async function recount(
+  store: Store,
+  file: BatchFile,
+  { files, known }: { readonly files: boolean; readonly known: Pick<KnownRuns, 'add'> },
+): Promise<Recount> {
   const outcomes: Record<string, number> = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0]));
   const badFiles: string[] = [];
   let [rows, runs, gpuSeconds, delivered] = [0, 0, 0, 0];
@@ -34,7 +41,10 @@ export async function recount(store: Store, file: BatchFile, files: boolean): Pr
     rows += 1;
     outcomes[record.outcome] = (outcomes[record.outcome] ?? 0) + 1;
     for (const { run_id, gpu_used, cold_start_seconds = 0, run_seconds = 0 } of record.attempts) {
-      if (run_id !== undefined) runs += 1;
+      if (run_id !== undefined) {
+        runs += 1;
+        known.add(run_id);
+      }
       if (gpu_used !== undefined) gpuSeconds += cold_start_seconds + run_seconds;
     }
     delivered += record.files.length;
@@ -58,38 +68,47 @@ async function isWhole(store: Store, { path, bytes, sha256 }: FileRecord): Promi
   return size === bytes && hash.digest('hex') === sha256;
 }
 
+/** Runs that the batch has reported as duplicates. */
+export async function reportedDuplicates(store: Store, known: Pick<KnownRuns, 'add'>): Promise<void> {
+  if (!(await store.exists(DUPLICATES_FILE))) return;
+  for await (const line of createInterface({ input: store.open(DUPLICATES_FILE) }))
+    if (line !== '') known.add((JSON.parse(line) as DuplicateRun).run_id);
+}
+
+/** The service's lists, read again; `hidden`: duplicates that the batch has not reported. */
+export type ListsNow = { readonly reading: Reading; readonly hidden: readonly string[] };
+
 /** What summary.json claims, beside what was counted and what the service lists. */
 export function findings(
   summary: Summary,
   counted: Recount,
-  reading: Reading | undefined,
+  lists: ListsNow | undefined,
 ): readonly Finding[] {
-  const { ledger } = summary;
+  const { requests } = summary;
   const said = Object.values(summary.gpus).reduce((sum, { seconds }) => sum + seconds, 0);
   return [
     equal('every row has one outcome', summary.rows, counted.rows),
     ...OUTCOMES.map((outcome) =>
       equal(`rows ${outcome}`, summary.outcomes[outcome], counted.outcomes[outcome] ?? 0),
     ),
-    equal('requests sent are accepted, refused, turned away or uncertain', ledger.sent, sumOfSent(ledger)),
-    equal('uncertain requests that nobody has decided about', 0, stillUncertain(ledger)),
-    equal('runs that rows name', knownTo(ledger), counted.runs),
+    equal(
+      'requests sent are accepted, rejected, throttled, blocked or unconfirmed',
+      requests.sent,
+      sumOfSent(requests),
+    ),
+    equal('unconfirmed requests without a decision', 0, stillUnconfirmed(requests)),
+    equal('runs that rows name', knownRuns(requests), counted.runs),
     near('GPU seconds', said, counted.gpuSeconds),
     {
       claim: `${counted.files} files as delivered`,
       holds: counted.badFiles.length === 0,
       said: counted.badFiles.length === 0 ? 'all' : `not ${counted.badFiles.slice(0, 5).join(', ')}`,
     },
-    ...serviceFindings(summary, counted, reading),
+    ...(lists === undefined ? [] : listFindings(counted, lists)),
   ];
 }
 
-function serviceFindings(
-  summary: Summary,
-  counted: Recount,
-  reading: Reading | undefined,
-): readonly Finding[] {
-  if (reading === undefined) return [];
+function listFindings({ runs }: Recount, { reading, hidden }: ListsNow): readonly Finding[] {
   if (reading.lists !== 'complete')
     return [
       {
@@ -98,25 +117,21 @@ function serviceFindings(
         said: `not read: ${reading.reason ?? 'it has no list'}`,
       },
     ];
-  const reported = new Set(summary.strays.map(({ run_id }) => run_id));
-  const hidden = reading.strays.filter(({ run_id }) => !reported.has(run_id));
+  const duplicates = reading.duplicates.runs;
   return [
-    equal('runs in the lists of the service', counted.runs + reading.strays.length, reading.runs),
+    equal('runs in the lists of the service', runs + duplicates, reading.runs),
     {
       claim: 'runs that no row names are reported',
       holds: hidden.length === 0,
-      said:
-        hidden.length === 0
-          ? `${reading.strays.length}`
-          : `not ${hidden.map(({ run_id }) => run_id).join(', ')}`,
+      said: hidden.length === 0 ? String(duplicates) : `not ${hidden.slice(0, HIDDEN_SHOWN).join(', ')}`,
     },
   ];
 }
 
-const sumOfSent = ({ accepted, refused, notProcessed, paused, uncertain }: Ledger): number =>
-  accepted + refused + notProcessed + paused + uncertain;
+const HIDDEN_SHOWN = 10;
 
-const knownTo = ({ accepted, adopted }: Ledger): number => accepted + adopted.webhook + adopted.list;
+const sumOfSent = ({ accepted, rejected, throttled, blocked, unconfirmed }: RequestLedger): number =>
+  accepted + rejected + throttled + blocked + unconfirmed;
 
 const equal = (claim: string, expected: number, found: number): Finding => ({
   claim,

@@ -1,15 +1,14 @@
 // clean: takes old batches away, and what refused sheets and interrupted copies left behind.
 
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { EXIT, problem } from '../errors.ts';
 import { readSummary } from '../results/summary.ts';
 import { livingRecord } from '../temporal/embedded/record.ts';
-import { isLeft } from '../intake/leavings.ts';
-import { allBatches } from './batch-name.ts';
+import { stalePaths } from '../create-batch/stale-folders.ts';
+import { listBatchFolders } from '../store/batch-folders.ts';
 import { voiceOf, type Context } from './context.ts';
-import { configOf } from './order.ts';
+import { configOf } from './batch-options.ts';
 import { plural } from './words.ts';
 
 type Flags = {
@@ -23,36 +22,27 @@ type Flags = {
 export default async function clean(this: Context, flags: Flags): Promise<number> {
   const voice = voiceOf(this);
   const config = configOf(flags);
-  const paths = [...leavings(config.out), ...(await oldBatches(config.out, flags.olderThan))];
+  const paths = [...(await stalePaths(config.out, STALE_MS)), ...(await oldBatches(config.out, flags.olderThan))];
   if (flags.state) paths.push(...stateOf(config.home));
   if (flags.output === 'json') voice.json({ removed: flags.yes, paths });
   else for (const path of paths) voice.data(path);
   if (flags.yes) await Promise.all(paths.map((path) => rm(path, { recursive: true, force: true })));
   voice.say(
     flags.yes
-      ? `${plural(paths.length, 'folder')} removed`
-      : `${plural(paths.length, 'folder')} would be removed; --yes removes`,
+      ? `${plural(paths.length, 'path')} removed`
+      : `${plural(paths.length, 'path')} would be removed; --yes removes`,
   );
   return EXIT.ok;
 }
 
 /** A command that lays a sheet out is not disturbed. */
-const LEFT_AFTER_MS = 3_600_000;
-
-/** Folders without a batch: refused sheets, interrupted copies. */
-function leavings(out: string): readonly string[] {
-  if (!existsSync(out)) return [];
-  return readdirSync(out, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => join(out, name))
-    .filter((path) => Date.now() - statSync(path).mtimeMs >= LEFT_AFTER_MS && isLeft(path));
-}
+const STALE_MS = 3_600_000;
 
 /** Batches that are done, and whose end lies so far back; all that are done where no time is given. */
 async function oldBatches(out: string, olderThanMs: number | undefined): Promise<readonly string[]> {
   if (olderThanMs === undefined) return [];
   const paths: string[] = [];
-  for (const { folder, store } of await allBatches(out)) {
+  for (const { folder, store } of await listBatchFolders(out)) {
     const summary = await readSummary(store);
     if (summary && Date.now() - Date.parse(summary.ended_at) >= olderThanMs) paths.push(folder);
   }

@@ -1,7 +1,7 @@
 // doctor: checks everything that a batch will need, and says what helps where something is missing.
 
 import { existsSync } from 'node:fs';
-import { EXIT, RunsheetError, problem, reasonOf } from '../errors.ts';
+import { EXIT, RunsheetError, problem, errorMessage } from '../errors.ts';
 import { terminalLine } from '../outside-text.ts';
 import { LOCAL } from '../run-service/local.ts';
 import type { Config } from '../config.ts';
@@ -59,7 +59,7 @@ async function finding(part: string, look: () => Promise<string>): Promise<Findi
     return { part, ok: true, words: await look() };
   } catch (error) {
     const hint = error instanceof RunsheetError && error.hint ? { hint: error.hint } : {};
-    return { part, ok: false, words: reasonOf(error), ...hint };
+    return { part, ok: false, words: errorMessage(error), ...hint };
   }
 }
 

@@ -1,8 +1,8 @@
 // Flags that several commands share, as the parser wants them. No command has a flag that is not described here or beside
 // its name in commands.ts.
 
-import { CAP_MAX, RETRIES_MAX } from '../batch/limits.ts';
-import type { UncertainRule } from '../batch/order.ts';
+import { CONCURRENCY_MAX, RETRIES_MAX } from '../batch/bounds.ts';
+import type { UnconfirmedRule } from '../batch/params.ts';
 import { list, nearest, problem } from '../errors.ts';
 import { APIS, type Api } from '../run-service/api.ts';
 
@@ -63,9 +63,9 @@ type Kind<T> = {
   readonly placeholder: string;
 };
 
-export type OnUncertain = { readonly rule: UncertainRule['rule']; readonly afterMs?: number };
+export type OnUncertain = { readonly rule: UnconfirmedRule['rule']; readonly afterMs?: number };
 
-const RULES: Readonly<Record<string, UncertainRule['rule']>> = { adopt: 'unknown', ask: 'ask', fail: 'fail' };
+const RULES: Readonly<Record<string, UnconfirmedRule['rule']>> = { adopt: 'unknown', ask: 'ask', fail: 'fail' };
 
 const RESUBMIT = 'resubmit-after=';
 
@@ -96,7 +96,7 @@ export const number = parsed(wholeFrom(0));
 export const port = parsed(wholeFrom(0, 65_535));
 export const rowNumber = wholeFrom(1);
 const positiveNumber = parsed(wholeFrom(1));
-const concurrencyNumber = parsed(wholeFrom(1, CAP_MAX));
+const concurrencyNumber = parsed(wholeFrom(1, CONCURRENCY_MAX));
 const uncertainRule = parsed(onUncertain);
 const retriesNumber = parsed(wholeFrom(0, RETRIES_MAX));
 const factorNumber = parsed(factor);
@@ -131,21 +131,24 @@ export const sheetFlags = {
   concurrency: optional(
     concurrencyNumber("runs outstanding at once; twice the deployment's own limit by itself", 'n'),
   ),
-  retries: {
-    ...retriesNumber('further attempts for a row whose run failed or timed out', 'n'),
-    default: '2',
-  },
-  onUncertain: {
-    ...uncertainRule('an attempt that nobody knows of: adopt, ask, fail, resubmit-after=2h', 'rule'),
-    default: 'adopt',
-  },
-  queueTimeout: {
-    ...patience('cancel a run that has not started by then, and try its row again', '24h'),
-    default: '24h',
-  },
+  retries: optional(
+    retriesNumber('further attempts for a row whose run failed or timed out (default: 2)', 'n'),
+  ),
+  onUncertain: optional(
+    uncertainRule(
+      'what to do if the service cannot say whether a run was started: adopt (default), ask, fail, resubmit-after=2h',
+      'rule',
+    ),
+  ),
+  queueTimeout: optional(
+    patience(
+      'cancel a run that has not started after this long, and try its row again (default: wait)',
+      '24h',
+    ),
+  ),
   runTimeout: optional(
     patience(
-      "the same for a run that has shown nothing new for so long; by the deployment's own limit",
+      "cancel a run that made no progress for this long (default: the deployment's limit and 5 minutes)",
       '30m',
     ),
   ),
@@ -208,9 +211,9 @@ export type SheetFlags = {
   readonly api?: Api;
   readonly local: boolean;
   readonly concurrency?: number;
-  readonly retries: number;
-  readonly onUncertain: OnUncertain;
-  readonly queueTimeout: number;
+  readonly retries?: number;
+  readonly onUncertain?: OnUncertain;
+  readonly queueTimeout?: number;
   readonly runTimeout?: number;
   readonly gpu?: string;
   readonly gpuColumn?: string;

@@ -1,19 +1,19 @@
 // Following a batch until it ends, pauses, takes too long, or the user goes.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { EXIT, problem, reasonOf } from '../errors.ts';
-import type { BatchView } from '../batch/view.ts';
+import { EXIT, problem, errorMessage } from '../errors.ts';
+import type { Progress } from '../batch/progress.ts';
 import { terminalLine } from '../outside-text.ts';
 import { notSucceeded, readSummary, type Summary } from '../results/summary.ts';
-import type { FoundBatch } from './batch-name.ts';
+import { refOf, type FoundBatch } from './batch-name.ts';
 import type { Voice } from './context.ts';
 import { hearInterrupts, type Interrupts } from './interrupt.ts';
-import { openLive, type Live } from './live.ts';
-import { pauseHint } from './pause-words.ts';
+import { pauseHint } from './pause-hint.ts';
+import { openProgressView, type ProgressView } from './progress-view.ts';
 import type { Session } from './session.ts';
 import { count, money, plural, span, type Paint } from './words.ts';
 
-export type FollowOrder = {
+export type FollowParams = {
   readonly session: Session;
   readonly found: FoundBatch;
   readonly voice: Voice;
@@ -29,28 +29,30 @@ const SILENT_MS = 15_000;
 type Ending = 'finished' | 'interrupted' | 'paused' | 'timeout';
 
 /** Resolves with the exit code; the session is the caller's to close. Throws E501 where the batch is paused. */
-export async function follow(order: FollowOrder): Promise<number> {
-  const { session, found, voice } = order;
-  const interrupts = hearInterrupts(order.process);
-  const live = openLive(voice, order.process.stderr);
+export async function follow(params: FollowParams): Promise<number> {
+  const { session, found, voice } = params;
+  const interrupts = hearInterrupts(params.process);
+  const view = openProgressView(voice, params.process.stderr);
   const done = new AbortController();
-  const watched = { view: undefined as BatchView | undefined };
+  const latest: Latest = { progress: undefined };
   try {
     const ending = await Promise.race([
-      lookOn(order, live, done.signal, watched),
-      session.batches.finished(found.batch, done.signal).then(() => 'finished' as const),
+      watch(params, view, done.signal, latest),
+      session.batches.finished(refOf(found), done.signal).then(() => 'finished' as const),
       interrupts.first,
     ]);
-    live.end();
+    view.end();
     done.abort();
-    return await END[ending]({ ...order, view: watched.view, interrupts });
+    return await END[ending]({ ...params, progress: latest.progress, interrupts });
   } finally {
     done.abort();
     interrupts.close();
   }
 }
 
-type Ended = FollowOrder & { readonly view: BatchView | undefined; readonly interrupts: Interrupts };
+/** What the batch published last. */
+type Latest = { progress: Progress | undefined };
+type Ended = FollowParams & Readonly<Latest> & { readonly interrupts: Interrupts };
 
 const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
   finished: async (ended) => {
@@ -60,11 +62,11 @@ const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
     sayEnd(ended, summary);
     return notSucceeded(summary) === 0 ? EXIT.ok : EXIT.someRowsFailed;
   },
-  paused: async ({ found, view }) => {
+  paused: async ({ found, progress }) => {
     throw problem('E501', {
       batch: found.batch,
-      reason: view?.reason ?? '',
-      hint: pauseHint(found.batch, view?.paused?.kind),
+      reason: progress?.reason ?? '',
+      hint: pauseHint(found.batch, progress?.pauses[0]?.kind),
     });
   },
   timeout: async ({ voice, found }) => {
@@ -78,42 +80,42 @@ const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
   },
 };
 
-async function lookOn(
-  { session, found, voice, timeoutMs }: FollowOrder,
-  live: Live,
+async function watch(
+  { session, found, voice, timeoutMs }: FollowParams,
+  view: ProgressView,
   done: AbortSignal,
-  watched: { view: BatchView | undefined },
+  latest: Latest,
 ): Promise<Ending> {
-  const began = performance.now();
+  const startedAt = performance.now();
   const said = new Set<string>();
-  let heardAt = began;
+  let attendedAt = startedAt;
   let reason = '';
   while (!done.aborted) {
     assertRoom(session);
     try {
-      const { view, isUnattended } = await session.batches.standing(found.batch);
-      watched.view = view;
-      if (!isUnattended) heardAt = performance.now();
-      if (view !== undefined) live.show(view, performance.now());
-      else await sayTrouble(session, found.batch, live, said);
-      if (view?.state === 'paused') return 'paused';
+      const { progress, isUnattended } = await session.batches.status(refOf(found));
+      latest.progress = progress;
+      if (!isUnattended) attendedAt = performance.now();
+      if (progress !== undefined) view.show(progress, performance.now());
+      else await sayTrouble(session, found, view, said);
+      if (progress?.state === 'paused') return 'paused';
       // Whoever waits for the end at the server's old address would never hear of it.
-      if (view?.state === 'finished') return 'finished';
+      if (progress?.state === 'finished') return 'finished';
       reason = 'no worker does what it waits for';
     } catch (error) {
-      [reason = ''] = reasonOf((error as Error).cause ?? error).split('\n');
+      [reason = ''] = errorMessage((error as Error).cause ?? error).split('\n');
     }
-    if (performance.now() - heardAt > SILENT_MS) {
-      live.note(voice.paint('yellow', `the batch stands still: ${terminalLine(reason)}`));
-      heardAt = performance.now();
+    if (performance.now() - attendedAt > SILENT_MS) {
+      view.note(voice.paint('yellow', `the batch stands still: ${terminalLine(reason)}`));
+      attendedAt = performance.now();
     }
-    if (timeoutMs !== undefined && performance.now() - began > timeoutMs) return 'timeout';
+    if (timeoutMs !== undefined && performance.now() - startedAt > timeoutMs) return 'timeout';
     await wait(voice.isTerminal ? LOOK_MS.terminal : LOOK_MS.elsewhere);
   }
   return 'interrupted';
 }
 
-/** Servers that cannot remember are ended at once: what is on the wire stays uncertain, and is found later. */
+/** Servers that cannot write are ended immediately: what is on the wire stays unconfirmed, and is found later. */
 function assertRoom({ stack }: Session): void {
   try {
     stack?.assertRoom();
@@ -123,23 +125,28 @@ function assertRoom({ stack }: Session): void {
   }
 }
 
-/** A batch that has not read its order yet may be kept from it: each reason is told once. */
-async function sayTrouble({ batches }: Session, batch: string, live: Live, said: Set<string>): Promise<void> {
-  const trouble = await batches.trouble(batch);
+/** Something may keep a batch from reading its parameters: each reason is said once. */
+async function sayTrouble(
+  { batches }: Session,
+  found: FoundBatch,
+  view: ProgressView,
+  said: Set<string>,
+): Promise<void> {
+  const trouble = await batches.trouble(refOf(found));
   if (trouble === undefined || said.has(trouble)) return;
   said.add(trouble);
-  live.note(`the batch has not begun: ${terminalLine(trouble)}; its worker tries again`);
+  view.note(`the batch has not started: ${terminalLine(trouble)}; its worker tries again`);
 }
 
 /** D7: the embedded servers go with us, unless others follow them; the same command goes on where this one stopped. */
-async function stopAll({ session, voice, found, interrupts, view }: Ended): Promise<void> {
-  voice.say(`\nstopping; ${progress(view)}, nothing is lost`);
+async function stopAll({ session, voice, found, interrupts, progress }: Ended): Promise<void> {
+  voice.say(`\nstopping; ${doneText(progress)}, nothing is lost`);
   interrupts.onSecond(() => session.stack?.hurry());
   let said = -1;
   await session.close((onWire) => {
     if (onWire !== said && onWire > 0) {
       voice.say(
-        `${plural(onWire, 'request')} on the wire; waiting for the answers (Ctrl-C again leaves them uncertain)`,
+        `${plural(onWire, 'request')} on the wire; waiting for the answers (Ctrl-C again leaves them unconfirmed)`,
       );
     }
     said = onWire;
@@ -147,18 +154,18 @@ async function stopAll({ session, voice, found, interrupts, view }: Ended): Prom
   voice.say(`stopped. The same command goes on where ${found.batch} stopped.`);
 }
 
-function detach({ voice, found, view }: Ended): void {
+function detach({ voice, found, progress }: Ended): void {
   const { batch } = found;
-  voice.say(`\nDetached. ${batch} goes on: ${progress(view)}.`);
+  voice.say(`\nDetached. ${batch} goes on: ${doneText(progress)}.`);
   voice.say(`  follow   runsheet watch ${batch}\n  stop     runsheet cancel ${batch}`);
 }
 
-const progress = (view: BatchView | undefined): string =>
-  view === undefined ? 'not begun' : `${count(view.done)} of ${count(view.rows)} rows done`;
+const doneText = (progress: Progress | undefined): string =>
+  progress === undefined ? 'not started' : `${count(progress.done)} of ${count(progress.rows)} rows done`;
 
 /** The closing lines, or the summary itself for programs. */
 function sayEnd(
-  { voice, found, output }: Pick<FollowOrder, 'voice' | 'found' | 'output'>,
+  { voice, found, output }: Pick<FollowParams, 'voice' | 'found' | 'output'>,
   summary: Summary,
 ): void {
   voice.raw(closing(summary, found.folder, voice.paint));
@@ -174,12 +181,7 @@ export function closing(summary: Summary, folder: string, paint: Paint): string 
   const lines = [
     `${mark} ${count(outcomes.succeeded)} of ${count(rows)} rows succeeded in ${span(seconds * 1000)} · ${money(cost_usd)} estimated${rehearsal ? ' · rehearsal' : ''}`,
     ...others.map(([name, times]) => `  ${paint('red', `${count(times)} ${name}`)}`),
-    ...(summary.ledger.unknown > 0
-      ? [
-          `  ${paint('yellow', `${plural(summary.ledger.unknown, 'request')} may have bought a run that nobody saw`)}`,
-        ]
-      : []),
-    ...straysOf(summary, paint),
+    ...spendLines(summary, paint),
     `  results   ${folder}/results.csv`,
     ...(failed > 0 ? [`  failures  ${folder}/failures.csv`] : []),
     `  report    ${folder}/report.html`,
@@ -187,20 +189,16 @@ export function closing(summary: Summary, folder: string, paint: Paint): string 
   return `\n${lines.join('\n')}\n`;
 }
 
-/** What was paid for and no row wanted. */
-function straysOf({ strays, lists, ledger }: Summary, paint: Paint): readonly string[] {
-  const seconds = strays.reduce((sum, { gpu_seconds }) => sum + gpu_seconds, 0);
-  const told = plural(strays.length, 'run');
-  return [
-    ...(strays.length > 0
-      ? [
-          `  ${paint('yellow', `${told} that no row wanted: ${seconds.toFixed(1)} GPU s; summary.json names them`)}`,
-        ]
-      : []),
-    ...(lists !== 'complete' && ledger.uncertain > 0
-      ? [
-          `  ${paint('yellow', 'the run lists could not be read at the end: a second run would not have been seen')}`,
-        ]
-      : []),
+/** What was paid for beside the rows, or may have been. */
+function spendLines(summary: Summary, paint: Paint): readonly string[] {
+  const { duplicates, unseen_runs_at_most: unseen, lists } = summary;
+  const seconds = `${duplicates.gpu_seconds.toFixed(1)} GPU s`;
+  const why = lists === 'none' ? 'the service has no run list' : 'the run list could not be read to its end';
+  const lines = [
+    duplicates.runs > 0
+      ? `${plural(duplicates.runs, 'duplicate run')}: ${seconds}, ${money(duplicates.cost_usd)} estimated; duplicates.jsonl names them`
+      : undefined,
+    unseen > 0 ? `${plural(unseen, 'request')} may have started a run that was never seen: ${why}` : undefined,
   ];
+  return lines.filter((line) => line !== undefined).map((line) => `  ${paint('yellow', line)}`);
 }

@@ -1,19 +1,17 @@
 // plan: everything but submitting.
 
-import { rm } from 'node:fs/promises';
 import { DEFAULT_PRICES } from '../batch/gpu.ts';
 import type { Config } from '../config.ts';
 import { EXIT } from '../errors.ts';
-import { withCopy } from '../intake/copy.ts';
-import type { Intake } from '../intake/intake.ts';
+import { withCopy } from '../create-batch/copy-sheet.ts';
+import { layOutCopy, type DraftBatch } from '../create-batch/create-batch.ts';
 import { terminalJson } from '../outside-text.ts';
 import { queueToWire } from '../run-service/contract/queue.ts';
 import { readPage } from '../sheet/pages.ts';
-import { folderStore } from '../store/folder.ts';
 import { voiceOf, type Context, type Voice } from './context.ts';
 import type { SheetFlags } from './flags.ts';
-import { limitsOfV1, sayIntake, webhooksArrive } from './intake-words.ts';
-import { checkWords, configOf, takeSheet } from './order.ts';
+import { checkWords, configOf, createParams } from './batch-options.ts';
+import { limitsOfV1, sayBatch, webhooksArrive } from './batch-plan.ts';
 import { openSession } from './session.ts';
 import { count, money, span } from './words.ts';
 
@@ -30,22 +28,20 @@ export default async function plan(this: Context, flags: SheetFlags, sheet: stri
       sheet,
       { out: config.out, stdin, ...(flags.format && { format: flags.format }) },
       async (copy) => {
-        const intake = await takeSheet(config, copy, flags);
-        const requests = await firstRequests(intake);
-        // A plan leaves nothing behind; a batch that was there before stays.
-        if (intake.laidOut) await rm(intake.folder, { recursive: true, force: true });
-        const { file, laidOut } = intake;
+        const draft = await layOutCopy(await createParams(config, copy, flags));
+        const requests = await firstRequests(draft);
+        const { file, laidOut } = draft;
         if (flags.output === 'json')
           voice.json({
             ...file,
             laidOut,
-            estimate: estimateOf(intake),
+            estimate: estimateOf(draft),
             requests,
             ...(file.service.api === 'v1'
               ? { notGuaranteed: limitsOfV1({ webhooks: webhooksArrive(config, file) }) }
               : {}),
           });
-        else sayPlan(voice, config, intake, requests);
+        else sayPlan(voice, config, draft, requests);
         return EXIT.ok;
       },
     );
@@ -54,14 +50,14 @@ export default async function plan(this: Context, flags: SheetFlags, sheet: stri
   }
 }
 
-async function firstRequests({ file, folder }: Intake): Promise<readonly object[]> {
-  const rows = await readPage(folderStore(folder), 1);
+async function firstRequests({ file, layout }: DraftBatch): Promise<readonly object[]> {
+  const rows = await readPage(layout, 1);
   return rows.slice(0, SHOWN_REQUESTS).map((row) =>
     queueToWire({
       deploymentId: file.deployment.id,
       inputs: row.inputs,
       gpu: row.gpu,
-      webhook: `…/hook/1/${file.batch}/${row.row}/1/…`,
+      webhook: `…/hook/2/${file.batch}/${file.mark}/${row.row}/1/…`,
     }),
   );
 }
@@ -69,23 +65,23 @@ async function firstRequests({ file, folder }: Intake): Promise<readonly object[
 type Estimate = { readonly perRunSecond: number };
 
 /** What a second of run time costs over all rows: nobody knows yet how long a run takes. */
-function estimateOf({ file, laidOut }: Intake): Estimate {
+function estimateOf({ file, laidOut }: DraftBatch): Estimate {
   const { prices } = file.service;
-  const gpus = Object.entries(laidOut?.gpus ?? {});
+  const gpus = Object.entries(laidOut.gpus);
   const perSecond = gpus.map(
     ([gpu, rows]) => rows * (prices[gpu || (file.deployment.gpu ?? '')] ?? DEFAULT_PRICES[gpu] ?? 0),
   );
   return { perRunSecond: perSecond.reduce((sum, usd) => sum + usd, 0) };
 }
 
-function sayPlan(voice: Voice, config: Config, intake: Intake, requests: readonly object[]): void {
-  const { file } = intake;
-  sayIntake(voice, config, intake);
-  const { perRunSecond } = estimateOf(intake);
+function sayPlan(voice: Voice, config: Config, draft: DraftBatch, requests: readonly object[]): void {
+  const { file } = draft;
+  sayBatch(voice, config, draft);
+  const { perRunSecond } = estimateOf(draft);
   for (const seconds of [5, 30]) {
-    const wallMs = Math.ceil(file.sheet.rows / file.cap) * seconds * 1000;
+    const wallMs = Math.ceil(file.sheet.rows / file.concurrency) * seconds * 1000;
     voice.say(
-      `  if a run takes ${seconds} s: ${span(wallMs)} at ${count(file.cap)} at once, about ${money(perRunSecond * seconds)} without cold starts`,
+      `  if a run takes ${seconds} s: ${span(wallMs)} at ${count(file.concurrency)} at the same time, about ${money(perRunSecond * seconds)} without cold starts`,
     );
   }
   voice.say('  first requests:');

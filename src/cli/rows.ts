@@ -4,7 +4,7 @@ import { stringify } from 'csv-stringify/sync';
 import type { Outcome } from '../batch/outcome.ts';
 import { EXIT, problem } from '../errors.ts';
 import { shortened, terminalJson, terminalLine } from '../outside-text.ts';
-import { cellsOf, csvCellsOf, type RowRecord } from '../results/record.ts';
+import { cellsOf, csvCellsOf, type RowRecord } from '../results/row-record.ts';
 import { recordOf, rowOf, rowsOf, type BatchRow } from '../results/rows.ts';
 import { csvOf, headerOf, rowsWithCells } from '../results/results.ts';
 import { findBatch, type FoundBatch } from './batch-name.ts';

@@ -1,22 +1,26 @@
 // run: validate, submit, follow until done. submit: the same without following.
 
-import { begin, summaryOfDone } from './begin.ts';
+import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
 import { closing, follow } from './follow.ts';
 import type { SheetFlags } from './flags.ts';
-import { withCopy, type SheetCopy } from '../intake/copy.ts';
+import { withCopy, type SheetCopy } from '../create-batch/copy-sheet.ts';
+import { createBatch } from '../create-batch/create-batch.ts';
+import { differences } from '../create-batch/reuse.ts';
 import type { Config } from '../config.ts';
-import { checkWords, configOf, madeBefore, takeSheet } from './order.ts';
+import { checkWords, configOf, createParams, madeBefore, settingsOf } from './batch-options.ts';
 import { openSession, type Session, type SessionOrder } from './session.ts';
 import { voiceOf, type Context, type Voice } from './context.ts';
 import type { FoundBatch } from './batch-name.ts';
-import { folderStore } from '../store/folder.ts';
 import { EXIT } from '../errors.ts';
 import { notSucceeded } from '../results/summary.ts';
-import { sayIntake } from './intake-words.ts';
+import { sayBatch } from './batch-plan.ts';
 
 export async function run(this: Context, flags: SheetFlags, sheet: string): Promise<number> {
   return send(this, flags, sheet, async (session, found, voice, how) => {
-    if (how === 'attached') voice.say(`This sheet is already batch ${found.batch}. Attached.`);
+    if (how === 'attached') {
+      voice.say(`This sheet is already batch ${found.batch}. Attached.`);
+      sayDifferences(voice, flags, found);
+    }
     return follow({ session, found, voice, process: this.process, output: flags.output });
   });
 }
@@ -47,8 +51,7 @@ async function send(context: Context, flags: SheetFlags, sheet: string, next: Ne
     sheet,
     { out: config.out, stdin, ...(flags.format && { format: flags.format }) },
     async (copy) => {
-      const made = await madeBefore(config, copy, flags);
-      const found = made && { ...made, store: folderStore(made.folder) };
+      const found = await madeBefore(config, copy, flags);
       const summary = found && (await summaryOfDone(found));
       return summary ? sayDone(voice, flags, found, summary) : sendCopy({ config, voice, flags, copy }, next);
     },
@@ -68,14 +71,12 @@ async function sendCopy({ config, voice, flags, copy }: Sending, next: Next): Pr
   const sessions: Session[] = [];
   try {
     if (flags.local) await opened(sessions, order);
-    const intake = await takeSheet(config, copy, flags);
-    const { batch, folder, file } = intake;
-    const found = { batch, folder, file, store: folderStore(folder) };
+    const found = await createBatch(await createParams(config, copy, flags));
     const summary = await summaryOfDone(found);
     if (summary) return sayDone(voice, flags, found, summary);
-    sayIntake(voice, config, intake);
+    sayBatch(voice, config, found);
     const [session = await opened(sessions, order)] = sessions;
-    return await next(session, found, voice, await begin(session, found));
+    return await next(session, found, voice, await startOrAttach(session, found));
   } finally {
     await Promise.all(sessions.map((session) => session.close()));
   }
@@ -85,6 +86,13 @@ async function opened(sessions: Session[], order: SessionOrder): Promise<Session
   const session = await openSession(order);
   sessions.push(session);
   return session;
+}
+
+/** A batch keeps the settings that it was made with. */
+function sayDifferences(voice: Voice, flags: SheetFlags, found: FoundBatch): void {
+  const ignored = differences(found, settingsOf(flags));
+  if (ignored.length > 0)
+    voice.say(voice.paint('yellow', `The batch keeps its own settings; ignored: ${ignored.join(', ')}`));
 }
 
 type Summary = NonNullable<Awaited<ReturnType<typeof summaryOfDone>>>;

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { EXIT, problem, reasonOf } from '../errors.ts';
+import { EXIT, problem, errorMessage } from '../errors.ts';
 import { fileFault } from '../file-fault.ts';
 import {
   DEMO_DEPLOYMENTS,
@@ -98,7 +98,7 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw problem('E611', { file, why: `cannot be read: ${reasonOf(error)}` }, { cause: error });
+    throw problem('E611', { file, why: `cannot be read: ${errorMessage(error)}` }, { cause: error });
   }
 }
 

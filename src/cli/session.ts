@@ -4,8 +4,8 @@ import { allowOut } from '../allowed-folders.ts';
 import type { Config } from '../config.ts';
 import { problem } from '../errors.ts';
 import { connectClient, temporalFrom, type TemporalAddress } from '../temporal/connect.ts';
-import { openBatches, type Batches } from '../temporal/batches.ts';
-import { TASK_QUEUE } from '../batch/ids.ts';
+import { openBatchClient, type BatchClient } from '../temporal/batch-client.ts';
+import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { clientConverter } from '../temporal/encryption/converter.ts';
 import { lookAtFleet, refuseStrangers } from '../temporal/encryption/fleet.ts';
 import { payloadKeys } from '../temporal/encryption/keys.ts';
@@ -13,10 +13,10 @@ import { followLivingStack, followStack, type Follower } from '../temporal/embed
 import { LOCAL } from '../run-service/local.ts';
 import type { FoundBatch } from './batch-name.ts';
 import type { Voice } from './context.ts';
-import { configOf } from './order.ts';
+import { configOf } from './batch-options.ts';
 
 export type Session = {
-  readonly batches: Batches;
+  readonly batches: BatchClient;
   /** undefined on a cluster, where batches go on without us. */
   readonly stack: Follower | undefined;
   /** Lets go of everything, once; `told` hears how many requests are still awaited. */
@@ -72,7 +72,7 @@ async function sessionWith(
   // The connection ends with the process: closing it under a call that is being retried would throw from a timer.
   const letGo = async (told?: (onWire: number) => void): Promise<void> => stack?.leave(told);
   return {
-    batches: openBatches(() => client, queue, keys.keys.length > 0),
+    batches: openBatchClient(() => client, queue, keys.keys.length > 0),
     stack,
     close: (told) => (closing ??= letGo(told)),
   };

@@ -2,35 +2,36 @@
 
 import { EXIT } from '../errors.ts';
 import { OUTCOMES, type Outcome } from '../batch/outcome.ts';
-import type { BatchView } from '../batch/view.ts';
+import type { Progress } from '../batch/progress.ts';
 import { terminalLine } from '../outside-text.ts';
 import { readSummary, type Summary } from '../results/summary.ts';
 import { rowsOf } from '../results/rows.ts';
-import { allBatches, findBatch, type FoundBatch } from './batch-name.ts';
+import { listBatchFolders } from '../store/batch-folders.ts';
+import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
 import { voiceOf, type Context } from './context.ts';
-import { configOf } from './order.ts';
+import { configOf } from './batch-options.ts';
 import { openLivingSession } from './session.ts';
 import { count, money, span } from './words.ts';
 
 type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
 
 /** `interrupted`: it goes on when the same command is given again. */
-export type Standing = {
+export type BatchStatus = {
   readonly batch: string;
   readonly folder: string;
-  readonly state: BatchView['state'] | 'interrupted' | 'starting';
+  readonly state: Progress['state'] | 'interrupted';
   readonly rows: number;
   readonly outcomes: Readonly<Record<Outcome, number>>;
-  readonly view?: BatchView;
+  readonly progress?: Progress;
   readonly summary?: Summary;
 };
 
 export async function list(this: Context, flags: Flags): Promise<number> {
   const voice = voiceOf(this);
-  const found = await allBatches(configOf(flags).out);
-  const standings = await Promise.all(found.map((one) => standingFromFolder(one)));
-  if (flags.output === 'json') voice.json(standings);
-  else for (const one of standings) voice.data(lineOf(one));
+  const found = await listBatchFolders(configOf(flags).out);
+  const statuses = await Promise.all(found.map((one) => statusFromFolder(one)));
+  if (flags.output === 'json') voice.json(statuses);
+  else for (const one of statuses) voice.data(lineOf(one));
   if (found.length === 0) voice.say('no batches here yet');
   return EXIT.ok;
 }
@@ -39,38 +40,38 @@ export async function status(this: Context, flags: Flags, name: string | undefin
   const voice = voiceOf(this);
   const config = configOf(flags);
   const found = await findBatch(config.out, name);
-  const standing = await standingFromFolder(found);
-  const view = standing.summary ? undefined : await liveView(config, voice, found.batch);
-  const now: Standing = view
-    ? { ...standing, state: view.state, outcomes: view.tally.outcomes, view }
-    : standing;
+  const fromFolder = await statusFromFolder(found);
+  const progress = fromFolder.summary ? undefined : await liveProgress(config, voice, found);
+  const now: BatchStatus = progress
+    ? { ...fromFolder, state: progress.state, outcomes: progress.tally.outcomes, progress }
+    : fromFolder;
   if (flags.output === 'json') voice.json(now);
   else voice.data(textOf(now));
   return EXIT.ok;
 }
 
 /** What the workflow says; undefined where no server of ours lives, or none answers for this batch. */
-async function liveView(
+async function liveProgress(
   config: ReturnType<typeof configOf>,
   voice: ReturnType<typeof voiceOf>,
-  batch: string,
-): Promise<BatchView | undefined> {
+  found: FoundBatch,
+): Promise<Progress | undefined> {
   const session = await openLivingSession({ config, local: false, voice });
   if (session === undefined) return undefined;
   try {
-    const known = await session.batches.find(batch);
+    const known = await session.batches.find(refOf(found));
     // A workflow that was terminated said last that it runs.
     if (known?.status !== 'RUNNING' && known?.status !== 'COMPLETED') return undefined;
-    const { view, isUnattended } = await session.batches.standing(batch);
+    const { progress, isUnattended } = await session.batches.status(refOf(found));
     if (isUnattended)
       voice.say(voice.paint('yellow', 'no worker does what the batch waits for: this is what it said last'));
-    return view;
+    return progress;
   } finally {
     await session.close();
   }
 }
 
-async function standingFromFolder({ batch, folder, file, store }: FoundBatch): Promise<Standing> {
+async function statusFromFolder({ batch, folder, file, store }: FoundBatch): Promise<BatchStatus> {
   const summary = await readSummary(store);
   const own = { batch, folder, rows: file.sheet.rows };
   if (summary) return { ...own, state: 'finished', outcomes: summary.outcomes, summary };
@@ -86,23 +87,23 @@ async function standingFromFolder({ batch, folder, file, store }: FoundBatch): P
   return { ...own, state: 'interrupted', outcomes };
 }
 
-const lineOf = ({ batch, state, rows, outcomes }: Standing): string =>
+const lineOf = ({ batch, state, rows, outcomes }: BatchStatus): string =>
   [batch, state, `${count(doneOf(outcomes))}/${count(rows)}`, outcomeWords(outcomes)]
     .filter(Boolean)
     .join('\t');
 
-function textOf({ batch, folder, state, rows, outcomes, view, summary }: Standing): string {
+function textOf({ batch, folder, state, rows, outcomes, progress, summary }: BatchStatus): string {
   const lines = [
     `${batch}  ${state}`,
     `  rows      ${count(doneOf(outcomes))} of ${count(rows)} have their outcome${outcomeWords(outcomes) && `: ${outcomeWords(outcomes)}`}`,
-    ...(view
+    ...(progress
       ? [
-          `  slots     ${view.sending + view.running + view.uncertain} of ${view.cap} in use${view.uncertain ? `, ${view.uncertain} uncertain` : ''}`,
+          `  slots     ${progress.sending + progress.running + progress.unconfirmed} of ${progress.concurrency} in use${progress.unconfirmed ? `, ${progress.unconfirmed} unconfirmed` : ''}`,
         ]
       : []),
-    ...(view?.reason === undefined ? [] : [`  reason    ${terminalLine(view.reason)}`]),
+    ...(progress?.reason === undefined ? [] : [`  reason    ${terminalLine(progress.reason)}`]),
     ...(summary ? [`  took      ${span(summary.seconds * 1000)}`] : []),
-    `  cost      ${money(summary?.cost_usd ?? view?.costUsd ?? 0)}, estimated`,
+    `  cost      ${money(summary?.cost_usd ?? progress?.costUsd ?? 0)}, estimated`,
     `  folder    ${folder}`,
   ];
   return lines.join('\n');

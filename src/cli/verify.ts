@@ -1,11 +1,11 @@
 // verify: what summary.json says, counted again from the batch's parts and files and from the service's own lists.
 
-import { KnownRuns } from '../account/known-runs.ts';
-import { readLists, type Reading } from '../account/reading.ts';
-import { findings, recount, type Finding } from '../account/recount.ts';
-import { EXIT, problem, RunsheetError } from '../errors.ts';
+import { readLast } from '../audit/duplicate-runs.ts';
+import { KnownRuns } from '../audit/known-runs.ts';
+import { readBackToStart } from '../audit/read-back.ts';
+import { findings, recount, reportedDuplicates, type Finding, type ListsNow } from '../audit/verify.ts';
+import { EXIT, isRunsheetError, problem } from '../errors.ts';
 import { terminalLine } from '../outside-text.ts';
-import type { Summary } from '../results/summary.ts';
 import { openServices } from '../run-service/services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { findBatch, type FoundBatch } from './batch-name.ts';
@@ -20,28 +20,48 @@ export default async function verify(this: Context, flags: Flags, name: string |
   const found = await findBatch(configOf(flags).out, name);
   const summary = await summaryOfDone(found);
   if (summary === undefined) throw problem('E509', { batch: found.batch });
-  const counted = await recount(found.store, found.file, flags.files);
-  const reading = await reachable(found, summary);
-  const all = findings(summary, counted, reading);
+  using known = new KnownRuns();
+  const counted = await recount(found.store, found.file, { files: flags.files, known });
+  const lists = await readLists(found, known);
+  const all = findings(summary, counted, lists);
   const wrong = all.filter(({ holds }) => !holds);
   if (flags.output === 'json') voice.json({ batch: found.batch, holds: wrong.length === 0, findings: all });
   else for (const finding of all) voice.data(lineOf(finding));
   if (wrong.length > 0) throw problem('E510', { batch: found.batch, wrong: wrong.map(({ claim }) => claim) });
-  voice.say(`${found.batch} adds up${reading === undefined ? '; the service was not asked' : ''}`);
+  voice.say(`${found.batch} adds up${lists === undefined ? '; the service was not asked' : ''}`);
   return EXIT.ok;
 }
 
 const lineOf = ({ claim, holds, said }: Finding): string =>
   terminalLine(`${holds ? 'ok ' : 'NOT'}  ${claim}: ${said}`);
 
+/** Duplicates that were hidden are named, up to so many. */
+const HIDDEN_MOST = 1_000;
+const PAGE_TRIES = 3;
+
 /** undefined where the service of the batch cannot be asked from here. */
-async function reachable({ file, store }: FoundBatch, { began_at }: Summary): Promise<Reading | undefined> {
+async function readLists({ file, store }: FoundBatch, known: KnownRuns): Promise<ListsNow | undefined> {
+  using reported = new KnownRuns();
+  await reportedDuplicates(store, reported);
+  const hidden: string[] = [];
   try {
-    const service = openServices(configOf({}), openTransport(4)).at(file.service);
-    const known = await KnownRuns.of(store, file);
-    return await readLists({ file, service, known, since: Date.parse(began_at), cancels: false });
+    const reading = await readLast({
+      file,
+      service: openServices(configOf({}), openTransport(4)).at(file.service),
+      known,
+      back: await readBackToStart(store, Date.now()),
+      evidence: NO_EVIDENCE,
+      cancels: false,
+      tries: PAGE_TRIES,
+      onDuplicate: async ({ run_id }) => {
+        if (!reported.has(run_id) && hidden.length < HIDDEN_MOST) hidden.push(run_id);
+      },
+    });
+    return { reading, hidden };
   } catch (error) {
-    if (error instanceof RunsheetError) return undefined;
+    if (isRunsheetError(error)) return undefined;
     throw error;
   }
 }
+
+const NO_EVIDENCE: AsyncIterable<never> = { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }) };

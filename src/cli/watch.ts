@@ -2,12 +2,12 @@
 
 import { EXIT } from '../errors.ts';
 import { notSucceeded } from '../results/summary.ts';
-import { findBatch, type FoundBatch } from './batch-name.ts';
-import { begin, isUnderWay, summaryOfDone } from './begin.ts';
+import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
+import { configOf } from './batch-options.ts';
 import { voiceOf, type Context, type Voice } from './context.ts';
 import { closing, follow } from './follow.ts';
-import { configOf } from './order.ts';
 import { withSession } from './session.ts';
+import { isUnderWay, startOrAttach, summaryOfDone } from './start-or-attach.ts';
 import { count } from './words.ts';
 
 type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
@@ -44,7 +44,7 @@ async function attach(
     return notSucceeded(summary) === 0 ? EXIT.ok : EXIT.someRowsFailed;
   }
   return withSession(flags, found, voice, async (session) => {
-    await begin(session, found);
+    await startOrAttach(session, found);
     const timeout = timeoutMs === undefined ? {} : { timeoutMs };
     return follow({ session, found, voice, process: context.process, output, ...timeout });
   });
@@ -64,17 +64,17 @@ export async function cancel(
   return withSession(flags, found, voice, async (session) => {
     // A paused batch must not go on for the moment that it takes to cancel it.
     if (!(await isUnderWay(session, found))) {
-      voice.say(`${found.batch} was never begun; there is nothing to cancel`);
+      voice.say(`${found.batch} was never started; there is nothing to cancel`);
       return EXIT.ok;
     }
-    const view = await session.batches.cancel(found.batch, flags.running);
+    const progress = await session.batches.cancel(refOf(found), flags.running);
     voice.say(
-      `${found.batch} sends nothing more; ${count(view.running)} runs ${fateOf(found, flags.running)}`,
+      `${found.batch} sends nothing more; ${count(progress.running)} runs ${fateOf(found, flags.running)}`,
     );
     // Embedded servers end with this command, and the batch has not ended yet.
     const code =
       session.stack && (await follow({ session, found, voice, process: this.process, output: flags.output }));
-    if (code === undefined && flags.output === 'json') voice.json(view);
+    if (code === undefined && flags.output === 'json') voice.json(progress);
     return code === EXIT.interrupted ? code : EXIT.ok;
   });
 }

@@ -1,7 +1,7 @@
 // How things are said: numbers, times, money, errors. Colours only where the stream is a terminal that wants them.
 
 import { styleText } from 'node:util';
-import { RunsheetError, reasonOf, type Place } from '../errors.ts';
+import { RunsheetError, errorMessage, type Place } from '../errors.ts';
 import { shortened, terminalLine, terminalLines } from '../outside-text.ts';
 import { SheetRefused } from '../sheet/refusal.ts';
 
@@ -33,7 +33,7 @@ export function span(ms: number): string {
 export function errorText(error: unknown, paint: Paint): string {
   if (error instanceof SheetRefused) return refusalText(error, paint);
   if (!(error instanceof RunsheetError))
-    return `${paint('red', 'error')}: ${terminalLine(reasonOf(error))}\n`;
+    return `${paint('red', 'error')}: ${terminalLine(errorMessage(error))}\n`;
   return `${paint(['red', 'bold'], `error[${error.code}]`)}: ${terminalLines(error.message)}\n${placeText(error.place, paint)}${hintText(error.hint, paint)}`;
 }
 
@@ -63,7 +63,7 @@ const hintText = (hint: string | undefined, paint: Paint): string =>
 
 /** The same error for programs. */
 export function errorJson(error: unknown): object {
-  if (!(error instanceof RunsheetError)) return { error: { code: 'E000', message: reasonOf(error) } };
+  if (!(error instanceof RunsheetError)) return { error: { code: 'E000', message: errorMessage(error) } };
   const { code, message, hint, place } = error;
   const problems =
     error instanceof SheetRefused ? { problems: error.problems.map(errorJson), total: error.total } : {};

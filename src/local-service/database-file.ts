@@ -1,7 +1,7 @@
 // The SQLite file itself: its tables, their history, and its transactions.
 
 import { DatabaseSync } from 'node:sqlite';
-import { problem, reasonOf } from '../errors.ts';
+import { problem, errorMessage } from '../errors.ts';
 
 // `place` counts the runs of one deployment from 0 without gaps. No run is ever deleted, so that a page anywhere in the
 // list is found by place, where OFFSET would walk over everything before it.
@@ -66,7 +66,7 @@ export function openFile(file: string): DatabaseSync {
     db.exec(`BEGIN; ${missing} ${SCHEMA} PRAGMA user_version = ${FORMAT}; COMMIT`);
     return db;
   } catch (cause) {
-    const what = `the database ${file} of the local run service cannot be used: ${reasonOf(cause)}`;
+    const what = `the database ${file} of the local run service cannot be used: ${errorMessage(cause)}`;
     throw problem('E602', { what, hint: 'stop the service that uses it, or give another file' }, { cause });
   }
 }

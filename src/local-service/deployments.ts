@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { parseExactly } from '../batch/digits.ts';
 import { GPUS, type Gpu } from '../batch/gpu.ts';
-import { problem, reasonOf } from '../errors.ts';
+import { problem, errorMessage } from '../errors.ts';
 import type { DeploymentRecord } from '../run-service/contract/deployment.ts';
 import { idsOf, uuidOf } from './identity.ts';
 
@@ -92,7 +92,7 @@ function jsonOf(text: string): unknown {
   try {
     return parseExactly(text);
   } catch (cause) {
-    throw problem('E602', { what: `the deployments file is no JSON: ${reasonOf(cause)}` }, { cause });
+    throw problem('E602', { what: `the deployments file is no JSON: ${errorMessage(cause)}` }, { cause });
   }
 }
 

@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { problem, reasonOf } from '../errors.ts';
+import { problem, errorMessage } from '../errors.ts';
 import { openDoor } from '../page-door.ts';
 import { createApp } from './app.ts';
 import { API, V1 } from './auth.ts';
@@ -104,7 +104,7 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
     const bound = await app.listen({ host, port });
     return `http://${reachable(host)}:${new URL(bound).port || '80'}`;
   } catch (cause) {
-    const what = `the local run service cannot listen on ${host}:${port}: ${reasonOf(cause)}`;
+    const what = `the local run service cannot listen on ${host}:${port}: ${errorMessage(cause)}`;
     throw problem('E602', { what, hint: 'port 0 takes any free one' }, { cause });
   }
 }

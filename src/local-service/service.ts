@@ -1,6 +1,6 @@
 // The service without its sockets: the parts that know each other, put together once.
 
-import { reasonOf } from '../errors.ts';
+import { errorMessage } from '../errors.ts';
 import type { RunRecord } from '../run-service/contract/run.ts';
 import { behaviourOf, type Behaviour, type BehaviourName } from './behaviour.ts';
 import type { Clock, WallClock } from './clock.ts';
@@ -186,7 +186,7 @@ function createCommit(
       hands.done();
       return result;
     } catch (error) {
-      broken = reasonOf(error);
+      broken = errorMessage(error);
       hands.broken(broken);
       throw error;
     }

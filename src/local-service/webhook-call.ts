@@ -2,7 +2,7 @@
 
 import type { LookupFunction } from 'node:net';
 import { Agent, request } from 'undici';
-import { reasonOf } from '../errors.ts';
+import { errorMessage } from '../errors.ts';
 
 /** Calls a receiver once; what is returned says why that failed, undefined where it did not. */
 type Call = (url: URL, method: 'GET' | 'POST', body: string) => Promise<string | undefined>;
@@ -41,7 +41,7 @@ async function callOnce(dispatcher: Agent, url: URL, method: 'GET' | 'POST', bod
     await answer.body.dump({ limit: BODY_READ_BYTES });
     return answer.statusCode < 400 ? undefined : `answered ${answer.statusCode}`;
   } catch (error) {
-    return reasonOf(error);
+    return errorMessage(error);
   }
 }
 

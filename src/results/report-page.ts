@@ -53,7 +53,7 @@ const money = (usd) => '$' + (usd < 0.1 ? usd.toFixed(4) : usd.toFixed(2));
 const span = (s) => s < 90 ? s.toFixed(1) + ' s' : s < 5400 ? (s / 60).toFixed(1) + ' min' : (s / 3600).toFixed(1) + ' h';
 
 at('title').textContent = summary.batch + (summary.rehearsal ? ' (rehearsal)' : '');
-at('source').textContent = sheet.name + ' · sha256 ' + sheet.sha256.slice(0, 16) + ' · ' + summary.deployment + ' · ' + summary.began_at;
+at('source').textContent = sheet.name + ' · sha256 ' + sheet.sha256.slice(0, 16) + ' · ' + summary.deployment + ' · ' + summary.started_at;
 const outcomes = Object.entries(summary.outcomes).filter(([, count]) => count > 0);
 at('bar').setAttribute('aria-label', outcomes.map(([name, count]) => count + ' ' + name).join(', '));
 for (const [name, count] of outcomes) put(at('bar'), 'i', undefined, name).style.flexGrow = count;
@@ -61,7 +61,7 @@ const fact = (label, value, className) => { const box = put(at('facts'), 'div', 
 for (const [name, count] of outcomes) fact(name, count.toLocaleString('en'), name);
 fact('wall time', span(summary.seconds));
 fact('cost, estimated', money(summary.cost_usd));
-fact('POSTs sent', summary.ledger.sent.toLocaleString('en'));
+fact('requests sent', summary.requests.sent.toLocaleString('en'));
 
 const gpus = Object.entries(summary.gpus);
 if (gpus.length > 0) {
@@ -69,7 +69,7 @@ if (gpus.length > 0) {
   for (const name of ['GPU', 'runs', 'GPU time', 'cost, estimated']) put(head, 'th', name);
   for (const [gpu, use] of gpus) {
     const line = put(at('gpus'), 'tr');
-    for (const cell of [gpu, use.runs.toLocaleString('en'), span(use.seconds), money(use.costUsd)]) put(line, 'td', cell);
+    for (const cell of [gpu, use.runs.toLocaleString('en'), span(use.seconds), money(use.cost_usd)]) put(line, 'td', cell);
   }
 }
 

@@ -6,7 +6,7 @@ import { htmlJson, htmlText, terminalLine } from '../outside-text.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { Store } from '../store/store.ts';
 import { REPORT_BODY, REPORT_SCRIPT, REPORT_STYLE } from './report-page.ts';
-import type { RowRecord } from './record.ts';
+import type { RowRecord } from './row-record.ts';
 import { recordOf, rowsOf } from './rows.ts';
 import type { Summary } from './summary.ts';
 

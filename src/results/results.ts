@@ -2,27 +2,25 @@
 // where it is, all others are.
 
 import { stringify } from 'csv-stringify/sync';
+import type { Progress } from '../batch/progress.ts';
 import { readCells } from '../sheet/records.ts';
 import { ownColumns, resultNames } from '../sheet/result-columns.ts';
-import type { BatchFile } from '../store/batch-file.ts';
+import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { Pieces } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
-import type { BatchView } from '../batch/view.ts';
-import { csvCellsOf, type RowRecord } from './record.ts';
+import { csvCellsOf, type RowRecord } from './row-record.ts';
 import { writeReport } from './report.ts';
 import { recordOf, rowsOf, type BatchRow } from './rows.ts';
-import { summaryOf, writeSummary, type LastReading } from './summary.ts';
+import { summaryOf, writeSummary, type Ended } from './summary.ts';
 
-export type ResultsOrder = {
+export type ResultsParams = Ended & {
   readonly file: BatchFile;
   readonly store: Store;
-  readonly view: BatchView;
-  readonly startedAt: number;
-  readonly reading: LastReading;
+  readonly progress: Progress;
 };
 
-export async function writeResults({ file, store, view, startedAt, reading }: ResultsOrder): Promise<void> {
-  const summary = summaryOf(file, view, { startedAt, endedAt: Date.now(), reading });
+export async function writeResults({ file, store, progress, ...ended }: ResultsParams): Promise<void> {
+  const summary = summaryOf(file, progress, ended);
   const results = new Pieces(() => store.draft('results.csv'));
   const failures = new Pieces(() => store.draft('failures.csv'));
   const lines = new Pieces(() => store.draft('results.jsonl'));
@@ -59,7 +57,8 @@ export async function* rowsWithCells<R extends Shown>(
   file: BatchFile,
   toRecord: (row: BatchRow) => R,
 ): AsyncGenerator<RowWithCells<R>> {
-  const sheet = readCells(() => store.open(file.sheet.file), file.sheet.options, file.sheet.columns)[
+  const layout = layoutOf(store, file);
+  const sheet = readCells(() => layout.open(file.sheet.file), file.sheet.options, file.sheet.columns)[
     Symbol.asyncIterator
   ]();
   const own = ownColumns(file.sheet.columns).length;

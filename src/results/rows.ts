@@ -1,16 +1,18 @@
-// The rows of a batch in the order of the sheet, each with its record once it has one. Parts hold rows in the order of
-// their ends, so an index of four bytes a row says which part has which row; pages and a few parts are in memory at once.
+// The rows of a batch in the order of the sheet, each with its record once it has one. Parts hold rows in the order in which
+// they ended, so an index of four bytes a row says which part has which row. The record of a later part replaces that of an
+// earlier one: a batch that was rebuilt may have written a row before.
 
 import { createInterface } from 'node:readline';
-import { parseExactly } from '../batch/digits.ts';
-import { partName } from '../batch/ids.ts';
 import { pageOf, readPage, type SheetRow } from '../sheet/pages.ts';
-import type { BatchFile } from '../store/batch-file.ts';
+import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { RecentlyRead, type Parsed } from '../store/recently-read.ts';
 import type { Store } from '../store/store.ts';
-import type { RowRecord } from './record.ts';
+import { parsePart, PARTS } from './parts.ts';
+import type { PartRecord, RowRecord } from './row-record.ts';
 
-export type BatchRow = { readonly row: SheetRow; readonly record: RowRecord | undefined };
+export type BatchRow = { readonly row: SheetRow; readonly record: PartRecord | undefined };
+
+type Pages = Pick<BatchFile, 'mark' | 'sheet'>;
 
 /** Parts kept in memory: rows of one page lie in few parts, unless they were tried again much later. */
 const PARTS_KEPT = 64;
@@ -21,71 +23,71 @@ const ROW_NUMBER = /^\{"row":(\d+),/;
 /** Rows `from` to `to` (1-based, both included), in order; works while the batch runs. */
 export async function* rowsOf(
   store: Store,
-  file: Pick<BatchFile, 'sheet'>,
+  file: Pages,
   { from = 1, to = file.sheet.rows }: { readonly from?: number; readonly to?: number } = {},
 ): AsyncGenerator<BatchRow> {
+  const layout = layoutOf(store, file);
   const partOf = await indexParts(store, file.sheet.rows);
-  const parts = partReader(store);
-  for (let page = pageOf(from); page <= pageOf(to); page += 1) {
-    for (const row of await readPage(store, page)) {
-      if (row.row < from || row.row > to) continue;
-      const part = partOf[row.row] ?? 0;
-      yield { row, record: part === 0 ? undefined : (await parts(part)).get(row.row) };
-    }
-  }
+  for (let page = pageOf(from); page <= pageOf(to); page += 1)
+    for (const row of await readPage(layout, page))
+      if (row.row >= from && row.row <= to) yield { row, record: await partOf(row.row) };
 }
 
 /** One row; undefined where the batch has no such row. */
-export async function rowOf(
-  store: Store,
-  file: Pick<BatchFile, 'sheet'>,
-  number: number,
-): Promise<BatchRow | undefined> {
+export async function rowOf(store: Store, file: Pages, number: number): Promise<BatchRow | undefined> {
   if (number < 1 || number > file.sheet.rows) return undefined;
   for await (const row of rowsOf(store, file, { from: number, to: number })) return row;
   return undefined;
 }
 
-/** The record of a row that was never sent. */
+/** The whole record of a row; that of a row that was never sent where it has none. */
 export function recordOf({ row, record }: BatchRow): RowRecord {
-  if (record !== undefined) return record;
+  const { outcome, reason, attempts, files, texts } = record ?? NEVER_SENT;
   return {
     row: row.row,
     key: row.key,
-    outcome: 'cancelled',
-    reason: 'cancelled before it was sent',
+    outcome,
+    ...(reason === undefined ? {} : { reason }),
     ...(row.gpu === undefined ? {} : { gpu_asked: row.gpu }),
     inputs: row.inputs,
-    attempts: [],
-    files: [],
+    attempts,
+    files,
+    ...(texts === undefined ? {} : { texts }),
   };
 }
 
-/** For each row the part that holds it; 0 where none does. */
-async function indexParts(store: Store, rows: number): Promise<Uint32Array> {
-  const partOf = new Uint32Array(rows + 1);
-  for (const name of await store.list('parts')) {
-    const part = Number.parseInt(name, 10);
-    for await (const line of createInterface({ input: store.open(`parts/${name}`) })) {
+const NEVER_SENT: Omit<PartRecord, 'row'> = {
+  outcome: 'cancelled',
+  reason: 'cancelled before it was sent',
+  attempts: [],
+  files: [],
+};
+
+/** Finds the record of a row among all parts. */
+async function indexParts(
+  store: Store,
+  rows: number,
+): Promise<(row: number) => Promise<PartRecord | undefined>> {
+  const names = await store.list(PARTS);
+  const numberOf = new Uint32Array(rows + 1);
+  for (const [index, name] of names.entries())
+    for await (const line of createInterface({ input: store.open(`${PARTS}/${name}`) })) {
       const row = Number(ROW_NUMBER.exec(line)?.[1] ?? 0);
-      if (row <= rows) partOf[row] = part;
+      if (row <= rows) numberOf[row] = index + 1;
     }
-  }
-  return partOf;
-}
-
-type Part = ReadonlyMap<number, RowRecord>;
-
-function partReader(store: Store): (part: number) => Promise<Part> {
   const parts = new RecentlyRead<Part>(PARTS_KEPT, PARTS_BYTES);
-  return (part) => parts.get(partName(part), () => readPart(store, part));
+  return async (row) => {
+    const name = names[(numberOf[row] ?? 0) - 1];
+    return name === undefined ? undefined : (await parts.get(name, () => readPart(store, name))).get(row);
+  };
 }
 
-async function readPart(store: Store, part: number): Promise<Parsed<Part>> {
-  const text = (await store.read(partName(part))) ?? '';
-  const records = text
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => parseExactly(line) as RowRecord);
-  return { value: new Map(records.map((record) => [record.row, record])), bytes: Buffer.byteLength(text) };
+type Part = ReadonlyMap<number, PartRecord>;
+
+async function readPart(store: Store, name: string): Promise<Parsed<Part>> {
+  const text = (await store.read(`${PARTS}/${name}`)) ?? '';
+  return {
+    value: new Map(parsePart(text).map((record) => [record.row, record])),
+    bytes: Buffer.byteLength(text),
+  };
 }

@@ -1,9 +1,9 @@
 // summary.json: what a finished batch came to. Its presence says that the batch is done.
 
+import { atRisk, type RequestLedger } from '../batch/accounting/request-ledger.ts';
+import { costSoFar } from '../batch/accounting/tally.ts';
 import { OUTCOMES, type Outcome } from '../batch/outcome.ts';
-import { costSoFar, type GpuUse } from '../batch/tally.ts';
-import type { Ledger } from '../batch/ledger.ts';
-import type { BatchView } from '../batch/view.ts';
+import type { Progress } from '../batch/progress.ts';
 import { problem } from '../errors.ts';
 import { SUMMARY_FILE, type BatchFile } from '../store/batch-file.ts';
 import type { Store } from '../store/store.ts';
@@ -15,57 +15,90 @@ export type Summary = {
   readonly deployment: string;
   readonly rows: number;
   readonly outcomes: Readonly<Record<Outcome, number>>;
-  readonly began_at: string;
+  readonly started_at: string;
   readonly ended_at: string;
   readonly seconds: number;
-  /** An estimate: cold start and run seconds at the price of the GPU used. */
+  /** An estimate: cold start and run seconds at the price of the GPU used, for all runs that rows name. */
   readonly cost_usd: number;
-  readonly gpus: Readonly<Record<string, GpuUse>>;
-  readonly ledger: Ledger;
+  readonly gpus: Readonly<
+    Record<string, { readonly runs: number; readonly seconds: number; readonly cost_usd: number }>
+  >;
+  /** Queue Run calls, and how each of them ended. */
+  readonly requests: RequestLedger;
   /** How the service's lists were read at the end; see {@link LastReading}. */
   readonly lists: LastReading['lists'];
-  /** Runs that no row names: second ones, or of attempts that were given up. Somebody pays for them. */
-  readonly strays: LastReading['strays'];
+  /** Runs of the batch that no row names: second runs of an attempt, or runs of an attempt that was written off. */
+  readonly duplicates: LastReading['duplicates'];
+  /** Whether the workflow had to forget runs that webhooks had shown: without lists, duplicates may be missing. */
+  readonly is_evidence_lost: boolean;
+  /** Requests that may have started a run which neither a webhook nor a list has shown. */
+  readonly unseen_runs_at_most: number;
 };
 
 /** What the run lists showed when all rows had their outcomes. */
 export type LastReading = {
   readonly lists: 'complete' | 'incomplete' | 'none';
-  readonly strays: readonly {
-    readonly row: number;
-    readonly attempt: number;
-    readonly run_id: string;
-    readonly status: string;
-    readonly gpu?: string;
+  readonly duplicates: {
+    readonly runs: number;
     readonly gpu_seconds: number;
     readonly cost_usd: number;
-  }[];
+    /** The first of them; duplicates.jsonl has all. */
+    readonly first: readonly DuplicateRun[];
+  };
 };
 
-export function summaryOf(
-  file: BatchFile,
-  view: BatchView,
-  { startedAt, endedAt, reading }: { startedAt: number; endedAt: number; reading: LastReading },
-): Summary {
+export type DuplicateRun = {
+  readonly row: number;
+  readonly attempt: number;
+  readonly run_id: string;
+  readonly status: string;
+  readonly gpu?: string;
+  readonly gpu_seconds: number;
+  readonly cost_usd: number;
+};
+
+/** How the batch ended; times in milliseconds since 1970 by Temporal's clock. */
+export type Ended = {
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly reading: LastReading;
+  readonly isEvidenceLost: boolean;
+};
+
+export function summaryOf(file: BatchFile, progress: Progress, ended: Ended): Summary {
+  const { startedAt, endedAt, reading, isEvidenceLost } = ended;
+  const { tally, ledger } = progress;
   return {
     batch: file.batch,
     rehearsal: file.service.rehearsal,
     deployment: file.deployment.name ?? file.deployment.id,
     rows: file.sheet.rows,
-    outcomes: view.tally.outcomes,
-    began_at: new Date(startedAt).toISOString(),
+    outcomes: tally.outcomes,
+    started_at: new Date(startedAt).toISOString(),
     ended_at: new Date(endedAt).toISOString(),
     seconds: (endedAt - startedAt) / 1000,
-    cost_usd: Number(costSoFar(view.tally).toFixed(6)),
-    gpus: view.tally.gpus,
-    ledger: view.ledger,
+    cost_usd: usd(costSoFar(tally)),
+    gpus: Object.fromEntries(
+      Object.entries(tally.gpus).map(([gpu, { runs, seconds, costUsd }]) => [
+        gpu,
+        { runs, seconds, cost_usd: usd(costUsd) },
+      ]),
+    ),
+    requests: ledger,
     lists: reading.lists,
-    strays: reading.strays.slice(0, STRAYS_NAMED),
+    duplicates: reading.duplicates,
+    is_evidence_lost: isEvidenceLost,
+    unseen_runs_at_most: unseenAtMost(ledger, reading.lists),
   };
 }
 
-/** More would make a page of their own. */
-const STRAYS_NAMED = 1_000;
+const usd = (amount: number): number => Number(amount.toFixed(6));
+
+/** Complete lists show every run. Without them a refusal such as 429 is only the service's word that it started none. */
+function unseenAtMost(ledger: RequestLedger, lists: LastReading['lists']): number {
+  if (lists === 'complete') return 0;
+  return atRisk(ledger) + ledger.throttled + ledger.blocked;
+}
 
 /** undefined while the batch is not done. Throws E504 where it cannot be read. */
 export async function readSummary(store: Store): Promise<Summary | undefined> {

@@ -3,20 +3,20 @@
 
 import { request, type Dispatcher } from 'undici';
 import type { PostFacts } from '../batch/classify-response.ts';
-import { problem, reasonOf } from '../errors.ts';
+import { problem, errorMessage } from '../errors.ts';
 import { factsOf, jsonOf, messageOf, type RawAnswer } from './answer.ts';
 import type { RunServiceAt } from './client.ts';
 import { errorSchema } from './contract/queue.ts';
 import { lastFour } from './key.ts';
 import { withoutSecrets } from '../secrets.ts';
-import type { Gate, Gated } from './transport.ts';
+import type { BeforeSend, WithBeforeSend } from './transport.ts';
 
 /** Every call is bounded; Queue Run has a deadline of its own. */
 const READ_DEADLINE_MS = 20_000;
 
 export type PostLimits = {
   /** Asked right before the first byte is written. */
-  readonly gate: Gate;
+  readonly beforeSend: BeforeSend;
   readonly deadlineMs: number;
 };
 
@@ -25,29 +25,29 @@ export async function postOrder(
   at: RunServiceAt,
   path: string,
   order: object,
-  { gate, deadlineMs }: PostLimits,
+  { beforeSend, deadlineMs }: PostLimits,
 ): Promise<PostFacts> {
   const body = JSON.stringify(order);
-  const first = await post(at, path, body, gate, deadlineMs);
+  const first = await post(at, path, body, beforeSend, deadlineMs);
   // A 401 creates nothing, so a fresh key may be tried at once.
-  return first.status === 401 && at.key.refresh() ? post(at, path, body, gate, deadlineMs) : first;
+  return first.status === 401 && at.key.refresh() ? post(at, path, body, beforeSend, deadlineMs) : first;
 }
 
 async function post(
   at: RunServiceAt,
   path: string,
   body: string,
-  gate: Gate,
+  beforeSend: BeforeSend,
   deadlineMs: number,
 ): Promise<PostFacts> {
   let begun = false;
-  const options: Gated & ReturnType<typeof send> & { body: string } = {
+  const options: WithBeforeSend & ReturnType<typeof send> & { body: string } = {
     ...send(at, 'POST', deadlineMs),
     body,
-    gate: () => {
+    beforeSend: () => {
       // undici hears a deadline only once the request has begun; one that passed in its queue leaves the order unwritten.
       options.signal.throwIfAborted();
-      gate();
+      beforeSend();
       begun = true;
     },
   };
@@ -55,7 +55,7 @@ async function post(
     const answer = await request(`${at.base}${path}`, options);
     return { begun, ...factsOf(await rawAnswer(at, answer)) };
   } catch (error) {
-    return { begun, error: reasonOf(error) };
+    return { begun, error: errorMessage(error) };
   }
 }
 
@@ -83,7 +83,7 @@ export function asker(at: RunServiceAt): Ask {
     try {
       return await rawAnswer(at, await request(`${at.base}${path}`, send(at, method, READ_DEADLINE_MS)));
     } catch (error) {
-      throw problem('E304', { base: at.base, reason: reasonOf(error) }, { cause: error });
+      throw problem('E304', { base: at.base, reason: errorMessage(error) }, { cause: error });
     }
   };
   return async (method, path) => {

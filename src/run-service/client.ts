@@ -39,7 +39,7 @@ export interface RunService {
   readonly base: string;
   /** The service's own time, in milliseconds since 1970; undefined before an answer said what time it is. */
   nowMs(): number | undefined;
-  /** `gate` is asked right before the first byte is written. */
+  /** `beforeSend` is called right before the first byte is written. */
   queueRun(order: QueueRequest, limits: PostLimits): Promise<PostFacts>;
   /** undefined where the service knows no such run. */
   getRun(runId: string): Promise<Run | undefined>;

@@ -2,7 +2,7 @@
 // expire, redirect, or lead to where no file of ours can be. A slow file may take its time, a silent host may not.
 
 import { errors, request, type Dispatcher } from 'undici';
-import { reasonOf } from '../errors.ts';
+import { errorMessage } from '../errors.ts';
 import { shortened, terminalLine } from '../outside-text.ts';
 import { canDecode, decoded, encodingsOf, type Encodings } from './content-encoding.ts';
 import { FEW_TRIES, FileFault, HostFault, ONE_TRY } from './file-faults.ts';
@@ -203,7 +203,7 @@ function asFault(error: unknown, host: string, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof FileFault || error instanceof HostFault) return error;
   const tries = SILENT.some((kind) => error instanceof kind) ? ONE_TRY : FEW_TRIES;
-  return new HostFault(host, `${named(host)}: ${reasonOf(error)}`, tries);
+  return new HostFault(host, `${named(host)}: ${errorMessage(error)}`, tries);
 }
 
 const named = (host: string): string => shortened(terminalLine(host), 100);

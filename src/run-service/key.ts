@@ -1,7 +1,7 @@
 // The API key, from the environment or from a file. A file is read again when the service says 401, so that a new key
 // reaches running workers without a restart.
 
-import { problem, reasonOf } from '../errors.ts';
+import { problem, errorMessage } from '../errors.ts';
 import { secretIn } from '../key-file.ts';
 import { keepSecret } from '../secrets.ts';
 
@@ -50,7 +50,7 @@ function usableKey(from: string, read: () => string): string {
     if (why !== undefined) throw new Error(why);
     return key;
   } catch (error) {
-    throw problem('E309', { from, why: reasonOf(error) }, { cause: error });
+    throw problem('E309', { from, why: errorMessage(error) }, { cause: error });
   }
 }
 

@@ -1,14 +1,14 @@
 // HTTP to the run service, so plain that the truth about a POST stays visible: HTTP/1.1 only, nothing retried by itself,
-// every wait bounded, and a gate that is asked right before the first byte of a request is written.
+// every wait bounded, and a function that is called right before the first byte of a request is written.
 
 import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 
 /** Called right before the first byte is written; when it throws, nothing is written and the request fails with that. */
-export type Gate = () => void;
+export type BeforeSend = () => void;
 
 /** What a request may carry besides undici's own options. */
-export type Gated = { readonly gate?: Gate };
+export type WithBeforeSend = { readonly beforeSend?: BeforeSend };
 
 const CONNECT_MS = 10_000;
 const ANSWER_BYTES_MAX = 16 << 20;
@@ -27,7 +27,7 @@ export function openTransport(connections: number): Dispatcher & { close(): Prom
     bodyTimeout: 0,
     maxResponseSize: ANSWER_BYTES_MAX,
   });
-  return agent.compose(gated);
+  return agent.compose(askBeforeSend);
 }
 
 /** How long a host may say nothing: before its headers, and between two pieces of a file. */
@@ -48,16 +48,16 @@ export const openFileTransport = (
     maxResponseSize: -1,
   });
 
-const gated: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
-  const { gate } = options as Gated;
-  return dispatch(options, gate === undefined ? handler : behindGate(handler, gate));
+const askBeforeSend: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
+  const { beforeSend } = options as WithBeforeSend;
+  return dispatch(options, beforeSend === undefined ? handler : asking(handler, beforeSend));
 };
 
 /** undici calls `onRequestStart` in the same tick as it writes; an error thrown there keeps the request unwritten. */
-function behindGate(handler: Dispatcher.DispatchHandler, gate: Gate): Dispatcher.DispatchHandler {
+function asking(handler: Dispatcher.DispatchHandler, beforeSend: BeforeSend): Dispatcher.DispatchHandler {
   return {
     onRequestStart: (controller, context) => {
-      gate();
+      beforeSend();
       handler.onRequestStart?.(controller, context);
     },
     onRequestUpgrade: (...told) => handler.onRequestUpgrade?.(...told),

@@ -1,4 +1,4 @@
-// What is wrong with a sheet, all of it: every problem goes into errors.csv as it is met, the first ten are kept to be
+// What is wrong with a sheet, all of it: every problem goes into a list as it is met, the first ten are kept to be
 // shown with the line they stand in. However bad a sheet is, memory holds ten problems and a count by code.
 
 import { problem, RunsheetError } from '../errors.ts';
@@ -9,7 +9,9 @@ import type { Writing } from './encoding.ts';
 import type { SheetSource } from './source.ts';
 import { lenientTextOf, linesOf } from './text.ts';
 
-export const ERRORS_FILE = 'errors.csv';
+/** Where the list of all problems is written. */
+export type ErrorsPlace = { readonly store: Store; readonly file: string };
+
 const MOST_SHOWN = 10;
 const MOST_EXCERPT = 2000;
 const HEADER = 'code,file,line,column,row,column_name,message,hint\n';
@@ -35,15 +37,15 @@ export class SheetRefused extends RunsheetError {
 }
 
 export class Problems {
-  readonly #store: Store;
+  readonly #place: ErrorsPlace;
   readonly #first: RunsheetError[] = [];
   readonly #byCode = new Map<string, number>();
   readonly #list: Pieces;
   #total = 0;
 
-  constructor(store: Store) {
-    this.#store = store;
-    this.#list = new Pieces(() => store.draft(ERRORS_FILE));
+  constructor(place: ErrorsPlace) {
+    this.#place = place;
+    this.#list = new Pieces(() => place.store.draft(place.file));
   }
 
   get total(): number {
@@ -57,18 +59,18 @@ export class Problems {
     await this.#list.add(this.#total === 1 ? HEADER + csvLine(found) : csvLine(found));
   }
 
-  /** Finishes errors.csv and says what was found in `rows` rows. */
+  /** Finishes the list and says what was found in `rows` rows. */
   async refusal(source: SheetSource, writing: Writing, rows: number): Promise<SheetRefused> {
     await this.#list.commit();
     const problems = await withExcerpts(this.#first, source, writing);
     const byCode = Object.fromEntries(this.#byCode);
     return new SheetRefused(
       { problems, total: this.#total, byCode, rows },
-      `${this.#store.location}/${ERRORS_FILE}`,
+      `${this.#place.store.location}/${this.#place.file}`,
     );
   }
 
-  /** Gives an unfinished errors.csv up; harmless after {@link refusal}. */
+  /** Gives an unfinished list up; harmless after {@link refusal}. */
   async abandon(): Promise<void> {
     await this.#list.discard();
   }

@@ -1,6 +1,7 @@
 // A sheet becomes the pages of a batch. Rows stream through: nothing is kept of a row but its fingerprint, and nothing
-// of a problem but the first ten and a line of errors.csv.
+// of a problem but the first ten and a line in the list of errors.
 
+import { createHash } from 'node:crypto';
 import { parseExactly } from '../batch/digits.ts';
 import { problem, RunsheetError } from '../errors.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
@@ -11,7 +12,7 @@ import { PAGE_BYTES, PageSizes, PageWriter, rowLine } from './pages.ts';
 import { type Plan, planOf } from './plan.ts';
 import type { SheetRecord } from './record.ts';
 import { columnsOf, recordsOf } from './records.ts';
-import { Problems, withExcerpts } from './refusal.ts';
+import { type ErrorsPlace, Problems, withExcerpts } from './refusal.ts';
 import { placeOfCell, rowReader } from './rows.ts';
 import { sheetFault, type SheetSource } from './source.ts';
 
@@ -35,6 +36,8 @@ export type LaidOut = {
   };
   /** Rows by the GPU they ask; '' where they ask none. */
   readonly gpus: Readonly<Record<string, number>>;
+  /** sha256 of the rows: key, GPU and inputs of each, in order. */
+  readonly content: string;
 };
 
 export type LayOutOrder = {
@@ -43,6 +46,7 @@ export type LayOutOrder = {
   /** Of the deployment; undefined where the service does not tell. */
   readonly inputTypes: readonly InputType[] | undefined;
   readonly store: Store;
+  readonly errors: ErrorsPlace;
   /** The most that a page may have; {@link PAGE_BYTES} where absent. */
   readonly pageBytes?: number;
 };
@@ -53,8 +57,8 @@ export type LayOutOrder = {
  * options do not fit. Pages that were whole by then stay.
  */
 export async function layOut(order: LayOutOrder): Promise<LaidOut> {
-  const { source, options, inputTypes, store, pageBytes = PAGE_BYTES } = order;
-  const problems = new Problems(store);
+  const { source, options, inputTypes, store, errors, pageBytes = PAGE_BYTES } = order;
+  const problems = new Problems(errors);
   const pages = new PageWriter(store);
   try {
     const columns = await columnsOf(source, options).catch(missing);
@@ -75,7 +79,7 @@ export async function layOut(order: LayOutOrder): Promise<LaidOut> {
   }
 }
 
-type Counts = Pick<LaidOut, 'rows' | 'repeats' | 'gpus'>;
+type Counts = Pick<LaidOut, 'rows' | 'repeats' | 'gpus' | 'content'>;
 
 type Laying = { readonly pages: PageWriter; readonly sizes: PageSizes; readonly problems: Problems };
 
@@ -87,6 +91,7 @@ async function layRows(
   const read = rowReader(plan);
   const names = new RowNames();
   const gpus = new Map<string, number>();
+  const content = createHash('sha256');
   let rows = 0;
   for (const found of plan.problems) await problems.add(found);
   for await (const record of records) {
@@ -110,12 +115,18 @@ async function layRows(
     // A refused sheet needs no more pages.
     if (problems.total > 0) continue;
     gpus.set(row.gpu ?? '', (gpus.get(row.gpu ?? '') ?? 0) + 1);
+    content.update(line);
     const full = pages.add(line);
     if (full) await full;
   }
   const what = plan.columns.length > 0 ? 'the sheet has a header and no rows' : 'the sheet has no rows';
   if (rows === 0) throw problem('E104', { what }, { place: { file: plan.file } });
-  return { rows, repeats: names.repeats, gpus: Object.fromEntries(gpus) };
+  return {
+    rows,
+    repeats: names.repeats,
+    gpus: Object.fromEntries(gpus),
+    content: content.digest('hex'),
+  };
 }
 
 function inputsOf({ feeds, columns }: Plan): LaidOut['inputs'] {

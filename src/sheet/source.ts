@@ -4,7 +4,7 @@ import type { Stats } from 'node:fs';
 import { access, constants, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { list, nearest, problem, reasonOf, RunsheetError } from '../errors.ts';
+import { list, nearest, problem, errorMessage, RunsheetError } from '../errors.ts';
 
 export type SheetSource = {
   /** As it is shown in messages. */
@@ -49,7 +49,7 @@ export async function sheetFault(path: string, error: unknown): Promise<Runsheet
   }
   if (code === 'EACCES' || code === 'EPERM')
     return unreadable(path, 'this user may not read it', `chmod u+r ${path} gives its owner the right`);
-  return unreadable(path, reasonOf(error));
+  return unreadable(path, errorMessage(error));
 }
 
 const unreadable = (

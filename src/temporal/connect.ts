@@ -5,7 +5,7 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection } from '@temporalio/worker';
 import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import { problem, reasonOf } from '../errors.ts';
+import { problem, errorMessage } from '../errors.ts';
 
 /** A Temporal server as the settings name it. */
 export type TemporalAddress = {
@@ -62,7 +62,7 @@ export async function connectClient(
   } catch (error) {
     if (isGrpcServiceError(error) && error.message.startsWith('5 NOT_FOUND'))
       throw problem('E402', at, { cause: error });
-    throw problem('E401', { address: at.address, from: at.from, reason: reasonOf(error) }, { cause: error });
+    throw problem('E401', { address: at.address, from: at.from, reason: errorMessage(error) }, { cause: error });
   }
 }
 
@@ -80,7 +80,7 @@ export async function connectWorker(
     } catch (error) {
       const { address, from } = at;
       if (Date.now() >= until)
-        throw problem('E401', { address, from, reason: reasonOf(error) }, { cause: error });
+        throw problem('E401', { address, from, reason: errorMessage(error) }, { cause: error });
       await wait(ASK_AGAIN_MS);
     }
   }

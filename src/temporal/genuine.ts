@@ -25,8 +25,8 @@ export function guardActivities(
     inbound: {
       execute: async (input, next) => {
         const { workflowExecution: asking, activityType } = info;
-        // `plan` leaves the mark that all others are held against, and compares it itself.
-        if (activityType !== 'plan' && !genuine.has(asking?.runId ?? '')) {
+        // `loadBatch` writes the file that all others are compared with, and compares it itself.
+        if (activityType !== 'loadBatch' && !genuine.has(asking?.runId ?? '')) {
           await refuseStranger(client, asking, begunBy, input.args[0] as BatchPlace);
           if (genuine.size >= KEPT_MAX) genuine.clear();
           genuine.add(asking?.runId ?? '');

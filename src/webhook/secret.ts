@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
-import { problem, reasonOf } from '../errors.ts';
+import { problem, errorMessage } from '../errors.ts';
 import { secretIn } from '../key-file.ts';
 import { madeOnce } from '../made-once.ts';
 import { keepSecret } from '../secrets.ts';
@@ -24,7 +24,7 @@ function fromFile(path: string): string {
     throw problem(
       'E602',
       {
-        what: `RUNSHEET_WEBHOOK_SECRET_FILE (${path}) cannot be used: ${reasonOf(cause)}`,
+        what: `RUNSHEET_WEBHOOK_SECRET_FILE (${path}) cannot be used: ${errorMessage(cause)}`,
         hint: 'write a long random text into it, such as openssl rand -hex 32 makes, the same for all workers',
       },
       { cause },

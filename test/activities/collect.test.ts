@@ -11,7 +11,7 @@ import { partName } from '../../src/batch/ids.ts';
 import type { RowEnd } from '../../src/batch/messages.ts';
 import type { Tally } from '../../src/batch/tally.ts';
 import { runSchema } from '../../src/run-service/contract/run.ts';
-import type { RowRecord } from '../../src/results/record.ts';
+import type { RowRecord } from '../../src/results/row-record.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
 import { FileFault, HostFault } from '../../src/run-service/file-faults.ts';

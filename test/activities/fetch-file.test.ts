@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fetchFile, type FileJob } from '../../activities/fetch-file.ts';
-import type { FileRecord } from '../../src/results/record.ts';
+import type { FileRecord } from '../../src/results/row-record.ts';
 import { openDownloads, type Download } from '../../src/run-service/download.ts';
 import { HostFault } from '../../src/run-service/file-faults.ts';
 import { folderStore } from '../../src/store/folder.ts';

@@ -17,7 +17,7 @@ import type { BatchView } from '../../src/batch/view.ts';
 import { view } from '../../src/batch/view.ts';
 import { sayError, voiceOf, type Context } from '../../src/cli/context.ts';
 import { openLive } from '../../src/cli/live.ts';
-import { problem, reasonOf } from '../../src/errors.ts';
+import { problem, errorMessage } from '../../src/errors.ts';
 import { results, rows, show } from '../../src/cli/rows.ts';
 import { writeResults } from '../../src/results/results.ts';
 import { runSchema } from '../../src/run-service/contract/run.ts';
@@ -264,7 +264,7 @@ describe('the words of a hostile service', () => {
 
   it('are bounded where they are taken in', () => {
     const long = 'x'.repeat(1_000_000);
-    expect(reasonOf(new Error(long)).length).toBeLessThanOrEqual(1_000);
+    expect(errorMessage(new Error(long)).length).toBeLessThanOrEqual(1_000);
     const run = runSchema.parse({
       id: 'r',
       status: long,

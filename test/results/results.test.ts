@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { partName } from '../../src/batch/ids.ts';
 import { begin } from '../../src/batch/state.ts';
 import { view } from '../../src/batch/view.ts';
-import type { RowRecord } from '../../src/results/record.ts';
+import type { RowRecord } from '../../src/results/row-record.ts';
 import { writeResults } from '../../src/results/results.ts';
 import { pageName, rowLine } from '../../src/sheet/pages.ts';
 import { SUMMARY_FILE, type BatchFile } from '../../src/store/batch-file.ts';

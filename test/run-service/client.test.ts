@@ -17,7 +17,7 @@ const order = {
   gpu: 'L4',
   webhook: 'http://runsheet.invalid/hook',
 } as const;
-const free = { gate: () => undefined, deadlineMs: 10_000 };
+const free = { beforeSend: () => undefined, deadlineMs: 10_000 };
 
 const service = (act: Act, key?: Parameters<typeof scripted>[2]) => scripted(connectRunService, act, key);
 
@@ -30,12 +30,12 @@ describe('Queue Run', () => {
     expect(asked[0]).not.toMatch(/upgrade|h2c/i);
   });
 
-  it('writes no byte where the gate does not open', async () => {
+  it('writes no byte where beforeSend throws', async () => {
     const { queueRun, asked } = await service((socket) => socket.end());
-    const gate = (): never => {
+    const beforeSend = (): never => {
       throw new Error('not now');
     };
-    const facts = await queueRun(order, { ...free, gate });
+    const facts = await queueRun(order, { ...free, beforeSend });
     expect(facts).toEqual({ begun: false, error: 'not now' });
     expect(classify(facts)).toBe('not-sent');
     expect(asked).toEqual([]);

@@ -12,7 +12,7 @@ import { answer, scripted, type Act } from './scripted.ts';
 const RUN = '0b3f1c1e-5a55-4c0e-9d3e-6a8f0f2f7a11';
 const WEBHOOK = 'http://runsheet.invalid/hook/1/b/1/1/00000000000000000000000000000000';
 const order = { deploymentId: RUN, inputs: { seed: 1 }, gpu: 'L4', webhook: WEBHOOK } as const;
-const free = { gate: () => undefined, deadlineMs: 1_000 };
+const free = { beforeSend: () => undefined, deadlineMs: 1_000 };
 
 const service = (act: Act) => scripted(connectV1, act);
 const saying = (status: number, body: string, headers?: string) =>

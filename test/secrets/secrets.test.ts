@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { reasonOf } from '../../src/errors.ts';
+import { errorMessage } from '../../src/errors.ts';
 import { keyFromEnvironment } from '../../src/run-service/key.ts';
 import { keepSecret, withoutSecrets } from '../../src/secrets.ts';
 import { webhookUrl } from '../../src/webhook/token.ts';
@@ -115,7 +115,7 @@ describe('a reason', () => {
       [new Error(`connect ${base64(value)}`), new TypeError(encodeURIComponent(value))],
       '',
     );
-    expect(leaksIn(reasonOf(thrown), { KEY }, '')).toEqual([]);
+    expect(leaksIn(errorMessage(thrown), { KEY }, '')).toEqual([]);
   });
 
   it('that is cut carries no half of a key', () => {

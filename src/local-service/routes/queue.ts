@@ -3,7 +3,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { parseExactly } from '../../batch/digits.ts';
-import { reasonOf } from '../../errors.ts';
+import { errorMessage } from '../../errors.ts';
 import {
   queueAnswerToWire,
   queueRequestSchemaFor,
@@ -136,7 +136,7 @@ function parsed(text: string): Parsed {
   try {
     return { kind: 'value', value: parseExactly(text) };
   } catch (error) {
-    const reason = reasonOf(error);
+    const reason = errorMessage(error);
     // V8 leaves the position out where the text ends too early, and where it quotes the text instead.
     const position = /at position (\d+)/.exec(reason)?.[1];
     return { kind: 'broken', offset: position === undefined ? text.length : Number(position), reason };

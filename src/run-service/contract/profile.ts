@@ -13,7 +13,6 @@ export const profileSchema = z
     list_gap_ms: wait,
     settle_ms: wait,
     settle_without_control_ms: wait,
-    skew_ms: wait.default(0),
     poll_interval_ms: wait.min(1),
   })
   .transform((wire) => ({
@@ -22,13 +21,11 @@ export const profileSchema = z
     listGapMs: wire.list_gap_ms,
     settleMs: wire.settle_ms,
     settleWithoutControlMs: wire.settle_without_control_ms,
-    skewMs: wire.skew_ms,
     pollIntervalMs: wire.poll_interval_ms,
   }));
 export type Profile = z.infer<typeof profileSchema>;
 
-/** The local service shares its clients' clock, so that it tells no skew. */
-export const profileToWire = (profile: Omit<Profile, 'skewMs'>): Shown<typeof profileShown> => ({
+export const profileToWire = (profile: Profile): Shown<typeof profileShown> => ({
   rehearsal: profile.rehearsal,
   post_deadline_ms: profile.postDeadlineMs,
   list_gap_ms: profile.listGapMs,

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { problem, reasonOf } from '../../errors.ts';
+import { problem, errorMessage } from '../../errors.ts';
 import { environmentFor } from './environment.ts';
 import { assertKnown, assertStillKnown, knownProgram, VERSION, type KnownProgram } from './known-programs.ts';
 
@@ -55,7 +55,7 @@ export async function temporalBinary(search: BinarySearch): Promise<string> {
     try {
       return await take();
     } catch (error) {
-      tried.push(`${name}: ${reasonOf(error).split('\n')[0]}`);
+      tried.push(`${name}: ${errorMessage(error).split('\n')[0]}`);
     }
   }
   throw problem('E405', { tried });

@@ -7,7 +7,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
-import { EXIT, RunsheetError, problem, reasonOf, type Code } from '../../errors.ts';
+import { EXIT, RunsheetError, problem, errorMessage, type Code } from '../../errors.ts';
 import type { TemporalAddress } from '../connect.ts';
 import { environmentFor } from './environment.ts';
 import { NEWS, type FollowerWord, type StackNews } from './control.ts';
@@ -93,7 +93,7 @@ function follow(order: FollowOrder, first: Held): Follower {
         if (held.ready.address !== before) await moved(addressOf(held));
         return;
       } catch (error) {
-        order.say(`the embedded servers did not start again: ${reasonOf(error)}`);
+        order.say(`the embedded servers did not start again: ${errorMessage(error)}`);
         await wait(AGAIN_AFTER_LOSS_MS);
       }
     }

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from '../../config.ts';
-import { reasonOf } from '../../errors.ts';
+import { errorMessage } from '../../errors.ts';
 import { madeOnce } from '../../made-once.ts';
 import { localFile } from '../../run-service/local.ts';
 import { keepSecret } from '../../secrets.ts';
@@ -167,7 +167,7 @@ const reports = ({ log, say, onChange }: PartsOrder, part: string) => ({
     log.warn({ part }, 'a part had ended and lives again');
     say(`${part} had ended and was started again`);
   },
-  onTrouble: (error: unknown) => say(`${part} did not start again: ${reasonOf(error)}`),
+  onTrouble: (error: unknown) => say(`${part} did not start again: ${errorMessage(error)}`),
 });
 
 /** A namespace that no other server has: whoever answers without it is a stranger on our port. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { problem, reasonOf } from '../../errors.ts';
+import { problem, errorMessage } from '../../errors.ts';
 import { environmentFor } from './environment.ts';
 import { CODEC_PATH } from './gateway.ts';
 
@@ -51,7 +51,7 @@ export async function startServer(order: ServerOrder): Promise<TemporalServer> {
     child.kill('SIGKILL');
     throw problem(
       'E406',
-      { what: `Temporal: ${reasonOf(error)}${lastWords(order.home)}`, log: serverLog(order.home) },
+      { what: `Temporal: ${errorMessage(error)}${lastWords(order.home)}`, log: serverLog(order.home) },
       { cause: error },
     );
   }

@@ -8,7 +8,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from '../../config.ts';
-import { EXIT, RunsheetError, reasonOf } from '../../errors.ts';
+import { EXIT, RunsheetError, errorMessage } from '../../errors.ts';
 import { openControl, type StackNews } from './control.ts';
 import { clearLeftovers } from './leftovers.ts';
 import { takeLock } from './lock.ts';
@@ -77,7 +77,7 @@ async function lead(config: Config, log: Logger): Promise<void> {
   /** A disk that is full for a while must not end what lives. */
   const recordAgain = (): Promise<void> =>
     record().catch((error: unknown) =>
-      log.error({ reason: reasonOf(error) }, 'embedded.json was not written'),
+      log.error({ reason: errorMessage(error) }, 'embedded.json was not written'),
     );
 
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
@@ -99,7 +99,7 @@ async function failureOf(work: Promise<void>): Promise<StackNews | undefined> {
   } catch (error) {
     if (error instanceof RunsheetError)
       return { type: 'failed', code: error.code, message: error.message, hint: error.hint };
-    return { type: 'failed', code: 'E406', message: reasonOf(error), hint: undefined };
+    return { type: 'failed', code: 'E406', message: errorMessage(error), hint: undefined };
   }
 }
 

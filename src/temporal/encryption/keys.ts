@@ -5,7 +5,7 @@ import { createHash, createSecretKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../../config.ts';
-import { problem, reasonOf } from '../../errors.ts';
+import { problem, errorMessage } from '../../errors.ts';
 import { madeOnce } from '../../made-once.ts';
 import { keepSecret } from '../../secrets.ts';
 
@@ -56,7 +56,7 @@ function textOf(file: string, from: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw wrong(`${from} cannot be read: ${reasonOf(error)}`);
+    throw wrong(`${from} cannot be read: ${errorMessage(error)}`);
   }
 }
 

@@ -2,7 +2,7 @@
 // so many minutes and then until the last batch has ended; appends a line to docs/chaos.md.
 
 import { parseArgs } from 'node:util';
-import { reasonOf } from '../../../src/errors.ts';
+import { errorMessage } from '../../../src/errors.ts';
 import { chaosBatch, POINTS, type Aim, type BatchResult } from './batch.ts';
 import { append, longRunOf } from './page.ts';
 import { closeAll, FAULTS } from './rig.ts';
@@ -57,7 +57,7 @@ for (let nth = 0; minutesGone() < minutes; nth += 1) {
     say(`${cycles.length} kills: ${JSON.stringify(verdict)}`);
   } catch (error) {
     stuck += 1;
-    say(reasonOf(error));
+    say(errorMessage(error));
   }
 }
 const run = longRunOf({ minutes, cap, faults, stuck }, done);

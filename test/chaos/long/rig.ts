@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { workflowIdOf } from '../../../src/batch/ids.ts';
 import { loadConfig } from '../../../src/config.ts';
 import type { Run } from '../../../src/run-service/contract/run.ts';
-import { reasonOf } from '../../../src/errors.ts';
+import { errorMessage } from '../../../src/errors.ts';
 import { openBatches } from '../../../src/temporal/batches.ts';
 import { connectClient } from '../../../src/temporal/connect.ts';
 import { readRecord } from '../../../src/temporal/embedded/record.ts';
@@ -168,7 +168,7 @@ export class Rig {
       const handle = (await this.#connect()).workflow.getHandle(workflowIdOf(basename(this.stage.batch())));
       writeFileSync(join(kept, 'history.json'), JSON.stringify(historyToJSON(await handle.fetchHistory())));
     } catch (error) {
-      writeFileSync(join(kept, 'no-history.txt'), reasonOf(error));
+      writeFileSync(join(kept, 'no-history.txt'), errorMessage(error));
     }
     return kept;
   }

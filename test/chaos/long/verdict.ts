@@ -3,7 +3,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Run } from '../../../src/run-service/contract/run.ts';
-import type { RowRecord } from '../../../src/results/record.ts';
+import type { RowRecord } from '../../../src/results/row-record.ts';
 import type { Summary } from '../../../src/results/summary.ts';
 import { readToken } from '../../../src/webhook/token.ts';
 

@@ -233,7 +233,7 @@ export const DOUBTS: readonly Mutant[] = [
     rule: 'R13',
     loses: 'the truth about money: the summary says that the lists were read',
     file: READING,
-    old: "return { lists: 'incomplete', runs, strays, reason: reasonOf(error) };",
+    old: "return { lists: 'incomplete', runs, strays, reason: errorMessage(error) };",
     new: "return { lists: 'complete', runs, strays };",
     by: [LAST],
   },

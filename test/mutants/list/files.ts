@@ -178,7 +178,7 @@ export const FILES: readonly Mutant[] = [
     id: 'formula-in-results',
     rule: 'R29',
     loses: 'the spreadsheet: the service calls a GPU by a formula, which runs when the results are opened',
-    file: 'src/results/record.ts',
+    file: 'src/results/row-record.ts',
     old: 'gpu_used: csvCell(gpu_used)',
     new: 'gpu_used',
     by: [WORDS],

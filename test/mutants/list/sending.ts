@@ -132,7 +132,7 @@ export const SENDING: readonly Mutant[] = [
     rule: 'R3',
     loses: 'rows that are sent although Temporal said that the group was given up',
     file: LEASE,
-    old: '          lostBecause = reasonOf(error);',
+    old: '          lostBecause = errorMessage(error);',
     new: '          wallMs = steadyMs = Number.NEGATIVE_INFINITY;',
     by: ['test/activities/lease.test.ts'],
   },

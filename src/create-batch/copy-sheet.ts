@@ -1,9 +1,9 @@
-// The sheet as given, into the place where batches lie, and its fingerprint. What was hashed is what is laid out, even
-// when the file changes meanwhile or came from a pipe.
+// Copies the sheet as given into the folder of the batches, and takes its fingerprint. What was hashed is what is laid out,
+// even when the file changes meanwhile or came from a pipe.
 
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, open, rm, type FileHandle } from 'node:fs/promises';
+import { mkdtemp, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -17,14 +17,14 @@ export type SheetCopy = {
   readonly name: string;
   /** A folder that holds nothing but the copy. */
   readonly folder: string;
-  /** The copy's name in the batch folder: `sheet.csv`. */
+  /** The copy's name in its folder: `sheet.csv`. */
   readonly file: string;
   readonly format: SheetFormat;
   readonly sha256: string;
   readonly bytes: number;
 };
 
-export type CopyOrder = { readonly out: string; readonly stdin: Readable; readonly format?: SheetFormat };
+export type CopyParams = { readonly out: string; readonly stdin: Readable; readonly format?: SheetFormat };
 
 /**
  * `path` is `-` for `stdin`. What `use` leaves of the copy is removed. Throws E101, E106 and E107 for the sheet, E606 and
@@ -32,12 +32,12 @@ export type CopyOrder = { readonly out: string; readonly stdin: Readable; readon
  */
 export async function withCopy<T>(
   path: string,
-  order: CopyOrder,
+  params: CopyParams,
   use: (copy: SheetCopy) => Promise<T>,
 ): Promise<T> {
-  const folder = await makeIncoming(order.out);
+  const folder = await makeIncoming(params.out);
   try {
-    return await use(await copySheet(path, order, folder));
+    return await use(await copySheet(path, params, folder));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -55,13 +55,14 @@ async function makeIncoming(out: string): Promise<string> {
 const outFault = (out: string, error: unknown): unknown =>
   fileFault(error, { path: out, hint: 'name a folder for the batches with --out or RUNSHEET_OUT' }) ?? error;
 
-async function copySheet(path: string, order: CopyOrder, folder: string): Promise<SheetCopy> {
+async function copySheet(path: string, params: CopyParams, folder: string): Promise<SheetCopy> {
   const name = path === '-' ? 'stdin' : basename(path);
   const { head, ...content } =
-    path === '-' ? await copyStream(path, order.stdin, folder) : await copyFile(path, folder);
-  const format = order.format ?? formatOf(name, head);
+    path === '-' ? await copyStream(path, params.stdin, folder) : await copyFile(path, folder);
+  const format = params.format ?? formatOf(name, head);
   const [ending = `.${format}`] = /^\.\w+$/.exec(extname(name).toLowerCase()) ?? [];
-  const file = `sheet${ending}`;
+  const file = `${COPY}${ending}`;
+  await rename(join(folder, COPY), join(folder, file));
   return { name, folder, file, format, ...content };
 }
 
@@ -116,16 +117,5 @@ async function copyStream(path: string, source: Readable, folder: string): Promi
   return { head, sha256: hash.digest('hex'), bytes };
 }
 
-/** The copy's name until its batch is made. */
-export const COPY = 'sheet';
-
-/** The sheet's name without its ending, as part of a batch id. */
-export function stemOf(name: string): string {
-  const stem = basename(name, extname(name)).toLowerCase();
-  return (
-    stem
-      .replaceAll(/[^a-z0-9]+/g, '-')
-      .replaceAll(/^-+|-+$/g, '')
-      .slice(0, 40) || 'sheet'
-  );
-}
+/** The copy's name until its format is known. */
+const COPY = 'sheet';

@@ -5,13 +5,13 @@ import { withoutSecrets } from './secrets.ts';
 const REASON_MAX = 1_000;
 
 /** What went wrong, in one line, of anything that was thrown. */
-export const reasonOf = (thrown: unknown): string => shortened(withoutSecrets(wordsOf(thrown)), REASON_MAX);
+export const errorMessage = (thrown: unknown): string => shortened(withoutSecrets(rawMessage(thrown)), REASON_MAX);
 
-function wordsOf(thrown: unknown): string {
+function rawMessage(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   const code = 'code' in thrown && typeof thrown.code === 'string' && !thrown.message.includes(thrown.code);
   const own = code ? `${thrown.message} (${String((thrown as { code?: unknown }).code)})` : thrown.message;
   // AggregateError of a failed connect has an empty message of its own.
-  if (own === '' && thrown instanceof AggregateError) return thrown.errors.map(wordsOf).join('; ');
+  if (own === '' && thrown instanceof AggregateError) return thrown.errors.map(rawMessage).join('; ');
   return own || thrown.name;
 }

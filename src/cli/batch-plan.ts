@@ -1,16 +1,18 @@
-// What a sheet became, in the few lines that run and plan begin with.
+// What a batch will do, in the few lines that run and plan begin with.
 
 import type { Config } from '../config.ts';
-import type { Intake } from '../intake/intake.ts';
+import type { CreatedBatch } from '../create-batch/create-batch.ts';
 import { terminalLine } from '../outside-text.ts';
 import { temporalFrom } from '../temporal/connect.ts';
 import { canReachReceiver } from '../webhook/reach.ts';
 import type { Voice } from './context.ts';
 import { count, plural } from './words.ts';
 
-export function sayIntake(voice: Voice, config: Config, { batch, file, laidOut }: Intake): void {
+type Planned = Pick<CreatedBatch, 'batch' | 'file' | 'laidOut'>;
+
+export function sayBatch(voice: Voice, config: Config, { batch, file, laidOut }: Planned): void {
   const { paint } = voice;
-  const { sheet, deployment, service, cap } = file;
+  const { sheet, deployment, service, concurrency } = file;
   const arrive = webhooksArrive(config, file);
   if (service.rehearsal)
     voice.say(paint('yellow', 'rehearsal: runs go to the local run service, and cost nothing'));
@@ -32,7 +34,7 @@ export function sayIntake(voice: Voice, config: Config, { batch, file, laidOut }
     `  gpus      ${laidOut ? gpuWords(laidOut.gpus, deployment.gpu) : terminalLine(deployment.gpu ?? 'as the rows ask')}`,
   );
   voice.say(
-    `  batch     ${paint('bold', batch)} · ${terminalLine(deployment.name ?? deployment.id)} · ${count(cap)} at once`,
+    `  batch     ${paint('bold', batch)} · ${terminalLine(deployment.name ?? deployment.id)} · ${count(concurrency)} at the same time`,
   );
   if (file.webhooks && !arrive)
     voice.say(
@@ -41,12 +43,12 @@ export function sayIntake(voice: Voice, config: Config, { batch, file, laidOut }
 }
 
 /** The workers of a cluster have settings of their own, which nobody knows here. */
-export const webhooksArrive = (config: Config, { webhooks, service }: Intake['file']): boolean =>
+export const webhooksArrive = (config: Config, { webhooks, service }: CreatedBatch['file']): boolean =>
   webhooks &&
   (temporalFrom(config.environment) !== undefined || canReachReceiver(service.base, config.webhook.url));
 
 /** What V1 keeps a batch from, in plain words. */
-export const limitsOfV1 = ({ webhooks }: Pick<Intake['file'], 'webhooks'>): readonly string[] => [
+export const limitsOfV1 = ({ webhooks }: Pick<CreatedBatch['file'], 'webhooks'>): readonly string[] => [
   webhooks
     ? 'a request whose answer is lost cannot be looked up: its row waits for a webhook, or else ends as unknown, perhaps bought; it is not sent again'
     : 'a request whose answer is lost cannot be looked up, and no webhook will tell: its row ends as unknown, perhaps bought; it is not sent again',
@@ -55,7 +57,7 @@ export const limitsOfV1 = ({ webhooks }: Pick<Intake['file'], 'webhooks'>): read
   'times and costs are only as good as the dates of its runs',
 ];
 
-function inputWords({ sheet }: Intake['file']): string {
+function inputWords({ sheet }: CreatedBatch['file']): string {
   const words = sheet.inputs.map(({ input, kind, from }) => {
     const type = kind === 'auto' ? '' : ` (${kind})`;
     if ('value' in from) return `${input} = ${JSON.stringify(from.value)}${type}`;

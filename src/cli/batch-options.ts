@@ -3,12 +3,14 @@
 import { loadConfig, type Config } from '../config.ts';
 import { nearest, problem } from '../errors.ts';
 import { DEFAULT_PRICES } from '../batch/gpu.ts';
-import { capMost } from '../batch/limits.ts';
-import { DEFAULT_TIMING } from '../batch/order.ts';
-import { findDeployment } from '../intake/deployment.ts';
-import type { SheetCopy } from '../intake/copy.ts';
-import { findMade, takeIn, type Intake, type IntakeOrder } from '../intake/intake.ts';
-import { refuseTooSoon, usableDeployment } from '../intake/service-numbers.ts';
+import { mostConcurrency } from '../batch/bounds.ts';
+import { DEFAULT_TIMING } from '../batch/params.ts';
+import { RETRIES, type BatchSpec, type ServiceSpec, type Settings } from '../create-batch/batch-spec.ts';
+import type { SheetCopy } from '../create-batch/copy-sheet.ts';
+import type { CreateParams } from '../create-batch/create-batch.ts';
+import { findDeployment } from '../create-batch/deployment.ts';
+import { findUnchanged } from '../create-batch/reuse.ts';
+import { refuseTooSoon, usableDeployment } from '../create-batch/service-numbers.ts';
 import { LOCAL } from '../run-service/local.ts';
 import type { RunService } from '../run-service/client.ts';
 import type { Api } from '../run-service/api.ts';
@@ -16,6 +18,7 @@ import { openServices, type Services, type Spoken } from '../run-service/service
 import { openTransport } from '../run-service/transport.ts';
 import { INPUT_KINDS, type InputKind, type SheetOptions } from '../sheet/options.ts';
 import { refuseNoSheet } from '../sheet/source.ts';
+import type { BatchFolder } from '../store/batch-folders.ts';
 import type { SheetFlags } from './flags.ts';
 import { count } from './words.ts';
 
@@ -39,64 +42,67 @@ export async function checkWords(sheet: string, flags: SheetFlags): Promise<void
     });
   if (flags.deployment === undefined)
     throw problem('E602', { what: 'no deployment is given', hint: 'name one with -d' });
-  const most = capMost(flags.retries);
+  const retries = flags.retries ?? RETRIES;
+  const most = mostConcurrency(retries);
   if (flags.concurrency !== undefined && flags.concurrency > most)
     throw problem('E602', {
-      what: `--concurrency ${count(flags.concurrency)} is too many with --retries ${flags.retries}`,
+      what: `--concurrency ${count(flags.concurrency)} is too many with --retries ${retries}`,
       hint: `with so many retries at most ${count(most)}: a batch remembers each attempt of each run`,
     });
   if (sheet !== '-') await refuseNoSheet(sheet);
 }
 
-/** The batch of this sheet and these flags, where it was made before; asks no service. */
-export function madeBefore(config: Config, copy: SheetCopy, flags: SheetFlags): ReturnType<typeof findMade> {
+/** The batch of this sheet and these flags, if it was made before; asks no service. */
+export function madeBefore(
+  config: Config,
+  copy: SheetCopy,
+  flags: SheetFlags,
+): Promise<BatchFolder | undefined> {
   if (flags.again) return Promise.resolve(undefined);
-  return findMade(
+  const { base } = meantService(config, flags);
+  const name = flags.name === undefined ? {} : { name: flags.name };
+  return findUnchanged(
     config.out,
-    { ...wanted(copy, flags), base: meantService(config, flags).base },
+    { copy, options: sheetOptions(flags), base, ...name },
     flags.deployment ?? '',
   );
 }
 
-/** Lays the sheet out and freezes the batch. Throws what is wrong with the sheet; nothing is sent. */
-export async function takeSheet(config: Config, copy: SheetCopy, flags: SheetFlags): Promise<Intake> {
+/** What the flags ask for, with what the service says of itself. Throws what is wrong with the words or the service. */
+export async function createParams(config: Config, copy: SheetCopy, flags: SheetFlags): Promise<CreateParams> {
   const meant = meantService(config, flags);
   const services = openServices(config, openTransport(8));
   await refuseOtherApi(services, meant);
   const service = services.at(meant);
-  const { deadlines, onUncertain, ...order } = wanted(copy, flags);
+  const settings = settingsOf(flags);
   const found = await findDeployment(service, flags.deployment ?? '');
-  const given = { ...(flags.concurrency !== undefined && { cap: flags.concurrency }), ...deadlines };
-  const deployment = usableDeployment(found, given);
   const facts = await serviceFacts(service, meant);
-  refuseTooSoon(
-    { ...deadlines, uncertain: onUncertain },
-    { ...facts, timing: facts.timing ?? DEFAULT_TIMING },
-  );
-  return takeIn({
-    ...order,
-    deadlines,
-    onUncertain,
+  refuseTooSoon(settings, facts.timing ?? DEFAULT_TIMING);
+  return {
+    copy,
+    options: sheetOptions(flags),
+    settings,
+    deployment: usableDeployment(found, settings),
+    service: facts,
     out: config.out,
     again: flags.again,
-    deployment,
-    service: facts,
-    webhooks: !flags.poll,
-    ...(flags.concurrency === undefined ? {} : { cap: flags.concurrency }),
-  });
+    ...(flags.name === undefined ? {} : { name: flags.name }),
+  };
 }
 
-const wanted = (copy: SheetCopy, flags: SheetFlags) => ({
-  copy,
-  options: sheetOptions(flags),
-  retries: flags.retries,
-  onUncertain: flags.onUncertain,
-  deadlines: {
-    queueMs: flags.queueTimeout,
-    ...(flags.runTimeout === undefined ? {} : { runMs: flags.runTimeout }),
-  },
-  ...(flags.name === undefined ? {} : { name: flags.name }),
-});
+export function settingsOf(flags: SheetFlags): Settings {
+  const { concurrency, retries, onUncertain, queueTimeout, runTimeout, poll } = flags;
+  return {
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(retries === undefined ? {} : { retries }),
+    ...(onUncertain === undefined ? {} : { unconfirmed: onUncertain }),
+    deadlines: {
+      ...(queueTimeout === undefined ? {} : { queueMs: queueTimeout }),
+      ...(runTimeout === undefined ? {} : { runMs: runTimeout }),
+    },
+    webhooks: !poll,
+  };
+}
 
 /** Found out before anything is bought or made. Throws E307 and E308. */
 export async function refuseOtherApi(services: Services, { base, api }: Spoken): Promise<void> {
@@ -104,18 +110,18 @@ export async function refuseOtherApi(services: Services, { base, api }: Spoken):
   if (speaks !== api) throw problem('E308', { base, speaks });
 }
 
-async function serviceFacts(service: RunService, meant: Spoken): Promise<IntakeOrder['service']> {
+async function serviceFacts(service: RunService, meant: Spoken): Promise<ServiceSpec> {
   const [profile, prices] = await Promise.all([service.getProfile(), service.getPrices()]);
   const { rehearsal = false, ...timing } = profile ?? {};
   return {
     ...meant,
     rehearsal,
-    timing: profile && (timing as IntakeOrder['service']['timing']),
+    timing: profile && (timing as ServiceSpec['timing']),
     prices: prices ?? DEFAULT_PRICES,
   };
 }
 
-function sheetOptions(flags: SheetFlags): IntakeOrder['options'] {
+function sheetOptions(flags: SheetFlags): BatchSpec['options'] {
   const types = pairs('--type', flags.type);
   for (const [input, kind] of Object.entries(types)) {
     const isKind = (INPUT_KINDS as readonly string[]).includes(kind);

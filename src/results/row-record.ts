@@ -30,17 +30,21 @@ export type AttemptRecord = {
   readonly cost_usd?: number;
 };
 
-/** A line of `parts/…` and of results.jsonl. */
-export type RowRecord = {
+/** A line of `parts/…`: what became of a row. What was asked stands in its page. */
+export type PartRecord = {
   readonly row: number;
-  readonly key: string;
   readonly outcome: Outcome;
   readonly reason?: string;
-  readonly gpu_asked?: string;
-  readonly inputs: Readonly<Record<string, unknown>>;
   readonly attempts: readonly AttemptRecord[];
   readonly files: readonly FileRecord[];
   readonly texts?: readonly string[];
+};
+
+/** A line of results.jsonl: what was asked, and what became of it. */
+export type RowRecord = PartRecord & {
+  readonly key: string;
+  readonly gpu_asked?: string;
+  readonly inputs: Readonly<Record<string, unknown>>;
 };
 
 /** A record, or what stands in for one. */

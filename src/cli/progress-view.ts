@@ -1,0 +1,133 @@
+// The progress of a batch: a block of lines on a terminal, drawn again in place; elsewhere a plain line now and then. It shows only
+// what the batch itself said last.
+
+import { stripVTControlCharacters } from 'node:util';
+import type { Progress } from '../batch/progress.ts';
+import { terminalLine } from '../outside-text.ts';
+import type { Voice } from './context.ts';
+import { count, money, span, type Paint } from './words.ts';
+
+const BAR_CELLS = 30;
+const WINDOW_MS = 15_000;
+const PLAIN_EVERY_MS = 30_000;
+const PLAIN_EVERY_SHARE = 0.05;
+
+export type ProgressView = {
+  show(progress: Progress, now: number): void;
+  /** Puts a line above the block. */
+  note(words: string): void;
+  /** Leaves the last picture standing. */
+  end(): void;
+};
+
+export function openProgressView(voice: Voice, stream: NodeJS.WriteStream): ProgressView {
+  const speedometer = openSpeedometer();
+  return voice.isTerminal ? onTerminal(voice, stream, speedometer) : inLines(voice, speedometer);
+}
+
+function onTerminal(voice: Voice, stream: NodeJS.WriteStream, speedometer: Speedometer): ProgressView {
+  let drawn: readonly string[] = [];
+  const clear = (): string => (drawn.length > 0 ? `\u001B[${drawn.length}A\u001B[0J` : '');
+  const draw = (lines: readonly string[], above = ''): void => {
+    const width = stream.columns || 80;
+    const fitting = lines.map((line) =>
+      stripVTControlCharacters(line).length < width
+        ? line
+        : stripVTControlCharacters(line).slice(0, width - 1),
+    );
+    stream.write(`${clear()}${above}${fitting.map((line) => `${line}\n`).join('')}`);
+    drawn = fitting;
+  };
+  return {
+    show: (progress, now) => draw(picture(progress, speedometer.mark(progress, now), voice.paint)),
+    note: (words) => draw(drawn, `${words}\n`),
+    end: () => (drawn = []),
+  };
+}
+
+function inLines(voice: Voice, speedometer: Speedometer): ProgressView {
+  let saidAt = 0;
+  let saidShare = -1;
+  let saidState = '';
+  return {
+    show: (progress, now) => {
+      const { perSecond, etaMs } = speedometer.mark(progress, now);
+      const share = progress.rows === 0 ? 1 : progress.done / progress.rows;
+      const isNews =
+        now - saidAt >= PLAIN_EVERY_MS || share - saidShare >= PLAIN_EVERY_SHARE || progress.state !== saidState;
+      if (!isNews) return;
+      [saidAt, saidShare, saidState] = [now, share, progress.state];
+      const { succeeded } = progress.tally.outcomes;
+      const eta = etaMs === undefined ? '' : ` eta_s=${Math.round(etaMs / 1000)}`;
+      const why = progress.reason === undefined ? '' : ` reason=${JSON.stringify(terminalLine(progress.reason))}`;
+      voice.say(
+        `progress state=${progress.state} done=${progress.done} succeeded=${succeeded} not_succeeded=${progress.done - succeeded} total=${progress.rows} outstanding=${outstanding(progress)} rows_per_s=${perSecond.toFixed(1)}${eta} cost_usd=${progress.costUsd.toFixed(4)}${why}`,
+      );
+    },
+    note: (words) => voice.say(words),
+    end: () => undefined,
+  };
+}
+
+const outstanding = (progress: Progress): number => progress.sending + progress.running + progress.unconfirmed;
+
+type Speed = { readonly perSecond: number; readonly etaMs: number | undefined };
+type Speedometer = { mark(progress: Progress, now: number): Speed };
+
+/** Rows a second over the last quarter of a minute. */
+function openSpeedometer(): Speedometer {
+  let marks: { readonly at: number; readonly done: number }[] = [];
+  return {
+    mark: (progress, now) => {
+      const done = progress.done + progress.collecting;
+      marks = [...marks.filter(({ at }) => now - at <= WINDOW_MS), { at: now, done }];
+      const [first] = marks;
+      const seconds = first === undefined ? 0 : (now - first.at) / 1000;
+      const perSecond = first === undefined || seconds < 1 ? 0 : (done - first.done) / seconds;
+      return { perSecond, etaMs: perSecond > 0 ? ((progress.rows - done) / perSecond) * 1000 : undefined };
+    },
+  };
+}
+
+function picture(progress: Progress, { perSecond, etaMs }: Speed, paint: Paint): readonly string[] {
+  const { outcomes } = progress.tally;
+  const bad = outcomes.failed + outcomes['timed-out'] + outcomes.refused;
+  const odd = outcomes.cancelled + outcomes.unknown;
+  const ended = progress.done + progress.collecting;
+  const parts = [
+    paint('green', `✓ ${count(outcomes.succeeded)}`),
+    bad > 0 ? paint('red', `✗ ${count(bad)}`) : '',
+    odd > 0 ? paint('yellow', `? ${count(odd)}`) : '',
+    progress.retrying > 0 ? paint('yellow', `↻ ${count(progress.retrying)} to try again`) : '',
+    progress.unconfirmed > 0 ? paint('yellow', `${count(progress.unconfirmed)} unconfirmed`) : '',
+  ];
+  const share = progress.rows === 0 ? 1 : ended / progress.rows;
+  const speed = perSecond >= 1 ? `${perSecond.toFixed(1)} rows/s` : `${(perSecond * 60).toFixed(1)} rows/min`;
+  const eta = etaMs === undefined ? '' : `   about ${span(etaMs)} left`;
+  return [
+    '',
+    `  ${bar(share, paint)} ${(share * 100).toFixed(1)}%   ${count(ended)}/${count(progress.rows)}   ${parts.filter(Boolean).join('  ')}`,
+    `  ${count(outstanding(progress))} of ${count(progress.concurrency)} outstanding · ${count(progress.unsent)} waiting   ${perSecond > 0 ? speed : ''}${eta}`,
+    `  ${money(progress.costUsd)} so far, estimated`,
+    ...stateLines(progress, paint),
+  ];
+}
+
+function stateLines(progress: Progress, paint: Paint): readonly string[] {
+  const { lastFailure, reason } = progress;
+  return [
+    ...(reason === undefined
+      ? []
+      : [`  ${paint('yellow', progress.state === 'paused' ? 'paused' : 'held back')}  ${terminalLine(reason)}`]),
+    ...(lastFailure === undefined
+      ? []
+      : [
+          `  last failure  row ${count(lastFailure.row)}  ${lastFailure.outcome}: ${terminalLine(lastFailure.reason ?? '')}`,
+        ]),
+  ];
+}
+
+function bar(share: number, paint: Paint): string {
+  const full = Math.floor(share * BAR_CELLS);
+  return paint('green', '█'.repeat(full)) + paint('dim', '░'.repeat(BAR_CELLS - full));
+}

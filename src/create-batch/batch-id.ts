@@ -1,0 +1,36 @@
+// What a batch is known by: what its rows ask for, in their order, of which deployment and service (R24). Neither the bytes
+// of the file nor its name belong to it, nor options that change nothing of a row.
+
+import { createHash } from 'node:crypto';
+import { basename, extname } from 'node:path';
+
+export type Asked = {
+  /** sha256 of the rows: key, GPU and inputs of each; see {@link LaidOut.content}. */
+  readonly rows: string;
+  readonly deploymentId: string;
+  /** The service's base address, or `local`. */
+  readonly base: string;
+};
+
+/** sha256 of what is asked. */
+export const contentOf = ({ rows, deploymentId, base }: Asked): string =>
+  createHash('sha256').update(JSON.stringify([rows, deploymentId, base])).digest('hex');
+
+const ID_DIGITS = 12;
+
+/** People know a batch by its sheet: `prompts-5f0c2a91be77`. */
+export const batchIdOf = (sheetName: string, content: string): string =>
+  `${stemOf(sheetName)}-${content.slice(0, ID_DIGITS)}`;
+
+const STEM_CHARS = 40;
+
+/** The sheet's name without its ending, as part of a name. */
+export function stemOf(sheetName: string): string {
+  const stem = basename(sheetName, extname(sheetName)).toLowerCase();
+  return (
+    stem
+      .replaceAll(/[^a-z0-9]+/g, '-')
+      .slice(0, STEM_CHARS)
+      .replaceAll(/^-+|-+$/g, '') || 'sheet'
+  );
+}

@@ -1,0 +1,118 @@
+// A sheet and what is asked of it become a batch: laid out under a birth mark, then made to exist by one file. Nothing is
+// sent here. Whatever a command that is killed leaves behind is no batch:
+//
+//   .incoming-…/            the copy of the sheet and its pages, while it is read
+//   <batch>/layout/<mark>/  the same, in its place
+//   <batch>/batch.json      names the mark; created once, so that of two commands one makes the batch and the other joins it
+
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { problem } from '../errors.ts';
+import { layOut, type LaidOut } from '../sheet/sheet.ts';
+import { BATCH_FILE, createBatchFile, LAYOUT } from '../store/batch-file.ts';
+import { openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
+import { folderStore } from '../store/folder.ts';
+import type { Store } from '../store/store.ts';
+import { batchIdOf, contentOf, stemOf } from './batch-id.ts';
+import { batchFileOf, sheetOptionsOf, type BatchSpec } from './batch-spec.ts';
+import { findSame, taken } from './reuse.ts';
+
+export type CreateParams = BatchSpec & {
+  /** Where batch folders lie. */
+  readonly out: string;
+  /** The batch id, if the user gave one. */
+  readonly name?: string;
+  /** A new batch even if the same one was made before. */
+  readonly again: boolean;
+};
+
+export type CreatedBatch = BatchFolder & {
+  /** What was laid out; undefined for a batch that was made before. */
+  readonly laidOut: LaidOut | undefined;
+};
+
+/** Throws what is wrong with the sheet, with all of its places in `<sheet>-errors.csv`. */
+export async function createBatch(params: CreateParams): Promise<CreatedBatch> {
+  const { out, name, again } = params;
+  const draft = await layOutCopy(params);
+  const same = again ? undefined : await findSame(out, draft.content, name);
+  return same ? { ...same, laidOut: undefined } : putInPlace(params, draft);
+}
+
+export type DraftBatch = Pick<BatchFolder, 'batch' | 'file'> & {
+  readonly laidOut: LaidOut;
+  readonly content: string;
+  /** Where the pages lie, as long as the copy is there. */
+  readonly layout: Store;
+};
+
+/** The batch as it would be, without making it. Throws as {@link createBatch}. */
+export async function layOutCopy(params: CreateParams): Promise<DraftBatch> {
+  const { copy, deployment, service, out } = params;
+  const layout = folderStore(copy.folder);
+  const laidOut = await layOut({
+    source: { name: copy.name, open: () => layout.open(copy.file) },
+    options: sheetOptionsOf(params),
+    inputTypes: deployment.inputTypes,
+    store: layout,
+    errors: { store: folderStore(out), file: errorsFileOf(copy.name) },
+  });
+  const content = contentOf({ rows: laidOut.content, deploymentId: deployment.id, base: service.base });
+  const batch = params.name ?? batchIdOf(copy.name, content);
+  const file = batchFileOf(params, laidOut, { batch, mark: newMark(), content });
+  return { batch, file, laidOut, content, layout };
+}
+
+const newMark = (): string => randomBytes(8).toString('hex');
+
+/** Problems with a sheet are listed beside the batches. */
+export const errorsFileOf = (sheetName: string): string => `${stemOf(sheetName)}-errors.csv`;
+
+async function putInPlace(params: CreateParams, draft: DraftBatch): Promise<CreatedBatch> {
+  const { out, copy, again } = params;
+  let from = copy.folder;
+  // The copy was nobody else's business; workers and readers of results may be other users.
+  await chmod(from, 0o777 & ~process.umask());
+  for (const batch of again ? freeNames(out, draft.batch) : [draft.batch]) {
+    const folder = join(out, batch);
+    const store = folderStore(folder);
+    const file = { ...draft.file, batch };
+    await refuseForeign(folder);
+    from = await moveTo(join(folder, LAYOUT, file.mark), from);
+    const { laidOut } = draft;
+    if (await createBatchFile(store, file)) return { batch, folder, file, store, laidOut };
+    const winner = again ? undefined : await openBatchFolder(out, batch);
+    if (winner === undefined) continue;
+    await rm(from, { recursive: true, force: true });
+    if (winner.file.content !== file.content) throw taken(winner);
+    return { ...winner, laidOut: undefined };
+  }
+  throw new Error(`no free name for ${draft.batch}`);
+}
+
+async function moveTo(to: string, from: string): Promise<string> {
+  await mkdir(dirname(to), { recursive: true });
+  await rename(from, to);
+  return to;
+}
+
+function* freeNames(out: string, id: string): Generator<string> {
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? id : `${id}-${number}`;
+    if (!existsSync(join(out, name))) yield name;
+  }
+}
+
+/** Throws E602 for a folder with anything but a batch, or the layouts of one that was never made. */
+async function refuseForeign(folder: string): Promise<void> {
+  const names = existsSync(folder) ? await readdir(folder) : [];
+  // A command that is killed while it creates batch.json leaves a hidden file.
+  const foreign = names.filter((name) => name !== LAYOUT && !name.startsWith('.'));
+  if (foreign.length === 0 || foreign.includes(BATCH_FILE)) return;
+  throw problem('E602', {
+    what: `${folder} is there already, and it is no batch`,
+    hint: 'give another --name or another --out',
+  });
+}

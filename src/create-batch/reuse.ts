@@ -1,0 +1,80 @@
+// The same batch again: found by what is asked, so that a sheet that was renamed, saved anew or given with other settings is
+// not bought twice.
+
+import { problem } from '../errors.ts';
+import { LOCAL } from '../run-service/local.ts';
+import type { SheetOptions } from '../sheet/options.ts';
+import { listBatchFolders, openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
+import { sheetOptionsOf, type BatchSpec, type Settings } from './batch-spec.ts';
+
+/**
+ * The batch of that content: the one of that name, or the oldest of this place. Throws E602 where the name stands for
+ * another content.
+ */
+export async function findSame(
+  out: string,
+  content: string,
+  name: string | undefined,
+): Promise<BatchFolder | undefined> {
+  if (name === undefined) return (await listBatchFolders(out)).findLast(({ file }) => file.content === content);
+  const named = await openBatchFolder(out, name);
+  if (named !== undefined && named.file.content !== content) throw taken(named);
+  return named;
+}
+
+export const taken = ({ batch, file }: BatchFolder) =>
+  problem('E602', {
+    what: `the batch "${batch}" was made of other rows, or for another deployment (${file.sheet.name}, ${file.createdAt})`,
+    hint: 'give another --name, or --again for a new batch beside it',
+  });
+
+type Unchanged = Pick<BatchSpec, 'copy' | 'options'> & { readonly base: string; readonly name?: string };
+
+/** The same batch by the bytes of its sheet, found without laying it out and without asking the service. */
+export async function findUnchanged(
+  out: string,
+  { copy, options, base, name }: Unchanged,
+  wantedDeployment: string,
+): Promise<BatchFolder | undefined> {
+  const wanted = inOneOrder(sheetOptionsOf({ copy, options }));
+  return (await listBatchFolders(out)).findLast(({ batch, file: { sheet, deployment, service } }) => {
+    // Elsewhere a name may stand for another deployment by now, and only the service knows.
+    const isMeant =
+      deployment.id === wantedDeployment || (base === LOCAL && deployment.name === wantedDeployment);
+    return (
+      isMeant &&
+      (name ?? batch) === batch &&
+      service.base === base &&
+      sheet.sha256 === copy.sha256 &&
+      inOneOrder(sheet.options as SheetOptions) === wanted
+    );
+  });
+}
+
+/** The same options give the same text, whatever order they were given in. */
+function inOneOrder({ drop, ...options }: SheetOptions): string {
+  return JSON.stringify(sorted({ ...options, drop: [...drop].sort() }));
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, inner]) => [name, sorted(inner)]));
+}
+
+/** The flags among the settings that differ from what the batch was made with, and what it has instead. */
+export function differences({ file }: BatchFolder, settings: Settings): readonly string[] {
+  const { concurrency, retries, unconfirmed, deadlines } = settings;
+  const given: readonly (readonly [flag: string, given: unknown, own: unknown, unit: number])[] = [
+    ['--concurrency', concurrency, file.concurrency, 1],
+    ['--retries', retries, file.retries, 1],
+    ['--on-uncertain', unconfirmed?.rule, file.unconfirmed.rule, 1],
+    ['--queue-timeout', deadlines.queueMs, file.deadlines.queueMs, 1_000],
+    ['--run-timeout', deadlines.runMs, file.deadlines.runMs, 1_000],
+  ];
+  return given
+    .filter(([, value, own]) => value !== undefined && value !== own)
+    .map(([flag, , own, unit]) => `${flag} (it has ${typeof own === 'number' ? own / unit : (own ?? 'none')})`);
+}
+

@@ -1,0 +1,28 @@
+// late/<run id>.json: runs that ended when their batch was done already, and that neither its rows nor its duplicates name.
+// A webhook of a known run that comes again is no news.
+
+import { createInterface } from 'node:readline';
+import type { RunCompletion } from '../batch/events.ts';
+import { fileName } from '../outside-text.ts';
+import type { Store } from '../store/store.ts';
+import { DUPLICATES_FILE } from './duplicates.ts';
+import { readSummary } from './summary.ts';
+
+const FOLDER = 'late';
+
+/** True where it was news. */
+export async function keepLateRun(store: Store, completion: RunCompletion): Promise<boolean> {
+  const { row, attempt, runId, outcome, reason } = completion;
+  if ((await readSummary(store)) === undefined || (await isNamed(store, runId))) return false;
+  const record = { row, attempt, run_id: runId, outcome, ...(reason === undefined ? {} : { reason }) };
+  return store.create(`${FOLDER}/${fileName(runId)}.json`, `${JSON.stringify(record)}\n`);
+}
+
+async function isNamed(store: Store, runId: string): Promise<boolean> {
+  for (const file of [DUPLICATES_FILE, 'results.jsonl']) {
+    if (!(await store.exists(file))) continue;
+    for await (const line of createInterface({ input: store.open(file) }))
+      if (line.includes(runId)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,33 @@
+// The batches of a place: the folders of RUNSHEET_OUT that hold a batch.json.
+
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { BATCH_FILE, readBatchFile, type BatchFile } from './batch-file.ts';
+import { folderStore } from './folder.ts';
+import type { Store } from './store.ts';
+
+export type BatchFolder = {
+  readonly batch: string;
+  readonly folder: string;
+  readonly file: BatchFile;
+  readonly store: Store;
+};
+
+/** undefined where there is no such batch. Throws what is wrong with its batch.json. */
+export async function openBatchFolder(out: string, batch: string): Promise<BatchFolder | undefined> {
+  const folder = join(out, batch);
+  const store = folderStore(folder);
+  const file = existsSync(folder) ? await readBatchFile(store) : undefined;
+  return file && { batch, folder, file, store };
+}
+
+/** All batches of a place, newest first. One that this version cannot read is no reason to hide the others. */
+export async function listBatchFolders(out: string): Promise<readonly BatchFolder[]> {
+  const names = existsSync(out)
+    ? readdirSync(out).filter((name) => !name.startsWith('.') && existsSync(join(out, name, BATCH_FILE)))
+    : [];
+  const found = await Promise.all(names.map((name) => openBatchFolder(out, name).catch(() => undefined)));
+  return found
+    .filter((one) => one !== undefined)
+    .sort((a, b) => b.file.createdAt.localeCompare(a.file.createdAt));
+}
