@@ -166,7 +166,7 @@ export const catalogue = {
   E504: entry<{ what: string }>(
     inputRefused,
     (f) => f.what,
-    () => undefined,
+    () => "somebody changed the batch's folder: restore it from a copy, or make a new batch with --again",
   ),
   E505: entry<{ batch: string; row: number; rows: number }>(
     usage,

@@ -2,6 +2,7 @@
 
 import { EXIT, problem } from '../errors.ts';
 import { findDeployment } from '../intake/deployment.ts';
+import { usableDeployment } from '../intake/service-numbers.ts';
 import { isSound, judge, type Facts, type Finding, type Verdict } from '../migration/rules.ts';
 import { machineOfLastRun, PROVIDER_FLAG, verify, type Verified } from '../migration/verify.ts';
 import { terminalLine } from '../outside-text.ts';
@@ -48,7 +49,9 @@ async function factsFor(flags: Flags, voice: Voice, stop: AbortSignal): Promise<
   const api = await services.apiAt(base);
   if (api === 'v1') return { base, api, machine: {}, check: { kind: 'left-out', why: 'v1' } };
   const service = services.at({ base, api });
-  const deployment = await findDeployment(service, flags.deployment);
+  // One run needs no concurrency, and a time-out that makes no sense must not end it.
+  const found = await findDeployment(service, flags.deployment);
+  const deployment = usableDeployment(found, { cap: 1, runMs: 1 });
   const { check, machine } = await verified({ flags, voice, stop, service, deployment });
   const tellsMachine = machine.type !== undefined || machine.version !== undefined;
   return { base, api, check, machine: tellsMachine ? machine : await machineOfLastRun(service, deployment) };

@@ -2,11 +2,13 @@
 
 import { stringify } from 'csv-stringify/sync';
 import type { Outcome } from '../batch/outcome.ts';
-import { EXIT, problem } from '../errors.ts';
+import { EXIT, list, nearest, problem } from '../errors.ts';
 import { shortened, terminalJson, terminalLine } from '../outside-text.ts';
 import { cellsOf, csvCellsOf, type RowRecord } from '../results/row-record.ts';
 import { recordOf, rowOf, rowsOf, type BatchRow } from '../results/rows.ts';
 import { csvOf, headerOf, rowsWithCells } from '../results/results.ts';
+import { RESULT_COLUMNS, type ResultColumn } from '../sheet/result-columns.ts';
+import type { BatchFile } from '../store/batch-file.ts';
 import { findBatch, type FoundBatch } from './batch-name.ts';
 import { voiceOf, type Context } from './context.ts';
 import { configOf } from './order.ts';
@@ -20,15 +22,7 @@ type RowsFlags = {
 
 export async function rows(this: Context, flags: RowsFlags, name: string | undefined): Promise<number> {
   const found = await findBatch(configOf(flags).out, name);
-  const fields = flags.fields?.split(',') ?? [
-    'row',
-    'key',
-    'outcome',
-    'gpu_used',
-    'run_seconds',
-    'attempts',
-    'reason',
-  ];
+  const fields = flags.fields === undefined ? FIELDS : fieldsIn(flags.fields, found.file);
   const write = WRITERS[flags.output](this.process.stdout, fields);
   for await (const row of rowsOf(found.store, found.file)) {
     const line = lineOf(row);
@@ -36,6 +30,29 @@ export async function rows(this: Context, flags: RowsFlags, name: string | undef
   }
   await write.end();
   return EXIT.ok;
+}
+
+const FIELDS: readonly string[] = [
+  'row',
+  'key',
+  'outcome',
+  'gpu_used',
+  'run_seconds',
+  'attempts',
+  'reason',
+] satisfies ResultColumn[];
+
+/** Throws E602 for a name that is neither a column of ours nor an input of the batch. */
+function fieldsIn(names: string, { sheet }: BatchFile): readonly string[] {
+  const known = [...RESULT_COLUMNS, ...sheet.inputs.map(({ input }) => input)];
+  const fields = names.split(',');
+  const wrong = fields.find((field) => !known.includes(field));
+  if (wrong === undefined) return fields;
+  const near = nearest(wrong, known);
+  throw problem('E602', {
+    what: `--fields: there is no column ${JSON.stringify(wrong)}`,
+    hint: `${near === undefined ? '' : `did you mean ${near}? `}columns: ${list(known)}`,
+  });
 }
 
 export async function show(

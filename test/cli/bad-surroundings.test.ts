@@ -1,16 +1,12 @@
-// Files, settings and services that a command cannot use: it ends with its code, says which one and what helps, and buys
+// Files, batches and settings that a command cannot use: it ends with its code, says which one and what helps, and buys
 // nothing. What is wrong on the command line itself stands in bad-input.test.ts.
 
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { createServer as createSocket, type AddressInfo } from 'node:net';
+import { createServer as createSocket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Stage } from '../stage/stage.ts';
 import { missingFrom, PASSWORD, plan, type Bad } from './refused.ts';
-
-const DEPLOYMENT = { id: '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d', name: 'portraits', workflow_id: 'w' };
-const NOT_A_RUN = { detail: [{ loc: ['path', 'run_id'], msg: 'not a uuid', type: 'uuid_parsing' }] };
 
 const KEY_FILE = 'RUNSHEET_API_KEY_FILE';
 /** No key but that of the file. */
@@ -107,71 +103,61 @@ const settings: readonly Bad[] = [
   ],
 ];
 
-/** What the service says of itself, and what it comes to. */
-const services: readonly (readonly [
-  name: string,
-  path: string,
-  body: unknown,
-  exit: number,
-  code: string,
-  said: RegExp,
-])[] = [
-  ['no JSON', '/deployments', '<h1>Welcome</h1>', 6, 'E310', /GET \/deployments .*no JSON: <h1>/],
-  ['another shape', '/deployments', { deployments: [] }, 6, 'E310', /GET \/deployments /],
+/** A batch that was made, of no rows. */
+const BATCH = {
+  format: 1,
+  batch: 'b',
+  content: '0',
+  createdAt: '2026-01-01T00:00:00.000Z',
+  sheet: {
+    name: 'ok.csv',
+    file: 'sheet.csv',
+    sha256: '0',
+    bytes: 0,
+    options: { format: 'csv', map: {}, set: {}, drop: [], types: {} },
+    columns: ['prompt'],
+    inputs: [{ input: 'prompt', kind: 'string', from: { column: 'prompt' } }],
+    rows: 0,
+    pages: 0,
+    repeats: 0,
+  },
+  deployment: { id: '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d' },
+  service: {
+    base: 'local',
+    rehearsal: true,
+    timing: {
+      postDeadlineMs: 1,
+      listGapMs: 1,
+      settleMs: 1,
+      settleWithoutControlMs: 1,
+      skewMs: 1,
+      pollIntervalMs: 1,
+    },
+    prices: {},
+  },
+  cap: 1,
+  retries: 0,
+  webhooks: true,
+  seed: 0,
+};
+
+const batches: readonly Bad[] = [
   [
-    'a concurrency limit of 0',
-    '/deployments',
-    [{ ...DEPLOYMENT, concurrency_limit: 0 }],
+    'a column that is none',
+    ['rows', 'b', '--fields', 'row,outcom'],
+    2,
+    'E602',
+    /no column "outcom"[^]*did you mean outcome\?/,
+  ],
+  ['a row that it does not have', ['show', 'b', '1'], 2, 'E505', /batch b has no row 1/],
+  [
+    'a batch.json that breaks off',
+    ['rows', 'broken'],
     5,
-    'E311',
-    /concurrency limit 0[^]*--concurrency/,
-  ],
-  [
-    'a concurrency limit of -5',
-    '/deployments',
-    [{ ...DEPLOYMENT, concurrency_limit: -5 }],
-    5,
-    'E311',
-    /concurrency limit -5[^]*--concurrency/,
-  ],
-  [
-    'a run time-out of 0',
-    '/deployments',
-    [{ ...DEPLOYMENT, run_timeout: 0 }],
-    5,
-    'E311',
-    /run time-out 0[^]*--run-timeout/,
-  ],
-  [
-    'a negative price',
-    '/platform/gpu-pricing',
-    { A10G: -1 },
-    6,
-    'E310',
-    /GET \/platform\/gpu-pricing .*A10G: /,
-  ],
-  [
-    'a profile of words',
-    '/platform/profile',
-    { poll_interval_ms: 'often' },
-    6,
-    'E310',
-    /GET \/platform\/profile /,
+    'E504',
+    /broken\/batch\.json is not a batch of this version/,
   ],
 ];
-
-/** A run service of which nothing but these answers is there. */
-async function serviceThat(answers: Readonly<Record<string, unknown>>): Promise<string> {
-  const server = createServer((request, response) => {
-    const path = (request.url ?? '').replace(/^\/api|\?.*$/g, '');
-    const body = path.startsWith('/run/') ? NOT_A_RUN : answers[path];
-    response.statusCode = path.startsWith('/run/') ? 422 : body === undefined ? 404 : 200;
-    response.end(typeof body === 'string' ? body : JSON.stringify(body ?? { detail: 'Not Found' }));
-  }).listen(0, '127.0.0.1');
-  onTestFinished(() => void server.close());
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
-}
 
 describe('the command line', () => {
   const stage = new Stage();
@@ -195,6 +181,30 @@ describe('the command line', () => {
     });
   });
 
+  describe('refuses of a batch:', () => {
+    it.each(batches.map((bad) => ({ name: bad[0], bad })))('$name', async ({ bad }) => {
+      stage.write('made/b/batch.json', JSON.stringify(BATCH));
+      stage.write('made/broken/batch.json', '{"format":');
+      const [name, words, ...rest] = bad;
+      expect(await missingFrom(stage, [name, [...words, '--out', 'made'], ...rest])).toEqual([]);
+    });
+
+    it('nothing where the columns are its own', async () => {
+      stage.write('made/b/batch.json', JSON.stringify(BATCH));
+      const ended = await stage.run([
+        'rows',
+        'b',
+        '--fields',
+        'row,prompt,cost_usd',
+        '-o',
+        'csv',
+        '--out',
+        'made',
+      ]);
+      expect([ended.code, ended.stdout]).toEqual([0, 'row,prompt,cost_usd\n']);
+    });
+  });
+
   describe('refuses settings that cannot be meant:', () => {
     it.each(settings.map((bad) => ({ name: bad[0], bad })))('$name', async ({ bad }) => {
       expect(await missingFrom(stage, bad)).toEqual([]);
@@ -205,30 +215,6 @@ describe('the command line', () => {
       onTestFinished(() => rmSync(path));
       const said = /"api_ulr"[^]*did you mean api_url\?/;
       expect(await missingFrom(stage, ['', ['list'], 2, 'E602', said])).toEqual([]);
-    });
-  });
-
-  describe('refuses a service that answers with', () => {
-    it.each(services)('%s', async (_, path, body, exit, code, said) => {
-      const base = await serviceThat({ '/deployments': [DEPLOYMENT], [path]: body });
-      const ended = await stage.run(plan('--retries', '0'), { RUNSHEET_API_URL: base });
-      expect(ended.stderr).toContain(`error[${code}]`);
-      expect(ended.stderr).toMatch(said);
-      expect([ended.stdout, ended.code]).toEqual(['', exit]);
-    });
-
-    it('a senseless limit, and takes --concurrency for it', async () => {
-      const base = await serviceThat({ '/deployments': [{ ...DEPLOYMENT, concurrency_limit: -5 }] });
-      const ended = await stage.run(plan('-c', '3', '-o', 'json'), { RUNSHEET_API_URL: base });
-      expect([ended.code, JSON.parse(ended.stdout)]).toEqual([0, expect.objectContaining({ cap: 3 })]);
-    });
-
-    it('times that are shorter than clocks differ', async () => {
-      const base = await serviceThat({ '/deployments': [DEPLOYMENT] });
-      const words = plan('--run-timeout', '5s');
-      const said = /--run-timeout of 5s[^]*at least 60s/;
-      const missing = await missingFrom(stage, ['', words, 2, 'E602', said, { RUNSHEET_API_URL: base }]);
-      expect(missing).toEqual([]);
     });
   });
 
