@@ -36,7 +36,8 @@ async function writePart(
   input: CollectInput,
   name: string,
 ): Promise<PartResult> {
-  const signal = Context.current().cancellationSignal;
+  // A worker that is asked to end does not wait for slow files; another one goes on with them.
+  const signal = AbortSignal.any([Context.current().cancellationSignal, deps.posts.stopping]);
   const pageRows = await deps.readRows(
     open,
     input.rows.map(({ row }) => row),

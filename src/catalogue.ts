@@ -213,10 +213,15 @@ export const catalogue = {
     (f) => `the workflow of batch ${f.batch} has ended, and did not hear the order`,
     (f) => `runsheet status ${f.batch} says how it stands`,
   ),
+  E514: entry<{ folder: string }>(
+    inputRefused,
+    (f) => `the batch in ${f.folder} was made by an earlier version, whose batches this one does not continue`,
+    () => 'finish it with the version that made it, or give its sheet again for a new batch',
+  ),
   E515: entry<{ batch: string; folder: string }>(
     inputRefused,
     (f) =>
-      `this is not the workflow that batch ${f.batch} began with (started.json in ${f.folder}), or it was reset: it would send rows again`,
+      `this is not the workflow that batch ${f.batch} was started with (started.json in ${f.folder}), or it was reset: it would send rows again`,
     (f) => `runsheet resume ${f.batch} --recover rebuilds the batch from its parts and the service's lists`,
   ),
   E602: saidThere(usage),

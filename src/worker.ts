@@ -1,40 +1,43 @@
-// The composition root of a worker: two Temporal workers (what sends, and all other work), the webhook receiver, and the
-// hands that the activities are given.
+// The composition root of a worker: two Temporal workers (what sends, and all other work), the webhook receiver, and what the
+// activities work with.
 
+import type { Client } from '@temporalio/client';
 import { DefaultLogger, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { createSenders, createWork } from '../activities/index.ts';
-import { OwnCompletion } from '../activities/completion.ts';
+import { OwnCompletion } from '../activities/async-completion.ts';
 import { DeliveredFiles } from '../activities/delivered-files.ts';
-import type { BatchPlace, Hands, OpenBatch } from '../activities/hands.ts';
-import { isAllowed } from './allowed-folders.ts';
-import { TASK_QUEUE, workQueueOf } from './batch/ids.ts';
-import type { End, Seen } from './batch/messages.ts';
+import type { Deps } from '../activities/deps.ts';
+import { createSenders, createWork } from '../activities/index.ts';
+import { OpenBatches } from '../activities/open-batches.ts';
+import { TASK_QUEUE, workQueueOf } from '../workflows/task-queues.ts';
+import type { AttemptRun } from './batch/attempt.ts';
+import type { RunCompletion } from './batch/events.ts';
 import type { Config } from './config.ts';
-import { problem } from './errors.ts';
+import { keepLateRun } from './results/late-runs.ts';
 import { openDownloads } from './run-service/download.ts';
-import { openServices, type Services } from './run-service/services.ts';
+import { openServices } from './run-service/services.ts';
 import { openTransport } from './run-service/transport.ts';
 import { cachePages } from './sheet/page-cache.ts';
-import { readBatchFile, readStarted, type BatchFile } from './store/batch-file.ts';
+import { layoutOf, readStarted } from './store/batch-file.ts';
 import { folderStore } from './store/folder.ts';
-import type { Store } from './store/store.ts';
-import { batchLine, openBatches, type BatchLine, type Known } from './temporal/batches.ts';
+import { openBatchClient } from './temporal/batch-client.ts';
+import { batchSignals, type BatchSignals } from './temporal/batch-signals.ts';
 import { workflowBundle } from './temporal/bundle.ts';
 import { connectWorker, type TemporalAddress } from './temporal/connect.ts';
-import { guardActivities } from './temporal/genuine.ts';
-import { noteLate } from './results/late.ts';
 import { clientConverter, workerConverter } from './temporal/encryption/converter.ts';
 import { identityWith } from './temporal/encryption/fleet.ts';
 import { payloadKeys, type PayloadKeys, type Server } from './temporal/encryption/keys.ts';
-import { Outbox } from './webhook/outbox.ts';
+import { guardActivities } from './temporal/genuine.ts';
+import type { BatchName } from './temporal/workflow-id.ts';
 import { canReachReceiver } from './webhook/reach.ts';
-import { openReceiver, type Receiver } from './webhook/receiver.ts';
+import { openReceiver, type Receiver, type ReceiverDeps } from './webhook/receiver.ts';
+import { ReportedRuns } from './webhook/reported-runs.ts';
 import { webhookSecret } from './webhook/secret.ts';
+import { SignalQueue } from './webhook/signal-queue.ts';
 
 export type WorkerParts = 'all' | 'no-receiver' | 'receiver-only';
 
-export type WorkerOrder = {
+export type WorkerParams = {
   readonly config: Config;
   readonly temporal: TemporalAddress;
   /** Whose server that is: an embedded one has a payload key of its own. */
@@ -67,48 +70,42 @@ const PAGES_KEPT = 32;
 const SHUTDOWN_GRACE_MS = 150_000;
 const WORKFLOWS_CACHED = 100;
 
-export async function startWorker(order: WorkerOrder): Promise<RunningWorker> {
-  const { config, log, parts } = order;
-  const { namespace } = order.temporal;
+export async function startWorker(params: WorkerParams): Promise<RunningWorker> {
+  const { config, log, parts } = params;
+  const { namespace } = params.temporal;
   const queue = config.taskQueue ?? TASK_QUEUE;
   quietCore(log);
-  const keys = payloadKeys(config, order.server);
+  const keys = payloadKeys(config, params.server);
   const dataConverter = clientConverter(keys);
-  const { connection, client } = await connectWorker(order.temporal, order.patienceMs, dataConverter);
-  const batches = batchLine(client);
-  const { find } = openBatches(() => client, queue);
-  const places = openPlaces(config, openServices(config, openTransport(CONNECTIONS)), find);
-  const ends = new Outbox<End>((batch, news) => batches.tellEnds(batch, 'webhook', news), ENDS_PER_SIGNAL);
-  const receiver = parts === 'no-receiver' ? undefined : await listen(order, batches, places, ends);
+  const { connection, client } = await connectWorker(params.temporal, params.patienceMs, dataConverter);
+  const shared = openShared(config, client, queue);
+  const receiver =
+    parts === 'no-receiver' ? undefined : await listen(params, receiverDeps(params, shared));
   const stopping = new AbortController();
-  const wire = { count: 0 };
-  const hands: Hands = {
-    open: places.open,
-    readRows: cachePages(PAGES_KEPT),
-    activities: new OwnCompletion({ connection, namespace, dataConverter }),
-    batches,
-    ride: (batch) => ends.ride(batch),
-    download: openDownloads(CONNECTIONS),
-    delivered: new DeliveredFiles(),
-    webhooks: { secret: webhookSecret(config), receiver: () => config.webhook.url ?? receiver?.url },
-    wire: { stopping: stopping.signal, began: () => (wire.count += 1), answered: () => (wire.count -= 1) },
-    log,
-  };
+  const onWire = { count: 0 };
+  const deps = activityDeps(params, shared, {
+    completion: new OwnCompletion({ connection, namespace, dataConverter }),
+    posts: {
+      stopping: stopping.signal,
+      began: () => (onWire.count += 1),
+      answered: () => (onWire.count -= 1),
+    },
+    ownUrl: receiver?.url,
+  });
+  const guard = { activity: [guardActivities(client, startedBy)] };
   const workers =
     parts === 'receiver-only'
       ? []
-      : await createWorkers(hands, queue, {
+      : await createWorkers(deps, queue, {
           connection,
           namespace,
-          ...speech(keys),
-          ...(order.server === 'embedded'
-            ? { interceptors: { activity: [guardActivities(client, begunBy)] } }
-            : {}),
+          ...conversion(keys),
+          ...(params.server === 'embedded' ? { interceptors: guard } : {}),
         });
   const running = workers.map((worker) => worker.run());
   return {
-    receiver: receiver && { url: hands.webhooks.receiver() ?? receiver.url, port: receiver.port },
-    onWire: () => wire.count,
+    receiver: receiver && { url: config.webhook.url ?? receiver.url, port: receiver.port },
+    onWire: () => onWire.count,
     stop: async () => {
       stopping.abort();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
@@ -119,6 +116,60 @@ export async function startWorker(order: WorkerOrder): Promise<RunningWorker> {
     done: Promise.all(running).then(() => undefined),
   };
 }
+
+/** What the activities and the receiver of a worker use together. */
+type Shared = {
+  readonly batches: OpenBatches;
+  readonly signals: BatchSignals;
+  readonly completions: SignalQueue<RunCompletion>;
+  readonly reported: ReportedRuns;
+};
+
+function openShared(config: Config, client: Client, queue: string): Shared {
+  const { find } = openBatchClient(() => client, queue);
+  const signals = batchSignals(client);
+  return {
+    batches: new OpenBatches(
+      config,
+      openServices(config, openTransport(CONNECTIONS)),
+      async (name) => (await find(name))?.folder,
+    ),
+    signals,
+    completions: new SignalQueue<RunCompletion>(
+      (batch, some) => signals.runsCompleted(batch, 'webhook', some),
+      RUNS_PER_SIGNAL,
+    ),
+    reported: new ReportedRuns(),
+  };
+}
+
+function activityDeps(
+  { config, log }: WorkerParams,
+  { batches, signals, completions, reported }: Shared,
+  { completion, posts, ownUrl }: Pick<Deps, 'completion' | 'posts'> & { readonly ownUrl: string | undefined },
+): Deps {
+  const readRows = cachePages(PAGES_KEPT);
+  const { url = ownUrl } = config.webhook;
+  return {
+    open: (ref) => batches.open(ref),
+    readRows: ({ store, file }, rows) => readRows(layoutOf(store, file), rows),
+    completion,
+    signals,
+    nextSignal: (batch) => completions.nextSignal(batch),
+    reported,
+    download: openDownloads(CONNECTIONS),
+    delivered: new DeliveredFiles(),
+    webhooks: {
+      secret: webhookSecret(config),
+      receiver: ({ service }) => (canReachReceiver(service.base, config.webhook.url) ? url : undefined),
+    },
+    posts,
+    log,
+  };
+}
+
+/** The workflow run that a batch was started with. */
+const startedBy = async (folder: string) => (await readStarted(folderStore(folder)))?.workflow;
 
 /** The core's own lines go into our log; signals are the command line's business. */
 function quietCore(log: Logger): void {
@@ -137,13 +188,13 @@ function quietCore(log: Logger): void {
 }
 
 /** What a worker reads and writes, and what it says of that. */
-const speech = (keys: PayloadKeys): Pick<WorkerOptions, 'dataConverter' | 'identity'> => ({
+const conversion = (keys: PayloadKeys): Pick<WorkerOptions, 'dataConverter' | 'identity'> => ({
   dataConverter: workerConverter(keys),
   identity: identityWith(keys),
 });
 
 async function createWorkers(
-  hands: Hands,
+  deps: Deps,
   queue: string,
   at: Pick<WorkerOptions, 'connection' | 'namespace' | 'dataConverter' | 'identity' | 'interceptors'>,
 ): Promise<readonly Worker[]> {
@@ -153,7 +204,7 @@ async function createWorkers(
       ...shared,
       taskQueue: queue,
       workflowBundle: await workflowBundle(),
-      activities: createSenders(hands),
+      activities: createSenders(deps),
       maxConcurrentActivityTaskExecutions: GROUPS_AT_ONCE,
       // Sending at once instead of by way of the server: +45 % rows a second, -40 % of the server's work.
       maxEagerActivityReservationsPerWorkflowTask: 50,
@@ -164,98 +215,54 @@ async function createWorkers(
     Worker.create({
       ...shared,
       taskQueue: workQueueOf(queue),
-      activities: createWork(hands),
+      activities: createWork(deps),
       maxConcurrentActivityTaskExecutions: WORK_AT_ONCE,
       maxHeartbeatThrottleInterval: '1s',
     }),
   ]);
 }
 
-type Places = {
-  open(place: BatchPlace): Promise<OpenBatch>;
-  /** A batch of which only the id is known. */
-  find(batch: string): Promise<OpenBatch | undefined>;
-};
+const RUNS_PER_SIGNAL = 500;
 
-/** Batch folders by their place; batch.json never changes, so it is read once. */
-function openPlaces(
-  config: Config,
-  services: Services,
-  findBatch: (batch: string) => Promise<Known | undefined>,
-): Places {
-  const known = new Map<string, { readonly file: BatchFile; readonly store: Store }>();
-
-  const open = async ({ batch, folder }: BatchPlace): Promise<OpenBatch> => {
-    const place = known.get(batch) ?? (await readPlace(folder, config));
-    known.set(batch, place);
-    const { file } = place;
-    const webhooks = file.webhooks && canReachReceiver(file.service.base, config.webhook.url);
-    return { ...place, file: { ...file, webhooks }, service: services.at(file.service) };
-  };
-
-  const find = async (batch: string): Promise<OpenBatch | undefined> => {
-    const folder = known.get(batch)?.store.location ?? (await findBatch(batch))?.folder;
-    return folder ? open({ batch, folder }) : undefined;
-  };
-
-  return { open, find };
-}
-
-async function readPlace(
-  folder: string,
-  config: Config,
-): Promise<{ readonly file: BatchFile; readonly store: Store }> {
-  if (!isAllowed(folder, config)) throw problem('E411', { folder, out: config.out });
-  const store = folderStore(folder);
-  const file = await readBatchFile(store);
-  if (file === undefined) throw problem('E504', { what: `there is no batch in ${folder}` });
-  return { file, store };
-}
-
-const begunBy = (folder: string) => readStarted(folderStore(folder));
-
-const ENDS_PER_SIGNAL = 500;
-
-/** Notes runs that end when their batch is done, one after the other. */
-function lateTeller(places: Places, log: Logger): (batch: string, end: End) => Promise<void> {
-  let last: Promise<unknown> = Promise.resolve();
-  return async (batch, end) => {
-    const before = last;
-    const noting = before.then(async () => {
-      const store = (await places.find(batch))?.store;
-      if (store !== undefined && (await noteLate(store, end)))
-        log.warn({ batch, row: end.row, run: end.runId }, 'a run ended after its batch: late.jsonl names it');
-    });
-    last = noting.catch(() => undefined);
-    await noting;
-  };
-}
-
-async function listen(
-  { config, receiverPort, log }: WorkerOrder,
-  batches: BatchLine,
-  places: Places,
-  ends: Outbox<End>,
-): Promise<Receiver> {
-  const seen = new Outbox<Seen>((batch, news) => batches.tellSeen(batch, news), ENDS_PER_SIGNAL);
-  const tellLate = lateTeller(places, log);
-  const hands = {
+function receiverDeps(
+  { config, log }: WorkerParams,
+  { batches, completions, signals, reported }: Shared,
+): ReceiverDeps {
+  const seen = new SignalQueue<AttemptRun>((batch, runs) => signals.runsSeen(batch, runs), RUNS_PER_SIGNAL);
+  return {
     secret: webhookSecret(config),
-    getRun: async (batch: string, runId: string) => (await places.find(batch))?.service.getRun(runId),
-    tellEnd: async (batch: string, end: End) => {
-      const delivered = await ends.deliver(batch, end);
-      if (delivered === 'gone') await tellLate(batch, end);
+    getRun: async (batch, runId) => (await batches.find(batch))?.service.getRun(runId),
+    runEnded: async (batch, completion) => {
+      const delivered = await completions.deliver(batch, completion);
+      if (delivered === 'gone') await keepLate(batches, log, batch, completion);
       return delivered;
     },
-    tellSeen: (batch: string, one: Seen) => seen.deliver(batch, one),
+    runSeen: (batch, run) => seen.deliver(batch, run),
+    reported,
     log,
   };
-  if (config.webhook.listen !== undefined) return openReceiver(hands, config.webhook.listen);
+}
+
+/** A run that ends when its batch is done. */
+async function keepLate(
+  batches: OpenBatches,
+  log: Logger,
+  name: BatchName,
+  completion: RunCompletion,
+): Promise<void> {
+  const store = (await batches.find(name))?.store;
+  if (store === undefined || !(await keepLateRun(store, completion))) return;
+  const { row, runId } = completion;
+  log.warn({ batch: name.batch, row, run: runId }, 'a run ended after its batch: the folder late names it');
+}
+
+async function listen({ config, receiverPort }: WorkerParams, deps: ReceiverDeps): Promise<Receiver> {
+  if (config.webhook.listen !== undefined) return openReceiver(deps, config.webhook.listen);
   const host = '127.0.0.1';
   try {
-    return await openReceiver(hands, { host, port: receiverPort ?? 0 });
+    return await openReceiver(deps, { host, port: receiverPort ?? 0 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    return openReceiver(hands, { host, port: 0 });
+    return openReceiver(deps, { host, port: 0 });
   }
 }

@@ -8,7 +8,6 @@ import {
   api,
   boolean,
   choice,
-  number,
   optional,
   out,
   output,

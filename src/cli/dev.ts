@@ -4,7 +4,7 @@ import { EXIT } from '../errors.ts';
 import { followStack } from '../temporal/embedded/follower.ts';
 import { voiceOf, type Context } from './context.ts';
 import { hearInterrupts } from './interrupt.ts';
-import { configOf } from './order.ts';
+import { configOf } from './batch-options.ts';
 
 export default async function dev(
   this: Context,

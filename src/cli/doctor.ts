@@ -14,10 +14,10 @@ import { lookAtFleet, refuseStrangers } from '../temporal/encryption/fleet.ts';
 import { drawnKeyFile, payloadKeys, type PayloadKeys } from '../temporal/encryption/keys.ts';
 import { temporalBinary } from '../temporal/embedded/binary.ts';
 import { livingRecord } from '../temporal/embedded/record.ts';
-import { TASK_QUEUE } from '../batch/ids.ts';
+import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { canReachReceiver } from '../webhook/reach.ts';
 import { voiceOf, type Context } from './context.ts';
-import { configOf, refuseOtherApi } from './order.ts';
+import { configOf, refuseOtherApi } from './batch-options.ts';
 
 type Finding = {
   readonly part: string;
@@ -123,8 +123,8 @@ async function serviceWords(config: Config): Promise<string> {
     workflowId === undefined ? undefined : await service.listRuns(workflowId, { limit: 1, offset: 0 });
   const proof =
     lists === undefined
-      ? 'no run list: an uncertain request cannot be proved'
-      : 'run lists prove uncertain requests';
+      ? 'no run list: unconfirmed requests cannot be looked up'
+      : 'run lists show what became of unconfirmed requests';
   const less =
     config.api === 'v1'
       ? '; it speaks V1, which cannot cancel runs either and tells nothing of its deployments'

@@ -4,7 +4,7 @@ import { parseExactly } from '../batch/digits.ts';
 import { list, nearest, problem } from '../errors.ts';
 import type { Deployment } from '../run-service/contract/deployment.ts';
 import { kindOf, readText } from '../sheet/cells.ts';
-import { pairs } from './order.ts';
+import { pairs } from './batch-options.ts';
 
 /** Throws E602 where a needed input is missing, one is misspelt, or the deployment has no such input. */
 export function inputsFrom(

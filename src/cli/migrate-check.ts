@@ -1,8 +1,8 @@
 // migrate-check: walks the rules of moving from V1 to V2, and says of each what holds, what does not and what is to be done.
 
 import { EXIT, problem } from '../errors.ts';
-import { findDeployment } from '../intake/deployment.ts';
-import { usableDeployment } from '../intake/service-numbers.ts';
+import { findDeployment } from '../create-batch/deployment.ts';
+import { usableDeployment } from '../create-batch/service-numbers.ts';
 import { isSound, judge, type Facts, type Finding, type Verdict } from '../migration/rules.ts';
 import { machineOfLastRun, PROVIDER_FLAG, verify, type Verified } from '../migration/verify.ts';
 import { terminalLine } from '../outside-text.ts';
@@ -13,7 +13,7 @@ import { openTransport } from '../run-service/transport.ts';
 import { voiceOf, type Context, type Voice } from './context.ts';
 import { inputsFrom } from './given-inputs.ts';
 import { hearInterrupts } from './interrupt.ts';
-import { configOf } from './order.ts';
+import { configOf } from './batch-options.ts';
 import type { Paint } from './words.ts';
 
 type Flags = {
@@ -51,7 +51,7 @@ async function factsFor(flags: Flags, voice: Voice, stop: AbortSignal): Promise<
   const service = services.at({ base, api });
   // One run needs no concurrency, and a time-out that makes no sense must not end it.
   const found = await findDeployment(service, flags.deployment);
-  const deployment = usableDeployment(found, { cap: 1, runMs: 1 });
+  const deployment = usableDeployment(found, { concurrency: 1, deadlines: { runMs: 1 } });
   const { check, machine } = await verified({ flags, voice, stop, service, deployment });
   const tellsMachine = machine.type !== undefined || machine.version !== undefined;
   return { base, api, check, machine: tellsMachine ? machine : await machineOfLastRun(service, deployment) };

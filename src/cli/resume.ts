@@ -1,16 +1,17 @@
-// resume: lets a paused batch go on, with the user's word on attempts that nobody knows of where that is what it waits for.
+// resume: lets a paused batch go on, with the user's decision about unconfirmed attempts if that is what it waits for.
 
-import { assertQuiet, endQuiet } from '../account/quiet.ts';
-import { recover } from '../account/recovery.ts';
-import { EXIT } from '../errors.ts';
-import { writeStarted } from '../store/batch-file.ts';
+import { assertQuiet, endQuiet } from '../audit/quiet-period.ts';
+import { readBackToStart } from '../audit/read-back.ts';
+import { rebuild } from '../audit/rebuild.ts';
+import { EXIT, problem } from '../errors.ts';
+import { nextPass, passName, replaceStarted } from '../store/batch-file.ts';
 import { openServices } from '../run-service/services.ts';
 import { openTransport } from '../run-service/transport.ts';
-import { findBatch, type FoundBatch } from './batch-name.ts';
+import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
 import { voiceOf, type Context, type Voice } from './context.ts';
-import { begin, summaryOfDone } from './begin.ts';
+import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
 import { follow } from './follow.ts';
-import { configOf } from './order.ts';
+import { configOf } from './batch-options.ts';
 import { withSession, type Session } from './session.ts';
 import { count } from './words.ts';
 
@@ -30,11 +31,11 @@ export default async function resume(this: Context, flags: Flags, name: string |
   }
   return withSession(flags, found, voice, async (session) => {
     if (flags.recover) await startAgain(session, found, voice);
-    await begin(session, found);
-    const view = await session.batches.resume(found.batch, flags.uncertain);
+    await startOrAttach(session, found);
+    const progress = await session.batches.resume(refOf(found), flags.uncertain);
     voice.say(`${found.batch} goes on`);
     if (session.stack === undefined) {
-      if (flags.output === 'json') voice.json(view);
+      if (flags.output === 'json') voice.json(progress);
       return EXIT.ok;
     }
     return follow({ session, found, voice, process: this.process, output: flags.output });
@@ -43,23 +44,34 @@ export default async function resume(this: Context, flags: Flags, name: string |
 
 /** R20: the batch as its parts and the service's lists show it. */
 async function startAgain(session: Session, found: FoundBatch, voice: Voice): Promise<void> {
-  const { batch, folder, file } = found;
-  const service = openServices(configOf({}), openTransport(4)).at(file.service);
+  const { batch, file, store } = found;
+  const ref = refOf(found);
   const now = Date.now();
-  // Says what will not go, or that the batch goes on after all, before anything is given up.
-  const { carried, done, waiting, again } = await recover(found, service, now);
-  const isRunning = (await session.batches.find(batch))?.status === 'RUNNING';
+  const pass = await nextPass(store);
+  // Says what is missing, or that the batch goes on after all, before anything is terminated.
+  const rebuilt = await rebuild({
+    store,
+    file,
+    service: openServices(configOf({}), openTransport(4)).at(file.service),
+    back: await readBackToStart(store, now),
+    pass,
+    now,
+  });
+  const isRunning = (await session.batches.find(ref))?.status === 'RUNNING';
   if (isRunning) {
     // What was read before it ended is not the last word: it must be quiet anew.
-    await endQuiet(found.store);
-    await session.batches.giveUp(batch);
+    await endQuiet(store);
+    await session.batches.terminate(ref);
   }
   await assertQuiet(found, isRunning ? Date.now() : now);
-  await session.batches.start({ batch, folder }, { carried, startedAt: Date.parse(file.createdAt) });
+  const isOurs = await store.create(passName(pass), `${JSON.stringify({ at: new Date().toISOString() })}\n`);
+  if (!isOurs) throw problem('E511', { batch, reason: 'another command rebuilds it at this moment' });
+  await session.batches.start(ref, rebuilt.snapshot);
   // From now on its workers work for this execution, and for no earlier one.
-  await writeStarted(found.store, await session.batches.execution(batch));
-  await endQuiet(found.store);
+  await replaceStarted(store, await session.batches.firstRun(ref));
+  await endQuiet(store);
+  const { done, running, again } = rebuilt;
   voice.say(
-    `${batch} is rebuilt: ${count(done)} rows are done, ${count(waiting)} have their run, ${count(again)} are sent again`,
+    `${batch} is rebuilt: ${count(done)} rows are done, ${count(running)} have their run, ${count(again)} are sent again`,
   );
 }

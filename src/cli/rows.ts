@@ -11,7 +11,7 @@ import { RESULT_COLUMNS, type ResultColumn } from '../sheet/result-columns.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { findBatch, type FoundBatch } from './batch-name.ts';
 import { voiceOf, type Context } from './context.ts';
-import { configOf } from './order.ts';
+import { configOf } from './batch-options.ts';
 
 type RowsFlags = {
   readonly out?: string;
@@ -65,7 +65,7 @@ export async function show(
   const found = await findBatch(configOf(flags).out, name);
   const one = await rowOf(found.store, found.file, row);
   if (one === undefined) throw problem('E505', { batch: found.batch, row, rows: found.file.sheet.rows });
-  const record = one.record ?? { ...one.row, outcome: 'open' };
+  const record = one.record ? recordOf(one) : { ...one.row, outcome: 'open' };
   if (flags.output === 'json') voice.json(record);
   else voice.data(textOf(one, found));
   return EXIT.ok;
@@ -92,7 +92,7 @@ type Line = Omit<RowRecord, 'outcome'> & { readonly outcome: RowRecord['outcome'
 
 /** A row without an outcome is `open`. */
 const lineOf = (row: BatchRow): Line =>
-  row.record ? row.record : { ...recordOf(row), outcome: 'open', reason: '' };
+  row.record ? recordOf(row) : { ...recordOf(row), outcome: 'open', reason: '' };
 
 type Writer = { row(line: Line): Promise<void>; end(): Promise<void> };
 type OpenWriter = (stream: NodeJS.WriteStream, fields: readonly string[]) => Writer;

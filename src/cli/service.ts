@@ -1,7 +1,7 @@
 // service: the local run service in the foreground, or as a child of the embedded stack.
 
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { EXIT, problem, errorMessage } from '../errors.ts';
 import { fileFault } from '../file-fault.ts';
 import {
@@ -15,7 +15,7 @@ import { openLog } from '../log.ts';
 import { keepSecret } from '../secrets.ts';
 import { voiceOf, type Context } from './context.ts';
 import { hearInterrupts } from './interrupt.ts';
-import { configOf } from './order.ts';
+import { configOf } from './batch-options.ts';
 import { tellStack, untilStackIsGone } from './stack-child.ts';
 
 type Flags = {

@@ -9,9 +9,9 @@ import { terminalLine } from '../outside-text.ts';
 import { openServices } from '../run-service/services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { findBatch, type FoundBatch } from './batch-name.ts';
-import { summaryOfDone } from './begin.ts';
+import { summaryOfDone } from './start-or-attach.ts';
 import { voiceOf, type Context } from './context.ts';
-import { configOf } from './order.ts';
+import { configOf } from './batch-options.ts';
 
 type Flags = { readonly files: boolean; readonly out?: string; readonly output: 'text' | 'json' };
 

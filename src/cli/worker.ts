@@ -8,7 +8,7 @@ import { startWorker, type RunningWorker, type WorkerParts } from '../worker.ts'
 import { canReachReceiver } from '../webhook/reach.ts';
 import { voiceOf, type Context } from './context.ts';
 import { hearInterrupts } from './interrupt.ts';
-import { configOf } from './order.ts';
+import { configOf } from './batch-options.ts';
 import { endWithStack, tellStack, untilStackIsGone } from './stack-child.ts';
 import { plural } from './words.ts';
 

@@ -7,7 +7,7 @@ import { isNewEnough, NODE_WANTED } from './node-version.ts';
 export type Check =
   | { readonly kind: 'left-out'; readonly why: 'asked' | 'v1' }
   | { readonly kind: 'refused'; readonly reason: string }
-  | { readonly kind: 'uncertain'; readonly reason: string }
+  | { readonly kind: 'unconfirmed'; readonly reason: string }
   | {
       readonly kind: 'ended';
       readonly runId: string;
@@ -159,7 +159,7 @@ function verificationRun({ check }: Facts): Judged {
         : { verdict: 'not-checked', found: '--no-run: no run was bought' };
     case 'refused':
       return { verdict: 'broken', found: `no run was made: ${check.reason}` };
-    case 'uncertain':
+    case 'unconfirmed':
       return {
         verdict: 'broken',
         found: `it may have been bought, but no answer came: ${check.reason}`,

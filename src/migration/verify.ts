@@ -2,13 +2,13 @@
 // up it is cancelled, for nobody waits for what it would make.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { classify } from '../batch/classify.ts';
-import { DEFAULT_TIMING } from '../batch/order.ts';
+import { classifyResponse } from '../batch/classify-response.ts';
+import { DEFAULT_TIMING } from '../batch/params.ts';
 import { RunsheetError } from '../errors.ts';
 import type { RunService } from '../run-service/client.ts';
 import type { Deployment } from '../run-service/contract/deployment.ts';
 import { isTerminal, type Run } from '../run-service/contract/run.ts';
-import { standingOf } from '../run-service/ending.ts';
+import { outcomeOf } from '../run-service/run-outcome.ts';
 import type { Check, Machine } from './rules.ts';
 
 export const PROVIDER_FLAG = 'provider_v2';
@@ -37,15 +37,15 @@ export async function verify(order: VerifyOrder): Promise<Verified> {
   const profile = await service.getProfile();
   const facts = await service.queueRun(
     { deploymentId: deployment.id, inputs, webhook: undefined, flags: [PROVIDER_FLAG] },
-    { gate: () => undefined, deadlineMs: profile?.postDeadlineMs ?? DEFAULT_TIMING.postDeadlineMs },
+    { beforeSend: () => undefined, deadlineMs: profile?.postDeadlineMs ?? DEFAULT_TIMING.postDeadlineMs },
   );
-  const became = classify(facts);
+  const result = classifyResponse(facts);
   const reason = facts.error ?? `the service answered ${facts.status}: ${facts.detail ?? ''}`;
-  if (became === 'accepted' && facts.runId !== undefined) {
+  if (result === 'accepted' && facts.runId !== undefined) {
     order.queued(facts.runId);
     return follow(order, facts.runId, profile?.pollIntervalMs ?? DEFAULT_TIMING.pollIntervalMs);
   }
-  return { check: { kind: became === 'uncertain' ? 'uncertain' : 'refused', reason }, machine: {} };
+  return { check: { kind: result === 'unconfirmed' ? 'unconfirmed' : 'refused', reason }, machine: {} };
 }
 
 async function follow(order: VerifyOrder, runId: string, pollMs: number): Promise<Verified> {
@@ -55,9 +55,9 @@ async function follow(order: VerifyOrder, runId: string, pollMs: number): Promis
   let takenAt: number | undefined;
   while (!order.stop.aborted && Date.now() < deadlineOf(order, began, takenAt)) {
     run = (await readPatiently(order.service, runId)) ?? run;
-    const standing = run && standingOf(run);
-    if (run && standing?.kind === 'ended') {
-      const { outcome, reason } = standing;
+    const state = run && outcomeOf(run);
+    if (run && state?.kind === 'ended') {
+      const { outcome, reason } = state;
       const seconds = secondsSoFar();
       const why = reason === undefined ? {} : { reason };
       return { check: { kind: 'ended', runId, outcome, seconds, ...why }, machine: machineOf(run) };

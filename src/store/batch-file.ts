@@ -181,5 +181,13 @@ export async function replaceStarted(store: Store, workflow: Started['workflow']
   await store.write(STARTED_FILE, `${JSON.stringify(started)}\n`);
 }
 
-/** Passes of a batch: the first one is the workflow that it started with, each further one a rebuilding. */
-export const passName = (pass: number): string => `passes/${String(pass).padStart(5, '0')}.json`;
+/** Each pass after the first, in which the batch was started, is a rebuilding; its file is created once. */
+export const passName = (pass: number): string => `${PASSES}/${String(pass).padStart(5, '0')}.json`;
+
+const PASSES = 'passes';
+
+/** The number of the pass that a rebuilding would begin. */
+export async function nextPass(store: Store): Promise<number> {
+  const numbers = (await store.list(PASSES)).map((name) => Number.parseInt(name, 10));
+  return Math.max(1, ...numbers) + 1;
+}

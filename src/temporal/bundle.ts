@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, type WorkerOptions } from '@temporalio/worker';
 
@@ -29,8 +29,8 @@ export async function makeBundle(): Promise<string> {
   const quiet = { trace() {}, debug() {}, info() {}, warn() {}, error() {}, log() {} };
   const { code } = await bundleWorkflowCode({
     workflowsPath: ENTRY,
-    workflowInterceptorModules: [workflowFile('recorded-moments')],
-    failureConverterPath: workflowFile('failures'),
+    workflowInterceptorModules: [workflowFile('query-replay-guard')],
+    failureConverterPath: workflowFile('failure-converter'),
     logger: quiet,
     // Without the bundler's remarks on each import and the comments of every source it is a fifth smaller.
     webpackConfigHook: (config) => ({
@@ -67,8 +67,11 @@ async function sourcesHash(): Promise<string> {
   const hash = createHash('sha256');
   const folders = [dirname(ENTRY), at('../batch')];
   for (const folder of folders) {
-    for (const name of (await readdir(folder)).sort())
-      hash.update(name).update(await readFile(join(folder, name)));
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    const files = entries
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name));
+    for (const file of files.sort()) hash.update(relative(folder, file)).update(await readFile(file));
   }
   for (const file of ['../../package.json', import.meta.url]) hash.update(await readFile(at(file)));
   return hash.digest('hex').slice(0, 16);

@@ -26,10 +26,12 @@ export function guardActivities(
       execute: async (input, next) => {
         const { workflowExecution: asking, activityType } = info;
         // `loadBatch` writes the file that all others are compared with, and compares it itself.
-        if (activityType !== 'loadBatch' && !genuine.has(asking?.runId ?? '')) {
-          await refuseStranger(client, asking, begunBy, input.args[0] as BatchPlace);
+        const place = input.args[0] as BatchPlace;
+        const known = `${asking?.runId} ${place.folder}`;
+        if (activityType !== 'loadBatch' && !genuine.has(known)) {
+          await refuseStranger(client, asking, begunBy, place);
           if (genuine.size >= KEPT_MAX) genuine.clear();
-          genuine.add(asking?.runId ?? '');
+          genuine.add(known);
         }
         return next(input);
       },
