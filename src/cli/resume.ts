@@ -48,7 +48,7 @@ async function startAgain(session: Session, found: FoundBatch, voice: Voice): Pr
   const now = Date.now();
   // Says what will not go, or that the batch goes on after all, before anything is given up.
   const { carried, done, waiting, again } = await recover(found, service, now);
-  const isRunning = (await session.batches.find(batch))?.status === 'RUNNING';
+  const isRunning = await session.batches.isRunning(batch);
   if (isRunning) {
     // What was read before it ended is not the last word: it must be quiet anew.
     await endQuiet(found.store);

@@ -5,11 +5,13 @@ import {
   WorkflowExecutionAlreadyStartedError,
   WorkflowFailedError,
   WorkflowNotFoundError,
+  isGrpcServiceError,
   type Client,
   type WorkflowExecutionStatusName,
   type WorkflowStartOptions,
 } from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import proto from '@temporalio/proto';
 import type { BatchInput, batch as batchWorkflow } from '../../workflows/batch.ts';
 import { runsEnded, runsOverdue, runsSeen, serviceRead } from '../../workflows/messages.ts';
 import { TASK_QUEUE, batchOf, workflowIdOf } from '../batch/ids.ts';
@@ -21,6 +23,8 @@ import type { Execution } from './genuine.ts';
 import { openTalk } from './talk.ts';
 
 const ASK_AGAIN_MS = 500;
+const NOT_FOUND = 5;
+const { WORKFLOW_EXECUTION_STATUS_RUNNING } = proto.temporal.api.enums.v1.WorkflowExecutionStatus;
 
 export type BatchPlace = { readonly batch: string; readonly folder: string };
 
@@ -89,6 +93,22 @@ export function openBatches(reach: () => Client, taskQueue: string = TASK_QUEUE,
 
     /** undefined where Temporal does not know the batch, or not any more. */
     find,
+
+    /** Read without decrypting anything: a stranger may have started something in the batch's place. */
+    isRunning: async (batch: string): Promise<boolean> => {
+      const { workflowService, options } = reach();
+      const execution = { workflowId: workflowIdOf(batch) };
+      try {
+        const { workflowExecutionInfo } = await workflowService.describeWorkflowExecution({
+          namespace: options.namespace,
+          execution,
+        });
+        return workflowExecutionInfo?.status === WORKFLOW_EXECUTION_STATUS_RUNNING;
+      } catch (error) {
+        if (isGrpcServiceError(error) && error.code === NOT_FOUND) return false;
+        throw error;
+      }
+    },
 
     /** The first execution of the batch's workflow, as it was started last. */
     execution: async (batch: string): Promise<Execution> => {
