@@ -23,7 +23,6 @@ import type { Execution } from './genuine.ts';
 import { openTalk } from './talk.ts';
 
 const ASK_AGAIN_MS = 500;
-const NOT_FOUND = 5;
 const { WORKFLOW_EXECUTION_STATUS_RUNNING } = proto.temporal.api.enums.v1.WorkflowExecutionStatus;
 
 export type BatchPlace = { readonly batch: string; readonly folder: string };
@@ -94,27 +93,8 @@ export function openBatches(reach: () => Client, taskQueue: string = TASK_QUEUE,
     /** undefined where Temporal does not know the batch, or not any more. */
     find,
 
-    /** Read without decrypting anything: a stranger may have started something in the batch's place. */
-    isRunning: async (batch: string): Promise<boolean> => {
-      const { workflowService, options } = reach();
-      const execution = { workflowId: workflowIdOf(batch) };
-      try {
-        const { workflowExecutionInfo } = await workflowService.describeWorkflowExecution({
-          namespace: options.namespace,
-          execution,
-        });
-        return workflowExecutionInfo?.status === WORKFLOW_EXECUTION_STATUS_RUNNING;
-      } catch (error) {
-        if (isGrpcServiceError(error) && error.code === NOT_FOUND) return false;
-        throw error;
-      }
-    },
-
-    /** The first execution of the batch's workflow, as it was started last. */
-    execution: async (batch: string): Promise<Execution> => {
-      const { raw, workflowId } = await handleOf(batch).describe();
-      return { workflowId, runId: raw.workflowExecutionInfo?.firstRunId ?? '' };
-    },
+    isRunning: (batch: string) => isRunning(reach(), batch),
+    execution: (batch: string) => firstExecution(reach(), batch),
 
     /** What went wrong with the work that a batch waits for at this moment; undefined where nothing did. */
     trouble: async (batch: string): Promise<string | undefined> => {
@@ -140,6 +120,27 @@ export function openBatches(reach: () => Client, taskQueue: string = TASK_QUEUE,
 
     ...openTalk(reach),
   };
+}
+
+/** Read without decrypting anything: a stranger may have started something in the batch's place. */
+async function isRunning({ workflowService, options }: Client, batch: string): Promise<boolean> {
+  const execution = { workflowId: workflowIdOf(batch) };
+  try {
+    const { workflowExecutionInfo } = await workflowService.describeWorkflowExecution({
+      namespace: options.namespace,
+      execution,
+    });
+    return workflowExecutionInfo?.status === WORKFLOW_EXECUTION_STATUS_RUNNING;
+  } catch (error) {
+    if (isGrpcServiceError(error) && error.message.startsWith('5 NOT_FOUND')) return false;
+    throw error;
+  }
+}
+
+/** The first execution of the batch's workflow, as it was started last. */
+async function firstExecution(client: Client, batch: string): Promise<Execution> {
+  const { raw, workflowId } = await client.workflow.getHandle(workflowIdOf(batch)).describe();
+  return { workflowId, runId: raw.workflowExecutionInfo?.firstRunId ?? '' };
 }
 
 async function untilFinished(reach: () => Client, batch: string, gone: AbortSignal): Promise<void> {
