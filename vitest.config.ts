@@ -10,7 +10,7 @@ const WHOLE = [
 
 // Of these, those that wait more than they work, and that judge by what was bought and not by how fast: three at a time.
 const PATIENT = [
-  'test/cli/{encryption,planted-secrets,rough-service,v1,migrate-check,bad-sheets,bad-input,bad-service,bad-surroundings,children,strangers,full-disk-service,full-disk-temporal,clock-off,webhooks}.test.ts',
+  'test/cli/{encryption,planted-secrets,rough-service,v1,migrate-check,bad-sheets,bad-input,bad-service,bad-surroundings,children,launcher,strangers,full-disk-service,full-disk-temporal,clock-off,webhooks}.test.ts',
   'test/chaos/{cut-off,frozen,kill-all,lossy,pauses,recover,servers,takeover}.test.ts',
   'test/workflows/**/*.test.ts',
 ];

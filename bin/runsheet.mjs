@@ -12,10 +12,14 @@ const OLDEST = [24, 16];
 const [major, minor] = process.versions.node.split('.').map(Number);
 const isNew = major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]);
 
+/** Set for the process that this one starts; a stack's own children have a channel as well, of another meaning. */
+const LAUNCHED = 'RUNSHEET_LAUNCHED';
+
 if (isNew) await main();
 else again();
 
 async function main() {
+  if (process.env[LAUNCHED]) endWithLauncher();
   module.enableCompileCache?.();
   // A worker has two young heaps, which grow to 200 MB otherwise and are no faster for it.
   v8.setFlagsFromString('--max-semi-space-size=8');
@@ -24,6 +28,14 @@ async function main() {
   const source = new URL('../src/cli/main.ts', import.meta.url);
   const { main: start } = await import(existsSync(source) ? source.href : compiled.href);
   await start(process.argv.slice(2));
+}
+
+/** A launcher that is killed closes the channel; this process then ends as at SIGTERM. */
+function endWithLauncher() {
+  delete process.env[LAUNCHED];
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+  // A command that is done ends although its launcher lives.
+  process.channel?.unref();
 }
 
 /** Starts the same command on the Node that was installed with the package. */
@@ -36,7 +48,10 @@ function again() {
     );
     process.exit(1);
   }
-  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env: { ...process.env, [LAUNCHED]: '1' },
+  });
   // A signal may be meant for this process alone; the child takes two at once for one.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => {

@@ -106,14 +106,14 @@ export const catalogue = {
     (f) =>
       `what Temporal has of ${f.owner || 'a batch'} is encrypted with the key ${f.id}, ${f.known.length > 0 ? `and only ${list(f.known)} is set here` : 'and no key is set here'}`,
     () =>
-      'add that key to RUNSHEET_PAYLOAD_KEY or the file of RUNSHEET_PAYLOAD_KEY_FILE; no row fails meanwhile',
+      'add that key to RUNSHEET_PAYLOAD_KEY or the file of RUNSHEET_PAYLOAD_KEY_FILE (embedded servers have theirs in payload-key in RUNSHEET_HOME); no row fails meanwhile',
   ),
   E408: entry<{ owner: string }>(
     notAuthenticated,
     (f) =>
       `what Temporal has of ${f.owner || 'a batch'} is not encrypted, and the settings ask for encryption`,
     () =>
-      'RUNSHEET_PAYLOAD_PLAIN=read also reads batches that were begun without; else somebody else wrote it',
+      'somebody without the key wrote it, or the batch was begun without a key: where you set the key yourself, RUNSHEET_PAYLOAD_PLAIN=read reads such batches too',
   ),
   E409: entry<{ owner: string; why: string }>(
     notAuthenticated,

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -13,18 +14,25 @@ type Service = {
   readonly environment?: Readonly<Record<string, string>>;
   readonly healthcheck?: { readonly test: readonly string[] };
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
-  readonly restart: string;
+  readonly restart?: string;
   readonly container_name?: string;
+  readonly user?: string;
+  readonly entrypoint?: readonly string[];
+  readonly command?: readonly string[];
+  readonly profiles?: readonly string[];
+  readonly secrets?: readonly string[];
 };
-const { services, configs } = parse(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'), {
+const { services, configs, secrets } = parse(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'), {
   merge: true,
 }) as {
   readonly services: Readonly<Record<string, Service>>;
   readonly configs: Readonly<Record<string, { readonly content: string }>>;
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
 };
 const all = Object.entries(services);
-/** Those that end by themselves; all others stay. */
-const JOBS = new Set(['schema', 'namespace']);
+/** Those that end when their work is done; all others stay. */
+const JOBS = new Set(['prepare', 'schema', 'namespace']);
+const OURS = ['worker', 'runsheet'] as const;
 
 describe('docker-compose.yml', () => {
   it('pins every image to a version', () => {
@@ -33,14 +41,36 @@ describe('docker-compose.yml', () => {
       expect(from).toMatch(/^node:24\.\d+-/);
   });
 
-  it('opens its ports on loopback only', () => {
-    const ports = all.flatMap(([, service]) => service.ports ?? []);
-    expect(ports).toHaveLength(4);
-    for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
+  it('publishes the UI, which only shows, and the receiver, on loopback, and nothing else', () => {
+    const ports = all.flatMap(([name, service]) => (service.ports ?? []).map((port) => [name, port]));
+    expect(ports).toEqual([
+      ['ui', expect.stringMatching(/^127\.0\.0\.1:.*:8080$/)],
+      ['worker', expect.stringMatching(/^127\.0\.0\.1:.*:8480$/)],
+    ]);
+    expect(services['ui']?.environment).toMatchObject({ TEMPORAL_DISABLE_WRITE_ACTIONS: 'true' });
+  });
+
+  it('has no secret in it, and takes them from files', () => {
+    const names = all.flatMap(([, { environment }]) => Object.keys(environment ?? {}));
+    const secret = names.filter((name) => /PASSWORD|PWD|KEY|SECRET|TOKEN/.test(name));
+    expect(new Set(secret)).toEqual(
+      new Set(['POSTGRES_PASSWORD_FILE', 'RUNSHEET_API_KEY_FILE', 'RUNSHEET_PAYLOAD_KEY_FILE']),
+    );
+    for (const name of OURS)
+      for (const [variable, secretName] of [
+        ['RUNSHEET_API_KEY_FILE', 'api-key'],
+        ['RUNSHEET_PAYLOAD_KEY_FILE', 'payload-key'],
+      ] as const) {
+        // Without a file the variable is empty, and an empty one counts as none.
+        expect(services[name]?.environment?.[variable]).toBe(`\${${variable}:+/run/secrets/${secretName}}`);
+        expect(services[name]?.secrets).toContain(secretName);
+        expect(secrets[secretName]?.file).toBe(`\${${variable}:-/dev/null}`);
+      }
   });
 
   it('knows of every server whether it is well, and restarts it', () => {
-    for (const [name, { healthcheck, restart }] of all.filter(([one]) => !JOBS.has(one))) {
+    const servers = all.filter(([one, { profiles }]) => !JOBS.has(one) && profiles === undefined);
+    for (const [name, { healthcheck, restart }] of servers) {
       expect(healthcheck?.test.length, name).toBeGreaterThan(1);
       expect(restart, name).toBe('unless-stopped');
     }
@@ -48,15 +78,84 @@ describe('docker-compose.yml', () => {
 
   it('starts each part when what it needs is well, or done where it is a job', () => {
     const conditions = all.flatMap(([, { depends_on }]) => Object.entries(depends_on ?? {}));
-    expect(conditions.length).toBe(5);
+    expect(conditions.length).toBe(8);
     for (const [on, { condition }] of conditions)
       expect(condition, on).toBe(JOBS.has(on) ? 'service_completed_successfully' : 'service_healthy');
   });
 
-  it('gives the worker the batches under the path that the command knows', () => {
-    const batches = services['worker']?.volumes?.find((volume) => volume.includes('batches')) ?? '';
-    const half = (batches.length - 1) / 2;
-    expect(batches.slice(0, half)).toBe(batches.slice(half + 1));
+  it('gives worker and command the batches under the path that they have outside, and lets workers use it', () => {
+    for (const name of OURS) {
+      const batches = services[name]?.volumes?.find((volume) => volume.includes('batches')) ?? '';
+      const half = (batches.length - 1) / 2;
+      expect(batches.slice(0, half)).toBe(batches.slice(half + 1));
+      expect(services[name]?.environment?.['RUNSHEET_OUT']).toBe(batches.slice(0, half));
+    }
+  });
+
+  describe('prepares', () => {
+    const { user, environment, entrypoint = [], command: script = [], volumes } = services['prepare'] ?? {};
+    const isRoot = process.getuid?.() === 0;
+    const OWNER = 4242;
+
+    /** Its script as compose would run it, on folders of ours. */
+    const prepare = (folder: string): void => {
+      const [shell = '', ...flags] = entrypoint;
+      const text = (script[0] ?? '')
+        .replaceAll('$$', '$')
+        .replaceAll(/\/(passwords|state|batches)\b/g, `${folder}/$1`);
+      const { status, stderr } = spawnSync(shell, [...flags, text], {
+        env: { ...process.env, OWNER: `${OWNER}:${OWNER}` },
+      });
+      expect([status, stderr.toString()]).toEqual([0, '']);
+    };
+
+    it('before anything that needs it starts, as root, for the user of the worker', () => {
+      expect(user).toBe('0:0');
+      for (const name of OURS) expect(services[name]?.user).toBe(environment?.['OWNER']);
+      for (const name of ['postgresql', 'worker'])
+        expect(services[name]?.depends_on).toHaveProperty('prepare');
+      expect(volumes).toEqual(expect.arrayContaining(['passwords:/passwords', 'state:/state']));
+      for (const name of ['postgresql', 'schema', 'temporal'])
+        expect(services[name]?.volumes).toContain('passwords:/passwords:ro');
+    });
+
+    it.runIf(isRoot)('a password that stays, and folders that the user can write', () => {
+      const folder = mkdtempSync(join(tmpdir(), 'runsheet-compose-'));
+      for (const name of ['passwords', 'state', 'batches']) mkdirSync(join(folder, name));
+      const password = () => readFileSync(join(folder, 'passwords', 'postgresql'), 'utf8');
+      prepare(folder);
+      const first = password();
+      expect(first).toMatch(/^[0-9a-f]{48}$/);
+      for (const name of ['state', 'batches']) expect(statSync(join(folder, name)).uid).toBe(OWNER);
+      prepare(folder);
+      expect(password()).toBe(first);
+      // Batches that belong to somebody are left to him.
+      chownSync(join(folder, 'batches'), 77, 77);
+      prepare(folder);
+      expect(statSync(join(folder, 'batches')).uid).toBe(77);
+      rmSync(folder, { recursive: true });
+    });
+  });
+
+  it('lets nothing into its build but what the image is made from', () => {
+    const lines = readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n');
+    const [first = '', ...allowed] = lines.filter((line) => line !== '' && !line.startsWith('#'));
+    expect(first).toBe('*');
+    for (const line of allowed) expect(line).toMatch(/^![\w.-]+$/);
+    const names = allowed.map((line) => line.slice(1));
+    expect(names.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'package.json',
+        'package-lock.json',
+        'tsconfig.build.json',
+        'src',
+        'bin',
+        'workflows',
+        'activities',
+      ]),
+    );
+    expect(names.filter((name) => /env|key|secret|batches|runsheet|toml/.test(name))).toEqual([]);
   });
 
   it('lets activities start with their workflow task', () => {

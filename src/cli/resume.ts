@@ -57,7 +57,7 @@ async function startAgain(session: Session, found: FoundBatch, voice: Voice): Pr
     pass,
     now,
   });
-  const isRunning = (await session.batches.find(ref))?.status === 'RUNNING';
+  const isRunning = await session.batches.isRunning(ref);
   if (isRunning) {
     // What was read before it ended is not the last word: it must be quiet anew.
     await endQuiet(store);

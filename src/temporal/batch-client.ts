@@ -5,11 +5,13 @@ import {
   WorkflowExecutionAlreadyStartedError,
   WorkflowFailedError,
   WorkflowNotFoundError,
+  isGrpcServiceError,
   type Client,
   type WorkflowExecutionStatusName,
   type WorkflowStartOptions,
 } from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import proto from '@temporalio/proto';
 import type { BatchRef, runsheetBatch } from '../../workflows/batch.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { WORKFLOW_TASK_MS } from '../batch/bounds.ts';
@@ -17,9 +19,11 @@ import type { Snapshot } from '../batch/snapshot.ts';
 import { WRITES } from '../batch/version.ts';
 import { problem, errorMessage } from '../errors.ts';
 import { openControl } from './batch-control.ts';
+import type { Execution } from './genuine.ts';
 import { batchNameOf, workflowIdOf, type BatchName } from './workflow-id.ts';
 
 const AGAIN_MS = 500;
+const { WORKFLOW_EXECUTION_STATUS_RUNNING } = proto.temporal.api.enums.v1.WorkflowExecutionStatus;
 
 /** `running` and `closed`: Temporal knew it before. */
 export type Started = 'started' | 'running' | 'closed';
@@ -82,11 +86,8 @@ export function openBatchClient(reach: () => Client, taskQueue: string = TASK_QU
     /** undefined where Temporal does not know the batch, or not any more. */
     find,
 
-    /** The first run of the batch's workflow, as it was started last. */
-    firstRun: async (name: BatchName): Promise<{ readonly workflowId: string; readonly runId: string }> => {
-      const { raw, workflowId } = await handleOf(name).describe();
-      return { workflowId, runId: raw.workflowExecutionInfo?.firstRunId ?? '' };
-    },
+    isRunning: (name: BatchName) => isRunning(reach(), name),
+    firstRun: (name: BatchName) => firstRun(reach(), name),
 
     /** What went wrong with the work that a batch waits for at this moment; undefined where nothing did. */
     trouble: async (name: BatchName): Promise<string | undefined> => {
@@ -112,6 +113,26 @@ export function openBatchClient(reach: () => Client, taskQueue: string = TASK_QU
 
     ...openControl(reach),
   };
+}
+
+/** Read without decrypting anything: a stranger may have started something in the batch's place. */
+async function isRunning({ workflowService, options }: Client, name: BatchName): Promise<boolean> {
+  try {
+    const { workflowExecutionInfo } = await workflowService.describeWorkflowExecution({
+      namespace: options.namespace,
+      execution: { workflowId: workflowIdOf(name) },
+    });
+    return workflowExecutionInfo?.status === WORKFLOW_EXECUTION_STATUS_RUNNING;
+  } catch (error) {
+    if (isGrpcServiceError(error) && error.message.startsWith('5 NOT_FOUND')) return false;
+    throw error;
+  }
+}
+
+/** The first run of the batch's workflow, as it was started last. */
+async function firstRun(client: Client, name: BatchName): Promise<Execution> {
+  const { raw, workflowId } = await client.workflow.getHandle(workflowIdOf(name)).describe();
+  return { workflowId, runId: raw.workflowExecutionInfo?.firstRunId ?? '' };
 }
 
 async function untilFinished(reach: () => Client, name: BatchName, gone: AbortSignal): Promise<void> {

@@ -157,6 +157,17 @@ describe('a stranger with access to the embedded Temporal', () => {
     await until(async () => (await stage.run(['resume', batch, '--recover'])).code === 0, 'it is rebuilt');
     expect(await runs()).toBe(before);
   });
+
+  it('keeps no batch from its owner for good, by whatever he starts in its place', async () => {
+    const before = await runs();
+    rmSync(`${stage.batch()}/summary.json`);
+    const memo = { folder: plain('/elsewhere'), view: plain({}) };
+    await start(workflowIdOf(batch), [plain({ batch, folder: stage.batch() })], memo);
+    const { code, stderr } = await stage.run(['status', batch]);
+    expect([code, stderr]).toEqual([4, expect.stringContaining('error[E408]')]);
+    await until(async () => (await stage.run(['resume', batch, '--recover'])).code === 0, 'it is rebuilt');
+    expect(await runs()).toBe(before);
+  });
 });
 
 describe('a batch folder', () => {
