@@ -35,7 +35,11 @@ export type Progress = {
 
 export function progress(state: State): Progress {
   const { params, phases, tally, ledger, lastFailure, acknowledgements } = state;
-  const pauses = [...state.pauses].map(([kind, { reason, sinceWallAt }]) => ({ kind, reason, since: sinceWallAt }));
+  const pauses = [...state.pauses].map(([kind, { reason, sinceWallAt }]) => ({
+    kind,
+    reason,
+    since: sinceWallAt,
+  }));
   const reason = pauses[0]?.reason ?? state.trouble;
   const inParts = [...state.parts.values()].reduce((sum, rows) => sum + rows.length, 0);
   return {

@@ -99,7 +99,8 @@ export function bytesOf(row: RowState): number {
 export const endedRowBytes = ({ attempts }: EndedRow): number =>
   attempts.reduce((sum, attempt) => sum + pastBytes(attempt), ROW_BYTES);
 
-const pastBytes = ({ reason = '' }: PastAttempt): number => Math.max(PAST_BYTES, PAST_BYTES - 60 + jsonBytes(reason));
+const pastBytes = ({ reason = '' }: PastAttempt): number =>
+  Math.max(PAST_BYTES, PAST_BYTES - 60 + jsonBytes(reason));
 
 function reasonIn(row: RowState): string {
   if (row.phase === 'running') return row.overdue?.reason ?? '';

@@ -44,8 +44,20 @@ const PLAIN = [
 type Plain = Pick<State, (typeof PLAIN)[number]>;
 type RunTuple = readonly [row: number, attempt: number, runId: string];
 type PastTuple = readonly [attempt: number, outcome: number, runId: string | 0, reason: string | 0];
-type RowTuple = readonly [phase: string, row: number, attempt: number, tries: number, past: readonly PastTuple[], ...unknown[]];
-type EndedTuple = readonly [row: number, past: readonly PastTuple[], isLastTry: 0 | 1, deferral: Deferral | 0];
+type RowTuple = readonly [
+  phase: string,
+  row: number,
+  attempt: number,
+  tries: number,
+  past: readonly PastTuple[],
+  ...unknown[],
+];
+type EndedTuple = readonly [
+  row: number,
+  past: readonly PastTuple[],
+  isLastTry: 0 | 1,
+  deferral: Deferral | 0,
+];
 
 export type Snapshot = Plain & {
   readonly version: number;
@@ -65,11 +77,18 @@ export const maySnapshot = ({ groups, closing }: State): boolean => groups.size 
 
 /** What `restore` makes the same state of. Throws unless {@link maySnapshot}. */
 export function snapshot(state: State): Snapshot {
-  if (!maySnapshot(state)) throw new Error(`the state cannot travel: ${state.groups.size} groups are in flight`);
+  if (!maySnapshot(state))
+    throw new Error(`the state cannot travel: ${state.groups.size} groups are in flight`);
   const plain = Object.fromEntries(PLAIN.map((name) => [name, state[name]])) as Plain;
   const rows = [...state.rows.values()].filter(({ phase }) => phase !== 'unconfirmed' && phase !== 'ended');
-  const queued = [...state.unconfirmed.map((row) => state.rows.get(row) as RowState), ...state.ended, ...state.deferred];
-  const duplicates = [...state.cancels.values()].filter((run) => runningRow(state, run.row)?.runId !== run.runId);
+  const queued = [
+    ...state.unconfirmed.map((row) => state.rows.get(row) as RowState),
+    ...state.ended,
+    ...state.deferred,
+  ];
+  const duplicates = [...state.cancels.values()].filter(
+    (run) => runningRow(state, run.row)?.runId !== run.runId,
+  );
   return {
     ...plain,
     version: Math.max(state.version, WRITES),

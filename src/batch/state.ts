@@ -10,7 +10,16 @@ import type { Outcome } from './outcome.ts';
 import type { BatchParams } from './params.ts';
 import type { Pause, PauseKind } from './pauses.ts';
 import { NO_LIMIT, type RateLimit } from './limits/rate-limit.ts';
-import { bytesOf, type Ended, type EndedRow, type Phase, type RowState, type Running, type Unconfirmed, type Waiting } from './row-state.ts';
+import {
+  bytesOf,
+  type Ended,
+  type EndedRow,
+  type Phase,
+  type RowState,
+  type Running,
+  type Unconfirmed,
+  type Waiting,
+} from './row-state.ts';
 
 export type Acknowledgement = { readonly id: string; readonly ok: boolean; readonly note?: string };
 
@@ -45,7 +54,10 @@ export type State = {
   readonly unpolled: Set<number>;
   readonly overdue: Set<number>;
   /** Groups in flight: the attempts of each, and when it was asked for, by the batch's clock and by Temporal's. */
-  readonly groups: Map<number, { readonly attempts: readonly AttemptRef[]; readonly at: number; readonly wallAt: number }>;
+  readonly groups: Map<
+    number,
+    { readonly attempts: readonly AttemptRef[]; readonly at: number; readonly wallAt: number }
+  >;
   /** Collects in flight: the rows of each part. */
   readonly parts: Map<number, readonly EndedRow[]>;
   /** Polls in flight: the rows of each. */
@@ -167,7 +179,10 @@ export function put(state: State, row: RowState): void {
 }
 
 /** Changes a row within its phase: it keeps its place in every queue. */
-export function amend(state: State, row: Running | Unconfirmed | Extract<RowState, { phase: 'sending' }>): void {
+export function amend(
+  state: State,
+  row: Running | Unconfirmed | Extract<RowState, { phase: 'sending' }>,
+): void {
   const before = state.rows.get(row.row);
   state.bytes += bytesOf(row) - (before === undefined ? 0 : bytesOf(before));
   state.rows.set(row.row, row);

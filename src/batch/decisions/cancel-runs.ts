@@ -10,7 +10,9 @@ export const cancelRuns: Decision = {
   dueAt: (state) => dueIf(state.cancelsInFlight.size < CANCELS_IN_FLIGHT && waiting(state) > 0),
   act: (state) => {
     const inFlight = new Set([...state.cancelsInFlight.values()].flat());
-    const runs = [...state.cancels.values()].filter(({ runId }) => !inFlight.has(runId)).slice(0, CANCEL_RUNS);
+    const runs = [...state.cancels.values()]
+      .filter(({ runId }) => !inFlight.has(runId))
+      .slice(0, CANCEL_RUNS);
     const id = state.nextCancel;
     state.nextCancel += 1;
     state.cancelsInFlight.set(

@@ -1,6 +1,12 @@
 // When ended rows are written: a hundred at a time, or whatever has waited a second, or all that is left.
 
-import { COLLECT_AFTER_MS, COLLECT_ROWS, COLLECTS_IN_FLIGHT, DEFERS_MOST, FILES_PROBE_ROWS } from '../bounds.ts';
+import {
+  COLLECT_AFTER_MS,
+  COLLECT_ROWS,
+  COLLECTS_IN_FLIGHT,
+  DEFERS_MOST,
+  FILES_PROBE_ROWS,
+} from '../bounds.ts';
 import { probeAt, probed } from '../pauses.ts';
 import { endedRowBytes, pastWith, type Ended, type EndedRow } from '../row-state.ts';
 import { forget, isIdle, type State } from '../state.ts';

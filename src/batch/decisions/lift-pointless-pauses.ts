@@ -22,4 +22,5 @@ function isPointlessToSend(state: State): boolean {
   return !isLeft || unconfirmed >= state.params.concurrency;
 }
 
-const isPointlessToRead = ({ pauses, phases }: State): boolean => pauses.has('unreadable') && phases.running === 0;
+const isPointlessToRead = ({ pauses, phases }: State): boolean =>
+  pauses.has('unreadable') && phases.running === 0;

@@ -115,7 +115,12 @@ function sendAgain(state: State, row: Sending, waitMs: number, turnedAway: Turne
 }
 
 /** It may have started a run: only a webhook or the run lists can tell. */
-function doubt(state: State, { row, attempt, tries, past }: Sending, { at, wallAt }: Group, reason: string): void {
+function doubt(
+  state: State,
+  { row, attempt, tries, past }: Sending,
+  { at, wallAt }: Group,
+  reason: string,
+): void {
   const base = { row, attempt, tries, past };
   // The group has ended at the latest now; its lease may outlive that, and the clock may have been set a little.
   const sentBy = state.now + LEASE_MS + CLOCK_SLACK_MS;

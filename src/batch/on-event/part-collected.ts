@@ -54,7 +54,8 @@ function deferRow(state: State, { row, attempts, deferral }: EndedRow, isOwn: bo
 /** What waits for files need not wait longer. */
 export function fetchNow(state: State): void {
   for (const row of [...state.deferred])
-    if (row.deferral !== undefined) put(state, { ...row, deferral: { ...row.deferral, notBefore: state.now } });
+    if (row.deferral !== undefined)
+      put(state, { ...row, deferral: { ...row.deferral, notBefore: state.now } });
 }
 
 /** What the store would not take is written again later; until then nothing is bought that could not be kept. */

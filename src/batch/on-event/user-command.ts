@@ -34,10 +34,7 @@ export function cancelAllRunning(state: State): void {
 }
 
 /** Ends every pause and every wait. */
-export function onResume(
-  state: State,
-  unconfirmed: Extract<Event, { type: 'resume' }>['unconfirmed'],
-): void {
+export function onResume(state: State, unconfirmed: Extract<Event, { type: 'resume' }>['unconfirmed']): void {
   if (unconfirmed !== undefined) decideUnconfirmed(state, unconfirmed);
   state.pauses.clear();
   state.filesFailSince = undefined;
