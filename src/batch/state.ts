@@ -69,6 +69,8 @@ export type State = {
   readonly evidence: Map<string, AttemptRun>;
   isEvidenceLost: boolean;
   keeping: number;
+  /** Whether some of it came after the close was given what there was. */
+  isEvidenceNew: boolean;
   evidenceFiles: number;
   nextGroup: number;
   nextPart: number;
@@ -145,6 +147,7 @@ export function begin(params: BatchParams, version: number, wallAt: number): Sta
     evidence: new Map(),
     isEvidenceLost: false,
     keeping: 0,
+    isEvidenceNew: false,
     evidenceFiles: 0,
     nextGroup: 1,
     nextPart: 1,

@@ -29,8 +29,12 @@ function commandFor(state: State, item: StoreItem): Command {
   return { type: 'collect', part: item, rows: state.parts.get(item) ?? [] };
 }
 
-export const closeCommand = (state: State): Command => ({
-  type: 'close',
-  evidence: [...state.evidence.values()],
-  back: readBack(state, { at: state.now, wallAt: state.startedWallAt }),
-});
+export function closeCommand(state: State): Command {
+  state.isEvidenceNew = false;
+  return {
+    type: 'close',
+    evidence: [...state.evidence.values()],
+    // Both clocks began at the same time.
+    back: readBack(state, { at: state.startedWallAt, wallAt: state.startedWallAt }),
+  };
+}

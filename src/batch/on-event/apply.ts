@@ -1,7 +1,7 @@
 // Every event by the file that says what it changes. Nothing here asks for anything: that is what decisions do.
 
 import { noteServiceTime } from '../clock.ts';
-import { EVIDENCE, type Event } from '../events.ts';
+import { EVIDENCE, RESULTS, type Event } from '../events.ts';
 import { pause, unpause } from '../pauses.ts';
 import { runningRow, type State } from '../state.ts';
 import { onGroupEnded } from './group-ended.ts';
@@ -48,8 +48,7 @@ export function applyEvent(state: State, event: Event): void {
       state.isStopping = true;
       return;
     case 'closed':
-      state.finished = true;
-      return;
+      return onClosed(state);
     case 'started':
       if (event.serviceNowMs !== undefined) noteServiceTime(state, event.serviceNowMs);
       return;
@@ -71,6 +70,12 @@ function onPollEnded(state: State, poll: number): void {
 }
 
 function onEvidenceKept(state: State, count: number): void {
+/** R26: a run that turned up meanwhile is for another close, which writes the same and more. */
+function onClosed(state: State): void {
+  if (state.isEvidenceNew) state.unstored.add(RESULTS);
+  else state.finished = true;
+}
+
   for (const runId of [...state.evidence.keys()].slice(0, count)) state.evidence.delete(runId);
   state.keeping = 0;
   state.unstored.delete(EVIDENCE);
