@@ -9,7 +9,7 @@
 // sending, running and unconfirmed hold a slot. A row has one phase at a time, so its (row, attempt) names one state.
 
 import type { AttemptRef } from './attempt.ts';
-import { PAST_BYTES, ROW_BYTES } from './bounds.ts';
+import { PAST_BYTES, PAST_WITHOUT_RUN_BYTES, ROW_BYTES, SHORT_REASON_BYTES } from './bounds.ts';
 import type { PostClass } from './classify-response.ts';
 import { jsonBytes } from './clipped.ts';
 import type { Outcome, PastAttempt } from './outcome.ts';
@@ -99,8 +99,10 @@ export function bytesOf(row: RowState): number {
 export const endedRowBytes = ({ attempts }: EndedRow): number =>
   attempts.reduce((sum, attempt) => sum + pastBytes(attempt), ROW_BYTES);
 
-const pastBytes = ({ reason = '' }: PastAttempt): number =>
-  Math.max(PAST_BYTES, PAST_BYTES - 60 + jsonBytes(reason));
+const pastBytes = ({ runId, reason = '' }: PastAttempt): number =>
+  runId === undefined
+    ? PAST_WITHOUT_RUN_BYTES + jsonBytes(reason)
+    : Math.max(PAST_BYTES, PAST_BYTES - SHORT_REASON_BYTES + jsonBytes(reason));
 
 function reasonIn(row: RowState): string {
   if (row.phase === 'running') return row.overdue?.reason ?? '';
