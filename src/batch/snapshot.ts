@@ -31,7 +31,7 @@ const PLAIN = [
   'rateLimit',
   'filesFailSince',
   'cancelling',
-  'refreshId',
+  'refreshIds',
   'control',
   'usualRunMs',
   'completedBy',
@@ -126,15 +126,15 @@ export function restore(snapshot: Snapshot): State {
   return state;
 }
 
-/** Cancels that the earlier workflow run had asked for, and the command that asked for this one. */
+/** Cancels that the earlier workflow run had asked for, and the commands that asked for this one. */
 function takeUp(state: State): void {
   if (state.cancelling === 'running') cancelAllRunning(state);
   for (const number of state.overdue) {
     const row = runningRow(state, number);
     if (row) cancelRun(state, { row: number, attempt: row.attempt, runId: row.runId });
   }
-  acknowledge(state, state.refreshId);
-  state.refreshId = undefined;
+  for (const id of state.refreshIds) acknowledge(state, id);
+  state.refreshIds = [];
 }
 
 const packRun = ({ row, attempt, runId }: AttemptRun): RunTuple => [row, attempt, runId];

@@ -95,8 +95,8 @@ export type State = {
   cancelling?: 'unsent' | 'running' | undefined;
   /** Sending stops so that the workflow can continue as new. */
   isStopping: boolean;
-  /** The command that asked for a continue-as-new. */
-  refreshId?: string | undefined;
+  /** The commands that asked for a continue-as-new. */
+  refreshIds: readonly string[];
   /** The reading of the lists in flight and the next one; `controlAt`: when the group of the control run was asked for. */
   readonly reconcile: {
     askedAt?: number | undefined;
@@ -162,6 +162,7 @@ export function begin(params: BatchParams, version: number, wallAt: number): Sta
     reported: new Set(),
     isStopping: false,
     reconcile: { nextAt: 0, readings: 0 },
+    refreshIds: [],
     usualRunMs: 0,
     published: { at: 0, summary: '', isStale: true },
     acknowledgements: [],

@@ -47,5 +47,5 @@ export function onResume(state: State, unconfirmed: Extract<Event, { type: 'resu
 
 export function onRefresh(state: State, commandId: string | undefined): void {
   state.isStopping = true;
-  state.refreshId = commandId;
+  if (commandId !== undefined) state.refreshIds = [...state.refreshIds, commandId].slice(-ACKNOWLEDGED_MOST);
 }
