@@ -107,7 +107,7 @@ export const CANCELS_MAX = 2_000;
 export const EVIDENCE_MAX = 2_000;
 
 /** GPUs that are counted by name; what the service calls its GPUs is not ours to bound. */
-export const GPU_NAMES_MAX = 40;
+export const GPU_NAMES_MAX = 12;
 export const GPU_NAME_CHARS = 40;
 
 /** A row is sent again so often although an earlier attempt may have started a run: each time may cost another one. */

@@ -1,4 +1,4 @@
-// What people and programs see of a running batch, in its memo: counts only, at most 4 KB.
+// What people and programs see of a running batch, in its memo: counts and a few reasons, at most 6 KB.
 
 import type { RequestLedger } from './accounting/request-ledger.ts';
 import { costSoFar, rowsDone, type Tally } from './accounting/tally.ts';
