@@ -76,8 +76,13 @@ export type Ended = Base & {
   readonly deferral?: Deferral;
 };
 
+export type Deferred = Ended & { readonly deferral: Deferral };
+
 export type RowState = Waiting | Sending | Running | Unconfirmed | Ended;
 export type Phase = RowState['phase'];
+
+/** The attempt that gave a row its outcome. */
+export type LastAttempt = PastAttempt & { readonly outcome: Outcome };
 
 /** A row as `collect` writes it: all of its attempts, the last one with its outcome. */
 export type EndedRow = {

@@ -63,19 +63,20 @@ function onServiceRead(state: State, reason: string | undefined): void {
   else pause(state, 'unreadable', `runs cannot be read: ${reason}`);
 }
 
-/** What still runs of it is for the next poll. */
+/** What still runs of it is for the next poll; a later run of such a row has a poll of its own. */
 function onPollEnded(state: State, poll: number): void {
-  for (const row of state.polls.get(poll) ?? []) if (runningRow(state, row)) state.unpolled.add(row);
+  for (const { row, runId } of state.polls.get(poll) ?? [])
+    if (runningRow(state, row)?.runId === runId) state.unpolled.add(row);
   state.polls.delete(poll);
 }
 
-function onEvidenceKept(state: State, count: number): void {
 /** R26: a run that turned up meanwhile is for another close, which writes the same and more. */
 function onClosed(state: State): void {
   if (state.isEvidenceNew) state.unstored.add(RESULTS);
   else state.finished = true;
 }
 
+function onEvidenceKept(state: State, count: number): void {
   for (const runId of [...state.evidence.keys()].slice(0, count)) state.evidence.delete(runId);
   state.keeping = 0;
   state.unstored.delete(EVIDENCE);

@@ -20,7 +20,7 @@ export function onCancel(state: State, running: boolean): void {
   state.cancelling = running || state.cancelling === 'running' ? 'running' : 'unsent';
   // A paused batch would never end.
   state.pauses.clear();
-  for (const row of [...state.waiting])
+  for (const row of state.waiting.slice())
     endRow(state, row, { outcome: 'cancelled', reason: 'cancelled before it was sent again' });
   if (running) cancelAllRunning(state);
 }
