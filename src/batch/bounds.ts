@@ -33,6 +33,9 @@ export const SHORT_REASON_BYTES = 60;
 export const ROW_BYTES = 150;
 export const PAST_BYTES = 150;
 
+/** What an earlier attempt takes that has no run, without its reason. */
+export const PAST_WITHOUT_RUN_BYTES = 40;
+
 /** The most runs at the same time for which the state has room, when each row may be tried again so often. */
 export const mostConcurrency = (retries: number): number =>
   Math.min(
@@ -104,8 +107,11 @@ export const CANCELS_MAX = 2_000;
 export const EVIDENCE_MAX = 2_000;
 
 /** GPUs that are counted by name; what the service calls its GPUs is not ours to bound. */
-export const GPU_NAMES_MAX = 40;
+export const GPU_NAMES_MAX = 12;
 export const GPU_NAME_CHARS = 40;
+
+/** A row is sent again so often although an earlier attempt may have started a run: each time may cost another one. */
+export const RESUBMITS_MOST = 3;
 
 /** R12: longer than a run may wait unseen, which the service reports as timed out after 24 h. */
 export const UNCONFIRMED_MS = 25 * 3_600_000;

@@ -20,7 +20,7 @@ export function clipped(text: string, most: number): string {
 }
 
 function bytesOf(character: string): number {
-  const code = character.codePointAt(0) ?? 0;
+  const code = character.codePointAt(0) as number;
   if (code < 0x20 || (code >= 0xd800 && code <= 0xdfff)) return 6;
   if (code < 0x80) return code === 0x22 || code === 0x5c ? 2 : 1;
   if (code < 0x800) return 2;

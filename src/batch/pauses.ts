@@ -53,6 +53,7 @@ export const probeAt = ({ pauses }: State, kind: PauseKind): number =>
 /** When one attempt may probe; never, where another pause than those forbids sending. */
 export function sendingProbeAt({ pauses }: State): number {
   let at = 0;
-  for (const [kind, { probeAt: due }] of pauses) at = BY_SENDING.has(kind) ? Math.max(at, due) : Number.POSITIVE_INFINITY;
+  for (const [kind, { probeAt: due }] of pauses)
+    at = BY_SENDING.has(kind) ? Math.max(at, due) : Number.POSITIVE_INFINITY;
   return at;
 }

@@ -1,4 +1,4 @@
-// What people and programs see of a running batch, in its memo: counts only, at most 4 KB.
+// What people and programs see of a running batch, in its memo: counts and a few reasons, at most 6 KB.
 
 import type { RequestLedger } from './accounting/request-ledger.ts';
 import { costSoFar, rowsDone, type Tally } from './accounting/tally.ts';
@@ -35,7 +35,11 @@ export type Progress = {
 
 export function progress(state: State): Progress {
   const { params, phases, tally, ledger, lastFailure, acknowledgements } = state;
-  const pauses = [...state.pauses].map(([kind, { reason, sinceWallAt }]) => ({ kind, reason, since: sinceWallAt }));
+  const pauses = [...state.pauses].map(([kind, { reason, sinceWallAt }]) => ({
+    kind,
+    reason,
+    since: sinceWallAt,
+  }));
   const reason = pauses[0]?.reason ?? state.trouble;
   const inParts = [...state.parts.values()].reduce((sum, rows) => sum + rows.length, 0);
   return {

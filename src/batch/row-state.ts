@@ -9,7 +9,7 @@
 // sending, running and unconfirmed hold a slot. A row has one phase at a time, so its (row, attempt) names one state.
 
 import type { AttemptRef } from './attempt.ts';
-import { PAST_BYTES, ROW_BYTES } from './bounds.ts';
+import { PAST_BYTES, PAST_WITHOUT_RUN_BYTES, ROW_BYTES, SHORT_REASON_BYTES } from './bounds.ts';
 import type { PostClass } from './classify-response.ts';
 import { jsonBytes } from './clipped.ts';
 import type { Outcome, PastAttempt } from './outcome.ts';
@@ -76,8 +76,13 @@ export type Ended = Base & {
   readonly deferral?: Deferral;
 };
 
+export type Deferred = Ended & { readonly deferral: Deferral };
+
 export type RowState = Waiting | Sending | Running | Unconfirmed | Ended;
 export type Phase = RowState['phase'];
+
+/** The attempt that gave a row its outcome. */
+export type LastAttempt = PastAttempt & { readonly outcome: Outcome };
 
 /** A row as `collect` writes it: all of its attempts, the last one with its outcome. */
 export type EndedRow = {
@@ -99,7 +104,10 @@ export function bytesOf(row: RowState): number {
 export const endedRowBytes = ({ attempts }: EndedRow): number =>
   attempts.reduce((sum, attempt) => sum + pastBytes(attempt), ROW_BYTES);
 
-const pastBytes = ({ reason = '' }: PastAttempt): number => Math.max(PAST_BYTES, PAST_BYTES - 60 + jsonBytes(reason));
+const pastBytes = ({ runId, reason = '' }: PastAttempt): number =>
+  runId === undefined
+    ? PAST_WITHOUT_RUN_BYTES + jsonBytes(reason)
+    : Math.max(PAST_BYTES, PAST_BYTES - SHORT_REASON_BYTES + jsonBytes(reason));
 
 function reasonIn(row: RowState): string {
   if (row.phase === 'running') return row.overdue?.reason ?? '';

@@ -7,8 +7,16 @@ import { cancelRun } from './accounting/duplicates.ts';
 import { cancelAllRunning, acknowledge } from './on-event/user-command.ts';
 import { OUTCOMES, type PastAttempt } from './outcome.ts';
 import type { Pause, PauseKind } from './pauses.ts';
-import type { Deferral, EndedRow, RowState, TurnedAway } from './row-state.ts';
-import { begin, put, runningRow, type State } from './state.ts';
+import {
+  endedRowBytes,
+  type Deferral,
+  type EndedRow,
+  type LastAttempt,
+  type RowState,
+  type Running,
+  type TurnedAway,
+} from './row-state.ts';
+import { begin, put, runningRow, unconfirmedRows, type State } from './state.ts';
 import { readableVersion, WRITES } from './version.ts';
 
 /** What travels as it is. */
@@ -31,7 +39,7 @@ const PLAIN = [
   'rateLimit',
   'filesFailSince',
   'cancelling',
-  'refreshId',
+  'refreshIds',
   'control',
   'usualRunMs',
   'completedBy',
@@ -44,8 +52,20 @@ const PLAIN = [
 type Plain = Pick<State, (typeof PLAIN)[number]>;
 type RunTuple = readonly [row: number, attempt: number, runId: string];
 type PastTuple = readonly [attempt: number, outcome: number, runId: string | 0, reason: string | 0];
-type RowTuple = readonly [phase: string, row: number, attempt: number, tries: number, past: readonly PastTuple[], ...unknown[]];
-type EndedTuple = readonly [row: number, past: readonly PastTuple[], isLastTry: 0 | 1, deferral: Deferral | 0];
+type RowTuple = readonly [
+  phase: string,
+  row: number,
+  attempt: number,
+  tries: number,
+  past: readonly PastTuple[],
+  ...unknown[],
+];
+type EndedTuple = readonly [
+  row: number,
+  past: readonly PastTuple[],
+  isLastTry: 0 | 1,
+  deferral: Deferral | 0,
+];
 
 export type Snapshot = Plain & {
   readonly version: number;
@@ -65,11 +85,14 @@ export const maySnapshot = ({ groups, closing }: State): boolean => groups.size 
 
 /** What `restore` makes the same state of. Throws unless {@link maySnapshot}. */
 export function snapshot(state: State): Snapshot {
-  if (!maySnapshot(state)) throw new Error(`the state cannot travel: ${state.groups.size} groups are in flight`);
+  if (!maySnapshot(state))
+    throw new Error(`the state cannot travel: ${state.groups.size} groups are in flight`);
   const plain = Object.fromEntries(PLAIN.map((name) => [name, state[name]])) as Plain;
-  const rows = [...state.rows.values()].filter(({ phase }) => phase !== 'unconfirmed' && phase !== 'ended');
-  const queued = [...state.unconfirmed.map((row) => state.rows.get(row) as RowState), ...state.ended, ...state.deferred];
-  const duplicates = [...state.cancels.values()].filter((run) => runningRow(state, run.row)?.runId !== run.runId);
+  const rows = [...state.rows.values()].filter((row) => row.phase === 'waiting' || row.phase === 'running');
+  const queued = [...unconfirmedRows(state), ...state.ended, ...state.deferred];
+  const duplicates = [...state.cancels.values()].filter(
+    (run) => runningRow(state, run.row)?.runId !== run.runId,
+  );
   return {
     ...plain,
     version: Math.max(state.version, WRITES),
@@ -85,37 +108,39 @@ export function snapshot(state: State): Snapshot {
 }
 
 /** The state of a snapshot. Throws where a newer worker must take over. */
-export function restore(snapshot: Snapshot): State {
-  const version = readableVersion(snapshot.version);
-  const plain = Object.fromEntries(PLAIN.map((name) => [name, snapshot[name]])) as Plain;
+export function restore(packed: Snapshot): State {
+  const version = readableVersion(packed.version);
+  const plain = Object.fromEntries(PLAIN.map((name) => [name, packed[name]])) as Plain;
+  const parts = new Map(packed.parts.map(([part, rows]) => [part, rows.map(readEnded)]));
   const state: State = {
     ...begin(plain.params, version, plain.wallAt),
     ...plain,
     wakeAt: plain.now,
-    parts: new Map(snapshot.parts.map(([part, rows]) => [part, rows.map(readEnded)])),
+    parts,
+    bytes: [...parts.values()].flat().reduce((sum, row) => sum + endedRowBytes(row), 0),
     // Every part is asked for again.
-    unstored: new Set(snapshot.parts.map(([part]) => part)),
-    pauses: new Map(snapshot.pauses),
-    reconcile: { nextAt: snapshot.reconcileAt, readings: 0 },
-    abandoned: new Set(snapshot.abandoned),
-    reported: new Set(snapshot.reported),
-    evidence: new Map(snapshot.evidence.map((run) => [run[2], readRun(run)])),
-    cancels: new Map(snapshot.cancels.map((run) => [run[2], readRun(run)])),
+    unstored: new Set(parts.keys()),
+    pauses: new Map(packed.pauses),
+    reconcile: { nextAt: packed.reconcileAt, readings: 0 },
+    abandoned: new Set(packed.abandoned),
+    reported: new Set(packed.reported),
+    evidence: new Map(packed.evidence.map((run) => [run[2], readRun(run)])),
+    cancels: new Map(packed.cancels.map((run) => [run[2], readRun(run)])),
   };
-  for (const row of snapshot.rows) put(state, readRow(row));
+  for (const row of packed.rows) put(state, readRow(row));
   takeUp(state);
   return state;
 }
 
-/** Cancels that the earlier workflow run had asked for, and the command that asked for this one. */
+/** Cancels that the earlier workflow run had asked for, and the commands that asked for this one. */
 function takeUp(state: State): void {
   if (state.cancelling === 'running') cancelAllRunning(state);
   for (const number of state.overdue) {
-    const row = runningRow(state, number);
-    if (row) cancelRun(state, { row: number, attempt: row.attempt, runId: row.runId });
+    const { attempt, runId } = state.rows.get(number) as Running;
+    cancelRun(state, { row: number, attempt, runId });
   }
-  acknowledge(state, state.refreshId);
-  state.refreshId = undefined;
+  for (const id of state.refreshIds) acknowledge(state, id);
+  state.refreshIds = [];
 }
 
 const packRun = ({ row, attempt, runId }: AttemptRun): RunTuple => [row, attempt, runId];
@@ -132,7 +157,7 @@ const packPast = ({ attempt, outcome, runId, reason }: PastAttempt): PastTuple =
 
 const readPast = ([attempt, outcome, runId, reason]: PastTuple): PastAttempt => ({
   attempt,
-  outcome: PAST_OUTCOMES[outcome] ?? 'unknown',
+  outcome: PAST_OUTCOMES[outcome] as PastAttempt['outcome'],
   ...(runId === 0 ? {} : { runId }),
   ...(reason === 0 ? {} : { reason }),
 });
@@ -151,11 +176,9 @@ const readEnded = ([row, attempts, isLastTry, deferral]: EndedTuple): EndedRow =
   ...(deferral === 0 ? {} : { deferral }),
 });
 
-function packRow(row: RowState): RowTuple {
+function packRow(row: Exclude<RowState, { phase: 'sending' }>): RowTuple {
   const base = [row.row, row.attempt, row.tries, row.past.map(packPast)] as const;
   switch (row.phase) {
-    case 'sending':
-      throw new Error(`row ${row.row} is in flight and cannot travel`);
     case 'waiting':
       return ['w', ...base, row.dueAt, row.turnedAway ?? 0];
     case 'running':
@@ -207,11 +230,9 @@ function readRow([phase, row, attempt, tries, packed, ...rest]: RowTuple): RowSt
     }
     default: {
       const [at, outcome, runId, reason, deferral] = rest as Rest['e'];
-      const end = readPast([attempt, outcome, runId, reason]);
-      if (end.outcome === 'absent') throw new Error(`row ${row} cannot have ended as absent`);
+      const end = readPast([attempt, outcome, runId, reason]) as LastAttempt;
       const waits = deferral === 0 ? {} : { deferral: { tries: deferral[0], notBefore: deferral[1] } };
-      const { outcome: ended, ...facts } = end;
-      return { ...base, ...facts, phase: 'ended', at, outcome: ended, ...waits };
+      return { ...base, ...end, phase: 'ended', at, ...waits };
     }
   }
 }

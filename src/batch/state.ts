@@ -10,7 +10,17 @@ import type { Outcome } from './outcome.ts';
 import type { BatchParams } from './params.ts';
 import type { Pause, PauseKind } from './pauses.ts';
 import { NO_LIMIT, type RateLimit } from './limits/rate-limit.ts';
-import { bytesOf, type Ended, type EndedRow, type Phase, type RowState, type Running, type Unconfirmed, type Waiting } from './row-state.ts';
+import {
+  bytesOf,
+  type Deferred,
+  type Ended,
+  type EndedRow,
+  type Phase,
+  type RowState,
+  type Running,
+  type Unconfirmed,
+  type Waiting,
+} from './row-state.ts';
 
 export type Acknowledgement = { readonly id: string; readonly ok: boolean; readonly note?: string };
 
@@ -38,24 +48,29 @@ export type State = {
   readonly waiting: Waiting[];
   /** Rows that ended, in the order of their ends; and those whose files are fetched later, by that time. */
   readonly ended: Ended[];
-  readonly deferred: Ended[];
+  readonly deferred: Deferred[];
   /** Rows in phase unconfirmed, the oldest first. */
   readonly unconfirmed: number[];
   /** Runs that no poll looks at, the oldest first; and those that are being cancelled because they take too long. */
   readonly unpolled: Set<number>;
   readonly overdue: Set<number>;
   /** Groups in flight: the attempts of each, and when it was asked for, by the batch's clock and by Temporal's. */
-  readonly groups: Map<number, { readonly attempts: readonly AttemptRef[]; readonly at: number; readonly wallAt: number }>;
+  readonly groups: Map<
+    number,
+    { readonly attempts: readonly AttemptRef[]; readonly at: number; readonly wallAt: number }
+  >;
   /** Collects in flight: the rows of each part. */
   readonly parts: Map<number, readonly EndedRow[]>;
-  /** Polls in flight: the rows of each. */
-  readonly polls: Map<number, readonly number[]>;
+  /** Polls in flight: the runs of each. */
+  readonly polls: Map<number, readonly AttemptRun[]>;
   /** Runs to cancel, by run id; and those of each cancel in flight. */
   readonly cancels: Map<string, AttemptRun>;
-  readonly cancelsInFlight: Map<number, readonly string[]>;
+  readonly cancelsInFlight: Map<number, readonly AttemptRun[]>;
   /** Runs that no row in the state explains, until they are kept in the store; `keeping`: how many are on their way. */
   readonly evidence: Map<string, AttemptRun>;
   isEvidenceLost: boolean;
+  /** Whether some of it came after the close was given what there was. */
+  isEvidenceNew: boolean;
   keeping: number;
   evidenceFiles: number;
   nextGroup: number;
@@ -81,8 +96,8 @@ export type State = {
   cancelling?: 'unsent' | 'running' | undefined;
   /** Sending stops so that the workflow can continue as new. */
   isStopping: boolean;
-  /** The command that asked for a continue-as-new. */
-  refreshId?: string | undefined;
+  /** The commands that asked for a continue-as-new. */
+  refreshIds: readonly string[];
   /** The reading of the lists in flight and the next one; `controlAt`: when the group of the control run was asked for. */
   readonly reconcile: {
     askedAt?: number | undefined;
@@ -132,6 +147,7 @@ export function begin(params: BatchParams, version: number, wallAt: number): Sta
     cancelsInFlight: new Map(),
     evidence: new Map(),
     isEvidenceLost: false,
+    isEvidenceNew: false,
     keeping: 0,
     evidenceFiles: 0,
     nextGroup: 1,
@@ -146,6 +162,7 @@ export function begin(params: BatchParams, version: number, wallAt: number): Sta
     abandoned: new Set(),
     reported: new Set(),
     isStopping: false,
+    refreshIds: [],
     reconcile: { nextAt: 0, readings: 0 },
     usualRunMs: 0,
     published: { at: 0, summary: '', isStale: true },
@@ -167,9 +184,11 @@ export function put(state: State, row: RowState): void {
 }
 
 /** Changes a row within its phase: it keeps its place in every queue. */
-export function amend(state: State, row: Running | Unconfirmed | Extract<RowState, { phase: 'sending' }>): void {
-  const before = state.rows.get(row.row);
-  state.bytes += bytesOf(row) - (before === undefined ? 0 : bytesOf(before));
+export function amend(
+  state: State,
+  row: Running | Unconfirmed | Extract<RowState, { phase: 'sending' }>,
+): void {
+  state.bytes += bytesOf(row) - bytesOf(state.rows.get(row.row) as RowState);
   state.rows.set(row.row, row);
   if (row.phase === 'running' && row.overdue !== undefined) {
     state.overdue.delete(row.row);
@@ -194,8 +213,8 @@ function enterQueue(state: State, row: RowState): void {
     if (row.overdue !== undefined) state.overdue.add(row.row);
   } else if (row.phase === 'unconfirmed') state.unconfirmed.push(row.row);
   else if (row.phase === 'ended') {
-    if (row.deferral === undefined) state.ended.push(row);
-    else insertSorted(state.deferred, row, ({ deferral }) => deferral?.notBefore ?? 0);
+    if (isDeferred(row)) insertSorted(state.deferred, row, ({ deferral }) => deferral.notBefore);
+    else state.ended.push(row);
   }
 }
 
@@ -205,8 +224,10 @@ function leaveQueue(state: State, row: RowState): void {
     state.unpolled.delete(row.row);
     state.overdue.delete(row.row);
   } else if (row.phase === 'unconfirmed') remove(state.unconfirmed, row.row);
-  else if (row.phase === 'ended') remove(row.deferral === undefined ? state.ended : state.deferred, row);
+  else if (row.phase === 'ended') remove(isDeferred(row) ? state.deferred : state.ended, row);
 }
+
+const isDeferred = (row: Ended): row is Deferred => row.deferral !== undefined;
 
 function insertSorted<T>(queue: T[], item: T, timeOf: (item: T) => number): void {
   const time = timeOf(item);
@@ -215,13 +236,25 @@ function insertSorted<T>(queue: T[], item: T, timeOf: (item: T) => number): void
 }
 
 function remove<T>(queue: T[], item: T): void {
-  const at = queue.indexOf(item);
-  if (at >= 0) queue.splice(at, 1);
+  queue.splice(queue.indexOf(item), 1);
 }
 
 /** Rows in a phase that keeps their numbers in order, oldest first. */
 export const unconfirmedRows = (state: State): readonly Unconfirmed[] =>
   state.unconfirmed.map((row) => state.rows.get(row) as Unconfirmed);
+
+/** The run that has waited longest for a poll, and the one that has been overdue for longest. */
+export const oldestUnpolled = ({ unpolled, rows }: State): Running | undefined => {
+  const [oldest] = unpolled;
+  return oldest === undefined ? undefined : (rows.get(oldest) as Running);
+};
+
+export const oldestOverdue = ({ overdue, rows }: State): Overdue | undefined => {
+  const [oldest] = overdue;
+  return oldest === undefined ? undefined : (rows.get(oldest) as Overdue);
+};
+
+type Overdue = Running & Required<Pick<Running, 'overdue'>>;
 
 export const runningRow = (state: State, row: number): Running | undefined => {
   const found = state.rows.get(row);

@@ -15,5 +15,7 @@ export const WRITES = 1;
 /** The version of a workflow run. Throws a plain error where a newer worker must take over: Temporal retries the task. */
 export function readableVersion(version: number): number {
   if (version <= READS) return version;
-  throw new Error(`this worker understands batches up to version ${READS}, and this one has version ${version}`);
+  throw new Error(
+    `this worker understands batches up to version ${READS}, and this one has version ${version}`,
+  );
 }

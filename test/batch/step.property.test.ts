@@ -1,146 +1,87 @@
+import { serialize } from 'node:v8';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mayCarry, pack } from '../../src/batch/carry.ts';
-import { rowsDone } from '../../src/batch/tally.ts';
-import { stillUncertain } from '../../src/batch/ledger.ts';
-import { World, type Fate } from './world.ts';
+import { rowsDone } from '../../src/batch/accounting/tally.ts';
+import { stillUnconfirmed } from '../../src/batch/accounting/request-ledger.ts';
+import { publish } from '../../src/batch/decisions/publish.ts';
+import { DECISIONS } from '../../src/batch/step.ts';
+import { happen, params, story, wildParams, wildStory } from './story.ts';
+import { World } from './world.ts';
 
-const fate = fc.constantFrom<Fate>(
-  'accepted',
-  'accepted',
-  'accepted',
-  'refused',
-  'not-sent',
-  'not-processed',
-  'lost',
-  'dropped',
-);
+const numbersTo = (rows: number): readonly number[] => Array.from({ length: rows }, (_, at) => at + 1);
 
-/** What may happen next, in any order, as often as it likes. */
-const happening = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      type: fc.constant('answer' as const),
-      index: fc.nat(9),
-      fates: fc.array(fate, { minLength: 1, maxLength: 6 }),
-      died: fc.boolean(),
-    }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      type: fc.constant('begin' as const),
-      index: fc.nat(9),
-      fates: fc.array(fate, { minLength: 1, maxLength: 6 }),
-    }),
-  },
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      type: fc.constant('finish' as const),
-      index: fc.nat(99),
-      status: fc.constantFrom('succeeded' as const, 'failed' as const, 'cancelled' as const),
-      told: fc.boolean(),
-    }),
-  },
-  { weight: 2, arbitrary: fc.record({ type: fc.constant('repeat' as const), index: fc.nat(99) }) },
-  { weight: 2, arbitrary: fc.record({ type: fc.constant('see' as const), index: fc.nat(99) }) },
-  { weight: 3, arbitrary: fc.record({ type: fc.constant('list' as const), complete: fc.boolean() }) },
-  { weight: 3, arbitrary: fc.record({ type: fc.constant('collect' as const), index: fc.nat(9) }) },
-  {
-    weight: 3,
-    arbitrary: fc.record({ type: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 5_000 }) }),
-  },
-  { weight: 2, arbitrary: fc.record({ type: fc.constant('look' as const) }) },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant('carry' as const) }) },
-);
-type Happening = typeof happening extends fc.Arbitrary<infer T> ? T : never;
-
-function happen(world: World, what: Happening): void {
-  const run = 'index' in what ? world.runs[what.index % Math.max(1, world.runs.length)] : undefined;
-  switch (what.type) {
-    case 'answer':
-      return world.answer(what.index, what.fates, what.died);
-    case 'begin':
-      return world.begin(what.index, what.fates);
-    case 'finish':
-      return run && world.finish(run.runId, what.status, what.told);
-    case 'repeat':
-      return run && world.tellEnd(run);
-    case 'see':
-      return (
-        run &&
-        world.tell({ type: 'runsSeen', seen: [{ row: run.row, attempt: run.attempt, runId: run.runId }] })
-      );
-    case 'list':
-      return world.list(what.complete ? 'complete' : 'incomplete');
-    case 'collect':
-      return world.collect(what.index);
-    case 'pass':
-      return world.pass(what.ms);
-    case 'look':
-      return world.look();
-    case 'carry':
-      return world.carry();
-  }
-}
-
-const order = fc.record({
-  rows: fc.integer({ min: 1, max: 60 }),
-  cap: fc.integer({ min: 1, max: 40 }),
-  retries: fc.integer({ min: 0, max: 3 }),
-  seed: fc.nat(),
-});
-
-describe('whatever happens in whatever order', () => {
-  it('every row ends once, no attempt is posted twice, the cap holds and the ledger adds up', () => {
+describe('a batch, whatever happens in whatever order', () => {
+  it('ends every row once, posts no attempt twice, keeps its concurrency, and its ledger adds up', () => {
     fc.assert(
-      fc.property(order, fc.array(happening, { maxLength: 120 }), (asked, story) => {
-        const world = new World(asked);
-        for (const what of story) happen(world, what);
+      fc.property(params, story(120), (given, deeds) => {
+        const world = new World(given);
+        happen(world, deeds);
         world.settle();
         expect(world.problems).toEqual([]);
-        expect([...world.collected.keys()].sort((a, b) => a - b)).toEqual(
-          Array.from({ length: asked.rows }, (_, at) => at + 1),
-        );
-        expect(rowsDone(world.state.tally)).toBe(asked.rows);
-        expect(stillUncertain(world.state.ledger)).toBe(0);
+        expect([...world.folder.rows.keys()].sort((a, b) => a - b)).toEqual(numbersTo(given.rows));
+        expect(world.folder.repeated).toEqual([]);
+        expect(rowsDone(world.state.tally)).toBe(given.rows);
+        expect(stillUnconfirmed(world.state.ledger)).toBe(0);
       }),
-      { numRuns: 1_500 },
+      { numRuns: 1_000 },
     );
   });
 
-  it('a row that counts as succeeded has a run of its own that succeeded', () => {
+  it('holds to that also if the service starts runs that nobody asked for, or hides those that it started', () => {
     fc.assert(
-      fc.property(order, fc.array(happening, { maxLength: 80 }), (asked, story) => {
-        const world = new World(asked);
-        for (const what of story) happen(world, what);
+      fc.property(wildParams, wildStory(120), (given, deeds) => {
+        const world = new World(given);
+        happen(world, deeds);
         world.settle();
-        for (const [row, end] of world.collected) {
-          const last = end.attempts.at(-1);
-          if (last?.outcome !== 'succeeded') continue;
-          expect(world.runs).toContainEqual({
-            row,
-            attempt: last.attempt,
-            runId: last.runId,
-            status: 'succeeded',
-          });
+        expect(world.problems).toEqual([]);
+        expect(rowsDone(world.state.tally)).toBe(given.rows);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('counts a row as succeeded only if a run of its own has succeeded', () => {
+    fc.assert(
+      fc.property(wildParams, wildStory(80), (given, deeds) => {
+        const world = new World(given);
+        happen(world, deeds);
+        world.settle();
+        for (const [row, outcome] of world.folder.outcomes) {
+          if (outcome !== 'succeeded') continue;
+          const last = world.folder.rows.get(row)?.attempts.at(-1);
+          const run = world.service.find(last?.runId ?? '');
+          expect(run).toMatchObject({ row, attempt: last?.attempt, status: 'succeeded' });
         }
       }),
       { numRuns: 300 },
     );
   });
 
-  it('no more runs are bought for a row than it had ends without success, and one', () => {
+  it('names every run that it was shown: by its row, as evidence, or as a duplicate', () => {
     fc.assert(
-      fc.property(order, fc.array(happening, { maxLength: 80 }), (asked, story) => {
-        const world = new World(asked);
-        for (const what of story) happen(world, what);
+      fc.property(wildParams, wildStory(80), (given, deeds) => {
+        const world = new World(given);
+        happen(world, deeds);
+        for (const run of world.service.runs) if (!world.state.finished) world.callBack(run);
+        const shown = world.state.finished ? [] : world.service.runs.map(({ runId }) => runId);
         world.settle();
-        for (let row = 1; row <= asked.rows; row += 1) {
-          const bought = world.runs.filter((run) => run.row === row);
-          expect(bought.length).toBeLessThanOrEqual(1 + asked.retries);
+        const rows = [...world.folder.rows.values()];
+        const named = new Set(rows.flatMap(({ attempts }) => attempts.map(({ runId }) => runId)));
+        expect(shown.filter((runId) => !named.has(runId) && !world.folder.evidence.has(runId))).toEqual([]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('buys no more runs for a row than it had ends without success, and one', () => {
+    fc.assert(
+      fc.property(params, story(80), (given, deeds) => {
+        const world = new World(given);
+        happen(world, deeds);
+        world.settle();
+        for (const row of numbersTo(given.rows)) {
+          const bought = world.service.runs.filter((run) => run.row === row);
+          expect(bought.length).toBeLessThanOrEqual(1 + given.retries);
           expect(bought.filter(({ status }) => status === 'succeeded').length).toBeLessThanOrEqual(1);
         }
       }),
@@ -148,40 +89,45 @@ describe('whatever happens in whatever order', () => {
     );
   });
 
-  it('cancelled at any moment, it still ends, and what ran is known', () => {
+  it('ends also if it is cancelled at any moment, and sends nothing more', () => {
     fc.assert(
       fc.property(
-        order,
-        fc.array(happening, { maxLength: 40 }),
-        fc.array(happening, { maxLength: 40 }),
+        wildParams,
+        wildStory(40),
+        wildStory(40),
         fc.boolean(),
-        (asked, before, after, running) => {
-          const world = new World(asked);
-          for (const what of before) happen(world, what);
-          world.tell({ type: 'cancel', running });
-          const sent = world.posted.size;
-          const inFlight = world.sends.reduce((sum, send) => sum + send.attempts.length, 0);
-          for (const what of after) happen(world, what);
+        (given, before, after, isRunning) => {
+          const world = new World(given);
+          happen(world, before);
+          world.tell({ type: 'cancel', running: isRunning });
+          const inFlight = world.sends.reduce((sum, { attempts }) => sum + attempts.length, 0);
+          const posted = world.service.posted.size;
+          happen(world, after);
           world.settle();
           expect(world.problems).toEqual([]);
-          expect(world.posted.size).toBeLessThanOrEqual(sent + inFlight);
-          expect(rowsDone(world.state.tally)).toBe(asked.rows);
+          expect(world.service.posted.size).toBeLessThanOrEqual(posted + inFlight);
+          expect(rowsDone(world.state.tally)).toBe(given.rows);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: 400 },
     );
   });
 
-  it('the carried state is as small as its weight says', () => {
+  it('changes nothing by asking when a decision is due', () => {
     fc.assert(
-      fc.property(order, fc.array(happening, { maxLength: 80 }), (asked, story) => {
-        const world = new World(asked);
-        for (const what of story) happen(world, what);
-        if (!mayCarry(world.state)) return;
-        const entries = Buffer.byteLength(JSON.stringify(pack(world.state).entries));
-        expect(entries).toBeLessThanOrEqual(world.state.bytes + 2);
+      fc.property(wildParams, wildStory(60), (given, deeds) => {
+        const world = new World(given);
+        for (const { act } of deeds) {
+          act(world);
+          for (const { dueAt, name } of [...DECISIONS, publish]) {
+            const before = serialize(world.state);
+            const at = dueAt(world.state);
+            expect(serialize(world.state).equals(before), name).toBe(true);
+            expect(dueAt(world.state), name).toBe(at);
+          }
+        }
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 });

@@ -1,259 +1,292 @@
-// A small world around the reducer: it carries commands out in any order, loses answers, repeats messages, and knows the
-// truth about every run. What the batch claims is compared with that truth.
+// A small world around `step`: it carries commands out in any order, loses answers, repeats messages, and knows the truth about
+// every run. What the batch claims is compared with that truth.
 
-import { mayCarry, pack, unpack } from '../../src/batch/carry.ts';
-import type { Answer, Command, Event, RowEnd, Seen } from '../../src/batch/messages.ts';
-import { DEFAULT_TIMING, type Order } from '../../src/batch/order.ts';
-import { NO_TALLY, tallyOutcome } from '../../src/batch/tally.ts';
-import { begin, type State } from '../../src/batch/state.ts';
-import { step } from '../../src/batch/step.ts';
-import { nextWake } from '../../src/batch/waking.ts';
-import { view, type BatchView } from '../../src/batch/view.ts';
+import { attemptKey } from '../../src/batch/attempt.ts';
+import type { Command } from '../../src/batch/commands.ts';
+import type { Decision } from '../../src/batch/decisions/decision.ts';
+import { EVIDENCE, RESULTS, type Event, type PostResult } from '../../src/batch/events.ts';
+import type { BatchParams } from '../../src/batch/params.ts';
+import { progress, type Progress } from '../../src/batch/progress.ts';
+import { maySnapshot, restore, snapshot, type Snapshot } from '../../src/batch/snapshot.ts';
+import { begin, runningRow, usedSlots, type State } from '../../src/batch/state.ts';
+import { DECISIONS, nextDueAt, step } from '../../src/batch/step.ts';
+import { WRITES } from '../../src/batch/version.ts';
+import { Folder, type Fetch } from './folder.ts';
+import { problemsOf } from './invariants.ts';
+import { paramsOf } from './params.ts';
+import { Service, type End, type Fate, type Run } from './service.ts';
 
-export const TIMING = {
-  ...DEFAULT_TIMING,
-  postDeadlineMs: 1_000,
-  listGapMs: 100,
-  settleMs: 0,
-  settleWithoutControlMs: 500,
-  skewMs: 0,
-  pollIntervalMs: 100,
-};
+type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
 
-export const orderOf = (order: Partial<Order> = {}): Order => ({
-  batch: 'b',
-  rows: 10,
-  cap: 4,
-  retries: 2,
-  webhooks: true,
-  lists: true,
-  uncertain: { rule: 'unknown', afterMs: 500 },
-  seed: 7,
-  timing: TIMING,
-  ...order,
-});
-
-type Run = Seen & { status: 'open' | 'succeeded' | 'failed' | 'cancelled' };
-type Send = Extract<Command, { type: 'send' }>;
-type Collect = Extract<Command, { type: 'collect' }>;
-type Look = Extract<Command, { type: 'look' }>;
-type List = Extract<Command, { type: 'list' }>;
-
-/** How one POST goes. `lost` and `dropped` look alike to the sender: no answer. */
-export type Fate = 'accepted' | 'refused' | 'not-sent' | 'not-processed' | 'lost' | 'dropped';
+/** A batch without a timer is told the time now and then by a signal. */
+const SIGNALS_MS = 600_000;
 
 export class World {
   state: State;
-  now = 1_000_000;
-  readonly runs: Run[] = [];
-  readonly sends: Send[] = [];
-  readonly collects: Collect[] = [];
-  readonly lists: List[] = [];
-  readonly looks: Look[] = [];
-  readonly told: BatchView[] = [];
-  readonly collected = new Map<number, RowEnd>();
-  readonly posted = new Map<string, Fate>();
-  /** What became of groups that were sent and not answered yet. */
-  readonly answers = new Map<number, readonly Answer[]>();
-  wakeAt = Number.POSITIVE_INFINITY;
-  closes = 0;
-  mostOutstanding = 0;
+  /** Temporal's time. */
+  wallAt = 1_000_000;
+  readonly service = new Service();
+  readonly folder = new Folder();
+  // Commands that are not answered yet.
+  readonly sends: CommandOf<'send'>[] = [];
+  readonly collects: CommandOf<'collect'>[] = [];
+  readonly readings: CommandOf<'reconcile'>[] = [];
+  readonly polls: CommandOf<'poll'>[] = [];
+  readonly cancels: CommandOf<'cancelRuns'>[] = [];
+  readonly keeps: CommandOf<'keepEvidence'>[] = [];
+  readonly closes: CommandOf<'close'>[] = [];
+  readonly published: Progress[] = [];
   readonly problems: string[] = [];
+  /** Changes what the batch is told. */
+  edit = (event: Event): Event => event;
+  #wakeAt = Number.POSITIVE_INFINITY;
+  /** Results of groups that were sent and not answered yet. */
+  readonly #results = new Map<number, readonly PostResult[]>();
 
-  constructor(order: Partial<Order> = {}) {
-    this.state = begin(orderOf(order), this.now);
+  constructor(params: Partial<BatchParams> = {}) {
+    this.state = begin(paramsOf(params), WRITES, this.wallAt);
     this.tell({ type: 'started' });
   }
 
-  tell(event: Event): void {
-    const { state, commands } = step(this.state, [event], this.now);
-    this.state = state;
-    for (const command of commands) this.take(command);
-    this.check();
+  tell(...events: readonly Event[]): readonly Command[] {
+    const commands = step(this.state, events.map(this.edit), this.wallAt);
+    this.#wakeAt = Number.POSITIVE_INFINITY;
+    for (const command of commands) this.#take(command);
+    this.problems.push(...problemsOf(this.state), ...this.service.repeated);
+    if (!this.state.finished && nextDueAt(this.state) <= this.state.now)
+      this.problems.push('a decision is due and undone');
+    const { concurrency } = this.state.params;
+    // A run that turns up for a row that waits takes a slot that nobody gave it.
+    const isSending = commands.some(({ type }) => type === 'send');
+    if (isSending && usedSlots(this.state) > concurrency)
+      this.problems.push('more is sent than there are slots');
+    if (this.#openRuns() > concurrency)
+      this.problems.push(`${this.#openRuns()} runs of ${concurrency} go on`);
+    this.problems.push(...this.#wronglyPolled());
+    return commands;
   }
 
-  take(command: Command): void {
-    if (command.type === 'send') this.sends.push(command);
-    else if (command.type === 'collect') this.collects.push(command);
-    else if (command.type === 'list') this.lists.push(command);
-    else if (command.type === 'look') this.looks.push(command);
-    else if (command.type === 'tell') this.told.push(view(this.state));
-    else if (command.type === 'wake') this.wakeAt = Math.min(this.wakeAt, command.at);
-    else if (command.type === 'close') this.closes += 1;
-    else for (const { runId } of command.runs) this.finish(runId, 'cancelled', false);
+  #take(command: Command): void {
+    switch (command.type) {
+      case 'send':
+        return void this.sends.push(command);
+      case 'collect':
+        return void this.collects.push(command);
+      case 'reconcile':
+        return void this.readings.push(command);
+      case 'poll':
+        return void this.polls.push(command);
+      case 'cancelRuns':
+        return void this.cancels.push(command);
+      case 'keepEvidence':
+        return void this.keeps.push(command);
+      case 'close':
+        return void this.closes.push(command);
+      case 'publish':
+        return void this.published.push(progress(this.state));
+      case 'wake':
+        this.#wakeAt = this.wallAt + command.afterMs;
+    }
   }
 
-  /** Answers one group: each attempt has its fate; where the worker died, what was not told is uncertain. */
-  answer(index: number, fates: readonly Fate[], workerDied = false): void {
-    const [send] = this.sends.splice(index % this.sends.length, 1);
-    if (send === undefined) return;
-    const answers = this.answers.get(send.group) ?? this.postAll(send, fates);
-    const told = workerDied ? answers.filter((_, at) => at % 2 === 0) : answers;
-    this.tell({
-      type: 'groupAnswered',
-      group: send.group,
-      answers: told,
-      rest: 'uncertain',
-      reason: 'the worker was lost',
+  /** Runs that the batch asked for and has not written off. If an attempt has two runs, either may be its own. */
+  #openRuns(): number {
+    const { runs } = this.service;
+    const extra = new Set(runs.filter(({ isExtra }) => isExtra).map(attemptKey));
+    const isKnown = (run: Run): boolean =>
+      !extra.has(attemptKey(run)) && !this.state.abandoned.has(attemptKey(run));
+    return runs.filter((run) => run.status === 'open' && isKnown(run)).length;
+  }
+
+  /** Each run that goes on waits for a poll, or one poll looks at it. */
+  #wronglyPolled(): readonly string[] {
+    const counts = new Map<string, number>();
+    for (const { runId } of this.polls.flatMap(({ runs }) => runs))
+      counts.set(runId, (counts.get(runId) ?? 0) + 1);
+    const rows = [...this.state.rows.values()].filter((row) => row.phase === 'running');
+    return rows.flatMap(({ row, runId }) => {
+      const count = (counts.get(runId) ?? 0) + Number(this.state.unpolled.has(row));
+      return count === 1 ? [] : [`${runId} has ${count} polls`];
     });
   }
 
-  /** Sends one group; its runs may end before it is answered. */
-  begin(index: number, fates: readonly Fate[]): void {
+  /** Answers one group: each attempt has its fate; if the worker died, every other result is lost with it. */
+  answer(index: number, fates: readonly Fate[], workerDied = false): void {
+    const [send] = this.sends.splice(index % Math.max(1, this.sends.length), 1);
+    if (send === undefined) return;
+    const all = this.#results.get(send.group) ?? this.#postAll(send, fates);
+    const results = workerDied ? all.filter((_, at) => at % 2 === 0) : all;
+    const { group } = send;
+    this.tell({ type: 'groupEnded', group, results, rest: 'unconfirmed', reason: 'the worker was lost' });
+  }
+
+  /** Ends the oldest group with these results. */
+  end(results: readonly PostResult[], rest: 'not-sent' | 'unconfirmed' = 'unconfirmed'): readonly Command[] {
+    return this.tell({ type: 'groupEnded', group: this.sends.shift()?.group ?? 0, results, rest });
+  }
+
+  /** Posts one group; its runs may end before it is answered. */
+  post(index: number, fates: readonly Fate[]): void {
     const send = this.sends[index % Math.max(1, this.sends.length)];
-    if (send !== undefined && !this.answers.has(send.group))
-      this.answers.set(send.group, this.postAll(send, fates));
+    if (send !== undefined && !this.#results.has(send.group))
+      this.#results.set(send.group, this.#postAll(send, fates));
   }
 
-  private postAll({ attempts }: Send, fates: readonly Fate[]): readonly Answer[] {
-    return attempts.map((name, at) => this.post(name, fates[at % fates.length] ?? 'accepted'));
+  #postAll({ attempts }: CommandOf<'send'>, fates: readonly Fate[]): readonly PostResult[] {
+    return attempts.map((attempt, at) => this.service.post(attempt, fates[at % fates.length] ?? 'accepted'));
   }
 
-  private post(name: { row: number; attempt: number }, fate: Fate): Answer {
-    const token = `${name.row}/${name.attempt}`;
-    const before = this.posted.get(token);
-    if (before && !['not-sent', 'not-processed'].includes(before))
-      this.problems.push(`${token} was posted again after ${before}`);
-    this.posted.set(token, fate);
-    const runId = `run-${this.runs.length}`;
-    if (fate === 'accepted' || fate === 'lost') this.runs.push({ ...name, runId, status: 'open' });
-    if (fate === 'accepted') return { ...name, became: 'accepted', runId };
-    if (fate === 'lost' || fate === 'dropped') return { ...name, became: 'uncertain', reason: 'no answer' };
-    return { ...name, became: fate, reason: fate, ...(fate === 'not-processed' ? { retryAfterMs: 50 } : {}) };
-  }
-
-  /** Ends an open run and tells the batch, now or never. */
-  finish(runId: string, status: 'succeeded' | 'failed' | 'cancelled', isTold = true): void {
-    const run = this.runs.find((one) => one.runId === runId);
+  /** Ends an open run; its webhook comes now, or is lost. */
+  finish(runId: string, status: End, isTold = true): void {
+    const run = this.service.find(runId);
     if (run?.status !== 'open') return;
     run.status = status;
-    if (isTold) this.tellEnd(run);
+    if (isTold) this.callBack(run);
   }
 
-  tellEnd(run: Run): void {
-    const { row, attempt, runId, status } = run;
-    if (status === 'open') return;
-    this.tell({ type: 'runsEnded', by: 'webhook', ends: [{ row, attempt, runId, outcome: status }] });
+  /** A webhook: the first one of a run, or that of its end. */
+  callBack(run: Run): readonly Command[] {
+    const { row, attempt, runId } = run;
+    const completion = this.service.completionOf(run);
+    return completion === undefined
+      ? this.tell({ type: 'runsSeen', runs: [{ row, attempt, runId }] })
+      : this.tell({ type: 'runsCompleted', by: 'webhook', completions: [completion] });
   }
 
-  /** A look of the durable poll: every ended run that the batch still counts as running. */
-  look(): void {
-    const ends = [...this.state.entries.values()].flatMap((entry) => {
-      const run =
-        entry.phase === 'running' ? this.runs.find(({ runId }) => runId === entry.runId) : undefined;
-      return run && run.status !== 'open'
-        ? [{ row: run.row, attempt: run.attempt, runId: run.runId, outcome: run.status }]
-        : [];
-    });
-    this.tell({ type: 'runsEnded', by: 'look', ends });
-    if (this.looks.pop()) this.tell({ type: 'looked' });
+  /** One look of the polls: reports what has ended; a poll with at most a tenth of its runs left is over. */
+  poll(): void {
+    for (const command of this.polls.slice()) {
+      const completions = command.runs.flatMap(({ runId }) => {
+        const run = this.service.find(runId);
+        const end = run && this.service.completionOf(run);
+        return end === undefined ? [] : [end];
+      });
+      if (completions.length > 0) this.tell({ type: 'runsCompleted', by: 'poll', completions });
+      if (command.runs.length - completions.length > command.runs.length / 10) continue;
+      this.polls.splice(this.polls.indexOf(command), 1);
+      this.tell({ type: 'pollEnded', poll: command.poll });
+    }
   }
 
-  list(answer: 'complete' | 'incomplete' = 'complete'): void {
-    const order = this.lists.shift();
-    if (order === undefined) return;
-    const wanted = new Set(order.attempts.map(({ row, attempt }) => `${row}/${attempt}`));
-    const found = this.runs
-      .filter(({ row, attempt }) => wanted.has(`${row}/${attempt}`))
-      .map(({ row, attempt, runId }) => ({ row, attempt, runId }));
-    const isSeen = answer === 'complete';
+  /** Reads the lists: every run that is there is found. */
+  read(answer: 'complete' | 'incomplete' | 'none' = 'complete'): void {
+    const command = this.readings.shift();
+    if (command === undefined) return;
+    const wanted = new Set(command.attempts.map(attemptKey));
+    const { runs } = this.service;
+    const found = answer === 'complete' ? runs.filter((run) => wanted.has(attemptKey(run))) : [];
+    const hasControl = answer === 'complete' && runs.some(({ runId }) => runId === command.control);
     this.tell({
-      type: 'listed',
-      look: {
-        askedAt: this.now,
+      type: 'listRead',
+      reading: {
         answer,
-        found: isSeen ? found : [],
-        control: isSeen && order.control !== undefined,
+        found: found.map(({ row, attempt, runId }) => ({ row, attempt, runId })),
+        hasControl,
       },
     });
   }
 
-  collect(index = 0): void {
-    const [order] = this.collects.splice(index % Math.max(1, this.collects.length), 1);
-    if (order === undefined) return;
-    let tally = NO_TALLY;
-    for (const end of order.rows) {
-      const last = end.attempts.at(-1);
-      const isNew = !this.collected.has(end.row);
-      if (!isNew) this.problems.push(`row ${end.row} was collected twice`);
-      this.collected.set(end.row, end);
-      tally = tallyOutcome(
-        tally,
-        last === undefined || last.outcome === 'absent' ? 'cancelled' : last.outcome,
-      );
+  /** Writes one part; the store may be full, or take it without saying so. */
+  collect(index = 0, fetch: Fetch = 'fetched', store: 'works' | 'full' | 'silent' = 'works'): void {
+    const [command] = this.collects.splice(index % Math.max(1, this.collects.length), 1);
+    if (command === undefined) return;
+    const { part, rows } = command;
+    const result = store === 'full' ? undefined : this.folder.write(part, rows, fetch);
+    this.tell(
+      store === 'works' && result !== undefined
+        ? { type: 'partCollected', part, result }
+        : { type: 'storeFailed', item: part, reason: 'ENOSPC' },
+    );
+  }
+
+  /** Answers the oldest cancel; the service ends these runs, or lets them go on. */
+  cancel(isObeyed = true): void {
+    const command = this.cancels.shift();
+    if (command === undefined) return;
+    for (const { runId } of command.runs) {
+      const run = this.service.find(runId);
+      if (run?.status !== 'open') continue;
+      if (isObeyed) run.status = 'cancelled';
+      // The batch may give it up and use its slot.
+      else run.isExtra = true;
     }
-    this.tell({ type: 'collected', part: order.part, tally });
+    this.tell({ type: 'runsCancelled', id: command.id });
   }
 
-  pass(ms: number): void {
-    this.now += ms;
-    this.wakeAt = Number.POSITIVE_INFINITY;
-    this.tell({ type: 'woke' });
+  keep(isTaken = true): void {
+    const command = this.keeps.shift();
+    if (command === undefined) return;
+    if (!isTaken) return void this.tell({ type: 'storeFailed', item: EVIDENCE, reason: 'ENOSPC' });
+    for (const run of command.runs) this.folder.evidence.set(run.runId, run);
+    this.tell({ type: 'evidenceKept', count: command.runs.length });
   }
 
-  /** When it must be woken for more than to say how it stands. */
-  get workAt(): number {
-    const told = { ...this.state.told, isStale: false };
-    const [wake] = nextWake({ ...this.state, told });
-    return wake?.type === 'wake' ? wake.at : Number.POSITIVE_INFINITY;
-  }
-
-  /** Continue-as-new, where it is allowed; what was asked for and not answered is asked again. */
-  carry(): void {
-    if (!mayCarry(this.state)) return;
-    this.collects.length = 0;
-    this.lists.length = 0;
-    this.looks.length = 0;
-    this.state = unpack(JSON.parse(JSON.stringify(pack(this.state))) as ReturnType<typeof pack>);
-    this.tell({ type: 'started' });
-  }
-
-  /** Lets everything go well until the batch has nothing left to do. */
-  settle(): void {
-    for (let turns = 0; turns < 10_000 && this.closes === 0; turns += 1) {
-      if (this.sends.length > 0) this.answer(0, ['accepted']);
-      else if (this.collects.length > 0) this.collect();
-      else if (this.lists.length > 0) this.list();
-      else {
-        for (const run of this.runs) if (run.status === 'open') run.status = 'succeeded';
-        if (this.looks.length > 0) this.look();
-        this.pass(Math.max(1, Math.min(60_000, this.wakeAt - this.now)));
-      }
-    }
-    if (this.closes !== 1) this.problems.push(`it closed ${this.closes} times`);
+  close(isTaken = true): void {
+    const command = this.closes.shift();
+    if (command === undefined) return;
+    if (!isTaken) return void this.tell({ type: 'storeFailed', item: RESULTS, reason: 'ENOSPC' });
+    for (const run of command.evidence) this.folder.evidence.set(run.runId, run);
     this.tell({ type: 'closed' });
   }
 
-  private check(): void {
-    const { phases, entries, order, ledger } = this.state;
-    const used = phases.sending + phases.running + phases.uncertain;
-    this.mostOutstanding = Math.max(this.mostOutstanding, used);
-    if (used > order.cap) this.problems.push(`${used} slots of ${order.cap}`);
-    const counted = { waiting: 0, sending: 0, running: 0, uncertain: 0, ended: 0 };
-    for (const entry of entries.values()) counted[entry.phase] += 1;
-    if (JSON.stringify(counted) !== JSON.stringify(phases))
-      this.problems.push(`phases ${JSON.stringify(phases)}, counted ${JSON.stringify(counted)}`);
-    const { sent, accepted, refused, notProcessed, paused, uncertain, adopted, absent, unknown } = ledger;
-    if (sent !== accepted + refused + notProcessed + paused + uncertain)
-      this.problems.push('the ledger does not add up');
-    if (uncertain < adopted.webhook + adopted.list + absent + unknown)
-      this.problems.push('more was resolved than was uncertain');
-    const open = this.runs.filter(({ status }) => status === 'open').length;
-    if (open > order.cap)
-      this.problems.push(`${open} runs are outstanding on the service, and the cap is ${order.cap}`);
+  /** Lets time pass as Temporal does: the batch is woken when it asked for that. */
+  pass(ms: number): void {
+    const end = this.wallAt + ms;
+    while (this.wallAt < end) {
+      this.wallAt = Math.min(end, this.wallAt + SIGNALS_MS, Math.max(this.#wakeAt, this.wallAt + 1));
+      this.tell({ type: 'woke' });
+    }
   }
-}
 
-/** A world with the first group's rows all accepted. */
-export function underWay(order: Parameters<typeof orderOf>[0] = {}): World {
-  const world = new World(order);
-  while (world.sends.length > 0) world.answer(0, ['accepted']);
-  return world;
-}
+  /** Somebody sets Temporal's clock, or its server was away. */
+  jump(ms: number): void {
+    this.wallAt += ms;
+    this.tell({ type: 'woke' });
+  }
 
-/** A world in which row 1 is uncertain and nothing else was sent. */
-export function inDoubt(order: Parameters<typeof orderOf>[0] = {}): World {
-  const world = new World({ rows: 1, cap: 1, ...order });
-  world.answer(0, ['dropped']);
-  return world;
+  /** How long until the batch does something of its own accord, but for publishing. */
+  get waitMs(): number {
+    return Math.min(...DECISIONS.map(({ dueAt }) => dueAt(this.state))) - this.state.now;
+  }
+
+  /** How long until this decision is due. */
+  waitFor({ dueAt }: Decision): number {
+    return dueAt(this.state) - this.state.now;
+  }
+
+  /** Continue-as-new, if it is allowed: whatever was asked for and not answered is asked for again. */
+  continueAsNew(): void {
+    if (!maySnapshot(this.state)) return;
+    for (const asked of [this.collects, this.readings, this.polls, this.cancels, this.keeps])
+      asked.length = 0;
+    this.state = restore(JSON.parse(JSON.stringify(snapshot(this.state))) as Snapshot);
+    this.tell({ type: 'started' });
+  }
+
+  /** Lets everything go well until the batch has finished. */
+  settle(): void {
+    for (let turns = 0; turns < 3_000 && !this.state.finished; turns += 1) {
+      if (this.sends.length > 0) this.answer(0, ['accepted']);
+      else if (this.collects.length > 0) this.collect();
+      else if (this.readings.length > 0) this.read();
+      else if (this.cancels.length > 0) this.cancel();
+      else if (this.keeps.length > 0) this.keep();
+      else if (this.closes.length > 0) this.close();
+      else this.#finishAll();
+    }
+    if (!this.state.finished) this.problems.push('it never finishes');
+  }
+
+  #finishAll(): void {
+    for (const run of this.service.runs) if (run.status === 'open') run.status = 'succeeded';
+    // A poll also says that the service can be read.
+    if (this.polls.length > 0 && this.state.pauses.has('unreadable')) this.tell({ type: 'serviceRead' });
+    this.poll();
+    this.pass(Math.max(1, Math.min(60_000, this.#wakeAt - this.wallAt)));
+  }
+
+  /** The run that a row has now. */
+  runOf(row: number): string | undefined {
+    return runningRow(this.state, row)?.runId;
+  }
 }

@@ -70,8 +70,10 @@ export function reportOthers(
 
 /** The close compares these with the runs that rows name. */
 export function keepEvidence(state: State, { row, attempt, runId }: AttemptRun): void {
+  if (state.evidence.has(runId)) return;
+  state.isEvidenceNew = true;
   if (state.evidence.size < EVIDENCE_MAX) state.evidence.set(runId, { row, attempt, runId });
-  else state.isEvidenceLost ||= !state.evidence.has(runId);
+  else state.isEvidenceLost = true;
 }
 
 /** Cancels a run at the service, once at a time. */

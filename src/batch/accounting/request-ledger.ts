@@ -87,4 +87,5 @@ export function stillUnconfirmed(ledger: RequestLedger): number {
 }
 
 /** Attempts that may be runs which were never seen. */
-export const atRisk = ({ unknown, resubmitted, failed }: RequestLedger): number => unknown + resubmitted + failed;
+export const atRisk = ({ unknown, resubmitted, failed }: RequestLedger): number =>
+  unknown + resubmitted + failed;

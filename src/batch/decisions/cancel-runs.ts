@@ -9,20 +9,19 @@ export const cancelRuns: Decision = {
   name: 'cancel-runs',
   dueAt: (state) => dueIf(state.cancelsInFlight.size < CANCELS_IN_FLIGHT && waiting(state) > 0),
   act: (state) => {
-    const inFlight = new Set([...state.cancelsInFlight.values()].flat());
-    const runs = [...state.cancels.values()].filter(({ runId }) => !inFlight.has(runId)).slice(0, CANCEL_RUNS);
+    const inFlight = new Set([...state.cancelsInFlight.values()].flat().map(({ runId }) => runId));
+    const runs = [...state.cancels.values()]
+      .filter(({ runId }) => !inFlight.has(runId))
+      .slice(0, CANCEL_RUNS);
     const id = state.nextCancel;
     state.nextCancel += 1;
-    state.cancelsInFlight.set(
-      id,
-      runs.map(({ runId }) => runId),
-    );
+    state.cancelsInFlight.set(id, runs);
     return [{ type: 'cancelRuns', id, runs }];
   },
 };
 
 function waiting({ cancels, cancelsInFlight }: State): number {
   let count = cancels.size;
-  for (const runIds of cancelsInFlight.values()) count -= runIds.length;
+  for (const runs of cancelsInFlight.values()) count -= runs.length;
   return count;
 }

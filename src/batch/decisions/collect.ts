@@ -1,6 +1,12 @@
 // When ended rows are written: a hundred at a time, or whatever has waited a second, or all that is left.
 
-import { COLLECT_AFTER_MS, COLLECT_ROWS, COLLECTS_IN_FLIGHT, DEFERS_MOST, FILES_PROBE_ROWS } from '../bounds.ts';
+import {
+  COLLECT_AFTER_MS,
+  COLLECT_ROWS,
+  COLLECTS_IN_FLIGHT,
+  DEFERS_MOST,
+  FILES_PROBE_ROWS,
+} from '../bounds.ts';
 import { probeAt, probed } from '../pauses.ts';
 import { endedRowBytes, pastWith, type Ended, type EndedRow } from '../row-state.ts';
 import { forget, isIdle, type State } from '../state.ts';
@@ -15,7 +21,7 @@ export const collect: Decision = {
       return state.parts.size === 0 && state.ended.length + state.deferred.length > 0
         ? probeAt(state, 'files')
         : NEVER;
-    return Math.min(endedDueAt(state), state.deferred[0]?.deferral?.notBefore ?? NEVER);
+    return Math.min(endedDueAt(state), state.deferred[0]?.deferral.notBefore ?? NEVER);
   },
   act: (state) => {
     const isProbe = state.pauses.has('files');
@@ -41,7 +47,7 @@ const takeProbe = ({ deferred, ended }: State): readonly Ended[] =>
   [...deferred, ...ended].slice(0, FILES_PROBE_ROWS);
 
 function takeDue(state: State): readonly Ended[] {
-  const due = state.deferred.filter(({ deferral }) => (deferral?.notBefore ?? 0) <= state.now);
+  const due = state.deferred.filter(({ deferral }) => deferral.notBefore <= state.now);
   return [...due, ...state.ended].slice(0, COLLECT_ROWS);
 }
 

@@ -3,7 +3,7 @@
 
 import { CANCEL_PATIENCE_MS } from '../bounds.ts';
 import { completeAttempt } from '../on-event/runs-completed.ts';
-import { runningRow, type State } from '../state.ts';
+import { oldestOverdue } from '../state.ts';
 import { NEVER, type Decision } from './decision.ts';
 
 export const giveUpRuns: Decision = {
@@ -11,18 +11,18 @@ export const giveUpRuns: Decision = {
   dueAt: (state) => {
     const row = oldestOverdue(state);
     const isOpen = row === undefined || state.cancels.has(row.runId) || state.pauses.has('unreadable');
-    return isOpen ? NEVER : (row.overdue?.at ?? 0) + CANCEL_PATIENCE_MS;
+    return isOpen ? NEVER : row.overdue.at + CANCEL_PATIENCE_MS;
   },
+  // Thousands may be due in one moment, when runs can be read again.
   act: (state) => {
-    const row = oldestOverdue(state);
-    if (row === undefined) return [];
-    const reason = `${row.overdue?.reason}, and could not be cancelled: it may still run`;
-    completeAttempt(state, row, { runId: row.runId, outcome: 'unknown', reason });
+    for (
+      let row = oldestOverdue(state);
+      row && giveUpRuns.dueAt(state) <= state.now;
+      row = oldestOverdue(state)
+    ) {
+      const reason = `${row.overdue.reason}, and could not be cancelled: it may still run`;
+      completeAttempt(state, row, { runId: row.runId, outcome: 'unknown', reason });
+    }
     return [];
   },
 };
-
-function oldestOverdue(state: State) {
-  const [oldest] = state.overdue;
-  return oldest === undefined ? undefined : runningRow(state, oldest);
-}

@@ -16,6 +16,6 @@ export const keepEvidenceWhenMuch: Decision = {
 export function keepEvidence(state: State): Command {
   const runs = [...state.evidence.values()].slice(0, EVIDENCE_RUNS);
   state.keeping = runs.length;
-  if (state.keeping > 0) state.evidenceFiles += 1;
+  state.evidenceFiles += 1;
   return { type: 'keepEvidence', number: state.evidenceFiles, runs };
 }

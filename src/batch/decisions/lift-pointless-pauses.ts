@@ -1,5 +1,6 @@
 // A pause that no probe can end any more keeps nothing back: nothing is left to send, or unconfirmed attempts hold every
-// slot; and what would show that runs can be read again is a poll, which needs a run.
+// slot; what would show that runs can be read again is a poll, which needs a run; and what would show that a file host is
+// back is a row that waits for its files.
 
 import { unpause } from '../pauses.ts';
 import { hasUnsent, type State } from '../state.ts';
@@ -7,10 +8,11 @@ import { dueIf, type Decision } from './decision.ts';
 
 export const liftPointlessPauses: Decision = {
   name: 'lift-pointless-pauses',
-  dueAt: (state) => dueIf(isPointlessToSend(state) || isPointlessToRead(state)),
+  dueAt: (state) => dueIf(isPointlessToSend(state) || isPointlessToRead(state) || isPointlessToFetch(state)),
   act: (state) => {
     if (isPointlessToSend(state)) unpause(state, 'blocked', 'unreachable');
-    else unpause(state, 'unreadable');
+    if (isPointlessToRead(state)) unpause(state, 'unreadable');
+    if (isPointlessToFetch(state)) unpause(state, 'files');
     return [];
   },
 };
@@ -22,4 +24,8 @@ function isPointlessToSend(state: State): boolean {
   return !isLeft || unconfirmed >= state.params.concurrency;
 }
 
-const isPointlessToRead = ({ pauses, phases }: State): boolean => pauses.has('unreadable') && phases.running === 0;
+const isPointlessToRead = ({ pauses, phases }: State): boolean =>
+  pauses.has('unreadable') && phases.running === 0;
+
+const isPointlessToFetch = ({ pauses, deferred, parts }: State): boolean =>
+  pauses.has('files') && deferred.length + parts.size === 0;

@@ -11,15 +11,15 @@ import {
   POLL_SPREAD_MS,
   POLLS_IN_FLIGHT,
 } from '../bounds.ts';
-import { runningRow, type State } from '../state.ts';
+import { oldestUnpolled, type State } from '../state.ts';
 import { NEVER, type Decision } from './decision.ts';
 
 export const poll: Decision = {
   name: 'poll',
   dueAt: (state) => {
-    const [oldest] = state.unpolled;
+    const oldest = oldestUnpolled(state);
     if (oldest === undefined || state.polls.size >= POLLS_IN_FLIGHT) return NEVER;
-    return (runningRow(state, oldest)?.since ?? state.now) + pollAfterMs(state);
+    return oldest.since + pollAfterMs(state);
   },
   act: (state) => {
     const number = state.nextPoll;
@@ -27,7 +27,7 @@ export const poll: Decision = {
     const runs = takeRuns(state);
     state.polls.set(
       number,
-      runs.map(({ row }) => row),
+      runs.map(({ row, attempt, runId }) => ({ row, attempt, runId })),
     );
     const isUnreadable = state.pauses.has('unreadable');
     return [{ type: 'poll', poll: number, runs, intervalMs: pollIntervalMs(state), isUnreadable }];
@@ -53,14 +53,12 @@ export function pollIntervalMs({ params, completedBy, phases }: State): number {
 function takeRuns(state: State): readonly PolledRun[] {
   const runs: PolledRun[] = [];
   const youngest = state.now - pollAfterMs(state) / 2;
-  for (const number of state.unpolled) {
-    const row = runningRow(state, number);
-    if (runs.length === POLL_RUNS || (row !== undefined && row.since > youngest)) break;
-    state.unpolled.delete(number);
-    if (row === undefined) continue;
-    const { attempt, runId, since, overdue } = row;
+  for (let next = oldestUnpolled(state); next && next.since <= youngest; next = oldestUnpolled(state)) {
+    if (runs.length === POLL_RUNS) break;
+    const { row, attempt, runId, since, overdue } = next;
+    state.unpolled.delete(row);
     const isOverdue = overdue === undefined ? {} : ({ isOverdue: true } as const);
-    runs.push({ row: number, attempt, runId, ageMs: state.now - since, ...isOverdue });
+    runs.push({ row, attempt, runId, ageMs: state.now - since, ...isOverdue });
   }
   return runs;
 }

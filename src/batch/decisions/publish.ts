@@ -9,7 +9,14 @@ import type { State } from '../state.ts';
 import { NEVER, type Decision } from './decision.ts';
 
 /** Events and commands that change nothing of what people see. */
-const SILENT: ReadonlySet<string> = new Set(['woke', 'stopSending', 'pollEnded', 'evidenceKept', 'poll', 'keepEvidence']);
+const SILENT: ReadonlySet<string> = new Set([
+  'woke',
+  'stopSending',
+  'pollEnded',
+  'evidenceKept',
+  'poll',
+  'keepEvidence',
+]);
 
 export function noteChange(state: State, happened: readonly (Event | Command)[]): void {
   state.published.isStale ||= happened.some(({ type }) => !SILENT.has(type));

@@ -4,6 +4,7 @@ import { readBack } from '../clock.ts';
 import type { Command } from '../commands.ts';
 import { EVIDENCE, RESULTS, type StoreItem } from '../events.ts';
 import { probeAt, probed } from '../pauses.ts';
+import type { EndedRow } from '../row-state.ts';
 import type { State } from '../state.ts';
 import { keepEvidence } from './keep-evidence.ts';
 import { NEVER, type Decision } from './decision.ts';
@@ -15,9 +16,8 @@ export const storeAgain: Decision = {
     return state.pauses.has('store') ? probeAt(state, 'store') : 0;
   },
   act: (state) => {
-    const [item] = state.unstored;
+    const [item] = [...state.unstored] as [StoreItem];
     probed(state, 'store');
-    if (item === undefined) return [];
     state.unstored.delete(item);
     return [commandFor(state, item)];
   },
@@ -26,11 +26,15 @@ export const storeAgain: Decision = {
 function commandFor(state: State, item: StoreItem): Command {
   if (item === RESULTS) return closeCommand(state);
   if (item === EVIDENCE) return keepEvidence(state);
-  return { type: 'collect', part: item, rows: state.parts.get(item) ?? [] };
+  return { type: 'collect', part: item, rows: state.parts.get(item) as readonly EndedRow[] };
 }
 
-export const closeCommand = (state: State): Command => ({
-  type: 'close',
-  evidence: [...state.evidence.values()],
-  back: readBack(state, { at: state.now, wallAt: state.startedWallAt }),
-});
+export function closeCommand(state: State): Command {
+  state.isEvidenceNew = false;
+  return {
+    type: 'close',
+    evidence: [...state.evidence.values()],
+    // Both clocks began at the same time.
+    back: readBack(state, { at: state.startedWallAt, wallAt: state.startedWallAt }),
+  };
+}

@@ -1,7 +1,7 @@
 // Every event by the file that says what it changes. Nothing here asks for anything: that is what decisions do.
 
 import { noteServiceTime } from '../clock.ts';
-import { EVIDENCE, type Event } from '../events.ts';
+import { EVIDENCE, RESULTS, type Event } from '../events.ts';
 import { pause, unpause } from '../pauses.ts';
 import { runningRow, type State } from '../state.ts';
 import { onGroupEnded } from './group-ended.ts';
@@ -48,8 +48,7 @@ export function applyEvent(state: State, event: Event): void {
       state.isStopping = true;
       return;
     case 'closed':
-      state.finished = true;
-      return;
+      return onClosed(state);
     case 'started':
       if (event.serviceNowMs !== undefined) noteServiceTime(state, event.serviceNowMs);
       return;
@@ -64,10 +63,17 @@ function onServiceRead(state: State, reason: string | undefined): void {
   else pause(state, 'unreadable', `runs cannot be read: ${reason}`);
 }
 
-/** What still runs of it is for the next poll. */
+/** What still runs of it is for the next poll; a later run of such a row has a poll of its own. */
 function onPollEnded(state: State, poll: number): void {
-  for (const row of state.polls.get(poll) ?? []) if (runningRow(state, row)) state.unpolled.add(row);
+  for (const { row, runId } of state.polls.get(poll) ?? [])
+    if (runningRow(state, row)?.runId === runId) state.unpolled.add(row);
   state.polls.delete(poll);
+}
+
+/** R26: a run that turned up meanwhile is for another close, which writes the same and more. */
+function onClosed(state: State): void {
+  if (state.isEvidenceNew) state.unstored.add(RESULTS);
+  else state.finished = true;
 }
 
 function onEvidenceKept(state: State, count: number): void {

@@ -12,7 +12,7 @@ import { believable, closeCircuit, countFailure } from '../limits/circuit-breake
 import { adaptRate } from '../limits/rate-limit.ts';
 import { pause, unpause } from '../pauses.ts';
 import type { Sending, TurnedAway } from '../row-state.ts';
-import { put, type State } from '../state.ts';
+import { put, reasonBytes, type State } from '../state.ts';
 import { enterRun, startRun } from './adopt-run.ts';
 import { endRow } from './end-row.ts';
 import { noteRun } from './runs-seen.ts';
@@ -76,7 +76,7 @@ function applyResult(state: State, row: Sending, result: PostResult, { group, is
     case 'not-sent':
       return sendAgain(state, row, isTaking ? (result.retryAfterMs ?? HOLD_BASE_MS) : 0, row.turnedAway);
     case 'unconfirmed':
-      return doubt(state, row, group, reason);
+      return doubt(state, row, group, clipped(reason, reasonBytes(state)));
   }
 }
 
@@ -115,7 +115,12 @@ function sendAgain(state: State, row: Sending, waitMs: number, turnedAway: Turne
 }
 
 /** It may have started a run: only a webhook or the run lists can tell. */
-function doubt(state: State, { row, attempt, tries, past }: Sending, { at, wallAt }: Group, reason: string): void {
+function doubt(
+  state: State,
+  { row, attempt, tries, past }: Sending,
+  { at, wallAt }: Group,
+  reason: string,
+): void {
   const base = { row, attempt, tries, past };
   // The group has ended at the latest now; its lease may outlive that, and the clock may have been set a little.
   const sentBy = state.now + LEASE_MS + CLOCK_SLACK_MS;

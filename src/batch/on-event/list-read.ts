@@ -5,7 +5,7 @@
 
 import { abandon } from '../accounting/duplicates.ts';
 import { enterResolved } from '../accounting/request-ledger.ts';
-import { RECONCILE_MAX_MS, SHORT_REASON_BYTES, UNCONFIRMED_MS } from '../bounds.ts';
+import { RECONCILE_MAX_MS, RESUBMITS_MOST, SHORT_REASON_BYTES, UNCONFIRMED_MS } from '../bounds.ts';
 import { clipped } from '../clipped.ts';
 import type { ListReading } from '../events.ts';
 import { pastWith, type Unconfirmed } from '../row-state.ts';
@@ -65,7 +65,9 @@ function proveAbsent(state: State, row: Unconfirmed): void {
 
 function sendUnderNewToken(state: State, row: Unconfirmed, was: 'absent' | 'unknown', reason: string): void {
   const { row: number, attempt, tries } = row;
-  const past = pastWith(row, was, { reason: clipped(reason, SHORT_REASON_BYTES) });
+  // Of several absent attempts the last one is kept: a service that loses every request must not fill the state.
+  const earlier = row.past.filter(({ outcome }) => was === 'unknown' || outcome !== 'absent');
+  const past = pastWith({ ...row, past: earlier }, was, { reason: clipped(reason, SHORT_REASON_BYTES) });
   put(state, { phase: 'waiting', row: number, attempt: attempt + 1, tries, past, dueAt: state.now });
 }
 
@@ -73,7 +75,8 @@ function sendUnderNewToken(state: State, row: Unconfirmed, was: 'absent' | 'unkn
 function writeOff(state: State, row: Unconfirmed, rule: 'unknown' | 'fail' | 'resubmit'): void {
   abandon(state, row);
   const reason = `may have run unseen: ${row.reason}`;
-  if (rule === 'resubmit' && state.cancelling === undefined) {
+  const resubmits = row.past.filter(({ outcome }) => outcome === 'unknown').length;
+  if (rule === 'resubmit' && state.cancelling === undefined && resubmits < RESUBMITS_MOST) {
     state.ledger = enterResolved(state.ledger, 'resubmitted');
     return sendUnderNewToken(state, row, 'unknown', reason);
   }

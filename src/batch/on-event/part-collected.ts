@@ -6,7 +6,7 @@ import { DEFER_BASE_MS, DEFER_MAX_MS, FILES_PAUSE_AFTER_MS, REASON_BYTES } from 
 import { clipped } from '../clipped.ts';
 import type { DeferredRow, PartResult, StoreItem } from '../events.ts';
 import { pause, unpause } from '../pauses.ts';
-import { endedRowBytes, type Deferral, type EndedRow } from '../row-state.ts';
+import { endedRowBytes, type Deferral, type EndedRow, type LastAttempt } from '../row-state.ts';
 import { put, type State } from '../state.ts';
 
 export function onPartCollected(state: State, part: number, { tally, deferred, fetched }: PartResult): void {
@@ -41,20 +41,17 @@ function noteFileHosts(state: State, deferred: readonly DeferredRow[], fetched: 
 
 /** `isOwn`: the failure is this row's, because others were served. */
 function deferRow(state: State, { row, attempts, deferral }: EndedRow, isOwn: boolean): void {
-  const last = attempts.at(-1);
-  if (last === undefined || last.outcome === 'absent') return;
-  const { attempt, outcome, runId, reason } = last;
+  const { attempt, ...end } = attempts.at(-1) as LastAttempt;
   const tries = (deferral?.tries ?? 0) + (isOwn ? 1 : 0);
-  const facts = { ...(runId === undefined ? {} : { runId }), ...(reason === undefined ? {} : { reason }) };
   const next: Deferral = { tries, notBefore: state.now + Math.min(DEFER_MAX_MS, DEFER_BASE_MS * 2 ** tries) };
   const base = { row, attempt, tries: 0, past: attempts.slice(0, -1) };
-  put(state, { ...base, phase: 'ended', at: state.now, outcome, ...facts, deferral: next });
+  put(state, { ...base, phase: 'ended', at: state.now, ...end, deferral: next });
 }
 
 /** What waits for files need not wait longer. */
 export function fetchNow(state: State): void {
-  for (const row of [...state.deferred])
-    if (row.deferral !== undefined) put(state, { ...row, deferral: { ...row.deferral, notBefore: state.now } });
+  for (const row of state.deferred.slice())
+    put(state, { ...row, deferral: { ...row.deferral, notBefore: state.now } });
 }
 
 /** What the store would not take is written again later; until then nothing is bought that could not be kept. */

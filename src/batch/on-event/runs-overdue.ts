@@ -17,8 +17,8 @@ export function onRunsOverdue(state: State, runs: readonly OverdueRun[]): void {
 
 /** The service was asked to cancel these runs; from now on it is given time to end them. */
 export function onRunsCancelled(state: State, id: number): void {
-  for (const runId of state.cancelsInFlight.get(id) ?? []) {
-    const row = runningRow(state, state.cancels.get(runId)?.row ?? 0);
+  for (const { row: number, runId } of state.cancelsInFlight.get(id) ?? []) {
+    const row = runningRow(state, number);
     if (row?.runId === runId && row.overdue !== undefined)
       amend(state, { ...row, overdue: { ...row.overdue, at: state.now } });
     state.cancels.delete(runId);

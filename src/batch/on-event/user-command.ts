@@ -20,7 +20,7 @@ export function onCancel(state: State, running: boolean): void {
   state.cancelling = running || state.cancelling === 'running' ? 'running' : 'unsent';
   // A paused batch would never end.
   state.pauses.clear();
-  for (const row of [...state.waiting])
+  for (const row of state.waiting.slice())
     endRow(state, row, { outcome: 'cancelled', reason: 'cancelled before it was sent again' });
   if (running) cancelAllRunning(state);
 }
@@ -34,10 +34,7 @@ export function cancelAllRunning(state: State): void {
 }
 
 /** Ends every pause and every wait. */
-export function onResume(
-  state: State,
-  unconfirmed: Extract<Event, { type: 'resume' }>['unconfirmed'],
-): void {
+export function onResume(state: State, unconfirmed: Extract<Event, { type: 'resume' }>['unconfirmed']): void {
   if (unconfirmed !== undefined) decideUnconfirmed(state, unconfirmed);
   state.pauses.clear();
   state.filesFailSince = undefined;
@@ -50,5 +47,5 @@ export function onResume(
 
 export function onRefresh(state: State, commandId: string | undefined): void {
   state.isStopping = true;
-  state.refreshId = commandId;
+  if (commandId !== undefined) state.refreshIds = [...state.refreshIds, commandId].slice(-ACKNOWLEDGED_MOST);
 }

@@ -1,21 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RETRY_BASE_MS, RETRY_MAX_MS } from '../../src/batch/limits.ts';
-import { backoffMs, chance, retryAt } from '../../src/batch/retry.ts';
+import { RETRY_BASE_MS, RETRY_MAX_MS } from '../../src/batch/bounds.ts';
+import { backoffMs, chance, retryAt } from '../../src/batch/retry-policy.ts';
 
 const policy = { retries: 2, seed: 11 };
 
-describe('retry', () => {
+describe('the retry policy', () => {
   it('gives a failed and a timed-out row another attempt, later', () => {
-    for (const outcome of ['failed', 'timed-out'] as const) {
+    for (const outcome of ['failed', 'timed-out'] as const)
       expect(retryAt({ outcome, tries: 1, row: 5 }, policy, 1_000)).toBeGreaterThan(1_000);
-    }
   });
 
   it('lets every other outcome stand', () => {
-    for (const outcome of ['succeeded', 'cancelled', 'refused', 'unknown'] as const) {
+    for (const outcome of ['succeeded', 'cancelled', 'refused', 'unknown'] as const)
       expect(retryAt({ outcome, tries: 1, row: 5 }, policy, 1_000)).toBeUndefined();
-    }
   });
 
   it('stops after as many further attempts as the batch allows', () => {

@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest';
+import {
+  abandon,
+  belongingOf,
+  keepEvidence,
+  reportDuplicate,
+} from '../../../src/batch/accounting/duplicates.ts';
+import { ABANDONED_MAX, CANCELS_MAX, EVIDENCE_MAX, REPORTED_MAX } from '../../../src/batch/bounds.ts';
+import { begin } from '../../../src/batch/state.ts';
+import { paramsOf } from '../params.ts';
+import { readUntilResolved, running, runOfFirst, unconfirmed } from '../scenes.ts';
+import { World } from '../world.ts';
+
+const seen = (runId: string, attempt = 1) =>
+  ({ type: 'runsSeen', runs: [runOfFirst(runId, attempt)] }) as const;
+const completed = (runId: string) =>
+  ({
+    type: 'runsCompleted',
+    by: 'webhook',
+    completions: [{ ...runOfFirst(runId), outcome: 'succeeded' }],
+  }) as const;
+const cancelled = ({ cancels }: World): readonly string[] =>
+  cancels.flatMap(({ runs }) => runs.map(({ runId }) => runId));
+const evidence = ({ state }: World): readonly string[] => [...state.evidence.keys()];
+
+describe('a second run of one attempt', () => {
+  it('is cancelled, counted once and kept as evidence, and its end is not the end of the row', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    world.tell(seen('other'));
+    world.tell(seen('other'));
+    expect(cancelled(world)).toEqual(['other']);
+    expect(world.state.ledger.duplicates).toBe(1);
+    expect(evidence(world)).toEqual(['other']);
+    world.tell(completed('other'));
+    expect(world.runOf(1)).toBe('run-0');
+    expect(world.state.ledger.duplicates).toBe(1);
+    world.settle();
+    expect(world.problems).toEqual([]);
+    expect([...world.folder.evidence.keys()]).toEqual(['other']);
+  });
+
+  it('is not counted a second time after a continue-as-new', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    world.tell(seen('other'));
+    world.continueAsNew();
+    world.tell(seen('other'));
+    expect(world.state.ledger.duplicates).toBe(1);
+    expect(evidence(world)).toEqual(['other']);
+  });
+
+  it('is cancelled again if it goes on after the service was asked to cancel it', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    world.tell(seen('other'));
+    world.cancel(false);
+    expect(cancelled(world)).toEqual([]);
+    world.tell(seen('other'));
+    expect(cancelled(world)).toEqual(['other']);
+  });
+
+  it('is found by its end as well, and is not cancelled any more', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    world.tell(completed('other'));
+    expect(cancelled(world)).toEqual([]);
+    expect(world.state.ledger.duplicates).toBe(1);
+  });
+
+  it('is the one that the response does not name, if both were seen before it', () => {
+    const world = new World({ rows: 1, concurrency: 1 });
+    world.tell(seen('other'), seen('run-0'), seen('run-0'));
+    expect(world.state.ledger.duplicates).toBe(0);
+    world.answer(0, ['accepted']);
+    expect(world.runOf(1)).toBe('run-0');
+    expect(cancelled(world)).toEqual(['other']);
+  });
+
+  it('is the one that was seen later, if the response was lost', () => {
+    const world = new World({ rows: 1, concurrency: 1 });
+    world.tell(seen('one'), seen('two'));
+    world.end([]);
+    expect(world.runOf(1)).toBe('one');
+    expect(cancelled(world)).toEqual(['two']);
+  });
+
+  it('is the one that goes on, if the other has ended before the response; and the one that the response names', () => {
+    const world = new World({ rows: 1, concurrency: 1 });
+    world.tell(seen('slow'));
+    world.tell(completed('fast'));
+    expect(cancelled(world)).toEqual(['slow']);
+    world.answer(0, ['accepted']);
+    expect([...world.state.reported]).toEqual(['slow', 'run-0']);
+  });
+});
+
+describe('the row of a run', () => {
+  it('knows it in each of its phases', () => {
+    const world = running({ rows: 1, concurrency: 1, retries: 1 });
+    const belonging = (runId: string, attempt = 1) => belongingOf(world.state, runOfFirst(runId, attempt));
+    expect([belonging('run-0'), belonging('other'), belonging('early', 2)]).toEqual([
+      'own',
+      'duplicate',
+      'later',
+    ]);
+    world.finish('run-0', 'failed');
+    expect([belonging('run-0'), belonging('other'), belonging('early', 2)]).toEqual([
+      'own',
+      'duplicate',
+      'open',
+    ]);
+    world.pass(2_000);
+    expect(belonging('early', 2)).toBe('open');
+    world.answer(0, ['dropped']);
+    expect(belonging('early', 2)).toBe('open');
+    world.tell({ type: 'runsSeen', runs: [runOfFirst('run-1', 2)] });
+    world.tell({
+      type: 'runsCompleted',
+      by: 'poll',
+      completions: [{ ...runOfFirst('run-1', 2), outcome: 'succeeded' }],
+    });
+    // Its part is being written, then it is forgotten.
+    expect(world.collects).toHaveLength(1);
+    expect([belonging('run-1', 2), belonging('other', 2), belonging('late', 3)]).toEqual([
+      'own',
+      'duplicate',
+      'later',
+    ]);
+    world.collect();
+    expect([belonging('run-1', 2), belonging('other', 2)]).toEqual(['later', 'later']);
+  });
+
+  it('knows it also while other rows are written', () => {
+    const world = running({ rows: 1_000, concurrency: 150 });
+    for (let run = 0; run < 100; run += 1) world.finish(`run-${run}`, 'succeeded');
+    expect(world.collects).toHaveLength(1);
+    expect(belongingOf(world.state, { row: 100, attempt: 1, runId: 'other' })).toBe('duplicate');
+    expect(belongingOf(world.state, { row: 999, attempt: 1, runId: 'other' })).toBe('later');
+  });
+
+  it('has no use for another run of an attempt that is over without one', () => {
+    const world = new World({ rows: 2, concurrency: 1 });
+    world.answer(0, ['rejected']);
+    expect(belongingOf(world.state, runOfFirst('late'))).toBe('duplicate');
+  });
+});
+
+describe('an attempt that was written off', () => {
+  it('is remembered over a continue-as-new: its run is cancelled and reported when it turns up', () => {
+    const world = unconfirmed();
+    readUntilResolved(world);
+    expect(world.state.ledger.absent).toBe(1);
+    world.answer(0, ['accepted']);
+    world.continueAsNew();
+    world.tell(seen('risen'));
+    expect(cancelled(world)).toEqual(['risen']);
+    expect(world.state.rows.get(1)).toMatchObject({ phase: 'running', attempt: 2 });
+  });
+
+  it('is forgotten when there are too many, the oldest first', () => {
+    const state = begin(paramsOf(), 1, 0);
+    for (let row = 1; row <= ABANDONED_MAX + 1; row += 1) abandon(state, { row, attempt: 1 });
+    expect(belongingOf(state, { row: 1, attempt: 1, runId: 'r' })).toBe('later');
+    expect(belongingOf(state, { row: 2, attempt: 1, runId: 'r' })).toBe('duplicate');
+    expect(state.abandoned.size).toBe(ABANDONED_MAX);
+  });
+});
+
+describe('a run of a row that is collected', () => {
+  it('is kept as evidence, whether it goes on or has ended', () => {
+    const world = running({ rows: 5, concurrency: 1 });
+    world.finish('run-0', 'succeeded');
+    world.pass(1_000);
+    world.collect();
+    expect(world.state.rows.has(1)).toBe(false);
+    world.tell(seen('one'), completed('two'));
+    expect(evidence(world)).toEqual(['one', 'two']);
+    expect(cancelled(world)).toEqual([]);
+  });
+});
+
+describe('what is remembered of duplicates', () => {
+  it('is bounded in names, and complete in number', () => {
+    const state = begin(paramsOf(), 1, 0);
+    for (let at = 0; at <= REPORTED_MAX; at += 1) reportDuplicate(state, runOfFirst(`r${at}`), true);
+    expect([state.reported.size, state.ledger.duplicates]).toEqual([REPORTED_MAX, REPORTED_MAX + 1]);
+    expect([state.reported.has('r0'), state.reported.has('r1')]).toEqual([false, true]);
+    expect(state.cancels.size).toBe(0);
+  });
+
+  it('is bounded in cancels: the close cancels the others', () => {
+    const state = begin(paramsOf(), 1, 0);
+    for (let at = 0; at <= CANCELS_MAX; at += 1) reportDuplicate(state, runOfFirst(`r${at}`), false);
+    expect(state.cancels.size).toBe(CANCELS_MAX);
+    expect(state.ledger.duplicates).toBe(CANCELS_MAX + 1);
+  });
+
+  it('is bounded in evidence, and says so when some of it is lost', () => {
+    const state = begin(paramsOf(), 1, 0);
+    for (let at = 0; at < EVIDENCE_MAX; at += 1) keepEvidence(state, runOfFirst(`r${at}`));
+    keepEvidence(state, runOfFirst('r0'));
+    expect([state.evidence.size, state.isEvidenceLost]).toEqual([EVIDENCE_MAX, false]);
+    keepEvidence(state, runOfFirst('one more'));
+    expect([state.evidence.size, state.isEvidenceLost]).toEqual([EVIDENCE_MAX, true]);
+  });
+});

@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  NO_TALLY,
+  addTallies,
+  costSoFar,
+  rowsDone,
+  tallyOutcome,
+  tallyUse,
+  type Tally,
+} from '../../../src/batch/accounting/tally.ts';
+import { GPU_NAME_CHARS, GPU_NAMES_MAX } from '../../../src/batch/bounds.ts';
+import { OUTCOMES } from '../../../src/batch/outcome.ts';
+
+const count = fc.nat(1_000);
+const USE = { runs: 1, seconds: 4, costUsd: 0.5 };
+
+const tally: fc.Arbitrary<Tally> = fc
+  .tuple(
+    fc.array(count, { minLength: 6, maxLength: 6 }),
+    fc.dictionary(
+      fc.constantFrom('T4', 'A100', 'H100'),
+      fc.record({ runs: count, seconds: count, costUsd: count }),
+    ),
+  )
+  .map(([counts, gpus]) => ({
+    outcomes: Object.fromEntries(
+      OUTCOMES.map((outcome, at) => [outcome, counts[at] ?? 0]),
+    ) as Tally['outcomes'],
+    gpus: { ...gpus },
+  }));
+
+describe('a tally', () => {
+  it('adds up in any order and any grouping', () => {
+    fc.assert(
+      fc.property(tally, tally, tally, (a, b, c) => {
+        expect(addTallies(a, b)).toEqual(addTallies(b, a));
+        expect(addTallies(addTallies(a, b), c)).toEqual(addTallies(a, addTallies(b, c)));
+        expect(addTallies(a, NO_TALLY)).toEqual(a);
+        expect(rowsDone(addTallies(a, b))).toBe(rowsDone(a) + rowsDone(b));
+        expect(costSoFar(addTallies(a, b))).toBe(costSoFar(a) + costSoFar(b));
+      }),
+    );
+  });
+
+  it('counts an outcome and what a GPU took', () => {
+    const counted = tallyUse(tallyUse(tallyOutcome(NO_TALLY, 'failed', 3), 'L4', USE), 'L4', USE);
+    expect(tallyOutcome(counted, 'failed').outcomes.failed).toBe(4);
+    expect(counted.gpus['L4']).toEqual({ runs: 2, seconds: 8, costUsd: 1 });
+  });
+
+  it('counts the GPUs beyond a number of names together, and loses none of their runs', () => {
+    const names = Array.from({ length: 3 * GPU_NAMES_MAX }, (_, at) => `gpu-${at}`);
+    const counted = names.reduce((sum, name) => tallyUse(sum, name, USE), NO_TALLY);
+    expect(Object.keys(counted.gpus)).toHaveLength(GPU_NAMES_MAX + 1);
+    expect(counted.gpus['other']?.runs).toBe(2 * GPU_NAMES_MAX);
+    expect(costSoFar(counted)).toBe(names.length * USE.costUsd);
+  });
+
+  it('shortens the name of a GPU, and takes none for a property of every object', () => {
+    const counted = tallyUse(tallyUse(NO_TALLY, 'x'.repeat(1_000), USE), '__proto__', USE);
+    expect(Object.keys(counted.gpus)).toEqual(['x'.repeat(GPU_NAME_CHARS), 'other']);
+    expect(tallyUse(NO_TALLY, 'constructor', USE).gpus).toEqual({ constructor: USE });
+  });
+});

@@ -1,0 +1,60 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { clipped, jsonBytes } from '../../src/batch/clipped.ts';
+
+/** Any text at all: quotes, control characters, halves of surrogate pairs. */
+const anyText = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.array(fc.nat(0xffff)).map((codes) => String.fromCharCode(...codes)),
+  fc
+    .array(fc.constantFrom('"', '\\', '\n', '\u0000', 'é', '€', '😀', '\ud800', 'a'))
+    .map((list) => list.join('')),
+);
+
+const encodedBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
+
+describe('the bytes of a text in JSON', () => {
+  it('are never fewer than JSON takes for it', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        expect(jsonBytes(text)).toBeGreaterThanOrEqual(encodedBytes(text));
+      }),
+    );
+  });
+
+  it('are exactly what JSON takes for a text without control characters', () => {
+    fc.assert(
+      fc.property(
+        anyText.map((text) =>
+          Array.from(text)
+            .filter((character) => character >= ' ')
+            .join(''),
+        ),
+        (text) => {
+          expect(jsonBytes(text)).toBe(encodedBytes(text));
+        },
+      ),
+    );
+  });
+});
+
+describe('a clipped text', () => {
+  it('is the longest beginning that fits, and ends with a whole character', () => {
+    fc.assert(
+      fc.property(anyText, fc.nat(40), (text, most) => {
+        const short = clipped(text, most);
+        expect(text.startsWith(short)).toBe(true);
+        expect(jsonBytes(short)).toBeLessThanOrEqual(most);
+        const [next = ''] = text.slice(short.length);
+        expect(next === '' || jsonBytes(short + next) > most).toBe(true);
+        const characters = Array.from(short);
+        expect(characters).toEqual(Array.from(text).slice(0, characters.length));
+      }),
+    );
+  });
+
+  it('is the whole text where it fits', () => {
+    expect(clipped('ré€😀"', 100)).toBe('ré€😀"');
+    expect(clipped('ré€😀"', 6)).toBe('ré€');
+  });
+});

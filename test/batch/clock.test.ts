@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import { CLOCK_DOUBT_MS, CLOCK_IDLE_MS, CLOCK_SLACK_MS, PROBE_MS } from '../../src/batch/bounds.ts';
+import { advanceClock, noteServiceTime, readBack } from '../../src/batch/clock.ts';
+import { begin, type State } from '../../src/batch/state.ts';
+import { paramsOf } from './params.ts';
+import { readUntilResolved, running, unconfirmed } from './scenes.ts';
+import { World } from './world.ts';
+
+const DAY_MS = 86_400_000;
+
+/** A state that wanted to be woken after so long. */
+function wokenAfter(ms: number): State {
+  const state = begin(paramsOf(), 1, 1_000);
+  state.wakeAt = state.now + ms;
+  return state;
+}
+
+describe("the batch's clock", () => {
+  it("runs with Temporal's up to the moment for which the batch wanted to be woken, and a little beyond", () => {
+    for (const ms of [0, 1, 59_999, 60_000, 60_000 + CLOCK_SLACK_MS]) {
+      const state = wokenAfter(60_000);
+      advanceClock(state, 1_000 + ms);
+      expect(state.now).toBe(1_000 + ms);
+    }
+  });
+
+  it('counts a longer time as a second: the clock was set, or the server was down', () => {
+    for (const ms of [60_001 + CLOCK_SLACK_MS, DAY_MS]) {
+      const state = wokenAfter(60_000);
+      advanceClock(state, 1_000 + ms);
+      expect(state.now).toBe(1_000 + CLOCK_DOUBT_MS);
+      expect(state.wallAt).toBe(1_000 + ms);
+    }
+  });
+
+  it('stands still where the time was set back, and runs on from there', () => {
+    const state = wokenAfter(60_000);
+    advanceClock(state, 1_000 - DAY_MS);
+    expect(state.now).toBe(1_000);
+    advanceClock(state, 1_500 - DAY_MS);
+    expect(state.now).toBe(1_500);
+  });
+
+  it('believes ten minutes of a batch that waits for nothing but events, and no more', () => {
+    const state = wokenAfter(Number.POSITIVE_INFINITY);
+    advanceClock(state, 1_000 + CLOCK_IDLE_MS + CLOCK_SLACK_MS);
+    expect(state.now).toBe(1_000 + CLOCK_IDLE_MS + CLOCK_SLACK_MS);
+    advanceClock(state, state.wallAt + CLOCK_IDLE_MS + CLOCK_SLACK_MS + 1);
+    expect(state.now).toBe(1_000 + CLOCK_IDLE_MS + CLOCK_SLACK_MS + CLOCK_DOUBT_MS);
+  });
+
+  it('does not believe a moment that was due long ago', () => {
+    const state = wokenAfter(-5_000);
+    advanceClock(state, 1_001 + CLOCK_SLACK_MS);
+    expect(state.now).toBe(1_000 + CLOCK_DOUBT_MS);
+  });
+});
+
+describe("a batch whose server's clock is set", () => {
+  it('takes no run for absent because of it', () => {
+    const world = unconfirmed();
+    world.read('complete');
+    world.jump(DAY_MS);
+    world.read('complete');
+    world.jump(DAY_MS);
+    world.read('complete');
+    expect(world.state.ledger.absent).toBe(0);
+    readUntilResolved(world);
+    expect(world.state.ledger.absent).toBe(1);
+  });
+
+  it('sends its probe as long after the clock was set back as it would have without', () => {
+    const world = new World({ rows: 2, concurrency: 1 });
+    world.answer(0, ['blocked']);
+    world.pass(5_000);
+    world.jump(-DAY_MS);
+    world.pass(PROBE_MS - 5_001);
+    expect(world.sends).toEqual([]);
+    world.pass(1);
+    expect(world.sends).toHaveLength(1);
+  });
+
+  it('gives no row up, and repeats none earlier, for a clock that was set forward', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    world.finish('run-0', 'failed');
+    const { waitMs } = world;
+    expect(waitMs).toBeLessThanOrEqual(CLOCK_DOUBT_MS);
+    world.continueAsNew();
+    world.jump(DAY_MS);
+    world.pass(2_000);
+    expect(world.sends.map(({ attempts }) => attempts)).toEqual([[{ row: 1, attempt: 2 }]]);
+  });
+});
+
+describe("the service's time", () => {
+  it("is remembered as its least and greatest distance from Temporal's", () => {
+    const state = begin(paramsOf(), 1, 1_000);
+    noteServiceTime(state, 1_500);
+    expect(state.serviceOffset).toEqual({ min: 500, max: 500 });
+    noteServiceTime(state, 900);
+    state.wallAt = 2_000;
+    noteServiceTime(state, 2_100);
+    expect(state.serviceOffset).toEqual({ min: -100, max: 500 });
+  });
+
+  it('is learned when the batch starts, and with every group', () => {
+    const world = new World({ rows: 1, concurrency: 1 });
+    expect(world.state.serviceOffset).toBeUndefined();
+    world.tell({ type: 'started' });
+    world.tell({ type: 'started', serviceNowMs: world.wallAt + 7 });
+    expect(world.state.serviceOffset).toEqual({ min: 7, max: 7 });
+    const [send] = world.sends;
+    const { wallAt } = world;
+    world.tell({
+      type: 'groupEnded',
+      group: send?.group ?? 0,
+      results: [],
+      rest: 'unconfirmed',
+      serviceNowMs: wallAt - 3,
+    });
+    expect(world.state.serviceOffset).toEqual({ min: -3, max: 7 });
+  });
+});
+
+describe('how far back lists are read', () => {
+  const sent = { at: 1_000, wallAt: 1_000 };
+
+  it('is the longer way of the two clocks', () => {
+    const state = begin(paramsOf(), 1, 1_000);
+    Object.assign(state, { now: 4_000, wallAt: 3_000 });
+    expect(readBack(state, sent)).toEqual({ agoMs: 3_000, wallAt: 3_000 });
+    Object.assign(state, { now: 2_000, wallAt: DAY_MS });
+    expect(readBack(state, sent)).toEqual({ agoMs: DAY_MS - 1_000, wallAt: DAY_MS });
+  });
+
+  it("is never less than nothing, and is told with the service's distance from Temporal's time", () => {
+    const state = begin(paramsOf(), 1, 1_000);
+    noteServiceTime(state, 1_500);
+    Object.assign(state, { wallAt: 10 });
+    expect(readBack(state, sent)).toEqual({ agoMs: 0, wallAt: 10, offset: { min: 500, max: 500 } });
+  });
+});

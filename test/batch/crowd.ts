@@ -1,0 +1,125 @@
+// A batch of as many runs as the state has room for, in which every text is as long as it may be. Its store and its run lists
+// answer only when they are told to.
+
+import { abandon, keepEvidence, reportDuplicate } from '../../src/batch/accounting/duplicates.ts';
+import { tallyUse } from '../../src/batch/accounting/tally.ts';
+import {
+  ABANDONED_MAX,
+  ACKNOWLEDGED_MOST,
+  EVIDENCE_MAX,
+  GPU_NAME_CHARS,
+  GPU_NAMES_MAX,
+  mostConcurrency,
+  REPORTED_MAX,
+  RETRIES_MAX,
+} from '../../src/batch/bounds.ts';
+import type { Event, PostResult, RunCompletion } from '../../src/batch/events.ts';
+import { acknowledge } from '../../src/batch/on-event/user-command.ts';
+import type { UnconfirmedRule } from '../../src/batch/params.ts';
+import { pause, type PauseKind } from '../../src/batch/pauses.ts';
+import type { Running } from '../../src/batch/row-state.ts';
+import { snapshot } from '../../src/batch/snapshot.ts';
+import { begin, type State } from '../../src/batch/state.ts';
+import { step } from '../../src/batch/step.ts';
+import { paramsOf } from './params.ts';
+
+const ROWS = 10_000_000;
+/** Two bytes each in JSON. */
+const LONG = '"'.repeat(500);
+const KINDS: readonly PauseKind[] = ['blocked', 'unreachable', 'unreadable', 'store', 'files', 'unconfirmed'];
+
+type Result = 'accepted' | 'rejected' | 'unconfirmed';
+
+export class Crowd {
+  readonly state: State;
+  #wallAt = 1_800_000_000_000;
+
+  /** `rowsLeft`: rows that were never sent when it begins. */
+  constructor(retries: number, rowsLeft: number, rule: UnconfirmedRule['rule'] = 'unknown') {
+    const concurrency = mostConcurrency(retries);
+    const unconfirmed = { rule, afterMs: 0 };
+    this.state = begin(
+      paramsOf({ rows: ROWS, concurrency, retries, lists: false, unconfirmed }),
+      1,
+      this.#wallAt,
+    );
+    this.state.nextRow = ROWS - rowsLeft + 1;
+    this.tell({ type: 'started' });
+  }
+
+  tell(...events: readonly Event[]): void {
+    step(this.state, events, this.#wallAt);
+  }
+
+  pass(ms: number): void {
+    const end = this.#wallAt + ms;
+    while (this.#wallAt < end) {
+      this.#wallAt = Math.min(end, this.#wallAt + Math.max(1, this.state.wakeAt - this.state.now));
+      this.tell({ type: 'woke' });
+    }
+  }
+
+  get runs(): readonly Running[] {
+    return [...this.state.rows.values()].filter((row) => row.phase === 'running');
+  }
+
+  /** Ends all groups that are in flight now; each row has this result. */
+  answer(resultOf: (row: number) => Result): void {
+    for (const [group, { attempts }] of this.state.groups) {
+      const results = attempts.map((attempt): PostResult => {
+        const result = resultOf(attempt.row);
+        if (result === 'accepted') return { ...attempt, result, runId: crypto.randomUUID() };
+        return { ...attempt, result, reason: LONG };
+      });
+      this.tell({ type: 'groupEnded', group, results, rest: 'unconfirmed' });
+    }
+  }
+
+  answerAll(result: Result): void {
+    while (this.state.groups.size > 0) this.answer(() => result);
+  }
+
+  failAll(): void {
+    const completions = this.runs.map(({ row, attempt, runId }): RunCompletion => ({
+      row,
+      attempt,
+      runId,
+      outcome: 'failed',
+      reason: LONG,
+    }));
+    this.tell({ type: 'runsCompleted', by: 'webhook', completions });
+  }
+
+  delayAll(): void {
+    const runs = this.runs.map(({ row, attempt, runId }) => ({ row, attempt, runId, reason: LONG }));
+    this.tell({ type: 'runsOverdue', runs });
+  }
+
+  /** Reads lists, none of which shows anything, until the user's rule or a proof has resolved every attempt. */
+  resolveAll(answer: 'complete' | 'none'): void {
+    while (this.state.phases.unconfirmed > 0) {
+      this.tell({ type: 'listRead', reading: { answer, found: [], hasControl: false } });
+      this.pass(1_000);
+    }
+  }
+
+  /** Everything beside rows and parts is at its bound. */
+  remember(): void {
+    const { state } = this;
+    for (const kind of KINDS) pause(state, kind, LONG.slice(0, 150));
+    const run = (at: number) => ({ row: ROWS - at, attempt: RETRIES_MAX, runId: crypto.randomUUID() });
+    for (let at = 0; at < REPORTED_MAX; at += 1) reportDuplicate(state, run(at), false);
+    for (let at = 0; at < EVIDENCE_MAX; at += 1) keepEvidence(state, run(at));
+    for (let at = 0; at < ABANDONED_MAX; at += 1) abandon(state, run(at));
+    for (let at = 0; at < ACKNOWLEDGED_MOST; at += 1) acknowledge(state, crypto.randomUUID());
+    for (let at = 0; at < 2 * GPU_NAMES_MAX; at += 1) {
+      const name = `${at}`.padEnd(GPU_NAME_CHARS, 'x');
+      state.tally = tallyUse(state.tally, name, { runs: 1e6, seconds: 1e6 / 3, costUsd: 1e6 / 3 });
+    }
+  }
+
+  /** The bytes of its snapshot. */
+  get encoded(): number {
+    return Buffer.byteLength(JSON.stringify(snapshot(this.state)));
+  }
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { rowsDone } from '../../../src/batch/accounting/tally.ts';
+import { progress } from '../../../src/batch/progress.ts';
+import { running } from '../scenes.ts';
+import { World } from '../world.ts';
+
+describe('closing', () => {
+  it('comes once, after the last row is collected', () => {
+    const world = running({ rows: 2, concurrency: 2 });
+    world.finish('run-0', 'succeeded');
+    world.finish('run-1', 'succeeded');
+    expect(world.closes).toEqual([]);
+    while (world.collects.length > 0) world.collect();
+    world.tell({ type: 'woke' });
+    expect(world.closes).toHaveLength(1);
+    world.close();
+    expect(progress(world.state)).toMatchObject({ state: 'finished', done: 2 });
+  });
+
+  it('counts the rows as cancelled that were never sent', () => {
+    const world = running({ rows: 10, concurrency: 2 });
+    world.tell({ type: 'cancel', running: false });
+    world.settle();
+    expect(world.state.tally.outcomes).toMatchObject({ succeeded: 2, cancelled: 8 });
+    expect(progress(world.state).unsent).toBe(0);
+  });
+
+  it('waits for cancels that the service was not asked for yet', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    world.tell({ type: 'runsSeen', runs: [{ row: 1, attempt: 1, runId: 'other' }] });
+    world.finish('run-0', 'succeeded');
+    world.collect();
+    expect(world.closes).toEqual([]);
+    world.cancel();
+    expect(world.closes).toHaveLength(1);
+  });
+
+  it('waits for the response of a group whose runs have all ended', () => {
+    const world = new World({ rows: 1, concurrency: 1 });
+    world.post(0, ['accepted']);
+    world.finish('run-0', 'succeeded');
+    world.collect();
+    expect(world.closes).toEqual([]);
+    world.answer(0, []);
+    expect(world.closes).toHaveLength(1);
+  });
+
+  it('reads the lists back to the start of the batch', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    world.pass(7_000);
+    world.finish('run-0', 'succeeded');
+    world.collect();
+    expect(world.closes[0]?.back).toEqual({ agoMs: 7_000, wallAt: world.wallAt });
+  });
+
+  it("reads them as far back if Temporal's clock was set back meanwhile", () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    world.pass(7_000);
+    world.jump(-86_400_000);
+    world.finish('run-0', 'succeeded');
+    world.collect();
+    expect(world.closes[0]?.back).toEqual({ agoMs: 7_000, wallAt: world.wallAt });
+  });
+
+  it('is repeated for a run that turned up meanwhile, and counts no row twice', () => {
+    const world = running({ rows: 3, concurrency: 1 });
+    world.tell({ type: 'cancel', running: false });
+    world.finish('run-0', 'succeeded');
+    world.collect();
+    world.tell({ type: 'runsSeen', runs: [{ row: 1, attempt: 1, runId: 'late' }] });
+    expect(world.closes.map(({ evidence }) => evidence.length)).toEqual([0]);
+    world.close();
+    expect(world.closes.map(({ evidence }) => evidence.map(({ runId }) => runId))).toEqual([['late']]);
+    world.close();
+    expect(world.state.finished).toBe(true);
+    expect(rowsDone(world.state.tally)).toBe(3);
+  });
+
+  it('is not begun for a sheet whose rows are all still to come', () => {
+    const world = new World({ rows: 1, concurrency: 1 });
+    world.answer(0, ['blocked']);
+    expect(world.closes).toEqual([]);
+  });
+});

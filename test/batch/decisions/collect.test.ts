@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest';
+import {
+  COLLECT_AFTER_MS,
+  COLLECT_ROWS,
+  COLLECTS_IN_FLIGHT,
+  FILES_PROBE_ROWS,
+  PROBE_MS,
+} from '../../../src/batch/bounds.ts';
+import { progress } from '../../../src/batch/progress.ts';
+import { TIMING } from '../params.ts';
+import { running } from '../scenes.ts';
+import type { World } from '../world.ts';
+
+const RARE = { ...TIMING, pollIntervalMs: 1_000_000 };
+const finishAll = (world: World): void => {
+  for (const { runId } of world.service.runs.slice()) world.finish(runId, 'succeeded');
+};
+const rowsOf = (world: World): readonly (readonly number[])[] =>
+  world.collects.map(({ rows }) => rows.map(({ row }) => row));
+
+/** Five rows whose file host has been away for so long that the batch is paused; others run. */
+function hostAway(): World {
+  const world = running({ rows: 105, concurrency: 100, timing: RARE });
+  for (let run = 0; run < 5; run += 1) world.finish(`run-${run}`, 'succeeded');
+  world.pass(COLLECT_AFTER_MS);
+  while (!world.state.pauses.has('files')) {
+    world.collect(0, 'host');
+    if (!world.state.pauses.has('files')) world.pass(world.waitMs);
+  }
+  while (world.sends.length > 0) world.answer(0, ['accepted']);
+  return world;
+}
+
+describe('collecting', () => {
+  it('waits a second for company, and not at all for what is last', () => {
+    const world = running({ rows: 3, concurrency: 2, timing: RARE });
+    world.finish('run-0', 'succeeded');
+    world.answer(0, ['accepted']);
+    expect(world.collects).toEqual([]);
+    expect(world.waitMs).toBe(COLLECT_AFTER_MS);
+    world.pass(COLLECT_AFTER_MS);
+    expect(rowsOf(world)).toEqual([[1]]);
+    world.finish('run-1', 'succeeded');
+    expect(world.collects).toHaveLength(1);
+    world.finish('run-2', 'succeeded');
+    expect(rowsOf(world)).toEqual([[1], [2, 3]]);
+  });
+
+  it('waits no longer for a hundred rows', () => {
+    const world = running({ rows: 300, concurrency: 150, timing: RARE });
+    for (let run = 0; run < COLLECT_ROWS; run += 1) world.finish(`run-${run}`, 'succeeded');
+    expect(world.collects.map(({ rows }) => rows.length)).toEqual([COLLECT_ROWS]);
+  });
+
+  it('has at most eight parts in flight', () => {
+    const world = running({ rows: 2_000, concurrency: 1_200 });
+    finishAll(world);
+    expect(world.collects).toHaveLength(COLLECTS_IN_FLIGHT);
+    world.collect();
+    expect(world.collects).toHaveLength(COLLECTS_IN_FLIGHT);
+  });
+
+  it('names all attempts of a row, the last one with its outcome', () => {
+    const world = running({ rows: 1, concurrency: 1, retries: 1 });
+    world.finish('run-0', 'failed');
+    world.pass(60_000);
+    world.answer(0, ['accepted']);
+    world.finish('run-1', 'timed-out');
+    expect(world.collects[0]?.rows).toEqual([
+      {
+        row: 1,
+        attempts: [
+          { attempt: 1, outcome: 'failed', runId: 'run-0' },
+          { attempt: 2, outcome: 'timed-out', runId: 'run-1' },
+        ],
+      },
+    ]);
+  });
+
+  it('takes what was deferred when it is due, with what else has ended', () => {
+    const world = running({ rows: 4, concurrency: 4, timing: RARE });
+    world.finish('run-0', 'succeeded');
+    world.pass(COLLECT_AFTER_MS);
+    world.collect(0, 'host');
+    const { waitMs } = world;
+    world.pass(waitMs - 1);
+    world.finish('run-1', 'succeeded');
+    expect(world.collects).toEqual([]);
+    world.pass(1);
+    expect(rowsOf(world)).toEqual([[1, 2]]);
+  });
+
+  it('waits while the store takes nothing', () => {
+    const world = running({ rows: 5, concurrency: 5, timing: RARE });
+    world.finish('run-0', 'succeeded');
+    world.pass(COLLECT_AFTER_MS);
+    world.finish('run-1', 'succeeded');
+    world.collect(0, 'fetched', 'full');
+    world.pass(PROBE_MS - 1);
+    expect(world.collects).toEqual([]);
+  });
+
+  it('probes with a few rows while no file can be fetched, the deferred ones first', () => {
+    const world = hostAway();
+    for (let run = 5; run < 50; run += 1) world.finish(`run-${run}`, 'succeeded');
+    world.pass(PROBE_MS - 1);
+    expect(world.collects).toEqual([]);
+    world.pass(1);
+    expect(rowsOf(world)).toEqual([[1, 2, 3, 4, 5, 6, 7, 8]]);
+    world.collect(0, 'host');
+    expect(world.waitMs).toBe(2 * PROBE_MS);
+    expect(world.sends).toEqual([]);
+  });
+
+  it('probes with one part at a time', () => {
+    const world = hostAway();
+    world.pass(4 * PROBE_MS);
+    expect(world.collects).toHaveLength(1);
+    world.collect(0, 'host');
+    expect(world.collects).toHaveLength(1);
+  });
+
+  it('writes what has waited for a file host as soon as one file was fetched', () => {
+    const world = hostAway();
+    for (let run = 5; run < 50; run += 1) world.finish(`run-${run}`, 'succeeded');
+    world.pass(PROBE_MS);
+    world.collect();
+    expect(progress(world.state).state).toBe('running');
+    expect(world.folder.rows.size).toBe(FILES_PROBE_ROWS);
+    expect(rowsOf(world).flat()).toHaveLength(42);
+    world.settle();
+    expect(world.problems).toEqual([]);
+  });
+
+  it('tells which try is the last one of a row whose files cannot be had', () => {
+    const world = running({ rows: 2, concurrency: 1, timing: RARE });
+    world.finish('run-0', 'succeeded');
+    const tries: (true | undefined)[] = [];
+    while (world.folder.rows.size === 0) {
+      world.pass(Math.max(1, world.waitMs));
+      tries.push(world.collects[0]?.rows[0]?.isLastTry);
+      world.collect(0, 'file');
+    }
+    expect(tries).toEqual([...Array.from({ length: 7 }, () => undefined), true]);
+    expect(world.folder.outcomes.get(1)).toBe('failed');
+  });
+
+  it('gives the files of a cancelled batch up that do not come a second time', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    world.finish('run-0', 'succeeded');
+    world.tell({ type: 'cancel', running: false });
+    expect(world.collects[0]?.rows[0]?.isLastTry).toBeUndefined();
+    world.collect(0, 'host');
+    world.pass(world.waitMs);
+    expect(world.collects[0]?.rows[0]?.isLastTry).toBe(true);
+    world.collect(0, 'host');
+    expect(world.folder.outcomes.get(1)).toBe('failed');
+  });
+
+  it('asks again for parts that the workflow run before this one had asked for', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    world.finish('run-0', 'succeeded');
+    const before = world.collects.slice();
+    world.continueAsNew();
+    expect(world.collects).toEqual(before);
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { CANCEL_PATIENCE_MS } from '../../../src/batch/bounds.ts';
+import { running, runOfFirst } from '../scenes.ts';
+import type { World } from '../world.ts';
+
+const overdue = (world: World, rows: number): void => {
+  const runs = Array.from({ length: rows }, (_, at) => ({
+    row: at + 1,
+    attempt: 1,
+    runId: `run-${at}`,
+    reason: 'it hangs',
+  }));
+  world.tell({ type: 'runsOverdue', runs });
+};
+
+describe('a run that takes too long and does not end when it is cancelled', () => {
+  it('is given up a minute after the service was asked: its row ends as unknown and its slot is free', () => {
+    const world = running({ rows: 2, concurrency: 1 });
+    overdue(world, 1);
+    world.pass(10_000);
+    world.cancel(false);
+    world.pass(CANCEL_PATIENCE_MS - 1);
+    expect(world.runOf(1)).toBe('run-0');
+    world.pass(1);
+    expect(world.sends.at(-1)?.attempts).toEqual([{ row: 2, attempt: 1 }]);
+    world.pass(1_000);
+    expect(world.collects[0]?.rows[0]?.attempts).toEqual([
+      {
+        attempt: 1,
+        outcome: 'unknown',
+        runId: 'run-0',
+        reason: 'it hangs, and could not be cancelled: it may still run',
+      },
+    ]);
+  });
+
+  it('is not given up before the service was asked to cancel it', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    overdue(world, 1);
+    world.pass(10 * CANCEL_PATIENCE_MS);
+    expect(world.runOf(1)).toBe('run-0');
+  });
+
+  it('is not given up while runs cannot be read: its end may be there to see', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    overdue(world, 1);
+    world.cancel(false);
+    world.tell({ type: 'serviceRead', reason: '401' });
+    world.pass(2 * CANCEL_PATIENCE_MS);
+    expect(world.runOf(1)).toBe('run-0');
+    world.tell({ type: 'serviceRead' });
+    expect(world.runOf(1)).toBeUndefined();
+  });
+
+  it('is given its time again after a continue-as-new, as it is cancelled again', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    overdue(world, 1);
+    world.cancel(false);
+    world.pass(CANCEL_PATIENCE_MS - 1);
+    world.continueAsNew();
+    expect(world.cancels.map(({ runs }) => runs)).toEqual([[runOfFirst('run-0')]]);
+    world.cancel(false);
+    world.pass(CANCEL_PATIENCE_MS - 1);
+    expect(world.runOf(1)).toBe('run-0');
+    world.pass(1);
+    expect(world.runOf(1)).toBeUndefined();
+  });
+
+  it('is given up with all others whose time is over in the same moment, thousands of them', () => {
+    const world = running({ rows: 1_500, concurrency: 1_500 });
+    overdue(world, 1_500);
+    while (world.cancels.length > 0) world.cancel(false);
+    world.tell({ type: 'serviceRead', reason: '401' });
+    world.pass(2 * CANCEL_PATIENCE_MS);
+    world.tell({ type: 'serviceRead' });
+    expect(world.state.phases.running).toBe(0);
+    expect(world.problems).toEqual([]);
+  });
+});

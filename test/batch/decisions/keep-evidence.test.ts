@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { EVIDENCE_RUNS, PROBE_MS } from '../../../src/batch/bounds.ts';
+import { progress } from '../../../src/batch/progress.ts';
+import { running } from '../scenes.ts';
+import type { World } from '../world.ts';
+
+/** Runs of row 9 that nothing explains. */
+const show = (world: World, from: number, count: number): void => {
+  const runs = Array.from({ length: count }, (_, at) => ({
+    row: 9,
+    attempt: 1,
+    runId: `extra-${from + at}`,
+  }));
+  world.tell({ type: 'runsSeen', runs });
+};
+const crowded = (): World => {
+  const world = running({ rows: 1, concurrency: 1 });
+  show(world, 0, EVIDENCE_RUNS);
+  return world;
+};
+
+describe('runs that no row explains', () => {
+  it('go to the store two hundred at a time, one file after the other', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    show(world, 0, EVIDENCE_RUNS - 1);
+    expect(world.keeps).toEqual([]);
+    show(world, EVIDENCE_RUNS - 1, 2 * EVIDENCE_RUNS);
+    expect(world.keeps.map(({ number, runs }) => [number, runs.length])).toEqual([[1, EVIDENCE_RUNS]]);
+    show(world, 3 * EVIDENCE_RUNS, 1);
+    expect(world.keeps).toHaveLength(1);
+    world.keep();
+    expect(world.keeps.map(({ number, runs }) => [number, runs[0]?.runId])).toEqual([
+      [2, `extra-${EVIDENCE_RUNS}`],
+    ]);
+    world.keep();
+    expect([world.state.evidence.size, world.keeps.length]).toEqual([EVIDENCE_RUNS, 1]);
+    world.keep();
+    expect([world.state.evidence.size, world.folder.evidence.size]).toEqual([0, 3 * EVIDENCE_RUNS]);
+  });
+
+  it('are all known at the end: those in the store, and the last few that go with the close', () => {
+    const world = crowded();
+    world.keep();
+    show(world, 1_000, 3);
+    world.finish('run-0', 'succeeded');
+    world.collect();
+    expect(world.closes[0]?.evidence.map(({ runId }) => runId)).toEqual([
+      'extra-1000',
+      'extra-1001',
+      'extra-1002',
+    ]);
+    world.close();
+    expect(world.folder.evidence.size).toBe(EVIDENCE_RUNS + 3);
+  });
+
+  it('keep the batch from closing before the store has them', () => {
+    const world = crowded();
+    world.finish('run-0', 'succeeded');
+    world.collect();
+    expect(world.closes).toEqual([]);
+    world.keep();
+    expect(world.closes).toHaveLength(1);
+  });
+
+  it('pause the batch if the store does not take them, and are given to it again', () => {
+    const world = crowded();
+    world.keep(false);
+    expect(progress(world.state).pauses).toMatchObject([{ kind: 'store' }]);
+    show(world, 1_000, 1);
+    expect(world.keeps).toEqual([]);
+    world.pass(PROBE_MS);
+    expect(world.keeps.map(({ runs }) => runs.length)).toEqual([EVIDENCE_RUNS]);
+    world.keep();
+    expect(progress(world.state).state).toBe('running');
+    expect(world.state.evidence.size).toBe(1);
+  });
+
+  it('are given to the store again after a continue-as-new, under another number', () => {
+    const world = crowded();
+    world.continueAsNew();
+    expect(world.keeps.map(({ number, runs }) => [number, runs.length])).toEqual([[2, EVIDENCE_RUNS]]);
+    world.keep();
+    expect(world.state.evidence.size).toBe(0);
+  });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { PROBE_MS } from '../../../src/batch/bounds.ts';
+import { progress } from '../../../src/batch/progress.ts';
+import { running } from '../scenes.ts';
+import { World } from '../world.ts';
+
+const full = (world: World): void => world.collect(0, 'fetched', 'full');
+
+/** Two parts that the store would not take, and some runs that go on. */
+function fullStore(): World {
+  const world = running({ rows: 300, concurrency: 250 });
+  for (let run = 0; run < 210; run += 1) world.finish(`run-${run}`, 'succeeded');
+  while (world.sends.length > 0) world.answer(0, ['accepted']);
+  full(world);
+  full(world);
+  return world;
+}
+
+describe('a store that takes nothing', () => {
+  it('stops sending and says why', () => {
+    const world = fullStore();
+    expect(progress(world.state)).toMatchObject({
+      state: 'paused',
+      reason: 'the batch folder cannot be written: ENOSPC',
+    });
+    world.finish('run-215', 'succeeded');
+    expect(world.sends).toEqual([]);
+    expect(world.collects).toEqual([]);
+  });
+
+  it('is probed with one part at a time, less and less often', () => {
+    const world = fullStore();
+    world.pass(PROBE_MS);
+    expect(world.collects).toHaveLength(1);
+    full(world);
+    world.pass(2 * PROBE_MS - 1);
+    expect(world.collects).toEqual([]);
+    world.pass(1);
+    expect(world.collects).toHaveLength(1);
+  });
+
+  it('is given everything that it would not take once it takes one part, and loses nothing', () => {
+    const world = fullStore();
+    world.pass(PROBE_MS);
+    world.collect();
+    expect(world.collects.map(({ part }) => part)).toContain(2);
+    expect(progress(world.state).state).toBe('running');
+    world.settle();
+    expect(world.problems).toEqual([]);
+    expect(world.folder.rows.size).toBe(300);
+    expect(world.folder.repeated).toEqual([]);
+  });
+
+  it('is asked for the results again, if they are what it would not take', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    world.finish('run-0', 'succeeded');
+    world.collect();
+    world.close(false);
+    expect([progress(world.state).state, world.closes.length]).toEqual(['paused', 0]);
+    world.tell({ type: 'resume' });
+    expect([progress(world.state).state, world.closes.length]).toEqual(['running', 1]);
+    world.close();
+    expect(world.state.tally.outcomes.succeeded).toBe(1);
+    expect(world.state.finished).toBe(true);
+  });
+
+  it('is written nothing twice for rows that were never sent, however often the results are tried', () => {
+    const world = new World({ rows: 5, concurrency: 1 });
+    world.tell({ type: 'cancel', running: false });
+    world.answer(0, ['not-sent']);
+    world.collect();
+    for (let time = 0; time < 3; time += 1) {
+      world.close(false);
+      world.pass(world.waitMs);
+    }
+    expect(world.state.tally.outcomes.cancelled).toBe(5);
+  });
+
+  it('is given a part that it took without saying so only once', () => {
+    const world = running({ rows: 2, concurrency: 2 });
+    world.finish('run-0', 'succeeded');
+    world.finish('run-1', 'succeeded');
+    world.collect(0, 'fetched', 'silent');
+    world.pass(PROBE_MS);
+    world.settle();
+    expect(world.problems).toEqual([]);
+    expect(world.state.tally.outcomes.succeeded).toBe(2);
+  });
+});

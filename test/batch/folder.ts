@@ -1,0 +1,58 @@
+// The batch folder of the small world. A part is created once: a second try finds it, and tells what is in it.
+
+import { NO_TALLY, tallyOutcome, type Tally } from '../../src/batch/accounting/tally.ts';
+import type { AttemptRun } from '../../src/batch/attempt.ts';
+import type { DeferredRow, PartResult } from '../../src/batch/events.ts';
+import type { Outcome } from '../../src/batch/outcome.ts';
+import type { EndedRow } from '../../src/batch/row-state.ts';
+
+/** How the fetching of a row's files goes: `host` and `file` are the kinds of failure. */
+export type Fetch = 'fetched' | DeferredRow['kind'];
+
+type Part = { readonly rows: ReadonlySet<number>; readonly tally: Tally; readonly fetched: number };
+
+export class Folder {
+  readonly rows = new Map<number, EndedRow>();
+  readonly outcomes = new Map<number, Outcome>();
+  readonly evidence = new Map<string, AttemptRun>();
+  /** Rows that were written into two parts. */
+  readonly repeated: number[] = [];
+  readonly #parts = new Map<number, Part>();
+
+  write(number: number, rows: readonly EndedRow[], fetch: Fetch): PartResult {
+    const part = this.#parts.get(number) ?? this.#create(number, rows, fetch);
+    const kind = fetch === 'fetched' ? 'host' : fetch;
+    const missing = rows.filter(({ row }) => !part.rows.has(row));
+    return {
+      tally: part.tally,
+      fetched: part.fetched,
+      deferred: missing.map(({ row }) => ({ row, kind, reason: `the ${kind} is away` })),
+    };
+  }
+
+  #create(number: number, rows: readonly EndedRow[], fetch: Fetch): Part {
+    let [tally, fetched] = [NO_TALLY, 0];
+    const written = new Set<number>();
+    for (const end of rows) {
+      const outcome = outcomeOf(end, fetch);
+      if (outcome === undefined) continue;
+      if (this.rows.has(end.row)) this.repeated.push(end.row);
+      written.add(end.row);
+      this.rows.set(end.row, end);
+      this.outcomes.set(end.row, outcome);
+      tally = tallyOutcome(tally, outcome);
+      if (outcome === 'succeeded') fetched += 1;
+    }
+    const part = { rows: written, tally, fetched };
+    this.#parts.set(number, part);
+    return part;
+  }
+}
+
+/** undefined for a row that is to be collected again later. */
+function outcomeOf({ attempts, isLastTry }: EndedRow, fetch: Fetch): Outcome | undefined {
+  const last = attempts.at(-1)?.outcome;
+  if (last === undefined || last === 'absent') throw new Error('a row was collected without an outcome');
+  if (last !== 'succeeded' || fetch === 'fetched') return last;
+  return isLastTry ? 'failed' : undefined;
+}

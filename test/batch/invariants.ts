@@ -1,0 +1,100 @@
+// What holds of every state.
+
+import { knownRuns, stillUnconfirmed, atRisk } from '../../src/batch/accounting/request-ledger.ts';
+import {
+  CANCELS_IN_FLIGHT,
+  CANCEL_RUNS,
+  COLLECTS_IN_FLIGHT,
+  COLLECT_ROWS,
+  GROUPS_IN_FLIGHT,
+  GROUP_ATTEMPTS,
+  POLLS_IN_FLIGHT,
+  POLL_RUNS,
+} from '../../src/batch/bounds.ts';
+import { bytesOf, endedRowBytes, type RowState } from '../../src/batch/row-state.ts';
+import type { State } from '../../src/batch/state.ts';
+
+/** What is wrong with a state; nothing, as a rule. */
+export function problemsOf(state: State): readonly string[] {
+  const wrong: Readonly<Record<string, boolean>> = {
+    ...wrongQueues(state),
+    ...wrongLedger(state),
+    ...wrongBounds(state),
+    'the bytes do not add up': state.bytes !== bytesIn(state),
+  };
+  return Object.keys(wrong).filter((name) => wrong[name]);
+}
+
+const inOrder = (times: readonly number[]): boolean =>
+  times.every((time, at) => at === 0 || time >= (times[at - 1] ?? 0));
+const same = (a: Iterable<number>, b: Iterable<number>): boolean =>
+  String([...a].toSorted((x, y) => x - y)) === String([...b].toSorted((x, y) => x - y));
+
+function wrongQueues(state: State) {
+  const rows = [...state.rows.values()];
+  const inPhase = (phase: RowState['phase']) =>
+    rows.filter((row) => row.phase === phase).map(({ row }) => row);
+  const ended = [...state.ended, ...state.deferred];
+  const inGroups = [...state.groups.values()].flatMap(({ attempts }) => attempts);
+  return {
+    'a phase is miscounted': Object.entries(state.phases).some(
+      ([phase, count]) => inPhase(phase as RowState['phase']).length !== count,
+    ),
+    'the waiting queue is wrong': !same(
+      inPhase('waiting'),
+      state.waiting.map(({ row }) => row),
+    ),
+    'the waiting queue is out of order': !inOrder(state.waiting.map(({ dueAt }) => dueAt)),
+    'the ended queues are wrong': !same(
+      inPhase('ended'),
+      ended.map(({ row }) => row),
+    ),
+    'a deferred row is in the wrong queue':
+      state.ended.some(({ deferral }) => deferral) || state.deferred.some(({ deferral }) => !deferral),
+    'the deferred queue is out of order': !inOrder(
+      state.deferred.map(({ deferral }) => deferral?.notBefore ?? 0),
+    ),
+    'the unconfirmed queue is wrong': !same(inPhase('unconfirmed'), state.unconfirmed),
+    'the overdue queue is wrong': !same(
+      rows.flatMap((row) => (row.phase === 'running' && row.overdue ? [row.row] : [])),
+      state.overdue,
+    ),
+    'a row is sent by no group': inPhase('sending').some((row) => !inGroups.some((one) => one.row === row)),
+  };
+}
+
+function wrongLedger({ ledger, phases }: State) {
+  const { sent, accepted, rejected, throttled, blocked, unconfirmed } = ledger;
+  return {
+    'the ledger does not add up': sent !== accepted + rejected + throttled + blocked + unconfirmed,
+    'unconfirmed attempts are miscounted': stillUnconfirmed(ledger) !== phases.unconfirmed,
+    'the ledger has a negative number': [
+      accepted,
+      throttled,
+      blocked,
+      knownRuns(ledger),
+      atRisk(ledger),
+    ].some((count) => count < 0),
+  };
+}
+
+function wrongBounds({ groups, parts, polls, cancelsInFlight }: State) {
+  const most = (sizes: Iterable<number>): number => Math.max(0, ...sizes);
+  return {
+    'too many activities are in flight':
+      groups.size > GROUPS_IN_FLIGHT ||
+      parts.size > COLLECTS_IN_FLIGHT ||
+      polls.size > POLLS_IN_FLIGHT ||
+      cancelsInFlight.size > CANCELS_IN_FLIGHT,
+    'an activity is too large':
+      most([...groups.values()].map(({ attempts }) => attempts.length)) > GROUP_ATTEMPTS ||
+      most([...parts.values()].map((rows) => rows.length)) > COLLECT_ROWS ||
+      most([...polls.values()].map((runs) => runs.length)) > POLL_RUNS ||
+      most([...cancelsInFlight.values()].map((runs) => runs.length)) > CANCEL_RUNS,
+  };
+}
+
+function bytesIn({ rows, parts }: State): number {
+  const inRows = [...rows.values()].reduce((sum, row) => sum + bytesOf(row), 0);
+  return [...parts.values()].flat().reduce((sum, row) => sum + endedRowBytes(row), inRows);
+}

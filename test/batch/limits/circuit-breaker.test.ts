@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import {
+  CIRCUIT_OPENS_AFTER,
+  HOLD_BASE_MS,
+  HOLD_MAX_MS,
+  REASON_BYTES,
+  UNREACHABLE_AFTER,
+} from '../../../src/batch/bounds.ts';
+import { progress } from '../../../src/batch/progress.ts';
+import { World } from '../world.ts';
+
+/** Nothing of the oldest group could be sent. */
+const failAll = (world: World, reason = 'connect ECONNREFUSED'): void => {
+  const attempts = world.sends[0]?.attempts ?? [];
+  world.end(attempts.map((attempt) => ({ ...attempt, result: 'not-sent', reason })));
+};
+
+describe('a batch of which nothing could be sent', () => {
+  it('waits twice as long each time, says why, and forgets it with the first run that is accepted', () => {
+    const world = new World({ rows: 2, concurrency: 2 });
+    failAll(world);
+    expect(world.waitMs).toBe(HOLD_BASE_MS);
+    world.pass(HOLD_BASE_MS);
+    failAll(world);
+    expect(world.waitMs).toBe(2 * HOLD_BASE_MS);
+    expect(progress(world.state)).toMatchObject({ state: 'running', reason: 'connect ECONNREFUSED' });
+    world.pass(2 * HOLD_BASE_MS);
+    world.answer(0, ['accepted']);
+    expect(progress(world.state).reason).toBeUndefined();
+    expect(world.state.consecutiveFailures).toBe(0);
+  });
+
+  it('keeps a reason of bounded length', () => {
+    const world = new World({ rows: 1, concurrency: 1 });
+    failAll(world, 'x'.repeat(5_000));
+    expect(world.state.trouble).toHaveLength(REASON_BYTES);
+  });
+
+  it('opens its circuit: one attempt at a time, and none beside it', () => {
+    const world = new World({ rows: 200, concurrency: 128 });
+    for (let time = 0; time < CIRCUIT_OPENS_AFTER; time += 1) failAll(world);
+    world.pass(HOLD_MAX_MS);
+    expect(world.sends).toHaveLength(1);
+    failAll(world);
+    world.pass(HOLD_MAX_MS);
+    expect(world.sends.map(({ attempts }) => attempts.length)).toEqual([1]);
+  });
+
+  it('pauses as unreachable after a while, and goes on without the user', () => {
+    const world = new World({ rows: 100, concurrency: 50 });
+    const alone: number[] = [];
+    let groups = 0;
+    for (; progress(world.state).state === 'running'; groups += 1) {
+      failAll(world);
+      if (world.sends.length > 0) continue;
+      world.pass(Math.min(HOLD_MAX_MS, world.waitMs));
+      if (world.state.consecutiveFailures >= CIRCUIT_OPENS_AFTER)
+        alone.push(world.sends.flatMap(({ attempts }) => attempts).length);
+    }
+    expect(new Set(alone.slice(0, -1))).toEqual(new Set([1]));
+    expect(Math.abs(groups - UNREACHABLE_AFTER)).toBeLessThanOrEqual(1);
+    expect(progress(world.state)).toMatchObject({
+      state: 'paused',
+      reason: 'nothing can be sent: connect ECONNREFUSED',
+      ledger: { sent: 0 },
+    });
+    world.settle();
+    expect(world.state.tally.outcomes.succeeded).toBe(100);
+    expect(world.problems).toEqual([]);
+  });
+
+  it('says so also if there is no reason', () => {
+    const world = new World({ rows: 2, concurrency: 1 });
+    while (world.state.pauses.size === 0) {
+      failAll(world, '');
+      world.pass(HOLD_MAX_MS);
+    }
+    expect(progress(world.state).reason).toBe('nothing can be sent: no reason was given');
+  });
+});
+
+describe('a time that the service names', () => {
+  it('is believed, and clipped where it is absurd', () => {
+    const world = new World({ rows: 1, concurrency: 1 });
+    world.end([{ row: 1, attempt: 1, result: 'throttled', retryAfterMs: 10 ** 12 }]);
+    expect(world.waitMs).toBe(600_000);
+  });
+
+  it('is the longest of those that were named, and no shorter than the back-off for what named none', () => {
+    const named = new World({ rows: 2, concurrency: 2 });
+    named.end([
+      { row: 1, attempt: 1, result: 'throttled', retryAfterMs: 50 },
+      { row: 2, attempt: 1, result: 'throttled', retryAfterMs: 70 },
+    ]);
+    expect(named.waitMs).toBe(70);
+    const mixed = new World({ rows: 2, concurrency: 2 });
+    mixed.end([
+      { row: 1, attempt: 1, result: 'throttled', retryAfterMs: 50 },
+      { row: 2, attempt: 1, result: 'not-sent' },
+    ]);
+    expect(mixed.waitMs).toBe(HOLD_BASE_MS);
+  });
+
+  it('of nothing means that it was no failure of the service: the rows go immediately', () => {
+    const world = new World({ rows: 1, concurrency: 1 });
+    world.end([{ row: 1, attempt: 1, result: 'not-sent', retryAfterMs: 0 }]);
+    expect(world.sends).toHaveLength(1);
+    expect(world.state.consecutiveFailures).toBe(0);
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { PROBE_MAX_MS, PROBE_MS } from '../../../src/batch/bounds.ts';
+import { progress } from '../../../src/batch/progress.ts';
+import { runOfFirst } from '../scenes.ts';
+import { World } from '../world.ts';
+
+/** Everything of the oldest group is turned away for a reason that concerns all rows. */
+const blockAll = (world: World, reason = '401: Revoked token'): void => {
+  const attempts = world.sends[0]?.attempts ?? [];
+  world.end(attempts.map((attempt) => ({ ...attempt, result: 'blocked', reason })));
+};
+
+describe('a batch that the service refuses as a whole', () => {
+  it('keeps its rows, and sends one attempt now and then, less and less often, until one is accepted', () => {
+    const world = new World({ rows: 20, concurrency: 5 });
+    blockAll(world);
+    const gaps: number[] = [];
+    for (let probe = 0; probe < 8; probe += 1) {
+      gaps.push(world.waitMs);
+      world.pass(world.waitMs - 1);
+      expect(world.sends).toEqual([]);
+      world.pass(1);
+      expect(world.sends.map(({ attempts }) => attempts.length)).toEqual([1]);
+      expect(progress(world.state)).toMatchObject({ state: 'paused', reason: '401: Revoked token' });
+      blockAll(world);
+    }
+    expect([gaps[0], gaps[1], gaps.at(-1)]).toEqual([PROBE_MS, 2 * PROBE_MS, PROBE_MAX_MS]);
+    world.pass(world.waitMs);
+    world.answer(0, ['accepted']);
+    expect(progress(world.state).state).toBe('running');
+    expect(world.sends.at(-1)?.attempts).toHaveLength(4);
+    world.settle();
+    expect(world.problems).toEqual([]);
+    expect(world.state.tally.outcomes.succeeded).toBe(20);
+  });
+
+  it('goes on also when a row is rejected for itself: the service works again', () => {
+    const world = new World({ rows: 3, concurrency: 1 });
+    blockAll(world);
+    world.pass(PROBE_MS);
+    world.answer(0, ['rejected']);
+    expect(progress(world.state)).toMatchObject({ state: 'running', sending: 1 });
+  });
+
+  it('lets what is in flight go on', () => {
+    const world = new World({ rows: 70, concurrency: 64 });
+    world.answer(0, ['accepted']);
+    blockAll(world, '403: no credits');
+    expect(progress(world.state)).toMatchObject({ state: 'paused', running: 32, retrying: 32 });
+    world.finish('run-0', 'succeeded');
+    expect(progress(world.state)).toMatchObject({ running: 31, collecting: 1, sending: 0 });
+  });
+
+  it('does not probe while an earlier group is still in flight', () => {
+    const world = new World({ rows: 70, concurrency: 64 });
+    blockAll(world);
+    world.pass(PROBE_MS);
+    expect(world.sends).toHaveLength(1);
+    world.answer(0, ['blocked']);
+    expect(world.sends.map(({ attempts }) => attempts.length)).toEqual([1]);
+  });
+
+  it('keeps its pause over a continue-as-new', () => {
+    const world = new World({ rows: 3, concurrency: 1 });
+    blockAll(world);
+    world.continueAsNew();
+    expect(progress(world.state)).toMatchObject({ state: 'paused', pauses: [{ kind: 'blocked' }] });
+    expect(world.sends).toEqual([]);
+    world.pass(PROBE_MS);
+    expect(world.sends).toHaveLength(1);
+  });
+});
+
+describe('a batch that is paused for another reason as well', () => {
+  it('goes on when the last of its reasons is gone', () => {
+    const world = new World({ rows: 3, concurrency: 2 });
+    world.answer(0, ['accepted', 'blocked']);
+    world.tell({ type: 'serviceRead', reason: '401' });
+    expect(progress(world.state).pauses.map(({ kind }) => kind)).toEqual(['blocked', 'unreadable']);
+    world.pass(PROBE_MS);
+    expect(world.sends).toEqual([]);
+    world.tell({ type: 'serviceRead' });
+    expect(world.sends).toHaveLength(1);
+    world.answer(0, ['accepted']);
+    expect(progress(world.state).state).toBe('running');
+  });
+
+  it('ends the pause also if the run of the probe shows before its response', () => {
+    const world = new World({ rows: 1, concurrency: 1 });
+    blockAll(world);
+    world.tell({ type: 'runsSeen', runs: [runOfFirst('run-a')] });
+    expect(progress(world.state)).toMatchObject({ state: 'running', running: 1 });
+  });
+});

@@ -1,0 +1,207 @@
+import { describe, expect, it } from 'vitest';
+import { HOLD_BASE_MS, REASON_BYTES } from '../../../src/batch/bounds.ts';
+import { progress } from '../../../src/batch/progress.ts';
+import { running, runOfFirst } from '../scenes.ts';
+import { World } from '../world.ts';
+
+const FIRST = { row: 1, attempt: 1 } as const;
+
+describe('the end of a group', () => {
+  it('moves each row on by the class of its POST', () => {
+    const world = new World({ rows: 7, concurrency: 6 });
+    world.end([
+      { row: 1, attempt: 1, result: 'accepted', runId: 'run-a' },
+      { row: 2, attempt: 1, result: 'rejected', reason: 'no such input' },
+      { row: 3, attempt: 1, result: 'throttled', retryAfterMs: 5_000 },
+      { row: 4, attempt: 1, result: 'blocked', reason: '402: no credits' },
+      { row: 5, attempt: 1, result: 'not-sent', reason: 'ECONNREFUSED' },
+    ]);
+    const phases = [1, 2, 3, 4, 5, 6].map((row) => world.state.rows.get(row)?.phase);
+    expect(phases).toEqual(['running', 'ended', 'waiting', 'waiting', 'waiting', 'unconfirmed']);
+    expect(world.state.ledger).toMatchObject({
+      sent: 5,
+      accepted: 1,
+      rejected: 1,
+      throttled: 1,
+      blocked: 1,
+      unconfirmed: 1,
+    });
+  });
+
+  it('keeps nothing else back for what was turned away of a group that was taken: that waits alone', () => {
+    const world = new World({ rows: 10, concurrency: 3 });
+    world.end([
+      { row: 1, attempt: 1, result: 'accepted', runId: 'run-a' },
+      { row: 2, attempt: 1, result: 'throttled', retryAfterMs: 5_000 },
+      { row: 3, attempt: 1, result: 'not-sent', reason: 'ECONNREFUSED' },
+    ]);
+    expect(world.state.rows.get(2)).toMatchObject({
+      phase: 'waiting',
+      dueAt: world.state.now + 5_000,
+      tries: 0,
+    });
+    expect(world.state.rows.get(3)).toMatchObject({
+      phase: 'waiting',
+      dueAt: world.state.now + HOLD_BASE_MS,
+    });
+    world.pass(HOLD_BASE_MS - 1);
+    expect(world.sends.flatMap(({ attempts }) => attempts).map(({ row }) => row)).toEqual([4, 5]);
+  });
+
+  it('waits a while with what was turned away of such a group if no time was named, and clips an absurd one', () => {
+    const world = new World({ rows: 3, concurrency: 3 });
+    world.end([
+      { row: 1, attempt: 1, result: 'accepted', runId: 'run-a' },
+      { row: 2, attempt: 1, result: 'throttled' },
+      { row: 3, attempt: 1, result: 'not-sent', retryAfterMs: 10 ** 12 },
+    ]);
+    const dueIn = (row: number) => {
+      const state = world.state.rows.get(row);
+      return state?.phase === 'waiting' ? state.dueAt - world.state.now : undefined;
+    };
+    expect([dueIn(2), dueIn(3)]).toEqual([HOLD_BASE_MS, 600_000]);
+  });
+
+  it('leaves attempts of which it says nothing as unconfirmed as it is told to', () => {
+    const lost = new World({ rows: 1, concurrency: 1 });
+    lost.tell({
+      type: 'groupEnded',
+      group: 1,
+      results: [],
+      rest: 'unconfirmed',
+      reason: 'the worker was lost',
+    });
+    expect(lost.state.rows.get(1)).toMatchObject({ phase: 'unconfirmed', reason: 'the worker was lost' });
+    const unsent = new World({ rows: 1, concurrency: 1 });
+    unsent.tell({ type: 'groupEnded', group: 1, results: [], rest: 'not-sent' });
+    expect(unsent.state.rows.get(1)).toMatchObject({ phase: 'waiting', attempt: 1 });
+    expect(unsent.state.ledger.sent).toBe(0);
+  });
+
+  it('changes nothing if nobody waits for the group', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    const before = progress(world.state);
+    world.tell({
+      type: 'groupEnded',
+      group: 99,
+      results: [{ ...FIRST, result: 'rejected' }],
+      rest: 'unconfirmed',
+    });
+    expect(progress(world.state)).toEqual(before);
+  });
+
+  it("gives a rejected row its outcome, with the service's words", () => {
+    const world = new World({ rows: 1, concurrency: 1 });
+    world.end([{ ...FIRST, result: 'rejected', reason: 'no such input' }]);
+    expect(world.collects[0]?.rows).toEqual([
+      { row: 1, attempts: [{ attempt: 1, outcome: 'refused', reason: 'no such input' }] },
+    ]);
+    expect(progress(world.state).lastFailure).toEqual({
+      row: 1,
+      outcome: 'refused',
+      reason: 'no such input',
+    });
+  });
+
+  it('keeps of a reason what fits', () => {
+    const world = new World({ rows: 2, concurrency: 2 });
+    world.end([
+      { row: 1, attempt: 1, result: 'rejected', reason: '"'.repeat(5_000) },
+      { row: 2, attempt: 1, result: 'unconfirmed', reason: 'é'.repeat(5_000) },
+    ]);
+    expect(world.state.rows.get(1)).toMatchObject({ reason: '"'.repeat(REASON_BYTES / 2) });
+    expect(world.state.rows.get(2)).toMatchObject({ reason: 'é'.repeat(REASON_BYTES / 2) });
+  });
+});
+
+describe('the run of an attempt in flight', () => {
+  it('that has ended before the response counts, and the response then changes nothing', () => {
+    const world = new World({ rows: 1, concurrency: 1 });
+    world.post(0, ['accepted']);
+    world.finish('run-0', 'succeeded');
+    expect(progress(world.state)).toMatchObject({ collecting: 1, ledger: { sent: 1, accepted: 1 } });
+    world.answer(0, []);
+    expect(world.state.ledger).toMatchObject({ sent: 1, accepted: 1, duplicates: 0 });
+    expect(world.collects[0]?.rows[0]?.attempts[0]?.runId).toBe('run-0');
+  });
+
+  it('that has ended before the response counts also if the response was lost', () => {
+    const world = new World({ rows: 1, concurrency: 1 });
+    world.post(0, ['accepted']);
+    world.finish('run-0', 'succeeded');
+    world.end([{ ...FIRST, result: 'unconfirmed', reason: 'no answer' }]);
+    expect(world.state.ledger).toMatchObject({ sent: 1, accepted: 1, unconfirmed: 0, duplicates: 0 });
+    expect(progress(world.state)).toMatchObject({ collecting: 1, unconfirmed: 0 });
+  });
+
+  it('that has failed before the response leaves the next attempt of its row alone', () => {
+    const world = new World({ rows: 2, concurrency: 2 });
+    world.post(0, ['accepted']);
+    world.finish('run-0', 'failed');
+    world.pass(10_000);
+    expect(world.sends.map(({ attempts }) => attempts)).toEqual([
+      [
+        { row: 1, attempt: 1 },
+        { row: 2, attempt: 1 },
+      ],
+      [{ row: 1, attempt: 2 }],
+    ]);
+    world.answer(0, []);
+    expect(world.state.rows.get(1)).toMatchObject({ phase: 'sending', attempt: 2 });
+    world.answer(0, ['accepted']);
+    expect(world.state.rows.get(1)).toMatchObject({ phase: 'running', attempt: 2, runId: 'run-2' });
+  });
+
+  it('that a webhook has named is adopted when the worker is lost', () => {
+    const world = new World({ rows: 2, concurrency: 2 });
+    world.tell({ type: 'runsSeen', runs: [{ row: 2, attempt: 1, runId: 'seen' }] });
+    world.answer(0, ['accepted', 'lost'], true);
+    expect(progress(world.state)).toMatchObject({ running: 2, unconfirmed: 0 });
+    expect(world.state.ledger).toMatchObject({ sent: 2, accepted: 2 });
+  });
+
+  it.each(['rejected', 'blocked', 'throttled', 'unconfirmed'] as const)(
+    'that a webhook has named is adopted although its POST was %s',
+    (result) => {
+      const world = new World({ rows: 2, concurrency: 1 });
+      world.tell({ type: 'runsSeen', runs: [runOfFirst('seen')] });
+      world.end([{ ...FIRST, result }]);
+      expect(world.runOf(1)).toBe('seen');
+      expect(world.state.ledger).toMatchObject({ sent: 1, accepted: 1 });
+      expect(world.state.pauses.size).toBe(0);
+      expect(world.problems).toEqual([]);
+    },
+  );
+
+  it('is that of an earlier POST which seemed to be turned away, if this one was not sent', () => {
+    const world = new World({ rows: 1, concurrency: 1 });
+    world.answer(0, ['throttled']);
+    world.pass(50);
+    expect(world.sends).toHaveLength(1);
+    world.tell({ type: 'runsSeen', runs: [runOfFirst('one'), runOfFirst('two')] });
+    world.end([{ ...FIRST, result: 'not-sent' }]);
+    expect(world.runOf(1)).toBe('one');
+    expect(world.state.ledger).toMatchObject({ sent: 1, throttled: 0, accepted: 1, duplicates: 1 });
+  });
+
+  it('is not known by the response any more if the row has ended as that of another run', () => {
+    const world = new World({ rows: 1, concurrency: 1 });
+    const completions = [{ ...runOfFirst('early'), outcome: 'succeeded' as const }];
+    world.tell({ type: 'runsCompleted', by: 'webhook', completions });
+    world.end([{ ...FIRST, result: 'accepted', runId: 'named' }]);
+    expect([...world.state.reported]).toEqual(['named']);
+    expect(world.cancels[0]?.runs).toEqual([runOfFirst('named')]);
+  });
+});
+
+describe('a batch that is cancelled while a group is in flight', () => {
+  it('sends nothing of it again', () => {
+    const world = new World({ rows: 3, concurrency: 3 });
+    world.tell({ type: 'cancel', running: false });
+    world.answer(0, ['not-sent', 'throttled', 'blocked']);
+    world.settle();
+    expect(world.problems).toEqual([]);
+    expect(world.state.tally.outcomes.cancelled).toBe(3);
+    expect(world.folder.rows.get(1)?.attempts[0]).toMatchObject({ reason: 'cancelled before it was sent' });
+  });
+});

@@ -1,0 +1,236 @@
+import { describe, expect, it } from 'vitest';
+import { SHORT_REASON_BYTES, UNCONFIRMED_MS } from '../../../src/batch/bounds.ts';
+import type { ListReading } from '../../../src/batch/events.ts';
+import { onListRead } from '../../../src/batch/on-event/list-read.ts';
+import type { BatchParams } from '../../../src/batch/params.ts';
+import { begin, put, type State } from '../../../src/batch/state.ts';
+import { paramsOf, TIMING } from '../params.ts';
+import { PROOF_MS, STUCK_MS, runOfFirst } from '../scenes.ts';
+
+const { postDeadlineMs, listGapMs, settleWithoutControlMs } = TIMING;
+/** When the last byte of row 1 may have been written. */
+const SENT_BY = 5_000;
+const COMPLETE: ListReading = { answer: 'complete', found: [], hasControl: false };
+const SHOWS_CONTROL: ListReading = { ...COMPLETE, hasControl: true };
+const INCOMPLETE: ListReading = { answer: 'incomplete', found: [], hasControl: false };
+const NONE: ListReading = { answer: 'none', found: [], hasControl: false };
+
+/** Row 1 is unconfirmed since the time 0. */
+function doubtful(params: Partial<BatchParams> = {}): State {
+  const state = begin(paramsOf({ rows: 1, concurrency: 1, ...params }), 1, 0);
+  const base = { row: 1, attempt: 1, tries: 0, past: [] };
+  put(state, {
+    ...base,
+    phase: 'unconfirmed',
+    askedAt: 0,
+    askedWallAt: 0,
+    sentBy: SENT_BY,
+    reason: 'no answer',
+  });
+  state.ledger = { ...state.ledger, sent: 1, unconfirmed: 1 };
+  state.nextRow = 2;
+  return state;
+}
+
+/** A reading that was asked for, and answered, at a time; `controlAt`: when the group of its control was asked for. */
+function read(state: State, askedAt: number, reading: ListReading, controlAt?: number): void {
+  state.now = Math.max(state.now, askedAt);
+  Object.assign(state.reconcile, { askedAt, controlAt });
+  onListRead(state, reading);
+}
+
+const phaseOf = (state: State) => state.rows.get(1)?.phase;
+
+describe('a run that a list shows', () => {
+  it('is adopted immediately', () => {
+    const state = doubtful();
+    read(state, 0, { ...COMPLETE, found: [runOfFirst('found')] });
+    expect(state.rows.get(1)).toMatchObject({ phase: 'running', runId: 'found' });
+    expect(state.ledger.adopted).toEqual({ webhook: 0, list: 1 });
+  });
+
+  it('is adopted also from a list that could not be read to its end', () => {
+    const state = doubtful();
+    read(state, 0, { ...INCOMPLETE, found: [runOfFirst('found')] });
+    expect(phaseOf(state)).toBe('running');
+  });
+});
+
+describe('the proof that there is no run', () => {
+  const from = SENT_BY + postDeadlineMs + settleWithoutControlMs;
+
+  it('takes two complete lists, a gap apart, each asked for late enough', () => {
+    const state = doubtful();
+    read(state, from - 1, COMPLETE);
+    read(state, from, COMPLETE);
+    expect(phaseOf(state)).toBe('unconfirmed');
+    read(state, from + listGapMs - 1, COMPLETE);
+    expect(phaseOf(state)).toBe('unconfirmed');
+    read(state, from + listGapMs, COMPLETE);
+    expect(state.rows.get(1)).toMatchObject({ phase: 'waiting', attempt: 2, tries: 0 });
+    expect(state.ledger.absent).toBe(1);
+    expect([...state.abandoned]).toEqual(['1/1']);
+  });
+
+  it('is not helped by a list that could not be read to its end', () => {
+    const state = doubtful({ unconfirmed: { rule: 'unknown', afterMs: 10 ** 9 } });
+    read(state, from, COMPLETE);
+    read(state, from + listGapMs, INCOMPLETE);
+    expect(phaseOf(state)).toBe('unconfirmed');
+    read(state, from + 2 * listGapMs, COMPLETE);
+    expect(state.ledger.absent).toBe(1);
+  });
+
+  it('takes less time if the lists show a run that was accepted later', () => {
+    const state = doubtful();
+    const sooner = SENT_BY + postDeadlineMs + TIMING.settleMs;
+    read(state, sooner, SHOWS_CONTROL, SENT_BY + 1);
+    read(state, sooner + listGapMs, SHOWS_CONTROL, SENT_BY + 1);
+    expect(state.ledger.absent).toBe(1);
+  });
+
+  it.each([
+    ['that was accepted before', SHOWS_CONTROL, SENT_BY],
+    ['of which nobody knows when it was accepted', SHOWS_CONTROL, undefined],
+    ['that they should show, and do not', COMPLETE, SENT_BY + 1],
+  ] as const)('takes all of its time with a control run %s', (_, reading, controlAt) => {
+    const state = doubtful();
+    for (const late of [0, 1, 2])
+      read(state, SENT_BY + postDeadlineMs + late * listGapMs, reading, controlAt);
+    expect(phaseOf(state)).toBe('unconfirmed');
+    read(state, from, reading, controlAt);
+    read(state, from + listGapMs, reading, controlAt);
+    expect(state.ledger.absent).toBe(1);
+  });
+
+  it('says what became of the attempt, shortly, and the row is not sent again if the batch is cancelled', () => {
+    const again = doubtful();
+    const cancelled = doubtful();
+    cancelled.cancelling = 'unsent';
+    for (const state of [again, cancelled]) {
+      put(state, { ...(state.rows.get(1) as never as object), reason: 'x'.repeat(300) } as never);
+      read(state, from, COMPLETE);
+      read(state, from + listGapMs, COMPLETE);
+    }
+    expect(again.rows.get(1)?.past).toEqual([
+      { attempt: 1, outcome: 'absent', reason: 'x'.repeat(SHORT_REASON_BYTES) },
+    ]);
+    expect(cancelled.rows.get(1)).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
+  });
+
+  it('that is given many times leaves one trace in the row, however long the service loses its requests', () => {
+    const state = doubtful();
+    for (let attempt = 1; attempt <= 50; attempt += 1) {
+      const { now } = state;
+      const base = { row: 1, attempt, tries: 0, past: state.rows.get(1)?.past ?? [] };
+      put(state, {
+        ...base,
+        phase: 'unconfirmed',
+        askedAt: now,
+        askedWallAt: now,
+        sentBy: now,
+        reason: `no answer ${attempt}`,
+      });
+      read(state, now + from, COMPLETE);
+      read(state, now + from + listGapMs, COMPLETE);
+    }
+    expect(state.ledger.absent).toBe(50);
+    expect(state.rows.get(1)).toMatchObject({ attempt: 51, past: [{ attempt: 50, outcome: 'absent' }] });
+  });
+});
+
+describe('an attempt that no list resolves', () => {
+  it('ends as unknown after the time of the rule, and is never sent again', () => {
+    const state = doubtful();
+    read(state, SENT_BY + 499, NONE);
+    expect(phaseOf(state)).toBe('unconfirmed');
+    read(state, SENT_BY + 500, NONE);
+    expect(state.rows.get(1)).toMatchObject({
+      phase: 'ended',
+      outcome: 'unknown',
+      reason: 'may have run unseen: no answer',
+    });
+    expect(state.ledger.unknown).toBe(1);
+    expect([...state.abandoned]).toEqual(['1/1']);
+  });
+
+  it('fails or goes again under a new token by the other rules, as money at risk', () => {
+    const fails = doubtful({ unconfirmed: { rule: 'fail', afterMs: 500 } });
+    read(fails, SENT_BY + 500, NONE);
+    expect(fails.rows.get(1)).toMatchObject({ phase: 'ended', outcome: 'failed' });
+    expect(fails.ledger.failed).toBe(1);
+    const again = doubtful({ unconfirmed: { rule: 'resubmit', afterMs: 500 } });
+    read(again, SENT_BY + 500, NONE);
+    expect(again.rows.get(1)).toMatchObject({
+      phase: 'waiting',
+      attempt: 2,
+      past: [{ attempt: 1, outcome: 'unknown', reason: 'may have run unseen: no answer' }],
+    });
+    expect(again.ledger.resubmitted).toBe(1);
+  });
+
+  it('is resubmitted three times at most: each time may have bought a run', () => {
+    const state = doubtful({ unconfirmed: { rule: 'resubmit', afterMs: 500 } });
+    for (let attempt = 1; attempt <= 4; attempt += 1) {
+      const base = { row: 1, attempt, tries: 0, past: state.rows.get(1)?.past ?? [] };
+      put(state, {
+        ...base,
+        phase: 'unconfirmed',
+        askedAt: 0,
+        askedWallAt: 0,
+        sentBy: SENT_BY,
+        reason: 'no answer',
+      });
+      read(state, SENT_BY + 500, NONE);
+    }
+    expect(state.rows.get(1)).toMatchObject({ phase: 'ended', outcome: 'unknown', attempt: 4 });
+    expect(state.ledger).toMatchObject({ resubmitted: 3, unknown: 1 });
+  });
+
+  it('waits a day where lists only fail now, for a later one may show it; but to resubmit it', () => {
+    for (const rule of ['unknown', 'fail'] as const) {
+      const state = doubtful({ unconfirmed: { rule, afterMs: 500 } });
+      read(state, SENT_BY + UNCONFIRMED_MS - 1, INCOMPLETE);
+      expect(phaseOf(state)).toBe('unconfirmed');
+      read(state, SENT_BY + UNCONFIRMED_MS, INCOMPLETE);
+      expect(phaseOf(state)).toBe('ended');
+    }
+    const again = doubtful({ unconfirmed: { rule: 'resubmit', afterMs: 500 } });
+    read(again, SENT_BY + 500, INCOMPLETE);
+    expect(phaseOf(again)).toBe('waiting');
+  });
+
+  it('waits for the user by the rule "ask"', () => {
+    const state = doubtful({ unconfirmed: { rule: 'ask', afterMs: 0 } });
+    read(state, 10 * UNCONFIRMED_MS, NONE);
+    expect(phaseOf(state)).toBe('unconfirmed');
+  });
+
+  it('ends as unknown in a cancelled batch once no proof can be expected, whatever the rule', () => {
+    for (const rule of ['unknown', 'fail', 'resubmit', 'ask'] as const) {
+      const state = doubtful({ unconfirmed: { rule, afterMs: 10 ** 9 } });
+      state.cancelling = 'unsent';
+      const stuckAt = SENT_BY + STUCK_MS - PROOF_MS + postDeadlineMs + settleWithoutControlMs;
+      read(state, stuckAt - 1, INCOMPLETE);
+      expect(phaseOf(state)).toBe('unconfirmed');
+      read(state, stuckAt, INCOMPLETE);
+      expect(state.rows.get(1)).toMatchObject({ phase: 'ended', outcome: 'unknown' });
+    }
+  });
+});
+
+describe('a reading', () => {
+  it('that nobody asked for changes nothing', () => {
+    const state = doubtful();
+    onListRead(state, { ...COMPLETE, found: [runOfFirst('found')] });
+    expect(phaseOf(state)).toBe('unconfirmed');
+  });
+
+  it('says nothing about an attempt that was sent after it was asked for', () => {
+    const state = doubtful();
+    state.now = 10 ** 9;
+    read(state, SENT_BY - 1, COMPLETE);
+    read(state, SENT_BY - 1, NONE);
+    expect(phaseOf(state)).toBe('unconfirmed');
+  });
+});

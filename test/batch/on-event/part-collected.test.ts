@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import {
+  DEFERS_MOST,
+  DEFER_BASE_MS,
+  DEFER_MAX_MS,
+  FILES_PAUSE_AFTER_MS,
+  REASON_BYTES,
+} from '../../../src/batch/bounds.ts';
+import type { DeferredRow } from '../../../src/batch/events.ts';
+import { NO_TALLY, tallyOutcome } from '../../../src/batch/accounting/tally.ts';
+import { collect } from '../../../src/batch/decisions/collect.ts';
+import { progress } from '../../../src/batch/progress.ts';
+import { running } from '../scenes.ts';
+import type { World } from '../world.ts';
+
+/** Rows whose runs have succeeded, and whose part is in flight. */
+function collecting(rows: number): World {
+  const world = running({ rows: rows + 1, concurrency: rows + 1 });
+  for (let run = 0; run < rows; run += 1) world.finish(`run-${run}`, 'succeeded');
+  world.pass(1_000);
+  return world;
+}
+
+/** The oldest part was written, but for these rows. */
+function collected(world: World, fetched: number, ...deferred: readonly DeferredRow[]): void {
+  const [command] = world.collects.splice(0, 1);
+  const count = (command?.rows.length ?? 0) - deferred.length;
+  const tally = tallyOutcome(NO_TALLY, 'succeeded', count);
+  world.tell({ type: 'partCollected', part: command?.part ?? 0, result: { tally, fetched, deferred } });
+}
+
+const host = (row: number): DeferredRow => ({ row, kind: 'host', reason: 'connect ECONNREFUSED' });
+const file = (row: number): DeferredRow => ({ row, kind: 'file', reason: '404' });
+const deferralOf = ({ state }: World, row: number) => state.deferred.find((one) => one.row === row)?.deferral;
+
+describe('a part that is written', () => {
+  it('is counted, and its rows are forgotten', () => {
+    const world = collecting(3);
+    expect(progress(world.state)).toMatchObject({ collecting: 3, done: 0 });
+    collected(world, 3);
+    expect(progress(world.state)).toMatchObject({ collecting: 0, done: 3 });
+    expect([...world.state.rows.keys()]).toEqual([4]);
+  });
+
+  it('is not counted if nobody waits for it', () => {
+    const world = collecting(1);
+    const result = { tally: tallyOutcome(NO_TALLY, 'succeeded', 5), fetched: 5, deferred: [] };
+    world.tell({ type: 'partCollected', part: 77, result });
+    expect(progress(world.state).done).toBe(0);
+  });
+
+  it('keeps no row back for the files of another one', () => {
+    const world = collecting(3);
+    collected(world, 2, file(2));
+    expect(progress(world.state)).toMatchObject({ done: 2, collecting: 1 });
+  });
+});
+
+describe('a row whose files could not be fetched', () => {
+  it('is collected again later, each time twice as much later, with what is known of it', () => {
+    const world = collecting(1);
+    const waits: number[] = [];
+    for (let time = 1; time < DEFERS_MOST; time += 1) {
+      collected(world, 0, file(1));
+      expect(deferralOf(world, 1)?.tries).toBe(time);
+      waits.push(world.waitFor(collect));
+      world.pass(world.waitFor(collect));
+    }
+    expect(waits.slice(0, 3)).toEqual([2 * DEFER_BASE_MS, 4 * DEFER_BASE_MS, 8 * DEFER_BASE_MS]);
+    expect(waits.at(-1)).toBe(DEFER_MAX_MS);
+    expect(world.collects[0]?.rows).toMatchObject([
+      { row: 1, attempts: [{ attempt: 1, outcome: 'succeeded', runId: 'run-0' }], isLastTry: true },
+    ]);
+  });
+
+  it('is not blamed for a host that serves nobody, and tried again soon', () => {
+    const world = collecting(1);
+    for (let time = 0; time < 3; time += 1) {
+      collected(world, 0, host(1));
+      expect([deferralOf(world, 1)?.tries, world.waitFor(collect)]).toEqual([0, DEFER_BASE_MS]);
+      world.pass(world.waitFor(collect));
+    }
+  });
+
+  it('is blamed where the host serves others', () => {
+    const world = collecting(2);
+    collected(world, 1, host(2));
+    expect(deferralOf(world, 2)?.tries).toBe(1);
+  });
+
+  it('keeps its earlier attempts', () => {
+    const world = running({ rows: 2, concurrency: 1, retries: 1 });
+    world.finish('run-0', 'failed');
+    world.answer(0, ['accepted']);
+    world.pass(5_000);
+    world.finish('run-1', 'succeeded');
+    world.answer(0, ['accepted']);
+    world.finish('run-2', 'succeeded');
+    while (world.state.rows.size + world.state.parts.size > 0) {
+      world.collect(
+        0,
+        world.state.deferred.length > 0 || world.collects[0]?.rows[0]?.deferral ? 'fetched' : 'file',
+      );
+      if (world.collects.length === 0) world.pass(Math.min(1_000, world.waitFor(collect)));
+    }
+    expect(world.folder.rows.get(1)?.attempts).toEqual([
+      { attempt: 1, outcome: 'failed', runId: 'run-0' },
+      { attempt: 2, outcome: 'succeeded', runId: 'run-2' },
+    ]);
+  });
+});
+
+describe('a file host that is away', () => {
+  it('pauses the batch after ten seconds, with its reason', () => {
+    const world = collecting(1);
+    const since = world.state.now;
+    while (world.state.now - since < FILES_PAUSE_AFTER_MS) {
+      expect(world.state.pauses.size).toBe(0);
+      collected(world, 0, { ...host(1), reason: 'x'.repeat(5_000) });
+      if (world.state.pauses.size === 0) world.pass(world.waitFor(collect));
+    }
+    collected(world, 0, { ...host(1), reason: 'x'.repeat(5_000) });
+    expect(progress(world.state).pauses).toMatchObject([
+      { kind: 'files', reason: `outputs cannot be fetched: ${'x'.repeat(REASON_BYTES)}` },
+    ]);
+  });
+
+  it('pauses nothing if a file came from elsewhere meanwhile', () => {
+    const world = collecting(2);
+    collected(world, 0, host(1), host(2));
+    world.pass(DEFER_BASE_MS);
+    collected(world, 1, host(2));
+    expect(world.state.filesFailSince).toBeUndefined();
+  });
+
+  it('pauses nothing if only some files are missing, or if no row had any', () => {
+    const world = collecting(2);
+    for (let time = 0; time < 3; time += 1) {
+      collected(world, 0, file(1), file(2));
+      world.pass(world.waitFor(collect));
+    }
+    collected(world, 0);
+    expect([world.state.filesFailSince, world.state.pauses.size]).toEqual([undefined, 0]);
+  });
+});
+
+describe('a store that does not take', () => {
+  it('a part that nobody waits for, is no reason to pause', () => {
+    const world = collecting(1);
+    world.tell({ type: 'storeFailed', item: 99, reason: 'ENOSPC' });
+    expect(progress(world.state).state).toBe('running');
+  });
+
+  it('a part, pauses the batch with its reason', () => {
+    const world = collecting(1);
+    world.tell({ type: 'storeFailed', item: 1, reason: 'x'.repeat(5_000) });
+    expect(progress(world.state).reason).toBe(
+      `the batch folder cannot be written: ${'x'.repeat(REASON_BYTES)}`,
+    );
+    expect([...world.state.unstored]).toEqual([1]);
+  });
+});

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { REASON_BYTES, SHORT_REASON_BYTES } from '../../../src/batch/bounds.ts';
+import type { RunCompletion } from '../../../src/batch/events.ts';
+import { progress } from '../../../src/batch/progress.ts';
+import { running, runOfFirst, unconfirmed } from '../scenes.ts';
+import { World } from '../world.ts';
+
+const completed = (completion: Partial<RunCompletion>, by: 'webhook' | 'poll' = 'webhook') =>
+  ({
+    type: 'runsCompleted',
+    by,
+    completions: [{ ...runOfFirst('run-0'), outcome: 'succeeded', ...completion }],
+  }) as const;
+
+describe('the end of a run', () => {
+  it('frees its slot, and its row is collected', () => {
+    const world = running({ rows: 2, concurrency: 1 });
+    world.tell(completed({}));
+    expect(progress(world.state)).toMatchObject({ collecting: 1, sending: 1, running: 0 });
+  });
+
+  it('without success gives its row another attempt as far as the policy goes, then its outcome', () => {
+    const world = running({ rows: 1, concurrency: 1, retries: 1 });
+    world.tell(completed({ outcome: 'timed-out', reason: 'it took 5 min' }));
+    expect(world.state.rows.get(1)).toMatchObject({
+      phase: 'waiting',
+      attempt: 2,
+      tries: 1,
+      past: [{ attempt: 1, outcome: 'timed-out', runId: 'run-0', reason: 'it took 5 min' }],
+    });
+    world.pass(60_000);
+    world.answer(0, ['accepted']);
+    world.finish('run-1', 'failed');
+    expect(world.collects[0]?.rows[0]?.attempts.map(({ outcome }) => outcome)).toEqual([
+      'timed-out',
+      'failed',
+    ]);
+    expect(progress(world.state).lastFailure).toEqual({ row: 1, outcome: 'failed' });
+  });
+
+  it('is not tried again once the batch is cancelled', () => {
+    const world = running({ rows: 1, concurrency: 1, retries: 5 });
+    world.tell({ type: 'cancel', running: false });
+    world.tell(completed({ outcome: 'failed' }));
+    expect(world.collects[0]?.rows[0]?.attempts.map(({ outcome }) => outcome)).toEqual(['failed']);
+  });
+
+  it('keeps of its reason what fits, and less once another attempt follows', () => {
+    const last = running({ rows: 1, concurrency: 1, retries: 0 });
+    last.tell(completed({ outcome: 'failed', reason: 'x'.repeat(5_000) }));
+    expect(progress(last.state).lastFailure?.reason).toHaveLength(REASON_BYTES);
+    const again = running({ rows: 1, concurrency: 1, retries: 1 });
+    again.tell(completed({ outcome: 'failed', reason: 'x'.repeat(5_000) }));
+    expect(again.state.rows.get(1)?.past[0]?.reason).toHaveLength(SHORT_REASON_BYTES);
+  });
+
+  it('adopts an unconfirmed attempt, one that waits and one in flight', () => {
+    const doubtful = unconfirmed();
+    doubtful.tell(completed({}));
+    expect(doubtful.state.ledger).toMatchObject({ unconfirmed: 1, adopted: { webhook: 1, list: 0 } });
+    const throttled = new World({ rows: 1, concurrency: 1 });
+    throttled.answer(0, ['throttled']);
+    throttled.tell(completed({}));
+    expect(throttled.state.ledger).toMatchObject({ sent: 1, throttled: 0, accepted: 1 });
+    const sent = new World({ rows: 1, concurrency: 1 });
+    sent.tell(completed({}));
+    expect(sent.state.ledger).toMatchObject({ sent: 1, accepted: 1 });
+    for (const { collects } of [doubtful, throttled, sent])
+      expect(collects[0]?.rows[0]?.attempts[0]).toMatchObject({ outcome: 'succeeded', runId: 'run-0' });
+  });
+
+  it('of another attempt, of another row, or told a second time changes nothing', () => {
+    const world = running({ rows: 9, concurrency: 1 });
+    world.tell(completed({ attempt: 2 }, 'poll'), completed({ row: 9 }, 'poll'));
+    expect(world.runOf(1)).toBe('run-0');
+    expect(world.state.evidence.size).toBe(0);
+    world.tell(completed({}), completed({ outcome: 'failed' }));
+    expect(world.state.rows.get(1)).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
+  });
+
+  it('of a row that the state has forgotten is kept for the close if a webhook tells it', () => {
+    const world = running({ rows: 9, concurrency: 1 });
+    world.tell(completed({}));
+    world.pass(1_000);
+    world.collect();
+    world.tell(completed({}, 'poll'));
+    expect(world.state.evidence.size).toBe(0);
+    world.tell(completed({}));
+    expect([...world.state.evidence.keys()]).toEqual(['run-0']);
+  });
+
+  it('of another run than the one its row has is a duplicate that needs no cancel', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    world.tell(completed({ runId: 'other', outcome: 'failed' }));
+    expect(world.runOf(1)).toBe('run-0');
+    expect(world.state.ledger.duplicates).toBe(1);
+    expect(world.cancels).toEqual([]);
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { SHORT_REASON_BYTES } from '../../../src/batch/bounds.ts';
+import { running, runOfFirst } from '../scenes.ts';
+
+const late = { ...runOfFirst('run-0'), reason: 'it did not start within 24 h' };
+
+describe('a run that takes too long', () => {
+  it('is cancelled once, and its row is tried again when it has ended, as after a time-out', () => {
+    const world = running({ rows: 1, concurrency: 1, retries: 1 });
+    world.tell({ type: 'runsOverdue', runs: [late, late] });
+    world.tell({ type: 'runsOverdue', runs: [late] });
+    expect(world.cancels.map(({ runs }) => runs)).toEqual([[runOfFirst('run-0')]]);
+    expect(world.sends).toEqual([]);
+    world.finish('run-0', 'cancelled');
+    expect(world.state.rows.get(1)).toMatchObject({
+      phase: 'waiting',
+      attempt: 2,
+      past: [{ outcome: 'timed-out', reason: 'it did not start within 24 h, and was cancelled' }],
+    });
+  });
+
+  it('has its own end if it comes to one all the same', () => {
+    const world = running({ rows: 1, concurrency: 1, retries: 0 });
+    world.tell({ type: 'runsOverdue', runs: [late] });
+    world.finish('run-0', 'succeeded');
+    expect(world.collects[0]?.rows[0]?.attempts).toMatchObject([{ outcome: 'succeeded' }]);
+  });
+
+  it('is no other run than the one that its row has now', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    world.tell({
+      type: 'runsOverdue',
+      runs: [
+        { ...late, runId: 'other' },
+        { ...late, row: 7 },
+        { ...late, attempt: 2 },
+      ],
+    });
+    expect(world.cancels).toEqual([]);
+  });
+
+  it('keeps little of its reason', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    world.tell({ type: 'runsOverdue', runs: [{ ...late, reason: 'x'.repeat(500) }] });
+    expect(world.state.rows.get(1)).toMatchObject({ overdue: { reason: 'x'.repeat(SHORT_REASON_BYTES) } });
+  });
+});
+
+describe('a cancel that the service has answered', () => {
+  it('starts the time that an overdue run has left, and leaves every other run as it is', () => {
+    const world = running({ rows: 2, concurrency: 2 });
+    world.tell({ type: 'runsOverdue', runs: [late] });
+    world.tell({ type: 'cancel', running: true });
+    world.pass(5_000);
+    while (world.cancels.length > 0) world.cancel(false);
+    expect(world.state.rows.get(1)).toMatchObject({ overdue: { at: world.state.now } });
+    expect(world.state.rows.get(2)).not.toHaveProperty('overdue');
+  });
+
+  it('means nothing to a row whose run has ended meanwhile', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    world.tell({ type: 'runsOverdue', runs: [late] });
+    world.finish('run-0', 'succeeded');
+    world.cancel();
+    expect(world.state.cancels.size).toBe(0);
+    world.settle();
+    expect(world.problems).toEqual([]);
+  });
+});

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import { ACKNOWLEDGED_MOST, PROBE_MS } from '../../../src/batch/bounds.ts';
+import { maySnapshot } from '../../../src/batch/snapshot.ts';
+import { progress } from '../../../src/batch/progress.ts';
+import { STUCK_MS, running, unconfirmed } from '../scenes.ts';
+import { World } from '../world.ts';
+
+const ids = ({ state }: World): readonly string[] => state.acknowledgements.map(({ id }) => id);
+
+describe('cancelling', () => {
+  it('ends the rows that wait, lets runs go on, and counts what was never sent', () => {
+    const world = running({ rows: 10, concurrency: 2 });
+    world.finish('run-0', 'failed');
+    world.answer(0, ['accepted']);
+    world.tell({ type: 'cancel', running: false });
+    expect(progress(world.state)).toMatchObject({ state: 'cancelling', running: 2, retrying: 0 });
+    world.settle();
+    expect(world.problems).toEqual([]);
+    expect(world.state.tally.outcomes).toMatchObject({ succeeded: 2, cancelled: 8 });
+    expect(world.folder.rows.get(1)?.attempts.at(-1)?.reason).toBe('cancelled before it was sent again');
+  });
+
+  it('ends the runs too, if the user wants that', () => {
+    const world = running({ rows: 4, concurrency: 4 });
+    world.tell({ type: 'cancel', running: true });
+    world.settle();
+    expect(world.state.tally.outcomes.cancelled).toBe(4);
+  });
+
+  it('asks for the end of no run that has one', () => {
+    const world = running({ rows: 4, concurrency: 4 });
+    world.finish('run-1', 'succeeded');
+    world.finish('run-2', 'failed');
+    world.tell({ type: 'cancel', running: true });
+    expect(world.cancels.flatMap(({ runs }) => runs.map(({ runId }) => runId))).toEqual(['run-0', 'run-3']);
+  });
+
+  it('cannot be made milder', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    world.tell({ type: 'cancel', running: true });
+    world.tell({ type: 'cancel', running: false });
+    expect(world.state.cancelling).toBe('running');
+  });
+
+  it('ends every pause, so that the batch can end', () => {
+    const world = new World({ rows: 2, concurrency: 1 });
+    world.answer(0, ['blocked']);
+    world.tell({ type: 'serviceRead', reason: '401' });
+    world.tell({ type: 'cancel', running: false });
+    expect(world.state.pauses.size).toBe(0);
+    world.settle();
+    expect(world.state.tally.outcomes.cancelled).toBe(2);
+  });
+
+  it('means nothing any more while the results are written', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    world.finish('run-0', 'succeeded');
+    world.collect();
+    world.tell({ type: 'cancel', running: true });
+    expect(world.state.cancelling).toBeUndefined();
+  });
+
+  it('does not send again what is proved absent', () => {
+    const world = unconfirmed();
+    world.tell({ type: 'cancel', running: false });
+    world.settle();
+    expect(world.problems).toEqual([]);
+    expect(world.service.posted.size).toBe(1);
+    expect(world.state.tally.outcomes.cancelled).toBe(1);
+  });
+
+  it('asks for nothing if nothing runs', () => {
+    const world = unconfirmed();
+    world.tell({ type: 'cancel', running: true });
+    expect(world.cancels).toEqual([]);
+  });
+});
+
+describe('resuming', () => {
+  it('ends every pause and every wait, and sends immediately', () => {
+    const world = new World({ rows: 3, concurrency: 1 });
+    world.answer(0, ['blocked']);
+    world.tell({ type: 'resume' });
+    expect(world.sends.at(-1)?.attempts).toEqual([{ row: 1, attempt: 1 }]);
+    for (let time = 0; time < 3; time += 1) {
+      world.answer(0, ['not-sent']);
+      world.tell({ type: 'resume' });
+      expect(world.sends).toHaveLength(1);
+    }
+    expect(progress(world.state)).toMatchObject({ state: 'running' });
+    expect(progress(world.state).reason).toBeUndefined();
+  });
+
+  it('fetches what waits for its files immediately', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    world.finish('run-0', 'succeeded');
+    world.collect(0, 'file');
+    expect(world.collects).toEqual([]);
+    world.tell({ type: 'resume' });
+    expect(world.collects).toHaveLength(1);
+    expect(world.state.filesFailSince).toBeUndefined();
+  });
+
+  it('writes again what the store would not take', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    world.finish('run-0', 'succeeded');
+    world.collect(0, 'fetched', 'full');
+    world.tell({ type: 'resume' });
+    expect(world.collects).toHaveLength(1);
+    world.collect(0, 'fetched', 'full');
+    expect(world.waitMs).toBe(PROBE_MS);
+  });
+
+  it('decides about unconfirmed attempts only when no proof can be expected any more', () => {
+    const world = unconfirmed({ rows: 4, concurrency: 4, unconfirmed: { rule: 'ask', afterMs: 0 } });
+    world.tell({ type: 'resume', unconfirmed: 'fail' });
+    expect(progress(world.state).unconfirmed).toBe(4);
+    world.pass(STUCK_MS);
+    world.tell({ type: 'resume', unconfirmed: 'fail' });
+    expect(progress(world.state).unconfirmed).toBe(0);
+    expect(world.state.ledger.failed).toBe(4);
+  });
+});
+
+describe('an acknowledgement', () => {
+  it('names each command once it is in force, the latest twenty', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    for (let at = 0; at < ACKNOWLEDGED_MOST + 5; at += 1) world.tell({ type: 'resume', commandId: `c${at}` });
+    expect(world.state.acknowledgements).toHaveLength(ACKNOWLEDGED_MOST);
+    expect(world.state.acknowledgements.at(-1)).toEqual({ id: `c${ACKNOWLEDGED_MOST + 4}`, ok: true });
+  });
+
+  it('is not given to a command without an id', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    world.tell({ type: 'resume' });
+    expect(ids(world)).toEqual([]);
+  });
+});
+
+describe('refreshing', () => {
+  it('continues as new as soon as no group is in flight, and is acknowledged by the next workflow run', () => {
+    const world = new World({ rows: 3, concurrency: 1 });
+    world.tell({ type: 'refresh', commandId: 'r' });
+    expect([world.state.isStopping, maySnapshot(world.state), ids(world)]).toEqual([true, false, []]);
+    world.answer(0, ['rejected']);
+    expect(world.sends).toEqual([]);
+    world.continueAsNew();
+    expect([world.state.isStopping, ids(world)]).toEqual([false, ['r']]);
+    expect(world.sends).toHaveLength(1);
+    world.answer(0, ['accepted']);
+    world.continueAsNew();
+    expect(ids(world)).toEqual(['r']);
+  });
+
+  it('is acknowledged to each user who asked for it', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    world.tell({ type: 'refresh', commandId: 'a' }, { type: 'refresh' }, { type: 'refresh', commandId: 'b' });
+    world.continueAsNew();
+    expect(ids(world)).toEqual(['a', 'b']);
+  });
+});

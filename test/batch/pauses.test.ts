@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { PROBE_MAX_MS, PROBE_MS } from '../../src/batch/bounds.ts';
+import { pause, probeAt, probed, sendingProbeAt, unpause } from '../../src/batch/pauses.ts';
+import { begin } from '../../src/batch/state.ts';
+import { paramsOf } from './params.ts';
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+describe('the pauses of a batch', () => {
+  it('hold side by side, and each ends on its own', () => {
+    const state = begin(paramsOf(), 1, 0);
+    pause(state, 'blocked', '401');
+    pause(state, 'store', 'ENOSPC');
+    unpause(state, 'blocked', 'unreachable');
+    expect([...state.pauses.keys()]).toEqual(['store']);
+  });
+
+  it('keep the first reason of a kind, and the time from which it holds', () => {
+    const state = begin(paramsOf(), 1, 0);
+    pause(state, 'blocked', 'the first');
+    state.wallAt = 9;
+    pause(state, 'blocked', 'the second');
+    expect(state.pauses.get('blocked')).toMatchObject({ reason: 'the first', sinceWallAt: 0 });
+  });
+
+  it('are probed after a quarter of a minute, then each time after twice as long, up to five minutes', () => {
+    const state = begin(paramsOf(), 1, 0);
+    pause(state, 'store', 'ENOSPC');
+    const waits: number[] = [];
+    for (let probe = 0; probe < 30; probe += 1) {
+      waits.push(probeAt(state, 'store') - state.now);
+      state.now = probeAt(state, 'store');
+      probed(state, 'store', 'files');
+    }
+    expect(waits.slice(0, 3)).toEqual([PROBE_MS, 2 * PROBE_MS, 4 * PROBE_MS]);
+    expect(waits.at(-1)).toBe(PROBE_MAX_MS);
+  });
+
+  it('are not probed while they do not hold', () => {
+    expect(probeAt(begin(paramsOf(), 1, 0), 'files')).toBe(NEVER);
+  });
+
+  it('let an attempt probe only where nothing but sending is what went wrong, at the latest of the times', () => {
+    const state = begin(paramsOf(), 1, 0);
+    pause(state, 'blocked', '401');
+    state.now = 5;
+    pause(state, 'unreachable', 'ECONNREFUSED');
+    expect(sendingProbeAt(state)).toBe(5 + PROBE_MS);
+    for (const kind of ['store', 'files', 'unreadable', 'unconfirmed'] as const) {
+      pause(state, kind, 'something else');
+      expect(sendingProbeAt(state), kind).toBe(NEVER);
+      unpause(state, kind);
+    }
+  });
+
+  it('forbid an attempt also if the other pause came first', () => {
+    const state = begin(paramsOf(), 1, 0);
+    pause(state, 'files', 'the host is away');
+    pause(state, 'blocked', '401');
+    expect(sendingProbeAt(state)).toBe(NEVER);
+  });
+});

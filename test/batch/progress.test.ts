@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { tallyUse } from '../../src/batch/accounting/tally.ts';
+import { ACKNOWLEDGED_MOST, GPU_NAME_CHARS, GPU_NAMES_MAX } from '../../src/batch/bounds.ts';
+import { acknowledge } from '../../src/batch/on-event/user-command.ts';
+import { endRow } from '../../src/batch/on-event/end-row.ts';
+import { pause, type PauseKind } from '../../src/batch/pauses.ts';
+import { progress } from '../../src/batch/progress.ts';
+import { begin } from '../../src/batch/state.ts';
+import { paramsOf } from './params.ts';
+import { running } from './scenes.ts';
+import type { World } from './world.ts';
+
+function accountedFor({ state }: World): number {
+  const { done, collecting, sending, running: on, unconfirmed, retrying, unsent } = progress(state);
+  return done + collecting + sending + on + unconfirmed + retrying + unsent;
+}
+
+describe('progress', () => {
+  it('accounts for every row at any moment', () => {
+    const world = running({ rows: 40, concurrency: 6 });
+    world.finish('run-0', 'succeeded');
+    world.finish('run-1', 'failed');
+    world.answer(0, ['dropped', 'not-sent']);
+    expect(accountedFor(world)).toBe(40);
+    world.pass(1_000);
+    expect(world.collects).toHaveLength(1);
+    expect(accountedFor(world)).toBe(40);
+    world.tell({ type: 'cancel', running: false });
+    while (world.closes.length === 0) {
+      expect(accountedFor(world)).toBe(40);
+      if (world.readings.length > 0) world.read();
+      else if (world.sends.length > 0) world.answer(0, ['accepted']);
+      else if (world.collects.length > 0) world.collect();
+      else {
+        for (const { runId } of world.service.runs) world.finish(runId, 'succeeded');
+        world.pass(1_000);
+      }
+    }
+    expect(accountedFor(world)).toBe(40);
+    world.settle();
+    expect(progress(world.state)).toMatchObject({ state: 'finished', done: 40, unsent: 0 });
+  });
+
+  it('names every reason for which the batch is paused, the oldest first, since when by the time that people know', () => {
+    const state = begin(paramsOf(), 1, 1_000);
+    state.trouble = 'nothing could be sent';
+    expect(progress(state)).toMatchObject({ state: 'running', reason: 'nothing could be sent', pauses: [] });
+    pause(state, 'store', 'ENOSPC');
+    state.wallAt = 5_000;
+    pause(state, 'blocked', '401');
+    expect(progress(state)).toMatchObject({
+      state: 'paused',
+      reason: 'ENOSPC',
+      pauses: [
+        { kind: 'store', reason: 'ENOSPC', since: 1_000 },
+        { kind: 'blocked', reason: '401', since: 5_000 },
+      ],
+    });
+  });
+
+  it('says nothing of a failure or of a reason if there is none', () => {
+    const said = progress(begin(paramsOf(), 1, 0));
+    expect(said).not.toHaveProperty('reason');
+    expect(said).not.toHaveProperty('lastFailure');
+    expect(said).toMatchObject({ state: 'running', unsent: 10, costUsd: 0 });
+  });
+
+  it('takes at most 6 KB, whatever happens', () => {
+    const state = begin(paramsOf({ batch: 'b'.repeat(60), rows: 1_000_000 }), 1, 1_800_000_000_000);
+    const long = '"'.repeat(150);
+    const kinds: readonly PauseKind[] = [
+      'blocked',
+      'unreachable',
+      'unreadable',
+      'store',
+      'files',
+      'unconfirmed',
+    ];
+    for (const kind of kinds) pause(state, kind, long);
+    for (let at = 0; at < 2 * GPU_NAMES_MAX; at += 1) {
+      const name = `${at}`.padEnd(GPU_NAME_CHARS, 'x');
+      state.tally = tallyUse(state.tally, name, {
+        runs: 100_000,
+        seconds: 1 / 3 + 10 ** 6,
+        costUsd: 1 / 3 + 10 ** 5,
+      });
+    }
+    for (let at = 0; at < 2 * ACKNOWLEDGED_MOST; at += 1) acknowledge(state, crypto.randomUUID());
+    endRow(state, { row: 999_999, attempt: 21, tries: 21, past: [] }, { outcome: 'failed', reason: long });
+    expect(Buffer.byteLength(JSON.stringify(progress(state)))).toBeLessThanOrEqual(6_000);
+  });
+});

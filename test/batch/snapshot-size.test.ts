@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import {
+  ABANDONED_MAX,
+  CANCELS_MAX,
+  COLLECTS_IN_FLIGHT,
+  EVIDENCE_MAX,
+  GROUP_ATTEMPTS,
+  GROUPS_IN_FLIGHT,
+  mostConcurrency,
+  REPORTED_MAX,
+  RESUBMITS_MOST,
+  RETRIES_MAX,
+  STATE_BYTES_MAX,
+} from '../../src/batch/bounds.ts';
+import { isFull, unconfirmedRows } from '../../src/batch/state.ts';
+import { Crowd } from './crowd.ts';
+
+const MILLIONS = 5_000_000;
+
+/** What is too large; a payload of Temporal has 2 MiB, and what rows may become is reserved. */
+function excessOf({ encoded, state }: Crowd): readonly string[] {
+  const excess = encoded < 2_000_000 ? [] : [`${encoded} bytes are encoded`];
+  return state.bytes < 1.1 * STATE_BYTES_MAX ? excess : [...excess, `${state.bytes} bytes are counted`];
+}
+
+describe('the encoded state of a batch that has as many runs as it may have', () => {
+  it('fits into a payload if all of them are unconfirmed, after ended rows have filled it', () => {
+    const crowd = new Crowd(0, MILLIONS);
+    const { state } = crowd;
+    const inFlight = GROUPS_IN_FLIGHT * GROUP_ATTEMPTS;
+    // What is in flight when no further row is taken in is unconfirmed last of all. The store never answers.
+    const next = (): 'rejected' | 'unconfirmed' => {
+      if (isFull(state)) return 'unconfirmed';
+      const isHalf = state.bytes > 0.49 * STATE_BYTES_MAX;
+      return isHalf && state.phases.unconfirmed < mostConcurrency(0) - inFlight ? 'unconfirmed' : 'rejected';
+    };
+    while (state.groups.size > 0) crowd.answer(next);
+    expect(state.phases.unconfirmed).toBeGreaterThan(0.95 * mostConcurrency(0));
+    expect(state.phases.ended).toBeGreaterThan(500);
+    expect(state.parts.size).toBe(COLLECTS_IN_FLIGHT);
+    crowd.remember();
+    expect([state.reported.size, state.abandoned.size]).toEqual([REPORTED_MAX, ABANDONED_MAX]);
+    expect([state.evidence.size, state.cancels.size]).toEqual([EVIDENCE_MAX, CANCELS_MAX]);
+    expect(excessOf(crowd)).toEqual([]);
+  });
+
+  it('fits if they take too long while other rows fill it', () => {
+    const crowd = new Crowd(0, MILLIONS);
+    const { state } = crowd;
+    for (let before = 0; before !== state.nextRow;) {
+      before = state.nextRow;
+      crowd.answer((row) => (row % 2 === 0 ? 'accepted' : 'rejected'));
+    }
+    crowd.delayAll();
+    expect(state.overdue.size).toBeGreaterThan(1_000);
+    crowd.remember();
+    expect(excessOf(crowd)).toEqual([]);
+  });
+
+  it.each([1, 2, 5, RETRIES_MAX])(
+    'fits if each row has failed %d times, with a long reason each time',
+    (retries) => {
+      const crowd = new Crowd(retries, mostConcurrency(retries));
+      crowd.answerAll('accepted');
+      for (let time = 0; time < retries; time += 1) {
+        crowd.failAll();
+        crowd.pass(70_000);
+        crowd.answerAll('accepted');
+      }
+      expect(crowd.runs.map(({ past }) => past.length)).toEqual(crowd.runs.map(() => retries));
+      expect(crowd.runs).toHaveLength(mostConcurrency(retries));
+      crowd.failAll();
+      expect(crowd.state.parts.size).toBeGreaterThan(4);
+      crowd.remember();
+      expect(excessOf(crowd)).toEqual([]);
+    },
+  );
+
+  it.each([0, 2, RETRIES_MAX])(
+    'fits if each is proved absent again and again, with %d retries',
+    (retries) => {
+      const crowd = new Crowd(retries, mostConcurrency(retries));
+      for (let time = 0; time < 5; time += 1) {
+        crowd.answerAll('unconfirmed');
+        crowd.resolveAll('complete');
+      }
+      crowd.answerAll('unconfirmed');
+      crowd.remember();
+      expect(excessOf(crowd)).toEqual([]);
+    },
+  );
+
+  it('fits if each was resubmitted as often as it may be, and is unconfirmed again', () => {
+    const crowd = new Crowd(0, mostConcurrency(0), 'resubmit');
+    for (let time = 0; time < RESUBMITS_MOST; time += 1) {
+      crowd.answerAll('unconfirmed');
+      crowd.resolveAll('none');
+    }
+    crowd.answerAll('unconfirmed');
+    expect(unconfirmedRows(crowd.state).map(({ past }) => past.length)).toEqual(
+      unconfirmedRows(crowd.state).map(() => RESUBMITS_MOST),
+    );
+    crowd.remember();
+    expect(excessOf(crowd)).toEqual([]);
+  });
+});

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { maySnapshot, restore, snapshot, type Snapshot } from '../../src/batch/snapshot.ts';
+import { progress } from '../../src/batch/progress.ts';
+import { unconfirmedRows, type State } from '../../src/batch/state.ts';
+import { problemsOf } from './invariants.ts';
+import { running, runOfFirst } from './scenes.ts';
+import { World } from './world.ts';
+
+const travelled = (state: State): State => restore(JSON.parse(JSON.stringify(snapshot(state))) as Snapshot);
+
+/** Rows in every phase in which a row may travel, several of each, with what a row may have. */
+function busy(): World {
+  const world = new World({
+    rows: 60,
+    concurrency: 12,
+    retries: 3,
+    unconfirmed: { rule: 'unknown', afterMs: 10 ** 9 },
+  });
+  world.answer(0, ['accepted', 'accepted', 'accepted', 'dropped']);
+  // Half of the proof that there is no run.
+  while (unconfirmedRows(world.state).every(({ missedAt }) => missedAt === undefined)) {
+    world.read();
+    world.pass(100);
+  }
+  for (const run of [0, 1, 2]) world.finish(`run-${run}`, 'succeeded');
+  world.pass(1_000);
+  world.collect(0, 'file');
+  while (world.sends.length > 0) world.answer(0, ['dropped', 'throttled', 'rejected', 'accepted']);
+  for (const run of [4, 3]) world.finish(`run-${run}`, 'failed');
+  const late = world.service.runs.find(({ status }) => status === 'open');
+  if (late) world.tell({ type: 'runsOverdue', runs: [{ ...late, reason: 'it hangs' }] });
+  world.tell({ type: 'runsSeen', runs: [runOfFirst('extra')] });
+  world.tell({ type: 'serviceRead', reason: '401' });
+  while (world.sends.length > 0) world.answer(0, ['accepted']);
+  return world;
+}
+
+describe('the state of a batch that continues as new', () => {
+  it('is the same state, with its queues in order', () => {
+    const { state } = busy();
+    const again = travelled(state);
+    for (const phase of ['waiting', 'running', 'unconfirmed', 'ended'] as const)
+      expect(state.phases[phase], phase).toBeGreaterThan(0);
+    expect(state.deferred.length).toBeGreaterThan(0);
+    for (const part of [
+      'waiting',
+      'ended',
+      'deferred',
+      'unconfirmed',
+      'phases',
+      'bytes',
+      'pauses',
+      'parts',
+    ] as const)
+      expect(again[part], part).toEqual(state[part]);
+    expect(new Map([...again.rows].toSorted(([a], [b]) => a - b))).toEqual(
+      new Map([...state.rows].toSorted(([a], [b]) => a - b)),
+    );
+    expect(progress(again)).toEqual(progress(state));
+    expect(problemsOf(again)).toEqual([]);
+  });
+
+  it('counts the bytes of the parts in flight', () => {
+    const world = running({ rows: 200, concurrency: 150 });
+    for (let run = 0; run < 100; run += 1) world.finish(`run-${run}`, 'succeeded');
+    while (world.sends.length > 0) world.answer(0, ['accepted']);
+    expect(world.state.parts.size).toBe(1);
+    expect(travelled(world.state).bytes).toBe(world.state.bytes);
+  });
+
+  it('remembers what a run that turns up is compared with', () => {
+    const world = busy();
+    world.state.abandoned.add('7/1');
+    const again = travelled(world.state);
+    expect(again.abandoned).toEqual(new Set(['7/1']));
+    expect(again.reported).toEqual(world.state.reported);
+    expect(again.evidence).toEqual(world.state.evidence);
+    expect(again.control).toEqual(world.state.control);
+  });
+
+  it('polls every run anew, and cancels those anew that were being cancelled', () => {
+    const { state } = busy();
+    const again = travelled(state);
+    expect(again.unpolled.size).toBe(state.phases.running);
+    expect(again.polls.size).toBe(0);
+    expect([...again.cancels.keys()].toSorted()).toEqual([...state.cancels.keys()].toSorted());
+  });
+
+  it('begins with its clock where it was, and expects no time to have passed', () => {
+    const { state } = busy();
+    const again = travelled(state);
+    expect([again.now, again.wallAt, again.wakeAt]).toEqual([state.now, state.wallAt, state.now]);
+  });
+
+  it('does not travel while a group is in flight, nor while the batch closes', () => {
+    const sending = new World({ rows: 1, concurrency: 1 });
+    expect(maySnapshot(sending.state)).toBe(false);
+    expect(() => snapshot(sending.state)).toThrow('1 groups are in flight');
+    const closing = running({ rows: 1, concurrency: 1 });
+    closing.finish('run-0', 'succeeded');
+    closing.collect();
+    expect(closing.closes).toHaveLength(1);
+    expect(() => snapshot(closing.state)).toThrow('cannot travel');
+  });
+
+  it('keeps a row whose part comes back after the continue-as-new', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    world.finish('run-0', 'succeeded');
+    world.collect(0, 'file');
+    world.pass(world.waitMs);
+    world.continueAsNew();
+    expect(world.collects[0]?.rows).toMatchObject([{ row: 1, deferral: { tries: 1 } }]);
+    for (let time = 0; time < 6; time += 1) {
+      world.collect(0, 'file');
+      world.pass(world.waitMs);
+    }
+    world.continueAsNew();
+    expect(world.collects[0]?.rows).toMatchObject([{ row: 1, deferral: { tries: 7 }, isLastTry: true }]);
+  });
+});
