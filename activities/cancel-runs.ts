@@ -13,7 +13,10 @@ export async function cancelRuns(
 ): Promise<void> {
   const { service } = await deps.open(ref);
   const signal = Context.current().cancellationSignal;
-  const cancelled = await pMap(runs, ({ runId }) => service.cancelRun(runId), { concurrency: CONCURRENCY, signal });
+  const cancelled = await pMap(runs, ({ runId }) => service.cancelRun(runId), {
+    concurrency: CONCURRENCY,
+    signal,
+  });
   const refused = runs.filter((_, at) => cancelled[at] === false);
   if (refused.length > 0)
     deps.log.warn({ batch: ref.batch, runs: refused }, 'the service would not cancel runs');

@@ -49,7 +49,8 @@ async function writePart(
     (ended) => recordRow(deps, open, { ended, row: pageRows.get(ended.row), pass: input.pass, signal }),
     { concurrency: CONCURRENCY, signal },
   );
-  for (const one of collected) if ('kind' in one) deferred.push(one);
+  for (const one of collected)
+    if ('kind' in one) deferred.push(one);
     else records.push(one);
   // Temporal has given this try up, and another one may be writing.
   signal.throwIfAborted();
@@ -69,13 +70,17 @@ function resultOf(
   const asked = new Set(rows.map(({ row }) => row));
   const other = records.find(({ row }) => !asked.has(row));
   if (other !== undefined)
-    throw new StoreConflict(`${name} is there already, with row ${other.row}, which belongs into another part`);
+    throw new StoreConflict(
+      `${name} is there already, with row ${other.row}, which belongs into another part`,
+    );
   const written = new Set(records.map(({ row }) => row));
   const missing = rows.filter(({ row }) => !written.has(row));
   const reasons = new Map(deferred.map((one) => [one.row, one]));
   return {
     tally: tallyRows(records),
     fetched: records.filter(({ outcome }) => outcome === 'succeeded').length,
-    deferred: missing.map(({ row }) => reasons.get(row) ?? { row, kind: 'host', reason: 'another try wrote the part' }),
+    deferred: missing.map(
+      ({ row }) => reasons.get(row) ?? { row, kind: 'host', reason: 'another try wrote the part' },
+    ),
   };
 }

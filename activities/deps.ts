@@ -24,7 +24,10 @@ export type Deps = {
   /** Throws where the folder holds no such batch, or this worker has no key for its service. */
   open(ref: BatchRef): Promise<OpenBatch>;
   /** Rows by number, from their pages. */
-  readRows(open: Pick<OpenBatch, 'store' | 'file'>, rows: readonly number[]): Promise<ReadonlyMap<number, SheetRow>>;
+  readRows(
+    open: Pick<OpenBatch, 'store' | 'file'>,
+    rows: readonly number[],
+  ): Promise<ReadonlyMap<number, SheetRow>>;
   /** Completing and heartbeating activities by their task token. */
   readonly completion: AsyncCompletionClient;
   readonly signals: BatchSignals;

@@ -37,7 +37,10 @@ export async function finalizeBatch(deps: Deps, input: FinalizeInput): Promise<v
     using known = await compare(open, input);
     const reading = await readAgain(open, input, known);
     if (reading.lists === 'incomplete')
-      deps.log.warn({ batch: input.batch, reason: reading.reason }, 'the run lists could not be read at the end');
+      deps.log.warn(
+        { batch: input.batch, reason: reading.reason },
+        'the run lists could not be read at the end',
+      );
     Context.current().cancellationSignal.throwIfAborted();
     const { file, store } = open;
     const { progress, startedAt, endedAt, isEvidenceLost } = input;
@@ -58,7 +61,8 @@ async function compare({ store, file }: OpenBatch, { progress }: FinalizeInput):
   if (wrong.length === 0) return known;
   known[Symbol.dispose]();
   const words = wrong.map(
-    (outcome) => `${counted.outcomes[outcome]} ${outcome} rows in its parts, ${progress.tally.outcomes[outcome]} counted`,
+    (outcome) =>
+      `${counted.outcomes[outcome]} ${outcome} rows in its parts, ${progress.tally.outcomes[outcome]} counted`,
   );
   throw new StoreConflict(`the folder does not hold what the batch has written: ${words.join('; ')}`);
 }

@@ -68,7 +68,13 @@ async function look(
   const isTold = await tell(deps, input, seen);
   if (!isTold) return undefined;
   const reading = await tellReadable(deps, input, before, { isRead: isAnyRead(sights), failure });
-  return { ...before, ...reading, lookedAtMs: nowMs, agedMs: before.agedMs + before.sinceLastMs, runs: seen.runs };
+  return {
+    ...before,
+    ...reading,
+    lookedAtMs: nowMs,
+    agedMs: before.agedMs + before.sinceLastMs,
+    runs: seen.runs,
+  };
 }
 
 type Seen = {
@@ -104,7 +110,11 @@ function observeAll(
 }
 
 /** False where the batch takes no news any more. What a webhook told through this worker is no news. */
-async function tell({ signals, reported }: Deps, ref: BatchRef, { completions, overdue }: Seen): Promise<boolean> {
+async function tell(
+  { signals, reported }: Deps,
+  ref: BatchRef,
+  { completions, overdue }: Seen,
+): Promise<boolean> {
   const news = completions.filter(({ runId }) => !reported.has(runId));
   if (news.length > 0 && (await signals.runsCompleted(ref, 'poll', news)) === 'gone') return false;
   return overdue.length === 0 || (await signals.runsOverdue(ref, overdue)) !== 'gone';

@@ -62,7 +62,11 @@ async function prepare(
     }));
     return { open, requests };
   } catch (error) {
-    throw ApplicationFailure.create({ message: errorMessage(error), type: 'NothingSent', nonRetryable: true });
+    throw ApplicationFailure.create({
+      message: errorMessage(error),
+      type: 'NothingSent',
+      nonRetryable: true,
+    });
   }
 }
 
@@ -124,7 +128,11 @@ function resultOf(name: AttemptRef, facts: PostFacts): PostResult {
 }
 
 /** Renews the lease and tells the results so far, once a second, until every attempt has its own. */
-async function heartbeatUntil(sending: Promise<unknown>, lease: Lease, soFar: () => GroupResult): Promise<void> {
+async function heartbeatUntil(
+  sending: Promise<unknown>,
+  lease: Lease,
+  soFar: () => GroupResult,
+): Promise<void> {
   const done = new AbortController();
   const renewing = renew(lease, soFar, done.signal);
   await sending.finally(() => done.abort());
@@ -136,7 +144,12 @@ async function renew(lease: Lease, soFar: () => GroupResult, done: AbortSignal):
 }
 
 /** The SDK drops a completion that the server did not take within 10 s, and with it the runs that were bought. */
-async function complete(deps: Deps, input: GroupInput, taskToken: Uint8Array, result: GroupResult): Promise<void> {
+async function complete(
+  deps: Deps,
+  input: GroupInput,
+  taskToken: Uint8Array,
+  result: GroupResult,
+): Promise<void> {
   await untilTaken(deps, input.batch, async () => {
     try {
       await deps.completion.complete(taskToken, result);

@@ -19,12 +19,18 @@ export type RecordParams = {
 };
 
 /** The record, or why it must wait. Throws what the store throws. */
-export async function recordRow(deps: Deps, open: OpenBatch, params: RecordParams): Promise<PartRecord | DeferredRow> {
+export async function recordRow(
+  deps: Deps,
+  open: OpenBatch,
+  params: RecordParams,
+): Promise<PartRecord | DeferredRow> {
   const { ended, row } = params;
   if (row === undefined) throw new Error(`row ${ended.row} is not in its page`);
   const usage = await readUsage(open, ended);
   if ('kind' in usage && !ended.isLastTry) return usage;
-  const attempts = ended.attempts.map((attempt) => attemptRecord(open, attempt, 'kind' in usage ? undefined : usage));
+  const attempts = ended.attempts.map((attempt) =>
+    attemptRecord(open, attempt, 'kind' in usage ? undefined : usage),
+  );
   const delivered = await deliver(deps, open, params, row.key);
   if ('kind' in delivered) return delivered;
   const { outcome, reason, files, texts } = delivered;
@@ -44,7 +50,9 @@ type Usage = ReadonlyMap<string, Run | undefined>;
 async function readUsage({ service }: OpenBatch, { row, attempts }: EndedRow): Promise<Usage | DeferredRow> {
   const runIds = attempts.flatMap(({ runId }) => runId ?? []);
   try {
-    return new Map(await Promise.all(runIds.map(async (runId) => [runId, await service.getRun(runId)] as const)));
+    return new Map(
+      await Promise.all(runIds.map(async (runId) => [runId, await service.getRun(runId)] as const)),
+    );
   } catch (error) {
     return { row, kind: 'host', reason: errorMessage(error) };
   }

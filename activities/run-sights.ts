@@ -35,7 +35,10 @@ export async function sightsOf(
   const until = AbortSignal.timeout(LOOK_MS);
   await listOpen(open, runs, sights).catch((error: unknown) => {
     failure = error;
-    log.warn({ batch: open.file.batch, reason: errorMessage(error) }, 'the run list failed; each run is read instead');
+    log.warn(
+      { batch: open.file.batch, reason: errorMessage(error) },
+      'the run list failed; each run is read instead',
+    );
   });
   const suspects = runs.filter(({ runId }) => !sights.has(runId));
   const read = async ({ runId }: AttemptRun): Promise<void> => {

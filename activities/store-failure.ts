@@ -18,6 +18,10 @@ export async function withStore<T>(work: () => Promise<T>): Promise<T> {
     const { code } = error as NodeJS.ErrnoException;
     const isStore = error instanceof StoreConflict || (code !== undefined && CODES.has(code));
     if (!isStore) throw error;
-    throw ApplicationFailure.create({ message: errorMessage(error), type: 'StoreFailed', nonRetryable: true });
+    throw ApplicationFailure.create({
+      message: errorMessage(error),
+      type: 'StoreFailed',
+      nonRetryable: true,
+    });
   }
 }

@@ -215,7 +215,8 @@ export const catalogue = {
   ),
   E514: entry<{ folder: string }>(
     inputRefused,
-    (f) => `the batch in ${f.folder} was made by an earlier version, whose batches this one does not continue`,
+    (f) =>
+      `the batch in ${f.folder} was made by an earlier version, whose batches this one does not continue`,
     () => 'finish it with the version that made it, or give its sheet again for a new batch',
   ),
   E515: entry<{ batch: string; folder: string }>(

@@ -5,7 +5,8 @@ import { withoutSecrets } from './secrets.ts';
 const REASON_MAX = 1_000;
 
 /** What went wrong, in one line, of anything that was thrown. */
-export const errorMessage = (thrown: unknown): string => shortened(withoutSecrets(rawMessage(thrown)), REASON_MAX);
+export const errorMessage = (thrown: unknown): string =>
+  shortened(withoutSecrets(rawMessage(thrown)), REASON_MAX);
 
 function rawMessage(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);

@@ -79,8 +79,7 @@ export async function startWorker(params: WorkerParams): Promise<RunningWorker> 
   const dataConverter = clientConverter(keys);
   const { connection, client } = await connectWorker(params.temporal, params.patienceMs, dataConverter);
   const shared = openShared(config, client, queue);
-  const receiver =
-    parts === 'no-receiver' ? undefined : await listen(params, receiverDeps(params, shared));
+  const receiver = parts === 'no-receiver' ? undefined : await listen(params, receiverDeps(params, shared));
   const stopping = new AbortController();
   const onWire = { count: 0 };
   const deps = activityDeps(params, shared, {

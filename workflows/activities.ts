@@ -8,7 +8,9 @@ import { workQueueOf } from './task-queues.ts';
 /** An activity that knows its batch already. */
 type Bound<F> = F extends (input: infer I) => infer R ? (input: Omit<I, keyof BatchRef>) => R : never;
 
-export type BoundActivities = { readonly [K in Exclude<keyof Activities, 'loadBatch'>]: Bound<Activities[K]> } & {
+export type BoundActivities = {
+  readonly [K in Exclude<keyof Activities, 'loadBatch'>]: Bound<Activities[K]>;
+} & {
   readonly loadBatch: () => ReturnType<Activities['loadBatch']>;
 };
 
@@ -21,13 +23,20 @@ export function bindActivities(ref: BatchRef): BoundActivities {
     retry: { maximumAttempts: 1 },
     cancellationType: 'ABANDON',
   });
-  const patient = { taskQueue, heartbeatTimeout: '10s', retry: { initialInterval: '500ms', maximumInterval: '10s' } } as const;
+  const patient = {
+    taskQueue,
+    heartbeatTimeout: '10s',
+    retry: { initialInterval: '500ms', maximumInterval: '10s' },
+  } as const;
   const { loadBatch, reconcileRuns, keepEvidence } = proxyActivities<Activities>({
     ...patient,
     startToCloseTimeout: '1h',
   });
   // Files may be large and the way to them slow; heartbeats show whether there is progress.
-  const { collectRows, finalizeBatch } = proxyActivities<Activities>({ ...patient, startToCloseTimeout: '24h' });
+  const { collectRows, finalizeBatch } = proxyActivities<Activities>({
+    ...patient,
+    startToCloseTimeout: '24h',
+  });
   const { cancelRuns } = proxyActivities<Activities>({
     ...patient,
     startToCloseTimeout: '10m',

@@ -36,7 +36,13 @@ export type BatchInput = BatchRef & {
 };
 
 /** Brings every row of a batch to one outcome; the result is its last progress. */
-export async function runsheetBatch({ batch, mark, folder, version = 1, ...input }: BatchInput): Promise<Progress> {
+export async function runsheetBatch({
+  batch,
+  mark,
+  folder,
+  version = 1,
+  ...input
+}: BatchInput): Promise<Progress> {
   const ref = { batch, mark, folder };
   const activities = bindActivities(ref);
   const { state, started } = input.snapshot

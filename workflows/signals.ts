@@ -21,7 +21,8 @@ export const runsOverdue = defineSignal<[runs: readonly OverdueRun[]]>('runsOver
 export const serviceRead = defineSignal<[{ readonly reason?: string }]>('serviceRead');
 
 /** Sends nothing more; `running` also cancels the runs that are outstanding. */
-export const cancelBatch = defineSignal<[{ readonly running: boolean; readonly commandId: string }]>('cancel');
+export const cancelBatch =
+  defineSignal<[{ readonly running: boolean; readonly commandId: string }]>('cancel');
 
 /** Goes on after a pause; `unconfirmed` decides about the attempts that no list resolved. */
 export const resumeBatch = defineSignal<[ResumeCommand]>('resume');

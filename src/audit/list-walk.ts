@@ -27,7 +27,8 @@ export class ListWalk {
     const isNews = page.some(({ id }) => !this.#seen.has(id));
     this.#seen = new Set(page.map(({ id }) => id));
     this.#withoutNews = isNews ? 0 : this.#withoutNews + 1;
-    if (this.#withoutNews >= PAGES_WITHOUT_NEWS) throw new Error('the run list repeats itself without an end');
+    if (this.#withoutNews >= PAGES_WITHOUT_NEWS)
+      throw new Error('the run list repeats itself without an end');
     const isOldEnough = page.every(({ createdAtMs }) => (createdAtMs ?? this.#oldestMs) < this.#oldestMs);
     return isOldEnough ? 'done' : 'more';
   }

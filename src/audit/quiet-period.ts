@@ -28,4 +28,5 @@ export async function assertQuiet(
 }
 
 /** The batch goes on: the next time that it has to be rebuilt it must be quiet anew. */
-export const endQuiet = (store: Store): Promise<void> => store.write(QUIET_FILE, JSON.stringify({ since: null }));
+export const endQuiet = (store: Store): Promise<void> =>
+  store.write(QUIET_FILE, JSON.stringify({ since: null }));

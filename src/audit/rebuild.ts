@@ -156,7 +156,14 @@ function rowOf(row: number, runs: readonly OwnRun[], { file, pass, now }: Rebuil
   if (dueAt === undefined)
     return { phase: 'ended', row, attempt, tries, past, at: now, outcome, runId, ...(reason && { reason }) };
   const again = Math.max(attempt + 1, firstAttempt);
-  return { phase: 'waiting', row, attempt: again, tries, past: [...past, { attempt, runId, outcome }], dueAt };
+  return {
+    phase: 'waiting',
+    row,
+    attempt: again,
+    tries,
+    past: [...past, { attempt, runId, outcome }],
+    dueAt,
+  };
 }
 
 /** The run that a row lives by: one that succeeded, else one that goes on, else that of its latest attempt. */

@@ -69,7 +69,11 @@ export function madeBefore(
 }
 
 /** What the flags ask for, with what the service says of itself. Throws what is wrong with the words or the service. */
-export async function createParams(config: Config, copy: SheetCopy, flags: SheetFlags): Promise<CreateParams> {
+export async function createParams(
+  config: Config,
+  copy: SheetCopy,
+  flags: SheetFlags,
+): Promise<CreateParams> {
   const meant = meantService(config, flags);
   const services = openServices(config, openTransport(8));
   await refuseOtherApi(services, meant);

@@ -22,7 +22,10 @@ type Flags = {
 export default async function clean(this: Context, flags: Flags): Promise<number> {
   const voice = voiceOf(this);
   const config = configOf(flags);
-  const paths = [...(await stalePaths(config.out, STALE_MS)), ...(await oldBatches(config.out, flags.olderThan))];
+  const paths = [
+    ...(await stalePaths(config.out, STALE_MS)),
+    ...(await oldBatches(config.out, flags.olderThan)),
+  ];
   if (flags.state) paths.push(...stateOf(config.home));
   if (flags.output === 'json') voice.json({ removed: flags.yes, paths });
   else for (const path of paths) voice.data(path);

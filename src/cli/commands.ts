@@ -173,7 +173,7 @@ const servers = {
   service: command(
     async () => (await import('./service.ts')).default,
     {
-        flags: serviceFlags,
+      flags: serviceFlags,
       aliases: alias,
     },
     'the local run service: real HTTP, pictures and webhooks, no GPU',

@@ -65,7 +65,11 @@ type Kind<T> = {
 
 export type OnUncertain = { readonly rule: UnconfirmedRule['rule']; readonly afterMs?: number };
 
-const RULES: Readonly<Record<string, UnconfirmedRule['rule']>> = { adopt: 'unknown', ask: 'ask', fail: 'fail' };
+const RULES: Readonly<Record<string, UnconfirmedRule['rule']>> = {
+  adopt: 'unknown',
+  ask: 'ask',
+  fail: 'fail',
+};
 
 const RESUBMIT = 'resubmit-after=';
 

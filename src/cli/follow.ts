@@ -198,7 +198,9 @@ function spendLines(summary: Summary, paint: Paint): readonly string[] {
     duplicates.runs > 0
       ? `${plural(duplicates.runs, 'duplicate run')}: ${seconds}, ${money(duplicates.cost_usd)} estimated; duplicates.jsonl names them`
       : undefined,
-    unseen > 0 ? `${plural(unseen, 'request')} may have started a run that was never seen: ${why}` : undefined,
+    unseen > 0
+      ? `${plural(unseen, 'request')} may have started a run that was never seen: ${why}`
+      : undefined,
   ];
   return lines.filter((line) => line !== undefined).map((line) => `  ${paint('yellow', line)}`);
 }

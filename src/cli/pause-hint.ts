@@ -2,8 +2,7 @@
 
 import type { PauseKind } from '../batch/pauses.ts';
 
-const KEY =
-  'a key is read again from RUNSHEET_API_KEY_FILE, or from RUNSHEET_API_KEY when a worker starts';
+const KEY = 'a key is read again from RUNSHEET_API_KEY_FILE, or from RUNSHEET_API_KEY when a worker starts';
 
 const HINTS: Readonly<Record<PauseKind, (resume: string) => string>> = {
   blocked: (resume) => `mend the cause (${KEY}), then: ${resume}`,

@@ -54,12 +54,15 @@ function inLines(voice: Voice, speedometer: Speedometer): ProgressView {
       const { perSecond, etaMs } = speedometer.mark(progress, now);
       const share = progress.rows === 0 ? 1 : progress.done / progress.rows;
       const isNews =
-        now - saidAt >= PLAIN_EVERY_MS || share - saidShare >= PLAIN_EVERY_SHARE || progress.state !== saidState;
+        now - saidAt >= PLAIN_EVERY_MS ||
+        share - saidShare >= PLAIN_EVERY_SHARE ||
+        progress.state !== saidState;
       if (!isNews) return;
       [saidAt, saidShare, saidState] = [now, share, progress.state];
       const { succeeded } = progress.tally.outcomes;
       const eta = etaMs === undefined ? '' : ` eta_s=${Math.round(etaMs / 1000)}`;
-      const why = progress.reason === undefined ? '' : ` reason=${JSON.stringify(terminalLine(progress.reason))}`;
+      const why =
+        progress.reason === undefined ? '' : ` reason=${JSON.stringify(terminalLine(progress.reason))}`;
       voice.say(
         `progress state=${progress.state} done=${progress.done} succeeded=${succeeded} not_succeeded=${progress.done - succeeded} total=${progress.rows} outstanding=${outstanding(progress)} rows_per_s=${perSecond.toFixed(1)}${eta} cost_usd=${progress.costUsd.toFixed(4)}${why}`,
       );
@@ -69,7 +72,8 @@ function inLines(voice: Voice, speedometer: Speedometer): ProgressView {
   };
 }
 
-const outstanding = (progress: Progress): number => progress.sending + progress.running + progress.unconfirmed;
+const outstanding = (progress: Progress): number =>
+  progress.sending + progress.running + progress.unconfirmed;
 
 type Speed = { readonly perSecond: number; readonly etaMs: number | undefined };
 type Speedometer = { mark(progress: Progress, now: number): Speed };
@@ -118,7 +122,9 @@ function stateLines(progress: Progress, paint: Paint): readonly string[] {
   return [
     ...(reason === undefined
       ? []
-      : [`  ${paint('yellow', progress.state === 'paused' ? 'paused' : 'held back')}  ${terminalLine(reason)}`]),
+      : [
+          `  ${paint('yellow', progress.state === 'paused' ? 'paused' : 'held back')}  ${terminalLine(reason)}`,
+        ]),
     ...(lastFailure === undefined
       ? []
       : [

@@ -64,4 +64,6 @@ async function readLists({ file, store }: FoundBatch, known: KnownRuns): Promise
   }
 }
 
-const NO_EVIDENCE: AsyncIterable<never> = { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }) };
+const NO_EVIDENCE: AsyncIterable<never> = {
+  [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }),
+};

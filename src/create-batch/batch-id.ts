@@ -14,7 +14,9 @@ export type Asked = {
 
 /** sha256 of what is asked. */
 export const contentOf = ({ rows, deploymentId, base }: Asked): string =>
-  createHash('sha256').update(JSON.stringify([rows, deploymentId, base])).digest('hex');
+  createHash('sha256')
+    .update(JSON.stringify([rows, deploymentId, base]))
+    .digest('hex');
 
 const ID_DIGITS = 12;
 

@@ -103,7 +103,10 @@ const runDeadlineMs = ({ runTimeoutSeconds }: Deployment): number | undefined =>
   runTimeoutSeconds === undefined ? undefined : runTimeoutSeconds * 1000 + RUN_MARGIN_MS;
 
 /** On a rehearsal nobody waits for a day; nor does who has decided that the row shall fail. */
-function unconfirmedRule(given: Settings['unconfirmed'], { rehearsal, timing }: ServiceSpec): UnconfirmedRule {
+function unconfirmedRule(
+  given: Settings['unconfirmed'],
+  { rehearsal, timing }: ServiceSpec,
+): UnconfirmedRule {
   const { rule, afterMs } = given ?? { rule: 'unknown' };
   const { postDeadlineMs, settleWithoutControlMs } = timing ?? DEFAULT_TIMING;
   const isSoon = rehearsal || rule === 'fail';

@@ -16,7 +16,8 @@ export async function findSame(
   content: string,
   name: string | undefined,
 ): Promise<BatchFolder | undefined> {
-  if (name === undefined) return (await listBatchFolders(out)).findLast(({ file }) => file.content === content);
+  if (name === undefined)
+    return (await listBatchFolders(out)).findLast(({ file }) => file.content === content);
   const named = await openBatchFolder(out, name);
   if (named !== undefined && named.file.content !== content) throw taken(named);
   return named;
@@ -75,6 +76,7 @@ export function differences({ file }: BatchFolder, settings: Settings): readonly
   ];
   return given
     .filter(([, value, own]) => value !== undefined && value !== own)
-    .map(([flag, , own, unit]) => `${flag} (it has ${typeof own === 'number' ? own / unit : (own ?? 'none')})`);
+    .map(
+      ([flag, , own, unit]) => `${flag} (it has ${typeof own === 'number' ? own / unit : (own ?? 'none')})`,
+    );
 }
-

@@ -63,18 +63,28 @@ export function observe(
     const report = { kind: 'completed', outcome, ...(reason === undefined ? {} : { reason }) } as const;
     return before.isReported ? { after } : { after: { ...after, isReported: true }, report };
   }
-  const reason = state.kind === 'stale' ? 'nothing touched it for a day' : overdueReason(sight, quietMs, look);
+  const reason =
+    state.kind === 'stale' ? 'nothing touched it for a day' : overdueReason(sight, quietMs, look);
   return reason === undefined ? { after } : { after, report: { kind: 'overdue', reason } };
 }
 
 function observeMissing(before: Observation, { sinceLastMs }: Look) {
   const after = { ...before, missingMs: before.missingMs + Math.max(1, sinceLastMs) };
   if (after.missingMs < MISSING_MOST_MS || before.isReported) return { after };
-  const report = { kind: 'completed', outcome: 'unknown', reason: 'the service does not know the run any more' } as const;
+  const report = {
+    kind: 'completed',
+    outcome: 'unknown',
+    reason: 'the service does not know the run any more',
+  } as const;
   return { after: { ...after, isReported: true }, report };
 }
 
-function shownBy({ status, updatedAtMs, progress, liveStatus }: Extract<Sight, { kind: 'run' }>['run']): number {
+function shownBy({
+  status,
+  updatedAtMs,
+  progress,
+  liveStatus,
+}: Extract<Sight, { kind: 'run' }>['run']): number {
   const text = `${status} ${updatedAtMs ?? ''} ${progress} ${liveStatus ?? ''}`;
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
@@ -94,7 +104,9 @@ function overdueReason(
   // A service that does not tell its time is watched for the whole time.
   const theirs = serviceNowMs === undefined || fromMs === undefined ? quietMs : serviceNowMs - fromMs;
   if (Math.min(theirs, ageMs) <= mostMs) return undefined;
-  return hasStarted ? `it showed nothing new for ${inWords(mostMs)}` : `it did not start within ${inWords(mostMs)}`;
+  return hasStarted
+    ? `it showed nothing new for ${inWords(mostMs)}`
+    : `it did not start within ${inWords(mostMs)}`;
 }
 
 const inWords = (ms: number): string =>

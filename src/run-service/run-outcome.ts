@@ -30,4 +30,6 @@ const LIVE_STATUS_BYTES = 200;
 
 // The record carries no reason; how far the run had come is all that it tells.
 const failedAt = (liveStatus: string | undefined): string =>
-  liveStatus ? `the run failed at: ${clipped(withoutSecrets(liveStatus), LIVE_STATUS_BYTES)}` : 'the run failed';
+  liveStatus
+    ? `the run failed at: ${clipped(withoutSecrets(liveStatus), LIVE_STATUS_BYTES)}`
+    : 'the run failed';

@@ -32,7 +32,8 @@ export function openServices(
     at: ({ base, api }) => {
       const address = base === LOCAL ? localAddress(config.home) : setAddress(config, base);
       const name = `${api} ${address.base} ${address.key.value}`;
-      const service = known.get(name) ?? remembering(CONNECT[api]({ ...address, transport, clock: new ServiceClock() }));
+      const service =
+        known.get(name) ?? remembering(CONNECT[api]({ ...address, transport, clock: new ServiceClock() }));
       known.set(name, service);
       return service;
     },

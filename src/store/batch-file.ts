@@ -144,7 +144,8 @@ export const paramsOf = (
 });
 
 /** Runs that no row in the workflow's state explained, kept for the last reading. */
-export const evidenceName = (number: number): string => `${EVIDENCE}/${String(number).padStart(5, '0')}.jsonl`;
+export const evidenceName = (number: number): string =>
+  `${EVIDENCE}/${String(number).padStart(5, '0')}.jsonl`;
 
 export const EVIDENCE = 'evidence';
 

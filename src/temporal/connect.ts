@@ -62,7 +62,11 @@ export async function connectClient(
   } catch (error) {
     if (isGrpcServiceError(error) && error.message.startsWith('5 NOT_FOUND'))
       throw problem('E402', at, { cause: error });
-    throw problem('E401', { address: at.address, from: at.from, reason: errorMessage(error) }, { cause: error });
+    throw problem(
+      'E401',
+      { address: at.address, from: at.from, reason: errorMessage(error) },
+      { cause: error },
+    );
   }
 }
 

@@ -3,7 +3,6 @@
 
 export type BatchName = { readonly batch: string; readonly mark: string };
 
-
 export const workflowIdOf = ({ batch, mark }: BatchName): string => `runsheet:${batch}~${mark}`;
 
 /** The batch behind a workflow id; undefined for other workflows. */

@@ -60,10 +60,13 @@ async function measure({ fault, connection, body }: Case, fullPort: number): Pro
     gate = true;
     wire.begun();
   };
-  if (connection === 'kept') await service.queueRun(order('first'), { beforeSend: () => undefined, deadlineMs });
+  if (connection === 'kept')
+    await service.queueRun(order('first'), { beforeSend: () => undefined, deadlineMs });
   if (fault.isBusy) void occupy(transport, service.base);
   const posted = Promise.withResolvers<PostFacts>();
-  wire.beforeOrder(() => posted.resolve(service.queueRun(order(PROMPT[body]), { beforeSend: open, deadlineMs })));
+  wire.beforeOrder(() =>
+    posted.resolve(service.queueRun(order(PROMPT[body]), { beforeSend: open, deadlineMs })),
+  );
   const facts = await posted.promise;
   await transport.destroy();
   return {

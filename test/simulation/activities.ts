@@ -69,7 +69,11 @@ export function cancelRuns(batch: SimBatch, { runs }: CommandOf<'cancelRuns'>, d
   done();
 }
 
-export function keepEvidence(batch: SimBatch, { runs }: CommandOf<'keepEvidence'>, done: (event: Event) => void): void {
+export function keepEvidence(
+  batch: SimBatch,
+  { runs }: CommandOf<'keepEvidence'>,
+  done: (event: Event) => void,
+): void {
   try {
     batch.store.write(() => {
       for (const run of runs) batch.store.evidence.set(run.runId, run);
@@ -127,7 +131,8 @@ function deliver(
   for (const end of rows) {
     const last = end.attempts.at(-1);
     const outcome = last === undefined || last.outcome === 'absent' ? 'cancelled' : last.outcome;
-    const isBad = outcome === 'succeeded' && (world.strikes('badFile') || !service.showsOutputs(last?.runId ?? ''));
+    const isBad =
+      outcome === 'succeeded' && (world.strikes('badFile') || !service.showsOutputs(last?.runId ?? ''));
     if (outcome !== 'succeeded' || (!isBad && !isHostAway())) {
       records.push({ end, outcome });
     } else if (end.isLastTry) {
@@ -210,10 +215,12 @@ export function close(
   const counted = neverSent > 0 ? tallyOutcome(tally, 'cancelled', neverSent) : tally;
   world.claim(
     JSON.stringify(counted.outcomes) === JSON.stringify(batch.state.tally.outcomes),
-    () => `the parts say ${JSON.stringify(counted.outcomes)}, the state ${JSON.stringify(batch.state.tally.outcomes)}`,
+    () =>
+      `the parts say ${JSON.stringify(counted.outcomes)}, the state ${JSON.stringify(batch.state.tally.outcomes)}`,
   );
   const finish = (listed: readonly SimRun[] | undefined): void => {
-    if (listed === undefined) return void attempt.worker.after(500, () => close(batch, command, attempt, done));
+    if (listed === undefined)
+      return void attempt.worker.after(500, () => close(batch, command, attempt, done));
     const own = listed.filter(({ mark }) => mark === batch.mark);
     const all: readonly AttemptRun[] = [
       ...own.map((run) => ({ row: run.row, attempt: run.attempt, runId: run.id })),

@@ -103,7 +103,8 @@ export class SimBatch {
   }
 
   #note(event: Event): void {
-    const runs = event.type === 'runsCompleted' ? event.completions : event.type === 'runsSeen' ? event.runs : [];
+    const runs =
+      event.type === 'runsCompleted' ? event.completions : event.type === 'runsSeen' ? event.runs : [];
     for (const { runId } of runs) this.evidence.add(runId);
   }
 
@@ -249,7 +250,11 @@ export class SimBatch {
     const giveUp = (): void => {
       if (!isOpen) return;
       world.saw('group given up');
-      end(details ?? { results: [] }, details === undefined ? 'not-sent' : 'unconfirmed', 'the worker was lost');
+      end(
+        details ?? { results: [] },
+        details === undefined ? 'not-sent' : 'unconfirmed',
+        'the worker was lost',
+      );
     };
     const beat = (): void => {
       const heard = (heartbeats += 1);
@@ -293,8 +298,10 @@ export class SimBatch {
   /** A webhook that a receiver took: it reads the run, and tells the batch. */
   receive(run: SimRun): void {
     const row = this.state.rows.get(run.row);
-    if (row?.attempt === run.attempt && row.phase === 'sending') this.world.saw('a webhook before its answer');
-    if (row?.attempt === run.attempt && row.phase === 'waiting') this.world.saw('a run of a request that was turned away');
+    if (row?.attempt === run.attempt && row.phase === 'sending')
+      this.world.saw('a webhook before its answer');
+    if (row?.attempt === run.attempt && row.phase === 'waiting')
+      this.world.saw('a run of a request that was turned away');
     const sight = this.service.sight(run.id);
     if (sight.kind !== 'run') return this.world.saw('a webhook that could not be confirmed');
     const { row: number, attempt, id: runId } = run;

@@ -81,7 +81,13 @@ function judgeRow(world: World, batch: SimBatch, row: Row, verdict: Verdict): vo
 }
 
 /** Every run is named by its row, or as a duplicate, or as late, or stands behind an attempt that was written off. */
-function judgeRun(world: World, batch: SimBatch, { row, attempts }: Row, run: SimRun, verdict: Verdict): void {
+function judgeRun(
+  world: World,
+  batch: SimBatch,
+  { row, attempts }: Row,
+  run: SimRun,
+  verdict: Verdict,
+): void {
   const record = attempts.find(({ attempt }) => attempt === run.attempt);
   const isNamed =
     record?.runId === run.id || batch.store.duplicates?.has(run.id) === true || batch.store.late.has(run.id);
@@ -126,7 +132,10 @@ function judgeSuccess(world: World, { row, outcome, attempts, runs }: Row, verdi
   const run = runs.find(({ id }) => id === last?.runId);
   const isTrue = run?.outcome === 'succeeded' && run.attempt === last?.attempt;
   if (!isTrue) verdict.falseSuccesses += 1;
-  world.claim(isTrue, () => `row ${row} succeeded by ${last?.runId}, which ${run?.outcome ?? 'is not its run'}`);
+  world.claim(
+    isTrue,
+    () => `row ${row} succeeded by ${last?.runId}, which ${run?.outcome ?? 'is not its run'}`,
+  );
 }
 
 /** Sums of rows, of POSTs, and of unconfirmed attempts. */
@@ -138,7 +147,10 @@ function judgeAccount(world: World, batch: SimBatch): void {
     sent === accepted + rejected + throttled + blocked + unconfirmed,
     () => `the ledger does not add up: ${JSON.stringify(ledger)}`,
   );
-  world.claim(stillUnconfirmed(ledger) === 0, () => `${stillUnconfirmed(ledger)} attempts are still unconfirmed`);
+  world.claim(
+    stillUnconfirmed(ledger) === 0,
+    () => `${stillUnconfirmed(ledger)} attempts are still unconfirmed`,
+  );
   const begun = batch.service.begun[batch.mark] ?? 0;
   world.claim(sent >= begun, () => `${begun} POSTs began, ${sent} are in the ledger`);
   const bought = batch.service.runs.filter(({ mark }) => mark === batch.mark);

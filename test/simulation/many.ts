@@ -17,9 +17,13 @@ const EXPLAINED = 3;
 
 /** What must happen somewhere among a thousand seeds, or the simulation shows less than it seems to. */
 export const SOMETIMES = [
-  ...['accepted', 'rejected', 'not-sent', 'throttled', 'blocked', 'unconfirmed'].map((name) => `class ${name}`),
+  ...['accepted', 'rejected', 'not-sent', 'throttled', 'blocked', 'unconfirmed'].map(
+    (name) => `class ${name}`,
+  ),
   ...['succeeded', 'failed', 'timed-out', 'cancelled', 'refused', 'unknown'].map((name) => `outcome ${name}`),
-  ...['blocked', 'unreachable', 'unreadable', 'store', 'files', 'unconfirmed'].map((kind) => `paused: ${kind}`),
+  ...['blocked', 'unreachable', 'unreadable', 'store', 'files', 'unconfirmed'].map(
+    (kind) => `paused: ${kind}`,
+  ),
   ...['missing', 'running', 'other', 'no outputs'].map((kind) => `lie: ${kind}`),
   'adopted by webhook',
   'adopted by list',

@@ -137,7 +137,8 @@ export function shrink(plan: Plan, fails: (plan: Plan) => boolean): Plan {
   if (least.batches > 1) tryOne({ ...least, batches: 1 });
   if (least.workers > 1) tryOne({ ...least, workers: 1 });
   if (least.strangers > 0) tryOne({ ...least, strangers: 0 });
-  for (let rows = Math.floor(least.rows / 2); rows > 0; rows = Math.floor(rows / 2)) tryOne({ ...least, rows });
+  for (let rows = Math.floor(least.rows / 2); rows > 0; rows = Math.floor(rows / 2))
+    tryOne({ ...least, rows });
   for (const concurrency of [1, 2, 4]) if (concurrency < least.concurrency) tryOne({ ...least, concurrency });
   return least;
 }

@@ -68,7 +68,10 @@ export class SimService {
     const world = this.#world;
     this.begun[mark] = (this.begun[mark] ?? 0) + 1;
     const afterMs = world.between(1, LATENCY_MS);
-    const answer = (facts: Omit<PostFacts, 'begun'>): Posted => ({ facts: { begun: true, ...facts }, afterMs });
+    const answer = (facts: Omit<PostFacts, 'begun'>): Posted => ({
+      facts: { begun: true, ...facts },
+      afterMs,
+    });
     const lost = { error: 'other side closed' };
     const refused = (facts: Omit<PostFacts, 'begun'>): Posted => {
       if (world.strikes('refusedAlthoughMade') && this.#canBeFound()) this.#create(name, mark, true);
@@ -146,7 +149,9 @@ export class SimService {
   page(offset: number): readonly SimRun[] | undefined {
     if (this.#world.strikes('brokenList')) return undefined;
     const listed = this.runs.filter(({ listedAt }) => listedAt <= this.#world.now);
-    return listed.sort((a, b) => b.createdAtMs - a.createdAtMs).slice(offset, offset + this.#world.plan.pageRuns);
+    return listed
+      .sort((a, b) => b.createdAtMs - a.createdAtMs)
+      .slice(offset, offset + this.#world.plan.pageRuns);
   }
 
   /** False where the service would not cancel it. */

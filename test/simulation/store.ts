@@ -8,7 +8,11 @@ import type { Outcome } from '../../src/batch/outcome.ts';
 import type { World } from './world.ts';
 
 export type SimRecord = { readonly end: EndedRow; readonly outcome: Outcome };
-export type SimPart = { readonly rows: readonly SimRecord[]; readonly tally: Tally; readonly fetched: number };
+export type SimPart = {
+  readonly rows: readonly SimRecord[];
+  readonly tally: Tally;
+  readonly fetched: number;
+};
 
 export class SimStore {
   readonly parts = new Map<number, SimPart>();
