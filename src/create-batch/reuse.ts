@@ -67,16 +67,18 @@ function sorted(value: unknown): unknown {
 /** The flags among the settings that differ from what the batch was made with, and what it has instead. */
 export function differences({ file }: BatchFolder, settings: Settings): readonly string[] {
   const { concurrency, retries, unconfirmed, deadlines } = settings;
-  const given: readonly (readonly [flag: string, given: unknown, own: unknown, unit: number])[] = [
-    ['--concurrency', concurrency, file.concurrency, 1],
-    ['--retries', retries, file.retries, 1],
-    ['--on-uncertain', unconfirmed?.rule, file.unconfirmed.rule, 1],
-    ['--queue-timeout', deadlines.queueMs, file.deadlines.queueMs, 1_000],
-    ['--run-timeout', deadlines.runMs, file.deadlines.runMs, 1_000],
-  ];
-  return given
-    .filter(([, value, own]) => value !== undefined && value !== own)
-    .map(
-      ([flag, , own, unit]) => `${flag} (it has ${typeof own === 'number' ? own / unit : (own ?? 'none')})`,
-    );
+  const { unconfirmed: own } = file;
+  const compared = [
+    ['--concurrency', concurrency, file.concurrency],
+    ['--retries', retries, file.retries],
+    ['--on-uncertain', unconfirmed?.rule, own.rule],
+    ['--queue-timeout', secondsOf(deadlines.queueMs), secondsOf(file.deadlines.queueMs)],
+    ['--run-timeout', secondsOf(deadlines.runMs), secondsOf(file.deadlines.runMs)],
+  ] as const;
+  return compared
+    .filter(([, given, has]) => given !== undefined && given !== has)
+    .map(([flag, , has]) => `${flag} (it has ${has ?? 'none'})`);
 }
+
+const secondsOf = (ms: number | undefined): string | undefined =>
+  ms === undefined ? undefined : `${ms / 1000}s`;
