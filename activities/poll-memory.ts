@@ -41,7 +41,8 @@ export function readMemory(
   return { ...stored, sinceLastMs, runs: stored.runs.map(readRun) };
 }
 
-export function storeMemory({ sinceLastMs: _, runs, ...memory }: PollMemory): StoredMemory {
+export function storeMemory(stored: PollMemory): StoredMemory {
+  const { sinceLastMs: _, runs, ...memory } = stored;
   return { ...memory, runs: runs.map(storeRun) };
 }
 

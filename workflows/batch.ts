@@ -195,7 +195,8 @@ async function carryOut({ activities, state, wake }: Context, command: Command):
 }
 
 /** A command without its type: the input of its activity. */
-function inputOf<C extends Command>({ type: _, ...input }: C): Omit<C, 'type'> {
+function inputOf<C extends Command>(command: C): Omit<C, 'type'> {
+  const { type: _, ...input } = command;
   return input;
 }
 

@@ -47,7 +47,7 @@ export async function findUnchanged(
       (name ?? batch) === batch &&
       service.base === base &&
       sheet.sha256 === copy.sha256 &&
-      inOneOrder(sheet.options as SheetOptions) === wanted
+      inOneOrder(sheet.options) === wanted
     );
   });
 }
