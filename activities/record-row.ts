@@ -50,9 +50,11 @@ type Usage = ReadonlyMap<string, Run | undefined>;
 async function readUsage({ service }: OpenBatch, { row, attempts }: EndedRow): Promise<Usage | DeferredRow> {
   const runIds = attempts.flatMap(({ runId }) => runId ?? []);
   try {
-    return new Map(
-      await Promise.all(runIds.map(async (runId) => [runId, await service.getRun(runId)] as const)),
-    );
+    const runs = await Promise.all(runIds.map((runId) => service.getRun(runId)));
+    const isOther = runs.some((run, at) => run !== undefined && run.id !== runIds[at]);
+    if (!isOther) return new Map(runIds.map((runId, at) => [runId, runs[at]]));
+    for (const runId of runIds) service.forget(runId);
+    return { row, kind: 'host', reason: 'the service shows another run in the place of this one' };
   } catch (error) {
     return { row, kind: 'host', reason: errorMessage(error) };
   }

@@ -12,7 +12,7 @@ import { FileFault, HostFault } from '../../src/run-service/file-faults.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
 import { fileHost } from '../run-service/file-host.ts';
-import { downloadOf, runOf, SERVICE } from './hands.ts';
+import { downloadOf, runOf, SERVICE } from './deps.ts';
 
 const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
 const never = new AbortController().signal;

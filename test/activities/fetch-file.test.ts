@@ -15,7 +15,7 @@ import { HostFault } from '../../src/run-service/file-faults.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
 import { fileHost, stored } from '../run-service/file-host.ts';
-import { SERVICE } from './hands.ts';
+import { SERVICE } from './deps.ts';
 
 const MIB = 1 << 20;
 const CONTENT = randomBytes(4 * MIB);

@@ -1,7 +1,7 @@
 import { ActivityNotFoundError, type AsyncCompletionClient } from '@temporalio/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { NotAllowed, takeLease } from '../../activities/lease.ts';
-import { LEASE_MS } from '../../src/batch/limits.ts';
+import { LEASE_MS } from '../../src/batch/bounds.ts';
 
 describe('a lease', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'performance'] }));
@@ -16,7 +16,7 @@ describe('a lease', () => {
 
   it('allows sending for three seconds after the asking, not after the answer', async () => {
     const lease = leaseOn(async () => void vi.advanceTimersByTime(1_000));
-    await lease.pulse([]);
+    await lease.heartbeat([]);
     vi.advanceTimersByTime(LEASE_MS - 1_001);
     expect(() => lease.check()).not.toThrow();
     vi.advanceTimersByTime(1);
@@ -28,10 +28,10 @@ describe('a lease', () => {
     const lease = leaseOn(async () => {
       if (isAway) throw new Error('away');
     });
-    expect(await lease.pulse([])).toBe(true);
+    expect(await lease.heartbeat([])).toBe(true);
     expect(() => lease.check()).toThrow(NotAllowed);
     isAway = false;
-    await lease.pulse([]);
+    await lease.heartbeat([]);
     expect(() => lease.check()).not.toThrow();
   });
 
@@ -40,15 +40,15 @@ describe('a lease', () => {
     const lease = leaseOn(async () => {
       if (given) throw new ActivityNotFoundError('gone');
     });
-    expect(await lease.pulse([])).toBe(false);
+    expect(await lease.heartbeat([])).toBe(false);
     given = false;
-    expect(await lease.pulse([])).toBe(false);
+    expect(await lease.heartbeat([])).toBe(false);
     expect(() => lease.check()).toThrow(/given up/);
   });
 
   it('is closed by a wall clock that jumps, though little time has passed', async () => {
     const lease = leaseOn(async () => undefined);
-    await lease.pulse([]);
+    await lease.heartbeat([]);
     vi.setSystemTime(Date.now() + 60_000);
     expect(() => lease.check()).toThrow(NotAllowed);
   });
@@ -56,7 +56,7 @@ describe('a lease', () => {
   it('is closed by a stop', async () => {
     const stopping = new AbortController();
     const lease = leaseOn(async () => undefined, stopping.signal);
-    await lease.pulse([]);
+    await lease.heartbeat([]);
     stopping.abort();
     expect(() => lease.check()).toThrow(/stopping/);
   });

@@ -9,7 +9,7 @@ import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
 import { openDownloads } from '../../src/run-service/download.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import { fileHost } from '../run-service/file-host.ts';
-import { runOf, SERVICE } from './hands.ts';
+import { runOf, SERVICE } from './deps.ts';
 
 describe('what a run may bring', () => {
   let folder = '';

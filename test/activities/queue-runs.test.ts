@@ -1,16 +1,16 @@
 // Sends groups over a real connection to a service that does what the test says; Temporal is what the test says it is.
 
 import { CompleteAsyncError } from '@temporalio/activity';
-import { ActivityNotFoundError, type AsyncCompletionClient } from '@temporalio/client';
+import { ActivityNotFoundError } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Hands } from '../../activities/hands.ts';
 import { queueRuns } from '../../activities/queue-runs.ts';
-import type { Answer, Seen } from '../../src/batch/messages.ts';
+import type { AttemptRun } from '../../src/batch/attempt.ts';
+import type { GroupResult } from '../../src/batch/events.ts';
 import { connectRunService } from '../../src/run-service/client.ts';
 import { readToken } from '../../src/webhook/token.ts';
 import { answer, scripted, type Act } from '../run-service/scripted.ts';
-import { handsOf, PLACE, type Given } from './hands.ts';
+import { depsOf, MARK, REF, type Given } from './deps.ts';
 
 const RUN = '0b3f1c1e-5a55-4c0e-9d3e-6a8f0f2f7a11';
 const ATTEMPTS = [
@@ -20,45 +20,46 @@ const ATTEMPTS = [
 const takes: Act = (socket) => void socket.write(answer(200, `{"run_id":"${RUN}"}`));
 
 /** What Temporal says; each of its calls may fail. */
-type Temporal = { beat?: (details: readonly Answer[]) => void; complete?: (nth: number) => void };
+type Temporal = { heartbeat?: (details: GroupResult) => void; complete?: (nth: number) => void };
 
 describe('sending a group', () => {
-  let told: Seen[];
-  let completed: readonly Answer[][];
-  let beats: (readonly Answer[])[];
-  beforeEach(() => ([told, completed, beats] = [[], [], []]));
+  let seen: AttemptRun[];
+  let completed: readonly GroupResult[];
+  let heartbeats: GroupResult[];
+  beforeEach(() => ([seen, completed, heartbeats] = [[], [], []]));
 
   /** Sends the group; the requests that the service got. */
   async function send(act: Act, temporal: Temporal = {}, given: Partial<Given> = {}): Promise<string[]> {
     const service = await scripted(connectRunService, act);
-    const activities = {
-      heartbeat: async (_: Uint8Array, details: readonly Answer[]) => {
-        beats.push([...details]);
-        temporal.beat?.(details);
+    const completion = {
+      heartbeat: async (_: Uint8Array, details: GroupResult) => {
+        heartbeats.push({ ...details, results: [...details.results] });
+        temporal.heartbeat?.(details);
       },
-      complete: async (_: Uint8Array, answers: readonly Answer[]) => {
-        completed = [...completed, [...answers]];
+      complete: async (_: Uint8Array, result: GroupResult) => {
+        completed = [...completed, result];
         temporal.complete?.(completed.length);
       },
-    } as unknown as AsyncCompletionClient;
-    const batches = { tellSeen: async (_: string, seen: readonly Seen[]) => void told.push(...seen) };
-    const hands = handsOf({
+    };
+    const signals = { runsSeen: async (_: unknown, runs: readonly AttemptRun[]) => void seen.push(...runs) };
+    const deps = depsOf({
       service,
-      activities,
-      batches: batches as unknown as Hands['batches'],
-      ride: async () => undefined,
-      readRows: async (_, rows) =>
+      completion,
+      signals,
+      nextSignal: async () => undefined,
+      readRows: async (_: unknown, rows: readonly number[]) =>
         new Map(rows.map((row) => [row, { row, key: `k${row}`, inputs: { number: row } }])),
       webhooks: { secret: 'a secret', receiver: () => 'http://receiver.test' },
-      wire: { stopping: new AbortController().signal, began: () => undefined, answered: () => undefined },
       ...given,
-    });
+    } as unknown as Given);
     const environment = new MockActivityEnvironment();
     await expect(
-      environment.run(() => queueRuns(hands, { ...PLACE, attempts: ATTEMPTS })),
+      environment.run(() => queueRuns(deps, { ...REF, attempts: ATTEMPTS })),
     ).rejects.toBeInstanceOf(CompleteAsyncError);
     return [...service.asked];
   }
+
+  const results = () => completed[0]?.results.toSorted((a, b) => a.row - b.row);
 
   const webhooksOf = (asked: readonly string[]) =>
     asked
@@ -71,7 +72,7 @@ describe('sending a group', () => {
   ])('gives each order the token of its own attempt, at an address %s', async (_, receiver, host) => {
     const webhooks = webhooksOf(await send(takes, {}, { webhooks: { secret: 'a secret', receiver } }));
     expect(webhooks.map((url) => readToken(url))).toMatchObject(
-      ATTEMPTS.map((name) => ({ batch: 'b', ...name })),
+      ATTEMPTS.map((name) => ({ batch: 'b', mark: MARK, ...name })),
     );
     expect(webhooks.every((url) => url.startsWith(host))).toBe(true);
   });
@@ -81,10 +82,19 @@ describe('sending a group', () => {
       asked.includes('"number":3') ? takes(socket, asked, 1) : void socket.destroy(),
     );
     expect(completed).toHaveLength(1);
-    expect(completed[0]?.toSorted((a, b) => a.row - b.row)).toMatchObject([
-      { row: 3, attempt: 1, became: 'accepted', runId: RUN },
-      { row: 4, attempt: 2, became: 'uncertain' },
+    expect(results()).toMatchObject([
+      { row: 3, attempt: 1, result: 'accepted', runId: RUN },
+      { row: 4, attempt: 2, result: 'unconfirmed' },
     ]);
+  });
+
+  it("completes with the service's own time", async () => {
+    await send((socket) => {
+      const text = answer(200, `{"run_id":"${RUN}"}`);
+      socket.write(text.replace('\r\n', '\r\nDate: Sun, 22 Nov 2026 10:00:00 GMT\r\n'));
+    });
+    const { serviceNowMs = 0 } = completed[0] ?? {};
+    expect(Math.abs(serviceNowMs - Date.parse('2026-11-22T10:00:00Z'))).toBeLessThan(5_000);
   });
 
   it('tells Temporal of each answer while others are still awaited', async () => {
@@ -94,25 +104,27 @@ describe('sending a group', () => {
         void (asked.includes('"number":3')
           ? takes(socket, asked, 1)
           : heard.then(() => takes(socket, asked, 2))),
-      { beat: (details) => void (details.length > 0 && resolve()) },
+      { heartbeat: ({ results: some }) => void (some.length > 0 && resolve()) },
     );
-    expect(beats[0]).toEqual([]);
-    expect(beats).toContainEqual([{ row: 3, attempt: 1, became: 'accepted', runId: RUN }]);
+    expect(heartbeats[0]).toEqual({ results: [] });
+    expect(heartbeats.map(({ results: some }) => some)).toContainEqual([
+      { row: 3, attempt: 1, result: 'accepted', runId: RUN },
+    ]);
   });
 
   it('writes nothing to the service where Temporal has given the group up', async () => {
     const asked = await send(takes, {
-      beat: () => {
+      heartbeat: () => {
         throw new ActivityNotFoundError('gone');
       },
     });
     expect(asked).toEqual([]);
-    expect(completed[0]).toMatchObject(ATTEMPTS.map((name) => ({ ...name, became: 'not-sent' })));
+    expect(results()).toMatchObject(ATTEMPTS.map((name) => ({ ...name, result: 'not-sent' })));
   });
 
   it('writes nothing to the service before Temporal has confirmed the group', async () => {
     const asked = await send(takes, {
-      beat: () => {
+      heartbeat: () => {
         throw new Error('away');
       },
     });
@@ -126,7 +138,7 @@ describe('sending a group', () => {
       },
     });
     expect(completed).toHaveLength(3);
-    expect(told).toEqual([]);
+    expect(seen).toEqual([]);
   });
 
   it('tells the batch which runs it bought where the group was given up meanwhile', async () => {
@@ -138,16 +150,16 @@ describe('sending a group', () => {
         },
       },
     );
-    expect(told).toEqual([{ row: 3, attempt: 1, runId: RUN }]);
+    expect(seen).toEqual([{ row: 3, attempt: 1, runId: RUN }]);
   });
 
   it('says that nothing was sent where its rows cannot be read', async () => {
-    const hands = handsOf({
+    const deps = depsOf({
       readRows: async () => {
         throw new Error('EIO');
       },
     });
-    const sent = new MockActivityEnvironment().run(() => queueRuns(hands, { ...PLACE, attempts: ATTEMPTS }));
+    const sent = new MockActivityEnvironment().run(() => queueRuns(deps, { ...REF, attempts: ATTEMPTS }));
     await expect(sent).rejects.toMatchObject({ type: 'NothingSent', nonRetryable: true });
   });
 });

@@ -4,6 +4,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { RunService, RunServiceAt } from '../../src/run-service/client.ts';
 import { keyFromEnvironment, type ApiKey } from '../../src/run-service/key.ts';
+import { ServiceClock } from '../../src/run-service/service-clock.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
 
 export type Act = (socket: Socket, asked: string, nth: number) => void;
@@ -31,7 +32,8 @@ export async function scriptedAt(
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { asked, at: { base: `http://127.0.0.1:${port}/api`, key, transport: openTransport(2) } };
+  const clock = new ServiceClock();
+  return { asked, at: { base: `http://127.0.0.1:${port}/api`, key, transport: openTransport(2), clock } };
 }
 
 /** The same, with a client that asks it. */

@@ -2,7 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { CancelledFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 import { createWork } from '../../activities/index.ts';
-import { handsOf, PLACE } from './hands.ts';
+import { depsOf, REF } from './deps.ts';
 
 describe('an activity', () => {
   it('heartbeats however long one of its steps takes', async () => {
@@ -13,16 +13,16 @@ describe('an activity', () => {
       beats += 1;
       if (beats === 2) resolve(true);
     });
-    const { cancelRuns } = createWork(handsOf({ service: { cancelRun: () => slow } }));
-    await environment.run(cancelRuns, { ...PLACE, runs: [{ row: 1, attempt: 1, runId: 'r' }] });
+    const { cancelRuns } = createWork(depsOf({ service: { cancelRun: () => slow } }));
+    await environment.run(cancelRuns, { ...REF, runs: [{ row: 1, attempt: 1, runId: 'r' }] });
     expect(beats).toBe(2);
   });
 
   it('that was given up keeps no slot of its worker', async () => {
     const environment = new MockActivityEnvironment();
     const never = new Promise<boolean>(() => undefined);
-    const { cancelRuns } = createWork(handsOf({ service: { cancelRun: () => never } }));
-    const work = environment.run(cancelRuns, { ...PLACE, runs: [{ row: 1, attempt: 1, runId: 'r' }] });
+    const { cancelRuns } = createWork(depsOf({ service: { cancelRun: () => never } }));
+    const work = environment.run(cancelRuns, { ...REF, runs: [{ row: 1, attempt: 1, runId: 'r' }] });
     environment.cancel();
     await expect(work).rejects.toBeInstanceOf(CancelledFailure);
   });

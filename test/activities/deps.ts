@@ -1,18 +1,19 @@
-// Hands whose service, folder and batch are what a test says; what a test does not say must not be used.
+// Dependencies whose service, folder and batch are what a test says; what a test does not say must not be used.
 
 import pino from 'pino';
 import { DeliveredFiles } from '../../activities/delivered-files.ts';
-import type { Hands, OpenBatch } from '../../activities/hands.ts';
-import { DEFAULT_TIMING } from '../../src/batch/order.ts';
+import type { Deps, OpenBatch } from '../../activities/deps.ts';
+import { DEFAULT_TIMING } from '../../src/batch/params.ts';
 import type { Arriving, Download } from '../../src/run-service/download.ts';
 import type { RememberingService } from '../../src/run-service/remember.ts';
 import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import type { Store } from '../../src/store/store.ts';
+import { ReportedRuns } from '../../src/webhook/reported-runs.ts';
 
-export const SKEW_MS = 60_000;
 export const SERVICE = 'http://127.0.0.1:1/api';
-export const PLACE = { batch: 'b', folder: '/nowhere' };
+export const MARK = '0123456789abcdef';
+export const REF = { batch: 'b', mark: MARK, folder: '/nowhere' };
 
 /** A run as the service would show it. */
 export function runOf(id: string, status: string, files: readonly string[] = []): Run {
@@ -26,30 +27,47 @@ export type Given = {
   readonly service?: Partial<RememberingService>;
   readonly store?: Partial<Store>;
   readonly workflowId?: string;
-} & Partial<Omit<Hands, 'open'>>;
+} & Partial<Omit<Deps, 'open'>>;
 
 export function openOf({ service = {}, store = {}, workflowId }: Given): OpenBatch {
   const file = {
     batch: 'b',
+    mark: MARK,
+    sheet: { rows: 3 },
+    concurrency: 3,
+    retries: 2,
+    unconfirmed: { rule: 'unknown', afterMs: 1_000 },
+    seed: 1,
     deployment: { id: 'd', workflowId },
-    service: { prices: {}, timing: { ...DEFAULT_TIMING, postDeadlineMs: 5_000, skewMs: SKEW_MS } },
+    service: { prices: {}, timing: { ...DEFAULT_TIMING, postDeadlineMs: 5_000 } },
     webhooks: true,
     deadlines: { queueMs: 86_400_000, runMs: 7_200_000 },
   } as unknown as BatchFile;
   return {
     file,
     store: store as Store,
-    service: { base: SERVICE, forget: () => undefined, ...service } as RememberingService,
+    service: {
+      base: SERVICE,
+      forget: () => undefined,
+      nowMs: () => undefined,
+      ...service,
+    } as RememberingService,
   };
 }
 
-export function handsOf(given: Given): Hands {
+export function depsOf(given: Given): Deps {
   const own = {
     log: pino({ level: 'silent' }),
     delivered: new DeliveredFiles(),
+    reported: new ReportedRuns(),
+    posts: {
+      stopping: new AbortController().signal,
+      began: () => undefined,
+      answered: () => undefined,
+    },
     open: async () => openOf(given),
   };
-  return { ...own, ...given } as unknown as Hands;
+  return { ...own, ...given } as unknown as Deps;
 }
 
 /** A download of what `content` gives or throws for an address. */

@@ -1,0 +1,244 @@
+// Parts in a real folder; the service, the files and a disk that is full are what a test says.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { collectRows } from '../../activities/collect-rows.ts';
+import { DeliveredFiles } from '../../activities/delivered-files.ts';
+import type { PartResult } from '../../src/batch/events.ts';
+import type { EndedRow } from '../../src/batch/row-state.ts';
+import { partName } from '../../src/results/parts.ts';
+import type { PartRecord } from '../../src/results/row-record.ts';
+import { runSchema } from '../../src/run-service/contract/run.ts';
+import { FileFault, HostFault } from '../../src/run-service/file-faults.ts';
+import { folderStore } from '../../src/store/folder.ts';
+import type { Store } from '../../src/store/store.ts';
+import { depsOf, downloadOf, REF, runOf, type Given } from './deps.ts';
+
+vi.mock('node:timers/promises', () => ({ setTimeout: async () => undefined }));
+
+const ended = (row: number, outcome: 'succeeded' | 'failed' = 'succeeded'): EndedRow => ({
+  row,
+  attempts: [{ attempt: 1, outcome, runId: `r${row}` }],
+});
+const lastTry = (row: number): EndedRow => ({ ...ended(row), isLastTry: true });
+
+const PASS = 3;
+const PART = partName(PASS, 1);
+
+describe('collecting rows', () => {
+  let folder = '';
+  let store: Store;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'runsheet-collect-'));
+    store = folderStore(folder);
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const given = (own: Partial<Given> = {}): Given => ({
+    store,
+    service: { getRun: async (id) => runOf(id, 'success', [`http://files/${id}`]) },
+    readRows: async (_, numbers) =>
+      new Map(numbers.map((row) => [row, { row, key: `k${row}`, inputs: { n: row } }])),
+    download: downloadOf(() => Buffer.from('a picture')),
+    ...own,
+  });
+
+  const write = (rows: readonly EndedRow[], own: Partial<Given> = {}): Promise<PartResult> =>
+    new MockActivityEnvironment().run(() =>
+      collectRows(depsOf(given(own)), { ...REF, pass: PASS, part: 1, rows }),
+    );
+
+  const records = async (): Promise<readonly PartRecord[]> =>
+    ((await store.read(PART)) ?? '')
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as PartRecord);
+
+  it('writes the same part once, and counts what stands in it', async () => {
+    const rows = [ended(2), ended(1, 'failed')];
+    const result = await write(rows);
+    const first = await store.read(PART);
+    expect(await write(rows)).toEqual(result);
+    expect(await store.read(PART)).toBe(first);
+    expect(result).toMatchObject({
+      tally: { outcomes: { succeeded: 1, failed: 1 } },
+      deferred: [],
+      fetched: 1,
+    });
+    expect((await records()).map(({ row, outcome }) => [row, outcome])).toEqual([
+      [2, 'succeeded'],
+      [1, 'failed'],
+    ]);
+  });
+
+  it('answers with the part that another try has written, though it would have written more', async () => {
+    await write([ended(1)]);
+    const { tally, deferred } = await write([ended(1), ended(2)]);
+    expect(tally.outcomes.succeeded).toBe(1);
+    expect(deferred).toMatchObject([{ row: 2, kind: 'host' }]);
+    expect(await records()).toHaveLength(1);
+  });
+
+  it('overwrites no part: one with rows of another part is a fault of the store', async () => {
+    await write([ended(1)]);
+    await expect(write([ended(2)])).rejects.toMatchObject({ type: 'StoreFailed', nonRetryable: true });
+    expect((await records()).map(({ row }) => row)).toEqual([1]);
+  });
+
+  it('loses against a try that wrote the same part while it fetched, and answers with that', async () => {
+    const { tally } = await write([ended(1)], {
+      download: downloadOf(async () => {
+        await store.create(
+          PART,
+          `${JSON.stringify({ row: 1, outcome: 'failed', attempts: [], files: [] })}\n`,
+        );
+        return Buffer.from('a picture');
+      }),
+    });
+    expect(tally.outcomes).toMatchObject({ succeeded: 0, failed: 1 });
+  });
+
+  it('comes after its files: while one is fetched there is no part', async () => {
+    const whenFetched: boolean[] = [];
+    await write([ended(1)], {
+      download: downloadOf(async () => {
+        whenFetched.push(await store.exists(PART));
+        return Buffer.from('a picture');
+      }),
+    });
+    expect(whenFetched).toEqual([false]);
+    expect((await records())[0]?.files).toHaveLength(1);
+  });
+
+  it('gives a row back whose file is refused, and fails it only at its last try', async () => {
+    const download = downloadOf((url) => {
+      if (url.endsWith('r1')) throw new FileFault('the link has expired', 1);
+      return Buffer.from('a picture');
+    });
+    const first = await write([ended(1), ended(2)], { download });
+    expect(first.tally.outcomes).toMatchObject({ succeeded: 1, failed: 0 });
+    expect(first.deferred).toEqual([
+      { row: 1, kind: 'file', reason: 'file 1 (one.png): the link has expired' },
+    ]);
+    rmSync(join(folder, PART));
+    const last = await write([lastTry(1)], { download });
+    expect(last).toMatchObject({ tally: { outcomes: { failed: 1 } }, deferred: [] });
+    expect((await records())[0]).toMatchObject({
+      outcome: 'failed',
+      reason: 'outputs_missing: file 1 (one.png): the link has expired',
+    });
+  });
+
+  it('gives a row back whose file host is away, and fetches only that file when it is tried again', async () => {
+    const fetched: string[] = [];
+    let isAway = true;
+    const download = downloadOf((url) => {
+      fetched.push(url.slice(-2));
+      if (isAway && url.endsWith('r1')) throw new HostFault('files', 'files answered 503', 1);
+      return Buffer.from('a picture');
+    });
+    const delivered = new DeliveredFiles();
+    const rows = [ended(1), ended(2), ended(3)];
+    const first = await write(rows, { download, delivered });
+    expect(first).toMatchObject({
+      tally: { outcomes: { succeeded: 2, failed: 0 } },
+      deferred: [{ row: 1, kind: 'host', reason: 'files: file 1 (one.png): files answered 503' }],
+    });
+    isAway = false;
+    rmSync(join(folder, PART));
+    expect((await write(rows, { download, delivered })).tally.outcomes).toMatchObject({ succeeded: 3 });
+    expect(fetched.toSorted()).toEqual(['r1', 'r1', 'r2', 'r3']);
+  });
+
+  it('gives all rows back while the service cannot be read', async () => {
+    const getRun = async () => {
+      throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+    };
+    const { tally, deferred } = await write([ended(1), ended(2, 'failed')], { service: { getRun } });
+    expect(tally.outcomes).toMatchObject({ succeeded: 0, failed: 0 });
+    expect(deferred.map(({ row, kind }) => [row, kind])).toEqual([
+      [1, 'host'],
+      [2, 'host'],
+    ]);
+  });
+
+  it('takes no times and costs from a record of another run', async () => {
+    const other = { ...runOf('another', 'success'), gpu: 'H100', runSeconds: 1_000 };
+    const service = { getRun: async () => other };
+    const { deferred } = await write([ended(1, 'failed')], { service });
+    expect(deferred).toMatchObject([
+      { row: 1, kind: 'host', reason: expect.stringContaining('another run') },
+    ]);
+    rmSync(join(folder, PART));
+    const last: EndedRow = { ...ended(1, 'failed'), isLastTry: true };
+    expect((await write([last], { service })).tally).toMatchObject({ outcomes: { failed: 1 }, gpus: {} });
+  });
+
+  it('says with a row what was cut of its texts', async () => {
+    const run = runSchema.parse({
+      id: 'r1',
+      status: 'success',
+      outputs: [{ data: { text: Array.from({ length: 1_001 }, () => 'x') } }],
+    });
+    await write([ended(1)], { service: { getRun: async () => run } });
+    const [record] = await records();
+    expect(record).toMatchObject({ outcome: 'succeeded', reason: expect.stringContaining('cut') });
+    expect(record?.texts).toHaveLength(1_000);
+  });
+
+  /** A file that never comes; `started` resolves when it was asked for. */
+  function endless() {
+    const started = Promise.withResolvers<void>();
+    const download: Given['download'] = (_, { signal }) => {
+      started.resolve();
+      return new Promise((__, failed) =>
+        signal.addEventListener('abort', () => failed(signal.reason as Error)),
+      );
+    };
+    return { download, started: started.promise };
+  }
+
+  it('writes nothing once it was given up', async () => {
+    const environment = new MockActivityEnvironment();
+    const { download, started } = endless();
+    const deps = depsOf(given({ download }));
+    const writing = environment.run(() =>
+      collectRows(deps, { ...REF, pass: PASS, part: 1, rows: [ended(1)] }),
+    );
+    await started;
+    environment.cancel();
+    await expect(writing).rejects.toThrow('CANCELLED');
+    expect(await store.exists(PART)).toBe(false);
+  });
+
+  it('does not wait for slow files when its worker is asked to end', async () => {
+    const stopping = new AbortController();
+    const { download, started } = endless();
+    const posts = { stopping: stopping.signal, began: () => undefined, answered: () => undefined };
+    const writing = write([ended(1)], { download, posts });
+    await started;
+    stopping.abort();
+    await expect(writing).rejects.toThrow('aborted');
+    expect(await store.exists(PART)).toBe(false);
+  });
+
+  it.each(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EIO'])(
+    'says of a folder that fails with %s that the store failed, and writes nothing',
+    async (code) => {
+      const full: Store = {
+        ...store,
+        create: async () => {
+          throw Object.assign(new Error(`${code}: the disk`), { code });
+        },
+      };
+      await expect(write([ended(1)], { store: full })).rejects.toMatchObject({
+        type: 'StoreFailed',
+        nonRetryable: true,
+      });
+      expect(await records()).toEqual([]);
+    },
+  );
+});

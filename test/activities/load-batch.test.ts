@@ -1,0 +1,70 @@
+import { MockActivityEnvironment, defaultActivityInfo } from '@temporalio/testing';
+import { describe, expect, it } from 'vitest';
+import { loadBatch, type LoadedBatch } from '../../activities/load-batch.ts';
+import { problem } from '../../src/errors.ts';
+import { STARTED_FILE } from '../../src/store/batch-file.ts';
+import { depsOf, REF, type Given } from './deps.ts';
+
+async function loaded(
+  given: Given,
+  files = new Map<string, string>(),
+  broken?: Error,
+): Promise<{ loaded: LoadedBatch; files: Map<string, string> }> {
+  const store = {
+    location: '/nowhere',
+    read: async (name: string) => files.get(name),
+    create: async (name: string, text: string | Uint8Array) => {
+      const isNew = !files.has(name);
+      if (isNew) files.set(name, String(text));
+      return isNew;
+    },
+  };
+  const deps = depsOf({ webhooks: { secret: 's', receiver: () => 'http://r' }, ...given, store });
+  const environment = new MockActivityEnvironment();
+  const open = () => (broken ? Promise.reject(broken) : deps.open(REF));
+  return { loaded: await environment.run(() => loadBatch({ ...deps, open }, REF)), files };
+}
+
+const startedBy = (workflow: object) => new Map([[STARTED_FILE, JSON.stringify({ at: THEN, workflow })]]);
+const THEN = '2026-11-21T10:00:00.000Z';
+const OWN = defaultActivityInfo.workflowExecution ?? {};
+
+describe('loading a batch', () => {
+  it('creates started.json before anything can be sent, and never replaces it', async () => {
+    const { files } = await loaded({ service: { nowMs: () => 5 } });
+    expect(JSON.parse(files.get(STARTED_FILE) ?? '')).toMatchObject({ workflow: OWN, serviceNowMs: 5 });
+    const kept = await loaded({}, startedBy(OWN));
+    expect(kept.files.get(STARTED_FILE)).toContain(THEN);
+  });
+
+  it.each([
+    ['another execution of the workflow', { ...OWN, runId: 'another' }],
+    ['another workflow', { ...OWN, workflowId: 'another' }],
+  ])('refuses for good a folder that %s was started with', async (_what, workflow) => {
+    await expect(loaded({}, startedBy(workflow))).rejects.toMatchObject({
+      type: 'E515',
+      nonRetryable: true,
+      message: expect.stringMatching(/^E515: .*--recover/s),
+    });
+  });
+
+  it('refuses for good a folder that its worker does not use, and tries again what may come right', async () => {
+    const open = (error: Error) => loaded({}, new Map(), error);
+    await expect(open(problem('E411', { folder: '/x/b', out: '/y' }))).rejects.toMatchObject({
+      type: 'E411',
+      nonRetryable: true,
+    });
+    await expect(open(problem('E504', { what: 'no batch' }))).rejects.toMatchObject({ code: 'E504' });
+  });
+
+  it('finds out by asking whether the service has lists, and counts on webhooks only with a receiver', async () => {
+    const listed = await loaded({ workflowId: 'w', service: { listRuns: async () => [] } });
+    expect(listed.loaded.params).toMatchObject({ rows: 3, lists: true, webhooks: true, pass: 1 });
+    const bare = await loaded({
+      workflowId: 'w',
+      service: { listRuns: async () => undefined },
+      webhooks: { secret: 's', receiver: () => undefined },
+    });
+    expect(bare.loaded.params).toMatchObject({ lists: false, webhooks: false });
+  });
+});

@@ -1,0 +1,275 @@
+// Looks of the durable poll: the service is what a test says, the times are those that Temporal gives a try.
+
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { describe, expect, it } from 'vitest';
+import type { PollMemory, StoredMemory } from '../../activities/poll-memory.ts';
+import { pollRuns } from '../../activities/poll-runs.ts';
+import type { PolledRun } from '../../src/batch/commands.ts';
+import type { OverdueRun, RunCompletion } from '../../src/batch/events.ts';
+import { problem } from '../../src/errors.ts';
+import type { RunService } from '../../src/run-service/client.ts';
+import { depsOf, REF, runOf, type Given } from './deps.ts';
+
+type Read = { readonly reason?: string };
+
+/** A poll of some runs, look by look. */
+class Poll {
+  readonly completions: RunCompletion[] = [];
+  readonly overdue: OverdueRun[] = [];
+  readonly read: Read[] = [];
+  /** What the last look has left for the next one. */
+  memory: StoredMemory | undefined;
+  nowMs = Date.parse('2026-11-22T10:00:00Z');
+  runs: readonly PolledRun[];
+  isGone = false;
+
+  constructor(count = 3, ageMs = 0) {
+    this.runs = Array.from({ length: count }, (_, at) => ({
+      row: at + 1,
+      attempt: 1,
+      runId: `r${at + 1}`,
+      ageMs,
+    }));
+  }
+
+  /** One look; whether the poll goes on. */
+  async look(service: Given['service'], given: Given = {}, isUnreadable = false): Promise<boolean> {
+    const deliver = async () => (this.isGone ? 'gone' : 'taken');
+    const signals = {
+      runsCompleted: (_: unknown, __: string, some: readonly RunCompletion[]) => {
+        if (!this.isGone) this.completions.push(...some);
+        return deliver();
+      },
+      runsOverdue: (_: unknown, some: readonly OverdueRun[]) => (this.overdue.push(...some), deliver()),
+      serviceRead: (_: unknown, read: Read) => (this.read.push(read), deliver()),
+    };
+    const completion = {
+      heartbeat: async (_: Uint8Array, memory: StoredMemory) =>
+        void (this.memory = JSON.parse(JSON.stringify(memory)) as StoredMemory),
+    };
+    const deps = depsOf({ ...given, ...(service && { service }), signals, completion } as unknown as Given);
+    const environment = new MockActivityEnvironment({
+      heartbeatDetails: this.memory,
+      currentAttemptScheduledTimestampMs: this.nowMs,
+    });
+    const input = { ...REF, runs: this.runs, intervalMs: 2_000, isUnreadable };
+    try {
+      await environment.run(() => pollRuns(deps, input));
+      return false;
+    } catch (error) {
+      expect(error).toMatchObject({ type: 'PollAgain', category: 'BENIGN' });
+      return true;
+    }
+  }
+
+  /** Looks every 20 s for so long. */
+  async lookFor(ms: number, service: Given['service'], given: Given = {}): Promise<void> {
+    for (let passed = 0; passed < ms; passed += 20_000) {
+      this.nowMs += 20_000;
+      await this.look(service, given);
+    }
+  }
+
+  get ended(): readonly string[] {
+    return this.completions.map(({ runId }) => runId);
+  }
+}
+
+type GetRun = RunService['getRun'];
+const getting = (getRun: GetRun): NonNullable<Given['service']> => ({ getRun });
+const running = getting(async (id) => runOf(id, 'running'));
+
+describe('a poll of outstanding runs', () => {
+  it('signals what has ended, and goes on for the others', async () => {
+    const poll = new Poll();
+    const goesOn = await poll.look(getting(async (id) => runOf(id, id === 'r2' ? 'running' : 'success')));
+    expect([poll.ended, goesOn]).toEqual([['r1', 'r3'], true]);
+  });
+
+  it('signals an end once, also if a later look forgets it', async () => {
+    const poll = new Poll();
+    await poll.look(getting(async (id) => runOf(id, id === 'r1' ? 'success' : 'running')));
+    poll.nowMs += 20_000;
+    await poll.look(running);
+    await poll.look(getting(async (id) => runOf(id, id === 'r1' ? 'success' : 'running')));
+    expect(poll.ended).toEqual(['r1']);
+  });
+
+  it('is done when a tenth of its runs is left', async () => {
+    const poll = new Poll(20);
+    const open = (most: number) =>
+      getting(async (id) => runOf(id, Number(id.slice(1)) > most ? 'success' : 'running'));
+    expect(await poll.look(open(3))).toBe(true);
+    expect(await poll.look(open(2))).toBe(false);
+  });
+
+  it('ends where its batch has ended', async () => {
+    const poll = new Poll();
+    poll.isGone = true;
+    expect(await poll.look(getting(async (id) => runOf(id, 'success')))).toBe(false);
+  });
+
+  it('signals no end that a webhook has signalled through the same worker', async () => {
+    const poll = new Poll();
+    const reported = { has: (runId: string) => runId === 'r1', add: () => undefined };
+    await poll.look(
+      getting(async (id) => runOf(id, 'success')),
+      { reported },
+    );
+    expect(poll.ended).toEqual(['r2', 'r3']);
+  });
+
+  it('signals the ends of the others if one run cannot be read', async () => {
+    const poll = new Poll();
+    await poll.look(
+      getting(async (id) => {
+        if (id === 'r1') throw new Error('500');
+        return runOf(id, 'failed');
+      }),
+    );
+    expect(poll.ended).toEqual(['r2', 'r3']);
+  });
+
+  it('believes no answer that is about another run', async () => {
+    const poll = new Poll();
+    await poll.look(getting(async (id) => runOf(id === 'r1' ? 'r9' : id, 'success')));
+    expect(poll.ended).toEqual(['r2', 'r3']);
+  });
+
+  it('reads each run if the list fails', async () => {
+    const poll = new Poll();
+    const listRuns = async () => {
+      throw new Error('403');
+    };
+    await poll.look({ getRun: async (id) => runOf(id, 'success'), listRuns }, { workflowId: 'w' });
+    expect(poll.ended).toHaveLength(3);
+  });
+
+  it('asks for no run that the list shows as open, however few runs the list gives a page', async () => {
+    const poll = new Poll();
+    const asked: string[] = [];
+    const all = ['r1', 'stranger', 'r2', 'r3'].map((id) => runOf(id, id === 'r3' ? 'success' : 'running'));
+    const listRuns: RunService['listRuns'] = async (_, { offset }) => all.slice(offset, offset + 1);
+    const getRun: GetRun = async (id) => (asked.push(id), runOf(id, 'success'));
+    await poll.look({ getRun, listRuns }, { workflowId: 'w' });
+    expect([asked, poll.ended]).toEqual([['r3'], ['r3']]);
+  });
+
+  it('believes that a run is gone only after it was missing for a minute, look after look', async () => {
+    const poll = new Poll();
+    const missing = getting(async () => undefined);
+    await poll.lookFor(60_000, missing);
+    expect(poll.completions).toEqual([]);
+    await poll.lookFor(20_000, missing);
+    expect(poll.completions.map(({ outcome }) => outcome)).toEqual(['unknown', 'unknown', 'unknown']);
+  });
+
+  it('forgets that a run was missing once it is there again', async () => {
+    const poll = new Poll();
+    await poll.lookFor(
+      60_000,
+      getting(async () => undefined),
+    );
+    await poll.lookFor(20_000, running);
+    await poll.lookFor(
+      40_000,
+      getting(async () => undefined),
+    );
+    expect(poll.completions).toEqual([]);
+  });
+
+  it('counts no more than half a minute between two looks: a Temporal that was away proves nothing', async () => {
+    const poll = new Poll();
+    await poll.look(getting(async () => undefined));
+    poll.nowMs += 86_400_000;
+    await poll.look(getting(async () => undefined));
+    expect(poll.completions).toEqual([]);
+  });
+
+  it('reports runs that do not start, or show nothing new, for too long, and says how long', async () => {
+    const DAY = 86_400_000;
+    const poll = new Poll(3, DAY + 100_000);
+    const serviceNow = Date.parse('2011-01-01T00:00:00Z');
+    const old = serviceNow - DAY - 100_000;
+    let news = 0;
+    const service: Given['service'] = {
+      nowMs: () => serviceNow,
+      getRun: async (id) => ({
+        ...runOf(id, id === 'r1' ? 'not-started' : 'running'),
+        createdAtMs: old,
+        startedAtMs: id === 'r1' ? undefined : old,
+        updatedAtMs: id === 'r3' ? serviceNow - (news += 1) : old,
+      }),
+    };
+    await poll.lookFor(60_000, service);
+    expect(poll.completions).toEqual([]);
+    expect(poll.overdue.slice(0, 2)).toEqual([
+      { row: 1, attempt: 1, runId: 'r1', reason: 'it did not start within 24 h' },
+      { row: 2, attempt: 1, runId: 'r2', reason: 'it showed nothing new for 2 h' },
+    ]);
+    expect(poll.overdue.every(({ runId }) => runId !== 'r3')).toBe(true);
+  });
+
+  it('reports a run that is only shown as timed out as overdue: it may still start', async () => {
+    const poll = new Poll();
+    await poll.look(getting(async (id) => ({ ...runOf(id, 'timeout'), endedAtMs: undefined })));
+    expect(poll.completions).toEqual([]);
+    expect(poll.overdue.map(({ reason }) => reason)).toContain('nothing touched it for a day');
+  });
+
+  it('reports no run as overdue that the batch is cancelling already', async () => {
+    const poll = new Poll();
+    poll.runs = poll.runs.map((run) => ({ ...run, isOverdue: true }));
+    await poll.look(getting(async (id) => ({ ...runOf(id, 'timeout'), endedAtMs: undefined })));
+    expect(poll.overdue).toEqual([]);
+  });
+
+  const failing = (error: Error) =>
+    getting(async () => {
+      throw error;
+    });
+  const refused = problem('E301', { status: 401, detail: 'Revoked token', keyFrom: 'X', lastFour: '…' });
+  const away = problem('E304', { base: 'b', reason: 'ECONNREFUSED' });
+
+  it('says immediately that the key is refused, once, and that runs can be read again', async () => {
+    const poll = new Poll();
+    await poll.look(failing(refused));
+    await poll.lookFor(40_000, failing(refused));
+    expect(poll.read).toMatchObject([{ reason: expect.stringContaining('401') as string }]);
+    await poll.look(running);
+    expect(poll.read.slice(1)).toEqual([{}]);
+  });
+
+  it('says that the service is away after a minute', async () => {
+    const poll = new Poll();
+    await poll.lookFor(60_000, failing(away));
+    expect(poll.read).toEqual([]);
+    await poll.lookFor(20_000, failing(away));
+    expect(poll.read).toMatchObject([{ reason: expect.stringContaining('ECONNREFUSED') as string }]);
+  });
+
+  it('says that runs can be read where an earlier poll had said that they cannot', async () => {
+    const poll = new Poll();
+    await poll.look(running, {}, true);
+    expect(poll.read).toEqual([{}]);
+  });
+
+  it('stops asking a service that fails again and again within a look', async () => {
+    const poll = new Poll(500);
+    let asked = 0;
+    await poll.look(
+      getting(async () => {
+        asked += 1;
+        throw away;
+      }),
+    );
+    expect(asked).toBeLessThan(60);
+  });
+
+  it('remembers 500 runs in less than 12 KB', async () => {
+    const poll = new Poll(500);
+    await poll.look(running);
+    const stored: Omit<PollMemory, 'runs' | 'sinceLastMs'> = poll.memory as StoredMemory;
+    expect(JSON.stringify(stored).length).toBeLessThan(12_000);
+  });
+});
