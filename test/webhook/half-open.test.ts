@@ -5,9 +5,11 @@ import { connect, type Socket } from 'node:net';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openReceiver, type Receiver } from '../../src/webhook/receiver.ts';
+import { ReportedRuns } from '../../src/webhook/reported-runs.ts';
 import { webhookUrl } from '../../src/webhook/token.ts';
 
 const SECRET = 'a secret';
+const MARK = '0123456789abcdef';
 const STRANGERS = 2_500;
 const RUN = '3f2b8c1e-5d6a-4b7c-8d9e-0a1b2c3d4e5f';
 const BODY = JSON.stringify({ event_type: 'run.updated', run_id: RUN, status: 'running' });
@@ -20,8 +22,9 @@ describe('a genuine webhook', () => {
       {
         secret: SECRET,
         getRun: async () => undefined,
-        tellEnd: async () => 'taken',
-        tellSeen: async () => 'taken',
+        runEnded: async () => 'taken',
+        runSeen: async () => 'taken',
+        reported: new ReportedRuns(),
         log: pino({ level: 'silent' }),
       },
       { host: '127.0.0.1', port: 0 },
@@ -43,7 +46,7 @@ describe('a genuine webhook', () => {
       }),
     );
   };
-  const url = (row = 1): string => webhookUrl({ batch: 'b', row, attempt: 1 }, SECRET, receiver.url);
+  const url = (row = 1): string => webhookUrl({ batch: 'b', mark: MARK, row, attempt: 1 }, SECRET, receiver.url);
   const hook = async (row?: number): Promise<{ readonly status: number; readonly ms: number }> => {
     const began = performance.now();
     const { status } = await fetch(url(row), {
@@ -54,10 +57,10 @@ describe('a genuine webhook', () => {
     return { status, ms: performance.now() - began };
   };
 
-  const FORGED = `POST /hook/1/b/1/1/${'0'.repeat(32)} HTTP/1.1\r\nHost: r\r\n`;
+  const FORGED = `POST /hook/2/b/${MARK}/1/1/${'0'.repeat(32)} HTTP/1.1\r\nHost: r\r\n`;
   it.each([
     ['nothing', ''],
-    ['half a header', 'POST /hook/1/b/1/1/ HTTP/1.1\r\nHost: r'],
+    ['half a header', 'POST /hook/2/b/1/1/ HTTP/1.1\r\nHost: r'],
     ['a forged token, and never their body', `${FORGED}Content-Length: 1000000\r\n\r\n{`],
     ['a forged token, and keep the connection', `${FORGED}Content-Length: 0\r\n\r\n`],
   ])('gets through within 2 s while 2,500 connections send %s', async (_what, sends) => {

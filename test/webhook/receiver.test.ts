@@ -2,27 +2,30 @@ import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { End, Seen } from '../../src/batch/messages.ts';
+import type { AttemptRun } from '../../src/batch/attempt.ts';
+import type { RunCompletion } from '../../src/batch/events.ts';
 import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
+import { WebhookHandler } from '../../src/webhook/handler.ts';
 import { openReceiver, type Receiver } from '../../src/webhook/receiver.ts';
+import { ReportedRuns } from '../../src/webhook/reported-runs.ts';
 import { webhookUrl } from '../../src/webhook/token.ts';
 
 const SECRET = 'a secret';
-const NAME = { batch: 'b', row: 7, attempt: 1 };
+const NAME = { batch: 'b', mark: '0123456789abcdef', row: 7, attempt: 1 };
 
 describe('the receiver', () => {
   let receiver: Receiver;
   let runs: Map<string, Run>;
-  let ends: End[];
-  let seen: Seen[];
+  let completions: RunCompletion[];
+  let seen: AttemptRun[];
   let reads: number;
   let temporalIsAway: boolean;
 
   beforeEach(async () => {
-    [runs, ends, seen, reads, temporalIsAway] = [new Map(), [], [], 0, false];
-    const tell = async <T>(into: T[], news: T): Promise<'taken'> => {
+    [runs, completions, seen, reads, temporalIsAway] = [new Map(), [], [], 0, false];
+    const signal = async <T>(into: T[], message: T): Promise<'taken'> => {
       if (temporalIsAway) throw new Error('Temporal is away');
-      into.push(news);
+      into.push(message);
       return 'taken';
     };
     receiver = await openReceiver(
@@ -32,8 +35,9 @@ describe('the receiver', () => {
           reads += 1;
           return runs.get(runId);
         },
-        tellEnd: (_, end) => tell(ends, end),
-        tellSeen: (_, one) => tell(seen, one),
+        runEnded: (_, completion) => signal(completions, completion),
+        runSeen: (_, run) => signal(seen, run),
+        reported: new ReportedRuns(),
         log: pino({ level: 'silent' }),
       },
       { host: '127.0.0.1', port: 0 },
@@ -68,26 +72,26 @@ describe('the receiver', () => {
   it('tells the end of a run that Get Run confirms', async () => {
     const runId = has('success');
     expect(await hook(runId, 'success')).toBe(200);
-    expect(ends).toMatchObject([{ row: 7, attempt: 1, runId, outcome: 'succeeded' }]);
+    expect(completions).toMatchObject([{ row: 7, attempt: 1, runId, outcome: 'succeeded' }]);
   });
 
   it('takes a GET with a body like a POST', async () => {
     const runId = has('failed');
     expect(await hook(runId, 'failed', { method: 'GET' })).toBe(200);
-    expect(ends).toMatchObject([{ runId, outcome: 'failed' }]);
+    expect(completions).toMatchObject([{ runId, outcome: 'failed' }]);
   });
 
   it('takes a webhook of V1, which names no event', async () => {
     const runId = has('success');
     const body = JSON.stringify({ status: 'success', run_id: runId, outputs: [{ data: {} }] });
     expect(await hook('', '', { body })).toBe(200);
-    expect(ends).toMatchObject([{ row: 7, attempt: 1, runId, outcome: 'succeeded' }]);
+    expect(completions).toMatchObject([{ row: 7, attempt: 1, runId, outcome: 'succeeded' }]);
   });
 
   it('believes Get Run and not the webhook', async () => {
     const runId = has('running');
     expect(await hook(runId, 'success')).toBe(200);
-    expect(ends).toEqual([]);
+    expect(completions).toEqual([]);
   });
 
   it('reads nothing for a status that ends no run', async () => {
@@ -98,7 +102,7 @@ describe('the receiver', () => {
   it('tells the same end once, however often it is called', async () => {
     const runId = has('success');
     for (let time = 0; time < 3; time += 1) expect(await hook(runId, 'success')).toBe(200);
-    expect(ends).toHaveLength(1);
+    expect(completions).toHaveLength(1);
     expect(reads).toBe(1);
   });
 
@@ -106,7 +110,7 @@ describe('the receiver', () => {
     const [asked, other] = [randomUUID(), has('success')];
     runs.set(asked, runs.get(other) as Run);
     expect(await hook(asked, 'success')).toBe(200);
-    expect(ends).toEqual([]);
+    expect(completions).toEqual([]);
   });
 
   it('tells once, after a while, which run an attempt became that has not ended, if Get Run confirms it', async () => {
@@ -126,7 +130,7 @@ describe('the receiver', () => {
   it('does not take a run of another attempt for this one', async () => {
     const stranger = has('success', webhookUrl({ ...NAME, attempt: 2 }, SECRET, receiver.url));
     expect(await hook(stranger, 'success')).toBe(200);
-    expect(ends).toEqual([]);
+    expect(completions).toEqual([]);
   });
 
   it('does not know an address that was signed by someone else', async () => {
@@ -141,7 +145,7 @@ describe('the receiver', () => {
     expect(await hook(runId, 'success')).toBe(503);
     temporalIsAway = false;
     expect(await hook(runId, 'success')).toBe(200);
-    expect(ends).toHaveLength(1);
+    expect(completions).toHaveLength(1);
   });
 
   it.each([
@@ -151,6 +155,34 @@ describe('the receiver', () => {
   ])('refuses a body with %s', async (_, body, status) => {
     expect(await hook('', '', { body })).toBe(status);
     expect(reads).toBe(0);
+  });
+
+  it('takes no run of a batch of the same name with another birth mark', async () => {
+    const other = webhookUrl({ ...NAME, mark: 'fedcba9876543210' }, SECRET, receiver.url);
+    expect(await hook(has('success', other), 'success')).toBe(200);
+    expect(completions).toEqual([]);
+  });
+
+  it('says that addresses of an earlier version are gone', async () => {
+    const url = `${receiver.url}/hook/1/b/7/1/${'0'.repeat(32)}`;
+    expect(await hook(has('success'), 'success', { url })).toBe(410);
+    expect(reads).toBe(0);
+  });
+
+  it('keeps a bounded number of runs that were seen and may be told later', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const handler = new WebhookHandler({
+      getRun: async () => undefined,
+      runEnded: async () => 'taken',
+      runSeen: async () => 'taken',
+      reported: new ReportedRuns(),
+      log: pino({ level: 'silent' }),
+    });
+    for (let n = 0; n < 30_000; n += 1) await handler.handle(NAME, { runId: `${n}`, status: 'running' });
+    expect(vi.getTimerCount()).toBeLessThanOrEqual(20_000);
+    handler.close();
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it('says that it is well', async () => {

@@ -1,14 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isGenuine, readToken, webhookUrl } from '../../src/webhook/token.ts';
+import { isGenuine, isOldToken, isSameAttempt, readToken, webhookUrl } from '../../src/webhook/token.ts';
 
 const SECRET = 'a secret';
-const token = { batch: 'portraits-0123456789ab', row: 4_181, attempt: 2 };
+const MARK = '0123456789abcdef';
+const token = { batch: 'portraits-0123456789ab', mark: MARK, row: 4_181, attempt: 2 };
 
 describe('a token', () => {
   it('comes back from its webhook address, whatever the batch is called', () => {
     const names = fc.record({
-      batch: fc.string({ minLength: 1, unit: 'grapheme' }).filter((name) => name.isWellFormed()),
+      batch: fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/),
+      mark: fc.stringMatching(/^[0-9a-f]{16}$/),
       row: fc.integer({ min: 1, max: 1_000_000 }),
       attempt: fc.integer({ min: 1, max: 99 }),
     });
@@ -33,13 +35,33 @@ describe('a token', () => {
     expect(read && isGenuine(read, SECRET)).toBe(false);
   });
 
+  it.each([
+    ['row', { row: 4_182 }],
+    ['attempt', { attempt: 3 }],
+    ['batch', { batch: 'other' }],
+    ['birth mark', { mark: 'fedcba9876543210' }],
+  ])('names another attempt if its %s differs, and its MAC tells', (_, change) => {
+    const other = { ...token, ...change };
+    expect(isSameAttempt(token, other)).toBe(false);
+    const mac = readToken(webhookUrl(token, SECRET, undefined))?.mac ?? '';
+    expect(isGenuine({ ...other, mac }, SECRET)).toBe(false);
+  });
+
+  it('of an earlier version is known as such', () => {
+    expect(isOldToken(`/hook/1/b/1/1/${'0'.repeat(32)}`)).toBe(true);
+    expect(isOldToken(webhookUrl(token, SECRET, undefined))).toBe(false);
+  });
+
   it('is not read from an address that carries none', () => {
     for (const url of [
       undefined,
       '',
       '/hook/2/b/1/1/00',
-      'http://x/hook/1/b/0x1/1/',
-      `/hook/1/b/1/1/${'0'.repeat(33)}`,
+      `/hook/2/b/${MARK}/1/1/00`,
+      `/hook/2/b/short/1/1/${'0'.repeat(32)}`,
+      `http://x/hook/2/b/${MARK}/0x1/1/`,
+      `/hook/2/b/${MARK}/1/1/${'0'.repeat(33)}`,
+      `/hook/1/b/1/1/${'0'.repeat(32)}`,
     ])
       expect(readToken(url)).toBeUndefined();
   });
