@@ -125,7 +125,7 @@ describe('service time', () => {
 describe('readBack', () => {
   const sent = { at: 1_000, wallAt: 1_000 };
 
-  it('how far back lists are read is the longer way of the two clocks', () => {
+  it('the distance to read back is the longer one of the two clocks', () => {
     const state = begin(paramsOf(), 1, 1_000);
     Object.assign(state, { now: 4_000, wallAt: 3_000 });
     expect(readBack(state, sent)).toEqual({ agoMs: 3_000, wallAt: 3_000 });
@@ -133,7 +133,7 @@ describe('readBack', () => {
     expect(readBack(state, sent)).toEqual({ agoMs: DAY_MS - 1_000, wallAt: DAY_MS });
   });
 
-  it("how far back lists are read is never less than nothing, and is told with the service's distance from Temporal's time", () => {
+  it("the distance to read back is never negative, and comes with the service's distance from Temporal's time", () => {
     const state = begin(paramsOf(), 1, 1_000);
     noteServiceTime(state, 1_500);
     Object.assign(state, { wallAt: 10 });

@@ -86,7 +86,7 @@ describe('snapshot', () => {
   });
 });
 
-/** The same event with other words of the service. */
+/** The same event with other reasons. */
 function withReasons(event: Event, say: () => string): Event {
   if (event.type === 'runsCompleted')
     return { ...event, completions: event.completions.map((one) => ({ ...one, reason: say() })) };

@@ -27,7 +27,7 @@ describe('step', () => {
     );
   });
 
-  it('a batch holds to that also if the service starts runs that nobody asked for, or hides those that it started', () => {
+  it('a batch holds to that also if the service starts runs that the batch did not ask for, or hides those that it started', () => {
     fc.assert(
       fc.property(wildParams, wildStory(120), (given, deeds) => {
         const world = new World(given);

@@ -132,7 +132,7 @@ describe('collect', () => {
     expect(world.problems).toEqual([]);
   });
 
-  it('collecting tells which try is the last one of a row whose files cannot be had', () => {
+  it('collecting marks the last try of a row whose files cannot be fetched', () => {
     const world = running({ rows: 2, concurrency: 1, timing: RARE });
     world.finish('run-0', 'succeeded');
     const tries: (true | undefined)[] = [];

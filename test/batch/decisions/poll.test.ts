@@ -87,7 +87,7 @@ describe('poll', () => {
     expect(world.polls.map(({ runs }) => runs.map(({ ageMs }) => ageMs))).toEqual([[4_000, 3_940]]);
   });
 
-  it('a poll leaves out the youngest runs, which may end before anybody looks', () => {
+  it('a poll leaves out the youngest runs, which may end before it looks', () => {
     const world = running({ rows: 3, concurrency: 2 });
     world.pass(60);
     world.tell({ type: 'runsCompleted', by: 'poll', completions: [completion(0)] });
@@ -137,7 +137,7 @@ describe('poll', () => {
     expect(world.problems).toEqual([]);
   });
 
-  it('a poll is told which runs are being cancelled, and whether the batch waits for runs to be readable', () => {
+  it('a poll knows which runs are being cancelled, and whether the batch waits for runs to be readable', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.tell({ type: 'runsOverdue', runs: [{ row: 1, attempt: 1, runId: 'run-0', reason: 'it hangs' }] });
     world.tell({ type: 'serviceRead', reason: '401' });

@@ -81,6 +81,8 @@ describe('reconcile', () => {
     expect(world.waitMs).toBeGreaterThan(10 * TIMING.listGapMs);
     world.answer(0, ['dropped']);
     expect(world.readings.map(({ attempts }) => attempts.length)).toEqual([2]);
+    world.read('incomplete');
+    expect(world.waitFor(reconcile)).toBe(TIMING.listGapMs);
   });
 
   it('reading the run lists is begun again after a continue-as-new, not before its time', () => {

@@ -13,7 +13,7 @@ describe('slots', () => {
     expect(freeSlots({ phases, params: paramsOf({ concurrency: 6 }) })).toBe(2);
   });
 
-  it('the slots of a batch are never fewer than none, also where a run turned up that nobody gave a slot', () => {
+  it('the number of free slots is never negative, also if a run turns up that had no slot', () => {
     expect(freeSlots({ phases, params: paramsOf({ concurrency: 3 }) })).toBe(0);
     const world = new World({ rows: 3, concurrency: 1 });
     world.answer(0, ['blocked']);

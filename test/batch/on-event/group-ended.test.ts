@@ -62,7 +62,7 @@ describe('group ended', () => {
     expect([dueIn(2), dueIn(3)]).toEqual([HOLD_BASE_MS, 600_000]);
   });
 
-  it('the end of a group leaves attempts of which it says nothing unconfirmed or not sent, as it is told to', () => {
+  it('attempts without a result are unconfirmed or not sent, as the end of their group says', () => {
     const lost = new World({ rows: 1, concurrency: 1 });
     lost.tell({
       type: 'groupEnded',
@@ -78,7 +78,7 @@ describe('group ended', () => {
     expect(unsent.state.ledger.sent).toBe(0);
   });
 
-  it('the end of a group that nobody waits for changes nothing', () => {
+  it('the end of an unknown group changes nothing', () => {
     const world = running({ rows: 1, concurrency: 1 });
     const before = progress(world.state);
     world.tell({
@@ -90,7 +90,7 @@ describe('group ended', () => {
     expect(progress(world.state)).toEqual(before);
   });
 
-  it("a rejected row has its outcome, with the service's words", () => {
+  it("a rejected row has its outcome, with the service's reason", () => {
     const world = new World({ rows: 1, concurrency: 1 });
     world.end([{ ...FIRST, result: 'rejected', reason: 'no such input' }]);
     expect(world.collects[0]?.rows).toEqual([

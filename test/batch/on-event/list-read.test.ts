@@ -91,7 +91,7 @@ describe('proof of absence', () => {
 
   it.each([
     ['that was accepted before', SHOWS_CONTROL, SENT_BY],
-    ['of which nobody knows when it was accepted', SHOWS_CONTROL, undefined],
+    ['of unknown age', SHOWS_CONTROL, undefined],
     ['that they should show, and do not', COMPLETE, SENT_BY + 1],
   ] as const)(
     'the proof that there is no run takes all of its time with a control run %s',
@@ -223,7 +223,7 @@ describe('unresolved', () => {
 });
 
 describe('readings', () => {
-  it('a reading that nobody asked for changes nothing', () => {
+  it('a reading that the batch did not ask for changes nothing', () => {
     const state = doubtful();
     onListRead(state, { ...COMPLETE, found: [runOfFirst('found')] });
     expect(phaseOf(state)).toBe('unconfirmed');

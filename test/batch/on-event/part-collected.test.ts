@@ -42,7 +42,7 @@ describe('parts', () => {
     expect([...world.state.rows.keys()]).toEqual([4]);
   });
 
-  it('a part that is written is not counted if nobody waits for it', () => {
+  it('a part that the batch did not ask for is not counted', () => {
     const world = collecting(1);
     const result = { tally: tallyOutcome(NO_TALLY, 'succeeded', 5), fetched: 5, deferred: [] };
     world.tell({ type: 'partCollected', part: 77, result });
@@ -73,7 +73,7 @@ describe('deferred rows', () => {
     ]);
   });
 
-  it('a row whose files could not be fetched is not blamed for a host that serves nobody, and tried again soon', () => {
+  it('a row is not blamed for a host that serves no file at all, and is collected again soon', () => {
     const world = collecting(1);
     for (let time = 0; time < 3; time += 1) {
       collected(world, 0, host(1));
@@ -145,7 +145,7 @@ describe('file hosts', () => {
 });
 
 describe('store', () => {
-  it('a part that nobody waits for is no reason to pause if the store does not take it', () => {
+  it('an unknown part is no reason to pause if the store does not take it', () => {
     const world = collecting(1);
     world.tell({ type: 'storeFailed', item: 99, reason: 'ENOSPC' });
     expect(progress(world.state).state).toBe('running');

@@ -69,7 +69,7 @@ describe('runs completed', () => {
       expect(collects[0]?.rows[0]?.attempts[0]).toMatchObject({ outcome: 'succeeded', runId: 'run-0' });
   });
 
-  it('the end of a run of another attempt, of another row, or told a second time changes nothing', () => {
+  it('the end of a run of another attempt or of another row, and an end that is reported twice, change nothing', () => {
     const world = running({ rows: 9, concurrency: 1 });
     world.tell(completed({ attempt: 2 }, 'poll'), completed({ row: 9 }, 'poll'));
     expect(world.runOf(1)).toBe('run-0');
@@ -78,7 +78,7 @@ describe('runs completed', () => {
     expect(world.state.rows.get(1)).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
   });
 
-  it('the end of a run of a row that the state has forgotten is kept for the close if a webhook tells it', () => {
+  it('the end of a run of a row that the state has forgotten is kept for the close if a webhook reports it', () => {
     const world = running({ rows: 9, concurrency: 1 });
     world.tell(completed({}));
     world.pass(1_000);
