@@ -229,6 +229,13 @@ describe('readings', () => {
     expect(phaseOf(state)).toBe('unconfirmed');
   });
 
+  it('a reading that took longer than the gap is followed by the next one immediately', () => {
+    const state = doubtful();
+    state.now = 10_000;
+    read(state, 0, INCOMPLETE);
+    expect(state.reconcile.nextAt).toBe(10_001);
+  });
+
   it('a reading says nothing about an attempt that was sent after it was asked for', () => {
     const state = doubtful();
     state.now = 10 ** 9;
