@@ -13,8 +13,8 @@ const anyText = fc.oneof(
 
 const encodedBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
 
-describe('the bytes of a text in JSON', () => {
-  it('are never fewer than JSON takes for it', () => {
+describe('jsonBytes', () => {
+  it('the bytes of a text in JSON are never fewer than JSON takes for it', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         expect(jsonBytes(text)).toBeGreaterThanOrEqual(encodedBytes(text));
@@ -22,7 +22,7 @@ describe('the bytes of a text in JSON', () => {
     );
   });
 
-  it('are exactly what JSON takes for a text without control characters', () => {
+  it('the bytes of a text in JSON are exactly what JSON takes for a text without control characters', () => {
     fc.assert(
       fc.property(
         anyText.map((text) =>
@@ -38,8 +38,8 @@ describe('the bytes of a text in JSON', () => {
   });
 });
 
-describe('a clipped text', () => {
-  it('is the longest beginning that fits, and ends with a whole character', () => {
+describe('clipped', () => {
+  it('a clipped text is the longest beginning that fits, and ends with a whole character', () => {
     fc.assert(
       fc.property(anyText, fc.nat(40), (text, most) => {
         const short = clipped(text, most);
@@ -53,7 +53,7 @@ describe('a clipped text', () => {
     );
   });
 
-  it('is the whole text where it fits', () => {
+  it('a clipped text is the whole text where it fits', () => {
     expect(clipped('ré€😀"', 100)).toBe('ré€😀"');
     expect(clipped('ré€😀"', 6)).toBe('ré€');
   });

@@ -15,8 +15,8 @@ function wokenAfter(ms: number): State {
   return state;
 }
 
-describe("the batch's clock", () => {
-  it("runs with Temporal's up to the moment for which the batch wanted to be woken, and a little beyond", () => {
+describe('clock', () => {
+  it("the batch's clock runs with Temporal's up to the moment for which the batch wanted to be woken, and a little beyond", () => {
     for (const ms of [0, 1, 59_999, 60_000, 60_000 + CLOCK_SLACK_MS]) {
       const state = wokenAfter(60_000);
       advanceClock(state, 1_000 + ms);
@@ -24,7 +24,7 @@ describe("the batch's clock", () => {
     }
   });
 
-  it('counts a longer time as a second: the clock was set, or the server was down', () => {
+  it("the batch's clock counts a longer time as a second: the clock was set, or the server was down", () => {
     for (const ms of [60_001 + CLOCK_SLACK_MS, DAY_MS]) {
       const state = wokenAfter(60_000);
       advanceClock(state, 1_000 + ms);
@@ -33,7 +33,7 @@ describe("the batch's clock", () => {
     }
   });
 
-  it('stands still where the time was set back, and runs on from there', () => {
+  it("the batch's clock stands still where the time was set back, and runs on from there", () => {
     const state = wokenAfter(60_000);
     advanceClock(state, 1_000 - DAY_MS);
     expect(state.now).toBe(1_000);
@@ -41,7 +41,7 @@ describe("the batch's clock", () => {
     expect(state.now).toBe(1_500);
   });
 
-  it('believes ten minutes of a batch that waits for nothing but events, and no more', () => {
+  it("the batch's clock believes ten minutes of a batch that waits for nothing but events, and no more", () => {
     const state = wokenAfter(Number.POSITIVE_INFINITY);
     advanceClock(state, 1_000 + CLOCK_IDLE_MS + CLOCK_SLACK_MS);
     expect(state.now).toBe(1_000 + CLOCK_IDLE_MS + CLOCK_SLACK_MS);
@@ -49,15 +49,15 @@ describe("the batch's clock", () => {
     expect(state.now).toBe(1_000 + CLOCK_IDLE_MS + CLOCK_SLACK_MS + CLOCK_DOUBT_MS);
   });
 
-  it('does not believe a moment that was due long ago', () => {
+  it("the batch's clock does not believe a moment that was due long ago", () => {
     const state = wokenAfter(-5_000);
     advanceClock(state, 1_001 + CLOCK_SLACK_MS);
     expect(state.now).toBe(1_000 + CLOCK_DOUBT_MS);
   });
 });
 
-describe("a batch whose server's clock is set", () => {
-  it('takes no run for absent because of it', () => {
+describe('set clocks', () => {
+  it("a server's clock that is set proves no run absent", () => {
     const world = unconfirmed();
     world.read('complete');
     world.jump(DAY_MS);
@@ -69,7 +69,7 @@ describe("a batch whose server's clock is set", () => {
     expect(world.state.ledger.absent).toBe(1);
   });
 
-  it('sends its probe as long after the clock was set back as it would have without', () => {
+  it("a batch whose server's clock is set sends its probe as long after the clock was set back as it would have without", () => {
     const world = new World({ rows: 2, concurrency: 1 });
     world.answer(0, ['blocked']);
     world.pass(5_000);
@@ -80,7 +80,7 @@ describe("a batch whose server's clock is set", () => {
     expect(world.sends).toHaveLength(1);
   });
 
-  it('gives no row up, and repeats none earlier, for a clock that was set forward', () => {
+  it('a clock that was set forward repeats no row earlier than a second later', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.finish('run-0', 'failed');
     const { waitMs } = world;
@@ -92,8 +92,8 @@ describe("a batch whose server's clock is set", () => {
   });
 });
 
-describe("the service's time", () => {
-  it("is remembered as its least and greatest distance from Temporal's", () => {
+describe('service time', () => {
+  it("the service's time is remembered as its least and greatest distance from Temporal's", () => {
     const state = begin(paramsOf(), 1, 1_000);
     noteServiceTime(state, 1_500);
     expect(state.serviceOffset).toEqual({ min: 500, max: 500 });
@@ -103,7 +103,7 @@ describe("the service's time", () => {
     expect(state.serviceOffset).toEqual({ min: -100, max: 500 });
   });
 
-  it('is learned when the batch starts, and with every group', () => {
+  it("the service's time is learned when the batch starts, and with every group", () => {
     const world = new World({ rows: 1, concurrency: 1 });
     expect(world.state.serviceOffset).toBeUndefined();
     world.tell({ type: 'started' });
@@ -122,10 +122,10 @@ describe("the service's time", () => {
   });
 });
 
-describe('how far back lists are read', () => {
+describe('readBack', () => {
   const sent = { at: 1_000, wallAt: 1_000 };
 
-  it('is the longer way of the two clocks', () => {
+  it('the distance to read back is the longer one of the two clocks', () => {
     const state = begin(paramsOf(), 1, 1_000);
     Object.assign(state, { now: 4_000, wallAt: 3_000 });
     expect(readBack(state, sent)).toEqual({ agoMs: 3_000, wallAt: 3_000 });
@@ -133,7 +133,7 @@ describe('how far back lists are read', () => {
     expect(readBack(state, sent)).toEqual({ agoMs: DAY_MS - 1_000, wallAt: DAY_MS });
   });
 
-  it("is never less than nothing, and is told with the service's distance from Temporal's time", () => {
+  it("the distance to read back is never negative, and comes with the service's distance from Temporal's time", () => {
     const state = begin(paramsOf(), 1, 1_000);
     noteServiceTime(state, 1_500);
     Object.assign(state, { wallAt: 10 });

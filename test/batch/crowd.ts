@@ -1,5 +1,5 @@
 // A batch of as many runs as the state has room for, in which every text is as long as it may be. Its store and its run lists
-// answer only when they are told to.
+// answer only where a test lets them.
 
 import { abandon, keepEvidence, reportDuplicate } from '../../src/batch/accounting/duplicates.ts';
 import { tallyUse } from '../../src/batch/accounting/tally.ts';

@@ -1,4 +1,4 @@
-// The batch folder of the small world. A part is created once: a second try finds it, and tells what is in it.
+// The batch folder of the small world. A part is created once: a second try finds it, and reports what is in it.
 
 import { NO_TALLY, tallyOutcome, type Tally } from '../../src/batch/accounting/tally.ts';
 import type { AttemptRun } from '../../src/batch/attempt.ts';

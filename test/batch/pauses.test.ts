@@ -6,8 +6,8 @@ import { paramsOf } from './params.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-describe('the pauses of a batch', () => {
-  it('hold side by side, and each ends on its own', () => {
+describe('pauses', () => {
+  it('the pauses of a batch hold side by side, and each ends on its own', () => {
     const state = begin(paramsOf(), 1, 0);
     pause(state, 'blocked', '401');
     pause(state, 'store', 'ENOSPC');
@@ -15,7 +15,7 @@ describe('the pauses of a batch', () => {
     expect([...state.pauses.keys()]).toEqual(['store']);
   });
 
-  it('keep the first reason of a kind, and the time from which it holds', () => {
+  it('the pauses of a batch keep the first reason of a kind, and the time from which it holds', () => {
     const state = begin(paramsOf(), 1, 0);
     pause(state, 'blocked', 'the first');
     state.wallAt = 9;
@@ -23,7 +23,7 @@ describe('the pauses of a batch', () => {
     expect(state.pauses.get('blocked')).toMatchObject({ reason: 'the first', sinceWallAt: 0 });
   });
 
-  it('are probed after a quarter of a minute, then each time after twice as long, up to five minutes', () => {
+  it('the pauses of a batch are probed after a quarter of a minute, then each time after twice as long, up to five minutes', () => {
     const state = begin(paramsOf(), 1, 0);
     pause(state, 'store', 'ENOSPC');
     const waits: number[] = [];
@@ -36,11 +36,11 @@ describe('the pauses of a batch', () => {
     expect(waits.at(-1)).toBe(PROBE_MAX_MS);
   });
 
-  it('are not probed while they do not hold', () => {
+  it('the pauses of a batch are not probed while they do not hold', () => {
     expect(probeAt(begin(paramsOf(), 1, 0), 'files')).toBe(NEVER);
   });
 
-  it('let an attempt probe only where nothing but sending is what went wrong, at the latest of the times', () => {
+  it('the pauses of a batch let an attempt probe only where nothing but sending is what went wrong, at the latest of the times', () => {
     const state = begin(paramsOf(), 1, 0);
     pause(state, 'blocked', '401');
     state.now = 5;
@@ -53,7 +53,7 @@ describe('the pauses of a batch', () => {
     }
   });
 
-  it('forbid an attempt also if the other pause came first', () => {
+  it('the pauses of a batch forbid an attempt also if the other pause came first', () => {
     const state = begin(paramsOf(), 1, 0);
     pause(state, 'files', 'the host is away');
     pause(state, 'blocked', '401');

@@ -16,7 +16,7 @@ function accountedFor({ state }: World): number {
 }
 
 describe('progress', () => {
-  it('accounts for every row at any moment', () => {
+  it('progress accounts for every row at any moment', () => {
     const world = running({ rows: 40, concurrency: 6 });
     world.finish('run-0', 'succeeded');
     world.finish('run-1', 'failed');
@@ -41,7 +41,7 @@ describe('progress', () => {
     expect(progress(world.state)).toMatchObject({ state: 'finished', done: 40, unsent: 0 });
   });
 
-  it('names every reason for which the batch is paused, the oldest first, since when by the time that people know', () => {
+  it('progress names every reason for which the batch is paused, the oldest first, since when by the time that people know', () => {
     const state = begin(paramsOf(), 1, 1_000);
     state.trouble = 'nothing could be sent';
     expect(progress(state)).toMatchObject({ state: 'running', reason: 'nothing could be sent', pauses: [] });
@@ -58,14 +58,14 @@ describe('progress', () => {
     });
   });
 
-  it('says nothing of a failure or of a reason if there is none', () => {
+  it('progress says nothing of a failure or of a reason if there is none', () => {
     const said = progress(begin(paramsOf(), 1, 0));
     expect(said).not.toHaveProperty('reason');
     expect(said).not.toHaveProperty('lastFailure');
     expect(said).toMatchObject({ state: 'running', unsent: 10, costUsd: 0 });
   });
 
-  it('takes at most 6 KB, whatever happens', () => {
+  it('progress takes at most 6 KB, whatever happens', () => {
     const state = begin(paramsOf({ batch: 'b'.repeat(60), rows: 1_000_000 }), 1, 1_800_000_000_000);
     const long = '"'.repeat(150);
     const kinds: readonly PauseKind[] = [

@@ -5,24 +5,24 @@ import { backoffMs, chance, retryAt } from '../../src/batch/retry-policy.ts';
 
 const policy = { retries: 2, seed: 11 };
 
-describe('the retry policy', () => {
-  it('gives a failed and a timed-out row another attempt, later', () => {
+describe('retry policy', () => {
+  it('the retry policy gives a failed and a timed-out row another attempt, later', () => {
     for (const outcome of ['failed', 'timed-out'] as const)
       expect(retryAt({ outcome, tries: 1, row: 5 }, policy, 1_000)).toBeGreaterThan(1_000);
   });
 
-  it('lets every other outcome stand', () => {
+  it('the retry policy lets every other outcome stand', () => {
     for (const outcome of ['succeeded', 'cancelled', 'refused', 'unknown'] as const)
       expect(retryAt({ outcome, tries: 1, row: 5 }, policy, 1_000)).toBeUndefined();
   });
 
-  it('stops after as many further attempts as the batch allows', () => {
+  it('the retry policy stops after as many further attempts as the batch allows', () => {
     expect(retryAt({ outcome: 'failed', tries: 2, row: 5 }, policy, 0)).toBeDefined();
     expect(retryAt({ outcome: 'failed', tries: 3, row: 5 }, policy, 0)).toBeUndefined();
     expect(retryAt({ outcome: 'failed', tries: 1, row: 5 }, { ...policy, retries: 0 }, 0)).toBeUndefined();
   });
 
-  it('waits twice as long each time, at least half of it, never beyond the bound', () => {
+  it('the retry policy waits twice as long each time, at least half of it, never beyond the bound', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 60 }),
@@ -37,7 +37,7 @@ describe('the retry policy', () => {
     );
   });
 
-  it('draws the same number for the same row and try, and spreads over rows', () => {
+  it('the retry policy draws the same number for the same row and try, and spreads over rows', () => {
     expect(chance(1, 2, 3)).toBe(chance(1, 2, 3));
     const drawn = Array.from({ length: 2_000 }, (_, row) => chance(7, row, 1));
     expect(Math.min(...drawn)).toBeGreaterThanOrEqual(0);

@@ -21,7 +21,7 @@ export function unconfirmed(params: Partial<BatchParams> = {}): World {
 }
 
 /** When the last byte of a POST may have been written, after its group ended. */
-export const SENT_BY_MS = LEASE_MS + CLOCK_SLACK_MS;
+const SENT_BY_MS = LEASE_MS + CLOCK_SLACK_MS;
 
 /** From then on a complete list without its run speaks for its absence, also without a control run. */
 export const PROOF_MS = SENT_BY_MS + TIMING.postDeadlineMs + TIMING.settleWithoutControlMs;

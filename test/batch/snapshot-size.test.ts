@@ -23,8 +23,8 @@ function excessOf({ encoded, state }: Crowd): readonly string[] {
   return state.bytes < 1.1 * STATE_BYTES_MAX ? excess : [...excess, `${state.bytes} bytes are counted`];
 }
 
-describe('the encoded state of a batch that has as many runs as it may have', () => {
-  it('fits into a payload if all of them are unconfirmed, after ended rows have filled it', () => {
+describe('size of a snapshot', () => {
+  it('the largest state fits into a payload if all of its runs are unconfirmed, after ended rows have filled it', () => {
     const crowd = new Crowd(0, MILLIONS);
     const { state } = crowd;
     const inFlight = GROUPS_IN_FLIGHT * GROUP_ATTEMPTS;
@@ -44,7 +44,7 @@ describe('the encoded state of a batch that has as many runs as it may have', ()
     expect(excessOf(crowd)).toEqual([]);
   });
 
-  it('fits if they take too long while other rows fill it', () => {
+  it('the largest state fits into a payload if its runs take too long while other rows fill it', () => {
     const crowd = new Crowd(0, MILLIONS);
     const { state } = crowd;
     for (let before = 0; before !== state.nextRow;) {
@@ -58,7 +58,7 @@ describe('the encoded state of a batch that has as many runs as it may have', ()
   });
 
   it.each([1, 2, 5, RETRIES_MAX])(
-    'fits if each row has failed %d times, with a long reason each time',
+    'the largest state fits into a payload if each row has failed %d times, with a long reason each time',
     (retries) => {
       const crowd = new Crowd(retries, mostConcurrency(retries));
       crowd.answerAll('accepted');
@@ -77,7 +77,7 @@ describe('the encoded state of a batch that has as many runs as it may have', ()
   );
 
   it.each([0, 2, RETRIES_MAX])(
-    'fits if each is proved absent again and again, with %d retries',
+    'the largest state fits into a payload if each attempt is proved absent again and again, with %d retries',
     (retries) => {
       const crowd = new Crowd(retries, mostConcurrency(retries));
       for (let time = 0; time < 5; time += 1) {
@@ -90,7 +90,7 @@ describe('the encoded state of a batch that has as many runs as it may have', ()
     },
   );
 
-  it('fits if each was resubmitted as often as it may be, and is unconfirmed again', () => {
+  it('the largest state fits into a payload if each row was resubmitted as often as it may be, and is unconfirmed again', () => {
     const crowd = new Crowd(0, mostConcurrency(0), 'resubmit');
     for (let time = 0; time < RESUBMITS_MOST; time += 1) {
       crowd.answerAll('unconfirmed');

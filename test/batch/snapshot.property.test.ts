@@ -32,8 +32,8 @@ const endAll = ({ rows }: State): Event => ({
   ),
 });
 
-describe('a snapshot of a batch in any state', () => {
-  it('restores the state that it was made of, and after a step both still say and send the same', () => {
+describe('snapshot', () => {
+  it('a snapshot restores the state that it was made of, and after a step both still say and send the same', () => {
     fc.assert(
       fc.property(wildParams, wildStory(80), (given, deeds) => {
         const world = new World(given);
@@ -55,7 +55,7 @@ describe('a snapshot of a batch in any state', () => {
     );
   });
 
-  it('takes no more bytes for its rows and parts than the state has counted, whatever reasons it keeps', () => {
+  it('a snapshot takes no more bytes for rows and parts than the state has counted, whatever reasons they keep', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 400 }),
       fc
@@ -86,7 +86,7 @@ describe('a snapshot of a batch in any state', () => {
   });
 });
 
-/** The same event with other words of the service. */
+/** The same event with other reasons. */
 function withReasons(event: Event, say: () => string): Event {
   if (event.type === 'runsCompleted')
     return { ...event, completions: event.completions.map((one) => ({ ...one, reason: say() })) };

@@ -35,8 +35,8 @@ function busy(): World {
   return world;
 }
 
-describe('the state of a batch that continues as new', () => {
-  it('is the same state, with its queues in order', () => {
+describe('snapshot', () => {
+  it('a batch that continues as new has the same state, with its queues in order', () => {
     const { state } = busy();
     const again = travelled(state);
     for (const phase of ['waiting', 'running', 'unconfirmed', 'ended'] as const)
@@ -60,7 +60,7 @@ describe('the state of a batch that continues as new', () => {
     expect(problemsOf(again)).toEqual([]);
   });
 
-  it('counts the bytes of the parts in flight', () => {
+  it('a restored state counts the bytes of the parts in flight', () => {
     const world = running({ rows: 200, concurrency: 150 });
     for (let run = 0; run < 100; run += 1) world.finish(`run-${run}`, 'succeeded');
     while (world.sends.length > 0) world.answer(0, ['accepted']);
@@ -68,7 +68,7 @@ describe('the state of a batch that continues as new', () => {
     expect(travelled(world.state).bytes).toBe(world.state.bytes);
   });
 
-  it('remembers what a run that turns up is compared with', () => {
+  it('a restored state remembers what a run that turns up is compared with', () => {
     const world = busy();
     world.state.abandoned.add('7/1');
     const again = travelled(world.state);
@@ -78,7 +78,7 @@ describe('the state of a batch that continues as new', () => {
     expect(again.control).toEqual(world.state.control);
   });
 
-  it('polls every run anew, and cancels those anew that were being cancelled', () => {
+  it('a restored state polls every run anew, and cancels those anew that were being cancelled', () => {
     const { state } = busy();
     const again = travelled(state);
     expect(again.unpolled.size).toBe(state.phases.running);
@@ -86,13 +86,13 @@ describe('the state of a batch that continues as new', () => {
     expect([...again.cancels.keys()].toSorted()).toEqual([...state.cancels.keys()].toSorted());
   });
 
-  it('begins with its clock where it was, and expects no time to have passed', () => {
+  it('a restored state has its clock where it was, and expects no time to have passed', () => {
     const { state } = busy();
     const again = travelled(state);
     expect([again.now, again.wallAt, again.wakeAt]).toEqual([state.now, state.wallAt, state.now]);
   });
 
-  it('does not travel while a group is in flight, nor while the batch closes', () => {
+  it('a state does not travel while a group is in flight, nor while the batch closes', () => {
     const sending = new World({ rows: 1, concurrency: 1 });
     expect(maySnapshot(sending.state)).toBe(false);
     expect(() => snapshot(sending.state)).toThrow('1 groups are in flight');
@@ -103,7 +103,7 @@ describe('the state of a batch that continues as new', () => {
     expect(() => snapshot(closing.state)).toThrow('cannot travel');
   });
 
-  it('keeps a row whose part comes back after the continue-as-new', () => {
+  it('a row keeps the tries of its files over a continue-as-new', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.finish('run-0', 'succeeded');
     world.collect(0, 'file');

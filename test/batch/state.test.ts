@@ -20,20 +20,23 @@ function filled(retries: number): State {
   return state;
 }
 
-describe('the room of a state', () => {
-  it.each([0, 1, 2, 10, 20])('holds as many rows as may run at the same time with %d retries', (retries) => {
-    const { rows } = filled(retries);
-    expect(rows.size).toBeGreaterThanOrEqual(mostConcurrency(retries));
-    expect(rows.size).toBeLessThanOrEqual(ROWS_MAX);
-  });
+describe('room', () => {
+  it.each([0, 1, 2, 10, 20])(
+    'a state holds as many rows as may run at the same time with %d retries',
+    (retries) => {
+      const { rows } = filled(retries);
+      expect(rows.size).toBeGreaterThanOrEqual(mostConcurrency(retries));
+      expect(rows.size).toBeLessThanOrEqual(ROWS_MAX);
+    },
+  );
 
-  it('is reserved for the attempts that the rows in it may still have', () => {
+  it('room is reserved for the attempts that the rows of a state may still have', () => {
     const { rows } = filled(20);
     const most = ROW_BYTES + SHORT_REASON_BYTES + 20 * PAST_BYTES;
     expect(rows.size * most).toBeLessThan(STATE_BYTES_MAX + most);
   });
 
-  it('is counted in rows as well', () => {
+  it('the room of a state is counted in rows as well', () => {
     const state = begin(paramsOf({ retries: 0 }), 1, 0);
     for (let row = 1; row < ROWS_MAX; row += 1) state.rows.set(row, waiting(row));
     expect(isFull(state)).toBe(false);
@@ -41,7 +44,7 @@ describe('the room of a state', () => {
     expect(isFull(state)).toBe(true);
   });
 
-  it('leaves less for reasons once half of it is taken', () => {
+  it('a state that is half full leaves less room for reasons', () => {
     const state = begin(paramsOf(), 1, 0);
     state.bytes = STATE_BYTES_MAX / 2 - 1;
     expect(reasonBytes(state)).toBe(REASON_BYTES);
@@ -50,8 +53,8 @@ describe('the room of a state', () => {
   });
 });
 
-describe('the rows of a state', () => {
-  it('wait in the order in which they are due, those of the same time in the order in which they came', () => {
+describe('rows', () => {
+  it('the rows of a state wait in the order in which they are due, those of the same time in the order in which they came', () => {
     const state = begin(paramsOf(), 1, 0);
     for (const [row, dueAt] of [
       [1, 5],
@@ -64,7 +67,7 @@ describe('the rows of a state', () => {
     expect(state.waiting.map(({ row }) => row)).toEqual([2, 5, 4, 1, 3]);
   });
 
-  it('leave nothing behind when they are forgotten', () => {
+  it('the rows of a state leave nothing behind when they are forgotten', () => {
     const state = begin(paramsOf(), 1, 0);
     const before = structuredClone({ ...state });
     put(state, waiting(1));

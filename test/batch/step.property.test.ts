@@ -10,8 +10,8 @@ import { World } from './world.ts';
 
 const numbersTo = (rows: number): readonly number[] => Array.from({ length: rows }, (_, at) => at + 1);
 
-describe('a batch, whatever happens in whatever order', () => {
-  it('ends every row once, posts no attempt twice, keeps its concurrency, and its ledger adds up', () => {
+describe('step', () => {
+  it('whatever happens in whatever order, a batch ends every row once, posts no attempt twice, keeps its concurrency, and its ledger adds up', () => {
     fc.assert(
       fc.property(params, story(120), (given, deeds) => {
         const world = new World(given);
@@ -27,7 +27,7 @@ describe('a batch, whatever happens in whatever order', () => {
     );
   });
 
-  it('holds to that also if the service starts runs that nobody asked for, or hides those that it started', () => {
+  it('a batch holds to that also if the service starts runs that the batch did not ask for, or hides those that it started', () => {
     fc.assert(
       fc.property(wildParams, wildStory(120), (given, deeds) => {
         const world = new World(given);
@@ -40,7 +40,7 @@ describe('a batch, whatever happens in whatever order', () => {
     );
   });
 
-  it('counts a row as succeeded only if a run of its own has succeeded', () => {
+  it('a batch counts a row as succeeded only if a run of its own has succeeded', () => {
     fc.assert(
       fc.property(wildParams, wildStory(80), (given, deeds) => {
         const world = new World(given);
@@ -57,7 +57,7 @@ describe('a batch, whatever happens in whatever order', () => {
     );
   });
 
-  it('names every run that it was shown: by its row, as evidence, or as a duplicate', () => {
+  it('a batch names every run that it was shown: by its row, as evidence, or as a duplicate', () => {
     fc.assert(
       fc.property(wildParams, wildStory(80), (given, deeds) => {
         const world = new World(given);
@@ -73,7 +73,7 @@ describe('a batch, whatever happens in whatever order', () => {
     );
   });
 
-  it('buys no more runs for a row than it had ends without success, and one', () => {
+  it('a batch buys no more runs for a row than the row had ends without success, and one', () => {
     fc.assert(
       fc.property(params, story(80), (given, deeds) => {
         const world = new World(given);
@@ -89,7 +89,7 @@ describe('a batch, whatever happens in whatever order', () => {
     );
   });
 
-  it('ends also if it is cancelled at any moment, and sends nothing more', () => {
+  it('a batch that is cancelled at any moment sends nothing more, and ends', () => {
     fc.assert(
       fc.property(
         wildParams,
@@ -113,7 +113,7 @@ describe('a batch, whatever happens in whatever order', () => {
     );
   });
 
-  it('changes nothing by asking when a decision is due', () => {
+  it('asking when a decision is due changes nothing', () => {
     fc.assert(
       fc.property(wildParams, wildStory(60), (given, deeds) => {
         const world = new World(given);

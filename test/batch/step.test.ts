@@ -12,8 +12,8 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe('a step', () => {
-  it('asks to be woken when the next decision is due, and not at all if only an event can make one due', () => {
+describe('step', () => {
+  it('a step asks to be woken when the next decision is due, and not at all if only an event can make one due', () => {
     const state = begin(paramsOf({ rows: 1, concurrency: 1 }), 1, 0);
     step(state, [{ type: 'started' }], 0);
     expect(typesOf(step(state, [{ type: 'woke' }], 600))).toEqual([]);
@@ -27,7 +27,7 @@ describe('a step', () => {
     expect(commands.at(-1)).toEqual({ type: 'wake', afterMs: 71 });
   });
 
-  it('never asks to be woken for less than a millisecond', () => {
+  it('a step never asks to be woken for less than a millisecond', () => {
     const state = begin(paramsOf({ rows: 1, concurrency: 1 }), 1, 0);
     step(state, [{ type: 'started' }], 0);
     const result = { row: 1, attempt: 1, result: 'not-sent', retryAfterMs: 0.25 } as const;
@@ -39,7 +39,7 @@ describe('a step', () => {
     expect(commands.at(-1)).toEqual({ type: 'wake', afterMs: 1 });
   });
 
-  it('of a batch that has finished publishes and does nothing else', () => {
+  it('a step of a batch that has finished publishes and does nothing else', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.settle();
     expect(
@@ -49,7 +49,7 @@ describe('a step', () => {
     ).toEqual(['publish']);
   });
 
-  it('ends also if a decision stays due whatever it does: it looks again a second later', () => {
+  it('a step ends also if a decision stays due whatever it does: it looks again a second later', () => {
     const state = begin(paramsOf({ rows: 1, concurrency: 1 }), 1, 0);
     vi.spyOn(close, 'dueAt').mockReturnValue(0);
     const act = vi.spyOn(close, 'act').mockReturnValue([]);

@@ -23,7 +23,7 @@ const fates = fc.array(fc.oneof(fc.constant<Fate>('accepted'), fc.constantFrom(.
   minLength: 1,
   maxLength: 6,
 });
-/** Something that happens; `name` and `given` are for whoever reads a counterexample. */
+/** Something that happens; `name` and `given` explain a counterexample. */
 type Deed = {
   readonly name: string;
   readonly given: readonly unknown[];
@@ -58,7 +58,7 @@ const gentle = [
     6,
     'finish',
     fc.tuple(index, fc.constantFrom(...ENDS), fc.boolean()),
-    withRun((world, { runId }, end: End, isTold: boolean) => world.finish(runId, end, isTold)),
+    withRun((world, { runId }, end: End, isReported: boolean) => world.finish(runId, end, isReported)),
   ),
   deed(
     3,
@@ -92,7 +92,7 @@ const gentle = [
   deed(1, 'resume', nothing, (world) => world.tell({ type: 'resume', commandId: 'r' })),
 ];
 
-/** The service starts runs that nobody asked for, or says that it did not start what it did. */
+/** The service starts runs that the batch did not ask for, or denies runs that it started. */
 const lies = [
   deed(
     2,

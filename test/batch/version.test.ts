@@ -4,14 +4,14 @@ import { begin } from '../../src/batch/state.ts';
 import { READS, readableVersion, WRITES } from '../../src/batch/version.ts';
 import { paramsOf } from './params.ts';
 
-describe('the version of a batch', () => {
-  it('is one that this code can continue when it is one that it begins', () => {
+describe('version', () => {
+  it('the version in which batches begin is one that this code can continue', () => {
     expect(WRITES).toBeLessThanOrEqual(READS);
     expect(readableVersion(WRITES)).toBe(WRITES);
     expect(readableVersion(READS)).toBe(READS);
   });
 
-  it('is refused by a worker that is too old for it, so that another one takes over', () => {
+  it('the version of a batch is refused by a worker that is too old for it, so that another one takes over', () => {
     expect(() => readableVersion(READS + 1)).toThrow(
       `up to version ${READS}, and this one has version ${READS + 1}`,
     );
@@ -19,7 +19,7 @@ describe('the version of a batch', () => {
     expect(() => restore(newer)).toThrow(`up to version ${READS}`);
   });
 
-  it('is raised by a continue-as-new to the one in which batches begin now, and never lowered', () => {
+  it('the version of a batch is raised by a continue-as-new to the one in which batches begin now, and never lowered', () => {
     expect(snapshot(begin(paramsOf(), 0, 0)).version).toBe(WRITES);
     expect(snapshot(begin(paramsOf(), WRITES + 5, 0)).version).toBe(WRITES + 5);
     expect(restore(snapshot(begin(paramsOf(), WRITES, 0))).version).toBe(WRITES);

@@ -18,7 +18,7 @@ import { Service, type End, type Fate, type Run } from './service.ts';
 
 type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
 
-/** A batch without a timer is told the time now and then by a signal. */
+/** A batch without a timer still receives a signal now and then. */
 const SIGNALS_MS = 600_000;
 
 export class World {
@@ -37,7 +37,7 @@ export class World {
   readonly closes: CommandOf<'close'>[] = [];
   readonly published: Progress[] = [];
   readonly problems: string[] = [];
-  /** Changes what the batch is told. */
+  /** Changes each event before the batch sees it. */
   edit = (event: Event): Event => event;
   #wakeAt = Number.POSITIVE_INFINITY;
   /** Results of groups that were sent and not answered yet. */
@@ -56,7 +56,7 @@ export class World {
     if (!this.state.finished && nextDueAt(this.state) <= this.state.now)
       this.problems.push('a decision is due and undone');
     const { concurrency } = this.state.params;
-    // A run that turns up for a row that waits takes a slot that nobody gave it.
+    // A run that turns up for a row that waits takes a slot, also if none is free.
     const isSending = commands.some(({ type }) => type === 'send');
     if (isSending && usedSlots(this.state) > concurrency)
       this.problems.push('more is sent than there are slots');
@@ -137,11 +137,11 @@ export class World {
   }
 
   /** Ends an open run; its webhook comes now, or is lost. */
-  finish(runId: string, status: End, isTold = true): void {
+  finish(runId: string, status: End, isReported = true): void {
     const run = this.service.find(runId);
     if (run?.status !== 'open') return;
     run.status = status;
-    if (isTold) this.callBack(run);
+    if (isReported) this.callBack(run);
   }
 
   /** A webhook: the first one of a run, or that of its end. */
@@ -238,7 +238,7 @@ export class World {
     }
   }
 
-  /** Somebody sets Temporal's clock, or its server was away. */
+  /** Temporal's clock was set, or its server was down. */
   jump(ms: number): void {
     this.wallAt += ms;
     this.tell({ type: 'woke' });

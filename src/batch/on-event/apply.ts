@@ -1,7 +1,7 @@
 // Every event by the file that says what it changes. Nothing here asks for anything: that is what decisions do.
 
 import { noteServiceTime } from '../clock.ts';
-import { EVIDENCE, RESULTS, type Event } from '../events.ts';
+import { RESULTS, type Event } from '../events.ts';
 import { pause, unpause } from '../pauses.ts';
 import { runningRow, type State } from '../state.ts';
 import { onGroupEnded } from './group-ended.ts';
@@ -79,6 +79,5 @@ function onClosed(state: State): void {
 function onEvidenceKept(state: State, count: number): void {
   for (const runId of [...state.evidence.keys()].slice(0, count)) state.evidence.delete(runId);
   state.keeping = 0;
-  state.unstored.delete(EVIDENCE);
   unpause(state, 'store');
 }

@@ -23,8 +23,8 @@ const cancelled = ({ cancels }: World): readonly string[] =>
   cancels.flatMap(({ runs }) => runs.map(({ runId }) => runId));
 const evidence = ({ state }: World): readonly string[] => [...state.evidence.keys()];
 
-describe('a second run of one attempt', () => {
-  it('is cancelled, counted once and kept as evidence, and its end is not the end of the row', () => {
+describe('duplicate runs', () => {
+  it('a second run of an attempt is cancelled, counted once and kept as evidence, and its end is not the end of the row', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.tell(seen('other'));
     world.tell(seen('other'));
@@ -39,7 +39,7 @@ describe('a second run of one attempt', () => {
     expect([...world.folder.evidence.keys()]).toEqual(['other']);
   });
 
-  it('is not counted a second time after a continue-as-new', () => {
+  it('a second run of one attempt is not counted a second time after a continue-as-new', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.tell(seen('other'));
     world.continueAsNew();
@@ -48,7 +48,7 @@ describe('a second run of one attempt', () => {
     expect(evidence(world)).toEqual(['other']);
   });
 
-  it('is cancelled again if it goes on after the service was asked to cancel it', () => {
+  it('a second run of one attempt is cancelled again if it goes on after the service was asked to cancel it', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.tell(seen('other'));
     world.cancel(false);
@@ -57,14 +57,14 @@ describe('a second run of one attempt', () => {
     expect(cancelled(world)).toEqual(['other']);
   });
 
-  it('is found by its end as well, and is not cancelled any more', () => {
+  it('a second run of one attempt is found by its end as well, and is not cancelled any more', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.tell(completed('other'));
     expect(cancelled(world)).toEqual([]);
     expect(world.state.ledger.duplicates).toBe(1);
   });
 
-  it('is the one that the response does not name, if both were seen before it', () => {
+  it('of two runs that were seen before the response, the one that it does not name is the duplicate', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     world.tell(seen('other'), seen('run-0'), seen('run-0'));
     expect(world.state.ledger.duplicates).toBe(0);
@@ -73,7 +73,7 @@ describe('a second run of one attempt', () => {
     expect(cancelled(world)).toEqual(['other']);
   });
 
-  it('is the one that was seen later, if the response was lost', () => {
+  it('of two runs that were seen, the later one is the duplicate if the response was lost', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     world.tell(seen('one'), seen('two'));
     world.end([]);
@@ -81,7 +81,7 @@ describe('a second run of one attempt', () => {
     expect(cancelled(world)).toEqual(['two']);
   });
 
-  it('is the one that goes on, if the other has ended before the response; and the one that the response names', () => {
+  it('runs that go on are duplicates if another one of the attempt has ended before the response', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     world.tell(seen('slow'));
     world.tell(completed('fast'));
@@ -91,8 +91,8 @@ describe('a second run of one attempt', () => {
   });
 });
 
-describe('the row of a run', () => {
-  it('knows it in each of its phases', () => {
+describe('belonging', () => {
+  it('a row knows its run in each of its phases', () => {
     const world = running({ rows: 1, concurrency: 1, retries: 1 });
     const belonging = (runId: string, attempt = 1) => belongingOf(world.state, runOfFirst(runId, attempt));
     expect([belonging('run-0'), belonging('other'), belonging('early', 2)]).toEqual([
@@ -127,7 +127,7 @@ describe('the row of a run', () => {
     expect([belonging('run-1', 2), belonging('other', 2)]).toEqual(['later', 'later']);
   });
 
-  it('knows it also while other rows are written', () => {
+  it('a row knows its run also while other rows are written', () => {
     const world = running({ rows: 1_000, concurrency: 150 });
     for (let run = 0; run < 100; run += 1) world.finish(`run-${run}`, 'succeeded');
     expect(world.collects).toHaveLength(1);
@@ -135,15 +135,15 @@ describe('the row of a run', () => {
     expect(belongingOf(world.state, { row: 999, attempt: 1, runId: 'other' })).toBe('later');
   });
 
-  it('has no use for another run of an attempt that is over without one', () => {
+  it('a row has no use for another run of an attempt that is over without one', () => {
     const world = new World({ rows: 2, concurrency: 1 });
     world.answer(0, ['rejected']);
     expect(belongingOf(world.state, runOfFirst('late'))).toBe('duplicate');
   });
 });
 
-describe('an attempt that was written off', () => {
-  it('is remembered over a continue-as-new: its run is cancelled and reported when it turns up', () => {
+describe('abandoned attempts', () => {
+  it('an attempt that was written off is remembered over a continue-as-new: its run is cancelled and reported when it turns up', () => {
     const world = unconfirmed();
     readUntilResolved(world);
     expect(world.state.ledger.absent).toBe(1);
@@ -154,7 +154,7 @@ describe('an attempt that was written off', () => {
     expect(world.state.rows.get(1)).toMatchObject({ phase: 'running', attempt: 2 });
   });
 
-  it('is forgotten when there are too many, the oldest first', () => {
+  it('attempts that were written off are forgotten when there are too many, the oldest first', () => {
     const state = begin(paramsOf(), 1, 0);
     for (let row = 1; row <= ABANDONED_MAX + 1; row += 1) abandon(state, { row, attempt: 1 });
     expect(belongingOf(state, { row: 1, attempt: 1, runId: 'r' })).toBe('later');
@@ -163,8 +163,8 @@ describe('an attempt that was written off', () => {
   });
 });
 
-describe('a run of a row that is collected', () => {
-  it('is kept as evidence, whether it goes on or has ended', () => {
+describe('evidence', () => {
+  it('a run of a row that is collected is kept as evidence, whether it goes on or has ended', () => {
     const world = running({ rows: 5, concurrency: 1 });
     world.finish('run-0', 'succeeded');
     world.pass(1_000);
@@ -176,8 +176,8 @@ describe('a run of a row that is collected', () => {
   });
 });
 
-describe('what is remembered of duplicates', () => {
-  it('is bounded in names, and complete in number', () => {
+describe('bounds', () => {
+  it('reported duplicates are bounded in names, and complete in number', () => {
     const state = begin(paramsOf(), 1, 0);
     for (let at = 0; at <= REPORTED_MAX; at += 1) reportDuplicate(state, runOfFirst(`r${at}`), true);
     expect([state.reported.size, state.ledger.duplicates]).toEqual([REPORTED_MAX, REPORTED_MAX + 1]);
@@ -185,14 +185,14 @@ describe('what is remembered of duplicates', () => {
     expect(state.cancels.size).toBe(0);
   });
 
-  it('is bounded in cancels: the close cancels the others', () => {
+  it('duplicates that wait to be cancelled are bounded: the close cancels the others', () => {
     const state = begin(paramsOf(), 1, 0);
     for (let at = 0; at <= CANCELS_MAX; at += 1) reportDuplicate(state, runOfFirst(`r${at}`), false);
     expect(state.cancels.size).toBe(CANCELS_MAX);
     expect(state.ledger.duplicates).toBe(CANCELS_MAX + 1);
   });
 
-  it('is bounded in evidence, and says so when some of it is lost', () => {
+  it('evidence is bounded, and says so when some of it is lost', () => {
     const state = begin(paramsOf(), 1, 0);
     for (let at = 0; at < EVIDENCE_MAX; at += 1) keepEvidence(state, runOfFirst(`r${at}`));
     keepEvidence(state, runOfFirst('r0'));

@@ -23,8 +23,8 @@ const CLASSES: readonly PostClass[] = [
 ];
 const FOUR = Array.from({ length: 4 }, () => 'unconfirmed' as const).reduce(enterPost, NO_LEDGER);
 
-describe('the request ledger', () => {
-  it('adds up however POSTs end', () => {
+describe('request ledger', () => {
+  it('the request ledger adds up however POSTs end', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...CLASSES)), (posts) => {
         const ledger = posts.reduce(enterPost, NO_LEDGER);
@@ -36,27 +36,27 @@ describe('the request ledger', () => {
     );
   });
 
-  it('resolves each unconfirmed attempt once, one way or the other', () => {
+  it('the request ledger resolves each unconfirmed attempt once, one way or the other', () => {
     const adopted = enterAdopted(enterAdopted(FOUR, 'webhook'), 'list');
     expect(adopted.adopted).toEqual({ webhook: 1, list: 1 });
     expect(stillUnconfirmed(adopted)).toBe(2);
     expect(stillUnconfirmed(enterResolved(enterResolved(adopted, 'absent'), 'unknown'))).toBe(0);
   });
 
-  it('counts as money at risk what may be a run that was never seen, and not what was proved absent', () => {
+  it('the request ledger counts as money at risk what may be a run that was never seen, and not what was proved absent', () => {
     const resolved = (['absent', 'unknown', 'resubmitted', 'failed'] as const).reduce(enterResolved, FOUR);
     expect(atRisk(resolved)).toBe(3);
     expect(stillUnconfirmed(resolved)).toBe(0);
   });
 
-  it('takes a POST that seemed to be turned away for accepted once its run turns up', () => {
+  it('the request ledger takes a POST that seemed to be turned away for accepted once its run turns up', () => {
     const throttled = enterPost(NO_LEDGER, 'throttled');
     expect(enterAccepted(throttled, 'throttled')).toMatchObject({ sent: 1, throttled: 0, accepted: 1 });
     const notSent = enterPost(NO_LEDGER, 'not-sent');
     expect(enterAccepted(notSent, undefined)).toMatchObject({ sent: 1, accepted: 1 });
   });
 
-  it('knows the runs that rows name, and counts duplicates beside them', () => {
+  it('the request ledger knows the runs that rows name, and counts duplicates beside them', () => {
     const ledger = enterDuplicate(enterAdopted(enterPost(FOUR, 'accepted'), 'list'));
     expect([knownRuns(ledger), ledger.duplicates]).toEqual([2, 1]);
   });

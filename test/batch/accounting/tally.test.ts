@@ -30,8 +30,8 @@ const tally: fc.Arbitrary<Tally> = fc
     gpus: { ...gpus },
   }));
 
-describe('a tally', () => {
-  it('adds up in any order and any grouping', () => {
+describe('tally', () => {
+  it('a tally adds up in any order and any grouping', () => {
     fc.assert(
       fc.property(tally, tally, tally, (a, b, c) => {
         expect(addTallies(a, b)).toEqual(addTallies(b, a));
@@ -43,13 +43,13 @@ describe('a tally', () => {
     );
   });
 
-  it('counts an outcome and what a GPU took', () => {
+  it('a tally counts an outcome and what a GPU took', () => {
     const counted = tallyUse(tallyUse(tallyOutcome(NO_TALLY, 'failed', 3), 'L4', USE), 'L4', USE);
     expect(tallyOutcome(counted, 'failed').outcomes.failed).toBe(4);
     expect(counted.gpus['L4']).toEqual({ runs: 2, seconds: 8, costUsd: 1 });
   });
 
-  it('counts the GPUs beyond a number of names together, and loses none of their runs', () => {
+  it('a tally counts the GPUs beyond a number of names together, and loses none of their runs', () => {
     const names = Array.from({ length: 3 * GPU_NAMES_MAX }, (_, at) => `gpu-${at}`);
     const counted = names.reduce((sum, name) => tallyUse(sum, name, USE), NO_TALLY);
     expect(Object.keys(counted.gpus)).toHaveLength(GPU_NAMES_MAX + 1);
@@ -57,7 +57,7 @@ describe('a tally', () => {
     expect(costSoFar(counted)).toBe(names.length * USE.costUsd);
   });
 
-  it('shortens the name of a GPU, and takes none for a property of every object', () => {
+  it('a tally shortens the name of a GPU, and takes none for a property of every object', () => {
     const counted = tallyUse(tallyUse(NO_TALLY, 'x'.repeat(1_000), USE), '__proto__', USE);
     expect(Object.keys(counted.gpus)).toEqual(['x'.repeat(GPU_NAME_CHARS), 'other']);
     expect(tallyUse(NO_TALLY, 'constructor', USE).gpus).toEqual({ constructor: USE });

@@ -6,8 +6,8 @@ import { World } from '../world.ts';
 const cancelled = ({ cancels }: World): readonly string[] =>
   cancels.flatMap(({ runs }) => runs.map(({ runId }) => runId));
 
-describe('cancels', () => {
-  it('are merged: a hundred runs a command, four commands in flight', () => {
+describe('cancel runs', () => {
+  it('cancels are merged: a hundred runs a command, four commands in flight', () => {
     const world = running({ rows: 1_000, concurrency: 950 });
     world.tell({ type: 'cancel', running: true });
     expect(world.cancels.map(({ runs }) => runs.length)).toEqual(
@@ -23,7 +23,7 @@ describe('cancels', () => {
     expect(world.state.cancels.size).toBe(0);
   });
 
-  it('name no run that is named by another command in flight', () => {
+  it('cancels name no run that is named by another command in flight', () => {
     const world = running({ rows: 10, concurrency: 5 });
     world.tell({ type: 'runsSeen', runs: [runOfFirst('other')] });
     world.tell({ type: 'cancel', running: true });
@@ -31,7 +31,7 @@ describe('cancels', () => {
     expect(world.cancels).toHaveLength(2);
   });
 
-  it('ask also for the runs that are accepted, or turn up, after the user cancelled', () => {
+  it('cancels ask also for the runs that are accepted, or turn up, after the user cancelled', () => {
     const world = new World({ rows: 2, concurrency: 2 });
     world.tell({ type: 'cancel', running: true });
     world.answer(0, ['accepted', 'lost']);
@@ -40,7 +40,7 @@ describe('cancels', () => {
     expect(cancelled(world)).toEqual(['run-0', 'run-1']);
   });
 
-  it('are asked for again after a continue-as-new, by the rows that run and for duplicates', () => {
+  it('cancels are asked for again after a continue-as-new, by the rows that run and for duplicates', () => {
     const world = running({ rows: 4, concurrency: 4 });
     world.tell({ type: 'cancel', running: true });
     world.tell({ type: 'runsSeen', runs: [runOfFirst('other')] });
@@ -54,7 +54,7 @@ describe('cancels', () => {
     expect(world.state.tally.outcomes.cancelled).toBe(4);
   });
 
-  it('are answered once: an answer that is not awaited changes nothing', () => {
+  it('cancels are answered once: an answer that is not awaited changes nothing', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.tell({ type: 'runsCancelled', id: 99 });
     expect(world.runOf(1)).toBe('run-0');

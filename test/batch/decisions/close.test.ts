@@ -4,8 +4,8 @@ import { progress } from '../../../src/batch/progress.ts';
 import { running } from '../scenes.ts';
 import { World } from '../world.ts';
 
-describe('closing', () => {
-  it('comes once, after the last row is collected', () => {
+describe('close', () => {
+  it('closing comes once, after the last row is collected', () => {
     const world = running({ rows: 2, concurrency: 2 });
     world.finish('run-0', 'succeeded');
     world.finish('run-1', 'succeeded');
@@ -17,7 +17,7 @@ describe('closing', () => {
     expect(progress(world.state)).toMatchObject({ state: 'finished', done: 2 });
   });
 
-  it('counts the rows as cancelled that were never sent', () => {
+  it('closing counts the rows as cancelled that were never sent', () => {
     const world = running({ rows: 10, concurrency: 2 });
     world.tell({ type: 'cancel', running: false });
     world.settle();
@@ -25,7 +25,7 @@ describe('closing', () => {
     expect(progress(world.state).unsent).toBe(0);
   });
 
-  it('waits for cancels that the service was not asked for yet', () => {
+  it('closing waits for cancels that the service was not asked for yet', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.tell({ type: 'runsSeen', runs: [{ row: 1, attempt: 1, runId: 'other' }] });
     world.finish('run-0', 'succeeded');
@@ -35,7 +35,7 @@ describe('closing', () => {
     expect(world.closes).toHaveLength(1);
   });
 
-  it('waits for the response of a group whose runs have all ended', () => {
+  it('closing waits for the response of a group whose runs have all ended', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     world.post(0, ['accepted']);
     world.finish('run-0', 'succeeded');
@@ -45,7 +45,7 @@ describe('closing', () => {
     expect(world.closes).toHaveLength(1);
   });
 
-  it('reads the lists back to the start of the batch', () => {
+  it('closing reads the lists back to the start of the batch', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.pass(7_000);
     world.finish('run-0', 'succeeded');
@@ -53,7 +53,7 @@ describe('closing', () => {
     expect(world.closes[0]?.back).toEqual({ agoMs: 7_000, wallAt: world.wallAt });
   });
 
-  it("reads them as far back if Temporal's clock was set back meanwhile", () => {
+  it("closing reads them as far back if Temporal's clock was set back meanwhile", () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.pass(7_000);
     world.jump(-86_400_000);
@@ -62,7 +62,7 @@ describe('closing', () => {
     expect(world.closes[0]?.back).toEqual({ agoMs: 7_000, wallAt: world.wallAt });
   });
 
-  it('is repeated for a run that turned up meanwhile, and counts no row twice', () => {
+  it('closing is repeated for a run that turned up meanwhile, and counts no row twice', () => {
     const world = running({ rows: 3, concurrency: 1 });
     world.tell({ type: 'cancel', running: false });
     world.finish('run-0', 'succeeded');
@@ -76,7 +76,7 @@ describe('closing', () => {
     expect(rowsDone(world.state.tally)).toBe(3);
   });
 
-  it('is not begun for a sheet whose rows are all still to come', () => {
+  it('closing is not begun for a sheet whose rows are all still to come', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     world.answer(0, ['blocked']);
     expect(world.closes).toEqual([]);

@@ -31,8 +31,8 @@ function hostAway(): World {
   return world;
 }
 
-describe('collecting', () => {
-  it('waits a second for company, and not at all for what is last', () => {
+describe('collect', () => {
+  it('collecting waits a second for company, and not at all for what is last', () => {
     const world = running({ rows: 3, concurrency: 2, timing: RARE });
     world.finish('run-0', 'succeeded');
     world.answer(0, ['accepted']);
@@ -46,13 +46,13 @@ describe('collecting', () => {
     expect(rowsOf(world)).toEqual([[1], [2, 3]]);
   });
 
-  it('waits no longer for a hundred rows', () => {
+  it('collecting does not wait once there are a hundred rows', () => {
     const world = running({ rows: 300, concurrency: 150, timing: RARE });
     for (let run = 0; run < COLLECT_ROWS; run += 1) world.finish(`run-${run}`, 'succeeded');
     expect(world.collects.map(({ rows }) => rows.length)).toEqual([COLLECT_ROWS]);
   });
 
-  it('has at most eight parts in flight', () => {
+  it('collecting has at most eight parts in flight', () => {
     const world = running({ rows: 2_000, concurrency: 1_200 });
     finishAll(world);
     expect(world.collects).toHaveLength(COLLECTS_IN_FLIGHT);
@@ -60,7 +60,7 @@ describe('collecting', () => {
     expect(world.collects).toHaveLength(COLLECTS_IN_FLIGHT);
   });
 
-  it('names all attempts of a row, the last one with its outcome', () => {
+  it('collecting names all attempts of a row, the last one with its outcome', () => {
     const world = running({ rows: 1, concurrency: 1, retries: 1 });
     world.finish('run-0', 'failed');
     world.pass(60_000);
@@ -77,7 +77,7 @@ describe('collecting', () => {
     ]);
   });
 
-  it('takes what was deferred when it is due, with what else has ended', () => {
+  it('collecting takes what was deferred when it is due, with what else has ended', () => {
     const world = running({ rows: 4, concurrency: 4, timing: RARE });
     world.finish('run-0', 'succeeded');
     world.pass(COLLECT_AFTER_MS);
@@ -90,7 +90,7 @@ describe('collecting', () => {
     expect(rowsOf(world)).toEqual([[1, 2]]);
   });
 
-  it('waits while the store takes nothing', () => {
+  it('collecting waits while the store takes nothing', () => {
     const world = running({ rows: 5, concurrency: 5, timing: RARE });
     world.finish('run-0', 'succeeded');
     world.pass(COLLECT_AFTER_MS);
@@ -100,7 +100,7 @@ describe('collecting', () => {
     expect(world.collects).toEqual([]);
   });
 
-  it('probes with a few rows while no file can be fetched, the deferred ones first', () => {
+  it('collecting probes with a few rows while no file can be fetched, the deferred ones first', () => {
     const world = hostAway();
     for (let run = 5; run < 50; run += 1) world.finish(`run-${run}`, 'succeeded');
     world.pass(PROBE_MS - 1);
@@ -112,7 +112,7 @@ describe('collecting', () => {
     expect(world.sends).toEqual([]);
   });
 
-  it('probes with one part at a time', () => {
+  it('collecting probes with one part at a time', () => {
     const world = hostAway();
     world.pass(4 * PROBE_MS);
     expect(world.collects).toHaveLength(1);
@@ -120,7 +120,7 @@ describe('collecting', () => {
     expect(world.collects).toHaveLength(1);
   });
 
-  it('writes what has waited for a file host as soon as one file was fetched', () => {
+  it('collecting writes what has waited for a file host as soon as one file was fetched', () => {
     const world = hostAway();
     for (let run = 5; run < 50; run += 1) world.finish(`run-${run}`, 'succeeded');
     world.pass(PROBE_MS);
@@ -132,7 +132,7 @@ describe('collecting', () => {
     expect(world.problems).toEqual([]);
   });
 
-  it('tells which try is the last one of a row whose files cannot be had', () => {
+  it('collecting marks the last try of a row whose files cannot be fetched', () => {
     const world = running({ rows: 2, concurrency: 1, timing: RARE });
     world.finish('run-0', 'succeeded');
     const tries: (true | undefined)[] = [];
@@ -145,7 +145,7 @@ describe('collecting', () => {
     expect(world.folder.outcomes.get(1)).toBe('failed');
   });
 
-  it('gives the files of a cancelled batch up that do not come a second time', () => {
+  it('collecting gives the files of a cancelled batch up that do not come a second time', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.finish('run-0', 'succeeded');
     world.tell({ type: 'cancel', running: false });
@@ -157,7 +157,7 @@ describe('collecting', () => {
     expect(world.folder.outcomes.get(1)).toBe('failed');
   });
 
-  it('asks again for parts that the workflow run before this one had asked for', () => {
+  it('collecting asks again for parts that the workflow run before this one had asked for', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.finish('run-0', 'succeeded');
     const before = world.collects.slice();

@@ -13,8 +13,8 @@ const overdue = (world: World, rows: number): void => {
   world.tell({ type: 'runsOverdue', runs });
 };
 
-describe('a run that takes too long and does not end when it is cancelled', () => {
-  it('is given up a minute after the service was asked: its row ends as unknown and its slot is free', () => {
+describe('give up runs', () => {
+  it('an overdue run is given up a minute after the service was asked to cancel it: its row ends as unknown and its slot is free', () => {
     const world = running({ rows: 2, concurrency: 1 });
     overdue(world, 1);
     world.pass(10_000);
@@ -34,14 +34,14 @@ describe('a run that takes too long and does not end when it is cancelled', () =
     ]);
   });
 
-  it('is not given up before the service was asked to cancel it', () => {
+  it('an overdue run is not given up before the service was asked to cancel it', () => {
     const world = running({ rows: 1, concurrency: 1 });
     overdue(world, 1);
     world.pass(10 * CANCEL_PATIENCE_MS);
     expect(world.runOf(1)).toBe('run-0');
   });
 
-  it('is not given up while runs cannot be read: its end may be there to see', () => {
+  it('an overdue run is not given up while runs cannot be read: its end may be there to see', () => {
     const world = running({ rows: 1, concurrency: 1 });
     overdue(world, 1);
     world.cancel(false);
@@ -52,7 +52,7 @@ describe('a run that takes too long and does not end when it is cancelled', () =
     expect(world.runOf(1)).toBeUndefined();
   });
 
-  it('is given its time again after a continue-as-new, as it is cancelled again', () => {
+  it('an overdue run has its time again after a continue-as-new, as it is cancelled again', () => {
     const world = running({ rows: 1, concurrency: 1 });
     overdue(world, 1);
     world.cancel(false);
@@ -66,7 +66,7 @@ describe('a run that takes too long and does not end when it is cancelled', () =
     expect(world.runOf(1)).toBeUndefined();
   });
 
-  it('is given up with all others whose time is over in the same moment, thousands of them', () => {
+  it('thousands of overdue runs are given up in one step when runs can be read again', () => {
     const world = running({ rows: 1_500, concurrency: 1_500 });
     overdue(world, 1_500);
     while (world.cancels.length > 0) world.cancel(false);

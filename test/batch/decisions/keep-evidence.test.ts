@@ -19,8 +19,8 @@ const crowded = (): World => {
   return world;
 };
 
-describe('runs that no row explains', () => {
-  it('go to the store two hundred at a time, one file after the other', () => {
+describe('keep evidence', () => {
+  it('runs that no row explains go to the store two hundred at a time, one file after the other', () => {
     const world = running({ rows: 1, concurrency: 1 });
     show(world, 0, EVIDENCE_RUNS - 1);
     expect(world.keeps).toEqual([]);
@@ -38,7 +38,7 @@ describe('runs that no row explains', () => {
     expect([world.state.evidence.size, world.folder.evidence.size]).toEqual([0, 3 * EVIDENCE_RUNS]);
   });
 
-  it('are all known at the end: those in the store, and the last few that go with the close', () => {
+  it('runs that no row explains are all known at the end: those in the store, and the last few that go with the close', () => {
     const world = crowded();
     world.keep();
     show(world, 1_000, 3);
@@ -53,7 +53,7 @@ describe('runs that no row explains', () => {
     expect(world.folder.evidence.size).toBe(EVIDENCE_RUNS + 3);
   });
 
-  it('keep the batch from closing before the store has them', () => {
+  it('runs that no row explains keep the batch from closing before the store has them', () => {
     const world = crowded();
     world.finish('run-0', 'succeeded');
     world.collect();
@@ -62,7 +62,7 @@ describe('runs that no row explains', () => {
     expect(world.closes).toHaveLength(1);
   });
 
-  it('pause the batch if the store does not take them, and are given to it again', () => {
+  it('runs that no row explains pause the batch if the store does not take them, and are given to it again', () => {
     const world = crowded();
     world.keep(false);
     expect(progress(world.state).pauses).toMatchObject([{ kind: 'store' }]);
@@ -75,7 +75,7 @@ describe('runs that no row explains', () => {
     expect(world.state.evidence.size).toBe(1);
   });
 
-  it('are given to the store again after a continue-as-new, under another number', () => {
+  it('runs that no row explains are given to the store again after a continue-as-new, under another number', () => {
     const world = crowded();
     world.continueAsNew();
     expect(world.keeps.map(({ number, runs }) => [number, runs.length])).toEqual([[2, EVIDENCE_RUNS]]);

@@ -7,11 +7,11 @@ import { World } from '../world.ts';
 
 const kinds = (world: World): readonly string[] => [...world.state.pauses.keys()];
 
-describe('a pause that ends with a probe', () => {
+describe('blocked and unreachable', () => {
   it.each([
     ['no row is left to send', 1],
     ['unconfirmed attempts hold every slot', 3],
-  ])('ends where %s: nothing could probe any more', (_, rows) => {
+  ])('a pause that ends with a probe ends where %s: nothing could probe any more', (_, rows) => {
     const world = new World({ rows, concurrency: 1, unconfirmed: { rule: 'ask', afterMs: 0 } });
     world.answer(0, ['blocked']);
     world.pass(PROBE_MS);
@@ -22,15 +22,15 @@ describe('a pause that ends with a probe', () => {
     expect(kinds(world)).toEqual(['unconfirmed']);
   });
 
-  it('stays while a row waits for another attempt', () => {
+  it('a pause that ends with a probe stays while a row waits for another attempt', () => {
     const world = new World({ rows: 2, concurrency: 2 });
     world.answer(0, ['accepted', 'blocked']);
     expect(kinds(world)).toEqual(['blocked']);
   });
 });
 
-describe('a pause because runs cannot be read', () => {
-  it('ends when no run is left: no poll would ever say that they can be read again', () => {
+describe('unreadable', () => {
+  it('a pause because runs cannot be read ends when no run is left: no poll would ever say that they can be read again', () => {
     const world = running({ rows: 5, concurrency: 2 });
     world.tell({ type: 'serviceRead', reason: 'connect ECONNREFUSED' });
     expect(progress(world.state)).toMatchObject({
@@ -45,7 +45,7 @@ describe('a pause because runs cannot be read', () => {
     expect(world.state.tally.outcomes.succeeded).toBe(5);
   });
 
-  it('ends when a poll can read them', () => {
+  it('a pause because runs cannot be read ends when a poll can read them', () => {
     const world = running({ rows: 9, concurrency: 2 });
     world.tell({ type: 'serviceRead', reason: '401: Revoked token' });
     world.finish('run-0', 'succeeded');
@@ -55,7 +55,7 @@ describe('a pause because runs cannot be read', () => {
   });
 });
 
-describe('a pause because no file can be fetched', () => {
+describe('files', () => {
   /** Row 1 waits for its files, and the batch for their host. */
   function hostAway(): World {
     const world = running({ rows: 3, concurrency: 1 });
@@ -69,7 +69,7 @@ describe('a pause because no file can be fetched', () => {
     return world;
   }
 
-  it('ends when no row waits for its files any more: no part would ever show that the host is back', () => {
+  it('a pause because no file can be fetched ends when no row waits for its files any more: no part would ever show that the host is back', () => {
     const world = hostAway();
     // The host is back, and has not got the file.
     while (!world.folder.rows.has(1)) {
@@ -83,7 +83,7 @@ describe('a pause because no file can be fetched', () => {
     expect(world.state.finished).toBe(true);
   });
 
-  it('stays while a part is in flight that may come back with rows', () => {
+  it('a pause because no file can be fetched stays while a part is in flight that may come back with rows', () => {
     const world = hostAway();
     world.pass(world.waitFor(collect));
     expect([world.state.deferred.length, world.collects.length]).toEqual([0, 1]);

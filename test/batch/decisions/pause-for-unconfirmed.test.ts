@@ -10,8 +10,8 @@ const NEVER = { rule: 'unknown', afterMs: 10 ** 9 } as const;
 const ASK = { rule: 'ask', afterMs: 0 } as const;
 const isPaused = (world: World): boolean => world.state.pauses.has('unconfirmed');
 
-describe('unconfirmed attempts', () => {
-  it('pause the batch when they hold half of its slots for longer than any proof takes, and are named', () => {
+describe('pause for unconfirmed', () => {
+  it('unconfirmed attempts pause the batch when they hold half of its slots for longer than any proof takes, and are named', () => {
     const world = new World({ rows: 60, concurrency: 30, unconfirmed: NEVER });
     world.answer(0, ['dropped', 'accepted']);
     world.pass(STUCK_MS - 1);
@@ -20,7 +20,7 @@ describe('unconfirmed attempts', () => {
     expect(progress(world.state).reason).toMatch(/^15 of 30 slots .*: rows 1, 3, 5, .*19 and 5 more$/);
   });
 
-  it('are few enough to go on with as long as they hold less than half of the slots', () => {
+  it('unconfirmed attempts that hold less than half of the slots pause nothing', () => {
     const world = new World({ rows: 60, concurrency: 31, unconfirmed: NEVER });
     world.answer(0, ['accepted', 'dropped']);
     expect(world.state.phases.unconfirmed).toBe(15);
@@ -28,7 +28,7 @@ describe('unconfirmed attempts', () => {
     expect(isPaused(world)).toBe(false);
   });
 
-  it('end the pause when fewer of them are left', () => {
+  it('unconfirmed attempts end the pause when fewer of them are left', () => {
     const world = new World({ rows: 60, concurrency: 30, unconfirmed: NEVER });
     world.answer(0, ['dropped', 'accepted']);
     world.pass(STUCK_MS);
@@ -36,7 +36,7 @@ describe('unconfirmed attempts', () => {
     expect(progress(world.state).state).toBe('running');
   });
 
-  it('pause the batch at the first one by the rule "ask", and the user decides about all of them', () => {
+  it('unconfirmed attempts pause the batch at the first one by the rule "ask", and the user decides about all of them', () => {
     for (const rule of ['unknown', 'fail', 'resubmit'] as const) {
       const world = new World({ rows: 10, concurrency: 5, lists: false, unconfirmed: ASK });
       world.answer(0, ['accepted', 'dropped', 'accepted', 'accepted', 'accepted']);
@@ -50,7 +50,7 @@ describe('unconfirmed attempts', () => {
     }
   });
 
-  it('wait for the user by the rule "ask", however long', () => {
+  it('unconfirmed attempts wait for the user by the rule "ask", however long', () => {
     const world = unconfirmed({ rows: 4, concurrency: 4, unconfirmed: ASK });
     for (const ms of [STUCK_MS, 30 * 86_400_000]) {
       world.pass(ms);
@@ -59,21 +59,21 @@ describe('unconfirmed attempts', () => {
     }
   });
 
-  it('pause the batch again immediately if the user resumes it and decides nothing', () => {
+  it('unconfirmed attempts pause the batch again immediately if the user resumes it and decides nothing', () => {
     const world = unconfirmed({ unconfirmed: ASK });
     world.pass(STUCK_MS);
     world.tell({ type: 'resume' });
     expect(isPaused(world)).toBe(true);
   });
 
-  it('pause no batch that is cancelled', () => {
+  it('unconfirmed attempts pause no batch that is cancelled', () => {
     const world = unconfirmed({ rows: 4, concurrency: 4, unconfirmed: ASK });
     world.tell({ type: 'cancel', running: false });
     world.pass(2 * STUCK_MS);
     expect(progress(world.state).state).toBe('cancelling');
   });
 
-  it('are stuck from when no proof can be expected any more', () => {
+  it('unconfirmed attempts are stuck from when no proof can be expected any more', () => {
     const world = unconfirmed();
     const [row] = unconfirmedRows(world.state);
     expect(row && stuckFrom(world.state, row) - world.state.now).toBe(STUCK_MS);

@@ -14,8 +14,8 @@ const runningRows = (count: number): Partial<State> => ({
   phases: { waiting: 0, sending: 0, running: count, unconfirmed: 0, ended: 0 },
 });
 
-describe('how old a run becomes before it is polled', () => {
-  it('is the interval of the service as long as webhooks have not reported the latest end', () => {
+describe('age', () => {
+  it('a run is polled after the interval of the service as long as webhooks have not reported the latest end', () => {
     expect(pollAfterMs(stateWith({}, {}))).toBe(TIMING.pollIntervalMs);
     expect(pollAfterMs(stateWith({}, { completedBy: 'poll' }))).toBe(TIMING.pollIntervalMs);
     expect(pollAfterMs(stateWith({ webhooks: false }, { completedBy: 'webhook' }))).toBe(
@@ -23,12 +23,12 @@ describe('how old a run becomes before it is polled', () => {
     );
   });
 
-  it('is twice as long as runs usually take while webhooks arrive, within 4 and 15 seconds', () => {
+  it('a run is polled after twice the usual time of a run while webhooks arrive, within 4 and 15 seconds', () => {
     const at = (usualRunMs: number) => pollAfterMs(stateWith({}, { completedBy: 'webhook', usualRunMs }));
     expect([at(0), at(500), at(3_000), at(60_000)]).toEqual([4_000, 4_000, 6_000, 15_000]);
   });
 
-  it('follows the time from acceptance to end, slowly', () => {
+  it('the usual time of a run follows the time from acceptance to end, slowly', () => {
     const world = running({ rows: 3, concurrency: 3 });
     world.pass(3_000);
     world.finish('run-0', 'succeeded');
@@ -39,13 +39,13 @@ describe('how old a run becomes before it is polled', () => {
   });
 });
 
-describe('how often a poll looks', () => {
-  it('is the interval of the service, and rarely while webhooks arrive', () => {
+describe('interval', () => {
+  it('a poll looks at the interval of the service, and rarely while webhooks arrive', () => {
     expect(pollIntervalMs(stateWith({}, {}))).toBe(TIMING.pollIntervalMs);
     expect(pollIntervalMs(stateWith({}, { completedBy: 'webhook' }))).toBe(4_000);
   });
 
-  it('grows with the runs: fast without lists, slowly with them, up to 15 seconds', () => {
+  it('the interval of a poll grows with the runs: fast without lists, slowly with them, up to 15 seconds', () => {
     const at = (count: number, lists: boolean) => pollIntervalMs(stateWith({ lists }, runningRows(count)));
     expect([at(50, false), at(5_000, false)]).toEqual([1_000, 15_000]);
     expect([at(50, true), at(2_000, true), at(5_000, true)]).toEqual([200, 8_000, 15_000]);
@@ -56,8 +56,8 @@ describe('how often a poll looks', () => {
 const completion = (run: number) =>
   ({ row: run + 1, attempt: 1, runId: `run-${run}`, outcome: 'succeeded' }) as const;
 
-describe('a poll', () => {
-  it('takes the runs that are old enough, with their ages', () => {
+describe('poll', () => {
+  it('a poll takes the runs that are old enough, with their ages', () => {
     const world = running({ rows: 2, concurrency: 2 });
     world.pass(TIMING.pollIntervalMs - 1);
     expect(world.polls).toEqual([]);
@@ -76,7 +76,7 @@ describe('a poll', () => {
     ]);
   });
 
-  it('waits until runs are older than they usually become, while webhooks arrive', () => {
+  it('a poll waits until runs are older than they usually become, while webhooks arrive', () => {
     const world = running({ rows: 4, concurrency: 2 });
     world.pass(60);
     world.finish('run-0', 'succeeded');
@@ -87,7 +87,7 @@ describe('a poll', () => {
     expect(world.polls.map(({ runs }) => runs.map(({ ageMs }) => ageMs))).toEqual([[4_000, 3_940]]);
   });
 
-  it('leaves out the youngest runs, which may end before anybody looks', () => {
+  it('a poll leaves out the youngest runs, which may end before it looks', () => {
     const world = running({ rows: 3, concurrency: 2 });
     world.pass(60);
     world.tell({ type: 'runsCompleted', by: 'poll', completions: [completion(0)] });
@@ -98,13 +98,13 @@ describe('a poll', () => {
     expect(world.polls.map(({ runs }) => runs.map(({ runId }) => runId))).toEqual([['run-1'], ['run-2']]);
   });
 
-  it('owns at most five hundred runs', () => {
+  it('a poll owns at most five hundred runs', () => {
     const world = running({ rows: 520, concurrency: 520 });
     world.pass(TIMING.pollIntervalMs);
     expect(world.polls.map(({ runs }) => runs.length)).toEqual([POLL_RUNS, 20]);
   });
 
-  it('is one of at most twelve, and what they do not look at is for the next one', () => {
+  it('a poll is one of at most twelve, and what they do not look at is for the next one', () => {
     const world = running({ rows: 40, concurrency: 1, webhooks: false });
     for (let run = 0; run < POLLS_IN_FLIGHT + 3; run += 1) {
       world.pass(TIMING.pollIntervalMs);
@@ -118,7 +118,7 @@ describe('a poll', () => {
     expect(world.polls.at(-1)?.runs.map(({ runId }) => runId)).toEqual([`run-${POLLS_IN_FLIGHT + 3}`]);
   });
 
-  it('hands the runs that are left to the next one, but for those that have a poll or an end', () => {
+  it('a poll hands the runs that are left to the next one, but for those that have a poll or an end', () => {
     const world = running({ rows: 3, concurrency: 3, webhooks: false, retries: 3 });
     world.pass(100);
     expect(world.polls.map(({ runs }) => runs.length)).toEqual([3]);
@@ -137,7 +137,7 @@ describe('a poll', () => {
     expect(world.problems).toEqual([]);
   });
 
-  it('is told which runs are being cancelled, and whether the batch waits for runs to be readable', () => {
+  it('a poll knows which runs are being cancelled, and whether the batch waits for runs to be readable', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.tell({ type: 'runsOverdue', runs: [{ row: 1, attempt: 1, runId: 'run-0', reason: 'it hangs' }] });
     world.tell({ type: 'serviceRead', reason: '401' });
@@ -145,7 +145,7 @@ describe('a poll', () => {
     expect(world.polls).toMatchObject([{ isUnreadable: true, runs: [{ runId: 'run-0', isOverdue: true }] }]);
   });
 
-  it('is asked for again after a continue-as-new, as it may have found nothing yet', () => {
+  it('a poll is asked for again after a continue-as-new, as it may have found nothing yet', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.pass(100);
     expect(world.polls).toMatchObject([{ poll: 1, isUnreadable: false }]);
@@ -153,7 +153,7 @@ describe('a poll', () => {
     expect(world.polls).toMatchObject([{ poll: 2, runs: [{ runId: 'run-0', ageMs: 100 }] }]);
   });
 
-  it('is asked for by nothing where nothing runs', () => {
+  it('a poll is asked for by nothing where nothing runs', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.finish('run-0', 'succeeded');
     world.pass(60_000);

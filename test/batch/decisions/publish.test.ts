@@ -3,7 +3,7 @@ import { PUBLISH_MS } from '../../../src/batch/bounds.ts';
 import { running } from '../scenes.ts';
 
 describe('progress', () => {
-  it('is published at the first change, then at most twice a second, and never left unsaid', () => {
+  it('progress is published at the first change, then at most twice a second, and never left unsaid', () => {
     const world = running({ rows: 40, concurrency: 40 });
     const before = world.published.length;
     world.pass(PUBLISH_MS);
@@ -16,7 +16,7 @@ describe('progress', () => {
     expect(world.published).toHaveLength(length);
   });
 
-  it('is published immediately when the batch pauses, goes on, acknowledges a command, or has finished', () => {
+  it('progress is published immediately when the batch pauses, goes on, acknowledges a command, or has finished', () => {
     const world = running({ rows: 2, concurrency: 2 });
     world.tell({ type: 'serviceRead', reason: '401: Revoked token' });
     expect(world.published.at(-1)).toMatchObject({ state: 'paused', acknowledgements: [] });
@@ -30,7 +30,7 @@ describe('progress', () => {
     expect(world.published.at(-1)).toMatchObject({ state: 'finished', done: 2 });
   });
 
-  it('is published by the next workflow run as well', () => {
+  it('progress is published by the next workflow run as well', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.tell({ type: 'cancel', running: false, commandId: 'a' });
     const { length } = world.published;
@@ -39,7 +39,7 @@ describe('progress', () => {
     expect(world.published.at(-1)?.acknowledgements).toEqual([{ id: 'a', ok: true }]);
   });
 
-  it('is not published for what changes nothing that people see', () => {
+  it('progress is not published for what changes nothing that people see', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.pass(PUBLISH_MS);
     const { length } = world.published;

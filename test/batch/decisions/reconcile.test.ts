@@ -5,8 +5,8 @@ import { TIMING } from '../params.ts';
 import { unconfirmed } from '../scenes.ts';
 import { World } from '../world.ts';
 
-describe('reading the run lists', () => {
-  it('begins as soon as an attempt is unconfirmed, one reading at a time for all of them', () => {
+describe('reconcile', () => {
+  it('reading the run lists begins as soon as an attempt is unconfirmed, one reading at a time for all of them', () => {
     const world = new World({ rows: 10, concurrency: 40 });
     expect(world.readings).toEqual([]);
     world.answer(0, ['dropped', 'accepted']);
@@ -15,14 +15,14 @@ describe('reading the run lists', () => {
     expect(world.readings).toHaveLength(1);
   });
 
-  it('goes back to when the group was asked for, however late it was given up', () => {
+  it('reading the run lists goes back to when the group was asked for, however late it was given up', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     world.pass(12 * 3_600_000);
     world.answer(0, ['lost']);
     expect(world.readings.map(({ back }) => back)).toEqual([{ agoMs: 12 * 3_600_000, wallAt: world.wallAt }]);
   });
 
-  it("goes as far back if Temporal's clock was set back meanwhile", () => {
+  it("reading the run lists goes as far back if Temporal's clock was set back meanwhile", () => {
     const world = new World({ rows: 1, concurrency: 1 });
     world.pass(5_000);
     world.jump(-3_600_000);
@@ -30,7 +30,7 @@ describe('reading the run lists', () => {
     expect(world.readings[0]?.back.agoMs).toBe(5_000);
   });
 
-  it('goes back to the oldest attempt, and names the newest run that was accepted as control', () => {
+  it('reading the run lists goes back to the oldest attempt, and names the newest run that was accepted as control', () => {
     const world = new World({ rows: 70, concurrency: 64 });
     world.answer(0, ['accepted']);
     world.pass(1_000);
@@ -45,7 +45,7 @@ describe('reading the run lists', () => {
     expect(world.readings[0]).toMatchObject({ control: 'run-32' });
   });
 
-  it('comes less and less often, at least once a minute', () => {
+  it('reading the run lists comes less and less often, at least once a minute', () => {
     const world = unconfirmed();
     const gaps: number[] = [];
     for (let reading = 0; reading < 16; reading += 1) {
@@ -57,7 +57,7 @@ describe('reading the run lists', () => {
     expect(gaps.at(-1)).toBe(RECONCILE_MAX_MS);
   });
 
-  it('comes no more often than the service wants', () => {
+  it('reading the run lists comes no more often than the service wants', () => {
     const world = unconfirmed({ timing: { ...TIMING, listGapMs: 600_000 } });
     for (let reading = 0; reading < 8; reading += 1) {
       world.read('incomplete');
@@ -66,7 +66,7 @@ describe('reading the run lists', () => {
     }
   });
 
-  it('comes often again when another attempt is unconfirmed', () => {
+  it('reading the run lists comes often again when another attempt is unconfirmed', () => {
     const world = new World({ rows: 2, concurrency: 2 });
     world.end([
       { row: 1, attempt: 1, result: 'unconfirmed' },
@@ -81,9 +81,11 @@ describe('reading the run lists', () => {
     expect(world.waitMs).toBeGreaterThan(10 * TIMING.listGapMs);
     world.answer(0, ['dropped']);
     expect(world.readings.map(({ attempts }) => attempts.length)).toEqual([2]);
+    world.read('incomplete');
+    expect(world.waitFor(reconcile)).toBe(TIMING.listGapMs);
   });
 
-  it('is begun again after a continue-as-new, not before its time', () => {
+  it('reading the run lists is begun again after a continue-as-new, not before its time', () => {
     const world = unconfirmed();
     world.continueAsNew();
     expect(world.readings).toHaveLength(1);

@@ -6,8 +6,8 @@ import { paramsOf } from '../params.ts';
 import { running } from '../scenes.ts';
 import { World } from '../world.ts';
 
-describe('sending', () => {
-  it('fills all slots immediately, in groups of at most 32', () => {
+describe('send', () => {
+  it('sending fills all slots immediately, in groups of at most 32', () => {
     const world = new World({ rows: 1_000, concurrency: 70 });
     expect(world.sends.map(({ attempts }) => attempts.length)).toEqual([GROUP_ATTEMPTS, GROUP_ATTEMPTS, 6]);
     expect(world.sends[0]?.attempts.slice(0, 2)).toEqual([
@@ -16,7 +16,7 @@ describe('sending', () => {
     ]);
   });
 
-  it('sends a row that is due again before the next row of the sheet', () => {
+  it('a row that is due again is sent before the next row of the sheet', () => {
     const world = running({ rows: 10, concurrency: 2 });
     world.finish('run-0', 'failed');
     world.answer(0, ['accepted']);
@@ -25,7 +25,7 @@ describe('sending', () => {
     expect(world.sends.at(-1)?.attempts).toEqual([{ row: 1, attempt: 2 }]);
   });
 
-  it('waits for the earliest row that is due again, once every row of the sheet was sent', () => {
+  it('sending waits for the earliest row that is due again once every row of the sheet was sent', () => {
     const world = running({ rows: 2, concurrency: 2 });
     world.finish('run-0', 'failed');
     const dueAt = world.state.waiting[0]?.dueAt ?? 0;
@@ -35,7 +35,7 @@ describe('sending', () => {
     expect(world.sends).toHaveLength(1);
   });
 
-  it('fills slots that are freed in one moment by one group', () => {
+  it('slots that are freed in one moment are filled by one group', () => {
     const world = running({ rows: 10, concurrency: 2 });
     const completions = [0, 1].map((at) => ({
       row: at + 1,
@@ -53,14 +53,14 @@ describe('sending', () => {
     expect(world.sends.map(({ attempts }) => attempts.length)).toEqual([2]);
   });
 
-  it('sends nothing that was never sent once the batch is cancelled', () => {
+  it('rows that were never sent stay unsent once the batch is cancelled', () => {
     const world = running({ rows: 10, concurrency: 2 });
     world.tell({ type: 'cancel', running: false });
     world.finish('run-0', 'succeeded');
     expect(world.sends).toEqual([]);
   });
 
-  it('takes no further row in while the state is full, and goes on with those that are in it', () => {
+  it('a full state takes no further row in, and goes on with those that are in it', () => {
     const state = begin(paramsOf({ rows: 50_000, concurrency: 1, retries: 0 }), 1, 0);
     for (let row = 1; row <= ROWS_MAX; row += 1)
       put(state, { phase: 'waiting', row, attempt: 2, tries: 1, past: [], dueAt: 1_000 });

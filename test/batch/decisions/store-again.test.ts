@@ -16,8 +16,8 @@ function fullStore(): World {
   return world;
 }
 
-describe('a store that takes nothing', () => {
-  it('stops sending and says why', () => {
+describe('store again', () => {
+  it('a store that takes nothing stops sending and says why', () => {
     const world = fullStore();
     expect(progress(world.state)).toMatchObject({
       state: 'paused',
@@ -28,7 +28,7 @@ describe('a store that takes nothing', () => {
     expect(world.collects).toEqual([]);
   });
 
-  it('is probed with one part at a time, less and less often', () => {
+  it('a store that takes nothing is probed with one part at a time, less and less often', () => {
     const world = fullStore();
     world.pass(PROBE_MS);
     expect(world.collects).toHaveLength(1);
@@ -39,7 +39,7 @@ describe('a store that takes nothing', () => {
     expect(world.collects).toHaveLength(1);
   });
 
-  it('is given everything that it would not take once it takes one part, and loses nothing', () => {
+  it('a store that takes nothing is given everything that it would not take once it takes one part, and loses nothing', () => {
     const world = fullStore();
     world.pass(PROBE_MS);
     world.collect();
@@ -51,7 +51,7 @@ describe('a store that takes nothing', () => {
     expect(world.folder.repeated).toEqual([]);
   });
 
-  it('is asked for the results again, if they are what it would not take', () => {
+  it('a store that takes nothing is asked for the results again, if they are what it would not take', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.finish('run-0', 'succeeded');
     world.collect();
@@ -64,7 +64,7 @@ describe('a store that takes nothing', () => {
     expect(world.state.finished).toBe(true);
   });
 
-  it('is written nothing twice for rows that were never sent, however often the results are tried', () => {
+  it('rows that were never sent are counted once, however often the results are tried', () => {
     const world = new World({ rows: 5, concurrency: 1 });
     world.tell({ type: 'cancel', running: false });
     world.answer(0, ['not-sent']);
@@ -76,7 +76,7 @@ describe('a store that takes nothing', () => {
     expect(world.state.tally.outcomes.cancelled).toBe(5);
   });
 
-  it('is given a part that it took without saying so only once', () => {
+  it('a part that the store took without saying so is counted once', () => {
     const world = running({ rows: 2, concurrency: 2 });
     world.finish('run-0', 'succeeded');
     world.finish('run-1', 'succeeded');

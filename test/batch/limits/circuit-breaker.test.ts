@@ -15,8 +15,8 @@ const failAll = (world: World, reason = 'connect ECONNREFUSED'): void => {
   world.end(attempts.map((attempt) => ({ ...attempt, result: 'not-sent', reason })));
 };
 
-describe('a batch of which nothing could be sent', () => {
-  it('waits twice as long each time, says why, and forgets it with the first run that is accepted', () => {
+describe('circuit breaker', () => {
+  it('a batch of which nothing could be sent waits twice as long each time, says why, and forgets it with the first run that is accepted', () => {
     const world = new World({ rows: 2, concurrency: 2 });
     failAll(world);
     expect(world.waitMs).toBe(HOLD_BASE_MS);
@@ -30,13 +30,13 @@ describe('a batch of which nothing could be sent', () => {
     expect(world.state.consecutiveFailures).toBe(0);
   });
 
-  it('keeps a reason of bounded length', () => {
+  it('a batch of which nothing could be sent keeps of the reason what fits', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     failAll(world, 'x'.repeat(5_000));
     expect(world.state.trouble).toHaveLength(REASON_BYTES);
   });
 
-  it('opens its circuit: one attempt at a time, and none beside it', () => {
+  it('a batch of which nothing could be sent opens its circuit: one attempt at a time, and none beside it', () => {
     const world = new World({ rows: 200, concurrency: 128 });
     for (let time = 0; time < CIRCUIT_OPENS_AFTER; time += 1) failAll(world);
     world.pass(HOLD_MAX_MS);
@@ -46,7 +46,7 @@ describe('a batch of which nothing could be sent', () => {
     expect(world.sends.map(({ attempts }) => attempts.length)).toEqual([1]);
   });
 
-  it('pauses as unreachable after a while, and goes on without the user', () => {
+  it('a batch of which nothing could be sent pauses as unreachable after a while, and goes on without the user', () => {
     const world = new World({ rows: 100, concurrency: 50 });
     const alone: number[] = [];
     let groups = 0;
@@ -69,7 +69,7 @@ describe('a batch of which nothing could be sent', () => {
     expect(world.problems).toEqual([]);
   });
 
-  it('says so also if there is no reason', () => {
+  it('a batch of which nothing could be sent says so also if there is no reason', () => {
     const world = new World({ rows: 2, concurrency: 1 });
     while (world.state.pauses.size === 0) {
       failAll(world, '');
@@ -79,14 +79,26 @@ describe('a batch of which nothing could be sent', () => {
   });
 });
 
-describe('a time that the service names', () => {
-  it('is believed, and clipped where it is absurd', () => {
+describe('what is no failure to send', () => {
+  it.each(['rejected', 'unconfirmed', 'blocked'] as const)(
+    'a group whose POSTs were all %s counts for nothing',
+    (result) => {
+      const world = new World({ rows: 4, concurrency: 2 });
+      world.end((world.sends[0]?.attempts ?? []).map((attempt) => ({ ...attempt, result, reason: 'why' })));
+      expect(world.state).toMatchObject({ consecutiveFailures: 0, holdUntil: 0 });
+      expect(world.state.trouble).toBeUndefined();
+    },
+  );
+});
+
+describe('Retry-After', () => {
+  it('a Retry-After is believed, and clipped where it is absurd', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     world.end([{ row: 1, attempt: 1, result: 'throttled', retryAfterMs: 10 ** 12 }]);
     expect(world.waitMs).toBe(600_000);
   });
 
-  it('is the longest of those that were named, and no shorter than the back-off for what named none', () => {
+  it('of several Retry-After the longest counts, and the back-off for what named none', () => {
     const named = new World({ rows: 2, concurrency: 2 });
     named.end([
       { row: 1, attempt: 1, result: 'throttled', retryAfterMs: 50 },
@@ -101,7 +113,7 @@ describe('a time that the service names', () => {
     expect(mixed.waitMs).toBe(HOLD_BASE_MS);
   });
 
-  it('of nothing means that it was no failure of the service: the rows go immediately', () => {
+  it('a Retry-After of nothing means no failure of the service: the rows go immediately', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     world.end([{ row: 1, attempt: 1, result: 'not-sent', retryAfterMs: 0 }]);
     expect(world.sends).toHaveLength(1);

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { maySnapshot } from '../../../src/batch/snapshot.ts';
 import { running } from '../scenes.ts';
 
-describe('a batch that is to continue as new', () => {
-  it('sends nothing more, so that no group keeps it back, and goes on afterwards', () => {
+describe('continue-as-new', () => {
+  it('a batch that is to continue as new sends nothing more, so that no group keeps it back, and goes on afterwards', () => {
     const world = running({ rows: 10, concurrency: 2 });
     world.tell({ type: 'stopSending' });
     world.finish('run-0', 'succeeded');

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { GROUP_ATTEMPTS, GROUPS_IN_FLIGHT } from '../../../src/batch/bounds.ts';
 import { World } from '../world.ts';
 
-describe('the groups of a batch', () => {
-  it('are at most 64 in flight, and no timer waits for what an answer will tell', () => {
+describe('groups in flight', () => {
+  it('at most 64 groups are in flight, and no timer waits for what a response will tell', () => {
     const world = new World({ rows: 5_000, concurrency: 4_000 });
     expect(world.sends).toHaveLength(GROUPS_IN_FLIGHT);
     expect(world.waitMs).toBe(Number.POSITIVE_INFINITY);

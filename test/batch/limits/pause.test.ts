@@ -10,8 +10,8 @@ const blockAll = (world: World, reason = '401: Revoked token'): void => {
   world.end(attempts.map((attempt) => ({ ...attempt, result: 'blocked', reason })));
 };
 
-describe('a batch that the service refuses as a whole', () => {
-  it('keeps its rows, and sends one attempt now and then, less and less often, until one is accepted', () => {
+describe('blocked', () => {
+  it('a blocked batch keeps its rows, and sends one attempt now and then, less and less often, until one is accepted', () => {
     const world = new World({ rows: 20, concurrency: 5 });
     blockAll(world);
     const gaps: number[] = [];
@@ -34,7 +34,7 @@ describe('a batch that the service refuses as a whole', () => {
     expect(world.state.tally.outcomes.succeeded).toBe(20);
   });
 
-  it('goes on also when a row is rejected for itself: the service works again', () => {
+  it('a blocked batch goes on also when a row is rejected for itself: the service works again', () => {
     const world = new World({ rows: 3, concurrency: 1 });
     blockAll(world);
     world.pass(PROBE_MS);
@@ -42,7 +42,7 @@ describe('a batch that the service refuses as a whole', () => {
     expect(progress(world.state)).toMatchObject({ state: 'running', sending: 1 });
   });
 
-  it('lets what is in flight go on', () => {
+  it('a blocked batch lets what is in flight go on', () => {
     const world = new World({ rows: 70, concurrency: 64 });
     world.answer(0, ['accepted']);
     blockAll(world, '403: no credits');
@@ -51,7 +51,7 @@ describe('a batch that the service refuses as a whole', () => {
     expect(progress(world.state)).toMatchObject({ running: 31, collecting: 1, sending: 0 });
   });
 
-  it('does not probe while an earlier group is still in flight', () => {
+  it('a blocked batch does not probe while an earlier group is still in flight', () => {
     const world = new World({ rows: 70, concurrency: 64 });
     blockAll(world);
     world.pass(PROBE_MS);
@@ -60,7 +60,7 @@ describe('a batch that the service refuses as a whole', () => {
     expect(world.sends.map(({ attempts }) => attempts.length)).toEqual([1]);
   });
 
-  it('keeps its pause over a continue-as-new', () => {
+  it('a blocked batch keeps its pause over a continue-as-new', () => {
     const world = new World({ rows: 3, concurrency: 1 });
     blockAll(world);
     world.continueAsNew();
@@ -71,8 +71,8 @@ describe('a batch that the service refuses as a whole', () => {
   });
 });
 
-describe('a batch that is paused for another reason as well', () => {
-  it('goes on when the last of its reasons is gone', () => {
+describe('several pauses', () => {
+  it('a batch that is paused for several reasons goes on when the last one is gone', () => {
     const world = new World({ rows: 3, concurrency: 2 });
     world.answer(0, ['accepted', 'blocked']);
     world.tell({ type: 'serviceRead', reason: '401' });
@@ -85,7 +85,7 @@ describe('a batch that is paused for another reason as well', () => {
     expect(progress(world.state).state).toBe('running');
   });
 
-  it('ends the pause also if the run of the probe shows before its response', () => {
+  it('a blocked batch goes on also if the run of its probe shows before the response', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     blockAll(world);
     world.tell({ type: 'runsSeen', runs: [runOfFirst('run-a')] });

@@ -6,8 +6,8 @@ import { begin } from '../../../src/batch/state.ts';
 import { paramsOf } from '../params.ts';
 import { World } from '../world.ts';
 
-describe('the rate limit', () => {
-  it('is none until the service throttles, doubles its gap each time, and goes step by step', () => {
+describe('rate limit', () => {
+  it('the rate limit is none until the service throttles, doubles its gap each time, and goes step by step', () => {
     const state = begin(paramsOf(), 1, 0);
     adaptRate(state, false);
     expect([state.rateLimit, rateLimit(state)]).toEqual([NO_LIMIT, FREE]);
@@ -21,7 +21,7 @@ describe('the rate limit', () => {
     expect(rateLimit(state)).toEqual(FREE);
   });
 
-  it('lets one attempt through each gap, and saves up no time that was not used', () => {
+  it('the rate limit lets one attempt through each gap, and saves up no time that was not used', () => {
     const state = begin(paramsOf(), 1, 0);
     adaptRate(state, true);
     expect(rateLimit(state)).toEqual({ at: RATE_GAP_FIRST_MS, most: 1 });
@@ -34,13 +34,13 @@ describe('the rate limit', () => {
     expect(rateLimit(state).at).toBe(state.now + RATE_GAP_FIRST_MS);
   });
 
-  it('costs nothing while there is none', () => {
+  it('the rate limit costs nothing while there is none', () => {
     const state = begin(paramsOf(), 1, 0);
     spendRate(state, 32);
     expect(state.rateLimit).toEqual(NO_LIMIT);
   });
 
-  it('is shared by all groups, counts nothing against a row, and ends when the user resumes', () => {
+  it('the rate limit is shared by all groups, counts nothing against a row, and ends when the user resumes', () => {
     const world = new World({ rows: 100, concurrency: 64 });
     const [first, second] = world.sends;
     const throttled = first?.attempts.map((one) => ({

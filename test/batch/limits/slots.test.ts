@@ -7,13 +7,13 @@ import { World } from '../world.ts';
 
 const phases = { waiting: 5, sending: 1, running: 2, unconfirmed: 1, ended: 9 };
 
-describe('the slots of a batch', () => {
-  it('are held by whatever may be a run', () => {
+describe('slots', () => {
+  it('the slots of a batch are held by whatever may be a run', () => {
     expect(usedSlots({ phases })).toBe(4);
     expect(freeSlots({ phases, params: paramsOf({ concurrency: 6 }) })).toBe(2);
   });
 
-  it('are never fewer than none, also where a run turned up that nobody gave a slot', () => {
+  it('the number of free slots is never negative, also if a run turns up that had no slot', () => {
     expect(freeSlots({ phases, params: paramsOf({ concurrency: 3 }) })).toBe(0);
     const world = new World({ rows: 3, concurrency: 1 });
     world.answer(0, ['blocked']);
@@ -25,7 +25,7 @@ describe('the slots of a batch', () => {
     expect(world.problems).toEqual([]);
   });
 
-  it('allow as many attempts as are free, and none before one is', () => {
+  it('the slots of a batch allow as many attempts as are free, and none before one is', () => {
     const state = begin(paramsOf({ concurrency: 6 }), 1, 0);
     Object.assign(state.phases, phases);
     expect(slots(state)).toEqual({ at: 0, most: 2 });

@@ -6,8 +6,8 @@ import { World } from '../world.ts';
 
 const FIRST = { row: 1, attempt: 1 } as const;
 
-describe('the end of a group', () => {
-  it('moves each row on by the class of its POST', () => {
+describe('group ended', () => {
+  it('the end of a group moves each row on by the class of its POST', () => {
     const world = new World({ rows: 7, concurrency: 6 });
     world.end([
       { row: 1, attempt: 1, result: 'accepted', runId: 'run-a' },
@@ -28,7 +28,7 @@ describe('the end of a group', () => {
     });
   });
 
-  it('keeps nothing else back for what was turned away of a group that was taken: that waits alone', () => {
+  it('what was turned away of a group that was taken waits alone, and keeps nothing else back', () => {
     const world = new World({ rows: 10, concurrency: 3 });
     world.end([
       { row: 1, attempt: 1, result: 'accepted', runId: 'run-a' },
@@ -48,7 +48,7 @@ describe('the end of a group', () => {
     expect(world.sends.flatMap(({ attempts }) => attempts).map(({ row }) => row)).toEqual([4, 5]);
   });
 
-  it('waits a while with what was turned away of such a group if no time was named, and clips an absurd one', () => {
+  it('what was turned away of a group that was taken waits a while if no time was named, and no absurd time', () => {
     const world = new World({ rows: 3, concurrency: 3 });
     world.end([
       { row: 1, attempt: 1, result: 'accepted', runId: 'run-a' },
@@ -62,7 +62,7 @@ describe('the end of a group', () => {
     expect([dueIn(2), dueIn(3)]).toEqual([HOLD_BASE_MS, 600_000]);
   });
 
-  it('leaves attempts of which it says nothing as unconfirmed as it is told to', () => {
+  it('attempts without a result are unconfirmed or not sent, as the end of their group says', () => {
     const lost = new World({ rows: 1, concurrency: 1 });
     lost.tell({
       type: 'groupEnded',
@@ -78,7 +78,7 @@ describe('the end of a group', () => {
     expect(unsent.state.ledger.sent).toBe(0);
   });
 
-  it('changes nothing if nobody waits for the group', () => {
+  it('the end of an unknown group changes nothing', () => {
     const world = running({ rows: 1, concurrency: 1 });
     const before = progress(world.state);
     world.tell({
@@ -90,7 +90,7 @@ describe('the end of a group', () => {
     expect(progress(world.state)).toEqual(before);
   });
 
-  it("gives a rejected row its outcome, with the service's words", () => {
+  it("a rejected row has its outcome, with the service's reason", () => {
     const world = new World({ rows: 1, concurrency: 1 });
     world.end([{ ...FIRST, result: 'rejected', reason: 'no such input' }]);
     expect(world.collects[0]?.rows).toEqual([
@@ -103,7 +103,7 @@ describe('the end of a group', () => {
     });
   });
 
-  it('keeps of a reason what fits', () => {
+  it('a row keeps of a reason what fits', () => {
     const world = new World({ rows: 2, concurrency: 2 });
     world.end([
       { row: 1, attempt: 1, result: 'rejected', reason: '"'.repeat(5_000) },
@@ -114,8 +114,8 @@ describe('the end of a group', () => {
   });
 });
 
-describe('the run of an attempt in flight', () => {
-  it('that has ended before the response counts, and the response then changes nothing', () => {
+describe('runs in flight', () => {
+  it('a run that has ended before the response counts, and the response then changes nothing', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     world.post(0, ['accepted']);
     world.finish('run-0', 'succeeded');
@@ -125,7 +125,7 @@ describe('the run of an attempt in flight', () => {
     expect(world.collects[0]?.rows[0]?.attempts[0]?.runId).toBe('run-0');
   });
 
-  it('that has ended before the response counts also if the response was lost', () => {
+  it('a run that has ended before the response counts also if the response was lost', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     world.post(0, ['accepted']);
     world.finish('run-0', 'succeeded');
@@ -134,7 +134,7 @@ describe('the run of an attempt in flight', () => {
     expect(progress(world.state)).toMatchObject({ collecting: 1, unconfirmed: 0 });
   });
 
-  it('that has failed before the response leaves the next attempt of its row alone', () => {
+  it('the response of a run that has failed before it leaves the next attempt of its row alone', () => {
     const world = new World({ rows: 2, concurrency: 2 });
     world.post(0, ['accepted']);
     world.finish('run-0', 'failed');
@@ -152,7 +152,7 @@ describe('the run of an attempt in flight', () => {
     expect(world.state.rows.get(1)).toMatchObject({ phase: 'running', attempt: 2, runId: 'run-2' });
   });
 
-  it('that a webhook has named is adopted when the worker is lost', () => {
+  it('a run that a webhook has named while its group is in flight is adopted when the worker is lost', () => {
     const world = new World({ rows: 2, concurrency: 2 });
     world.tell({ type: 'runsSeen', runs: [{ row: 2, attempt: 1, runId: 'seen' }] });
     world.answer(0, ['accepted', 'lost'], true);
@@ -161,7 +161,7 @@ describe('the run of an attempt in flight', () => {
   });
 
   it.each(['rejected', 'blocked', 'throttled', 'unconfirmed'] as const)(
-    'that a webhook has named is adopted although its POST was %s',
+    'a run that a webhook has named while its group is in flight is adopted although its POST was %s',
     (result) => {
       const world = new World({ rows: 2, concurrency: 1 });
       world.tell({ type: 'runsSeen', runs: [runOfFirst('seen')] });
@@ -173,7 +173,7 @@ describe('the run of an attempt in flight', () => {
     },
   );
 
-  it('is that of an earlier POST which seemed to be turned away, if this one was not sent', () => {
+  it('a run that shows while a POST is not sent is that of an earlier POST which seemed to be turned away', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     world.answer(0, ['throttled']);
     world.pass(50);
@@ -184,7 +184,7 @@ describe('the run of an attempt in flight', () => {
     expect(world.state.ledger).toMatchObject({ sent: 1, throttled: 0, accepted: 1, duplicates: 1 });
   });
 
-  it('is not known by the response any more if the row has ended as that of another run', () => {
+  it('the run that a response names is a duplicate if its row has ended by another one', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     const completions = [{ ...runOfFirst('early'), outcome: 'succeeded' as const }];
     world.tell({ type: 'runsCompleted', by: 'webhook', completions });
@@ -194,8 +194,8 @@ describe('the run of an attempt in flight', () => {
   });
 });
 
-describe('a batch that is cancelled while a group is in flight', () => {
-  it('sends nothing of it again', () => {
+describe('cancelled', () => {
+  it('a batch that is cancelled while a group is in flight sends nothing of it again', () => {
     const world = new World({ rows: 3, concurrency: 3 });
     world.tell({ type: 'cancel', running: false });
     world.answer(0, ['not-sent', 'throttled', 'blocked']);

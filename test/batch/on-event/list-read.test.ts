@@ -41,25 +41,25 @@ function read(state: State, askedAt: number, reading: ListReading, controlAt?: n
 
 const phaseOf = (state: State) => state.rows.get(1)?.phase;
 
-describe('a run that a list shows', () => {
-  it('is adopted immediately', () => {
+describe('found', () => {
+  it('a run that a list shows is adopted immediately', () => {
     const state = doubtful();
     read(state, 0, { ...COMPLETE, found: [runOfFirst('found')] });
     expect(state.rows.get(1)).toMatchObject({ phase: 'running', runId: 'found' });
     expect(state.ledger.adopted).toEqual({ webhook: 0, list: 1 });
   });
 
-  it('is adopted also from a list that could not be read to its end', () => {
+  it('a run that a list shows is adopted also from a list that could not be read to its end', () => {
     const state = doubtful();
     read(state, 0, { ...INCOMPLETE, found: [runOfFirst('found')] });
     expect(phaseOf(state)).toBe('running');
   });
 });
 
-describe('the proof that there is no run', () => {
+describe('proof of absence', () => {
   const from = SENT_BY + postDeadlineMs + settleWithoutControlMs;
 
-  it('takes two complete lists, a gap apart, each asked for late enough', () => {
+  it('the proof that there is no run takes two complete lists, a gap apart, each asked for late enough', () => {
     const state = doubtful();
     read(state, from - 1, COMPLETE);
     read(state, from, COMPLETE);
@@ -72,7 +72,7 @@ describe('the proof that there is no run', () => {
     expect([...state.abandoned]).toEqual(['1/1']);
   });
 
-  it('is not helped by a list that could not be read to its end', () => {
+  it('the proof that there is no run is not helped by a list that could not be read to its end', () => {
     const state = doubtful({ unconfirmed: { rule: 'unknown', afterMs: 10 ** 9 } });
     read(state, from, COMPLETE);
     read(state, from + listGapMs, INCOMPLETE);
@@ -81,7 +81,7 @@ describe('the proof that there is no run', () => {
     expect(state.ledger.absent).toBe(1);
   });
 
-  it('takes less time if the lists show a run that was accepted later', () => {
+  it('the proof that there is no run takes less time if the lists show a run that was accepted later', () => {
     const state = doubtful();
     const sooner = SENT_BY + postDeadlineMs + TIMING.settleMs;
     read(state, sooner, SHOWS_CONTROL, SENT_BY + 1);
@@ -91,19 +91,22 @@ describe('the proof that there is no run', () => {
 
   it.each([
     ['that was accepted before', SHOWS_CONTROL, SENT_BY],
-    ['of which nobody knows when it was accepted', SHOWS_CONTROL, undefined],
+    ['of unknown age', SHOWS_CONTROL, undefined],
     ['that they should show, and do not', COMPLETE, SENT_BY + 1],
-  ] as const)('takes all of its time with a control run %s', (_, reading, controlAt) => {
-    const state = doubtful();
-    for (const late of [0, 1, 2])
-      read(state, SENT_BY + postDeadlineMs + late * listGapMs, reading, controlAt);
-    expect(phaseOf(state)).toBe('unconfirmed');
-    read(state, from, reading, controlAt);
-    read(state, from + listGapMs, reading, controlAt);
-    expect(state.ledger.absent).toBe(1);
-  });
+  ] as const)(
+    'the proof that there is no run takes all of its time with a control run %s',
+    (_, reading, controlAt) => {
+      const state = doubtful();
+      for (const late of [0, 1, 2])
+        read(state, SENT_BY + postDeadlineMs + late * listGapMs, reading, controlAt);
+      expect(phaseOf(state)).toBe('unconfirmed');
+      read(state, from, reading, controlAt);
+      read(state, from + listGapMs, reading, controlAt);
+      expect(state.ledger.absent).toBe(1);
+    },
+  );
 
-  it('says what became of the attempt, shortly, and the row is not sent again if the batch is cancelled', () => {
+  it('the proof that there is no run leaves a short reason, and a cancelled batch does not send the row again', () => {
     const again = doubtful();
     const cancelled = doubtful();
     cancelled.cancelling = 'unsent';
@@ -118,7 +121,7 @@ describe('the proof that there is no run', () => {
     expect(cancelled.rows.get(1)).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
   });
 
-  it('that is given many times leaves one trace in the row, however long the service loses its requests', () => {
+  it('a row keeps one trace of its absent attempts, however long the service loses its requests', () => {
     const state = doubtful();
     for (let attempt = 1; attempt <= 50; attempt += 1) {
       const { now } = state;
@@ -139,8 +142,8 @@ describe('the proof that there is no run', () => {
   });
 });
 
-describe('an attempt that no list resolves', () => {
-  it('ends as unknown after the time of the rule, and is never sent again', () => {
+describe('unresolved', () => {
+  it('an attempt that no list resolves ends as unknown after the time of the rule, and is never sent again', () => {
     const state = doubtful();
     read(state, SENT_BY + 499, NONE);
     expect(phaseOf(state)).toBe('unconfirmed');
@@ -154,7 +157,7 @@ describe('an attempt that no list resolves', () => {
     expect([...state.abandoned]).toEqual(['1/1']);
   });
 
-  it('fails or goes again under a new token by the other rules, as money at risk', () => {
+  it('an attempt that no list resolves fails or goes again under a new token by the other rules, as money at risk', () => {
     const fails = doubtful({ unconfirmed: { rule: 'fail', afterMs: 500 } });
     read(fails, SENT_BY + 500, NONE);
     expect(fails.rows.get(1)).toMatchObject({ phase: 'ended', outcome: 'failed' });
@@ -169,7 +172,7 @@ describe('an attempt that no list resolves', () => {
     expect(again.ledger.resubmitted).toBe(1);
   });
 
-  it('is resubmitted three times at most: each time may have bought a run', () => {
+  it('an attempt that no list resolves is resubmitted three times at most: each time may have bought a run', () => {
     const state = doubtful({ unconfirmed: { rule: 'resubmit', afterMs: 500 } });
     for (let attempt = 1; attempt <= 4; attempt += 1) {
       const base = { row: 1, attempt, tries: 0, past: state.rows.get(1)?.past ?? [] };
@@ -187,7 +190,7 @@ describe('an attempt that no list resolves', () => {
     expect(state.ledger).toMatchObject({ resubmitted: 3, unknown: 1 });
   });
 
-  it('waits a day where lists only fail now, for a later one may show it; but to resubmit it', () => {
+  it('an attempt that no list resolves waits a day where lists only fail now, for a later one may show it; but to resubmit it', () => {
     for (const rule of ['unknown', 'fail'] as const) {
       const state = doubtful({ unconfirmed: { rule, afterMs: 500 } });
       read(state, SENT_BY + UNCONFIRMED_MS - 1, INCOMPLETE);
@@ -200,13 +203,13 @@ describe('an attempt that no list resolves', () => {
     expect(phaseOf(again)).toBe('waiting');
   });
 
-  it('waits for the user by the rule "ask"', () => {
+  it('an attempt that no list resolves waits for the user by the rule "ask"', () => {
     const state = doubtful({ unconfirmed: { rule: 'ask', afterMs: 0 } });
     read(state, 10 * UNCONFIRMED_MS, NONE);
     expect(phaseOf(state)).toBe('unconfirmed');
   });
 
-  it('ends as unknown in a cancelled batch once no proof can be expected, whatever the rule', () => {
+  it('an attempt that no list resolves ends as unknown in a cancelled batch once no proof can be expected, whatever the rule', () => {
     for (const rule of ['unknown', 'fail', 'resubmit', 'ask'] as const) {
       const state = doubtful({ unconfirmed: { rule, afterMs: 10 ** 9 } });
       state.cancelling = 'unsent';
@@ -219,14 +222,21 @@ describe('an attempt that no list resolves', () => {
   });
 });
 
-describe('a reading', () => {
-  it('that nobody asked for changes nothing', () => {
+describe('readings', () => {
+  it('a reading that the batch did not ask for changes nothing', () => {
     const state = doubtful();
     onListRead(state, { ...COMPLETE, found: [runOfFirst('found')] });
     expect(phaseOf(state)).toBe('unconfirmed');
   });
 
-  it('says nothing about an attempt that was sent after it was asked for', () => {
+  it('a reading that took longer than the gap is followed by the next one immediately', () => {
+    const state = doubtful();
+    state.now = 10_000;
+    read(state, 0, INCOMPLETE);
+    expect(state.reconcile.nextAt).toBe(10_001);
+  });
+
+  it('a reading says nothing about an attempt that was sent after it was asked for', () => {
     const state = doubtful();
     state.now = 10 ** 9;
     read(state, SENT_BY - 1, COMPLETE);

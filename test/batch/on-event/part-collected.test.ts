@@ -33,8 +33,8 @@ const host = (row: number): DeferredRow => ({ row, kind: 'host', reason: 'connec
 const file = (row: number): DeferredRow => ({ row, kind: 'file', reason: '404' });
 const deferralOf = ({ state }: World, row: number) => state.deferred.find((one) => one.row === row)?.deferral;
 
-describe('a part that is written', () => {
-  it('is counted, and its rows are forgotten', () => {
+describe('parts', () => {
+  it('a part that is written is counted, and its rows are forgotten', () => {
     const world = collecting(3);
     expect(progress(world.state)).toMatchObject({ collecting: 3, done: 0 });
     collected(world, 3);
@@ -42,22 +42,22 @@ describe('a part that is written', () => {
     expect([...world.state.rows.keys()]).toEqual([4]);
   });
 
-  it('is not counted if nobody waits for it', () => {
+  it('a part that the batch did not ask for is not counted', () => {
     const world = collecting(1);
     const result = { tally: tallyOutcome(NO_TALLY, 'succeeded', 5), fetched: 5, deferred: [] };
     world.tell({ type: 'partCollected', part: 77, result });
     expect(progress(world.state).done).toBe(0);
   });
 
-  it('keeps no row back for the files of another one', () => {
+  it('a part that is written keeps no row back for the files of another one', () => {
     const world = collecting(3);
     collected(world, 2, file(2));
     expect(progress(world.state)).toMatchObject({ done: 2, collecting: 1 });
   });
 });
 
-describe('a row whose files could not be fetched', () => {
-  it('is collected again later, each time twice as much later, with what is known of it', () => {
+describe('deferred rows', () => {
+  it('a row whose files could not be fetched is collected again later, each time twice as much later, with what is known of it', () => {
     const world = collecting(1);
     const waits: number[] = [];
     for (let time = 1; time < DEFERS_MOST; time += 1) {
@@ -73,7 +73,7 @@ describe('a row whose files could not be fetched', () => {
     ]);
   });
 
-  it('is not blamed for a host that serves nobody, and tried again soon', () => {
+  it('a row is not blamed for a host that serves no file at all, and is collected again soon', () => {
     const world = collecting(1);
     for (let time = 0; time < 3; time += 1) {
       collected(world, 0, host(1));
@@ -82,13 +82,13 @@ describe('a row whose files could not be fetched', () => {
     }
   });
 
-  it('is blamed where the host serves others', () => {
+  it('a row whose files could not be fetched is blamed where the host serves others', () => {
     const world = collecting(2);
     collected(world, 1, host(2));
     expect(deferralOf(world, 2)?.tries).toBe(1);
   });
 
-  it('keeps its earlier attempts', () => {
+  it('a row whose files could not be fetched keeps its earlier attempts', () => {
     const world = running({ rows: 2, concurrency: 1, retries: 1 });
     world.finish('run-0', 'failed');
     world.answer(0, ['accepted']);
@@ -110,8 +110,8 @@ describe('a row whose files could not be fetched', () => {
   });
 });
 
-describe('a file host that is away', () => {
-  it('pauses the batch after ten seconds, with its reason', () => {
+describe('file hosts', () => {
+  it('a file host that is away pauses the batch after ten seconds, with its reason', () => {
     const world = collecting(1);
     const since = world.state.now;
     while (world.state.now - since < FILES_PAUSE_AFTER_MS) {
@@ -125,7 +125,7 @@ describe('a file host that is away', () => {
     ]);
   });
 
-  it('pauses nothing if a file came from elsewhere meanwhile', () => {
+  it('a file host that is away pauses nothing if a file came from elsewhere meanwhile', () => {
     const world = collecting(2);
     collected(world, 0, host(1), host(2));
     world.pass(DEFER_BASE_MS);
@@ -133,7 +133,7 @@ describe('a file host that is away', () => {
     expect(world.state.filesFailSince).toBeUndefined();
   });
 
-  it('pauses nothing if only some files are missing, or if no row had any', () => {
+  it('a file host that is away pauses nothing if only some files are missing, or if no row had any', () => {
     const world = collecting(2);
     for (let time = 0; time < 3; time += 1) {
       collected(world, 0, file(1), file(2));
@@ -144,14 +144,14 @@ describe('a file host that is away', () => {
   });
 });
 
-describe('a store that does not take', () => {
-  it('a part that nobody waits for, is no reason to pause', () => {
+describe('store', () => {
+  it('an unknown part is no reason to pause if the store does not take it', () => {
     const world = collecting(1);
     world.tell({ type: 'storeFailed', item: 99, reason: 'ENOSPC' });
     expect(progress(world.state).state).toBe('running');
   });
 
-  it('a part, pauses the batch with its reason', () => {
+  it('a part that the store does not take pauses the batch with its reason', () => {
     const world = collecting(1);
     world.tell({ type: 'storeFailed', item: 1, reason: 'x'.repeat(5_000) });
     expect(progress(world.state).reason).toBe(

@@ -12,14 +12,14 @@ const completed = (completion: Partial<RunCompletion>, by: 'webhook' | 'poll' = 
     completions: [{ ...runOfFirst('run-0'), outcome: 'succeeded', ...completion }],
   }) as const;
 
-describe('the end of a run', () => {
-  it('frees its slot, and its row is collected', () => {
+describe('runs completed', () => {
+  it('the end of a run frees its slot, and its row is collected', () => {
     const world = running({ rows: 2, concurrency: 1 });
     world.tell(completed({}));
     expect(progress(world.state)).toMatchObject({ collecting: 1, sending: 1, running: 0 });
   });
 
-  it('without success gives its row another attempt as far as the policy goes, then its outcome', () => {
+  it('the end of a run without success gives its row another attempt as far as the policy goes, then its outcome', () => {
     const world = running({ rows: 1, concurrency: 1, retries: 1 });
     world.tell(completed({ outcome: 'timed-out', reason: 'it took 5 min' }));
     expect(world.state.rows.get(1)).toMatchObject({
@@ -38,14 +38,14 @@ describe('the end of a run', () => {
     expect(progress(world.state).lastFailure).toEqual({ row: 1, outcome: 'failed' });
   });
 
-  it('is not tried again once the batch is cancelled', () => {
+  it('a run that fails is not tried again once the batch is cancelled', () => {
     const world = running({ rows: 1, concurrency: 1, retries: 5 });
     world.tell({ type: 'cancel', running: false });
     world.tell(completed({ outcome: 'failed' }));
     expect(world.collects[0]?.rows[0]?.attempts.map(({ outcome }) => outcome)).toEqual(['failed']);
   });
 
-  it('keeps of its reason what fits, and less once another attempt follows', () => {
+  it('the end of a run keeps of its reason what fits, and less once another attempt follows', () => {
     const last = running({ rows: 1, concurrency: 1, retries: 0 });
     last.tell(completed({ outcome: 'failed', reason: 'x'.repeat(5_000) }));
     expect(progress(last.state).lastFailure?.reason).toHaveLength(REASON_BYTES);
@@ -54,7 +54,7 @@ describe('the end of a run', () => {
     expect(again.state.rows.get(1)?.past[0]?.reason).toHaveLength(SHORT_REASON_BYTES);
   });
 
-  it('adopts an unconfirmed attempt, one that waits and one in flight', () => {
+  it('the end of a run adopts an unconfirmed attempt, one that waits and one in flight', () => {
     const doubtful = unconfirmed();
     doubtful.tell(completed({}));
     expect(doubtful.state.ledger).toMatchObject({ unconfirmed: 1, adopted: { webhook: 1, list: 0 } });
@@ -69,7 +69,7 @@ describe('the end of a run', () => {
       expect(collects[0]?.rows[0]?.attempts[0]).toMatchObject({ outcome: 'succeeded', runId: 'run-0' });
   });
 
-  it('of another attempt, of another row, or told a second time changes nothing', () => {
+  it('the end of a run of another attempt or of another row, and an end that is reported twice, change nothing', () => {
     const world = running({ rows: 9, concurrency: 1 });
     world.tell(completed({ attempt: 2 }, 'poll'), completed({ row: 9 }, 'poll'));
     expect(world.runOf(1)).toBe('run-0');
@@ -78,7 +78,7 @@ describe('the end of a run', () => {
     expect(world.state.rows.get(1)).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
   });
 
-  it('of a row that the state has forgotten is kept for the close if a webhook tells it', () => {
+  it('the end of a run of a row that the state has forgotten is kept for the close if a webhook reports it', () => {
     const world = running({ rows: 9, concurrency: 1 });
     world.tell(completed({}));
     world.pass(1_000);
@@ -89,7 +89,7 @@ describe('the end of a run', () => {
     expect([...world.state.evidence.keys()]).toEqual(['run-0']);
   });
 
-  it('of another run than the one its row has is a duplicate that needs no cancel', () => {
+  it('the end of a run of another run than the one its row has is a duplicate that needs no cancel', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.tell(completed({ runId: 'other', outcome: 'failed' }));
     expect(world.runOf(1)).toBe('run-0');

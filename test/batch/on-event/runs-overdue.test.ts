@@ -4,8 +4,8 @@ import { running, runOfFirst } from '../scenes.ts';
 
 const late = { ...runOfFirst('run-0'), reason: 'it did not start within 24 h' };
 
-describe('a run that takes too long', () => {
-  it('is cancelled once, and its row is tried again when it has ended, as after a time-out', () => {
+describe('overdue runs', () => {
+  it('a run that takes too long is cancelled once, and its row is tried again when it has ended, as after a time-out', () => {
     const world = running({ rows: 1, concurrency: 1, retries: 1 });
     world.tell({ type: 'runsOverdue', runs: [late, late] });
     world.tell({ type: 'runsOverdue', runs: [late] });
@@ -19,14 +19,14 @@ describe('a run that takes too long', () => {
     });
   });
 
-  it('has its own end if it comes to one all the same', () => {
+  it('a run that is cancelled because it takes too long has its own end if it comes to one', () => {
     const world = running({ rows: 1, concurrency: 1, retries: 0 });
     world.tell({ type: 'runsOverdue', runs: [late] });
     world.finish('run-0', 'succeeded');
     expect(world.collects[0]?.rows[0]?.attempts).toMatchObject([{ outcome: 'succeeded' }]);
   });
 
-  it('is no other run than the one that its row has now', () => {
+  it('only the run that its row has now can take too long', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.tell({
       type: 'runsOverdue',
@@ -39,15 +39,15 @@ describe('a run that takes too long', () => {
     expect(world.cancels).toEqual([]);
   });
 
-  it('keeps little of its reason', () => {
+  it('a row keeps little of the reason why its run takes too long', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.tell({ type: 'runsOverdue', runs: [{ ...late, reason: 'x'.repeat(500) }] });
     expect(world.state.rows.get(1)).toMatchObject({ overdue: { reason: 'x'.repeat(SHORT_REASON_BYTES) } });
   });
 });
 
-describe('a cancel that the service has answered', () => {
-  it('starts the time that an overdue run has left, and leaves every other run as it is', () => {
+describe('answered cancels', () => {
+  it('a cancel that the service has answered starts the time that an overdue run has left, and leaves every other run as it is', () => {
     const world = running({ rows: 2, concurrency: 2 });
     world.tell({ type: 'runsOverdue', runs: [late] });
     world.tell({ type: 'cancel', running: true });
@@ -57,7 +57,7 @@ describe('a cancel that the service has answered', () => {
     expect(world.state.rows.get(2)).not.toHaveProperty('overdue');
   });
 
-  it('means nothing to a row whose run has ended meanwhile', () => {
+  it('a cancel that the service has answered means nothing to a row whose run has ended meanwhile', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.tell({ type: 'runsOverdue', runs: [late] });
     world.finish('run-0', 'succeeded');

@@ -5,8 +5,8 @@ import { World } from '../world.ts';
 
 const seen = { type: 'runsSeen', runs: [runOfFirst('seen')] } as const;
 
-describe('a run that turns up', () => {
-  it('is adopted by a row that waits because its POST was throttled: it is not sent again', () => {
+describe('runs seen', () => {
+  it('a run that turns up is adopted by a row that waits because its POST was throttled: it is not sent again', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     world.answer(0, ['throttled']);
     world.tell(seen);
@@ -16,7 +16,7 @@ describe('a run that turns up', () => {
     expect(world.sends).toEqual([]);
   });
 
-  it('is adopted by a row that waits because its POST was not sent, as far as its worker knew', () => {
+  it('a run that turns up is adopted by a row that waits because its POST was not sent, as far as its worker knew', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     world.answer(0, ['not-sent']);
     world.tell(seen);
@@ -24,28 +24,28 @@ describe('a run that turns up', () => {
     expect(world.state.ledger).toMatchObject({ sent: 1, accepted: 1 });
   });
 
-  it('is remembered by a row in flight, whose response decides', () => {
+  it('a run that turns up is remembered by a row in flight, whose response decides', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     world.tell(seen, seen);
     expect(world.state.rows.get(1)).toMatchObject({ phase: 'sending', seen: ['seen'] });
     expect(progress(world.state)).toMatchObject({ sending: 1, running: 0 });
   });
 
-  it('is adopted by an unconfirmed row', () => {
+  it('a run that turns up is adopted by an unconfirmed row', () => {
     const world = unconfirmed();
     world.tell(seen);
     expect(world.runOf(1)).toBe('seen');
     expect(world.state.ledger.adopted).toEqual({ webhook: 1, list: 0 });
   });
 
-  it('of another attempt than the one that is unconfirmed is kept for the close', () => {
+  it('a run of another attempt than the one that is unconfirmed is kept for the close', () => {
     const world = unconfirmed();
     world.tell({ type: 'runsSeen', runs: [runOfFirst('seen', 2)] });
     expect(progress(world.state).unconfirmed).toBe(1);
     expect([...world.state.evidence.keys()]).toEqual(['seen']);
   });
 
-  it('is a duplicate of a row that runs, that was refused, or that has ended, and is cancelled', () => {
+  it('a run that turns up is a duplicate of a row that runs, that was refused, or that has ended, and is cancelled', () => {
     const runs = running({ rows: 2, concurrency: 1 });
     const refused = new World({ rows: 2, concurrency: 1 });
     refused.answer(0, ['rejected']);
@@ -58,19 +58,19 @@ describe('a run that turns up', () => {
     }
   });
 
-  it('is nothing new if its row has it', () => {
+  it('a run that turns up is nothing new if its row has it', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.tell({ type: 'runsSeen', runs: [runOfFirst('run-0')] });
     expect([world.cancels.length, world.state.evidence.size]).toEqual([0, 0]);
   });
 
-  it('of a row that was never sent is kept for the close', () => {
+  it('a run of a row that was never sent is kept for the close', () => {
     const world = running({ rows: 9, concurrency: 1 });
     world.tell({ type: 'runsSeen', runs: [{ row: 9, attempt: 1, runId: 'early' }] });
     expect([...world.state.evidence.keys()]).toEqual(['early']);
   });
 
-  it('is cancelled as well, if the user has cancelled everything', () => {
+  it('a run that turns up is cancelled as well, if the user has cancelled everything', () => {
     const world = unconfirmed();
     world.tell({ type: 'cancel', running: true });
     world.tell(seen);

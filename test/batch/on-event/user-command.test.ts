@@ -7,8 +7,8 @@ import { World } from '../world.ts';
 
 const ids = ({ state }: World): readonly string[] => state.acknowledgements.map(({ id }) => id);
 
-describe('cancelling', () => {
-  it('ends the rows that wait, lets runs go on, and counts what was never sent', () => {
+describe('cancel', () => {
+  it('cancelling ends the rows that wait, lets runs go on, and counts what was never sent', () => {
     const world = running({ rows: 10, concurrency: 2 });
     world.finish('run-0', 'failed');
     world.answer(0, ['accepted']);
@@ -20,14 +20,14 @@ describe('cancelling', () => {
     expect(world.folder.rows.get(1)?.attempts.at(-1)?.reason).toBe('cancelled before it was sent again');
   });
 
-  it('ends the runs too, if the user wants that', () => {
+  it('cancelling ends the runs too, if the user wants that', () => {
     const world = running({ rows: 4, concurrency: 4 });
     world.tell({ type: 'cancel', running: true });
     world.settle();
     expect(world.state.tally.outcomes.cancelled).toBe(4);
   });
 
-  it('asks for the end of no run that has one', () => {
+  it('cancelling asks for the end of no run that has one', () => {
     const world = running({ rows: 4, concurrency: 4 });
     world.finish('run-1', 'succeeded');
     world.finish('run-2', 'failed');
@@ -35,14 +35,14 @@ describe('cancelling', () => {
     expect(world.cancels.flatMap(({ runs }) => runs.map(({ runId }) => runId))).toEqual(['run-0', 'run-3']);
   });
 
-  it('cannot be made milder', () => {
+  it('cancelling cannot be made milder', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.tell({ type: 'cancel', running: true });
     world.tell({ type: 'cancel', running: false });
     expect(world.state.cancelling).toBe('running');
   });
 
-  it('ends every pause, so that the batch can end', () => {
+  it('cancelling ends every pause, so that the batch can end', () => {
     const world = new World({ rows: 2, concurrency: 1 });
     world.answer(0, ['blocked']);
     world.tell({ type: 'serviceRead', reason: '401' });
@@ -52,7 +52,7 @@ describe('cancelling', () => {
     expect(world.state.tally.outcomes.cancelled).toBe(2);
   });
 
-  it('means nothing any more while the results are written', () => {
+  it('cancelling means nothing any more while the results are written', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.finish('run-0', 'succeeded');
     world.collect();
@@ -60,7 +60,7 @@ describe('cancelling', () => {
     expect(world.state.cancelling).toBeUndefined();
   });
 
-  it('does not send again what is proved absent', () => {
+  it('a cancelled batch does not send again what is proved absent', () => {
     const world = unconfirmed();
     world.tell({ type: 'cancel', running: false });
     world.settle();
@@ -69,15 +69,15 @@ describe('cancelling', () => {
     expect(world.state.tally.outcomes.cancelled).toBe(1);
   });
 
-  it('asks for nothing if nothing runs', () => {
+  it('cancelling asks the service for nothing if nothing runs', () => {
     const world = unconfirmed();
     world.tell({ type: 'cancel', running: true });
     expect(world.cancels).toEqual([]);
   });
 });
 
-describe('resuming', () => {
-  it('ends every pause and every wait, and sends immediately', () => {
+describe('resume', () => {
+  it('resuming ends every pause and every wait, and sends immediately', () => {
     const world = new World({ rows: 3, concurrency: 1 });
     world.answer(0, ['blocked']);
     world.tell({ type: 'resume' });
@@ -91,7 +91,7 @@ describe('resuming', () => {
     expect(progress(world.state).reason).toBeUndefined();
   });
 
-  it('fetches what waits for its files immediately', () => {
+  it('resuming fetches what waits for its files immediately', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.finish('run-0', 'succeeded');
     world.collect(0, 'file');
@@ -101,7 +101,7 @@ describe('resuming', () => {
     expect(world.state.filesFailSince).toBeUndefined();
   });
 
-  it('writes again what the store would not take', () => {
+  it('resuming writes again what the store would not take', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.finish('run-0', 'succeeded');
     world.collect(0, 'fetched', 'full');
@@ -111,7 +111,7 @@ describe('resuming', () => {
     expect(world.waitMs).toBe(PROBE_MS);
   });
 
-  it('decides about unconfirmed attempts only when no proof can be expected any more', () => {
+  it('resuming decides about unconfirmed attempts only when no proof can be expected any more', () => {
     const world = unconfirmed({ rows: 4, concurrency: 4, unconfirmed: { rule: 'ask', afterMs: 0 } });
     world.tell({ type: 'resume', unconfirmed: 'fail' });
     expect(progress(world.state).unconfirmed).toBe(4);
@@ -122,23 +122,23 @@ describe('resuming', () => {
   });
 });
 
-describe('an acknowledgement', () => {
-  it('names each command once it is in force, the latest twenty', () => {
+describe('acknowledgements', () => {
+  it('an acknowledgement names each command once it is in force, the latest twenty', () => {
     const world = running({ rows: 1, concurrency: 1 });
     for (let at = 0; at < ACKNOWLEDGED_MOST + 5; at += 1) world.tell({ type: 'resume', commandId: `c${at}` });
     expect(world.state.acknowledgements).toHaveLength(ACKNOWLEDGED_MOST);
     expect(world.state.acknowledgements.at(-1)).toEqual({ id: `c${ACKNOWLEDGED_MOST + 4}`, ok: true });
   });
 
-  it('is not given to a command without an id', () => {
+  it('an acknowledgement is not given to a command without an id', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.tell({ type: 'resume' });
     expect(ids(world)).toEqual([]);
   });
 });
 
-describe('refreshing', () => {
-  it('continues as new as soon as no group is in flight, and is acknowledged by the next workflow run', () => {
+describe('refresh', () => {
+  it('refreshing continues as new as soon as no group is in flight, and is acknowledged by the next workflow run', () => {
     const world = new World({ rows: 3, concurrency: 1 });
     world.tell({ type: 'refresh', commandId: 'r' });
     expect([world.state.isStopping, maySnapshot(world.state), ids(world)]).toEqual([true, false, []]);
@@ -152,7 +152,7 @@ describe('refreshing', () => {
     expect(ids(world)).toEqual(['r']);
   });
 
-  it('is acknowledged to each user who asked for it', () => {
+  it('refreshing is acknowledged to each user who asked for it', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.tell({ type: 'refresh', commandId: 'a' }, { type: 'refresh' }, { type: 'refresh', commandId: 'b' });
     world.continueAsNew();
