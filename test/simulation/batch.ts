@@ -5,7 +5,7 @@ import type { AttemptRef } from '../../src/batch/attempt.ts';
 import { atRisk } from '../../src/batch/accounting/request-ledger.ts';
 import { STATE_BYTES_MAX } from '../../src/batch/bounds.ts';
 import type { Command } from '../../src/batch/commands.ts';
-import type { Event, GroupResult } from '../../src/batch/events.ts';
+import type { Event, GroupResult, ListReading } from '../../src/batch/events.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
 import { maySnapshot, restore, snapshot, type Snapshot } from '../../src/batch/snapshot.ts';
 import { begin, type State } from '../../src/batch/state.ts';
@@ -169,7 +169,7 @@ export class SimBatch {
       case 'send':
         return this.#send(command.group, command.attempts);
       case 'reconcile':
-        return this.#do(
+        return this.#do<ListReading>(
           (attempt, done) => activities.reconcile(this, command, attempt, done),
           (reading) => this.#tell({ type: 'listRead', reading }),
         );

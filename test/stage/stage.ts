@@ -12,6 +12,7 @@ import { loadConfig } from '../../src/config.ts';
 import { connectRunService } from '../../src/run-service/client.ts';
 import type { Run } from '../../src/run-service/contract/run.ts';
 import { keyFromEnvironment } from '../../src/run-service/key.ts';
+import { ServiceClock } from '../../src/run-service/service-clock.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
 import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
 import { choosePorts } from '../../src/temporal/embedded/ports.ts';
@@ -171,6 +172,7 @@ export class Stage {
       base,
       key: keyFromEnvironment(key, 'the stage'),
       transport: openTransport(2),
+      clock: new ServiceClock(),
     });
     const deployments = (await service.listDeployments()) ?? [];
     const lists = await Promise.all(
