@@ -14,8 +14,7 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 const isSource = import.meta.url.endsWith('.ts');
 const PACKED = at('../../workflow-bundle.js');
 const KEPT = at('../../node_modules/.cache/runsheet');
-const workflowFile = (name: string): string => at(`../../workflows/${name}.${isSource ? 'ts' : 'js'}`);
-const ENTRY = workflowFile('index');
+const WORKFLOWS = at('../../workflows');
 
 export async function workflowBundle(): Promise<WorkflowBundle> {
   if (!isSource && existsSync(PACKED)) return { codePath: PACKED };
@@ -24,11 +23,12 @@ export async function workflowBundle(): Promise<WorkflowBundle> {
   return { codePath };
 }
 
-/** Bundles the workflows as they stand. */
-export async function makeBundle(): Promise<string> {
+/** Bundles the workflows of a folder as they stand. */
+export async function makeBundle(folder: string = WORKFLOWS): Promise<string> {
+  const workflowFile = (name: string): string => join(folder, `${name}.${isSource ? 'ts' : 'js'}`);
   const quiet = { trace() {}, debug() {}, info() {}, warn() {}, error() {}, log() {} };
   const { code } = await bundleWorkflowCode({
-    workflowsPath: ENTRY,
+    workflowsPath: workflowFile('index'),
     workflowInterceptorModules: [workflowFile('query-replay-guard')],
     failureConverterPath: workflowFile('failure-converter'),
     logger: quiet,
@@ -65,7 +65,7 @@ async function keep(path: string, code: string): Promise<void> {
 
 async function sourcesHash(): Promise<string> {
   const hash = createHash('sha256');
-  const folders = [dirname(ENTRY), at('../batch')];
+  const folders = [WORKFLOWS, at('../batch')];
   for (const folder of folders) {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
     const files = entries

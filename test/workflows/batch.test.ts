@@ -1,105 +1,35 @@
-// The workflow as it is, on a real Temporal server; its activities do what a test says. What is bought here is a call.
-
-import { activityInfo, heartbeat } from '@temporalio/activity';
+import { heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TASK_QUEUE, workflowIdOf, workQueueOf } from '../../src/batch/ids.ts';
-import { pack } from '../../src/batch/carry.ts';
-import { LEASE_MS } from '../../src/batch/limits.ts';
-import type { Answer, AttemptName, End, RowEnd, Seen } from '../../src/batch/messages.ts';
-import { begin } from '../../src/batch/state.ts';
-import { NO_TALLY, tallyOutcome } from '../../src/batch/tally.ts';
-import type { BatchView } from '../../src/batch/view.ts';
-import { batchLine, openBatches } from '../../src/temporal/batches.ts';
-import { workflowBundle } from '../../src/temporal/bundle.ts';
-import { connectWorker } from '../../src/temporal/connect.ts';
-import { orderOf, TIMING } from '../batch/world.ts';
+import { LEASE_MS } from '../../src/batch/bounds.ts';
+import type { Progress } from '../../src/batch/progress.ts';
+import { snapshot } from '../../src/batch/snapshot.ts';
+import { begin, put } from '../../src/batch/state.ts';
+import { WRITES } from '../../src/batch/version.ts';
 import { Stage, until } from '../stage/stage.ts';
-
-/** What the nth sending of a group of this batch does; `hang` never answers. */
-type Sends = (
-  attempts: readonly AttemptName[],
-  nth: number,
-  hang: Promise<never>,
-) => Promise<readonly Answer[]>;
-type Place = { readonly batch: string };
-
-const runOf = ({ row, attempt }: AttemptName): Seen => ({ row, attempt, runId: `run-${row}-${attempt}` });
-const accepted = (name: AttemptName): Answer => ({ ...name, became: 'accepted', runId: runOf(name).runId });
+import { accepted, openRig, refOf, Script, smallBatch, type Rig, type Sends } from './rig.ts';
 
 describe('the workflow of a batch', () => {
   const stage = new Stage();
-  const sends = new Map<string, Sends>();
-  const groups = new Map<string, AttemptName[][]>();
-  const hanging = Promise.withResolvers<never>();
-  hanging.promise.catch(() => undefined);
-  let client: Client;
-  let stop: () => Promise<unknown>;
-  let heartbeatTimeoutMs = 0;
-
-  const queueRuns = async ({ batch, attempts }: Place & { attempts: AttemptName[] }) => {
-    heartbeatTimeoutMs = activityInfo().heartbeatTimeoutMs ?? 0;
-    const sent = [...(groups.get(batch) ?? []), attempts];
-    groups.set(batch, sent);
-    return sends.get(batch)?.(attempts, sent.length, hanging.promise);
-  };
-  const endOf = (name: AttemptName): End => ({ ...runOf(name), outcome: 'succeeded' });
-  const work = {
-    plan: async ({ batch }: Place) => orderOf({ batch, rows: 2, cap: 2, retries: 0, timing: TIMING }),
-    /** Every run that the batch knows of has succeeded. */
-    lookAtRuns: async ({ batch, runs }: Place & { runs: AttemptName[] }) => {
-      await batchLine(client).tellEnds(batch, 'look', runs.map(endOf));
-    },
-    /** The list shows whatever it is asked for. */
-    lookInLists: async ({ attempts }: { attempts: AttemptName[] }) => ({
-      askedAt: Date.now(),
-      answer: 'complete',
-      found: attempts.map(runOf),
-      control: false,
-    }),
-    collect: async ({ rows }: { rows: RowEnd[] }) => tallyOutcome(NO_TALLY, 'succeeded', rows.length),
-    close: async () => undefined,
-    cancelRuns: async () => undefined,
-  };
+  const script = new Script();
+  let rig: Rig;
 
   beforeAll(async () => {
-    Runtime.install({ logger: new DefaultLogger('ERROR') });
-    await stage.temporal();
-    const { TEMPORAL_ADDRESS: address = '', TEMPORAL_NAMESPACE: namespace = '' } = stage.environment;
-    const made = await connectWorker({ address, namespace, from: 'the test', options: {} }, 20_000, {});
-    client = made.client;
-    const shared = { connection: made.connection, namespace, shutdownGraceTime: '10s' };
-    const workers = await Promise.all([
-      Worker.create({
-        ...shared,
-        taskQueue: TASK_QUEUE,
-        workflowBundle: await workflowBundle(),
-        activities: { queueRuns },
-      }),
-      Worker.create({ ...shared, taskQueue: workQueueOf(TASK_QUEUE), activities: work }),
-    ]);
-    const running = Promise.all(workers.map((worker) => worker.run()));
-    stop = async () => {
-      hanging.reject(new Error('the test is over'));
-      for (const worker of workers) worker.shutdown();
-      await running;
-      await made.connection.close();
-    };
+    rig = await openRig(stage, script);
   });
   afterAll(async () => {
-    await stop();
+    await rig.close();
     await stage.close();
   });
 
-  /** Brings a batch of two rows to its end: its last view, and the groups that were sent. */
-  async function bring(batch: string, how: Sends): Promise<{ view: BatchView; sent: AttemptName[][] }> {
-    sends.set(batch, how);
-    await openBatches(() => client).start({ batch, folder: '/nowhere' });
-    const view = (await client.workflow.getHandle(workflowIdOf(batch)).result()) as BatchView;
-    expect(view.tally.outcomes.succeeded).toBe(2);
-    return { view, sent: groups.get(batch) ?? [] };
+  /** Brings a batch of two rows to its end: its last progress, and the groups that were sent. */
+  async function bring(batch: string, how: Sends): Promise<{ progress: Progress; sent: unknown[] }> {
+    script.sends.set(batch, how);
+    await rig.batches.start(refOf(batch));
+    const progress = await rig.result(batch);
+    expect(progress.tally.outcomes.succeeded).toBe(2);
+    return { progress, sent: script.groups.get(batch) ?? [] };
   }
   const both = [
     { row: 1, attempt: 1 },
@@ -107,105 +37,126 @@ describe('the workflow of a batch', () => {
   ];
 
   it.concurrent('gives a group to no second worker where the first one failed in the middle of it', async () => {
-    const { view, sent } = await bring('failed', async (attempts, nth) => {
+    const { progress, sent } = await bring('failed', async (attempts, nth) => {
       if (nth === 1) throw new Error('out of memory');
       return attempts.map(accepted);
     });
     expect(sent).toEqual([both]);
-    expect(view.ledger).toMatchObject({ sent: 2, uncertain: 2, adopted: { list: 2 } });
+    expect(progress.ledger).toMatchObject({ sent: 2, unconfirmed: 2, adopted: { list: 2 } });
   });
 
   it.concurrent('knows of a lost worker what its heartbeats had told, and doubts only the rest', async () => {
-    const { view, sent } = await bring('lost', async ([first], _, hang) => {
-      heartbeat([first && accepted(first)]);
+    const { progress, sent } = await bring('lost', async ([first], _, hang) => {
+      heartbeat({ results: [first && accepted(first)] });
       return hang;
     });
     expect(sent).toEqual([both]);
-    expect(view.ledger).toMatchObject({ sent: 2, accepted: 1, uncertain: 1, adopted: { list: 1 } });
+    expect(progress.ledger).toMatchObject({ sent: 2, accepted: 1, unconfirmed: 1, adopted: { list: 1 } });
   });
 
-  it.concurrent('sends again what a lost worker had never told of: no order had begun', async () => {
-    const { view, sent } = await bring('silent', async (attempts, nth, hang) =>
+  it.concurrent('sends again what a lost worker had never told of: no POST had begun', async () => {
+    const { progress, sent } = await bring('silent', async (attempts, nth, hang) =>
       nth === 1 ? hang : attempts.map(accepted),
     );
     expect(sent).toEqual([both, both]);
-    expect(view.ledger).toMatchObject({ sent: 2, accepted: 2, uncertain: 0 });
+    expect(progress.ledger).toMatchObject({ sent: 2, accepted: 2, unconfirmed: 0 });
   });
 
   it.concurrent('sends again what could not even be read', async () => {
-    const { view, sent } = await bring('unread', async (attempts, nth) => {
+    const { progress, sent } = await bring('unread', async (attempts, nth) => {
       if (nth === 1) throw ApplicationFailure.nonRetryable('EIO', 'NothingSent');
       return attempts.map(accepted);
     });
     expect(sent).toEqual([both, both]);
-    expect(view.ledger).toMatchObject({ sent: 2, accepted: 2, uncertain: 0 });
+    expect(progress.ledger).toMatchObject({ sent: 2, accepted: 2, unconfirmed: 0 });
+  });
+
+  it.concurrent('waits for a store that takes nothing, and gives it its own times of begin and end', async () => {
+    const seen: { readonly startedAt: number; readonly endedAt: number }[] = [];
+    script.finalize.set('full', (input) => {
+      seen.push(input);
+      if (seen.length === 1) throw ApplicationFailure.nonRetryable('no space left', 'StoreFailed');
+    });
+    const before = Date.now();
+    await rig.batches.start(refOf('full'));
+    await until(
+      async () => (await rig.batches.status(refOf('full'))).progress?.state === 'paused',
+      'it is paused',
+    );
+    const paused = await rig.batches.status(refOf('full'));
+    expect(paused.progress).toMatchObject({
+      pauses: [{ kind: 'store', reason: expect.stringContaining('no space left') }],
+    });
+    await rig.batches.resume(refOf('full'));
+    expect(await rig.result('full')).toMatchObject({ state: 'finished', done: 2 });
+    expect(seen.length).toBe(2);
+    for (const { startedAt, endedAt } of seen) {
+      expect(startedAt).toBeGreaterThanOrEqual(before - 1_000);
+      expect(endedAt).toBeGreaterThan(startedAt);
+    }
   });
 
   it('is started once, also when it has long ended', async () => {
     await bring('done', async (attempts) => attempts.map(accepted));
-    const again = await openBatches(() => client).start({ batch: 'done', folder: '/nowhere' });
-    expect(again).toBe('closed');
+    expect(await rig.batches.start(refOf('done'))).toBe('closed');
   });
 
-  it('that stands still is given up, and begun again from what remained of it', async () => {
-    const batches = openBatches(() => client);
-    sends.set('stuck', async (_, __, hang) => hang);
-    await batches.start({ batch: 'stuck', folder: '/nowhere' });
-    await until(() => groups.has('stuck'), 'its group is under way');
-    expect(await batches.start({ batch: 'stuck', folder: '/nowhere' })).toBe('running');
-    await batches.giveUp('stuck');
-    const order = orderOf({ batch: 'stuck', rows: 2, cap: 2, retries: 0, timing: TIMING });
+  it('of another birth is another batch, though its name is the same', async () => {
+    await bring('twice', async (attempts) => attempts.map(accepted));
+    const other = { ...refOf('twice'), mark: 'ffffffffffffffff' };
+    expect(await rig.batches.start(other)).toBe('started');
+    await until(async () => (await rig.batches.find(other))?.status === 'COMPLETED', 'it ends as well');
+    expect(script.groups.get('twice')).toEqual([both, both]);
+  });
+
+  it('that stands still is terminated, and started again from what remained of it', async () => {
+    const ref = refOf('stuck');
+    script.sends.set('stuck', async (_, __, hang) => hang);
+    await rig.batches.start(ref);
+    await until(() => script.groups.has('stuck'), 'its group is under way');
+    expect(await rig.batches.start(ref)).toBe('running');
+    await rig.batches.terminate(ref);
     // The first row has its run; the second was never bought.
-    const first = {
-      phase: 'running',
-      row: 1,
-      attempt: 1,
-      tries: 0,
-      past: [],
-      runId: 'run-1-1',
-      since: 0,
-    } as const;
-    const carried = { ...pack(begin(order, Date.now())), cursor: 2, entries: [first] };
-    sends.set('stuck', async (attempts) => attempts.map(accepted));
-    groups.delete('stuck');
-    const begun = await batches.start(
-      { batch: 'stuck', folder: '/nowhere' },
-      { carried, startedAt: Date.now() },
-    );
-    expect(begun).toBe('started');
-    const view = (await client.workflow.getHandle(workflowIdOf('stuck')).result()) as BatchView;
-    expect(view.tally.outcomes.succeeded).toBe(2);
-    expect(groups.get('stuck')).toEqual([[{ row: 2, attempt: 1 }]]);
+    const state = begin(smallBatch('stuck'), WRITES, Date.now());
+    state.nextRow = 2;
+    put(state, { phase: 'running', row: 1, attempt: 1, tries: 0, past: [], runId: 'run-1-1', since: 0 });
+    script.sends.set('stuck', async (attempts) => attempts.map(accepted));
+    script.groups.delete('stuck');
+    expect(await rig.batches.start(ref, snapshot(state))).toBe('started');
+    expect((await rig.result('stuck')).tally.outcomes.succeeded).toBe(2);
+    expect(script.groups.get('stuck')).toEqual([[{ row: 2, attempt: 1 }]]);
   });
 
-  it('says how it stands to whoever looks, also when it has ended, and hears every order once', async () => {
-    const batches = openBatches(() => client);
+  it('says how it stands to whoever looks, also when it has ended, and acknowledges every command once', async () => {
+    const ref = refOf('asked');
     const { promise: answered, resolve: answer } = Promise.withResolvers<undefined>();
-    sends.set('asked', async (attempts, _, hang) => {
+    script.sends.set('asked', async (attempts, _, hang) => {
       await Promise.race([answered, hang]);
       return attempts.map(accepted);
     });
-    await batches.start({ batch: 'asked', folder: '/nowhere' });
+    await rig.batches.start(ref);
     await until(
-      async () => (await batches.standing('asked')).view?.sending === 2,
+      async () => (await rig.batches.status(ref)).progress?.sending === 2,
       'it says that its group is under way',
     );
-    expect(await batches.resume('asked')).toMatchObject({ state: 'running', heard: [expect.any(String)] });
-    expect(await batches.cancel('asked', false)).toMatchObject({ state: 'cancelling' });
+    expect(await rig.batches.resume(ref)).toMatchObject({
+      state: 'running',
+      acknowledgements: [expect.anything()],
+    });
+    expect(await rig.batches.cancel(ref, false)).toMatchObject({ state: 'cancelling' });
     answer(undefined);
-    const handle = client.workflow.getHandle(workflowIdOf('asked'));
-    expect(await handle.result()).toMatchObject({
+    expect(await rig.result('asked')).toMatchObject({
       state: 'finished',
       done: 2,
-      heard: [expect.any(String), expect.any(String)],
+      acknowledgements: [expect.anything(), expect.anything()],
     });
-    expect((await batches.standing('asked')).view).toMatchObject({ state: 'finished', done: 2 });
-    expect((await batches.find('asked'))?.folder).toBe('/nowhere');
-    await expect(batches.resume('asked')).rejects.toBeInstanceOf(WorkflowNotFoundError);
+    expect((await rig.batches.status(ref)).progress).toMatchObject({ state: 'finished', done: 2 });
+    expect((await rig.batches.find(ref))?.folder).toBe('/nowhere');
+    await expect(rig.batches.resume(ref)).rejects.toBeInstanceOf(WorkflowNotFoundError);
   });
 
   it('gives a group up only when its lease is over', () => {
-    expect(heartbeatTimeoutMs).toBeGreaterThan(0);
-    expect(LEASE_MS).toBeLessThan(heartbeatTimeoutMs);
+    expect(script.heartbeatTimeoutMs).toBeGreaterThan(0);
+    expect(LEASE_MS).toBeLessThan(script.heartbeatTimeoutMs);
   });
 });

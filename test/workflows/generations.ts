@@ -1,0 +1,34 @@
+// Workers of several releases: the workflows as they stand, but with other numbers in src/batch/version.ts and with a behaviour
+// that version 2 brought (it sends groups of one row).
+
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { makeBundle, type WorkflowBundle } from '../../src/temporal/bundle.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+export type Release = { readonly reads: number; readonly writes: number };
+
+export async function bundleOf({ reads, writes }: Release): Promise<WorkflowBundle> {
+  const folder = mkdtempSync(join(tmpdir(), 'runsheet-release-'));
+  try {
+    for (const name of ['workflows', 'src/batch'])
+      cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+    cpSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    change(join(folder, 'src/batch/version.ts'), /READS = \d+/, `READS = ${reads}`);
+    change(join(folder, 'src/batch/version.ts'), /WRITES = \d+/, `WRITES = ${writes}`);
+    const groups = 'Math.min(state.version >= 2 ? 1 : GROUP_ATTEMPTS,';
+    change(join(folder, 'src/batch/decisions/send.ts'), /Math\.min\(GROUP_ATTEMPTS,/, groups);
+    return { code: await makeBundle(join(folder, 'workflows')) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function change(file: string, from: RegExp, to: string): void {
+  const text = readFileSync(file, 'utf8');
+  if (!from.test(text)) throw new Error(`${file} has no ${from}`);
+  writeFileSync(file, text.replace(from, to));
+}

@@ -1,0 +1,160 @@
+// The workflow as it is, on a real Temporal server; its activities do what a test says. What is bought here is a call.
+
+import { activityInfo } from '@temporalio/activity';
+import type { Client } from '@temporalio/client';
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import type { AttemptRef, AttemptRun } from '../../src/batch/attempt.ts';
+import { NO_TALLY, tallyOutcome } from '../../src/batch/accounting/tally.ts';
+import type { DeferredRow, ListReading, PostResult, RunCompletion } from '../../src/batch/events.ts';
+import type { EndedRow } from '../../src/batch/row-state.ts';
+import type { Progress } from '../../src/batch/progress.ts';
+import { openBatchClient } from '../../src/temporal/batch-client.ts';
+import { batchSignals } from '../../src/temporal/batch-signals.ts';
+import { workflowBundle, type WorkflowBundle } from '../../src/temporal/bundle.ts';
+import { connectWorker } from '../../src/temporal/connect.ts';
+import { workflowIdOf } from '../../src/temporal/workflow-id.ts';
+import type { BatchRef } from '../../workflows/batch.ts';
+import { TASK_QUEUE, workQueueOf } from '../../workflows/task-queues.ts';
+import { paramsOf, TIMING } from '../batch/params.ts';
+import type { Stage } from '../stage/stage.ts';
+
+/** What the nth sending of a group of this batch does; `hang` never answers. */
+export type Sends = (
+  attempts: readonly AttemptRef[],
+  nth: number,
+  hang: Promise<never>,
+) => Promise<readonly PostResult[]>;
+
+export const refOf = (batch: string): BatchRef => ({ batch, mark: '00112233445566aa', folder: '/nowhere' });
+export const runOf = ({ row, attempt }: AttemptRef): AttemptRun => ({
+  row,
+  attempt,
+  runId: `run-${row}-${attempt}`,
+});
+export const accepted = (name: AttemptRef): PostResult => ({ ...runOf(name), result: 'accepted' });
+export const smallBatch = (batch: string, rows = 2) =>
+  paramsOf({ batch, rows, concurrency: 2, retries: 0, timing: TIMING });
+
+/** Everything that the activities of one test file are told, and what they say. */
+export class Script {
+  readonly sends = new Map<string, Sends>();
+  readonly groups = new Map<string, AttemptRef[][]>();
+  /** Rows of a batch; 2 unless said. */
+  readonly rows = new Map<string, number>();
+  /** Does the work of `finalizeBatch`. */
+  readonly finalize = new Map<
+    string,
+    (input: { readonly startedAt: number; readonly endedAt: number }) => void
+  >();
+  heartbeatTimeoutMs = 0;
+  readonly #hanging = Promise.withResolvers<never>();
+
+  constructor() {
+    this.#hanging.promise.catch(() => undefined);
+  }
+
+  end(): void {
+    this.#hanging.reject(new Error('the test is over'));
+  }
+
+  senders() {
+    return {
+      queueRuns: async ({ batch, attempts }: BatchRef & { attempts: AttemptRef[] }) => {
+        this.heartbeatTimeoutMs = activityInfo().heartbeatTimeoutMs ?? 0;
+        const sent = [...(this.groups.get(batch) ?? []), attempts];
+        this.groups.set(batch, sent);
+        const results = await this.sends.get(batch)?.(attempts, sent.length, this.#hanging.promise);
+        return { results: results ?? attempts.map(accepted) };
+      },
+    };
+  }
+
+  work(client: Client) {
+    const signals = batchSignals(client);
+    const endOf = (name: AttemptRun): RunCompletion => ({ ...name, outcome: 'succeeded' });
+    return {
+      loadBatch: async ({ batch }: BatchRef) => ({ params: smallBatch(batch, this.rows.get(batch)) }),
+      /** Every run that the batch knows of has succeeded. */
+      pollRuns: async ({ batch, mark, runs }: BatchRef & { runs: AttemptRun[] }) => {
+        await signals.runsCompleted({ batch, mark }, 'poll', runs.map(endOf));
+      },
+      /** The list shows whatever it is asked for. */
+      reconcileRuns: async ({ attempts }: { attempts: AttemptRef[] }): Promise<ListReading> => ({
+        answer: 'complete',
+        found: attempts.map(runOf),
+        hasControl: false,
+      }),
+      collectRows: async ({ rows }: { rows: EndedRow[] }) => ({
+        tally: tallyOutcome(NO_TALLY, 'succeeded', rows.length),
+        deferred: [] as DeferredRow[],
+        fetched: rows.length,
+      }),
+      finalizeBatch: async (input: BatchRef & { startedAt: number; endedAt: number }) =>
+        this.finalize.get(input.batch)?.(input),
+      cancelRuns: async () => undefined,
+      keepEvidence: async () => undefined,
+    };
+  }
+}
+
+export type Rig = {
+  readonly client: Client;
+  readonly batches: ReturnType<typeof openBatchClient>;
+  /** Another worker for workflows and groups, with another bundle; ends with the rig. */
+  worker(bundle: WorkflowBundle): Promise<{ stop(): Promise<void> }>;
+  /** Brings a batch to its end: its last progress. */
+  result(batch: string): Promise<Progress>;
+  close(): Promise<void>;
+};
+
+/** A server of its own; `bundle` false: without a worker for workflows. */
+export async function openRig(stage: Stage, script: Script, hasWorker = true): Promise<Rig> {
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  await stage.temporal();
+  const { TEMPORAL_ADDRESS: address = '', TEMPORAL_NAMESPACE: namespace = '' } = stage.environment;
+  const server = { address, namespace, from: 'the test', options: {} };
+  const { client, connection } = await connectWorker(server, 20_000, {});
+  const connections = [connection];
+  const shared = { connection, namespace, shutdownGraceTime: '10s' } as const;
+  const stops: (() => Promise<void>)[] = [];
+  const run = (worker: Worker): { stop(): Promise<void> } => {
+    const running = worker.run();
+    const stop = async (): Promise<void> => {
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+      await running;
+    };
+    stops.push(stop);
+    return { stop };
+  };
+  const worker = async (bundle: WorkflowBundle) => {
+    // Two workers of one queue cannot share a connection.
+    const own = await connectWorker(server, 20_000, {});
+    connections.push(own.connection);
+    return run(
+      await Worker.create({
+        ...shared,
+        connection: own.connection,
+        taskQueue: TASK_QUEUE,
+        workflowBundle: bundle,
+        activities: script.senders(),
+        stickyQueueScheduleToStartTimeout: '1s',
+      }),
+    );
+  };
+  run(
+    await Worker.create({ ...shared, taskQueue: workQueueOf(TASK_QUEUE), activities: script.work(client) }),
+  );
+  if (hasWorker) await worker(await workflowBundle());
+  const batches = openBatchClient(() => client);
+  return {
+    client,
+    batches,
+    worker,
+    result: (batch) => client.workflow.getHandle(workflowIdOf(refOf(batch))).result() as Promise<Progress>,
+    close: async () => {
+      script.end();
+      await Promise.all(stops.map((stop) => stop()));
+      await Promise.all(connections.map((one) => one.close()));
+    },
+  };
+}

@@ -1,0 +1,152 @@
+// Two releases on one queue: the older one (A) reads versions up to 2 and begins batches in version 1; the newer one (B) reads
+// up to 3 and begins in version 2. In version 2 a group has one row.
+
+import { heartbeat } from '@temporalio/activity';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { WorkflowBundle } from '../../src/temporal/bundle.ts';
+import { workflowIdOf } from '../../src/temporal/workflow-id.ts';
+import { TASK_QUEUE } from '../../workflows/task-queues.ts';
+import { Stage, until } from '../stage/stage.ts';
+import { bundleOf } from './generations.ts';
+import { accepted, openRig, refOf, Script, type Rig } from './rig.ts';
+
+const ROWS = 12;
+
+describe('while batches run, a newer release', () => {
+  const stage = new Stage();
+  const script = new Script();
+  const gates = new Map<string, PromiseWithResolvers<void>>();
+  let rig: Rig;
+  let a: WorkflowBundle;
+  let b: WorkflowBundle;
+  let workers: { stop(): Promise<void> }[] = [];
+
+  beforeAll(async () => {
+    [a, b, rig] = await Promise.all([
+      bundleOf({ reads: 2, writes: 1 }),
+      bundleOf({ reads: 3, writes: 2 }),
+      openRig(stage, script, false),
+    ]);
+  });
+  afterEach(async () => {
+    for (const gate of gates.values()) gate.resolve();
+    await stopAll();
+  });
+  afterAll(async () => {
+    await rig.close();
+    await stage.close();
+  });
+
+  const worker = async (bundle: WorkflowBundle): Promise<void> => {
+    workers.push(await rig.worker(bundle));
+  };
+  const stopAll = async (): Promise<void> => {
+    await Promise.all(workers.map(({ stop }) => stop()));
+    workers = [];
+  };
+
+  /** Begins a batch in a version; its groups are answered only while its gate is open. */
+  async function begin(batch: string, version: number): Promise<void> {
+    script.rows.set(batch, ROWS);
+    close(batch);
+    script.sends.set(batch, async (attempts) => {
+      const alive = setInterval(() => heartbeat({ results: [] }), 500);
+      await gates.get(batch)?.promise;
+      clearInterval(alive);
+      return attempts.map(accepted);
+    });
+    const args = [{ ...refOf(batch), version }];
+    await rig.client.workflow.start('runsheetBatch', {
+      workflowId: workflowIdOf(refOf(batch)),
+      taskQueue: TASK_QUEUE,
+      workflowTaskTimeout: '5s',
+      args,
+      memo: { folder: '/nowhere' },
+    });
+  }
+  const close = (batch: string): void => void gates.set(batch, Promise.withResolvers<void>());
+  const open = (batch: string): void => gates.get(batch)?.resolve();
+  const sent = (batch: string): number => script.groups.get(batch)?.flat().length ?? 0;
+  const sizes = (batch: string): readonly number[] =>
+    (script.groups.get(batch) ?? []).map(({ length }) => length);
+
+  /** The version of the execution that the batch has now. */
+  async function versionOf(batch: string): Promise<number> {
+    const { events } = await rig.client.workflow.getHandle(workflowIdOf(refOf(batch))).fetchHistory();
+    const input =
+      events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0]?.data ?? new Uint8Array();
+    return (JSON.parse(Buffer.from(input).toString()) as { version: number }).version;
+  }
+
+  async function expectEveryRowOnce(batch: string): Promise<void> {
+    expect(await rig.result(batch)).toMatchObject({ done: ROWS, ledger: { sent: ROWS, accepted: ROWS } });
+    const rows = (script.groups.get(batch) ?? []).flat().map(({ row }) => row);
+    expect(rows.sort((x, y) => x - y)).toEqual(Array.from({ length: ROWS }, (_, at) => at + 1));
+  }
+
+  it('goes on with batches of the older one beside it, and alone, each row sent once', async () => {
+    await worker(a);
+    const batches = ['one', 'two', 'three'];
+    for (const batch of batches) await begin(batch, 1);
+    await until(() => batches.every((batch) => sent(batch) === 2), 'each has its first group on the wire');
+    await worker(b);
+    open('one');
+    await expectEveryRowOnce('one');
+    // The older one answers what it has on the wire, and takes nothing more.
+    const stopped = workers.shift()?.stop();
+    open('two');
+    open('three');
+    await stopped;
+    await expectEveryRowOnce('two');
+    await expectEveryRowOnce('three');
+    expect(Math.max(...sizes('two'))).toBe(2);
+    expect(await versionOf('two')).toBe(1);
+  });
+
+  it('begins batches that the older one continues as new in their own version, which is not lowered', async () => {
+    await worker(a);
+    await begin('newer', 2);
+    await until(() => sent('newer') === 2, 'its first groups are on the wire');
+    const refreshed = rig.batches.refresh(refOf('newer'));
+    open('newer');
+    await refreshed;
+    expect(await versionOf('newer')).toBe(2);
+    await expectEveryRowOnce('newer');
+    expect(new Set(sizes('newer'))).toEqual(new Set([1]));
+  });
+
+  it('raises the version of an older batch when it is refreshed, and the older release reads it', async () => {
+    await worker(b);
+    await begin('raised', 1);
+    await until(() => sent('raised') === 2, 'its first group is on the wire');
+    const refreshed = rig.batches.refresh(refOf('raised'));
+    open('raised');
+    await refreshed;
+    close('raised');
+    expect(await versionOf('raised')).toBe(2);
+    await workers.shift()?.stop();
+    await worker(a);
+    open('raised');
+    await expectEveryRowOnce('raised');
+  });
+
+  it('is waited for by a batch of a version that the older one does not understand, and nothing is sent meanwhile', async () => {
+    await worker(a);
+    await begin('newest', 3);
+    open('newest');
+    const failure = async (): Promise<string> => {
+      const { events } = await rig.client.workflow.getHandle(workflowIdOf(refOf('newest'))).fetchHistory();
+      return JSON.stringify(
+        events?.map(({ workflowTaskFailedEventAttributes: failed }) => failed?.failure?.message),
+      );
+    };
+    await until(
+      async () => (await failure()).includes('understands batches up to version 2'),
+      'the older one says so',
+    );
+    expect(sent('newest')).toBe(0);
+    await workers.shift()?.stop();
+    await worker(b);
+    await expectEveryRowOnce('newest');
+  });
+});
