@@ -1,16 +1,18 @@
-// Records the histories that the replay test replays, for the newest rules: node test/histories/record.ts
-// Run it when src/batch/rules.ts gets a new number, and keep the older recordings as they are.
+// Records the histories that the replay test replays, for the version that batches are begun in: node test/histories/record.ts
+// Run it once when WRITES in src/batch/version.ts gets a new number, and keep the older recordings as they are.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { workflowIdOf } from '../../src/batch/ids.ts';
-import { NEWEST_RULES } from '../../src/batch/rules.ts';
+import { WRITES } from '../../src/batch/version.ts';
+import { readBatchFile } from '../../src/store/batch-file.ts';
+import { folderStore } from '../../src/store/folder.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
+import { workflowIdOf } from '../../src/temporal/workflow-id.ts';
 import { Stage, until } from '../stage/stage.ts';
 
-const folder = join(import.meta.dirname, `rules-${NEWEST_RULES}`);
+const folder = join(import.meta.dirname, `version-${WRITES}`);
 
 type Scene = {
   readonly rows: number;
@@ -45,10 +47,16 @@ const SCENES: Readonly<Record<string, Scene>> = {
       await stage.run(['cancel', batchOf(stage), '--running']);
     },
   },
-  'after-a-continue-as-new': { rows: 480, cap: 2, runSeconds: 0.02 },
+  'after-a-continue-as-new': { rows: 560, cap: 2, runSeconds: 0.02 },
 };
 
 const batchOf = (stage: Stage): string => stage.batch().split('/').at(-1) ?? '';
+
+async function workflowOf(stage: Stage): Promise<string> {
+  const file = await readBatchFile(folderStore(stage.batch()));
+  if (file === undefined) throw new Error(`no batch in ${stage.batch()}`);
+  return workflowIdOf(file);
+}
 
 async function record(name: string, scene: Scene): Promise<void> {
   const stage = new Stage();
@@ -73,7 +81,7 @@ async function record(name: string, scene: Scene): Promise<void> {
 async function keep(name: string, stage: Stage): Promise<void> {
   const { TEMPORAL_ADDRESS: address = '', TEMPORAL_NAMESPACE: namespace = '' } = stage.environment;
   const { client, close } = await connectClient({ address, namespace, from: 'the recorder', options: {} });
-  const history = await client.workflow.getHandle(workflowIdOf(batchOf(stage))).fetchHistory();
+  const history = await client.workflow.getHandle(await workflowOf(stage)).fetchHistory();
   await close();
   const text = withoutPlace(historyToJSON(history), stage.folder);
   mkdirSync(folder, { recursive: true });

@@ -1,13 +1,13 @@
 // Replays a history with the workflows as they are now; rejects where they would do something else.
 
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
-import { workflowBundle } from '../../src/temporal/bundle.ts';
+import { workflowBundle, type WorkflowBundle } from '../../src/temporal/bundle.ts';
 
 let isInstalled = false;
 
-export async function replay(history: string): Promise<void> {
+export async function replay(history: string, bundle?: WorkflowBundle): Promise<void> {
   if (!isInstalled) Runtime.install({ logger: new DefaultLogger('ERROR') });
   isInstalled = true;
-  const options = { taskQueue: 'replay', workflowBundle: await workflowBundle() };
+  const options = { taskQueue: 'replay', workflowBundle: bundle ?? (await workflowBundle()) };
   await Worker.runReplayHistory(options, JSON.parse(history), 'runsheet:recorded');
 }
