@@ -1,0 +1,29 @@
+// The real `step` and the real reading of a POST, in worlds where everything goes wrong by seed.
+
+import { describe, expect, it } from 'vitest';
+import { FAULTS, planOf } from './plan.ts';
+import { simulateMany, SOMETIMES } from './many.ts';
+import { simulate } from './simulate.ts';
+
+const SEEDS = 5_000;
+/** By the processor's time; a quiet machine brings ten times as many. */
+const SEEDS_PER_SECOND = 8;
+
+describe('batches in a world where everything goes wrong', () => {
+  it(`in ${SEEDS} worlds lose no row, hide no run, report no false success and touch nothing of others`, () => {
+    const began = process.cpuUsage();
+    const { failing, sometimes, ...sums } = simulateMany(1, SEEDS);
+    const { user } = process.cpuUsage(began);
+    expect(failing.join('\n')).toBe('');
+    expect(sums).toMatchObject({ lost: 0, duplicates: 0, unreported: 0, falseSuccesses: 0, foreign: 0 });
+    const never = [...SOMETIMES, ...FAULTS].filter((what) => !sometimes.has(what));
+    expect(never, 'what never happened').toEqual([]);
+    expect(SEEDS / (user / 1e6), 'seeds per second').toBeGreaterThan(SEEDS_PER_SECOND);
+  });
+
+  it('are the same world for the same seed', () => {
+    const { sometimes, tookMs } = simulate(planOf(77));
+    const again = simulate(planOf(77));
+    expect([again.sometimes, again.tookMs]).toEqual([sometimes, tookMs]);
+  });
+});
