@@ -3,10 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { classify } from '../../src/batch/classify.ts';
+import { classifyResponse } from '../../src/batch/classify-response.ts';
 import { parseExactly } from '../../src/batch/digits.ts';
 import { connectRunService } from '../../src/run-service/client.ts';
 import { keyFromEnvironment, keyFromFile } from '../../src/run-service/key.ts';
+import { ServiceClock } from '../../src/run-service/service-clock.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
 import { answer, scripted, type Act } from './scripted.ts';
 
@@ -37,7 +38,7 @@ describe('Queue Run', () => {
     };
     const facts = await queueRun(order, { ...free, beforeSend });
     expect(facts).toEqual({ begun: false, error: 'not now' });
-    expect(classify(facts)).toBe('not-sent');
+    expect(classifyResponse(facts)).toBe('not-sent');
     expect(asked).toEqual([]);
   });
 
@@ -46,10 +47,11 @@ describe('Queue Run', () => {
       base: 'http://127.0.0.1:1/api',
       key: keyFromEnvironment('k', 'T'),
       transport: openTransport(1),
+      clock: new ServiceClock(),
     });
     const facts = await client.queueRun(order, free);
     expect(facts.begun).toBe(false);
-    expect(classify(facts)).toBe('not-sent');
+    expect(classifyResponse(facts)).toBe('not-sent');
   });
 
   it.each([
@@ -67,22 +69,22 @@ describe('Queue Run', () => {
       'a worker behind it may have taken it',
       (socket: Socket) => void socket.write(answer(429, '{"detail":"Error creating run: 429"}')),
     ],
-  ])('is uncertain, and asked once, where %s', async (_, act) => {
+  ])('is unconfirmed, and asked once, where %s', async (_, act) => {
     const { queueRun, asked } = await service(act);
     const facts = await queueRun(order, { ...free, deadlineMs: 1_000 });
-    expect(classify(facts)).toBe('uncertain');
+    expect(classifyResponse(facts)).toBe('unconfirmed');
     expect(asked).toHaveLength(1);
   });
 
   it.each([
-    [429, '{"detail":"slow down"}', 'retry-after: 7\r\n', 'not-processed'],
-    [422, '{"detail":[{"loc":["body","inputs","seed"],"msg":"bad","type":"x"}]}', '', 'refused'],
-    [422, '{"detail":[{"loc":["body","deployment_id"],"msg":"bad","type":"x"}]}', '', 'pause'],
-    [402, '{"detail":"no credits"}', '', 'pause'],
+    [429, '{"detail":"slow down"}', 'retry-after: 7\r\n', 'throttled'],
+    [422, '{"detail":[{"loc":["body","inputs","seed"],"msg":"bad","type":"x"}]}', '', 'rejected'],
+    [422, '{"detail":[{"loc":["body","deployment_id"],"msg":"bad","type":"x"}]}', '', 'blocked'],
+    [402, '{"detail":"no credits"}', '', 'blocked'],
   ])('with %i %s is %4$s', async (status, body, headers, became) => {
     const { queueRun } = await service((socket) => socket.write(answer(status, body, headers)));
     const facts = await queueRun(order, free);
-    expect(classify(facts)).toBe(became);
+    expect(classifyResponse(facts)).toBe(became);
     expect(facts.retryAfterMs).toBe(headers === '' ? undefined : 7_000);
   });
 
@@ -202,7 +204,6 @@ describe('an answer in another shape', () => {
     ['list_gap_ms', -1],
     ['settle_ms', -1],
     ['settle_without_control_ms', 1e12],
-    ['skew_ms', -1],
     ['poll_interval_ms', 0],
     ['poll_interval_ms', 1e12],
   ])('is a profile with %s %d', async (name, value) => {
