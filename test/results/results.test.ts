@@ -6,20 +6,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { partName } from '../../src/batch/ids.ts';
 import { begin } from '../../src/batch/state.ts';
-import { view } from '../../src/batch/view.ts';
-import type { RowRecord } from '../../src/results/row-record.ts';
+import { progress } from '../../src/batch/progress.ts';
+import { WRITES } from '../../src/batch/version.ts';
+import { partName } from '../../src/results/parts.ts';
+import type { PartRecord, RowRecord } from '../../src/results/row-record.ts';
 import { writeResults } from '../../src/results/results.ts';
 import { pageName, rowLine } from '../../src/sheet/pages.ts';
-import { SUMMARY_FILE, type BatchFile } from '../../src/store/batch-file.ts';
+import { layoutOf, SUMMARY_FILE, type BatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Draft, Store } from '../../src/store/store.ts';
-import { orderOf } from '../batch/world.ts';
+import { paramsOf } from '../batch/params.ts';
 
 const ROWS = 6;
 const FILE = {
   batch: 'b',
+  mark: '0123456789abcdef',
   sheet: {
     name: 'sheet.csv',
     file: 'sheet.csv',
@@ -47,8 +49,9 @@ describe('the files of a finished batch', () => {
     store = folderStore(folder);
     finished = [];
     const numbers = Array.from({ length: ROWS }, (_, at) => at + 1);
-    await store.write('sheet.csv', `number\n${numbers.map((row) => `n${row}`).join('\n')}\n`);
-    await store.write(
+    const layout = layoutOf(store, FILE);
+    await layout.write('sheet.csv', `number\n${numbers.map((row) => `n${row}`).join('\n')}\n`);
+    await layout.write(
       pageName(1),
       numbers.map((row) => rowLine(row, `k${row}`, undefined, `{"n":${row}}`)).join(''),
     );
@@ -58,16 +61,14 @@ describe('the files of a finished batch', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  const record = (row: number, outcome: RowRecord['outcome'] = 'succeeded'): RowRecord => ({
+  const record = (row: number, outcome: PartRecord['outcome'] = 'succeeded'): PartRecord => ({
     row,
-    key: `k${row}`,
     outcome,
-    inputs: { n: row },
     attempts: [],
     files: [],
   });
-  const part = (number: number, records: readonly RowRecord[]): Promise<void> =>
-    store.write(partName(number), records.map((one) => `${JSON.stringify(one)}\n`).join(''));
+  const part = (number: number, records: readonly PartRecord[], pass = 1): Promise<void> =>
+    store.write(partName(pass, number), records.map((one) => `${JSON.stringify(one)}\n`).join(''));
 
   /** The store, which notes which file is whole, in their order. */
   const noting = (): Store => ({
@@ -92,9 +93,11 @@ describe('the files of a finished batch', () => {
     writeResults({
       file: FILE,
       store: noting(),
-      view: view(begin(orderOf({ rows: ROWS }), 1_000)),
+      progress: progress(begin(paramsOf({ rows: ROWS }), WRITES, 1_000)),
       startedAt: 1_000,
-      reading: { lists: 'none', strays: [] },
+      endedAt: 61_000,
+      reading: { lists: 'none', duplicates: { runs: 0, gpu_seconds: 0, cost_usd: 0, first: [] } },
+      isEvidenceLost: false,
     });
   const table = async (name: string): Promise<readonly Row[]> =>
     parse((await store.read(name)) ?? '', { columns: true });
