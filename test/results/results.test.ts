@@ -121,6 +121,24 @@ describe('the files of a finished batch', () => {
     expect((await table('failures.csv')).map((row) => row['row'])).toEqual(['2', '3', '4', '6']);
   });
 
+  it('tell what a later pass came to where a row was written twice', async () => {
+    await part(1, [record(3), record(6, 'unknown')], 2);
+    await written();
+    const outcomes = (await table('results.csv')).map((row) => row['outcome']);
+    expect(outcomes).toEqual(['succeeded', 'refused', 'succeeded', 'timed-out', 'succeeded', 'unknown']);
+    expect((await table('failures.csv')).map((row) => row['row'])).toEqual(['2', '4', '6']);
+  });
+
+  it('take the tenth pass for later than the second, and its hundredth part for later than its ninth', async () => {
+    await part(1, [record(1, 'unknown')], 10);
+    await part(9, [record(2, 'unknown')], 10);
+    await part(100, [record(2, 'failed')], 10);
+    await part(1, [record(1, 'failed'), record(2)], 2);
+    await written();
+    const outcomes = (await table('results.csv')).map((row) => row['outcome']);
+    expect(outcomes.slice(0, 2)).toEqual(['unknown', 'failed']);
+  });
+
   it('say that the batch is done when all others are there', async () => {
     await written();
     expect(finished.at(-1)).toBe(SUMMARY_FILE);
