@@ -12,6 +12,7 @@ import { parseHTML } from 'linkedom';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectRows } from '../../activities/collect-rows.ts';
 import { begin } from '../../src/batch/state.ts';
+import { DEFAULT_TIMING } from '../../src/batch/params.ts';
 import { progress, type Progress } from '../../src/batch/progress.ts';
 import type { EndedRow } from '../../src/batch/row-state.ts';
 import { WRITES } from '../../src/batch/version.ts';
@@ -79,13 +80,7 @@ const FILE = {
     base: 'local',
     api: 'v2',
     rehearsal: false,
-    timing: {
-      postDeadlineMs: 1,
-      listGapMs: 1,
-      settleMs: 1,
-      settleWithoutControlMs: 1,
-      pollIntervalMs: 1,
-    },
+    timing: DEFAULT_TIMING,
     prices: {},
   },
   concurrency: 1,
@@ -225,7 +220,7 @@ describe('the words of a hostile service', () => {
   });
 
   it('are nothing to obey in the live view, on a terminal and in lines', () => {
-    const shown: Progress = {
+    const now: Progress = {
       ...progress(begin(paramsOf({ rows: 2 }), WRITES, 1_000)),
       state: 'paused',
       reason: evil('pause'),
@@ -240,7 +235,7 @@ describe('the words of a hostile service', () => {
         paint: (_: unknown, words: string) => words,
         say: (words: string) => void write(`${words}\n`),
       };
-      openProgressView(voice as unknown as Parameters<typeof openProgressView>[0], stream).show(shown, 0);
+      openProgressView(voice as unknown as Parameters<typeof openProgressView>[0], stream).show(now, 0);
       expect(printed).toContain('HYPERLINK');
       expect(printed).not.toMatch(OBEYED);
     }
