@@ -144,11 +144,48 @@ describe('reading', () => {
     expect(JSON.stringify(error) + String(error)).not.toContain('key-000000001');
   });
 
-  it('does without what a service does not have', async () => {
-    const { getPrices, getProfile } = await service((socket) =>
-      socket.write(answer(404, '{"detail":"Not Found"}')),
+  type Client = Awaited<ReturnType<typeof service>>;
+  const page = { limit: 1, offset: 0 };
+  const optional: readonly (readonly [string, (client: Client) => Promise<unknown>])[] = [
+    ['prices', ({ getPrices }) => getPrices()],
+    ['a profile', ({ getProfile }) => getProfile()],
+    ['a run list', ({ listRuns }) => listRuns(RUN, page)],
+    ['deployments', ({ listDeployments }) => listDeployments()],
+    ['a deployment', ({ getDeployment }) => getDeployment(RUN)],
+  ];
+
+  describe.each(optional)('%s that a service does not have', (_, read) => {
+    it.each([
+      [404, '{"detail":"Not Found"}'],
+      [410, '{"detail":"Gone"}'],
+      [405, '{"detail":"Method Not Allowed"}'],
+      [405, ''],
+      [501, 'Not Implemented'],
+    ])('is done without after a %i with %j', async (status, body) => {
+      expect(await read(await service((socket) => socket.write(answer(status, body))))).toBeUndefined();
+    });
+
+    it.each([
+      [404, '<h1>404 Not Found</h1>'],
+      [404, ''],
+      [404, '{"message":"no Route matched with those values"}'],
+      [410, 'Gone'],
+      [502, '{"detail":"Not Found"}'],
+      [503, '{"detail":"Not Found"}'],
+    ])(
+      'is not believed to be missing after a %i with %j, which a gateway sends for it',
+      async (status, body) => {
+        const client = await service((socket) => socket.write(answer(status, body)));
+        await expect(read(client)).rejects.toMatchObject({ code: 'E304' });
+      },
     );
-    expect([await getPrices(), await getProfile()]).toEqual([undefined, undefined]);
+  });
+
+  it('knows a missing deployment although the service wraps its own 404 into a 500', async () => {
+    const of = (detail: string) => service((socket) => socket.write(answer(500, JSON.stringify({ detail }))));
+    expect(await (await of('404: Deployment not found')).getDeployment(RUN)).toBeUndefined();
+    await expect((await of('4040 errors')).getDeployment(RUN)).rejects.toMatchObject({ code: 'E304' });
+    await expect((await of('404: no')).getPrices()).rejects.toMatchObject({ code: 'E304' });
   });
 });
 
