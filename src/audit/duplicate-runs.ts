@@ -80,14 +80,15 @@ async function endOf(
   runId: string,
   listed: Run | undefined,
 ): Promise<Run | undefined> {
+  let run = listed;
   try {
-    const run = listed ?? (await service.getRun(runId));
+    run ??= await service.getRun(runId);
     if (!cancels || run === undefined || isTerminal(run.status)) return run;
     await service.cancelRun(runId);
     return (await service.getRun(runId)) ?? run;
   } catch {
-    // It is named as it was listed: a duplicate that is not named would be worse than one that is not cancelled.
-    return listed;
+    // It is named as it was read last: a duplicate that is not named would be worse than one that is not cancelled.
+    return run;
   }
 }
 

@@ -1,6 +1,6 @@
 // How a run list is read back to a moment: newest first, page by page, by what comes and not by what was asked for. A service
-// may give fewer runs a page than asked, so only an empty page, or one whose runs are all old enough, ends the list. It moves while it is
-// read, so a run may come twice.
+// may give fewer runs a page than asked, so only an empty page, or one whose runs are all old enough, ends the list. It moves
+// while it is read, so a run may come twice.
 
 import type { ReadBack } from '../batch/commands.ts';
 
@@ -13,6 +13,9 @@ export class ListWalk {
   readonly #oldestMs: number;
   #seen = new Set<string>();
   #withoutNews = 0;
+  #pages = 0;
+  /** The first run of the latest page whose number is a power of two. */
+  #landmark: { readonly id: string; readonly page: number } | undefined;
 
   /** Runs created before `oldestMs`, by the service's clock, are not wanted. */
   constructor(oldestMs: number) {
@@ -27,10 +30,20 @@ export class ListWalk {
     const isNews = page.some(({ id }) => !this.#seen.has(id));
     this.#seen = new Set(page.map(({ id }) => id));
     this.#withoutNews = isNews ? 0 : this.#withoutNews + 1;
-    if (this.#withoutNews >= PAGES_WITHOUT_NEWS)
+    if (this.#withoutNews >= PAGES_WITHOUT_NEWS || this.#isBackAtLandmark(page))
       throw new Error('the run list repeats itself without an end');
     const isOldEnough = page.every(({ createdAtMs }) => (createdAtMs ?? this.#oldestMs) < this.#oldestMs);
     return isOldEnough ? 'done' : 'more';
+  }
+
+  /** Whether the list has begun anew (Brent's cycle detection): runs that only moved come again within a few pages. */
+  #isBackAtLandmark(page: readonly { readonly id: string }[]): boolean {
+    this.#pages += 1;
+    const { id, page: from } = this.#landmark ?? { id: undefined, page: 0 };
+    if (this.#pages - from >= PAGES_WITHOUT_NEWS && page.some((run) => run.id === id)) return true;
+    const isPowerOfTwo = (this.#pages & (this.#pages - 1)) === 0;
+    if (isPowerOfTwo && page[0] !== undefined) this.#landmark = { id: page[0].id, page: this.#pages };
+    return false;
   }
 }
 

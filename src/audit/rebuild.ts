@@ -17,7 +17,7 @@ import { addRecord } from '../results/tally-rows.ts';
 import { rowsOf } from '../results/rows.ts';
 import type { RunService } from '../run-service/client.ts';
 import { outcomeOf } from '../run-service/run-outcome.ts';
-import { paramsOf, type BatchFile } from '../store/batch-file.ts';
+import { countEvidence, paramsOf, type BatchFile } from '../store/batch-file.ts';
 import type { Store } from '../store/store.ts';
 import { quietMsOf } from './quiet-period.ts';
 import { NoList, ownRuns, type OwnRun } from './list-runs.ts';
@@ -54,7 +54,7 @@ export type Rebuilt = {
 
 /** Throws E511 where the lists cannot say what was bought. */
 export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
-  const { store, file, pass, now } = params;
+  const { store, file, back, pass, now } = params;
   const done = await readParts(store, file);
   const runs = await readRuns(params, done);
   const last = [...runs.keys()].reduce((most, row) => Math.max(most, row), done.last);
@@ -66,13 +66,16 @@ export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
     });
   const webhooks = file.webhooks;
   const state = begin(paramsOf(file, { webhooks, lists: true, pass }), WRITES, now);
+  state.serviceOffset = back.offset;
+  state.evidenceFiles = await countEvidence(store);
   for (const row of rows) put(state, row);
   const named = rows.reduce((sum, row) => sum + row.past.length + Number('runId' in row), 0) + done.runs;
   state.nextRow = last + 1;
   state.tally = done.tally;
   state.ledger = { ...NO_LEDGER, sent: named, accepted: named };
   return {
-    snapshot: snapshot(state),
+    // The last reading of the lists goes back to the runs of the first pass.
+    snapshot: { ...snapshot(state), startedWallAt: now - back.agoMs },
     done: done.count,
     running: rows.filter(({ phase }) => phase !== 'waiting').length,
     again: rows.filter(({ phase }) => phase === 'waiting').length,
@@ -102,8 +105,9 @@ async function readRuns({ file, service, back }: RebuildParams, done: Done): Pro
   for await (const one of everyRun(file, service, back)) {
     newest = Math.max(newest, one.run.createdAtMs ?? 0);
     const all = runs.get(one.row) ?? [];
-    if (done.rows[one.row] !== 1 && all.every(({ runId }) => runId !== one.runId))
-      runs.set(one.row, [...all, one]);
+    // Anybody may make up a token of a row that the sheet does not have.
+    const isOpen = one.row >= 1 && done.rows[one.row] === 0;
+    if (isOpen && all.every(({ runId }) => runId !== one.runId)) runs.set(one.row, [...all, one]);
   }
   // Both times are the service's.
   const ageMs = (service.nowMs() ?? Number.POSITIVE_INFINITY) - newest;

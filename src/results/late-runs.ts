@@ -18,11 +18,13 @@ export async function keepLateRun(store: Store, completion: RunCompletion): Prom
   return store.create(`${FOLDER}/${fileName(runId)}.json`, `${JSON.stringify(record)}\n`);
 }
 
+/** Both files are lines of compact JSON. */
 async function isNamed(store: Store, runId: string): Promise<boolean> {
+  const named = `"run_id":${JSON.stringify(runId)}`;
   for (const file of [DUPLICATES_FILE, 'results.jsonl']) {
     if (!(await store.exists(file))) continue;
     for await (const line of createInterface({ input: store.open(file) }))
-      if (line.includes(runId)) return true;
+      if (line.includes(named)) return true;
   }
   return false;
 }

@@ -188,7 +188,14 @@ export const passName = (pass: number): string => `${PASSES}/${String(pass).padS
 const PASSES = 'passes';
 
 /** The number of the pass that a rebuilding would begin. */
-export async function nextPass(store: Store): Promise<number> {
-  const numbers = (await store.list(PASSES)).map((name) => Number.parseInt(name, 10));
-  return Math.max(1, ...numbers) + 1;
+export const nextPass = async (store: Store): Promise<number> =>
+  Math.max(1, await lastNumber(store, PASSES)) + 1;
+
+/** How many evidence files earlier passes have written. */
+export const countEvidence = (store: Store): Promise<number> => lastNumber(store, EVIDENCE);
+
+/** The highest number of a file in `folder`; 0 where there is none. */
+async function lastNumber(store: Store, folder: string): Promise<number> {
+  const numbers = (await store.list(folder)).map((name) => Number.parseInt(name, 10));
+  return numbers.filter(Number.isInteger).reduce((most, number) => Math.max(most, number), 0);
 }

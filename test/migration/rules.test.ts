@@ -60,7 +60,11 @@ describe('the seven rules of the migration', () => {
       { check: { kind: 'refused', reason: '422' }, machine: {} },
       [H, R, R, R, B, R, Y],
     ],
-    ['a lost answer', { check: { kind: 'uncertain', reason: 'reset' }, machine: {} }, [H, R, R, R, B, R, Y]],
+    [
+      'a lost answer',
+      { check: { kind: 'unconfirmed', reason: 'reset' }, machine: {} },
+      [H, R, R, R, B, R, Y],
+    ],
     [
       'a run that did not end',
       { check: { kind: 'given-up', runId: RUN, seconds: 960, wasCancelled: true } },

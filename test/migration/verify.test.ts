@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { machineOfLastRun, verify, type VerifyOrder } from '../../src/migration/verify.ts';
 import { connectRunService } from '../../src/run-service/client.ts';
 import { keyFromEnvironment } from '../../src/run-service/key.ts';
+import { ServiceClock } from '../../src/run-service/service-clock.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
 import { openService, present, TOKEN } from '../local-service/asking.ts';
 import { scripted, answer } from '../run-service/scripted.ts';
@@ -15,6 +16,7 @@ async function verifying(spec: object, order: Partial<VerifyOrder> = {}, options
     base: local.base,
     key: keyFromEnvironment(TOKEN, 'TEST'),
     transport: openTransport(2),
+    clock: new ServiceClock(),
   });
   const deployment = present(await service.getDeployment(deploymentId));
   const queued: string[] = [];
@@ -65,7 +67,7 @@ describe('the verification run', () => {
 
   it('whose answer is lost is not sent again, and may have been bought', async () => {
     const { local, go } = await verifying({}, {}, { faults: { 'drop-answer': 1 } });
-    expect((await go()).check).toMatchObject({ kind: 'uncertain' });
+    expect((await go()).check).toMatchObject({ kind: 'unconfirmed' });
     expect(local.stats().requests.queue).toBe(1);
   });
 

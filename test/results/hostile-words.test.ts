@@ -10,24 +10,25 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { parse } from 'csv-parse/sync';
 import { parseHTML } from 'linkedom';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { collect } from '../../activities/collect.ts';
-import type { RowEnd } from '../../src/batch/messages.ts';
+import { collectRows } from '../../activities/collect-rows.ts';
 import { begin } from '../../src/batch/state.ts';
-import type { BatchView } from '../../src/batch/view.ts';
-import { view } from '../../src/batch/view.ts';
+import { DEFAULT_TIMING } from '../../src/batch/params.ts';
+import { progress, type Progress } from '../../src/batch/progress.ts';
+import type { EndedRow } from '../../src/batch/row-state.ts';
+import { WRITES } from '../../src/batch/version.ts';
 import { sayError, voiceOf, type Context } from '../../src/cli/context.ts';
-import { openLive } from '../../src/cli/live.ts';
+import { openProgressView } from '../../src/cli/progress-view.ts';
 import { problem, errorMessage } from '../../src/errors.ts';
 import { results, rows, show } from '../../src/cli/rows.ts';
 import { writeResults } from '../../src/results/results.ts';
 import { runSchema } from '../../src/run-service/contract/run.ts';
 import { webhookSchema } from '../../src/run-service/contract/webhook.ts';
-import { standingOf } from '../../src/run-service/ending.ts';
+import { outcomeOf } from '../../src/run-service/run-outcome.ts';
 import { pageName, rowLine } from '../../src/sheet/pages.ts';
-import { writeBatchFile, type BatchFile } from '../../src/store/batch-file.ts';
+import { createBatchFile, layoutOf, type BatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
-import { handsOf, PLACE } from '../activities/hands.ts';
-import { orderOf } from '../batch/world.ts';
+import { depsOf, MARK, REF } from '../activities/deps.ts';
+import { paramsOf } from '../batch/params.ts';
 
 const ESCAPE = '\t\u001B[31m\u001B]0;title\u0007\u009B2J';
 const BIDI = '\u202Egpj.exe\u2066\u200B\u{E0041}';
@@ -57,8 +58,9 @@ const RUN = runSchema.parse({
 });
 
 const FILE = {
-  format: 1,
+  format: 2,
   batch: 'b',
+  mark: MARK,
   content: '00',
   createdAt: '2026-11-21T10:00:00.000Z',
   sheet: {
@@ -68,7 +70,7 @@ const FILE = {
     bytes: 1,
     options: { format: 'csv', map: {}, set: {}, drop: [], types: {} },
     columns: ['prompt'],
-    inputs: [],
+    inputs: [{ input: 'prompt', kind: 'string', from: { column: 'prompt' } }],
     rows: 2,
     pages: 1,
     repeats: 0,
@@ -78,19 +80,12 @@ const FILE = {
     base: 'local',
     api: 'v2',
     rehearsal: false,
-    timing: {
-      postDeadlineMs: 1,
-      listGapMs: 1,
-      settleMs: 1,
-      settleWithoutControlMs: 1,
-      skewMs: 1,
-      pollIntervalMs: 1,
-    },
+    timing: DEFAULT_TIMING,
     prices: {},
   },
-  cap: 1,
+  concurrency: 1,
   retries: 0,
-  uncertain: { rule: 'unknown', afterMs: 1 },
+  unconfirmed: { rule: 'unknown', afterMs: 1 },
   deadlines: { queueMs: 1, runMs: 1 },
   webhooks: false,
   seed: 1,
@@ -103,36 +98,41 @@ describe('the words of a hostile service', () => {
 
   beforeAll(async () => {
     out = mkdtempSync(join(tmpdir(), 'runsheet-hostile-'));
-    await writeBatchFile(store(), FILE);
-    await store().write('sheet.csv', `prompt\n"${OWN}"\n"${OWN}"\n`);
+    await createBatchFile(store(), FILE);
+    const layout = layoutOf(store(), FILE);
+    await layout.write('sheet.csv', `prompt\n"${OWN}"\n"${OWN}"\n`);
     const line = (row: number): string =>
       rowLine(row, `${KEY}${row}`, undefined, JSON.stringify({ prompt: OWN }));
-    await store().write(pageName(1), line(1) + line(2));
-    const standing = standingOf(RUN);
-    const ended = standing.kind === 'ended' ? standing : undefined;
+    await layout.write(pageName(1), line(1) + line(2));
+    const state = outcomeOf(RUN);
+    const ended = state.kind === 'ended' ? state : undefined;
     const failed = {
       attempt: 1,
       outcome: 'failed',
       runId: RUN.id,
       ...(ended?.reason === undefined ? {} : { reason: ended.reason }),
     } as const;
-    const ends: RowEnd[] = [
+    const ends: EndedRow[] = [
       { row: 1, attempts: [failed] },
       { row: 2, attempts: [{ attempt: 1, outcome: 'succeeded', runId: RUN.id }] },
     ];
-    const hands = handsOf({
+    const deps = depsOf({
       store: store(),
       service: { getRun: async () => RUN },
       readRows: async (_, numbers) =>
         new Map(numbers.map((row) => [row, { row, key: `${KEY}${row}`, inputs: { prompt: OWN } }])),
     });
-    await new MockActivityEnvironment().run(() => collect(hands, { ...PLACE, part: 1, rows: ends }));
+    await new MockActivityEnvironment().run(() =>
+      collectRows(deps, { ...REF, pass: 1, part: 1, rows: ends }),
+    );
     await writeResults({
       file: FILE,
       store: store(),
-      view: view(begin(orderOf({ rows: 2 }), 1_000)),
+      progress: progress(begin(paramsOf({ rows: 2 }), WRITES, 1_000)),
       startedAt: 1_000,
-      reading: { lists: 'none', strays: [] },
+      endedAt: 61_000,
+      reading: { lists: 'none', duplicates: { runs: 0, gpu_seconds: 0, cost_usd: 0, first: [] } },
+      isEvidenceLost: false,
     });
   });
   afterAll(() => rmSync(out, { recursive: true }));
@@ -220,8 +220,8 @@ describe('the words of a hostile service', () => {
   });
 
   it('are nothing to obey in the live view, on a terminal and in lines', () => {
-    const told: BatchView = {
-      ...view(begin(orderOf({ rows: 2 }), 1_000)),
+    const now: Progress = {
+      ...progress(begin(paramsOf({ rows: 2 }), WRITES, 1_000)),
       state: 'paused',
       reason: evil('pause'),
       lastFailure: { row: 1, outcome: 'failed', reason: evil('failure') },
@@ -235,7 +235,7 @@ describe('the words of a hostile service', () => {
         paint: (_: unknown, words: string) => words,
         say: (words: string) => void write(`${words}\n`),
       };
-      openLive(voice as unknown as Parameters<typeof openLive>[0], stream).show(told, 0);
+      openProgressView(voice as unknown as Parameters<typeof openProgressView>[0], stream).show(now, 0);
       expect(printed).toContain('HYPERLINK');
       expect(printed).not.toMatch(OBEYED);
     }
@@ -278,8 +278,8 @@ describe('the words of a hostile service', () => {
     expect(
       (run.outputs[0]?.nodeId ?? '').length + (run.outputs[0]?.files[0]?.filename ?? '').length,
     ).toBeLessThan(500);
-    const standing = standingOf({ status: 'failed', endedAtMs: 1, liveStatus: long });
-    expect(JSON.stringify(standing).length).toBeLessThan(500);
+    const state = outcomeOf({ status: 'failed', endedAtMs: 1, liveStatus: long });
+    expect(JSON.stringify(state).length).toBeLessThan(500);
   });
 });
 

@@ -7,17 +7,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { partName } from '../../src/batch/ids.ts';
 import { begin } from '../../src/batch/state.ts';
-import { view } from '../../src/batch/view.ts';
+import { progress } from '../../src/batch/progress.ts';
+import { WRITES } from '../../src/batch/version.ts';
+import { partName } from '../../src/results/parts.ts';
 import { rowsWithCells, writeResults } from '../../src/results/results.ts';
 import { recordOf } from '../../src/results/rows.ts';
 import { pageName, rowLine } from '../../src/sheet/pages.ts';
-import type { BatchFile } from '../../src/store/batch-file.ts';
+import { layoutOf, type BatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Draft, Store } from '../../src/store/store.ts';
-import { orderOf } from '../batch/world.ts';
+import { paramsOf } from '../batch/params.ts';
 
+const MARK = '0123456789abcdef';
 const MIB = 1024 * 1024;
 
 type Batch = { readonly store: Store; readonly file: BatchFile };
@@ -28,26 +30,20 @@ async function batchOf(rows: readonly Row[], reason = 'the run failed'): Promise
   const folder = mkdtempSync(join(tmpdir(), 'runsheet-long-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const store = folderStore(folder);
-  await store.write('sheet.csv', `note\n${rows.map(({ note }) => `${note}\n`).join('')}`);
+  const layout = layoutOf(store, { mark: MARK });
+  await layout.write('sheet.csv', `note\n${rows.map(({ note }) => `${note}\n`).join('')}`);
   const lines = rows.map(({ inputs }, at) =>
     rowLine(at + 1, `k${at + 1}`, undefined, JSON.stringify(inputs)),
   );
-  await store.write(pageName(1), lines.join(''));
-  const records = rows.map(({ inputs }, at) => {
-    const row = {
-      row: at + 1,
-      key: `k${at + 1}`,
-      outcome: 'failed',
-      reason,
-      inputs,
-      attempts: [],
-      files: [],
-    };
+  await layout.write(pageName(1), lines.join(''));
+  const records = rows.map((_, at) => {
+    const row = { row: at + 1, outcome: 'failed', reason, attempts: [], files: [] };
     return `${JSON.stringify(row)}\n`;
   });
-  await store.write(partName(1), records.join(''));
+  await store.write(partName(1, 1), records.join(''));
   const file = {
     batch: 'b',
+    mark: MARK,
     sheet: {
       name: 'sheet.csv',
       file: 'sheet.csv',
@@ -91,9 +87,11 @@ async function close({ store, file }: Batch): Promise<number> {
   await writeResults({
     file,
     store: measuring,
-    view: view(begin(orderOf({ rows: file.sheet.rows }), 1_000)),
+    progress: progress(begin(paramsOf({ rows: file.sheet.rows }), WRITES, 1_000)),
     startedAt: 1_000,
-    reading: { lists: 'none', strays: [] },
+    endedAt: 61_000,
+    reading: { lists: 'none', duplicates: { runs: 0, gpu_seconds: 0, cost_usd: 0, first: [] } },
+    isEvidenceLost: false,
   });
   return longest;
 }

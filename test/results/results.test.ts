@@ -6,20 +6,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { partName } from '../../src/batch/ids.ts';
 import { begin } from '../../src/batch/state.ts';
-import { view } from '../../src/batch/view.ts';
-import type { RowRecord } from '../../src/results/row-record.ts';
+import { progress } from '../../src/batch/progress.ts';
+import { WRITES } from '../../src/batch/version.ts';
+import { partName } from '../../src/results/parts.ts';
+import type { PartRecord, RowRecord } from '../../src/results/row-record.ts';
 import { writeResults } from '../../src/results/results.ts';
 import { pageName, rowLine } from '../../src/sheet/pages.ts';
-import { SUMMARY_FILE, type BatchFile } from '../../src/store/batch-file.ts';
+import { layoutOf, SUMMARY_FILE, type BatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Draft, Store } from '../../src/store/store.ts';
-import { orderOf } from '../batch/world.ts';
+import { paramsOf } from '../batch/params.ts';
 
 const ROWS = 6;
 const FILE = {
   batch: 'b',
+  mark: '0123456789abcdef',
   sheet: {
     name: 'sheet.csv',
     file: 'sheet.csv',
@@ -47,8 +49,9 @@ describe('the files of a finished batch', () => {
     store = folderStore(folder);
     finished = [];
     const numbers = Array.from({ length: ROWS }, (_, at) => at + 1);
-    await store.write('sheet.csv', `number\n${numbers.map((row) => `n${row}`).join('\n')}\n`);
-    await store.write(
+    const layout = layoutOf(store, FILE);
+    await layout.write('sheet.csv', `number\n${numbers.map((row) => `n${row}`).join('\n')}\n`);
+    await layout.write(
       pageName(1),
       numbers.map((row) => rowLine(row, `k${row}`, undefined, `{"n":${row}}`)).join(''),
     );
@@ -58,16 +61,14 @@ describe('the files of a finished batch', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  const record = (row: number, outcome: RowRecord['outcome'] = 'succeeded'): RowRecord => ({
+  const record = (row: number, outcome: PartRecord['outcome'] = 'succeeded'): PartRecord => ({
     row,
-    key: `k${row}`,
     outcome,
-    inputs: { n: row },
     attempts: [],
     files: [],
   });
-  const part = (number: number, records: readonly RowRecord[]): Promise<void> =>
-    store.write(partName(number), records.map((one) => `${JSON.stringify(one)}\n`).join(''));
+  const part = (number: number, records: readonly PartRecord[], pass = 1): Promise<void> =>
+    store.write(partName(pass, number), records.map((one) => `${JSON.stringify(one)}\n`).join(''));
 
   /** The store, which notes which file is whole, in their order. */
   const noting = (): Store => ({
@@ -92,9 +93,11 @@ describe('the files of a finished batch', () => {
     writeResults({
       file: FILE,
       store: noting(),
-      view: view(begin(orderOf({ rows: ROWS }), 1_000)),
+      progress: progress(begin(paramsOf({ rows: ROWS }), WRITES, 1_000)),
       startedAt: 1_000,
-      reading: { lists: 'none', strays: [] },
+      endedAt: 61_000,
+      reading: { lists: 'none', duplicates: { runs: 0, gpu_seconds: 0, cost_usd: 0, first: [] } },
+      isEvidenceLost: false,
     });
   const table = async (name: string): Promise<readonly Row[]> =>
     parse((await store.read(name)) ?? '', { columns: true });
@@ -116,6 +119,24 @@ describe('the files of a finished batch', () => {
   it('have every row that did not succeed in failures.csv', async () => {
     await written();
     expect((await table('failures.csv')).map((row) => row['row'])).toEqual(['2', '3', '4', '6']);
+  });
+
+  it('tell what a later pass came to where a row was written twice', async () => {
+    await part(1, [record(3), record(6, 'unknown')], 2);
+    await written();
+    const outcomes = (await table('results.csv')).map((row) => row['outcome']);
+    expect(outcomes).toEqual(['succeeded', 'refused', 'succeeded', 'timed-out', 'succeeded', 'unknown']);
+    expect((await table('failures.csv')).map((row) => row['row'])).toEqual(['2', '4', '6']);
+  });
+
+  it('take the tenth pass for later than the second, and its hundredth part for later than its ninth', async () => {
+    await part(1, [record(1, 'unknown')], 10);
+    await part(9, [record(2, 'unknown')], 10);
+    await part(100, [record(2, 'failed')], 10);
+    await part(1, [record(1, 'failed'), record(2)], 2);
+    await written();
+    const outcomes = (await table('results.csv')).map((row) => row['outcome']);
+    expect(outcomes.slice(0, 2)).toEqual(['unknown', 'failed']);
   });
 
   it('say that the batch is done when all others are there', async () => {

@@ -3,10 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { classify } from '../../src/batch/classify.ts';
+import { classifyResponse } from '../../src/batch/classify-response.ts';
 import { parseExactly } from '../../src/batch/digits.ts';
 import { connectRunService } from '../../src/run-service/client.ts';
 import { keyFromEnvironment, keyFromFile } from '../../src/run-service/key.ts';
+import { ServiceClock } from '../../src/run-service/service-clock.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
 import { answer, scripted, type Act } from './scripted.ts';
 
@@ -37,7 +38,7 @@ describe('Queue Run', () => {
     };
     const facts = await queueRun(order, { ...free, beforeSend });
     expect(facts).toEqual({ begun: false, error: 'not now' });
-    expect(classify(facts)).toBe('not-sent');
+    expect(classifyResponse(facts)).toBe('not-sent');
     expect(asked).toEqual([]);
   });
 
@@ -46,10 +47,11 @@ describe('Queue Run', () => {
       base: 'http://127.0.0.1:1/api',
       key: keyFromEnvironment('k', 'T'),
       transport: openTransport(1),
+      clock: new ServiceClock(),
     });
     const facts = await client.queueRun(order, free);
     expect(facts.begun).toBe(false);
-    expect(classify(facts)).toBe('not-sent');
+    expect(classifyResponse(facts)).toBe('not-sent');
   });
 
   it.each([
@@ -67,22 +69,22 @@ describe('Queue Run', () => {
       'a worker behind it may have taken it',
       (socket: Socket) => void socket.write(answer(429, '{"detail":"Error creating run: 429"}')),
     ],
-  ])('is uncertain, and asked once, where %s', async (_, act) => {
+  ])('is unconfirmed, and asked once, where %s', async (_, act) => {
     const { queueRun, asked } = await service(act);
     const facts = await queueRun(order, { ...free, deadlineMs: 1_000 });
-    expect(classify(facts)).toBe('uncertain');
+    expect(classifyResponse(facts)).toBe('unconfirmed');
     expect(asked).toHaveLength(1);
   });
 
   it.each([
-    [429, '{"detail":"slow down"}', 'retry-after: 7\r\n', 'not-processed'],
-    [422, '{"detail":[{"loc":["body","inputs","seed"],"msg":"bad","type":"x"}]}', '', 'refused'],
-    [422, '{"detail":[{"loc":["body","deployment_id"],"msg":"bad","type":"x"}]}', '', 'pause'],
-    [402, '{"detail":"no credits"}', '', 'pause'],
+    [429, '{"detail":"slow down"}', 'retry-after: 7\r\n', 'throttled'],
+    [422, '{"detail":[{"loc":["body","inputs","seed"],"msg":"bad","type":"x"}]}', '', 'rejected'],
+    [422, '{"detail":[{"loc":["body","deployment_id"],"msg":"bad","type":"x"}]}', '', 'blocked'],
+    [402, '{"detail":"no credits"}', '', 'blocked'],
   ])('with %i %s is %4$s', async (status, body, headers, became) => {
     const { queueRun } = await service((socket) => socket.write(answer(status, body, headers)));
     const facts = await queueRun(order, free);
-    expect(classify(facts)).toBe(became);
+    expect(classifyResponse(facts)).toBe(became);
     expect(facts.retryAfterMs).toBe(headers === '' ? undefined : 7_000);
   });
 
@@ -142,11 +144,48 @@ describe('reading', () => {
     expect(JSON.stringify(error) + String(error)).not.toContain('key-000000001');
   });
 
-  it('does without what a service does not have', async () => {
-    const { getPrices, getProfile } = await service((socket) =>
-      socket.write(answer(404, '{"detail":"Not Found"}')),
+  type Client = Awaited<ReturnType<typeof service>>;
+  const page = { limit: 1, offset: 0 };
+  const optional: readonly (readonly [string, (client: Client) => Promise<unknown>])[] = [
+    ['prices', ({ getPrices }) => getPrices()],
+    ['a profile', ({ getProfile }) => getProfile()],
+    ['a run list', ({ listRuns }) => listRuns(RUN, page)],
+    ['deployments', ({ listDeployments }) => listDeployments()],
+    ['a deployment', ({ getDeployment }) => getDeployment(RUN)],
+  ];
+
+  describe.each(optional)('%s that a service does not have', (_, read) => {
+    it.each([
+      [404, '{"detail":"Not Found"}'],
+      [410, '{"detail":"Gone"}'],
+      [405, '{"detail":"Method Not Allowed"}'],
+      [405, ''],
+      [501, 'Not Implemented'],
+    ])('is done without after a %i with %j', async (status, body) => {
+      expect(await read(await service((socket) => socket.write(answer(status, body))))).toBeUndefined();
+    });
+
+    it.each([
+      [404, '<h1>404 Not Found</h1>'],
+      [404, ''],
+      [404, '{"message":"no Route matched with those values"}'],
+      [410, 'Gone'],
+      [502, '{"detail":"Not Found"}'],
+      [503, '{"detail":"Not Found"}'],
+    ])(
+      'is not believed to be missing after a %i with %j, which a gateway sends for it',
+      async (status, body) => {
+        const client = await service((socket) => socket.write(answer(status, body)));
+        await expect(read(client)).rejects.toMatchObject({ code: 'E304' });
+      },
     );
-    expect([await getPrices(), await getProfile()]).toEqual([undefined, undefined]);
+  });
+
+  it('knows a missing deployment although the service wraps its own 404 into a 500', async () => {
+    const of = (detail: string) => service((socket) => socket.write(answer(500, JSON.stringify({ detail }))));
+    expect(await (await of('404: Deployment not found')).getDeployment(RUN)).toBeUndefined();
+    await expect((await of('4040 errors')).getDeployment(RUN)).rejects.toMatchObject({ code: 'E304' });
+    await expect((await of('404: no')).getPrices()).rejects.toMatchObject({ code: 'E304' });
   });
 });
 
@@ -202,7 +241,6 @@ describe('an answer in another shape', () => {
     ['list_gap_ms', -1],
     ['settle_ms', -1],
     ['settle_without_control_ms', 1e12],
-    ['skew_ms', -1],
     ['poll_interval_ms', 0],
     ['poll_interval_ms', 1e12],
   ])('is a profile with %s %d', async (name, value) => {

@@ -15,13 +15,13 @@ describe('what a POST can come to', () => {
   it('is not sent only where the server has nothing of the order', () => {
     const notSent = of(({ became }) => became === 'not-sent');
     expect(notSent.length).toBeGreaterThan(15);
-    expect(notSent.filter(({ gate, got }) => gate || got !== 'nothing')).toEqual([]);
+    expect(notSent.filter(({ isWritten, got }) => isWritten || got !== 'nothing')).toEqual([]);
   });
 
   it('is not sent wherever the first byte was not written, and says so', () => {
-    const unwritten = of(({ gate }) => !gate);
+    const unwritten = of(({ isWritten }) => !isWritten);
     expect(unwritten.filter(({ became, facts }) => became !== 'not-sent' || facts.begun)).toEqual([]);
-    expect(of(({ gate, facts }) => gate !== facts.begun)).toEqual([]);
+    expect(of(({ isWritten, facts }) => isWritten !== facts.begun)).toEqual([]);
   });
 
   it('is accepted only with a run id', () => {
@@ -30,15 +30,15 @@ describe('what a POST can come to', () => {
     expect(accepted.filter(({ facts }) => facts.runId === undefined)).toEqual([]);
   });
 
-  it('is uncertain wherever the whole order was read and no readable answer came', () => {
+  it('is unconfirmed wherever the whole order was read and no readable answer came', () => {
     const unanswered = of(({ got, facts }) => got === 'whole' && facts.status === undefined);
     expect(unanswered.length).toBeGreaterThan(30);
-    expect(unanswered.filter(({ became }) => became !== 'uncertain')).toEqual([]);
+    expect(unanswered.filter(({ became }) => became !== 'unconfirmed')).toEqual([]);
   });
 
   it('is the same in words where the server has all and where it has nothing, so that words prove nothing', () => {
     const wordsWhere = (wanted: Measured['got']): Set<string | undefined> =>
-      new Set(of(({ got, gate }) => gate && got === wanted).map(({ facts }) => facts.error));
+      new Set(of(({ got, isWritten }) => isWritten && got === wanted).map(({ facts }) => facts.error));
     expect([...wordsWhere('whole')].filter((words) => wordsWhere('nothing').has(words))).toContain(
       'read ECONNRESET',
     );

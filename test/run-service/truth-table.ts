@@ -2,9 +2,10 @@
 
 import pLimit from 'p-limit';
 import { request, type Dispatcher } from 'undici';
-import { classify, type PostClass, type PostFacts } from '../../src/batch/classify.ts';
+import { classifyResponse, type PostClass, type PostFacts } from '../../src/batch/classify-response.ts';
 import { connectRunService } from '../../src/run-service/client.ts';
 import { keyFromEnvironment } from '../../src/run-service/key.ts';
+import { ServiceClock } from '../../src/run-service/service-clock.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
 import { openFullPort, RUN, Wire, type Got } from './wire.ts';
 import { PATIENCE_MS, WIRE_FAULTS, type WireFault } from './wire-faults.ts';
@@ -13,8 +14,8 @@ export type Measured = {
   readonly what: string;
   readonly connection: 'new' | 'kept';
   readonly body: 'small' | '8 MB';
-  /** Whether the first byte was written, as the gate saw it. */
-  readonly gate: boolean;
+  /** Whether the first byte was written, as beforeSend saw it. */
+  readonly isWritten: boolean;
   readonly got: Got;
   readonly facts: PostFacts;
   readonly became: PostClass;
@@ -51,13 +52,18 @@ async function measure({ fault, connection, body }: Case, fullPort: number): Pro
   const wire = await Wire.open(fault, connection === 'kept');
   const transport = openTransport(1);
   const key = keyFromEnvironment('key-000000001', 'TEST');
-  const service = connectRunService({ base: baseOf(fault, wire, fullPort), key, transport });
+  const service = connectRunService({
+    base: baseOf(fault, wire, fullPort),
+    key,
+    transport,
+    clock: new ServiceClock(),
+  });
   const deadlineMs = fault.deadlineMs ?? DEADLINE_MS;
   const order = (prompt: string) => ({ deploymentId: RUN_FROM, inputs: { prompt }, webhook: undefined });
-  let gate = false;
+  let isWritten = false;
   const open = (): void => {
     if (fault.isShut) throw new Error('not now');
-    gate = true;
+    isWritten = true;
     wire.begun();
   };
   if (connection === 'kept')
@@ -73,10 +79,10 @@ async function measure({ fault, connection, body }: Case, fullPort: number): Pro
     what: fault.what,
     connection,
     body,
-    gate,
+    isWritten,
     got: await wire.close(),
     facts,
-    became: classify(facts),
+    became: classifyResponse(facts),
   };
 }
 
@@ -128,12 +134,12 @@ function joinAlike(rows: readonly (readonly string[])[], cell: number): readonly
 }
 
 const outcomeOf = ({
-  gate,
+  isWritten,
   got,
   facts,
   became,
-}: Pick<Measured, 'gate' | 'got' | 'facts' | 'became'>): readonly string[] => [
-  gate ? 'written' : 'not written',
+}: Pick<Measured, 'isWritten' | 'got' | 'facts' | 'became'>): readonly string[] => [
+  isWritten ? 'written' : 'not written',
   got,
   seenIn(facts),
   became,

@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { classify } from '../../src/batch/classify.ts';
-import { standingOf } from '../../src/run-service/ending.ts';
+import { classifyResponse } from '../../src/batch/classify-response.ts';
+import { outcomeOf } from '../../src/run-service/run-outcome.ts';
 import { keyFromEnvironment } from '../../src/run-service/key.ts';
+import { ServiceClock } from '../../src/run-service/service-clock.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
 import { connectV1 } from '../../src/run-service/v1.ts';
 import { openService, TOKEN } from '../local-service/asking.ts';
 import { answer, scripted, type Act } from './scripted.ts';
 
 const RUN = '0b3f1c1e-5a55-4c0e-9d3e-6a8f0f2f7a11';
-const WEBHOOK = 'http://runsheet.invalid/hook/1/b/1/1/00000000000000000000000000000000';
+const WEBHOOK = 'http://runsheet.invalid/hook/2/b/0123456789abcdef/1/1/00000000000000000000000000000000';
 const order = { deploymentId: RUN, inputs: { seed: 1 }, gpu: 'L4', webhook: WEBHOOK } as const;
 const free = { beforeSend: () => undefined, deadlineMs: 1_000 };
 
@@ -29,23 +30,29 @@ describe('an order to V1', () => {
   });
 
   it.each([
-    ['an unknown deployment holds the batch', 500, '{"error":"Deployment not found"}', '', 'pause'],
-    ['a machine that is gone holds the batch', 500, '{"error":"Machine not found"}', '', 'pause'],
-    ['an order that cannot be read refuses its row', 500, '{"error":"Invalid request body"}', '', 'refused'],
+    ['an unknown deployment holds the batch', 500, '{"error":"Deployment not found"}', '', 'blocked'],
+    ['a machine that is gone holds the batch', 500, '{"error":"Machine not found"}', '', 'blocked'],
+    ['an order that cannot be read refuses its row', 500, '{"error":"Invalid request body"}', '', 'rejected'],
     [
       'what fails after the run was made may be a run',
       500,
       '{"error":"Error creating run, 502"}',
       '',
-      'uncertain',
+      'unconfirmed',
     ],
-    ['a sentence that nobody knows may be a run', 500, '{"error":"Not found"}', '', 'uncertain'],
-    ['an answer without a run may be a run', 200, '{"run_id":""}', '', 'uncertain'],
-    ['a key that is refused holds the batch', 401, 'Revoked token', 'content-type: text/plain\r\n', 'pause'],
-    ['a 400 refuses the row', 400, '{"success":false,"error":{"name":"ZodError"}}', '', 'refused'],
+    ['a sentence that nobody knows may be a run', 500, '{"error":"Not found"}', '', 'unconfirmed'],
+    ['an answer without a run may be a run', 200, '{"run_id":""}', '', 'unconfirmed'],
+    [
+      'a key that is refused holds the batch',
+      401,
+      'Revoked token',
+      'content-type: text/plain\r\n',
+      'blocked',
+    ],
+    ['a 400 refuses the row', 400, '{"success":false,"error":{"name":"ZodError"}}', '', 'rejected'],
   ])('%s', async (_, status, body, headers, became) => {
     const { queueRun, asked } = await saying(status, body, headers);
-    expect(classify(await queueRun(order, free))).toBe(became);
+    expect(classifyResponse(await queueRun(order, free))).toBe(became);
     expect(asked).toHaveLength(1);
   });
 
@@ -56,7 +63,7 @@ describe('an order to V1', () => {
 
   it('may be a run where the answer is lost', async () => {
     const { queueRun } = await service((socket) => void socket.resetAndDestroy());
-    expect(classify(await queueRun(order, free))).toBe('uncertain');
+    expect(classifyResponse(await queueRun(order, free))).toBe('unconfirmed');
   });
 });
 
@@ -97,7 +104,7 @@ describe('a run of V1', () => {
       undefined,
       undefined,
     ]);
-    expect(run && standingOf(run)).toMatchObject({ kind: 'ended', outcome: 'succeeded' });
+    expect(run && outcomeOf(run)).toMatchObject({ kind: 'ended', outcome: 'succeeded' });
   });
 
   it('is unknown only where V1 says so itself', async () => {
@@ -152,6 +159,7 @@ describe('the local service on its V1 base', () => {
       base: local.legacyBase,
       key: keyFromEnvironment(TOKEN, 'TEST'),
       transport: openTransport(2),
+      clock: new ServiceClock(),
     });
     const { runId = '' } = await v1.queueRun({ ...order, deploymentId, gpu: undefined }, free);
     let run = await v1.getRun(runId);
@@ -162,8 +170,8 @@ describe('the local service on its V1 base', () => {
     expect(await v1.getRun(randomUUID())).toBeUndefined();
     expect(await v1.getProfile()).toMatchObject({ rehearsal: true });
     const unknown = await v1.queueRun({ ...order, deploymentId: randomUUID() }, free);
-    expect(classify(unknown)).toBe('pause');
+    expect(classifyResponse(unknown)).toBe('blocked');
     const wrongGpu = await v1.queueRun({ ...order, deploymentId, gpu: 'RTX' }, free);
-    expect(classify(wrongGpu)).toBe('refused');
+    expect(classifyResponse(wrongGpu)).toBe('rejected');
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { keyFromEnvironment } from '../../src/run-service/key.ts';
+import { ServiceClock } from '../../src/run-service/service-clock.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
 import { whichApi } from '../../src/run-service/which-api.ts';
 import { openService, TOKEN } from '../local-service/asking.ts';
@@ -9,6 +10,7 @@ const at = (base: string, token = TOKEN) => ({
   base,
   key: keyFromEnvironment(token, 'TEST'),
   transport: openTransport(2),
+  clock: new ServiceClock(),
 });
 
 describe('which API a base address speaks', () => {

@@ -17,7 +17,7 @@ export type WireFault = Wrong & {
   readonly isBusy?: true;
   /** The whole call may take this long. */
   readonly deadlineMs?: number;
-  /** The gate itself says no. */
+  /** `beforeSend` throws. */
   readonly isShut?: true;
 };
 
@@ -43,7 +43,7 @@ const zipped = (bytes: Buffer): Buffer =>
   ]);
 
 const CONNECTING: readonly WireFault[] = [
-  { what: 'the gate does not open', isShut: true },
+  { what: 'the last check before sending fails', isShut: true },
   { what: 'nobody listens', connections: ['new'], base: 'nobody' },
   { what: 'the name is not known', connections: ['new'], base: 'no name' },
   { what: 'connecting stalls', connections: ['new'], base: 'full', deadlineMs: 60_000 },

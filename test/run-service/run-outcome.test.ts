@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { isTerminal } from '../../src/run-service/contract/run.ts';
-import { standingOf } from '../../src/run-service/ending.ts';
+import { outcomeOf } from '../../src/run-service/run-outcome.ts';
 
 const ENDED = 1_800_000_000_000;
-const of = (status: string, endedAtMs?: number): ReturnType<typeof standingOf> =>
-  standingOf({ status, endedAtMs, liveStatus: undefined });
+const of = (status: string, endedAtMs?: number): ReturnType<typeof outcomeOf> =>
+  outcomeOf({ status, endedAtMs, liveStatus: undefined });
 
-describe('what a run stands for', () => {
+describe('the outcome of a run', () => {
   it.each([
     ['success', 'succeeded'],
     ['failed', 'failed'],

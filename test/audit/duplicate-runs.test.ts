@@ -1,0 +1,218 @@
+// The last reading of the lists, and of the evidence that webhooks left.
+
+import { describe, expect, it } from 'vitest';
+import { readLast, type Reading, type ReadingParams } from '../../src/audit/duplicate-runs.ts';
+import type { AttemptRun } from '../../src/batch/attempt.ts';
+import type { Run } from '../../src/run-service/contract/run.ts';
+import type { DuplicateRun } from '../../src/results/summary.ts';
+import { BACK, FILE, idOf, listing, runOf, strangersRuns, type ListingOptions } from './lists.ts';
+
+type Given = ListingOptions & {
+  readonly known?: readonly string[];
+  readonly evidence?: readonly AttemptRun[];
+  readonly cancels?: boolean;
+  readonly service?: Partial<ReadingParams['service']>;
+  readonly file?: ReadingParams['file'];
+  readonly signal?: AbortSignal;
+};
+type Read = {
+  readonly reading: Reading;
+  readonly told: readonly DuplicateRun[];
+  readonly cancelled: string[];
+};
+
+async function read(runs: readonly Run[], given: Given = {}): Promise<Read> {
+  const { known = [], evidence = [], cancels = true, service = {}, file = FILE, signal, ...options } = given;
+  const all = [...runs];
+  const cancelled: string[] = [];
+  const told: DuplicateRun[] = [];
+  const reading = await readLast({
+    file,
+    service: {
+      ...listing(all, options),
+      getRun: async (id) => all.find((run) => run.id === id),
+      cancelRun: async (id) => {
+        cancelled.push(id);
+        const at = all.findIndex((run) => run.id === id);
+        all[at] = { ...all[at]!, status: 'cancelled' };
+        return true;
+      },
+      ...service,
+    },
+    known: { has: (id) => known.includes(id) },
+    evidence: (async function* () {
+      yield* evidence;
+    })(),
+    back: BACK,
+    tries: 1,
+    cancels,
+    onDuplicate: async (run) => void told.push(run),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  return { reading, told, cancelled };
+}
+
+const NONE = { runs: 0, gpu_seconds: 0, cost_usd: 0, first: [] };
+const [OWN, TWIN, LATER] = [idOf(1), 'aaaa1111', 'aaaa2222'];
+const rows = (count: number): Run[] => Array.from({ length: count }, (_, at) => runOf({ row: at + 1 }));
+
+describe('the last reading of the lists', () => {
+  it('names every run of the batch that no row names, with what it cost', async () => {
+    const runs = [
+      runOf({ row: 1 }),
+      runOf({ row: 1, id: TWIN }),
+      runOf({ row: 1, id: LATER, attempt: 2, status: 'failed' }),
+      ...strangersRuns(3),
+    ];
+    const { reading, told } = await read(runs, { known: [OWN] });
+    const duplicate = { row: 1, gpu: 'L4', gpu_seconds: 4, cost_usd: 8 };
+    expect(told).toEqual([
+      { ...duplicate, attempt: 1, run_id: TWIN, status: 'success' },
+      { ...duplicate, attempt: 2, run_id: LATER, status: 'failed' },
+    ]);
+    expect(reading).toEqual({
+      lists: 'complete',
+      runs: 3,
+      duplicates: { runs: 2, gpu_seconds: 8, cost_usd: 16, first: told },
+    });
+  });
+
+  it('names none if each row names its run', async () => {
+    const { reading, told } = await read(rows(3), { known: [1, 2, 3].map((row) => idOf(row)) });
+    expect([reading.duplicates, told]).toEqual([NONE, []]);
+  });
+
+  it('counts a run once that comes on several pages', async () => {
+    const runs = rows(350);
+    runs.splice(150, 0, ...runs.slice(0, 140));
+    const { reading, told } = await read(runs, { most: 100 });
+    expect([reading.runs, reading.duplicates.runs, told.length]).toEqual([350, 350, 350]);
+  });
+
+  it('has the first thousand duplicates and the sums of all', async () => {
+    const { reading, told } = await read(rows(1_200));
+    expect(reading.duplicates).toMatchObject({ runs: 1_200, gpu_seconds: 4_800, cost_usd: 9_600 });
+    expect([reading.duplicates.first.length, told.length]).toEqual([1_000, 1_200]);
+  });
+
+  it('cancels duplicates that still run, and only those, and names them as they are then', async () => {
+    const runs = [
+      runOf({ row: 1, status: 'running' }),
+      runOf({ row: 2, status: 'running' }),
+      runOf({ row: 3 }),
+    ];
+    const { told, cancelled } = await read(runs, { known: [OWN] });
+    expect(cancelled).toEqual([idOf(2)]);
+    expect(told.map(({ run_id, status }) => [run_id, status])).toEqual([
+      [idOf(2), 'cancelled'],
+      [idOf(3), 'success'],
+    ]);
+  });
+
+  it('cancels nothing if it may only look', async () => {
+    const { told, cancelled } = await read([runOf({ row: 2, status: 'running' })], { cancels: false });
+    expect([cancelled, told[0]?.status]).toEqual([[], 'running']);
+  });
+
+  it('names a duplicate that it cannot cancel as it was read last', async () => {
+    const cancelRun = async (): Promise<never> => {
+      throw new Error('502');
+    };
+    const { told } = await read([runOf({ row: 2, status: 'running' })], { service: { cancelRun } });
+    expect(told).toMatchObject([{ run_id: idOf(2), status: 'running', gpu_seconds: 4 }]);
+    const getRun = async () => runOf({ row: 1, id: TWIN, status: 'running' });
+    const evidence = [{ row: 1, attempt: 1, runId: TWIN }];
+    const { told: unlisted } = await read([], { evidence, service: { getRun, cancelRun } });
+    expect(unlisted).toMatchObject([{ run_id: TWIN, status: 'running', gpu_seconds: 4 }]);
+  });
+});
+
+describe('lists that cannot be read to their end', () => {
+  const fails: ListingOptions['before'] = ({ offset }) => {
+    if (offset >= 200) throw new Error('502 of the list');
+  };
+
+  it('are incomplete, with the reason, and what they had shown is named', async () => {
+    const { reading, told } = await read(rows(300), { before: fails });
+    expect(reading).toMatchObject({ lists: 'incomplete', runs: 200, reason: '502 of the list' });
+    expect(told).toHaveLength(200);
+  });
+
+  it('are incomplete if they have no end', async () => {
+    const listRuns = async () => rows(100);
+    const { reading } = await read([], { service: { listRuns } });
+    expect(reading).toMatchObject({ lists: 'incomplete', reason: expect.stringContaining('without an end') });
+  });
+
+  it('are none if the service or the deployment has none', async () => {
+    const listRuns = async () => undefined;
+    expect((await read([], { service: { listRuns } })).reading).toMatchObject({ lists: 'none', runs: 0 });
+    const { id } = FILE.deployment;
+    const { reading } = await read(rows(1), { file: { ...FILE, deployment: { id } } });
+    expect(reading).toMatchObject({ lists: 'none', runs: 0, duplicates: NONE });
+  });
+
+  it('end the reading without a result if it is cancelled', async () => {
+    const stop = new AbortController();
+    const before = () => stop.abort(new Error('the worker stops'));
+    await expect(read(rows(300), { before, signal: stop.signal })).rejects.toThrow('the worker stops');
+  });
+});
+
+describe('the evidence of runs that no list shows', () => {
+  const evidence = [
+    { row: 1, attempt: 1, runId: OWN },
+    { row: 1, attempt: 1, runId: TWIN },
+    { row: 2, attempt: 1, runId: idOf(2) },
+  ];
+  const hidden = runOf({ row: 1, id: TWIN, status: 'running' });
+
+  it('names duplicates, reads what they cost from the service, and cancels those that still run', async () => {
+    const cancelled: string[] = [];
+    const service = {
+      listRuns: async () => undefined,
+      getRun: async (id: string) =>
+        id === TWIN ? { ...hidden, status: cancelled.length > 0 ? 'cancelled' : 'running' } : undefined,
+      cancelRun: async (id: string) => cancelled.push(id) > 0,
+    };
+    const { reading, told } = await read([], { service, evidence: evidence.slice(0, 2), known: [OWN] });
+    expect(told).toEqual([
+      { row: 1, attempt: 1, run_id: TWIN, status: 'cancelled', gpu: 'L4', gpu_seconds: 4, cost_usd: 8 },
+    ]);
+    expect(cancelled).toEqual([TWIN]);
+    expect(reading).toMatchObject({ lists: 'none', runs: 0, duplicates: { runs: 1 } });
+  });
+
+  it('counts no run again that a list has shown', async () => {
+    const { reading, told } = await read([runOf({ row: 2 })], { evidence });
+    expect(told.map(({ run_id }) => run_id)).toEqual([idOf(2), OWN, TWIN]);
+    expect([reading.runs, reading.duplicates.runs]).toEqual([1, 3]);
+  });
+
+  it('names a run that the service does not know, or will not show, as unknown', async () => {
+    const { told } = await read([], { evidence });
+    const getRun = async (): Promise<never> => {
+      throw new Error('502');
+    };
+    const { told: unread } = await read([], { evidence, service: { getRun } });
+    for (const duplicates of [told, unread]) {
+      expect(duplicates).toHaveLength(3);
+      expect(duplicates[0]).toEqual({
+        row: 1,
+        attempt: 1,
+        run_id: OWN,
+        status: 'unknown',
+        gpu_seconds: 0,
+        cost_usd: 0,
+      });
+    }
+  });
+
+  it('adds to what lists showed that broke off', async () => {
+    const before: ListingOptions['before'] = ({ offset }) => {
+      if (offset >= 200) throw new Error('502');
+    };
+    const { reading } = await read(rows(200), { before, evidence: [{ row: 1, attempt: 1, runId: TWIN }] });
+    expect(reading).toMatchObject({ lists: 'incomplete', runs: 200, duplicates: { runs: 201 } });
+  });
+});

@@ -1,0 +1,93 @@
+// Run lists of a service as they may be: pages of its own size, lists that move while they are read, strangers' runs, and
+// webhooks that are nobody's.
+
+import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
+import type { BatchFile } from '../../src/store/batch-file.ts';
+import { webhookUrl, type Token } from '../../src/webhook/token.ts';
+import { TIMING } from '../batch/params.ts';
+
+export const MARK = '0123456789abcdef';
+export const STARTED = Date.parse('2026-11-21T10:00:00Z');
+/** Long after the last run that anybody could have bought. */
+export const NOW = STARTED + 3_600_000;
+
+export const FILE = {
+  batch: 'b',
+  mark: MARK,
+  createdAt: new Date(STARTED).toISOString(),
+  sheet: { rows: 6, pages: 1 },
+  deployment: { id: 'd', workflowId: 'w' },
+  service: { timing: TIMING, prices: { L4: 2 } },
+  concurrency: 4,
+  retries: 1,
+  seed: 7,
+  unconfirmed: { rule: 'unknown', afterMs: 0 },
+  webhooks: false,
+} as unknown as BatchFile;
+
+/** Everything that was sent since the batch was started, by a service whose clock is right. */
+export const BACK = { agoMs: NOW - STARTED, wallAt: NOW, offset: { min: 0, max: 0 } };
+
+export type Bought = Partial<Token> & {
+  readonly row: number;
+  readonly id?: string;
+  readonly status?: string;
+  readonly at?: number;
+  readonly webhook?: string;
+};
+
+let strangers = 0;
+
+/** A run of the batch, unless its token says otherwise; ids are hexadecimal. */
+export function runOf({ row, attempt = 1, batch = 'b', mark = MARK, ...more }: Bought): Run {
+  const { id = idOf(row, attempt), status = 'success', at = STARTED + 60_000 } = more;
+  return runSchema.parse({
+    id,
+    status,
+    gpu: 'L4',
+    run_duration: 3,
+    cold_start_duration: 1,
+    created_at: new Date(at).toISOString(),
+    webhook: more.webhook ?? webhookUrl({ batch, mark, row, attempt }, 's', undefined),
+  });
+}
+
+export const idOf = (row: number, attempt = 1): string =>
+  `00000000-0000-4000-8000-${String(attempt).padStart(4, '0')}${String(row).padStart(8, '0')}`;
+
+/** Runs of other batches, or of nobody's. */
+export const strangersRuns = (count: number, more: Partial<Bought> = {}): readonly Run[] =>
+  Array.from({ length: count }, () =>
+    runOf({ row: 1, id: `f${String(++strangers).padStart(8, '0')}`, mark: 'fedcba9876543210', ...more }),
+  );
+
+type Page = { readonly limit: number; readonly offset: number };
+export type ListService = {
+  readonly listRuns: (workflowId: string, page: Page) => Promise<readonly Run[] | undefined>;
+  readonly nowMs: () => number | undefined;
+  /** What was asked for. */
+  readonly asked: Page[];
+};
+
+/** Gives `most` runs a page, whatever is asked; `before` may change the list before each page. */
+export function listing(
+  runs: Run[],
+  { most = 200, before = () => undefined, nowMs = NOW as number | undefined }: ListingOptions = {},
+): ListService {
+  const asked: Page[] = [];
+  return {
+    asked,
+    nowMs: () => nowMs,
+    listRuns: async (_, page) => {
+      before(page, runs);
+      asked.push(page);
+      return runs.slice(page.offset, page.offset + Math.min(page.limit, most));
+    },
+  };
+}
+
+export type ListingOptions = {
+  readonly most?: number;
+  readonly before?: (page: Page, runs: Run[]) => void;
+  readonly nowMs?: number | undefined;
+};

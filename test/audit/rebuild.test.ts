@@ -1,0 +1,244 @@
+// A batch that Temporal has forgotten, rebuilt from the parts in its folder and from the service's lists.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readBackTo } from '../../src/audit/list-walk.ts';
+import { assertQuiet, endQuiet, quietMsOf } from '../../src/audit/quiet-period.ts';
+import { rebuild, type RebuildParams } from '../../src/audit/rebuild.ts';
+import { readBack } from '../../src/batch/clock.ts';
+import { restore } from '../../src/batch/snapshot.ts';
+import type { State } from '../../src/batch/state.ts';
+import { partName } from '../../src/results/parts.ts';
+import type { PartRecord } from '../../src/results/row-record.ts';
+import { pageName, rowLine } from '../../src/sheet/pages.ts';
+import { createStarted, evidenceName, layoutOf, nextPass, passName } from '../../src/store/batch-file.ts';
+import { readBackToStart } from '../../src/audit/read-back.ts';
+import { folderStore } from '../../src/store/folder.ts';
+import type { Store } from '../../src/store/store.ts';
+import { BACK, FILE, idOf, listing, NOW, runOf, STARTED, strangersRuns, type Bought } from './lists.ts';
+
+const HOUR_MS = 3_600_000;
+const ROWS = FILE.sheet.rows;
+
+let folder: string;
+let store: Store;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'runsheet-rebuild-'));
+  store = folderStore(folder);
+  const lines = Array.from({ length: ROWS }, (_, at) => rowLine(at + 1, `k${at + 1}`, undefined, '{}'));
+  await layoutOf(store, FILE).write(pageName(1), lines.join(''));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe('the quiet before a batch is rebuilt', () => {
+  it('is counted by our own clock from the first time that it is asked for, and anew for the next time', async () => {
+    const found = { store, file: FILE, batch: 'b' };
+    const quietMs = quietMsOf(FILE);
+    await expect(assertQuiet(found, NOW)).rejects.toThrow(
+      `in ${Math.ceil(quietMs / 1000)} s the lists are complete`,
+    );
+    await expect(assertQuiet(found, NOW + quietMs - 1)).rejects.toThrow('in 1 s');
+    await expect(assertQuiet(found, NOW + quietMs)).resolves.toBeUndefined();
+    await endQuiet(store);
+    await expect(assertQuiet(found, NOW + 2 * quietMs)).rejects.toMatchObject({
+      code: 'E511',
+      message: expect.stringContaining('its last requests may still start runs'),
+    });
+  });
+
+  it('begins anew if our own clock was set back', async () => {
+    const found = { store, file: FILE, batch: 'b' };
+    const quietMs = quietMsOf(FILE);
+    await expect(assertQuiet(found, NOW)).rejects.toThrow();
+    await expect(assertQuiet(found, NOW - HOUR_MS)).rejects.toThrow(`in ${Math.ceil(quietMs / 1000)} s`);
+    await expect(assertQuiet(found, NOW - HOUR_MS + quietMs)).resolves.toBeUndefined();
+  });
+});
+
+describe('how far a batch is read back', () => {
+  const workflow = { workflowId: 'w', runId: 'r' };
+
+  it('is to its start, by the difference of the clocks at that moment', async () => {
+    const at = new Date(STARTED).toISOString();
+    await createStarted(store, { at, serviceNowMs: STARTED - HOUR_MS, workflow });
+    expect(await readBackToStart(store, NOW)).toEqual({
+      agoMs: NOW - STARTED,
+      wallAt: NOW,
+      offset: { min: -HOUR_MS, max: -HOUR_MS },
+    });
+  });
+
+  it('is nowhere for a batch that never started', async () => {
+    expect(await readBackToStart(store, NOW)).toEqual({ agoMs: 0, wallAt: NOW });
+  });
+});
+
+describe('a batch that is rebuilt', () => {
+  const recordOf = (row: number, more: Partial<PartRecord> = {}): PartRecord => ({
+    row,
+    outcome: 'succeeded',
+    attempts: [{ attempt: 1, outcome: 'succeeded', run_id: idOf(row), gpu_used: 'L4' }],
+    files: [],
+    ...more,
+  });
+  const writePart = (pass: number, part: number, ...records: readonly PartRecord[]): Promise<void> =>
+    store.write(partName(pass, part), records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+
+  type Counts = { readonly done: number; readonly running: number; readonly again: number };
+  type Given = Partial<Omit<RebuildParams, 'store'>>;
+  /** What is rebuilt, as the next workflow run would have it. */
+  async function rebuilt(bought: readonly Bought[], given: Given = {}): Promise<Counts & { state: State }> {
+    const service = listing(bought.map((one) => runOf(one)));
+    const params = { file: FILE, service, back: BACK, pass: 2, now: NOW, ...given };
+    const { snapshot, ...counts } = await rebuild({ store, ...params });
+    return { ...counts, state: restore(JSON.parse(JSON.stringify(snapshot)) as typeof snapshot) };
+  }
+  const rowsOf = ({ state }: { readonly state: State }) =>
+    [...state.rows.values()].toSorted((a, b) => a.row - b.row);
+
+  it('has its done rows from the parts, waits for the runs that go on, and continues the sheet after them', async () => {
+    await writePart(1, 3, recordOf(2), recordOf(1));
+    const { state, ...counts } = await rebuilt([
+      { row: 1 },
+      { row: 2 },
+      { row: 3, status: 'running' },
+      { row: 4 },
+    ]);
+    expect(counts).toEqual({ done: 2, running: 2, again: 0 });
+    expect(state).toMatchObject({
+      nextRow: 5,
+      params: { pass: 2 },
+      tally: { outcomes: { succeeded: 2 } },
+      ledger: { sent: 4, accepted: 4 },
+    });
+    expect(rowsOf({ state })).toMatchObject([
+      { row: 3, phase: 'running', attempt: 1, runId: idOf(3) },
+      { row: 4, phase: 'ended', outcome: 'succeeded', runId: idOf(4) },
+    ]);
+  });
+
+  it('finds runs among strangers’, and on pages of any size', async () => {
+    const runs = [...strangersRuns(20), ...[1, 2, 3].map((row) => runOf({ row, status: 'running' }))];
+    const all = await rebuilt([], { service: listing(runs, { most: 7 }) });
+    expect(all).toMatchObject({ done: 0, running: 3, again: 0 });
+  });
+
+  it('sends a row that was never bought under an attempt that no earlier pass has used', async () => {
+    const bought: readonly Bought[] = [{ row: 3, status: 'running' }];
+    for (const [pass, attempt] of [
+      [2, 101],
+      [3, 201],
+    ] as const)
+      expect(rowsOf(await rebuilt(bought, { pass })).slice(0, 2)).toMatchObject([
+        { row: 1, phase: 'waiting', tries: 0, attempt },
+        { row: 2, phase: 'waiting', tries: 0, attempt },
+      ]);
+  });
+
+  it('tries a failed row again as often as it may, in attempts of its own pass, and counts the earlier ones', async () => {
+    const failed = (attempt: number): Bought => ({ row: 1, attempt, status: 'failed' });
+    expect(rowsOf(await rebuilt([failed(1)]))).toMatchObject([
+      {
+        row: 1,
+        phase: 'waiting',
+        attempt: 101,
+        tries: 1,
+        past: [{ attempt: 1, runId: idOf(1), outcome: 'failed' }],
+      },
+    ]);
+    expect(rowsOf(await rebuilt([failed(2), failed(1)]))).toMatchObject([
+      { row: 1, phase: 'ended', attempt: 2, outcome: 'failed', past: [{ attempt: 1 }] },
+    ]);
+  });
+
+  it('lives by the run that succeeded, and leaves another one of the same attempt to be found as a duplicate', async () => {
+    const { state } = await rebuilt([
+      { row: 1 },
+      { row: 1, id: 'aaaa', status: 'cancelled' },
+      { row: 2, attempt: 2, status: 'failed' },
+      { row: 2, attempt: 1, status: 'running' },
+    ]);
+    expect(rowsOf({ state })).toMatchObject([
+      { row: 1, phase: 'ended', outcome: 'succeeded', runId: idOf(1), past: [] },
+      { row: 2, phase: 'running', attempt: 1, past: [] },
+    ]);
+    expect(state.ledger).toMatchObject({ sent: 2, accepted: 2 });
+  });
+
+  it('takes the record of a later pass for a row that two passes have written', async () => {
+    const failed = {
+      outcome: 'failed',
+      attempts: [{ attempt: 1, outcome: 'failed', run_id: idOf(1) }],
+    } as const;
+    await writePart(1, 1, recordOf(1, failed));
+    await writePart(2, 1, recordOf(1));
+    const { state, done } = await rebuilt([{ row: 1 }], { pass: 3 });
+    expect(done).toBe(1);
+    expect(state.tally.outcomes).toMatchObject({ succeeded: 1, failed: 0 });
+  });
+
+  it('has nothing to do with runs whose tokens name rows that its sheet does not have', async () => {
+    const all = await rebuilt([
+      { row: 2, status: 'running' },
+      { row: 0 },
+      { row: ROWS + 1 },
+      { row: 999_999_999 },
+    ]);
+    expect(all).toMatchObject({ done: 0, running: 1, again: 1 });
+    expect(rowsOf(all).map(({ row }) => row)).toEqual([1, 2]);
+  });
+
+  it('reads the lists at its end back to its first start, by all that is known of the clocks', async () => {
+    const started = NOW - 30 * HOUR_MS;
+    const offset = { min: HOUR_MS, max: HOUR_MS };
+    const back = { agoMs: NOW - started, wallAt: NOW, offset };
+    const { state } = await rebuilt([], { back });
+    expect(state.startedWallAt).toBe(started);
+    const atEnd = readBack(state, { at: state.startedWallAt, wallAt: state.startedWallAt });
+    expect(readBackTo(NOW + HOUR_MS, atEnd)).toBeLessThanOrEqual(started + HOUR_MS);
+    expect(atEnd.offset).toEqual(offset);
+  });
+
+  it('keeps the evidence that its earlier passes have written, and writes its own beside it', async () => {
+    expect((await rebuilt([])).state.evidenceFiles).toBe(0);
+    for (const number of [1, 2, 12]) await store.write(evidenceName(number), '');
+    expect((await rebuilt([])).state.evidenceFiles).toBe(12);
+  });
+});
+
+describe('a rebuilding', () => {
+  it('is refused while a run may still be missing in the lists, or without a list', async () => {
+    const rebuilding = (bought: readonly Bought[], given: Partial<RebuildParams> = {}) =>
+      rebuild({
+        store,
+        file: FILE,
+        service: listing(bought.map((one) => runOf(one))),
+        back: BACK,
+        pass: 2,
+        now: NOW,
+        ...given,
+      });
+    const young = [{ row: 1, status: 'running', at: NOW - 1_000 }];
+    await expect(rebuilding(young)).rejects.toThrow(/its last run is 1 s old/);
+    const { id } = FILE.deployment;
+    const refused = { code: 'E511', message: expect.stringContaining('no list that shows webhooks') };
+    await expect(rebuilding([], { file: { ...FILE, deployment: { id } } })).rejects.toMatchObject(refused);
+    const service = { listRuns: async () => undefined, nowMs: () => NOW };
+    await expect(rebuilding([], { service })).rejects.toMatchObject(refused);
+  });
+
+  it('is one pass for each, and each pass is begun once', async () => {
+    expect(await nextPass(store)).toBe(2);
+    expect([await store.create(passName(2), ''), await store.create(passName(2), '')]).toEqual([true, false]);
+    for (const pass of [3, 4, 5, 6, 7, 8, 9, 10]) await store.create(passName(pass), '');
+    expect(await nextPass(store)).toBe(11);
+  });
+
+  it('counts no file among its passes that is none', async () => {
+    await store.write(passName(2), '');
+    await store.write('passes/notes.txt', '');
+    expect(await nextPass(store)).toBe(3);
+  });
+});

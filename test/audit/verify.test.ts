@@ -1,0 +1,238 @@
+// A finished batch, counted again from its folder and from the service's lists.
+
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readLast } from '../../src/audit/duplicate-runs.ts';
+import { KnownRuns } from '../../src/audit/known-runs.ts';
+import {
+  findings,
+  recount,
+  reportedDuplicates,
+  type Finding,
+  type ListsNow,
+} from '../../src/audit/verify.ts';
+import { NO_LEDGER, type RequestLedger } from '../../src/batch/accounting/request-ledger.ts';
+import { progress } from '../../src/batch/progress.ts';
+import { begin } from '../../src/batch/state.ts';
+import { WRITES } from '../../src/batch/version.ts';
+import { openDuplicates } from '../../src/results/duplicates.ts';
+import { partName } from '../../src/results/parts.ts';
+import type { FileRecord, PartRecord } from '../../src/results/row-record.ts';
+import { summaryOf, type LastReading, type Summary } from '../../src/results/summary.ts';
+import { tallyRows } from '../../src/results/tally-rows.ts';
+import type { Run } from '../../src/run-service/contract/run.ts';
+import { pageName, rowLine } from '../../src/sheet/pages.ts';
+import { layoutOf } from '../../src/store/batch-file.ts';
+import { folderStore } from '../../src/store/folder.ts';
+import type { Store } from '../../src/store/store.ts';
+import { paramsOf } from '../batch/params.ts';
+import { BACK, FILE, idOf, listing, runOf, strangersRuns, type ListingOptions } from './lists.ts';
+
+const PICTURE = 'a picture';
+const ROWS = FILE.sheet.rows;
+const file: FileRecord = {
+  path: 'outputs/1/one.png',
+  bytes: PICTURE.length,
+  sha256: createHash('sha256').update(PICTURE).digest('hex'),
+  name: 'one.png',
+};
+const recordOf = (row: number, files: readonly FileRecord[] = []): PartRecord => ({
+  row,
+  outcome: 'succeeded',
+  attempts: [
+    {
+      attempt: 1,
+      outcome: 'succeeded',
+      run_id: idOf(row),
+      gpu_used: 'L4',
+      cold_start_seconds: 1,
+      run_seconds: 3,
+    },
+  ],
+  files,
+});
+const RECORDS = Array.from({ length: ROWS }, (_, at) => recordOf(at + 1, at === 0 ? [file] : []));
+const OWN = RECORDS.map(({ row }) => runOf({ row }));
+const TWIN = runOf({ row: 2, id: 'aaaa' });
+const LEDGER = { ...NO_LEDGER, sent: ROWS, accepted: ROWS };
+
+describe('a finished batch', () => {
+  let folder = '';
+  let store: Store;
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'runsheet-verify-'));
+    store = folderStore(folder);
+    const lines = RECORDS.map(({ row }) => rowLine(row, `k${row}`, undefined, '{}'));
+    await layoutOf(store, FILE).write(pageName(1), lines.join(''));
+    await writePart(1, 1, ...RECORDS);
+    await store.write(file.path, PICTURE);
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const writePart = (pass: number, part: number, ...records: readonly PartRecord[]): Promise<void> =>
+    store.write(partName(pass, part), records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+
+  /** The duplicates that the batch found when it ended. */
+  async function report(...runs: readonly Run[]): Promise<LastReading['duplicates']> {
+    const first = runs.map(({ id }) => ({
+      row: 2,
+      attempt: 1,
+      run_id: id,
+      status: 'success',
+      gpu_seconds: 4,
+      cost_usd: 8,
+    }));
+    const draft = await openDuplicates(store);
+    for (const one of first) await draft.add(one);
+    await draft.commit();
+    return { runs: runs.length, gpu_seconds: runs.length * 4, cost_usd: runs.length * 8, first };
+  }
+
+  type Said = { readonly ledger?: RequestLedger; readonly duplicates?: LastReading['duplicates'] };
+  function said({ ledger = LEDGER, duplicates }: Said = {}): Summary {
+    const none = { runs: 0, gpu_seconds: 0, cost_usd: 0, first: [] };
+    const last = {
+      ...progress(begin(paramsOf({ rows: ROWS }), WRITES, 1_000)),
+      ledger,
+      tally: tallyRows(RECORDS),
+    };
+    const reading = { lists: 'complete', duplicates: duplicates ?? none } as const;
+    return summaryOf(FILE, last, { startedAt: 1_000, endedAt: 2_000, reading, isEvidenceLost: false });
+  }
+
+  /** What does not hold, as the command would find it. */
+  async function wrong(
+    summary: Summary,
+    runs?: readonly Run[],
+    options: ListingOptions = {},
+  ): Promise<readonly Finding[]> {
+    using known = new KnownRuns();
+    const counted = await recount(store, FILE, { files: true, known });
+    const lists = runs && (await listsOf([...runs], known, options));
+    return findings(summary, counted, lists).filter(({ holds }) => !holds);
+  }
+
+  async function listsOf(runs: Run[], known: KnownRuns, options: ListingOptions): Promise<ListsNow> {
+    using reported = new KnownRuns();
+    await reportedDuplicates(store, reported);
+    const hidden: string[] = [];
+    const reading = await readLast({
+      file: FILE,
+      service: { ...listing(runs, options), getRun: forbidden, cancelRun: forbidden },
+      known,
+      back: BACK,
+      evidence: (async function* () {})(),
+      cancels: false,
+      tries: 1,
+      onDuplicate: async ({ run_id }) => {
+        if (!reported.has(run_id)) hidden.push(run_id);
+      },
+    });
+    return { reading, hidden };
+  }
+  const forbidden = (): never => {
+    throw new Error('only the lists are read');
+  };
+
+  it('adds up from its folder alone', async () => {
+    expect(await wrong(said())).toEqual([]);
+  });
+
+  it.each([7, 100])(
+    'adds up with the lists of the service, %i runs a page, among strangers’ runs',
+    async (most) => {
+      const runs = OWN.flatMap((run) => [...strangersRuns(20), run]);
+      expect(await wrong(said(), runs, { most })).toEqual([]);
+    },
+  );
+
+  it('adds up with duplicates, if it has reported each of them', async () => {
+    const duplicates = await report(TWIN);
+    expect(await wrong(said({ duplicates }), [...OWN, TWIN])).toEqual([]);
+  });
+
+  it('hides no duplicate: one that it has not reported is named', async () => {
+    const duplicates = await report(TWIN);
+    const hidden = runOf({ row: 3, attempt: 2, id: 'bbbb' });
+    expect(await wrong(said({ duplicates }), [...OWN, TWIN, hidden])).toEqual([
+      { claim: 'runs that no row names are reported', holds: false, said: 'not bbbb' },
+    ]);
+  });
+
+  it('names a run of a row that the lists do not have', async () => {
+    expect(await wrong(said(), OWN.slice(1))).toEqual([
+      { claim: 'runs in the lists of the service', holds: false, said: '6 expected, 5 found' },
+    ]);
+  });
+
+  it('says that lists were not read to their end instead of what they seem to show', async () => {
+    const before = (): never => {
+      throw new Error('502');
+    };
+    expect(await wrong(said(), [TWIN], { before })).toEqual([]);
+  });
+
+  it('is counted by the records of its latest pass', async () => {
+    const failed = { attempts: [{ attempt: 1, outcome: 'failed' }], outcome: 'failed' } as const;
+    await writePart(2, 1, { ...recordOf(3), ...failed });
+    expect((await wrong(said(), OWN)).map(({ claim, said: words }) => [claim, words])).toEqual([
+      ['rows succeeded', '6 expected, 5 found'],
+      ['rows failed', '0 expected, 1 found'],
+      ['runs that rows name', '6 expected, 5 found'],
+      ['GPU seconds', '24.0 expected, 20.0 found'],
+      // The run that the row named before is nobody's now.
+      ['runs that no row names are reported', `not ${idOf(3)}`],
+    ]);
+    await writePart(3, 1, recordOf(3));
+    expect(await wrong(said(), OWN)).toEqual([]);
+  });
+
+  it.each<readonly [string, (path: string) => Promise<void>]>([
+    ['is missing', async (path) => rmSync(join(folder, path))],
+    ['is cut', (path) => store.write(path, PICTURE.slice(1))],
+    ['is another one of the same length', (path) => store.write(path, 'A picture')],
+  ])('names a file that %s', async (_, spoil) => {
+    await spoil(file.path);
+    expect(await wrong(said())).toEqual([
+      { claim: '1 files as delivered', holds: false, said: 'not outputs/1/one.png' },
+    ]);
+  });
+
+  it.each<readonly [string, Partial<RequestLedger>, readonly string[]]>([
+    [
+      'more requests than their answers',
+      { sent: 7 },
+      ['requests sent are accepted, rejected, throttled, blocked or unconfirmed'],
+    ],
+    [
+      'an unconfirmed request without a decision',
+      { sent: 7, unconfirmed: 1 },
+      ['unconfirmed requests without a decision'],
+    ],
+    ['a run that no row names', { sent: 7, accepted: 7 }, ['runs that rows name']],
+  ])('is not believed with %s', async (_, ledger, claims) => {
+    const summary = said({ ledger: { ...LEDGER, ...ledger } });
+    expect((await wrong(summary)).map(({ claim }) => claim)).toEqual(claims);
+  });
+
+  it('adds up with requests that were turned away, and with unconfirmed ones that were decided', async () => {
+    const ledger = {
+      ...LEDGER,
+      sent: 20,
+      accepted: 4,
+      rejected: 1,
+      throttled: 4,
+      blocked: 3,
+      unconfirmed: 8,
+      adopted: { webhook: 1, list: 1 },
+      absent: 2,
+      unknown: 1,
+      resubmitted: 2,
+      failed: 1,
+    };
+    expect(await wrong(said({ ledger }), OWN)).toEqual([]);
+  });
+});

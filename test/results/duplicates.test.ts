@@ -1,0 +1,72 @@
+// duplicates.jsonl, and the evidence that the last reading begins with.
+
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { AttemptRun } from '../../src/batch/attempt.ts';
+import { DUPLICATES_FILE, openDuplicates } from '../../src/results/duplicates.ts';
+import { keptEvidence } from '../../src/results/evidence.ts';
+import type { DuplicateRun } from '../../src/results/summary.ts';
+import { evidenceName } from '../../src/store/batch-file.ts';
+import { folderStore } from '../../src/store/folder.ts';
+import type { Store } from '../../src/store/store.ts';
+
+let folder = '';
+let store: Store;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'runsheet-duplicates-'));
+  store = folderStore(folder);
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const duplicate = (run_id: string): DuplicateRun => ({
+  row: 1,
+  attempt: 1,
+  run_id,
+  status: 'success',
+  gpu_seconds: 0,
+  cost_usd: 0,
+});
+
+describe('duplicates.jsonl', () => {
+  const written = async (): Promise<readonly string[] | undefined> =>
+    (await store.read(DUPLICATES_FILE))?.trim().split('\n');
+
+  it('has a line for each duplicate, and nothing of it is there before all are', async () => {
+    const draft = await openDuplicates(store);
+    for (const id of ['a', 'b']) await draft.add(duplicate(id));
+    expect(await written()).toBeUndefined();
+    await draft.commit();
+    await draft.discard();
+    expect((await written())?.map((line) => JSON.parse(line) as unknown)).toEqual(['a', 'b'].map(duplicate));
+  });
+
+  it('is not there without duplicates, nor from a reading that was given up', async () => {
+    const none = await openDuplicates(store);
+    await none.commit();
+    const givenUp = await openDuplicates(store);
+    await givenUp.add(duplicate('a'));
+    await givenUp.discard();
+    expect(await written()).toBeUndefined();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe('the evidence of a batch', () => {
+  const run = (runId: string): AttemptRun => ({ row: 1, attempt: 1, runId });
+  const lines = (...ids: readonly string[]): string =>
+    ids.map((id) => `${JSON.stringify(run(id))}\n`).join('');
+
+  it('is what the workflow still has, and all that it has put into the folder', async () => {
+    await store.write(evidenceName(1), lines('b', 'c'));
+    await store.write(evidenceName(2), lines('d'));
+    const all: AttemptRun[] = [];
+    for await (const one of keptEvidence(store, [run('a')])) all.push(one);
+    expect(all).toEqual(['a', 'b', 'c', 'd'].map(run));
+  });
+
+  it('is nothing where nothing was kept', async () => {
+    expect(await keptEvidence(store, []).next()).toEqual({ done: true, value: undefined });
+  });
+});

@@ -1,0 +1,220 @@
+// A poll that looks at one run every second, in a world where the service's clock is wrong, is set, or is not told.
+
+import { describe, expect, it } from 'vitest';
+import {
+  MISSING_MOST_MS,
+  NOT_OBSERVED,
+  observe,
+  QUIET_LEAST_MS,
+  type Deadlines,
+  type Observation,
+  type Report,
+  type Sight,
+} from '../../src/run-service/observation.ts';
+
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const NOW = Date.parse('2026-11-21T10:00:00Z');
+const DEADLINES = { queueMs: HOUR_MS, runMs: 10 * MINUTE_MS };
+
+type RunSight = Extract<Sight, { kind: 'run' }>;
+type Shown = RunSight['run'];
+
+/** Times in the world are those of a right clock, in milliseconds since the first look. */
+type World = {
+  /** How far the service's clock is off at a moment; undefined: it does not tell its time. */
+  readonly offsetAt?: (ms: number) => number | undefined;
+  readonly shownAt: (ms: number, clock: (ms: number) => number) => Shown | 'missing' | 'unread';
+  /** How long the batch has known the run at the first look. */
+  readonly ageMs?: number;
+  readonly deadlines?: Deadlines;
+  readonly everyMs?: number;
+};
+
+type Heard = { readonly at: number; readonly report: Report };
+
+/** What a poll reports in so much time, and when. */
+function watch(forMs: number, world: World): readonly Heard[] {
+  const { offsetAt = () => 0, shownAt, ageMs = 0, deadlines = DEADLINES, everyMs = 1_000 } = world;
+  const heard: Heard[] = [];
+  let known: Observation = NOT_OBSERVED;
+  for (let at = 0; at <= forMs; at += everyMs) {
+    const offset = offsetAt(at);
+    // A stamp is written by the clock as it is at that moment.
+    const stamp = (ms: number): number => NOW + ms + (offsetAt(ms) ?? 0);
+    const run = shownAt(at, stamp);
+    const serviceNowMs = offset === undefined ? undefined : NOW + at + offset;
+    const sight: Sight = typeof run === 'string' ? { kind: run } : { kind: 'run', run, serviceNowMs };
+    const look = { sinceLastMs: at === 0 ? 0 : everyMs, ageMs: ageMs + at, deadlines };
+    const { after, report } = observe(known, sight, look);
+    known = after;
+    if (report !== undefined) heard.push({ at, report });
+  }
+  return heard;
+}
+
+const run = (more: Partial<Shown> = {}): Shown => ({
+  status: 'running',
+  progress: 0,
+  liveStatus: undefined,
+  endedAtMs: undefined,
+  createdAtMs: undefined,
+  startedAtMs: undefined,
+  updatedAtMs: undefined,
+  ...more,
+});
+
+/** Created at `from`, and working: it shows something new every so often. */
+const working =
+  (everyMs: number, from = 0) =>
+  (ms: number, clock: (ms: number) => number): Shown =>
+    run({
+      createdAtMs: clock(from),
+      startedAtMs: clock(from),
+      updatedAtMs: clock(from + Math.floor((ms - from) / everyMs) * everyMs),
+    });
+/** Started at `from`, and has shown nothing since then. */
+const stuck =
+  (from = 0) =>
+  (_: number, clock: (ms: number) => number): Shown =>
+    run({ createdAtMs: clock(from), startedAtMs: clock(from), updatedAtMs: clock(from) });
+const waiting =
+  (from = 0) =>
+  (_: number, clock: (ms: number) => number): Shown =>
+    run({ status: 'queued', createdAtMs: clock(from) });
+
+const CLOCKS: readonly (readonly [string, World['offsetAt']])[] = [
+  ['is right', () => 0],
+  ['is an hour behind', () => -HOUR_MS],
+  ['is an hour ahead', () => HOUR_MS],
+  ['is set back by two hours', (ms) => (ms < 5 * MINUTE_MS ? 0 : -2 * HOUR_MS)],
+  ['is set ahead by two hours', (ms) => (ms < 5 * MINUTE_MS ? 0 : 2 * HOUR_MS)],
+  ['is another one with every answer', (ms) => (Math.floor(ms / 1_000) % 2 === 0 ? HOUR_MS : -HOUR_MS)],
+  ['is not told', () => undefined],
+];
+
+describe.each(CLOCKS)('a service whose clock %s', (_, offsetAt = () => 0) => {
+  it('never makes a run that works look stuck', () => {
+    expect(watch(3 * HOUR_MS, { offsetAt, shownAt: working(20_000) })).toEqual([]);
+  });
+
+  it('never makes a run that is younger than its deadline look stuck, or late for a machine', () => {
+    expect(watch(10 * MINUTE_MS, { offsetAt, shownAt: stuck() })).toEqual([]);
+    expect(watch(HOUR_MS, { offsetAt, shownAt: waiting() })).toEqual([]);
+  });
+});
+
+describe.each(CLOCKS.filter(([name]) => !/set back/.test(name)))(
+  'a run that shows nothing new, of a service whose clock %s',
+  (_, offsetAt = () => 0) => {
+    it('is overdue once its deadline has passed, and soon after it', () => {
+      const [first] = watch(15 * MINUTE_MS, { offsetAt, shownAt: stuck() });
+      expect(first?.report).toEqual({ kind: 'overdue', reason: 'it showed nothing new for 600 s' });
+      expect(first?.at).toBeGreaterThan(10 * MINUTE_MS);
+      expect(first?.at).toBeLessThanOrEqual(10 * MINUTE_MS + 2_000);
+    });
+  },
+);
+
+describe('a run', () => {
+  it('that waits for a machine is overdue by the deadline of the line, and not by that of its work', () => {
+    const [first] = watch(2 * HOUR_MS, { shownAt: waiting() });
+    expect(first).toEqual({
+      at: HOUR_MS + 1_000,
+      report: { kind: 'overdue', reason: 'it did not start within 1 h' },
+    });
+  });
+
+  it('is never overdue without a deadline', () => {
+    for (const shownAt of [stuck(), waiting()])
+      expect(watch(3 * HOUR_MS, { shownAt, deadlines: {} })).toEqual([]);
+  });
+
+  it('that was known for long is watched for half a minute before it is overdue', () => {
+    const old = { shownAt: stuck(-5 * HOUR_MS), ageMs: 5 * HOUR_MS };
+    expect(watch(HOUR_MS, old)[0]?.at).toBe(QUIET_LEAST_MS);
+    // A service that does not tell its time is watched for the whole deadline.
+    const silent = { ...old, offsetAt: () => undefined };
+    expect(watch(HOUR_MS, silent)[0]?.at).toBe(10 * MINUTE_MS + 1_000);
+  });
+
+  it.each(['liveStatus', 'progress', 'status'] as const)(
+    'that shows another %s is watched anew, although nothing dates it',
+    (field) => {
+      const values = { liveStatus: ['a', 'b'], progress: [0.1, 0.2], status: ['running', 'uploading'] };
+      const shownAt = (ms: number): Shown => {
+        const nth = Math.floor(ms / 20_000) % 2;
+        return run({ startedAtMs: NOW - 5 * HOUR_MS, [field]: values[field][nth] });
+      };
+      expect(watch(HOUR_MS, { shownAt, ageMs: 5 * HOUR_MS })).toEqual([]);
+    },
+  );
+
+  it('that the service shows as timed out because nothing touched it is overdue, and no end', () => {
+    const heard = watch(3_000, { shownAt: () => run({ status: 'timeout' }) });
+    expect(heard[0]).toEqual({
+      at: 0,
+      report: { kind: 'overdue', reason: 'nothing touched it for a day' },
+    });
+  });
+
+  it('has ended once, also if a later look shows it as open or as missing', () => {
+    const shownAt = (ms: number) => {
+      if (ms % 4_000 === 2_000) return run({ status: 'success', endedAtMs: NOW });
+      return ms > 10_000 ? 'missing' : run();
+    };
+    expect(watch(5 * MINUTE_MS, { shownAt })).toEqual([
+      { at: 2_000, report: { kind: 'completed', outcome: 'succeeded' } },
+    ]);
+  });
+});
+
+describe('a run that the service does not know', () => {
+  const gone = {
+    kind: 'completed',
+    outcome: 'unknown',
+    reason: 'the service does not know the run any more',
+  };
+
+  it('is gone once it was missing for a minute, and is reported once', () => {
+    const heard = watch(5 * MINUTE_MS, { shownAt: () => 'missing' });
+    expect(heard).toEqual([{ at: expect.closeTo(MISSING_MOST_MS, -4), report: gone }]);
+  });
+
+  it('is not gone while it comes back within the minute, again and again', () => {
+    const shownAt = (ms: number) => (Math.floor(ms / 1_000) % 59 === 58 ? run() : 'missing');
+    expect(watch(HOUR_MS, { shownAt, deadlines: {} })).toEqual([]);
+  });
+
+  it('is not gone while the service cannot be read, however long that is', () => {
+    const shownAt = (ms: number) => (ms < 30_000 ? 'missing' : 'unread');
+    expect(watch(HOUR_MS, { shownAt })).toEqual([]);
+  });
+
+  it('is not stuck either: what it showed before says nothing now', () => {
+    const shownAt = (ms: number) => (ms < 1_000 ? run({ updatedAtMs: NOW - HOUR_MS }) : 'missing');
+    expect(watch(50_000, { shownAt, ageMs: 5 * HOUR_MS })).toEqual([]);
+  });
+});
+
+describe('what two runs showed', () => {
+  it('is kept apart: the end of one reports nothing of the other', () => {
+    const look = { sinceLastMs: 1_000, ageMs: 1_000, deadlines: DEADLINES };
+    const ended = observe(
+      NOT_OBSERVED,
+      {
+        kind: 'run',
+        run: run({ status: 'failed', liveStatus: 'node 3', endedAtMs: NOW }),
+        serviceNowMs: NOW,
+      },
+      look,
+    );
+    const open = observe(NOT_OBSERVED, { kind: 'run', run: run(), serviceNowMs: NOW }, look);
+    expect(ended.report).toEqual({
+      kind: 'completed',
+      outcome: 'failed',
+      reason: 'the run failed at: node 3',
+    });
+    expect([open.report, open.after.isReported]).toEqual([undefined, false]);
+  });
+});
