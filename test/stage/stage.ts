@@ -18,6 +18,7 @@ import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
 import { choosePorts } from '../../src/temporal/embedded/ports.ts';
 import { programFile } from '../../src/temporal/embedded/processes.ts';
 import { startServer } from '../../src/temporal/embedded/server.ts';
+import type { BatchName } from '../../src/temporal/workflow-id.ts';
 import { familyOf, isAlive, killQuietly, strays } from './processes.ts';
 
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
@@ -188,6 +189,12 @@ export class Stage {
     );
     if (others.length > 0) throw new Error(`several batches: ${[name, ...others].join(', ')}`);
     return this.path('batches', name);
+  }
+
+  /** What names that batch's workflow. */
+  name(): BatchName {
+    const { batch, mark } = JSON.parse(readFileSync(join(this.batch(), 'batch.json'), 'utf8')) as BatchName;
+    return { batch, mark };
   }
 
   results(folder = this.batch()): readonly Readonly<Record<string, string>>[] {
