@@ -7,7 +7,7 @@ import { Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 10, coldStartSeconds: 0, runSeconds: 0.4, runSpread: 0.5 },
+  { name: 'portraits', concurrencyLimit: 30, coldStartSeconds: 0, runSeconds: 0.4, runSpread: 0.5 },
 ]);
 
 type Summary = {
@@ -27,6 +27,14 @@ describe('a batch that cannot go on', () => {
   const open = async (words: readonly string[] = []): Promise<void> => {
     await stage.temporal();
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS), ...words]);
+  };
+
+  const setFaults = async (rates: Readonly<Record<string, number>>): Promise<void> => {
+    const { RUNSHEET_API_URL: base = '', RUNSHEET_API_KEY: key = '' } = stage.environment;
+    const headers = { authorization: `Bearer ${key}` };
+    const body = JSON.stringify(rates);
+    const answer = await fetch(`${new URL(base).origin}/control/faults`, { method: 'PUT', headers, body });
+    expect(answer.status).toBe(200);
   };
 
   it('a key that is revoked in mid-batch pauses it, and a new key lets it go on: no row fails', async () => {
@@ -123,8 +131,11 @@ describe('a batch that cannot go on', () => {
     const ROWS = 30;
     await open(['--fault', 'stuck=0.2', '--fault', 'oom=0.1']);
     await stage.worker();
-    const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '10', '--retries', '8'];
-    const done = await stage.run([...words, '--queue-timeout', '3s', '--run-timeout', '3s']);
+    const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', String(ROWS), '--retries', '8'];
+    const running = stage.start([...words, '--queue-timeout', '3s', '--run-timeout', '3s']);
+    await until(async () => (await stage.truth()).length >= ROWS, 'every row has its first run');
+    await setFaults({ stuck: 0, oom: 0 });
+    const done = await running.ended;
     expect(done.code).toBe(0);
     const runs = await stage.truth();
     expect(runs.filter(({ status }) => status === 'cancelled').length).toBe(runs.length - ROWS);
