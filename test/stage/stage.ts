@@ -142,9 +142,7 @@ export class Stage {
   }
 
   /** A Temporal server of its own, with a memory of that name, which the commands of this stage use from now on. */
-  async temporal(
-    name = 'temporal',
-  ): Promise<Temporal> {
+  async temporal(name = 'temporal'): Promise<Temporal> {
     const { cache, environment } = loadConfig();
     const program = await temporalBinary({ cache, environment, say: () => undefined });
     const home = this.path(name);
