@@ -71,7 +71,7 @@ export class Aims {
 
 const PARTS: readonly Part[] = ['birth', 'start', 'way', 'close'];
 
-export const nameOf = ({ mode, victim, when }: Aim): string => `${mode}: ${victim} at ${when}`;
+const nameOf = ({ mode, victim, when }: Aim): string => `${mode}: ${victim} at ${when}`;
 
 /** Those of a part, the moments in turn: the first victim of each, then the second of each. */
 function aimsOf(mode: Mode, part: Part): readonly Aim[] {

@@ -74,7 +74,7 @@ async function queueForeign({ base, name, truth }: World, nth: number): Promise<
   const deploymentId = (await truth()).at(0)?.deploymentId;
   const { batch = 'a-batch', mark = '' } = name() ?? {};
   if (deploymentId === undefined) return;
-  const other = [...mark].toReversed().join('');
+  const other = `${mark.slice(8)}${mark.slice(0, 8)}`;
   const webhook = [
     undefined,
     'http://127.0.0.1:1/somebody',

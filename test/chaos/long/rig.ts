@@ -45,7 +45,7 @@ export type Victim = keyof typeof VICTIMS;
 const HOLD_MS = 150;
 /** Others have runs of the same deployment. */
 const SLOTS_OF_OTHERS = 20;
-const DONE_CODES: readonly (number | null)[] = [0, 3];
+const DONE_CODES: ReadonlySet<number | null> = new Set([0, 3]);
 
 /** Those that have processes of their own at this moment. */
 const open = new Set<Rig>();
@@ -261,7 +261,7 @@ export class Rig {
       this.said.push(`${code}: ${stderr.slice(-3_000)}`);
       const folder = this.folder();
       const isDone = folder !== undefined && existsSync(join(folder, 'summary.json'));
-      this.#isOver ||= DONE_CODES.includes(code) && isDone;
+      this.#isOver ||= DONE_CODES.has(code) && isDone;
     });
     return { pids: () => [command.child.pid ?? 0], ended };
   }

@@ -66,11 +66,11 @@ function factsOf(evidence: Evidence): Facts {
   const { folder, name, runs } = evidence;
   const text = (file: string): string =>
     existsSync(join(folder, file)) ? readFileSync(join(folder, file), 'utf8') : '';
-  const lines = <T>(file: string): readonly T[] =>
+  const lines = (file: string): readonly unknown[] =>
     text(file)
       .split('\n')
       .filter(Boolean)
-      .map((line) => JSON.parse(line) as T);
+      .map((line) => JSON.parse(line) as unknown);
   const isOwn = ({ webhook }: Run): boolean => {
     const token = readToken(webhook);
     return token?.batch === name.batch && token.mark === name.mark;
@@ -80,8 +80,8 @@ function factsOf(evidence: Evidence): Facts {
     own: runs.filter(isOwn),
     byId: new Map(runs.map((run) => [run.id, run])),
     results: parse(text('results.csv'), { columns: true }),
-    records: lines<RowRecord>('results.jsonl'),
-    duplicates: lines<DuplicateRun>('duplicates.jsonl'),
+    records: lines('results.jsonl') as readonly RowRecord[],
+    duplicates: lines('duplicates.jsonl') as readonly DuplicateRun[],
     summary: JSON.parse(text('summary.json')) as Summary,
   };
 }
