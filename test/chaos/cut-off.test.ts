@@ -1,14 +1,12 @@
 // A worker whose network is gone for a while: to Temporal, to the run service (and from it: its webhooks), or to both.
 
-import { createServer, type AddressInfo } from 'node:net';
-import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openGateway, type Gateway } from '../stage/gateway.ts';
 import { finished, IS_LONG, OUTAGE_MS } from '../stage/outage.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow, mostOutstanding } from '../stage/truth.ts';
-import { openWire, type Cut, type Wire } from '../stage/wire.ts';
+import { freeAddress, openWire, type Cut, type Wire } from '../stage/wire.ts';
 
 const ROWS = 300;
 const CAP = 24;
@@ -81,7 +79,7 @@ describe("a worker's network cut in mid-group, and whole again long after", () =
       expect((await finished(stage, batch)).code).toBe(0);
       const runs = await stage.truth(base);
       expectOneRunPerRow(runs, ROWS);
-      expect(mostOutstanding(runs)).toBe(CAP);
+      expect(mostOutstanding(runs)).toBeLessThanOrEqual(CAP);
       expect(stage.results().filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(ROWS);
       const verified = await stage.run(['verify']);
       expect([verified.code, verified.stdout]).toEqual([0, expect.not.stringContaining('NOT')]);
@@ -89,12 +87,3 @@ describe("a worker's network cut in mid-group, and whole again long after", () =
     180_000 + 2 * OUTAGE_MS,
   );
 });
-
-async function freeAddress(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return `127.0.0.1:${port}`;
-}

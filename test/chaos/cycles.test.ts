@@ -1,38 +1,22 @@
+// Only with RUNSHEET_LONG=1: two minutes of the chaos, of which `npm run chaos -- --kills N` is more.
+
 import { describe, expect, it } from 'vitest';
-import { chaosBatch, type Aim } from './long/batch.ts';
-import { FAULTS } from './long/rig.ts';
+import { IS_LONG } from '../stage/outage.ts';
+import { chaos } from './long/chaos.ts';
+import { noFindings } from './long/verdict.ts';
 
-const ROWS = 650;
-
-/** Everyone who can be killed, and every point of an order's way. */
-const CYCLES = [
-  { victim: 'worker', point: 'taken' },
-  { victim: 'everything', point: 'answered' },
-  { victim: 'Temporal', point: 'arrived' },
-  { victim: 'run service', point: 'taken' },
-  { victim: 'servers', point: 'any moment' },
-] as const satisfies readonly Aim[];
-
-describe('a batch whose parts are killed one after the other, on a rough day', () => {
-  it('brings every row to one success by one run that it names, and its ledger is what the service has', async () => {
-    const { cycles, ...verdict } = await chaosBatch({
-      rows: ROWS,
-      cap: 40,
+describe.runIf(IS_LONG)('batches whose parts are killed in the moments that hurt, on a rough day', () => {
+  it('have each row once with a true outcome, and name every run that was bought', async () => {
+    const result = await chaos({
+      kills: 14,
+      minutes: 2,
+      modes: ['cluster', 'embedded'],
+      rows: 120,
+      concurrency: 24,
       seed: 7,
-      faults: FAULTS,
-      next: (kills) => CYCLES[kills],
-      until: 'going on',
-      say: (words) => console.error(words),
+      say: (text) => console.error(text),
     });
-    expect(verdict).toMatchObject({
-      rows: ROWS,
-      lost: 0,
-      duplicates: 0,
-      falseSuccesses: 0,
-      ledgerFaults: [],
-    });
-    expect(cycles.map(({ victim, point }) => ({ victim, point }))).toEqual(CYCLES);
-    for (const { outstanding, inFlight } of cycles)
-      expect([outstanding >= 10, inFlight > 0]).toEqual([true, true]);
-  });
+    expect(result.findings).toEqual(noFindings());
+    expect(result.kills).toBeGreaterThan(5);
+  }, 1_200_000);
 });

@@ -5,8 +5,8 @@
 import type { Client } from '@temporalio/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { setTimeout as wait } from 'node:timers/promises';
-import { workflowIdOf } from '../../src/batch/ids.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
+import { workflowIdOf } from '../../src/temporal/workflow-id.ts';
 import { readToken } from '../../src/webhook/token.ts';
 import { openGateway, type Gateway } from '../stage/gateway.ts';
 import { finished, IS_LONG, OUTAGE_MS } from '../stage/outage.ts';
@@ -55,8 +55,8 @@ describe('a worker frozen in mid-group and woken long after its groups were give
   afterEach(() => closeAll());
 
   /** Groups of which the server has had a heartbeat: their POSTs may begin. */
-  const leasedGroups = async (batch: string): Promise<number> => {
-    const { raw } = await client.workflow.getHandle(workflowIdOf(batch)).describe();
+  const leasedGroups = async (): Promise<number> => {
+    const { raw } = await client.workflow.getHandle(workflowIdOf(stage.name())).describe();
     const groups = raw.pendingActivities?.filter(
       ({ activityType, heartbeatDetails }) => activityType?.name === 'queueRuns' && heartbeatDetails != null,
     );
@@ -76,7 +76,7 @@ describe('a worker frozen in mid-group and woken long after its groups were give
         await stage.run(['submit', stage.sheet(ROWS), '-d', 'portraits', '-c', String(CAP)])
       ).stdout.trim();
       await until(
-        async () => gateway.inFlight() === ON_WIRE && (await leasedGroups(batch)) === GROUPS,
+        async () => gateway.inFlight() === ON_WIRE && (await leasedGroups()) === GROUPS,
         'all groups may send, and as many POSTs as there are connections are on the wire',
       );
       if (hasOther) await stage.worker();

@@ -1,19 +1,17 @@
 // What stops a batch and lets it go on: nothing is lost, nothing is bought twice, and every word of it is true.
 
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 10, coldStartSeconds: 0, runSeconds: 0.4, runSpread: 0.5 },
+  { name: 'portraits', concurrencyLimit: 30, coldStartSeconds: 0, runSeconds: 0.4, runSpread: 0.5 },
 ]);
 
 type Summary = {
-  readonly strays: readonly { readonly run_id: string; readonly status: string }[];
-  readonly ledger: Readonly<Record<string, number>>;
-  readonly lists: string;
+  readonly duplicates: { readonly runs: number; readonly first: readonly { readonly run_id: string }[] };
 };
 
 describe('a batch that cannot go on', () => {
@@ -29,6 +27,14 @@ describe('a batch that cannot go on', () => {
   const open = async (words: readonly string[] = []): Promise<void> => {
     await stage.temporal();
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS), ...words]);
+  };
+
+  const setFaults = async (rates: Readonly<Record<string, number>>): Promise<void> => {
+    const { RUNSHEET_API_URL: base = '', RUNSHEET_API_KEY: key = '' } = stage.environment;
+    const headers = { authorization: `Bearer ${key}` };
+    const body = JSON.stringify(rates);
+    const answer = await fetch(`${new URL(base).origin}/control/faults`, { method: 'PUT', headers, body });
+    expect(answer.status).toBe(200);
   };
 
   it('a key that is revoked in mid-batch pauses it, and a new key lets it go on: no row fails', async () => {
@@ -55,12 +61,16 @@ describe('a batch that cannot go on', () => {
     expect([paused.code, paused.stderr]).toEqual([8, expect.stringMatching(/paused: .*401.*Revoked token/)]);
     expect(paused.stderr).toMatch(/hint: nothing is lost; .*RUNSHEET_API_KEY_FILE.*runsheet resume/);
     const status = JSON.parse((await stage.run(['status', '-o', 'json'])).stdout) as {
-      view: { state: string; paused: { kind: string }; tally: { outcomes: { failed: number } } };
+      progress: {
+        state: string;
+        pauses: readonly { kind: string }[];
+        tally: { outcomes: { failed: number } };
+      };
     };
-    const { state, tally, paused: why } = status.view;
+    const { state, tally, pauses } = status.progress;
     expect([state, tally.outcomes.failed]).toEqual(['paused', 0]);
-    // Whoever meets it first: an order that is refused, or a run that cannot be read.
-    expect(['refused', 'unread']).toContain(why.kind);
+    // Whichever comes first: a request that is refused, or a run that cannot be read.
+    expect(['blocked', 'unreadable']).toContain(pauses[0]?.kind);
 
     writeFileSync(keyFile, 'the-new-key-of-the-stage');
     const resumed = await stage.run(['resume']);
@@ -106,13 +116,10 @@ describe('a batch that cannot go on', () => {
     const counted = new Set(stage.results().map((row) => row['run_id']));
     expect(counted.size).toBe(ROWS);
     expect(runs.length).toBeGreaterThan(ROWS);
-    const strays = runs.filter(({ id }) => !counted.has(id)).map(({ id }) => id);
-    expect(
-      summary()
-        .strays.map((stray) => stray.run_id)
-        .toSorted(),
-    ).toEqual(strays.toSorted());
-    expect(done.stderr).toMatch(new RegExp(`${strays.length} runs? that no row wanted`));
+    const duplicates = runs.filter(({ id }) => !counted.has(id)).map(({ id }) => id);
+    const { first } = summary().duplicates;
+    expect(first.map((one) => one.run_id).toSorted()).toEqual(duplicates.toSorted());
+    expect(done.stderr).toMatch(new RegExp(`${duplicates.length} duplicate runs?:`));
     const verified = await stage.run(['verify', '-o', 'json']);
     expect([verified.code, JSON.parse(verified.stdout)]).toEqual([
       0,
@@ -124,8 +131,11 @@ describe('a batch that cannot go on', () => {
     const ROWS = 30;
     await open(['--fault', 'stuck=0.2', '--fault', 'oom=0.1']);
     await stage.worker();
-    const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '10', '--retries', '8'];
-    const done = await stage.run([...words, '--queue-timeout', '3s', '--run-timeout', '3s']);
+    const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', String(ROWS), '--retries', '8'];
+    const running = stage.start([...words, '--queue-timeout', '3s', '--run-timeout', '3s']);
+    await until(async () => (await stage.truth()).length >= ROWS, 'every row has its first run');
+    await setFaults({ stuck: 0, oom: 0 });
+    const done = await running.ended;
     expect(done.code).toBe(0);
     const runs = await stage.truth();
     expect(runs.filter(({ status }) => status === 'cancelled').length).toBe(runs.length - ROWS);
@@ -134,7 +144,7 @@ describe('a batch that cannot go on', () => {
     expect((await stage.run(['verify'])).code).toBe(0);
   });
 
-  it('a run that ends after its batch is named in late.jsonl, once, and one that the batch knows is not', async () => {
+  it('a run that ends after its batch is named in the folder late, once, and one that the batch knows is not', async () => {
     await open();
     await stage.worker();
     expect((await stage.run(['run', stage.sheet(3), '-d', 'portraits'])).code).toBe(0);
@@ -148,13 +158,13 @@ describe('a batch that cannot go on', () => {
     const body = JSON.stringify({ deployment_id: known?.deploymentId, inputs: {}, webhook: known?.webhook });
     const queued = await fetch(`${base}/run/deployment/queue`, { method: 'POST', headers, body });
     const { run_id } = (await queued.json()) as { run_id: string };
-    const file = join(stage.batch(), 'late.jsonl');
+    const file = join(stage.batch(), 'late', `${run_id}.json`);
     await until(() => existsSync(file), 'the late run is named');
     const end = { event_type: 'run.updated', status: 'success', run_id: known?.id, outputs: [] };
     const again = await fetch(known?.webhook ?? '', { method: 'POST', headers, body: JSON.stringify(end) });
     expect(again.status).toBe(200);
-    const lines = readFileSync(file, 'utf8').trim().split('\n');
-    expect(lines.map((line) => (JSON.parse(line) as { run_id: string }).run_id)).toEqual([run_id]);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ run_id, outcome: 'succeeded' });
+    expect(readdirSync(join(stage.batch(), 'late'))).toEqual([`${run_id}.json`]);
   });
 
   it('verify says what does not add up', async () => {

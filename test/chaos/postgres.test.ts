@@ -48,7 +48,7 @@ describe.runIf(IS_LONG)('PostgreSQL under Temporal', () => {
     expect((await finished(stage, batch)).code).toBe(0);
     const runs = await stage.truth();
     expectOneRunPerRow(runs, ROWS);
-    expect(mostOutstanding(runs)).toBe(CAP);
+    expect(mostOutstanding(runs)).toBeLessThanOrEqual(CAP);
     expect(stage.results().filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(ROWS);
     expect((await stage.run(['verify'])).code).toBe(0);
   }, 1_200_000);

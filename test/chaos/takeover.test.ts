@@ -1,11 +1,12 @@
 import type { Client } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { End } from '../../src/batch/messages.ts';
-import { workflowIdOf } from '../../src/batch/ids.ts';
-import { standingOf } from '../../src/run-service/ending.ts';
+import type { RunCompletion } from '../../src/batch/events.ts';
+import { outcomeOf } from '../../src/run-service/run-outcome.ts';
+import { batchSignals } from '../../src/temporal/batch-signals.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
-import { batchLine } from '../../src/temporal/batches.ts';
+import { workflowIdOf } from '../../src/temporal/workflow-id.ts';
+import { readToken } from '../../src/webhook/token.ts';
 import { replay } from '../histories/replay.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
@@ -50,31 +51,32 @@ describe('a query that a dead worker leaves behind', () => {
     await stage.worker();
     await worker.kill('SIGKILL');
 
-    const line = batchLine(client);
+    const name = stage.name();
+    const signals = batchSignals(client);
     // What Temporal's own pages ask of a workflow that somebody opens there.
     const query = client.workflow
-      .getHandle(workflowIdOf(batch))
+      .getHandle(workflowIdOf(name))
       .query('__temporal_workflow_metadata')
       .catch((error: unknown) => error);
-    await until(async () => (await endsOf(stage, 8)).length === 8, 'the second wave has ended');
-    const [first, ...others] = await endsOf(stage, 8);
-    await line.tellEnds(batch, 'look', first ? [first] : []);
+    await until(async () => (await completionsOf(stage, 8)).length === 8, 'the second wave has ended');
+    const [first, ...others] = await completionsOf(stage, 8);
+    await signals.runsCompleted(name, 'poll', first ? [first] : []);
     await query;
-    await line.tellEnds(batch, 'look', others);
+    await signals.runsCompleted(name, 'poll', others);
 
     const waited = await stage.run(['wait', batch]);
     expect(waited.code).toBe(0);
     expectOneRunPerRow(await stage.truth(), ROWS);
-    const history = await client.workflow.getHandle(workflowIdOf(batch)).fetchHistory();
+    const history = await client.workflow.getHandle(workflowIdOf(name)).fetchHistory();
     await expect(replay(historyToJSON(history))).resolves.toBeUndefined();
   });
 });
 
-/** The ends of the runs after the first so many, as a look would tell them. */
-async function endsOf(stage: Stage, after: number): Promise<readonly End[]> {
-  const ended = (await stage.truth()).slice(after).filter((run) => standingOf(run).kind === 'ended');
+/** The completions of the runs after the first so many, as a poll would signal them. */
+async function completionsOf(stage: Stage, after: number): Promise<readonly RunCompletion[]> {
+  const ended = (await stage.truth()).slice(after).filter((run) => outcomeOf(run).kind === 'ended');
   return ended.map((run) => {
-    const [, row = '', attempt = ''] = /\/(\d+)\/(\d+)\/[0-9a-f]{32}$/.exec(run.webhook ?? '') ?? [];
-    return { row: Number(row), attempt: Number(attempt), runId: run.id, outcome: 'succeeded' };
+    const { row = 0, attempt = 0 } = readToken(run.webhook) ?? {};
+    return { row, attempt, runId: run.id, outcome: 'succeeded' };
   });
 }

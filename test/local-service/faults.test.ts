@@ -108,6 +108,12 @@ describe('the faults of Queue Run', () => {
     expect(seen.runs).toBe(0);
   });
 
+  it('busy-answer answers 429 with Retry-After although the run is there', async () => {
+    const seen = await queued('busy-answer');
+    expect(seen.answer).toMatchObject({ status: 429, headers: { 'retry-after': '1' } });
+    expect(seen.runs).toBe(1);
+  });
+
   it('slow-answer answers late, with the run that there is at once', async () => {
     const { ask, queue, deploymentId } = await openService({}, { faults: { 'slow-answer': 1 } });
     const began = performance.now();
@@ -139,6 +145,15 @@ describe('the other faults', () => {
     expect(run.outputs).toHaveLength(1);
     await expect.poll(() => receiver.received.length).toBe(4);
     for (const { body } of receiver.received) expect(body).toMatchObject({ outputs: [] });
+  });
+
+  it('away-file answers 503 for a file at some tries', async () => {
+    const { queue, ended } = await openService({}, { faults: { 'away-file': 0.5 } });
+    const [output] = (await ended(await queue())).outputs;
+    const url = output?.files[0]?.url ?? '';
+    const statuses = new Set<number>();
+    for (let time = 0; time < 30; time += 1) statuses.add((await fetch(url)).status);
+    expect(statuses).toEqual(new Set([200, 503]));
   });
 
   it('lose-file hides a file at some tries', async () => {

@@ -38,6 +38,17 @@ describe('the run list of a workflow', () => {
     expect((await asking.ask('GET', `${path}?limit=10001`)).status).toBe(422);
   });
 
+  it('gives 100 runs a page where its pages are short, and all of them page by page', async () => {
+    const asking = await openService({ runSeconds: 3000 }, { faults: { 'short-page': 1 } });
+    await Promise.all(Array.from({ length: 105 }, () => asking.queue()));
+    const path = `/api/workflow/${await workflowOf(asking)}/runs`;
+    const pageAt = async (offset: number) =>
+      runListSchema.parse(JSON.parse((await asking.ask('GET', `${path}?limit=200&offset=${offset}`)).text));
+    const [first, second] = [await pageAt(0), await pageAt(100)];
+    expect([first.length, second.length]).toEqual([100, 5]);
+    expect(new Set([...first, ...second].map(({ id }) => id)).size).toBe(105);
+  });
+
   it('shows inputs and outputs where asked, the webhook and the deployment always', async () => {
     const asking = await openService();
     await asking.ended(await asking.queue({ inputs: { prompt: 'cat' }, webhook: HOOK }));

@@ -26,7 +26,12 @@ export type Gateway = {
 };
 
 /** A Queue Run call: when it began, in ms since 1970, and the webhook that it names. */
-type Order = { readonly at: number; readonly webhook: string | undefined };
+export type Order = {
+  readonly at: number;
+  readonly webhook: string | undefined;
+  /** The status that the service answered with; undefined where no answer came. */
+  status?: number;
+};
 
 /** Holds answers for `holdMs`, or until that is settled. `loses` says of each order, counted from 1, whether its answer gets lost. */
 export async function openGateway(
@@ -56,8 +61,10 @@ export async function openGateway(
       const { host: _, connection: __, ...headers } = asked.headers;
       const method = asked.method as 'GET' | 'POST';
       const body = chunks.length > 0 ? Buffer.concat(chunks) : null;
-      if (isQueue) orders.push({ at, webhook: webhookOf(body) });
+      const order: Order = { at, webhook: isQueue ? webhookOf(body) : undefined };
+      if (isQueue) orders.push(order);
       const answer = await request(`${origin}${asked.url}`, { method, headers, body, dispatcher });
+      order.status = answer.statusCode;
       const bytes = Buffer.from(await answer.body.arrayBuffer());
       if (isLost) return void response.destroy();
       if (isQueue) {

@@ -2,7 +2,7 @@
 
 const WINDOW_MS = 2_000;
 /** A window of 2 s may be lucky by a sixth; what was before is measured over more. */
-export const BEFORE_MS = 4_000;
+const BEFORE_MS = 4_000;
 const STEP_MS = 100;
 const SHARE = 0.9;
 

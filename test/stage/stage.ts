@@ -18,6 +18,7 @@ import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
 import { choosePorts } from '../../src/temporal/embedded/ports.ts';
 import { programFile } from '../../src/temporal/embedded/processes.ts';
 import { startServer } from '../../src/temporal/embedded/server.ts';
+import type { BatchName } from '../../src/temporal/workflow-id.ts';
 import { familyOf, isAlive, killQuietly, strays } from './processes.ts';
 
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
@@ -25,6 +26,13 @@ type Environment = Readonly<Record<string, string>>;
 
 export const KEY = 'stage-key-0123456789';
 const PATIENCE_MS = 90_000;
+
+type Temporal = {
+  readonly restart: () => Promise<void>;
+  readonly kill: () => Promise<void>;
+  readonly pid: () => number;
+  readonly ended: () => Promise<unknown>;
+};
 
 /** A process of the command line, with what it has said so far. */
 export class Running {
@@ -134,9 +142,7 @@ export class Stage {
   }
 
   /** A Temporal server of its own, with a memory of that name, which the commands of this stage use from now on. */
-  async temporal(
-    name = 'temporal',
-  ): Promise<{ readonly restart: () => Promise<void>; readonly kill: () => Promise<void> }> {
+  async temporal(name = 'temporal'): Promise<Temporal> {
     const { cache, environment } = loadConfig();
     const program = await temporalBinary({ cache, environment, say: () => undefined });
     const home = this.path(name);
@@ -156,6 +162,11 @@ export class Stage {
       kill,
       restart: async () => {
         server = await startServer(order);
+      },
+      pid: () => server.child.pid ?? 0,
+      ended: async () => {
+        const { child } = server;
+        if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
       },
     };
   }
@@ -188,6 +199,12 @@ export class Stage {
     );
     if (others.length > 0) throw new Error(`several batches: ${[name, ...others].join(', ')}`);
     return this.path('batches', name);
+  }
+
+  /** What names that batch's workflow. */
+  name(): BatchName {
+    const { batch, mark } = JSON.parse(readFileSync(join(this.batch(), 'batch.json'), 'utf8')) as BatchName;
+    return { batch, mark };
   }
 
   results(folder = this.batch()): readonly Readonly<Record<string, string>>[] {
@@ -241,9 +258,16 @@ async function startSomewhere(
 async function allRuns(base: string, key: string, workflowId: string): Promise<readonly Run[]> {
   const { runListSchema } = await import('../../src/run-service/contract/run.ts');
   const { parseExactly } = await import('../../src/batch/digits.ts');
-  const url = `${base}/workflow/${workflowId}/runs?with_inputs=true&limit=10000&offset=0`;
-  const answer = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
-  return runListSchema.parse(parseExactly(await answer.text()));
+  const runs = new Map<string, Run>();
+  for (let offset = 0; ;) {
+    const url = `${base}/workflow/${workflowId}/runs?with_inputs=true&limit=10000&offset=${offset}`;
+    const answer = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
+    const page = runListSchema.parse(parseExactly(await answer.text()));
+    // The list moves while it is read, and some services give short pages: only an empty one is the end.
+    if (page.length === 0) return [...runs.values()];
+    for (const run of page) runs.set(run.id, run);
+    offset += page.length;
+  }
 }
 
 /** Waits for something that only looking can tell. */

@@ -24,6 +24,7 @@ export function serveFiles(app: FastifyInstance, service: Service): void {
     fetched += 1;
     const strikes = (fault: Fault): boolean => service.faults.strikes(fault, row, fetched);
     if (strikes('lose-file')) return notFound(reply);
+    if (strikes('away-file')) return reply.code(503).type('text/plain').send('Service Unavailable');
     if (service.faults.strikes('private-file', row) && isPast(request.query, service.clock.now()))
       return reply.code(403).type('application/xml').send(EXPIRED);
     if (strikes('script-file')) return reply.type('text/html').send(PAGE);

@@ -62,11 +62,14 @@ function goneWrong(
   if (faults.strikes('no-credits', victim)) return reply.code(403).send(refusalToWire(NO_CREDITS));
   for (const [fault, retryAfter] of BUSY) {
     if (!faults.strikes(fault, victim)) continue;
-    const value = retryAfter(clock.now());
-    if (value !== undefined) void reply.header('retry-after', value);
-    return reply.code(429).send(refusalToWire('Too Many Requests'));
+    return tooMany(reply, retryAfter(clock.now()));
   }
   return undefined;
+}
+
+function tooMany(reply: FastifyReply, retryAfter: string | undefined): FastifyReply {
+  if (retryAfter !== undefined) void reply.header('retry-after', retryAfter);
+  return reply.code(429).send(refusalToWire('Too Many Requests'));
 }
 
 // An honest-looking id for faces that lie about a run that was never created.
@@ -90,6 +93,7 @@ function answer(
   const body = queueAnswerToWire(run.id);
   const face = faults.faceAt('answer', run);
   if (face !== undefined) return wear(face, reply, JSON.stringify(body));
+  if (faults.strikes('busy-answer', run)) return tooMany(reply, '1');
   if (!faults.strikes('slow-answer', run)) return reply.send(body);
   clock.at(clock.now() + SLOW_ANSWER_MS, () => void reply.send(body));
   return reply;

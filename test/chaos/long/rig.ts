@@ -1,46 +1,51 @@
-// One batch with all that it needs, each a process of its own: the command with its embedded servers, a run service that
-// does wrong, and a gateway between them that tells when an order is on its way.
+// One batch with all that it needs, each a process of its own that is started again whenever it ends: a run service that does
+// wrong, a gateway before it that tells when a request is on its way, and either a Temporal server, two workers, a receiver and
+// the command that follows the batch, or the command with its embedded servers.
 
-import { cpSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { z } from 'zod';
-import { workflowIdOf } from '../../../src/batch/ids.ts';
 import { loadConfig } from '../../../src/config.ts';
-import type { Run } from '../../../src/run-service/contract/run.ts';
 import { errorMessage } from '../../../src/errors.ts';
-import { openBatches } from '../../../src/temporal/batches.ts';
+import type { Run } from '../../../src/run-service/contract/run.ts';
 import { connectClient } from '../../../src/temporal/connect.ts';
-import { readRecord } from '../../../src/temporal/embedded/record.ts';
+import { livingRecord } from '../../../src/temporal/embedded/record.ts';
 import { clientConverter } from '../../../src/temporal/encryption/converter.ts';
-import { payloadKeys, type PayloadKeys } from '../../../src/temporal/encryption/keys.ts';
-import { openGateway, type Gateway } from '../../stage/gateway.ts';
-import { KEY, Stage, type Running } from '../../stage/stage.ts';
+import { payloadKeys } from '../../../src/temporal/encryption/keys.ts';
+import { workflowIdOf, type BatchName } from '../../../src/temporal/workflow-id.ts';
+import { openGateway, type Gateway, type Order } from '../../stage/gateway.ts';
+import { familyOf, isAlive, killQuietly } from '../../stage/processes.ts';
+import { Stage, type Running } from '../../stage/stage.ts';
+import { freeAddress } from '../../stage/wire.ts';
+import { Kept, type Life } from './kept.ts';
+import { FAULTS } from './service.ts';
 
-export type RigOrder = {
+export type Mode = 'cluster' | 'embedded';
+export type RigParams = {
+  readonly mode: Mode;
   readonly rows: number;
-  readonly cap: number;
+  readonly concurrency: number;
   readonly seed: number;
-  /** Rates by name, as the run service takes them. */
-  readonly faults: Readonly<Record<string, number>>;
 };
 
-/** A rough day: the shares of calls that each of it strikes. */
-export const FAULTS = {
-  'lose-webhook': 0.1,
-  'repeat-webhook': 0.1,
-  'drop-answer': 0.02,
-  'drop-request': 0.02,
-  'error-answer': 0.01,
-  busy: 0.03,
-};
+export const VICTIMS = {
+  worker: 'one worker; the other one lives on a cluster',
+  workers: 'all workers',
+  receiver: 'the receiver of the webhooks (cluster only)',
+  Temporal: 'the Temporal server',
+  servers: 'the parent of the embedded servers (embedded only)',
+  command: 'the command alone',
+  machine: 'everything of ours at the same time',
+  'run service': 'the run service, every second time with the gateway before it',
+} as const;
+export type Victim = keyof typeof VICTIMS;
 
 const HOLD_MS = 150;
-const RUN_SECONDS = 1;
-
-const ledgerSchema = z.object({ runs: z.record(z.string(), z.number()) });
+/** Others have runs of the same deployment. */
+const SLOTS_OF_OTHERS = 20;
+const DONE_CODES: ReadonlySet<number | null> = new Set([0, 3]);
 
 /** Those that have processes of their own at this moment. */
 const open = new Set<Rig>();
@@ -52,23 +57,36 @@ export const closeAll = async (): Promise<void> => {
 
 export class Rig {
   readonly stage = new Stage();
-  readonly order: RigOrder;
-  #service: (Running & { readonly base: string }) | undefined;
+  readonly params: RigParams;
+  /** Every Queue Run call that came to the gateway. */
+  readonly orders: Order[] = [];
+  /** What the command said in its lives, for the evidence. */
+  readonly said: string[] = [];
+  #base = '';
   #gateway: Gateway | undefined;
+  #services = 0;
+  #client:
+    | { readonly address: string; readonly client: Client; readonly close: () => Promise<void> }
+    | undefined;
+  #isOver = false;
   #command: Running | undefined;
-  #client: Client | undefined;
+  readonly #kept: Partial<
+    Record<'service' | 'temporal' | 'worker' | 'other' | 'receiver' | 'command', Kept>
+  > = {};
 
-  private constructor(order: RigOrder) {
-    this.order = order;
+  private constructor(params: RigParams) {
+    this.params = params;
   }
 
-  /** Starts all of it; the command is typed for the first time. */
-  static async open(order: RigOrder): Promise<Rig> {
-    const rig = new Rig(order);
+  /** Starts everything but the command. */
+  static async open(params: RigParams): Promise<Rig> {
+    const rig = new Rig(params);
     open.add(rig);
     try {
-      await rig.serve();
-      rig.type();
+      rig.stage.sheet(params.rows);
+      rig.#kept.service = new Kept(() => rig.#serve());
+      await rig.#kept.service.open();
+      if (params.mode === 'cluster') await rig.#openCluster();
       return rig;
     } catch (error) {
       await rig.close();
@@ -76,97 +94,85 @@ export class Rig {
     }
   }
 
-  get service(): Running {
-    return there(this.#service);
+  get base(): string {
+    return this.#base;
   }
   get gateway(): Gateway {
-    return there(this.#gateway);
-  }
-  get command(): Running {
-    return there(this.#command);
+    if (this.#gateway === undefined) throw new Error('the rig is not open');
+    return this.#gateway;
   }
 
-  /** Starts the run service and the gateway, where they were before. */
-  async serve(): Promise<void> {
-    const { cap, seed, faults } = this.order;
-    const deployment = {
-      name: 'portraits',
-      concurrencyLimit: cap,
-      coldStartSeconds: 0,
-      runSeconds: RUN_SECONDS,
-      runSpread: 0.3,
-      pictureSize: 32,
-    };
-    const deployments = this.stage.write('deployments.json', JSON.stringify([deployment]));
-    const wrong = Object.entries(faults).flatMap(([name, rate]) => ['--fault', `${name}=${rate}`]);
-    const port = this.#service === undefined ? 0 : Number(new URL(this.#service.base).port);
-    const words = ['--deployments', deployments, '--seed', String(seed), ...wrong];
-    this.#service = await this.stage.service(words, port);
-    this.#gateway = await openGateway(this.#service.base, HOLD_MS, this.#gateway?.port);
-    this.stage.environment = { ...this.stage.environment, RUNSHEET_API_URL: this.#gateway.base };
+  /** Types the command for the first time. */
+  async type(): Promise<void> {
+    this.#kept.command = new Kept(
+      async () => this.#typed(),
+      () => this.#isOver,
+    );
+    await this.#kept.command.open();
   }
 
-  /** Types the command, the same every time. */
-  type(): void {
-    const { rows, cap } = this.order;
-    this.#command = this.stage.start(['run', this.stage.sheet(rows), '-d', 'portraits', '-c', String(cap)]);
+  /** Whether the batch has come to its end, and the command has said so. */
+  isOver(): boolean {
+    return this.#isOver;
   }
 
-  /** Whether the command has come to an end that nobody forced on it. */
-  hasEnded(): boolean {
-    return this.command.child.exitCode !== null;
-  }
-
-  /** Attempts that the batch says are uncertain; 0 while nobody answers. */
-  async uncertain(): Promise<number> {
+  /** The batch's folder and name; undefined until it is born. */
+  folder(): string | undefined {
     try {
-      const client = await this.#connect();
-      const { view } = await openBatches(() => client).standing(basename(this.stage.batch()));
-      return view?.uncertain ?? 0;
+      const folder = this.stage.batch();
+      return existsSync(join(folder, 'batch.json')) ? folder : undefined;
     } catch {
-      return 0;
-    }
-  }
-
-  #keys(): PayloadKeys {
-    return payloadKeys({ ...loadConfig({}), home: this.stage.path('.runsheet') }, 'embedded');
-  }
-
-  /** A connection outlives the server, which keeps its port; one that is closed while a call is tried again throws. */
-  async #connect(): Promise<Client> {
-    const server = readRecord(this.stage.path('.runsheet'))?.temporal;
-    if (this.#client === undefined && server !== undefined)
-      this.#client = (
-        await connectClient({ ...server, from: 'the chaos', options: {} }, clientConverter(this.#keys()))
-      ).client;
-    return there(this.#client);
-  }
-
-  /** All runs that the service has. */
-  truth(): Promise<readonly Run[]> {
-    return this.stage.truth(there(this.#service).base);
-  }
-
-  /** How many runs the service has by status; undefined while it is away. */
-  async runs(): Promise<Readonly<Record<string, number>> | undefined> {
-    const { origin } = new URL(there(this.#service).base);
-    try {
-      const headers = { authorization: `Bearer ${KEY}` };
-      const answer = await fetch(`${origin}/control/ledger`, { headers, signal: AbortSignal.timeout(2_000) });
-      return ledgerSchema.parse(await answer.json()).runs;
-    } catch {
-      // It was killed, or is being started; its runs are in its database.
       return undefined;
     }
   }
+  name(): BatchName | undefined {
+    return this.folder() === undefined ? undefined : this.stage.name();
+  }
 
-  /** Copies what tells how a batch came to this to where it stays: logs, and the history as far as anybody has it. */
+  truth(): Promise<readonly Run[]> {
+    return this.stage.truth(this.#base);
+  }
+
+  /** SIGKILL to all of the victim's processes, before anything else happens; how many they were. */
+  kill(victim: Victim): number {
+    const pids = [...new Set(this.#pidsOf(victim))].filter((pid) => isAlive(pid));
+    for (const pid of pids) killQuietly(pid);
+    if (victim === 'run service' && this.#services % 2 === 0) void this.#closeGateway();
+    return pids.length;
+  }
+
+  /** Whether all processes are up. */
+  isWhole(): boolean {
+    return Object.values(this.#kept).every((one) => one.isUp()) && this.#gateway !== undefined;
+  }
+
+  async client(): Promise<Client> {
+    const record = livingRecord(this.stage.path('.runsheet'))?.temporal;
+    const { TEMPORAL_ADDRESS: address = record?.address, TEMPORAL_NAMESPACE: namespace = record?.namespace } =
+      this.stage.environment;
+    if (address === undefined || namespace === undefined) throw new Error('no Temporal server is there');
+    const converter =
+      this.params.mode === 'cluster'
+        ? undefined
+        : clientConverter(payloadKeys({ ...loadConfig({}), home: this.stage.path('.runsheet') }, 'embedded'));
+    if (this.#client?.address !== address) {
+      await this.#client?.close().catch(() => undefined);
+      const to = { address, namespace, from: 'the chaos', options: {} };
+      this.#client = { address, ...(await connectClient(to, converter)) };
+    }
+    return this.#client.client;
+  }
+
+  /** Copies what tells how a batch came to this to where it stays. */
   async keepEvidence(): Promise<string> {
     const kept = mkdtempSync(join(tmpdir(), 'runsheet-chaos-'));
-    cpSync(this.stage.path('.runsheet', 'logs'), kept, { recursive: true });
+    cpSync(this.stage.folder, join(kept, 'place'), { recursive: true });
+    writeFileSync(join(kept, 'said.txt'), [...this.said, this.#command?.stderr ?? ''].join('\n=====\n'));
     try {
-      const handle = (await this.#connect()).workflow.getHandle(workflowIdOf(basename(this.stage.batch())));
-      writeFileSync(join(kept, 'history.json'), JSON.stringify(historyToJSON(await handle.fetchHistory())));
+      writeFileSync(join(kept, 'runs.json'), JSON.stringify(await this.truth()));
+      const name = this.name() ?? { batch: '', mark: '' };
+      const history = await (await this.client()).workflow.getHandle(workflowIdOf(name)).fetchHistory();
+      writeFileSync(join(kept, 'history.json'), JSON.stringify(historyToJSON(history)));
     } catch (error) {
       writeFileSync(join(kept, 'no-history.txt'), errorMessage(error));
     }
@@ -174,13 +180,120 @@ export class Rig {
   }
 
   async close(): Promise<void> {
+    const all = Object.values(this.#kept).map((one) => one.close());
+    await Promise.all(all);
+    await this.#client?.close().catch(() => undefined);
     await this.stage.close();
-    await this.#gateway?.close();
+    await this.#closeGateway();
     open.delete(this);
+  }
+
+  async #serve(): Promise<Life> {
+    const { concurrency, seed } = this.params;
+    const deployment = {
+      name: 'portraits',
+      concurrencyLimit: concurrency + SLOTS_OF_OTHERS,
+      coldStartSeconds: 0.1,
+      runSeconds: 1.5,
+      runSpread: 0.6,
+      runTimeoutSeconds: 8,
+      pictureSize: 32,
+    };
+    const deployments = this.stage.write('deployments.json', JSON.stringify([deployment]));
+    const wrong = Object.entries(FAULTS).flatMap(([name, rate]) => ['--fault', `${name}=${rate}`]);
+    const port = this.#base === '' ? 0 : Number(new URL(this.#base).port);
+    this.#services += 1;
+    // Another seed in each life: what struck a row once need not strike it again.
+    const words = ['--deployments', deployments, '--seed', String(seed + 1_000 * this.#services), ...wrong];
+    const service = await this.stage.service(words, port);
+    this.#base = service.base;
+    const gatewayPort = this.#gatewayPort;
+    if (this.#gateway === undefined) this.#gateway = await openGateway(service.base, HOLD_MS, gatewayPort);
+    this.#gatewayPort = this.#gateway.port;
+    this.stage.environment = { ...this.stage.environment, RUNSHEET_API_URL: this.#gateway.base };
+    return lifeOf(service);
+  }
+  #gatewayPort = 0;
+
+  async #closeGateway(): Promise<void> {
+    const gateway = this.#gateway;
+    this.#gateway = undefined;
+    if (gateway === undefined) return;
+    this.orders.push(...gateway.orders);
+    await gateway.close();
+  }
+
+  /** All calls so far, also those of the gateway that is open. */
+  allOrders(): readonly Order[] {
+    return [...this.orders, ...(this.#gateway?.orders ?? [])];
+  }
+
+  async #openCluster(): Promise<void> {
+    const temporal = await this.stage.temporal();
+    let isFirst = true;
+    this.#kept.temporal = new Kept(async () => {
+      if (!isFirst) await temporal.restart();
+      isFirst = false;
+      return { pids: () => [temporal.pid()], ended: temporal.ended() };
+    });
+    const listen = await freeAddress();
+    const webhook = { RUNSHEET_WEBHOOK_LISTEN: listen, RUNSHEET_WEBHOOK_URL: `http://${listen}` };
+    const worker = (word: string) =>
+      new Kept(async () => {
+        const running = this.stage.start(['worker', word], webhook);
+        await running.says(/webhooks at|no receiver/);
+        return lifeOf(running);
+      });
+    this.#kept.worker = worker('--no-receiver');
+    this.#kept.other = worker('--no-receiver');
+    this.#kept.receiver = worker('--receiver-only');
+    await this.#kept.temporal.open();
+    await Promise.all([this.#kept.worker.open(), this.#kept.other.open(), this.#kept.receiver.open()]);
+  }
+
+  #typed(): Life {
+    const { concurrency } = this.params;
+    const words = ['run', this.stage.path('sheet.csv'), '-d', 'portraits', '-c', String(concurrency)];
+    const patience = ['--retries', '5', '--queue-timeout', '20s', '--run-timeout', '20s'];
+    const command = this.stage.start([...words, ...patience]);
+    this.#command = command;
+    const ended = command.ended.then(({ code, stderr }) => {
+      this.said.push(`${code}: ${stderr.slice(-3_000)}`);
+      const folder = this.folder();
+      const isDone = folder !== undefined && existsSync(join(folder, 'summary.json'));
+      this.#isOver ||= DONE_CODES.has(code) && isDone;
+    });
+    return { pids: () => [command.child.pid ?? 0], ended };
+  }
+
+  #pidsOf(victim: Victim): readonly number[] {
+    const { service, temporal, worker, other, receiver, command } = this.#kept;
+    const embedded = this.params.mode === 'embedded' ? livingRecord(this.stage.path('.runsheet')) : undefined;
+    const of = (...kept: readonly (Kept | undefined)[]): readonly number[] =>
+      kept.flatMap((one) => one?.pids() ?? []);
+    const given = (...pids: readonly (number | undefined)[]): readonly number[] =>
+      pids.filter((pid) => pid !== undefined);
+    switch (victim) {
+      case 'worker':
+        return embedded ? given(embedded.worker?.pid) : of(Math.random() < 0.5 ? worker : other);
+      case 'workers':
+        return embedded ? given(embedded.worker?.pid) : of(worker, other);
+      case 'receiver':
+        return of(receiver);
+      case 'Temporal':
+        return embedded ? given(embedded.temporal?.pid) : of(temporal);
+      case 'servers':
+        return given(embedded?.pid);
+      case 'command':
+        return of(command);
+      case 'machine': {
+        const roots = [...of(temporal, worker, other, receiver, command), ...given(embedded?.pid)];
+        return roots.flatMap((pid) => familyOf(pid));
+      }
+      case 'run service':
+        return of(service);
+    }
   }
 }
 
-function there<T>(part: T | undefined): T {
-  if (part === undefined) throw new Error('the rig is not open');
-  return part;
-}
+const lifeOf = ({ child, ended }: Running): Life => ({ pids: () => [child.pid ?? 0], ended });

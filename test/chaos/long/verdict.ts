@@ -1,73 +1,217 @@
-// What a batch came to, by the service's own list of its runs beside what the batch says of itself.
+// What a batch came to, judged from outside: what its folder says beside the service's own list of runs and its files.
 
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Run } from '../../../src/run-service/contract/run.ts';
+import { parse } from 'csv-parse/sync';
+import pMap from 'p-map';
+import { atRisk, knownRuns } from '../../../src/batch/accounting/request-ledger.ts';
+import { isTerminal, type Run } from '../../../src/run-service/contract/run.ts';
 import type { RowRecord } from '../../../src/results/row-record.ts';
-import type { Summary } from '../../../src/results/summary.ts';
+import type { DuplicateRun, Summary } from '../../../src/results/summary.ts';
+import type { BatchName } from '../../../src/temporal/workflow-id.ts';
 import { readToken } from '../../../src/webhook/token.ts';
+import type { Order } from '../../stage/gateway.ts';
+import { mostOutstanding } from '../../stage/truth.ts';
 
-export type Verdict = {
+export const FINDINGS = {
+  lost: 'rows that are not in the results exactly once',
+  untrue: 'rows whose outcome, run or files are not what the service has',
+  unreported: 'runs of the batch that are named neither by a row nor as a duplicate',
+  'bought twice': 'duplicates that the service did not make on its own',
+  others: 'runs of others that were touched',
+  'too many': 'more runs at the same time than asked for',
+  sums: 'sums that do not add up',
+  stuck: 'batches that did not end',
+} as const;
+export type Findings = Record<keyof typeof FINDINGS, string[]>;
+
+export const noFindings = (): Findings =>
+  Object.fromEntries(Object.keys(FINDINGS).map((kind) => [kind, []])) as unknown as Findings;
+
+export type Evidence = {
+  readonly folder: string;
+  readonly name: BatchName;
   readonly rows: number;
-  readonly runs: number;
-  /** Rows that are not in the results exactly once, or that did not succeed though every run does. */
-  readonly lost: number;
-  /** Runs that the batch's records do not name. */
-  readonly duplicates: number;
-  /** Rows that are said to have succeeded by a run that did not, or that belongs to another row. */
-  readonly falseSuccesses: number;
-  /** What does not add up between the ledger in summary.json and the service's list; empty where all does. */
-  readonly ledgerFaults: readonly string[];
+  readonly concurrency: number;
+  /** All runs that the service has, also those of others. */
+  readonly runs: readonly Run[];
+  readonly orders: readonly Order[];
 };
 
-export function judge(folder: string, rows: number, runs: readonly Run[]): Verdict {
-  const records = recordsIn(folder);
-  const named = new Set(records.flatMap(({ attempts }) => attempts.map(({ run_id }) => run_id)));
-  const { ledger } = JSON.parse(readFileSync(join(folder, 'summary.json'), 'utf8')) as Summary;
+type Row = Readonly<Record<string, string>>;
+type Facts = Evidence & {
+  readonly own: readonly Run[];
+  readonly byId: ReadonlyMap<string, Run>;
+  readonly results: readonly Row[];
+  readonly records: readonly RowRecord[];
+  readonly duplicates: readonly DuplicateRun[];
+  readonly summary: Summary;
+};
+
+export async function judge(evidence: Evidence): Promise<Findings> {
+  const facts = factsOf(evidence);
+  const found = noFindings();
+  found.lost.push(...lostRows(facts));
+  for (const row of facts.results) found.untrue.push(...untrueIn(row, facts));
+  found.untrue.push(...(await wrongFiles(facts)));
+  found.unreported.push(...unreportedRuns(facts));
+  found['bought twice'].push(...boughtTwice(facts));
+  found.others.push(...touchedRuns(facts));
+  found['too many'].push(...tooMany(facts));
+  found.sums.push(...wrongSums(facts));
+  return found;
+}
+
+function factsOf(evidence: Evidence): Facts {
+  const { folder, name, runs } = evidence;
+  const text = (file: string): string =>
+    existsSync(join(folder, file)) ? readFileSync(join(folder, file), 'utf8') : '';
+  const lines = (file: string): readonly unknown[] =>
+    text(file)
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as unknown);
+  const isOwn = ({ webhook }: Run): boolean => {
+    const token = readToken(webhook);
+    return token?.batch === name.batch && token.mark === name.mark;
+  };
   return {
-    rows,
-    runs: runs.length,
-    lost: lostAmong(records, rows),
-    duplicates: runs.filter(({ id }) => !named.has(id)).length,
-    falseSuccesses: records.filter((record) => isFalse(record, runs)).length,
-    ledgerFaults: faultsIn(ledger, runs.length),
+    ...evidence,
+    own: runs.filter(isOwn),
+    byId: new Map(runs.map((run) => [run.id, run])),
+    results: parse(text('results.csv'), { columns: true }),
+    records: lines('results.jsonl') as readonly RowRecord[],
+    duplicates: lines('duplicates.jsonl') as readonly DuplicateRun[],
+    summary: JSON.parse(text('summary.json')) as Summary,
   };
 }
 
-function recordsIn(folder: string): readonly RowRecord[] {
-  const parts = readdirSync(join(folder, 'parts')).filter((name) => name.endsWith('.jsonl'));
-  return parts.flatMap((name) =>
-    readFileSync(join(folder, 'parts', name), 'utf8')
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as RowRecord),
-  );
-}
-
-function lostAmong(records: readonly RowRecord[], rows: number): number {
-  const times = new Map<number, number>();
-  for (const { row, outcome } of records)
-    if (outcome === 'succeeded') times.set(row, (times.get(row) ?? 0) + 1);
-  return Array.from({ length: rows }, (_, at) => at + 1).filter((row) => times.get(row) !== 1).length;
-}
-
-function isFalse({ row, outcome, attempts }: RowRecord, runs: readonly Run[]): boolean {
-  if (outcome !== 'succeeded') return false;
-  const run = runs.find(({ id }) => id === attempts.at(-1)?.run_id);
-  return run?.status !== 'success' || readToken(run.webhook)?.row !== row;
-}
-
-function faultsIn(ledger: Summary['ledger'], runs: number): readonly string[] {
-  const { sent, accepted, refused, notProcessed, paused, uncertain, adopted, absent, unknown } = ledger;
-  const found = accepted + adopted.webhook + adopted.list;
+function lostRows({ results, records, rows }: Facts): readonly string[] {
+  const wanted = Array.from({ length: rows }, (_, at) => at + 1).join(' ');
+  const inCsv = results.map((row) => row['row']).join(' ');
+  const inLines = records.map(({ row }) => row).join(' ');
   return [
-    ...(found === runs ? [] : [`accepted and adopted are ${found}, the service has ${runs} runs`]),
-    ...(sent === accepted + refused + notProcessed + paused + uncertain
-      ? []
-      : ['sent is not the sum of its parts']),
-    ...(uncertain === adopted.webhook + adopted.list + absent + unknown
-      ? []
-      : ['uncertain is not the sum of its parts']),
-    ...(unknown === 0 ? [] : [`${unknown} attempts stayed unknown`]),
+    ...(inCsv === wanted ? [] : [`results.csv has the rows ${inCsv}`]),
+    ...(inLines === wanted ? [] : [`results.jsonl has the rows ${inLines}`]),
+  ];
+}
+
+/** What the run of a row may have come to at the service. */
+const STATUSES: Readonly<Record<string, readonly string[]>> = {
+  succeeded: ['success'],
+  failed: ['failed'],
+  // The batch cancels what takes too long.
+  'timed-out': ['timeout', 'cancelled'],
+  cancelled: ['cancelled'],
+};
+
+function untrueIn(row: Row, { byId, name }: Facts): readonly string[] {
+  const { outcome = '', run_id: id = '', reason = '' } = row;
+  const run = byId.get(id);
+  const words = `row ${row['row']} is ${outcome} (${reason}) by run ${id}, which is ${run?.status}`;
+  if (!(STATUSES[outcome] ?? []).includes(run?.status ?? '')) return [words];
+  const token = readToken(run?.webhook);
+  const isItsOwn = token?.mark === name.mark && String(token.row) === row['row'];
+  return isItsOwn ? [] : [`${words}, of row ${token?.row}`];
+}
+
+async function wrongFiles({ results, byId, folder }: Facts): Promise<readonly string[]> {
+  const succeeded = results.filter(({ outcome }) => outcome === 'succeeded');
+  const wrong = await pMap(
+    succeeded,
+    async (row) => {
+      const run = byId.get(row['run_id'] ?? '');
+      const urls = run?.outputs.flatMap(({ files }) => files.map(({ url }) => url)) ?? [];
+      const paths = (row['outputs'] ?? '').split(' ').filter(Boolean);
+      if (urls.length === 0 || urls.length !== paths.length)
+        return [`row ${row['row']} has ${paths.length} files, its run ${urls.length}`];
+      const same = await Promise.all(urls.map((url, at) => isSame(url, join(folder, paths[at] ?? ''))));
+      return same.every(Boolean) ? [] : [`a file of row ${row['row']} is not that of its run`];
+    },
+    { concurrency: 8 },
+  );
+  return wrong.flat();
+}
+
+async function isSame(url: string, path: string): Promise<boolean> {
+  const answer = await fetch(url);
+  if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
+  return existsSync(path) && Buffer.from(await answer.arrayBuffer()).equals(readFileSync(path));
+}
+
+const namedIds = (records: readonly RowRecord[]): readonly string[] =>
+  records.flatMap(({ attempts }) => attempts.flatMap(({ run_id: id }) => (id === undefined ? [] : [id])));
+
+function unreportedRuns({ own, records, duplicates, folder }: Facts): readonly string[] {
+  const late = existsSync(join(folder, 'late')) ? readdirSync(join(folder, 'late')) : [];
+  const named = new Set([
+    ...namedIds(records),
+    ...duplicates.map(({ run_id: id }) => id),
+    ...late.map((name) => name.replace(/\.json$/, '')),
+  ]);
+  return own.filter(({ id }) => !named.has(id)).map((run) => `${run.id} (${run.status}) at ${run.webhook}`);
+}
+
+/** The service makes two runs of one request, or answers 429 for one that it made; nothing else may make a duplicate. */
+function boughtTwice({ duplicates, own, orders }: Facts): readonly string[] {
+  const refused = new Set(orders.filter(({ status }) => status === 429).map(({ webhook }) => webhook));
+  const runsOf = Map.groupBy(own, ({ webhook }) => webhook);
+  return duplicates
+    .filter(({ run_id: id }) => {
+      const webhook = own.find((run) => run.id === id)?.webhook;
+      const isTwin = (runsOf.get(webhook)?.length ?? 0) > 1;
+      // A row whose first run was hidden behind a 429 has its second one under the next attempt.
+      const { row } = readToken(webhook) ?? {};
+      const wasHidden = [...refused].some((one) => readToken(one)?.row === row && runsOf.has(one));
+      return !isTwin && !wasHidden;
+    })
+    .map((one) => `row ${one.row}, attempt ${one.attempt}: ${one.run_id} (${one.status})`);
+}
+
+function touchedRuns({ runs, own }: Facts): readonly string[] {
+  const ours = new Set(own.map(({ id }) => id));
+  return runs
+    .filter(({ id, status }) => !ours.has(id) && status === 'cancelled')
+    .map(({ id, webhook }) => `${id} of ${webhook} is cancelled`);
+}
+
+/** Runs of which the batch could not know are not counted: second ones, and those hidden behind a 429. */
+function tooMany({ own, orders, duplicates, concurrency }: Facts): readonly string[] {
+  const refused = new Set(orders.filter(({ status }) => status === 429).map(({ webhook }) => webhook));
+  const second = new Set(duplicates.map(({ run_id: id }) => id));
+  const counted = own.filter(({ id, webhook }) => !second.has(id) && !refused.has(webhook));
+  const most = mostOutstanding(counted);
+  return most > concurrency ? [`${most} runs at the same time, ${concurrency} were asked for`] : [];
+}
+
+function wrongSums(facts: Facts): readonly string[] {
+  const { results, records, duplicates, summary, own, rows } = facts;
+  const { outcomes, requests, lists } = summary;
+  const { sent, accepted, rejected, throttled, blocked, unconfirmed, adopted, absent } = requests;
+  const named = new Set(namedIds(records)).size;
+  const ended = own.filter(({ status }) => isTerminal(status)).length;
+  const counted = (outcome: string): number => results.filter((row) => row['outcome'] === outcome).length;
+  const costs = records.flatMap(({ attempts }) => attempts.map(({ cost_usd: cost = 0 }) => cost));
+  const total = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
+  const equal = (what: string, a: number, b: number, by = 0): readonly string[] =>
+    Math.abs(a - b) <= by ? [] : [`${what}: ${a} is not ${b}`];
+  return [
+    ...equal('outcomes and rows', total(Object.values(outcomes)), rows),
+    ...Object.entries(outcomes).flatMap(([name, count]) => equal(`${name} rows`, count, counted(name))),
+    ...equal('requests', sent, accepted + rejected + throttled + blocked + unconfirmed),
+    ...equal('unconfirmed requests', unconfirmed, adopted.webhook + adopted.list + absent + atRisk(requests)),
+    ...equal('unknown requests', atRisk(requests), 0),
+    ...equal('runs that requests started and runs that rows name', knownRuns(requests), named),
+    ...equal('runs of rows and duplicates, and runs at the service', named + duplicates.length, own.length),
+    ...equal('duplicates', summary.duplicates.runs, duplicates.length),
+    ...equal(
+      'seconds of duplicates',
+      summary.duplicates.gpu_seconds,
+      total(duplicates.map((one) => one.gpu_seconds)),
+      0.001,
+    ),
+    ...equal('cost', summary.cost_usd, total(costs), 0.001),
+    ...equal('runs that have ended', ended, own.length),
+    ...(lists === 'complete' ? [] : [`the lists are ${lists}`]),
   ];
 }

@@ -1,0 +1,89 @@
+// Whom to kill when: every pair in turn, so that each kind comes as often as the others.
+
+import { MOMENTS, type When } from './moments.ts';
+import type { Mode, Victim } from './rig.ts';
+
+export type Aim = { readonly mode: Mode; readonly victim: Victim; readonly when: When };
+/** The part of a batch's life: its birth, its start, its way, its end. */
+type Part = 'birth' | 'start' | 'way' | 'close';
+
+const AIMS: Readonly<Record<Mode, Readonly<Partial<Record<When, readonly Victim[]>>>>> = {
+  cluster: {
+    birth: ['command', 'machine'],
+    start: ['workers', 'machine', 'Temporal'],
+    arrived: ['worker', 'run service', 'machine'],
+    taken: ['workers', 'Temporal', 'machine'],
+    answered: ['worker', 'machine', 'Temporal'],
+    files: ['workers', 'run service', 'Temporal'],
+    part: ['workers', 'machine', 'Temporal'],
+    'continue-as-new': ['workers', 'Temporal', 'machine', 'worker'],
+    any: ['receiver', 'command', 'Temporal', 'machine'],
+    close: ['workers', 'Temporal', 'machine', 'run service'],
+  },
+  embedded: {
+    birth: ['command', 'machine'],
+    start: ['machine', 'servers'],
+    arrived: ['worker'],
+    taken: ['machine', 'servers'],
+    answered: ['Temporal', 'machine'],
+    files: ['worker', 'machine'],
+    part: ['worker', 'machine'],
+    'continue-as-new': ['worker', 'Temporal', 'machine'],
+    any: ['command', 'run service', 'servers'],
+    close: ['worker', 'machine', 'Temporal'],
+  },
+};
+
+export class Aims {
+  readonly #most: number;
+  readonly #turns = new Map<string, number>();
+  readonly #hits = new Map<string, number>();
+
+  /** Nothing is aimed at after so many kills. */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get kills(): number {
+    return [...this.#hits.values()].reduce((all, one) => all + one, 0);
+  }
+
+  /** undefined where it is enough. */
+  next(mode: Mode, part: Part): Aim | undefined {
+    if (this.kills >= this.#most) return undefined;
+    const aims = aimsOf(mode, part);
+    const turn = this.#turns.get(`${mode} ${part}`) ?? 0;
+    this.#turns.set(`${mode} ${part}`, turn + 1);
+    return aims[turn % aims.length];
+  }
+
+  hit({ mode, victim, when }: Aim): void {
+    const name = nameOf({ mode, victim, when });
+    this.#hits.set(name, (this.#hits.get(name) ?? 0) + 1);
+  }
+
+  /** How often each aim of these modes was hit. */
+  counts(modes: readonly Mode[]): Readonly<Record<string, number>> {
+    const all = modes.flatMap((mode) => PARTS.flatMap((part) => aimsOf(mode, part)));
+    return Object.fromEntries(all.map((aim) => [nameOf(aim), this.#hits.get(nameOf(aim)) ?? 0]));
+  }
+}
+
+const PARTS: readonly Part[] = ['birth', 'start', 'way', 'close'];
+
+const nameOf = ({ mode, victim, when }: Aim): string => `${mode}: ${victim} at ${when}`;
+
+/** Those of a part, the moments in turn: the first victim of each, then the second of each. */
+function aimsOf(mode: Mode, part: Part): readonly Aim[] {
+  const whens = (Object.keys(MOMENTS) as When[]).filter((when) => partOf(when) === part);
+  const most = Math.max(...whens.map((when) => AIMS[mode][when]?.length ?? 0));
+  return Array.from({ length: most }, (_, nth) => nth).flatMap((nth) =>
+    whens.flatMap((when) => {
+      const victim = AIMS[mode][when]?.[nth];
+      return victim === undefined ? [] : [{ mode, victim, when }];
+    }),
+  );
+}
+
+const partOf = (when: When): Part =>
+  when === 'birth' || when === 'start' || when === 'close' ? when : 'way';

@@ -1,0 +1,84 @@
+// Batches in a row until enough was killed, and what all of them came to.
+
+import { errorMessage } from '../../../src/errors.ts';
+import { Aims } from './aims.ts';
+import { chaosBatch } from './batch.ts';
+import type { Mode } from './rig.ts';
+import { FAULTS, sum } from './service.ts';
+import { noFindings, type Findings } from './verdict.ts';
+
+export type ChaosParams = {
+  readonly kills: number;
+  /** No batch is begun after this. */
+  readonly minutes: number;
+  readonly modes: readonly Mode[];
+  readonly rows: number;
+  readonly concurrency: number;
+  readonly seed: number;
+  readonly say: (text: string) => void;
+};
+
+export type ChaosResult = {
+  readonly kills: number;
+  readonly batches: number;
+  readonly rows: number;
+  readonly runs: number;
+  readonly seconds: number;
+  readonly findings: Findings;
+  readonly evidence: readonly string[];
+  /** How often each aim was hit, and each fault struck. */
+  readonly aims: Readonly<Record<string, number>>;
+  readonly faults: Readonly<Record<string, number>>;
+};
+
+export async function chaos(params: ChaosParams): Promise<ChaosResult> {
+  const { modes, rows, concurrency, seed, say } = params;
+  const aims = new Aims(params.kills);
+  const findings = noFindings();
+  const evidence: string[] = [];
+  const startedAt = performance.now();
+  const seconds = (): number => (performance.now() - startedAt) / 1000;
+  const stamped = (text: string): void => say(`${seconds().toFixed(0).padStart(5)} s  ${text}`);
+  let faults: Readonly<Record<string, number>> = Object.fromEntries(
+    Object.keys(FAULTS).map((name) => [name, 0]),
+  );
+  let [batches, runs] = [0, 0];
+  while (aims.kills < params.kills && seconds() < params.minutes * 60) {
+    const mode = modes[batches % modes.length] ?? 'cluster';
+    try {
+      const one = await chaosBatch({ mode, rows, concurrency, seed: seed + batches, aims, say: stamped });
+      for (const [kind, found] of Object.entries(one.findings))
+        findings[kind as keyof Findings].push(...found);
+      if (one.evidence !== undefined) evidence.push(one.evidence);
+      runs += one.runs;
+      faults = sum(faults, one.counts);
+      stamped(`batch ${batches + 1} (${mode}): ${one.runs} runs, ${aims.kills} kills so far`);
+    } catch (error) {
+      findings.stuck.push(`batch ${batches + 1} (${mode}): ${errorMessage(error)}`);
+      stamped(errorMessage(error));
+    }
+    batches += 1;
+    for (const [kind, found] of Object.entries(findings))
+      if (found.length > 0) stamped(`${kind}: ${found.slice(0, 5).join('; ').slice(0, 1_000)}`);
+  }
+  return {
+    kills: aims.kills,
+    batches,
+    rows: batches * rows,
+    runs,
+    seconds: Math.round(seconds()),
+    findings,
+    evidence,
+    aims: aims.counts(modes),
+    faults,
+  };
+}
+
+/** What was never met in this run: such a run says nothing about it. */
+export const neverMet = ({ aims, faults }: ChaosResult): readonly string[] =>
+  Object.entries({ ...aims, ...faults })
+    .filter(([, times]) => times === 0)
+    .map(([name]) => name);
+
+export const hasFindings = ({ findings }: ChaosResult): boolean =>
+  Object.values(findings).some((found) => found.length > 0);

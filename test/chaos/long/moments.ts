@@ -1,0 +1,161 @@
+// The moments that hurt, and how each is met: whatever is to be done then is done before anything else happens.
+
+import { existsSync, readFileSync, readdirSync, watch } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { refreshBatch } from '../../../workflows/signals.ts';
+import { workflowIdOf } from '../../../src/temporal/workflow-id.ts';
+import type { Moment } from '../../stage/gateway.ts';
+import type { Rig } from './rig.ts';
+
+export const MOMENTS = {
+  birth: 'batch.json is there, and the workflow is not started',
+  start: 'started.json is there: the workflow has done its first act',
+  arrived: 'a request is on the wire and has not reached the service',
+  taken: 'the service has answered a request, and the answer is on the wire',
+  answered: 'the answer of a request has arrived',
+  files: 'the files of a row are being fetched',
+  part: 'a part is being written',
+  'continue-as-new': 'the workflow was asked to continue as new, or has just done so',
+  close: 'the results are being written',
+  any: 'any moment',
+} as const;
+export type When = keyof typeof MOMENTS;
+
+/** Does it; whether it was of use. */
+type Strike = () => boolean;
+
+/** Whether the moment came within the time, and what was done then was of use. */
+export function atMoment(rig: Rig, when: When, patienceMs: number, strike: Strike): Promise<boolean> {
+  const until = Date.now() + patienceMs;
+  const inBatch = (name: string, isIt: (name: string) => boolean): Promise<boolean> =>
+    atFolder(join(rig.folder() ?? '', name), isIt, until, strike);
+  switch (when) {
+    case 'birth':
+      return whenThere(rig, 'batch.json', 'started.json', until, strike);
+    case 'start':
+      return whenThere(rig, 'started.json', 'summary.json', until, strike);
+    case 'arrived':
+    case 'taken':
+    case 'answered':
+      return atGateway(rig, when, patienceMs, strike);
+    case 'files':
+      return inBatch('outputs', () => true);
+    case 'part':
+      return inBatch('parts', (name) => name.endsWith('.part'));
+    case 'continue-as-new':
+      return whileContinuing(rig, until, strike);
+    case 'close':
+      return whileClosing(rig, until, strike);
+    case 'any':
+      return wait(Math.random() * 1_500).then(strike);
+  }
+}
+
+const LOOK_MS = 2;
+
+/** A file of the batch is there, and the next one is not yet. */
+async function whenThere(
+  rig: Rig,
+  file: string,
+  next: string,
+  until: number,
+  strike: Strike,
+): Promise<boolean> {
+  const batches = rig.stage.path('batches');
+  while (Date.now() < until && !rig.isOver()) {
+    const names = existsSync(batches) ? readdirSync(batches).filter((name) => !name.startsWith('.')) : [];
+    const folder = join(batches, names[0] ?? 'none');
+    if (existsSync(join(folder, file))) return !existsSync(join(folder, next)) && strike();
+    await wait(LOOK_MS);
+  }
+  return false;
+}
+
+function atGateway(rig: Rig, moment: Moment, patienceMs: number, strike: Strike): Promise<boolean> {
+  return new Promise((done) => {
+    let isOver = false;
+    const end = (hit: boolean): void => {
+      isOver = true;
+      done(hit);
+    };
+    const late = setTimeout(end, patienceMs, false);
+    rig.gateway.atNext(moment, () => {
+      if (isOver) return;
+      clearTimeout(late);
+      end(strike());
+    });
+  });
+}
+
+/** The first time that a name changes in the folder; no folder, no moment. */
+function atFolder(
+  folder: string,
+  isIt: (name: string) => boolean,
+  until: number,
+  strike: Strike,
+): Promise<boolean> {
+  if (!existsSync(folder)) return Promise.resolve(false);
+  return new Promise((done) => {
+    const watcher = watch(folder);
+    const end = (hit: boolean): void => {
+      clearTimeout(late);
+      watcher.close();
+      done(hit);
+    };
+    const late = setTimeout(() => end(false), Math.max(0, until - Date.now()));
+    watcher.on('error', () => end(false));
+    watcher.on('change', (_, name) => {
+      if (isIt(String(name))) end(strike());
+    });
+  });
+}
+
+const CONTINUES_WITHIN_MS = 400;
+
+/** Half of the time at some moment after it was asked to, otherwise at the first sight of the new workflow run. */
+async function whileContinuing(rig: Rig, until: number, strike: Strike): Promise<boolean> {
+  const name = rig.name();
+  if (name === undefined) return false;
+  try {
+    const client = await rig.client();
+    const handle = client.workflow.getHandle(workflowIdOf(name));
+    const before = (await handle.describe()).runId;
+    await handle.signal(refreshBatch, { commandId: `chaos-${Date.now()}` });
+    if (Math.random() < 0.5) {
+      await wait(Math.random() * CONTINUES_WITHIN_MS);
+      return strike();
+    }
+    while (Date.now() < until) if ((await handle.describe()).runId !== before) return strike();
+    return false;
+  } catch {
+    // The server is away, or the batch is done.
+    return false;
+  }
+}
+
+const WRITES_WITHIN_MS = 60;
+const DRAFT = /^\.\d+-\d+\.part$/;
+
+async function whileClosing(rig: Rig, until: number, strike: Strike): Promise<boolean> {
+  const folder = rig.folder();
+  if (folder === undefined || !existsSync(join(folder, 'started.json'))) return false;
+  let isBegun = false;
+  await atFolder(
+    folder,
+    (name) => DRAFT.test(name) && isCollected(folder, rig.params.rows),
+    until,
+    () => (isBegun = true),
+  );
+  if (!isBegun) return false;
+  if (Math.random() < 0.7) await wait(Math.random() * WRITES_WITHIN_MS);
+  return !existsSync(join(folder, 'summary.json')) && strike();
+}
+
+/** Whether every row is in a part: what is written beside batch.json from then on are the results. */
+function isCollected(folder: string, rows: number): boolean {
+  const parts = join(folder, 'parts');
+  const names = existsSync(parts) ? readdirSync(parts).filter((name) => /^\d.*\.jsonl$/.test(name)) : [];
+  const lines = names.map((name) => readFileSync(join(parts, name), 'utf8').split('\n').length - 1);
+  return lines.reduce((all, one) => all + one, 0) >= rows;
+}

@@ -1,0 +1,97 @@
+// What others do meanwhile: they have runs of the same deployment, some of which look like those of the batch; somebody cancels
+// runs of the batch on the service's own pages; the host of the files is away for a while.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import { isTerminal, type Run } from '../../../src/run-service/contract/run.ts';
+import type { BatchName } from '../../../src/temporal/workflow-id.ts';
+import { readToken } from '../../../src/webhook/token.ts';
+import { ask, setFaults } from './service.ts';
+
+const RUN_EVERY_MS = 1_500;
+const CANCEL_EVERY_MS = 5_000;
+const FILES_EVERY_MS = 20_000;
+const FILES_AWAY_MS = 4_000;
+
+export type Others = {
+  /** Runs of the batch that somebody has cancelled. */
+  readonly cancelled: ReadonlySet<string>;
+  readonly counts: () => Readonly<Record<string, number>>;
+  readonly stop: () => Promise<void>;
+};
+
+export type World = {
+  readonly base: string;
+  /** undefined until the batch is there. */
+  readonly name: () => BatchName | undefined;
+  readonly truth: () => Promise<readonly Run[]>;
+};
+
+export function letOthersLive(world: World): Others {
+  const stopped = new AbortController();
+  const cancelled = new Set<string>();
+  const counts = { 'runs of others': 0, 'cancelled by somebody': 0, 'files away': 0 };
+  const every = async (ms: number, act: () => Promise<void>): Promise<void> => {
+    for (;;) {
+      await wait(ms, undefined, { signal: stopped.signal }).catch(() => undefined);
+      if (stopped.signal.aborted) return;
+      // The service may be away just now.
+      await act().catch(() => undefined);
+    }
+  };
+  const all = [
+    every(RUN_EVERY_MS, async () => {
+      await queueForeign(world, counts['runs of others']);
+      counts['runs of others'] += 1;
+    }),
+    every(CANCEL_EVERY_MS, async () => {
+      const run = await anyOutstanding(world);
+      if (run === undefined) return;
+      await ask(world.base, 'POST', `/run/${run.id}/cancel`);
+      cancelled.add(run.id);
+      counts['cancelled by somebody'] += 1;
+    }),
+    every(FILES_EVERY_MS, async () => {
+      await setFaults(world.base, { 'away-file': 1 });
+      counts['files away'] += 1;
+      await wait(FILES_AWAY_MS);
+      await setFaults(world.base, { 'away-file': 0 });
+    }),
+  ];
+  return {
+    cancelled,
+    counts: () => counts,
+    stop: async () => {
+      stopped.abort();
+      await Promise.all(all);
+    },
+  };
+}
+
+const MAC = '0123456789abcdef0123456789abcdef';
+
+/** A run without a webhook, with somebody's, with a token of another birth of the batch, and with one from before there were births. */
+async function queueForeign({ base, name, truth }: World, nth: number): Promise<void> {
+  const deploymentId = (await truth()).at(0)?.deploymentId;
+  const { batch = 'a-batch', mark = '' } = name() ?? {};
+  if (deploymentId === undefined) return;
+  const other = `${mark.slice(8)}${mark.slice(0, 8)}`;
+  const webhook = [
+    undefined,
+    'http://127.0.0.1:1/somebody',
+    `http://runsheet.invalid/hook/2/${batch}/${other}/1/1/${MAC}`,
+    `http://runsheet.invalid/hook/1/${batch}/1/1/${MAC}`,
+  ][nth % 4];
+  const inputs = { prompt: `of somebody else, ${nth}` };
+  await ask(base, 'POST', '/run/deployment/queue', {
+    deployment_id: deploymentId,
+    inputs,
+    ...(webhook === undefined ? {} : { webhook }),
+  });
+}
+
+async function anyOutstanding({ truth, name }: World): Promise<Run | undefined> {
+  const own = (await truth()).filter(
+    ({ status, webhook }) => !isTerminal(status) && readToken(webhook)?.mark === name()?.mark,
+  );
+  return own[Math.floor(Math.random() * own.length)];
+}
