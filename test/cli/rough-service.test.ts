@@ -37,21 +37,21 @@ describe('a run service that does wrong', () => {
   it('answers badly in every way after it made the run: each is found, and none is bought again', async () => {
     await open();
     // No webhook tells of a run before its answer is given up.
-    const { outcomes, ledger } = await run(struckBy(faces.map((face) => `${face}-answer`)), '--poll');
+    const { outcomes, requests } = await run(struckBy(faces.map((face) => `${face}-answer`)), '--poll');
     expect(outcomes.succeeded).toBe(faces.length);
     expectOneRunPerRow(await stage.truth(), faces.length);
     // With the id named twice the last one counts, which is the true one.
-    expect([ledger.accepted, ledger.uncertain, ledger.absent]).toEqual([1, faces.length - 1, 0]);
+    expect([requests.accepted, requests.unconfirmed, requests.absent]).toEqual([1, faces.length - 1, 0]);
   });
 
   it('answers badly in every way before it made a run: absence is proved, and the row is sent again', async () => {
     // An answer that names a run twice is accepted; whether there is such a run, no wire tells.
     const unreadable = faces.filter((face) => face !== 'twice');
     await open(Object.fromEntries(unreadable.map((face) => [`${face}-request`, 0.01])));
-    const { outcomes, ledger } = await run(stage.sheet(60));
+    const { outcomes, requests } = await run(stage.sheet(60));
     expect(outcomes.succeeded).toBe(60);
     expectOneRunPerRow(await stage.truth(), 60);
-    expect(ledger.absent).toBeGreaterThan(3);
+    expect(requests.absent).toBeGreaterThan(3);
   });
 
   it('shows runs badly in every way: only what Get Run confirms is believed', async () => {
@@ -70,10 +70,10 @@ describe('a run service that does wrong', () => {
       ...Object.fromEntries(lies.map((lie) => [lie, 0.1])),
       ...Object.fromEntries(quick.map((face) => [`${face}-read`, 0.01])),
     });
-    const { outcomes, ledger } = await run(stage.sheet(80));
+    const { outcomes, requests } = await run(stage.sheet(80));
     expect(stage.results().filter(({ outcome }) => outcome !== 'succeeded')).toEqual([]);
     expect(outcomes.succeeded).toBe(80);
-    expect(ledger).toMatchObject({ accepted: 80, uncertain: 0 });
+    expect(requests).toMatchObject({ accepted: 80, unconfirmed: 0 });
     expectOneRunPerRow(await stage.truth(), 80);
     expect(new Set(stage.results().map(({ run_id }) => run_id)).size).toBe(80);
   });
@@ -95,9 +95,9 @@ describe('a run service that does wrong', () => {
 
   it('answers 429 in every way but the absurd: no attempt is counted for it', async () => {
     await open({ busy: 0.1, 'busy-silent': 0.1, 'busy-date': 0.1 });
-    const { outcomes, ledger } = await run(stage.sheet(60));
+    const { outcomes, requests } = await run(stage.sheet(60));
     expect(outcomes.succeeded).toBe(60);
-    expect(ledger.notProcessed).toBeGreaterThan(5);
+    expect(requests.throttled).toBeGreaterThan(5);
     expect(new Set(stage.results().map(({ attempts }) => attempts))).toEqual(new Set(['1']));
     expectOneRunPerRow(await stage.truth(), 60);
   });

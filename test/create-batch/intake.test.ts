@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { withCopy } from '../../src/intake/copy.ts';
+import { withCopy } from '../../src/create-batch/copy-sheet.ts';
 import { deploymentSchema } from '../../src/run-service/contract/deployment.ts';
 import { takeIn, type Intake } from '../../src/intake/intake.ts';
 

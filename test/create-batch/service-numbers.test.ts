@@ -1,9 +1,9 @@
 // Numbers of a deployment and of the flags, held against each other before anything is sent.
 
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_TIMING } from '../../src/batch/order.ts';
+import { DEFAULT_TIMING } from '../../src/batch/params.ts';
 import { RunsheetError } from '../../src/errors.ts';
-import { refuseTooSoon, usableDeployment } from '../../src/intake/service-numbers.ts';
+import { refuseTooSoon, usableDeployment } from '../../src/create-batch/service-numbers.ts';
 import { deploymentSchema, type Deployment } from '../../src/run-service/contract/deployment.ts';
 
 const deployment = (wire: object): Deployment =>
@@ -22,34 +22,34 @@ function refusal(work: () => unknown): RunsheetError | undefined {
 describe('the concurrency limit of a deployment', () => {
   it.each([0, -5, 2.5, 1e9])('is refused as %d, and --concurrency stands in for it', (limit) => {
     const wrong = deployment({ concurrency_limit: limit });
-    expect(refusal(() => usableDeployment(wrong, {}))).toMatchObject({
+    expect(refusal(() => usableDeployment(wrong, NOTHING))).toMatchObject({
       code: 'E311',
       exit: 5,
       message: `the deployment "portraits" has the concurrency limit ${limit}, which is not a whole number from 1 to 100,000`,
       hint: expect.stringContaining('--concurrency'),
     });
-    expect(usableDeployment(wrong, { cap: 4 }).concurrencyLimit).toBeUndefined();
+    expect(usableDeployment(wrong, { concurrency: 4, deadlines: {} }).concurrencyLimit).toBeUndefined();
   });
 
   it.each([1, 4, undefined])('is taken as %s', (limit) => {
     const right = deployment(limit === undefined ? {} : { concurrency_limit: limit });
-    expect(usableDeployment(right, {})).toEqual(right);
+    expect(usableDeployment(right, NOTHING)).toEqual(right);
   });
 });
 
 describe('the run time-out of a deployment', () => {
   it.each([0, -1, 1e12])('is refused as %d, and --run-timeout stands in for it', (seconds) => {
     const wrong = deployment({ run_timeout: seconds });
-    expect(refusal(() => usableDeployment(wrong, {}))).toMatchObject({
+    expect(refusal(() => usableDeployment(wrong, NOTHING))).toMatchObject({
       code: 'E311',
       message: expect.stringContaining(`run time-out ${seconds}`),
       hint: expect.stringContaining('--run-timeout'),
     });
-    expect(usableDeployment(wrong, { runMs: 60_000 }).runTimeoutSeconds).toBeUndefined();
+    expect(usableDeployment(wrong, { deadlines: { runMs: 60_000 } }).runTimeoutSeconds).toBeUndefined();
   });
 
   it('is taken where it makes sense', () => {
-    expect(usableDeployment(deployment({ run_timeout: 0.3 }), {}).runTimeoutSeconds).toBe(0.3);
+    expect(usableDeployment(deployment({ run_timeout: 0.3 }), NOTHING).runTimeoutSeconds).toBe(0.3);
   });
 });
 
