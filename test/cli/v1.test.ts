@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readToken } from '../../src/webhook/token.ts';
 import { openGateway } from '../stage/gateway.ts';
 import { Stage, type Ended } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
@@ -18,8 +19,8 @@ describe('a service that speaks V1', () => {
   };
   const folderOf = ({ stdout }: Ended): string => stdout.trim();
   const runsOf = async (ended: Ended) => {
-    const name = folderOf(ended).split('/').at(-1);
-    return (await stage.truth(v2)).filter(({ webhook }) => webhook?.includes(`/1/${name}/`));
+    const { mark } = stage.batchFile(folderOf(ended));
+    return (await stage.truth(v2)).filter(({ webhook }) => readToken(webhook)?.mark === mark);
   };
   const outcomesOf = (ended: Ended) => stage.results(folderOf(ended)).map(({ outcome }) => outcome);
 

@@ -9,6 +9,9 @@ import { deploymentSchema, type Deployment } from '../../src/run-service/contrac
 const deployment = (wire: object): Deployment =>
   deploymentSchema.parse({ id: '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d', name: 'portraits', ...wire });
 
+/** No flag stands in for a number of the deployment. */
+const NOTHING = { deadlines: {} };
+
 function refusal(work: () => unknown): RunsheetError | undefined {
   try {
     work();
@@ -53,32 +56,22 @@ describe('the run time-out of a deployment', () => {
   });
 });
 
-describe('times that are too short for the service', () => {
-  const REAL = { rehearsal: false, timing: DEFAULT_TIMING };
-  const asked = { uncertain: { rule: 'unknown' }, queueMs: 86_400_000 } as const;
+describe('resubmitting', () => {
+  const resubmit = (afterMs: number) => ({ unconfirmed: { rule: 'resubmit', afterMs } }) as const;
 
-  it.each([
-    ['--run-timeout', { ...asked, runMs: 5_000 }, /--run-timeout of 5s/],
-    ['--queue-timeout', { ...asked, queueMs: 59_000 }, /--queue-timeout of 59s/],
-  ])('%s below a minute would cancel runs that are well', (_, times, message) => {
-    const error = refusal(() => refuseTooSoon(times, REAL));
-    expect(error).toMatchObject({ code: 'E602', exit: 2, hint: expect.stringContaining('60s') });
-    expect(error?.message).toMatch(message);
-    expect(refusal(() => refuseTooSoon(times, { rehearsal: true, timing: DEFAULT_TIMING }))).toBeUndefined();
-  });
-
-  it('resubmitting has to wait until a run that was taken would show', () => {
-    const soon = { ...asked, uncertain: { rule: 'resubmit', afterMs: 419_000 } } as const;
-    expect(refusal(() => refuseTooSoon(soon, REAL))).toMatchObject({
+  it('has to wait until a run that was taken would show', () => {
+    expect(refusal(() => refuseTooSoon(resubmit(419_000), DEFAULT_TIMING))).toMatchObject({
       code: 'E602',
+      exit: 2,
       message: expect.stringContaining('resubmit-after=419s'),
       hint: expect.stringContaining('at least 420s'),
     });
-    const later = { ...asked, uncertain: { rule: 'resubmit', afterMs: 420_000 } } as const;
-    expect(refusal(() => refuseTooSoon(later, REAL))).toBeUndefined();
+    expect(refusal(() => refuseTooSoon(resubmit(420_000), DEFAULT_TIMING))).toBeUndefined();
   });
 
-  it('are none where nothing short is asked', () => {
-    expect(refusal(() => refuseTooSoon(asked, REAL))).toBeUndefined();
+  it('is the only rule that has to', () => {
+    for (const unconfirmed of [{ rule: 'fail', afterMs: 1 }, { rule: 'ask' }] as const)
+      expect(refusal(() => refuseTooSoon({ unconfirmed }, DEFAULT_TIMING))).toBeUndefined();
+    expect(refusal(() => refuseTooSoon({}, DEFAULT_TIMING))).toBeUndefined();
   });
 });

@@ -14,6 +14,7 @@ import type { Run } from '../../src/run-service/contract/run.ts';
 import { keyFromEnvironment } from '../../src/run-service/key.ts';
 import { ServiceClock } from '../../src/run-service/service-clock.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
+import type { BatchFile } from '../../src/store/batch-file.ts';
 import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
 import { choosePorts } from '../../src/temporal/embedded/ports.ts';
 import { programFile } from '../../src/temporal/embedded/processes.ts';
@@ -188,6 +189,11 @@ export class Stage {
     );
     if (others.length > 0) throw new Error(`several batches: ${[name, ...others].join(', ')}`);
     return this.path('batches', name);
+  }
+
+  /** What a batch was made with. */
+  batchFile(folder = this.batch()): BatchFile {
+    return JSON.parse(readFileSync(join(folder, 'batch.json'), 'utf8')) as BatchFile;
   }
 
   results(folder = this.batch()): readonly Readonly<Record<string, string>>[] {
