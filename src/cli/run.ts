@@ -17,16 +17,14 @@ import { sayBatch } from './batch-plan.ts';
 
 export async function run(this: Context, flags: SheetFlags, sheet: string): Promise<number> {
   return send(this, flags, sheet, async (session, found, voice, how) => {
-    if (how === 'attached') {
-      voice.say(`This sheet is already batch ${found.batch}. Attached.`);
-      sayDifferences(voice, flags, found);
-    }
+    if (how === 'attached') sayAttached(voice, flags, found);
     return follow({ session, found, voice, process: this.process, output: flags.output });
   });
 }
 
 export async function submit(this: Context, flags: SheetFlags, sheet: string): Promise<number> {
-  return send(this, flags, sheet, async (session, found, voice) => {
+  return send(this, flags, sheet, async (session, found, voice, how) => {
+    if (how === 'attached') sayAttached(voice, flags, found);
     if (session.stack)
       voice.say('the embedded servers end with this command: follow the batch with runsheet watch');
     if (flags.output === 'json') voice.json({ batch: found.batch, folder: found.folder });
@@ -88,6 +86,11 @@ async function opened(sessions: Session[], order: SessionOrder): Promise<Session
   return session;
 }
 
+function sayAttached(voice: Voice, flags: SheetFlags, found: FoundBatch): void {
+  voice.say(`This sheet is already batch ${found.batch}. Attached.`);
+  sayDifferences(voice, flags, found);
+}
+
 /** A batch keeps the settings that it was made with. */
 function sayDifferences(voice: Voice, flags: SheetFlags, found: FoundBatch): void {
   const ignored = differences(found, settingsOf(flags));
@@ -97,15 +100,12 @@ function sayDifferences(voice: Voice, flags: SheetFlags, found: FoundBatch): voi
 
 type Summary = NonNullable<Awaited<ReturnType<typeof summaryOfDone>>>;
 
-function sayDone(
-  voice: Voice,
-  { output }: SheetFlags,
-  { batch, folder }: FoundBatch,
-  summary: Summary,
-): number {
+function sayDone(voice: Voice, flags: SheetFlags, found: FoundBatch, summary: Summary): number {
+  const { batch, folder } = found;
   voice.say(`This sheet is batch ${batch}, and it is done. A new batch of the same sheet: --again`);
+  sayDifferences(voice, flags, found);
   voice.raw(closing(summary, folder, voice.paint));
-  if (output === 'json') voice.json({ ...summary, folder });
+  if (flags.output === 'json') voice.json({ ...summary, folder });
   else voice.data(folder);
   return notSucceeded(summary) === 0 ? EXIT.ok : EXIT.someRowsFailed;
 }
