@@ -16,15 +16,13 @@ import { notSucceeded } from '../results/summary.ts';
 import { sayBatch } from './batch-plan.ts';
 
 export async function run(this: Context, flags: SheetFlags, sheet: string): Promise<number> {
-  return send(this, flags, sheet, async (session, found, voice, how) => {
-    if (how === 'attached') sayAttached(voice, flags, found);
-    return follow({ session, found, voice, process: this.process, output: flags.output });
-  });
+  return send(this, flags, sheet, (session, found, voice) =>
+    follow({ session, found, voice, process: this.process, output: flags.output }),
+  );
 }
 
 export async function submit(this: Context, flags: SheetFlags, sheet: string): Promise<number> {
-  return send(this, flags, sheet, async (session, found, voice, how) => {
-    if (how === 'attached') sayAttached(voice, flags, found);
+  return send(this, flags, sheet, async (session, found, voice) => {
     if (session.stack)
       voice.say('the embedded servers end with this command: follow the batch with runsheet watch');
     if (flags.output === 'json') voice.json({ batch: found.batch, folder: found.folder });
@@ -33,12 +31,7 @@ export async function submit(this: Context, flags: SheetFlags, sheet: string): P
   });
 }
 
-type Next = (
-  session: Session,
-  found: FoundBatch,
-  voice: Voice,
-  how: 'started' | 'attached',
-) => Promise<number>;
+type Next = (session: Session, found: FoundBatch, voice: Voice) => Promise<number>;
 
 async function send(context: Context, flags: SheetFlags, sheet: string, next: Next): Promise<number> {
   const voice = voiceOf(context, flags);
@@ -74,7 +67,10 @@ async function sendCopy({ config, voice, flags, copy }: Sending, next: Next): Pr
     if (summary) return sayDone(voice, flags, found, summary);
     sayBatch(voice, config, found);
     const [session = await opened(sessions, order)] = sessions;
-    return await next(session, found, voice, await startOrAttach(session, found));
+    const how = await startOrAttach(session, found);
+    // Also a batch that was made and never started keeps its own settings.
+    if (how === 'attached' || found.laidOut === undefined) sayAttached(voice, flags, found);
+    return await next(session, found, voice);
   } finally {
     await Promise.all(sessions.map((session) => session.close()));
   }

@@ -50,7 +50,7 @@ async function troubledBatch(stage: Stage): Promise<readonly Run[]> {
   const sheet = stage.write('sheet.csv', `prompt,runsheet_faults\n${lines.join('\n')}\n`);
   const keyless = await stage.worker(NO_API_KEY);
   const running = stage.start(['run', sheet, '-d', 'portraits', '-c', '12', '--retries', '0']);
-  await running.says(/the batch has not begun: no API key is set for http/);
+  await running.says(/the batch has not started: no API key is set for http/);
   await keyless.kill('SIGKILL');
   const worker = await stage.worker();
   await until(async () => (await stage.truth()).length >= 24, 'the batch is under way');

@@ -28,12 +28,16 @@ export type Gateway = {
 /** A Queue Run call: when it began, in ms since 1970, and the webhook that it names. */
 type Order = { readonly at: number; readonly webhook: string | undefined };
 
-/** Holds answers for `holdMs`, or until that is settled. `loses` says of each order, counted from 1, whether its answer gets lost. */
+/**
+ * Holds answers for `holdMs`, or until that is settled. `loses` says of each order, counted from 1, whether its answer gets
+ * lost. Lists are never longer than `mostListed`, however many runs are asked for.
+ */
 export async function openGateway(
   service: string,
   holdMs: number | Promise<unknown>,
   atPort = 0,
   loses: (nth: number) => boolean = () => false,
+  mostListed = Number.POSITIVE_INFINITY,
 ): Promise<Gateway> {
   const { origin, pathname } = new URL(service);
   const dispatcher = new Agent();
@@ -57,7 +61,11 @@ export async function openGateway(
       const method = asked.method as 'GET' | 'POST';
       const body = chunks.length > 0 ? Buffer.concat(chunks) : null;
       if (isQueue) orders.push({ at, webhook: webhookOf(body) });
-      const answer = await request(`${origin}${asked.url}`, { method, headers, body, dispatcher });
+      const url = (asked.url ?? '').replace(
+        /([?&]limit=)(\d+)/,
+        (_, name: string, limit: string) => `${name}${Math.min(Number(limit), mostListed)}`,
+      );
+      const answer = await request(`${origin}${url}`, { method, headers, body, dispatcher });
       const bytes = Buffer.from(await answer.body.arrayBuffer());
       if (isLost) return void response.destroy();
       if (isQueue) {
