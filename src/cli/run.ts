@@ -16,13 +16,9 @@ import { notSucceeded } from '../results/summary.ts';
 import { sayBatch } from './batch-plan.ts';
 
 export async function run(this: Context, flags: SheetFlags, sheet: string): Promise<number> {
-  return send(this, flags, sheet, async (session, found, voice, how) => {
-    if (how === 'attached') {
-      voice.say(`This sheet is already batch ${found.batch}. Attached.`);
-      sayDifferences(voice, flags, found);
-    }
-    return follow({ session, found, voice, process: this.process, output: flags.output });
-  });
+  return send(this, flags, sheet, (session, found, voice) =>
+    follow({ session, found, voice, process: this.process, output: flags.output }),
+  );
 }
 
 export async function submit(this: Context, flags: SheetFlags, sheet: string): Promise<number> {
@@ -35,12 +31,7 @@ export async function submit(this: Context, flags: SheetFlags, sheet: string): P
   });
 }
 
-type Next = (
-  session: Session,
-  found: FoundBatch,
-  voice: Voice,
-  how: 'started' | 'attached',
-) => Promise<number>;
+type Next = (session: Session, found: FoundBatch, voice: Voice) => Promise<number>;
 
 async function send(context: Context, flags: SheetFlags, sheet: string, next: Next): Promise<number> {
   const voice = voiceOf(context, flags);
@@ -76,7 +67,10 @@ async function sendCopy({ config, voice, flags, copy }: Sending, next: Next): Pr
     if (summary) return sayDone(voice, flags, found, summary);
     sayBatch(voice, config, found);
     const [session = await opened(sessions, order)] = sessions;
-    return await next(session, found, voice, await startOrAttach(session, found));
+    const how = await startOrAttach(session, found);
+    // Also a batch that was made and never started keeps its own settings.
+    if (how === 'attached' || found.laidOut === undefined) sayAttached(voice, flags, found);
+    return await next(session, found, voice);
   } finally {
     await Promise.all(sessions.map((session) => session.close()));
   }
@@ -88,6 +82,11 @@ async function opened(sessions: Session[], order: SessionOrder): Promise<Session
   return session;
 }
 
+function sayAttached(voice: Voice, flags: SheetFlags, found: FoundBatch): void {
+  voice.say(`This sheet is already batch ${found.batch}. Attached.`);
+  sayDifferences(voice, flags, found);
+}
+
 /** A batch keeps the settings that it was made with. */
 function sayDifferences(voice: Voice, flags: SheetFlags, found: FoundBatch): void {
   const ignored = differences(found, settingsOf(flags));
@@ -97,15 +96,12 @@ function sayDifferences(voice: Voice, flags: SheetFlags, found: FoundBatch): voi
 
 type Summary = NonNullable<Awaited<ReturnType<typeof summaryOfDone>>>;
 
-function sayDone(
-  voice: Voice,
-  { output }: SheetFlags,
-  { batch, folder }: FoundBatch,
-  summary: Summary,
-): number {
+function sayDone(voice: Voice, flags: SheetFlags, found: FoundBatch, summary: Summary): number {
+  const { batch, folder } = found;
   voice.say(`This sheet is batch ${batch}, and it is done. A new batch of the same sheet: --again`);
+  sayDifferences(voice, flags, found);
   voice.raw(closing(summary, folder, voice.paint));
-  if (output === 'json') voice.json({ ...summary, folder });
+  if (flags.output === 'json') voice.json({ ...summary, folder });
   else voice.data(folder);
   return notSucceeded(summary) === 0 ? EXIT.ok : EXIT.someRowsFailed;
 }

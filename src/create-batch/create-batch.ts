@@ -7,17 +7,19 @@
 
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { problem } from '../errors.ts';
 import { layOut, type LaidOut } from '../sheet/sheet.ts';
-import { BATCH_FILE, createBatchFile, LAYOUT } from '../store/batch-file.ts';
+import { BATCH_FILE, createBatchFile, LAYOUT, type BatchFile } from '../store/batch-file.ts';
 import { openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
 import { folderStore } from '../store/folder.ts';
 import type { Store } from '../store/store.ts';
-import { batchIdOf, contentOf, stemOf } from './batch-id.ts';
+import { batchIdOf, contentOf } from './batch-id.ts';
 import { batchFileOf, sheetOptionsOf, type BatchSpec } from './batch-spec.ts';
+import { errorsFileFor } from './error-list.ts';
 import { findSame, taken } from './reuse.ts';
+import { isLeftBehind } from './stale-folders.ts';
 
 export type CreateParams = BatchSpec & {
   /** Where batch folders lie. */
@@ -57,7 +59,7 @@ export async function layOutCopy(params: CreateParams): Promise<DraftBatch> {
     options: sheetOptionsOf(params),
     inputTypes: deployment.inputTypes,
     store: layout,
-    errors: { store: folderStore(out), file: errorsFileOf(copy.name) },
+    errors: { store: folderStore(out), file: errorsFileFor(out, copy.name) },
   });
   const content = contentOf({ rows: laidOut.content, deploymentId: deployment.id, base: service.base });
   const batch = params.name ?? batchIdOf(copy.name, content);
@@ -66,9 +68,6 @@ export async function layOutCopy(params: CreateParams): Promise<DraftBatch> {
 }
 
 const newMark = (): string => randomBytes(8).toString('hex');
-
-/** Problems with a sheet are listed beside the batches. */
-export const errorsFileOf = (sheetName: string): string => `${stemOf(sheetName)}-errors.csv`;
 
 async function putInPlace(params: CreateParams, draft: DraftBatch): Promise<CreatedBatch> {
   const { out, copy, again } = params;
@@ -79,15 +78,15 @@ async function putInPlace(params: CreateParams, draft: DraftBatch): Promise<Crea
     const folder = join(out, batch);
     const store = folderStore(folder);
     const file = { ...draft.file, batch };
-    await refuseForeign(folder);
+    const other = await batchIn(folder, params, batch);
+    if (other !== undefined) return joined(other, file);
     from = await moveTo(join(folder, LAYOUT, file.mark), from);
     const { laidOut } = draft;
     if (await createBatchFile(store, file)) return { batch, folder, file, store, laidOut };
-    const winner = again ? undefined : await openBatchFolder(out, batch);
+    const winner = await batchIn(folder, params, batch);
     if (winner === undefined) continue;
     await rm(from, { recursive: true, force: true });
-    if (winner.file.content !== file.content) throw taken(winner);
-    return { ...winner, laidOut: undefined };
+    return joined(winner, file);
   }
   throw new Error(`no free name for ${draft.batch}`);
 }
@@ -98,6 +97,12 @@ async function moveTo(to: string, from: string): Promise<string> {
   return to;
 }
 
+/** Throws E602 where the batch of that name is another one. */
+function joined(other: BatchFolder, { content }: Pick<BatchFile, 'content'>): CreatedBatch {
+  if (other.file.content !== content) throw taken(other);
+  return { ...other, laidOut: undefined };
+}
+
 function* freeNames(out: string, id: string): Generator<string> {
   for (let number = 1; ; number += 1) {
     const name = number === 1 ? id : `${id}-${number}`;
@@ -105,12 +110,17 @@ function* freeNames(out: string, id: string): Generator<string> {
   }
 }
 
-/** Throws E602 for a folder with anything but a batch, or the layouts of one that was never made. */
-async function refuseForeign(folder: string): Promise<void> {
-  const names = existsSync(folder) ? await readdir(folder) : [];
-  // A command that is killed while it creates batch.json leaves a hidden file.
-  const foreign = names.filter((name) => name !== LAYOUT && !name.startsWith('.'));
-  if (foreign.length === 0 || foreign.includes(BATCH_FILE)) return;
+/**
+ * The batch that the folder holds already, which --again leaves alone. Throws E504 and E514 where it cannot be read, and
+ * E602 for a folder with anything but a batch, or the layouts of one that was never made.
+ */
+async function batchIn(
+  folder: string,
+  { out, again }: CreateParams,
+  batch: string,
+): Promise<BatchFolder | undefined> {
+  if (existsSync(join(folder, BATCH_FILE))) return again ? undefined : openBatchFolder(out, batch);
+  if (!existsSync(folder) || isLeftBehind(folder)) return undefined;
   throw problem('E602', {
     what: `${folder} is there already, and it is no batch`,
     hint: 'give another --name or another --out',

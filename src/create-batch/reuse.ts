@@ -66,19 +66,23 @@ function sorted(value: unknown): unknown {
 
 /** The flags among the settings that differ from what the batch was made with, and what it has instead. */
 export function differences({ file }: BatchFolder, settings: Settings): readonly string[] {
-  const { concurrency, retries, unconfirmed, deadlines } = settings;
-  const { unconfirmed: own } = file;
+  const { concurrency, retries, unconfirmed, deadlines, webhooks } = settings;
   const compared = [
     ['--concurrency', concurrency, file.concurrency],
     ['--retries', retries, file.retries],
-    ['--on-uncertain', unconfirmed?.rule, own.rule],
+    ['--on-uncertain', unconfirmed && wordOf(unconfirmed), wordOf(file.unconfirmed)],
     ['--queue-timeout', secondsOf(deadlines.queueMs), secondsOf(file.deadlines.queueMs)],
     ['--run-timeout', secondsOf(deadlines.runMs), secondsOf(file.deadlines.runMs)],
+    ['--poll', webhooks ? undefined : 'polling', file.webhooks ? 'webhooks' : 'polling'],
   ] as const;
   return compared
     .filter(([, given, has]) => given !== undefined && given !== has)
     .map(([flag, , has]) => `${flag} (it has ${has ?? 'none'})`);
 }
+
+/** A rule as the flag has it. */
+const wordOf = ({ rule, afterMs }: NonNullable<Settings['unconfirmed']>): string =>
+  rule === 'resubmit' ? `resubmit-after=${secondsOf(afterMs)}` : rule === 'unknown' ? 'adopt' : rule;
 
 const secondsOf = (ms: number | undefined): string | undefined =>
   ms === undefined ? undefined : `${ms / 1000}s`;

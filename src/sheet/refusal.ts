@@ -14,7 +14,8 @@ export type ErrorsPlace = { readonly store: Store; readonly file: string };
 
 const MOST_SHOWN = 10;
 const MOST_EXCERPT = 2000;
-const HEADER = 'code,file,line,column,row,column_name,message,hint\n';
+/** The first line of every list. */
+export const ERRORS_HEADER = 'code,file,line,column,row,column_name,message,hint\n';
 
 /** E200: the sheet has `total` problems in `rows` rows, and nothing of it was sent. */
 export class SheetRefused extends RunsheetError {
@@ -56,7 +57,7 @@ export class Problems {
     this.#total += 1;
     this.#byCode.set(found.code, (this.#byCode.get(found.code) ?? 0) + 1);
     if (this.#first.length < MOST_SHOWN) this.#first.push(found);
-    await this.#list.add(this.#total === 1 ? HEADER + csvLine(found) : csvLine(found));
+    await this.#list.add(this.#total === 1 ? ERRORS_HEADER + csvLine(found) : csvLine(found));
   }
 
   /** Finishes the list and says what was found in `rows` rows. */

@@ -41,6 +41,9 @@ export function folderStore(path: string): Store {
 
 let drafts = 0;
 
+/** A file that was being written when its process was killed has such a name. */
+export const isDraftName = (name: string): boolean => /^\.\d+-\d+\.part$/.test(name);
+
 /** A name that nobody else writes, in the same folder, hidden from listings. */
 const besideOf = (path: string): string => join(dirname(path), `.${process.pid}-${++drafts}.part`);
 

@@ -56,7 +56,7 @@ describe('a worker frozen in mid-group and woken long after its groups were give
 
   /** Groups of which the server has had a heartbeat: their POSTs may begin. */
   const leasedGroups = async (): Promise<number> => {
-    const { raw } = await client.workflow.getHandle(workflowIdOf(stage.name())).describe();
+    const { raw } = await client.workflow.getHandle(workflowIdOf(stage.batchFile())).describe();
     const groups = raw.pendingActivities?.filter(
       ({ activityType, heartbeatDetails }) => activityType?.name === 'queueRuns' && heartbeatDetails != null,
     );

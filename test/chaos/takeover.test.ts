@@ -51,7 +51,7 @@ describe('a query that a dead worker leaves behind', () => {
     await stage.worker();
     await worker.kill('SIGKILL');
 
-    const name = stage.name();
+    const name = stage.batchFile();
     const signals = batchSignals(client);
     // What Temporal's own pages ask of a workflow that somebody opens there.
     const query = client.workflow

@@ -2,6 +2,7 @@
 // wrong and what helps, and buys nothing. Sheets stand in bad-sheets.test.ts, files and settings in bad-surroundings.test.ts.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mostConcurrency } from '../../src/batch/bounds.ts';
 import { Stage } from '../stage/stage.ts';
 import { missingFrom, plan, type Bad } from './refused.ts';
 
@@ -50,7 +51,7 @@ const numbers: readonly Bad[] = [
     plan('-c', '2000', '--retries', '20'),
     2,
     'E602',
-    /--concurrency 2,000[^]*--retries 20[^]*at most 474/,
+    new RegExp(`--concurrency 2,000[^]*--retries 20[^]*at most ${mostConcurrency(20)}`),
   ],
   ...['-1', 'NaN', '21'].map((value): Bad => [
     `--retries ${value}`,

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { createServer as createSocket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { BatchFile } from '../../src/store/batch-file.ts';
 import { Stage } from '../stage/stage.ts';
 import { missingFrom, PASSWORD, plan, type Bad } from './refused.ts';
 
@@ -104,9 +105,10 @@ const settings: readonly Bad[] = [
 ];
 
 /** A batch that was made, of no rows. */
-const BATCH = {
-  format: 1,
+const BATCH: BatchFile = {
+  format: 2,
   batch: 'b',
+  mark: '0123456789abcdef',
   content: '0',
   createdAt: '2026-01-01T00:00:00.000Z',
   sheet: {
@@ -124,19 +126,21 @@ const BATCH = {
   deployment: { id: '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d' },
   service: {
     base: 'local',
+    api: 'v2',
     rehearsal: true,
     timing: {
       postDeadlineMs: 1,
       listGapMs: 1,
       settleMs: 1,
       settleWithoutControlMs: 1,
-      skewMs: 1,
       pollIntervalMs: 1,
     },
     prices: {},
   },
-  cap: 1,
+  concurrency: 1,
   retries: 0,
+  unconfirmed: { rule: 'ask', afterMs: 0 },
+  deadlines: {},
   webhooks: true,
   seed: 0,
 };
@@ -156,6 +160,20 @@ const batches: readonly Bad[] = [
     5,
     'E504',
     /broken\/batch\.json is not a batch of this version/,
+  ],
+  ...[['rows'], ['status'], ['watch'], ['resume'], ['cancel'], ['verify']].map((words): Bad => [
+    `an earlier version's batch, by ${words.join(' ')}`,
+    [...words, 'old'],
+    5,
+    'E514',
+    /old was made by an earlier version/,
+  ]),
+  [
+    "an earlier version's batch as a name",
+    ['run', 'ok.csv', '-d', 'portraits', '--name', 'old'],
+    5,
+    'E514',
+    /old was made by an earlier version[^]*new batch/,
   ],
 ];
 
@@ -185,6 +203,7 @@ describe('the command line', () => {
     it.each(batches.map((bad) => ({ name: bad[0], bad })))('$name', async ({ bad }) => {
       stage.write('made/b/batch.json', JSON.stringify(BATCH));
       stage.write('made/broken/batch.json', '{"format":');
+      stage.write('made/old/batch.json', JSON.stringify({ ...BATCH, format: 1 }));
       const [name, words, ...rest] = bad;
       expect(await missingFrom(stage, [name, [...words, '--out', 'made'], ...rest])).toEqual([]);
     });

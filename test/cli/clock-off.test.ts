@@ -37,9 +37,9 @@ describe('a run service whose clock is an hour', () => {
       const runs = await stage.truth();
       expectOneRunPerRow(runs, ROWS);
       expect(Math.abs((runs[0]?.createdAtMs ?? 0) - Date.now())).toBeGreaterThan(HOUR_MS / 2);
-      const { ledger } = JSON.parse(readFileSync(join(stage.batch(), 'summary.json'), 'utf8')) as Summary;
-      expect(ledger.adopted.list).toBeGreaterThan(0);
-      expect(ledger.absent).toBeGreaterThan(0);
+      const { requests } = JSON.parse(readFileSync(join(stage.batch(), 'summary.json'), 'utf8')) as Summary;
+      expect(requests.adopted.list).toBeGreaterThan(0);
+      expect(requests.absent).toBeGreaterThan(0);
     },
   );
 });

@@ -4,9 +4,9 @@
 import { randomBytes } from 'node:crypto';
 import proto from '@temporalio/proto';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { workflowIdOf } from '../../src/batch/ids.ts';
 import type { Run } from '../../src/run-service/contract/run.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
+import { workflowIdOf } from '../../src/temporal/workflow-id.ts';
 import { leaksBelow, leaksIn } from '../secrets/search.ts';
 import { Stage, until, type Running } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
@@ -19,12 +19,12 @@ const DEPLOYMENTS = JSON.stringify([
 ]);
 
 /** All that Temporal keeps of a batch, byte by byte, and the number of its events. */
-async function rawHistory(stage: Stage, batch: string): Promise<{ bytes: Uint8Array; events: number }> {
+async function rawHistory(stage: Stage): Promise<{ bytes: Uint8Array; events: number }> {
   const { TEMPORAL_ADDRESS: address = '', TEMPORAL_NAMESPACE: namespace = '' } = stage.environment;
   const { client, close } = await connectClient({ address, namespace, from: 'the test', options: {} });
   const parts: Uint8Array[] = [];
   let events = 0;
-  const query = `WorkflowId = '${workflowIdOf(batch)}'`;
+  const query = `WorkflowId = '${workflowIdOf(stage.batchFile())}'`;
   const { executions } = await client.workflowService.listWorkflowExecutions({ namespace, query });
   for (const { execution } of executions ?? []) {
     const history = await client.workflow
@@ -50,7 +50,7 @@ async function troubledBatch(stage: Stage): Promise<readonly Run[]> {
   const sheet = stage.write('sheet.csv', `prompt,runsheet_faults\n${lines.join('\n')}\n`);
   const keyless = await stage.worker(NO_API_KEY);
   const running = stage.start(['run', sheet, '-d', 'portraits', '-c', '12', '--retries', '0']);
-  await running.says(/the batch has not begun: no API key is set for http/);
+  await running.says(/the batch has not started: no API key is set for http/);
   await keyless.kill('SIGKILL');
   const worker = await stage.worker();
   await until(async () => (await stage.truth()).length >= 24, 'the batch is under way');
@@ -67,7 +67,7 @@ async function troubledBatch(stage: Stage): Promise<readonly Run[]> {
 
 /** Words of such a batch that Temporal's history shows to whoever can read them, by what they tell. */
 async function readableIn(stage: Stage, truth: readonly Run[]): Promise<readonly string[]> {
-  const { bytes, events } = await rawHistory(stage, nameOf(stage));
+  const { bytes, events } = await rawHistory(stage);
   expect(events).toBeGreaterThan(30);
   const words = {
     prompt: 'planted prompt',
@@ -79,8 +79,6 @@ async function readableIn(stage: Stage, truth: readonly Run[]): Promise<readonly
   const runs = Object.fromEntries(truth.map(({ id }, at) => [`run ${at}`, id]));
   return leaksIn(bytes, { ...words, ...runs }, 'history').map(({ secret }) => secret);
 }
-
-const nameOf = (stage: Stage): string => stage.batch().split('/').at(-1) ?? '';
 
 describe('encryption', () => {
   let stage = new Stage();
@@ -169,12 +167,12 @@ describe('encryption', () => {
     await expectAllRight(run());
   });
 
-  it('carries updates and what they answer: cancel ends the batch with what ran', async () => {
+  it('carries commands and their acknowledgements: cancel ends the batch with what ran', async () => {
     set(withKey(KEY));
     await stage.worker();
     const running = run();
     await until(async () => (await stage.truth()).length >= 8, 'the batch is under way');
-    const cancelled = await stage.run(['cancel', nameOf(stage), '--running']);
+    const cancelled = await stage.run(['cancel', stage.batchFile().batch, '--running']);
     expect([cancelled.code, (await running.ended).code]).toEqual([0, 3]);
     expect(stage.results().map(({ outcome }) => outcome)).toContain('cancelled');
   });

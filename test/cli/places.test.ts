@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, renameSync, rmSync, utimesSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync, utimesSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Stage } from '../stage/stage.ts';
 
@@ -16,7 +16,7 @@ describe('batches and their folders', () => {
     await stage.service();
     stage.write('bad.csv', 'prompt,seed\na,many\n');
     const refused = await stage.run(['run', 'bad.csv', '-d', 'portraits']);
-    const left = dirname(/listed in (\S+)/.exec(refused.stderr)?.[1] ?? '');
+    const left = /listed in (\S+)/.exec(refused.stderr)?.[1] ?? '';
     const precious = dirname(dirname(stage.write('batches/photos/.git/config', 'mine')));
     mkdirSync(stage.path('batches', 'empty'));
     expect((await stage.run(['clean', '--yes'])).code).toBe(0);
@@ -34,7 +34,7 @@ describe('batches and their folders', () => {
     ]);
   });
 
-  it('a name never stands for another folder, another sheet or other options', async () => {
+  it('a name never stands for another folder or for other rows', async () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
     const precious = stage.write('batches/photos/one.jpg', 'mine');
     const words = ['run', stage.sheet(3), '-d', 'portraits', '--name'];
@@ -52,33 +52,74 @@ describe('batches and their folders', () => {
       '--name',
       'nightly',
     ]);
-    const options = await stage.run([...words, 'nightly', '--gpu', 'H100']);
-    for (const ended of [other, options])
-      expect([ended.code, ended.stderr]).toEqual([
-        2,
-        expect.stringContaining('made of another sheet, deployment or options'),
-      ]);
+    const gpu = await stage.run([...words, 'nightly', '--gpu', 'H100']);
+    for (const ended of [other, gpu])
+      expect([ended.code, ended.stderr]).toEqual([2, expect.stringContaining('was made of other rows')]);
     expect(await stage.truth()).toHaveLength(3);
   });
 
-  it('the same sheet from another folder does not take over a batch that Temporal knows', async () => {
+  it('the same rows are found again under another file name, saved anew, with other settings, which are named', async () => {
+    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+    const text = readFileSync(stage.sheet(5), 'utf8');
+    const running = stage.start(['run', 'sheet.csv', '-d', 'portraits']);
+    const [, batch = ''] = await running.says(/batch {5}(\S+)/);
+    stage.write('renamed.csv', `\uFEFF${text.replaceAll('\n', '\r\n')}`);
+    const settings = ['-c', '3', '--retries', '1', '--poll'];
+    const attached = await stage.run(['run', 'renamed.csv', '-d', 'portraits', ...settings]);
+    expect([attached.code, (await running.ended).code]).toEqual([0, 0]);
+    expect(attached.stderr).toMatch(new RegExp(`This sheet is (already )?batch ${batch}`));
+    const named = 'ignored: --concurrency (it has 16), --retries (it has 2), --poll (it has webhooks)';
+    expect(attached.stderr).toContain(named);
+
+    const rows = text
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((line) => line.split(','));
+    const lines = rows.map(
+      ([number, prompt, seed]) => `{"seed":${seed},"number":${number},"prompt":"${prompt}"}`,
+    );
+    stage.write('done.jsonl', lines.join('\n'));
+    for (const command of ['run', 'submit']) {
+      const done = await stage.run([command, 'done.jsonl', '-d', 'portraits', ...settings]);
+      expect([done.code, done.stdout.trim()]).toEqual([0, stage.batch()]);
+      expect(done.stderr).toContain('it is done');
+      expect(done.stderr).toContain(named);
+    }
+    expect(await stage.truth()).toHaveLength(5);
+  });
+
+  it('plan leaves nothing and touches no batch, whether there is one of its rows or not', async () => {
+    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+    const everything = (): readonly string[] =>
+      readdirSync(stage.path('batches'), { recursive: true })
+        .map((name) => `${String(name)} ${statSync(stage.path('batches', String(name))).mtimeMs}`)
+        .sort();
+    const plan = ['plan', stage.sheet(5), '-d', 'portraits'];
+    const first = await stage.run(plan);
+    expect([first.code, first.stderr]).toEqual([0, expect.stringContaining('nothing was sent')]);
+    expect(readdirSync(stage.path('batches'))).toEqual([]);
+    expect((await stage.run(['run', stage.path('sheet.csv'), '-d', 'portraits'])).code).toBe(0);
+    const kept = everything();
+    for (const more of [[], ['--name', stage.batchFile().batch, '-c', '2'], ['--again']])
+      expect((await stage.run([...plan, ...more])).code).toBe(0);
+    expect(everything()).toEqual(kept);
+    expect(existsSync(stage.path('batches', '.runsheet'))).toBe(false);
+    expect(await stage.truth()).toHaveLength(5);
+  });
+
+  it('a copy of the folder of a running batch does not take it over', async () => {
     await stage.temporal();
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
-    await stage.worker();
-    const words = ['run', stage.sheet(5), '-d', 'portraits'];
-    const first = (await stage.run(words)).stdout.trim();
-
+    const words = ['submit', stage.sheet(5), '-d', 'portraits'];
+    // Without a worker it waits.
+    const batch = (await stage.run(words)).stdout.trim();
+    cpSync(stage.path('batches', batch), stage.path('elsewhere', batch), { recursive: true });
     const elsewhere = await stage.run([...words, '--out', stage.path('elsewhere')]);
-    expect(elsewhere.stderr).toContain('error[E507]');
-    expect(elsewhere.stderr).toContain(dirname(first));
-    expect(elsewhere.code).toBe(5);
-
-    renameSync(first, stage.path('moved'));
-    const gone = await stage.run(words);
-    expect(gone.stderr).toContain('error[E508]');
-    expect(gone.stderr).toContain('--again');
-    expect(gone.code).toBe(5);
-    rmSync(stage.path('batches', basename(first)), { recursive: true });
+    expect([elsewhere.code, elsewhere.stderr]).toEqual([5, expect.stringContaining('error[E507]')]);
+    expect(elsewhere.stderr).toContain(stage.path('batches'));
+    await stage.worker();
+    expect((await stage.run(['wait', batch])).code).toBe(0);
     expect(await stage.truth()).toHaveLength(5);
   });
 
@@ -87,7 +128,7 @@ describe('batches and their folders', () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
     const keyless = await stage.worker({ RUNSHEET_API_KEY: '' });
     const command = stage.start(['run', stage.sheet(5), '-d', 'portraits']);
-    await command.says(/the batch has not begun: .*API key/);
+    await command.says(/the batch has not started: .*API key/);
     await keyless.kill();
     await stage.worker();
     expect((await command.ended).stderr).toContain('5 of 5 rows succeeded');

@@ -8,8 +8,8 @@ import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { workflowIdOf } from '../../src/batch/ids.ts';
 import { readRecord } from '../../src/temporal/embedded/record.ts';
+import { workflowIdOf } from '../../src/temporal/workflow-id.ts';
 import { leaksIn } from '../secrets/search.ts';
 import { Stage, until } from '../stage/stage.ts';
 
@@ -24,6 +24,8 @@ describe('a stranger with access to the embedded Temporal', () => {
   let client: Client;
   let namespace = '';
   let batch = '';
+  let mark = '';
+  let ownId = '';
   /** The history of the owner's batch. */
   let kept: Awaited<ReturnType<typeof events>> = [];
 
@@ -37,7 +39,8 @@ describe('a stranger with access to the embedded Temporal', () => {
     });
     const run = ['run', stage.sheet(ROWS), '-d', 'portraits', '--local'];
     await stage.start(run).says(new RegExp(`${ROWS} of ${ROWS} rows succeeded`));
-    batch = stage.batch().split('/').at(-1) ?? '';
+    ({ batch, mark } = stage.batchFile());
+    ownId = workflowIdOf({ batch, mark });
     kept = await events();
   });
   afterAll(async () => {
@@ -52,8 +55,7 @@ describe('a stranger with access to the embedded Temporal', () => {
     };
     return (await stage.truth(local.base, local.token)).length;
   };
-  const events = async () =>
-    (await client.workflow.getHandle(workflowIdOf(batch)).fetchHistory()).events ?? [];
+  const events = async () => (await client.workflow.getHandle(ownId).fetchHistory()).events ?? [];
   const describeIt = (workflowId: string) =>
     client.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } });
 
@@ -65,7 +67,7 @@ describe('a stranger with access to the embedded Temporal', () => {
     client.workflowService.startWorkflowExecution({
       namespace,
       workflowId,
-      workflowType: { name: 'batch' },
+      workflowType: { name: 'runsheetBatch' },
       taskQueue: { name: 'runsheet' },
       input: { payloads: [...payloads] },
       requestId: randomUUID(),
@@ -84,9 +86,10 @@ describe('a stranger with access to the embedded Temporal', () => {
     cpSync(stage.batch(), folder, { recursive: true });
     for (const name of ['started.json', 'summary.json', 'results.csv']) rmSync(`${folder}/${name}`);
     const before = await runs();
-    await start('runsheet:forged', [plain({ batch: 'forged', folder })], { folder: plain(folder) });
+    const forgedId = workflowIdOf({ batch: 'forged', mark });
+    await start(forgedId, [plain({ batch: 'forged', mark, folder })], { folder: plain(folder) });
     await until(async () => {
-      const { pendingWorkflowTask } = await describeIt('runsheet:forged');
+      const { pendingWorkflowTask } = await describeIt(forgedId);
       return (pendingWorkflowTask?.attempt ?? 0) > 2;
     }, 'the start was refused twice');
     expect(await runs()).toBe(before);
@@ -125,11 +128,11 @@ describe('a stranger with access to the embedded Temporal', () => {
     const before = await runs();
     const { runId } = await client.workflowService.resetWorkflowExecution({
       namespace,
-      workflowExecution: { workflowId: workflowIdOf(batch) },
+      workflowExecution: { workflowId: ownId },
       workflowTaskFinishEventId: group?.workflowTaskCompletedEventId ?? null,
       requestId: randomUUID(),
     });
-    const reset = client.workflow.getHandle(workflowIdOf(batch), runId);
+    const reset = client.workflow.getHandle(ownId, runId);
     await until(async () => {
       const { events: since } = await reset.fetchHistory();
       const failed = since?.find(({ activityTaskFailedEventAttributes: one }) => one != null);
@@ -144,9 +147,9 @@ describe('a stranger with access to the embedded Temporal', () => {
     const before = await runs();
     // As if it had been ended before its results were written.
     rmSync(`${stage.batch()}/summary.json`);
-    await start(workflowIdOf(batch), input?.payloads ?? [], memo?.fields ?? {});
+    await start(ownId, input?.payloads ?? [], memo?.fields ?? {});
     await until(async () => {
-      const { workflowExecutionInfo } = await describeIt(workflowIdOf(batch));
+      const { workflowExecutionInfo } = await describeIt(ownId);
       return workflowExecutionInfo?.status === WORKFLOW_EXECUTION_STATUS_FAILED;
     }, 'the batch was refused');
     expect(await runs()).toBe(before);
@@ -161,8 +164,8 @@ describe('a stranger with access to the embedded Temporal', () => {
   it('keeps no batch from its owner for good, by whatever he starts in its place', async () => {
     const before = await runs();
     rmSync(`${stage.batch()}/summary.json`);
-    const memo = { folder: plain('/elsewhere'), view: plain({}) };
-    await start(workflowIdOf(batch), [plain({ batch, folder: stage.batch() })], memo);
+    const memo = { folder: plain('/elsewhere'), progress: plain({}) };
+    await start(ownId, [plain({ batch, mark, folder: stage.batch() })], memo);
     const { code, stderr } = await stage.run(['status', batch]);
     expect([code, stderr]).toEqual([4, expect.stringContaining('error[E408]')]);
     await until(async () => (await stage.run(['resume', batch, '--recover'])).code === 0, 'it is rebuilt');

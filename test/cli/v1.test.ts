@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openGateway } from '../stage/gateway.ts';
 import { Stage, type Ended } from '../stage/stage.ts';
-import { expectOneRunPerRow } from '../stage/truth.ts';
+import { expectOneRunPerRow, runsOf } from '../stage/truth.ts';
 
 const ROWS = 24;
 const ID = '3f2b8c1e-5d6a-4b7c-8d9e-0a1b2c3d4e5f';
@@ -17,9 +17,8 @@ describe('a service that speaks V1', () => {
     stage.environment = { ...stage.environment, RUNSHEET_API_URL: base };
   };
   const folderOf = ({ stdout }: Ended): string => stdout.trim();
-  const runsOf = async (ended: Ended) => {
-    const name = folderOf(ended).split('/').at(-1);
-    return (await stage.truth(v2)).filter(({ webhook }) => webhook?.includes(`/1/${name}/`));
+  const boughtBy = async (ended: Ended) => {
+    return runsOf(await stage.truth(v2), stage.batchFile(folderOf(ended)));
   };
   const outcomesOf = (ended: Ended) => stage.results(folderOf(ended)).map(({ outcome }) => outcome);
 
@@ -38,7 +37,7 @@ describe('a service that speaks V1', () => {
     expect([polled.code, polled.stderr]).toEqual([0, expect.stringContaining(`${ROWS} of ${ROWS} rows`)]);
     for (const ended of [hooked, polled]) {
       expect(ended.stderr).toContain('speaks V1, which cannot guarantee what V2 does');
-      expectOneRunPerRow(await runsOf(ended), ROWS);
+      expectOneRunPerRow(await boughtBy(ended), ROWS);
       for (const line of stage.results(folderOf(ended))) {
         expect(line['outputs']).toMatch(/1\.png$/);
         expect(Number(line['run_seconds'])).toBeGreaterThan(0);
@@ -54,7 +53,7 @@ describe('a service that speaks V1', () => {
     const words = ['run', stage.sheet(6), '-d', ID, '--api', 'v1'];
     const found = await stage.run(words);
     expect([found.code, found.stderr]).toEqual([0, expect.stringContaining('6 of 6 rows succeeded')]);
-    expectOneRunPerRow(await runsOf(found), 6);
+    expectOneRunPerRow(await boughtBy(found), 6);
 
     const polled = await stage.run([...words, '--again', '--poll']);
     await gateway.close();
@@ -63,7 +62,7 @@ describe('a service that speaks V1', () => {
       ...Array(5).fill('succeeded'),
       'unknown',
     ]);
-    expectOneRunPerRow(await runsOf(polled), 6);
+    expectOneRunPerRow(await boughtBy(polled), 6);
     const unknown = stage.results(folderOf(polled)).find(({ outcome }) => outcome === 'unknown');
     expect(unknown?.['reason']).toContain('may have run unseen');
   });

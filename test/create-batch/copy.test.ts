@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { withCopy, type SheetCopy } from '../../src/intake/copy.ts';
+import { withCopy, type SheetCopy } from '../../src/create-batch/copy-sheet.ts';
 import { sheetFault } from '../../src/sheet/source.ts';
 
 function place(): string {

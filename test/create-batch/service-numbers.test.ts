@@ -1,13 +1,16 @@
 // Numbers of a deployment and of the flags, held against each other before anything is sent.
 
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_TIMING } from '../../src/batch/order.ts';
+import { DEFAULT_TIMING } from '../../src/batch/params.ts';
 import { RunsheetError } from '../../src/errors.ts';
-import { refuseTooSoon, usableDeployment } from '../../src/intake/service-numbers.ts';
+import { refuseTooSoon, usableDeployment } from '../../src/create-batch/service-numbers.ts';
 import { deploymentSchema, type Deployment } from '../../src/run-service/contract/deployment.ts';
 
 const deployment = (wire: object): Deployment =>
   deploymentSchema.parse({ id: '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d', name: 'portraits', ...wire });
+
+/** No flag stands in for a number of the deployment. */
+const NOTHING = { deadlines: {} };
 
 function refusal(work: () => unknown): RunsheetError | undefined {
   try {
@@ -22,63 +25,53 @@ function refusal(work: () => unknown): RunsheetError | undefined {
 describe('the concurrency limit of a deployment', () => {
   it.each([0, -5, 2.5, 1e9])('is refused as %d, and --concurrency stands in for it', (limit) => {
     const wrong = deployment({ concurrency_limit: limit });
-    expect(refusal(() => usableDeployment(wrong, {}))).toMatchObject({
+    expect(refusal(() => usableDeployment(wrong, NOTHING))).toMatchObject({
       code: 'E311',
       exit: 5,
       message: `the deployment "portraits" has the concurrency limit ${limit}, which is not a whole number from 1 to 100,000`,
       hint: expect.stringContaining('--concurrency'),
     });
-    expect(usableDeployment(wrong, { cap: 4 }).concurrencyLimit).toBeUndefined();
+    expect(usableDeployment(wrong, { concurrency: 4, deadlines: {} }).concurrencyLimit).toBeUndefined();
   });
 
   it.each([1, 4, undefined])('is taken as %s', (limit) => {
     const right = deployment(limit === undefined ? {} : { concurrency_limit: limit });
-    expect(usableDeployment(right, {})).toEqual(right);
+    expect(usableDeployment(right, NOTHING)).toEqual(right);
   });
 });
 
 describe('the run time-out of a deployment', () => {
   it.each([0, -1, 1e12])('is refused as %d, and --run-timeout stands in for it', (seconds) => {
     const wrong = deployment({ run_timeout: seconds });
-    expect(refusal(() => usableDeployment(wrong, {}))).toMatchObject({
+    expect(refusal(() => usableDeployment(wrong, NOTHING))).toMatchObject({
       code: 'E311',
       message: expect.stringContaining(`run time-out ${seconds}`),
       hint: expect.stringContaining('--run-timeout'),
     });
-    expect(usableDeployment(wrong, { runMs: 60_000 }).runTimeoutSeconds).toBeUndefined();
+    expect(usableDeployment(wrong, { deadlines: { runMs: 60_000 } }).runTimeoutSeconds).toBeUndefined();
   });
 
   it('is taken where it makes sense', () => {
-    expect(usableDeployment(deployment({ run_timeout: 0.3 }), {}).runTimeoutSeconds).toBe(0.3);
+    expect(usableDeployment(deployment({ run_timeout: 0.3 }), NOTHING).runTimeoutSeconds).toBe(0.3);
   });
 });
 
-describe('times that are too short for the service', () => {
-  const REAL = { rehearsal: false, timing: DEFAULT_TIMING };
-  const asked = { uncertain: { rule: 'unknown' }, queueMs: 86_400_000 } as const;
+describe('resubmitting', () => {
+  const resubmit = (afterMs: number) => ({ unconfirmed: { rule: 'resubmit', afterMs } }) as const;
 
-  it.each([
-    ['--run-timeout', { ...asked, runMs: 5_000 }, /--run-timeout of 5s/],
-    ['--queue-timeout', { ...asked, queueMs: 59_000 }, /--queue-timeout of 59s/],
-  ])('%s below a minute would cancel runs that are well', (_, times, message) => {
-    const error = refusal(() => refuseTooSoon(times, REAL));
-    expect(error).toMatchObject({ code: 'E602', exit: 2, hint: expect.stringContaining('60s') });
-    expect(error?.message).toMatch(message);
-    expect(refusal(() => refuseTooSoon(times, { rehearsal: true, timing: DEFAULT_TIMING }))).toBeUndefined();
-  });
-
-  it('resubmitting has to wait until a run that was taken would show', () => {
-    const soon = { ...asked, uncertain: { rule: 'resubmit', afterMs: 419_000 } } as const;
-    expect(refusal(() => refuseTooSoon(soon, REAL))).toMatchObject({
+  it('has to wait until a run that was taken would show', () => {
+    expect(refusal(() => refuseTooSoon(resubmit(419_000), DEFAULT_TIMING))).toMatchObject({
       code: 'E602',
+      exit: 2,
       message: expect.stringContaining('resubmit-after=419s'),
       hint: expect.stringContaining('at least 420s'),
     });
-    const later = { ...asked, uncertain: { rule: 'resubmit', afterMs: 420_000 } } as const;
-    expect(refusal(() => refuseTooSoon(later, REAL))).toBeUndefined();
+    expect(refusal(() => refuseTooSoon(resubmit(420_000), DEFAULT_TIMING))).toBeUndefined();
   });
 
-  it('are none where nothing short is asked', () => {
-    expect(refusal(() => refuseTooSoon(asked, REAL))).toBeUndefined();
+  it('is the only rule that has to', () => {
+    for (const unconfirmed of [{ rule: 'fail', afterMs: 1 }, { rule: 'ask' }] as const)
+      expect(refusal(() => refuseTooSoon({ unconfirmed }, DEFAULT_TIMING))).toBeUndefined();
+    expect(refusal(() => refuseTooSoon({}, DEFAULT_TIMING))).toBeUndefined();
   });
 });

@@ -8,7 +8,7 @@ import { errorMessage } from '../../src/errors.ts';
 import { keyFromEnvironment } from '../../src/run-service/key.ts';
 import { keepSecret, withoutSecrets } from '../../src/secrets.ts';
 import { webhookUrl } from '../../src/webhook/token.ts';
-import { wordsOf } from '../../src/run-service/answer.ts';
+import { messageOf } from '../../src/run-service/answer.ts';
 import { leaksBelow, leaksIn } from './search.ts';
 
 const KEY = 'planted+key/with=odd&letters-77';
@@ -82,7 +82,7 @@ describe('a text without secrets', () => {
 
   it('has no bearer token and no MAC of a webhook address, kept or not', () => {
     const url = webhookUrl(
-      { batch: 'a batch', row: 3, attempt: 1 },
+      { batch: 'a-batch', mark: '0123456789abcdef', row: 3, attempt: 1 },
       'the secret of another place',
       'https://hooks.example',
     );
@@ -110,7 +110,7 @@ describe('a reason', () => {
       JSON.stringify({ detail: `no such key ${value}` }),
     ];
     for (const text of answers)
-      expect(leaksIn(wordsOf({ status: 502, headers: {}, text }), { KEY }, '')).toEqual([]);
+      expect(leaksIn(messageOf({ status: 502, headers: {}, text }), { KEY }, '')).toEqual([]);
     const thrown = new AggregateError(
       [new Error(`connect ${base64(value)}`), new TypeError(encodeURIComponent(value))],
       '',
@@ -120,7 +120,7 @@ describe('a reason', () => {
 
   it('that is cut carries no half of a key', () => {
     keepSecret(KEY);
-    const words = wordsOf({ status: 500, headers: {}, text: `${'x'.repeat(490)} ${KEY}` });
+    const words = messageOf({ status: 500, headers: {}, text: `${'x'.repeat(490)} ${KEY}` });
     expect(words).not.toContain(KEY.slice(0, 6));
   });
 });

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import { layOut } from '../../src/sheet/sheet.ts';
-import { freshStore, PLAIN } from './laying.ts';
+import { errorsIn, freshStore, PLAIN } from './laying.ts';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
@@ -29,7 +29,14 @@ async function heapKeptBy(rows: number): Promise<number> {
       })(),
     );
   const source = { name: 'large.csv', open };
-  const laidOut = await layOut({ source, options: PLAIN, inputTypes: undefined, store: freshStore() });
+  const store = freshStore();
+  const laidOut = await layOut({
+    source,
+    options: PLAIN,
+    inputTypes: undefined,
+    store,
+    errors: errorsIn(store),
+  });
   expect(laidOut).toMatchObject({ rows, pages: rows / 500, repeats: { count: 0 } });
   return most;
 }

@@ -9,7 +9,7 @@ import { type Place, RunsheetError } from '../../src/errors.ts';
 import type { InputType } from '../../src/run-service/contract/deployment.ts';
 import type { SheetOptions } from '../../src/sheet/options.ts';
 import { readPage, type SheetRow } from '../../src/sheet/pages.ts';
-import { SheetRefused } from '../../src/sheet/refusal.ts';
+import { type ErrorsPlace, SheetRefused } from '../../src/sheet/refusal.ts';
 import { type LaidOut, layOut } from '../../src/sheet/sheet.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -30,6 +30,11 @@ export function freshStore(): Store {
   return folderStore(folder);
 }
 
+/** The list of what is wrong lies beside the pages here. */
+export const errorsIn = (store: Store): ErrorsPlace => ({ store, file: ERRORS_FILE });
+
+export const ERRORS_FILE = 'sheet-errors.csv';
+
 export function opened(text: string | Uint8Array, chunk = 1 << 16): () => Readable {
   const bytes = Buffer.from(text);
   return () =>
@@ -46,6 +51,7 @@ export function lay(sheet: Sheet, store: Store = freshStore()): Promise<LaidOut>
     options: { ...PLAIN, ...sheet.options },
     inputTypes: sheet.inputTypes,
     store,
+    errors: errorsIn(store),
   });
 }
 

@@ -5,7 +5,7 @@ import { PAGE_ROWS, pageName, rowLine } from '../../src/sheet/pages.ts';
 import { cachePages } from '../../src/sheet/page-cache.ts';
 import { layOut } from '../../src/sheet/sheet.ts';
 import type { Store } from '../../src/store/store.ts';
-import { freshStore, opened, PLAIN, refusedBy } from './laying.ts';
+import { errorsIn, freshStore, opened, PLAIN, refusedBy } from './laying.ts';
 
 const MIB = 1024 * 1024;
 const order = { options: PLAIN, inputTypes: undefined };
@@ -15,7 +15,9 @@ describe('a page', () => {
     const store = freshStore();
     const rows = Array.from({ length: 12 }, (_, at) => `${at},${'x'.repeat(MIB / 5)}\n`);
     const source = { name: 'sheet.csv', open: opened(`n,prompt\n${rows.join('')}`) };
-    const refused = await refusedBy(layOut({ ...order, source, store, pageBytes: 2 * MIB }));
+    const refused = await refusedBy(
+      layOut({ ...order, source, store, errors: errorsIn(store), pageBytes: 2 * MIB }),
+    );
     const [problem, ...others] = refused.problems;
     expect(others).toEqual([]);
     expect(problem).toMatchObject({ code: 'E108', exit: 5, place: { file: 'sheet.csv', line: 11, row: 10 } });
@@ -29,7 +31,10 @@ describe('a page', () => {
       '',
     );
     const source = { name: 'sheet.csv', open: opened(`prompt,gpu\n${rows}`) };
-    const refused = await refusedBy(layOut({ ...order, source, store: freshStore(), pageBytes: 20_000 }));
+    const store = freshStore();
+    const refused = await refusedBy(
+      layOut({ ...order, source, store, errors: errorsIn(store), pageBytes: 20_000 }),
+    );
     expect(refused.problems.map(({ code }) => code)).toEqual(['E201', 'E108']);
     expect(refused.problems[1]?.message).toMatch(
       /^rows 1 to \d+ have more than 20,000 bytes of inputs, the most for rows 1 to 500$/,
@@ -40,7 +45,8 @@ describe('a page', () => {
   it('counts bytes, not characters', async () => {
     const laying = (word: string) => {
       const source = { name: 'sheet.csv', open: opened(`a\n${word}\n`) };
-      return layOut({ ...order, source, store: freshStore(), pageBytes: 200 });
+      const store = freshStore();
+      return layOut({ ...order, source, store, errors: errorsIn(store), pageBytes: 200 });
     };
     expect(await laying('x'.repeat(100))).toMatchObject({ rows: 1 });
     expect((await refusedBy(laying('狐'.repeat(100)))).problems[0]?.code).toBe('E108');

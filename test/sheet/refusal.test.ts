@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { InputType } from '../../src/run-service/contract/deployment.ts';
-import { freshStore, input, lay, refusedBy, type Sheet, spot } from './laying.ts';
+import { ERRORS_FILE, freshStore, input, lay, refusedBy, type Sheet, spot } from './laying.ts';
 
 const portrait: readonly InputType[] = [
   input('prompt', 'text', { required: true }),
@@ -81,7 +81,7 @@ describe('a sheet is refused for', () => {
     const store = freshStore();
     await refusedBy(lay(sheet, store));
     expect(await store.list('rows')).toEqual([]);
-    expect(await store.exists('errors.csv')).toBe(true);
+    expect(await store.exists(ERRORS_FILE)).toBe(true);
   });
 });
 
@@ -154,7 +154,7 @@ describe('a refusal', () => {
     expect(problems.map(spot)).toEqual(['E203 1:-']);
   });
 
-  it('keeps ten problems, counts all and lists all in errors.csv', async () => {
+  it('keeps ten problems, counts all and lists all in a file', async () => {
     const store = freshStore();
     const rows = Array.from({ length: 3000 }, (_, n) => (n % 2 ? `${n},"x, ""${n}"""` : `${n}`));
     const refused = await refusedBy(
@@ -162,10 +162,10 @@ describe('a refusal', () => {
     );
     expect(refused).toMatchObject({ total: 3000, rows: 3000, byCode: { E103: 1500, E202: 1500 } });
     expect(refused.message).toBe('the sheet was refused: 3000 problems in 3000 rows; nothing was sent');
-    expect(refused.hint).toBe(`every problem is listed in ${store.location}/errors.csv`);
+    expect(refused.hint).toBe(`every problem is listed in ${store.location}/${ERRORS_FILE}`);
     expect(refused.problems).toHaveLength(10);
     expect(refused.problems[9]?.place).toMatchObject({ line: 11, row: 10, excerpt: '9,"x, ""9"""' });
-    const lines = (await store.read('errors.csv'))?.trimEnd().split('\n') ?? [];
+    const lines = (await store.read(ERRORS_FILE))?.trimEnd().split('\n') ?? [];
     expect(lines).toHaveLength(3001);
     expect(lines[0]).toBe('code,file,line,column,row,column_name,message,hint');
     expect(lines[1]).toBe(
@@ -183,10 +183,10 @@ describe('a refusal', () => {
     expect(readdirSync(`${store.location}/rows`)).toEqual(['00001.jsonl']);
   });
 
-  it('does not let a cell become a formula of errors.csv', async () => {
+  it('does not let a cell become a formula of that file', async () => {
     const store = freshStore();
     await refusedBy(lay({ text: '=cmd(),prompt\n1,x\n', inputTypes: portrait }, store));
-    expect(await store.read('errors.csv')).toContain(`,'=cmd(),`);
+    expect(await store.read(ERRORS_FILE)).toContain(`,'=cmd(),`);
   });
 
   it('shows no control character of a sheet to a terminal', async () => {

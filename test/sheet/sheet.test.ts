@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PAGE_ROWS, pageName, pageOf, readPage } from '../../src/sheet/pages.ts';
-import { freshStore, input, inputsOf, lay, rowsOf } from './laying.ts';
+import { ERRORS_FILE, freshStore, input, inputsOf, lay, rowsOf } from './laying.ts';
 
 describe('a sheet that is laid out', () => {
   it('becomes one line a row, and says what it holds', async () => {
@@ -18,6 +18,7 @@ describe('a sheet that is laid out', () => {
       unused: [],
       repeats: { count: 0, first: [] },
       gpus: { A10G: 1, '': 1 },
+      content: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
     const lines = (await store.read('rows/00001.jsonl'))?.split('\n') ?? [];
     expect(lines[0]).toMatch(
@@ -26,7 +27,7 @@ describe('a sheet that is laid out', () => {
     expect(lines[1]).toMatch(
       /^\{"row":2,"key":"[0-9a-f]{16}","inputs":\{"prompt":"a blue fox","seed":8\}\}$/,
     );
-    expect(await store.exists('errors.csv')).toBe(false);
+    expect(await store.exists(ERRORS_FILE)).toBe(false);
   });
 
   it('fills pages of 500 rows', async () => {

@@ -5,7 +5,17 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { formatOf } from '../../src/sheet/options.ts';
 import { layOut } from '../../src/sheet/sheet.ts';
 import { sheetNotFound } from '../../src/sheet/source.ts';
-import { freshStore, lay, PLAIN, type Sheet, thrownBy, type Unreadable, unreadableWith } from './laying.ts';
+import {
+  ERRORS_FILE,
+  errorsIn,
+  freshStore,
+  lay,
+  PLAIN,
+  type Sheet,
+  thrownBy,
+  type Unreadable,
+  unreadableWith,
+} from './laying.ts';
 
 const json = { format: 'json' } as const;
 const jsonl = { format: 'jsonl' } as const;
@@ -198,11 +208,11 @@ describe('what is said then', () => {
     expect(nul.place?.excerpt).toBe('1,x\ufffdy');
   });
 
-  it('comes before the problems of rows, and no errors.csv is left', async () => {
+  it('comes before the problems of rows, and no list of them is left', async () => {
     const store = freshStore();
     const error = await thrownBy(lay({ text: 'a,gpu\n1,Z\n2,"x\n' }, store));
     expect(error.code).toBe('E103');
-    expect(await store.exists('errors.csv')).toBe(false);
+    expect(await store.exists(ERRORS_FILE)).toBe(false);
   });
 });
 
@@ -227,8 +237,9 @@ describe('a sheet that is not there', () => {
   it('is told so by laying out as well, and in a folder that is not there', async () => {
     const path = join(folder(), 'absent', 'prompts.csv');
     const source = { name: 'prompts.csv', open: () => createReadStream(path) };
+    const store = freshStore();
     const error = await thrownBy(
-      layOut({ source, options: PLAIN, inputTypes: undefined, store: freshStore() }),
+      layOut({ source, options: PLAIN, inputTypes: undefined, store, errors: errorsIn(store) }),
     );
     expect(error).toMatchObject({ code: 'E101', message: `there is no sheet at ${path}`, hint: undefined });
   });

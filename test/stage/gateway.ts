@@ -33,12 +33,16 @@ export type Order = {
   status?: number;
 };
 
-/** Holds answers for `holdMs`, or until that is settled. `loses` says of each order, counted from 1, whether its answer gets lost. */
+/**
+ * Holds answers for `holdMs`, or until that is settled. `loses` says of each order, counted from 1, whether its answer gets
+ * lost. Lists are never longer than `mostListed`, however many runs are asked for.
+ */
 export async function openGateway(
   service: string,
   holdMs: number | Promise<unknown>,
   atPort = 0,
   loses: (nth: number) => boolean = () => false,
+  mostListed = Number.POSITIVE_INFINITY,
 ): Promise<Gateway> {
   const { origin, pathname } = new URL(service);
   const dispatcher = new Agent();
@@ -63,7 +67,11 @@ export async function openGateway(
       const body = chunks.length > 0 ? Buffer.concat(chunks) : null;
       const order: Order = { at, webhook: isQueue ? webhookOf(body) : undefined };
       if (isQueue) orders.push(order);
-      const answer = await request(`${origin}${asked.url}`, { method, headers, body, dispatcher });
+      const url = (asked.url ?? '').replace(
+        /([?&]limit=)(\d+)/,
+        (__, name: string, limit: string) => `${name}${Math.min(Number(limit), mostListed)}`,
+      );
+      const answer = await request(`${origin}${url}`, { method, headers, body, dispatcher });
       order.status = answer.statusCode;
       const bytes = Buffer.from(await answer.body.arrayBuffer());
       if (isLost) return void response.destroy();

@@ -14,11 +14,11 @@ import type { Run } from '../../src/run-service/contract/run.ts';
 import { keyFromEnvironment } from '../../src/run-service/key.ts';
 import { ServiceClock } from '../../src/run-service/service-clock.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
+import type { BatchFile } from '../../src/store/batch-file.ts';
 import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
 import { choosePorts } from '../../src/temporal/embedded/ports.ts';
 import { programFile } from '../../src/temporal/embedded/processes.ts';
 import { startServer } from '../../src/temporal/embedded/server.ts';
-import type { BatchName } from '../../src/temporal/workflow-id.ts';
 import { familyOf, isAlive, killQuietly, strays } from './processes.ts';
 
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
@@ -201,10 +201,9 @@ export class Stage {
     return this.path('batches', name);
   }
 
-  /** What names that batch's workflow. */
-  name(): BatchName {
-    const { batch, mark } = JSON.parse(readFileSync(join(this.batch(), 'batch.json'), 'utf8')) as BatchName;
-    return { batch, mark };
+  /** What a batch was made with. */
+  batchFile(folder = this.batch()): BatchFile {
+    return JSON.parse(readFileSync(join(folder, 'batch.json'), 'utf8')) as BatchFile;
   }
 
   results(folder = this.batch()): readonly Readonly<Record<string, string>>[] {

@@ -2,6 +2,7 @@
 
 import { expect } from 'vitest';
 import type { Run } from '../../src/run-service/contract/run.ts';
+import type { BatchFile } from '../../src/store/batch-file.ts';
 import { readToken } from '../../src/webhook/token.ts';
 
 /** The most runs that were outstanding at one moment. */
@@ -16,6 +17,10 @@ export function mostOutstanding(runs: readonly Run[]): number {
   let now = 0;
   return moments.reduce((most, { by }) => Math.max(most, (now += by)), 0);
 }
+
+/** The runs of the batch with this birth mark. */
+export const runsOf = (runs: readonly Run[], { mark }: Pick<BatchFile, 'mark'>): readonly Run[] =>
+  runs.filter(({ webhook }) => readToken(webhook)?.mark === mark);
 
 /** Each row has exactly one run. */
 export function expectOneRunPerRow(runs: readonly Run[], rows: number): void {

@@ -115,7 +115,7 @@ async function judged(rig: Rig, pulse: Pulse, others: Others, params: BatchParam
   await setFaults(rig.base, Object.fromEntries(Object.keys(FAULTS).map((name) => [name, 0])));
   await wait(AFTERMATH_MS);
   const { rows, concurrency } = params;
-  const [folder, name] = [rig.stage.batch(), rig.stage.name()];
+  const [folder, name] = [rig.stage.batch(), rig.stage.batchFile()];
   const runs = await rig.truth();
   const findings = await judge({ folder, name, rows, concurrency, runs, orders: rig.allOrders() });
   const isBad = Object.values(findings).some((kind) => kind.length > 0);

@@ -126,7 +126,7 @@ export class Rig {
     }
   }
   name(): BatchName | undefined {
-    return this.folder() === undefined ? undefined : this.stage.name();
+    return this.folder() === undefined ? undefined : this.stage.batchFile();
   }
 
   truth(): Promise<readonly Run[]> {

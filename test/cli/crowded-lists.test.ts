@@ -1,0 +1,125 @@
+// The service's lists hold runs of strangers with webhooks of every kind, and give at most 100 runs a page; one answer in
+// twenty is lost. A batch of a thousand rows ends true all the same, also when Temporal loses its memory half way.
+
+import { readFileSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Run } from '../../src/run-service/contract/run.ts';
+import type { Summary } from '../../src/results/summary.ts';
+import { openGateway, type Gateway } from '../stage/gateway.ts';
+import { KEY, Stage, until } from '../stage/stage.ts';
+import { expectOneRunPerRow, runsOf } from '../stage/truth.ts';
+
+const ROWS = 1_000;
+const MOST_LISTED = 100;
+const STRANGERS = 130;
+const ID = '3f2b8c1e-5d6a-4b7c-8d9e-0a1b2c3d4e5f';
+const DEPLOYMENTS = JSON.stringify([
+  { name: 'portraits', id: ID, concurrencyLimit: 60, coldStartSeconds: 0, runSeconds: 0.4, pictureSize: 32 },
+]);
+const MAC = '0'.repeat(32);
+
+/** Webhooks of others, some of which look like ours. */
+const webhooksOf = (batch: string): readonly (string | null)[] => [
+  null,
+  '',
+  '%',
+  'no address',
+  'http://[',
+  'http://there.invalid/%zz',
+  `http://there.invalid/hook/2/%zz/0123456789abcdef/1/1/${MAC}`,
+  `http://there.invalid/hook/2/${batch}/0123456789abcdef/1/1/${MAC}`,
+  `http://there.invalid/hook/2/${batch}/0123456789abcdef/999999999/999999/${MAC}`,
+  `http://there.invalid/hook/2/${batch}/1/1/${MAC}`,
+  `http://there.invalid/hook/1/${batch}/1/1/${MAC}`,
+  `http://there.invalid/${'x'.repeat(20_000)}`,
+];
+
+describe('a thousand rows among the runs of strangers', () => {
+  let stage = new Stage();
+  let gateway: Gateway;
+
+  beforeEach(async () => {
+    stage = new Stage();
+    const { base } = await stage.service([
+      '--deployments',
+      stage.write('deployments.json', DEPLOYMENTS),
+      '--fault',
+      'reset-request=0.01',
+    ]);
+    gateway = await openGateway(base, 0, 0, (nth) => nth % 20 === 7, MOST_LISTED);
+    stage.environment = { ...stage.environment, RUNSHEET_API_URL: gateway.base };
+  });
+  afterEach(async () => {
+    await stage.close();
+    await gateway.close();
+  });
+
+  const buyAsStrangers = async (batch: string): Promise<void> => {
+    const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
+    const webhooks = webhooksOf(batch);
+    for (let number = 0; number < STRANGERS; number += 1) {
+      const webhook = webhooks[number % webhooks.length];
+      const body = JSON.stringify({ deployment_id: ID, inputs: { prompt: 'strange', number }, webhook });
+      // One in a hundred is reset, as it is for us.
+      await fetch(`${gateway.service}/run/deployment/queue`, { method: 'POST', headers, body }).catch(
+        () => undefined,
+      );
+    }
+  };
+  const words = (): readonly string[] => ['run', stage.path('sheet.csv'), '-d', 'portraits', '-c', '60'];
+
+  const expectTrue = async (): Promise<Summary> => {
+    const runs = await stage.truth(gateway.service);
+    const own = runsOf(runs, stage.batchFile());
+    expectOneRunPerRow(own, ROWS);
+    const results = stage.results();
+    const byId = new Map(own.map((run) => [run.id, run]));
+    expect(results.filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(ROWS);
+    expect(new Set(results.map(({ run_id = '' }) => byId.get(run_id)?.inputs?.['prompt']))).toEqual(
+      new Set(results.map(({ prompt }) => prompt)),
+    );
+    const strange = runs.filter((run: Run) => run.inputs?.['prompt'] === 'strange');
+    expect(strange.length).toBeGreaterThan(2 * STRANGERS - 20);
+    expect(strange.filter(({ status }) => status === 'cancelled')).toEqual([]);
+    const summary = JSON.parse(readFileSync(join(stage.batch(), 'summary.json'), 'utf8')) as Summary;
+    expect([summary.lists, summary.duplicates.runs, summary.unseen_runs_at_most]).toEqual(['complete', 0, 0]);
+    const verified = await stage.run(['verify']);
+    expect([verified.code, verified.stdout]).toEqual([0, expect.not.stringContaining('NOT')]);
+    return summary;
+  };
+
+  it('end with one run each: what was lost is found behind the strangers, page by page', async () => {
+    stage.sheet(ROWS);
+    await buyAsStrangers('sheet');
+    const running = stage.start([...words(), '--poll']);
+    await running.says(/progress state=running done=[1-9]/);
+    await buyAsStrangers(stage.batchFile().batch);
+    const ended = await running.ended;
+    expect([ended.code, ended.stderr]).toEqual([0, expect.stringContaining('1,000 of 1,000 rows succeeded')]);
+    const { requests } = await expectTrue();
+    expect(requests.adopted.list).toBeGreaterThan(ROWS / 40);
+    expect(requests.absent).toBeGreaterThan(0);
+  });
+
+  it('end so as well when they are rebuilt from the lists and parts after Temporal lost its memory', async () => {
+    stage.sheet(ROWS);
+    await buyAsStrangers('sheet');
+    const running = stage.start(words());
+    await running.says(/progress state=running done=[3-9]\d\d/);
+    await running.killTree();
+    await buyAsStrangers(stage.batchFile().batch);
+    for (const name of readdirSync(stage.path('.runsheet')).filter((one) => one.startsWith('temporal')))
+      rmSync(stage.path('.runsheet', name), { recursive: true });
+
+    const refused = await stage.run(words());
+    expect([refused.code, refused.stderr]).toEqual([5, expect.stringContaining('error[E503]')]);
+    let recovered = refused;
+    await until(async () => {
+      recovered = await stage.run(['resume', '--recover']);
+      return !recovered.stderr.includes('error[E511]');
+    }, 'the lists are old enough');
+    expect([recovered.code, recovered.stderr]).toEqual([0, expect.stringContaining('is rebuilt')]);
+    await expectTrue();
+  });
+});

@@ -1,0 +1,81 @@
+// What the tests of create-batch share: a place of its own, sheets in it, and batches that are made of them.
+
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { onTestFinished } from 'vitest';
+import { withCopy } from '../../src/create-batch/copy-sheet.ts';
+import { createBatch, type CreatedBatch, type CreateParams } from '../../src/create-batch/create-batch.ts';
+import { deploymentSchema } from '../../src/run-service/contract/deployment.ts';
+import { BATCH_FILE, LAYOUT, type BatchFile } from '../../src/store/batch-file.ts';
+
+export const DEPLOYMENT = '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d';
+
+export const ASKED: Omit<CreateParams, 'copy' | 'out'> = {
+  options: { map: {}, set: {}, drop: [], types: {} },
+  deployment: deploymentSchema.parse({ id: DEPLOYMENT }),
+  service: { base: 'local', api: 'v2', rehearsal: true, timing: undefined, prices: {} },
+  settings: { retries: 0, deadlines: { queueMs: 86_400_000 }, webhooks: true },
+  again: false,
+};
+
+export type Asked = Partial<typeof ASKED>;
+
+/** A batch of the sheet at `path` in the folder `out`. */
+export const create = (path: string, out: string, asked: Asked = {}): Promise<CreatedBatch> =>
+  withCopy(path, { out, stdin: Readable.from([]) }, (copy) => createBatch({ ...ASKED, ...asked, copy, out }));
+
+/** A folder of its own, with sheets and batches. */
+export class Place {
+  readonly folder = mkdtempSync(join(tmpdir(), 'runsheet-create-'));
+  readonly out = join(this.folder, 'batches');
+
+  constructor() {
+    onTestFinished(() => rmSync(this.folder, { recursive: true }));
+  }
+
+  write(name: string, content: string | Uint8Array): string {
+    const path = join(this.folder, name);
+    writeFileSync(path, content);
+    return path;
+  }
+
+  create(name: string, asked?: Asked): Promise<CreatedBatch> {
+    return create(join(this.folder, name), this.out, asked);
+  }
+
+  /** Whether there is a batch. */
+  hasBatch(): boolean {
+    return existsSync(this.out) && this.names().some((name) => existsSync(join(this.out, name, BATCH_FILE)));
+  }
+
+  /** Everything in the folder of the batches, or of one of them. */
+  names(...below: readonly string[]): readonly string[] {
+    return readdirSync(join(this.out, ...below)).sort();
+  }
+}
+
+/** What a whole batch has in its folder when it is made, and nothing else. */
+export const wholeBatch = ({
+  mark,
+  sheet,
+}: Pick<BatchFile, 'mark'> & {
+  readonly sheet: Pick<BatchFile['sheet'], 'file' | 'pages'>;
+}): readonly string[] => [
+  BATCH_FILE,
+  LAYOUT,
+  `${LAYOUT}/${mark}`,
+  `${LAYOUT}/${mark}/rows`,
+  ...Array.from(
+    { length: sheet.pages },
+    (_, at) => `${LAYOUT}/${mark}/rows/${String(at + 1).padStart(5, '0')}.jsonl`,
+  ),
+  `${LAYOUT}/${mark}/${sheet.file}`,
+];
+
+/** All files and folders below one. */
+export const filesBelow = (folder: string): readonly string[] =>
+  readdirSync(folder, { recursive: true })
+    .map((name) => String(name))
+    .sort();

@@ -1,0 +1,40 @@
+// Makes a batch in a process of its own: node creator.ts <sheet> <out> <what is asked, as JSON>. With KILL_AT=n it is killed
+// before the n-th call that changes something in the file system. It prints the batch's name and mark, and the number of
+// such calls.
+
+import fs from 'node:fs';
+import promises from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+import type { Asked } from './creating.ts';
+
+const killAt = Number(process.env['KILL_AT'] ?? Number.POSITIVE_INFINITY);
+let calls = 0;
+
+/** Counts the calls of these functions, and does not let the one happen that is to be the last. */
+function count(functions: object, names: readonly string[]): void {
+  const all = functions as Record<string, (...given: readonly unknown[]) => unknown>;
+  for (const name of names) {
+    const real = all[name];
+    all[name] = (...given) => {
+      calls += 1;
+      if (calls === killAt) process.kill(process.pid, 'SIGKILL');
+      return real?.(...given);
+    };
+  }
+}
+
+const CHANGES = ['mkdir', 'mkdtemp', 'rename', 'link', 'rm', 'chmod', 'open'];
+count(promises, CHANGES);
+count(fs, ['createWriteStream', 'writeFileSync', 'mkdirSync', 'renameSync']);
+syncBuiltinESMExports();
+
+const { create } = await import('./creating.ts');
+const [path = '', out = '', asked = '{}'] = process.argv.slice(2);
+// As soon as the other one is there as well.
+if (process.send) {
+  process.send('ready');
+  await new Promise((begin) => process.once('message', begin));
+}
+const { batch, file, laidOut } = await create(path, out, JSON.parse(asked) as Asked);
+console.log(JSON.stringify({ batch, mark: file.mark, made: laidOut !== undefined, calls }));
+process.disconnect?.();

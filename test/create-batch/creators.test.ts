@@ -1,0 +1,115 @@
+// Batches made by processes of their own: several at the same moment, and some that are killed on the way.
+
+import { fork, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { stalePaths } from '../../src/create-batch/stale-folders.ts';
+import { ASKED, type Asked, filesBelow, Place, wholeBatch } from './creating.ts';
+
+const CREATOR = fileURLToPath(import.meta.resolve('./creator.ts'));
+/** Two pages. */
+const SHEET = `number\n${Array.from({ length: 700 }, (_, at) => `${at}\n`).join('')}`;
+
+type Made = { readonly batch: string; readonly mark: string; readonly made: boolean; readonly calls: number };
+
+/** What each creator came to; all of them begin at the same moment. */
+async function together(place: Place, all: readonly (readonly [string, Asked])[]): Promise<readonly Made[]> {
+  const children = all.map(([name, asked]) =>
+    fork(CREATOR, [join(place.folder, name), place.out, JSON.stringify(asked)], { silent: true }),
+  );
+  await Promise.all(children.map((child) => once(child, 'message')));
+  const outputs = children.map(async (child) => {
+    let [output, error] = ['', ''];
+    child.stdout?.on('data', (part: Buffer) => (output += part.toString()));
+    child.stderr?.on('data', (part: Buffer) => (error += part.toString()));
+    child.send('begin');
+    await once(child, 'close');
+    if (output === '') throw new Error(error);
+    return JSON.parse(output) as Made;
+  });
+  return Promise.all(outputs);
+}
+
+describe('creators of one content at the same moment', () => {
+  it('make one batch, whatever their settings are', async () => {
+    const place = new Place();
+    const { settings } = ASKED;
+    for (let round = 0; round < 3; round += 1) {
+      place.write('sheet.csv', `${SHEET}${round + 1_000}\n`);
+      const made = await together(
+        place,
+        [1, 2, 3, 4].map((concurrency) => ['sheet.csv', { settings: { ...settings, concurrency } }]),
+      );
+      expect(new Set(made.map(({ mark }) => mark)).size).toBe(1);
+      expect(made.filter((one) => one.made)).toHaveLength(1);
+      const [{ batch, mark }] = made as [Made];
+      expect(filesBelow(join(place.out, batch))).toEqual(
+        wholeBatch({ mark, sheet: { file: 'sheet.csv', pages: 2 } }),
+      );
+    }
+    expect(place.names()).toHaveLength(3);
+  });
+});
+
+describe('a creator that is killed', () => {
+  const createUntil = (place: Place, killAt: number): Made | undefined => {
+    const { stdout, signal, stderr } = spawnSync(
+      process.execPath,
+      [CREATOR, join(place.folder, 'sheet.csv'), place.out],
+      { env: { ...process.env, KILL_AT: String(killAt) }, encoding: 'utf8' },
+    );
+    if (signal === 'SIGKILL') return undefined;
+    if (stdout === '') throw new Error(stderr);
+    return JSON.parse(stdout) as Made;
+  };
+
+  it('before any of its writes leaves nothing that stops the next one, and all that it left is stale', async () => {
+    const left = new Set<string>();
+    let killAt = 1;
+    for (let made: Made | undefined; made === undefined; killAt += 1) {
+      const place = new Place();
+      place.write('sheet.csv', SHEET);
+      made = createUntil(place, killAt);
+      const hasMade = place.hasBatch();
+      const next = await place.create('sheet.csv');
+      // A batch that is made is never made again: the next command joins it, and its own copy goes.
+      expect([killAt, next.laidOut === undefined]).toEqual([killAt, hasMade]);
+      for (const path of await stalePaths(place.out, 0)) {
+        left.add(path.slice(place.out.length + 1).replaceAll(/[0-9a-f]{16}|\d+-\d+|\w{6}$/g, '*'));
+        rmSync(path, { recursive: true });
+      }
+      expect([killAt, place.names()]).toEqual([killAt, [next.batch]]);
+      expect([killAt, filesBelow(next.folder)]).toEqual([killAt, wholeBatch(next.file)]);
+      expect(readdirSync(place.folder).sort()).toEqual(['batches', 'sheet.csv']);
+    }
+    // Otherwise the kills missed what they were aimed at.
+    expect(killAt).toBeGreaterThan(15);
+    expect([...left].map((path) => path.replace(/^sheet-\w+/, 'sheet-*')).sort()).toEqual([
+      '.incoming-*',
+      'sheet-*/.*.part',
+      'sheet-*/layout/*',
+    ]);
+  });
+
+  it('while its sheet is refused leaves nothing but what is stale', async () => {
+    for (let killAt = 1; ; killAt += 1) {
+      const place = new Place();
+      place.write('sheet.csv', 'gpu\nNOPE\n');
+      try {
+        createUntil(place, killAt);
+      } catch (error) {
+        expect(String(error)).toContain('E200');
+        expect(killAt).toBeGreaterThan(4);
+        return;
+      }
+      for (const path of await stalePaths(place.out, 0)) rmSync(path, { recursive: true });
+      expect([killAt, filesBelow(place.folder).filter((name) => name !== 'batches')]).toEqual([
+        killAt,
+        ['sheet.csv'],
+      ]);
+    }
+  });
+});

@@ -1,0 +1,171 @@
+// Which name a batch has, and what a name never stands for.
+
+import { existsSync, mkdirSync, readFileSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { differences } from '../../src/create-batch/reuse.ts';
+import { stalePaths } from '../../src/create-batch/stale-folders.ts';
+import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import { ASKED, filesBelow, Place, wholeBatch } from './creating.ts';
+
+let place: Place;
+beforeEach(() => {
+  place = new Place();
+  place.write('sheet.csv', 'number\n1\n2\n');
+});
+
+/** A folder in the folder of the batches, with a file in it. */
+const foreign = (...names: readonly string[]): string => {
+  const path = join(place.out, ...names);
+  mkdirSync(join(path, '..'), { recursive: true });
+  writeFileSync(path, 'mine');
+  return path;
+};
+
+describe('a batch has the name', () => {
+  it('of its sheet and of its content, or the one that is given', async () => {
+    place.write('Été 2026 (final) copy.csv', 'number\n1\n');
+    const { batch, file } = await place.create('Été 2026 (final) copy.csv');
+    expect(batch).toBe(`t-2026-final-copy-${file.content.slice(0, 12)}`);
+    place.write('写真.csv', 'number\n2\n');
+    expect((await place.create('写真.csv')).batch).toMatch(/^sheet-[0-9a-f]{12}$/);
+    expect((await place.create('sheet.csv', { name: 'Nightly_1' })).batch).toBe('Nightly_1');
+  });
+
+  it('of the batch that it is, found also by another name than its own', async () => {
+    const { batch } = await place.create('sheet.csv', { name: 'nightly' });
+    expect((await place.create('sheet.csv')).batch).toBe(batch);
+    // Whoever names a batch means one of that name.
+    expect((await place.create('sheet.csv', { name: 'weekly' })).batch).toBe('weekly');
+  });
+
+  it('with a number behind it where --again finds the name taken, by whatever it is', async () => {
+    foreign('nightly', 'photo.jpg');
+    const again = { name: 'nightly', again: true };
+    expect((await place.create('sheet.csv', again)).batch).toBe('nightly-2');
+    expect((await place.create('sheet.csv', again)).batch).toBe('nightly-3');
+  });
+});
+
+describe('a name never stands for', () => {
+  it('a batch of other rows', async () => {
+    const first = await place.create('sheet.csv', { name: 'nightly' });
+    const kept = filesBelow(first.folder);
+    place.write('other.csv', 'number\n3\n');
+    const refused = { code: 'E602', message: expect.stringContaining('was made of other rows') };
+    await expect(place.create('other.csv', { name: 'nightly' })).rejects.toMatchObject(refused);
+    expect([place.names(), filesBelow(first.folder)]).toEqual([['nightly'], kept]);
+  });
+
+  it.each([
+    ['a picture', ['photo.jpg']],
+    ['only what is hidden', ['.git', 'config']],
+    ['a layout that is none of ours', ['layout', 'index.html']],
+  ])('a folder that holds %s', async (_, names) => {
+    const path = foreign('photos', ...names);
+    const refused = { code: 'E602', message: expect.stringContaining('it is no batch') };
+    await expect(place.create('sheet.csv', { name: 'photos' })).rejects.toMatchObject(refused);
+    expect(filesBelow(join(place.out, 'photos'))).toEqual(
+      names.map((_name, at) => join(...names.slice(0, at + 1))),
+    );
+    expect(readFileSync(path, 'utf8')).toBe('mine');
+  });
+
+  it('but for an empty one, which a command leaves that is killed early', async () => {
+    mkdirSync(join(place.out, 'nightly'), { recursive: true });
+    expect(await stalePaths(place.out, 0)).toEqual([]);
+    expect((await place.create('sheet.csv', { name: 'nightly' })).batch).toBe('nightly');
+  });
+
+  it.each([
+    ['an earlier version made', '{"format":1,"batch":"nightly"}', 'E514'],
+    ['nobody can read', '{"format":', 'E504'],
+  ])('a batch that %s, and nothing is left beside it', async (_, text, code) => {
+    const { batch } = await place.create('sheet.csv');
+    writeFileSync(join(place.out, batch, 'batch.json'), text);
+    const kept = filesBelow(place.out);
+    for (const asked of [{}, { name: batch }])
+      await expect(place.create('sheet.csv', asked)).rejects.toMatchObject({ code });
+    expect(filesBelow(place.out)).toEqual(kept);
+    expect((await place.create('sheet.csv', { again: true })).batch).toBe(`${batch}-2`);
+  });
+});
+
+describe('what is stale is', () => {
+  const age = (path: string): void => utimesSync(path, 1, 1);
+
+  it('never the folder or the file of somebody else', async () => {
+    for (const names of [['a', '.git', 'config'], ['b', 'layout', 'index.html'], ['c-errors.csv']])
+      foreign(...names);
+    foreign('d', 'layout', '0123456789abcdef', 'sheet.csv');
+    foreign('d', 'notes.txt');
+    for (const name of readdirSync(place.out)) age(join(place.out, name));
+    expect(await stalePaths(place.out, 1_000)).toEqual([]);
+  });
+
+  it('the list of what was wrong with a sheet', async () => {
+    place.write('bad.csv', 'gpu\nNOPE\n');
+    await expect(place.create('bad.csv')).rejects.toMatchObject({ code: 'E200' });
+    expect(await stalePaths(place.out, 0)).toEqual([join(place.out, 'bad-errors.csv')]);
+    expect(await stalePaths(place.out, 60_000)).toEqual([]);
+  });
+
+  it('nothing of a batch, also where this version cannot read it', async () => {
+    const { folder } = await place.create('sheet.csv');
+    expect(await stalePaths(place.out, 0)).toEqual([]);
+    foreign('old', 'layout', '0123456789abcdef', 'sheet.csv');
+    foreign('old', 'batch.json');
+    expect(await stalePaths(place.out, 0)).toEqual([]);
+    expect(existsSync(folder)).toBe(true);
+  });
+});
+
+it('a list of problems never takes the place of a file that is none', async () => {
+  const path = foreign('bad-errors.csv');
+  place.write('bad.csv', 'gpu\nNOPE\n');
+  await expect(place.create('bad.csv')).rejects.toMatchObject({ code: 'E200' });
+  expect(readFileSync(path, 'utf8')).toBe('mine');
+});
+
+describe('settings that a batch ignores are named with what it has instead', () => {
+  const made = (): Promise<CreatedBatch> => place.create('sheet.csv');
+  const { settings } = ASKED;
+
+  it('each by its flag', async () => {
+    const batch = await made();
+    expect(filesBelow(batch.folder)).toEqual(wholeBatch(batch.file));
+    const given = {
+      concurrency: 9,
+      retries: 3,
+      unconfirmed: { rule: 'resubmit', afterMs: 7_200_000 },
+      deadlines: { queueMs: 60_000, runMs: 90_000 },
+      webhooks: false,
+    } as const;
+    expect(differences(batch, given)).toEqual([
+      '--concurrency (it has 4)',
+      '--retries (it has 0)',
+      '--on-uncertain (it has adopt)',
+      '--queue-timeout (it has 86400s)',
+      '--run-timeout (it has none)',
+      '--poll (it has webhooks)',
+    ]);
+  });
+
+  it('with the time after which it resubmits', async () => {
+    const rule = (afterMs: number) => ({ ...settings, unconfirmed: { rule: 'resubmit', afterMs } }) as const;
+    const batch = await place.create('sheet.csv', { settings: rule(7_200_000) });
+    expect(differences(batch, rule(7_200_000))).toEqual([]);
+    expect(differences(batch, rule(3_600_000))).toEqual(['--on-uncertain (it has resubmit-after=7200s)']);
+  });
+
+  it('and those that are the same, or were not given, are not', async () => {
+    const batch = await made();
+    expect(differences(batch, settings)).toEqual([]);
+    expect(differences(batch, { deadlines: {}, webhooks: true })).toEqual([]);
+    const polled = await place.create('sheet.csv', {
+      again: true,
+      settings: { ...settings, webhooks: false },
+    });
+    expect(differences(polled, { deadlines: {}, webhooks: true })).toEqual([]);
+  });
+});
