@@ -1,45 +1,122 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Summary } from '../../src/results/summary.ts';
-import { Stage } from '../stage/stage.ts';
+import { openClockProxy } from '../stage/clock-proxy.ts';
+import { Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
-/** More than a page of the lists that are searched for lost answers. */
-const ROWS = 260;
 const HOUR_MS = 3_600_000;
-const CLOCK = pathToFileURL(join(import.meta.dirname, '../stage/clock-off.ts')).href;
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 40, coldStartSeconds: 0, runSeconds: 0.3, pictureSize: 32 },
-]);
+const OUR_CLOCK = pathToFileURL(join(import.meta.dirname, '../stage/clock-off.ts')).href;
+const deployment = (runSeconds: number): string =>
+  JSON.stringify([
+    {
+      name: 'portraits',
+      concurrencyLimit: 40,
+      coldStartSeconds: 0,
+      runSeconds,
+      runTimeoutSeconds: 60,
+      pictureSize: 32,
+    },
+  ]);
 
-describe('a run service whose clock is an hour', () => {
-  let stage = new Stage();
-  afterEach(() => stage.close());
+/** A clock by the moments since which it is off, and by how much. */
+type Steps = readonly (readonly [afterMs: number, offMs: number])[];
 
-  const ways: readonly (readonly [string, number])[] = [
-    ['behind', -HOUR_MS],
-    ['ahead', HOUR_MS],
-  ];
-  it.each(ways.slice(0, process.env['RUNSHEET_LONG'] ? 2 : 1))(
-    'lost answers are found in its lists, and nothing is bought twice: %s',
-    async (_, offMs) => {
-      stage = new Stage();
-      const ours = stage.environment;
-      stage.environment = { ...ours, NODE_OPTIONS: `--import ${CLOCK}`, CLOCK_OFF_MS: String(offMs) };
+const WAYS: readonly (readonly [string, Steps])[] = [
+  ['an hour behind', [[0, -HOUR_MS]]],
+  ['an hour ahead', [[0, HOUR_MS]]],
+  // Both steps while the runs go on.
+  [
+    'set back by an hour and then forward by two',
+    [
+      [0, 0],
+      [14_000, -HOUR_MS],
+      [20_000, HOUR_MS],
+    ],
+  ],
+];
+
+async function withStage(work: (stage: Stage) => Promise<void>): Promise<void> {
+  const stage = new Stage();
+  try {
+    await work(stage);
+  } finally {
+    await stage.close();
+  }
+}
+
+/** Runs of 20 s for a deployment that gives up after a minute: an hour's error would end each of them. */
+const SLOW_ROWS = 30;
+async function expectSlowRunsUntouched(stage: Stage, truthBase: string): Promise<void> {
+  const ended = await stage.run(['run', stage.sheet(SLOW_ROWS), '-d', 'portraits', '-c', '30', '--poll']);
+  expect(ended.stderr).toContain(`${SLOW_ROWS} of ${SLOW_ROWS} rows succeeded`);
+  stage.environment = { ...stage.environment, NODE_OPTIONS: '' };
+  const runs = await stage.truth(truthBase);
+  expectOneRunPerRow(runs, SLOW_ROWS);
+  expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(['success']));
+}
+
+describe.concurrent('with a run service whose clock is', () => {
+  it.each(WAYS)('%s, runs of 20 s are not cancelled, and each row has one', (_, steps) =>
+    withStage(async (stage) => {
+      const { base } = await stage.service([
+        '--deployments',
+        stage.write('deployments.json', deployment(20)),
+      ]);
+      const began = Date.now();
+      const offAt = (at: number): number =>
+        steps.findLast(([afterMs]) => at - began >= afterMs)?.[1] ?? steps[0]?.[1] ?? 0;
+      const proxy = await openClockProxy(base, (at) => at + offAt(at));
+      stage.environment = { ...stage.environment, RUNSHEET_API_URL: proxy.base };
+      await expectSlowRunsUntouched(stage, base);
+      await proxy.close();
+    }),
+  );
+
+  it('an hour behind, lost answers are found in its lists, and nothing is bought twice', () =>
+    withStage(async (stage) => {
+      // More than a page of the lists that are searched for lost answers.
+      const rows = 260;
       const faults = ['--fault', 'reset-answer=0.03', '--fault', 'reset-request=0.02'];
-      await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS), ...faults]);
-      stage.environment = { ...stage.environment, NODE_OPTIONS: '' };
-
-      const ended = await stage.run(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '40', '--poll']);
-      expect(ended.stderr).toContain(`${ROWS} of ${ROWS} rows succeeded`);
-      const runs = await stage.truth();
-      expectOneRunPerRow(runs, ROWS);
-      expect(Math.abs((runs[0]?.createdAtMs ?? 0) - Date.now())).toBeGreaterThan(HOUR_MS / 2);
+      const deployments = stage.write('deployments.json', deployment(0.3));
+      const { base } = await stage.service(['--deployments', deployments, ...faults]);
+      const proxy = await openClockProxy(base, (at) => at - HOUR_MS);
+      stage.environment = { ...stage.environment, RUNSHEET_API_URL: proxy.base };
+      const ended = await stage.run(['run', stage.sheet(rows), '-d', 'portraits', '-c', '40', '--poll']);
+      await proxy.close();
+      expect(ended.stderr).toContain(`${rows} of ${rows} rows succeeded`);
+      expectOneRunPerRow(await stage.truth(base), rows);
       const { requests } = JSON.parse(readFileSync(join(stage.batch(), 'summary.json'), 'utf8')) as Summary;
       expect(requests.adopted.list).toBeGreaterThan(0);
       expect(requests.absent).toBeGreaterThan(0);
-    },
+    }));
+});
+
+describe.concurrent('with our own clock', () => {
+  it.each(WAYS)('%s, runs of 20 s are not cancelled, and each row has one', (_, steps) =>
+    withStage(async (stage) => {
+      const { base } = await stage.service([
+        '--deployments',
+        stage.write('deployments.json', deployment(20)),
+      ]);
+      const file = stage.write('clock', String(steps[0]?.[1]));
+      stage.environment = {
+        ...stage.environment,
+        NODE_OPTIONS: `--import ${OUR_CLOCK}?file=${file}`,
+      };
+      const stepping = async (): Promise<void> => {
+        await until(async () => (await stage.truth(base)).length > 0, 'its runs go on');
+        for (const [afterMs, offMs] of steps.slice(1)) {
+          await wait(afterMs - 13_000);
+          writeFileSync(file, String(offMs));
+        }
+      };
+      const stepped = stepping();
+      await expectSlowRunsUntouched(stage, base);
+      await stepped;
+    }),
   );
 });

@@ -67,9 +67,10 @@ export async function openGateway(
       const body = chunks.length > 0 ? Buffer.concat(chunks) : null;
       const order: Order = { at, webhook: isQueue ? webhookOf(body) : undefined };
       if (isQueue) orders.push(order);
-      const url = (asked.url ?? '').replace(
+      const path = asked.url ?? '';
+      const url = path.replace(
         /([?&]limit=)(\d+)/,
-        (__, name: string, limit: string) => `${name}${Math.min(Number(limit), mostListed)}`,
+        (_all, name: string, limit: string) => `${name}${Math.min(Number(limit), mostListed)}`,
       );
       const answer = await request(`${origin}${url}`, { method, headers, body, dispatcher });
       order.status = answer.statusCode;

@@ -1,0 +1,48 @@
+// A run service as it looks with another clock: every time in its answers, and their Date, is what that clock showed then.
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Agent, request } from 'undici';
+
+const TIME = /"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)"/g;
+
+/** `shown`: what the clock showed at a moment, both in milliseconds since 1970. */
+export async function openClockProxy(
+  base: string,
+  shown: (at: number) => number,
+): Promise<{ readonly base: string; close(): Promise<void> }> {
+  const dispatcher = new Agent({ connections: 200 });
+  const { origin, pathname } = new URL(base);
+
+  const pass = async (asked: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of asked) chunks.push(chunk as Buffer);
+    const { host: _, connection: __, ...headers } = asked.headers;
+    const method = asked.method as 'GET' | 'POST';
+    const body = chunks.length > 0 ? Buffer.concat(chunks) : null;
+    const answer = await request(`${origin}${asked.url}`, { method, headers, body, dispatcher });
+    const text = (await answer.body.text()).replaceAll(TIME, (time) =>
+      JSON.stringify(new Date(shown(Date.parse(JSON.parse(time) as string)))),
+    );
+    response
+      .writeHead(answer.statusCode, {
+        'content-type': String(answer.headers['content-type']),
+        date: new Date(shown(Date.now())).toUTCString(),
+      })
+      .end(text);
+  };
+
+  const server = createServer((asked, response) => {
+    void pass(asked, response).catch(() => response.destroy());
+  }).listen(0, '127.0.0.1');
+  await new Promise((done) => server.once('listening', done));
+  const { port } = server.address() as AddressInfo;
+  return {
+    base: `http://127.0.0.1:${port}${pathname === '/' ? '' : pathname}`,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+      await dispatcher.destroy();
+    },
+  };
+}
