@@ -5,10 +5,11 @@ import { loadConfig } from '../src/config.ts';
 import { connectClient, type TemporalAddress } from '../src/temporal/connect.ts';
 import { clientConverter } from '../src/temporal/encryption/converter.ts';
 import { payloadKeys } from '../src/temporal/encryption/keys.ts';
-import { openBatches } from '../src/temporal/batches.ts';
-import { withCopy } from '../src/intake/copy.ts';
-import { takeIn, type Intake } from '../src/intake/intake.ts';
-import { findDeployment } from '../src/intake/deployment.ts';
+import { openBatchClient } from '../src/temporal/batch-client.ts';
+import { workflowIdOf } from '../src/temporal/workflow-id.ts';
+import { withCopy } from '../src/create-batch/copy-sheet.ts';
+import { createBatch, type CreatedBatch } from '../src/create-batch/create-batch.ts';
+import { findDeployment } from '../src/create-batch/deployment.ts';
 import { openServices } from '../src/run-service/services.ts';
 import { openTransport } from '../src/run-service/transport.ts';
 import { keyFromEnvironment } from '../src/run-service/key.ts';
@@ -36,31 +37,32 @@ export type BatchResult = {
 };
 
 export async function runBatch(order: BatchOrder): Promise<BatchResult> {
-  const intake = await makeBatch(order);
+  const created = await makeBatch(order);
+  const ref = { batch: created.batch, folder: created.folder, mark: created.file.mark };
   const keys = payloadKeys(loadConfig(), 'cluster');
   const { client, close } = await connectClient(order.at, clientConverter(keys));
-  const batches = openBatches(() => client, undefined, keys.keys.length > 0);
-  const began = performance.now();
-  await batches.start(intake);
-  await batches.finished(intake.batch, new AbortController().signal);
-  const wholeSeconds = (performance.now() - began) / 1000;
-  const { events, executions } = await historyOf(client, intake.batch);
+  const batches = openBatchClient(() => client, undefined, keys.keys.length > 0);
+  const startedAt = performance.now();
+  await batches.start(ref);
+  await batches.finished(ref, new AbortController().signal);
+  const wholeSeconds = (performance.now() - startedAt) / 1000;
+  const { events, executions } = await historyOf(client, workflowIdOf(ref));
   await close();
   return {
-    rows: intake.file.sheet.rows,
-    seconds: await livedSeconds(order, intake.batch),
+    rows: created.file.sheet.rows,
+    seconds: await livedSeconds(order, ref.mark),
     wholeSeconds,
     events,
     executions,
-    batch: intake.batch,
+    batch: ref.batch,
   };
 }
 
-async function makeBatch(order: BatchOrder): Promise<Intake> {
+async function makeBatch(order: BatchOrder): Promise<CreatedBatch> {
   const service = serviceOf(order);
   const profile = await service.getProfile();
   return withCopy(order.sheet, { out: join(order.folder, 'batches'), stdin: process.stdin }, async (copy) =>
-    takeIn({
+    createBatch({
       copy,
       out: join(order.folder, 'batches'),
       name: `bench-${Date.now()}`,
@@ -68,11 +70,12 @@ async function makeBatch(order: BatchOrder): Promise<Intake> {
       options: { map: {}, set: {}, drop: [], types: {} },
       deployment: await findDeployment(service, order.deployment),
       service: { base: order.base, api: 'v2', rehearsal: true, timing: profile, prices: {} },
-      cap: order.cap,
-      onUncertain: { rule: 'unknown' },
-      deadlines: { queueMs: 86_400_000 },
-      retries: 0,
-      webhooks: !order.poll,
+      settings: {
+        concurrency: order.cap,
+        deadlines: { queueMs: 86_400_000 },
+        retries: 0,
+        webhooks: !order.poll,
+      },
     }),
   );
 }
@@ -80,11 +83,11 @@ async function makeBatch(order: BatchOrder): Promise<Intake> {
 /** All events of all workflow runs of a batch. */
 async function historyOf(
   client: Awaited<ReturnType<typeof connectClient>>['client'],
-  batch: string,
+  workflowId: string,
 ): Promise<{ events: number; executions: number }> {
   let events = 0;
   let executions = 0;
-  for await (const execution of client.workflow.list({ query: `WorkflowId = 'runsheet:${batch}'` })) {
+  for await (const execution of client.workflow.list({ query: `WorkflowId = '${workflowId}'` })) {
     events += execution.historyLength;
     executions += 1;
   }
@@ -92,8 +95,8 @@ async function historyOf(
 }
 
 /** From the first run queued to the last one ended, as the service's own list has them. */
-async function livedSeconds(order: BatchOrder, batch: string): Promise<number> {
-  const { first, last } = await spanOf(order, `/${batch}/`);
+async function livedSeconds(order: BatchOrder, mark: string): Promise<number> {
+  const { first, last } = await spanOf(order, `/${mark}/`);
   return (last - first) / 1000;
 }
 
@@ -109,13 +112,14 @@ async function spanOf(where: Where, webhook: string): Promise<{ first: number; l
   const { workflowId = '' } = await findDeployment(service, where.deployment);
   let first = Number.POSITIVE_INFINITY;
   let last = 0;
-  for (let offset = 0; ; offset += PAGE) {
+  for (let offset = 0; ;) {
     const runs = (await service.listRuns(workflowId, { limit: PAGE, offset })) ?? [];
     for (const run of runs.filter((one) => one.webhook?.includes(webhook))) {
       first = Math.min(first, run.createdAtMs ?? first);
       last = Math.max(last, run.endedAtMs ?? last);
     }
-    if (runs.length < PAGE) return { first, last };
+    if (runs.length === 0) return { first, last };
+    offset += runs.length;
   }
 }
 

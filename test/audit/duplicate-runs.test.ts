@@ -33,8 +33,7 @@ async function read(runs: readonly Run[], given: Given = {}): Promise<Read> {
       getRun: async (id) => all.find((run) => run.id === id),
       cancelRun: async (id) => {
         cancelled.push(id);
-        const at = all.findIndex((run) => run.id === id);
-        all[at] = { ...all[at]!, status: 'cancelled' };
+        for (const [at, run] of all.entries()) if (run.id === id) all[at] = { ...run, status: 'cancelled' };
         return true;
       },
       ...service,

@@ -46,9 +46,11 @@ describe('the runs of a batch in the service’s lists', () => {
   it('are all found if pages come in every size, also smaller than the one before', async () => {
     const own = rows(300);
     let nth = 0;
-    const listRuns = async (_: string, { offset }: { offset: number }) =>
-      own.slice(offset, offset + [100, 1, 57, 3][nth++ % 4]!);
-    expect(await ownIds({ listRuns, nowMs: () => NOW })).toEqual(idsOf(own));
+    const service: ListParams['service'] = {
+      nowMs: () => NOW,
+      listRuns: async (_, { offset }) => own.slice(offset, offset + ([100, 1, 57, 3][nth++ % 4] ?? 1)),
+    };
+    expect(await ownIds(service)).toEqual(idsOf(own));
   });
 
   it.each([7, 100])('are all found while new runs come in between pages of %i', async (most) => {
@@ -104,9 +106,9 @@ describe('reading a list', () => {
   });
 
   it('goes on behind old runs that stand among young ones', async () => {
-    const own = [runOf({ row: 1 }), runOf({ row: 2 })];
+    const own = rows(2);
     const old = strangersRuns(7, { at: STARTED - 3 * HOUR_MS });
-    const mixed = [...old.slice(0, 6), own[0]!, own[1]!, ...old.slice(6)];
+    const mixed = [...old.slice(0, 6), ...own, ...old.slice(6)];
     expect(await ownIds(listing(mixed, { most: 7 }))).toEqual(idsOf(own));
   });
 
@@ -153,7 +155,8 @@ describe('reading a list', () => {
     const circle = {
       listRuns: async (_: string, { offset }: { offset: number }) => {
         if (++pages > 5_000) throw new Error('it is read for ever');
-        return Array.from({ length: most }, (__, at) => own[(offset + at) % own.length]!);
+        const from = offset % own.length;
+        return [...own, ...own].slice(from, from + most);
       },
       nowMs: () => NOW,
     };

@@ -72,12 +72,12 @@ export type ListService = {
 /** Gives `most` runs a page, whatever is asked; `before` may change the list before each page. */
 export function listing(
   runs: Run[],
-  { most = 200, before = () => undefined, nowMs = NOW as number | undefined }: ListingOptions = {},
+  { most = 200, before = () => undefined, ...clock }: ListingOptions = {},
 ): ListService {
   const asked: Page[] = [];
   return {
     asked,
-    nowMs: () => nowMs,
+    nowMs: () => ('nowMs' in clock ? clock.nowMs : NOW),
     listRuns: async (_, page) => {
       before(page, runs);
       asked.push(page);
@@ -89,5 +89,6 @@ export function listing(
 export type ListingOptions = {
   readonly most?: number;
   readonly before?: (page: Page, runs: Run[]) => void;
+  /** undefined: the service does not tell its time. */
   readonly nowMs?: number | undefined;
 };

@@ -4,10 +4,48 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { DEFAULT_TIMING } from '../../src/batch/params.ts';
 import { fileFault } from '../../src/file-fault.ts';
 import { readSummary } from '../../src/results/summary.ts';
-import { readBatchFile } from '../../src/store/batch-file.ts';
+import {
+  createBatchFile,
+  createStarted,
+  layoutOf,
+  readBatchFile,
+  readStarted,
+  replaceStarted,
+  type BatchFile,
+} from '../../src/store/batch-file.ts';
+import { listBatchFolders, openBatchFolder } from '../../src/store/batch-folders.ts';
 import { folderStore } from '../../src/store/folder.ts';
+
+const FILE: BatchFile = {
+  format: 2,
+  batch: 'b',
+  mark: '0123456789abcdef',
+  content: '00',
+  createdAt: '2026-11-21T10:00:00.000Z',
+  sheet: {
+    name: 'sheet.csv',
+    file: 'sheet.csv',
+    sha256: '00',
+    bytes: 1,
+    options: { format: 'csv', map: {}, set: {}, drop: [], types: {} },
+    columns: ['prompt'],
+    inputs: [{ input: 'prompt', kind: 'string', from: { column: 'prompt' } }],
+    rows: 1,
+    pages: 1,
+    repeats: 0,
+  },
+  deployment: { id: 'd' },
+  service: { base: 'local', api: 'v2', rehearsal: true, timing: DEFAULT_TIMING, prices: { L4: 0.5 } },
+  concurrency: 4,
+  retries: 2,
+  unconfirmed: { rule: 'unknown', afterMs: 1_000 },
+  deadlines: { queueMs: 1_000 },
+  webhooks: false,
+  seed: 7,
+};
 
 function place(): string {
   const folder = mkdtempSync(join(tmpdir(), 'runsheet-file-'));
@@ -17,7 +55,7 @@ function place(): string {
 
 describe('batch.json', () => {
   it.each([
-    ['that breaks off', '{"format":1,', /batch\.json is not a batch of this version: it is no JSON/],
+    ['that breaks off', '{"format":2,', /batch\.json is not a batch of this version: it is no JSON/],
     ['of another kind', '{}', /batch\.json is not a batch of this version: format: /],
   ])('%s is refused in one line', async (_, text, message) => {
     const folder = place();
@@ -25,6 +63,47 @@ describe('batch.json', () => {
     const error = await readBatchFile(folderStore(folder)).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'E504', exit: 5, message: expect.stringMatching(message) });
     expect(String(error)).not.toContain('\n');
+  });
+
+  it('of an earlier version is refused with what helps', async () => {
+    const folder = place();
+    writeFileSync(join(folder, 'batch.json'), '{"format":1,"batch":"b","cap":4}');
+    await expect(readBatchFile(folderStore(folder))).rejects.toMatchObject({
+      code: 'E514',
+      exit: 5,
+      message: expect.stringContaining(folder),
+      hint: expect.stringContaining('finish it with the version that made it'),
+    });
+  });
+
+  it('of a later version is not taken for one of this', async () => {
+    const folder = place();
+    writeFileSync(join(folder, 'batch.json'), JSON.stringify({ ...FILE, format: 3 }));
+    await expect(readBatchFile(folderStore(folder))).rejects.toMatchObject({ code: 'E504' });
+  });
+
+  it.each(['', 'ABCDEF0123456789', '0123456789abcde', '../../../../etc/x'])(
+    'with the birth mark %j, which would name another folder, is refused',
+    async (mark) => {
+      const folder = place();
+      writeFileSync(join(folder, 'batch.json'), JSON.stringify({ ...FILE, mark }));
+      await expect(readBatchFile(folderStore(folder))).rejects.toMatchObject({
+        code: 'E504',
+        message: expect.stringContaining('mark: '),
+      });
+    },
+  );
+
+  it('is read as it was created, and only the first one is created', async () => {
+    const store = folderStore(place());
+    const other = { ...FILE, mark: 'fedcba9876543210' };
+    expect([await createBatchFile(store, FILE), await createBatchFile(store, other)]).toEqual([true, false]);
+    expect(await readBatchFile(store)).toEqual(FILE);
+    expect(layoutOf(store, FILE).location).toBe(`${store.location}/layout/${FILE.mark}`);
+  });
+
+  it('is absent from a folder that has none', async () => {
+    expect(await readBatchFile(folderStore(place()))).toBeUndefined();
   });
 
   it('that is a folder has a code as well', async () => {
@@ -35,6 +114,63 @@ describe('batch.json', () => {
       code: 'E606',
       message: expect.stringMatching(/it is a folder/),
     });
+  });
+});
+
+describe('the batches of a place', () => {
+  it('are listed newest first, without those that this version cannot read and what is no batch', async () => {
+    const out = place();
+    const put = (batch: string, createdAt: string) =>
+      createBatchFile(folderStore(join(out, batch)), { ...FILE, batch, createdAt });
+    await put('older', '2026-11-20T10:00:00.000Z');
+    await put('newer', '2026-11-21T10:00:00.000Z');
+    await put('.incoming-1', '2026-11-22T10:00:00.000Z');
+    for (const [name, text] of [
+      ['old', '{"format":1}'],
+      ['torn', '{'],
+    ] as const) {
+      mkdirSync(join(out, name));
+      writeFileSync(join(out, name, 'batch.json'), text);
+    }
+    mkdirSync(join(out, 'unborn', 'layout'), { recursive: true });
+    expect((await listBatchFolders(out)).map(({ batch }) => batch)).toEqual(['newer', 'older']);
+    expect(await openBatchFolder(out, 'unborn')).toBeUndefined();
+    await expect(openBatchFolder(out, 'old')).rejects.toMatchObject({ code: 'E514' });
+  });
+
+  it('are none where there is no folder', async () => {
+    expect(await listBatchFolders(join(place(), 'nowhere'))).toEqual([]);
+  });
+});
+
+describe('started.json', () => {
+  const started = {
+    at: '2026-11-21T10:00:00.000Z',
+    serviceNowMs: 1_795_000_000_000,
+    workflow: { workflowId: 'w', runId: 'first' },
+  };
+
+  it('is created once, and says that a batch was never started where it is absent', async () => {
+    const store = folderStore(place());
+    expect(await readStarted(store)).toBeUndefined();
+    expect(await createStarted(store, started)).toBe(true);
+    const second = { ...started, workflow: { workflowId: 'w', runId: 'second' } };
+    expect(await createStarted(store, second)).toBe(false);
+    expect(await readStarted(store)).toEqual(started);
+  });
+
+  it('names the workflow run of a rebuilt batch, and keeps when the batch was started', async () => {
+    const store = folderStore(place());
+    await createStarted(store, started);
+    const workflow = { workflowId: 'w', runId: 'second' };
+    await replaceStarted(store, workflow);
+    expect(await readStarted(store)).toEqual({ ...started, workflow });
+  });
+
+  it('of another kind is refused', async () => {
+    const folder = place();
+    writeFileSync(join(folder, 'started.json'), '{"at":"yesterday"}');
+    await expect(readStarted(folderStore(folder))).rejects.toMatchObject({ code: 'E504' });
   });
 });
 

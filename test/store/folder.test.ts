@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -135,6 +137,27 @@ describe('a batch folder', () => {
     expect(await store.read('outputs/fox/1.mp4')).toBe('short');
   });
 
+  it('creates a file for one of all that create it, whole, and leaves nothing of the others', async () => {
+    const contents = Array.from({ length: 30 }, (_, at) => `${at}`.repeat(100_000));
+    const created = await Promise.all(contents.map((content) => store.create('batch.json', content)));
+    expect(created.filter(Boolean)).toHaveLength(1);
+    expect(await store.read('batch.json')).toBe(contents[created.indexOf(true)]);
+    expect(readdirSync(folder)).toEqual(['batch.json']);
+  });
+
+  it('creates each file for one of the processes that create it at the same moment', async () => {
+    const files = 150;
+    const created = await Promise.all([0, 1, 2].map(() => createdByProcess(folder, files)));
+    expect(created.flat().toSorted((a, b) => a - b)).toEqual(Array.from({ length: files }, (_, at) => at));
+    expect(readdirSync(folder)).toHaveLength(files);
+  });
+
+  it('does not create a file where another one is, nor where it was written', async () => {
+    await store.write('summary.json', 'old');
+    expect(await store.create('summary.json', 'new')).toBe(false);
+    expect(await store.read('summary.json')).toBe('old');
+  });
+
   it('makes folders as files arrive, small ones and others alike', async () => {
     await store.write('outputs/a/1.png', new Uint8Array([1, 2]), 'cached');
     await store.write('outputs/b/c/1.png', new Uint8Array([3]));
@@ -142,3 +165,18 @@ describe('a batch folder', () => {
     expect(readFileSync(join(folder, 'outputs/b/c/1.png'))).toEqual(Buffer.from([3]));
   });
 });
+
+/** A process that creates files 0, 1, …, and tells which of them are its own. */
+async function createdByProcess(folder: string, files: number): Promise<readonly number[]> {
+  const script = `
+    const { folderStore } = await import(${JSON.stringify(new URL('../../src/store/folder.ts', import.meta.url).href)});
+    const store = folderStore(${JSON.stringify(folder)});
+    const created = [];
+    for (let at = 0; at < ${files}; at += 1) if (await store.create(String(at), 'mine')) created.push(at);
+    console.log(JSON.stringify(created));`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'pipe' });
+  let printed = '';
+  child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+  await once(child, 'close');
+  return JSON.parse(printed) as readonly number[];
+}
