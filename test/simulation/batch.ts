@@ -5,13 +5,14 @@ import type { AttemptRef } from '../../src/batch/attempt.ts';
 import { atRisk } from '../../src/batch/accounting/request-ledger.ts';
 import { STATE_BYTES_MAX } from '../../src/batch/bounds.ts';
 import type { Command } from '../../src/batch/commands.ts';
-import type { Event, GroupResult, ListReading } from '../../src/batch/events.ts';
+import type { Event, ListReading } from '../../src/batch/events.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
 import { maySnapshot, restore, snapshot, type Snapshot } from '../../src/batch/snapshot.ts';
 import { begin, type State } from '../../src/batch/state.ts';
 import { nextDueAt, step } from '../../src/batch/step.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import * as activities from './activities.ts';
+import { openGroup } from './group.ts';
 import { timingOf } from './plan.ts';
 import type { SimRun, SimService } from './service.ts';
 import { SimStore } from './store.ts';
@@ -19,8 +20,6 @@ import type { SimTemporal, Try } from './temporal.ts';
 import type { SimWorker } from './worker.ts';
 import type { World } from './world.ts';
 
-const HEARTBEAT_MS = 5_000;
-const GROUP_MS = 180_000;
 const RULES = ['unknown', 'fail', 'resubmit'] as const;
 
 /** What the encoded state may take of the 2 MiB that a payload may have. */
@@ -233,57 +232,22 @@ export class SimBatch {
     });
   }
 
-  /** R1: given to one worker once; the server gives it up by its heartbeats or its whole time. */
   #send(group: number, attempts: readonly AttemptRef[]): void {
-    const { world, temporal, life } = this;
+    const { world, life } = this;
     this.#judgeSlots();
-    let details: GroupResult | undefined;
-    let isOpen = true;
-    let heartbeats = 0;
     this.#inFlight += 1;
-    const end = (result: GroupResult, rest: 'not-sent' | 'unconfirmed', reason?: string): void => {
-      isOpen = false;
+    const task = openGroup(world, this.temporal, (ending) => {
       if (life !== this.life) return;
       this.#inFlight -= 1;
-      this.#tell({ type: 'groupEnded', group, ...result, rest, ...(reason === undefined ? {} : { reason }) });
-    };
-    const giveUp = (): void => {
-      if (!isOpen) return;
-      world.saw('group given up');
-      end(
-        details ?? { results: [] },
-        details === undefined ? 'not-sent' : 'unconfirmed',
-        'the worker was lost',
-      );
-    };
-    const beat = (): void => {
-      const heard = (heartbeats += 1);
-      temporal.after(HEARTBEAT_MS, () => heard === heartbeats && giveUp());
-    };
-    beat();
-    temporal.after(GROUP_MS, giveUp);
-    const worker = this.#hire();
-    const task = {
-      heartbeat: (result: GroupResult) => {
-        if (temporal.isDown) return 'nothing' as const;
-        if (!isOpen) return 'given up' as const;
-        details = result;
-        beat();
-        return 'taken' as const;
-      },
-      complete: (result: GroupResult) => {
-        if (temporal.isDown) return 'nothing' as const;
-        if (!isOpen) return 'given up' as const;
-        end(result, 'unconfirmed');
-        return 'taken' as const;
-      },
-    };
+      this.#tell({ type: 'groupEnded', group, ...ending });
+    });
     const deps = {
       service: this.service,
       mark: this.mark,
       tellSeen: (runs: readonly { row: number; attempt: number; runId: string }[]) =>
         this.signal({ type: 'runsSeen', runs }),
     };
+    const worker = this.#hire();
     worker.after(world.between(0, 20), () => worker.send(deps, attempts, task));
   }
 
