@@ -1,19 +1,48 @@
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
 // Processes that are started and killed, in real time, on the cores that the other tests would take.
 const WHOLE = [
   'test/cli/**/*.test.ts',
   'test/chaos/**/*.test.ts',
   'test/workflows/**/*.test.ts',
+  'test/create-batch/creators.test.ts',
   'test/package.test.ts',
 ];
 
-// Of these, those that wait more than they work, and that judge by what was bought and not by how fast: three at a time.
-const PATIENT = [
-  'test/cli/{encryption,planted-secrets,rough-service,v1,migrate-check,bad-sheets,bad-input,bad-service,bad-surroundings,children,launcher,strangers,full-disk-service,full-disk-temporal,clock-off,webhooks}.test.ts',
-  'test/chaos/{cut-off,frozen,kill-all,lossy,pauses,recover,servers,takeover}.test.ts',
-  'test/workflows/**/*.test.ts',
+// Of these, those where every command's time counts, or that take the whole machine: one at a time.
+const ALONE = [
+  'test/cli/{cluster,failures,interrupt,places,poison-rows,rehearsal,two-at-once,two-places}{,.long}.test.ts',
+  'test/chaos/{cycles,postgres}.long.test.ts',
+  'test/package.test.ts',
 ];
+
+const SIZES = { short: 'test/**/!(*.long).test.ts', long: 'test/**/*.long.test.ts' } as const;
+
+/** The tests of one size: what takes the cores, then what waits more than it works, then what needs the machine for itself. */
+export function projectsOf(size: 'short' | 'long'): TestProjectInlineConfiguration[] {
+  const otherSize = SIZES[size === 'long' ? 'short' : 'long'];
+  const project = (
+    name: string,
+    include: readonly string[],
+    exclude: readonly string[],
+    maxWorkers: number,
+    groupOrder: number,
+  ): TestProjectInlineConfiguration => ({
+    extends: true,
+    test: {
+      name,
+      include: [...include],
+      exclude: [...exclude, otherSize],
+      maxWorkers,
+      sequence: { groupOrder },
+    },
+  });
+  return [
+    project('parts', ['test/**/*.test.ts'], WHOLE, 2, 0),
+    project('patient', WHOLE, ALONE, 3, 1),
+    project('whole', ALONE, [], 1, 2),
+  ];
+}
 
 export default defineConfig({
   test: {
@@ -26,31 +55,6 @@ export default defineConfig({
       include: ['src/batch/**'],
       thresholds: { 'src/batch/**': { lines: 100, functions: 100, branches: 100, statements: 100 } },
     },
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'parts',
-          include: ['test/**/*.test.ts'],
-          exclude: WHOLE,
-          maxWorkers: 2,
-          sequence: { groupOrder: 0 },
-        },
-      },
-      {
-        extends: true,
-        test: { name: 'patient', include: PATIENT, maxWorkers: 3, sequence: { groupOrder: 1 } },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'whole',
-          include: WHOLE,
-          exclude: PATIENT,
-          fileParallelism: false,
-          sequence: { groupOrder: 2 },
-        },
-      },
-    ],
+    projects: projectsOf('short'),
   },
 });

@@ -96,7 +96,7 @@ const repeatable = <T>(flag: T): T & { readonly variadic: true; readonly optiona
 });
 
 export const words = parsed(text);
-export const number = parsed(wholeFrom(0));
+const number = parsed(wholeFrom(0));
 export const port = parsed(wholeFrom(0, 65_535));
 export const rowNumber = wholeFrom(1);
 const positiveNumber = parsed(wholeFrom(1));

@@ -29,7 +29,7 @@ export type Given = {
   readonly workflowId?: string;
 } & Partial<Omit<Deps, 'open'>>;
 
-export function openOf({ service = {}, store = {}, workflowId }: Given): OpenBatch {
+function openOf({ service = {}, store = {}, workflowId }: Given): OpenBatch {
   const file = {
     batch: 'b',
     mark: MARK,

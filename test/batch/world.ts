@@ -21,6 +21,10 @@ type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
 /** A batch without a timer still receives a signal now and then. */
 const SIGNALS_MS = 600_000;
 
+/** The events around a workflow task, and those around a command. */
+const TASK_BYTES = 600;
+const COMMAND_BYTES = 600;
+
 export class World {
   state: State;
   /** Temporal's time. */
@@ -37,6 +41,8 @@ export class World {
   readonly closes: CommandOf<'close'>[] = [];
   readonly published: Progress[] = [];
   readonly problems: string[] = [];
+  /** About what Temporal would keep of all this. */
+  historyBytes = 0;
   /** Changes each event before the batch sees it. */
   edit = (event: Event): Event => event;
   #wakeAt = Number.POSITIVE_INFINITY;
@@ -51,6 +57,8 @@ export class World {
   tell(...events: readonly Event[]): readonly Command[] {
     const commands = step(this.state, events.map(this.edit), this.wallAt);
     this.#wakeAt = Number.POSITIVE_INFINITY;
+    this.historyBytes +=
+      TASK_BYTES + JSON.stringify([events, commands]).length + COMMAND_BYTES * commands.length;
     for (const command of commands) this.#take(command);
     this.problems.push(...problemsOf(this.state), ...this.service.repeated);
     if (!this.state.finished && nextDueAt(this.state) <= this.state.now)

@@ -10,7 +10,7 @@ import { createBatch, type CreatedBatch, type CreateParams } from '../../src/cre
 import { deploymentSchema } from '../../src/run-service/contract/deployment.ts';
 import { BATCH_FILE, LAYOUT, type BatchFile } from '../../src/store/batch-file.ts';
 
-export const DEPLOYMENT = '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d';
+const DEPLOYMENT = '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d';
 
 export const ASKED: Omit<CreateParams, 'copy' | 'out'> = {
   options: { map: {}, set: {}, drop: [], types: {} },

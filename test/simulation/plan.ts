@@ -49,7 +49,7 @@ const MOST = {
 } as const;
 
 export type Fault = keyof typeof MOST;
-export type Rates = Readonly<Record<Fault, number>>;
+type Rates = Readonly<Record<Fault, number>>;
 export const FAULTS = Object.keys(MOST) as Fault[];
 
 export type Plan = {

@@ -6,7 +6,7 @@ import type { AttemptRef } from '../../src/batch/attempt.ts';
 import type { Outcome } from '../../src/batch/outcome.ts';
 import type { Timing } from '../../src/batch/params.ts';
 import type { Sight } from '../../src/run-service/observation.ts';
-import { timingOf, type Fault } from './plan.ts';
+import { timingOf } from './plan.ts';
 import { WrongClock, type World } from './world.ts';
 
 /** `mark`: the batch that the run's token names; undefined for a stranger's run, whose webhook means nothing. */
@@ -231,5 +231,3 @@ const STATUS: Readonly<Record<Outcome, string>> = {
   refused: 'failed',
   unknown: 'failed',
 };
-
-export const CLOCK_FAULTS: readonly Fault[] = ['workerClockStep', 'temporalClockStep', 'serviceClockStep'];

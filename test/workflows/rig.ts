@@ -26,7 +26,7 @@ export type Sends = (
 ) => Promise<readonly PostResult[]>;
 
 export const refOf = (batch: string): BatchRef => ({ batch, mark: '00112233445566aa', folder: '/nowhere' });
-export const runOf = ({ row, attempt }: AttemptRef): AttemptRun => ({
+const runOf = ({ row, attempt }: AttemptRef): AttemptRun => ({
   row,
   attempt,
   runId: `run-${row}-${attempt}`,

@@ -162,3 +162,15 @@ describe('poll', () => {
     expect(world.polls).toEqual([]);
   });
 });
+
+describe('polls of runs that nothing happens to', () => {
+  it('cost less than 1 MB of history an hour, with 3,000 runs', () => {
+    const world = running({ rows: 3_000, concurrency: 3_000, retries: 0 });
+    world.pass(600_000);
+    const before = world.historyBytes;
+    world.pass(3_600_000);
+    expect(world.state.phases.running).toBe(3_000);
+    expect(world.polls.flatMap(({ runs }) => runs).length).toBe(3_000);
+    expect(world.historyBytes - before).toBeLessThan(1_000_000);
+  });
+});

@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+import { projectsOf } from './vitest.config.ts';
+
+// Outages, kills and clocks in real time, and worlds of thousands of rows.
+export default defineConfig({
+  test: {
+    pool: 'forks',
+    testTimeout: 300_000,
+    hookTimeout: 180_000,
+    projects: projectsOf('long'),
+  },
+});
