@@ -23,6 +23,8 @@ export type BatchResult = {
 };
 
 const MOMENT_MS = 8_000;
+/** A command that is typed again may have to start its servers first. */
+const BIRTH_MS = 60_000;
 const CLOSE_MS = 600_000;
 const WHOLE_MS = 60_000;
 const BATCH_MS = 480_000;
@@ -71,7 +73,7 @@ async function strike(rig: Rig, { aims, say }: BatchParams, aim: Aim, patienceMs
 async function killAtBirth(rig: Rig, params: BatchParams): Promise<void> {
   for (const when of ['birth', 'start'] as const) {
     const aim = params.aims.next(params.mode, when);
-    if (aim !== undefined) await strike(rig, params, aim, MOMENT_MS);
+    if (aim !== undefined) await strike(rig, params, aim, BIRTH_MS);
   }
 }
 
