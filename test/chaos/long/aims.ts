@@ -1,7 +1,8 @@
 // Whom to kill when: the pair that was hit least comes next, so that each comes as often as the others.
 
 import { MOMENTS, type When } from './moments.ts';
-import type { Mode, Victim } from './rig.ts';
+import type { Mode } from './rig.ts';
+import type { Victim } from './victims.ts';
 
 export type Aim = { readonly mode: Mode; readonly victim: Victim; readonly when: When };
 /** The part of a batch's life: its birth, its start, its way, its end. */

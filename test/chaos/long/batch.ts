@@ -113,13 +113,16 @@ async function killAtClose(rig: Rig, params: BatchParams): Promise<void> {
 }
 
 async function judged(rig: Rig, pulse: Pulse, others: Others, params: BatchParams): Promise<BatchResult> {
-  while (!(await isAnswering(rig))) await wait(100);
+  while (!rig.isServed() || !(await isAnswering(rig))) await wait(100);
   await setFaults(rig.base, Object.fromEntries(Object.keys(FAULTS).map((name) => [name, 0])));
   await wait(AFTERMATH_MS);
   const { rows, concurrency } = params;
   const [folder, name] = [rig.stage.batch(), rig.stage.name()];
   const runs = await rig.truth();
   const findings = await judge({ folder, name, rows, concurrency, runs, orders: rig.allOrders() });
+  const verified = await rig.stage.run(['verify']);
+  if (verified.code !== 0)
+    findings.sums.push(`verify: ${verified.stdout.slice(-500)}${verified.stderr.slice(-500)}`);
   const isBad = Object.values(findings).some((kind) => kind.length > 0);
   return {
     findings,
