@@ -86,8 +86,8 @@ export class Rig {
   get base(): string {
     return this.#base;
   }
-  get gateway(): Gateway {
-    if (this.#gateway === undefined) throw new Error('the rig is not open');
+  /** undefined while it is away together with the service. */
+  get gateway(): Gateway | undefined {
     return this.#gateway;
   }
 
