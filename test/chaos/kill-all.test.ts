@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openGateway, type Gateway } from '../stage/gateway.ts';
+import { IS_LONG } from '../stage/outage.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow, mostOutstanding } from '../stage/truth.ts';
 
@@ -17,35 +18,38 @@ describe('SIGKILL of the whole process tree in mid-batch', () => {
   });
 
   it.each([
-    ['a service that keeps its word', []],
     ['a service that drops every twentieth answer', ['--fault', 'drop-answer=0.05']],
-  ])('the same command again brings every row to success, no row has two runs: %s', async (_, faults) => {
-    stage = new Stage();
-    const deployments = stage.write('deployments.json', DEPLOYMENTS);
-    const service = await stage.service(['--deployments', deployments, ...faults]);
-    gateway = await openGateway(service.base, 200);
-    const { inFlight } = gateway;
-    stage.environment = { ...stage.environment, RUNSHEET_API_URL: gateway.base };
-    const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '24'];
+    ...(IS_LONG ? [['a service that keeps its word', []] satisfies [string, string[]]] : []),
+  ] satisfies [string, string[]][])(
+    'the same command again brings every row to success, no row has two runs: %s',
+    async (_, faults) => {
+      stage = new Stage();
+      const deployments = stage.write('deployments.json', DEPLOYMENTS);
+      const service = await stage.service(['--deployments', deployments, ...faults]);
+      gateway = await openGateway(service.base, 200);
+      const { inFlight } = gateway;
+      stage.environment = { ...stage.environment, RUNSHEET_API_URL: gateway.base };
+      const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '24'];
 
-    for (const enough of [60, 200]) {
-      const command = stage.start(words);
-      await until(async () => {
-        const runs = await stage.truth();
-        const outstanding = runs.filter(({ endedAtMs }) => endedAtMs === undefined).length;
-        return runs.length >= enough && outstanding >= 10 && inFlight() > 0;
-      }, `${enough} runs were bought, 10 are outstanding and a group is in flight`);
-      await command.killTree();
-    }
+      for (const enough of [60, 200]) {
+        const command = stage.start(words);
+        await until(async () => {
+          const runs = await stage.truth();
+          const outstanding = runs.filter(({ endedAtMs }) => endedAtMs === undefined).length;
+          return runs.length >= enough && outstanding >= 10 && inFlight() > 0;
+        }, `${enough} runs were bought, 10 are outstanding and a group is in flight`);
+        await command.killTree();
+      }
 
-    const last = await stage.run(words);
-    expect(last.stderr).toContain(`${ROWS} of ${ROWS} rows succeeded`);
-    expect(last.code).toBe(0);
-    const runs = await stage.truth();
-    expectOneRunPerRow(runs, ROWS);
-    expect(mostOutstanding(runs)).toBeLessThanOrEqual(24);
-    expect(stage.results().map(({ row }) => Number(row))).toEqual(
-      Array.from({ length: ROWS }, (__, at) => at + 1),
-    );
-  });
+      const last = await stage.run(words);
+      expect(last.stderr).toContain(`${ROWS} of ${ROWS} rows succeeded`);
+      expect(last.code).toBe(0);
+      const runs = await stage.truth();
+      expectOneRunPerRow(runs, ROWS);
+      expect(mostOutstanding(runs)).toBeLessThanOrEqual(24);
+      expect(stage.results().map(({ row }) => Number(row))).toEqual(
+        Array.from({ length: ROWS }, (__, at) => at + 1),
+      );
+    },
+  );
 });

@@ -1,7 +1,8 @@
-// Whom to kill when: every pair in turn, so that each kind comes as often as the others.
+// Whom to kill when: the pair that was hit least comes next, so that each comes as often as the others.
 
 import { MOMENTS, type When } from './moments.ts';
-import type { Mode, Victim } from './rig.ts';
+import type { Mode } from './rig.ts';
+import type { Victim } from './victims.ts';
 
 export type Aim = { readonly mode: Mode; readonly victim: Victim; readonly when: When };
 /** The part of a batch's life: its birth, its start, its way, its end. */
@@ -34,9 +35,12 @@ const AIMS: Readonly<Record<Mode, Readonly<Partial<Record<When, readonly Victim[
   },
 };
 
+/** A moment that was missed so often counts as one that was hit: some come late in a batch, or hardly ever. */
+const TRY_COST = 0.3;
+
 export class Aims {
   readonly #most: number;
-  readonly #turns = new Map<string, number>();
+  readonly #tries = new Map<string, number>();
   readonly #hits = new Map<string, number>();
 
   /** Nothing is aimed at after so many kills. */
@@ -51,10 +55,13 @@ export class Aims {
   /** undefined where it is enough. */
   next(mode: Mode, part: Part): Aim | undefined {
     if (this.kills >= this.#most) return undefined;
-    const aims = aimsOf(mode, part);
-    const turn = this.#turns.get(`${mode} ${part}`) ?? 0;
-    this.#turns.set(`${mode} ${part}`, turn + 1);
-    return aims[turn % aims.length];
+    const costOf = (aim: Aim): number => {
+      const name = nameOf(aim);
+      return (this.#hits.get(name) ?? 0) + (this.#tries.get(name) ?? 0) * TRY_COST;
+    };
+    const [aim] = aimsOf(mode, part).toSorted((a, b) => costOf(a) - costOf(b));
+    if (aim !== undefined) this.#tries.set(nameOf(aim), (this.#tries.get(nameOf(aim)) ?? 0) + 1);
+    return aim;
   }
 
   hit({ mode, victim, when }: Aim): void {

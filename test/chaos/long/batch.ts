@@ -23,6 +23,8 @@ export type BatchResult = {
 };
 
 const MOMENT_MS = 8_000;
+/** A command that is typed again may have to start its servers first. */
+const BIRTH_MS = 60_000;
 const CLOSE_MS = 600_000;
 const WHOLE_MS = 60_000;
 const BATCH_MS = 480_000;
@@ -71,7 +73,7 @@ async function strike(rig: Rig, { aims, say }: BatchParams, aim: Aim, patienceMs
 async function killAtBirth(rig: Rig, params: BatchParams): Promise<void> {
   for (const when of ['birth', 'start'] as const) {
     const aim = params.aims.next(params.mode, when);
-    if (aim !== undefined) await strike(rig, params, aim, MOMENT_MS);
+    if (aim !== undefined) await strike(rig, params, aim, BIRTH_MS);
   }
 }
 
@@ -111,13 +113,16 @@ async function killAtClose(rig: Rig, params: BatchParams): Promise<void> {
 }
 
 async function judged(rig: Rig, pulse: Pulse, others: Others, params: BatchParams): Promise<BatchResult> {
-  while (!(await isAnswering(rig))) await wait(100);
+  while (!rig.isServed() || !(await isAnswering(rig))) await wait(100);
   await setFaults(rig.base, Object.fromEntries(Object.keys(FAULTS).map((name) => [name, 0])));
   await wait(AFTERMATH_MS);
   const { rows, concurrency } = params;
   const [folder, name] = [rig.stage.batch(), rig.stage.batchFile()];
   const runs = await rig.truth();
   const findings = await judge({ folder, name, rows, concurrency, runs, orders: rig.allOrders() });
+  const verified = await rig.stage.run(['verify']);
+  if (verified.code !== 0)
+    findings.sums.push(`verify: ${verified.stdout.slice(-500)}${verified.stderr.slice(-500)}`);
   const isBad = Object.values(findings).some((kind) => kind.length > 0);
   return {
     findings,

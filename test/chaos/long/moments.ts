@@ -72,7 +72,11 @@ async function whenThere(
   return false;
 }
 
+const AWAY_MS = 200;
+
 function atGateway(rig: Rig, moment: Moment, patienceMs: number, strike: Strike): Promise<boolean> {
+  const { gateway } = rig;
+  if (gateway === undefined) return wait(AWAY_MS, false);
   return new Promise((done) => {
     let isOver = false;
     const end = (hit: boolean): void => {
@@ -80,7 +84,7 @@ function atGateway(rig: Rig, moment: Moment, patienceMs: number, strike: Strike)
       done(hit);
     };
     const late = setTimeout(end, patienceMs, false);
-    rig.gateway.atNext(moment, () => {
+    gateway.atNext(moment, () => {
       if (isOver) return;
       clearTimeout(late);
       end(strike());

@@ -4,9 +4,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { neverMet, type ChaosResult } from './chaos.ts';
 import { MOMENTS } from './moments.ts';
-import { VICTIMS } from './rig.ts';
 import { sum } from './service.ts';
 import { FINDINGS } from './verdict.ts';
+import { VICTIMS } from './victims.ts';
 
 const DOCS = join(import.meta.dirname, '../../../docs');
 const FIGURES = join(DOCS, 'chaos.json');

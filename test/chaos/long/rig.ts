@@ -21,6 +21,7 @@ import { Stage, type Running } from '../../stage/stage.ts';
 import { freeAddress } from '../../stage/wire.ts';
 import { Kept, type Life } from './kept.ts';
 import { FAULTS } from './service.ts';
+import type { Victim } from './victims.ts';
 
 export type Mode = 'cluster' | 'embedded';
 export type RigParams = {
@@ -30,24 +31,12 @@ export type RigParams = {
   readonly seed: number;
 };
 
-export const VICTIMS = {
-  worker: 'one worker; the other one lives on a cluster',
-  workers: 'all workers',
-  receiver: 'the receiver of the webhooks (cluster only)',
-  Temporal: 'the Temporal server',
-  servers: 'the parent of the embedded servers (embedded only)',
-  command: 'the command alone',
-  machine: 'everything of ours at the same time',
-  'run service': 'the run service, every second time with the gateway before it',
-} as const;
-export type Victim = keyof typeof VICTIMS;
-
 const HOLD_MS = 150;
 /** Others have runs of the same deployment. */
 const SLOTS_OF_OTHERS = 20;
 const DONE_CODES: ReadonlySet<number | null> = new Set([0, 3]);
 
-/** Those that have processes of their own at this moment. */
+/** Rigs with living processes. */
 const open = new Set<Rig>();
 
 /** Ends every process of every rig. */
@@ -97,8 +86,8 @@ export class Rig {
   get base(): string {
     return this.#base;
   }
-  get gateway(): Gateway {
-    if (this.#gateway === undefined) throw new Error('the rig is not open');
+  /** undefined while it is away together with the service. */
+  get gateway(): Gateway | undefined {
     return this.#gateway;
   }
 
@@ -143,7 +132,12 @@ export class Rig {
 
   /** Whether all processes are up. */
   isWhole(): boolean {
-    return Object.values(this.#kept).every((one) => one.isUp()) && this.#gateway !== undefined;
+    return Object.values(this.#kept).every((one) => one.isUp()) && this.isServed();
+  }
+
+  /** Whether the run service can be reached as its clients reach it. */
+  isServed(): boolean {
+    return this.#gateway !== undefined && this.#kept.service?.isUp() === true;
   }
 
   async client(): Promise<Client> {

@@ -117,6 +117,11 @@ describe('the verdict on a batch', () => {
       ({ runs }) => (runs[2] = runOf('twin', { webhook: urlOf(1, 2), status: 'cancelled' })),
     ],
     [
+      'bought twice',
+      'a request that the batch has sent twice',
+      ({ orders }) => orders.push({ at: 1, webhook: urlOf(1) }, { at: 2, webhook: urlOf(1), status: 200 }),
+    ],
+    [
       'others',
       'a run of others that was cancelled',
       ({ runs }) => (runs[3] = runOf('other', { status: 'cancelled' })),

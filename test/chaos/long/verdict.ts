@@ -156,10 +156,12 @@ function unreportedRuns({ own, records, duplicates, folder }: Facts): readonly s
 function boughtTwice({ duplicates, own, orders }: Facts): readonly string[] {
   const refused = new Set(orders.filter(({ status }) => status === 429).map(({ webhook }) => webhook));
   const runsOf = Map.groupBy(own, ({ webhook }) => webhook);
+  const ordersOf = Map.groupBy(orders, ({ webhook }) => webhook);
   return duplicates
     .filter(({ run_id: id }) => {
       const webhook = own.find((run) => run.id === id)?.webhook;
-      const isTwin = (runsOf.get(webhook)?.length ?? 0) > 1;
+      const [runs = 0, sent = 0] = [runsOf.get(webhook)?.length, ordersOf.get(webhook)?.length];
+      const isTwin = runs > 1 && sent <= 1;
       // A row whose first run was hidden behind a 429 has its second one under the next attempt.
       const { row } = readToken(webhook) ?? {};
       const wasHidden = [...refused].some((one) => readToken(one)?.row === row && runsOf.has(one));
