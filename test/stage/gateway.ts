@@ -63,7 +63,7 @@ export async function openGateway(
       if (isQueue) orders.push({ at, webhook: webhookOf(body) });
       const url = (asked.url ?? '').replace(
         /([?&]limit=)(\d+)/,
-        (_, name: string, limit: string) => `${name}${Math.min(Number(limit), mostListed)}`,
+        (_limit, name: string, limit: string) => `${name}${Math.min(Number(limit), mostListed)}`,
       );
       const answer = await request(`${origin}${url}`, { method, headers, body, dispatcher });
       const bytes = Buffer.from(await answer.body.arrayBuffer());
