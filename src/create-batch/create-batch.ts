@@ -119,8 +119,10 @@ async function batchIn(
   { out, again }: CreateParams,
   batch: string,
 ): Promise<BatchFolder | undefined> {
+  // In this order: another command may make the batch meanwhile.
+  const isFree = !existsSync(folder) || isLeftBehind(folder);
   if (existsSync(join(folder, BATCH_FILE))) return again ? undefined : openBatchFolder(out, batch);
-  if (!existsSync(folder) || isLeftBehind(folder)) return undefined;
+  if (isFree) return undefined;
   throw problem('E602', {
     what: `${folder} is there already, and it is no batch`,
     hint: 'give another --name or another --out',
