@@ -54,6 +54,22 @@ describe('creators of one content at the same moment', () => {
   });
 });
 
+describe('creators of one content in files of different names', () => {
+  it('make one batch as well', async () => {
+    const place = new Place();
+    for (let round = 0; round < 3; round += 1) {
+      const names = ['a', 'b', 'c'].map((name) => `${name}-${round}.csv`);
+      for (const name of names) place.write(name, `${SHEET}${round + 1_000}\n`);
+      const made = await together(
+        place,
+        names.map((name) => [name, {}]),
+      );
+      expect(new Set(made.map(({ mark }) => mark)).size).toBe(1);
+    }
+    expect(place.names()).toHaveLength(3);
+  });
+});
+
 describe('a creator that is killed', () => {
   /** What it says of the batch, or of what was wrong; undefined where it was killed. */
   const createUntil = (place: Place, killAt: number): string | undefined => {
@@ -87,6 +103,7 @@ describe('a creator that is killed', () => {
     expect(killAt).toBeGreaterThan(9);
     expect([...left].map((path) => path.replace(/^sheet-\w+/, 'sheet-*')).sort()).toEqual([
       '.incoming-*',
+      '.names/.*.part',
       'sheet-*/.*.part',
       'sheet-*/layout/*',
     ]);
