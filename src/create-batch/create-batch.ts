@@ -2,6 +2,7 @@
 // sent here. Whatever a command that is killed leaves behind is no batch:
 //
 //   .incoming-…/            the copy of the sheet and its pages, while it is read
+//   .names/<content>        the batch's name, so that one content in files of two names is one batch
 //   <batch>/layout/<mark>/  the same, in its place
 //   <batch>/batch.json      names the mark; created once, so that of two commands one makes the batch and the other joins it
 
@@ -18,7 +19,7 @@ import type { Store } from '../store/store.ts';
 import { batchIdOf, contentOf } from './batch-id.ts';
 import { batchFileOf, sheetOptionsOf, type BatchSpec } from './batch-spec.ts';
 import { errorsFileFor } from './error-list.ts';
-import { findSame, taken } from './reuse.ts';
+import { findSame, nameOf, taken } from './reuse.ts';
 import { isLeftBehind } from './stale-folders.ts';
 
 export type CreateParams = BatchSpec & {
@@ -40,7 +41,9 @@ export async function createBatch(params: CreateParams): Promise<CreatedBatch> {
   const { out, name, again } = params;
   const draft = await layOutCopy(params);
   const same = again ? undefined : await findSame(out, draft.content, name);
-  return same ? { ...same, laidOut: undefined } : putInPlace(params, draft);
+  if (same) return { ...same, laidOut: undefined };
+  const isNamed = again || name !== undefined;
+  return putInPlace(params, { ...draft, batch: isNamed ? draft.batch : await nameOf(out, draft) });
 }
 
 export type DraftBatch = Pick<BatchFolder, 'batch' | 'file'> & {
@@ -119,8 +122,10 @@ async function batchIn(
   { out, again }: CreateParams,
   batch: string,
 ): Promise<BatchFolder | undefined> {
+  // In this order: another command may make the batch meanwhile.
+  const isFree = !existsSync(folder) || isLeftBehind(folder);
   if (existsSync(join(folder, BATCH_FILE))) return again ? undefined : openBatchFolder(out, batch);
-  if (!existsSync(folder) || isLeftBehind(folder)) return undefined;
+  if (isFree) return undefined;
   throw problem('E602', {
     what: `${folder} is there already, and it is no batch`,
     hint: 'give another --name or another --out',

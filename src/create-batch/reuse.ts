@@ -4,6 +4,7 @@
 import { problem } from '../errors.ts';
 import { LOCAL } from '../run-service/local.ts';
 import type { SheetOptions } from '../sheet/options.ts';
+import { folderStore } from '../store/folder.ts';
 import { listBatchFolders, openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
 import { sheetOptionsOf, type BatchSpec, type Settings } from './batch-spec.ts';
 
@@ -22,6 +23,19 @@ export async function findSame(
   if (named !== undefined && named.file.content !== content) throw taken(named);
   return named;
 }
+
+/** Where the name of each content stands, from before there is a batch of it. */
+export const NAMES = '.names';
+
+/** The name for a batch of that content: the one that the first command drew, whatever this one calls the sheet. */
+export async function nameOf(out: string, { content, batch }: Drawn): Promise<string> {
+  const store = folderStore(out);
+  const file = `${NAMES}/${content}`;
+  if (await store.create(file, batch)) return batch;
+  return (await store.read(file)) ?? batch;
+}
+
+type Drawn = { readonly content: string; readonly batch: string };
 
 export const taken = ({ batch, file }: BatchFolder) =>
   problem('E602', {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { BATCH_FILE, LAYOUT, readBatchFile } from '../store/batch-file.ts';
 import { folderStore, isDraftName } from '../store/folder.ts';
 import { isErrorList } from './error-list.ts';
+import { NAMES } from './reuse.ts';
 
 /** Paths that can be removed; of what was touched within the last `ageMs` nothing. */
 export async function stalePaths(out: string, ageMs: number): Promise<readonly string[]> {
@@ -17,6 +18,7 @@ export async function stalePaths(out: string, ageMs: number): Promise<readonly s
     const isStaleFile = entry.isFile() && (isErrorList(path) || isDraftName(entry.name));
     const isStaleFolder = entry.isDirectory() && INCOMING.test(entry.name);
     if (isStaleFile || isStaleFolder) found.push(path);
+    else if (entry.name === NAMES) found.push(...draftsIn(path));
     else if (entry.isDirectory()) found.push(...(await staleIn(path)));
   }
   return found.filter(isOld);
@@ -37,11 +39,14 @@ async function staleIn(folder: string): Promise<readonly string[]> {
   const layouts = existsSync(join(folder, LAYOUT)) ? readdirSync(join(folder, LAYOUT)) : [];
   return [
     ...layouts.filter((mark) => mark !== file.mark).map((mark) => join(folder, LAYOUT, mark)),
-    ...readdirSync(folder)
-      .filter(isDraftName)
-      .map((name) => join(folder, name)),
+    ...draftsIn(folder),
   ];
 }
+
+const draftsIn = (folder: string): readonly string[] =>
+  readdirSync(folder)
+    .filter(isDraftName)
+    .map((name) => join(folder, name));
 
 /** Whether a folder holds nothing but what a command leaves that is killed before it creates batch.json. */
 export function isLeftBehind(folder: string): boolean {

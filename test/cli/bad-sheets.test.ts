@@ -199,7 +199,7 @@ describe('a bad sheet', () => {
     expect(ended.code).toBe(5);
   });
 
-  it('shows ten problems, and lists all of them in errors.csv', async () => {
+  it('shows ten problems, and lists all of them in a file beside the batches', async () => {
     const rows = Array.from({ length: 40 }, (_, at) => `portrait,${at % 2 === 0 ? at : `x${at}`}`);
     stage.write('many.csv', `prompt,seed\n${rows.join('\n')}\n`);
     const ended = await stage.run(['run', 'many.csv', '-d', 'portraits']);

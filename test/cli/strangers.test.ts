@@ -192,14 +192,14 @@ describe('a batch folder', () => {
   it('of any --out is used by embedded servers, also when a command without it starts them again', async () => {
     const place = new Stage();
     const elsewhere = place.path('elsewhere');
-    const running = place.start(['run', place.sheet(60), '-d', 'portraits', '--local', '--out', elsewhere]);
+    const running = place.start(['run', place.sheet(30), '-d', 'portraits', '--local', '--out', elsewhere]);
     await running.says(/done=[1-9]/);
     await running.kill('SIGINT');
     const dev = place.start(['dev']);
     await dev.says(/service +http/);
     const after = place.start(['watch', '--out', elsewhere]);
     const { code, stderr } = await after.ended;
-    expect([code, stderr]).toEqual([0, expect.stringContaining('60 of 60 rows succeeded')]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('30 of 30 rows succeeded')]);
     await place.close();
   });
 });

@@ -9,14 +9,14 @@ import type { Summary } from '../../src/results/summary.ts';
 import { Stage, type Ended } from '../stage/stage.ts';
 import { expectOneRunPerRow, runsOf } from '../stage/truth.ts';
 
-const ROWS = 60;
+const ROWS = 40;
 const DAY_MS = 86_400_000;
 const CLOCK = pathToFileURL(join(import.meta.dirname, '../stage/clock-off.ts')).href;
 const DEPLOYMENTS = JSON.stringify([
   { name: 'portraits', concurrencyLimit: 16, coldStartSeconds: 0, runSeconds: 0.5, pictureSize: 32 },
 ]);
 /** Lost answers, which send both of them to the lists. */
-const FAULTS = ['--fault', 'reset-answer=0.06', '--fault', 'reset-request=0.03'];
+const FAULTS = ['--fault', 'reset-answer=0.1', '--fault', 'reset-request=0.03'];
 
 describe('one sheet in two places', () => {
   let stage = new Stage();

@@ -7,14 +7,13 @@ import { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { withCopy } from '../../src/create-batch/copy-sheet.ts';
 import { createBatch, type CreatedBatch, type CreateParams } from '../../src/create-batch/create-batch.ts';
+import { NAMES } from '../../src/create-batch/reuse.ts';
 import { deploymentSchema } from '../../src/run-service/contract/deployment.ts';
 import { BATCH_FILE, LAYOUT, type BatchFile } from '../../src/store/batch-file.ts';
 
-const DEPLOYMENT = '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d';
-
 export const ASKED: Omit<CreateParams, 'copy' | 'out'> = {
   options: { map: {}, set: {}, drop: [], types: {} },
-  deployment: deploymentSchema.parse({ id: DEPLOYMENT }),
+  deployment: deploymentSchema.parse({ id: '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d' }),
   service: { base: 'local', api: 'v2', rehearsal: true, timing: undefined, prices: {} },
   settings: { retries: 0, deadlines: { queueMs: 86_400_000 }, webhooks: true },
   again: false,
@@ -50,9 +49,11 @@ export class Place {
     return existsSync(this.out) && this.names().some((name) => existsSync(join(this.out, name, BATCH_FILE)));
   }
 
-  /** Everything in the folder of the batches, or of one of them. */
-  names(...below: readonly string[]): readonly string[] {
-    return readdirSync(join(this.out, ...below)).sort();
+  /** Everything in the folder of the batches, but for the names that contents have. */
+  names(): readonly string[] {
+    return readdirSync(this.out)
+      .filter((name) => name !== NAMES)
+      .sort();
   }
 }
 

@@ -1,6 +1,6 @@
 // Makes a batch in a process of its own: node creator.ts <sheet> <out> <what is asked, as JSON>. With KILL_AT=n it is killed
-// before the n-th call that changes something in the file system. It prints the batch's name and mark, and the number of
-// such calls.
+// before the n-th call that changes something in <out>; what is inside a copy counts as one. It prints the batch's name and
+// mark.
 
 import fs from 'node:fs';
 import promises from 'node:fs/promises';
@@ -10,13 +10,15 @@ import type { Asked } from './creating.ts';
 const killAt = Number(process.env['KILL_AT'] ?? Number.POSITIVE_INFINITY);
 let calls = 0;
 
+const INSIDE_COPY = /\.incoming-\w+\/./;
+
 /** Counts the calls of these functions, and does not let the one happen that is to be the last. */
 function count(functions: object, names: readonly string[]): void {
   const all = functions as Record<string, (...given: readonly unknown[]) => unknown>;
   for (const name of names) {
     const real = all[name];
     all[name] = (...given) => {
-      calls += 1;
+      calls += Number(!INSIDE_COPY.test(String(given[0])));
       if (calls === killAt) process.kill(process.pid, 'SIGKILL');
       return real?.(...given);
     };
@@ -36,5 +38,5 @@ if (process.send) {
   await new Promise((begin) => process.once('message', begin));
 }
 const { batch, file, laidOut } = await create(path, out, JSON.parse(asked) as Asked);
-console.log(JSON.stringify({ batch, mark: file.mark, made: laidOut !== undefined, calls }));
+console.log(JSON.stringify({ batch, mark: file.mark, made: laidOut !== undefined }));
 process.disconnect?.();

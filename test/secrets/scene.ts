@@ -36,8 +36,9 @@ export class Scene {
     const { stage, secrets } = this;
     const words = ['--deployments', stage.write('deployments.json', DEPLOYMENTS), '--behaviour', 'vendor'];
     const debug = { RUNSHEET_LOG_LEVEL: 'debug' };
-    stage.environment = { ...debug, RUNSHEET_SERVICE_TOKEN: `${secrets.key},${secrets.newKey}` };
-    const service = await stage.service([...words, ...faults.flatMap((fault) => ['--fault', fault])]);
+    stage.environment = debug;
+    const rates = faults.flatMap((fault) => ['--fault', fault]);
+    const service = await stage.service([...words, ...rates], 0, [secrets.key, secrets.newKey]);
     this.hear(service, 'service');
     this.service = service.base;
     this.gateway = await openQuotingGateway(service.base, QUOTED_EVERY);

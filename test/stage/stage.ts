@@ -132,10 +132,15 @@ export class Stage {
     return this.start(words, environment, program).ended;
   }
 
-  /** A run service as a process of its own; the commands of this stage speak to it from now on. */
-  async service(words: readonly string[] = [], port = 0): Promise<Running & { readonly base: string }> {
+  /** A run service as a process of its own, for which `keys` are valid too; this stage's commands speak to it from now on. */
+  async service(
+    words: readonly string[] = [],
+    port = 0,
+    keys: readonly string[] = [],
+  ): Promise<Running & { readonly base: string }> {
     const database = ['--db', this.path('service.db'), '--port', String(port)];
-    const running = this.start(['service', ...database, ...words], { RUNSHEET_SERVICE_TOKEN: KEY });
+    const tokens = { RUNSHEET_SERVICE_TOKEN: [KEY, ...keys].join(',') };
+    const running = this.start(['service', ...database, ...words], tokens);
     const [, base = ''] = await running.says(/RUNSHEET_API_URL=(\S+)/);
     this.environment = { ...this.environment, RUNSHEET_API_URL: base, RUNSHEET_API_KEY: KEY };
     return Object.assign(running, { base });
