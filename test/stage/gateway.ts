@@ -26,7 +26,7 @@ export type Gateway = {
 };
 
 /** A Queue Run call: when it began, in ms since 1970, and the webhook that it names. */
-type Order = { readonly at: number; readonly webhook: string | undefined };
+export type Order = { readonly at: number; readonly webhook: string | undefined };
 
 /**
  * Holds answers for `holdMs`, or until that is settled. `loses` says of each order, counted from 1, whether its answer gets
