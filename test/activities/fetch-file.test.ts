@@ -69,11 +69,14 @@ describe('a large file', () => {
   it('goes on where it broke off, and asks for no more than is missing', async () => {
     const { url, asked } = await fileHost(breaking(3 * MIB));
     await expect(fetching(url)).rejects.toBeInstanceOf(HostFault);
-    expect(kept).toEqual([3 * MIB]);
+    // What the host had sent last may be lost with the connection.
+    const [had = 0] = kept;
+    expect(had).toBeGreaterThan(MIB);
+    expect(had).toBeLessThanOrEqual(3 * MIB);
     expect(readdirSync(join(folder, 'outputs/fox'))).toEqual([expect.stringMatching(/^\.run-1\./)]);
     expect(await store.list('outputs/fox')).toEqual([]);
     expectWhole(await fetching(url));
-    expect(asked.at(-1)?.headers).toMatchObject({ range: `bytes=${3 * MIB}-`, 'if-range': '"one"' });
+    expect(asked.at(-1)?.headers).toMatchObject({ range: `bytes=${had}-`, 'if-range': '"one"' });
   });
 
   it('goes on by its date of change where there is no ETag', async () => {

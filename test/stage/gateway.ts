@@ -25,8 +25,8 @@ export type Gateway = {
   readonly close: () => Promise<void>;
 };
 
-/** A Queue Run call: when it began, in ms since 1970, and the webhook that it names. */
-export type Order = { readonly at: number; readonly webhook: string | undefined };
+/** A Queue Run call: when it began, in ms since 1970, the webhook that it names, and how it was answered. */
+export type Order = { readonly at: number; readonly webhook: string | undefined; status?: number };
 
 /**
  * Holds answers for `holdMs`, or until that is settled. `loses` says of each order, counted from 1, whether its answer gets
@@ -60,12 +60,14 @@ export async function openGateway(
       const { host: _, connection: __, ...headers } = asked.headers;
       const method = asked.method as 'GET' | 'POST';
       const body = chunks.length > 0 ? Buffer.concat(chunks) : null;
-      if (isQueue) orders.push({ at, webhook: webhookOf(body) });
+      const order: Order = { at, webhook: isQueue ? webhookOf(body) : undefined };
+      if (isQueue) orders.push(order);
       const url = (asked.url ?? '').replace(
         /([?&]limit=)(\d+)/,
         (_limit, name: string, limit: string) => `${name}${Math.min(Number(limit), mostListed)}`,
       );
       const answer = await request(`${origin}${url}`, { method, headers, body, dispatcher });
+      order.status = answer.statusCode;
       const bytes = Buffer.from(await answer.body.arrayBuffer());
       if (isLost) return void response.destroy();
       if (isQueue) {
