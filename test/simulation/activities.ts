@@ -18,6 +18,7 @@ type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
 /** How long a run may show nothing new in a simulated world. */
 const DEADLINES = { runMs: 40_000 };
 const COUNTED_MOST_MS = 30_000;
+const UNREADABLE_AFTER_MS = 60_000;
 
 export function reconcile(
   batch: SimBatch,
@@ -154,6 +155,15 @@ export function poll(batch: SimBatch, command: CommandOf<'poll'>, attempt: Try, 
   const memory: Observation[] = runs.map(() => NOT_OBSERVED);
   let lookedAt = temporal.clock.now;
   let agedMs = 0;
+  let unreadMs = 0;
+  let isToldUnreadable = command.isUnreadable;
+  const tellReadable = (isRead: boolean, sinceLastMs: number): void => {
+    if (isRead && isToldUnreadable) batch.signal({ type: 'serviceRead' });
+    unreadMs = isRead ? 0 : unreadMs + Math.max(1, sinceLastMs);
+    const isLong = unreadMs >= UNREADABLE_AFTER_MS;
+    if (isLong && !isToldUnreadable) batch.signal({ type: 'serviceRead', reason: 'away' });
+    isToldUnreadable = !isRead && (isToldUnreadable || isLong);
+  };
   const look = (): void => {
     if (batch.life !== life || batch.state.finished || attempt.isGivenUp()) return;
     // A try that dies leaves what it kept last, and is followed by the next one.
@@ -162,9 +172,11 @@ export function poll(batch: SimBatch, command: CommandOf<'poll'>, attempt: Try, 
     agedMs += sinceLastMs;
     const completions: Extract<Event, { type: 'runsCompleted' }>['completions'][number][] = [];
     const overdue: Extract<Event, { type: 'runsOverdue' }>['runs'][number][] = [];
+    let isRead = false;
     for (const [at, run] of runs.entries()) {
       const before = memory[at] ?? NOT_OBSERVED;
       const sight = batch.service.sight(run.runId);
+      isRead ||= sight.kind !== 'unread';
       const { after, report } = observe(before, sight, {
         sinceLastMs,
         ageMs: run.ageMs + agedMs,
@@ -182,6 +194,7 @@ export function poll(batch: SimBatch, command: CommandOf<'poll'>, attempt: Try, 
     }
     if (completions.length > 0) batch.signal({ type: 'runsCompleted', by: 'poll', completions });
     if (overdue.length > 0) batch.signal({ type: 'runsOverdue', runs: overdue });
+    tellReadable(isRead, sinceLastMs);
     const alive = memory.filter(({ isReported }) => !isReported).length;
     if (alive <= runs.length / 10) return done();
     temporal.after(intervalMs + world.between(0, 20), () => temporal.reach(look));
@@ -218,6 +231,7 @@ export function close(
     () =>
       `the parts say ${JSON.stringify(counted.outcomes)}, the state ${JSON.stringify(batch.state.tally.outcomes)}`,
   );
+  if (command.evidence.length > 0) world.saw('evidence at the end');
   const finish = (listed: readonly SimRun[] | undefined): void => {
     if (listed === undefined)
       return void attempt.worker.after(500, () => close(batch, command, attempt, done));

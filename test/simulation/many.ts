@@ -38,7 +38,7 @@ export const SOMETIMES = [
   'a part that was there',
   'files deferred',
   'files given up',
-  'evidence kept',
+  'evidence at the end',
   'cap reached',
   'lease closed',
   'group given up',

@@ -42,6 +42,7 @@ const MOST = {
   fullDisk: 0.1,
   lostWrite: 0.1,
   hostAway: 0.02,
+  readsAway: 0.02,
   badFile: 0.05,
   temporalOutage: 0.02,
   continueAsNew: 0.1,

@@ -48,6 +48,7 @@ export class SimService {
   readonly #timing: Timing;
   readonly #callBack: (run: SimRun, isEnd: boolean) => void;
   readonly #lies = new Map<string, Lie>();
+  #readsAwayUntil = 0;
 
   constructor(world: World, callBack: (run: SimRun, isEnd: boolean) => void) {
     this.#world = world;
@@ -59,8 +60,19 @@ export class SimService {
       this.live.push(0);
       this.extra.push(0);
     }
+    this.#watchReads();
     for (let stranger = 0; stranger < world.plan.strangers; stranger += 1)
       world.after(world.between(0, 60_000), () => this.#create({ row: stranger + 1, attempt: 1 }, undefined));
+  }
+
+  /** Now and then no run can be read for a while. */
+  #watchReads(): void {
+    const world = this.#world;
+    if (world.isCalm) return;
+    const isStruck = world.strikes('readsAway');
+    if (isStruck)
+      this.#readsAwayUntil = Math.max(this.#readsAwayUntil, world.now + world.between(1_000, 150_000));
+    world.after(1_000, () => this.#watchReads());
   }
 
   /** One POST whose first byte is written now. */
@@ -107,7 +119,7 @@ export class SimService {
   /** The run as Get Run shows it. */
   sight(runId: string): Sight {
     const world = this.#world;
-    if (world.strikes('brokenRead')) return { kind: 'unread' };
+    if (this.#readsAwayUntil > world.now || world.strikes('brokenRead')) return { kind: 'unread' };
     const run = this.byId.get(runId);
     if (run === undefined) return { kind: 'missing' };
     const lie = this.#lieAbout(runId);

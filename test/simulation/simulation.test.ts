@@ -5,7 +5,7 @@ import { FAULTS, planOf } from './plan.ts';
 import { simulateMany, SOMETIMES } from './many.ts';
 import { simulate } from './simulate.ts';
 
-const SEEDS = 5_000;
+const SEEDS = 1_500;
 /** By the processor's time; a quiet machine brings ten times as many. */
 const SEEDS_PER_SECOND = 8;
 
