@@ -1,4 +1,5 @@
-// A run service as it looks with another clock: every time in its answers, and their Date, is what that clock showed then.
+// A run service as it looks with another clock or without its lists. With another clock every time in its answers, and their
+// Date, is what that clock showed then.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,10 +7,15 @@ import { Agent, request } from 'undici';
 
 const TIME = /"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)"/g;
 
-/** `shown`: what the clock showed at a moment, both in milliseconds since 1970. */
-export async function openClockProxy(
+type Other = {
+  /** What the clock showed at a moment, both in milliseconds since 1970. */
+  readonly shown?: (at: number) => number;
+  readonly hasLists?: boolean;
+};
+
+export async function openOtherService(
   base: string,
-  shown: (at: number) => number,
+  { shown = (at) => at, hasLists = true }: Other,
 ): Promise<{ readonly base: string; close(): Promise<void> }> {
   const dispatcher = new Agent({ connections: 200 });
   const { origin, pathname } = new URL(base);
@@ -17,6 +23,10 @@ export async function openClockProxy(
   const pass = async (asked: IncomingMessage, response: ServerResponse): Promise<void> => {
     const chunks: Buffer[] = [];
     for await (const chunk of asked) chunks.push(chunk as Buffer);
+    if (!hasLists && /\/workflow\/[^/]+\/runs/.test(asked.url ?? ''))
+      return void response
+        .writeHead(404, { 'content-type': 'application/json' })
+        .end('{"detail":"Not Found"}');
     const { host: _, connection: __, ...headers } = asked.headers;
     const method = asked.method as 'GET' | 'POST';
     const body = chunks.length > 0 ? Buffer.concat(chunks) : null;

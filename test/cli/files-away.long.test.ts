@@ -1,0 +1,50 @@
+// The host of the output files is away in mid-batch: the batch pauses with that reason, and goes on when it is back.
+
+import { basename } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { setTimeout as wait } from 'node:timers/promises';
+import { finished, IS_LONG } from '../stage/outage.ts';
+import { Stage, until } from '../stage/stage.ts';
+import { expectOneRunPerRow } from '../stage/truth.ts';
+
+const ROWS = 200;
+const AWAY_MS = IS_LONG ? 300_000 : 30_000;
+const DEPLOYMENTS = JSON.stringify([
+  { name: 'portraits', concurrencyLimit: 10, coldStartSeconds: 0, runSeconds: 0.5, pictureSize: 16 },
+]);
+
+describe('a batch whose file host is away', () => {
+  let stage = new Stage();
+  beforeEach(() => {
+    stage = new Stage();
+  });
+  afterEach(() => stage.close());
+
+  const setFaults = async (rates: Readonly<Record<string, number>>): Promise<void> => {
+    const { RUNSHEET_API_URL: base = '', RUNSHEET_API_KEY: key = '' } = stage.environment;
+    const headers = { authorization: `Bearer ${key}` };
+    const body = JSON.stringify(rates);
+    const answer = await fetch(`${new URL(base).origin}/control/faults`, { method: 'PUT', headers, body });
+    expect(answer.status).toBe(200);
+  };
+
+  it('pauses for it, fails no row, and goes on by itself', async () => {
+    await stage.temporal();
+    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+    await stage.worker();
+    const running = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '10']);
+    await until(async () => (await stage.truth()).length >= 60, 'it is under way');
+    await setFaults({ 'away-file': 1 });
+    const paused = await running.ended;
+    expect(paused.code).toBe(8);
+    expect(paused.stderr).toMatch(/is paused: outputs cannot be fetched: .* answered 503/);
+    await wait(AWAY_MS);
+    await setFaults({ 'away-file': 0 });
+    const ended = await finished(stage, basename(stage.batch()));
+    expect(ended.code).toBe(0);
+    expect(stage.results().length).toBe(ROWS);
+    expectOneRunPerRow(await stage.truth(), ROWS);
+    for (const { outcome, outputs } of stage.results())
+      expect([outcome, outputs]).toEqual(['succeeded', expect.stringMatching(/1\.png/)]);
+  });
+});
