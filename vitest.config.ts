@@ -6,14 +6,14 @@ const WHOLE = [
   'test/chaos/**/*.test.ts',
   'test/workflows/**/*.test.ts',
   'test/create-batch/creators.test.ts',
-  'test/package.test.ts',
+  'test/package{,.long}.test.ts',
 ];
 
 // Of these, those where every command's time counts, or that take the whole machine: one at a time.
 const ALONE = [
   'test/cli/{cluster,failures,interrupt,places,poison-rows,rehearsal,two-at-once,two-places}{,.long}.test.ts',
   'test/chaos/{cycles,postgres}.long.test.ts',
-  'test/package.test.ts',
+  'test/package{,.long}.test.ts',
 ];
 
 const SIZES = { short: 'test/**/!(*.long).test.ts', long: 'test/**/*.long.test.ts' } as const;

@@ -70,7 +70,10 @@ describe('one sheet in two places', () => {
   it('a day later, and once more on a clean machine: each buys its own rows, and the first stays as it is', async () => {
     const words = ['--deployments', stage.write('deployments.json', DEPLOYMENTS), ...FAULTS];
     const now = stage.environment;
-    stage.environment = { ...now, NODE_OPTIONS: `--import ${CLOCK}`, CLOCK_OFF_MS: String(-DAY_MS) };
+    stage.environment = {
+      ...now,
+      NODE_OPTIONS: `--import ${CLOCK}?file=${stage.write('clock', String(-DAY_MS))}`,
+    };
     const yesterday = await stage.service(words);
     stage.environment = { ...stage.environment, NODE_OPTIONS: '' };
     stage.sheet(ROWS);
