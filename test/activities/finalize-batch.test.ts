@@ -1,0 +1,138 @@
+// The end of a batch, in a real folder.
+
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { finalizeBatch } from '../../activities/finalize-batch.ts';
+import { keepEvidence } from '../../activities/keep-evidence.ts';
+import type { AttemptRun } from '../../src/batch/attempt.ts';
+import { progress } from '../../src/batch/progress.ts';
+import { begin } from '../../src/batch/state.ts';
+import { WRITES } from '../../src/batch/version.ts';
+import { partName } from '../../src/results/parts.ts';
+import type { PartRecord } from '../../src/results/row-record.ts';
+import type { Summary } from '../../src/results/summary.ts';
+import { tallyRows } from '../../src/results/tally-rows.ts';
+import { pageName, rowLine } from '../../src/sheet/pages.ts';
+import { layoutOf, type BatchFile } from '../../src/store/batch-file.ts';
+import { folderStore } from '../../src/store/folder.ts';
+import type { Store } from '../../src/store/store.ts';
+import { BACK, FILE as LISTED, idOf, listing, runOf } from '../audit/lists.ts';
+import { paramsOf } from '../batch/params.ts';
+import { depsOf } from './deps.ts';
+
+const SHEET = {
+  name: 'sheet.csv',
+  file: 'sheet.csv',
+  columns: ['n'],
+  inputs: ['n'],
+  options: { format: 'csv' },
+};
+const FILE = { ...LISTED, sheet: { ...LISTED.sheet, ...SHEET } } as unknown as BatchFile;
+const ROWS = FILE.sheet.rows;
+const REF = { batch: FILE.batch, mark: FILE.mark, folder: '/nowhere' };
+const recordOf = (row: number): PartRecord => ({
+  row,
+  outcome: 'succeeded',
+  attempts: [{ attempt: 1, outcome: 'succeeded', run_id: idOf(row), gpu_used: 'L4', run_seconds: 3 }],
+  files: [],
+});
+const RECORDS = Array.from({ length: ROWS }, (_, at) => recordOf(at + 1));
+
+describe('the end of a batch', () => {
+  let folder = '';
+  let store: Store;
+  const cancelled: string[] = [];
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'runsheet-finalize-'));
+    store = folderStore(folder);
+    cancelled.length = 0;
+    const lines = RECORDS.map(({ row }) => rowLine(row, `k${row}`, undefined, '{}'));
+    await layoutOf(store, FILE).write(pageName(1), lines.join(''));
+    await layoutOf(store, FILE).write(FILE.sheet.file, `n\n${RECORDS.map(({ row }) => `${row}\n`).join('')}`);
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const writePart = (records: readonly PartRecord[]): Promise<void> =>
+    store.write(partName(1, 1), records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+
+  const deps = (runs = RECORDS.map(({ row }) => runOf({ row }))) =>
+    depsOf({
+      open: async () => ({
+        file: FILE,
+        store,
+        service: {
+          ...listing(runs),
+          cancelRun: async (id: string) => void cancelled.push(id),
+          getRun: async (id: string) => runs.find((run) => run.id === id),
+        } as never,
+      }),
+    } as never);
+
+  const finalize = (given = deps(), evidence: readonly AttemptRun[] = []): Promise<void> =>
+    new MockActivityEnvironment().run(() =>
+      finalizeBatch(given, {
+        ...REF,
+        progress: { ...progress(begin(paramsOf({ rows: ROWS }), WRITES, 0)), tally: tallyRows(RECORDS) },
+        startedAt: 1_000,
+        endedAt: 61_000,
+        evidence,
+        isEvidenceLost: false,
+        back: BACK,
+      }),
+    );
+  const summary = (): Summary => JSON.parse(readFileSync(join(folder, 'summary.json'), 'utf8')) as Summary;
+
+  it('writes the results, with the times that it is given', async () => {
+    await writePart(RECORDS);
+    await finalize();
+    expect(summary()).toMatchObject({ rows: ROWS, seconds: 60, duplicates: { runs: 0 } });
+    const lines = readFileSync(join(folder, 'results.csv'), 'utf8').trim().split('\n');
+    expect(lines.length).toBe(ROWS + 1);
+  });
+
+  it('makes the same files if it is done twice', async () => {
+    await writePart(RECORDS);
+    await finalize();
+    const before = ['results.csv', 'results.jsonl', 'summary.json'].map((name) =>
+      readFileSync(join(folder, name), 'utf8'),
+    );
+    await finalize();
+    expect(
+      ['results.csv', 'results.jsonl', 'summary.json'].map((name) =>
+        readFileSync(join(folder, name), 'utf8'),
+      ),
+    ).toEqual(before);
+  });
+
+  it('is refused, and pauses the batch, where a part is missing that the batch has counted', async () => {
+    await writePart(RECORDS.slice(1));
+    await expect(finalize()).rejects.toMatchObject({
+      type: 'StoreFailed',
+      nonRetryable: true,
+      message: expect.stringContaining(`${ROWS - 1} succeeded rows in its parts, ${ROWS} counted`),
+    });
+    expect(existsSync(join(folder, 'results.csv'))).toBe(false);
+    expect(existsSync(join(folder, 'summary.json'))).toBe(false);
+  });
+
+  it('names and cancels a second run that only evidence shows, of its own and of files that were kept', async () => {
+    await writePart(RECORDS);
+    const evidence = (id: string): AttemptRun => ({ row: 1, attempt: 1, runId: id });
+    const hidden = [
+      runOf({ row: 1, id: 'aaaa', status: 'running' }),
+      runOf({ row: 1, id: 'bbbb', status: 'running' }),
+    ];
+    const given = deps([...RECORDS.map(({ row }) => runOf({ row })), ...hidden]);
+    await new MockActivityEnvironment().run(() =>
+      keepEvidence(given, { ...REF, number: 1, runs: [evidence('aaaa'), evidence(idOf(1))] }),
+    );
+    await finalize(given, [evidence('bbbb')]);
+    expect(cancelled.sort()).toEqual(['aaaa', 'bbbb']);
+    expect(summary().duplicates.runs).toBe(2);
+    const named = readFileSync(join(folder, 'duplicates.jsonl'), 'utf8');
+    for (const id of ['aaaa', 'bbbb']) expect(named).toContain(`"run_id":"${id}"`);
+  });
+});
