@@ -13,11 +13,19 @@ export async function cancelRuns(
 ): Promise<void> {
   const { service } = await deps.open(ref);
   const signal = Context.current().cancellationSignal;
-  const cancelled = await pMap(runs, ({ runId }) => service.cancelRun(runId), {
-    concurrency: CONCURRENCY,
-    signal,
-  });
+  const errors: unknown[] = [];
+  const cancel = async ({ runId }: AttemptRun): Promise<boolean> => {
+    try {
+      return await service.cancelRun(runId);
+    } catch (error) {
+      // One run that cannot be asked for keeps none of the others.
+      errors.push(error);
+      return true;
+    }
+  };
+  const cancelled = await pMap(runs, cancel, { concurrency: CONCURRENCY, signal });
   const refused = runs.filter((_, at) => cancelled[at] === false);
   if (refused.length > 0)
     deps.log.warn({ batch: ref.batch, runs: refused }, 'the service would not cancel runs');
+  if (errors.length > 0) throw errors[0];
 }

@@ -26,8 +26,17 @@ const HEARTBEAT_MS = 1_000;
 /** A poll with so few runs left is done; they are for the next one. */
 const LEFT_SHARE = 0.1;
 
+/**
+ * A poll ends after a time that grows with the runs it still has, so that few long runs cannot keep the others from being
+ * polled: what is left joins the next poll, which costs history by the run.
+ */
+const LIFETIME_RUNS = 50;
+const LIFETIME_MS = 180_000;
+const lifetimeMs = (left: number): number => LIFETIME_MS * Math.max(1, left / LIFETIME_RUNS);
+
 /** A service that cannot be read for so long is worth a pause. */
 const UNREADABLE_AFTER_MS = 60_000;
+const TOLD_AGAIN_MS = 300_000;
 
 export async function pollRuns(deps: Deps, input: PollInput): Promise<void> {
   const { heartbeatDetails, taskToken, currentAttemptScheduledTimestampMs: nowMs } = activityInfo();
@@ -40,7 +49,7 @@ export async function pollRuns(deps: Deps, input: PollInput): Promise<void> {
     // Awaited: the next try must know what this one has seen and told.
     await deps.completion.heartbeat(taskToken, storeMemory(after));
     const left = after.runs.filter(({ isReported }) => !isReported).length;
-    if (left <= input.runs.length * LEFT_SHARE) return;
+    if (left <= input.runs.length * LEFT_SHARE || after.agedMs >= lifetimeMs(left)) return;
     throw again(`${left} of ${input.runs.length} runs go on`);
   } catch (error) {
     throw error instanceof ApplicationFailure ? error : again(errorMessage(error));
@@ -63,7 +72,10 @@ async function look(
   const open = await deps.open(input);
   deps.log.debug({ batch: input.batch, runs: input.runs.length }, 'polls runs');
   const waiting = input.runs.filter((_, at) => before.runs[at]?.isReported !== true);
-  const { sights, failure } = await sightsOf(deps, open, waiting, Context.current().cancellationSignal);
+  const { sights, failure } = await sightsOf(deps, open, waiting, {
+    cancelled: Context.current().cancellationSignal,
+    turn: activityInfo().attempt - 1,
+  });
   const seen = observeAll(open, input, before, sights);
   const isTold = await tell(deps, input, seen);
   if (!isTold) return undefined;
@@ -138,7 +150,10 @@ async function tellReadable(
   }
   const forMs = unreadMs + Math.max(1, sinceLastMs);
   const isWorthIt = forMs >= UNREADABLE_AFTER_MS || isRunsheetError(failure, 'E301');
-  if (isWorthIt && !isToldUnreadable)
+  // Told again now and then: somebody may have resumed the batch meanwhile.
+  const isNews =
+    !isToldUnreadable || Math.floor(forMs / TOLD_AGAIN_MS) > Math.floor(unreadMs / TOLD_AGAIN_MS);
+  if (isWorthIt && isNews)
     await signals.serviceRead(ref, { reason: clipped(errorMessage(failure), REASON_BYTES) });
   return { unreadMs: forMs, isToldUnreadable: isToldUnreadable || isWorthIt };
 }

@@ -22,6 +22,9 @@ export type GroupInput = BatchRef & { readonly attempts: readonly AttemptRef[] }
 const HEARTBEAT_MS = 1_000;
 const COMPLETE_AGAIN_MS = 500;
 
+/** How long the results of a group wait for completions to ride with. */
+const SIGNAL_MOST_MS = 250;
+
 export async function queueRuns(deps: Deps, input: GroupInput): Promise<GroupResult> {
   const { open, requests } = await prepare(deps, input);
   const { taskToken } = activityInfo();
@@ -38,7 +41,7 @@ export async function queueRuns(deps: Deps, input: GroupInput): Promise<GroupRes
   );
   await heartbeatUntil(sending, lease, soFar);
   // Both within one workflow task, where the ends of runs come fast.
-  await deps.nextSignal(input);
+  await Promise.race([deps.nextSignal(input), wait(SIGNAL_MOST_MS, undefined, { ref: false })]);
   await complete(deps, input, taskToken, soFar());
   throw new CompleteAsyncError();
 }

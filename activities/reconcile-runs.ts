@@ -2,6 +2,7 @@
 // `src/batch/on-event/list-read.ts`.
 
 import { Context } from '@temporalio/activity';
+import { KnownRuns } from '../src/audit/known-runs.ts';
 import { listRuns, NoList, ownRun } from '../src/audit/list-runs.ts';
 import { attemptKey, type AttemptRef, type AttemptRun } from '../src/batch/attempt.ts';
 import type { ReadBack } from '../src/batch/commands.ts';
@@ -14,6 +15,8 @@ export type ReconcileInput = BatchRef & {
   readonly back: ReadBack;
   /** A run that a complete list must show. */
   readonly control?: string;
+  /** How many runs of the batch a list must show that ends before it comes to runs from before the batch. */
+  readonly least: number;
 };
 
 /** The batch asks again anyway. */
@@ -22,14 +25,19 @@ const PAGE_TRIES = 2;
 export async function reconcileRuns(deps: Deps, input: ReconcileInput): Promise<ListReading> {
   const { batch } = input;
   const open = await deps.open(input);
+  // What a list has shown is true, also if the rest of it cannot be read.
+  const seen: Seen = { found: [], hasControl: false };
   try {
-    return await read(open, input, await workflowIdOf(open, input.control));
+    await read(open, input, await workflowIdOf(open, input.control), seen);
+    return { answer: 'complete', ...seen };
   } catch (error) {
-    if (error instanceof NoList) return { answer: 'none', found: [], hasControl: false };
+    if (error instanceof NoList) return { answer: 'none', ...seen };
     deps.log.warn({ batch, reason: errorMessage(error) }, 'the run list could not be read to its end');
-    return { answer: 'incomplete', found: [], hasControl: false };
+    return { answer: 'incomplete', ...seen };
   }
 }
+
+type Seen = { readonly found: AttemptRun[]; hasControl: boolean };
 
 /** Lists hang on the workflow, which any run of the deployment names where the deployment itself cannot be read. */
 async function workflowIdOf(
@@ -42,17 +50,19 @@ async function workflowIdOf(
 
 async function read(
   { file, service }: OpenBatch,
-  { attempts, back, control }: ReconcileInput,
+  { attempts, back, control, least }: ReconcileInput,
   workflowId: string | undefined,
-): Promise<ListReading> {
+  seen: Seen,
+): Promise<void> {
   const wanted = new Set(attempts.map(attemptKey));
-  const found: AttemptRun[] = [];
-  let hasControl = false;
+  using all = new KnownRuns();
+  const isWhole = (): boolean => all.size >= least;
   const signal = Context.current().cancellationSignal;
-  for await (const page of listRuns({ service, workflowId, back, tries: PAGE_TRIES, signal })) {
-    for (const own of page.flatMap((run) => ownRun(file, run)))
-      if (wanted.has(attemptKey(own))) found.push({ row: own.row, attempt: own.attempt, runId: own.runId });
-    hasControl ||= page.some(({ id }) => id === control);
+  for await (const page of listRuns({ service, workflowId, back, tries: PAGE_TRIES, signal, isWhole })) {
+    for (const { row, attempt, runId } of page.flatMap((run) => ownRun(file, run))) {
+      all.add(runId);
+      if (wanted.has(attemptKey({ row, attempt }))) seen.found.push({ row, attempt, runId });
+    }
+    seen.hasControl ||= page.some(({ id }) => id === control);
   }
-  return { answer: 'complete', found, hasControl };
 }

@@ -11,6 +11,9 @@ import type { Deps, OpenBatch } from './deps.ts';
 const CONCURRENCY = 16;
 const LIST_PAGE = 200;
 
+/** How much further each look begins. */
+const TURN_RUNS = 37;
+
 /** A look ends by then, however slowly the service answers; what was not read by then is for the next one. */
 const LOOK_MS = 60_000;
 
@@ -27,7 +30,7 @@ export async function sightsOf(
   { log }: Pick<Deps, 'log'>,
   open: OpenBatch,
   runs: readonly AttemptRun[],
-  cancelled: AbortSignal,
+  { cancelled, turn }: { readonly cancelled: AbortSignal; readonly turn: number },
 ): Promise<Sights> {
   const sights = new Map<string, Sight>();
   let failure: unknown;
@@ -40,7 +43,10 @@ export async function sightsOf(
       'the run list failed; each run is read instead',
     );
   });
-  const suspects = runs.filter(({ runId }) => !sights.has(runId));
+  const waiting = runs.filter(({ runId }) => !sights.has(runId));
+  // Each look begins at another run, so that slow or unreadable ones keep none from being read for ever.
+  const from = waiting.length === 0 ? 0 : (turn * TURN_RUNS) % waiting.length;
+  const suspects = [...waiting.slice(from), ...waiting.slice(0, from)];
   const read = async ({ runId }: AttemptRun): Promise<void> => {
     if (until.aborted || cancelled.aborted || failures >= FAILURES_MOST) return;
     try {

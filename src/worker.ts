@@ -65,6 +65,7 @@ const GROUPS_AT_ONCE = 200;
 const WORK_AT_ONCE = 40;
 /** POSTs on the wire at once, and everything else that is asked of one host. */
 const CONNECTIONS = 256;
+const READING_CONNECTIONS = 64;
 const PAGES_KEPT = 32;
 /** Longer than any POST's deadline. */
 const SHUTDOWN_GRACE_MS = 150_000;
@@ -130,7 +131,7 @@ function openShared(config: Config, client: Client, queue: string): Shared {
   return {
     batches: new OpenBatches(
       config,
-      openServices(config, openTransport(CONNECTIONS)),
+      openServices(config, openTransport(READING_CONNECTIONS), openTransport(CONNECTIONS)),
       async (name) => (await find(name))?.folder,
     ),
     signals,

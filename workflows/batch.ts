@@ -87,7 +87,9 @@ function mayContinueAsNew(state: State, signalCount: number): boolean {
   const { historyLength, continueAsNewSuggested } = workflowInfo();
   const isLong =
     historyLength >= CONTINUE_AT_EVENTS || signalCount >= CONTINUE_AT_SIGNALS || continueAsNewSuggested;
-  return (isLong || state.isStopping) && maySnapshot(state);
+  // A reading of the lists would begin anew; a long one would never end.
+  const isReading = state.reconcile.askedAt !== undefined && historyLength < CONTINUE_BY_EVENTS;
+  return ((isLong && !isReading) || state.isStopping) && maySnapshot(state);
 }
 
 /** Turns signals into events; returns how many this workflow run has had. */

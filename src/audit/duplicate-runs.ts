@@ -11,12 +11,13 @@ import type { DuplicateRun, LastReading } from '../results/summary.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { KnownRuns } from './known-runs.ts';
 import { NoList, ownRuns, type ListParams } from './list-runs.ts';
+import { leastShown } from './list-walk.ts';
 
 export type ReadingParams = Omit<ListParams, 'service' | 'workflowId'> & {
   readonly file: BatchFile;
   readonly service: Pick<RunService, 'listRuns' | 'nowMs' | 'cancelRun' | 'getRun'>;
   /** The runs that rows name. */
-  readonly known: Pick<KnownRuns, 'has'>;
+  readonly known: Pick<KnownRuns, 'has' | 'size'>;
   /** Runs that no row in the workflow's state explained. */
   readonly evidence: AsyncIterable<AttemptRun>;
   /** Whether duplicates that still run are cancelled. */
@@ -37,8 +38,11 @@ export async function readLast(params: ReadingParams): Promise<Reading> {
   let lists: LastReading['lists'] = 'complete';
   let reason: string | undefined;
   try {
-    const { workflowId } = params.file.deployment;
-    for await (const own of ownRuns(params.file, { ...params, workflowId })) await found.note(own, own.run);
+    const { deployment, concurrency } = params.file;
+    const isWhole = (): boolean => seen.size >= leastShown(params.known.size, concurrency);
+    const { workflowId } = deployment;
+    for await (const own of ownRuns(params.file, { ...params, workflowId, isWhole }))
+      await found.note(own, own.run);
   } catch (error) {
     params.signal?.throwIfAborted();
     lists = error instanceof NoList ? 'none' : 'incomplete';

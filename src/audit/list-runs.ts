@@ -27,6 +27,8 @@ export type ListParams = {
   /** How often a page is tried; pages are many, and a service that errs for a while errs on one of them. */
   readonly tries: number;
   readonly signal?: AbortSignal;
+  /** Asked when the list ends before it comes to older runs: whether it has shown all that is known. */
+  readonly isWhole?: () => boolean;
 };
 
 /** Every page, newest runs first. A run may come twice. Throws {@link NoList}, and what the service throws for too long. */
@@ -39,9 +41,13 @@ export async function* listRuns(params: ListParams): AsyncGenerator<readonly Run
     const page = await readPage(params, workflowId, walk?.offset ?? 0);
     walk ??= new ListWalk(readBackTo(service.nowMs() ?? Date.now(), back));
     yield page;
-    if (walk.take(page) === 'done') return;
+    const walked = walk.take(page);
+    if (walked === 'ended' && params.isWhole?.() === false) throw new Error(CUT_OFF);
+    if (walked !== 'more') return;
   }
 }
+
+const CUT_OFF = 'the run list ends although more runs of the batch are known';
 
 const AGAIN_MS = 500;
 const AGAIN_MOST_MS = 15_000;

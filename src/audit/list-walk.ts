@@ -7,6 +7,9 @@ import type { ReadBack } from '../batch/commands.ts';
 /** A list that gives nothing but what it gave before has no end. */
 const PAGES_WITHOUT_NEWS = 50;
 
+/** `ended`: the list has no more runs; `far-enough`: those that follow are older than wanted. */
+export type Walked = 'more' | 'ended' | 'far-enough';
+
 export class ListWalk {
   /** What to ask for next. */
   offset = 0;
@@ -22,9 +25,9 @@ export class ListWalk {
     this.#oldestMs = oldestMs;
   }
 
-  /** Whether this page was the last one that matters. Throws where the list has no end. */
-  take(page: readonly { readonly id: string; readonly createdAtMs?: number | undefined }[]): 'more' | 'done' {
-    if (page.length === 0) return 'done';
+  /** Whether this page was the last one. Throws where the list has no end. */
+  take(page: readonly { readonly id: string; readonly createdAtMs?: number | undefined }[]): Walked {
+    if (page.length === 0) return 'ended';
     this.offset += page.length;
     // A page shares runs with the one before it only where the list moved.
     const isNews = page.some(({ id }) => !this.#seen.has(id));
@@ -33,7 +36,7 @@ export class ListWalk {
     if (this.#withoutNews >= PAGES_WITHOUT_NEWS || this.#isBackAtLandmark(page))
       throw new Error('the run list repeats itself without an end');
     const isOldEnough = page.every(({ createdAtMs }) => (createdAtMs ?? this.#oldestMs) < this.#oldestMs);
-    return isOldEnough ? 'done' : 'more';
+    return isOldEnough ? 'far-enough' : 'more';
   }
 
   /** Whether the list has begun anew (Brent's cycle detection): runs that only moved come again within a few pages. */
@@ -46,6 +49,9 @@ export class ListWalk {
     return false;
   }
 }
+
+/** How many runs of a batch a whole list shows, where so many are known: the latest may still be missing. */
+export const leastShown = (known: number, concurrency: number): number => Math.max(0, known - concurrency);
 
 /** What clocks may be set by while a batch runs without anybody noticing it. */
 const MARGIN_MS = 3_600_000;

@@ -21,6 +21,7 @@ import { countEvidence, paramsOf, type BatchFile } from '../store/batch-file.ts'
 import type { Store } from '../store/store.ts';
 import { quietMsOf } from './quiet-period.ts';
 import { NoList, ownRuns, type OwnRun } from './list-runs.ts';
+import { leastShown } from './list-walk.ts';
 
 /** Attempts of a pass begin at a hundred of their own. */
 const PASS_ATTEMPTS = 100;
@@ -102,7 +103,16 @@ type Runs = ReadonlyMap<number, readonly OwnRun[]>;
 async function readRuns({ file, service, back }: RebuildParams, done: Done): Promise<Runs> {
   const runs = new Map<number, OwnRun[]>();
   let newest = 0;
-  for await (const one of everyRun(file, service, back)) {
+  let shown = 0;
+  const isWhole = (): boolean => {
+    if (shown >= leastShown(done.runs, file.concurrency)) return true;
+    throw problem('E511', {
+      batch: file.batch,
+      reason: `the run list ends after ${shown} of its runs, and its parts name ${done.runs}`,
+    });
+  };
+  for await (const one of everyRun(file, service, back, isWhole)) {
+    shown += 1;
     newest = Math.max(newest, one.run.createdAtMs ?? 0);
     const all = runs.get(one.row) ?? [];
     // Anybody may make up a token of a row that the sheet does not have.
@@ -126,10 +136,11 @@ async function* everyRun(
   file: BatchFile,
   service: RebuildParams['service'],
   back: ReadBack,
+  isWhole: () => boolean,
 ): AsyncGenerator<OwnRun> {
   try {
     const { workflowId } = file.deployment;
-    yield* ownRuns(file, { service, workflowId, back, tries: PAGE_TRIES });
+    yield* ownRuns(file, { service, workflowId, back, tries: PAGE_TRIES, isWhole });
   } catch (error) {
     if (error instanceof NoList) throw problem('E511', { batch: file.batch, reason: error.message });
     throw error;

@@ -27,6 +27,8 @@ export type Command =
       readonly back: ReadBack;
       /** A run that a complete list must show. */
       readonly control?: string;
+      /** How many runs of the batch a list must show that ends before it comes to runs from before the batch. */
+      readonly least: number;
     }
   | {
       readonly type: 'poll';

@@ -43,6 +43,7 @@ async function post(
   let begun = false;
   const options: WithBeforeSend & ReturnType<typeof send> & { body: string } = {
     ...send(at, 'POST', deadlineMs),
+    dispatcher: at.posts ?? at.transport,
     body,
     beforeSend: () => {
       // undici hears a deadline only once the request has begun; one that passed in its queue leaves the order unwritten.

@@ -31,6 +31,8 @@ export type RunServiceAt = {
   readonly base: string;
   readonly key: ApiKey;
   readonly transport: Dispatcher;
+  /** For Queue Run calls, where they have connections of their own. */
+  readonly posts?: Dispatcher;
   /** Told by every answer. */
   readonly clock: ServiceClock;
 };

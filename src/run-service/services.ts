@@ -26,6 +26,8 @@ const CONNECT = { v1: connectV1, v2: connectRunService };
 export function openServices(
   config: Pick<Config, 'home' | 'apiUrl' | 'apiKey'>,
   transport: Dispatcher,
+  /** For Queue Run calls, which may take minutes each: they keep no reading waiting. */
+  posts: Dispatcher = transport,
 ): Services {
   const known = new Map<string, RememberingService>();
   return {
@@ -33,7 +35,8 @@ export function openServices(
       const address = base === LOCAL ? localAddress(config.home) : setAddress(config, base);
       const name = `${api} ${address.base} ${address.key.value}`;
       const service =
-        known.get(name) ?? remembering(CONNECT[api]({ ...address, transport, clock: new ServiceClock() }));
+        known.get(name) ??
+        remembering(CONNECT[api]({ ...address, transport, posts, clock: new ServiceClock() }));
       known.set(name, service);
       return service;
     },

@@ -46,6 +46,10 @@ export class WebhookHandler {
     const { reported, runEnded } = this.#deps;
     if (reported.has(hint.runId)) return;
     const run = mayHaveEnded(hint) ? await this.#readOwn(token, hint) : undefined;
+    if (run === 'missing') {
+      this.#see(token, hint);
+      throw new Error(`the service does not show run ${hint.runId} yet`);
+    }
     const state = run && outcomeOf(run);
     if (state?.kind !== 'ended') return this.#see(token, hint);
     this.#forget(hint.runId);
@@ -82,7 +86,8 @@ export class WebhookHandler {
     this.#waiting.delete(hint.runId);
     try {
       const run = await this.#readOwn(token, hint);
-      if (run !== undefined) await this.#deps.runSeen(token, { row, attempt, runId: run.id });
+      if (run !== undefined && run !== 'missing')
+        await this.#deps.runSeen(token, { row, attempt, runId: run.id });
       this.#seen.add(hint.runId);
     } catch (error) {
       const reason = errorMessage(error);
@@ -94,10 +99,10 @@ export class WebhookHandler {
   }
 
   /** R7: the run, if its own webhook address names this attempt. */
-  async #readOwn(token: Token, { runId }: Hint): Promise<Run | undefined> {
+  async #readOwn(token: Token, { runId }: Hint): Promise<Run | 'missing' | undefined> {
     const run = await this.#deps.getRun(token, runId);
-    const isOwn = run?.id === runId && isSameAttempt(readToken(run.webhook), token);
-    if (isOwn || run === undefined) return run;
+    if (run === undefined) return 'missing';
+    if (run.id === runId && isSameAttempt(readToken(run.webhook), token)) return run;
     const { batch, row, attempt } = token;
     this.#deps.log.warn({ batch, row, attempt, run: runId }, 'a webhook named a run of another attempt');
     return undefined;

@@ -34,7 +34,12 @@ class Poll {
   }
 
   /** One look; whether the poll goes on. */
-  async look(service: Given['service'], given: Given = {}, isUnreadable = false): Promise<boolean> {
+  async look(
+    service: Given['service'],
+    given: Given = {},
+    isUnreadable = false,
+    attempt = 1,
+  ): Promise<boolean> {
     const deliver = async () => (this.isGone ? 'gone' : 'taken');
     const signals = {
       runsCompleted: (_: unknown, __: string, some: readonly RunCompletion[]) => {
@@ -50,6 +55,7 @@ class Poll {
     };
     const deps = depsOf({ ...given, ...(service && { service }), signals, completion } as unknown as Given);
     const environment = new MockActivityEnvironment({
+      attempt,
       heartbeatDetails: this.memory,
       currentAttemptScheduledTimestampMs: this.nowMs,
     });
@@ -103,6 +109,33 @@ describe('a poll of outstanding runs', () => {
       getting(async (id) => runOf(id, Number(id.slice(1)) > most ? 'success' : 'running'));
     expect(await poll.look(open(3))).toBe(true);
     expect(await poll.look(open(2))).toBe(false);
+  });
+
+  it('is done after three minutes if it has few runs, so that others are polled, and later if it has many', async () => {
+    const lasts = async (count: number): Promise<number> => {
+      const poll = new Poll(count);
+      const startedAt = poll.nowMs;
+      while (await poll.look(getting(async (id) => runOf(id, 'running')))) poll.nowMs += 20_000;
+      return poll.nowMs - startedAt;
+    };
+    expect(await lasts(3)).toBe(180_000);
+    expect(await lasts(100)).toBe(360_000);
+  });
+
+  it('begins each look at another run, so that none waits for ever behind slow ones', async () => {
+    const poll = new Poll(100);
+    const firsts: string[] = [];
+    for (let look = 1; look <= 3; look += 1) {
+      const asked: string[] = [];
+      await poll.look(
+        getting(async (id) => (asked.push(id), runOf(id, 'running'))),
+        {},
+        false,
+        look,
+      );
+      firsts.push(asked[0] ?? '');
+    }
+    expect(new Set(firsts).size).toBe(3);
   });
 
   it('ends where its batch has ended', async () => {

@@ -38,7 +38,12 @@ const strangers = (count: number, createdAtMs = NOW): Run[] =>
 
 type Listing = (page: { limit: number; offset: number }) => readonly Run[] | undefined;
 
-async function read(list: Listing, own: Partial<Given['service']> = {}, back = BACK): Promise<ListReading> {
+async function read(
+  list: Listing,
+  own: Partial<Given['service']> = {},
+  back = BACK,
+  least = 0,
+): Promise<ListReading> {
   const listRuns = async (_: string, page: { limit: number; offset: number }) => list(page);
   const service = { listRuns, getRun: async () => undefined, nowMs: () => NOW, ...own };
   const attempts = [
@@ -47,7 +52,7 @@ async function read(list: Listing, own: Partial<Given['service']> = {}, back = B
   ];
   const deps = depsOf({ service, workflowId: 'w' });
   return new MockActivityEnvironment().run(() =>
-    reconcileRuns(deps, { ...REF, attempts, back, control: 'control' }),
+    reconcileRuns(deps, { ...REF, attempts, back, least, control: 'control' }),
   );
 }
 
@@ -146,11 +151,26 @@ describe('reading the run lists for unconfirmed attempts', () => {
     expect(await read(({ limit }) => strangers(limit))).toMatchObject({ answer: 'incomplete' });
   });
 
+  it('gives what the list has shown, also if the rest of it cannot be read', async () => {
+    const broken: Listing = ({ limit, offset }) => {
+      if (offset > 0) throw new Error('502');
+      return [runFor(ID(1), { row: 1 }), ...strangers(limit - 1)];
+    };
+    const found = [expect.objectContaining({ row: 1, attempt: 1 })];
+    expect(await read(broken)).toMatchObject({ answer: 'incomplete', found });
+  });
+
+  it('is not complete if the list ends although more runs of the batch are known', async () => {
+    const cut = pagesOf([runFor(ID(5), { row: 5 }), runFor(ID(6), { row: 6 })]);
+    expect(await read(cut, {}, BACK, 3)).toMatchObject({ answer: 'incomplete' });
+    expect(await read(cut, {}, BACK, 2)).toMatchObject({ answer: 'complete' });
+  });
+
   it('says that there is no list if the service has none, or nothing names the workflow', async () => {
     expect(await read(() => undefined)).toMatchObject({ answer: 'none' });
     const unnamed = depsOf({ service: { getRun: async () => undefined } });
     const reading = new MockActivityEnvironment().run(() =>
-      reconcileRuns(unnamed, { ...REF, attempts: [], back: BACK, control: 'control' }),
+      reconcileRuns(unnamed, { ...REF, attempts: [], back: BACK, least: 0, control: 'control' }),
     );
     expect(await reading).toMatchObject({ answer: 'none' });
   });

@@ -38,7 +38,7 @@ async function read(runs: readonly Run[], given: Given = {}): Promise<Read> {
       },
       ...service,
     },
-    known: { has: (id) => known.includes(id) },
+    known: { size: known.length, has: (id) => known.includes(id) },
     evidence: (async function* () {
       yield* evidence;
     })(),

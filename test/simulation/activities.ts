@@ -1,7 +1,7 @@
 // What the activities of a batch do in a simulated world: models of the real ones, around the same decisions (`ListWalk`,
 // `observe`).
 
-import { ListWalk, readBackTo } from '../../src/audit/list-walk.ts';
+import { leastShown, ListWalk, readBackTo } from '../../src/audit/list-walk.ts';
 import type { AttemptRun } from '../../src/batch/attempt.ts';
 import type { Command, ReadBack } from '../../src/batch/commands.ts';
 import type { DeferredRow, Event, ListReading, PartResult } from '../../src/batch/events.ts';
@@ -22,44 +22,47 @@ const UNREADABLE_AFTER_MS = 60_000;
 
 export function reconcile(
   batch: SimBatch,
-  { attempts, back, control }: CommandOf<'reconcile'>,
+  { attempts, back, control, least }: CommandOf<'reconcile'>,
   attempt: Try,
   done: (reading: ListReading) => void,
 ): void {
   if (!batch.world.plan.lists) return done({ answer: 'none', found: [], hasControl: false });
   const wanted = new Set(attempts.map(({ row, attempt: number }) => `${row}/${number}`));
-  readList(batch, attempt, back, (runs) => {
-    if (runs === undefined) return done({ answer: 'incomplete', found: [], hasControl: false });
+  readList(batch, attempt, { back, least }, (runs, isWhole) => {
     const found = runs.filter((run) => run.mark === batch.mark && wanted.has(`${run.row}/${run.attempt}`));
     if (found.length > 0) batch.world.saw('found in a list');
     done({
-      answer: 'complete',
+      answer: isWhole ? 'complete' : 'incomplete',
       found: found.map((run) => ({ row: run.row, attempt: run.attempt, runId: run.id })),
       hasControl: runs.some(({ id }) => id === control),
     });
   });
 }
 
-/** Reads the list back so far, a page after the other, while runs come in between; undefined where a page failed. */
+/** Reads the list back so far, a page after the other, while runs come in between; not whole where a page failed. */
 function readList(
   batch: SimBatch,
   { worker }: Try,
-  back: ReadBack,
-  use: (runs: readonly SimRun[] | undefined) => void,
+  { back, least }: { readonly back: ReadBack; readonly least: number },
+  use: (runs: readonly SimRun[], isWhole: boolean) => void,
 ): void {
   const { service, world } = batch;
   const walk = new ListWalk(readBackTo(service.clock.now, back));
   const runs: SimRun[] = [];
   const next = (): void => {
     const page = service.page(walk.offset);
-    if (page === undefined) return use(undefined);
+    if (page === undefined) return use(runs, false);
     if (page.length < world.plan.pageRuns && page.length > 0) world.saw('a short page');
     runs.push(...page);
-    if (walk.take(page) === 'done') use(runs);
+    const walked = walk.take(page);
+    if (walked !== 'more') use(runs, walked === 'far-enough' || countOwn(runs, batch) >= least);
     else worker.after(world.between(1, 20), next);
   };
   next();
 }
+
+const countOwn = (runs: readonly SimRun[], { mark }: SimBatch): number =>
+  new Set(runs.filter((run) => run.mark === mark).map(({ id }) => id)).size;
 
 export function cancelRuns(batch: SimBatch, { runs }: CommandOf<'cancelRuns'>, done: () => void): void {
   for (const { runId } of runs) {
@@ -196,7 +199,7 @@ export function poll(batch: SimBatch, command: CommandOf<'poll'>, attempt: Try, 
     if (overdue.length > 0) batch.signal({ type: 'runsOverdue', runs: overdue });
     tellReadable(isRead, sinceLastMs);
     const alive = memory.filter(({ isReported }) => !isReported).length;
-    if (alive <= runs.length / 10) return done();
+    if (alive <= runs.length / 10 || agedMs >= 180_000 * Math.max(1, alive / 50)) return done();
     temporal.after(intervalMs + world.between(0, 20), () => temporal.reach(look));
   };
   look();
@@ -232,9 +235,8 @@ export function close(
       `the parts say ${JSON.stringify(counted.outcomes)}, the state ${JSON.stringify(batch.state.tally.outcomes)}`,
   );
   if (command.evidence.length > 0) world.saw('evidence at the end');
-  const finish = (listed: readonly SimRun[] | undefined): void => {
-    if (listed === undefined)
-      return void attempt.worker.after(500, () => close(batch, command, attempt, done));
+  const finish = (listed: readonly SimRun[], isWhole: boolean): void => {
+    if (!isWhole) return void attempt.worker.after(500, () => close(batch, command, attempt, done));
     const own = listed.filter(({ mark }) => mark === batch.mark);
     const all: readonly AttemptRun[] = [
       ...own.map((run) => ({ row: run.row, attempt: run.attempt, runId: run.id })),
@@ -250,6 +252,12 @@ export function close(
       done({ type: 'storeFailed', item: 0, reason: String(error) });
     }
   };
-  if (world.plan.lists) readList(batch, attempt, command.back, finish);
-  else finish([]);
+  if (world.plan.lists)
+    readList(
+      batch,
+      attempt,
+      { back: command.back, least: leastShown(known.size, batch.params.concurrency) },
+      finish,
+    );
+  else finish([], true);
 }

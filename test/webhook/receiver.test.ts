@@ -106,6 +106,14 @@ describe('the receiver', () => {
     expect(reads).toBe(1);
   });
 
+  it('asks its sender to try again while the service does not show the run yet', async () => {
+    const runId = randomUUID();
+    expect(await hook(runId, 'success')).toBe(503);
+    runs.set(runId, { ...(runs.get(has('success')) as Run), id: runId });
+    expect(await hook(runId, 'success')).toBe(200);
+    expect(completions).toHaveLength(1);
+  });
+
   it('does not take an answer about another run for this one', async () => {
     const [asked, other] = [randomUUID(), has('success')];
     runs.set(asked, runs.get(other) as Run);

@@ -1,6 +1,7 @@
 // Asks for the run lists while attempts are unconfirmed. One reading at a time serves all of them; on-event/list-read.ts
 // says what it proves.
 
+import { knownRuns } from '../accounting/request-ledger.ts';
 import { readBack } from '../clock.ts';
 import { unconfirmedRows } from '../state.ts';
 import { NEVER, type Decision } from './decision.ts';
@@ -19,6 +20,8 @@ export const reconcile: Decision = {
       at: Math.min(...rows.map(({ askedAt }) => askedAt)),
       wallAt: Math.min(...rows.map(({ askedWallAt }) => askedWallAt)),
     });
-    return [{ type: 'reconcile', attempts, back, ...control }];
+    // The latest runs may still be missing in a list.
+    const least = Math.max(0, knownRuns(state.ledger) - state.params.concurrency);
+    return [{ type: 'reconcile', attempts, back, least, ...control }];
   },
 };

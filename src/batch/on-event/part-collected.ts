@@ -21,7 +21,7 @@ export function onPartCollected(state: State, part: number, { tally, deferred, f
   const byRow = new Map(deferred.map((one) => [one.row, one]));
   for (const row of rows) {
     const why = byRow.get(row.row);
-    if (why !== undefined) deferRow(state, row, why.kind === 'file' || fetched > 0);
+    if (why !== undefined) deferRow(state, row, why.kind === 'file');
   }
 }
 
@@ -39,7 +39,7 @@ function noteFileHosts(state: State, deferred: readonly DeferredRow[], fetched: 
     pause(state, 'files', `outputs cannot be fetched: ${clipped(away.reason, REASON_BYTES)}`);
 }
 
-/** `isOwn`: the failure is this row's, because others were served. */
+/** `isOwn`: the file is what fails. A host that is away, though others are not, takes nothing from a row. */
 function deferRow(state: State, { row, attempts, deferral }: EndedRow, isOwn: boolean): void {
   const { attempt, ...end } = attempts.at(-1) as LastAttempt;
   const tries = (deferral?.tries ?? 0) + (isOwn ? 1 : 0);

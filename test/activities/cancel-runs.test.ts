@@ -1,0 +1,42 @@
+// Runs that the service is asked to cancel.
+
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { describe, expect, it } from 'vitest';
+import { cancelRuns } from '../../activities/cancel-runs.ts';
+import { depsOf, REF } from './deps.ts';
+
+const runs = Array.from({ length: 40 }, (_, at) => ({ row: at + 1, attempt: 1, runId: `r${at + 1}` }));
+
+async function cancel(cancelRun: (id: string) => Promise<boolean>): Promise<readonly string[]> {
+  const asked: string[] = [];
+  const deps = depsOf({
+    service: {
+      cancelRun: (id: string) => {
+        asked.push(id);
+        return cancelRun(id);
+      },
+    },
+  });
+  await new MockActivityEnvironment()
+    .run(() => cancelRuns(deps, { ...REF, runs }))
+    .catch((error: unknown) => asked.push(String(error)));
+  return asked;
+}
+
+describe('cancelling runs', () => {
+  it('asks for each of them', async () => {
+    expect(await cancel(async () => true)).toEqual(runs.map(({ runId }) => runId));
+  });
+
+  it('asks for all of them although one cannot be asked for, and fails then, so that it is asked for again', async () => {
+    const asked = await cancel(async (id) => {
+      if (id === 'r2') throw new Error('403 not yours');
+      return true;
+    });
+    expect(asked).toEqual([...runs.map(({ runId }) => runId), 'Error: 403 not yours']);
+  });
+
+  it('is content where the service will not cancel a run: its end comes like any other', async () => {
+    expect(await cancel(async (id) => id !== 'r3')).toEqual(runs.map(({ runId }) => runId));
+  });
+});
