@@ -1,87 +1,12 @@
 // Looks of the durable poll: the service is what a test says, the times are those that Temporal gives a try.
 
-import type { ApplicationFailure } from '@temporalio/common';
-import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it } from 'vitest';
-import type { PollMemory, StoredMemory } from '../../activities/poll-memory.ts';
-import { pollRuns } from '../../activities/poll-runs.ts';
-import type { PolledRun } from '../../src/batch/commands.ts';
-import type { OverdueRun, RunCompletion } from '../../src/batch/events.ts';
+import type { PollMemory } from '../../activities/poll-memory.ts';
+import type { StoredMemory } from '../../activities/poll-memory.ts';
 import { problem } from '../../src/errors.ts';
 import type { RunService } from '../../src/run-service/client.ts';
-import { depsOf, REF, runOf, type Given } from './deps.ts';
-
-type Read = { readonly reason?: string };
-
-/** A poll of some runs, look by look. */
-class Poll {
-  readonly completions: RunCompletion[] = [];
-  readonly overdue: OverdueRun[] = [];
-  readonly read: Read[] = [];
-  /** What the last look has left for the next one. */
-  memory: StoredMemory | undefined;
-  nowMs = Date.parse('2026-11-22T10:00:00Z');
-  runs: readonly PolledRun[];
-  isGone = false;
-
-  constructor(count = 3, ageMs = 0) {
-    this.runs = Array.from({ length: count }, (_, at) => ({
-      row: at + 1,
-      attempt: 1,
-      runId: `r${at + 1}`,
-      ageMs,
-    }));
-  }
-
-  /** One look; whether the poll goes on. */
-  async look(
-    service: Given['service'],
-    given: Given = {},
-    isUnreadable = false,
-    attempt = 1,
-  ): Promise<boolean> {
-    const deliver = async () => (this.isGone ? 'gone' : 'taken');
-    const signals = {
-      runsCompleted: (_: unknown, __: string, some: readonly RunCompletion[]) => {
-        if (!this.isGone) this.completions.push(...some);
-        return deliver();
-      },
-      runsOverdue: (_: unknown, some: readonly OverdueRun[]) => (this.overdue.push(...some), deliver()),
-      serviceRead: (_: unknown, read: Read) => (this.read.push(read), deliver()),
-    };
-    const completion = {
-      heartbeat: async (_: Uint8Array, memory: StoredMemory) =>
-        void (this.memory = JSON.parse(JSON.stringify(memory)) as StoredMemory),
-    };
-    const deps = depsOf({ ...given, ...(service && { service }), signals, completion } as unknown as Given);
-    const environment = new MockActivityEnvironment({
-      attempt,
-      heartbeatDetails: this.memory,
-      currentAttemptScheduledTimestampMs: this.nowMs,
-    });
-    const input = { ...REF, runs: this.runs, intervalMs: 2_000, isUnreadable };
-    try {
-      await environment.run(() => pollRuns(deps, input));
-      return false;
-    } catch (error) {
-      const { type, category } = error as ApplicationFailure;
-      if (type !== 'PollAgain' || category !== 'BENIGN') throw error;
-      return true;
-    }
-  }
-
-  /** Looks every 20 s for so long. */
-  async lookFor(ms: number, service: Given['service'], given: Given = {}): Promise<void> {
-    for (let passed = 0; passed < ms; passed += 20_000) {
-      this.nowMs += 20_000;
-      await this.look(service, given);
-    }
-  }
-
-  get ended(): readonly string[] {
-    return this.completions.map(({ runId }) => runId);
-  }
-}
+import { runOf, type Given } from './deps.ts';
+import { Poll } from './poll.ts';
 
 type GetRun = RunService['getRun'];
 const getting = (getRun: GetRun): NonNullable<Given['service']> => ({ getRun });

@@ -24,7 +24,7 @@ describe('a service that answers Queue Run slowly', () => {
     const key = keyFromEnvironment('a-key-of-this-test', 'the test');
     const service = connectRunService({ base, key, transport, posts, clock: new ServiceClock() });
     const order = { deployment_id: 'd', inputs: {} } as never;
-    const posted = service.queueRun(order, { beforeSend: () => undefined, deadlineMs: 60_000 } as never);
+    const posted = service.queueRun(order, { beforeSend: () => undefined, deadlineMs: 60_000 });
     while (hanging.length === 0) await new Promise((turn) => setImmediate(turn));
     expect(await service.getRun('11111111-1111-4111-8111-111111111111')).toBeUndefined();
     server.closeAllConnections();
