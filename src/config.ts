@@ -105,7 +105,7 @@ export type Config = {
   readonly serviceTokens: readonly string[];
   /** How much faster than life the local run service lives when `--local` starts it. */
   readonly localSpeed: number;
-  /** The user's cache folder of ours. */
+  /** The user's cache folder of ours. Absolute. */
   readonly cache: string;
   /** The whole environment, for the processes that we start and for Temporal's own settings. */
   readonly environment: Environment;
@@ -141,7 +141,7 @@ export function loadConfig(
     serviceTokens: wordsIn(environment['RUNSHEET_SERVICE_TOKEN']),
     logLevel: values.log_level ?? 'warn',
     localSpeed: values.local_speed ?? 10,
-    cache: join(environment['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'runsheet'),
+    cache: resolve(environment['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'runsheet'),
     environment,
   });
 }

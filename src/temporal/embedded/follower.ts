@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
 import { EXIT, RunsheetError, problem, errorMessage, type Code } from '../../errors.ts';
+import { takeStateFolder } from '../../state-folder.ts';
 import type { TemporalAddress } from '../connect.ts';
 import { environmentFor } from './environment.ts';
 import { NEWS, type FollowerWord, type StackNews } from './control.ts';
@@ -61,6 +62,7 @@ export async function followStack(order: FollowOrder): Promise<Follower> {
 
 /** Joins the stack of this place where one lives, and starts none: its worker would go on with all that waits here. */
 export async function followLivingStack(order: FollowOrder): Promise<Follower | undefined> {
+  if (livingRecord(order.config.home) !== undefined) takeStateFolder(order.config.home);
   const held = await joinStack(order);
   return held && follow(order, held);
 }
@@ -143,6 +145,7 @@ function refuseStranger({ config, service }: FollowOrder, { ready, socket }: Hel
 /** Joins the stack of this place, or starts one; another command may be doing the same at this moment. */
 async function hold(order: FollowOrder): Promise<Held> {
   const { home } = order.config;
+  takeStateFolder(home);
   mkdirSync(join(home, 'logs'), { recursive: true, mode: 0o700 });
   for (const until = Date.now() + START_MS; ;) {
     assertRoom(home);
@@ -188,7 +191,7 @@ function failureOf({ code, message, hint }: Extract<StackNews, { type: 'failed' 
 /** Starts a stack process of its own session, so that Ctrl-C at the terminal reaches the command alone. */
 async function startAndJoin(order: FollowOrder): Promise<Held | undefined> {
   const { home, environment } = order.config;
-  const log = openSync(stackLog(home), 'a');
+  const log = openSync(stackLog(home), 'a', 0o600);
   const child = spawn(process.execPath, [programFile(), 'embedded'], {
     detached: true,
     stdio: ['ignore', log, log],

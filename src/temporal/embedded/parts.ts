@@ -23,6 +23,8 @@ export type PartsOrder = {
   readonly config: Config;
   readonly ports: Ports;
   readonly log: Logger;
+  /** Of the user: a worker writes batch folders. */
+  readonly umask: number;
   readonly say: (words: string) => void;
   /** A part lives again under another process id. */
   readonly onChange: () => void;
@@ -123,7 +125,7 @@ function openPages(
 }
 
 function keepWorker(order: PartsOrder, namespace: string): Promise<Kept<StackChild>> {
-  const { config, ports, onWire } = order;
+  const { config, ports, onWire, umask } = order;
   const temporal = { TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`, TEMPORAL_NAMESPACE: namespace };
   const start = (): Promise<StackChild> =>
     startChild({
@@ -132,6 +134,7 @@ function keepWorker(order: PartsOrder, namespace: string): Promise<Kept<StackChi
       words: ['worker', '--embedded', '--receiver-port', String(ports.receiver)],
       environment: { ...environmentFor('worker', config.environment), ...temporal },
       onWire,
+      umask,
     });
   return keepAlive({ start, ...reports(order, 'the worker') });
 }

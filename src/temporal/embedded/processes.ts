@@ -35,6 +35,8 @@ export type ChildOrder = {
   /** All that it sees. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly onWire?: (count: number) => void;
+  /** Where it is not that of the stack. */
+  readonly umask?: number;
 };
 
 /** The program's starting file, beside package.json wherever this file was compiled to. */
@@ -50,10 +52,12 @@ const childLog = (home: string, name: ChildOrder['name']): string => join(home, 
 export async function startChild(order: ChildOrder): Promise<StackChild> {
   const logFile = childLog(order.home, order.name);
   const log = openSync(logFile, 'a');
-  const child = spawn(process.execPath, [programFile(), ...order.words], {
-    stdio: ['ignore', log, log, 'ipc'],
-    env: { ...order.environment },
-  });
+  const child = underUmask(order.umask, () =>
+    spawn(process.execPath, [programFile(), ...order.words], {
+      stdio: ['ignore', log, log, 'ipc'],
+      env: { ...order.environment },
+    }),
+  );
   return new Promise((done, failed) => {
     child.on('message', (news: ChildNews) => {
       if (news.type === 'ready') done({ child, url: news.url, port: news.port, page: news.page });
@@ -64,4 +68,15 @@ export async function startChild(order: ChildOrder): Promise<StackChild> {
     });
     child.once('error', failed);
   });
+}
+
+/** A child begins with the umask that its parent has at that moment. */
+function underUmask<T>(umask: number | undefined, begin: () => T): T {
+  if (umask === undefined) return begin();
+  const before = process.umask(umask);
+  try {
+    return begin();
+  } finally {
+    process.umask(before);
+  }
 }

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from '../../config.ts';
 import { EXIT, RunsheetError, errorMessage } from '../../errors.ts';
+import { takeStateFolder } from '../../state-folder.ts';
 import { openControl, type StackNews } from './control.ts';
 import { clearLeftovers } from './leftovers.ts';
 import { takeLock } from './lock.ts';
@@ -21,16 +22,19 @@ const ANOTHER_LIVES = 75;
 
 /** Runs a stack until nobody follows it. Resolves with the exit code of its process. */
 export async function runStack(config: Config, log: Logger): Promise<number> {
-  mkdirSync(join(config.home, 'logs'), { recursive: true, mode: 0o700 });
+  // Files of the stack are its user's alone; those of batches follow the umask of the user.
+  const umask = process.umask(0o077);
+  takeStateFolder(config.home);
+  mkdirSync(join(config.home, 'logs'), { recursive: true });
   const release = takeLock(config.home);
   if (release === undefined) return ANOTHER_LIVES;
   await clearLeftovers(config.home);
-  await lead(config, log);
+  await lead(config, log, umask);
   release();
   return EXIT.ok;
 }
 
-async function lead(config: Config, log: Logger): Promise<void> {
+async function lead(config: Config, log: Logger, umask: number): Promise<void> {
   const ended = Promise.withResolvers<void>();
   let stopping: Promise<void> | undefined;
   let onWire = 0;
@@ -38,6 +42,7 @@ async function lead(config: Config, log: Logger): Promise<void> {
   const parts = openParts({
     config,
     log,
+    umask,
     ports: await choosePorts(config.home),
     say: (words) => control.tell({ type: 'say', words }),
     onChange: () => void recordAgain(),

@@ -1,0 +1,83 @@
+// Compiled code is kept where nobody else can put some: Node's own choice is a folder in TMPDIR, which is everybody's.
+
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { programFile } from '../../src/temporal/embedded/processes.ts';
+
+const STRANGER = 65_534;
+
+describe('the compile cache of a command', () => {
+  let place = '';
+  beforeEach(() => {
+    place = mkdtempSync(join(tmpdir(), 'runsheet-compile-'));
+    mkdirSync(at('tmp'));
+  });
+  afterEach(() => rmSync(place, { recursive: true }));
+
+  const at = (...names: readonly string[]): string => join(place, ...names);
+  const ours = (): string => at('cache', 'runsheet', 'compile');
+  const ask = (environment: Readonly<Record<string, string>> = {}): string => {
+    const places = { TMPDIR: at('tmp'), XDG_CACHE_HOME: at('cache'), NODE_COMPILE_CACHE: undefined };
+    const env = { ...process.env, ...places, ...environment };
+    return execFileSync(process.execPath, [programFile(), '--version'], { env, encoding: 'utf8' });
+  };
+
+  it('lies in the user’s own cache folder, which nobody else can read or write', () => {
+    ask();
+    expect(readdirSync(at('tmp'))).toEqual([]);
+    expect(readdirSync(ours())).not.toEqual([]);
+    expect(statSync(ours()).mode & 0o777).toBe(0o700);
+    expect(statSync(at('cache', 'runsheet')).mode & 0o777).toBe(0o700);
+  });
+
+  it('lies in the home folder where no cache folder is set', () => {
+    ask({ XDG_CACHE_HOME: '', HOME: at('home') });
+    expect(readdirSync(at('home', '.cache', 'runsheet', 'compile'))).not.toEqual([]);
+  });
+
+  it.each<[string, () => void]>([
+    ['others may write', () => chmodSync(ours(), 0o707)],
+    ['its group may write', () => chmodSync(ours(), 0o770)],
+    ['others may replace', () => chmodSync(at('cache', 'runsheet'), 0o777)],
+    [
+      'is a link',
+      () => {
+        rmSync(ours(), { recursive: true });
+        mkdirSync(at('elsewhere'));
+        symlinkSync(at('elsewhere'), ours());
+      },
+    ],
+  ])('is not kept in a folder that %s', (_, make) => {
+    mkdirSync(ours(), { recursive: true, mode: 0o700 });
+    make();
+    expect(ask()).toBe('0.1.0\n');
+    expect(readdirSync(ours())).toEqual([]);
+    expect(readdirSync(at('tmp'))).toEqual([]);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)('is not kept in a folder of somebody else', () => {
+    mkdirSync(ours(), { recursive: true, mode: 0o700 });
+    chownSync(ours(), STRANGER, STRANGER);
+    expect(ask()).toBe('0.1.0\n');
+    expect(readdirSync(ours())).toEqual([]);
+  });
+
+  it('is done without where there is no place for it', () => {
+    expect(ask({ XDG_CACHE_HOME: '/dev/null' })).toBe('0.1.0\n');
+    expect(existsSync(at('cache'))).toBe(false);
+    expect(readdirSync(at('tmp'))).toEqual([]);
+  });
+});

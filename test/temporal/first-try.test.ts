@@ -1,0 +1,47 @@
+// Temporal has no authentication on a machine of many users: a stranger can make it try an activity again that may not be.
+
+import type { Info } from '@temporalio/activity';
+import type { Client } from '@temporalio/client';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { describe, expect, it } from 'vitest';
+import { workerInterceptors } from '../../src/worker.ts';
+import { REF } from '../activities/deps.ts';
+
+const NOT_BEGUN = {} as Client;
+const ASKED_MS = 1_000;
+
+/** The activity's own answer; the interceptors are those of a worker. */
+async function tried(server: 'embedded' | 'cluster', info: Partial<Info>): Promise<string> {
+  const asked = { scheduledTimestampMs: ASKED_MS, currentAttemptScheduledTimestampMs: ASKED_MS };
+  const environment = new MockActivityEnvironment(
+    { activityType: 'queueRuns', ...asked, ...info },
+    { interceptors: workerInterceptors(server, NOT_BEGUN).activity },
+  );
+  return environment.run(async (ref: typeof REF) => (ref === REF ? 'sent' : ''), REF) as Promise<string>;
+}
+
+const AGAIN: readonly (readonly [string, Partial<Info>])[] = [
+  ['the server counts a second try', { attempt: 2 }],
+  ['an earlier try has left a heartbeat', { heartbeatDetails: { results: [] } }],
+  ['an earlier try was reset, with its heartbeats', { currentAttemptScheduledTimestampMs: ASKED_MS + 1 }],
+];
+
+describe.each(['embedded', 'cluster'] as const)('a group at an %s server', (server) => {
+  it.each(AGAIN)('is not sent, and not said to be unsent, where %s', async (_, info) => {
+    await expect(tried(server, info)).rejects.toMatchObject({ type: 'MayBeSent', nonRetryable: true });
+  });
+
+  it('may be asked for again where the activity sends nothing', async () => {
+    expect(await tried(server, { attempt: 2, activityType: 'loadBatch' })).toBe('sent');
+  });
+});
+
+describe('the first try of a group', () => {
+  it('is sent', async () => {
+    expect(await tried('cluster', {})).toBe('sent');
+  });
+
+  it('has sent nothing where the batch was begun by another workflow', async () => {
+    await expect(tried('embedded', {})).rejects.toMatchObject({ type: 'NothingSent' });
+  });
+});
