@@ -38,6 +38,16 @@ describe('jsonBytes', () => {
   });
 });
 
+describe('jsonBytes at the first and last character of each length', () => {
+  it.each([0, 0x1f, 0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xd800, 0xdfff, 0xe000, 0xffff, 0x10000, 0x10ffff])(
+    'the bytes of the character %i are exactly what JSON takes for it',
+    (code) => {
+      const character = String.fromCodePoint(code);
+      expect(jsonBytes(character)).toBe(encodedBytes(character));
+    },
+  );
+});
+
 describe('clipped', () => {
   it('a clipped text is the longest beginning that fits, and ends with a whole character', () => {
     fc.assert(

@@ -57,6 +57,18 @@ describe('a name never stands for', () => {
     expect([place.names(), filesBelow(first.folder)]).toEqual([['nightly'], kept]);
   });
 
+  it('batches of two sheets that are given it at the same moment: one is made, the other is refused', async () => {
+    place.write('other.csv', 'number\n3\n');
+    for (let round = 0; round < 5; round += 1) {
+      const name = `nightly-${round}`;
+      const taken = await Promise.allSettled(
+        ['sheet.csv', 'other.csv'].map((sheet) => place.create(sheet, { name })),
+      );
+      const refused = taken.filter((one) => one.status === 'rejected');
+      expect(refused).toMatchObject([{ reason: { code: 'E602' } }]);
+    }
+  });
+
   it.each([
     ['a picture', ['photo.jpg']],
     ['only what is hidden', ['.git', 'config']],

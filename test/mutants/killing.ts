@@ -1,8 +1,8 @@
-// Breaks the project once for each mutant and asks the suites that guard its rule. A few copies work side by side.
+// Breaks the project once for each mutant and runs the test file that guards its rule. A few copies work side by side.
 
 import { MUTANTS } from './mutants.ts';
 import { copyProject, type Copy } from './copy.ts';
-import type { Mutant, Suite } from './mutant.ts';
+import type { Mutant } from './mutant.ts';
 import { runSuites, type Verdict } from './suites.ts';
 
 export type Fate = { readonly mutant: Mutant; readonly verdict: Verdict; readonly seconds: number };
@@ -33,15 +33,15 @@ export async function killAll(
 
 async function kill(copy: Copy, mutant: Mutant): Promise<Fate> {
   const startedMs = performance.now();
-  const verdict = await copy.with(mutant, () => runSuites(copy.folder, mutant.by));
+  const verdict = await copy.with(mutant, () => runSuites(copy.folder, [mutant.by]));
   return { mutant, verdict, seconds: (performance.now() - startedMs) / 1000 };
 }
 
-/** What the same suites say of the project as it is. */
+/** What the same test files say of the project as it is. */
 export async function control(mutants: readonly Mutant[] = MUTANTS): Promise<Verdict> {
   const copy = copyProject();
   try {
-    return await runSuites(copy.folder, [...new Set<Suite>(mutants.flatMap(({ by }) => by))]);
+    return await runSuites(copy.folder, [...new Set(mutants.map(({ by }) => by))]);
   } finally {
     copy.remove();
   }

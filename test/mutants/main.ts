@@ -1,8 +1,8 @@
-// `npm run mutants [-- --only <id>]`: puts every seeded bug into a copy of the project, runs the suites that must notice it,
-// and writes docs/mutants.md. Fails where a bug survives, where its text is not there any more, or where the suites are
+// `npm run mutants [-- --only <id>]`: puts every seeded bug into a copy of the project, runs the test file that must notice it,
+// and writes docs/mutants.md. Fails where a bug survives, where its text is not there any more, or where the tests are
 // not green without it.
 
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { mutantsPage } from './document.ts';
@@ -23,9 +23,7 @@ const tell = ({ mutant, verdict, seconds }: Fate): void => {
     red: () => `killed by ${verdict.kind === 'red' ? verdict.claims[0] : ''}`,
     broken: () => `BROKEN ${verdict.kind === 'broken' ? verdict.reason : ''}`,
   }[verdict.kind]();
-  console.log(
-    `${mutant.id.padEnd(widest)}  ${mutant.rule.padEnd(3)}  ${seconds.toFixed(1).padStart(5)} s  ${words}`,
-  );
+  console.log(`${mutant.id.padEnd(widest)}  ${seconds.toFixed(1).padStart(5)} s  ${words}`);
 };
 
 const startedMs = Date.now();
@@ -38,5 +36,5 @@ const fates = await killAll(chosen, AT_ONCE, tell);
 const alive = fates.filter(({ verdict }) => verdict.kind !== 'red').map(({ mutant }) => mutant.id);
 const seconds = ((Date.now() - startedMs) / 1000).toFixed(0);
 console.log(`${fates.length} mutants in ${seconds} s, ${alive.length} alive ${alive.join(', ')}`);
-if (values.only === undefined) writeFileSync(PAGE, mutantsPage(fates));
+if (values.only === undefined) writeFileSync(PAGE, mutantsPage(fates, readFileSync(PAGE, 'utf8')));
 process.exit(alive.length > 0 ? 1 : 0);

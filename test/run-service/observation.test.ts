@@ -1,6 +1,6 @@
 // A poll that looks at one run every second, in a world where the service's clock is wrong, is set, or is not told.
 
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   MISSING_MOST_MS,
   NOT_OBSERVED,
@@ -117,6 +117,16 @@ describe.each(CLOCKS.filter(([name]) => !/set back/.test(name)))(
 );
 
 describe('a run', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it.each([-5 * HOUR_MS, 5 * HOUR_MS])(
+    'that shows something new once a minute is never overdue, though our own clock is off by %i ms',
+    (offMs) => {
+      vi.useFakeTimers({ toFake: ['Date'], now: NOW + offMs });
+      expect(watch(HOUR_MS, { shownAt: working(MINUTE_MS), ageMs: 5 * HOUR_MS })).toEqual([]);
+    },
+  );
+
   it('that waits for a machine is overdue by the deadline of the line, and not by that of its work', () => {
     const [first] = watch(2 * HOUR_MS, { shownAt: waiting() });
     expect(first).toEqual({

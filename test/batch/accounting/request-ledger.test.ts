@@ -57,7 +57,8 @@ describe('request ledger', () => {
   });
 
   it('the request ledger knows the runs that rows name, and counts duplicates beside them', () => {
-    const ledger = enterDuplicate(enterAdopted(enterPost(FOUR, 'accepted'), 'list'));
-    expect([knownRuns(ledger), ledger.duplicates]).toEqual([2, 1]);
+    const accepted = enterDuplicate(enterPost(FOUR, 'accepted'));
+    const ledger = (['webhook', 'webhook', 'list'] as const).reduce(enterAdopted, accepted);
+    expect([knownRuns(ledger), ledger.duplicates]).toEqual([4, 1]);
   });
 });

@@ -90,6 +90,16 @@ describe('collect', () => {
     expect(rowsOf(world)).toEqual([[1, 2]]);
   });
 
+  it('collecting leaves what was deferred behind until it is due, though other rows are collected', () => {
+    const world = running({ rows: 4, concurrency: 4, timing: RARE });
+    world.finish('run-0', 'succeeded');
+    world.pass(COLLECT_AFTER_MS);
+    world.collect(0, 'host');
+    world.finish('run-1', 'succeeded');
+    world.pass(COLLECT_AFTER_MS);
+    expect(rowsOf(world)).toEqual([[2]]);
+  });
+
   it('collecting waits while the store takes nothing', () => {
     const world = running({ rows: 5, concurrency: 5, timing: RARE });
     world.finish('run-0', 'succeeded');
@@ -112,8 +122,9 @@ describe('collect', () => {
     expect(world.sends).toEqual([]);
   });
 
-  it('collecting probes with one part at a time', () => {
+  it('collecting probes with one part at a time, although more rows wait', () => {
     const world = hostAway();
+    for (let run = 5; run < 50; run += 1) world.finish(`run-${run}`, 'succeeded');
     world.pass(4 * PROBE_MS);
     expect(world.collects).toHaveLength(1);
     world.collect(0, 'host');
