@@ -18,20 +18,29 @@ import { takeStateFolder } from '../src/state-folder.ts';
 
 const STRANGER = 65_534;
 
+function thrownBy(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    return error;
+  }
+}
+
 describe('a state folder', () => {
   let home = '';
   beforeEach(() => (home = join(mkdtempSync(join(tmpdir(), 'runsheet-home-')), 'home')));
   afterEach(() => rmSync(join(home, '..'), { recursive: true }));
 
-  const expectRefused = (reason: RegExp, hint: RegExp): void => {
-    const refusal = expect.objectContaining({
-      code: 'E606',
-      message: expect.stringMatching(reason),
-      hint: expect.stringMatching(hint),
-    });
-    expect(() => takeStateFolder(home)).toThrow(refusal);
-    expect(() => madeOnce(join(home, 'secret'))).toThrow(refusal);
-    expect(readdirSync(home)).toEqual([]);
+  /** How the folder is refused, where it is taken and where a secret is drawn, and what lies in it then. */
+  const refused = () => ({
+    taking: thrownBy(() => takeStateFolder(home)),
+    drawing: thrownBy(() => madeOnce(join(home, 'secret'))),
+    files: readdirSync(home),
+  });
+  const refusal = (message: RegExp, hint: RegExp) => {
+    const words = { message: expect.stringMatching(message), hint: expect.stringMatching(hint) };
+    const error = expect.objectContaining({ code: 'E606', ...words });
+    return { taking: error, drawing: error, files: [] };
   };
 
   it('is made for its user alone', () => {
@@ -50,18 +59,18 @@ describe('a state folder', () => {
   it.each([0o707, 0o770])('that others may write (%s) is refused, and nothing is drawn in it', (mode) => {
     mkdirSync(home);
     chmodSync(home, mode);
-    expectRefused(/others may write/, /chmod 700/);
+    expect(refused()).toEqual(refusal(/others may write/, /chmod 700/));
   });
 
   it('that is a link is refused', () => {
     mkdirSync(`${home}-elsewhere`);
     symlinkSync(`${home}-elsewhere`, home);
-    expectRefused(/it is a link/, /RUNSHEET_HOME/);
+    expect(refused()).toEqual(refusal(/it is a link/, /RUNSHEET_HOME/));
   });
 
   it.skipIf(process.getuid?.() !== 0)('of somebody else is refused', () => {
     mkdirSync(home);
     chownSync(home, STRANGER, STRANGER);
-    expectRefused(/another user/, /chown/);
+    expect(refused()).toEqual(refusal(/another user/, /chown/));
   });
 });
