@@ -65,6 +65,15 @@ describe('progress', () => {
     expect(said).toMatchObject({ state: 'running', unsent: 10, costUsd: 0 });
   });
 
+  it('progress names the last failure, also while other rows succeed after it', () => {
+    const world = running({ rows: 3, concurrency: 3, retries: 0 });
+    world.finish('run-0', 'succeeded');
+    expect(progress(world.state)).not.toHaveProperty('lastFailure');
+    world.finish('run-1', 'failed');
+    world.finish('run-2', 'succeeded');
+    expect(progress(world.state).lastFailure).toEqual({ row: 2, outcome: 'failed' });
+  });
+
   it('progress takes at most 6 KB, whatever happens', () => {
     const state = begin(paramsOf({ batch: 'b'.repeat(60), rows: 1_000_000 }), 1, 1_800_000_000_000);
     const long = '"'.repeat(150);

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { maySnapshot, restore, snapshot, type Snapshot } from '../../src/batch/snapshot.ts';
 import { progress } from '../../src/batch/progress.ts';
-import { unconfirmedRows, type State } from '../../src/batch/state.ts';
+import type { PastAttempt } from '../../src/batch/outcome.ts';
+import type { RowState } from '../../src/batch/row-state.ts';
+import { begin, put, unconfirmedRows, type State } from '../../src/batch/state.ts';
 import { problemsOf } from './invariants.ts';
+import { paramsOf } from './params.ts';
 import { running, runOfFirst } from './scenes.ts';
 import { World } from './world.ts';
 
@@ -35,6 +38,48 @@ function busy(): World {
   return world;
 }
 
+const base = { attempt: 4, tries: 1 };
+const PAST: readonly PastAttempt[] = [
+  { attempt: 1, outcome: 'failed', runId: 'r', reason: 'it failed' },
+  { attempt: 2, outcome: 'absent', reason: 'no answer' },
+  { attempt: 3, outcome: 'timed-out', runId: 's' },
+];
+const doubtful = {
+  phase: 'unconfirmed',
+  askedAt: 1,
+  askedWallAt: 2,
+  sentBy: 3,
+  reason: 'no answer',
+} as const;
+const ROWS: readonly RowState[] = [
+  { ...base, row: 1, past: PAST, phase: 'waiting', dueAt: 5 },
+  { ...base, row: 2, past: [], phase: 'waiting', dueAt: 6, turnedAway: 'throttled' },
+  { ...base, row: 3, past: PAST, phase: 'running', runId: 'r', since: 7 },
+  {
+    ...base,
+    row: 4,
+    past: [],
+    phase: 'running',
+    runId: 'r',
+    since: 7,
+    overdue: { at: 8, reason: 'it hangs' },
+  },
+  { ...base, row: 5, past: PAST, ...doubtful },
+  { ...base, row: 6, past: [], ...doubtful, missedAt: 9 },
+  { ...base, row: 7, past: PAST, phase: 'ended', at: 10, outcome: 'failed', runId: 'r', reason: 'it failed' },
+  { ...base, row: 8, past: [], phase: 'ended', at: 11, outcome: 'cancelled' },
+  {
+    ...base,
+    row: 9,
+    past: [],
+    phase: 'ended',
+    at: 12,
+    outcome: 'succeeded',
+    runId: 'r',
+    deferral: { tries: 2, notBefore: 13 },
+  },
+];
+
 describe('snapshot', () => {
   it('a batch that continues as new has the same state, with its queues in order', () => {
     const { state } = busy();
@@ -58,6 +103,52 @@ describe('snapshot', () => {
     );
     expect(progress(again)).toEqual(progress(state));
     expect(problemsOf(again)).toEqual([]);
+  });
+
+  it('a restored state has every number, reason and decision of the one that travelled', () => {
+    const { state } = busy();
+    const odd = {
+      startedWallAt: 11,
+      serviceOffset: { min: -12, max: 13 },
+      nextRow: 41,
+      evidenceFiles: 14,
+      isEvidenceLost: true,
+      nextGroup: 15,
+      nextPart: 16,
+      nextPoll: 17,
+      nextCancel: 18,
+      holdUntil: 19,
+      consecutiveFailures: 2,
+      trouble: 'nothing can be sent',
+      rateLimit: { gapMs: 40, nextAt: 20 },
+      filesFailSince: 21,
+      cancelling: 'unsent',
+      control: { runId: 'control', at: 22 },
+      usualRunMs: 23,
+      completedBy: 'poll',
+      acknowledgements: [{ id: 'a', ok: true }],
+      lastFailure: { row: 1, outcome: 'failed' },
+    } as const;
+    Object.assign(state, odd);
+    const again = travelled(state);
+    expect(again).toMatchObject(odd);
+    expect([again.tally, again.ledger]).toEqual([state.tally, state.ledger]);
+    expect([again.params, again.version]).toEqual([state.params, state.version]);
+  });
+
+  it('a row that travels is exactly what it was, whatever it has and has not', () => {
+    const state = begin(paramsOf(), 1, 0);
+    for (const row of ROWS) put(state, row);
+    const packed = snapshot(state);
+    expect(packed.rows.map(([, row]) => row).toSorted((a, b) => a - b)).toEqual(ROWS.map(({ row }) => row));
+    const again = travelled(state);
+    for (const row of ROWS) expect(again.rows.get(row.row)).toStrictEqual(row);
+  });
+
+  it('of the runs that wait to be cancelled only duplicates travel: those of rows are cancelled because of their rows', () => {
+    const { state } = busy();
+    expect(state.cancels.size).toBe(2);
+    expect(snapshot(state).cancels).toEqual([[1, 1, 'extra']]);
   });
 
   it('a restored state counts the bytes of the parts in flight', () => {

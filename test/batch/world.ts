@@ -60,9 +60,10 @@ export class World {
     this.historyBytes +=
       TASK_BYTES + JSON.stringify([events, commands]).length + COMMAND_BYTES * commands.length;
     for (const command of commands) this.#take(command);
-    this.problems.push(...problemsOf(this.state), ...this.service.repeated);
-    if (!this.state.finished && nextDueAt(this.state) <= this.state.now)
-      this.problems.push('a decision is due and undone');
+    const isUndone = !this.state.finished && nextDueAt(this.state) <= this.state.now;
+    const wrong = [...problemsOf(this.state), ...(isUndone ? ['a decision is due and undone'] : [])];
+    if (wrong.length > 0) throw new Error(wrong.join('; '));
+    this.problems.push(...this.service.repeated, ...this.#wronglyPolled());
     const { concurrency } = this.state.params;
     // A run that turns up for a row that waits takes a slot, also if none is free.
     const isSending = commands.some(({ type }) => type === 'send');
@@ -70,7 +71,6 @@ export class World {
       this.problems.push('more is sent than there are slots');
     if (this.#openRuns() > concurrency)
       this.problems.push(`${this.#openRuns()} runs of ${concurrency} go on`);
-    this.problems.push(...this.#wronglyPolled());
     return commands;
   }
 

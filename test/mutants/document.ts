@@ -2,7 +2,7 @@
 
 import type { Fate } from './killing.ts';
 
-const STRYKER_PART = '\n## Mutants of src/batch';
+export const STRYKER_PART = '\n## Mutants of src/batch';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 const line = (...cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;

@@ -7,21 +7,30 @@ import {
   PROBE_MS,
 } from '../../../src/batch/bounds.ts';
 import { progress } from '../../../src/batch/progress.ts';
+import type { Deferred } from '../../../src/batch/row-state.ts';
+import { put } from '../../../src/batch/state.ts';
 import { TIMING } from '../params.ts';
 import { running } from '../scenes.ts';
 import type { World } from '../world.ts';
 
 const RARE = { ...TIMING, pollIntervalMs: 1_000_000 };
 const finishAll = (world: World): void => {
-  for (const { runId } of world.service.runs.slice()) world.finish(runId, 'succeeded');
+  const completions = world.service.runs.map(({ row, attempt, runId }) => ({
+    row,
+    attempt,
+    runId,
+    outcome: 'succeeded' as const,
+  }));
+  for (const run of world.service.runs) run.status = 'succeeded';
+  world.tell({ type: 'runsCompleted', by: 'webhook', completions });
 };
 const rowsOf = (world: World): readonly (readonly number[])[] =>
   world.collects.map(({ rows }) => rows.map(({ row }) => row));
 
-/** Five rows whose file host has been away for so long that the batch is paused; others run. */
-function hostAway(): World {
+/** Rows whose file host has been away for so long that the batch is paused; others run. */
+function hostAway(rows = 5): World {
   const world = running({ rows: 105, concurrency: 100, timing: RARE });
-  for (let run = 0; run < 5; run += 1) world.finish(`run-${run}`, 'succeeded');
+  for (let run = 0; run < rows; run += 1) world.finish(`run-${run}`, 'succeeded');
   world.pass(COLLECT_AFTER_MS);
   while (!world.state.pauses.has('files')) {
     world.collect(0, 'host');
@@ -129,6 +138,17 @@ describe('collect', () => {
     expect(world.collects).toHaveLength(1);
     world.collect(0, 'host');
     expect(world.collects).toHaveLength(1);
+  });
+
+  it('collecting fetches all files that a host did not give as soon as it gave one', () => {
+    const world = hostAway(20);
+    const last = world.state.deferred.at(-1) as Deferred;
+    // It has failed before, and waits longer than the host is away.
+    put(world.state, { ...last, deferral: { tries: 6, notBefore: world.state.now + 10 * PROBE_MS } });
+    world.pass(PROBE_MS);
+    expect(rowsOf(world).flat()).toHaveLength(FILES_PROBE_ROWS);
+    world.collect();
+    expect(rowsOf(world).flat()).toHaveLength(20 - FILES_PROBE_ROWS);
   });
 
   it('collecting writes what has waited for a file host as soon as one file was fetched', () => {

@@ -3,6 +3,7 @@ import {
   CIRCUIT_OPENS_AFTER,
   HOLD_BASE_MS,
   HOLD_MAX_MS,
+  PROBE_MS,
   REASON_BYTES,
   UNREACHABLE_AFTER,
 } from '../../../src/batch/bounds.ts';
@@ -14,6 +15,16 @@ const failAll = (world: World, reason = 'connect ECONNREFUSED'): void => {
   const attempts = world.sends[0]?.attempts ?? [];
   world.end(attempts.map((attempt) => ({ ...attempt, result: 'not-sent', reason })));
 };
+
+/** Two rows, of which none could be sent for so long that the batch is paused; one of them probes. */
+function unreachable(reason?: string): World {
+  const world = new World({ rows: 2, concurrency: 1 });
+  while (world.state.pauses.size === 0) {
+    failAll(world, reason);
+    world.pass(HOLD_MAX_MS);
+  }
+  return world;
+}
 
 describe('circuit breaker', () => {
   it('a batch of which nothing could be sent waits twice as long each time, says why, and forgets it with the first run that is accepted', () => {
@@ -69,12 +80,33 @@ describe('circuit breaker', () => {
     expect(world.problems).toEqual([]);
   });
 
-  it('a batch of which nothing could be sent says so also if there is no reason', () => {
+  it('a batch of which nothing could be sent pauses with the seventh group in a row', () => {
     const world = new World({ rows: 2, concurrency: 1 });
-    while (world.state.pauses.size === 0) {
-      failAll(world, '');
-      world.pass(HOLD_MAX_MS);
+    for (let group = 1; group <= UNREACHABLE_AFTER; group += 1) {
+      expect(world.state.pauses.size).toBe(0);
+      failAll(world);
+      if (group < UNREACHABLE_AFTER) world.pass(HOLD_MAX_MS);
     }
+    expect(UNREACHABLE_AFTER).toBe(7);
+    expect(world.state.pauses.has('unreachable')).toBe(true);
+  });
+
+  it('a batch whose requests were refused goes on when its probe is accepted', () => {
+    const world = new World({ rows: 2, concurrency: 1 });
+    world.answer(0, ['blocked']);
+    world.pass(PROBE_MS);
+    world.answer(0, ['accepted']);
+    expect(progress(world.state).state).toBe('running');
+  });
+
+  it('a batch of which nothing could be sent goes on when the service has rejected a row: it can be reached again', () => {
+    const world = unreachable();
+    world.end([{ row: 1, attempt: 1, result: 'rejected' }]);
+    expect(progress(world.state).state).toBe('running');
+  });
+
+  it('a batch of which nothing could be sent says so also if there is no reason', () => {
+    const world = unreachable('');
     expect(progress(world.state).reason).toBe('nothing can be sent: no reason was given');
   });
 });
@@ -96,6 +128,15 @@ describe('Retry-After', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     world.end([{ row: 1, attempt: 1, result: 'throttled', retryAfterMs: 10 ** 12 }]);
     expect(world.waitMs).toBe(600_000);
+  });
+
+  it('a Retry-After counts as a failure, also if others of the group need not wait', () => {
+    const world = new World({ rows: 2, concurrency: 2 });
+    world.end([
+      { row: 1, attempt: 1, result: 'throttled', retryAfterMs: 50 },
+      { row: 2, attempt: 1, result: 'not-sent', retryAfterMs: 0 },
+    ]);
+    expect(world.state.consecutiveFailures).toBe(1);
   });
 
   it('of several Retry-After the longest counts, and the back-off for what named none', () => {

@@ -78,6 +78,13 @@ describe('group ended', () => {
     expect(unsent.state.ledger.sent).toBe(0);
   });
 
+  it('what was blocked goes over to the accepted ones once its run turns up', () => {
+    const world = new World({ rows: 1, concurrency: 1 });
+    world.answer(0, ['blocked']);
+    world.tell({ type: 'runsSeen', runs: [runOfFirst('seen')] });
+    expect(world.state.ledger).toMatchObject({ sent: 1, blocked: 0, accepted: 1 });
+  });
+
   it('the end of an unknown group changes nothing', () => {
     const world = running({ rows: 1, concurrency: 1 });
     const before = progress(world.state);
@@ -101,6 +108,12 @@ describe('group ended', () => {
       outcome: 'refused',
       reason: 'no such input',
     });
+  });
+
+  it('a rejected row has no reason if the service gave none', () => {
+    const world = new World({ rows: 1, concurrency: 1 });
+    world.end([{ ...FIRST, result: 'rejected' }]);
+    expect(world.collects[0]?.rows[0]?.attempts).toEqual([{ attempt: 1, outcome: 'refused' }]);
   });
 
   it('a row keeps of a reason what fits', () => {
@@ -132,6 +145,14 @@ describe('runs in flight', () => {
     world.end([{ ...FIRST, result: 'unconfirmed', reason: 'no answer' }]);
     expect(world.state.ledger).toMatchObject({ sent: 1, accepted: 1, unconfirmed: 0, duplicates: 0 });
     expect(progress(world.state)).toMatchObject({ collecting: 1, unconfirmed: 0 });
+  });
+
+  it('a run that has ended before its worker was lost counts, though the worker said nothing of it', () => {
+    const world = new World({ rows: 1, concurrency: 1 });
+    world.post(0, ['accepted']);
+    world.finish('run-0', 'succeeded');
+    world.end([]);
+    expect(progress(world.state)).toMatchObject({ collecting: 1, unconfirmed: 0, ledger: { accepted: 1 } });
   });
 
   it('the response of a run that has failed before it leaves the next attempt of its row alone', () => {
@@ -172,6 +193,16 @@ describe('runs in flight', () => {
       expect(world.problems).toEqual([]);
     },
   );
+
+  it('a run that shows while a POST is in flight is that of this POST, although an earlier one was turned away as well', () => {
+    const world = new World({ rows: 1, concurrency: 1 });
+    world.answer(0, ['throttled']);
+    world.pass(50);
+    world.tell({ type: 'runsSeen', runs: [runOfFirst('one')] });
+    world.answer(0, ['throttled']);
+    expect(world.runOf(1)).toBe('one');
+    expect(world.state.ledger).toMatchObject({ sent: 2, throttled: 1, accepted: 1 });
+  });
 
   it('a run that shows while a POST is not sent is that of an earlier POST which seemed to be turned away', () => {
     const world = new World({ rows: 1, concurrency: 1 });

@@ -3,6 +3,7 @@ import { SHORT_REASON_BYTES, UNCONFIRMED_MS } from '../../../src/batch/bounds.ts
 import type { ListReading } from '../../../src/batch/events.ts';
 import { onListRead } from '../../../src/batch/on-event/list-read.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';
+import type { Unconfirmed } from '../../../src/batch/row-state.ts';
 import { begin, put, type State } from '../../../src/batch/state.ts';
 import { paramsOf, TIMING } from '../params.ts';
 import { PROOF_MS, STUCK_MS, runOfFirst } from '../scenes.ts';
@@ -15,18 +16,22 @@ const SHOWS_CONTROL: ListReading = { ...COMPLETE, hasControl: true };
 const INCOMPLETE: ListReading = { answer: 'incomplete', found: [], hasControl: false };
 const NONE: ListReading = { answer: 'none', found: [], hasControl: false };
 
+const unconfirmedRow = (attempt: number): Unconfirmed => ({
+  row: 1,
+  attempt,
+  tries: 0,
+  past: [],
+  phase: 'unconfirmed',
+  askedAt: 0,
+  askedWallAt: 0,
+  sentBy: SENT_BY,
+  reason: 'no answer',
+});
+
 /** Row 1 is unconfirmed since the time 0. */
 function doubtful(params: Partial<BatchParams> = {}): State {
   const state = begin(paramsOf({ rows: 1, concurrency: 1, ...params }), 1, 0);
-  const base = { row: 1, attempt: 1, tries: 0, past: [] };
-  put(state, {
-    ...base,
-    phase: 'unconfirmed',
-    askedAt: 0,
-    askedWallAt: 0,
-    sentBy: SENT_BY,
-    reason: 'no answer',
-  });
+  put(state, unconfirmedRow(1));
   state.ledger = { ...state.ledger, sent: 1, unconfirmed: 1 };
   state.nextRow = 2;
   return state;
@@ -121,6 +126,15 @@ describe('proof of absence', () => {
     expect(cancelled.rows.get(1)).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
   });
 
+  it('the proof that there is no run takes nothing away from what earlier runs of the row came to', () => {
+    const failed = { attempt: 1, outcome: 'failed', runId: 'run-0' } as const;
+    const state = doubtful();
+    put(state, { ...unconfirmedRow(3), past: [failed, { attempt: 2, outcome: 'absent' }] });
+    read(state, from, COMPLETE);
+    read(state, from + listGapMs, COMPLETE);
+    expect(state.rows.get(1)?.past).toMatchObject([failed, { attempt: 3, outcome: 'absent' }]);
+  });
+
   it('a row keeps one trace of its absent attempts, however long the service loses its requests', () => {
     const state = doubtful();
     for (let attempt = 1; attempt <= 50; attempt += 1) {
@@ -175,19 +189,23 @@ describe('unresolved', () => {
   it('an attempt that no list resolves is resubmitted three times at most: each time may have bought a run', () => {
     const state = doubtful({ unconfirmed: { rule: 'resubmit', afterMs: 500 } });
     for (let attempt = 1; attempt <= 4; attempt += 1) {
-      const base = { row: 1, attempt, tries: 0, past: state.rows.get(1)?.past ?? [] };
-      put(state, {
-        ...base,
-        phase: 'unconfirmed',
-        askedAt: 0,
-        askedWallAt: 0,
-        sentBy: SENT_BY,
-        reason: 'no answer',
-      });
+      put(state, { ...unconfirmedRow(attempt), past: state.rows.get(1)?.past ?? [] });
       read(state, SENT_BY + 500, NONE);
     }
     expect(state.rows.get(1)).toMatchObject({ phase: 'ended', outcome: 'unknown', attempt: 4 });
     expect(state.ledger).toMatchObject({ resubmitted: 3, unknown: 1 });
+  });
+
+  it('an attempt that no list resolves is resubmitted as often although earlier runs of its row have failed', () => {
+    const failed = [1, 2, 3].map(
+      (attempt) => ({ attempt, outcome: 'failed', runId: `r${attempt}` }) as const,
+    );
+    const absent = { attempt: 4, outcome: 'absent' } as const;
+    const state = doubtful({ unconfirmed: { rule: 'resubmit', afterMs: 500 } });
+    put(state, { ...unconfirmedRow(5), past: [...failed, absent] });
+    read(state, SENT_BY + 500, NONE);
+    expect(state.rows.get(1)).toMatchObject({ phase: 'waiting', attempt: 6 });
+    expect(state.rows.get(1)?.past).toMatchObject([...failed, absent, { attempt: 5, outcome: 'unknown' }]);
   });
 
   it('an attempt that no list resolves waits a day where lists only fail now, for a later one may show it; but to resubmit it', () => {

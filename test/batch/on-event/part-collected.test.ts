@@ -49,6 +49,16 @@ describe('parts', () => {
     expect(progress(world.state).done).toBe(0);
   });
 
+  it('a part that the store seemed not to take, and that is written after all, is not asked for again', () => {
+    const world = collecting(2);
+    const { part } = world.collects[0] ?? { part: 0 };
+    world.tell({ type: 'storeFailed', item: part, reason: 'EIO' });
+    collected(world, 2);
+    world.pass(60_000);
+    expect(world.state.unstored.size).toBe(0);
+    expect(world.collects).toEqual([]);
+  });
+
   it('a part that is written keeps no row back for the files of another one', () => {
     const world = collecting(3);
     collected(world, 2, file(2));
@@ -80,6 +90,18 @@ describe('deferred rows', () => {
       expect([deferralOf(world, 1)?.tries, world.waitFor(collect)]).toEqual([0, DEFER_BASE_MS]);
       world.pass(world.waitFor(collect));
     }
+  });
+
+  it('a row whose files could not be fetched is collected again no sooner because other files were fetched', () => {
+    const world = running({ rows: 3, concurrency: 3 });
+    world.finish('run-0', 'succeeded');
+    world.pass(1_000);
+    collected(world, 0, file(1));
+    const before = deferralOf(world, 1);
+    world.finish('run-1', 'succeeded');
+    world.pass(1_000);
+    collected(world, 1);
+    expect(deferralOf(world, 1)).toEqual(before);
   });
 
   it('a row is not blamed for a host that is away while others serve: it waits as long as that takes', () => {

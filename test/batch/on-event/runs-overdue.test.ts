@@ -39,6 +39,15 @@ describe('overdue runs', () => {
     expect(world.cancels).toEqual([]);
   });
 
+  it('a run that is reported as overdue again gets no more time to end', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    world.tell({ type: 'runsOverdue', runs: [late] });
+    const { now } = world.state;
+    world.pass(30_000);
+    world.tell({ type: 'runsOverdue', runs: [late] });
+    expect(world.state.rows.get(1)).toMatchObject({ overdue: { at: now } });
+  });
+
   it('a row keeps little of the reason why its run takes too long', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.tell({ type: 'runsOverdue', runs: [{ ...late, reason: 'x'.repeat(500) }] });
@@ -55,6 +64,17 @@ describe('answered cancels', () => {
     while (world.cancels.length > 0) world.cancel(false);
     expect(world.state.rows.get(1)).toMatchObject({ overdue: { at: world.state.now } });
     expect(world.state.rows.get(2)).not.toHaveProperty('overdue');
+  });
+
+  it('a cancel that the service has answered puts its run behind those whose cancels were answered before', () => {
+    const world = running({ rows: 2, concurrency: 2 });
+    world.tell({ type: 'runsOverdue', runs: [late] });
+    world.tell({ type: 'runsOverdue', runs: [{ ...late, row: 2, runId: 'run-1' }] });
+    world.cancels.reverse();
+    world.cancel(false);
+    world.pass(10_000);
+    world.cancel(false);
+    expect([...world.state.overdue]).toEqual([2, 1]);
   });
 
   it('a cancel that the service has answered means nothing to a row whose run has ended meanwhile', () => {

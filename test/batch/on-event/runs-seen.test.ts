@@ -31,6 +31,14 @@ describe('runs seen', () => {
     expect(progress(world.state)).toMatchObject({ sending: 1, running: 0 });
   });
 
+  it('a run that has failed and turns up again is not adopted by the next attempt of its row', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    world.finish('run-0', 'failed');
+    world.tell({ type: 'runsSeen', runs: [runOfFirst('run-0')] });
+    expect(world.state.rows.get(1)).toMatchObject({ phase: 'waiting', attempt: 2 });
+    expect(world.state.ledger).toMatchObject({ accepted: 1, duplicates: 0 });
+  });
+
   it('a run that turns up is adopted by an unconfirmed row', () => {
     const world = unconfirmed();
     world.tell(seen);

@@ -20,6 +20,22 @@ describe('cancel', () => {
     expect(world.folder.rows.get(1)?.attempts.at(-1)?.reason).toBe('cancelled before it was sent again');
   });
 
+  it('cancelling ends all rows that wait for another attempt', () => {
+    const world = running({ rows: 4, concurrency: 4 });
+    for (let run = 0; run < 4; run += 1) world.finish(`run-${run}`, 'failed');
+    expect(progress(world.state).retrying).toBe(4);
+    world.tell({ type: 'cancel', running: false });
+    expect(progress(world.state)).toMatchObject({ retrying: 0, collecting: 4 });
+  });
+
+  it('cancelling writes again what the store would not take, without waiting for its probe', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    world.finish('run-0', 'succeeded');
+    world.collect(0, 'fetched', 'full');
+    world.tell({ type: 'cancel', running: false });
+    expect(world.collects).toHaveLength(1);
+  });
+
   it('cancelling ends the runs too, if the user wants that', () => {
     const world = running({ rows: 4, concurrency: 4 });
     world.tell({ type: 'cancel', running: true });
@@ -122,6 +138,17 @@ describe('resume', () => {
   });
 });
 
+describe('resume of a cancelled batch', () => {
+  it('does not send unconfirmed attempts again, also if the user decides to resubmit them', () => {
+    const world = unconfirmed({ rows: 4, concurrency: 4 });
+    world.tell({ type: 'cancel', running: false });
+    world.pass(STUCK_MS);
+    world.tell({ type: 'resume', unconfirmed: 'resubmit' });
+    expect(world.sends).toEqual([]);
+    expect(world.state.ledger).toMatchObject({ unknown: 4, resubmitted: 0 });
+  });
+});
+
 describe('acknowledgements', () => {
   it('an acknowledgement names each command once it is in force, the latest twenty', () => {
     const world = running({ rows: 1, concurrency: 1 });
@@ -150,6 +177,14 @@ describe('refresh', () => {
     world.answer(0, ['accepted']);
     world.continueAsNew();
     expect(ids(world)).toEqual(['r']);
+  });
+
+  it('refreshing is remembered for the latest twenty commands', () => {
+    const world = new World({ rows: 1, concurrency: 1 });
+    for (let at = 0; at < ACKNOWLEDGED_MOST + 5; at += 1)
+      world.tell({ type: 'refresh', commandId: `c${at}` });
+    expect(world.state.refreshIds).toHaveLength(ACKNOWLEDGED_MOST);
+    expect(world.state.refreshIds.at(-1)).toBe(`c${ACKNOWLEDGED_MOST + 4}`);
   });
 
   it('refreshing is acknowledged to each user who asked for it', () => {
