@@ -51,7 +51,7 @@ export class OpenBatches {
 
 async function read({ batch, mark, folder }: BatchRef, config: Config): Promise<Opened> {
   if (!isAllowed(folder, config)) throw problem('E411', { folder, out: config.out });
-  const store = folderStore(folder);
+  const store = folderStore(folder, 'existing');
   const file = await readBatchFile(store);
   if (file === undefined) throw problem('E504', { what: `there is no batch in ${folder}` });
   if (file.batch !== batch || file.mark !== mark)

@@ -3,7 +3,9 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { errorMessage } from '../src/errors.ts';
 
-const CODES = new Set(['ENOTDIR', 'EEXIST', 'ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EIO', 'EFBIG']);
+const CODES = new Set(
+  'ENOENT ENOTDIR EEXIST ENOSPC EDQUOT EROFS EACCES EPERM EIO EFBIG ESTALE ENODEV ENXIO'.split(' '),
+);
 
 /** What the store holds is not what the batch has written; nothing is overwritten. */
 export class StoreConflict extends Error {

@@ -1,12 +1,19 @@
-import { createReadStream, mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { access, link, mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises';
+import { accessSync, createReadStream, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { access, link, open, readFile, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { dropResumable, openResumable } from './resumable.ts';
 import type { Draft, Store } from './store.ts';
 
-/** The batch folder at `path`; folders inside it are made as files arrive. */
-export function folderStore(path: string): Store {
+/**
+ * The batch folder at `path`; folders inside it are made as files arrive. Where it is an `existing` one that has vanished,
+ * perhaps with the disk under it, writing fails with ENOENT: it would be made anew on another disk.
+ */
+export function folderStore(path: string, kind: 'new' | 'existing' = 'new'): Store {
   const root = resolve(path);
+  const makeFolder = (folder: string): void => {
+    if (kind === 'existing') accessSync(root);
+    mkdirSync(folder, { recursive: true });
+  };
   const within = (name: string): string => {
     const full = resolve(root, name);
     if (!full.startsWith(root + sep)) throw new Error(`${name} lies outside the batch folder ${root}`);
@@ -29,12 +36,15 @@ export function folderStore(path: string): Store {
         .sort();
     },
     write: async (name, content, as = 'synced') => {
-      if (as === 'cached') return writeCached(within(name), content);
-      await writeWhole(within(name), content, rename);
+      if (as === 'cached') return writeCached(within(name), content, makeFolder);
+      await writeWhole(within(name), content, rename, makeFolder);
     },
-    create: (name, content) => writeWhole(within(name), content, linkOnce),
-    draft: (name) => openDraft(within(name), rename),
-    resumable: (name, as) => openResumable(within(name), as),
+    create: (name, content) => writeWhole(within(name), content, linkOnce, makeFolder),
+    draft: (name) => openDraft(within(name), rename, makeFolder),
+    resumable: (name, as) => {
+      makeFolder(dirname(within(name)));
+      return openResumable(within(name), as);
+    },
     dropResumable: (folder, ids) => dropResumable(within(folder), ids),
   };
 }
@@ -49,6 +59,7 @@ const besideOf = (path: string): string => join(dirname(path), `.${process.pid}-
 
 /** Puts the file `beside` into its place. */
 type Place = (beside: string, path: string) => Promise<unknown>;
+type MakeFolder = (folder: string) => void;
 
 /** A link is there whole or not at all, and fails where the name is taken; false then. */
 async function linkOnce(beside: string, path: string): Promise<boolean> {
@@ -64,9 +75,14 @@ async function linkOnce(beside: string, path: string): Promise<boolean> {
 }
 
 /** True unless the place was taken. */
-async function writeWhole(path: string, content: string | Uint8Array, place: Place): Promise<boolean> {
+async function writeWhole(
+  path: string,
+  content: string | Uint8Array,
+  place: Place,
+  makeFolder: MakeFolder,
+): Promise<boolean> {
   let isPlaced: unknown;
-  const draft = await openDraft(path, async (...paths) => (isPlaced = await place(...paths)));
+  const draft = await openDraft(path, async (...paths) => (isPlaced = await place(...paths)), makeFolder);
   try {
     await draft.write(content);
     await draft.commit();
@@ -77,8 +93,8 @@ async function writeWhole(path: string, content: string | Uint8Array, place: Pla
 }
 
 /** Writes beside the final name, syncs, then puts it in place: a reader sees the old file, the new one or none, never a part. */
-async function openDraft(path: string, place: Place): Promise<Draft> {
-  await mkdir(dirname(path), { recursive: true });
+async function openDraft(path: string, place: Place, makeFolder: MakeFolder): Promise<Draft> {
+  makeFolder(dirname(path));
   const beside = besideOf(path);
   const file = await open(beside, 'wx');
   let finished = false;
@@ -102,13 +118,13 @@ async function openDraft(path: string, place: Place): Promise<Draft> {
 }
 
 /** A small file in three calls on the spot: handing each to another thread and back costs twice the work itself. */
-function writeCached(path: string, content: string | Uint8Array): void {
+function writeCached(path: string, content: string | Uint8Array, makeFolder: MakeFolder): void {
   const beside = besideOf(path);
   try {
     writeFileSync(beside, content, { flag: 'wx' });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     writeFileSync(beside, content, { flag: 'wx' });
   }
   renameSync(beside, path);

@@ -3,15 +3,14 @@
 
 import { hash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { ResumableDraft, Resumption } from './store.ts';
 
-/** Goes on from the half file of this id and mark; those of other marks are of content that is no more, and go. */
+/** In a folder that is there. Goes on from the half file of this id and mark; those of other marks are of content that is no more, and go. */
 export async function openResumable(path: string, { id, mark }: Resumption): Promise<ResumableDraft> {
   const folder = dirname(path);
-  await mkdir(folder, { recursive: true });
   const beside = join(folder, `${prefixOf(id)}.${hash('sha256', mark, 'hex').slice(0, 16)}.part`);
   await dropAll(folder, `${prefixOf(id)}.`, beside);
   const file = await open(beside, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW);

@@ -225,7 +225,7 @@ describe('collecting rows', () => {
     expect(await store.exists(PART)).toBe(false);
   });
 
-  it.each(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EIO'])(
+  it.each(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EIO', 'ENOENT', 'ESTALE'])(
     'says of a folder that fails with %s that the store failed, and writes nothing',
     async (code) => {
       const full: Store = {

@@ -103,4 +103,25 @@ describe('size of a snapshot', () => {
     crowd.remember();
     expect(excessOf(crowd)).toEqual([]);
   });
+
+  it('the largest state fits into a payload if all of that has happened to each row', () => {
+    const crowd = new Crowd(2, MILLIONS, 'resubmit');
+    const fail = () => {
+      crowd.failAll();
+      crowd.pass(70_000);
+    };
+    const lose = (answer: 'complete' | 'none') => {
+      crowd.answerAll('unconfirmed');
+      crowd.resolveAll(answer);
+    };
+    for (let time = 0; time < RESUBMITS_MOST; time += 1) lose('none');
+    lose('complete');
+    crowd.answerAll('accepted');
+    fail();
+    crowd.answerAll('accepted');
+    fail();
+    crowd.answerAll('unconfirmed');
+    crowd.remember();
+    expect(excessOf(crowd)).toEqual([]);
+  });
 });

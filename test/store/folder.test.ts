@@ -46,12 +46,33 @@ describe('a batch folder', () => {
     expect(await store.list('nothing')).toEqual([]);
   });
 
+  const AS = { id: 'run-1', mark: '"one"' };
+
+  it.each(['synced', 'cached'] as const)(
+    'is not made anew where an existing one has vanished with its disk: nothing %s is written elsewhere',
+    async (as) => {
+      const existing = folderStore(folder, 'existing');
+      await store.write('batch.json', '{}');
+      await existing.write('parts/000001.jsonl', 'whole', as);
+      rmSync(folder, { recursive: true });
+      const write = async (name: string) => existing.write(name, 'x', as);
+      await expect(write('parts/000002.jsonl')).rejects.toMatchObject({ code: 'ENOENT' });
+      await expect(write('summary.json')).rejects.toMatchObject({ code: 'ENOENT' });
+      await expect(async () => existing.create('late/000001.jsonl', 'x')).rejects.toMatchObject({
+        code: 'ENOENT',
+      });
+      await expect(async () => existing.resumable?.('outputs/1.mp4', AS)).rejects.toMatchObject({
+        code: 'ENOENT',
+      });
+      expect(readdirSync(around)).toEqual([]);
+    },
+  );
+
   it.each(['../beside', 'outputs/../../beside', '/proc/beside', '.'])('has no place %s', async (name) => {
     await expect(async () => store.write(name, 'x')).rejects.toThrow('outside the batch folder');
     expect(() => store.open(name)).toThrow('outside the batch folder');
   });
 
-  const AS = { id: 'run-1', mark: '"one"' };
   const openResumable = (as = AS) => {
     if (store.resumable === undefined) throw new Error('a folder keeps half files');
     return store.resumable('outputs/fox/1.mp4', as);
