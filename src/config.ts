@@ -1,7 +1,7 @@
 // Every setting, read once: flag, environment, project file `runsheet.toml`, user file, in this order. This is the only
 // reader of process.env; everything else is handed the frozen result.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parse as parseToml, TomlError } from 'smol-toml';
@@ -223,10 +223,18 @@ function readSettingsFile(path: string): SettingsFile {
 
 function settingsIn(path: string): string | undefined {
   try {
-    return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+    if (!existsSync(path)) return undefined;
+    refuseForeign(statSync(path));
+    return readFileSync(path, 'utf8');
   } catch (error) {
     throw unreadable(path, meaningOf(error) ?? errorMessage(error), error);
   }
+}
+
+/** It could send our key elsewhere. Root is spared: in a container it works in folders of whoever started that. */
+function refuseForeign({ uid }: { readonly uid: number }): void {
+  const ours = process.geteuid?.() ?? 0;
+  if (ours !== 0 && uid !== ours && uid !== 0) throw new Error('it belongs to another user of this machine');
 }
 
 const unreadable = (path: string, why: string, cause: unknown): RunsheetError =>

@@ -1,9 +1,9 @@
 // Settings that cannot be meant: each is refused by its name, with what helps, and without showing a secret.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { loadConfig, type Config } from '../src/config.ts';
 import { RunsheetError } from '../src/errors.ts';
 
@@ -169,5 +169,25 @@ describe('a settings file', () => {
     const error = refusal(load);
     expect(error.message).toMatch(/runsheet\.toml cannot be read: .*line 1/s);
     expect(error.message).not.toContain(PASSWORD);
+  });
+});
+
+describe('settings of another user of the machine', () => {
+  const asUser = (uid: number): Config => {
+    vi.spyOn(process, 'geteuid').mockReturnValue(uid);
+    return load();
+  };
+  afterEach(() => vi.restoreAllMocks());
+
+  it('are refused: they could send our key elsewhere; root reads those of the folder in which it works', () => {
+    const path = join(folder, 'runsheet.toml');
+    writeFileSync(path, 'api_url = "https://example.test/api"\n');
+    const owner = statSync(path).uid;
+    if (owner === 0) chownSync(path, 12_345, 12_345);
+    const error = refusal(() => asUser(23_456));
+    expect(error.code).toBe('E602');
+    expect(error.message).toMatch(/runsheet\.toml cannot be read: it belongs to another user/);
+    expect(asUser(statSync(path).uid).apiUrl).toBe('https://example.test/api');
+    expect(asUser(0).apiUrl).toBe('https://example.test/api');
   });
 });
