@@ -96,8 +96,12 @@ describe('a worker frozen in mid-group and woken long after its groups were give
       expect(late).toEqual([]);
       const runs = await stage.truth();
       expectOneRunPerRow(runs, ROWS);
-      // What waited inside the frozen worker was proved absent, and sent as an attempt of its own.
-      expect(runs.filter(({ webhook }) => readToken(webhook)?.attempt === 2)).toHaveLength(CAP - ON_WIRE);
+      // What waited inside the frozen worker was proved absent, and sent as an attempt of its own. Rows beyond the first may
+      // have waited there too, where a webhook had ended a run before its order was answered.
+      const again = runs
+        .map(({ webhook }) => readToken(webhook))
+        .filter((token) => token?.attempt === 2 && token.row <= CAP);
+      expect(again).toHaveLength(CAP - ON_WIRE);
       expect(stage.results().filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(ROWS);
       expect((await stage.run(['verify'])).code).toBe(0);
     },
