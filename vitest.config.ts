@@ -11,9 +11,9 @@ const WHOLE = [
 
 // Of these, those where every command's time counts, or that take the whole machine: one at a time.
 const ALONE = [
-  'test/cli/{cluster,failures,interrupt,places,poison-rows,rehearsal,two-at-once,two-places}{,.long}.test.ts',
+  'test/cli/{cluster,failures,interrupt,places,poison-rows,rehearsal,two-at-once}{,.long}.test.ts',
   'test/chaos/{cycles,postgres}.long.test.ts',
-  'test/package{,.long}.test.ts',
+  'test/package.test.ts',
 ];
 
 const SIZES = { short: 'test/**/!(*.long).test.ts', long: 'test/**/*.long.test.ts' } as const;
@@ -39,7 +39,8 @@ export function projectsOf(size: 'short' | 'long'): TestProjectInlineConfigurati
   });
   return [
     project('parts', ['test/**/*.test.ts'], WHOLE, 2, 0),
-    project('patient', WHOLE, ALONE, 3, 1),
+    // The long ones wait for outages and clocks most of the time.
+    project('patient', WHOLE, ALONE, size === 'long' ? 5 : 3, 1),
     project('whole', ALONE, [], 1, 2),
   ];
 }

@@ -5,27 +5,9 @@
 // it with the run by design. So MACs may stand in the service's own database and answers, and nowhere else; the secret that
 // makes them may stand nowhere but in its own file or variable.
 
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/config.ts';
-import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
-import { payloadKeys } from '../../src/temporal/encryption/keys.ts';
-import { choosePorts } from '../../src/temporal/embedded/ports.ts';
-import { startServer } from '../../src/temporal/embedded/server.ts';
-import type { Evidence } from '../secrets/evidence.ts';
 import { FAULTS, LOST_FILES, Scene, askEverything, expectNothingFound, runBatch } from '../secrets/scene.ts';
-
-/** The stack is gone; its database is opened once more. */
-async function addEmbeddedWorkflows(home: string, evidence: Evidence): Promise<void> {
-  const { cache, environment } = loadConfig();
-  const program = await temporalBinary({ cache, environment, say: () => undefined });
-  const namespace = `runsheet-${readFileSync(join(home, 'instance'), 'utf8').slice(0, 8)}`;
-  const { temporal: port, ui: uiPort } = await choosePorts(home);
-  const { child, address } = await startServer({ program, home, namespace, port, uiPort, environment });
-  await evidence.addWorkflows(address, namespace, payloadKeys({ ...loadConfig({}), home }, 'embedded'));
-  child.kill('SIGKILL');
-}
 
 describe('planted secrets', () => {
   let scene = new Scene();
@@ -49,19 +31,5 @@ describe('planted secrets', () => {
     const { TEMPORAL_ADDRESS = '', TEMPORAL_NAMESPACE = '' } = stage.environment;
     expect(await evidence.addWorkflows(TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE)).toBe(1);
     await expectNothingFound(scene, secrets, [keyFile]);
-  });
-
-  it('are nowhere after a batch in an embedded stack, with the key in a variable and a webhook secret of its own', async () => {
-    const { stage, evidence, secrets } = scene;
-    await scene.open(FAULTS);
-    await runBatch(scene, (key) => scene.set({ RUNSHEET_API_KEY: key }));
-    await askEverything(scene);
-    const home = stage.path('.runsheet');
-    const [secretFile, keyFile] = [join(home, 'webhook-secret'), join(home, 'payload-key')];
-    const modes = [home, secretFile, keyFile].map((path) => statSync(path).mode & 0o777);
-    expect(modes).toEqual([0o700, 0o600, 0o600]);
-    await addEmbeddedWorkflows(home, evidence);
-    const drawn = { webhook: readFileSync(secretFile, 'utf8'), payload: readFileSync(keyFile, 'utf8') };
-    await expectNothingFound(scene, { ...secrets, ...drawn }, [secretFile, keyFile]);
   });
 });
