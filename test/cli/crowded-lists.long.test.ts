@@ -11,7 +11,7 @@ import { IS_LONG } from '../stage/outage.ts';
 import { KEY, Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow, runsOf } from '../stage/truth.ts';
 
-const ROWS = IS_LONG ? 1_000 : 250;
+const ROWS = IS_LONG ? 3_000 : 250;
 const ALL = `${ROWS.toLocaleString('en-US')} of ${ROWS.toLocaleString('en-US')} rows succeeded`;
 const MOST_LISTED = 100;
 const STRANGERS = 130;
