@@ -1,7 +1,7 @@
 // The end of a batch: the parts are held against what the workflow has counted, the lists are read once more, and what the user
 // asked for in the first place is written.
 
-import { Context } from '@temporalio/activity';
+import { activityInfo, Context } from '@temporalio/activity';
 import { KnownRuns } from '../src/audit/known-runs.ts';
 import { readLast, type Reading } from '../src/audit/duplicate-runs.ts';
 import type { AttemptRun } from '../src/batch/attempt.ts';
@@ -35,17 +35,25 @@ export async function finalizeBatch(deps: Deps, input: FinalizeInput): Promise<v
   const open = await deps.open(input);
   await withStore(async () => {
     using known = await compare(open, input);
-    const reading = await readAgain(open, input, known);
+    const reading = await readAgain(deps, open, input, known);
     if (reading.lists === 'incomplete')
       deps.log.warn(
         { batch: input.batch, reason: reading.reason },
         'the run lists could not be read at the end',
       );
-    Context.current().cancellationSignal.throwIfAborted();
     const { file, store } = open;
     const { progress, startedAt, endedAt, isEvidenceLost } = input;
-    await writeResults({ file, store, progress, startedAt, endedAt, reading, isEvidenceLost });
+    const confirm = () => confirmOurs(deps);
+    await writeResults({ file, store, progress, startedAt, endedAt, reading, isEvidenceLost, confirm });
   });
+}
+
+/**
+ * A try that was given up, on a worker that was frozen, may have read the lists and the evidence before the try that counts:
+ * its files would name fewer duplicates. Throws where Temporal does not wait for this one any more.
+ */
+async function confirmOurs({ completion }: Deps): Promise<void> {
+  await completion.heartbeat(activityInfo().taskToken, undefined);
 }
 
 /** R27: counts the rows in the parts; throws {@link StoreConflict} where they are not what the workflow has counted. */
@@ -68,6 +76,7 @@ async function compare({ store, file }: OpenBatch, { progress }: FinalizeInput):
 }
 
 async function readAgain(
+  deps: Deps,
   { store, file, service }: OpenBatch,
   { evidence, back }: FinalizeInput,
   known: KnownRuns,
@@ -85,6 +94,7 @@ async function readAgain(
       signal: Context.current().cancellationSignal,
       onDuplicate: duplicates.add,
     });
+    await confirmOurs(deps);
     await duplicates.commit();
     return reading;
   } finally {

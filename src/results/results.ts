@@ -17,9 +17,17 @@ export type ResultsParams = Ended & {
   readonly file: BatchFile;
   readonly store: Store;
   readonly progress: Progress;
+  /** Asked right before files are put in place; throws where somebody else writes them by now. */
+  readonly confirm: () => Promise<void>;
 };
 
-export async function writeResults({ file, store, progress, ...ended }: ResultsParams): Promise<void> {
+export async function writeResults({
+  file,
+  store,
+  progress,
+  confirm,
+  ...ended
+}: ResultsParams): Promise<void> {
   const summary = summaryOf(file, progress, ended);
   const results = new Pieces(() => store.draft('results.csv'));
   const failures = new Pieces(() => store.draft('failures.csv'));
@@ -34,11 +42,14 @@ export async function writeResults({ file, store, progress, ...ended }: ResultsP
       if (record.outcome !== 'succeeded') await failures.add(cells);
       await lines.add(`${JSON.stringify(record)}\n`);
     }
+    await confirm();
     await Promise.all([results.commit(), failures.commit(), lines.commit()]);
   } finally {
     await Promise.all([results.discard(), failures.discard(), lines.discard()]);
   }
+  await confirm();
   await writeReport(store, file, summary);
+  await confirm();
   await writeSummary(store, summary);
 }
 

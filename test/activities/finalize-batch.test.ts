@@ -1,8 +1,9 @@
 // The end of a batch, in a real folder.
 
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ActivityNotFoundError } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { finalizeBatch } from '../../activities/finalize-batch.ts';
@@ -58,8 +59,12 @@ describe('the end of a batch', () => {
   const writePart = (records: readonly PartRecord[]): Promise<void> =>
     store.write(partName(1, 1), records.map((record) => `${JSON.stringify(record)}\n`).join(''));
 
-  const deps = (runs = RECORDS.map(({ row }) => runOf({ row }))) =>
+  const deps = (
+    runs = RECORDS.map(({ row }) => runOf({ row })),
+    confirm = async (): Promise<void> => undefined,
+  ) =>
     depsOf({
+      completion: { heartbeat: confirm },
       open: async () => ({
         file: FILE,
         store,
@@ -105,6 +110,24 @@ describe('the end of a batch', () => {
         readFileSync(join(folder, name), 'utf8'),
       ),
     ).toEqual(before);
+  });
+
+  it('writes nothing that an older try would put over the files of the one that counts', async () => {
+    await writePart(RECORDS);
+    const runs = RECORDS.map(({ row }) => runOf({ row }));
+    const duplicate = runOf({ row: 2, id: idOf(700) });
+    await finalize(deps([...runs, duplicate]));
+    const filesOf = (): readonly string[] =>
+      readdirSync(folder).filter((name) => /\./.test(name) && !name.startsWith('.'));
+    const before = filesOf().map((name) => [name, statSync(join(folder, name)).ino]);
+    expect(summary().duplicates.runs).toBe(1);
+    const givenUp = async (): Promise<void> => {
+      throw new ActivityNotFoundError('given up');
+    };
+    for (const older of [runs, [...runs, runOf({ row: 3, id: idOf(701) })]])
+      await expect(finalize(deps(older, givenUp))).rejects.toThrow('given up');
+    expect(filesOf().map((name) => [name, statSync(join(folder, name)).ino])).toEqual(before);
+    expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
   it('is refused, and pauses the batch, where a part is missing that the batch has counted', async () => {

@@ -126,6 +126,7 @@ describe('the words of a hostile service', () => {
       collectRows(deps, { ...REF, pass: 1, part: 1, rows: ends }),
     );
     await writeResults({
+      confirm: async () => undefined,
       file: FILE,
       store: store(),
       progress: progress(begin(paramsOf({ rows: 2 }), WRITES, 1_000)),

@@ -85,6 +85,7 @@ async function close({ store, file }: Batch): Promise<number> {
     },
   };
   await writeResults({
+    confirm: async () => undefined,
     file,
     store: measuring,
     progress: progress(begin(paramsOf({ rows: file.sheet.rows }), WRITES, 1_000)),

@@ -91,6 +91,7 @@ describe('the files of a finished batch', () => {
 
   const written = (): Promise<void> =>
     writeResults({
+      confirm: async () => undefined,
       file: FILE,
       store: noting(),
       progress: progress(begin(paramsOf({ rows: ROWS }), WRITES, 1_000)),

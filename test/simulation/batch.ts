@@ -81,11 +81,12 @@ export class SimBatch {
     this.temporal.signal(() => this.#take(event));
   }
 
-  #tell(event: Event): void {
+  /** What a user says reaches the batch in whatever workflow run it is; an answer, only the run that asked. */
+  #tell(event: Event, life?: number): void {
     this.#coming += 1;
     this.temporal.reach(() => {
       this.#coming -= 1;
-      this.#take(event);
+      if (life === undefined || life === this.life) this.#take(event);
     });
   }
 
@@ -164,39 +165,40 @@ export class SimBatch {
   }
 
   #carryOut(command: Command): void {
+    const { life } = this;
     switch (command.type) {
       case 'send':
         return this.#send(command.group, command.attempts);
       case 'reconcile':
         return this.#do<ListReading>(
           (attempt, done) => activities.reconcile(this, command, attempt, done),
-          (reading) => this.#tell({ type: 'listRead', reading }),
+          (reading) => this.#tell({ type: 'listRead', reading }, life),
         );
       case 'poll':
         return this.#do<void>(
           (attempt, done) => activities.poll(this, command, attempt, done),
-          () => this.#tell({ type: 'pollEnded', poll: command.poll }),
+          () => this.#tell({ type: 'pollEnded', poll: command.poll }, life),
         );
       case 'collect':
         return this.#do<Event>(
           (attempt, done) => activities.collect(this, command, attempt, done),
-          (event) => this.#tell(event),
+          (event) => this.#tell(event, life),
         );
       case 'cancelRuns':
         return this.#do<void>(
           (_, done) => activities.cancelRuns(this, command, done),
-          () => this.#tell({ type: 'runsCancelled', id: command.id }),
+          () => this.#tell({ type: 'runsCancelled', id: command.id }, life),
         );
       case 'keepEvidence':
         return this.#do<Event>(
           (_, done) => activities.keepEvidence(this, command, done),
-          (event) => this.#tell(event),
+          (event) => this.#tell(event, life),
         );
       case 'close':
         this.closedAt = this.world.now;
         return this.#do<Event>(
           (attempt, done) => activities.close(this, command, attempt, done),
-          (event) => this.#tell(event),
+          (event) => this.#tell(event, life),
         );
       case 'wake':
         return this.#wake(command);
@@ -228,7 +230,7 @@ export class SimBatch {
     temporal.after(afterMs, () => {
       if (life !== this.life) return;
       this.#timers.delete(at);
-      this.#tell({ type: 'woke' });
+      this.#tell({ type: 'woke' }, life);
     });
   }
 
@@ -239,7 +241,7 @@ export class SimBatch {
     const task = openGroup(world, this.temporal, (ending) => {
       if (life !== this.life) return;
       this.#inFlight -= 1;
-      this.#tell({ type: 'groupEnded', group, ...ending });
+      this.#tell({ type: 'groupEnded', group, ...ending }, life);
     });
     const deps = {
       service: this.service,
