@@ -2,15 +2,6 @@
 // and changes it in place: copying ten thousand rows for every end of a run would cost more than all else together.
 
 import type { AttemptRef, AttemptRun } from './attempt.ts';
-import {
-  PAST_BYTES,
-  PAST_WITHOUT_RUN_BYTES,
-  REASON_BYTES,
-  RESUBMITS_MOST,
-  ROWS_MAX,
-  SHORT_REASON_BYTES,
-  STATE_BYTES_MAX,
-} from './bounds.ts';
 import { NO_LEDGER, type RequestLedger } from './accounting/request-ledger.ts';
 import { NO_TALLY, type Tally } from './accounting/tally.ts';
 import type { StoreItem } from './events.ts';
@@ -268,20 +259,6 @@ export const runningRow = (state: State, row: number): Running | undefined => {
   const found = state.rows.get(row);
   return found?.phase === 'running' ? found : undefined;
 };
-
-/** Whether no further row may come in; rows that are in go on. Every row has room for the attempts that it may still have. */
-export function isFull({ rows, bytes, params }: State): boolean {
-  const { retries, unconfirmed } = params;
-  // And one that was proved absent; without resubmissions the payload has room enough for those.
-  const withoutRun = unconfirmed.rule === 'resubmit' ? RESUBMITS_MOST + 1 : 0;
-  const withoutRunBytes = PAST_WITHOUT_RUN_BYTES + SHORT_REASON_BYTES;
-  const reserved = rows.size * (SHORT_REASON_BYTES + retries * PAST_BYTES + withoutRun * withoutRunBytes);
-  return rows.size >= ROWS_MAX || bytes + reserved >= STATE_BYTES_MAX;
-}
-
-/** Reasons become short before the state is full. */
-export const reasonBytes = ({ bytes }: State): number =>
-  bytes < STATE_BYTES_MAX / 2 ? REASON_BYTES : SHORT_REASON_BYTES;
 
 /** Whether no row waits, is sent or runs: what remains is to collect. */
 export function isIdle(state: State): boolean {

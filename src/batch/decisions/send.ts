@@ -5,7 +5,8 @@ import { GROUP_ATTEMPTS } from '../bounds.ts';
 import { allowance } from '../limits/limits.ts';
 import { spendRate } from '../limits/rate-limit.ts';
 import { probed } from '../pauses.ts';
-import { hasUnsent, isFull, put, type State } from '../state.ts';
+import { hasUnsent, put, type State } from '../state.ts';
+import { isFull } from '../state-size.ts';
 import type { Decision } from './decision.ts';
 
 /** One group of what is due and allowed. */
