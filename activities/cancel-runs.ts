@@ -3,7 +3,8 @@
 import { Context } from '@temporalio/activity';
 import pMap from 'p-map';
 import type { AttemptRun } from '../src/batch/attempt.ts';
-import type { BatchRef, Deps } from './deps.ts';
+import type { Deps } from './deps.ts';
+import type { BatchRef } from '../src/batch/batch-ref.ts';
 
 const CONCURRENCY = 16;
 

@@ -9,7 +9,8 @@ import type { EndedRow } from '../src/batch/row-state.ts';
 import { parsePart, partName } from '../src/results/parts.ts';
 import type { PartRecord } from '../src/results/row-record.ts';
 import { tallyRows } from '../src/results/tally-rows.ts';
-import type { BatchRef, Deps, OpenBatch } from './deps.ts';
+import type { Deps, OpenBatch } from './deps.ts';
+import type { BatchRef } from '../src/batch/batch-ref.ts';
 import { recordRow } from './record-row.ts';
 import { StoreConflict, withStore } from './store-failure.ts';
 

@@ -3,15 +3,13 @@
 import type { AsyncCompletionClient } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { Download } from '../src/run-service/download.ts';
-import type { RememberingService } from '../src/run-service/remember.ts';
+import type { RememberingService } from '../src/run-service/remembering.ts';
 import type { SheetRow } from '../src/sheet/pages.ts';
 import type { BatchFile } from '../src/store/batch-file.ts';
 import type { Store } from '../src/store/store.ts';
-import type { BatchSignals } from '../src/temporal/batch-signals.ts';
-import type { BatchRef } from '../workflows/batch.ts';
+import type { BatchSignals } from '../src/batch/signals.ts';
+import type { BatchRef } from '../src/batch/batch-ref.ts';
 import type { DeliveredFiles } from './delivered-files.ts';
-
-export type { BatchRef };
 
 /** A batch as an activity finds it: its batch.json, its files, and the service that it calls. */
 export type OpenBatch = {

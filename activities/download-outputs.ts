@@ -3,14 +3,14 @@
 
 import { hash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { errorMessage } from '../src/errors.ts';
-import { shortened } from '../src/outside-text.ts';
+import { errorMessage } from '../src/errors/error.ts';
+import { shortened } from '../src/errors/outside-text.ts';
 import type { FileRecord } from '../src/results/row-record.ts';
 import { isTerminal, type OutputFile, type Run } from '../src/run-service/contract/run.ts';
 import type { Download } from '../src/run-service/download.ts';
 import { FEW_TRIES, FileFault, HostFault, ONE_TRY } from '../src/run-service/file-faults.ts';
-import type { RememberingService } from '../src/run-service/remember.ts';
-import { folderNameOf } from '../src/sheet/keys.ts';
+import type { RememberingService } from '../src/run-service/remembering.ts';
+import { folderNameOf } from '../src/sheet/row-keys.ts';
 import type { Store } from '../src/store/store.ts';
 import type { DeliveredFiles } from './delivered-files.ts';
 import { fetchFile } from './fetch-file.ts';

@@ -11,9 +11,10 @@ import { OUTCOMES } from '../src/batch/outcome.ts';
 import type { Progress } from '../src/batch/progress.ts';
 import { keptEvidence } from '../src/results/evidence.ts';
 import { writeResults } from '../src/results/results.ts';
-import { recordOf, rowsOf } from '../src/results/rows.ts';
+import { recordOf, rowsOf } from '../src/results/batch-rows.ts';
 import { openDuplicates } from '../src/results/duplicates.ts';
-import type { BatchRef, Deps, OpenBatch } from './deps.ts';
+import type { Deps, OpenBatch } from './deps.ts';
+import type { BatchRef } from '../src/batch/batch-ref.ts';
 import { StoreConflict, withStore } from './store-failure.ts';
 
 export type FinalizeInput = BatchRef & {

@@ -2,7 +2,8 @@
 
 import type { AttemptRun } from '../src/batch/attempt.ts';
 import { evidenceName } from '../src/store/batch-file.ts';
-import type { BatchRef, Deps } from './deps.ts';
+import type { Deps } from './deps.ts';
+import type { BatchRef } from '../src/batch/batch-ref.ts';
 import { withStore } from './store-failure.ts';
 
 export type EvidenceInput = BatchRef & { readonly number: number; readonly runs: readonly AttemptRun[] };

@@ -10,7 +10,7 @@
 import type { AsyncCompletionClient } from '@temporalio/client';
 import { ActivityCancelledError, ActivityNotFoundError } from '@temporalio/client';
 import { LEASE_MS } from '../src/batch/bounds.ts';
-import { errorMessage } from '../src/errors.ts';
+import { errorMessage } from '../src/errors/error.ts';
 
 /** Why a POST did not begin. */
 export class NotAllowed extends Error {

@@ -3,9 +3,10 @@
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { BatchParams } from '../src/batch/params.ts';
-import { problem, RunsheetError } from '../src/errors.ts';
+import { problem, RunsheetError } from '../src/errors/error.ts';
 import { createStarted, paramsOf, readStarted } from '../src/store/batch-file.ts';
-import type { BatchRef, Deps, OpenBatch } from './deps.ts';
+import type { Deps, OpenBatch } from './deps.ts';
+import type { BatchRef } from '../src/batch/batch-ref.ts';
 
 export type LoadedBatch = { readonly params: BatchParams; readonly serviceNowMs?: number };
 

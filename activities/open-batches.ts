@@ -1,14 +1,15 @@
 // Batches as the activities and the receiver of a worker find them. batch.json never changes, so it is read once.
 
-import { isAllowed } from '../src/allowed-folders.ts';
-import type { Config } from '../src/config.ts';
-import { problem } from '../src/errors.ts';
-import type { Services } from '../src/run-service/services.ts';
+import { isAllowed } from '../src/store/allowed-folders.ts';
+import type { Config } from '../src/host/config.ts';
+import { problem } from '../src/errors/error.ts';
+import type { Services } from '../src/run-service/open-services.ts';
 import { readBatchFile, type BatchFile } from '../src/store/batch-file.ts';
 import { folderStore } from '../src/store/folder.ts';
 import type { Store } from '../src/store/store.ts';
-import type { BatchName } from '../src/temporal/workflow-id.ts';
-import type { BatchRef, OpenBatch } from './deps.ts';
+import type { BatchName } from '../src/batch/batch-ref.ts';
+import type { OpenBatch } from './deps.ts';
+import type { BatchRef } from '../src/batch/batch-ref.ts';
 
 type Opened = { readonly file: BatchFile; readonly store: Store };
 

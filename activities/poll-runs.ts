@@ -8,11 +8,12 @@ import { REASON_BYTES } from '../src/batch/bounds.ts';
 import { clipped } from '../src/batch/clipped.ts';
 import type { PolledRun } from '../src/batch/commands.ts';
 import type { OverdueRun, RunCompletion } from '../src/batch/events.ts';
-import { errorMessage, isRunsheetError } from '../src/errors.ts';
+import { errorMessage, isRunsheetError } from '../src/errors/error.ts';
 import { observe, type Observation, type Sight } from '../src/run-service/observation.ts';
-import type { BatchRef, Deps, OpenBatch } from './deps.ts';
+import type { Deps, OpenBatch } from './deps.ts';
+import type { BatchRef } from '../src/batch/batch-ref.ts';
 import { readMemory, storeMemory, type PollMemory } from './poll-memory.ts';
-import { sightsOf } from './run-sights.ts';
+import { sightsOf } from './read-runs.ts';
 
 export type PollInput = BatchRef & {
   readonly runs: readonly PolledRun[];

@@ -10,11 +10,12 @@ import { REASON_BYTES } from '../src/batch/bounds.ts';
 import { classifyResponse, type PostFacts } from '../src/batch/classify-response.ts';
 import { clipped } from '../src/batch/clipped.ts';
 import type { GroupResult, PostResult } from '../src/batch/events.ts';
-import { errorMessage } from '../src/errors.ts';
+import { errorMessage } from '../src/errors/error.ts';
 import type { QueueRequest } from '../src/run-service/contract/queue.ts';
 import type { SheetRow } from '../src/sheet/pages.ts';
 import { webhookUrl } from '../src/webhook/token.ts';
-import type { BatchRef, Deps, OpenBatch, PostsOnWire } from './deps.ts';
+import type { Deps, OpenBatch, PostsOnWire } from './deps.ts';
+import type { BatchRef } from '../src/batch/batch-ref.ts';
 import { NotAllowed, takeLease, type Lease } from './lease.ts';
 
 export type GroupInput = BatchRef & { readonly attempts: readonly AttemptRef[] };

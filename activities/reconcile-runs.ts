@@ -7,8 +7,9 @@ import { listRuns, NoList, ownRun } from '../src/audit/list-runs.ts';
 import { attemptKey, type AttemptRef, type AttemptRun } from '../src/batch/attempt.ts';
 import type { ReadBack } from '../src/batch/commands.ts';
 import type { ListReading } from '../src/batch/events.ts';
-import { errorMessage } from '../src/errors.ts';
-import type { BatchRef, Deps, OpenBatch } from './deps.ts';
+import { errorMessage } from '../src/errors/error.ts';
+import type { Deps, OpenBatch } from './deps.ts';
+import type { BatchRef } from '../src/batch/batch-ref.ts';
 
 export type ReconcileInput = BatchRef & {
   readonly attempts: readonly AttemptRef[];

@@ -4,7 +4,7 @@ import { costOf } from '../src/batch/gpu.ts';
 import type { DeferredRow } from '../src/batch/events.ts';
 import type { PastAttempt } from '../src/batch/outcome.ts';
 import type { EndedRow } from '../src/batch/row-state.ts';
-import { errorMessage } from '../src/errors.ts';
+import { errorMessage } from '../src/errors/error.ts';
 import type { AttemptRecord, PartRecord } from '../src/results/row-record.ts';
 import type { Run } from '../src/run-service/contract/run.ts';
 import type { SheetRow } from '../src/sheet/pages.ts';

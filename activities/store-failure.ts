@@ -1,7 +1,7 @@
 // A batch folder that cannot be written is no failure of the batch: the workflow is told, pauses, and asks again later.
 
 import { ApplicationFailure } from '@temporalio/common';
-import { errorMessage } from '../src/errors.ts';
+import { errorMessage } from '../src/errors/error.ts';
 
 const CODES = new Set(
   'ENOENT ENOTDIR EEXIST ENOSPC EDQUOT EROFS EACCES EPERM EIO EFBIG ESTALE ENODEV ENXIO'.split(' '),

@@ -1,18 +1,18 @@
 // The same work as a batch: laid out, started, waited for; timed by the service's own record of its runs.
 
 import { join } from 'node:path';
-import { loadConfig } from '../src/config.ts';
+import { loadConfig } from '../src/host/config.ts';
 import { connectClient, type TemporalAddress } from '../src/temporal/connect.ts';
 import { clientConverter } from '../src/temporal/encryption/converter.ts';
-import { payloadKeys } from '../src/temporal/encryption/keys.ts';
+import { payloadKeys } from '../src/temporal/encryption/payload-keys.ts';
 import { openBatchClient } from '../src/temporal/batch-client.ts';
 import { workflowIdOf } from '../src/temporal/workflow-id.ts';
 import { withCopy } from '../src/create-batch/copy-sheet.ts';
 import { createBatch, type CreatedBatch } from '../src/create-batch/create-batch.ts';
-import { findDeployment } from '../src/create-batch/deployment.ts';
-import { openServices } from '../src/run-service/services.ts';
+import { findDeployment } from '../src/create-batch/find-deployment.ts';
+import { openServices } from '../src/run-service/open-services.ts';
 import { openTransport } from '../src/run-service/transport.ts';
-import { keyFromEnvironment } from '../src/run-service/key.ts';
+import { keyFromEnvironment } from '../src/host/api-key.ts';
 import { KEY } from './servers.ts';
 
 export type BatchOrder = {

@@ -6,10 +6,10 @@ import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { loadConfig } from '../src/config.ts';
+import { loadConfig } from '../src/host/config.ts';
 import { temporalBinary } from '../src/temporal/embedded/binary.ts';
 import { programFile } from '../src/temporal/embedded/processes.ts';
-import { startServer } from '../src/temporal/embedded/server.ts';
+import { startServer } from '../src/temporal/embedded/temporal-server.ts';
 import type { TemporalAddress } from '../src/temporal/connect.ts';
 
 export type Served = { readonly child: ChildProcess; stop(): Promise<void> };

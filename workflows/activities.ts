@@ -2,7 +2,7 @@
 
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import type { BatchRef } from './batch.ts';
+import type { BatchRef } from '../src/batch/batch-ref.ts';
 import { workQueueOf } from './task-queues.ts';
 
 /** An activity that knows its batch already. */

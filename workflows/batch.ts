@@ -1,6 +1,7 @@
 // The shell around `src/batch`: Temporal's messages become events, commands become activities and timers. All decisions are
 // made there; all that is remembered is in `state`.
 
+import type { BatchRef } from '../src/batch/batch-ref.ts';
 import {
   ActivityFailure,
   ApplicationFailure,
@@ -24,9 +25,6 @@ import { step } from '../src/batch/step.ts';
 import { readableVersion } from '../src/batch/version.ts';
 import { bindActivities, type BoundActivities } from './activities.ts';
 import * as signals from './signals.ts';
-
-/** Which batch: its name, its birth mark, and where its files are. */
-export type BatchRef = { readonly batch: string; readonly mark: string; readonly folder: string };
 
 export type BatchInput = BatchRef & {
   /** The version in which the batch began; see src/batch/version.ts. */

@@ -4,7 +4,7 @@
 
 import type { AttemptRun } from '../batch/attempt.ts';
 import { costOf } from '../batch/gpu.ts';
-import { errorMessage } from '../errors.ts';
+import { errorMessage } from '../errors/error.ts';
 import type { RunService } from '../run-service/client.ts';
 import { isTerminal, type Run } from '../run-service/contract/run.ts';
 import type { DuplicateRun, LastReading } from '../results/summary.ts';

@@ -2,7 +2,7 @@
 // ended may start a run, and be listed, only later. The time is taken by our own clock, from a file in the batch folder.
 
 import { CLOCK_SLACK_MS, LEASE_MS } from '../batch/bounds.ts';
-import { problem } from '../errors.ts';
+import { problem } from '../errors/error.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { Store } from '../store/store.ts';
 

@@ -6,7 +6,7 @@ import { knownRuns, stillUnconfirmed, type RequestLedger } from '../batch/accoun
 import { OUTCOMES } from '../batch/outcome.ts';
 import { DUPLICATES_FILE } from '../results/duplicates.ts';
 import type { FileRecord } from '../results/row-record.ts';
-import { recordOf, rowsOf } from '../results/rows.ts';
+import { recordOf, rowsOf } from '../results/batch-rows.ts';
 import type { DuplicateRun, Summary } from '../results/summary.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { Store } from '../store/store.ts';

@@ -10,18 +10,9 @@
 //
 // A probe comes after 15 s, then less often.
 
+import type { PauseKind } from './pause-kinds.ts';
 import { PROBE_MAX_MS, PROBE_MS } from './bounds.ts';
 import type { State } from './state.ts';
-
-export type PauseKind = 'blocked' | 'unreachable' | 'unreadable' | 'store' | 'files' | 'unconfirmed';
-
-export type Pause = {
-  readonly reason: string;
-  /** Temporal's time, for people. */
-  readonly sinceWallAt: number;
-  readonly probeAt: number;
-  readonly probes: number;
-};
 
 /** Pauses in which one attempt shows whether the service takes runs again. */
 const BY_SENDING: ReadonlySet<PauseKind> = new Set(['blocked', 'unreachable']);

@@ -2,7 +2,7 @@
 
 import type { RequestLedger } from './accounting/request-ledger.ts';
 import { costSoFar, rowsDone, type Tally } from './accounting/tally.ts';
-import type { PauseKind } from './pauses.ts';
+import type { PauseKind } from './pause-kinds.ts';
 import type { Acknowledgement, State } from './state.ts';
 
 export type Progress = {

@@ -6,7 +6,7 @@ import type { AttemptRun } from './attempt.ts';
 import { cancelRun } from './accounting/duplicates.ts';
 import { cancelAllRunning, acknowledge } from './on-event/user-command.ts';
 import { OUTCOMES, type PastAttempt } from './outcome.ts';
-import type { Pause, PauseKind } from './pauses.ts';
+import type { Pause, PauseKind } from './pause-kinds.ts';
 import {
   endedRowBytes,
   type Deferral,

@@ -7,8 +7,7 @@ import { NO_TALLY, type Tally } from './accounting/tally.ts';
 import type { StoreItem } from './events.ts';
 import type { Outcome } from './outcome.ts';
 import type { BatchParams } from './params.ts';
-import type { Pause, PauseKind } from './pauses.ts';
-import { NO_LIMIT, type RateLimit } from './limits/rate-limit.ts';
+import type { Pause, PauseKind } from './pause-kinds.ts';
 import {
   bytesOf,
   type Deferred,
@@ -22,6 +21,15 @@ import {
 } from './row-state.ts';
 
 export type Acknowledgement = { readonly id: string; readonly ok: boolean; readonly note?: string };
+
+/** See limits/rate-limit.ts. */
+export type RateLimit = {
+  /** Milliseconds between two attempts; 0 for no limit. */
+  readonly gapMs: number;
+  readonly nextAt: number;
+};
+
+export const NO_LIMIT: RateLimit = { gapMs: 0, nextAt: 0 };
 
 export type State = {
   readonly params: BatchParams;

@@ -1,8 +1,8 @@
 // Which batch a command means, by the folders alone.
 
-import { nearest, problem } from '../errors.ts';
+import { nearest, problem } from '../errors/error.ts';
 import { listBatchFolders, openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
-import type { BatchRef } from '../../workflows/batch.ts';
+import type { BatchRef } from '../batch/batch-ref.ts';
 
 export type FoundBatch = BatchFolder;
 

@@ -1,26 +1,26 @@
 // From the flags of run, submit and plan to the order of a batch: which service, which deployment, how the sheet is read.
 
-import { loadConfig, type Config } from '../config.ts';
-import { nearest, problem } from '../errors.ts';
+import { loadConfig, type Config } from '../host/config.ts';
+import { nearest, problem } from '../errors/error.ts';
 import { DEFAULT_PRICES } from '../batch/gpu.ts';
 import { mostConcurrency } from '../batch/bounds.ts';
 import { DEFAULT_TIMING } from '../batch/params.ts';
 import { RETRIES, type BatchSpec, type ServiceSpec, type Settings } from '../create-batch/batch-spec.ts';
 import type { SheetCopy } from '../create-batch/copy-sheet.ts';
 import type { CreateParams } from '../create-batch/create-batch.ts';
-import { findDeployment } from '../create-batch/deployment.ts';
+import { findDeployment } from '../create-batch/find-deployment.ts';
 import { findUnchanged } from '../create-batch/reuse.ts';
 import { refuseTooSoon, usableDeployment } from '../create-batch/service-numbers.ts';
-import { LOCAL } from '../run-service/local.ts';
+import { LOCAL } from '../run-service/local-address.ts';
 import type { RunService } from '../run-service/client.ts';
-import type { Api } from '../run-service/api.ts';
-import { openServices, type Services, type Spoken } from '../run-service/services.ts';
+import type { Api } from '../host/api-version.ts';
+import { openServices, type Services, type Spoken } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
-import { INPUT_KINDS, type InputKind, type SheetOptions } from '../sheet/options.ts';
-import { refuseNoSheet } from '../sheet/source.ts';
+import { INPUT_KINDS, type InputKind, type SheetOptions } from '../sheet/sheet-options.ts';
+import { refuseNoSheet } from '../sheet/sheet-source.ts';
 import type { BatchFolder } from '../store/batch-folders.ts';
 import type { SheetFlags } from './flags.ts';
-import { count } from './words.ts';
+import { count } from './format.ts';
 
 export const configOf = ({ out, api }: { readonly out?: string; readonly api?: Api }): Config =>
   loadConfig(undefined, { ...(out === undefined ? {} : { out }), ...(api === undefined ? {} : { api }) });

@@ -1,12 +1,12 @@
 // What a batch will do, in the few lines that run and plan begin with.
 
-import type { Config } from '../config.ts';
+import type { Config } from '../host/config.ts';
 import type { CreatedBatch } from '../create-batch/create-batch.ts';
-import { terminalLine } from '../outside-text.ts';
+import { terminalLine } from '../errors/outside-text.ts';
 import { temporalFrom } from '../temporal/connect.ts';
 import { canReachReceiver } from '../webhook/reach.ts';
 import type { Voice } from './context.ts';
-import { count, plural } from './words.ts';
+import { count, plural } from './format.ts';
 
 type Planned = Pick<CreatedBatch, 'batch' | 'file' | 'laidOut'>;
 

@@ -2,14 +2,14 @@
 
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { EXIT, problem } from '../errors.ts';
+import { EXIT, problem } from '../errors/error.ts';
 import { readSummary } from '../results/summary.ts';
-import { livingRecord } from '../temporal/embedded/record.ts';
+import { livingRecord } from '../temporal/embedded/stack-file.ts';
 import { stalePaths } from '../create-batch/stale-folders.ts';
 import { listBatchFolders } from '../store/batch-folders.ts';
 import { voiceOf, type Context } from './context.ts';
 import { configOf } from './batch-options.ts';
-import { plural } from './words.ts';
+import { plural } from './format.ts';
 
 type Flags = {
   readonly out?: string;

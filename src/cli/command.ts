@@ -7,7 +7,7 @@ import {
   type CommandFunction,
   type TypedCommandParameters,
 } from '@stricli/core';
-import { EXIT, RunsheetError } from '../errors.ts';
+import { EXIT, RunsheetError } from '../errors/error.ts';
 import type { Context, Output } from './context.ts';
 
 type Work<F, A extends BaseArgs> = (this: Context, flags: F, ...args: A) => Promise<number>;
@@ -40,7 +40,7 @@ export async function sayAndEnd(
   output: Output | undefined,
 ): Promise<void> {
   const { sayError } = await import('./context.ts');
-  const { fileFault } = await import('../file-fault.ts');
+  const { fileFault } = await import('../errors/file-fault.ts');
   const error = thrown instanceof RunsheetError ? thrown : (fileFault(thrown) ?? thrown);
   sayError(context, error, output);
   context.process.exitCode = error instanceof RunsheetError ? error.exit : EXIT.unexpected;

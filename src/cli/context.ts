@@ -2,9 +2,9 @@
 
 import type { CommandContext } from '@stricli/core';
 import type { Readable } from 'node:stream';
-import { paintedLines, terminalJson } from '../outside-text.ts';
-import { withoutSecrets } from '../secrets.ts';
-import { errorJson, errorText, paintFor, type Paint } from './words.ts';
+import { paintedLines, terminalJson } from '../errors/outside-text.ts';
+import { withoutSecrets } from '../errors/redact.ts';
+import { errorJson, errorText, paintFor, type Paint } from './format.ts';
 
 export type Output = 'text' | 'json' | 'jsonl' | 'csv';
 

@@ -1,6 +1,6 @@
 // dev: all servers of this place, until Ctrl-C; other commands join them meanwhile.
 
-import { EXIT } from '../errors.ts';
+import { EXIT } from '../errors/error.ts';
 import { followStack } from '../temporal/embedded/follower.ts';
 import { voiceOf, type Context } from './context.ts';
 import { hearInterrupts } from './interrupt.ts';

@@ -1,19 +1,19 @@
 // doctor: checks everything that a batch will need, and says what helps where something is missing.
 
 import { existsSync } from 'node:fs';
-import { EXIT, RunsheetError, problem, errorMessage } from '../errors.ts';
-import { terminalLine } from '../outside-text.ts';
-import { LOCAL } from '../run-service/local.ts';
-import type { Config } from '../config.ts';
-import type { Api } from '../run-service/api.ts';
-import { lastFour } from '../run-service/key.ts';
-import { openServices } from '../run-service/services.ts';
+import { EXIT, RunsheetError, problem, errorMessage } from '../errors/error.ts';
+import { terminalLine } from '../errors/outside-text.ts';
+import { LOCAL } from '../run-service/local-address.ts';
+import type { Config } from '../host/config.ts';
+import type { Api } from '../host/api-version.ts';
+import { lastFour } from '../host/api-key.ts';
+import { openServices } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { connectClient, temporalFrom, type TemporalAddress } from '../temporal/connect.ts';
-import { lookAtFleet, refuseStrangers } from '../temporal/encryption/fleet.ts';
-import { drawnKeyFile, payloadKeys, type PayloadKeys } from '../temporal/encryption/keys.ts';
+import { lookAtFleet, refuseStrangers } from '../temporal/encryption/worker-keys.ts';
+import { drawnKeyFile, payloadKeys, type PayloadKeys } from '../temporal/encryption/payload-keys.ts';
 import { temporalBinary } from '../temporal/embedded/binary.ts';
-import { livingRecord } from '../temporal/embedded/record.ts';
+import { livingRecord } from '../temporal/embedded/stack-file.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { canReachReceiver } from '../webhook/reach.ts';
 import { voiceOf, type Context } from './context.ts';

@@ -1,5 +1,5 @@
-import { loadConfig } from '../config.ts';
-import { openLog } from '../log.ts';
+import { loadConfig } from '../host/config.ts';
+import { openLog } from '../host/log.ts';
 import { runStack } from '../temporal/embedded/stack.ts';
 
 /** embedded: the process behind the embedded servers; commands start it, people do not. */

@@ -3,8 +3,8 @@
 
 import { CONCURRENCY_MAX, RETRIES_MAX } from '../batch/bounds.ts';
 import type { UnconfirmedRule } from '../batch/params.ts';
-import { list, nearest, problem } from '../errors.ts';
-import { APIS, type Api } from '../run-service/api.ts';
+import { list, nearest, problem } from '../errors/error.ts';
+import { APIS, type Api } from '../host/api-version.ts';
 
 /** What is wrong with a value; the flag and the value are said before it. */
 const fail = (what: string, hint?: string): never => {

@@ -1,9 +1,9 @@
 // Following a batch until it ends, pauses, takes too long, or the user goes.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { EXIT, problem, errorMessage } from '../errors.ts';
+import { EXIT, problem, errorMessage } from '../errors/error.ts';
 import type { Progress } from '../batch/progress.ts';
-import { terminalLine } from '../outside-text.ts';
+import { terminalLine } from '../errors/outside-text.ts';
 import { notSucceeded, readSummary, type Summary } from '../results/summary.ts';
 import { refOf, type FoundBatch } from './batch-name.ts';
 import type { Voice } from './context.ts';
@@ -11,7 +11,7 @@ import { hearInterrupts, type Interrupts } from './interrupt.ts';
 import { pauseHint } from './pause-hint.ts';
 import { openProgressView, type ProgressView } from './progress-view.ts';
 import type { Session } from './session.ts';
-import { count, money, plural, span, type Paint } from './words.ts';
+import { count, money, plural, span, type Paint } from './format.ts';
 
 export type FollowParams = {
   readonly session: Session;

@@ -1,9 +1,9 @@
 // Inputs from --set, for a command that queues a run by itself: read as a sheet's cells are, by what the deployment says.
 
 import { parseExactly } from '../batch/digits.ts';
-import { list, nearest, problem } from '../errors.ts';
+import { list, nearest, problem } from '../errors/error.ts';
 import type { Deployment } from '../run-service/contract/deployment.ts';
-import { kindOf, readText } from '../sheet/cells.ts';
+import { kindOf, readText } from '../sheet/parse-cell.ts';
 import { pairs } from './batch-options.ts';
 
 /** Throws E602 where a needed input is missing, one is misspelt, or the deployment has no such input. */

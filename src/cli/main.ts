@@ -1,9 +1,9 @@
 // The command line: reads the words, runs one command, maps every ending to an exit code.
 
 import { run, type StricliProcess } from '@stricli/core';
-import { EXIT } from '../errors.ts';
+import { EXIT } from '../errors/error.ts';
 import { sayAndEnd } from './command.ts';
-import { application } from './commands.ts';
+import { application } from './command-list.ts';
 import type { Output } from './context.ts';
 import { parserFault } from './parser-faults.ts';
 

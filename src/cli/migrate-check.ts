@@ -1,20 +1,25 @@
 // migrate-check: walks the rules of moving from V1 to V2, and says of each what holds, what does not and what is to be done.
 
-import { EXIT, problem } from '../errors.ts';
-import { findDeployment } from '../create-batch/deployment.ts';
+import { EXIT, problem } from '../errors/error.ts';
+import { findDeployment } from '../create-batch/find-deployment.ts';
 import { usableDeployment } from '../create-batch/service-numbers.ts';
-import { isSound, judge, type Facts, type Finding, type Verdict } from '../migration/rules.ts';
-import { machineOfLastRun, PROVIDER_FLAG, verify, type Verified } from '../migration/verify.ts';
-import { terminalLine } from '../outside-text.ts';
+import { isSound, judge, type Facts, type Finding, type Verdict } from '../run-service/migration/rules.ts';
+import {
+  machineOfLastRun,
+  PROVIDER_FLAG,
+  verify,
+  type Verified,
+} from '../run-service/migration/check-service.ts';
+import { terminalLine } from '../errors/outside-text.ts';
 import type { RunService } from '../run-service/client.ts';
 import type { Deployment } from '../run-service/contract/deployment.ts';
-import { openServices } from '../run-service/services.ts';
+import { openServices } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { voiceOf, type Context, type Voice } from './context.ts';
 import { inputsFrom } from './given-inputs.ts';
 import { hearInterrupts } from './interrupt.ts';
 import { configOf } from './batch-options.ts';
-import type { Paint } from './words.ts';
+import type { Paint } from './format.ts';
 
 type Flags = {
   readonly deployment?: string;

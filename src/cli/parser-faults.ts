@@ -13,7 +13,7 @@ import {
   UnsatisfiedFlagError,
   UnsatisfiedPositionalError,
 } from '@stricli/core';
-import { nearest, problem, RunsheetError } from '../errors.ts';
+import { nearest, problem, RunsheetError } from '../errors/error.ts';
 
 class UnknownCommand extends Error {
   readonly input: string;

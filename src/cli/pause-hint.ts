@@ -1,6 +1,6 @@
 // What helps a paused batch, by what it is paused for.
 
-import type { PauseKind } from '../batch/pauses.ts';
+import type { PauseKind } from '../batch/pause-kinds.ts';
 
 const KEY = 'a key is read again from RUNSHEET_API_KEY_FILE, or from RUNSHEET_API_KEY when a worker starts';
 

@@ -1,11 +1,11 @@
 // plan: everything but submitting.
 
 import { DEFAULT_PRICES } from '../batch/gpu.ts';
-import type { Config } from '../config.ts';
-import { EXIT } from '../errors.ts';
+import type { Config } from '../host/config.ts';
+import { EXIT } from '../errors/error.ts';
 import { withCopy } from '../create-batch/copy-sheet.ts';
 import { layOutCopy, type DraftBatch } from '../create-batch/create-batch.ts';
-import { terminalJson } from '../outside-text.ts';
+import { terminalJson } from '../errors/outside-text.ts';
 import { queueToWire } from '../run-service/contract/queue.ts';
 import { readPage } from '../sheet/pages.ts';
 import { voiceOf, type Context, type Voice } from './context.ts';
@@ -13,7 +13,7 @@ import type { SheetFlags } from './flags.ts';
 import { checkWords, configOf, createParams } from './batch-options.ts';
 import { limitsOfV1, sayBatch, webhooksArrive } from './batch-plan.ts';
 import { openSession } from './session.ts';
-import { count, money, span } from './words.ts';
+import { count, money, span } from './format.ts';
 
 const SHOWN_REQUESTS = 3;
 

@@ -3,9 +3,9 @@
 
 import { stripVTControlCharacters } from 'node:util';
 import type { Progress } from '../batch/progress.ts';
-import { terminalLine } from '../outside-text.ts';
+import { terminalLine } from '../errors/outside-text.ts';
 import type { Voice } from './context.ts';
-import { count, money, span, type Paint } from './words.ts';
+import { count, money, span, type Paint } from './format.ts';
 
 const BAR_CELLS = 30;
 const WINDOW_MS = 15_000;

@@ -3,9 +3,9 @@
 import { assertQuiet, endQuiet } from '../audit/quiet-period.ts';
 import { readBackToStart } from '../audit/read-back.ts';
 import { rebuild } from '../audit/rebuild.ts';
-import { EXIT, problem } from '../errors.ts';
+import { EXIT, problem } from '../errors/error.ts';
 import { nextPass, passName, replaceStarted } from '../store/batch-file.ts';
-import { openServices } from '../run-service/services.ts';
+import { openServices } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
 import { voiceOf, type Context, type Voice } from './context.ts';
@@ -13,7 +13,7 @@ import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
 import { follow } from './follow.ts';
 import { configOf } from './batch-options.ts';
 import { withSession, type Session } from './session.ts';
-import { count } from './words.ts';
+import { count } from './format.ts';
 
 type Flags = {
   readonly uncertain?: 'unknown' | 'fail' | 'resubmit';

@@ -2,10 +2,10 @@
 
 import { stringify } from 'csv-stringify/sync';
 import type { Outcome } from '../batch/outcome.ts';
-import { EXIT, list, nearest, problem } from '../errors.ts';
-import { shortened, terminalJson, terminalLine } from '../outside-text.ts';
+import { EXIT, list, nearest, problem } from '../errors/error.ts';
+import { shortened, terminalJson, terminalLine } from '../errors/outside-text.ts';
 import { cellsOf, csvCellsOf, type RowRecord } from '../results/row-record.ts';
-import { recordOf, rowOf, rowsOf, type BatchRow } from '../results/rows.ts';
+import { recordOf, rowOf, rowsOf, type BatchRow } from '../results/batch-rows.ts';
 import { csvOf, headerOf, rowsWithCells } from '../results/results.ts';
 import { RESULT_COLUMNS, type ResultColumn } from '../sheet/result-columns.ts';
 import type { BatchFile } from '../store/batch-file.ts';

@@ -6,12 +6,12 @@ import type { SheetFlags } from './flags.ts';
 import { withCopy, type SheetCopy } from '../create-batch/copy-sheet.ts';
 import { createBatch } from '../create-batch/create-batch.ts';
 import { differences } from '../create-batch/reuse.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../host/config.ts';
 import { checkWords, configOf, createParams, madeBefore, settingsOf } from './batch-options.ts';
 import { openSession, type Session, type SessionOrder } from './session.ts';
 import { voiceOf, type Context, type Voice } from './context.ts';
 import type { FoundBatch } from './batch-name.ts';
-import { EXIT } from '../errors.ts';
+import { EXIT } from '../errors/error.ts';
 import { notSucceeded } from '../results/summary.ts';
 import { sayBatch } from './batch-plan.ts';
 

@@ -2,8 +2,8 @@
 
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { EXIT, problem, errorMessage } from '../errors.ts';
-import { fileFault } from '../file-fault.ts';
+import { EXIT, problem, errorMessage } from '../errors/error.ts';
+import { fileFault } from '../errors/file-fault.ts';
 import {
   DEMO_DEPLOYMENTS,
   readDeployments,
@@ -11,8 +11,8 @@ import {
   type BehaviourName,
   type DeploymentSpec,
 } from '../local-service/server.ts';
-import { openLog } from '../log.ts';
-import { keepSecret } from '../secrets.ts';
+import { openLog } from '../host/log.ts';
+import { keepSecret } from '../errors/redact.ts';
 import { voiceOf, type Context } from './context.ts';
 import { hearInterrupts } from './interrupt.ts';
 import { configOf } from './batch-options.ts';

@@ -1,16 +1,16 @@
 // A command's way to Temporal: a cluster where the settings name one, else the embedded stack of this place.
 
-import { allowOut } from '../allowed-folders.ts';
-import type { Config } from '../config.ts';
-import { problem } from '../errors.ts';
+import { allowOut } from '../store/allowed-folders.ts';
+import type { Config } from '../host/config.ts';
+import { problem } from '../errors/error.ts';
 import { connectClient, temporalFrom, type TemporalAddress } from '../temporal/connect.ts';
 import { openBatchClient, type BatchClient } from '../temporal/batch-client.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { clientConverter } from '../temporal/encryption/converter.ts';
-import { lookAtFleet, refuseStrangers } from '../temporal/encryption/fleet.ts';
-import { payloadKeys } from '../temporal/encryption/keys.ts';
+import { lookAtFleet, refuseStrangers } from '../temporal/encryption/worker-keys.ts';
+import { payloadKeys } from '../temporal/encryption/payload-keys.ts';
 import { followLivingStack, followStack, type Follower } from '../temporal/embedded/follower.ts';
-import { LOCAL } from '../run-service/local.ts';
+import { LOCAL } from '../run-service/local-address.ts';
 import type { FoundBatch } from './batch-name.ts';
 import type { Voice } from './context.ts';
 import { configOf } from './batch-options.ts';

@@ -1,6 +1,6 @@
 // The other end of the channel between the embedded stack and its children.
 
-import { EXIT } from '../errors.ts';
+import { EXIT } from '../errors/error.ts';
 import { STOP, type ChildNews } from '../temporal/embedded/processes.ts';
 
 export function tellStack(news: ChildNews): void {

@@ -1,7 +1,7 @@
 // Starting a batch, or finding it again (R20): the folder remembers longer than Temporal does.
 
 import { dirname } from 'node:path';
-import { isRunsheetError, problem } from '../errors.ts';
+import { isRunsheetError, problem } from '../errors/error.ts';
 import { STARTED_FILE } from '../store/batch-file.ts';
 import { readSummary, type Summary } from '../results/summary.ts';
 import type { Known } from '../temporal/batch-client.ts';

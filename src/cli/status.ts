@@ -1,17 +1,17 @@
 // list and status: what there is, from the folders, and from the workflow where one lives.
 
-import { EXIT } from '../errors.ts';
+import { EXIT } from '../errors/error.ts';
 import { OUTCOMES, type Outcome } from '../batch/outcome.ts';
 import type { Progress } from '../batch/progress.ts';
-import { terminalLine } from '../outside-text.ts';
+import { terminalLine } from '../errors/outside-text.ts';
 import { readSummary, type Summary } from '../results/summary.ts';
-import { rowsOf } from '../results/rows.ts';
+import { rowsOf } from '../results/batch-rows.ts';
 import { listBatchFolders } from '../store/batch-folders.ts';
 import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
 import { voiceOf, type Context } from './context.ts';
 import { configOf } from './batch-options.ts';
 import { openLivingSession } from './session.ts';
-import { count, money, span } from './words.ts';
+import { count, money, span } from './format.ts';
 
 type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
 

@@ -1,6 +1,6 @@
 // watch: the live view again. wait: the same for scripts, without a word. cancel: ends a batch early.
 
-import { EXIT } from '../errors.ts';
+import { EXIT } from '../errors/error.ts';
 import { notSucceeded } from '../results/summary.ts';
 import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
 import { configOf } from './batch-options.ts';
@@ -8,7 +8,7 @@ import { voiceOf, type Context, type Voice } from './context.ts';
 import { closing, follow } from './follow.ts';
 import { withSession } from './session.ts';
 import { isUnderWay, startOrAttach, summaryOfDone } from './start-or-attach.ts';
-import { count } from './words.ts';
+import { count } from './format.ts';
 
 type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
 

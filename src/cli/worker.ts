@@ -1,8 +1,8 @@
 // worker: does the work of batches on a cluster, with a webhook receiver of its own; or as a child of the embedded stack.
 
-import type { Config } from '../config.ts';
-import { EXIT } from '../errors.ts';
-import { openLog } from '../log.ts';
+import type { Config } from '../host/config.ts';
+import { EXIT } from '../errors/error.ts';
+import { openLog } from '../host/log.ts';
 import { temporalFrom, type TemporalAddress } from '../temporal/connect.ts';
 import { startWorker, type RunningWorker, type WorkerParts } from '../worker.ts';
 import { canReachReceiver } from '../webhook/reach.ts';
@@ -10,7 +10,7 @@ import { voiceOf, type Context } from './context.ts';
 import { hearInterrupts } from './interrupt.ts';
 import { configOf } from './batch-options.ts';
 import { endWithStack, tellStack, untilStackIsGone } from './stack-child.ts';
-import { plural } from './words.ts';
+import { plural } from './format.ts';
 
 type Flags = {
   readonly noReceiver: boolean;

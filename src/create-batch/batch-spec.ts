@@ -3,9 +3,9 @@
 
 import { mostConcurrency, UNCONFIRMED_MS } from '../batch/bounds.ts';
 import { DEFAULT_TIMING, type Timing, type UnconfirmedRule } from '../batch/params.ts';
-import type { Api } from '../run-service/api.ts';
+import type { Api } from '../host/api-version.ts';
 import type { Deployment } from '../run-service/contract/deployment.ts';
-import type { SheetOptions } from '../sheet/options.ts';
+import type { SheetOptions } from '../sheet/sheet-options.ts';
 import type { LaidOut } from '../sheet/sheet.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { SheetCopy } from './copy-sheet.ts';

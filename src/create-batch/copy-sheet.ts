@@ -7,10 +7,10 @@ import { mkdtemp, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { problem, RunsheetError } from '../errors.ts';
-import { fileFault, makeFolder } from '../file-fault.ts';
-import { formatOf, type SheetFormat } from '../sheet/options.ts';
-import { refuseNoSheet, sheetFault } from '../sheet/source.ts';
+import { problem, RunsheetError } from '../errors/error.ts';
+import { fileFault, makeFolder } from '../errors/file-fault.ts';
+import { formatOf, type SheetFormat } from '../sheet/sheet-options.ts';
+import { refuseNoSheet, sheetFault } from '../sheet/sheet-source.ts';
 
 export type SheetCopy = {
   /** As the user named it. */

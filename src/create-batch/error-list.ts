@@ -2,7 +2,7 @@
 
 import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { ERRORS_HEADER } from '../sheet/refusal.ts';
+import { ERRORS_HEADER } from '../sheet/validation-errors.ts';
 import { stemOf } from './batch-id.ts';
 
 const NAME = /-errors(-\d+)?\.csv$/;

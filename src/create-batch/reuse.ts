@@ -1,9 +1,9 @@
 // The same batch again: found by what is asked, so that a sheet that was renamed, saved anew or given with other settings is
 // not bought twice.
 
-import { problem } from '../errors.ts';
-import { LOCAL } from '../run-service/local.ts';
-import type { SheetOptions } from '../sheet/options.ts';
+import { problem } from '../errors/error.ts';
+import { LOCAL } from '../run-service/local-address.ts';
+import type { SheetOptions } from '../sheet/sheet-options.ts';
 import { folderStore } from '../store/folder.ts';
 import { listBatchFolders, openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
 import { sheetOptionsOf, type BatchSpec, type Settings } from './batch-spec.ts';

@@ -2,7 +2,7 @@
 // held against what the service says of itself.
 
 import type { Timing } from '../batch/params.ts';
-import { problem, type RunsheetError } from '../errors.ts';
+import { problem, type RunsheetError } from '../errors/error.ts';
 import type { Deployment } from '../run-service/contract/deployment.ts';
 import type { Settings } from './batch-spec.ts';
 

@@ -1,14 +1,14 @@
 // The service's HTTP interface: every route, behind its authentication.
 
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { boundConnections } from '../connections.ts';
-import { openDoor, type Door } from '../page-door.ts';
+import { boundConnections } from '../host/bounded-connections.ts';
+import { openDoor, type Door } from '../host/page-login.ts';
 import { refusalToWire } from '../run-service/contract/refusal.ts';
 import { API, authentication, openTokens } from './auth.ts';
-import { serveControl } from './routes/control.ts';
+import { serveControl } from './routes/fault-control.ts';
 import { serveFiles } from './routes/files.ts';
 import { serveLists } from './routes/lists.ts';
-import { serveLive } from './routes/live.ts';
+import { serveLive } from './routes/dashboard.ts';
 import { serveLogs } from './routes/logs.ts';
 import { serveReference } from './routes/reference.ts';
 import { refuseTheRest } from './routes/refusals.ts';

@@ -1,7 +1,7 @@
 // The SQLite file itself: its tables, their history, and its transactions.
 
 import { DatabaseSync } from 'node:sqlite';
-import { problem, errorMessage } from '../errors.ts';
+import { problem, errorMessage } from '../errors/error.ts';
 
 // `place` counts the runs of one deployment from 0 without gaps. No run is ever deleted, so that a page anywhere in the
 // list is found by place, where OFFSET would walk over everything before it.

@@ -1,36 +1,14 @@
 // The service's memory: one SQLite file with one row a run. Columns are named as the code names them, so that a row is
 // what it reads like. All that is told to anyone (an answer, a webhook) is committed before it is told.
 
+import type { RunRow } from './run-row.ts';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { createTransaction, openFile } from './database-file.ts';
 import type { Status } from '../run-service/contract/run.ts';
-import { glancesOf, type Glance } from './glance.ts';
-import type { Plan } from './plan.ts';
+import { glancesOf, type Glance } from './dashboard-query.ts';
+import type { Plan } from './planned-result.ts';
 
 /** A run as it is stored. Times are milliseconds since 1970; the plan's are null until a container took the run. */
-export type RunRow = {
-  readonly number: number;
-  readonly id: string;
-  readonly deploymentId: string;
-  /** JSON text, with every digit that was sent. */
-  readonly inputs: string;
-  readonly gpu: string;
-  readonly webhook: string | null;
-  readonly intermediate: 0 | 1;
-  readonly status: Status;
-  readonly createdMs: number;
-  readonly updatedMs: number;
-  readonly endedMs: number | null;
-  readonly containerId: string | null;
-  readonly outputs: number;
-  /** Whose token queued it. */
-  readonly owner: string;
-  /** The faults that it named itself, with spaces between. */
-  readonly faults: string;
-  /** Milliseconds in containers that were taken away from it. */
-  readonly lostMs: number;
-} & { readonly [Field in keyof Plan]: Plan[Field] | null };
-
 export type NewRun = Pick<
   RunRow,
   | 'id'

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { parseExactly } from '../batch/digits.ts';
 import { GPUS, type Gpu } from '../batch/gpu.ts';
-import { problem, errorMessage } from '../errors.ts';
+import { problem, errorMessage } from '../errors/error.ts';
 import type { DeploymentRecord } from '../run-service/contract/deployment.ts';
 import { idsOf, uuidOf } from './identity.ts';
 

@@ -2,7 +2,7 @@
 // the number of the run, so that a rehearsal can be repeated and a retry of the same row may still fare better. A run may
 // also name, in an input of its own, the faults that strike it whatever their rates are.
 
-import { nearest, problem } from '../errors.ts';
+import { nearest, problem } from '../errors/error.ts';
 import { chance } from './chance.ts';
 
 /** The ways in which an answer can be bad on the wire. */

@@ -1,11 +1,12 @@
 // What the log of a run says. It is the only place where the reason of a failure stands. Everything but the tries of
 // webhooks is derived from the plan of the run, as far as time has come.
 
-import type { LogLine } from '../run-service/contract/log.ts';
-import type { DeliveryRow, RunRow } from './database.ts';
+import type { LogLine } from '../run-service/contract/log-entry.ts';
+import type { DeliveryRow } from './database.ts';
+import type { RunRow } from './run-row.ts';
 import { fitsOn, type DeploymentSpec } from './deployments.ts';
-import { storedPlan } from './records.ts';
-import { NODES, nodeStartsMs, type Plan } from './plan.ts';
+import { storedPlan } from './run-record.ts';
+import { NODES, nodeStartsMs, type Plan } from './planned-result.ts';
 
 type Told = {
   readonly row: RunRow;

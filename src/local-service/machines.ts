@@ -17,8 +17,8 @@
 // Since any idle container serves any run by 1 or 3, a line only waits while every container is busy; so the line is
 // strictly first come first served, whatever GPUs its runs ask for.
 
-import type { Clock } from './clock.ts';
-import { Line } from './line.ts';
+import type { Clock } from './service-time.ts';
+import { Line } from './fifo-queue.ts';
 
 /** A run as far as machines care. `number` is unique. */
 export type Ticket = { readonly number: number; readonly deploymentId: string; readonly gpu: string };

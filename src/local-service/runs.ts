@@ -4,15 +4,16 @@
 import type { QueueOrder } from '../run-service/contract/queue.ts';
 import type { Behaviour } from './behaviour.ts';
 import { chance } from './chance.ts';
-import type { Clock } from './clock.ts';
-import type { Database, LiveRow, NewRun, RunRow } from './database.ts';
+import type { Clock } from './service-time.ts';
+import type { Database, LiveRow, NewRun } from './database.ts';
+import type { RunRow } from './run-row.ts';
 import type { DeploymentSpec } from './deployments.ts';
 import { namedFaults, type Faults, type Victim } from './faults.ts';
-import { createLives, type Lives, type LiveRun } from './lives.ts';
+import { createLives, type Lives, type LiveRun } from './run-lifecycle.ts';
 import { createMachines, type Container, type Fleet, type Machines } from './machines.ts';
-import { NO_WORK, planOf, type Fate, type Plan } from './plan.ts';
-import { storedPlan, type Links } from './records.ts';
-import { tell } from './telling.ts';
+import { NO_WORK, planOf, type Fate, type Plan } from './planned-result.ts';
+import { storedPlan, type Links } from './run-record.ts';
+import { tell } from './webhook-events.ts';
 import type { Webhooks } from './webhooks.ts';
 
 export type Runs = {

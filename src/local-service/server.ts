@@ -3,12 +3,12 @@
 
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { problem, errorMessage } from '../errors.ts';
-import { openDoor } from '../page-door.ts';
+import { problem, errorMessage } from '../errors/error.ts';
+import { openDoor } from '../host/page-login.ts';
 import { createApp } from './app.ts';
 import { API, V1 } from './auth.ts';
 import type { BehaviourName } from './behaviour.ts';
-import { createWallClock } from './clock.ts';
+import { createWallClock } from './service-time.ts';
 import type { DeploymentSpec } from './deployments.ts';
 import { createService, type LivingService, type Log, type Stats } from './service.ts';
 import { openCaller } from './webhook-call.ts';

@@ -1,14 +1,15 @@
 // The service without its sockets: the parts that know each other, put together once.
 
-import { errorMessage } from '../errors.ts';
+import { errorMessage } from '../errors/error.ts';
 import type { RunRecord } from '../run-service/contract/run.ts';
 import { behaviourOf, type Behaviour, type BehaviourName } from './behaviour.ts';
-import type { Clock, WallClock } from './clock.ts';
-import { openDatabase, type Database, type DeliveryRow, type RunRow } from './database.ts';
+import type { Clock, WallClock } from './service-time.ts';
+import { openDatabase, type Database, type DeliveryRow } from './database.ts';
+import type { RunRow } from './run-row.ts';
 import { refuseRepeats, type DeploymentSpec } from './deployments.ts';
 import { createFaults, type Faults, type Victim } from './faults.ts';
 import { createRuns, type Runs } from './runs.ts';
-import { recordOf, type Links } from './records.ts';
+import { recordOf, type Links } from './run-record.ts';
 import type { Caller } from './webhook-call.ts';
 import { createWebhooks, type Webhooks } from './webhooks.ts';
 

@@ -2,7 +2,7 @@
 
 import type { LookupFunction } from 'node:net';
 import { Agent, request } from 'undici';
-import { errorMessage } from '../errors.ts';
+import { errorMessage } from '../errors/error.ts';
 
 /** Calls a receiver once; what is returned says why that failed, undefined where it did not. */
 type Call = (url: URL, method: 'GET' | 'POST', body: string) => Promise<string | undefined>;

@@ -1,6 +1,6 @@
 // Who may send when: each receiver has a lane of its own with so many places, and a line before it.
 
-import { Line } from './line.ts';
+import { Line } from './fifo-queue.ts';
 
 type Lane<Item> = { readonly line: Line<Item, Item>; active: number };
 

@@ -8,7 +8,7 @@
 // A receiver has a lane of its own with 64 connections, so that a dead one never holds up another. Every try is written
 // down, with what came of it.
 
-import type { Clock } from './clock.ts';
+import type { Clock } from './service-time.ts';
 import type { DeliveryRow } from './database.ts';
 import { CONNECTIONS, type Caller } from './webhook-call.ts';
 import { createLanes } from './webhook-lanes.ts';

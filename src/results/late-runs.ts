@@ -3,7 +3,7 @@
 
 import { createInterface } from 'node:readline';
 import type { RunCompletion } from '../batch/events.ts';
-import { fileName } from '../outside-text.ts';
+import { fileName } from '../errors/outside-text.ts';
 import type { Store } from '../store/store.ts';
 import { DUPLICATES_FILE } from './duplicates.ts';
 import { readSummary } from './summary.ts';

@@ -2,12 +2,12 @@
 // a service is data in it, never markup: the page's script puts it in as text.
 
 import { createHash } from 'node:crypto';
-import { htmlJson, htmlText, terminalLine } from '../outside-text.ts';
+import { htmlJson, htmlText, terminalLine } from '../errors/outside-text.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { Store } from '../store/store.ts';
 import { REPORT_BODY, REPORT_SCRIPT, REPORT_STYLE } from './report-page.ts';
 import type { RowRecord } from './row-record.ts';
-import { recordOf, rowsOf } from './rows.ts';
+import { recordOf, rowsOf } from './batch-rows.ts';
 import type { Summary } from './summary.ts';
 
 /** Rows shown; the page says when there are more. Rows that did not succeed come first into this number. */

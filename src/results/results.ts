@@ -3,14 +3,14 @@
 
 import { stringify } from 'csv-stringify/sync';
 import type { Progress } from '../batch/progress.ts';
-import { readCells } from '../sheet/records.ts';
+import { readCells } from '../sheet/read-records.ts';
 import { ownColumns, resultNames } from '../sheet/result-columns.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { Pieces } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
 import { csvCellsOf, type RowRecord } from './row-record.ts';
 import { writeReport } from './report.ts';
-import { recordOf, rowsOf, type BatchRow } from './rows.ts';
+import { recordOf, rowsOf, type BatchRow } from './batch-rows.ts';
 import { summaryOf, writeSummary, type Ended } from './summary.ts';
 
 export type ResultsParams = Ended & {

@@ -1,7 +1,7 @@
 // What is written about a row that has its outcome. Its field names are the column names of results.csv.
 
 import type { Outcome, PastAttempt } from '../batch/outcome.ts';
-import { csvCell } from '../outside-text.ts';
+import { csvCell } from '../errors/outside-text.ts';
 import type { ResultColumn } from '../sheet/result-columns.ts';
 
 /** One delivered file. */

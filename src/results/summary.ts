@@ -4,7 +4,7 @@ import { atRisk, type RequestLedger } from '../batch/accounting/request-ledger.t
 import { costSoFar } from '../batch/accounting/tally.ts';
 import { OUTCOMES, type Outcome } from '../batch/outcome.ts';
 import type { Progress } from '../batch/progress.ts';
-import { problem } from '../errors.ts';
+import { problem } from '../errors/error.ts';
 import { SUMMARY_FILE, type BatchFile } from '../store/batch-file.ts';
 import type { Store } from '../store/store.ts';
 

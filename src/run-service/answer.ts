@@ -3,8 +3,8 @@
 import type { PostFacts } from '../batch/classify-response.ts';
 import { errorSchema, queueAnswerSchema, type ValidationProblem } from './contract/queue.ts';
 import { v1ErrorSchema } from './contract/v1.ts';
-import { shortened, terminalLine } from '../outside-text.ts';
-import { withoutSecrets } from '../secrets.ts';
+import { shortened, terminalLine } from '../errors/outside-text.ts';
+import { withoutSecrets } from '../errors/redact.ts';
 
 export type RawAnswer = {
   readonly status: number;

@@ -3,12 +3,12 @@
 
 import { request, type Dispatcher } from 'undici';
 import type { PostFacts } from '../batch/classify-response.ts';
-import { problem, errorMessage } from '../errors.ts';
+import { problem, errorMessage } from '../errors/error.ts';
 import { factsOf, jsonOf, messageOf, type RawAnswer } from './answer.ts';
-import type { RunServiceAt } from './client.ts';
+import type { ServiceConnection } from './connection.ts';
 import { errorSchema } from './contract/queue.ts';
-import { lastFour } from './key.ts';
-import { withoutSecrets } from '../secrets.ts';
+import { lastFour } from '../host/api-key.ts';
+import { withoutSecrets } from '../errors/redact.ts';
 import type { BeforeSend, WithBeforeSend } from './transport.ts';
 
 /** Every call is bounded; Queue Run has a deadline of its own. */
@@ -22,7 +22,7 @@ export type PostLimits = {
 
 /** Never throws: what went wrong is part of the facts. */
 export async function postOrder(
-  at: RunServiceAt,
+  at: ServiceConnection,
   path: string,
   order: object,
   { beforeSend, deadlineMs }: PostLimits,
@@ -34,7 +34,7 @@ export async function postOrder(
 }
 
 async function post(
-  at: RunServiceAt,
+  at: ServiceConnection,
   path: string,
   body: string,
   beforeSend: BeforeSend,
@@ -60,7 +60,7 @@ async function post(
   }
 }
 
-const send = (at: RunServiceAt, method: 'GET' | 'POST', deadlineMs: number) => ({
+const send = (at: ServiceConnection, method: 'GET' | 'POST', deadlineMs: number) => ({
   dispatcher: at.transport,
   method,
   headers: {
@@ -71,7 +71,7 @@ const send = (at: RunServiceAt, method: 'GET' | 'POST', deadlineMs: number) => (
   signal: AbortSignal.timeout(deadlineMs),
 });
 
-async function rawAnswer(at: RunServiceAt, answer: Dispatcher.ResponseData): Promise<RawAnswer> {
+async function rawAnswer(at: ServiceConnection, answer: Dispatcher.ResponseData): Promise<RawAnswer> {
   at.clock.note(answer.headers['date']);
   return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
 }
@@ -79,7 +79,7 @@ async function rawAnswer(at: RunServiceAt, answer: Dispatcher.ResponseData): Pro
 type Ask = (method: 'GET' | 'POST', path: string) => Promise<RawAnswer>;
 
 /** Calls below a base address. Throws E304 where nothing answers, E301 where the key is refused. */
-export function asker(at: RunServiceAt): Ask {
+export function asker(at: ServiceConnection): Ask {
   const once = async (method: 'GET' | 'POST', path: string): Promise<RawAnswer> => {
     try {
       return await rawAnswer(at, await request(`${at.base}${path}`, send(at, method, READ_DEADLINE_MS)));
@@ -125,7 +125,7 @@ export type Schema<T> = {
 type Issue = { readonly path: readonly PropertyKey[]; readonly message: string };
 
 /** What a good answer to `GET path` says; throws E304 for any other, E310 for one of another shape. */
-export function readAs<T>(at: RunServiceAt, path: string, answer: RawAnswer, schema: Schema<T>): T {
+export function readAs<T>(at: ServiceConnection, path: string, answer: RawAnswer, schema: Schema<T>): T {
   if (!isOk(answer))
     throw problem('E304', { base: at.base, reason: `it answered ${answer.status}: ${messageOf(answer)}` });
   // Inputs are the only place for integers beyond 2^53, and ours are in the pages.

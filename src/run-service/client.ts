@@ -1,7 +1,7 @@
 // The Workflow Run Service as the domain sees it. Reading calls throw coded errors; Queue Run never throws once a byte
 // may have been written: it answers with the facts, and `batch/classify` decides what they mean.
 
-import type { Dispatcher } from 'undici';
+import type { ServiceConnection } from './connection.ts';
 import type { PostFacts } from '../batch/classify-response.ts';
 import {
   deploymentListSchema,
@@ -12,7 +12,6 @@ import {
 import { profileSchema, type Profile } from './contract/profile.ts';
 import { queueToWire, type QueueRequest } from './contract/queue.ts';
 import { runListSchema, runSchema, type Run } from './contract/run.ts';
-import type { ApiKey } from './key.ts';
 import { messageOf, type RawAnswer } from './answer.ts';
 import {
   asker,
@@ -24,18 +23,6 @@ import {
   type PostLimits,
   type Schema,
 } from './calls.ts';
-import type { ServiceClock } from './service-clock.ts';
-
-export type RunServiceAt = {
-  /** The base address of the API, with its trailing path segment: `https://…/api`. */
-  readonly base: string;
-  readonly key: ApiKey;
-  readonly transport: Dispatcher;
-  /** For Queue Run calls, where they have connections of their own. */
-  readonly posts?: Dispatcher;
-  /** Told by every answer. */
-  readonly clock: ServiceClock;
-};
 
 export interface RunService {
   readonly base: string;
@@ -62,7 +49,7 @@ export interface RunService {
   getProfile(): Promise<Profile | undefined>;
 }
 
-export function connectRunService(at: RunServiceAt): RunService {
+export function connectRunService(at: ServiceConnection): RunService {
   const ask = asker(at);
   const readOptional = async <T>(path: string, schema: Schema<T>): Promise<T | undefined> => {
     const answer = await ask('GET', path);

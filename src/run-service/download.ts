@@ -2,8 +2,8 @@
 // expire, redirect, or lead to where no file of ours can be. A slow file may take its time, a silent host may not.
 
 import { errors, request, type Dispatcher } from 'undici';
-import { errorMessage } from '../errors.ts';
-import { shortened, terminalLine } from '../outside-text.ts';
+import { errorMessage } from '../errors/error.ts';
+import { shortened, terminalLine } from '../errors/outside-text.ts';
 import { canDecode, decoded, encodingsOf, type Encodings } from './content-encoding.ts';
 import { FEW_TRIES, FileFault, HostFault, ONE_TRY } from './file-faults.ts';
 import { guardFor, type NetworkGuard } from './networks.ts';

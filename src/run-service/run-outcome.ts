@@ -2,7 +2,7 @@
 
 import { clipped } from '../batch/clipped.ts';
 import type { Outcome } from '../batch/outcome.ts';
-import { withoutSecrets } from '../secrets.ts';
+import { withoutSecrets } from '../errors/redact.ts';
 import { isTerminal, type Run } from './contract/run.ts';
 
 export type RunOutcome =

@@ -4,13 +4,14 @@
 import type { PostFacts } from '../batch/classify-response.ts';
 import { jsonOf, messageOf, type RawAnswer } from './answer.ts';
 import { asker, isOk, postOrder, readAs, type Schema } from './calls.ts';
-import type { RunService, RunServiceAt } from './client.ts';
+import type { RunService } from './client.ts';
+import type { ServiceConnection } from './connection.ts';
 import { pricingSchema } from './contract/deployment.ts';
 import { profileSchema } from './contract/profile.ts';
 import { queueToWire } from './contract/queue.ts';
 import { isUnknownV1Run, V1_SAID_BEFORE, v1RunPath, v1RunSchema } from './contract/v1.ts';
 
-export function connectV1(at: RunServiceAt): RunService {
+export function connectV1(at: ServiceConnection): RunService {
   const ask = asker(at);
   const probe = async <T>(path: string, schema: Schema<T>): Promise<T | undefined> =>
     readIfThere(await ask('GET', path), schema);

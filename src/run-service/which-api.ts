@@ -2,11 +2,11 @@
 // shape of a validation failure, and V1 says of a run that cannot be there that it does not know it.
 
 import { randomUUID } from 'node:crypto';
-import { problem } from '../errors.ts';
+import { problem } from '../errors/error.ts';
 import { jsonOf, messageOf, type RawAnswer } from './answer.ts';
-import type { Api } from './api.ts';
+import type { Api } from '../host/api-version.ts';
 import { asker } from './calls.ts';
-import type { RunServiceAt } from './client.ts';
+import type { ServiceConnection } from './connection.ts';
 import { errorSchema } from './contract/queue.ts';
 import { isUnknownV1Run, v1RunPath } from './contract/v1.ts';
 
@@ -14,7 +14,7 @@ const NO_RUN_ID = 'no-run-id';
 const SHOWN = 80;
 
 /** Throws E301 where the key is refused, E304 where nothing answers, E307 where what answers is no run service. */
-export async function whichApi(at: RunServiceAt): Promise<Api> {
+export async function whichApi(at: ServiceConnection): Promise<Api> {
   const ask = asker(at);
   const malformed = await ask('GET', `/run/${NO_RUN_ID}`);
   if (isValidationFailure(malformed)) return 'v2';

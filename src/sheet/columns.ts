@@ -1,7 +1,7 @@
 // What every column is for: an input, the GPU, the key, or nothing. Decided from the header and the options alone.
 
-import { nearest, problem, type RunsheetError } from '../errors.ts';
-import type { SheetOptions } from './options.ts';
+import { nearest, problem, type RunsheetError } from '../errors/error.ts';
+import type { SheetOptions } from './sheet-options.ts';
 import { ownColumns } from './result-columns.ts';
 
 /** What gives an input its values: a column (by its index) or the text of `--set`; `by` names it for people. */

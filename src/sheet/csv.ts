@@ -3,15 +3,15 @@
 
 import { pipeline } from 'node:stream';
 import { CsvError, type Info, parse } from 'csv-parse';
-import { problem, type RunsheetError } from '../errors.ts';
+import { problem, type RunsheetError } from '../errors/error.ts';
 import { delimiterFault, delimiterOf } from './delimiters.ts';
-import type { SheetOptions } from './options.ts';
+import type { SheetOptions } from './sheet-options.ts';
 import { quoteFault } from './quotes.ts';
-import type { Column, RecordFault, SheetRecord } from './record.ts';
-import { MOST_COLUMNS, MOST_RECORD, nameFault, shortened, tooLong } from './record.ts';
+import type { Column, RecordFault, SheetRecord } from './sheet-record.ts';
+import { MOST_COLUMNS, MOST_RECORD, nameFault, shortened, tooLong } from './sheet-record.ts';
 import { ownColumns } from './result-columns.ts';
-import type { SheetSource } from './source.ts';
-import { lenientTextOf, textOf } from './text.ts';
+import type { SheetSource } from './sheet-source.ts';
+import { lenientTextOf, textOf } from './sheet-text.ts';
 
 type Fields = { readonly line: number; readonly fields: readonly string[] };
 

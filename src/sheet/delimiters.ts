@@ -1,10 +1,10 @@
 // Which character separates the fields of a CSV: the one that was asked for, and what its header says against it.
 
-import { problem, type RunsheetError } from '../errors.ts';
-import type { SheetOptions } from './options.ts';
-import { MOST_RECORD } from './record.ts';
-import type { SheetSource } from './source.ts';
-import { lenientTextOf, linesOf } from './text.ts';
+import { problem, type RunsheetError } from '../errors/error.ts';
+import type { SheetOptions } from './sheet-options.ts';
+import { MOST_RECORD } from './sheet-record.ts';
+import type { SheetSource } from './sheet-source.ts';
+import { lenientTextOf, linesOf } from './sheet-text.ts';
 
 const DELIMITERS = [
   { character: ';', flag: "';'", name: 'semicolons' },

@@ -1,10 +1,10 @@
 // The encoding of a sheet: its decoder, and what is said (E102) where the bytes are in another one.
 
 import { TextDecoder } from 'node:util';
-import { type Place, problem, type RunsheetError } from '../errors.ts';
-import { Cursor } from './cursor.ts';
-import type { SheetOptions } from './options.ts';
-import type { SheetSource } from './source.ts';
+import { type Place, problem, type RunsheetError } from '../errors/error.ts';
+import { Cursor } from './text-cursor.ts';
+import type { SheetOptions } from './sheet-options.ts';
+import type { SheetSource } from './sheet-source.ts';
 
 /** How a sheet's bytes are to be understood. */
 export type Writing = Pick<SheetOptions, 'format' | 'encoding'>;

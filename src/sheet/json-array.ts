@@ -5,9 +5,10 @@
 //                 │  ▲ a comma: one element is cut
 //                 └──┘
 
-import { problem, type RunsheetError } from '../errors.ts';
-import { Cursor } from './cursor.ts';
-import { MOST_RECORD, type Spot, tooLong } from './record.ts';
+import { problem, type RunsheetError } from '../errors/error.ts';
+import { Cursor } from './text-cursor.ts';
+import { MOST_RECORD, tooLong } from './sheet-record.ts';
+import type { Spot } from './position.ts';
 
 /** A piece of JSON text and where it begins. */
 export type JsonPiece = Spot & { readonly text: string };

@@ -1,16 +1,16 @@
 // Sheets of JSON: one object a line (JSONL), or one array of objects.
 
 import { isRawNumber } from '../batch/digits.ts';
-import { problem, type RunsheetError } from '../errors.ts';
+import { problem, type RunsheetError } from '../errors/error.ts';
 import { elementsOf, type JsonPiece } from './json-array.ts';
 import type { JsonFault } from './json-fault.ts';
 import { readJson } from './json-text.ts';
-import { Members } from './members.ts';
-import type { SheetOptions } from './options.ts';
-import type { Column, RecordFault, SheetRecord } from './record.ts';
-import { firstOf, MOST_COLUMNS, MOST_RECORD, nameFault, shortened, spotIn, tooLong } from './record.ts';
-import type { SheetSource } from './source.ts';
-import { linesOf, textOf } from './text.ts';
+import { Members } from './json-members.ts';
+import type { SheetOptions } from './sheet-options.ts';
+import type { Column, RecordFault, SheetRecord } from './sheet-record.ts';
+import { firstOf, MOST_COLUMNS, MOST_RECORD, nameFault, shortened, spotIn, tooLong } from './sheet-record.ts';
+import type { SheetSource } from './sheet-source.ts';
+import { linesOf, textOf } from './sheet-text.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 type ReadPiece = { readonly values: Values } | { readonly fault: RecordFault };

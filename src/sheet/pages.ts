@@ -2,7 +2,7 @@
 // whoever knows a row's number knows its file.
 
 import { parseExactly } from '../batch/digits.ts';
-import { problem } from '../errors.ts';
+import { problem } from '../errors/error.ts';
 import { Pieces } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
 

@@ -1,8 +1,9 @@
 // Where the quotes of a CSV go wrong. The parser stops with little to say: a quote that never closes is met at the end of
 // the sheet, far from where it opened, and until then looks like one very long cell. So the sheet is read once more here.
 
-import { Cursor } from './cursor.ts';
-import { MOST_RECORD, type Spot } from './record.ts';
+import { Cursor } from './text-cursor.ts';
+import { MOST_RECORD } from './sheet-record.ts';
+import type { Spot } from './position.ts';
 
 export type QuoteFault = Spot & {
   readonly kind: 'unclosed' | 'inside a field' | 'behind a quote' | 'too long';

@@ -3,18 +3,18 @@
 
 import { createHash } from 'node:crypto';
 import { parseExactly } from '../batch/digits.ts';
-import { problem, RunsheetError } from '../errors.ts';
+import { problem, RunsheetError } from '../errors/error.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
 import type { Store } from '../store/store.ts';
-import { RowNames } from './keys.ts';
-import type { SheetOptions } from './options.ts';
+import { RowNames } from './row-keys.ts';
+import type { SheetOptions } from './sheet-options.ts';
 import { PAGE_BYTES, PageSizes, PageWriter, rowLine } from './pages.ts';
-import { type Plan, planOf } from './plan.ts';
-import type { SheetRecord } from './record.ts';
-import { columnsOf, recordsOf } from './records.ts';
-import { type ErrorsPlace, Problems, withExcerpts } from './refusal.ts';
-import { placeOfCell, rowReader } from './rows.ts';
-import { sheetFault, type SheetSource } from './source.ts';
+import { type Plan, planOf } from './column-mapping.ts';
+import type { SheetRecord } from './sheet-record.ts';
+import { columnsOf, recordsOf } from './read-records.ts';
+import { type ErrorsPlace, Problems, withExcerpts } from './validation-errors.ts';
+import { placeOfCell, rowReader } from './row-reader.ts';
+import { sheetFault, type SheetSource } from './sheet-source.ts';
 
 export type LaidOut = {
   readonly rows: number;

@@ -2,7 +2,7 @@
 // the batch exist; what it says never changes.
 
 import { z } from 'zod';
-import { problem } from '../errors.ts';
+import { problem } from '../errors/error.ts';
 import type { BatchParams } from '../batch/params.ts';
 import type { Store } from './store.ts';
 import { within } from './within.ts';

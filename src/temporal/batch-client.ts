@@ -12,15 +12,17 @@ import {
 } from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
-import type { BatchRef, runsheetBatch } from '../../workflows/batch.ts';
+import type { runsheetBatch } from '../../workflows/batch.ts';
+import type { BatchRef } from '../batch/batch-ref.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { WORKFLOW_TASK_MS } from '../batch/bounds.ts';
 import type { Snapshot } from '../batch/snapshot.ts';
 import { WRITES } from '../batch/version.ts';
-import { problem, errorMessage } from '../errors.ts';
+import { problem, errorMessage } from '../errors/error.ts';
 import { openControl } from './batch-control.ts';
-import type { Execution } from './genuine.ts';
-import { batchNameOf, workflowIdOf, type BatchName } from './workflow-id.ts';
+import type { Execution } from './authentic-work.ts';
+import { batchNameOf, workflowIdOf } from './workflow-id.ts';
+import type { BatchName } from '../batch/batch-ref.ts';
 
 const AGAIN_MS = 500;
 const { WORKFLOW_EXECUTION_STATUS_RUNNING } = proto.temporal.api.enums.v1.WorkflowExecutionStatus;

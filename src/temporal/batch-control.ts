@@ -14,8 +14,9 @@ import {
   type ResumeCommand,
 } from '../../workflows/signals.ts';
 import type { Progress } from '../batch/progress.ts';
-import { problem } from '../errors.ts';
-import { workflowIdOf, type BatchName } from './workflow-id.ts';
+import { problem } from '../errors/error.ts';
+import { workflowIdOf } from './workflow-id.ts';
+import type { BatchName } from '../batch/batch-ref.ts';
 
 const ANSWER_MS = 10_000;
 const ACKNOWLEDGED_MS = 20_000;

@@ -1,18 +1,15 @@
 // What workers tell running batches.
 
+import type { BatchSignals, Delivered } from '../batch/signals.ts';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import * as signals from '../../workflows/signals.ts';
 import type { AttemptRun } from '../batch/attempt.ts';
 import type { OverdueRun, RunCompletion } from '../batch/events.ts';
-import { errorMessage } from '../errors.ts';
-import { workflowIdOf, type BatchName } from './workflow-id.ts';
+import { errorMessage } from '../errors/error.ts';
+import { workflowIdOf } from './workflow-id.ts';
+import type { BatchName } from '../batch/batch-ref.ts';
 
-/** What became of a signal: the workflow has it, or is past needing it. */
-export type Delivered = 'taken' | 'gone';
-
-export type BatchSignals = ReturnType<typeof batchSignals>;
-
-export function batchSignals(client: Client) {
+export function batchSignals(client: Client): BatchSignals {
   const handleOf = (name: BatchName) => client.workflow.getHandle(workflowIdOf(name));
   return {
     runsCompleted: (

@@ -5,7 +5,7 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection } from '@temporalio/worker';
 import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import { problem, errorMessage } from '../errors.ts';
+import { problem, errorMessage } from '../errors/error.ts';
 
 /** A Temporal server as the settings name it. */
 export type TemporalAddress = {

@@ -1,7 +1,7 @@
 // Temporal's id for the workflow of a batch: its name and its birth mark, so that batches of one name in two places of one
 // cluster do not meet, and neither do a batch that was cleaned and its successor.
 
-export type BatchName = { readonly batch: string; readonly mark: string };
+import type { BatchName } from '../batch/batch-ref.ts';
 
 export const workflowIdOf = ({ batch, mark }: BatchName): string => `runsheet:${batch}~${mark}`;
 

@@ -7,11 +7,11 @@
 import type { Logger } from 'pino';
 import type { AttemptRun } from '../batch/attempt.ts';
 import type { RunCompletion } from '../batch/events.ts';
-import { errorMessage } from '../errors.ts';
+import { errorMessage } from '../errors/error.ts';
 import type { Run } from '../run-service/contract/run.ts';
 import { outcomeOf } from '../run-service/run-outcome.ts';
-import type { Delivered } from '../temporal/batch-signals.ts';
-import type { BatchName } from '../temporal/workflow-id.ts';
+import type { Delivered } from '../batch/signals.ts';
+import type { BatchName } from '../batch/batch-ref.ts';
 import { ReportedRuns } from './reported-runs.ts';
 import { isSameAttempt, readToken, type Token } from './token.ts';
 

@@ -1,7 +1,7 @@
 // Whether webhooks can arrive at all. Without RUNSHEET_WEBHOOK_URL the receiver has an address of this machine only, and a
 // run service elsewhere would call its own machine.
 
-import { LOCAL } from '../run-service/local.ts';
+import { LOCAL } from '../run-service/local-address.ts';
 
 /** Whether the run service at `base` can reach our receiver; `url` is where the settings say that it can. */
 export function canReachReceiver(base: string, url: string | undefined): boolean {

@@ -3,8 +3,8 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { boundConnections } from '../connections.ts';
-import { errorMessage } from '../errors.ts';
+import { boundConnections } from '../host/bounded-connections.ts';
+import { errorMessage } from '../errors/error.ts';
 import { webhookSchema } from '../run-service/contract/webhook.ts';
 import { WebhookHandler, type HandlerDeps } from './handler.ts';
 import { isGenuine, isOldToken, readToken } from './token.ts';

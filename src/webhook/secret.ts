@@ -1,11 +1,11 @@
 // The secret behind the tokens. Given by a setting where several workers share it; else made once for this place.
 
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
-import { problem, errorMessage } from '../errors.ts';
-import { secretIn } from '../key-file.ts';
-import { madeOnce } from '../made-once.ts';
-import { keepSecret } from '../secrets.ts';
+import type { Config } from '../host/config.ts';
+import { problem, errorMessage } from '../errors/error.ts';
+import { secretIn } from '../host/key-file.ts';
+import { madeOnce } from '../host/secret-file.ts';
+import { keepSecret } from '../errors/redact.ts';
 
 export const webhookSecret = (config: Pick<Config, 'home' | 'webhook'>): string =>
   keepSecret(givenOrMade(config));

@@ -4,8 +4,8 @@
 // costs matters most when there are many.
 
 import { GROUP_ATTEMPTS } from '../batch/bounds.ts';
-import type { Delivered } from '../temporal/batch-signals.ts';
-import type { BatchName } from '../temporal/workflow-id.ts';
+import type { Delivered } from '../batch/signals.ts';
+import type { BatchName } from '../batch/batch-ref.ts';
 
 type Waiting<T> = {
   readonly message: T;

@@ -5,7 +5,7 @@ import { DeliveredFiles } from '../../activities/delivered-files.ts';
 import type { Deps, OpenBatch } from '../../activities/deps.ts';
 import { DEFAULT_TIMING } from '../../src/batch/params.ts';
 import type { Arriving, Download } from '../../src/run-service/download.ts';
-import type { RememberingService } from '../../src/run-service/remember.ts';
+import type { RememberingService } from '../../src/run-service/remembering.ts';
 import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import type { Store } from '../../src/store/store.ts';

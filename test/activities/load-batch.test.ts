@@ -1,7 +1,7 @@
 import { MockActivityEnvironment, defaultActivityInfo } from '@temporalio/testing';
 import { describe, expect, it } from 'vitest';
 import { loadBatch, type LoadedBatch } from '../../activities/load-batch.ts';
-import { problem } from '../../src/errors.ts';
+import { problem } from '../../src/errors/error.ts';
 import { STARTED_FILE } from '../../src/store/batch-file.ts';
 import { depsOf, REF, type Given } from './deps.ts';
 

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PollMemory } from '../../activities/poll-memory.ts';
 import type { StoredMemory } from '../../activities/poll-memory.ts';
-import { problem } from '../../src/errors.ts';
+import { problem } from '../../src/errors/error.ts';
 import type { RunService } from '../../src/run-service/client.ts';
 import { runOf, type Given } from './deps.ts';
 import { Poll } from './poll.ts';

@@ -16,7 +16,8 @@ import {
 import type { Event, PostResult, RunCompletion } from '../../src/batch/events.ts';
 import { acknowledge } from '../../src/batch/on-event/user-command.ts';
 import type { UnconfirmedRule } from '../../src/batch/params.ts';
-import { pause, type PauseKind } from '../../src/batch/pauses.ts';
+import { pause } from '../../src/batch/pauses.ts';
+import type { PauseKind } from '../../src/batch/pause-kinds.ts';
 import type { Running } from '../../src/batch/row-state.ts';
 import { snapshot } from '../../src/batch/snapshot.ts';
 import { begin, type State } from '../../src/batch/state.ts';

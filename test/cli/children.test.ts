@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readRecord, type StackRecord } from '../../src/temporal/embedded/record.ts';
+import { readRecord, type StackRecord } from '../../src/temporal/embedded/stack-file.ts';
 import { Stage } from '../stage/stage.ts';
 
 const KEY = 'ab'.repeat(32);

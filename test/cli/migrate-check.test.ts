@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Finding } from '../../src/migration/rules.ts';
+import type { Finding } from '../../src/run-service/migration/rules.ts';
 import { Stage, until } from '../stage/stage.ts';
 
 const quick = { coldStartSeconds: 0, runSeconds: 0.1 };

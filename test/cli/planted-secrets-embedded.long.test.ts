@@ -3,11 +3,11 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/host/config.ts';
 import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
-import { payloadKeys } from '../../src/temporal/encryption/keys.ts';
+import { payloadKeys } from '../../src/temporal/encryption/payload-keys.ts';
 import { choosePorts } from '../../src/temporal/embedded/ports.ts';
-import { startServer } from '../../src/temporal/embedded/server.ts';
+import { startServer } from '../../src/temporal/embedded/temporal-server.ts';
 import type { Evidence } from '../secrets/evidence.ts';
 import { FAULTS, Scene, askEverything, expectNothingFound, runBatch } from '../secrets/scene.ts';
 

@@ -3,7 +3,7 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readRecord } from '../../src/temporal/embedded/record.ts';
+import { readRecord } from '../../src/temporal/embedded/stack-file.ts';
 import { Stage } from '../stage/stage.ts';
 
 describe('the files of embedded servers', () => {

@@ -16,7 +16,7 @@ import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { withCopy, type SheetCopy } from '../../src/create-batch/copy-sheet.ts';
-import { sheetFault } from '../../src/sheet/source.ts';
+import { sheetFault } from '../../src/sheet/sheet-source.ts';
 
 function place(): string {
   const folder = mkdtempSync(join(tmpdir(), 'runsheet-copy-'));

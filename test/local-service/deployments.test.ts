@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RunsheetError } from '../../src/errors.ts';
+import { RunsheetError } from '../../src/errors/error.ts';
 import { DEMO_DEPLOYMENTS, readDeployments, startLocalService } from '../../src/local-service/server.ts';
 
 const thrownBy = (work: () => unknown): RunsheetError => {

@@ -1,7 +1,7 @@
 // A clock whose time passes when a test says so.
 
-import { Agenda } from '../../src/local-service/agenda.ts';
-import type { Clock } from '../../src/local-service/clock.ts';
+import { Agenda } from '../../src/local-service/timer-queue.ts';
+import type { Clock } from '../../src/local-service/service-time.ts';
 
 export type HandClock = Clock & {
   /** Lets time pass up to `timeMs`, doing on the way what falls due. */

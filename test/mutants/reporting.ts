@@ -37,7 +37,7 @@ export const REPORTING: readonly Mutant[] = [
   {
     id: 'answer-about-another-run',
     loses: 'a row has the outcome of another run',
-    file: 'activities/run-sights.ts',
+    file: 'activities/read-runs.ts',
     old: "return run.id === runId ? { kind: 'run', run, serviceNowMs: service.nowMs() } : undefined;",
     new: "return { kind: 'run', run, serviceNowMs: service.nowMs() };",
     by: 'test/activities/poll-runs.test.ts',
@@ -109,7 +109,7 @@ export const REPORTING: readonly Mutant[] = [
   {
     id: 'earlier-pass-wins',
     loses: 'a row shows what it came to before the batch was rebuilt, not what was bought after it',
-    file: 'src/results/rows.ts',
+    file: 'src/results/batch-rows.ts',
     old: 'numberOf[row] = index + 1;',
     new: 'numberOf[row] ||= index + 1;',
     by: 'test/results/results.test.ts',

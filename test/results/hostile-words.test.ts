@@ -18,7 +18,7 @@ import type { EndedRow } from '../../src/batch/row-state.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import { sayError, voiceOf, type Context } from '../../src/cli/context.ts';
 import { openProgressView } from '../../src/cli/progress-view.ts';
-import { problem, errorMessage } from '../../src/errors.ts';
+import { problem, errorMessage } from '../../src/errors/error.ts';
 import { results, rows, show } from '../../src/cli/rows.ts';
 import { writeResults } from '../../src/results/results.ts';
 import { runSchema } from '../../src/run-service/contract/run.ts';

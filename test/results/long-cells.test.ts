@@ -12,7 +12,7 @@ import { progress } from '../../src/batch/progress.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import { partName } from '../../src/results/parts.ts';
 import { rowsWithCells, writeResults } from '../../src/results/results.ts';
-import { recordOf } from '../../src/results/rows.ts';
+import { recordOf } from '../../src/results/batch-rows.ts';
 import { pageName, rowLine } from '../../src/sheet/pages.ts';
 import { layoutOf, type BatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';

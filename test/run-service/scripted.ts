@@ -2,14 +2,15 @@
 
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { RunService, RunServiceAt } from '../../src/run-service/client.ts';
-import { keyFromEnvironment, type ApiKey } from '../../src/run-service/key.ts';
+import type { RunService } from '../../src/run-service/client.ts';
+import type { ServiceConnection } from '../../src/run-service/connection.ts';
+import { keyFromEnvironment, type ApiKey } from '../../src/host/api-key.ts';
 import { ServiceClock } from '../../src/run-service/service-clock.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
 
 export type Act = (socket: Socket, asked: string, nth: number) => void;
 
-export type Scripted = { readonly asked: readonly string[]; readonly at: RunServiceAt };
+export type Scripted = { readonly asked: readonly string[]; readonly at: ServiceConnection };
 
 /** Where such a service is, and what it was asked. */
 export async function scriptedAt(
@@ -38,7 +39,7 @@ export async function scriptedAt(
 
 /** The same, with a client that asks it. */
 export async function scripted(
-  connect: (at: RunServiceAt) => RunService,
+  connect: (at: ServiceConnection) => RunService,
   act: Act,
   key?: ApiKey,
 ): Promise<RunService & Scripted> {

@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import { request, type Dispatcher } from 'undici';
 import { classifyResponse, type PostClass, type PostFacts } from '../../src/batch/classify-response.ts';
 import { connectRunService } from '../../src/run-service/client.ts';
-import { keyFromEnvironment } from '../../src/run-service/key.ts';
+import { keyFromEnvironment } from '../../src/host/api-key.ts';
 import { ServiceClock } from '../../src/run-service/service-clock.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
 import { openFullPort, RUN, Wire, type Got } from './wire.ts';

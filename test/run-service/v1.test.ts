@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { classifyResponse } from '../../src/batch/classify-response.ts';
 import { outcomeOf } from '../../src/run-service/run-outcome.ts';
-import { keyFromEnvironment } from '../../src/run-service/key.ts';
+import { keyFromEnvironment } from '../../src/host/api-key.ts';
 import { ServiceClock } from '../../src/run-service/service-clock.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
 import { connectV1 } from '../../src/run-service/v1.ts';

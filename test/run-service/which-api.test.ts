@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keyFromEnvironment } from '../../src/run-service/key.ts';
+import { keyFromEnvironment } from '../../src/host/api-key.ts';
 import { ServiceClock } from '../../src/run-service/service-clock.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
 import { whichApi } from '../../src/run-service/which-api.ts';

@@ -6,7 +6,7 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import proto from '@temporalio/proto';
 import { connectClient } from '../../src/temporal/connect.ts';
 import { encryptionWith } from '../../src/temporal/encryption/codec.ts';
-import type { PayloadKeys } from '../../src/temporal/encryption/keys.ts';
+import type { PayloadKeys } from '../../src/temporal/encryption/payload-keys.ts';
 import { leaksBelow, leaksIn, type Leak } from './search.ts';
 
 export class Evidence {

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { errorMessage } from '../../src/errors.ts';
-import { keyFromEnvironment } from '../../src/run-service/key.ts';
-import { keepSecret, withoutSecrets } from '../../src/secrets.ts';
+import { errorMessage } from '../../src/errors/error.ts';
+import { keyFromEnvironment } from '../../src/host/api-key.ts';
+import { keepSecret, withoutSecrets } from '../../src/errors/redact.ts';
 import { webhookUrl } from '../../src/webhook/token.ts';
 import { messageOf } from '../../src/run-service/answer.ts';
 import { leaksBelow, leaksIn } from './search.ts';
@@ -128,8 +128,8 @@ describe('a reason', () => {
 describe('a log', () => {
   it('has none of twelve planted secrets, wherever they stand', () => {
     const program = `
-      import { openLog } from ${JSON.stringify(join(import.meta.dirname, '../../src/log.ts'))};
-      import { keepSecret } from ${JSON.stringify(join(import.meta.dirname, '../../src/secrets.ts'))};
+      import { openLog } from ${JSON.stringify(join(import.meta.dirname, '../../src/host/log.ts'))};
+      import { keepSecret } from ${JSON.stringify(join(import.meta.dirname, '../../src/errors/redact.ts'))};
       const key = process.argv[1];
       if (process.argv[2] === 'kept') keepSecret(key);
       const log = openLog('debug', 'test');

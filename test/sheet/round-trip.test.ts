@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { stringify } from 'csv-stringify/sync';
 import { describe, expect, it } from 'vitest';
 import { collected, opened, PLAIN, rowsOf } from './laying.ts';
-import { readCells } from '../../src/sheet/records.ts';
+import { readCells } from '../../src/sheet/read-records.ts';
 
 const name = fc.stringMatching(/^[a-z][a-z0-9_ ]{0,5}[a-z0-9]$/).filter((word) => word !== 'gpu');
 // A double of JSON has no -0, and NUL is refused.

@@ -2,9 +2,9 @@ import { createReadStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { formatOf } from '../../src/sheet/options.ts';
+import { formatOf } from '../../src/sheet/sheet-options.ts';
 import { layOut } from '../../src/sheet/sheet.ts';
-import { sheetNotFound } from '../../src/sheet/source.ts';
+import { sheetNotFound } from '../../src/sheet/sheet-source.ts';
 import {
   ERRORS_FILE,
   errorsIn,

@@ -1,6 +1,6 @@
 // Time and chance of a simulated world, what it counts, and what it finds wrong.
 
-import { Agenda } from '../../src/local-service/agenda.ts';
+import { Agenda } from '../../src/local-service/timer-queue.ts';
 import { numbersFrom } from '../../src/local-service/chance.ts';
 import { CALM_AFTER_MS, type Fault, type Plan } from './plan.ts';
 

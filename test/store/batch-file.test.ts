@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DEFAULT_TIMING } from '../../src/batch/params.ts';
-import { fileFault } from '../../src/file-fault.ts';
+import { fileFault } from '../../src/errors/file-fault.ts';
 import { readSummary } from '../../src/results/summary.ts';
 import {
   createBatchFile,

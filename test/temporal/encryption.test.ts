@@ -10,12 +10,12 @@ import {
 } from '@temporalio/common';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/config.ts';
-import { keepSecret } from '../../src/secrets.ts';
+import { loadConfig } from '../../src/host/config.ts';
+import { keepSecret } from '../../src/errors/redact.ts';
 import { encryptionWith, workerEncryptionWith } from '../../src/temporal/encryption/codec.ts';
 import { failureConverter as encryptedFailures } from '../../src/temporal/encryption/encrypted-failures.ts';
 import { failureConverter as legibleFailures } from '../../src/temporal/encryption/failures.ts';
-import { payloadKeys, type PayloadKeys } from '../../src/temporal/encryption/keys.ts';
+import { payloadKeys, type PayloadKeys } from '../../src/temporal/encryption/payload-keys.ts';
 import { leaksIn } from '../secrets/search.ts';
 
 const [OLD, NEW] = [randomBytes(32).toString('hex'), randomBytes(32).toString('base64')];

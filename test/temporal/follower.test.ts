@@ -4,9 +4,9 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/host/config.ts';
 import { followLivingStack } from '../../src/temporal/embedded/follower.ts';
-import { writeRecord } from '../../src/temporal/embedded/record.ts';
+import { writeRecord } from '../../src/temporal/embedded/stack-file.ts';
 
 const READY = { type: 'ready', address: '127.0.0.1:1', namespace: 'n', uiUrl: 'http://127.0.0.1:1' };
 const ANSWER = 'the-answer-in-embedded-json';

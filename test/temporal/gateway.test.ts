@@ -3,9 +3,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/host/config.ts';
 import { encryptionWith } from '../../src/temporal/encryption/codec.ts';
-import { payloadKeys } from '../../src/temporal/encryption/keys.ts';
+import { payloadKeys } from '../../src/temporal/encryption/payload-keys.ts';
 import { openGateway, type Gateway } from '../../src/temporal/embedded/gateway.ts';
 
 const CODEC = encryptionWith(payloadKeys(loadConfig({ RUNSHEET_PAYLOAD_KEY: 'ab'.repeat(32) }), 'cluster'));

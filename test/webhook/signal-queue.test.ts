@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Delivered } from '../../src/temporal/batch-signals.ts';
+import type { Delivered } from '../../src/batch/signals.ts';
 import { SignalQueue } from '../../src/webhook/signal-queue.ts';
 
 /** A queue whose signals are answered when the test says so. */

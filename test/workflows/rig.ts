@@ -13,7 +13,7 @@ import { batchSignals } from '../../src/temporal/batch-signals.ts';
 import { workflowBundle, type WorkflowBundle } from '../../src/temporal/bundle.ts';
 import { connectWorker } from '../../src/temporal/connect.ts';
 import { workflowIdOf } from '../../src/temporal/workflow-id.ts';
-import type { BatchRef } from '../../workflows/batch.ts';
+import type { BatchRef } from '../../src/batch/batch-ref.ts';
 import { TASK_QUEUE, workQueueOf } from '../../workflows/task-queues.ts';
 import { paramsOf, TIMING } from '../batch/params.ts';
 import type { Stage } from '../stage/stage.ts';

@@ -3,16 +3,8 @@
 // the batch share it.
 
 import { RATE_GAP_FIRST_MS, RATE_GAP_MAX_MS, RATE_GAP_MIN_MS, RATE_GAP_SHRINK } from '../bounds.ts';
-import type { State } from '../state.ts';
+import { NO_LIMIT, type State } from '../state.ts';
 import { FREE, type Allowance } from './limit.ts';
-
-export type RateLimit = {
-  /** Milliseconds between two attempts; 0 for no limit. */
-  readonly gapMs: number;
-  readonly nextAt: number;
-};
-
-export const NO_LIMIT: RateLimit = { gapMs: 0, nextAt: 0 };
 
 export function rateLimit({ rateLimit: { gapMs, nextAt }, now }: State): Allowance {
   if (gapMs === 0) return FREE;

@@ -3,7 +3,7 @@
 import { cancelRun } from '../accounting/duplicates.ts';
 import { ACKNOWLEDGED_MOST } from '../bounds.ts';
 import type { Event } from '../events.ts';
-import { NO_LIMIT } from '../limits/rate-limit.ts';
+import { NO_LIMIT } from '../state.ts';
 import { runningRow, type State } from '../state.ts';
 import { endRow } from './end-row.ts';
 import { decideUnconfirmed } from './list-read.ts';

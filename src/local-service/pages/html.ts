@@ -1,6 +1,6 @@
 // HTML as a tagged template: whatever is put in is text, unless it was made here.
 
-import { htmlText } from '../../outside-text.ts';
+import { htmlText } from '../../errors/outside-text.ts';
 
 /** Markup that needs no more escaping. */
 export class Html {

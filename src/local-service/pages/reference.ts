@@ -3,7 +3,7 @@
 
 import type { OpenApiDocument } from '../../run-service/contract/openapi/document.ts';
 import { html, type Html } from './html.ts';
-import { LOOK } from './look.ts';
+import { LOOK } from './page-style.ts';
 import { pageOf, type Page } from './page.ts';
 import { operationSection, type OperationObject, type Placed } from './reference-operation.ts';
 import { fieldsTable, rowsOf, typeOf, wordsOf, type Schema } from './reference-schema.ts';

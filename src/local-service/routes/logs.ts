@@ -1,10 +1,10 @@
 // The log of a run: all of it, or as a stream of events that goes on until the client has enough.
 
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { KEEPALIVE, lineToWire, logToWire, type LogLine } from '../../run-service/contract/log.ts';
+import { KEEPALIVE, lineToWire, logToWire, type LogLine } from '../../run-service/contract/log-entry.ts';
 import { PATHS, runPathSchema, streamLogsQuerySchema } from '../../run-service/contract/paths.ts';
 import { logOf } from '../logs.ts';
-import type { RunRow } from '../database.ts';
+import type { RunRow } from '../run-row.ts';
 import type { Service } from '../service.ts';
 import { forbidden, notFound, readOrRefuse, route } from './refusals.ts';
 

@@ -3,7 +3,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { parseExactly } from '../../batch/digits.ts';
-import { errorMessage } from '../../errors.ts';
+import { errorMessage } from '../../errors/error.ts';
 import {
   queueAnswerToWire,
   queueRequestSchemaFor,
@@ -21,7 +21,7 @@ import {
 } from '../../run-service/contract/refusal.ts';
 import { FAULT_INPUT, faultHint, namedFaults, type Fault, type Victim } from '../faults.ts';
 import type { Service } from '../service.ts';
-import { wear } from './faces.ts';
+import { wear } from './malformed-responses.ts';
 import { notFound, unprocessable } from './refusals.ts';
 
 const SLOW_ANSWER_MS = 5_000;

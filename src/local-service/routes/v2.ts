@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { PATHS, runPathSchema, runQuerySchema } from '../../run-service/contract/paths.ts';
 import type { Service } from '../service.ts';
-import { tellRun } from './lies.ts';
+import { tellRun } from './misreported-runs.ts';
 import { queueing } from './queue.ts';
 import { forbidden, notFound, readOrRefuse, route } from './refusals.ts';
 

@@ -1,7 +1,7 @@
 // Names that the service gives stand in signals, records and sums: each is short, whatever the service says.
 
 import { z } from 'zod';
-import { shortened } from '../../outside-text.ts';
+import { shortened } from '../../errors/outside-text.ts';
 
 const NAME_MAX = 60;
 const FILE_NAME_MAX = 255;

@@ -6,16 +6,16 @@ import { mkdirSync, openSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Config } from '../../config.ts';
-import { EXIT, RunsheetError, problem, errorMessage, type Code } from '../../errors.ts';
-import { takeStateFolder } from '../../state-folder.ts';
+import type { Config } from '../../host/config.ts';
+import { EXIT, RunsheetError, problem, errorMessage, type Code } from '../../errors/error.ts';
+import { takeStateFolder } from '../../host/state-folder.ts';
 import type { TemporalAddress } from '../connect.ts';
 import { environmentFor } from './environment.ts';
-import { NEWS, type FollowerWord, type StackNews } from './control.ts';
-import { hearLines, sayLine } from './lines.ts';
+import { NEWS, type FollowerWord, type StackNews } from './control-port.ts';
+import { hearLines, sayLine } from './json-lines.ts';
 import { programFile } from './processes.ts';
-import { livingRecord, readRecord } from './record.ts';
-import { assertRoom } from './room.ts';
+import { livingRecord, readRecord } from './stack-file.ts';
+import { assertRoom } from './disk-space.ts';
 
 export type FollowOrder = {
   readonly config: Config;

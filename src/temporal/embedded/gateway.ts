@@ -7,8 +7,8 @@ import type { AddressInfo } from 'node:net';
 import type { PayloadCodec } from '@temporalio/common';
 import { createProxyServer } from 'httpxy';
 import { z } from 'zod';
-import { boundConnections } from '../../connections.ts';
-import { openDoor } from '../../page-door.ts';
+import { boundConnections } from '../../host/bounded-connections.ts';
+import { openDoor } from '../../host/page-login.ts';
 
 /** Where Temporal's pages send what they want decrypted. */
 export const CODEC_PATH = '/codec';

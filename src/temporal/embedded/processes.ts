@@ -5,7 +5,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { problem } from '../../errors.ts';
+import { problem } from '../../errors/error.ts';
 
 /** What a child tells the stack. */
 export type ChildNews =

@@ -7,15 +7,15 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import type { Config } from '../../config.ts';
-import { EXIT, RunsheetError, errorMessage } from '../../errors.ts';
-import { takeStateFolder } from '../../state-folder.ts';
-import { openControl, type StackNews } from './control.ts';
-import { clearLeftovers } from './leftovers.ts';
+import type { Config } from '../../host/config.ts';
+import { EXIT, RunsheetError, errorMessage } from '../../errors/error.ts';
+import { takeStateFolder } from '../../host/state-folder.ts';
+import { openControl, type StackNews } from './control-port.ts';
+import { clearLeftovers } from './orphans.ts';
 import { takeLock } from './lock.ts';
-import { openParts, type Parts } from './parts.ts';
+import { openParts, type Parts } from './services.ts';
 import { choosePorts } from './ports.ts';
-import { removeRecord, writeRecord, type StackRecord } from './record.ts';
+import { removeRecord, writeRecord, type StackRecord } from './stack-file.ts';
 
 /** How a stack process ends when another one lives in its place. */
 const ANOTHER_LIVES = 75;

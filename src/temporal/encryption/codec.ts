@@ -12,8 +12,8 @@ import {
   type SerializationContext,
 } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { RunsheetError, problem } from '../../errors.ts';
-import type { PayloadKey, PayloadKeys } from './keys.ts';
+import { RunsheetError, problem } from '../../errors/error.ts';
+import type { PayloadKey, PayloadKeys } from './payload-keys.ts';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 

@@ -5,7 +5,7 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
 import { encryptionWith, workerEncryptionWith } from './codec.ts';
-import type { PayloadKeys } from './keys.ts';
+import type { PayloadKeys } from './payload-keys.ts';
 
 export const clientConverter = (keys: PayloadKeys): DataConverter => ({
   ...failuresFor(keys),

@@ -1,7 +1,7 @@
 // Failures as Temporal is told of them: whatever was thrown, their words and stacks carry no secret.
 
 import { DefaultFailureConverter, type FailureConverter } from '@temporalio/common';
-import { withoutSecrets } from '../../secrets.ts';
+import { withoutSecrets } from '../../errors/redact.ts';
 
 class HarmlessFailures extends DefaultFailureConverter {
   // Causes come through here as well, each by itself.

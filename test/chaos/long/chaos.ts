@@ -1,6 +1,6 @@
 // Batches in a row until enough was killed, and what all of them came to.
 
-import { errorMessage } from '../../../src/errors.ts';
+import { errorMessage } from '../../../src/errors/error.ts';
 import { Aims } from './aims.ts';
 import { chaosBatch } from './batch.ts';
 import type { Mode } from './rig.ts';

@@ -3,7 +3,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { isTerminal, type Run } from '../../../src/run-service/contract/run.ts';
-import type { BatchName } from '../../../src/temporal/workflow-id.ts';
+import type { BatchName } from '../../../src/batch/batch-ref.ts';
 import { readToken } from '../../../src/webhook/token.ts';
 import { ask, setFaults } from './service.ts';
 

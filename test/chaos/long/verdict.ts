@@ -8,7 +8,7 @@ import { atRisk, knownRuns } from '../../../src/batch/accounting/request-ledger.
 import { isTerminal, type Run } from '../../../src/run-service/contract/run.ts';
 import type { RowRecord } from '../../../src/results/row-record.ts';
 import type { DuplicateRun, Summary } from '../../../src/results/summary.ts';
-import type { BatchName } from '../../../src/temporal/workflow-id.ts';
+import type { BatchName } from '../../../src/batch/batch-ref.ts';
 import { readToken } from '../../../src/webhook/token.ts';
 import type { Order } from '../../stage/gateway.ts';
 import { mostOutstanding } from '../../stage/truth.ts';

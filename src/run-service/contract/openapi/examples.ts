@@ -1,7 +1,7 @@
 // One run that everything in the document speaks of, written by the same functions that write real answers.
 
 import { deploymentToWire } from '../deployment.ts';
-import { lineToWire, logToWire, type LogLine } from '../log.ts';
+import { lineToWire, logToWire, type LogLine } from '../log-entry.ts';
 import { runPageToWire, runToLightRow, runToListWire, runToWire, type RunRecord } from '../run.ts';
 import { uploadToWire } from '../upload.ts';
 import { runToV1Wire } from '../v1.ts';

@@ -1,0 +1,11 @@
+// Why a batch may be paused; src/batch/pauses.ts says what ends each kind.
+
+export type PauseKind = 'blocked' | 'unreachable' | 'unreadable' | 'store' | 'files' | 'unconfirmed';
+
+export type Pause = {
+  readonly reason: string;
+  /** Temporal's time, for people. */
+  readonly sinceWallAt: number;
+  readonly probeAt: number;
+  readonly probes: number;
+};

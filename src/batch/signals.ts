@@ -1,0 +1,20 @@
+// What workers signal to a running batch.
+
+import type { AttemptRun } from './attempt.ts';
+import type { BatchName } from './batch-ref.ts';
+import type { OverdueRun, RunCompletion } from './events.ts';
+
+/** `gone`: the batch is over, or its workflow run takes no more signals. */
+export type Delivered = 'taken' | 'gone';
+
+export type BatchSignals = {
+  runsCompleted(
+    batch: BatchName,
+    by: 'webhook' | 'poll',
+    completions: readonly RunCompletion[],
+  ): Promise<Delivered>;
+  runsSeen(batch: BatchName, runs: readonly AttemptRun[]): Promise<Delivered>;
+  runsOverdue(batch: BatchName, runs: readonly OverdueRun[]): Promise<Delivered>;
+  /** Whether runs can be read; the reason why not. */
+  serviceRead(batch: BatchName, read: { readonly reason?: string }): Promise<Delivered>;
+};

@@ -1,0 +1,71 @@
+// How things are said: numbers, times, money, errors. Colours only where the stream is a terminal that wants them.
+
+import { styleText } from 'node:util';
+import { RunsheetError, errorMessage, type Place } from '../errors/error.ts';
+import { shortened, terminalLine, terminalLines } from '../errors/outside-text.ts';
+import { SheetRefused } from '../sheet/validation-errors.ts';
+
+export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
+
+/** Colours as `stream` can show them; NO_COLOR and FORCE_COLOR are honoured by Node. */
+export const paintFor =
+  (stream: NodeJS.WriteStream): Paint =>
+  (style, text) =>
+    styleText(style, text, { stream });
+
+export const count = (number: number): string => number.toLocaleString('en-US');
+
+export const plural = (number: number, word: string): string =>
+  `${count(number)} ${word}${number === 1 ? '' : 's'}`;
+
+export const money = (usd: number): string => `$${usd.toFixed(usd > 0 && usd < 0.1 ? 4 : 2)}`;
+
+/** `4.2 s`, `3 min 05 s`, `2 h 10 min`. */
+export function span(ms: number): string {
+  const seconds = ms / 1000;
+  if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${String(Math.floor(seconds % 60)).padStart(2, '0')} s`;
+  return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
+}
+
+/** An error as people read it: code, place, the line with a mark under it, and what helps. */
+export function errorText(error: unknown, paint: Paint): string {
+  if (error instanceof SheetRefused) return refusalText(error, paint);
+  if (!(error instanceof RunsheetError))
+    return `${paint('red', 'error')}: ${terminalLine(errorMessage(error))}\n`;
+  return `${paint(['red', 'bold'], `error[${error.code}]`)}: ${terminalLines(error.message)}\n${placeText(error.place, paint)}${hintText(error.hint, paint)}`;
+}
+
+function refusalText(error: SheetRefused, paint: Paint): string {
+  const shown = error.problems.map((one) => errorText(one, paint)).join('\n');
+  const more = error.total - error.problems.length;
+  const kinds = Object.entries(error.byCode).map(([code, times]) => `${code} × ${count(times)}`);
+  const rest = more > 0 ? `… and ${plural(more, 'more problem')} (${kinds.join(', ')})\n` : '';
+  return `${shown}${rest}\n${paint(['red', 'bold'], 'refused')}: ${terminalLines(error.message)}\n${hintText(error.hint, paint)}`;
+}
+
+function placeText(place: Place | undefined, paint: Paint): string {
+  if (place === undefined) return '';
+  const at = [place.file, place.line, place.column].filter((part) => part !== undefined).join(':');
+  const names = [
+    place.row && `row ${count(place.row)}`,
+    place.columnName && `column "${place.columnName}"`,
+  ].filter(Boolean);
+  const named = names.length > 0 ? ` (${names.join(', ')})` : '';
+  const excerpt =
+    place.excerpt === undefined ? '' : `${place.line} | ${shortened(terminalLine(place.excerpt), 160)}\n`;
+  return `  ${paint('cyan', '-->')} ${terminalLine(at)}${terminalLine(named)}\n${excerpt}`;
+}
+
+const hintText = (hint: string | undefined, paint: Paint): string =>
+  hint ? `${paint('cyan', 'hint')}: ${terminalLines(hint)}\n` : '';
+
+/** The same error for programs. */
+export function errorJson(error: unknown): object {
+  if (!(error instanceof RunsheetError)) return { error: { code: 'E000', message: errorMessage(error) } };
+  const { code, message, hint, place } = error;
+  const problems =
+    error instanceof SheetRefused ? { problems: error.problems.map(errorJson), total: error.total } : {};
+  return { error: { code, message, ...(hint ? { hint } : {}), ...place, ...problems } };
+}

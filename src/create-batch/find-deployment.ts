@@ -1,0 +1,38 @@
+// Which deployment `-d` means: an id, or a name that only one deployment has.
+
+import { nearest, problem } from '../errors/error.ts';
+import type { RunService } from '../run-service/client.ts';
+import type { Deployment } from '../run-service/contract/deployment.ts';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Reads what the service tells of it. Throws E302 where it has none of that name, or several; E303 without a list. */
+export async function findDeployment(service: RunService, wanted: string): Promise<Deployment> {
+  if (UUID.test(wanted)) return byId(service, wanted.toLowerCase());
+  const all = await service.listDeployments();
+  if (all === undefined) throw problem('E303', { wanted, base: service.base });
+  const named = all.filter(({ name }) => name === wanted);
+  const [only] = named;
+  if (only !== undefined && named.length === 1) return (await service.getDeployment(only.id)) ?? only;
+  const known = named.length > 1 ? named.map(({ id }) => id) : all.map(({ name, id }) => name ?? id);
+  throw problem('E302', { wanted, base: service.base, known, near: nearest(wanted, known) });
+}
+
+/** A service that describes no deployments is taken at the user's word: Queue Run will tell. */
+async function byId(service: RunService, id: string): Promise<Deployment> {
+  const found = await service.getDeployment(id);
+  if (found !== undefined) return found;
+  const all = await service.listDeployments();
+  if (all === undefined) return unknownDeployment(id);
+  throw problem('E302', { wanted: id, base: service.base, known: all.map((one) => one.name ?? one.id) });
+}
+
+const unknownDeployment = (id: string): Deployment => ({
+  id,
+  name: undefined,
+  workflowId: undefined,
+  gpu: undefined,
+  concurrencyLimit: undefined,
+  runTimeoutSeconds: undefined,
+  inputTypes: undefined,
+});

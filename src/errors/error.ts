@@ -1,0 +1,58 @@
+// The error that a user meets: places throw `problem(code, facts)`, and the words come from the catalogue.
+
+import { catalogue } from './codes.ts';
+import type { Entry } from './entry.ts';
+
+export { list } from './entry.ts';
+export { EXIT } from './exit-codes.ts';
+export { nearest } from './did-you-mean.ts';
+export { errorMessage } from './message.ts';
+
+/** Where in a sheet something is wrong. Lines are physical lines, columns count fields (JSON: characters), from 1. */
+export type Place = {
+  readonly file: string;
+  readonly line?: number;
+  readonly column?: number;
+  readonly row?: number;
+  readonly columnName?: string;
+  /** The offending line as it stands in the file. */
+  readonly excerpt?: string;
+};
+
+export type Code = keyof typeof catalogue;
+type FactsOf<C extends Code> = (typeof catalogue)[C] extends Entry<infer F> ? F : never;
+
+/** An error with a code: `message` says what is wrong, `hint` names what helps, `exit` is the command's exit code. */
+export class RunsheetError extends Error {
+  override readonly name = 'RunsheetError';
+  readonly code: Code;
+  readonly exit: number;
+  readonly hint: string | undefined;
+  readonly place: Place | undefined;
+
+  constructor(
+    code: Code,
+    message: string,
+    rest: { exit: number; hint?: string | undefined; place?: Place | undefined; cause?: unknown },
+  ) {
+    super(message, rest.cause === undefined ? {} : { cause: rest.cause });
+    this.code = code;
+    this.exit = rest.exit;
+    this.hint = rest.hint;
+    this.place = rest.place;
+  }
+}
+
+/** Whether it is an error of ours, and has that code. */
+export const isRunsheetError = (error: unknown, code?: Code): error is RunsheetError =>
+  error instanceof RunsheetError && (code === undefined || error.code === code);
+
+/** Composes the error `code` from its facts; `place` says where in a sheet, `cause` what was caught. */
+export function problem<C extends Code>(
+  code: C,
+  facts: FactsOf<C>,
+  more: { place?: Place; cause?: unknown } = {},
+): RunsheetError {
+  const row = catalogue[code] as Entry<FactsOf<C>>;
+  return new RunsheetError(code, row.what(facts), { exit: row.exit, hint: row.hint(facts), ...more });
+}

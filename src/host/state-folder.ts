@@ -1,0 +1,36 @@
+// The state folder holds keys and says which servers are ours. In a folder that many can write, such as /tmp, somebody else
+// can make it first, with a key that he knows; such a folder is refused.
+
+import { chmodSync, lstatSync, mkdirSync, type Stats } from 'node:fs';
+import { problem } from '../errors/error.ts';
+
+type Fault = { readonly reason: string; readonly hint: string };
+
+const ELSEWHERE = 'set RUNSHEET_HOME to a folder of your own';
+
+/** Makes the folder where it is missing, and closes it to all others. Throws E606 where others may have written in it. */
+export function takeStateFolder(home: string): void {
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  // Windows has no such permissions.
+  if (process.getuid === undefined) return;
+  const stats = lstatSync(home);
+  const fault = faultOf(home, stats, process.getuid());
+  if (fault !== undefined) throw problem('E606', { path: home, ...fault });
+  if ((stats.mode & 0o077) !== 0) chmodSync(home, 0o700);
+}
+
+function faultOf(home: string, stats: Stats, uid: number): Fault | undefined {
+  if (stats.isSymbolicLink())
+    return { reason: 'it is a link', hint: 'set RUNSHEET_HOME to the folder itself' };
+  if (stats.uid !== uid)
+    return {
+      reason: 'it belongs to another user, who may know the keys in it',
+      hint: `${ELSEWHERE}; if you trust what is in it, chown ${uid} ${home}`,
+    };
+  if ((stats.mode & 0o022) !== 0)
+    return {
+      reason: 'others may write in it, and may have put a key of theirs there',
+      hint: `${ELSEWHERE}; if you trust what is in it, chmod 700 ${home}`,
+    };
+  return undefined;
+}

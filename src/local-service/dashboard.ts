@@ -1,0 +1,101 @@
+// What the live page is told: the machines of each deployment, who is at work, who is next, and who ended last.
+
+import { parseExactly } from '../batch/digits.ts';
+import type { RunRow } from './run-row.ts';
+import { promptOf } from './pictures.ts';
+import { pictureName, recordOf } from './run-record.ts';
+import type { Service } from './service.ts';
+
+const MOST = { next: 4, ended: 24 } as const;
+const WORKING_MAX = 24;
+const WORDS_MAX = 160;
+
+/** A run as the page shows it. */
+type ShownRun = {
+  readonly id: string;
+  readonly number: number;
+  readonly deployment: string;
+  readonly status: string;
+  readonly doing: string;
+  /** 0 to 1. */
+  readonly progress: number;
+  readonly gpu: string;
+  /** In line, at work, or from queue to end, in seconds. */
+  readonly seconds: number;
+  readonly words: string;
+  /** The address of its first picture; empty where it has none. */
+  readonly picture: string;
+};
+type Pool = {
+  readonly name: string;
+  readonly gpu: string;
+  readonly limit: number;
+  readonly busy: number;
+  readonly idle: number;
+  readonly waiting: number;
+};
+export type Live = {
+  readonly behaviour: string;
+  readonly runs: number;
+  readonly pools: readonly Pool[];
+  readonly atWork: readonly ShownRun[];
+  readonly next: readonly ShownRun[];
+  readonly ended: readonly ShownRun[];
+};
+
+export function liveOf(service: Service): Live {
+  const pools = poolsOf(service);
+  const busy = pools.reduce((sum, pool) => sum + pool.busy, 0);
+  const glance = service.database.glance(Math.min(busy, WORKING_MAX), MOST);
+  const nowMs = service.clock.now();
+  const shown = (row: RunRow): ShownRun => shownRun(service, row, nowMs);
+  return {
+    behaviour: service.behaviour.name,
+    runs: glance.runs,
+    pools,
+    atWork: glance.atWork.map(shown),
+    next: glance.next.map(shown),
+    ended: glance.ended.map(shown),
+  };
+}
+
+/** Every deployment has its line, also before its first run. */
+function poolsOf({ deployments, runs }: Service): readonly Pool[] {
+  const known = new Map(runs.pools().map((pool) => [pool.deploymentId, pool]));
+  return [...deployments.values()].map(({ id, name, gpu, concurrencyLimit }) => {
+    const { busy = 0, idle = 0, waiting = 0 } = known.get(id) ?? {};
+    return { name, gpu, limit: concurrencyLimit, busy, idle, waiting };
+  });
+}
+
+/** The truth, whatever a fault makes of it elsewhere: looking counts for nothing. */
+function shownRun({ deployments }: Service, row: RunRow, nowMs: number): ShownRun {
+  const machine = deployments.get(row.deploymentId);
+  const { id, status, liveStatus, progress, queuedAtMs, endedAtMs, createdAtMs } = recordOf(row, {
+    nowMs,
+    machine,
+    links: { origin: '' },
+    staleMs: Number.POSITIVE_INFINITY,
+  });
+  return {
+    id,
+    number: row.number,
+    deployment: machine?.name ?? row.deploymentId,
+    status,
+    doing: liveStatus ?? '',
+    progress,
+    gpu: row.gpu,
+    seconds: ((endedAtMs ?? nowMs) - (queuedAtMs ?? createdAtMs)) / 1000,
+    words: wordsOf(row.inputs),
+    picture: pictureOf(row),
+  };
+}
+
+/** What tells the run apart for a person: its prompt, or all of its inputs. */
+function wordsOf(inputs: string): string {
+  const prompt = promptOf(parseExactly(inputs) as Record<string, unknown>);
+  return (typeof prompt === 'string' ? prompt : inputs).slice(0, WORDS_MAX);
+}
+
+const pictureOf = ({ id, status, outputs }: RunRow): string =>
+  status === 'success' && outputs > 0 ? `/live/runs/${id}/${pictureName(1)}` : '';

@@ -1,0 +1,35 @@
+// The live page's frame. It holds nothing of anyone: what it shows, its script asks for every second.
+
+import { html } from './html.ts';
+import { LIVE_SCRIPT } from './dashboard-script.ts';
+import { LIVE_STYLE } from './dashboard-style.ts';
+import { LOOK } from './page-style.ts';
+import { pageOf, type Page } from './page.ts';
+
+export function livePage(): Page {
+  const body = html`<header>
+      <div>
+        <h1>Local run service</h1>
+        <p class="soft"><span id="behaviour"></span> <a href="/api/docs">Reference</a></p>
+      </div>
+      <dl id="figures"></dl>
+      <p id="state" role="status"></p>
+    </header>
+    <main>
+      <section aria-labelledby="machines-title">
+        <h2 id="machines-title">Machines</h2>
+        <div id="pools"></div>
+      </section>
+      <section aria-labelledby="work-title">
+        <h2 id="work-title">At work <span class="soft" id="work-count"></span></h2>
+        <div class="runs" id="atWork"></div>
+        <p class="soft" id="next"></p>
+      </section>
+      <section aria-labelledby="ended-title">
+        <h2 id="ended-title">Newest that ended</h2>
+        <div class="runs" id="ended"></div>
+      </section>
+    </main>
+    <noscript><p>This page asks the service for its runs with a script of its own.</p></noscript>`;
+  return pageOf({ title: 'Local run service', style: LOOK + LIVE_STYLE, body, script: LIVE_SCRIPT });
+}

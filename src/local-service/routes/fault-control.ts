@@ -1,0 +1,39 @@
+// What a test asks of this service that nobody asks of the real one: to do wrong, to forget a token, to tell the truth.
+
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { RunsheetError } from '../../errors/error.ts';
+import { refusalToWire } from '../../run-service/contract/refusal.ts';
+import { CONTROL, type Tokens } from '../auth.ts';
+import type { LivingService } from '../service.ts';
+import { notFound, route } from './refusals.ts';
+
+export function serveControl(app: FastifyInstance, service: LivingService, tokens: Tokens): void {
+  route(app, ['GET', 'PUT'], `${CONTROL}/faults`, (request, reply) => {
+    if (request.method === 'PUT') {
+      const refused = setFaults(service, request.body);
+      if (refused !== undefined) return reply.code(422).send(refusalToWire(refused));
+    }
+    return reply.send({ rates: service.faults.rates(), struck: service.faults.counts() });
+  });
+
+  route(app, ['POST'], `${CONTROL}/tokens/:token/revoke`, (request, reply) => {
+    const { token } = request.params as { readonly token: string };
+    return tokens.revoke(token) ? reply.send({ revoked: true }) : notFound(reply, 'Token not found');
+  });
+
+  route(app, ['GET'], `${CONTROL}/ledger`, (_request, reply): FastifyReply =>
+    reply.send({ ...service.stats(), sold: service.database.sold(), runs: service.database.byStatus() }),
+  );
+}
+
+/** Why the rates were refused; undefined where they hold now. */
+function setFaults({ faults }: LivingService, body: unknown): string | undefined {
+  try {
+    const rates = JSON.parse(typeof body === 'string' ? body : '') as Record<string, number>;
+    faults.set(rates);
+    return undefined;
+  } catch (error) {
+    if (error instanceof RunsheetError || error instanceof SyntaxError) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,60 @@
+// What Get Run shows of a run: the truth, or what it was asked to show instead.
+
+import type { FastifyReply } from 'fastify';
+import type { RunRecord, Status } from '../../run-service/contract/run.ts';
+import { runToWire } from '../../run-service/contract/run.ts';
+import type { RunRow } from '../run-row.ts';
+import type { Fault } from '../faults.ts';
+import { uuidOf } from '../identity.ts';
+import type { Service } from '../service.ts';
+import { wear } from './malformed-responses.ts';
+import { notFound } from './refusals.ts';
+
+const LATE_MS = 2_000;
+
+/** The statement of a run that was found and may be seen. `asked` counts the questions, so that each is struck by itself. */
+export function tellRun(service: Service, row: RunRow, asked: number, reply: FastifyReply): FastifyReply {
+  const { faults, behaviour } = service;
+  const strikes = (fault: Fault): boolean => faults.strikes(fault, row, asked);
+  if (strikes('vanish')) return notFound(reply, 'Run not found');
+  const shown = runToWire(shownRecord(service, row, strikes));
+  const body = {
+    ...shown,
+    ...(strikes('other-run') ? { id: uuidOf('other', row.id) } : {}),
+    ...(strikes('unknown-status') ? { status: 'defragmenting' } : {}),
+    ...(strikes('cut-dates') ? cutDates(shown) : {}),
+    ...(strikes('extra-fields') ? { gpu_mood: 'fine', outputs_v3: [{ kind: 'hologram' }] } : {}),
+    ...(behaviour.showsWorkflowApi ? {} : { workflow_api: undefined }),
+  };
+  const face = faults.faceAt('read', row, asked);
+  return face === undefined ? reply.send(body) : wear(face, reply, JSON.stringify(body));
+}
+
+function shownRecord(service: Service, row: RunRow, strikes: (fault: Fault) => boolean): RunRecord {
+  const record = service.show(row);
+  const isEarly = service.clock.now() < (row.endedMs ?? 0) + LATE_MS;
+  const status = strikes('backwards') ? EARLIER[record.status] : undefined;
+  return {
+    ...record,
+    ...(status === undefined ? {} : { status, endedAtMs: null, outputs: [] }),
+    // By the run and not by the question, so that they come once and for good.
+    ...(isEarly && service.faults.strikes('late-output', row) ? { outputs: [] } : {}),
+  };
+}
+
+const EARLIER: Readonly<Partial<Record<Status, Status>>> = {
+  queued: 'not-started',
+  started: 'queued',
+  running: 'started',
+  success: 'running',
+  failed: 'running',
+  timeout: 'running',
+};
+
+/** `2025-01-02T03:04Z`: what the real service's serializer makes of a full second. */
+function cutDates(run: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const dates = Object.entries(run).filter(
+    ([name, value]) => name.endsWith('_at') && typeof value === 'string',
+  );
+  return Object.fromEntries(dates.map(([name, value]) => [name, `${String(value).slice(0, 16)}Z`]));
+}

@@ -1,0 +1,108 @@
+// A stored row as the run that the wire shows: what is not stored is derived from the plan, the clock and the ids.
+
+import { parseExactly } from '../batch/digits.ts';
+import type { OutputRecord, RunRecord } from '../run-service/contract/run.ts';
+import type { RunRow } from './run-row.ts';
+import type { DeploymentSpec } from './deployments.ts';
+import { callIdOf, idsOf, uuidOf } from './identity.ts';
+import { NO_WORK, workAt, type Plan, type Work } from './planned-result.ts';
+
+/** How the files of a run are shown. */
+export type Links = {
+  /** The address that they are fetched from. */
+  readonly origin: string;
+  /** Until when their addresses are good; undefined where for ever. */
+  readonly endMs?: number | undefined;
+  /** The name of each, where it is not its own. */
+  readonly filename?: string | undefined;
+};
+
+/** When and how a record is shown. */
+export type Showing = {
+  readonly nowMs: number;
+  readonly links: Links;
+  /** A run that nothing touched for so long is shown as timed out, without an end. */
+  readonly staleMs: number;
+  /** What the run's machine reveals; undefined where its deployment is no longer offered. */
+  readonly machine: Pick<DeploymentSpec, 'machineVersion' | 'machineType'> | undefined;
+};
+
+/** The row as a run record. */
+export function recordOf(row: RunRow, { nowMs, links, staleMs, machine }: Showing): RunRecord {
+  const plan = storedPlan(row);
+  const work = plan === undefined ? NO_WORK : workOf(row, plan, nowMs);
+  const { workflowId, versionId, machineId } = idsOf(row.deploymentId);
+  const updatedAtMs = Math.max(row.updatedMs, work.sinceMs);
+  const isStale = row.endedMs === null && nowMs - updatedAtMs > staleMs;
+  return {
+    id: row.id,
+    workflowVersionId: versionId,
+    workflowInputs: parseExactly(row.inputs) as Record<string, unknown>,
+    workflowId,
+    machineId,
+    origin: 'api',
+    status: isStale ? 'timeout' : row.status,
+    endedAtMs: row.endedMs,
+    createdAtMs: row.createdMs,
+    updatedAtMs,
+    queuedAtMs: row.queuedMs,
+    startedAtMs: plan !== undefined && hasStarted(row, plan) ? plan.startsMs : null,
+    gpuEventId: row.containerId,
+    gpu: row.gpu,
+    machineVersion: machine?.machineVersion ?? null,
+    machineType: machine?.machineType ?? null,
+    callId: plan === undefined ? null : callIdOf(row.id),
+    userId: row.owner,
+    orgId: null,
+    liveStatus: work.liveStatus,
+    progress: work.progress,
+    webhook: row.webhook,
+    webhookIntermediateStatus: row.intermediate === 1,
+    outputs: row.status === 'success' ? outputsOf(row, row.endedMs ?? nowMs, links) : [],
+    deploymentId: row.deploymentId,
+  };
+}
+
+/** The plan of a row; undefined while no container has taken the run. */
+export function storedPlan(row: { readonly [Field in keyof Plan]: Plan[Field] | null }): Plan | undefined {
+  const { queuedMs, startsMs, runMs, endsMs, ending } = row;
+  if (queuedMs === null || startsMs === null || runMs === null || endsMs === null || ending === null) {
+    return undefined;
+  }
+  return { queuedMs, startsMs, runMs, endsMs, ending };
+}
+
+function workOf(row: RunRow, plan: Plan, nowMs: number): Work {
+  if (row.endedMs !== null) return workAt(plan, row.endedMs);
+  // The clock may be ahead of a step that has not been written yet; a run never shows more than its status allows.
+  return row.status === 'running' ? workAt(plan, Math.min(nowMs, plan.endsMs)) : NO_WORK;
+}
+
+const hasStarted = (row: RunRow, plan: Plan): boolean =>
+  row.endedMs === null ? row.status !== 'queued' : plan.startsMs <= row.endedMs;
+
+/** The name of a picture of a run, counted from 1. */
+export const pictureName = (index: number): string => `picture-${index}.png`;
+
+/** Which picture of its run a file name means, counted from 1; undefined for any other name. */
+export function pictureIndexOf(filename: string): number | undefined {
+  const digits = /^picture-([1-9][0-9]{0,2})\.png$/.exec(filename)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/** What a successful run gave: one node with its pictures, or nothing. */
+export function outputsOf(
+  run: Pick<RunRow, 'id' | 'outputs'>,
+  endedMs: number,
+  links: Links,
+): readonly OutputRecord[] {
+  if (run.outputs === 0) return [];
+  const end = links.endMs === undefined ? '' : `?expires=${Math.round(links.endMs)}`;
+  const images = Array.from({ length: run.outputs }, (_, index) => {
+    const filename = pictureName(index + 1);
+    const url = `${links.origin}/files/runs/${run.id}/${filename}${end}`;
+    return { url, filename: links.filename ?? filename, type: 'output' };
+  });
+  const id = uuidOf('output', run.id);
+  return [{ id, runId: run.id, nodeId: '9', nodeClass: 'SaveImage', data: { images }, createdAtMs: endedMs }];
+}

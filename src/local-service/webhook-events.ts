@@ -1,0 +1,64 @@
+// What others are told of a run, and how they are told wrongly: one webhook for each change, and one for its outputs
+// where the address asks for it by `target_events=run.output`.
+
+import { outputToWire, type OutputRecord } from '../run-service/contract/run.ts';
+import { webhookToWire } from '../run-service/contract/webhook.ts';
+import type { Faults, Victim } from './faults.ts';
+import { uuidOf } from './identity.ts';
+import type { LiveRun, News } from './run-lifecycle.ts';
+import { outputsOf, type Links } from './run-record.ts';
+import type { Webhooks } from './webhooks.ts';
+
+type World = {
+  readonly webhooks: Pick<Webhooks, 'post'>;
+  readonly faults: Faults;
+  readonly linksOf: (run: Victim, nowMs: number) => Links;
+};
+
+const DELAY_MS = 3_000;
+
+/** Tells of one change. A run without a webhook tells nobody. */
+export function tell(world: World, run: LiveRun, news: News): void {
+  if (run.webhook === null) return;
+  const succeeded = news.kind === 'status' && news.status === 'success';
+  const outputs = succeeded ? outputsOf(run, news.atMs, world.linksOf(run, news.atMs)) : [];
+  if (outputs.length > 0 && targetEvents(run.webhook).includes('run.output'))
+    send(world, run, { event: 'run.output', news: { ...news, status: 'running' }, outputs });
+  send(world, run, { event: 'run.updated', news, outputs });
+}
+
+type Word = {
+  readonly event: 'run.updated' | 'run.output';
+  readonly news: News;
+  readonly outputs: readonly OutputRecord[];
+};
+
+function send({ webhooks, faults }: World, run: LiveRun, { event, news, outputs }: Word): void {
+  const occasion = `${event} ${news.kind} ${news.status} ${news.work.progress}`;
+  const strikes = (fault: Parameters<Faults['strikes']>[0]): boolean => faults.strikes(fault, run, occasion);
+  if (run.webhook === null || strikes('lose-webhook')) return;
+  const body = webhookToWire({
+    eventType: event,
+    status: strikes('lie-webhook') ? 'success' : news.status,
+    liveStatus: news.work.liveStatus,
+    progress: news.work.progress,
+    runId: strikes('stray-webhook') ? uuidOf('stray', run.id) : run.id,
+    outputs: strikes('empty-webhook') ? [] : outputs.map(outputToWire),
+  });
+  const order = {
+    run: run.id,
+    webhook: run.webhook,
+    body: JSON.stringify(body),
+    delayMs: strikes('delay-webhook') ? DELAY_MS : 0,
+    retries: strikes('post-retries') ? ('POST' as const) : ('GET' as const),
+  };
+  const times = strikes('repeat-webhook') ? 2 : 1;
+  for (let time = 0; time < times; time += 1) webhooks.post(order);
+}
+
+/** Read from the address as it was written, as the real service does: a comma that was encoded separates nothing. */
+function targetEvents(webhook: string): readonly string[] {
+  const query = webhook.split('?', 2)[1] ?? '';
+  const given = query.split('&').find((pair) => pair.startsWith('target_events='));
+  return given?.slice('target_events='.length).split(',') ?? [];
+}

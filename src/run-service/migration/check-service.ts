@@ -1,0 +1,111 @@
+// The verification run: queued once with the flag of the migration, followed to its end or its deadline. Where it is given
+// up it is cancelled, for nobody waits for what it would make.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import { classifyResponse } from '../../batch/classify-response.ts';
+import { DEFAULT_TIMING } from '../../batch/params.ts';
+import { RunsheetError } from '../../errors/error.ts';
+import type { RunService } from '../client.ts';
+import type { Deployment } from '../contract/deployment.ts';
+import { isTerminal, type Run } from '../contract/run.ts';
+import { outcomeOf } from '../run-outcome.ts';
+import type { Check, Machine } from './rules.ts';
+
+export const PROVIDER_FLAG = 'provider_v2';
+
+export type VerifyOrder = {
+  readonly service: RunService;
+  readonly deployment: Deployment;
+  readonly inputs: Readonly<Record<string, unknown>>;
+  /** Told the run's id as soon as there is one. */
+  readonly queued: (runId: string) => void;
+  /** Aborted when the user does not want to wait any longer. */
+  readonly stop: AbortSignal;
+  /** How long a run may wait for a machine, and end after its time limit. */
+  readonly patience?: { readonly queueMs: number; readonly marginMs: number };
+};
+
+export type Verified = { readonly check: Check; readonly machine: Machine };
+
+const PATIENCE = { queueMs: 900_000, marginMs: 60_000 };
+/** The service's own, where the deployment does not tell. */
+const RUN_TIMEOUT_SECONDS = 300;
+
+/** Buys one run. Throws E301 where the key is refused while it is followed. */
+export async function verify(order: VerifyOrder): Promise<Verified> {
+  const { service, deployment, inputs } = order;
+  const profile = await service.getProfile();
+  const facts = await service.queueRun(
+    { deploymentId: deployment.id, inputs, webhook: undefined, flags: [PROVIDER_FLAG] },
+    { beforeSend: () => undefined, deadlineMs: profile?.postDeadlineMs ?? DEFAULT_TIMING.postDeadlineMs },
+  );
+  const result = classifyResponse(facts);
+  const reason = facts.error ?? `the service answered ${facts.status}: ${facts.detail ?? ''}`;
+  if (result === 'accepted' && facts.runId !== undefined) {
+    order.queued(facts.runId);
+    return follow(order, facts.runId, profile?.pollIntervalMs ?? DEFAULT_TIMING.pollIntervalMs);
+  }
+  return { check: { kind: result === 'unconfirmed' ? 'unconfirmed' : 'refused', reason }, machine: {} };
+}
+
+async function follow(order: VerifyOrder, runId: string, pollMs: number): Promise<Verified> {
+  const began = Date.now();
+  const secondsSoFar = (): number => Math.round((Date.now() - began) / 100) / 10;
+  let run: Run | undefined;
+  let takenAt: number | undefined;
+  while (!order.stop.aborted && Date.now() < deadlineOf(order, began, takenAt)) {
+    run = (await readPatiently(order.service, runId)) ?? run;
+    const state = run && outcomeOf(run);
+    if (run && state?.kind === 'ended') {
+      const { outcome, reason } = state;
+      const seconds = secondsSoFar();
+      const why = reason === undefined ? {} : { reason };
+      return { check: { kind: 'ended', runId, outcome, seconds, ...why }, machine: machineOf(run) };
+    }
+    if (run && run.status !== 'not-started' && !isTerminal(run.status)) takenAt ??= Date.now();
+    // Ends early, and the loop with it, when nobody wants to wait.
+    await wait(pollMs, undefined, { signal: order.stop }).catch(() => undefined);
+  }
+  const seconds = secondsSoFar();
+  const wasCancelled = await order.service.cancelRun(runId).catch(() => false);
+  return {
+    check: { kind: 'given-up', runId, seconds, wasCancelled },
+    machine: run ? machineOf(run) : {},
+  };
+}
+
+/** The machine's time limit counts from when it took the run; before, the run waits in the line. */
+function deadlineOf(
+  { deployment, patience = PATIENCE }: VerifyOrder,
+  began: number,
+  takenAt: number | undefined,
+): number {
+  if (takenAt === undefined) return began + patience.queueMs;
+  return takenAt + 1000 * (deployment.runTimeoutSeconds ?? RUN_TIMEOUT_SECONDS) + patience.marginMs;
+}
+
+/** A service that is away for a moment is asked again; undefined meanwhile. */
+async function readPatiently(service: RunService, runId: string): Promise<Run | undefined> {
+  try {
+    return await service.getRun(runId);
+  } catch (error) {
+    if (error instanceof RunsheetError && error.code === 'E304') return undefined;
+    throw error;
+  }
+}
+
+const LAST_RUNS = 50;
+
+/** What the last run of the deployment tells of its machine, without buying one; empty where no list shows it. */
+export async function machineOfLastRun(service: RunService, deployment: Deployment): Promise<Machine> {
+  const { id, workflowId } = deployment;
+  if (workflowId === undefined) return {};
+  const runs = await service.listRuns(workflowId, { limit: LAST_RUNS, offset: 0 });
+  const last = runs?.find((run) => run.deploymentId === id && run.machineType !== undefined);
+  return last === undefined ? {} : machineOf(last);
+}
+
+const machineOf = ({ machineVersion, machineType }: Run): Machine => ({
+  version: machineVersion,
+  type: machineType,
+});

@@ -1,0 +1,219 @@
+// The specification's seven rules of moving from V1 to V2, judged by what was found out. Nothing here asks anybody.
+
+import type { Outcome } from '../../batch/outcome.ts';
+import { isNewEnough, NODE_WANTED } from './node-version.ts';
+
+/** What became of the verification run. Times are seconds. */
+export type Check =
+  | { readonly kind: 'left-out'; readonly why: 'asked' | 'v1' }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'unconfirmed'; readonly reason: string }
+  | {
+      readonly kind: 'ended';
+      readonly runId: string;
+      readonly outcome: Outcome;
+      readonly reason?: string;
+      readonly seconds: number;
+    }
+  | {
+      readonly kind: 'given-up';
+      readonly runId: string;
+      readonly seconds: number;
+      readonly wasCancelled: boolean;
+    };
+
+/** What a run tells of the machine that it ran on. */
+export type Machine = { readonly version?: string | undefined; readonly type?: string | undefined };
+
+export type Facts = {
+  readonly base: string;
+  readonly api: 'v1' | 'v2';
+  /** Empty where no run tells. */
+  readonly machine: Machine;
+  readonly check: Check;
+};
+
+/** `yours`: nothing that can be asked tells, only the user knows. */
+export type Verdict = 'holds' | 'broken' | 'not-revealed' | 'not-checked' | 'does-not-apply' | 'yours';
+
+export type Finding = {
+  /** The rule's number in the specification. */
+  readonly rule: number;
+  readonly about: string;
+  readonly verdict: Verdict;
+  readonly found: string;
+  /** What the user must do. */
+  readonly todo?: string;
+};
+
+type Judged = Omit<Finding, 'rule' | 'about'>;
+
+const RULES: readonly (readonly [about: string, judge: (facts: Facts) => Judged])[] = [
+  ['base address', baseAddress],
+  ['node component', nodeComponent],
+  ['hosted machines', hostedMachines],
+  ['provider machines', providerMachines],
+  ['verification run', verificationRun],
+  ['15 April', lastDay],
+  ['client SDKs', clientSdks],
+];
+
+/** All seven, in their order. */
+export const judge = (facts: Facts): readonly Finding[] =>
+  RULES.map(([about, judgeRule], index) => ({ rule: index + 1, about, ...judgeRule(facts) }));
+
+/** Whether nothing was found that does not hold. */
+export const isSound = (findings: readonly Finding[]): boolean =>
+  findings.every(({ verdict }) => verdict !== 'broken');
+
+function baseAddress({ api, base }: Facts): Judged {
+  if (api === 'v2') return { verdict: 'holds', found: `V2 answers at ${base}` };
+  return {
+    verdict: 'broken',
+    found: `V1 answers at ${base}`,
+    todo: 'put the V2 base address in its place, here (RUNSHEET_API_URL) and in every other client',
+  };
+}
+
+/** Why something is not known of the machine. */
+const untold = ({ check }: Facts, what: string): string =>
+  check.kind === 'ended' || check.kind === 'given-up'
+    ? `the run does not tell ${what}`
+    : `without a run, nobody tells ${what}`;
+
+function nodeComponent(facts: Facts): Judged {
+  const { version } = facts.machine;
+  const wanted = `${NODE_WANTED} or newer is wanted`;
+  const isFine = version === undefined ? undefined : isNewEnough(version);
+  if (isFine === true) return { verdict: 'holds', found: `${version}; ${wanted}` };
+  if (isFine === false)
+    return {
+      verdict: 'broken',
+      found: `${version}; ${wanted}`,
+      todo: `update the node component on the machine to ${NODE_WANTED} or newer`,
+    };
+  return {
+    verdict: 'not-revealed',
+    found: version === undefined ? untold(facts, 'the version') : `"${version}" is no version`,
+    todo: `look at the machine: ${wanted}`,
+  };
+}
+
+/** Whose machine a run was on. A type that may be one or the other tells nothing. */
+function ownerOf({ machine: { type } }: Facts): 'service' | 'provider' | 'user' | undefined {
+  if (/^(?:[a-z]+-deploy-)?serverless$|^workspace(?:-v2)?$/.test(type ?? '')) return 'service';
+  if (/^(?:runpod|provider)-serverless$/.test(type ?? '')) return 'provider';
+  return type === 'classic' ? 'user' : undefined;
+}
+
+const WHOSE = {
+  service: "the machine is the service's own",
+  provider: "the machine is a third-party provider's",
+  user: "the machine is the user's own",
+};
+
+function typeUntold(facts: Facts): string {
+  const { type } = facts.machine;
+  return type === undefined ? untold(facts, 'whose machine it is') : `the machine type is "${type}"`;
+}
+
+function hostedMachines(facts: Facts): Judged {
+  const owner = ownerOf(facts);
+  if (owner === 'service') return { verdict: 'holds', found: `${WHOSE.service}: nothing to do` };
+  if (owner !== undefined) return { verdict: 'does-not-apply', found: WHOSE[owner] };
+  return {
+    verdict: 'not-revealed',
+    found: typeUntold(facts),
+    todo: "with the service's own hosted machines, nothing",
+  };
+}
+
+const UPDATE_IMAGE = `update the configuration of your worker image to node ${NODE_WANTED} or newer; nobody else keeps the image up to date`;
+
+function providerMachines(facts: Facts): Judged {
+  const owner = ownerOf(facts);
+  if (owner === undefined)
+    return {
+      verdict: 'not-revealed',
+      found: typeUntold(facts),
+      todo: `with machines of a third-party GPU provider: ${UPDATE_IMAGE}`,
+    };
+  if (owner !== 'provider') return { verdict: 'does-not-apply', found: WHOSE[owner] };
+  const { version } = facts.machine;
+  const isFine = version === undefined ? undefined : isNewEnough(version);
+  if (isFine === true) return { verdict: 'holds', found: `the worker image has node ${version}` };
+  if (isFine === false)
+    return { verdict: 'broken', found: `the worker image has node ${version}`, todo: UPDATE_IMAGE };
+  return {
+    verdict: 'not-revealed',
+    found: `${WHOSE.provider}, which does not tell its node`,
+    todo: UPDATE_IMAGE,
+  };
+}
+
+function verificationRun({ check }: Facts): Judged {
+  switch (check.kind) {
+    case 'left-out':
+      return check.why === 'v1'
+        ? { verdict: 'not-checked', found: 'V1 knows no flags; no run was bought', todo: AGAIN_ON_V2 }
+        : { verdict: 'not-checked', found: '--no-run: no run was bought' };
+    case 'refused':
+      return { verdict: 'broken', found: `no run was made: ${check.reason}` };
+    case 'unconfirmed':
+      return {
+        verdict: 'broken',
+        found: `it may have been bought, but no answer came: ${check.reason}`,
+        todo: 'look for the run at the service, then check again',
+      };
+    case 'given-up':
+      return {
+        verdict: 'broken',
+        found: `run ${check.runId} had not ended after ${check.seconds} s`,
+        todo: check.wasCancelled
+          ? 'it was cancelled; look at its machine'
+          : 'it goes on; look at its machine',
+      };
+    case 'ended':
+      return judgeEnd(check);
+  }
+}
+
+const AGAIN_ON_V2 = 'check again with the V2 base address';
+
+function judgeEnd({ runId, outcome, reason, seconds }: Extract<Check, { kind: 'ended' }>): Judged {
+  if (outcome === 'succeeded')
+    return { verdict: 'holds', found: `run ${runId} with the flag succeeded after ${seconds} s` };
+  return {
+    verdict: 'broken',
+    found: `run ${runId} ended ${outcome}${reason === undefined ? '' : `: ${reason}`}`,
+    todo: "the reason is in the run's logs at the service",
+  };
+}
+
+function lastDay(facts: Facts): Judged {
+  const owner = ownerOf(facts);
+  const { version } = facts.machine;
+  if (version !== undefined && isNewEnough(version) === false)
+    return {
+      verdict: 'broken',
+      found: `nodes as old as ${version} stop working after 15 April`,
+      todo: 'update before that day',
+    };
+  if (owner === 'service' || owner === 'user') return { verdict: 'does-not-apply', found: WHOSE[owner] };
+  const isFine = version !== undefined && isNewEnough(version) === true;
+  if (facts.api === 'v2' && owner === 'provider' && isFine)
+    return { verdict: 'holds', found: 'on V2 with a new node, nothing stops on that day' };
+  return {
+    verdict: 'not-revealed',
+    found: 'whether an old node of a third-party provider is in use is not known here',
+    todo: 'such machines must be on V2 with a new node by then: old nodes stop working after 15 April',
+  };
+}
+
+function clientSdks(): Judged {
+  return {
+    verdict: 'yours',
+    found: 'runsheet uses none of the SDKs',
+    todo: 'update those of your other programs to their latest versions; the ones for Python and Ruby are not maintained',
+  };
+}

@@ -1,0 +1,148 @@
+// How a row is made from a record: which cell feeds which input as what kind. Drawn up once, before the first row is
+// read; what is wrong with the header for this deployment is found here, and only once.
+
+import { isGpu, GPUS } from '../batch/gpu.ts';
+import { list, nearest, problem, type RunsheetError } from '../errors/error.ts';
+import type { InputType } from '../run-service/contract/deployment.ts';
+import { type Kind, kindOf, notAllowed, readText } from './parse-cell.ts';
+import { type Giver, type Roles, rolesOf } from './columns.ts';
+import type { SheetOptions } from './sheet-options.ts';
+import { type Column, nameFault, shortened } from './sheet-record.ts';
+
+/** One input: from a column (by its index), or the same JSON text in every row. */
+export type Feed = {
+  readonly input: string;
+  readonly kind: Kind;
+  readonly type: InputType | undefined;
+  readonly from: { readonly column: number } | { readonly json: string };
+};
+
+export type Plan = Pick<Roles, 'gpuColumn' | 'keyColumn' | 'unused'> & {
+  readonly file: string;
+  readonly columns: readonly Column[];
+  /** In the order of the sheet, then of `--set`. */
+  readonly feeds: readonly Feed[];
+  /** What a row asks that names no GPU itself. */
+  readonly gpu: string | undefined;
+  /** What the deployment has against the header (E203, E204). */
+  readonly problems: readonly RunsheetError[];
+};
+
+type Known = ReadonlyMap<string, InputType> | undefined;
+
+/** Throws E201 for `--gpu`, E206 and E602 for options that contradict the sheet, the deployment or each other. */
+export function planOf(
+  file: string,
+  columns: readonly Column[],
+  options: SheetOptions,
+  inputTypes: readonly InputType[] | undefined,
+): Plan {
+  const known: Known = inputTypes && new Map(inputTypes.map((type) => [type.name, type]));
+  const gpu = options.gpu;
+  if (gpu !== undefined && !isGpu(gpu)) throw problem('E201', notAGpu(gpu, '--gpu'));
+  const names = columns.map(({ name }) => name);
+  const { givers, ...roles } = rolesOf(names, options, known && new Set(known.keys()));
+  for (const giver of givers) if (giver.asked) refuseGiver(giver, known);
+  for (const input of Object.keys(options.types)) refuseType(input, givers);
+  const feeds = givers.flatMap((giver) => feedOf(giver, options, known));
+  const problems = [
+    ...unknownInputs(file, columns, givers, known),
+    ...missingInputs(file, columns, feeds, known),
+  ];
+  return { file, columns, feeds, gpu, problems, ...roles };
+}
+
+/** The facts of E201 for a GPU that the service does not have; `where` names the cell or the option. */
+export function notAGpu(gpu: string, where: string) {
+  return {
+    what: `gpu ${JSON.stringify(shortened(gpu))} of ${where} is not a GPU of this service`,
+    allowed: GPUS,
+    near: nearest(gpu, GPUS),
+  };
+}
+
+function refuseGiver({ input, by }: Giver, known: Known): void {
+  const fault = nameFault(input);
+  if (fault) throw problem('E602', { what: `${by}: ${fault}` });
+  if (known === undefined || known.has(input)) return;
+  throw problem('E602', {
+    what: `${by}: the deployment has no input "${input}"`,
+    hint: among(input, [...known.keys()]),
+  });
+}
+
+function refuseType(input: string, givers: readonly Giver[]): void {
+  const inputs = givers.map((giver) => giver.input);
+  if (inputs.includes(input)) return;
+  throw problem('E602', {
+    what: `--type ${input}: nothing gives the input "${input}"`,
+    hint: among(input, inputs),
+  });
+}
+
+function among(wrong: string, right: readonly string[]): string {
+  const near = nearest(wrong, right);
+  return `${near === undefined ? '' : `did you mean ${near}? `}inputs: ${list(right)}`;
+}
+
+/** None where the deployment does not know the input, or where `--set` leaves it empty. */
+function feedOf(giver: Giver, options: SheetOptions, known: Known): readonly Feed[] {
+  const { input, from } = giver;
+  const type = known?.get(input);
+  if (known && !type) return [];
+  const declared = Object.hasOwn(options.types, input) ? options.types[input] : undefined;
+  const kind = declared ?? (type ? kindOf(type.type) : 'auto');
+  if ('column' in from) return [{ input, kind, type, from }];
+  return from.set === ''
+    ? []
+    : [{ input, kind, type, from: { json: constantOf(giver.by, from.set, kind, type) } }];
+}
+
+function constantOf(by: string, text: string, kind: Kind, type: InputType | undefined): string {
+  const reading = readText(text, kind);
+  if (typeof reading !== 'string')
+    throw problem('E602', {
+      what: `${by}: the value is not ${reading.type}`,
+      ...(reading.hint && { hint: reading.hint }),
+    });
+  const wrong = type && notAllowed(reading, type);
+  if (wrong)
+    throw problem('E602', {
+      what: `${by}: the value ${wrong.what}`,
+      hint: `allowed: ${list(wrong.allowed, ' ')}`,
+    });
+  return reading;
+}
+
+function unknownInputs(
+  file: string,
+  columns: readonly Column[],
+  givers: readonly Giver[],
+  known: Known,
+): readonly RunsheetError[] {
+  if (!known) return [];
+  const inputs = [...known.keys()];
+  return givers.flatMap(({ input, from }) => {
+    const column = 'column' in from && !known.has(input) ? columns[from.column] : undefined;
+    if (!column) return [];
+    const place = { file, line: column.line, column: column.column, columnName: column.name };
+    return [problem('E204', { column: input, inputs, near: nearest(input, inputs) }, { place })];
+  });
+}
+
+function missingInputs(
+  file: string,
+  columns: readonly Column[],
+  feeds: readonly Feed[],
+  known: Known,
+): readonly RunsheetError[] {
+  const names = columns.map(({ name }) => name);
+  const fed = new Set(feeds.map(({ input }) => input));
+  const line = columns[0]?.line;
+  const place = line === undefined ? { file } : { file, line };
+  return [...(known?.values() ?? [])]
+    .filter(({ name, required }) => required && !fed.has(name))
+    .map(({ name }) =>
+      problem('E203', { input: name, columns: names, near: nearest(name, names) }, { place }),
+    );
+}

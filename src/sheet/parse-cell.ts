@@ -1,0 +1,111 @@
+// What a cell means: from its text or its JSON value to the JSON text that is sent, by the kind of its input.
+
+import type { InputType } from '../run-service/contract/deployment.ts';
+import { integerFrom, isRawNumber } from '../batch/digits.ts';
+import { nearest } from '../errors/error.ts';
+import { canonical, type Flaw, flawOf, NO_DOUBLE, readJson } from './json-text.ts';
+import type { InputKind } from './sheet-options.ts';
+
+/** `auto`: nobody said, so each cell is read as what it looks like. */
+export type Kind = InputKind | 'auto';
+
+/** The canonical JSON text of a value, or what the cell ought to spell and does not (E202). */
+export type Reading = string | Flaw;
+
+const WORDS: Readonly<Record<InputKind, readonly string[]>> = {
+  string: ['string', 'text', 'image', 'video', 'audio', 'file', 'url', 'lora', 'checkpoint', 'enum'],
+  int: ['int', 'integer', 'seed', 'numberint', 'numbersliderint'],
+  float: ['float', 'number', 'numberslider'],
+  bool: ['bool', 'boolean'],
+  json: ['json', 'array', 'object'],
+};
+
+const KINDS: ReadonlyMap<string, InputKind> = new Map(
+  (Object.keys(WORDS) as InputKind[]).flatMap((kind) => WORDS[kind].map((word) => [word, kind] as const)),
+);
+
+/** The kind behind a service's word for a type; words that are not known mean text. */
+export function kindOf(word: string): InputKind {
+  // Where a deployment tells no type, its word is the name of the node that takes the input.
+  return KINDS.get(word.toLowerCase().replace(/^comfyuideployexternal/, '')) ?? 'string';
+}
+
+const STRING: Flaw = { type: 'a string', hint: 'JSON writes a string in quotes' };
+const INT: Flaw = { type: 'an integer', hint: 'digits only: no point, no exponent, no leading zero' };
+const FLOAT: Flaw = { type: 'a finite number', hint: 'for example 7.5; no comma, no NaN, no Infinity' };
+const BOOL: Flaw = { type: 'a boolean', hint: 'write true or false, in small letters' };
+
+const DECIMAL = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
+
+const FROM_TEXT: Readonly<Record<Kind, (text: string) => Reading>> = {
+  string: JSON.stringify,
+  int: (text) => (integerFrom(text) === undefined ? INT : text),
+  float: (text) => (DECIMAL.test(text) ? finite(text) : FLOAT),
+  bool: (text) => (text === 'true' || text === 'false' ? text : BOOL),
+  json: jsonIn,
+  auto: (text) => (integerFrom(text) === undefined ? JSON.stringify(text) : text),
+};
+
+const FROM_JSON: Readonly<Record<Kind, (value: unknown) => Reading>> = {
+  string: (value) => (typeof value === 'string' ? JSON.stringify(value) : STRING),
+  int: (value) =>
+    isRawNumber(value) || Number.isSafeInteger(value) ? JSON.stringify(value) : fromString(value, 'int'),
+  float: (value) =>
+    isRawNumber(value) || typeof value === 'number' ? JSON.stringify(value) : fromString(value, 'float'),
+  bool: (value) => (typeof value === 'boolean' ? JSON.stringify(value) : fromString(value, 'bool')),
+  json: canonical,
+  auto: canonical,
+};
+
+/** Reads a cell of a CSV; '' is no value and must not come here. */
+export const readText = (text: string, kind: Kind): Reading => FROM_TEXT[kind](text);
+
+/** Reads a member of a JSON row; null is no value and must not come here. */
+export function readValue(value: unknown, kind: Kind): Reading {
+  return flawOf(value) ?? FROM_JSON[kind](value);
+}
+
+/** Sheets of JSON often keep long integers in quotes, and a declared kind says how they are meant. */
+function fromString(value: unknown, kind: 'int' | 'float' | 'bool'): Reading {
+  const misspelt = { int: INT, float: FLOAT, bool: BOOL }[kind];
+  return typeof value === 'string' ? FROM_TEXT[kind](value) : misspelt;
+}
+
+function finite(text: string): Reading {
+  if (integerFrom(text) !== undefined) return text;
+  const value = Number(text);
+  const isLost = !Number.isFinite(value) || (value === 0 && /^[^eE]*[1-9]/.test(text));
+  return isLost ? NO_DOUBLE : JSON.stringify(value);
+}
+
+function jsonIn(text: string): Reading {
+  const read = readJson(text);
+  if ('what' in read) return { type: 'JSON', hint: `character ${read.at + 1}: ${read.what}` };
+  return flawOf(read.value) ?? canonical(read.value);
+}
+
+/** A value that the deployment does not take (E201). */
+export type NotAllowed = {
+  readonly what: string;
+  readonly allowed: readonly string[];
+  readonly near?: string | undefined;
+};
+
+/** What the deployment has against a value of its input, undefined where nothing; `json` is canonical. */
+export function notAllowed(json: string, type: InputType): NotAllowed | undefined {
+  const options = type.options ?? [];
+  const text = json.startsWith('"') ? (JSON.parse(json) as string) : json;
+  if (options.length > 0 && !options.includes(text))
+    return { what: 'is no value of this input', allowed: options, near: nearest(text, options) };
+  const { min, max } = type;
+  const value = /^-?[0-9]/.test(json) ? Number(json) : undefined;
+  if (value === undefined) return undefined;
+  const allowed = [rangeWords(min, max)];
+  if (min !== undefined && value < min) return { what: 'is too small', allowed };
+  return max !== undefined && value > max ? { what: 'is too large', allowed } : undefined;
+}
+
+function rangeWords(min: number | undefined, max: number | undefined): string {
+  if (min === undefined) return `at most ${max}`;
+  return max === undefined ? `at least ${min}` : `${min} to ${max}`;
+}

@@ -1,0 +1,48 @@
+// A sheet of any format as columns and records. A sheet is opened twice: for its columns, then for its rows.
+
+import { problem } from '../errors/error.ts';
+import { csvColumns, csvRecords } from './csv.ts';
+import { jsonColumns, jsonRecords } from './json.ts';
+import type { SheetOptions } from './sheet-options.ts';
+import { type Column, firstOf, type SheetRecord } from './sheet-record.ts';
+import type { SheetSource } from './sheet-source.ts';
+
+const isJson = ({ format }: SheetOptions): boolean => format === 'json' || format === 'jsonl';
+
+export function columnsOf(source: SheetSource, options: SheetOptions): Promise<readonly Column[]> {
+  return isJson(options) ? jsonColumns(source, options) : csvColumns(source, options);
+}
+
+/** The first `limit` rows; one that cannot be read carries its fault. */
+export function recordsOf(
+  source: SheetSource,
+  options: SheetOptions,
+  columns: readonly string[],
+): AsyncIterable<SheetRecord> {
+  const all = isJson(options)
+    ? jsonRecords(source, options, columns)
+    : csvRecords(source, options, columns.length);
+  return firstOf(all, options.limit);
+}
+
+/**
+ * The cells of every row as the sheet gives them, in the order of its columns; from JSON strings bare, other values as
+ * JSON text, '' where absent. `columns` spares a sheet of JSON a first reading. Throws E103 for a row that is no row.
+ */
+export async function* readCells(
+  open: SheetSource['open'],
+  options: SheetOptions,
+  columns?: readonly string[],
+): AsyncGenerator<readonly string[]> {
+  const source = { name: 'the sheet', open };
+  const names = columns ?? (await columnsOf(source, options)).map(({ name }) => name);
+  for await (const { cells, fault } of recordsOf(source, options, names)) {
+    if (fault) throw problem('E103', fault, { place: { file: source.name, line: fault.line } });
+    yield cells.map(cellText);
+  }
+}
+
+function cellText(cell: unknown): string {
+  if (typeof cell === 'string') return cell;
+  return cell === undefined || cell === null ? '' : JSON.stringify(cell);
+}

@@ -1,0 +1,118 @@
+// The key names a row for ever: what the key column says, else what the row asks for. Rows that ask for the same are
+// told apart by a number, so every key is unique within its sheet.
+
+import { hash } from 'node:crypto';
+
+/** 64 bits of the sha256 of a text, as 16 hex digits. */
+export const fingerprint = (text: string): string => hash('sha256', text, 'hex').slice(0, 16);
+
+/** The key of a row by its content: canonical inputs, and the GPU where one was asked. */
+export function contentKey(inputs: string, gpu: string | undefined): string {
+  return fingerprint(
+    gpu === undefined ? `{"inputs":${inputs}}` : `{"gpu":${JSON.stringify(gpu)},"inputs":${inputs}}`,
+  );
+}
+
+/** What names a row: its canonical inputs, the GPU it asks and what the key column says. */
+type Nameable = {
+  readonly inputs: string;
+  readonly gpu: string | undefined;
+  readonly key: string | undefined;
+};
+
+const MOST_SHOWN = 10;
+
+/** Gives every row of a sheet its key, one after the other. */
+export class RowNames {
+  readonly #table = new KeyTable();
+  readonly #first: { row: number; firstRow: number }[] = [];
+  #repeats = 0;
+
+  /** `firstRow` where the key column gives `key` a second time: the row that has it already. */
+  name(content: Nameable, row: number): { readonly key: string; readonly firstRow?: number } {
+    const own = content.key ?? contentKey(content.inputs, content.gpu);
+    const { nth, firstRow } = this.#table.sight(content.key === undefined ? own : fingerprint(own), row);
+    if (nth === 1) return { key: own };
+    if (content.key !== undefined) return { key: own, firstRow };
+    this.#repeats += 1;
+    if (this.#first.length < MOST_SHOWN) this.#first.push({ row, firstRow });
+    return { key: `${own}-${nth}` };
+  }
+
+  /** Rows whose content an earlier row has, and the first ten of them. */
+  get repeats() {
+    return { count: this.#repeats, first: this.#first };
+  }
+}
+
+/** Which time a fingerprint was met (1 is the first), and the row that had it first. */
+export type Sighting = { readonly nth: number; readonly firstRow: number };
+
+/**
+ * Every fingerprint of a sheet, in four typed arrays with open addressing: 16 bytes a slot, at most three of four slots
+ * taken, so a million rows fit into 32 MiB where a Map of strings would need ten times that. Two different keys share a
+ * fingerprint about once in 30 million sheets of a million rows, and then the sheet is refused, not run wrongly.
+ */
+export class KeyTable {
+  #mask = 1023;
+  #slots = slots(1024);
+  #taken = 0;
+
+  /** Notes that `row` (from 1) has this fingerprint. */
+  sight(print: string, row: number): Sighting {
+    if (this.#taken * 4 > this.#mask * 3) this.#grow();
+    const high = Number.parseInt(print.slice(0, 8), 16);
+    const low = Number.parseInt(print.slice(8, 16), 16);
+    const { rows, counts } = this.#slots;
+    const at = this.#find(high, low);
+    if (rows[at] === 0) this.#put(at, high, low, row, 0);
+    const nth = (counts[at] ?? 0) + 1;
+    counts[at] = nth;
+    return { nth, firstRow: rows[at] ?? row };
+  }
+
+  get bytes(): number {
+    return (this.#mask + 1) * 16;
+  }
+
+  /** The slot of a fingerprint, or the empty one where it belongs. */
+  #find(high: number, low: number): number {
+    const { highs, lows, rows } = this.#slots;
+    let at = low & this.#mask;
+    while (rows[at] !== 0 && (lows[at] !== low || highs[at] !== high)) at = (at + 1) & this.#mask;
+    return at;
+  }
+
+  #put(at: number, high: number, low: number, row: number, count: number): void {
+    const { highs, lows, rows, counts } = this.#slots;
+    highs[at] = high;
+    lows[at] = low;
+    rows[at] = row;
+    counts[at] = count;
+    this.#taken += 1;
+  }
+
+  #grow(): void {
+    const { highs, lows, rows, counts } = this.#slots;
+    this.#mask = this.#mask * 2 + 1;
+    this.#slots = slots(this.#mask + 1);
+    this.#taken = 0;
+    for (const [from, row] of rows.entries()) {
+      if (row === 0) continue;
+      const high = highs[from] ?? 0;
+      const low = lows[from] ?? 0;
+      this.#put(this.#find(high, low), high, low, row, counts[from] ?? 0);
+    }
+  }
+}
+
+const slots = (count: number) => ({
+  highs: new Uint32Array(count),
+  lows: new Uint32Array(count),
+  /** The row that came first; 0 where the slot is empty. */
+  rows: new Uint32Array(count),
+  counts: new Uint32Array(count),
+});
+
+/** The name of a key's folder. */
+export { fileName as folderNameOf } from '../errors/outside-text.ts';

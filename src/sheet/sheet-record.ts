@@ -1,0 +1,83 @@
+// One row of a sheet as it stands in the file, whatever the format, before anybody asks what its cells mean.
+
+import type { Spot } from './position.ts';
+import { type Place, problem, type RunsheetError } from '../errors/error.ts';
+import { Cursor } from './text-cursor.ts';
+import type { Members } from './json-members.ts';
+
+/** A record may be this long, in characters (CSV: bytes): a quote that never closes must not read a whole sheet into memory. */
+export const MOST_RECORD = 4 * 1024 * 1024;
+
+/** A column and where the sheet first names it. */
+export type Column = { readonly name: string; readonly line: number; readonly column: number };
+
+/** What keeps a record from being read as a row (E103). */
+export type RecordFault = Spot & { readonly what: string; readonly hint?: string };
+
+export type SheetRecord = Spot & {
+  /** In the order of the columns. CSV: text, '' where empty. JSON: values, undefined where absent. */
+  readonly cells: readonly unknown[];
+  /** Where its cells stand, in a sheet of JSON. */
+  readonly members?: Members;
+  readonly fault?: RecordFault;
+};
+
+/** Where the cell of the column `index`, called `name`, stands. */
+export function spotOf(record: SheetRecord, index: number, name: string): Spot {
+  if (record.members === undefined) return { line: record.line, column: index + 1 };
+  return record.members.get(name)?.value ?? { line: record.line, column: record.column };
+}
+
+/** Where the character `at` of a text stands, if the text begins at `start`. */
+export function spotIn(start: Spot, text: string, at: number): Spot {
+  const cursor = new Cursor(start.line, start.column);
+  cursor.pass(text.slice(0, at));
+  return { line: cursor.line, column: cursor.column };
+}
+
+/** The first `most` of all; everything where `most` is absent. */
+export function firstOf<T>(all: AsyncIterable<T>, most: number | undefined): AsyncIterable<T> {
+  return most === undefined ? all : taken(all, most);
+}
+
+async function* taken<T>(all: AsyncIterable<T>, most: number): AsyncGenerator<T> {
+  if (most <= 0) return;
+  let count = 0;
+  for await (const one of all) {
+    yield one;
+    count += 1;
+    if (count === most) return;
+  }
+}
+
+const RESERVED: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** A sheet with more columns than this has values where names belong. */
+export const MOST_COLUMNS = 1000;
+
+/** Names stand in batch.json, in messages and in every line of results.jsonl. */
+const MOST_NAME = 200;
+
+/** Why a name can be no column and no input; undefined where it can. */
+export function nameFault(name: string): string | undefined {
+  if (name.trim() === '') return 'a column has no name';
+  if (name.length > MOST_NAME)
+    return `the name of a column is longer than ${MOST_NAME} characters: ${shortened(name)}`;
+  if (RESERVED.has(name)) return `no column can be called ${name}: the name is reserved`;
+  if (!name.isWellFormed() || /\p{Cc}/u.test(name.replace(/[\r\n]/g, '')))
+    return 'the name of a column is no text';
+  return undefined;
+}
+
+export function tooLong(place: Place): RunsheetError {
+  const what = `the record that begins here is longer than ${MOST_RECORD / 1024 / 1024} MiB`;
+  return problem('E103', { what, hint: 'give large data by URL' }, { place });
+}
+
+/** Characters of a value in a message. */
+export const MOST_SHOWN = 80;
+
+/** A value as it is shown in a message. */
+export function shortened(text: string): string {
+  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN - 1)}…` : text;
+}

@@ -1,0 +1,85 @@
+// Where a sheet comes from, and what is said when it is not there or cannot be read.
+
+import type { Stats } from 'node:fs';
+import { access, constants, readdir, stat } from 'node:fs/promises';
+import { basename, dirname, extname, join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { list, nearest, problem, errorMessage, RunsheetError } from '../errors/error.ts';
+
+export type SheetSource = {
+  /** As it is shown in messages. */
+  readonly name: string;
+  /** A fresh stream of the sheet's bytes; it is read more than once. */
+  readonly open: () => Readable;
+};
+
+const EXTENSIONS: ReadonlySet<string> = new Set(['.csv', '.tsv', '.jsonl', '.ndjson', '.json']);
+const MOST_NAMES = 5;
+
+/** Looks before anything is started. Throws E101 where nothing is there, E106 where it can be no sheet. */
+export async function refuseNoSheet(path: string): Promise<void> {
+  try {
+    refuseKind(path, await stat(path));
+    await access(path, constants.R_OK);
+  } catch (error) {
+    throw await sheetFault(path, error);
+  }
+}
+
+/** Throws E106 for what has no content, or none that ends; a pipe has. */
+function refuseKind(path: string, stats: Stats): void {
+  if (stats.isSocket()) throw unreadable(path, 'it is a socket');
+  if (stats.isBlockDevice() || stats.isCharacterDevice()) throw unreadable(path, 'it is a device');
+  // The words for a folder need its content.
+  if (stats.isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
+}
+
+/** E101 or E106 for what went wrong when the sheet at `path` was opened or read. */
+export async function sheetFault(path: string, error: unknown): Promise<RunsheetError> {
+  if (error instanceof RunsheetError) return error;
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT' || code === 'ENOTDIR') return sheetNotFound(path);
+  if (code === 'EISDIR') {
+    const sheets = (await namesIn(path)).filter(isSheetName).map((name) => join(path, name));
+    return unreadable(
+      path,
+      'it is a folder',
+      sheets.length > 0 ? `sheets in it: ${list(sheets)}` : undefined,
+    );
+  }
+  if (code === 'EACCES' || code === 'EPERM')
+    return unreadable(path, 'this user may not read it', `chmod u+r ${path} gives its owner the right`);
+  return unreadable(path, errorMessage(error));
+}
+
+const unreadable = (
+  path: string,
+  why: string,
+  hint = 'name a file, or give - for a sheet on stdin',
+): RunsheetError => problem('E106', { path: path === '-' ? 'stdin' : resolve(path), why, hint });
+
+/** E101 for `path`, with the names in its folder that may have been meant. */
+export async function sheetNotFound(path: string): Promise<RunsheetError> {
+  const full = resolve(path);
+  const names = await namesIn(dirname(full));
+  const slip = nearest(basename(full), names);
+  const sheets = names.filter(isSheetName);
+  const near = [...new Set([...(slip === undefined ? [] : [slip]), ...sheets])].slice(0, MOST_NAMES);
+  return problem('E101', { path: full, near });
+}
+
+const isSheetName = (name: string): boolean => EXTENSIONS.has(extname(name).toLowerCase());
+
+async function namesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(noneWhereAbsent);
+  return entries
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
+    .map((entry) => entry.name)
+    .sort();
+}
+
+function noneWhereAbsent(error: unknown): [] {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES') return [];
+  throw error;
+}

@@ -1,0 +1,118 @@
+// What is wrong with a sheet, all of it: every problem goes into a list as it is met, the first ten are kept to be
+// shown with the line they stand in. However bad a sheet is, memory holds ten problems and a count by code.
+
+import { problem, RunsheetError } from '../errors/error.ts';
+import { csvCell, markedLine } from '../errors/outside-text.ts';
+import { Pieces } from '../store/pieces.ts';
+import type { Store } from '../store/store.ts';
+import type { Writing } from './encoding.ts';
+import type { SheetSource } from './sheet-source.ts';
+import { lenientTextOf, linesOf } from './sheet-text.ts';
+
+/** Where the list of all problems is written. */
+export type ErrorsPlace = { readonly store: Store; readonly file: string };
+
+const MOST_SHOWN = 10;
+const MOST_EXCERPT = 2000;
+/** The first line of every list. */
+export const ERRORS_HEADER = 'code,file,line,column,row,column_name,message,hint\n';
+
+/** E200: the sheet has `total` problems in `rows` rows, and nothing of it was sent. */
+export class SheetRefused extends RunsheetError {
+  /** The first ten, with their places and the lines they stand in. */
+  readonly problems: readonly RunsheetError[];
+  readonly total: number;
+  readonly byCode: Readonly<Record<string, number>>;
+  /** Rows that were read. */
+  readonly rows: number;
+
+  constructor(found: Pick<SheetRefused, 'problems' | 'total' | 'byCode' | 'rows'>, errorsFile: string) {
+    const facts = { rows: found.rows, wrong: found.total, errorsFile };
+    const words = problem('E200', facts);
+    super('E200', words.message, { exit: words.exit, hint: words.hint });
+    this.problems = found.problems;
+    this.total = found.total;
+    this.byCode = found.byCode;
+    this.rows = found.rows;
+  }
+}
+
+export class Problems {
+  readonly #place: ErrorsPlace;
+  readonly #first: RunsheetError[] = [];
+  readonly #byCode = new Map<string, number>();
+  readonly #list: Pieces;
+  #total = 0;
+
+  constructor(place: ErrorsPlace) {
+    this.#place = place;
+    this.#list = new Pieces(() => place.store.draft(place.file));
+  }
+
+  get total(): number {
+    return this.#total;
+  }
+
+  async add(found: RunsheetError): Promise<void> {
+    this.#total += 1;
+    this.#byCode.set(found.code, (this.#byCode.get(found.code) ?? 0) + 1);
+    if (this.#first.length < MOST_SHOWN) this.#first.push(found);
+    await this.#list.add(this.#total === 1 ? ERRORS_HEADER + csvLine(found) : csvLine(found));
+  }
+
+  /** Finishes the list and says what was found in `rows` rows. */
+  async refusal(source: SheetSource, writing: Writing, rows: number): Promise<SheetRefused> {
+    await this.#list.commit();
+    const problems = await withExcerpts(this.#first, source, writing);
+    const byCode = Object.fromEntries(this.#byCode);
+    return new SheetRefused(
+      { problems, total: this.#total, byCode, rows },
+      `${this.#place.store.location}/${this.#place.file}`,
+    );
+  }
+
+  /** Gives an unfinished list up; harmless after {@link refusal}. */
+  async abandon(): Promise<void> {
+    await this.#list.discard();
+  }
+}
+
+/** The same problems, each with the physical line of its place; reads the sheet up to the last of these lines. */
+export async function withExcerpts(
+  problems: readonly RunsheetError[],
+  source: SheetSource,
+  writing: Writing,
+): Promise<readonly RunsheetError[]> {
+  const wanted = new Set(problems.flatMap(({ place }) => place?.line ?? []));
+  const excerpts = await linesAt(wanted, source, writing);
+  return problems.map((found) => {
+    const { code, message, exit, hint, cause, place } = found;
+    const excerpt = place?.line === undefined ? undefined : excerpts.get(place.line);
+    if (place === undefined || excerpt === undefined) return found;
+    return new RunsheetError(code, message, { exit, hint, cause, place: { ...place, excerpt } });
+  });
+}
+
+async function linesAt(
+  wanted: ReadonlySet<number>,
+  source: SheetSource,
+  writing: Writing,
+): Promise<ReadonlyMap<number, string>> {
+  const found = new Map<number, string>();
+  if (wanted.size === 0) return found;
+  let line = 0;
+  for await (const text of linesOf(lenientTextOf(source, writing), MOST_EXCERPT)) {
+    line += 1;
+    // What a terminal would obey is shown as a mark.
+    if (wanted.has(line)) found.set(line, markedLine(text));
+    if (found.size === wanted.size) break;
+  }
+  return found;
+}
+
+function csvLine({ code, message, hint, place }: RunsheetError): string {
+  const cells = [code, place?.file, place?.line, place?.column, place?.row, place?.columnName, message, hint];
+  return `${cells.map((cell) => quoted(csvCell(String(cell ?? '')))).join(',')}\n`;
+}
+
+const quoted = (cell: string): string => (/[",]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);

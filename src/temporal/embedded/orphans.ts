@@ -1,0 +1,41 @@
+// What a killed stack left behind. Its worker and its run service notice the loss and end by themselves; Temporal does
+// not, and it holds the database.
+
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { databaseOf } from './temporal-server.ts';
+import { readRecord, removeRecord } from './stack-file.ts';
+
+const END_MS = 5_000;
+const ASK_AGAIN_MS = 20;
+
+/** Ends the server of a stack that lives no more, and forgets that stack. */
+export async function clearLeftovers(home: string): Promise<void> {
+  const pid = readRecord(home)?.temporal?.pid;
+  if (pid !== undefined && isServerOf(pid, home)) {
+    process.kill(pid, 'SIGKILL');
+    for (const until = Date.now() + END_MS; isServerOf(pid, home) && Date.now() < until;)
+      await wait(ASK_AGAIN_MS);
+  }
+  removeRecord(home);
+}
+
+/** Whether the process is the server of this place; its number may belong to somebody else by now. */
+function isServerOf(pid: number, home: string): boolean {
+  return commandOf(pid).includes(databaseOf(home));
+}
+
+function commandOf(pid: number): string {
+  try {
+    if (existsSync('/proc/self/cmdline'))
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+    return execFileSync('ps', ['-p', String(pid), '-o', 'command='], {
+      encoding: 'utf8',
+      env: { PATH: '/usr/bin:/bin' },
+    });
+  } catch {
+    // No such process, or none that we may look at: not our server either way.
+    return '';
+  }
+}

@@ -1,0 +1,60 @@
+// Whether workers and commands can read each other. A worker says in its identity, which Temporal shows, which keys it has
+// (by their ids, the one it encrypts with first), and whether it reads plain payloads.
+
+import { hostname } from 'node:os';
+import type { Client } from '@temporalio/client';
+import { problem } from '../../errors/error.ts';
+import type { TemporalAddress } from '../connect.ts';
+import type { PayloadKeys } from './payload-keys.ts';
+
+const PLAIN = 'plain';
+
+/** What is read here; the first is what is written. */
+const readsOf = ({ keys, readsPlain }: PayloadKeys): readonly string[] => [
+  ...keys.map(({ id }) => id),
+  ...(readsPlain ? [PLAIN] : []),
+];
+
+export const identityWith = (keys: PayloadKeys): string =>
+  `${process.pid}@${hostname()} reads ${readsOf(keys).join(',')}`;
+
+/** undefined for a worker that does not say. */
+const readsIn = (identity: string): readonly string[] | undefined =>
+  / reads (\S+)$/.exec(identity)?.[1]?.split(',');
+
+export type Fleet = {
+  readonly workers: number;
+  /** The identities of those that cannot read us, or we not them. */
+  readonly strangers: readonly string[];
+};
+
+/** The workers of a task queue, as Temporal has seen them in the last minutes. */
+export async function lookAtFleet(
+  client: Client,
+  { namespace }: Pick<TemporalAddress, 'namespace'>,
+  taskQueue: string,
+  keys: PayloadKeys,
+): Promise<Fleet> {
+  const { pollers } = await client.workflowService.describeTaskQueue({
+    namespace,
+    taskQueue: { name: taskQueue },
+  });
+  const identities = (pollers ?? []).map(({ identity }) => identity ?? '');
+  const own = readsOf(keys);
+  const strangers = identities.filter((identity) => !fit(own, readsIn(identity) ?? own));
+  return { workers: identities.length, strangers };
+}
+
+const fit = (one: readonly string[], other: readonly string[]): boolean =>
+  one.includes(other[0] ?? '') && other.includes(one[0] ?? '');
+
+/** Throws E410 where any or all do not fit. One that fits does the work, and one that was killed is seen for some minutes. */
+export function refuseStrangers(
+  { workers, strangers }: Fleet,
+  { address }: Pick<TemporalAddress, 'address'>,
+  keys: PayloadKeys,
+  which: 'any' | 'all',
+): void {
+  const isWrong = which === 'any' ? strangers.length > 0 : workers > 0 && strangers.length === workers;
+  if (isWrong) throw problem('E410', { address, workers: strangers, own: readsOf(keys).join(',') });
+}

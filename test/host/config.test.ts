@@ -1,0 +1,193 @@
+// Settings that cannot be meant: each is refused by its name, with what helps, and without showing a secret.
+
+import { chownSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { loadConfig, type Config } from '../../src/host/config.ts';
+import { RunsheetError } from '../../src/errors/error.ts';
+
+const PASSWORD = 'hunter2hunter2';
+const before = process.cwd();
+let folder = '';
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'runsheet-config-'));
+  process.chdir(folder);
+});
+afterEach(() => {
+  process.chdir(before);
+  rmSync(folder, { recursive: true });
+});
+
+const load = (environment: Readonly<Record<string, string>> = {}): Config =>
+  loadConfig({ XDG_CONFIG_HOME: join(folder, 'config'), ...environment });
+
+function refusal(loading: () => unknown): RunsheetError {
+  try {
+    loading();
+  } catch (error) {
+    if (error instanceof RunsheetError) return error;
+    throw error;
+  }
+  throw new Error('it was not refused');
+}
+
+describe('an address with a user and a password in it', () => {
+  it.each([
+    ['RUNSHEET_API_URL', /RUNSHEET_API_KEY or RUNSHEET_API_KEY_FILE/],
+    ['RUNSHEET_WEBHOOK_URL', /RUNSHEET_WEBHOOK_SECRET/],
+  ])('is refused as %s, with the setting that helps', (name, hint) => {
+    const error = refusal(() => load({ [name]: `https://user:${PASSWORD}@example.test/api` }));
+    expect(error).toMatchObject({ code: 'E602', exit: 2, hint: expect.stringMatching(hint) });
+    expect(error.message).toContain(name);
+    expect(`${error.message}${error.hint}`).not.toContain(PASSWORD);
+  });
+
+  it('is refused with a user alone', () => {
+    expect(refusal(() => load({ RUNSHEET_API_URL: `https://${PASSWORD}@example.test/api` })).code).toBe(
+      'E602',
+    );
+  });
+
+  it('is refused in the project file', () => {
+    writeFileSync('runsheet.toml', `api_url = "https://user:${PASSWORD}@example.test/api"\n`);
+    const error = refusal(load);
+    expect(error.message).toContain('api_url in ');
+    expect(error.message).not.toContain(PASSWORD);
+  });
+
+  it.each([
+    `user:${PASSWORD}@example.test`,
+    `https://user:pa/${PASSWORD}@example.test`,
+    `htp://user:${PASSWORD}@example.test`,
+    `//user:${PASSWORD}@`,
+    `https://user:${PASSWORD}@:99`,
+  ])('is not shown where it is no address at all (%s)', (address) => {
+    const error = refusal(() => load({ RUNSHEET_API_URL: address }));
+    expect(error.code).toBe('E602');
+    expect(error.message).not.toContain(PASSWORD);
+  });
+});
+
+describe('a base address', () => {
+  it.each(['https://example.test/api?key=1', 'https://example.test/api#top'])(
+    'has nothing behind it: %s',
+    (url) => {
+      expect(refusal(() => load({ RUNSHEET_API_URL: url })).message).toMatch(/RUNSHEET_API_URL .*\? or #/);
+    },
+  );
+
+  it('loses its slashes at the end', () => {
+    expect(load({ RUNSHEET_API_URL: 'https://example.test/api//' }).apiUrl).toBe('https://example.test/api');
+  });
+});
+
+describe('a name in runsheet.toml', () => {
+  it.each([
+    ['api_ulr = "https://example.test"', /"api_ulr"/, /did you mean api_url\?/],
+    ['API_URL = "https://example.test"', /"API_URL"/, /did you mean api_url\?/],
+    ['colour = "red"', /"colour"/, /names: home, out, api_url/],
+    ['[runsheet]\nhome = "x"', /"runsheet"/, /names: home, out, api_url/],
+  ])('that is unknown is refused: %s', (text, message, hint) => {
+    writeFileSync('runsheet.toml', `${text}\n`);
+    const error = refusal(load);
+    expect(error).toMatchObject({ code: 'E602', exit: 2 });
+    expect(error.message).toMatch(message);
+    expect(error.message).toContain(join(folder, 'runsheet.toml'));
+    expect(error.hint).toMatch(hint);
+  });
+
+  it.each([
+    ['api_key', /api_key_file/],
+    ['webhook_secret', /webhook_secret_file/],
+    ['payload_key', /payload_key_file/],
+  ])('that would hold a secret is refused, and its value is not shown: %s', (name, hint) => {
+    writeFileSync('runsheet.toml', `${name} = "${PASSWORD}"\n`);
+    const error = refusal(load);
+    expect(error.hint).toMatch(hint);
+    expect(`${error.message}${error.hint}`).not.toContain(PASSWORD);
+  });
+
+  it('is refused in the user file as well', () => {
+    mkdirSync('config/runsheet', { recursive: true });
+    writeFileSync('config/runsheet/config.toml', 'hom = "x"\n');
+    expect(refusal(load).hint).toMatch(/did you mean home\?/);
+  });
+
+  it('counts where it is known', () => {
+    writeFileSync('runsheet.toml', 'local_speed = 3\nout = "there"\n');
+    expect(load()).toMatchObject({ localSpeed: 3, out: join(process.cwd(), 'there') });
+  });
+});
+
+describe('a variable', () => {
+  it.each([
+    ['RUNSHEET_API_ULR', /did you mean RUNSHEET_API_URL\?/],
+    ['RUNSHEET_OUTT', /did you mean RUNSHEET_OUT\?/],
+    ['RUNSHEET_API_KEYFILE', /did you mean RUNSHEET_API_KEY_FILE\?/],
+  ])('that is nearly one of ours is refused: %s', (name, hint) => {
+    const error = refusal(() => load({ [name]: PASSWORD }));
+    expect(error).toMatchObject({ code: 'E602', hint: expect.stringMatching(hint) });
+    expect(error.message).toBe(`there is no setting ${name}`);
+  });
+
+  it.each(['RUNSHEET_LONG', 'RUNSHEET_SERVICE_TOKEN', 'RUNSHEET_SOMETHING_ELSE', 'RUNSHEETS'])(
+    'is left alone otherwise: %s',
+    (name) => {
+      expect(load({ [name]: 'x' }).out).toBe(join(process.cwd(), 'batches'));
+    },
+  );
+});
+
+describe('a number among the settings', () => {
+  it.each([
+    ['RUNSHEET_LOCAL_SPEED', '0'],
+    ['RUNSHEET_LOCAL_SPEED', '-1'],
+    ['RUNSHEET_LOCAL_SPEED', 'NaN'],
+    ['RUNSHEET_LOCAL_SPEED', '1e400'],
+    ['RUNSHEET_LOCAL_SPEED', '1e9'],
+    ['RUNSHEET_WEBHOOK_LISTEN', ':99999'],
+    ['RUNSHEET_WEBHOOK_LISTEN', 'localhost'],
+    ['RUNSHEET_WEBHOOK_LISTEN', ':-1'],
+  ])('%s=%s is refused', (name, value) => {
+    const error = refusal(() => load({ [name]: value }));
+    expect(error).toMatchObject({ code: 'E602', exit: 2 });
+    expect(error.message).toContain(`${name} is "${value}"`);
+    expect(error.hint).toBeDefined();
+  });
+});
+
+describe('a settings file', () => {
+  it('that is a folder is named', () => {
+    mkdirSync('runsheet.toml');
+    expect(refusal(load).message).toMatch(/runsheet\.toml cannot be read: it is a folder/);
+  });
+
+  it('that is no TOML shows no value of it', () => {
+    writeFileSync('runsheet.toml', `api_url = "https://user:${PASSWORD}@x\n`);
+    const error = refusal(load);
+    expect(error.message).toMatch(/runsheet\.toml cannot be read: .*line 1/s);
+    expect(error.message).not.toContain(PASSWORD);
+  });
+});
+
+describe('settings of another user of the machine', () => {
+  const asUser = (uid: number): Config => {
+    vi.spyOn(process, 'geteuid').mockReturnValue(uid);
+    return load();
+  };
+  afterEach(() => vi.restoreAllMocks());
+
+  it('are refused: they could send our key elsewhere; root reads those of the folder in which it works', () => {
+    const path = join(folder, 'runsheet.toml');
+    writeFileSync(path, 'api_url = "https://example.test/api"\n');
+    const owner = statSync(path).uid;
+    if (owner === 0) chownSync(path, 12_345, 12_345);
+    const error = refusal(() => asUser(23_456));
+    expect(error.code).toBe('E602');
+    expect(error.message).toMatch(/runsheet\.toml cannot be read: it belongs to another user/);
+    expect(asUser(statSync(path).uid).apiUrl).toBe('https://example.test/api');
+    expect(asUser(0).apiUrl).toBe('https://example.test/api');
+  });
+});

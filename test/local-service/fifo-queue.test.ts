@@ -1,0 +1,52 @@
+import * as fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { Agenda } from '../../src/local-service/timer-queue.ts';
+import { Line } from '../../src/local-service/fifo-queue.ts';
+
+it('a line behaves like a plain array, whoever joins, leaves and is served', () => {
+  const act = fc.oneof(
+    { weight: 3, arbitrary: fc.constant('join' as const) },
+    { weight: 3, arbitrary: fc.constant('next' as const) },
+    { weight: 1, arbitrary: fc.nat(400) },
+  );
+  fc.assert(
+    fc.property(fc.array(act, { minLength: 400, maxLength: 800 }), (acts) => {
+      const line = new Line<number, number>();
+      let model: number[] = [];
+      let joined = 0;
+      for (const one of acts) {
+        if (one === 'join') line.join(joined, joined);
+        const gave = one === 'next' ? line.next() : typeof one === 'number' && line.leave(one);
+        const [expected, left] = afterOn(model, one, joined);
+        if (one === 'join') joined++;
+        model = left;
+        expect([gave, line.size, line.first]).toEqual([expected, model.length, model[0]]);
+      }
+    }),
+  );
+});
+
+/** What the model gives for an act, and what it is afterwards. */
+function afterOn(model: number[], act: 'join' | 'next' | number, joins: number): [unknown, number[]] {
+  if (act === 'join') return [false, [...model, joins]];
+  if (act === 'next') return [model[0], model.slice(1)];
+  return [model.includes(act), model.filter((key) => key !== act)];
+}
+
+it('an agenda gives back what is due, by time and then by order of entry, without what was called off', () => {
+  const entry = fc.record({ atMs: fc.nat(50), calledOff: fc.boolean() });
+  fc.assert(
+    fc.property(fc.array(entry), fc.nat(60), (entries, nowMs) => {
+      const agenda = new Agenda();
+      const done: number[] = [];
+      const cancels = entries.map(({ atMs }, index) => agenda.enter(atMs, () => done.push(index)));
+      entries.forEach(({ calledOff }, index) => calledOff && cancels[index]?.());
+      for (let work = agenda.takeDue(nowMs); work !== undefined; work = agenda.takeDue(nowMs)) work();
+      const expected = entries
+        .map(({ atMs, calledOff }, index) => ({ atMs, calledOff, index }))
+        .filter(({ atMs, calledOff }) => !calledOff && atMs <= nowMs)
+        .sort((a, b) => a.atMs - b.atMs || a.index - b.index);
+      expect(done).toEqual(expected.map(({ index }) => index));
+    }),
+  );
+});

@@ -1,0 +1,132 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  NEWS,
+  openControl,
+  type Control,
+  type ControlHands,
+  type FollowerWord,
+  type StackNews,
+} from '../../src/temporal/embedded/control-port.ts';
+import { hearLines } from '../../src/temporal/embedded/json-lines.ts';
+
+const LINGER_MS = 2_000;
+const WORD_MS = 300;
+
+describe('the hold on the embedded servers', () => {
+  const onLast = vi.fn<() => void>();
+  const onNow = vi.fn<() => void>();
+  const onHold = vi.fn<ControlHands['onHold']>();
+  let control: Control;
+
+  beforeEach(async () => {
+    for (const called of [onLast, onNow, onHold]) called.mockReset();
+    onHold.mockResolvedValue({ type: 'say', words: 'held' });
+    control = await openControl({ onHold, onLast, onNow }, { lingerMs: LINGER_MS, wordWithinMs: WORD_MS });
+  });
+  afterEach(() => control.close());
+
+  const say = (socket: Socket, word: FollowerWord) => socket.write(`${JSON.stringify(word)}\n`);
+  const follow = async (): Promise<Socket> => {
+    const socket = connect(control.port, '127.0.0.1');
+    const answers: StackNews[] = [];
+    hearLines(socket, NEWS, (news) => answers.push(news));
+    say(socket, { type: 'hold', word: control.word, service: false });
+    await vi.waitFor(() => expect(answers.at(-1)?.type).toBe('say'), { interval: 2 });
+    expect(answers[0]).toEqual({ type: 'held', answer: control.answer });
+    return socket;
+  };
+
+  it('ends at once when the last follower says that it leaves', async () => {
+    const [first, second] = [await follow(), await follow()];
+    say(first, { type: 'leave' });
+    await once(first, 'data');
+    expect(onLast).not.toHaveBeenCalled();
+    const left = Date.now();
+    say(second, { type: 'leave' });
+    await vi.waitFor(() => expect(onLast).toHaveBeenCalledOnce(), { interval: 5 });
+    expect(Date.now() - left).toBeLessThan(LINGER_MS);
+  });
+
+  it('outlives a follower that was killed, for whoever types its command again', async () => {
+    (await follow()).resetAndDestroy();
+    await wait(LINGER_MS / 3);
+    const second = await follow();
+    await wait(LINGER_MS * 1.2);
+    expect(onLast).not.toHaveBeenCalled();
+    second.resetAndDestroy();
+    await vi.waitFor(() => expect(onLast).toHaveBeenCalledOnce(), { timeout: 5_000 });
+  });
+
+  const hold = (word: string) => JSON.stringify({ type: 'hold', word, service: false });
+  /** Sends bytes as one write; resolves when the stack has closed the connection, with what it answered. */
+  const answerTo = async (bytes: string | Buffer): Promise<string> => {
+    const socket = connect(control.port, '127.0.0.1').on('error', () => undefined);
+    let answer = '';
+    socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+    if (bytes.length > 0) socket.write(bytes);
+    await new Promise((done) => socket.once('close', done));
+    return answer;
+  };
+
+  it.each([
+    ['null', 'null\n'],
+    ['a number', '42\n'],
+    ['a list', '[]\n'],
+    ['an empty line', '\n'],
+    ['no JSON', 'hello\n'],
+    ['an order without the word', '{"type":"now"}\n'],
+    ['another word', '{"type":"hold","word":"0","service":false}\n'],
+    ['a word that is no text', '{"type":"hold","word":{"length":32},"service":false}\n'],
+    ['an HTTP request', 'POST / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n{"type":"now"}\n'],
+    ['bytes that are no text', Buffer.from([0xff, 0x00, 0x16, 0x03, 0x01, 0x0a])],
+    ['a line without an end', 'x'.repeat(1 << 20)],
+  ])('closes the connection of a stranger that sends %s, and does nothing else', async (_what, bytes) => {
+    expect(await answerTo(bytes)).toBe('');
+    const follower = await follow();
+    expect(follower.readyState).toBe('open');
+    expect(onHold).toHaveBeenCalledOnce();
+    for (const called of [onLast, onNow]) expect(called).not.toHaveBeenCalled();
+  });
+
+  it('does nothing of what follows a bad line, also when it is right', async () => {
+    expect(await answerTo(`null\n${hold(control.word)}\n{"type":"now"}\n`)).toBe('');
+    expect(onHold).not.toHaveBeenCalled();
+    expect(onNow).not.toHaveBeenCalled();
+  });
+
+  it('lets go of a follower that sends a bad line, as of one that was killed', async () => {
+    const follower = await follow();
+    follower.write('null\n{"type":"now"}\n');
+    await once(follower, 'close');
+    expect(onNow).not.toHaveBeenCalled();
+    await vi.waitFor(() => expect(onLast).toHaveBeenCalledOnce(), { timeout: 5_000 });
+  });
+
+  it('closes connections that never send the word, and keeps one that did', async () => {
+    const follower = await follow();
+    const began = performance.now();
+    expect(await answerTo('')).toBe('');
+    expect(performance.now() - began).toBeLessThan(WORD_MS + 1_000);
+    expect(follower.readyState).toBe('open');
+  });
+
+  it('is reached by a follower however many strangers are connected', async () => {
+    const strangers = await Promise.all(
+      Array.from({ length: 500 }, async () => {
+        const socket = connect(control.port, '127.0.0.1').on('error', () => undefined);
+        await once(socket, 'connect');
+        return socket;
+      }),
+    );
+    const began = performance.now();
+    expect((await follow()).readyState).toBe('open');
+    expect(performance.now() - began).toBeLessThan(1_000);
+    await vi.waitFor(() => expect(strangers.filter(({ closed }) => !closed).length).toBeLessThan(257), {
+      timeout: 5_000,
+    });
+    for (const socket of strangers) socket.destroy();
+  });
+});
