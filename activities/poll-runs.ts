@@ -13,7 +13,7 @@ import { observe, type Observation, type Sight } from '../src/run-service/observ
 import type { Deps, OpenBatch } from './deps.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
 import { readMemory, storeMemory, type PollMemory } from './poll-memory.ts';
-import { sightsOf } from './read-runs.ts';
+import { readRuns } from './read-runs.ts';
 
 export type PollInput = BatchRef & {
   readonly runs: readonly PolledRun[];
@@ -73,7 +73,7 @@ async function look(
   const open = await deps.open(input);
   deps.log.debug({ batch: input.batch, runs: input.runs.length }, 'polls runs');
   const waiting = input.runs.filter((_, at) => before.runs[at]?.isReported !== true);
-  const { sights, failure } = await sightsOf(deps, open, waiting, {
+  const { sights, failure } = await readRuns(deps, open, waiting, {
     cancelled: Context.current().cancellationSignal,
     turn: activityInfo().attempt - 1,
   });

@@ -20,18 +20,18 @@ const LOOK_MS = 60_000;
 /** So many failures in a row, and the service is away: the rest is not tried. */
 const FAILURES_MOST = 2 * CONCURRENCY;
 
-export type Sights = {
+export type RunReadings = {
   readonly sights: ReadonlyMap<string, Sight>;
   /** The latest reason for which a run could not be read. */
   readonly failure: unknown;
 };
 
-export async function sightsOf(
+export async function readRuns(
   { log }: Pick<Deps, 'log'>,
   open: OpenBatch,
   runs: readonly AttemptRun[],
   { cancelled, turn }: { readonly cancelled: AbortSignal; readonly turn: number },
-): Promise<Sights> {
+): Promise<RunReadings> {
   const sights = new Map<string, Sight>();
   let failure: unknown;
   let failures = 0;

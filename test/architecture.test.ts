@@ -52,7 +52,6 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/host',
     'src/run-service/contract',
     'src/run-service',
-    'type:src/temporal',
   ],
   'src/temporal': [
     '@temporalio/client',
@@ -87,7 +86,6 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'p-map',
     'type:pino',
     'src/batch',
-    'type:workflows',
     'src/errors',
     'src/store',
     'type:src/host',
@@ -97,7 +95,6 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/results',
     'src/audit',
     'src/webhook',
-    'type:src/temporal',
   ],
   'src/worker.ts': [
     'type:@temporalio/client',
@@ -136,6 +133,24 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** Files of one subject in several layers; those in src/cli are named after their commands. */
+const SAME_MEANING: readonly string[] = [
+  'answers.ts',
+  'cancel-runs.ts',
+  'dashboard.ts',
+  'duplicates.ts',
+  'files-and-logs.ts',
+  'index.ts',
+  'keep-evidence.ts',
+  'logs.ts',
+  'queue.ts',
+  'reference.ts',
+  'refusals.ts',
+  'run.ts',
+  'signals.ts',
+  'v1.ts',
+];
+
 describe('the tree', () => {
   it('uses only what each folder may use', () => {
     expect(SOURCES.flatMap((file) => importsOf(file).flatMap((one) => offence(file, one)))).toEqual([]);
@@ -155,6 +170,29 @@ describe('the tree', () => {
     const rules = Object.entries(MAY_USE).flatMap(([unit, all]) => all.map((rule) => ({ unit, rule })));
     expect(rules.filter(({ unit, rule }) => !isNeeded(unit, rule))).toEqual([]);
     expect(MAY_USE['src/batch']).toEqual([]);
+  });
+
+  it('uses neither folders nor files in a circle', () => {
+    const uses = SOURCES.flatMap((file) =>
+      importsOf(file).flatMap(({ path, target }) => (path === undefined ? [] : [{ file, path, target }])),
+    );
+    const files = uses.map(({ file, path }) => [file, path] as const);
+    const folders = uses.map(({ file, target }) => [folderOf(unitOf(file)), folderOf(target)] as const);
+    expect(circlesIn(files)).toEqual([]);
+    expect(circlesIn(folders.filter(([from, to]) => from !== to))).toEqual([]);
+  });
+
+  it('has names that stand once, or mean the same wherever they stand', () => {
+    const sources = SOURCES.filter((file) => !file.startsWith('src/cli/'));
+    const names = Map.groupBy(sources, (file) => basename(file));
+    const several = [...names].filter(([, files]) => files.length > 1).map(([name]) => name);
+    expect(several.toSorted()).toEqual(SAME_MEANING);
+  });
+
+  it('has few entries at its top', () => {
+    expect(
+      new Set(SOURCES.filter((file) => file.startsWith('src/')).map((file) => file.split('/')[1])).size,
+    ).toBeLessThanOrEqual(14);
   });
 
   it('has files of at most 300 lines', () => {
@@ -178,7 +216,8 @@ describe('the tree', () => {
   });
 });
 
-type Import = { readonly target: string; readonly typeOnly: boolean };
+/** `path`: the imported file; undefined for a package. */
+type Import = { readonly target: string; readonly path: string | undefined; readonly typeOnly: boolean };
 
 const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
@@ -186,19 +225,33 @@ function importsOf(file: string): readonly Import[] {
   const pattern = /(?:^|\n)(?:import|export)(\s+type)?\s(?:[^;]*?\sfrom\s)?'([^']+)'|\bimport\('([^']+)'\)/g;
   return [...textOf(file).matchAll(pattern)]
     .map(([, type, from, lazily]) => ({
-      target: targetOf(file, from ?? lazily ?? ''),
+      ...targetOf(file, from ?? lazily ?? ''),
       typeOnly: type !== undefined,
     }))
     .filter(({ target }) => !target.startsWith('node:'));
 }
 
-function targetOf(file: string, name: string): string {
-  if (name.startsWith('.')) return unitOf(relative(ROOT, join(ROOT, dirname(file), name)));
-  return name
-    .split('/')
-    .slice(0, name.startsWith('@') ? 2 : 1)
-    .join('/');
+function targetOf(file: string, name: string): Pick<Import, 'target' | 'path'> {
+  if (name.startsWith('.')) {
+    const path = relative(ROOT, join(ROOT, dirname(file), name));
+    return { target: unitOf(path), path };
+  }
+  const parts = name.split('/').slice(0, name.startsWith('@') ? 2 : 1);
+  return { target: parts.join('/'), path: undefined };
 }
+
+/** What is used by what it uses itself: names that are left when those that use nothing any more are taken away. */
+function circlesIn(uses: readonly (readonly [from: string, to: string])[]): readonly string[] {
+  for (let left = uses; ;) {
+    const users = new Set(left.map(([from]) => from));
+    const next = left.filter(([, to]) => users.has(to));
+    if (next.length === left.length) return [...users].toSorted();
+    left = next;
+  }
+}
+
+/** A folder of src with all that is in it. */
+const folderOf = (unit: string): string => unit.split('/').slice(0, 2).join('/');
 
 /** The folder that the rules speak of; a file where it lies at the top of src. */
 function unitOf(file: string): string {

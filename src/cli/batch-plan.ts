@@ -5,39 +5,39 @@ import type { CreatedBatch } from '../create-batch/create-batch.ts';
 import { terminalLine } from '../errors/outside-text.ts';
 import { temporalFrom } from '../temporal/connect.ts';
 import { canReachReceiver } from '../webhook/reach.ts';
-import type { Voice } from './context.ts';
+import type { Printer } from './context.ts';
 import { count, plural } from './format.ts';
 
 type Planned = Pick<CreatedBatch, 'batch' | 'file' | 'laidOut'>;
 
-export function sayBatch(voice: Voice, config: Config, { batch, file, laidOut }: Planned): void {
-  const { paint } = voice;
+export function sayBatch(printer: Printer, config: Config, { batch, file, laidOut }: Planned): void {
+  const { paint } = printer;
   const { sheet, deployment, service, concurrency } = file;
   const arrive = webhooksArrive(config, file);
   if (service.rehearsal)
-    voice.say(paint('yellow', 'rehearsal: runs go to the local run service, and cost nothing'));
+    printer.say(paint('yellow', 'rehearsal: runs go to the local run service, and cost nothing'));
   if (service.api === 'v1') {
-    voice.say(paint('yellow', 'the run service speaks V1, which cannot guarantee what V2 does:'));
-    for (const limit of limitsOfV1({ webhooks: arrive })) voice.say(`  - ${limit}`);
+    printer.say(paint('yellow', 'the run service speaks V1, which cannot guarantee what V2 does:'));
+    for (const limit of limitsOfV1({ webhooks: arrive })) printer.say(`  - ${limit}`);
   }
   const repeats =
     sheet.repeats > 0
       ? ` · ${plural(sheet.repeats, 'row')} ${sheet.repeats === 1 ? 'repeats' : 'repeat'} an earlier one`
       : '';
-  voice.say(
+  printer.say(
     `${paint('green', '✓')} ${plural(sheet.rows, 'row')}, ${plural(sheet.columns.length, 'column')}${repeats}`,
   );
   const unused =
     laidOut && laidOut.unused.length > 0 ? `     unused: ${terminalLine(laidOut.unused.join(', '))}` : '';
-  voice.say(`  inputs    ${inputWords(file)}${unused}`);
-  voice.say(
+  printer.say(`  inputs    ${inputWords(file)}${unused}`);
+  printer.say(
     `  gpus      ${laidOut ? gpuWords(laidOut.gpus, deployment.gpu) : terminalLine(deployment.gpu ?? 'as the rows ask')}`,
   );
-  voice.say(
+  printer.say(
     `  batch     ${paint('bold', batch)} · ${terminalLine(deployment.name ?? deployment.id)} · ${count(concurrency)} at the same time`,
   );
   if (file.webhooks && !arrive)
-    voice.say(
+    printer.say(
       '  webhooks  none: the run service cannot reach this machine, so runs are polled. RUNSHEET_WEBHOOK_URL sets an address that it can reach',
     );
 }

@@ -7,7 +7,7 @@ import { readSummary } from '../results/summary.ts';
 import { livingRecord } from '../temporal/embedded/stack-file.ts';
 import { stalePaths } from '../create-batch/stale-folders.ts';
 import { listBatchFolders } from '../store/batch-folders.ts';
-import { voiceOf, type Context } from './context.ts';
+import { printerFor, type Context } from './context.ts';
 import { configOf } from './batch-options.ts';
 import { plural } from './format.ts';
 
@@ -20,17 +20,17 @@ type Flags = {
 };
 
 export default async function clean(this: Context, flags: Flags): Promise<number> {
-  const voice = voiceOf(this);
+  const printer = printerFor(this);
   const config = configOf(flags);
   const paths = [
     ...(await stalePaths(config.out, STALE_MS)),
     ...(await oldBatches(config.out, flags.olderThan)),
   ];
   if (flags.state) paths.push(...stateOf(config.home));
-  if (flags.output === 'json') voice.json({ removed: flags.yes, paths });
-  else for (const path of paths) voice.data(path);
+  if (flags.output === 'json') printer.json({ removed: flags.yes, paths });
+  else for (const path of paths) printer.data(path);
   if (flags.yes) await Promise.all(paths.map((path) => rm(path, { recursive: true, force: true })));
-  voice.say(
+  printer.say(
     flags.yes
       ? `${plural(paths.length, 'path')} removed`
       : `${plural(paths.length, 'path')} would be removed; --yes removes`,

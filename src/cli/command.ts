@@ -25,7 +25,7 @@ export function command<F extends BaseFlags, A extends BaseArgs>(
       try {
         this.process.exitCode = await work.call(this, flags, ...args);
       } catch (error) {
-        await sayAndEnd(this, error, flags['output'] as Output | undefined);
+        await printAndExit(this, error, flags['output'] as Output | undefined);
       }
     };
   };
@@ -34,14 +34,14 @@ export function command<F extends BaseFlags, A extends BaseArgs>(
 }
 
 /** Says what went wrong, and ends the command with its exit code. */
-export async function sayAndEnd(
+export async function printAndExit(
   context: Context,
   thrown: unknown,
   output: Output | undefined,
 ): Promise<void> {
-  const { sayError } = await import('./context.ts');
+  const { printError } = await import('./context.ts');
   const { fileFault } = await import('../errors/file-fault.ts');
   const error = thrown instanceof RunsheetError ? thrown : (fileFault(thrown) ?? thrown);
-  sayError(context, error, output);
+  printError(context, error, output);
   context.process.exitCode = error instanceof RunsheetError ? error.exit : EXIT.unexpected;
 }

@@ -13,7 +13,7 @@ export interface Context extends CommandContext {
 }
 
 /** Where a command says things: data to stdout, words to stderr. */
-export type Voice = {
+export type Printer = {
   readonly paint: Paint;
   readonly isTerminal: boolean;
   readonly stdin: Readable;
@@ -26,7 +26,7 @@ export type Voice = {
   raw(text: string): void;
 };
 
-export function voiceOf({ process }: Context, { quiet = false } = {}): Voice {
+export function printerFor({ process }: Context, { quiet = false } = {}): Printer {
   return {
     paint: paintFor(process.stderr),
     isTerminal: process.stderr.isTTY && !quiet,
@@ -41,7 +41,7 @@ export function voiceOf({ process }: Context, { quiet = false } = {}): Voice {
 const forPeople = (text: string): string => paintedLines(withoutSecrets(text));
 
 /** Says what went wrong where it belongs; the code is the exit code. */
-export function sayError(context: Context, error: unknown, output: Output | undefined): void {
+export function printError(context: Context, error: unknown, output: Output | undefined): void {
   const { process } = context;
   if (output === 'json' || output === 'jsonl')
     process.stdout.write(`${terminalJson(withoutSecrets(JSON.stringify(errorJson(error))))}\n`);

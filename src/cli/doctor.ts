@@ -10,13 +10,13 @@ import { lastFour } from '../host/api-key.ts';
 import { openServices } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { connectClient, temporalFrom, type TemporalAddress } from '../temporal/connect.ts';
-import { lookAtFleet, refuseStrangers } from '../temporal/encryption/worker-keys.ts';
+import { readWorkerKeys, refuseStrangers } from '../temporal/encryption/worker-keys.ts';
 import { drawnKeyFile, payloadKeys, type PayloadKeys } from '../temporal/encryption/payload-keys.ts';
 import { temporalBinary } from '../temporal/embedded/binary.ts';
 import { livingRecord } from '../temporal/embedded/stack-file.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { canReachReceiver } from '../webhook/reach.ts';
-import { voiceOf, type Context } from './context.ts';
+import { printerFor, type Context } from './context.ts';
 import { configOf, refuseOtherApi } from './batch-options.ts';
 
 type Finding = {
@@ -30,11 +30,11 @@ export default async function doctor(
   this: Context,
   flags: { readonly out?: string; readonly api?: Api; readonly output: 'text' | 'json' },
 ): Promise<number> {
-  const voice = voiceOf(this);
+  const printer = printerFor(this);
   const config = configOf(flags);
   const checks: readonly (readonly [part: string, look: () => Promise<string>])[] = [
     ['node', async () => process.versions.node],
-    ['temporal', () => temporalWords(config, (words) => voice.say(words))],
+    ['temporal', () => temporalWords(config, (words) => printer.say(words))],
     ['encryption', () => encryptionWords(config)],
     ['run service', () => serviceWords(config)],
     ['webhooks', async () => webhookWords(config)],
@@ -42,13 +42,13 @@ export default async function doctor(
   ];
   const findings: Finding[] = [];
   for (const [part, look] of checks) findings.push(await finding(part, look));
-  if (flags.output === 'json') voice.json(findings);
+  if (flags.output === 'json') printer.json(findings);
   else {
     for (const { part, ok, words, hint } of findings) {
-      voice.data(
-        `${ok ? voice.paint('green', '✓') : voice.paint('red', '✗')} ${part.padEnd(12)} ${terminalLine(words)}`,
+      printer.data(
+        `${ok ? printer.paint('green', '✓') : printer.paint('red', '✗')} ${part.padEnd(12)} ${terminalLine(words)}`,
       );
-      if (hint) voice.data(`  hint: ${terminalLine(hint)}`);
+      if (hint) printer.data(`  hint: ${terminalLine(hint)}`);
     }
   }
   return findings.every(({ ok }) => ok) ? EXIT.ok : EXIT.unreachable;
@@ -104,7 +104,7 @@ async function encryptionWords(config: Config): Promise<string> {
 async function refuseOtherKeys(at: TemporalAddress, queue: string, keys: PayloadKeys): Promise<void> {
   const { client, close } = await connectClient(at);
   try {
-    refuseStrangers(await lookAtFleet(client, at, queue, keys), at, keys, 'any');
+    refuseStrangers(await readWorkerKeys(client, at, queue, keys), at, keys, 'any');
   } finally {
     await close();
   }

@@ -6,7 +6,7 @@ import type { Progress } from '../batch/progress.ts';
 import { terminalLine } from '../errors/outside-text.ts';
 import { notSucceeded, readSummary, type Summary } from '../results/summary.ts';
 import { refOf, type FoundBatch } from './batch-name.ts';
-import type { Voice } from './context.ts';
+import type { Printer } from './context.ts';
 import { hearInterrupts, type Interrupts } from './interrupt.ts';
 import { pauseHint } from './pause-hint.ts';
 import { openProgressView, type ProgressView } from './progress-view.ts';
@@ -16,7 +16,7 @@ import { count, money, plural, span, type Paint } from './format.ts';
 export type FollowParams = {
   readonly session: Session;
   readonly found: FoundBatch;
-  readonly voice: Voice;
+  readonly printer: Printer;
   readonly process: NodeJS.Process;
   readonly output: 'text' | 'json';
   readonly timeoutMs?: number;
@@ -30,9 +30,9 @@ type Ending = 'finished' | 'interrupted' | 'paused' | 'timeout';
 
 /** Resolves with the exit code; the session is the caller's to close. Throws E501 where the batch is paused. */
 export async function follow(params: FollowParams): Promise<number> {
-  const { session, found, voice } = params;
+  const { session, found, printer } = params;
   const interrupts = hearInterrupts(params.process);
-  const view = openProgressView(voice, params.process.stderr);
+  const view = openProgressView(printer, params.process.stderr);
   const done = new AbortController();
   const latest: Latest = { progress: undefined };
   try {
@@ -69,8 +69,8 @@ const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
       hint: pauseHint(found.batch, progress?.pauses[0]?.kind),
     });
   },
-  timeout: async ({ voice, found }) => {
-    voice.say(`${found.batch} was waited for as long as asked`);
+  timeout: async ({ printer, found }) => {
+    printer.say(`${found.batch} was waited for as long as asked`);
     return EXIT.waitedTooLong;
   },
   interrupted: async (ended) => {
@@ -81,7 +81,7 @@ const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
 };
 
 async function watch(
-  { session, found, voice, timeoutMs }: FollowParams,
+  { session, found, printer, timeoutMs }: FollowParams,
   view: ProgressView,
   done: AbortSignal,
   latest: Latest,
@@ -91,7 +91,7 @@ async function watch(
   let attendedAt = startedAt;
   let reason = '';
   while (!done.aborted) {
-    assertRoom(session);
+    assertDiskSpace(session);
     try {
       const { progress, isUnattended } = await session.batches.status(refOf(found));
       latest.progress = progress;
@@ -106,19 +106,19 @@ async function watch(
       [reason = ''] = errorMessage((error as Error).cause ?? error).split('\n');
     }
     if (performance.now() - attendedAt > SILENT_MS) {
-      view.note(voice.paint('yellow', `the batch stands still: ${terminalLine(reason)}`));
+      view.note(printer.paint('yellow', `the batch stands still: ${terminalLine(reason)}`));
       attendedAt = performance.now();
     }
     if (timeoutMs !== undefined && performance.now() - startedAt > timeoutMs) return 'timeout';
-    await wait(voice.isTerminal ? LOOK_MS.terminal : LOOK_MS.elsewhere);
+    await wait(printer.isTerminal ? LOOK_MS.terminal : LOOK_MS.elsewhere);
   }
   return 'interrupted';
 }
 
 /** Servers that cannot write are ended immediately: what is on the wire stays unconfirmed, and is found later. */
-function assertRoom({ stack }: Session): void {
+function assertDiskSpace({ stack }: Session): void {
   try {
-    stack?.assertRoom();
+    stack?.assertDiskSpace();
   } catch (error) {
     stack?.hurry();
     throw error;
@@ -139,25 +139,25 @@ async function sayTrouble(
 }
 
 /** D7: the embedded servers go with us, unless others follow them; the same command goes on where this one stopped. */
-async function stopAll({ session, voice, found, interrupts, progress }: Ended): Promise<void> {
-  voice.say(`\nstopping; ${doneText(progress)}, nothing is lost`);
+async function stopAll({ session, printer, found, interrupts, progress }: Ended): Promise<void> {
+  printer.say(`\nstopping; ${doneText(progress)}, nothing is lost`);
   interrupts.onSecond(() => session.stack?.hurry());
   let said = -1;
   await session.close((onWire) => {
     if (onWire !== said && onWire > 0) {
-      voice.say(
+      printer.say(
         `${plural(onWire, 'request')} on the wire; waiting for the answers (Ctrl-C again leaves them unconfirmed)`,
       );
     }
     said = onWire;
   });
-  voice.say(`stopped. The same command goes on where ${found.batch} stopped.`);
+  printer.say(`stopped. The same command goes on where ${found.batch} stopped.`);
 }
 
-function detach({ voice, found, progress }: Ended): void {
+function detach({ printer, found, progress }: Ended): void {
   const { batch } = found;
-  voice.say(`\nDetached. ${batch} goes on: ${doneText(progress)}.`);
-  voice.say(`  follow   runsheet watch ${batch}\n  stop     runsheet cancel ${batch}`);
+  printer.say(`\nDetached. ${batch} goes on: ${doneText(progress)}.`);
+  printer.say(`  follow   runsheet watch ${batch}\n  stop     runsheet cancel ${batch}`);
 }
 
 const doneText = (progress: Progress | undefined): string =>
@@ -165,12 +165,12 @@ const doneText = (progress: Progress | undefined): string =>
 
 /** The closing lines, or the summary itself for programs. */
 function sayEnd(
-  { voice, found, output }: Pick<FollowParams, 'voice' | 'found' | 'output'>,
+  { printer, found, output }: Pick<FollowParams, 'printer' | 'found' | 'output'>,
   summary: Summary,
 ): void {
-  voice.raw(closing(summary, found.folder, voice.paint));
-  if (output === 'json') voice.json({ ...summary, folder: found.folder });
-  else voice.data(found.folder);
+  printer.raw(closing(summary, found.folder, printer.paint));
+  if (output === 'json') printer.json({ ...summary, folder: found.folder });
+  else printer.data(found.folder);
 }
 
 export function closing(summary: Summary, folder: string, paint: Paint): string {

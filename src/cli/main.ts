@@ -2,7 +2,7 @@
 
 import { run, type StricliProcess } from '@stricli/core';
 import { EXIT } from '../errors/error.ts';
-import { sayAndEnd } from './command.ts';
+import { printAndExit } from './command.ts';
 import { application } from './command-list.ts';
 import type { Output } from './context.ts';
 import { parserFault } from './parser-faults.ts';
@@ -17,7 +17,7 @@ export async function main(words: readonly string[]): Promise<void> {
   try {
     await run(application, words.length === 0 ? ['--help'] : words, context);
   } catch (error) {
-    await sayAndEnd(context, parserFault(error, words), outputIn(words));
+    await printAndExit(context, parserFault(error, words), outputIn(words));
   }
   // The parser's own endings are negative: whatever it refuses is a matter of usage.
   const code = Number(process.exitCode ?? EXIT.ok);

@@ -15,7 +15,7 @@ import type { RunService } from '../run-service/client.ts';
 import type { Deployment } from '../run-service/contract/deployment.ts';
 import { openServices } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
-import { voiceOf, type Context, type Voice } from './context.ts';
+import { printerFor, type Context, type Printer } from './context.ts';
 import { inputsFrom } from './given-inputs.ts';
 import { hearInterrupts } from './interrupt.ts';
 import { configOf } from './batch-options.ts';
@@ -29,15 +29,15 @@ type Flags = {
 };
 
 export default async function migrateCheck(this: Context, flags: Flags): Promise<number> {
-  const voice = voiceOf(this);
+  const printer = printerFor(this);
   const interrupts = hearInterrupts(this.process);
   const stop = new AbortController();
   void interrupts.first.then(() => stop.abort());
   try {
-    const facts = await factsFor(flags, voice, stop.signal);
+    const facts = await factsFor(flags, printer, stop.signal);
     const findings = judge(facts);
-    if (flags.output === 'json') voice.json({ ...facts, sound: isSound(findings), rules: findings });
-    else voice.data(textOf(findings, voice.paint));
+    if (flags.output === 'json') printer.json({ ...facts, sound: isSound(findings), rules: findings });
+    else printer.data(textOf(findings, printer.paint));
     if (stop.signal.aborted) return EXIT.interrupted;
     return isSound(findings) ? EXIT.ok : EXIT.doesNotHold;
   } finally {
@@ -45,7 +45,7 @@ export default async function migrateCheck(this: Context, flags: Flags): Promise
   }
 }
 
-async function factsFor(flags: Flags, voice: Voice, stop: AbortSignal): Promise<Facts> {
+async function factsFor(flags: Flags, printer: Printer, stop: AbortSignal): Promise<Facts> {
   const { apiUrl: base, ...config } = configOf({});
   if (flags.deployment === undefined)
     throw problem('E602', { what: 'no deployment is given', hint: 'name one with -d' });
@@ -57,26 +57,28 @@ async function factsFor(flags: Flags, voice: Voice, stop: AbortSignal): Promise<
   // One run needs no concurrency, and a time-out that makes no sense must not end it.
   const found = await findDeployment(service, flags.deployment);
   const deployment = usableDeployment(found, { concurrency: 1, deadlines: { runMs: 1 } });
-  const { check, machine } = await verified({ flags, voice, stop, service, deployment });
+  const { check, machine } = await verified({ flags, printer, stop, service, deployment });
   const tellsMachine = machine.type !== undefined || machine.version !== undefined;
   return { base, api, check, machine: tellsMachine ? machine : await machineOfLastRun(service, deployment) };
 }
 
 type Checking = {
   readonly flags: Flags;
-  readonly voice: Voice;
+  readonly printer: Printer;
   readonly stop: AbortSignal;
   readonly service: RunService;
   readonly deployment: Deployment;
 };
 
-async function verified({ flags, voice, stop, service, deployment }: Checking): Promise<Verified> {
+async function verified({ flags, printer, stop, service, deployment }: Checking): Promise<Verified> {
   if (flags.noRun) return { check: { kind: 'left-out', why: 'asked' }, machine: {} };
   const inputs = inputsFrom(flags.set, deployment);
   const name = terminalLine(deployment.name ?? deployment.id);
-  voice.say(`buys one run of ${name}, with the flag ${PROVIDER_FLAG} (--no-run walks the rules without it)`);
+  printer.say(
+    `buys one run of ${name}, with the flag ${PROVIDER_FLAG} (--no-run walks the rules without it)`,
+  );
   const queued = (runId: string): void =>
-    voice.say(`run ${terminalLine(runId)} is queued; following it to its end`);
+    printer.say(`run ${terminalLine(runId)} is queued; following it to its end`);
   return verify({ service, deployment, inputs, queued, stop });
 }
 

@@ -8,7 +8,7 @@ import { layOutCopy, type DraftBatch } from '../create-batch/create-batch.ts';
 import { terminalJson } from '../errors/outside-text.ts';
 import { queueToWire } from '../run-service/contract/queue.ts';
 import { readPage } from '../sheet/pages.ts';
-import { voiceOf, type Context, type Voice } from './context.ts';
+import { printerFor, type Context, type Printer } from './context.ts';
 import type { SheetFlags } from './flags.ts';
 import { checkWords, configOf, createParams } from './batch-options.ts';
 import { limitsOfV1, sayBatch, webhooksArrive } from './batch-plan.ts';
@@ -18,10 +18,10 @@ import { count, money, span } from './format.ts';
 const SHOWN_REQUESTS = 3;
 
 export default async function plan(this: Context, flags: SheetFlags, sheet: string): Promise<number> {
-  const voice = voiceOf(this, flags);
+  const printer = printerFor(this, flags);
   const config = configOf(flags);
   await checkWords(sheet, flags);
-  const session = flags.local ? await openSession({ config, local: true, voice }) : undefined;
+  const session = flags.local ? await openSession({ config, local: true, printer }) : undefined;
   const { stdin } = this.process;
   try {
     return await withCopy(
@@ -32,7 +32,7 @@ export default async function plan(this: Context, flags: SheetFlags, sheet: stri
         const requests = await firstRequests(draft);
         const { file, laidOut } = draft;
         if (flags.output === 'json')
-          voice.json({
+          printer.json({
             ...file,
             laidOut,
             estimate: estimateOf(draft),
@@ -41,7 +41,7 @@ export default async function plan(this: Context, flags: SheetFlags, sheet: stri
               ? { notGuaranteed: limitsOfV1({ webhooks: webhooksArrive(config, file) }) }
               : {}),
           });
-        else sayPlan(voice, config, draft, requests);
+        else sayPlan(printer, config, draft, requests);
         return EXIT.ok;
       },
     );
@@ -74,17 +74,17 @@ function estimateOf({ file, laidOut }: DraftBatch): Estimate {
   return { perRunSecond: perSecond.reduce((sum, usd) => sum + usd, 0) };
 }
 
-function sayPlan(voice: Voice, config: Config, draft: DraftBatch, requests: readonly object[]): void {
+function sayPlan(printer: Printer, config: Config, draft: DraftBatch, requests: readonly object[]): void {
   const { file } = draft;
-  sayBatch(voice, config, draft);
+  sayBatch(printer, config, draft);
   const { perRunSecond } = estimateOf(draft);
   for (const seconds of [5, 30]) {
     const wallMs = Math.ceil(file.sheet.rows / file.concurrency) * seconds * 1000;
-    voice.say(
+    printer.say(
       `  if a run takes ${seconds} s: ${span(wallMs)} at ${count(file.concurrency)} at the same time, about ${money(perRunSecond * seconds)} without cold starts`,
     );
   }
-  voice.say('  first requests:');
-  for (const request of requests) voice.data(terminalJson(JSON.stringify(request)));
-  voice.say('nothing was sent');
+  printer.say('  first requests:');
+  for (const request of requests) printer.data(terminalJson(JSON.stringify(request)));
+  printer.say('nothing was sent');
 }

@@ -4,7 +4,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Progress } from '../batch/progress.ts';
 import { terminalLine } from '../errors/outside-text.ts';
-import type { Voice } from './context.ts';
+import type { Printer } from './context.ts';
 import { count, money, span, type Paint } from './format.ts';
 
 const BAR_CELLS = 30;
@@ -20,12 +20,12 @@ export type ProgressView = {
   end(): void;
 };
 
-export function openProgressView(voice: Voice, stream: NodeJS.WriteStream): ProgressView {
+export function openProgressView(printer: Printer, stream: NodeJS.WriteStream): ProgressView {
   const speedometer = openSpeedometer();
-  return voice.isTerminal ? onTerminal(voice, stream, speedometer) : inLines(voice, speedometer);
+  return printer.isTerminal ? onTerminal(printer, stream, speedometer) : inLines(printer, speedometer);
 }
 
-function onTerminal(voice: Voice, stream: NodeJS.WriteStream, speedometer: Speedometer): ProgressView {
+function onTerminal(printer: Printer, stream: NodeJS.WriteStream, speedometer: Speedometer): ProgressView {
   let drawn: readonly string[] = [];
   const clear = (): string => (drawn.length > 0 ? `\u001B[${drawn.length}A\u001B[0J` : '');
   const draw = (lines: readonly string[], above = ''): void => {
@@ -39,13 +39,13 @@ function onTerminal(voice: Voice, stream: NodeJS.WriteStream, speedometer: Speed
     drawn = fitting;
   };
   return {
-    show: (progress, now) => draw(picture(progress, speedometer.mark(progress, now), voice.paint)),
+    show: (progress, now) => draw(picture(progress, speedometer.mark(progress, now), printer.paint)),
     note: (words) => draw(drawn, `${words}\n`),
     end: () => (drawn = []),
   };
 }
 
-function inLines(voice: Voice, speedometer: Speedometer): ProgressView {
+function inLines(printer: Printer, speedometer: Speedometer): ProgressView {
   let saidAt = 0;
   let saidShare = -1;
   let saidState = '';
@@ -63,11 +63,11 @@ function inLines(voice: Voice, speedometer: Speedometer): ProgressView {
       const eta = etaMs === undefined ? '' : ` eta_s=${Math.round(etaMs / 1000)}`;
       const why =
         progress.reason === undefined ? '' : ` reason=${JSON.stringify(terminalLine(progress.reason))}`;
-      voice.say(
+      printer.say(
         `progress state=${progress.state} done=${progress.done} succeeded=${succeeded} not_succeeded=${progress.done - succeeded} total=${progress.rows} outstanding=${outstanding(progress)} rows_per_s=${perSecond.toFixed(1)}${eta} cost_usd=${progress.costUsd.toFixed(4)}${why}`,
       );
     },
-    note: (words) => voice.say(words),
+    note: (words) => printer.say(words),
     end: () => undefined,
   };
 }

@@ -8,7 +8,7 @@ import { nextPass, passName, replaceStarted } from '../store/batch-file.ts';
 import { openServices } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
-import { voiceOf, type Context, type Voice } from './context.ts';
+import { printerFor, type Context, type Printer } from './context.ts';
 import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
 import { follow } from './follow.ts';
 import { configOf } from './batch-options.ts';
@@ -23,27 +23,27 @@ type Flags = {
 };
 
 export default async function resume(this: Context, flags: Flags, name: string | undefined): Promise<number> {
-  const voice = voiceOf(this);
+  const printer = printerFor(this);
   const found = await findBatch(configOf(flags).out, name);
   if (await summaryOfDone(found)) {
-    voice.say(`${found.batch} is done; there is nothing to resume`);
+    printer.say(`${found.batch} is done; there is nothing to resume`);
     return EXIT.ok;
   }
-  return withSession(flags, found, voice, async (session) => {
-    if (flags.recover) await startAgain(session, found, voice);
+  return withSession(flags, found, printer, async (session) => {
+    if (flags.recover) await startAgain(session, found, printer);
     await startOrAttach(session, found);
     const progress = await session.batches.resume(refOf(found), flags.uncertain);
-    voice.say(`${found.batch} goes on`);
+    printer.say(`${found.batch} goes on`);
     if (session.stack === undefined) {
-      if (flags.output === 'json') voice.json(progress);
+      if (flags.output === 'json') printer.json(progress);
       return EXIT.ok;
     }
-    return follow({ session, found, voice, process: this.process, output: flags.output });
+    return follow({ session, found, printer, process: this.process, output: flags.output });
   });
 }
 
 /** R20: the batch as its parts and the service's lists show it. */
-async function startAgain(session: Session, found: FoundBatch, voice: Voice): Promise<void> {
+async function startAgain(session: Session, found: FoundBatch, printer: Printer): Promise<void> {
   const { batch, file, store } = found;
   const ref = refOf(found);
   const now = Date.now();
@@ -71,7 +71,7 @@ async function startAgain(session: Session, found: FoundBatch, voice: Voice): Pr
   await replaceStarted(store, await session.batches.firstRun(ref));
   await endQuiet(store);
   const { done, running, again } = rebuilt;
-  voice.say(
+  printer.say(
     `${batch} is rebuilt: ${count(done)} rows are done, ${count(running)} have their run, ${count(again)} are sent again`,
   );
 }

@@ -10,7 +10,7 @@ import { csvOf, headerOf, rowsWithCells } from '../results/results.ts';
 import { RESULT_COLUMNS, type ResultColumn } from '../sheet/result-columns.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { findBatch, type FoundBatch } from './batch-name.ts';
-import { voiceOf, type Context } from './context.ts';
+import { printerFor, type Context } from './context.ts';
 import { configOf } from './batch-options.ts';
 
 type RowsFlags = {
@@ -61,13 +61,13 @@ export async function show(
   name: string,
   row: number,
 ): Promise<number> {
-  const voice = voiceOf(this);
+  const printer = printerFor(this);
   const found = await findBatch(configOf(flags).out, name);
   const one = await rowOf(found.store, found.file, row);
   if (one === undefined) throw problem('E505', { batch: found.batch, row, rows: found.file.sheet.rows });
   const record = one.record ? recordOf(one) : { ...one.row, outcome: 'open' };
-  if (flags.output === 'json') voice.json(record);
-  else voice.data(textOf(one, found));
+  if (flags.output === 'json') printer.json(record);
+  else printer.data(textOf(one, found));
   return EXIT.ok;
 }
 

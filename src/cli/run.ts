@@ -8,33 +8,33 @@ import { createBatch } from '../create-batch/create-batch.ts';
 import { differences } from '../create-batch/reuse.ts';
 import type { Config } from '../host/config.ts';
 import { checkWords, configOf, createParams, madeBefore, settingsOf } from './batch-options.ts';
-import { openSession, type Session, type SessionOrder } from './session.ts';
-import { voiceOf, type Context, type Voice } from './context.ts';
+import { openSession, type Session, type SessionParams } from './session.ts';
+import { printerFor, type Context, type Printer } from './context.ts';
 import type { FoundBatch } from './batch-name.ts';
 import { EXIT } from '../errors/error.ts';
 import { notSucceeded } from '../results/summary.ts';
 import { sayBatch } from './batch-plan.ts';
 
 export async function run(this: Context, flags: SheetFlags, sheet: string): Promise<number> {
-  return send(this, flags, sheet, (session, found, voice) =>
-    follow({ session, found, voice, process: this.process, output: flags.output }),
+  return send(this, flags, sheet, (session, found, printer) =>
+    follow({ session, found, printer, process: this.process, output: flags.output }),
   );
 }
 
 export async function submit(this: Context, flags: SheetFlags, sheet: string): Promise<number> {
-  return send(this, flags, sheet, async (session, found, voice) => {
+  return send(this, flags, sheet, async (session, found, printer) => {
     if (session.stack)
-      voice.say('the embedded servers end with this command: follow the batch with runsheet watch');
-    if (flags.output === 'json') voice.json({ batch: found.batch, folder: found.folder });
-    else voice.data(found.batch);
+      printer.say('the embedded servers end with this command: follow the batch with runsheet watch');
+    if (flags.output === 'json') printer.json({ batch: found.batch, folder: found.folder });
+    else printer.data(found.batch);
     return EXIT.ok;
   });
 }
 
-type Next = (session: Session, found: FoundBatch, voice: Voice) => Promise<number>;
+type Next = (session: Session, found: FoundBatch, printer: Printer) => Promise<number>;
 
 async function send(context: Context, flags: SheetFlags, sheet: string, next: Next): Promise<number> {
-  const voice = voiceOf(context, flags);
+  const printer = printerFor(context, flags);
   const config = configOf(flags);
   await checkWords(sheet, flags);
   const { stdin } = context.process;
@@ -44,64 +44,66 @@ async function send(context: Context, flags: SheetFlags, sheet: string, next: Ne
     async (copy) => {
       const found = await madeBefore(config, copy, flags);
       const summary = found && (await summaryOfDone(found));
-      return summary ? sayDone(voice, flags, found, summary) : sendCopy({ config, voice, flags, copy }, next);
+      return summary
+        ? sayDone(printer, flags, found, summary)
+        : sendCopy({ config, printer, flags, copy }, next);
     },
   );
 }
 
 type Sending = {
   readonly config: Config;
-  readonly voice: Voice;
+  readonly printer: Printer;
   readonly flags: SheetFlags;
   readonly copy: SheetCopy;
 };
 
 /** The local run service must be there to be asked; a remote one is asked before anything is started. */
-async function sendCopy({ config, voice, flags, copy }: Sending, next: Next): Promise<number> {
-  const order = { config, local: flags.local, voice };
+async function sendCopy({ config, printer, flags, copy }: Sending, next: Next): Promise<number> {
+  const order = { config, local: flags.local, printer };
   const sessions: Session[] = [];
   try {
     if (flags.local) await opened(sessions, order);
     const found = await createBatch(await createParams(config, copy, flags));
     const summary = await summaryOfDone(found);
-    if (summary) return sayDone(voice, flags, found, summary);
-    sayBatch(voice, config, found);
+    if (summary) return sayDone(printer, flags, found, summary);
+    sayBatch(printer, config, found);
     const [session = await opened(sessions, order)] = sessions;
     const how = await startOrAttach(session, found);
     // Also a batch that was made and never started keeps its own settings.
-    if (how === 'attached' || found.laidOut === undefined) sayAttached(voice, flags, found);
-    return await next(session, found, voice);
+    if (how === 'attached' || found.laidOut === undefined) sayAttached(printer, flags, found);
+    return await next(session, found, printer);
   } finally {
     await Promise.all(sessions.map((session) => session.close()));
   }
 }
 
-async function opened(sessions: Session[], order: SessionOrder): Promise<Session> {
+async function opened(sessions: Session[], order: SessionParams): Promise<Session> {
   const session = await openSession(order);
   sessions.push(session);
   return session;
 }
 
-function sayAttached(voice: Voice, flags: SheetFlags, found: FoundBatch): void {
-  voice.say(`This sheet is already batch ${found.batch}. Attached.`);
-  sayDifferences(voice, flags, found);
+function sayAttached(printer: Printer, flags: SheetFlags, found: FoundBatch): void {
+  printer.say(`This sheet is already batch ${found.batch}. Attached.`);
+  sayDifferences(printer, flags, found);
 }
 
 /** A batch keeps the settings that it was made with. */
-function sayDifferences(voice: Voice, flags: SheetFlags, found: FoundBatch): void {
+function sayDifferences(printer: Printer, flags: SheetFlags, found: FoundBatch): void {
   const ignored = differences(found, settingsOf(flags));
   if (ignored.length > 0)
-    voice.say(voice.paint('yellow', `The batch keeps its own settings; ignored: ${ignored.join(', ')}`));
+    printer.say(printer.paint('yellow', `The batch keeps its own settings; ignored: ${ignored.join(', ')}`));
 }
 
 type Summary = NonNullable<Awaited<ReturnType<typeof summaryOfDone>>>;
 
-function sayDone(voice: Voice, flags: SheetFlags, found: FoundBatch, summary: Summary): number {
+function sayDone(printer: Printer, flags: SheetFlags, found: FoundBatch, summary: Summary): number {
   const { batch, folder } = found;
-  voice.say(`This sheet is batch ${batch}, and it is done. A new batch of the same sheet: --again`);
-  sayDifferences(voice, flags, found);
-  voice.raw(closing(summary, folder, voice.paint));
-  if (flags.output === 'json') voice.json({ ...summary, folder });
-  else voice.data(folder);
+  printer.say(`This sheet is batch ${batch}, and it is done. A new batch of the same sheet: --again`);
+  sayDifferences(printer, flags, found);
+  printer.raw(closing(summary, folder, printer.paint));
+  if (flags.output === 'json') printer.json({ ...summary, folder });
+  else printer.data(folder);
   return notSucceeded(summary) === 0 ? EXIT.ok : EXIT.someRowsFailed;
 }

@@ -13,7 +13,7 @@ import {
 } from '../local-service/server.ts';
 import { openLog } from '../host/log.ts';
 import { keepSecret } from '../errors/redact.ts';
-import { voiceOf, type Context } from './context.ts';
+import { printerFor, type Context } from './context.ts';
 import { hearInterrupts } from './interrupt.ts';
 import { configOf } from './batch-options.ts';
 import { tellStack, untilStackIsGone } from './stack-child.ts';
@@ -36,7 +36,7 @@ type Flags = {
 };
 
 export default async function service(this: Context, flags: Flags): Promise<number> {
-  const voice = voiceOf(this);
+  const printer = printerFor(this);
   const config = configOf({});
   const log = openLog(config.logLevel, 'service');
   const broken = Promise.withResolvers<never>();
@@ -63,19 +63,19 @@ export default async function service(this: Context, flags: Flags): Promise<numb
   });
   if (flags.embedded) {
     const port = Number(new URL(running.url).port);
-    tellStack({ type: 'ready', url: running.base, port, page: running.livePage });
+    tellStack({ type: 'ready', url: running.base, port, page: running.dashboardPage });
     await Promise.race([untilStackIsGone(), broken.promise]);
   } else {
     const interrupts = hearInterrupts(this.process);
     const base = flags.only === 'v1' ? running.legacyBase : running.base;
     const api = flags.only === 'v1' ? ' RUNSHEET_API=v1' : '';
-    const { livePage } = running;
-    if (flags.output === 'json') voice.json({ base, tokens: drawn, live_page: livePage });
+    const { dashboardPage } = running;
+    if (flags.output === 'json') printer.json({ base, tokens: drawn, live_page: dashboardPage });
     else {
-      voice.data(`RUNSHEET_API_URL=${base}${api}${drawn[0] ? ` RUNSHEET_API_KEY=${drawn[0]}` : ''}`);
-      voice.data(`live page: ${livePage}`);
+      printer.data(`RUNSHEET_API_URL=${base}${api}${drawn[0] ? ` RUNSHEET_API_KEY=${drawn[0]}` : ''}`);
+      printer.data(`live page: ${dashboardPage}`);
     }
-    voice.say(`the local run service listens at ${running.url}; Ctrl-C ends it`);
+    printer.say(`the local run service listens at ${running.url}; Ctrl-C ends it`);
     await Promise.race([interrupts.first, broken.promise]);
     interrupts.close();
   }

@@ -7,12 +7,12 @@ import { connectClient, temporalFrom, type TemporalAddress } from '../temporal/c
 import { openBatchClient, type BatchClient } from '../temporal/batch-client.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { clientConverter } from '../temporal/encryption/converter.ts';
-import { lookAtFleet, refuseStrangers } from '../temporal/encryption/worker-keys.ts';
+import { readWorkerKeys, refuseStrangers } from '../temporal/encryption/worker-keys.ts';
 import { payloadKeys } from '../temporal/encryption/payload-keys.ts';
 import { followLivingStack, followStack, type Follower } from '../temporal/embedded/follower.ts';
 import { LOCAL } from '../run-service/local-address.ts';
 import type { FoundBatch } from './batch-name.ts';
-import type { Voice } from './context.ts';
+import type { Printer } from './context.ts';
 import { configOf } from './batch-options.ts';
 
 export type Session = {
@@ -23,17 +23,17 @@ export type Session = {
   close(told?: (onWire: number) => void): Promise<void>;
 };
 
-export type SessionOrder = { readonly config: Config; readonly local: boolean; readonly voice: Voice };
+export type SessionParams = { readonly config: Config; readonly local: boolean; readonly printer: Printer };
 
 /** A session for a command that only looks; undefined where there is nobody to ask. */
-export async function openLivingSession(order: SessionOrder): Promise<Session | undefined> {
+export async function openLivingSession(order: SessionParams): Promise<Session | undefined> {
   const cluster = temporalFrom(order.config.environment);
   if (cluster) return sessionWith(order, cluster, undefined);
   const stack = await followLivingStack(stackOrder(order));
   return stack && sessionWith(order, stack.temporal, stack);
 }
 
-export async function openSession(order: SessionOrder): Promise<Session> {
+export async function openSession(order: SessionParams): Promise<Session> {
   const cluster = temporalFrom(order.config.environment);
   // The local run service is wanted also where Temporal is a cluster.
   if (cluster && order.local) throw localOnCluster();
@@ -49,14 +49,14 @@ export async function openSession(order: SessionOrder): Promise<Session> {
   }
 }
 
-const stackOrder = ({ config, local, voice }: SessionOrder) => ({
+const stackOrder = ({ config, local, printer }: SessionParams) => ({
   config,
   service: local,
-  say: (words: string): void => voice.say(voice.paint('dim', words)),
+  say: (words: string): void => printer.say(printer.paint('dim', words)),
 });
 
 async function sessionWith(
-  { config }: Pick<SessionOrder, 'config'>,
+  { config }: Pick<SessionParams, 'config'>,
   at: TemporalAddress,
   stack: Follower | undefined,
 ): Promise<Session> {
@@ -67,7 +67,7 @@ async function sessionWith(
     ({ client } = await connectClient(moved, converter));
   });
   const queue = config.taskQueue ?? TASK_QUEUE;
-  refuseStrangers(await lookAtFleet(client, at, queue, keys), at, keys, 'all');
+  refuseStrangers(await readWorkerKeys(client, at, queue, keys), at, keys, 'all');
   let closing: Promise<void> | undefined;
   // The connection ends with the process: closing it under a call that is being retried would throw from a timer.
   const letGo = async (told?: (onWire: number) => void): Promise<void> => stack?.leave(told);
@@ -88,13 +88,13 @@ const localOnCluster = () =>
 export async function withSession(
   flags: { readonly out?: string },
   found: FoundBatch,
-  voice: Voice,
+  printer: Printer,
   work: (session: Session) => Promise<number>,
 ): Promise<number> {
   const session = await openSession({
     config: configOf(flags),
     local: found.file.service.base === LOCAL,
-    voice,
+    printer,
   });
   try {
     return await work(session);

@@ -8,7 +8,7 @@ import { readSummary, type Summary } from '../results/summary.ts';
 import { rowsOf } from '../results/batch-rows.ts';
 import { listBatchFolders } from '../store/batch-folders.ts';
 import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
-import { voiceOf, type Context } from './context.ts';
+import { printerFor, type Context } from './context.ts';
 import { configOf } from './batch-options.ts';
 import { openLivingSession } from './session.ts';
 import { count, money, span } from './format.ts';
@@ -27,36 +27,36 @@ export type BatchStatus = {
 };
 
 export async function list(this: Context, flags: Flags): Promise<number> {
-  const voice = voiceOf(this);
+  const printer = printerFor(this);
   const found = await listBatchFolders(configOf(flags).out);
   const statuses = await Promise.all(found.map((one) => statusFromFolder(one)));
-  if (flags.output === 'json') voice.json(statuses);
-  else for (const one of statuses) voice.data(lineOf(one));
-  if (found.length === 0) voice.say('no batches here yet');
+  if (flags.output === 'json') printer.json(statuses);
+  else for (const one of statuses) printer.data(lineOf(one));
+  if (found.length === 0) printer.say('no batches here yet');
   return EXIT.ok;
 }
 
 export async function status(this: Context, flags: Flags, name: string | undefined): Promise<number> {
-  const voice = voiceOf(this);
+  const printer = printerFor(this);
   const config = configOf(flags);
   const found = await findBatch(config.out, name);
   const fromFolder = await statusFromFolder(found);
-  const progress = fromFolder.summary ? undefined : await liveProgress(config, voice, found);
+  const progress = fromFolder.summary ? undefined : await liveProgress(config, printer, found);
   const now: BatchStatus = progress
     ? { ...fromFolder, state: progress.state, outcomes: progress.tally.outcomes, progress }
     : fromFolder;
-  if (flags.output === 'json') voice.json(now);
-  else voice.data(textOf(now));
+  if (flags.output === 'json') printer.json(now);
+  else printer.data(textOf(now));
   return EXIT.ok;
 }
 
 /** What the workflow says; undefined where no server of ours lives, or none answers for this batch. */
 async function liveProgress(
   config: ReturnType<typeof configOf>,
-  voice: ReturnType<typeof voiceOf>,
+  printer: ReturnType<typeof printerFor>,
   found: FoundBatch,
 ): Promise<Progress | undefined> {
-  const session = await openLivingSession({ config, local: false, voice });
+  const session = await openLivingSession({ config, local: false, printer });
   if (session === undefined) return undefined;
   try {
     const known = await session.batches.find(refOf(found));
@@ -64,7 +64,9 @@ async function liveProgress(
     if (known?.status !== 'RUNNING' && known?.status !== 'COMPLETED') return undefined;
     const { progress, isUnattended } = await session.batches.status(refOf(found));
     if (isUnattended)
-      voice.say(voice.paint('yellow', 'no worker does what the batch waits for: this is what it said last'));
+      printer.say(
+        printer.paint('yellow', 'no worker does what the batch waits for: this is what it said last'),
+      );
     return progress;
   } finally {
     await session.close();

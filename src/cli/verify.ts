@@ -10,13 +10,13 @@ import { openServices } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { findBatch, type FoundBatch } from './batch-name.ts';
 import { summaryOfDone } from './start-or-attach.ts';
-import { voiceOf, type Context } from './context.ts';
+import { printerFor, type Context } from './context.ts';
 import { configOf } from './batch-options.ts';
 
 type Flags = { readonly files: boolean; readonly out?: string; readonly output: 'text' | 'json' };
 
 export default async function verify(this: Context, flags: Flags, name: string | undefined): Promise<number> {
-  const voice = voiceOf(this);
+  const printer = printerFor(this);
   const found = await findBatch(configOf(flags).out, name);
   const summary = await summaryOfDone(found);
   if (summary === undefined) throw problem('E509', { batch: found.batch });
@@ -25,10 +25,10 @@ export default async function verify(this: Context, flags: Flags, name: string |
   const lists = await readLists(found, known);
   const all = findings(summary, counted, lists);
   const wrong = all.filter(({ holds }) => !holds);
-  if (flags.output === 'json') voice.json({ batch: found.batch, holds: wrong.length === 0, findings: all });
-  else for (const finding of all) voice.data(lineOf(finding));
+  if (flags.output === 'json') printer.json({ batch: found.batch, holds: wrong.length === 0, findings: all });
+  else for (const finding of all) printer.data(lineOf(finding));
   if (wrong.length > 0) throw problem('E510', { batch: found.batch, wrong: wrong.map(({ claim }) => claim) });
-  voice.say(`${found.batch} adds up${lists === undefined ? '; the service was not asked' : ''}`);
+  printer.say(`${found.batch} adds up${lists === undefined ? '; the service was not asked' : ''}`);
   return EXIT.ok;
 }
 

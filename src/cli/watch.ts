@@ -4,7 +4,7 @@ import { EXIT } from '../errors/error.ts';
 import { notSucceeded } from '../results/summary.ts';
 import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
 import { configOf } from './batch-options.ts';
-import { voiceOf, type Context, type Voice } from './context.ts';
+import { printerFor, type Context, type Printer } from './context.ts';
 import { closing, follow } from './follow.ts';
 import { withSession } from './session.ts';
 import { isUnderWay, startOrAttach, summaryOfDone } from './start-or-attach.ts';
@@ -17,7 +17,7 @@ export async function watch(
   flags: Flags & { readonly quiet: boolean },
   name: string | undefined,
 ): Promise<number> {
-  return attach(this, flags, name, voiceOf(this, flags), undefined);
+  return attach(this, flags, name, printerFor(this, flags), undefined);
 }
 
 export async function wait(
@@ -25,28 +25,28 @@ export async function wait(
   flags: Flags & { readonly timeout?: number },
   name: string | undefined,
 ): Promise<number> {
-  return attach(this, flags, name, voiceOf(this, { quiet: true }), flags.timeout);
+  return attach(this, flags, name, printerFor(this, { quiet: true }), flags.timeout);
 }
 
 async function attach(
   context: Context,
   { output, ...flags }: Flags,
   name: string | undefined,
-  voice: Voice,
+  printer: Printer,
   timeoutMs: number | undefined,
 ): Promise<number> {
   const found = await findBatch(configOf(flags).out, name);
   const summary = await summaryOfDone(found);
   if (summary !== undefined) {
-    voice.raw(closing(summary, found.folder, voice.paint));
-    if (output === 'json') voice.json({ ...summary, folder: found.folder });
-    else voice.data(found.folder);
+    printer.raw(closing(summary, found.folder, printer.paint));
+    if (output === 'json') printer.json({ ...summary, folder: found.folder });
+    else printer.data(found.folder);
     return notSucceeded(summary) === 0 ? EXIT.ok : EXIT.someRowsFailed;
   }
-  return withSession(flags, found, voice, async (session) => {
+  return withSession(flags, found, printer, async (session) => {
     await startOrAttach(session, found);
     const timeout = timeoutMs === undefined ? {} : { timeoutMs };
-    return follow({ session, found, voice, process: context.process, output, ...timeout });
+    return follow({ session, found, printer, process: context.process, output, ...timeout });
   });
 }
 
@@ -55,26 +55,27 @@ export async function cancel(
   flags: Flags & { readonly running: boolean },
   name: string,
 ): Promise<number> {
-  const voice = voiceOf(this);
+  const printer = printerFor(this);
   const found = await findBatch(configOf(flags).out, name);
   if (await summaryOfDone(found)) {
-    voice.say(`${found.batch} is done; there is nothing to cancel`);
+    printer.say(`${found.batch} is done; there is nothing to cancel`);
     return EXIT.ok;
   }
-  return withSession(flags, found, voice, async (session) => {
+  return withSession(flags, found, printer, async (session) => {
     // A paused batch must not go on for the moment that it takes to cancel it.
     if (!(await isUnderWay(session, found))) {
-      voice.say(`${found.batch} was never started; there is nothing to cancel`);
+      printer.say(`${found.batch} was never started; there is nothing to cancel`);
       return EXIT.ok;
     }
     const progress = await session.batches.cancel(refOf(found), flags.running);
-    voice.say(
+    printer.say(
       `${found.batch} sends nothing more; ${count(progress.running)} runs ${fateOf(found, flags.running)}`,
     );
     // Embedded servers end with this command, and the batch has not ended yet.
     const code =
-      session.stack && (await follow({ session, found, voice, process: this.process, output: flags.output }));
-    if (code === undefined && flags.output === 'json') voice.json(progress);
+      session.stack &&
+      (await follow({ session, found, printer, process: this.process, output: flags.output }));
+    if (code === undefined && flags.output === 'json') printer.json(progress);
     return code === EXIT.interrupted ? code : EXIT.ok;
   });
 }

@@ -6,7 +6,7 @@ import { openLog } from '../host/log.ts';
 import { temporalFrom, type TemporalAddress } from '../temporal/connect.ts';
 import { startWorker, type RunningWorker, type WorkerParts } from '../worker.ts';
 import { canReachReceiver } from '../webhook/reach.ts';
-import { voiceOf, type Context } from './context.ts';
+import { printerFor, type Context } from './context.ts';
 import { hearInterrupts } from './interrupt.ts';
 import { configOf } from './batch-options.ts';
 import { endWithStack, tellStack, untilStackIsGone } from './stack-child.ts';
@@ -70,18 +70,18 @@ async function serveTerminal(
   running: RunningWorker,
   temporal: TemporalAddress,
 ): Promise<void> {
-  const voice = voiceOf(context);
+  const printer = printerFor(context);
   const interrupts = hearInterrupts(context.process);
-  voice.say(`worker at ${temporal.address} (${temporal.from}), namespace ${temporal.namespace}`);
-  voice.say(running.receiver ? `webhooks at ${running.receiver.url}` : 'no receiver of its own');
+  printer.say(`worker at ${temporal.address} (${temporal.from}), namespace ${temporal.namespace}`);
+  printer.say(running.receiver ? `webhooks at ${running.receiver.url}` : 'no receiver of its own');
   const { apiUrl, webhook } = config;
   if (running.receiver && apiUrl !== undefined && !canReachReceiver(apiUrl, webhook.url))
-    voice.say(
+    printer.say(
       `${apiUrl} cannot reach them, so its runs are polled; RUNSHEET_WEBHOOK_URL sets an address that it can reach`,
     );
   await interrupts.first;
   const onWire = running.onWire();
-  voice.say(
+  printer.say(
     onWire > 0
       ? `stopping; ${plural(onWire, 'request')} on the wire (Ctrl-C again leaves them uncertain)`
       : 'stopping',

@@ -12,7 +12,7 @@ type Asking = {
   readonly headers: { readonly cookie?: string | undefined };
 };
 
-export type Door = {
+export type PageLogin = {
   /** The address to give to the owner; `origin` has no slash at its end. */
   address(origin: string): string;
   /** The headers of the answer to that address, which lead on; undefined for any other request. */
@@ -24,7 +24,7 @@ export type Door = {
 };
 
 /** The pages of a server on a port of its own. `entrance` is the path of the first one. */
-export function openDoor(entrance: string): Door {
+export function openPageLogin(entrance: string): PageLogin {
   const secret = keepSecret(randomBytes(24).toString('base64url'));
   // A browser sends the cookies of one port to all others as well.
   const nameFor = ({ socket }: Asking): string => `runsheet-${socket.localPort}`;

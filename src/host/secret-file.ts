@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 import { takeStateFolder } from './state-folder.ts';
 
 /** The word in a file that only its user reads; whoever comes first has drawn it for all, and nobody reads half of it. Throws E606. */
-export function madeOnce(path: string): string {
+export function readOrCreateSecret(path: string): string {
   takeStateFolder(dirname(path));
   if (!existsSync(path)) make(path);
   return readFileSync(path, 'utf8').trim();

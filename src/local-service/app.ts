@@ -2,13 +2,13 @@
 
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { boundConnections } from '../host/bounded-connections.ts';
-import { openDoor, type Door } from '../host/page-login.ts';
+import { openPageLogin, type PageLogin } from '../host/page-login.ts';
 import { refusalToWire } from '../run-service/contract/refusal.ts';
 import { API, authentication, openTokens } from './auth.ts';
 import { serveControl } from './routes/fault-control.ts';
 import { serveFiles } from './routes/files.ts';
 import { serveLists } from './routes/lists.ts';
-import { serveLive } from './routes/dashboard.ts';
+import { serveDashboard } from './routes/dashboard.ts';
 import { serveLogs } from './routes/logs.ts';
 import { serveReference } from './routes/reference.ts';
 import { refuseTheRest } from './routes/refusals.ts';
@@ -26,7 +26,7 @@ export type AppOptions = {
   /** Whether nobody but this machine can ask. Default false. */
   readonly listensHere?: boolean;
   /** The way to the live page. */
-  readonly door?: Door;
+  readonly door?: PageLogin;
 };
 
 /** Who opens a connection may take so long to ask for something. */
@@ -38,7 +38,7 @@ export type App = { readonly app: FastifyInstance; readonly routes: readonly str
 
 export function createApp(
   service: LivingService,
-  { tokens, only, listensHere = false, door = openDoor('/') }: AppOptions,
+  { tokens, only, listensHere = false, door = openPageLogin('/') }: AppOptions,
 ): App {
   const app = Fastify({
     forceCloseConnections: true,
@@ -66,7 +66,7 @@ export function createApp(
   serveUploadUrls(app, service);
   serveV1(app, service);
   serveFiles(app, service);
-  serveLive(app, service, { listensHere, door });
+  serveDashboard(app, service, { listensHere, door });
   serveControl(app, service, known);
   return { app, routes };
 }

@@ -3,7 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { RunRow } from './run-row.ts';
 
-export type Glance = {
+export type DashboardRuns = {
   /** Oldest first. */
   readonly atWork: readonly RunRow[];
   /** Those that stand first in line. */
@@ -15,7 +15,9 @@ export type Glance = {
 };
 
 /** `busy` is how many runs are at work: whoever knows it spares the search a walk along the whole line. */
-export function glancesOf(db: DatabaseSync): (busy: number, most: { next: number; ended: number }) => Glance {
+export function dashboardQuery(
+  db: DatabaseSync,
+): (busy: number, most: { next: number; ended: number }) => DashboardRuns {
   const alive = 'SELECT * FROM run INDEXED BY runAlive WHERE endedMs IS NULL AND';
   const atWork = db.prepare(`${alive} containerId IS NOT NULL ORDER BY number LIMIT ?`);
   const waiting = db.prepare(`${alive} queuedMs IS NULL ORDER BY number LIMIT ?`);

@@ -34,7 +34,7 @@ type Pool = {
   readonly idle: number;
   readonly waiting: number;
 };
-export type Live = {
+export type Dashboard = {
   readonly behaviour: string;
   readonly runs: number;
   readonly pools: readonly Pool[];
@@ -43,7 +43,7 @@ export type Live = {
   readonly ended: readonly ShownRun[];
 };
 
-export function liveOf(service: Service): Live {
+export function dashboardOf(service: Service): Dashboard {
   const pools = poolsOf(service);
   const busy = pools.reduce((sum, pool) => sum + pool.busy, 0);
   const glance = service.database.glance(Math.min(busy, WORKING_MAX), MOST);

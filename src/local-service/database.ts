@@ -5,8 +5,8 @@ import type { RunRow } from './run-row.ts';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { createTransaction, openFile } from './database-file.ts';
 import type { Status } from '../run-service/contract/run.ts';
-import { glancesOf, type Glance } from './dashboard-query.ts';
-import type { Plan } from './planned-result.ts';
+import { dashboardQuery, type DashboardRuns } from './dashboard-query.ts';
+import type { RunPlan } from './planned-result.ts';
 
 /** A run as it is stored. Times are milliseconds since 1970; the plan's are null until a container took the run. */
 export type NewRun = Pick<
@@ -51,7 +51,7 @@ export type Database = {
   /** The number that the next run will have. */
   nextNumber(): number;
   insert(run: NewRun): void;
-  took(number: number, containerId: string, plan: Plan): void;
+  took(number: number, containerId: string, plan: RunPlan): void;
   reached(number: number, status: Status, atMs: number): void;
   ended(number: number, status: Status, endedMs: number, atMs: number): void;
   /** The container of a run is gone after `ranMs`; where it shall have another, it waits again. */
@@ -72,8 +72,8 @@ export type Database = {
   sold(): Readonly<Record<string, number>>;
   /** Every run that has not ended, oldest first. */
   alive(): readonly LiveRow[];
-  /** As {@link glancesOf}. */
-  glance(busy: number, most: { readonly next: number; readonly ended: number }): Glance;
+  /** As {@link dashboardQuery}. */
+  glance(busy: number, most: { readonly next: number; readonly ended: number }): DashboardRuns;
   close(): void;
 };
 
@@ -132,7 +132,7 @@ export function openDatabase(file: string): Database {
     byStatus: () => totals(byStatus),
     sold: () => totals(sold),
     alive: () => rows<LiveRow>(alive),
-    glance: glancesOf(db),
+    glance: dashboardQuery(db),
     deliveriesOf: (runId) => rows<DeliveryRow>(deliveriesOf, runId),
     uploadOf: (id) => uploadOf.get(id) as UploadRow | undefined,
     close: () => db.close(),
@@ -188,7 +188,7 @@ function writersOf(db: DatabaseSync, begin: () => void) {
       );
       return Number(done.lastInsertRowid);
     },
-    took(number: number, containerId: string, plan: Plan): void {
+    took(number: number, containerId: string, plan: RunPlan): void {
       const { queuedMs, startsMs, runMs, endsMs, ending } = plan;
       write(took, containerId, queuedMs, startsMs, runMs, endsMs, ending, queuedMs, number);
     },

@@ -1,6 +1,6 @@
-// What can be made to go wrong, each with a rate. Whether a fault strikes is drawn from the seed, the fault's name and
+// What can be made to go wrong, each with a rate. Whether a fault shouldInject is drawn from the seed, the fault's name and
 // the number of the run, so that a rehearsal can be repeated and a retry of the same row may still fare better. A run may
-// also name, in an input of its own, the faults that strike it whatever their rates are.
+// also name, in an input of its own, the faults that inject it whatever their rates are.
 
 import { nearest, problem } from '../errors/error.ts';
 import { chance } from './chance.ts';
@@ -94,17 +94,17 @@ const FAULT_TABLE: Readonly<Record<string, string>> = {
 /** The names of all known faults. */
 const FAULTS: readonly string[] = Object.keys(FAULT_TABLE);
 
-/** The input by which a run names faults that strike it, with spaces between. */
+/** The input by which a run names faults that inject it, with spaces between. */
 export const FAULT_INPUT = 'runsheet_faults';
 
 /** A run as far as faults care: `faults` are those that it named itself. */
 export type Victim = { readonly number: number; readonly faults?: string };
 
 export type Faults = {
-  /** Whether the fault strikes the run; `occasion` tells apart several moments of one run. */
-  strikes(fault: Fault, victim: Victim, occasion?: string | number): boolean;
+  /** Whether the fault shouldInject the run; `occasion` tells apart several moments of one run. */
+  shouldInject(fault: Fault, target: Victim, occasion?: string | number): boolean;
   /** The face that the answer wears at this place; undefined where it is an honest one. */
-  faceAt(place: Place, victim: Victim, occasion?: string | number): Face | undefined;
+  faceAt(place: Place, target: Victim, occasion?: string | number): Face | undefined;
   /** The rates as they are; those that are not set are 0. */
   rates(): Readonly<Record<string, number>>;
   /** Sets the rates that are named, from now on. Throws as {@link createFaults}. */
@@ -126,7 +126,11 @@ export function createFaults(given: Readonly<Record<string, number>>, seed: numb
   let isPeaceful = true;
   set(given);
 
-  function strikes(fault: Fault, { number, faults = '' }: Victim, occasion: string | number = ''): boolean {
+  function shouldInject(
+    fault: Fault,
+    { number, faults = '' }: Victim,
+    occasion: string | number = '',
+  ): boolean {
     if (isPeaceful && faults === '') return false;
     const rate = rates[fault] ?? 0;
     const named = faults !== '' && faults.split(' ').includes(fault);
@@ -136,11 +140,11 @@ export function createFaults(given: Readonly<Record<string, number>>, seed: numb
   }
 
   return {
-    strikes,
-    faceAt: (place, victim, occasion) =>
-      isPeaceful && !victim.faults
+    shouldInject,
+    faceAt: (place, target, occasion) =>
+      isPeaceful && !target.faults
         ? undefined
-        : faces.find((face) => strikes(`${face}-${place}` as const, victim, occasion)),
+        : faces.find((face) => shouldInject(`${face}-${place}` as const, target, occasion)),
     rates: () => ({ ...rates }),
     set,
     counts: () => ({ ...counts }),

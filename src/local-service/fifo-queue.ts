@@ -5,7 +5,7 @@
 //   [ · · · · · |  C   ·   E   F ]
 //     0 1 2 3 4    5   6   7   8     place = index + offset
 
-export class Line<Key, Item> {
+export class FifoQueue<Key, Item> {
   #places: ({ readonly key: Key; readonly item: Item } | undefined)[] = [];
   #placeOf = new Map<Key, number>();
   #head = 0;

@@ -6,7 +6,7 @@ import type { DeliveryRow } from './database.ts';
 import type { RunRow } from './run-row.ts';
 import { fitsOn, type DeploymentSpec } from './deployments.ts';
 import { storedPlan } from './run-record.ts';
-import { NODES, nodeStartsMs, type Plan } from './planned-result.ts';
+import { NODES, nodeStartsMs, type RunPlan } from './planned-result.ts';
 
 type Told = {
   readonly row: RunRow;
@@ -26,7 +26,7 @@ export function logOf({ row, spec, deliveries, nowMs }: Told): readonly LogLine[
   );
 }
 
-function linesOf(plan: Plan, row: RunRow, spec: DeploymentSpec | undefined): readonly LogLine[] {
+function linesOf(plan: RunPlan, row: RunRow, spec: DeploymentSpec | undefined): readonly LogLine[] {
   const info = (atMs: number, message: string): LogLine => ({ atMs, level: 'info', message });
   return [
     info(plan.queuedMs, `a ${row.gpu} container took the run`),

@@ -18,13 +18,13 @@
 // strictly first come first served, whatever GPUs its runs ask for.
 
 import type { Clock } from './service-time.ts';
-import { Line } from './fifo-queue.ts';
+import { FifoQueue } from './fifo-queue.ts';
 
 /** A run as far as machines care. `number` is unique. */
 export type Ticket = { readonly number: number; readonly deploymentId: string; readonly gpu: string };
 export type Container = { readonly id: string; readonly deploymentId: string; readonly gpu: string };
 /** How many containers a deployment may have, and how long an idle one stays warm. */
-export type Fleet = { readonly limit: number; readonly idleMs: number };
+export type WorkerKeys = { readonly limit: number; readonly idleMs: number };
 
 export type Machines<T extends Ticket> = {
   /** Joins the line; the run may be given a container before this returns. */
@@ -45,18 +45,18 @@ type Census = { readonly waiting: number; readonly busy: number; readonly idle: 
 
 type Idle = { readonly container: Container; readonly sinceMs: number };
 type Pool<T> = {
-  readonly fleet: Fleet;
-  readonly line: Line<number, T>;
-  readonly idle: Map<string, Line<string, Idle>>;
+  readonly fleet: WorkerKeys;
+  readonly line: FifoQueue<number, T>;
+  readonly idle: Map<string, FifoQueue<string, Idle>>;
   busy: number;
   idling: number;
   watched: boolean;
 };
 
 /** `begin` is told of every run that gets a container; `name` gives each new container an id. */
-export function createMachines<T extends Ticket>(hands: {
+export function createMachines<T extends Ticket>(deps: {
   readonly clock: Clock;
-  readonly fleetOf: (deploymentId: string) => Fleet;
+  readonly fleetOf: (deploymentId: string) => WorkerKeys;
   readonly name: () => string;
   readonly begin: (ticket: T, container: Container, cold: boolean) => void;
 }): Machines<T> {
@@ -65,7 +65,7 @@ export function createMachines<T extends Ticket>(hands: {
   function poolOf(deploymentId: string): Pool<T> {
     const old = pools.get(deploymentId);
     if (old !== undefined) return old;
-    const pool = newPool<T>(hands.fleetOf(deploymentId));
+    const pool = newPool<T>(deps.fleetOf(deploymentId));
     pools.set(deploymentId, pool);
     return pool;
   }
@@ -77,8 +77,8 @@ export function createMachines<T extends Ticket>(hands: {
       pool.line.next();
       pool.busy++;
       const { deploymentId, gpu } = ticket;
-      const container = place === 'new' ? { id: hands.name(), deploymentId, gpu } : place;
-      hands.begin(ticket, container, place === 'new');
+      const container = place === 'new' ? { id: deps.name(), deploymentId, gpu } : place;
+      deps.begin(ticket, container, place === 'new');
     }
   }
 
@@ -87,9 +87,9 @@ export function createMachines<T extends Ticket>(hands: {
     if (pool.watched || oldest === undefined) return;
     pool.watched = true;
     // One timer for a pool, for its oldest: a timer for each idle moment of each container would fill the clock.
-    hands.clock.at(oldest.sinceMs + pool.fleet.idleMs, () => {
+    deps.clock.at(oldest.sinceMs + pool.fleet.idleMs, () => {
       pool.watched = false;
-      dropCold(pool, hands.clock.now());
+      dropCold(pool, deps.clock.now());
       watchIdle(pool);
     });
   }
@@ -107,7 +107,7 @@ export function createMachines<T extends Ticket>(hands: {
     release(container) {
       const pool = poolOf(container.deploymentId);
       pool.busy--;
-      addIdle(pool, { container, sinceMs: hands.clock.now() });
+      addIdle(pool, { container, sinceMs: deps.clock.now() });
       serve(pool);
       watchIdle(pool);
     },
@@ -121,10 +121,10 @@ export function createMachines<T extends Ticket>(hands: {
   };
 }
 
-const newPool = <T>(fleet: Fleet): Pool<T> => ({
+const newPool = <T>(fleet: WorkerKeys): Pool<T> => ({
   fleet,
-  line: new Line<number, T>(),
-  idle: new Map<string, Line<string, Idle>>(),
+  line: new FifoQueue<number, T>(),
+  idle: new Map<string, FifoQueue<string, Idle>>(),
   busy: 0,
   idling: 0,
   watched: false,
@@ -143,7 +143,7 @@ function placeFor<T>(pool: Pool<T>, gpu: string): Container | 'new' | 'none' {
 
 function addIdle<T>(pool: Pool<T>, idle: Idle): void {
   const { gpu, id } = idle.container;
-  const line = pool.idle.get(gpu) ?? new Line<string, Idle>();
+  const line = pool.idle.get(gpu) ?? new FifoQueue<string, Idle>();
   pool.idle.set(gpu, line);
   line.join(id, idle);
   pool.idling++;

@@ -11,7 +11,7 @@ import type { Status } from '../run-service/contract/run.ts';
 import { fitsOn, runSecondsOn, type DeploymentSpec } from './deployments.ts';
 
 /** Times are milliseconds since 1970. `runMs` is how long the run would take if it came to its end. */
-export type Plan = {
+export type RunPlan = {
   readonly queuedMs: number;
   readonly startsMs: number;
   readonly runMs: number;
@@ -20,24 +20,24 @@ export type Plan = {
 };
 
 /** What is to happen to a run on its way. */
-export type Fate = 'none' | 'fail' | 'preempt' | 'oom' | 'stuck' | 'hang';
+export type PlannedResult = 'none' | 'fail' | 'preempt' | 'oom' | 'stuck' | 'hang';
 
 /** The plan of a run that gets a container at `atMs`; `draw`, in [0, 1), places it within the spread of run times. */
-export function planOf(facts: {
+export function planRun(facts: {
   readonly spec: DeploymentSpec;
   readonly speed: number;
   readonly gpu: string;
   readonly cold: boolean;
-  readonly fate: Fate;
+  readonly plannedResult: PlannedResult;
   readonly draw: number;
   readonly atMs: number;
-}): Plan {
+}): RunPlan {
   const { spec, atMs } = facts;
   const lived = (seconds: number): number => Math.round((seconds * 1000) / facts.speed);
   const spread = 1 + spec.runSpread * (2 * facts.draw - 1);
   const runMs = lived(runSecondsOn(spec, facts.gpu) * spread);
   const startsMs = atMs + lived(facts.cold ? spec.coldStartSeconds : spec.warmStartSeconds);
-  const { ending, atShare } = END_OF[fitsOn(spec, facts.gpu) ? facts.fate : 'too large'];
+  const { ending, atShare } = END_OF[fitsOn(spec, facts.gpu) ? facts.plannedResult : 'too large'];
   const bootMs = startsMs - atMs;
   const ownEndMs = atMs + Math.round(bootMs * Math.min(1, 1 + atShare) + runMs * Math.max(0, atShare));
   const timeoutMs = atMs + lived(spec.runTimeoutSeconds);
@@ -48,15 +48,16 @@ export function planOf(facts: {
 }
 
 /** How a run ends, and after which share of its run time; a negative share falls into the boot before it. */
-const END_OF: Readonly<Record<Fate | 'too large', { ending: Plan['ending']; atShare: number }>> = {
-  none: { ending: 'success', atShare: 1 },
-  fail: { ending: 'failed', atShare: 0.5 },
-  'too large': { ending: 'failed', atShare: 0.15 },
-  preempt: { ending: 'preempted', atShare: 0.5 },
-  oom: { ending: 'silent', atShare: 0.5 },
-  stuck: { ending: 'silent', atShare: -0.5 },
-  hang: { ending: 'timeout', atShare: Number.POSITIVE_INFINITY },
-};
+const END_OF: Readonly<Record<PlannedResult | 'too large', { ending: RunPlan['ending']; atShare: number }>> =
+  {
+    none: { ending: 'success', atShare: 1 },
+    fail: { ending: 'failed', atShare: 0.5 },
+    'too large': { ending: 'failed', atShare: 0.15 },
+    preempt: { ending: 'preempted', atShare: 0.5 },
+    oom: { ending: 'silent', atShare: 0.5 },
+    stuck: { ending: 'silent', atShare: -0.5 },
+    hang: { ending: 'timeout', atShare: Number.POSITIVE_INFINITY },
+  };
 
 /** The nodes of the workflow and the share of the run time that each takes. */
 export const NODES = [
@@ -72,10 +73,10 @@ export const NODES = [
 // The graph begins a moment after the container has answered.
 const GRAPH_BEGINS = 0.02;
 
-const runningMsOf = (plan: Plan): number => plan.startsMs + Math.round(plan.runMs * GRAPH_BEGINS);
+const runningMsOf = (plan: RunPlan): number => plan.startsMs + Math.round(plan.runMs * GRAPH_BEGINS);
 
 /** When each node begins. */
-export function nodeStartsMs(plan: Plan): readonly number[] {
+export function nodeStartsMs(plan: RunPlan): readonly number[] {
   const beginsMs = runningMsOf(plan);
   const graphMs = plan.startsMs + plan.runMs - beginsMs;
   let share = 0;
@@ -98,7 +99,7 @@ export const NO_WORK: Work = { liveStatus: null, progress: 0, sinceMs: 0 };
 const hundredths = (value: number): number => Math.round(value * 100) / 100;
 
 /** What a run with this plan shows at `atMs`. */
-export function workAt(plan: Plan, atMs: number): Work {
+export function workAt(plan: RunPlan, atMs: number): Work {
   const startsMs = nodeStartsMs(plan);
   const index = startsMs.findLastIndex((startMs) => startMs <= atMs);
   const node = NODES[index];
@@ -121,7 +122,7 @@ export type Step =
 const SHOWN_NODES: ReadonlySet<string> = new Set(['KSampler', 'VAEDecode', 'SaveImage']);
 
 /** The steps after `queued`, in order; with `progress` also the nodes worth telling of. */
-export function stepsOf(plan: Plan, also: { readonly progress: boolean }): readonly Step[] {
+export function stepsOf(plan: RunPlan, also: { readonly progress: boolean }): readonly Step[] {
   const end = endOf(plan);
   const way: readonly Step[] = [
     { kind: 'status', atMs: plan.startsMs, status: 'started' },
@@ -133,13 +134,13 @@ export function stepsOf(plan: Plan, also: { readonly progress: boolean }): reado
   return [...reached, end];
 }
 
-function endOf({ ending, endsMs: atMs }: Plan): Step {
+function endOf({ ending, endsMs: atMs }: RunPlan): Step {
   if (ending === 'silent' || ending === 'preempted')
     return { kind: 'lost', atMs, waits: ending === 'preempted' };
   return { kind: 'status', atMs, status: ending };
 }
 
-const progressSteps = (plan: Plan): readonly Step[] =>
+const progressSteps = (plan: RunPlan): readonly Step[] =>
   nodeStartsMs(plan).flatMap((atMs, index) =>
     SHOWN_NODES.has(NODES[index]?.name ?? '') ? [{ kind: 'progress', atMs } as const] : [],
   );

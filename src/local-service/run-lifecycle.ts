@@ -11,7 +11,7 @@ import type { Status } from '../run-service/contract/run.ts';
 import type { Clock } from './service-time.ts';
 import type { Database } from './database.ts';
 import type { Container, Ticket } from './machines.ts';
-import { NO_WORK, stepsOf, workAt, type Plan, type Step, type Work } from './planned-result.ts';
+import { NO_WORK, stepsOf, workAt, type RunPlan, type Step, type Work } from './planned-result.ts';
 
 /** A run that has not ended, as it is kept in memory. */
 export type LiveRun = Ticket & {
@@ -26,7 +26,7 @@ export type LiveRun = Ticket & {
 };
 
 /** Something to be told of a run: a new status, or progress within one. */
-export type News = {
+export type RunChange = {
   readonly kind: 'status' | 'progress';
   readonly status: Status;
   readonly atMs: number;
@@ -34,9 +34,9 @@ export type News = {
 };
 
 /** A run in its container, and what it will do there. */
-type Held = { readonly run: LiveRun; readonly container: Container; readonly plan: Plan };
+type Held = { readonly run: LiveRun; readonly container: Container; readonly plan: RunPlan };
 
-export type Lives = {
+export type RunLifecycle = {
   begin(held: Held): void;
   /** Goes on after a restart, from the status that is stored. */
   resume(held: Held, status: Status): void;
@@ -44,83 +44,83 @@ export type Lives = {
   stop(runNumber: number, atMs: number): boolean;
 };
 
-type Life = Held & { readonly steps: readonly Step[]; status: Status; callOff: () => void };
+type ActiveRun = Held & { readonly steps: readonly Step[]; status: Status; callOff: () => void };
 
 const ORDER: readonly Status[] = ['queued', 'started', 'running'];
 
-type Hands = {
+type Deps = {
   readonly clock: Clock;
   readonly database: Pick<Database, 'took' | 'reached' | 'ended' | 'lost'>;
-  readonly tell: (run: LiveRun, news: News) => void;
+  readonly tell: (run: LiveRun, news: RunChange) => void;
   readonly release: (container: Container) => void;
   /** The container of the run is gone; where it `waits`, it shall have another. */
   readonly lose: (container: Container, run: LiveRun, waits: boolean) => void;
 };
 
-export function createLives(hands: Hands): Lives {
-  const { clock, database } = hands;
-  const lives = new Map<number, Life>();
+export function createRunLifecycle(deps: Deps): RunLifecycle {
+  const { clock, database } = deps;
+  const activeRuns = new Map<number, ActiveRun>();
 
   function enter(held: Held, status: Status, steps: readonly Step[]): void {
-    const life = { ...held, status, steps, callOff: () => undefined };
-    lives.set(held.run.number, life);
-    waitFor(life, 0);
+    const active = { ...held, status, steps, callOff: () => undefined };
+    activeRuns.set(held.run.number, active);
+    waitFor(active, 0);
   }
 
-  function waitFor(life: Life, index: number): void {
-    const step = life.steps[index];
+  function waitFor(active: ActiveRun, index: number): void {
+    const step = active.steps[index];
     if (step === undefined) return;
-    life.callOff = clock.at(step.atMs, () => {
-      take(life, step);
-      waitFor(life, index + 1);
+    active.callOff = clock.at(step.atMs, () => {
+      take(active, step);
+      waitFor(active, index + 1);
     });
   }
 
-  function take(life: Life, step: Step): void {
-    if (step.kind === 'progress') tell(life, step.kind, step.atMs);
-    else if (step.kind === 'lost') lose(life, step.waits);
-    else if (ORDER.includes(step.status)) reach(life, step.status, step.atMs);
-    else end(life, step.status, step.atMs);
+  function take(active: ActiveRun, step: Step): void {
+    if (step.kind === 'progress') tell(active, step.kind, step.atMs);
+    else if (step.kind === 'lost') lose(active, step.waits);
+    else if (ORDER.includes(step.status)) reach(active, step.status, step.atMs);
+    else end(active, step.status, step.atMs);
   }
 
-  function reach(life: Life, status: Status, atMs: number): void {
-    life.status = status;
-    database.reached(life.run.number, status, clock.now());
-    tell(life, 'status', atMs);
+  function reach(active: ActiveRun, status: Status, atMs: number): void {
+    active.status = status;
+    database.reached(active.run.number, status, clock.now());
+    tell(active, 'status', atMs);
   }
 
-  function end(life: Life, status: Status, atMs: number): void {
-    life.status = status;
-    lives.delete(life.run.number);
+  function end(active: ActiveRun, status: Status, atMs: number): void {
+    active.status = status;
+    activeRuns.delete(active.run.number);
     // The planned moment, not that of writing: a service that was down meanwhile makes no run longer or dearer.
-    database.ended(life.run.number, status, atMs, clock.now());
-    tell(life, 'status', atMs);
-    hands.release(life.container);
+    database.ended(active.run.number, status, atMs, clock.now());
+    tell(active, 'status', atMs);
+    deps.release(active.container);
   }
 
-  function lose({ run, container, plan }: Life, waits: boolean): void {
-    lives.delete(run.number);
+  function lose({ run, container, plan }: ActiveRun, waits: boolean): void {
+    activeRuns.delete(run.number);
     database.lost(run.number, plan.endsMs - plan.queuedMs, waits);
-    hands.lose(container, { ...run, wasPreempted: true }, waits);
+    deps.lose(container, { ...run, wasPreempted: true }, waits);
   }
 
-  function tell(life: Life, kind: News['kind'], atMs: number): void {
-    hands.tell(life.run, newsOf(kind, life.status, atMs, life.plan));
+  function tell(active: ActiveRun, kind: RunChange['kind'], atMs: number): void {
+    deps.tell(active.run, changeOf(kind, active.status, atMs, active.plan));
   }
 
   return {
     begin(held) {
       const { run, container, plan } = held;
       database.took(run.number, container.id, plan);
-      hands.tell(run, newsOf('status', 'queued', plan.queuedMs, plan));
+      deps.tell(run, changeOf('status', 'queued', plan.queuedMs, plan));
       enter(held, 'queued', stepsFor(held));
     },
     resume: (held, status) => enter(held, status, stepsAfter(stepsFor(held), status, clock.now())),
     stop(runNumber, atMs) {
-      const life = lives.get(runNumber);
-      if (life === undefined) return false;
-      life.callOff();
-      end(life, 'cancelled', atMs);
+      const active = activeRuns.get(runNumber);
+      if (active === undefined) return false;
+      active.callOff();
+      end(active, 'cancelled', atMs);
       return true;
     },
   };
@@ -128,12 +128,12 @@ export function createLives(hands: Hands): Lives {
 
 const stepsFor = ({ run, plan }: Held): readonly Step[] => stepsOf(plan, { progress: run.intermediate });
 
-function newsOf(kind: News['kind'], status: Status, atMs: number, plan: Plan): News {
+function changeOf(kind: RunChange['kind'], status: Status, atMs: number, plan: RunPlan): RunChange {
   const works = status !== 'queued' && status !== 'started';
   return { kind, status, atMs, work: works ? workAt(plan, atMs) : NO_WORK };
 }
 
-/** What is left of a life whose stored status is `status`: no step twice, and no stale progress. */
+/** What is left of a active whose stored status is `status`: no step twice, and no stale progress. */
 function stepsAfter(steps: readonly Step[], status: Status, nowMs: number): readonly Step[] {
   const done = ORDER.indexOf(status);
   return steps.filter((step) => {

@@ -5,7 +5,7 @@ import type { OutputRecord, RunRecord } from '../run-service/contract/run.ts';
 import type { RunRow } from './run-row.ts';
 import type { DeploymentSpec } from './deployments.ts';
 import { callIdOf, idsOf, uuidOf } from './identity.ts';
-import { NO_WORK, workAt, type Plan, type Work } from './planned-result.ts';
+import { NO_WORK, workAt, type RunPlan, type Work } from './planned-result.ts';
 
 /** How the files of a run are shown. */
 export type Links = {
@@ -64,7 +64,9 @@ export function recordOf(row: RunRow, { nowMs, links, staleMs, machine }: Showin
 }
 
 /** The plan of a row; undefined while no container has taken the run. */
-export function storedPlan(row: { readonly [Field in keyof Plan]: Plan[Field] | null }): Plan | undefined {
+export function storedPlan(row: { readonly [Field in keyof RunPlan]: RunPlan[Field] | null }):
+  | RunPlan
+  | undefined {
   const { queuedMs, startsMs, runMs, endsMs, ending } = row;
   if (queuedMs === null || startsMs === null || runMs === null || endsMs === null || ending === null) {
     return undefined;
@@ -72,13 +74,13 @@ export function storedPlan(row: { readonly [Field in keyof Plan]: Plan[Field] | 
   return { queuedMs, startsMs, runMs, endsMs, ending };
 }
 
-function workOf(row: RunRow, plan: Plan, nowMs: number): Work {
+function workOf(row: RunRow, plan: RunPlan, nowMs: number): Work {
   if (row.endedMs !== null) return workAt(plan, row.endedMs);
   // The clock may be ahead of a step that has not been written yet; a run never shows more than its status allows.
   return row.status === 'running' ? workAt(plan, Math.min(nowMs, plan.endsMs)) : NO_WORK;
 }
 
-const hasStarted = (row: RunRow, plan: Plan): boolean =>
+const hasStarted = (row: RunRow, plan: RunPlan): boolean =>
   row.endedMs === null ? row.status !== 'queued' : plan.startsMs <= row.endedMs;
 
 /** The name of a picture of a run, counted from 1. */

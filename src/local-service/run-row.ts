@@ -1,7 +1,7 @@
 // A run as the database keeps it.
 
 import type { Status } from '../run-service/contract/run.ts';
-import type { Plan } from './planned-result.ts';
+import type { RunPlan } from './planned-result.ts';
 
 export type RunRow = {
   readonly number: number;
@@ -24,4 +24,4 @@ export type RunRow = {
   readonly faults: string;
   /** Milliseconds in containers that were taken away from it. */
   readonly lostMs: number;
-} & { readonly [Field in keyof Plan]: Plan[Field] | null };
+} & { readonly [Field in keyof RunPlan]: RunPlan[Field] | null };

@@ -9,9 +9,9 @@ import type { Database, LiveRow, NewRun } from './database.ts';
 import type { RunRow } from './run-row.ts';
 import type { DeploymentSpec } from './deployments.ts';
 import { namedFaults, type Faults, type Victim } from './faults.ts';
-import { createLives, type Lives, type LiveRun } from './run-lifecycle.ts';
-import { createMachines, type Container, type Fleet, type Machines } from './machines.ts';
-import { NO_WORK, planOf, type Fate, type Plan } from './planned-result.ts';
+import { createRunLifecycle, type RunLifecycle, type LiveRun } from './run-lifecycle.ts';
+import { createMachines, type Container, type WorkerKeys, type Machines } from './machines.ts';
+import { NO_WORK, planRun, type PlannedResult, type RunPlan } from './planned-result.ts';
 import { storedPlan, type Links } from './run-record.ts';
 import { tell } from './webhook-events.ts';
 import type { Webhooks } from './webhooks.ts';
@@ -45,7 +45,7 @@ type World = {
 
 export function createRuns(world: World): Runs {
   const { clock, database, commit } = world;
-  const lives: Lives = createLives({
+  const lives: RunLifecycle = createRunLifecycle({
     clock,
     database,
     tell: (run, news) => tell(world, run, news),
@@ -71,7 +71,7 @@ export function createRuns(world: World): Runs {
       const draft = draftRun(world, order, spec, owner);
       return commit(() => {
         const number = database.nextNumber();
-        const outputs = world.faults.strikes('no-output', { ...draft, number }) ? 0 : draft.outputs;
+        const outputs = world.faults.shouldInject('no-output', { ...draft, number }) ? 0 : draft.outputs;
         const run = liveRunOf({ ...draft, outputs, number });
         database.insert({ ...draft, outputs });
         machines.wait(run);
@@ -104,13 +104,13 @@ const draftRun = (world: World, order: QueueOrder, spec: DeploymentSpec, owner: 
   faults: namedFaults(order.inputs).faults,
 });
 
-function draftPlan(world: World, run: LiveRun, spec: DeploymentSpec, cold: boolean): Plan {
-  return planOf({
+function draftPlan(world: World, run: LiveRun, spec: DeploymentSpec, cold: boolean): RunPlan {
+  return planRun({
     spec,
     speed: world.speed,
     gpu: run.gpu,
     cold,
-    fate: fateOf(world.faults, run),
+    plannedResult: fateOf(world.faults, run),
     draw: chance(world.seed, 'run time', run.number),
     atMs: world.clock.now(),
   });
@@ -118,13 +118,13 @@ function draftPlan(world: World, run: LiveRun, spec: DeploymentSpec, cold: boole
 
 const FATES = ['fail', 'oom', 'stuck', 'hang'] as const;
 
-function fateOf(faults: Faults, run: LiveRun): Fate {
+function fateOf(faults: Faults, run: LiveRun): PlannedResult {
   // Once is enough: a run that is always taken away would never end.
-  if (!run.wasPreempted && faults.strikes('preempt', run)) return 'preempt';
-  return FATES.find((fate) => faults.strikes(fate, run)) ?? 'none';
+  if (!run.wasPreempted && faults.shouldInject('preempt', run)) return 'preempt';
+  return FATES.find((plannedResult) => faults.shouldInject(plannedResult, run)) ?? 'none';
 }
 
-function cancel(world: World, row: RunRow, machines: Machines<LiveRun>, lives: Lives): void {
+function cancel(world: World, row: RunRow, machines: Machines<LiveRun>, lives: RunLifecycle): void {
   const atMs = world.clock.now();
   if (lives.stop(row.number, atMs)) return;
   const run = liveRunOf(row);
@@ -134,7 +134,7 @@ function cancel(world: World, row: RunRow, machines: Machines<LiveRun>, lives: L
 }
 
 /** First the containers that are at work, then the line in its order: nobody overtakes and no limit is exceeded. */
-function recover(world: World, machines: Machines<LiveRun>, lives: Lives): void {
+function recover(world: World, machines: Machines<LiveRun>, lives: RunLifecycle): void {
   const rows = world.database.alive();
   for (const row of rows) resume(row, machines, lives);
   const waiting = rows.filter((row) => storedPlan(row) === undefined);
@@ -143,7 +143,7 @@ function recover(world: World, machines: Machines<LiveRun>, lives: Lives): void 
   if (unknown.length > 0) world.log('runs-without-deployment', { runs: unknown.length });
 }
 
-function resume(row: LiveRow, machines: Machines<LiveRun>, lives: Lives): void {
+function resume(row: LiveRow, machines: Machines<LiveRun>, lives: RunLifecycle): void {
   const plan = storedPlan(row);
   if (plan === undefined || row.containerId === null) return;
   const container: Container = { id: row.containerId, deploymentId: row.deploymentId, gpu: row.gpu };
@@ -163,7 +163,7 @@ const liveRunOf = (row: Omit<NewRun, 'inputs'> & { readonly number: number }): L
   wasPreempted: 'lostMs' in row && Number(row.lostMs) > 0,
 });
 
-function fleetOf(world: World, deploymentId: string): Fleet {
+function fleetOf(world: World, deploymentId: string): WorkerKeys {
   const spec = world.deployments.get(deploymentId);
   // A deployment that is no longer offered keeps the containers that were at work, and gets no new ones.
   if (spec === undefined) return { limit: 0, idleMs: 0 };

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { problem, errorMessage } from '../errors/error.ts';
-import { openDoor } from '../host/page-login.ts';
+import { openPageLogin } from '../host/page-login.ts';
 import { createApp } from './app.ts';
 import { API, V1 } from './auth.ts';
 import type { BehaviourName } from './behaviour.ts';
@@ -55,7 +55,7 @@ export type LocalService = {
   /** The same of V1. */
   readonly legacyBase: string;
   /** The address of the live page, with the secret that opens it. */
-  readonly livePage: string;
+  readonly dashboardPage: string;
   /** All that it answers to, as `GET /api/run/:run_id`. */
   readonly routes: readonly string[];
   stats(): Stats;
@@ -78,7 +78,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       caller: openCaller({ anywhere: options.webhooksAnywhere === true }),
     },
   });
-  const door = openDoor('/');
+  const door = openPageLogin('/');
   const { app, routes } = createApp(service, { ...options, door, listensHere: isLoopback(spelled(host)) });
   try {
     const url = await listen(app, host, options.port);
@@ -88,7 +88,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       url,
       base: `${url}${API}`,
       legacyBase: `${url}${V1}`,
-      livePage: door.address(url),
+      dashboardPage: door.address(url),
       routes,
       stats: service.stats,
       close: closeOnce(app, service),

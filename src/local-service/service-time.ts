@@ -1,6 +1,6 @@
 // Time as the service sees it. Everything that waits asks a Clock, so that a clock of numbers can stand in for it.
 
-import { Agenda } from './timer-queue.ts';
+import { TimerQueue } from './timer-queue.ts';
 
 /** Times are milliseconds since 1970. `at` returns what calls the work off; a time that is past is due at once. */
 export type Clock = { now(): number; at(timeMs: number, work: () => void): () => void };
@@ -15,7 +15,7 @@ const WAIT_MAX_MS = 2 ** 31 - 1;
 
 /** `turn` is called with all that is due at one moment, so that it can be written in one transaction. */
 export function createWallClock(turn: (work: () => void) => void): WallClock {
-  const agenda = new Agenda();
+  const agenda = new TimerQueue();
   let timer: { readonly atMs: number; stop(): void } | undefined;
   let state: 'unopened' | 'open' | 'closed' = 'unopened';
 

@@ -99,8 +99,8 @@ export function createService(options: Options): LivingService {
     newId: outside.newId,
     linksOf: (run: Victim, nowMs: number): Links => ({
       origin: address,
-      endMs: faults.strikes('private-file', run) ? nowMs + LINK_LIFE_MS / speed : undefined,
-      filename: faults.strikes('wild-name', run) ? '../../escape.png' : undefined,
+      endMs: faults.shouldInject('private-file', run) ? nowMs + LINK_LIFE_MS / speed : undefined,
+      filename: faults.shouldInject('wild-name', run) ? '../../escape.png' : undefined,
     }),
   };
   const runs = createRuns(world);
@@ -170,7 +170,7 @@ function createTime({ outside, speed, log, webhooksAnywhere }: Options, database
 // What is kept in memory would no longer agree with a database that refused a write, so that nothing goes on then.
 function createCommit(
   database: Database,
-  hands: {
+  deps: {
     readonly begun: () => void;
     readonly done: () => void;
     readonly broken: (reason: string) => void;
@@ -181,14 +181,14 @@ function createCommit(
     if (broken !== undefined) throw new Error(`the service has stopped: ${broken}`);
     try {
       const result = database.together(() => {
-        hands.begun();
+        deps.begun();
         return work();
       });
-      hands.done();
+      deps.done();
       return result;
     } catch (error) {
       broken = errorMessage(error);
-      hands.broken(broken);
+      deps.broken(broken);
       throw error;
     }
   };

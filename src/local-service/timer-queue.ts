@@ -4,7 +4,7 @@ export type Entry = { readonly atMs: number; readonly order: number; work: (() =
 
 const before = (a: Entry, b: Entry): boolean => a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order);
 
-export class Agenda {
+export class TimerQueue {
   #heap: Entry[] = [];
   #order = 0;
 

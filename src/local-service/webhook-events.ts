@@ -5,7 +5,7 @@ import { outputToWire, type OutputRecord } from '../run-service/contract/run.ts'
 import { webhookToWire } from '../run-service/contract/webhook.ts';
 import type { Faults, Victim } from './faults.ts';
 import { uuidOf } from './identity.ts';
-import type { LiveRun, News } from './run-lifecycle.ts';
+import type { LiveRun, RunChange } from './run-lifecycle.ts';
 import { outputsOf, type Links } from './run-record.ts';
 import type { Webhooks } from './webhooks.ts';
 
@@ -18,7 +18,7 @@ type World = {
 const DELAY_MS = 3_000;
 
 /** Tells of one change. A run without a webhook tells nobody. */
-export function tell(world: World, run: LiveRun, news: News): void {
+export function tell(world: World, run: LiveRun, news: RunChange): void {
   if (run.webhook === null) return;
   const succeeded = news.kind === 'status' && news.status === 'success';
   const outputs = succeeded ? outputsOf(run, news.atMs, world.linksOf(run, news.atMs)) : [];
@@ -29,30 +29,31 @@ export function tell(world: World, run: LiveRun, news: News): void {
 
 type Word = {
   readonly event: 'run.updated' | 'run.output';
-  readonly news: News;
+  readonly news: RunChange;
   readonly outputs: readonly OutputRecord[];
 };
 
 function send({ webhooks, faults }: World, run: LiveRun, { event, news, outputs }: Word): void {
   const occasion = `${event} ${news.kind} ${news.status} ${news.work.progress}`;
-  const strikes = (fault: Parameters<Faults['strikes']>[0]): boolean => faults.strikes(fault, run, occasion);
-  if (run.webhook === null || strikes('lose-webhook')) return;
+  const shouldInject = (fault: Parameters<Faults['shouldInject']>[0]): boolean =>
+    faults.shouldInject(fault, run, occasion);
+  if (run.webhook === null || shouldInject('lose-webhook')) return;
   const body = webhookToWire({
     eventType: event,
-    status: strikes('lie-webhook') ? 'success' : news.status,
+    status: shouldInject('lie-webhook') ? 'success' : news.status,
     liveStatus: news.work.liveStatus,
     progress: news.work.progress,
-    runId: strikes('stray-webhook') ? uuidOf('stray', run.id) : run.id,
-    outputs: strikes('empty-webhook') ? [] : outputs.map(outputToWire),
+    runId: shouldInject('stray-webhook') ? uuidOf('stray', run.id) : run.id,
+    outputs: shouldInject('empty-webhook') ? [] : outputs.map(outputToWire),
   });
   const order = {
     run: run.id,
     webhook: run.webhook,
     body: JSON.stringify(body),
-    delayMs: strikes('delay-webhook') ? DELAY_MS : 0,
-    retries: strikes('post-retries') ? ('POST' as const) : ('GET' as const),
+    delayMs: shouldInject('delay-webhook') ? DELAY_MS : 0,
+    retries: shouldInject('post-retries') ? ('POST' as const) : ('GET' as const),
   };
-  const times = strikes('repeat-webhook') ? 2 : 1;
+  const times = shouldInject('repeat-webhook') ? 2 : 1;
   for (let time = 0; time < times; time += 1) webhooks.post(order);
 }
 

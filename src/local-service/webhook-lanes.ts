@@ -1,8 +1,8 @@
 // Who may send when: each receiver has a lane of its own with so many places, and a line before it.
 
-import { Line } from './fifo-queue.ts';
+import { FifoQueue } from './fifo-queue.ts';
 
-type Lane<Item> = { readonly line: Line<Item, Item>; active: number };
+type Lane<Item> = { readonly line: FifoQueue<Item, Item>; active: number };
 
 /** Lanes by receiver; `send` is given one item for each free place and never rejects. */
 export function createLanes<Item extends object>(facts: {
@@ -29,7 +29,7 @@ export function createLanes<Item extends object>(facts: {
   return {
     join(item: Item): void {
       const receiver = facts.receiverOf(item);
-      const lane = lanes.get(receiver) ?? { line: new Line<Item, Item>(), active: 0 };
+      const lane = lanes.get(receiver) ?? { line: new FifoQueue<Item, Item>(), active: 0 };
       lanes.set(receiver, lane);
       lane.line.join(item, item);
       drive(receiver, lane);

@@ -21,7 +21,7 @@ export type PostLimits = {
 };
 
 /** Never throws: what went wrong is part of the facts. */
-export async function postOrder(
+export async function postOnce(
   at: ServiceConnection,
   path: string,
   order: object,

@@ -18,7 +18,7 @@ import {
   isAbsent,
   isAbsentDeployment,
   isOk,
-  postOrder,
+  postOnce,
   readAs,
   type PostLimits,
   type Schema,
@@ -58,7 +58,7 @@ export function connectRunService(at: ServiceConnection): RunService {
   return {
     base: at.base,
     nowMs: () => at.clock.nowMs(),
-    queueRun: (order, limits) => postOrder(at, '/run/deployment/queue', queueToWire(order), limits),
+    queueRun: (order, limits) => postOnce(at, '/run/deployment/queue', queueToWire(order), limits),
     getRun: async (runId) => {
       const path = `/run/${runId}`;
       const answer = await ask('GET', path);

@@ -3,7 +3,7 @@
 
 import type { PostFacts } from '../batch/classify-response.ts';
 import { jsonOf, messageOf, type RawAnswer } from './answer.ts';
-import { asker, isOk, postOrder, readAs, type Schema } from './calls.ts';
+import { asker, isOk, postOnce, readAs, type Schema } from './calls.ts';
 import type { RunService } from './client.ts';
 import type { ServiceConnection } from './connection.ts';
 import { pricingSchema } from './contract/deployment.ts';
@@ -18,7 +18,7 @@ export function connectV1(at: ServiceConnection): RunService {
   return {
     base: at.base,
     nowMs: () => at.clock.nowMs(),
-    queueRun: async (order, limits) => withFault(await postOrder(at, '/run', queueToWire(order), limits)),
+    queueRun: async (order, limits) => withFault(await postOnce(at, '/run', queueToWire(order), limits)),
     getRun: async (runId) => {
       const path = v1RunPath(runId);
       const answer = await ask('GET', path);

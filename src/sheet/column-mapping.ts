@@ -17,7 +17,7 @@ export type Feed = {
   readonly from: { readonly column: number } | { readonly json: string };
 };
 
-export type Plan = Pick<Roles, 'gpuColumn' | 'keyColumn' | 'unused'> & {
+export type ColumnMapping = Pick<Roles, 'gpuColumn' | 'keyColumn' | 'unused'> & {
   readonly file: string;
   readonly columns: readonly Column[];
   /** In the order of the sheet, then of `--set`. */
@@ -31,12 +31,12 @@ export type Plan = Pick<Roles, 'gpuColumn' | 'keyColumn' | 'unused'> & {
 type Known = ReadonlyMap<string, InputType> | undefined;
 
 /** Throws E201 for `--gpu`, E206 and E602 for options that contradict the sheet, the deployment or each other. */
-export function planOf(
+export function mapColumns(
   file: string,
   columns: readonly Column[],
   options: SheetOptions,
   inputTypes: readonly InputType[] | undefined,
-): Plan {
+): ColumnMapping {
   const known: Known = inputTypes && new Map(inputTypes.map((type) => [type.name, type]));
   const gpu = options.gpu;
   if (gpu !== undefined && !isGpu(gpu)) throw problem('E201', notAGpu(gpu, '--gpu'));

@@ -3,7 +3,7 @@
 import { isGpu } from '../batch/gpu.ts';
 import { type Place, problem, type RunsheetError } from '../errors/error.ts';
 import { notAllowed, readText, readValue } from './parse-cell.ts';
-import { type Feed, notAGpu, type Plan } from './column-mapping.ts';
+import { type Feed, notAGpu, type ColumnMapping } from './column-mapping.ts';
 import { MOST_SHOWN, type RecordFault, shortened, type SheetRecord, spotOf } from './sheet-record.ts';
 
 type ReadRow = {
@@ -19,7 +19,7 @@ type ReadRow = {
 export type RowReader = (record: SheetRecord, row: number) => ReadRow;
 
 /** Reads records by a plan. */
-export function rowReader(plan: Plan): RowReader {
+export function rowReader(plan: ColumnMapping): RowReader {
   // Canonical JSON has its names sorted, so they are sorted once for all rows.
   const feeds = plan.feeds
     .map((feed) => ({ ...feed, name: JSON.stringify(feed.input) }))
@@ -35,13 +35,13 @@ export function rowReader(plan: Plan): RowReader {
 }
 
 /** Where a cell stands, for messages. */
-export function placeOfCell(plan: Plan, record: SheetRecord, row: number, index: number): Place {
+export function placeOfCell(plan: ColumnMapping, record: SheetRecord, row: number, index: number): Place {
   const columnName = plan.columns[index]?.name ?? '';
   return { file: plan.file, ...spotOf(record, index, columnName), row, columnName };
 }
 
 type Look = {
-  readonly plan: Plan;
+  readonly plan: ColumnMapping;
   readonly record: SheetRecord;
   readonly row: number;
   readonly wrong: RunsheetError[];
@@ -115,7 +115,7 @@ function keyOf(look: Look): string | undefined {
   return undefined;
 }
 
-function unreadable({ file }: Plan, fault: RecordFault, row: number): ReadRow {
+function unreadable({ file }: ColumnMapping, fault: RecordFault, row: number): ReadRow {
   const { line, column, ...words } = fault;
   const wrong = [problem('E103', words, { place: { file, line, column, row } })];
   return { inputs: '{}', gpu: undefined, key: undefined, wrong };

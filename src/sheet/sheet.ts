@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts';
 import { RowNames } from './row-keys.ts';
 import type { SheetOptions } from './sheet-options.ts';
 import { PAGE_BYTES, PageSizes, PageWriter, rowLine } from './pages.ts';
-import { type Plan, planOf } from './column-mapping.ts';
+import { type ColumnMapping, mapColumns } from './column-mapping.ts';
 import type { SheetRecord } from './sheet-record.ts';
 import { columnsOf, recordsOf } from './read-records.ts';
 import { type ErrorsPlace, Problems, withExcerpts } from './validation-errors.ts';
@@ -62,7 +62,7 @@ export async function layOut(order: LayOutOrder): Promise<LaidOut> {
   const pages = new PageWriter(store);
   try {
     const columns = await columnsOf(source, options).catch(missing);
-    const plan = planOf(source.name, columns, options, inputTypes);
+    const plan = mapColumns(source.name, columns, options, inputTypes);
     const names = columns.map(({ name }) => name);
     const sizes = new PageSizes(pageBytes);
     const records = recordsOf(source, options, names);
@@ -84,7 +84,7 @@ type Counts = Pick<LaidOut, 'rows' | 'repeats' | 'gpus' | 'content'>;
 type Laying = { readonly pages: PageWriter; readonly sizes: PageSizes; readonly problems: Problems };
 
 async function layRows(
-  plan: Plan,
+  plan: ColumnMapping,
   records: AsyncIterable<SheetRecord>,
   { pages, sizes, problems }: Laying,
 ): Promise<Counts> {
@@ -129,7 +129,7 @@ async function layRows(
   };
 }
 
-function inputsOf({ feeds, columns }: Plan): LaidOut['inputs'] {
+function inputsOf({ feeds, columns }: ColumnMapping): LaidOut['inputs'] {
   return feeds.map(({ input, kind, from }) => ({
     input,
     kind,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Config } from '../host/config.ts';
 import { problem, errorMessage } from '../errors/error.ts';
 import { secretIn } from '../host/key-file.ts';
-import { madeOnce } from '../host/secret-file.ts';
+import { readOrCreateSecret } from '../host/secret-file.ts';
 import { keepSecret } from '../errors/redact.ts';
 
 export const webhookSecret = (config: Pick<Config, 'home' | 'webhook'>): string =>
@@ -13,7 +13,7 @@ export const webhookSecret = (config: Pick<Config, 'home' | 'webhook'>): string 
 function givenOrMade({ home, webhook }: Pick<Config, 'home' | 'webhook'>): string {
   if (webhook.secret !== undefined) return webhook.secret;
   if (webhook.secretFile !== undefined) return fromFile(webhook.secretFile);
-  return madeOnce(join(home, 'webhook-secret'));
+  return readOrCreateSecret(join(home, 'webhook-secret'));
 }
 
 /** Throws E602: with an empty secret anybody could sign. */

@@ -4,7 +4,7 @@ import { attemptKey, type AttemptRef, type AttemptRun } from '../../src/batch/at
 import type { PostResult, RunCompletion } from '../../src/batch/events.ts';
 
 /** How one POST goes. `lost` and `dropped` look alike to the sender; `made-and-throttled` is a lie of the service. */
-export type Fate =
+export type PlannedResult =
   | 'accepted'
   | 'rejected'
   | 'not-sent'
@@ -22,7 +22,7 @@ export type Run = AttemptRun & {
   isExtra: boolean;
 };
 
-const MAY_FOLLOW: ReadonlySet<Fate | undefined> = new Set([
+const MAY_FOLLOW: ReadonlySet<PlannedResult | undefined> = new Set([
   undefined,
   'not-sent',
   'throttled',
@@ -33,11 +33,11 @@ const MAY_FOLLOW: ReadonlySet<Fate | undefined> = new Set([
 export class Service {
   readonly runs: Run[] = [];
   /** The last POST of each attempt. */
-  readonly posted = new Map<string, Fate>();
+  readonly posted = new Map<string, PlannedResult>();
   /** Attempts that were posted again although their earlier POST may have started a run. */
   readonly repeated: string[] = [];
 
-  post(attempt: AttemptRef, fate: Fate): PostResult {
+  post(attempt: AttemptRef, fate: PlannedResult): PostResult {
     const key = attemptKey(attempt);
     const before = this.posted.get(key);
     if (!MAY_FOLLOW.has(before)) this.repeated.push(`${key} was posted again after ${before}`);

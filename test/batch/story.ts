@@ -3,10 +3,10 @@
 import fc from 'fast-check';
 import type { BatchParams } from '../../src/batch/params.ts';
 import type { Fetch } from './folder.ts';
-import type { End, Fate, Run } from './service.ts';
+import type { End, PlannedResult, Run } from './service.ts';
 import type { World } from './world.ts';
 
-const FATES: readonly Fate[] = [
+const FATES: readonly PlannedResult[] = [
   'accepted',
   'rejected',
   'not-sent',
@@ -19,7 +19,7 @@ const ENDS: readonly End[] = ['succeeded', 'failed', 'timed-out', 'cancelled'];
 const FETCHES: readonly Fetch[] = ['fetched', 'fetched', 'host', 'file'];
 
 /** Half of all POSTs are accepted. */
-const fates = fc.array(fc.oneof(fc.constant<Fate>('accepted'), fc.constantFrom(...FATES)), {
+const fates = fc.array(fc.oneof(fc.constant<PlannedResult>('accepted'), fc.constantFrom(...FATES)), {
   minLength: 1,
   maxLength: 6,
 });

@@ -14,7 +14,7 @@ import { WRITES } from '../../src/batch/version.ts';
 import { Folder, type Fetch } from './folder.ts';
 import { problemsOf } from './invariants.ts';
 import { paramsOf } from './params.ts';
-import { Service, type End, type Fate, type Run } from './service.ts';
+import { Service, type End, type PlannedResult, type Run } from './service.ts';
 
 type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
 
@@ -119,7 +119,7 @@ export class World {
   }
 
   /** Answers one group: each attempt has its fate; if the worker died, every other result is lost with it. */
-  answer(index: number, fates: readonly Fate[], workerDied = false): void {
+  answer(index: number, fates: readonly PlannedResult[], workerDied = false): void {
     const [send] = this.sends.splice(index % Math.max(1, this.sends.length), 1);
     if (send === undefined) return;
     const all = this.#results.get(send.group) ?? this.#postAll(send, fates);
@@ -134,13 +134,13 @@ export class World {
   }
 
   /** Posts one group; its runs may end before it is answered. */
-  post(index: number, fates: readonly Fate[]): void {
+  post(index: number, fates: readonly PlannedResult[]): void {
     const send = this.sends[index % Math.max(1, this.sends.length)];
     if (send !== undefined && !this.#results.has(send.group))
       this.#results.set(send.group, this.#postAll(send, fates));
   }
 
-  #postAll({ attempts }: CommandOf<'send'>, fates: readonly Fate[]): readonly PostResult[] {
+  #postAll({ attempts }: CommandOf<'send'>, fates: readonly PlannedResult[]): readonly PostResult[] {
     return attempts.map((attempt, at) => this.service.post(attempt, fates[at % fates.length] ?? 'accepted'));
   }
 

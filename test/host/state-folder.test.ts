@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { madeOnce } from '../../src/host/secret-file.ts';
+import { readOrCreateSecret } from '../../src/host/secret-file.ts';
 import { takeStateFolder } from '../../src/host/state-folder.ts';
 
 const STRANGER = 65_534;
@@ -34,7 +34,7 @@ describe('a state folder', () => {
   /** How the folder is refused, where it is taken and where a secret is drawn, and what lies in it then. */
   const refused = () => ({
     taking: thrownBy(() => takeStateFolder(home)),
-    drawing: thrownBy(() => madeOnce(join(home, 'secret'))),
+    drawing: thrownBy(() => readOrCreateSecret(join(home, 'secret'))),
     files: readdirSync(home),
   });
   const refusal = (message: RegExp, hint: RegExp) => {
@@ -50,9 +50,9 @@ describe('a state folder', () => {
 
   it('of the user that others may read is closed to them', () => {
     mkdirSync(home, { mode: 0o755 });
-    const word = madeOnce(join(home, 'secret'));
+    const word = readOrCreateSecret(join(home, 'secret'));
     expect(word).toMatch(/^[0-9a-f]{64}$/);
-    expect(madeOnce(join(home, 'secret'))).toBe(word);
+    expect(readOrCreateSecret(join(home, 'secret'))).toBe(word);
     expect(statSync(home).mode & 0o777).toBe(0o700);
   });
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { runInNewContext } from 'node:vm';
 import { parseHTML } from 'linkedom';
 import { onTestFinished, describe, expect, it } from 'vitest';
-import type { Live } from '../../src/local-service/dashboard.ts';
+import type { Dashboard } from '../../src/local-service/dashboard.ts';
 import { openService, type Asking } from './asking.ts';
 
 const SLOW = { runSeconds: 3000, coldStartSeconds: 0 };
@@ -12,7 +12,7 @@ describe('the live page', () => {
     const opened = await openService({ ...SLOW, concurrencyLimit: 2, gpu: 'L4' });
     const ids = [await opened.queue(), await opened.queue(), await opened.queue()];
     await opened.until(ids[1] ?? '', (run) => run.status === 'running');
-    const live = await liveOf(opened);
+    const live = await dashboardOf(opened);
     expect(live.pools).toEqual([{ name: 'test', gpu: 'L4', limit: 2, busy: 2, idle: 0, waiting: 1 }]);
     expect(live.atWork.map(({ id, status }) => [id, status])).toEqual([
       [ids[0], 'running'],
@@ -27,7 +27,7 @@ describe('the live page', () => {
     await opened.ask('POST', `/api/run/${first}/cancel`);
     const second = await opened.queue({ inputs: { prompt: 'at work' } });
     for (let i = 0; i < 100; i++) await opened.queue({ inputs: { row: i } });
-    const live = await liveOf(opened);
+    const live = await dashboardOf(opened);
     expect([live.ended.map(({ id }) => id), live.atWork.map(({ id }) => id)]).toEqual([[first], [second]]);
     expect(live.next.map(({ words }) => words)).toEqual([0, 1, 2, 3].map((row) => `{"row":${row}}`));
     expect(live.runs).toBe(102);
@@ -36,7 +36,7 @@ describe('the live page', () => {
   it('has a picture of a run that succeeded; looking at it counts for nothing and loses nothing', async () => {
     const opened = await openService({}, { faults: { 'lose-file': 1 } });
     await opened.ended(await opened.queue({ inputs: { prompt: 'cat' } }));
-    const picture = (await liveOf(opened)).ended[0]?.picture ?? '';
+    const picture = (await dashboardOf(opened)).ended[0]?.picture ?? '';
     const answer = await opened.ask('GET', picture, { headers: await cookieOf(opened) });
     expect([answer.status, answer.headers['content-type']]).toEqual([200, 'image/png']);
     expect((await opened.ask('GET', picture.replace('/live', '/files'))).status).toBe(404);
@@ -155,7 +155,7 @@ describe('others than the people on this machine', () => {
   it('see nothing without the address that the service printed, on this machine as well', async () => {
     const { ask, queue, service } = await openService();
     await queue({ inputs: { prompt: 'secret' } });
-    const { pathname } = new URL(service.livePage);
+    const { pathname } = new URL(service.dashboardPage);
     for (const path of [...PATHS, '/open/x', `${pathname}x`]) {
       const answer = await ask('GET', path, { headers: { cookie: 'runsheet=x' } });
       const closed = expect.stringMatching(/^This page .* only to whoever started the service: [^\n]*\n$/);
@@ -169,12 +169,12 @@ describe('others than the people on this machine', () => {
 
 /** What a browser has after the address of the live page was opened. */
 async function cookieOf({ service }: Pick<Asking, 'service'>): Promise<{ readonly cookie: string }> {
-  const { headers } = await fetch(service.livePage, { redirect: 'manual' });
+  const { headers } = await fetch(service.dashboardPage, { redirect: 'manual' });
   return { cookie: headers.get('set-cookie')?.split(';')[0] ?? '' };
 }
 
-const liveOf = async ({ service }: Pick<Asking, 'service'>): Promise<Live> =>
-  (await (await fetch(`${service.url}/live`, { headers: await cookieOf({ service }) })).json()) as Live;
+const dashboardOf = async ({ service }: Pick<Asking, 'service'>): Promise<Dashboard> =>
+  (await (await fetch(`${service.url}/live`, { headers: await cookieOf({ service }) })).json()) as Dashboard;
 
 /** The page with its script at work, after its first look; `next` is the look that it would take a second later. */
 async function openPage(service: Asking['service']) {

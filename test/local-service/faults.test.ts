@@ -12,11 +12,11 @@ describe('the fault fail', () => {
     expect(service.stats().faults).toEqual({ fail: 1 });
   });
 
-  it('strikes the same runs again with the same seed, and about as many as its rate says', () => {
+  it('hit the same runs again with the same seed, and about as many as its rate says', () => {
     const struck = (seed: number): number[] => {
       const faults = createFaults({ fail: 0.3 }, seed);
       return Array.from({ length: 10_000 }, (_, number) => number).filter((n) =>
-        faults.strikes('fail', { number: n }),
+        faults.shouldInject('fail', { number: n }),
       );
     };
     expect(struck(1)).toEqual(struck(1));
@@ -27,7 +27,7 @@ describe('the fault fail', () => {
   it('spares all runs at rate 0 and none at rate 1', () => {
     const numbers = Array.from({ length: 1000 }, (_, number) => number);
     const at = (rate: number): number =>
-      numbers.filter((number) => createFaults({ fail: rate }, 7).strikes('fail', { number })).length;
+      numbers.filter((number) => createFaults({ fail: rate }, 7).shouldInject('fail', { number })).length;
     expect([at(0), at(1)]).toEqual([0, 1000]);
   });
 });
@@ -42,7 +42,7 @@ describe('the fault drop-answer', () => {
     expect((await ended(String(listed[0]?.id))).status).toBe('success');
   });
 
-  it('strikes some at a rate between: answered and dropped together are the runs', async () => {
+  it('hit some at a rate between: answered and dropped together are the runs', async () => {
     const { ask, queue, deploymentId } = await openService({}, { faults: { 'drop-answer': 0.4 } });
     const sent = await Promise.allSettled(Array.from({ length: 60 }, () => queue()));
     const answered = sent.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
@@ -64,10 +64,10 @@ describe('the fault lose-webhook', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it('strikes each change of a run by itself', () => {
+  it('hit each change of a run by itself', () => {
     const faults = createFaults({ 'lose-webhook': 0.5 }, 1);
     const changes = Array.from({ length: 40 }, (_, n) =>
-      faults.strikes('lose-webhook', { number: 1 }, `change ${n}`),
+      faults.shouldInject('lose-webhook', { number: 1 }, `change ${n}`),
     );
     expect(new Set(changes)).toEqual(new Set([true, false]));
   });

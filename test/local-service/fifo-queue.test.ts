@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Agenda } from '../../src/local-service/timer-queue.ts';
-import { Line } from '../../src/local-service/fifo-queue.ts';
+import { TimerQueue } from '../../src/local-service/timer-queue.ts';
+import { FifoQueue } from '../../src/local-service/fifo-queue.ts';
 
 it('a line behaves like a plain array, whoever joins, leaves and is served', () => {
   const act = fc.oneof(
@@ -11,7 +11,7 @@ it('a line behaves like a plain array, whoever joins, leaves and is served', () 
   );
   fc.assert(
     fc.property(fc.array(act, { minLength: 400, maxLength: 800 }), (acts) => {
-      const line = new Line<number, number>();
+      const line = new FifoQueue<number, number>();
       let model: number[] = [];
       let joined = 0;
       for (const one of acts) {
@@ -37,7 +37,7 @@ it('an agenda gives back what is due, by time and then by order of entry, withou
   const entry = fc.record({ atMs: fc.nat(50), calledOff: fc.boolean() });
   fc.assert(
     fc.property(fc.array(entry), fc.nat(60), (entries, nowMs) => {
-      const agenda = new Agenda();
+      const agenda = new TimerQueue();
       const done: number[] = [];
       const cancels = entries.map(({ atMs }, index) => agenda.enter(atMs, () => done.push(index)));
       entries.forEach(({ calledOff }, index) => calledOff && cancels[index]?.());

@@ -1,6 +1,6 @@
 // A clock whose time passes when a test says so.
 
-import { Agenda } from '../../src/local-service/timer-queue.ts';
+import { TimerQueue } from '../../src/local-service/timer-queue.ts';
 import type { Clock } from '../../src/local-service/service-time.ts';
 
 export type HandClock = Clock & {
@@ -9,7 +9,7 @@ export type HandClock = Clock & {
 };
 
 export function createHandClock(): HandClock {
-  const agenda = new Agenda();
+  const agenda = new TimerQueue();
   let nowMs = 0;
   return {
     now: () => nowMs,

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { deploymentSpecSchema } from '../../src/local-service/server.ts';
-import { planOf, stepsOf, workAt, type Plan } from '../../src/local-service/planned-result.ts';
+import { planRun, stepsOf, workAt, type RunPlan } from '../../src/local-service/planned-result.ts';
 
-function plan(spec: object, facts: Partial<Parameters<typeof planOf>[0]> = {}): Plan {
-  return planOf({
+function plan(spec: object, facts: Partial<Parameters<typeof planRun>[0]> = {}): RunPlan {
+  return planRun({
     spec: deploymentSpecSchema.parse({ name: 'd', runSeconds: 6, coldStartSeconds: 5, ...spec }),
     speed: 1,
     gpu: 'A10G',
     cold: true,
-    fate: 'none',
+    plannedResult: 'none',
     draw: 0.5,
     atMs: 1_000_000,
     ...facts,
@@ -53,7 +53,7 @@ describe('a plan', () => {
   });
 
   it('fails half way', () => {
-    const failing = plan({}, { fate: 'fail' });
+    const failing = plan({}, { plannedResult: 'fail' });
     expect(failing).toMatchObject({ endsMs: 1_008_000, ending: 'failed' });
     expect(workAt(failing, failing.endsMs)).toMatchObject({
       liveStatus: 'Executing KSampler',

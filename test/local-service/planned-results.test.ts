@@ -79,7 +79,7 @@ describe('a run on its way', () => {
     await opened.until(late, (run) => run.outputs.length === 1);
   });
 
-  it('names its own faults in an input, which strike it alone', async () => {
+  it('names its own faults in an input, which affect it alone', async () => {
     const opened = await openService({ runSeconds: 1 });
     const [bad, good] = await Promise.all([
       opened.queue({ inputs: { runsheet_faults: 'fail, no-output' } }),

@@ -1,6 +1,6 @@
 // docs/mutants.md: the table of the seeded bugs is written here, the part about Stryker by hand.
 
-import type { Fate } from './killing.ts';
+import type { PlannedResult } from './killing.ts';
 
 export const STRYKER_PART = '\n## Mutants of src/batch';
 
@@ -8,10 +8,10 @@ const cell = (text: string): string => text.replaceAll('|', '\\|');
 const line = (...cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
 
 /** The row of a mutant, as far as it does not depend on who noticed. */
-export const beginningOf = ({ id, loses }: Fate['mutant']): string => line(`\`${id}\``, loses);
+export const beginningOf = ({ id, loses }: PlannedResult['mutant']): string => line(`\`${id}\``, loses);
 
 /** The page with what the tests noticed; whatever it says about Stryker stays. */
-export function mutantsPage(fates: readonly Fate[], before: string): string {
+export function mutantsPage(fates: readonly PlannedResult[], before: string): string {
   const stryker = before.slice(before.indexOf(STRYKER_PART));
   return [
     '# Mutants',
@@ -28,7 +28,7 @@ export function mutantsPage(fates: readonly Fate[], before: string): string {
     .concat('\n', stryker);
 }
 
-function noticedBy({ verdict }: Fate): string {
+function noticedBy({ verdict }: PlannedResult): string {
   if (verdict.kind !== 'red') return 'NOT NOTICED';
   const [first = '', ...others] = verdict.claims;
   return others.length === 0 ? first : `${first} (and ${others.length} more)`;

@@ -5,15 +5,15 @@ import { copyProject, type Copy } from './copy.ts';
 import type { Mutant } from './mutant.ts';
 import { runSuites, type Verdict } from './suites.ts';
 
-export type Fate = { readonly mutant: Mutant; readonly verdict: Verdict; readonly seconds: number };
+export type PlannedResult = { readonly mutant: Mutant; readonly verdict: Verdict; readonly seconds: number };
 
 /** What became of each mutant, in their order; `tell` hears of each as it is known. */
 export async function killAll(
   mutants: readonly Mutant[],
   atOnce: number,
-  tell: (fate: Fate) => void = () => undefined,
-): Promise<readonly Fate[]> {
-  const fates: Fate[] = [];
+  tell: (fate: PlannedResult) => void = () => undefined,
+): Promise<readonly PlannedResult[]> {
+  const fates: PlannedResult[] = [];
   const entries = mutants.entries();
   const work = async (): Promise<void> => {
     const copy = copyProject();
@@ -31,7 +31,7 @@ export async function killAll(
   return fates;
 }
 
-async function kill(copy: Copy, mutant: Mutant): Promise<Fate> {
+async function kill(copy: Copy, mutant: Mutant): Promise<PlannedResult> {
   const startedMs = performance.now();
   const verdict = await copy.with(mutant, () => runSuites(copy.folder, [mutant.by]));
   return { mutant, verdict, seconds: (performance.now() - startedMs) / 1000 };

@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { mutantsPage } from './document.ts';
-import { control, killAll, type Fate } from './killing.ts';
+import { control, killAll, type PlannedResult } from './killing.ts';
 import { MUTANTS } from './mutants.ts';
 
 const PAGE = join(import.meta.dirname, '../../docs/mutants.md');
@@ -17,7 +17,7 @@ const chosen = MUTANTS.filter(({ id }) => values.only?.includes(id) ?? true);
 if (chosen.length === 0) throw new Error(`no mutant is called ${values.only?.join(' or ')}`);
 const widest = Math.max(...chosen.map(({ id }) => id.length));
 
-const tell = ({ mutant, verdict, seconds }: Fate): void => {
+const tell = ({ mutant, verdict, seconds }: PlannedResult): void => {
   const words = {
     green: () => 'SURVIVED',
     red: () => `killed by ${verdict.kind === 'red' ? verdict.claims[0] : ''}`,

@@ -16,7 +16,7 @@ import { DEFAULT_TIMING } from '../../src/batch/params.ts';
 import { progress, type Progress } from '../../src/batch/progress.ts';
 import type { EndedRow } from '../../src/batch/row-state.ts';
 import { WRITES } from '../../src/batch/version.ts';
-import { sayError, voiceOf, type Context } from '../../src/cli/context.ts';
+import { printError, printerFor, type Context } from '../../src/cli/context.ts';
 import { openProgressView } from '../../src/cli/progress-view.ts';
 import { problem, errorMessage } from '../../src/errors/error.ts';
 import { results, rows, show } from '../../src/cli/rows.ts';
@@ -231,12 +231,12 @@ describe('the words of a hostile service', () => {
       let printed = '';
       const write = (words: string): boolean => ((printed += words), true);
       const stream = { columns: 4_000, write } as unknown as NodeJS.WriteStream;
-      const voice = {
+      const printer = {
         isTerminal,
         paint: (_: unknown, words: string) => words,
         say: (words: string) => void write(`${words}\n`),
       };
-      openProgressView(voice as unknown as Parameters<typeof openProgressView>[0], stream).show(now, 0);
+      openProgressView(printer as unknown as Parameters<typeof openProgressView>[0], stream).show(now, 0);
       expect(printed).toContain('HYPERLINK');
       expect(printed).not.toMatch(OBEYED);
     }
@@ -248,7 +248,7 @@ describe('the words of a hostile service', () => {
         problem('E304', { base: 'http://x', reason: evil('reason') }),
         new Error(evil('x')),
       ]) {
-        const printed = await said(async (context) => (sayError(context, error, output), 0));
+        const printed = await said(async (context) => (printError(context, error, output), 0));
         expect(printed).toContain('HYPERLINK');
         expect(printed).not.toMatch(OBEYED);
       }
@@ -256,8 +256,8 @@ describe('the words of a hostile service', () => {
 
   it('move no cursor and hide nothing even in a line that nobody guarded', async () => {
     const printed = await said(async (context) => {
-      voiceOf(context).say(`\u001B[32mok\u001B[39m ${BIDI}\u001B[2J\r`);
-      voiceOf(context).raw('\u009B2J\n');
+      printerFor(context).say(`\u001B[32mok\u001B[39m ${BIDI}\u001B[2J\r`);
+      printerFor(context).raw('\u009B2J\n');
       return 0;
     });
     expect(printed).toBe('\u001B[32mok\u001B[39m gpj.exe [2J \n 2J\n');

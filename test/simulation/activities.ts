@@ -136,7 +136,7 @@ function deliver(
     const last = end.attempts.at(-1);
     const outcome = last === undefined || last.outcome === 'absent' ? 'cancelled' : last.outcome;
     const isBad =
-      outcome === 'succeeded' && (world.strikes('badFile') || !service.showsOutputs(last?.runId ?? ''));
+      outcome === 'succeeded' && (world.shouldInject('badFile') || !service.showsOutputs(last?.runId ?? ''));
     if (outcome !== 'succeeded' || (!isBad && !isHostAway())) {
       records.push({ end, outcome });
     } else if (end.isLastTry) {

@@ -119,9 +119,9 @@ export class SimBatch {
     this.#judgeStep();
     this.#mindPauses();
     const isStopping = state.isStopping && maySnapshot(state);
-    if (!state.finished && (isStopping || (maySnapshot(state) && world.strikes('continueAsNew'))))
+    if (!state.finished && (isStopping || (maySnapshot(state) && world.shouldInject('continueAsNew'))))
       this.#continueAsNew();
-    else if (!state.finished && world.strikes('upgrade'))
+    else if (!state.finished && world.shouldInject('upgrade'))
       this.#tell({ type: 'refresh', commandId: `refresh ${world.now}` });
   }
 

@@ -69,7 +69,7 @@ export class SimService {
   #watchReads(): void {
     const world = this.#world;
     if (world.isCalm) return;
-    const isStruck = world.strikes('readsAway');
+    const isStruck = world.shouldInject('readsAway');
     if (isStruck)
       this.#readsAwayUntil = Math.max(this.#readsAwayUntil, world.now + world.between(1_000, 150_000));
     world.after(1_000, () => this.#watchReads());
@@ -86,28 +86,29 @@ export class SimService {
     });
     const lost = { error: 'other side closed' };
     const refused = (facts: Omit<PostFacts, 'begun'>): Posted => {
-      if (world.strikes('refusedAlthoughMade') && this.#canBeFound()) this.#create(name, mark, true);
+      if (world.shouldInject('refusedAlthoughMade') && this.#canBeFound()) this.#create(name, mark, true);
       return answer(facts);
     };
-    if (world.strikes('lostRequest')) return answer(lost);
-    if (world.strikes('errorBefore')) return answer({ status: 500, detail: 'Internal Server Error' });
-    if (world.strikes('busy')) return refused({ status: 429, ...this.#retryAfter() });
-    if (world.strikes('unauthorized')) return refused({ status: 401, detail: 'Revoked token' });
+    if (world.shouldInject('lostRequest')) return answer(lost);
+    if (world.shouldInject('errorBefore')) return answer({ status: 500, detail: 'Internal Server Error' });
+    if (world.shouldInject('busy')) return refused({ status: 429, ...this.#retryAfter() });
+    if (world.shouldInject('unauthorized')) return refused({ status: 401, detail: 'Revoked token' });
     if (world.plan.rates.poison > (name.row % 97) / 97 && name.row % 7 === 0) {
       world.saw('poison');
       return refused({ status: 422, detail: 'no', locs: [['body', 'inputs', 'x', 'str']] });
     }
-    if (world.strikes('lateRun')) {
+    if (world.shouldInject('lateRun')) {
       // Something in between held the request back, and it arrives when its sender has given up long ago.
       world.after(world.between(0, this.#timing.postDeadlineMs), () => this.#create(name, mark));
       return answer(lost);
     }
     const run = this.#create(name, mark);
-    if (world.strikes('twin') && this.#canBeFound()) this.#create(name, mark, true);
-    if (world.strikes('lostAnswer')) return answer(lost);
-    if (world.strikes('errorAfter')) return answer({ status: 502, detail: '<html>Bad Gateway</html>' });
-    if (world.strikes('garbage')) return answer({ status: 200, detail: 'OK' });
-    if (world.strikes('workerError')) return answer({ status: 400, detail: 'Error creating run: try later' });
+    if (world.shouldInject('twin') && this.#canBeFound()) this.#create(name, mark, true);
+    if (world.shouldInject('lostAnswer')) return answer(lost);
+    if (world.shouldInject('errorAfter')) return answer({ status: 502, detail: '<html>Bad Gateway</html>' });
+    if (world.shouldInject('garbage')) return answer({ status: 200, detail: 'OK' });
+    if (world.shouldInject('workerError'))
+      return answer({ status: 400, detail: 'Error creating run: try later' });
     return answer({ status: 200, runId: run.id });
   }
 
@@ -119,7 +120,7 @@ export class SimService {
   /** The run as Get Run shows it. */
   sight(runId: string): Sight {
     const world = this.#world;
-    if (this.#readsAwayUntil > world.now || world.strikes('brokenRead')) return { kind: 'unread' };
+    if (this.#readsAwayUntil > world.now || world.shouldInject('brokenRead')) return { kind: 'unread' };
     const run = this.byId.get(runId);
     if (run === undefined) return { kind: 'missing' };
     const lie = this.#lieAbout(runId);
@@ -150,7 +151,7 @@ export class SimService {
     const world = this.#world;
     const told = this.#lies.get(runId);
     if (told !== undefined && told.until > world.now) return told.kind;
-    if (!world.strikes('lyingRead')) return undefined;
+    if (!world.shouldInject('lyingRead')) return undefined;
     const kind = world.pick(['missing', 'running', 'other', 'no outputs'] as const);
     this.#lies.set(runId, { kind, until: world.now + world.between(100, LIE_MOST_MS) });
     world.saw(`lie: ${kind}`);
@@ -159,7 +160,7 @@ export class SimService {
 
   /** A page of the run list, newest first by creation; fewer runs than asked for where the service clamps. */
   page(offset: number): readonly SimRun[] | undefined {
-    if (this.#world.strikes('brokenList')) return undefined;
+    if (this.#world.shouldInject('brokenList')) return undefined;
     const listed = this.runs.filter(({ listedAt }) => listedAt <= this.#world.now);
     return listed
       .sort((a, b) => b.createdAtMs - a.createdAtMs)
@@ -185,7 +186,7 @@ export class SimService {
   #create(name: AttemptRef, mark: number | undefined, isExtra = false): SimRun {
     const world = this.#world;
     const lastsMs = world.between(20, world.chance(0.1) ? 60_000 : 5_000);
-    const isStuck = mark !== undefined && world.strikes('stuckRun');
+    const isStuck = mark !== undefined && world.shouldInject('stuckRun');
     const run: SimRun = {
       row: name.row,
       attempt: name.attempt,
@@ -225,8 +226,8 @@ export class SimService {
   }
 
   #outcome(): Outcome {
-    if (this.#world.strikes('failedRun')) return 'failed';
-    return this.#world.strikes('timedOutRun') ? 'timed-out' : 'succeeded';
+    if (this.#world.shouldInject('failedRun')) return 'failed';
+    return this.#world.shouldInject('timedOutRun') ? 'timed-out' : 'succeeded';
   }
 
   #retryAfter(): { retryAfterMs?: number } {

@@ -58,7 +58,8 @@ function populate(world: World): { readonly batches: readonly SimBatch[] } {
   let awayUntil = 0;
   const watchHost = (): void => {
     if (world.isCalm) return;
-    if (world.strikes('hostAway')) awayUntil = Math.max(awayUntil, world.now + world.between(1_000, 60_000));
+    if (world.shouldInject('hostAway'))
+      awayUntil = Math.max(awayUntil, world.now + world.between(1_000, 60_000));
     world.after(1_000, watchHost);
   };
   watchHost();
@@ -76,10 +77,10 @@ function populate(world: World): { readonly batches: readonly SimBatch[] } {
 /** A webhook of the service: perhaps lost, late, twice. */
 function callBack(world: World, batches: readonly SimBatch[], run: SimRun, isEnd: boolean): void {
   const batch = run.mark === undefined ? undefined : batches[run.mark];
-  if (batch === undefined || !world.plan.webhooks || world.strikes('lostWebhook')) return;
-  const times = world.strikes('repeatedWebhook') ? 2 : 1;
+  if (batch === undefined || !world.plan.webhooks || world.shouldInject('lostWebhook')) return;
+  const times = world.shouldInject('repeatedWebhook') ? 2 : 1;
   for (let time = 0; time < times; time += 1) {
-    const lateMs = world.strikes('lateWebhook') ? world.between(1_000, 30_000) : 0;
+    const lateMs = world.shouldInject('lateWebhook') ? world.between(1_000, 30_000) : 0;
     // Most runs end before anybody needs to know that they began.
     const hintMs = isEnd ? 0 : world.between(0, 5_000);
     world.after(lateMs + hintMs + world.between(1, 30), () => batch.receive(run));

@@ -29,9 +29,9 @@ export class SimStore {
 
   /** Throws where the disk is full; then perhaps it took it all the same. */
   write(work: () => void): void {
-    if (this.#world.strikes('fullDisk')) throw new Error('ENOSPC');
+    if (this.#world.shouldInject('fullDisk')) throw new Error('ENOSPC');
     work();
-    if (this.#world.strikes('lostWrite')) throw new Error('EIO');
+    if (this.#world.shouldInject('lostWrite')) throw new Error('EIO');
   }
 
   /** Creates a part unless it is there; the one that is there then. */

@@ -60,7 +60,7 @@ export class SimTemporal {
   /** What reaches a workflow, as soon as Temporal is there. */
   reach(work: () => void): void {
     const world = this.#world;
-    const outageMs = world.strikes('temporalOutage') ? world.between(100, 30_000) : 0;
+    const outageMs = world.shouldInject('temporalOutage') ? world.between(100, 30_000) : 0;
     this.#downUntil = Math.max(this.#downUntil, world.now + outageMs);
     world.after(Math.max(0, this.#downUntil - world.now) + world.between(0, 5), work);
   }
@@ -68,9 +68,9 @@ export class SimTemporal {
   /** A signal: Temporal takes it once it is asked; a client that got no answer asks again. */
   signal(work: () => void): void {
     const world = this.#world;
-    const times = world.strikes('repeatedSignal') ? 2 : 1;
+    const times = world.shouldInject('repeatedSignal') ? 2 : 1;
     for (let time = 0; time < times; time += 1) {
-      const lateMs = world.strikes('lateSignal') ? world.between(0, 5_000) : 0;
+      const lateMs = world.shouldInject('lateSignal') ? world.between(0, 5_000) : 0;
       world.after(lateMs, () => this.reach(work));
     }
   }
@@ -92,8 +92,8 @@ export class SimTemporal {
       const number = current;
       const worker = hire();
       const isGivenUp = (): boolean => number !== current;
-      const isLost = this.#world.strikes('lostActivity');
-      const isLate = this.#world.strikes('actsAfterGivenUp');
+      const isLost = this.#world.shouldInject('lostActivity');
+      const isLate = this.#world.shouldInject('actsAfterGivenUp');
       const lateMs = isLate ? this.#world.between(1, GIVEN_UP_LATER_MS) : 0;
       let isOver = false;
       const done = (value: T): void => {

@@ -33,12 +33,12 @@ export class SimWorker {
     this.clock = new WrongClock(world, 'workerClockStep');
     const live = (): void => {
       if (world.isCalm) return;
-      if (world.strikes('vanishedWorker')) {
+      if (world.shouldInject('vanishedWorker')) {
         this.isDead = true;
         return onDeath();
       }
-      if (world.strikes('frozenWorker')) this.#frozenUntil = world.now + world.between(100, 20_000);
-      if (world.strikes('cutWorker')) this.#cutUntil = world.now + world.between(100, 20_000);
+      if (world.shouldInject('frozenWorker')) this.#frozenUntil = world.now + world.between(100, 20_000);
+      if (world.shouldInject('cutWorker')) this.#cutUntil = world.now + world.between(100, 20_000);
       world.after(LIFE_MS, live);
     };
     world.after(world.between(0, LIFE_MS), live);
@@ -116,7 +116,8 @@ export class SimWorker {
         world.saw('lease closed');
         return resolve({ ...name, result: 'not-sent', retryAfterMs: 0, reason: 'the lease is closed' });
       }
-      if (world.strikes('unreachable')) return resolve(resultOf(name, { begun: false, error: 'refused' }));
+      if (world.shouldInject('unreachable'))
+        return resolve(resultOf(name, { begun: false, error: 'refused' }));
       const { facts, afterMs } = deps.service.post(deps.mark, name);
       const serviceNowMs = deps.service.clock.now;
       this.after(Math.min(afterMs, deadlineMs), () => {

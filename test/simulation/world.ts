@@ -1,6 +1,6 @@
 // Time and chance of a simulated world, what it counts, and what it finds wrong.
 
-import { Agenda } from '../../src/local-service/timer-queue.ts';
+import { TimerQueue } from '../../src/local-service/timer-queue.ts';
 import { numbersFrom } from '../../src/local-service/chance.ts';
 import { CALM_AFTER_MS, type Fault, type Plan } from './plan.ts';
 
@@ -13,7 +13,7 @@ export class World {
   readonly problems: string[] = [];
   /** What happened, for whoever looks for the reason of a problem. */
   story: string[] | undefined;
-  readonly #agenda = new Agenda();
+  readonly #agenda = new TimerQueue();
   readonly #draw: () => number;
   #nowMs = START_MS;
 
@@ -52,8 +52,8 @@ export class World {
     return items[Math.min(items.length - 1, Math.floor(this.#draw() * items.length))] as T;
   }
 
-  /** Whether a fault of the plan strikes now. After a while all is calm. */
-  strikes(fault: Fault): boolean {
+  /** Whether a fault of the plan shouldInject now. After a while all is calm. */
+  shouldInject(fault: Fault): boolean {
     const drawn = this.#draw();
     if (this.isCalm || drawn >= this.plan.rates[fault]) return false;
     this.saw(fault);
@@ -105,7 +105,7 @@ export class WrongClock {
 
   #live(fault: Fault): void {
     if (this.#world.isCalm) return;
-    if (this.#world.strikes(fault)) {
+    if (this.#world.shouldInject(fault)) {
       this.#offsetMs += this.#world.between(-2 * HOUR_MS, 2 * HOUR_MS);
       this.#onStep();
     }

@@ -6,11 +6,11 @@ import {
   NEWS,
   openControl,
   type Control,
-  type ControlHands,
+  type ControlHandlers,
   type FollowerWord,
   type StackNews,
 } from '../../src/temporal/embedded/control-port.ts';
-import { hearLines } from '../../src/temporal/embedded/json-lines.ts';
+import { readJsonLines } from '../../src/temporal/embedded/json-lines.ts';
 
 const LINGER_MS = 2_000;
 const WORD_MS = 300;
@@ -18,7 +18,7 @@ const WORD_MS = 300;
 describe('the hold on the embedded servers', () => {
   const onLast = vi.fn<() => void>();
   const onNow = vi.fn<() => void>();
-  const onHold = vi.fn<ControlHands['onHold']>();
+  const onHold = vi.fn<ControlHandlers['onHold']>();
   let control: Control;
 
   beforeEach(async () => {
@@ -32,7 +32,7 @@ describe('the hold on the embedded servers', () => {
   const follow = async (): Promise<Socket> => {
     const socket = connect(control.port, '127.0.0.1');
     const answers: StackNews[] = [];
-    hearLines(socket, NEWS, (news) => answers.push(news));
+    readJsonLines(socket, NEWS, (news) => answers.push(news));
     say(socket, { type: 'hold', word: control.word, service: false });
     await vi.waitFor(() => expect(answers.at(-1)?.type).toBe('say'), { interval: 2 });
     expect(answers[0]).toEqual({ type: 'held', answer: control.answer });

@@ -3,10 +3,10 @@
 import { html } from './html.ts';
 import { LIVE_SCRIPT } from './dashboard-script.ts';
 import { LIVE_STYLE } from './dashboard-style.ts';
-import { LOOK } from './page-style.ts';
+import { PAGE_STYLE } from './page-style.ts';
 import { pageOf, type Page } from './page.ts';
 
-export function livePage(): Page {
+export function dashboardPage(): Page {
   const body = html`<header>
       <div>
         <h1>Local run service</h1>
@@ -31,5 +31,5 @@ export function livePage(): Page {
       </section>
     </main>
     <noscript><p>This page asks the service for its runs with a script of its own.</p></noscript>`;
-  return pageOf({ title: 'Local run service', style: LOOK + LIVE_STYLE, body, script: LIVE_SCRIPT });
+  return pageOf({ title: 'Local run service', style: PAGE_STYLE + LIVE_STYLE, body, script: LIVE_SCRIPT });
 }

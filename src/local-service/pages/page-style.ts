@@ -1,6 +1,6 @@
 // What both pages look like: quiet, in the colours of the reader's system.
 
-export const LOOK = `
+export const PAGE_STYLE = `
 :root {
   color-scheme: light dark;
   --paper: light-dark(#fbfaf8, #15171a); --card: light-dark(#ffffff, #1d2024); --ink: light-dark(#1f2328, #e3e5e8);

@@ -3,7 +3,7 @@
 
 import type { OpenApiDocument } from '../../run-service/contract/openapi/document.ts';
 import { html, type Html } from './html.ts';
-import { LOOK } from './page-style.ts';
+import { PAGE_STYLE } from './page-style.ts';
 import { pageOf, type Page } from './page.ts';
 import { operationSection, type OperationObject, type Placed } from './reference-operation.ts';
 import { fieldsTable, rowsOf, typeOf, wordsOf, type Schema } from './reference-schema.ts';
@@ -48,7 +48,7 @@ export function referencePage(document: OpenApiDocument): Page {
       <h2 id="schemas">Schemas</h2>
       ${Object.entries(named).map(schemaSection)}
     </main>`;
-  return pageOf({ title: document.info.title, style: LOOK + REFERENCE_STYLE, body });
+  return pageOf({ title: document.info.title, style: PAGE_STYLE + REFERENCE_STYLE, body });
 }
 
 const groupLinks = ({ name, placed }: { readonly name: string; readonly placed: readonly Placed[] }): Html =>

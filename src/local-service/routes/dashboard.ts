@@ -3,9 +3,9 @@
 // page of another site whose name was bent to lead here.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Door } from '../../host/page-login.ts';
-import { liveOf } from '../dashboard.ts';
-import { livePage } from '../pages/dashboard.ts';
+import type { PageLogin } from '../../host/page-login.ts';
+import { dashboardOf } from '../dashboard.ts';
+import { dashboardPage } from '../pages/dashboard.ts';
 import { sendPage } from '../pages/page.ts';
 import type { Service } from '../service.ts';
 import { isLoopback } from '../webhook-target.ts';
@@ -18,12 +18,12 @@ const CLOSED =
   'This page shows the runs of everyone, and only to whoever started the service: open the address of the live page that it printed.\n';
 
 /** `listensHere` is false where others than this machine may ask. */
-export function serveLive(
+export function serveDashboard(
   app: FastifyInstance,
   service: Service,
-  { listensHere, door }: { readonly listensHere: boolean; readonly door: Door },
+  { listensHere, door }: { readonly listensHere: boolean; readonly door: PageLogin },
 ): void {
-  const page = livePage();
+  const page = dashboardPage();
   const guarded =
     (answer: (request: FastifyRequest, reply: FastifyReply) => FastifyReply) =>
     (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
@@ -56,7 +56,7 @@ export function serveLive(
     guarded((_request, reply) =>
       reply
         .headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
-        .send(liveOf(service)),
+        .send(dashboardOf(service)),
     ),
   );
   // Looked at here, a picture counts for nothing: neither in the ledger nor for the faults.

@@ -22,13 +22,13 @@ export function serveFiles(app: FastifyInstance, service: Service): void {
     if (picture === undefined) return notFound(reply);
     const { row } = picture;
     fetched += 1;
-    const strikes = (fault: Fault): boolean => service.faults.strikes(fault, row, fetched);
-    if (strikes('lose-file')) return notFound(reply);
-    if (strikes('away-file')) return reply.code(503).type('text/plain').send('Service Unavailable');
-    if (service.faults.strikes('private-file', row) && isPast(request.query, service.clock.now()))
+    const shouldInject = (fault: Fault): boolean => service.faults.shouldInject(fault, row, fetched);
+    if (shouldInject('lose-file')) return notFound(reply);
+    if (shouldInject('away-file')) return reply.code(503).type('text/plain').send('Service Unavailable');
+    if (service.faults.shouldInject('private-file', row) && isPast(request.query, service.clock.now()))
       return reply.code(403).type('application/xml').send(EXPIRED);
-    if (strikes('script-file')) return reply.type('text/html').send(PAGE);
-    return sendFile(reply, draw(picture), { strikes, fetched });
+    if (shouldInject('script-file')) return reply.type('text/html').send(PAGE);
+    return sendFile(reply, draw(picture), { shouldInject, fetched });
   });
 }
 
@@ -62,13 +62,14 @@ const isPast = (query: unknown, nowMs: number): boolean =>
 function sendFile(
   reply: FastifyReply,
   picture: Buffer,
-  { strikes, fetched }: { readonly strikes: (fault: Fault) => boolean; readonly fetched: number },
+  { shouldInject, fetched }: { readonly shouldInject: (fault: Fault) => boolean; readonly fetched: number },
 ): FastifyReply {
   void reply.type('image/png');
   // A PNG may have anything after its end.
-  if (strikes('changed-file')) return reply.send(Buffer.concat([picture, Buffer.from(`try ${fetched}`)]));
-  const cut = strikes('cut-file');
-  if (!cut && !strikes('short-file')) return reply.send(picture);
+  if (shouldInject('changed-file'))
+    return reply.send(Buffer.concat([picture, Buffer.from(`try ${fetched}`)]));
+  const cut = shouldInject('cut-file');
+  if (!cut && !shouldInject('short-file')) return reply.send(picture);
   reply.hijack();
   const half = picture.subarray(0, picture.length / 2);
   const { raw } = reply;

@@ -53,7 +53,7 @@ function serveRunLists(app: FastifyInstance, service: Service): void {
     if (query === undefined) return reply;
     const deploymentId = deploymentOf(service, workflowId);
     if (deploymentId === undefined) return notFound(reply, 'Workflow not found');
-    const isShort = service.faults.strikes('short-page', { number: (asked += 1) });
+    const isShort = service.faults.shouldInject('short-page', { number: (asked += 1) });
     const limit = isShort ? Math.min(SHORT_PAGE, query.limit) : query.limit;
     const runs = pageOf(service, deploymentId, request.owner, { ...query, limit });
     return reply.send(runs.map((run) => runToListWire(run, query.also)));

@@ -37,7 +37,7 @@ const raw =
   };
 
 /** Answers with a face instead of `honest`, the JSON text that was to be sent. */
-export const wear = (face: Face, reply: FastifyReply, honest: string): FastifyReply =>
+export const malform = (face: Face, reply: FastifyReply, honest: string): FastifyReply =>
   WEAR[face](reply, honest);
 
 const WEAR: Readonly<Record<Face, Wear>> = {

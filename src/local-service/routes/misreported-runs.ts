@@ -7,38 +7,38 @@ import type { RunRow } from '../run-row.ts';
 import type { Fault } from '../faults.ts';
 import { uuidOf } from '../identity.ts';
 import type { Service } from '../service.ts';
-import { wear } from './malformed-responses.ts';
+import { malform } from './malformed-responses.ts';
 import { notFound } from './refusals.ts';
 
 const LATE_MS = 2_000;
 
 /** The statement of a run that was found and may be seen. `asked` counts the questions, so that each is struck by itself. */
-export function tellRun(service: Service, row: RunRow, asked: number, reply: FastifyReply): FastifyReply {
+export function showRun(service: Service, row: RunRow, asked: number, reply: FastifyReply): FastifyReply {
   const { faults, behaviour } = service;
-  const strikes = (fault: Fault): boolean => faults.strikes(fault, row, asked);
-  if (strikes('vanish')) return notFound(reply, 'Run not found');
-  const shown = runToWire(shownRecord(service, row, strikes));
+  const shouldInject = (fault: Fault): boolean => faults.shouldInject(fault, row, asked);
+  if (shouldInject('vanish')) return notFound(reply, 'Run not found');
+  const shown = runToWire(shownRecord(service, row, shouldInject));
   const body = {
     ...shown,
-    ...(strikes('other-run') ? { id: uuidOf('other', row.id) } : {}),
-    ...(strikes('unknown-status') ? { status: 'defragmenting' } : {}),
-    ...(strikes('cut-dates') ? cutDates(shown) : {}),
-    ...(strikes('extra-fields') ? { gpu_mood: 'fine', outputs_v3: [{ kind: 'hologram' }] } : {}),
+    ...(shouldInject('other-run') ? { id: uuidOf('other', row.id) } : {}),
+    ...(shouldInject('unknown-status') ? { status: 'defragmenting' } : {}),
+    ...(shouldInject('cut-dates') ? cutDates(shown) : {}),
+    ...(shouldInject('extra-fields') ? { gpu_mood: 'fine', outputs_v3: [{ kind: 'hologram' }] } : {}),
     ...(behaviour.showsWorkflowApi ? {} : { workflow_api: undefined }),
   };
   const face = faults.faceAt('read', row, asked);
-  return face === undefined ? reply.send(body) : wear(face, reply, JSON.stringify(body));
+  return face === undefined ? reply.send(body) : malform(face, reply, JSON.stringify(body));
 }
 
-function shownRecord(service: Service, row: RunRow, strikes: (fault: Fault) => boolean): RunRecord {
+function shownRecord(service: Service, row: RunRow, shouldInject: (fault: Fault) => boolean): RunRecord {
   const record = service.show(row);
   const isEarly = service.clock.now() < (row.endedMs ?? 0) + LATE_MS;
-  const status = strikes('backwards') ? EARLIER[record.status] : undefined;
+  const status = shouldInject('backwards') ? EARLIER[record.status] : undefined;
   return {
     ...record,
     ...(status === undefined ? {} : { status, endedAtMs: null, outputs: [] }),
     // By the run and not by the question, so that they come once and for good.
-    ...(isEarly && service.faults.strikes('late-output', row) ? { outputs: [] } : {}),
+    ...(isEarly && service.faults.shouldInject('late-output', row) ? { outputs: [] } : {}),
   };
 }
 

@@ -21,7 +21,7 @@ import {
 } from '../../run-service/contract/refusal.ts';
 import { FAULT_INPUT, faultHint, namedFaults, type Fault, type Victim } from '../faults.ts';
 import type { Service } from '../service.ts';
-import { wear } from './malformed-responses.ts';
+import { malform } from './malformed-responses.ts';
 import { notFound, unprocessable } from './refusals.ts';
 
 const SLOW_ANSWER_MS = 5_000;
@@ -37,8 +37,8 @@ export function queueing(service: Service): (request: FastifyRequest, reply: Fas
     asked += 1;
     const read = readOrder(headers['content-type'], body as string | undefined);
     if (read.kind === 'refused') return unprocessable(reply, read.problems.map(placed));
-    const victim = { number: asked, faults: namedFaults(read.order.inputs).faults };
-    return goneWrong(service, victim, reply) ?? queue(service, read.order, owner, reply);
+    const target = { number: asked, faults: namedFaults(read.order.inputs).faults };
+    return goneWrong(service, target, reply) ?? queue(service, read.order, owner, reply);
   };
 }
 
@@ -47,21 +47,21 @@ function queue(service: Service, order: QueueOrder, owner: string, reply: Fastif
   if (spec === undefined) return notFound(reply, 'Deployment not found');
   const run = service.runs.accept(order, spec, owner);
   service.log('run-accepted', { run: run.id, number: run.number });
-  if (service.faults.strikes('twin', run)) service.runs.accept(order, spec, owner);
+  if (service.faults.shouldInject('twin', run)) service.runs.accept(order, spec, owner);
   return answer(service, run, reply);
 }
 
 /** What goes wrong before there is a run; undefined where nothing does. */
 function goneWrong(
   { faults, clock }: Service,
-  victim: Victim,
+  target: Victim,
   reply: FastifyReply,
 ): FastifyReply | undefined {
-  const face = faults.faceAt('request', victim);
-  if (face !== undefined) return wear(face, reply, JSON.stringify(queueAnswerToWire(NO_RUN)));
-  if (faults.strikes('no-credits', victim)) return reply.code(403).send(refusalToWire(NO_CREDITS));
+  const face = faults.faceAt('request', target);
+  if (face !== undefined) return malform(face, reply, JSON.stringify(queueAnswerToWire(NO_RUN)));
+  if (faults.shouldInject('no-credits', target)) return reply.code(403).send(refusalToWire(NO_CREDITS));
   for (const [fault, retryAfter] of BUSY) {
-    if (!faults.strikes(fault, victim)) continue;
+    if (!faults.shouldInject(fault, target)) continue;
     return tooMany(reply, retryAfter(clock.now()));
   }
   return undefined;
@@ -92,9 +92,9 @@ function answer(
 ): FastifyReply {
   const body = queueAnswerToWire(run.id);
   const face = faults.faceAt('answer', run);
-  if (face !== undefined) return wear(face, reply, JSON.stringify(body));
-  if (faults.strikes('busy-answer', run)) return tooMany(reply, '1');
-  if (!faults.strikes('slow-answer', run)) return reply.send(body);
+  if (face !== undefined) return malform(face, reply, JSON.stringify(body));
+  if (faults.shouldInject('busy-answer', run)) return tooMany(reply, '1');
+  if (!faults.shouldInject('slow-answer', run)) return reply.send(body);
   clock.at(clock.now() + SLOW_ANSWER_MS, () => void reply.send(body));
   return reply;
 }

@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { PATHS, runPathSchema, runQuerySchema } from '../../run-service/contract/paths.ts';
 import type { Service } from '../service.ts';
-import { tellRun } from './misreported-runs.ts';
+import { showRun } from './misreported-runs.ts';
 import { queueing } from './queue.ts';
 import { forbidden, notFound, readOrRefuse, route } from './refusals.ts';
 
@@ -20,7 +20,7 @@ export function serveRuns(app: FastifyInstance, service: Service): void {
     if (row === undefined) return notFound(reply, 'Run not found');
     if (row.owner !== owner) return forbidden(reply);
     asked += 1;
-    return tellRun(service, row, asked, reply);
+    return showRun(service, row, asked, reply);
   };
 
   route(app, ['GET'], PATHS.run, (request, reply) =>

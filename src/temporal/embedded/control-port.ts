@@ -9,7 +9,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { z } from 'zod';
 import { boundConnections } from '../../host/bounded-connections.ts';
 import { isSameSecret } from '../../errors/redact.ts';
-import { hearLines, sayLine } from './json-lines.ts';
+import { readJsonLines, writeJsonLine } from './json-lines.ts';
 
 const text = z.string();
 
@@ -26,7 +26,7 @@ const stackNews = z.discriminatedUnion('type', [
     receiver: text.optional(),
     service: text.optional(),
     /** The live page of that service. */
-    livePage: text.optional(),
+    dashboardPage: text.optional(),
     /** The run service that its worker's key is for. */
     apiUrl: text.optional(),
   }),
@@ -57,7 +57,7 @@ export type Control = {
   close(): void;
 };
 
-export type ControlHands = {
+export type ControlHandlers = {
   /** A follower holds on; the answer is told to it alone. undefined turns it away. */
   onHold(wants: { readonly service: boolean }): Promise<StackNews | undefined>;
   /** The last follower let go, and none came after one that was killed. */
@@ -76,7 +76,7 @@ const WORD_WITHIN_MS = 2_000;
 const CONNECTIONS_MAX = 256;
 
 export async function openControl(
-  hands: ControlHands,
+  deps: ControlHandlers,
   { lingerMs = LINGER_MS, wordWithinMs = WORD_WITHIN_MS } = {},
 ): Promise<Control> {
   const [word, answer] = [drawn(), drawn()];
@@ -85,11 +85,11 @@ export async function openControl(
   const admitted = new Set<Socket>();
 
   // Whoever starts a stack may be gone before it holds on.
-  let lingering: NodeJS.Timeout | undefined = setTimeout(hands.onLast, FIRST_MS);
+  let lingering: NodeJS.Timeout | undefined = setTimeout(deps.onLast, FIRST_MS);
   const letGo = (socket: Socket, forMs: number): void => {
     if (!followers.delete(socket) || followers.size > 0) return;
-    if (forMs === 0) hands.onLast();
-    else lingering = setTimeout(hands.onLast, forMs);
+    if (forMs === 0) deps.onLast();
+    else lingering = setTimeout(deps.onLast, forMs);
   };
 
   const admit = (socket: Socket, wants: { readonly service: boolean }): void => {
@@ -97,17 +97,17 @@ export async function openControl(
     followers.add(socket);
     admitted.add(socket);
     clearTimeout(lingering);
-    sayLine(socket, { type: 'held', answer } satisfies StackNews);
-    void hands.onHold(wants).then((news) => (news ? sayLine(socket, news) : socket.destroy()));
+    writeJsonLine(socket, { type: 'held', answer } satisfies StackNews);
+    void deps.onHold(wants).then((news) => (news ? writeJsonLine(socket, news) : socket.destroy()));
   };
 
   const hear = (socket: Socket, said: FollowerWord): void => {
     if (said.type === 'hold' && isSameSecret(said.word, word)) admit(socket, said);
     else if (!admitted.has(socket)) socket.destroy();
-    else if (said.type === 'now') hands.onNow();
+    else if (said.type === 'now') deps.onNow();
     else if (said.type === 'leave') {
       // The last one stays connected, to see the stack end.
-      if (followers.size > 1) sayLine(socket, { type: 'left' } satisfies StackNews);
+      if (followers.size > 1) writeJsonLine(socket, { type: 'left' } satisfies StackNews);
       letGo(socket, 0);
     } else socket.destroy();
   };
@@ -121,7 +121,7 @@ export async function openControl(
       admitted.delete(socket);
       letGo(socket, lingerMs);
     });
-    hearLines(socket, WORDS, (said) => hear(socket, said));
+    readJsonLines(socket, WORDS, (said) => hear(socket, said));
   });
   const connections = boundConnections(server, { most: CONNECTIONS_MAX, perAddress: CONNECTIONS_MAX });
   server.listen(0, '127.0.0.1');
@@ -131,7 +131,7 @@ export async function openControl(
     port,
     word,
     answer,
-    tell: (news) => admitted.forEach((socket) => sayLine(socket, news)),
+    tell: (news) => admitted.forEach((socket) => writeJsonLine(socket, news)),
     close: () => {
       clearTimeout(lingering);
       followers.clear();

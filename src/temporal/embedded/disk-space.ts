@@ -8,7 +8,7 @@ import { problem } from '../../errors/error.ts';
 const ROOM_BYTES = 5 << 20;
 
 /** Throws E604 where the disk of the servers' state is as good as full. A quota is not seen. */
-export function assertRoom(home: string): void {
+export function assertDiskSpace(home: string): void {
   const { blocks, bavail, bsize } = statfsSync(home);
   // Some file systems do not say how large they are.
   if (blocks > 0 && bavail * bsize < ROOM_BYTES) throw problem('E604', { home, bytes: bavail * bsize });

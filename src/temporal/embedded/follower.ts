@@ -12,12 +12,12 @@ import { takeStateFolder } from '../../host/state-folder.ts';
 import type { TemporalAddress } from '../connect.ts';
 import { environmentFor } from './environment.ts';
 import { NEWS, type FollowerWord, type StackNews } from './control-port.ts';
-import { hearLines, sayLine } from './json-lines.ts';
+import { readJsonLines, writeJsonLine } from './json-lines.ts';
 import { programFile } from './processes.ts';
 import { livingRecord, readRecord } from './stack-file.ts';
-import { assertRoom } from './disk-space.ts';
+import { assertDiskSpace } from './disk-space.ts';
 
-export type FollowOrder = {
+export type FollowParams = {
   readonly config: Config;
   /** Whether the local run service is wanted. */
   readonly service: boolean;
@@ -32,13 +32,13 @@ export type Follower = {
   /** The local run service's base address, where it runs. */
   readonly service: string | undefined;
   /** The address of its live page, with the secret that opens it. */
-  readonly livePage: string | undefined;
+  readonly dashboardPage: string | undefined;
   /** Awaits `hear` whenever the server has come back at another address. */
   onMove(hear: (at: TemporalAddress) => Promise<void>): void;
   /** Lets go; resolves when the stack has ended or others follow it. */
   leave(told?: (onWire: number) => void): Promise<void>;
   /** Throws E604 where the servers have no room for what they must remember. */
-  assertRoom(): void;
+  assertDiskSpace(): void;
   /** While leaving: does not wait for what is on the wire. */
   hurry(): void;
 };
@@ -56,18 +56,18 @@ const ASK_AGAIN_MS = 30;
 const AGAIN_AFTER_LOSS_MS = 500;
 
 /** Joins the stack of this place, or starts it. */
-export async function followStack(order: FollowOrder): Promise<Follower> {
+export async function followStack(order: FollowParams): Promise<Follower> {
   return follow(order, await hold(order));
 }
 
 /** Joins the stack of this place where one lives, and starts none: its worker would go on with all that waits here. */
-export async function followLivingStack(order: FollowOrder): Promise<Follower | undefined> {
+export async function followLivingStack(order: FollowParams): Promise<Follower | undefined> {
   if (livingRecord(order.config.home) !== undefined) takeStateFolder(order.config.home);
   const held = await joinStack(order);
   return held && follow(order, held);
 }
 
-function follow(order: FollowOrder, first: Held): Follower {
+function follow(order: FollowParams, first: Held): Follower {
   let held = first;
   refuseStranger(order, held);
   const leaving = Promise.withResolvers<void>();
@@ -103,13 +103,13 @@ function follow(order: FollowOrder, first: Held): Follower {
   };
 
   watch(held);
-  const { uiUrl, receiver, service, livePage } = held.ready;
+  const { uiUrl, receiver, service, dashboardPage } = held.ready;
   return {
     temporal: addressOf(held),
     uiUrl,
     receiver,
     service,
-    livePage,
+    dashboardPage,
     onMove: (hear) => {
       moved = hear;
     },
@@ -120,7 +120,7 @@ function follow(order: FollowOrder, first: Held): Follower {
       else say(held.socket, { type: 'leave' });
       return leaving.promise;
     },
-    assertRoom: () => assertRoom(order.config.home),
+    assertDiskSpace: () => assertDiskSpace(order.config.home),
     hurry: () => say(held.socket, { type: 'now' }),
   };
 }
@@ -133,7 +133,7 @@ const addressOf = ({ ready: { address, namespace } }: Held): TemporalAddress => 
 });
 
 /** A stack that was started for another run service has no key for ours. */
-function refuseStranger({ config, service }: FollowOrder, { ready, socket }: Held): void {
+function refuseStranger({ config, service }: FollowParams, { ready, socket }: Held): void {
   if (service || config.apiUrl === undefined || config.apiUrl === ready.apiUrl) return;
   socket.destroy();
   throw problem('E602', {
@@ -143,12 +143,12 @@ function refuseStranger({ config, service }: FollowOrder, { ready, socket }: Hel
 }
 
 /** Joins the stack of this place, or starts one; another command may be doing the same at this moment. */
-async function hold(order: FollowOrder): Promise<Held> {
+async function hold(order: FollowParams): Promise<Held> {
   const { home } = order.config;
   takeStateFolder(home);
   mkdirSync(join(home, 'logs'), { recursive: true, mode: 0o700 });
   for (const until = Date.now() + START_MS; ;) {
-    assertRoom(home);
+    assertDiskSpace(home);
     const held = (await joinStack(order)) ?? (await startAndJoin(order));
     if (held !== undefined) return held;
     if (Date.now() > until) throw problem('E406', { what: 'the stack does not answer', log: stackLog(home) });
@@ -159,7 +159,7 @@ async function hold(order: FollowOrder): Promise<Held> {
 const stackLog = (home: string): string => join(home, 'logs', 'stack.log');
 
 /** undefined where no stack answers, or one that is stopping. Throws what kept it from starting. */
-async function joinStack(order: FollowOrder): Promise<Held | undefined> {
+async function joinStack(order: FollowParams): Promise<Held | undefined> {
   const record = livingRecord(order.config.home);
   const socket = record && (await connectTo(record.control.port));
   if (record === undefined || socket === undefined) return undefined;
@@ -173,7 +173,7 @@ async function joinStack(order: FollowOrder): Promise<Held | undefined> {
     };
     const listen: Held['listen'] = (next) => (hear = next);
     let isOurs = false;
-    hearLines(socket, NEWS, (news) => {
+    readJsonLines(socket, NEWS, (news) => {
       // The stack may be dead, and its port another program's by now.
       isOurs ||= news.type === 'held' && news.answer === answer;
       if (isOurs) hear(news);
@@ -189,7 +189,7 @@ function failureOf({ code, message, hint }: Extract<StackNews, { type: 'failed' 
 }
 
 /** Starts a stack process of its own session, so that Ctrl-C at the terminal reaches the command alone. */
-async function startAndJoin(order: FollowOrder): Promise<Held | undefined> {
+async function startAndJoin(order: FollowParams): Promise<Held | undefined> {
   const { home, environment } = order.config;
   const log = openSync(stackLog(home), 'a', 0o600);
   const child = spawn(process.execPath, [programFile(), 'embedded'], {
@@ -216,4 +216,4 @@ function connectTo(port: number): Promise<Socket | undefined> {
   });
 }
 
-const say = (socket: Socket, word: FollowerWord): void => sayLine(socket, word);
+const say = (socket: Socket, word: FollowerWord): void => writeJsonLine(socket, word);

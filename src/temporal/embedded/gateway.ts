@@ -8,7 +8,7 @@ import type { PayloadCodec } from '@temporalio/common';
 import { createProxyServer } from 'httpxy';
 import { z } from 'zod';
 import { boundConnections } from '../../host/bounded-connections.ts';
-import { openDoor } from '../../host/page-login.ts';
+import { openPageLogin } from '../../host/page-login.ts';
 
 /** Where Temporal's pages send what they want decrypted. */
 export const CODEC_PATH = '/codec';
@@ -38,7 +38,7 @@ export async function openGateway(order: GatewayOrder): Promise<Gateway> {
   const server = createServer({ connectionsCheckingInterval: 1_000, headersTimeout: 5_000 });
   const connections = boundConnections(server, CONNECTIONS);
   const port = await listening(server, order.port);
-  const door = openDoor(order.entrance);
+  const door = openPageLogin(order.entrance);
   const proxy = createProxyServer({});
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import type { z } from 'zod';
 
 /** Calls `hear` for each line. A line of more than `most` characters does not fit either. */
-export function hearLines<T>(
+export function readJsonLines<T>(
   socket: Socket,
   { schema, most }: { readonly schema: z.ZodType<T>; readonly most: number },
   hear: (word: T) => void,
@@ -25,7 +25,7 @@ export function hearLines<T>(
   });
 }
 
-export const sayLine = (socket: Socket, word: unknown): void =>
+export const writeJsonLine = (socket: Socket, word: unknown): void =>
   void (socket.writable && socket.write(`${JSON.stringify(word)}\n`));
 
 /** undefined, which fits no schema, where the line is not JSON. */

@@ -11,7 +11,7 @@ const END_MS = 5_000;
 const ASK_AGAIN_MS = 20;
 
 /** Ends the server of a stack that lives no more, and forgets that stack. */
-export async function clearLeftovers(home: string): Promise<void> {
+export async function clearOrphans(home: string): Promise<void> {
   const pid = readRecord(home)?.temporal?.pid;
   if (pid !== undefined && isServerOf(pid, home)) {
     process.kill(pid, 'SIGKILL');

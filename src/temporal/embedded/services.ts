@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from '../../host/config.ts';
 import { errorMessage } from '../../errors/error.ts';
-import { madeOnce } from '../../host/secret-file.ts';
+import { readOrCreateSecret } from '../../host/secret-file.ts';
 import { localFile } from '../../run-service/local-address.ts';
 import { keepSecret } from '../../errors/redact.ts';
 import { encryptionWith } from '../encryption/codec.ts';
@@ -19,7 +19,7 @@ import type { Ports } from './ports.ts';
 import { startChild, STOP, type StackChild } from './processes.ts';
 import { startServer, type TemporalServer } from './temporal-server.ts';
 
-export type PartsOrder = {
+export type ServicesParams = {
   readonly config: Config;
   readonly ports: Ports;
   readonly log: Logger;
@@ -37,9 +37,9 @@ const WORKER_ENDS_MS = 160_000;
 const SERVICE_ENDS_MS = 5_000;
 const SERVER_ENDS_MS = 10_000;
 
-export type Parts = ReturnType<typeof openParts>;
+export type StackServices = ReturnType<typeof openStackServices>;
 
-export function openParts(order: PartsOrder) {
+export function openStackServices(order: ServicesParams) {
   const namespace = namespaceOf(order.config.home);
   let temporal: Kept<TemporalServer> | undefined;
   let worker: Kept<StackChild> | undefined;
@@ -96,7 +96,7 @@ export function openParts(order: PartsOrder) {
   };
 }
 
-async function keepServer(order: PartsOrder, namespace: string): Promise<Kept<TemporalServer>> {
+async function keepServer(order: ServicesParams, namespace: string): Promise<Kept<TemporalServer>> {
   const { home, cache, environment } = order.config;
   const { temporal: port, ui: uiPort } = order.ports;
   return keepAlive({
@@ -109,7 +109,7 @@ async function keepServer(order: PartsOrder, namespace: string): Promise<Kept<Te
 }
 
 function openPages(
-  { config, ports }: PartsOrder,
+  { config, ports }: ServicesParams,
   namespace: string,
   temporal: Kept<TemporalServer>,
 ): Promise<Gateway> {
@@ -124,7 +124,7 @@ function openPages(
   });
 }
 
-function keepWorker(order: PartsOrder, namespace: string): Promise<Kept<StackChild>> {
+function keepWorker(order: ServicesParams, namespace: string): Promise<Kept<StackChild>> {
   const { config, ports, onWire, umask } = order;
   const temporal = { TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`, TEMPORAL_NAMESPACE: namespace };
   const start = (): Promise<StackChild> =>
@@ -139,9 +139,9 @@ function keepWorker(order: PartsOrder, namespace: string): Promise<Kept<StackChi
   return keepAlive({ start, ...reports(order, 'the worker') });
 }
 
-function keepService(order: PartsOrder): Promise<Kept<StackChild>> {
+function keepService(order: ServicesParams): Promise<Kept<StackChild>> {
   const { config, ports } = order;
-  const token = keepSecret(madeOnce(join(config.home, 'local-service-token')));
+  const token = keepSecret(readOrCreateSecret(join(config.home, 'local-service-token')));
   const start = async (): Promise<StackChild> => {
     const service = await startChild({
       name: 'service',
@@ -164,7 +164,7 @@ function keepService(order: PartsOrder): Promise<Kept<StackChild>> {
   return keepAlive({ start, ...reports(order, 'the local run service') });
 }
 
-const reports = ({ log, say, onChange }: PartsOrder, part: string) => ({
+const reports = ({ log, say, onChange }: ServicesParams, part: string) => ({
   onRestart: () => {
     onChange();
     log.warn({ part }, 'a part had ended and lives again');
@@ -174,4 +174,5 @@ const reports = ({ log, say, onChange }: PartsOrder, part: string) => ({
 });
 
 /** A namespace that no other server has: whoever answers without it is a stranger on our port. */
-const namespaceOf = (home: string): string => `runsheet-${madeOnce(join(home, 'instance')).slice(0, 8)}`;
+const namespaceOf = (home: string): string =>
+  `runsheet-${readOrCreateSecret(join(home, 'instance')).slice(0, 8)}`;

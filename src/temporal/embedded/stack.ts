@@ -11,9 +11,9 @@ import type { Config } from '../../host/config.ts';
 import { EXIT, RunsheetError, errorMessage } from '../../errors/error.ts';
 import { takeStateFolder } from '../../host/state-folder.ts';
 import { openControl, type StackNews } from './control-port.ts';
-import { clearLeftovers } from './orphans.ts';
+import { clearOrphans } from './orphans.ts';
 import { takeLock } from './lock.ts';
-import { openParts, type Parts } from './services.ts';
+import { openStackServices, type StackServices } from './services.ts';
 import { choosePorts } from './ports.ts';
 import { removeRecord, writeRecord, type StackRecord } from './stack-file.ts';
 
@@ -28,7 +28,7 @@ export async function runStack(config: Config, log: Logger): Promise<number> {
   mkdirSync(join(config.home, 'logs'), { recursive: true });
   const release = takeLock(config.home);
   if (release === undefined) return ANOTHER_LIVES;
-  await clearLeftovers(config.home);
+  await clearOrphans(config.home);
   await lead(config, log, umask);
   release();
   return EXIT.ok;
@@ -39,7 +39,7 @@ async function lead(config: Config, log: Logger, umask: number): Promise<void> {
   let stopping: Promise<void> | undefined;
   let onWire = 0;
 
-  const parts = openParts({
+  const parts = openStackServices({
     config,
     log,
     umask,
@@ -108,7 +108,7 @@ async function failureOf(work: Promise<void>): Promise<StackNews | undefined> {
   }
 }
 
-async function readyNews(parts: Parts, apiUrl: string | undefined): Promise<StackNews> {
+async function readyNews(parts: StackServices, apiUrl: string | undefined): Promise<StackNews> {
   const current = await parts.current();
   if (current === undefined)
     return { type: 'failed', code: 'E406', message: 'the stack is stopping', hint: undefined };
@@ -120,12 +120,15 @@ async function readyNews(parts: Parts, apiUrl: string | undefined): Promise<Stac
     uiUrl: pages,
     receiver: worker.url,
     service: service?.url,
-    livePage: service?.page,
+    dashboardPage: service?.page,
     apiUrl,
   };
 }
 
-async function recordOf(parts: Parts, { port, word, answer }: StackRecord['control']): Promise<StackRecord> {
+async function recordOf(
+  parts: StackServices,
+  { port, word, answer }: StackRecord['control'],
+): Promise<StackRecord> {
   const own = {
     pid: process.pid,
     startedAt: new Date(performance.timeOrigin).toISOString(),

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../../host/config.ts';
 import { problem, errorMessage } from '../../errors/error.ts';
-import { madeOnce } from '../../host/secret-file.ts';
+import { readOrCreateSecret } from '../../host/secret-file.ts';
 import { keepSecret } from '../../errors/redact.ts';
 
 export type PayloadKey = { readonly id: string; readonly key: KeyObject };
@@ -49,7 +49,7 @@ export const drawnKeyFile = (home: string): string => join(home, 'payload-key');
  */
 function drawnKeys(home: string): PayloadKeys {
   const file = drawnKeyFile(home);
-  return { keys: [keyOf(madeOnce(file), file, 1)], readsPlain: false };
+  return { keys: [keyOf(readOrCreateSecret(file), file, 1)], readsPlain: false };
 }
 
 function textOf(file: string, from: string): string {

@@ -22,19 +22,19 @@ export const identityWith = (keys: PayloadKeys): string =>
 const readsIn = (identity: string): readonly string[] | undefined =>
   / reads (\S+)$/.exec(identity)?.[1]?.split(',');
 
-export type Fleet = {
+export type WorkerKeys = {
   readonly workers: number;
   /** The identities of those that cannot read us, or we not them. */
   readonly strangers: readonly string[];
 };
 
 /** The workers of a task queue, as Temporal has seen them in the last minutes. */
-export async function lookAtFleet(
+export async function readWorkerKeys(
   client: Client,
   { namespace }: Pick<TemporalAddress, 'namespace'>,
   taskQueue: string,
   keys: PayloadKeys,
-): Promise<Fleet> {
+): Promise<WorkerKeys> {
   const { pollers } = await client.workflowService.describeTaskQueue({
     namespace,
     taskQueue: { name: taskQueue },
@@ -50,7 +50,7 @@ const fit = (one: readonly string[], other: readonly string[]): boolean =>
 
 /** Throws E410 where any or all do not fit. One that fits does the work, and one that was killed is seen for some minutes. */
 export function refuseStrangers(
-  { workers, strangers }: Fleet,
+  { workers, strangers }: WorkerKeys,
   { address }: Pick<TemporalAddress, 'address'>,
   keys: PayloadKeys,
   which: 'any' | 'all',
