@@ -95,6 +95,8 @@ function judgeRun(
   // A run that came after the last reading, or that no list and no webhook ever showed, is nowhere to be found.
   const isKnowable = batch.evidence.has(run.id) || (world.plan.lists && !isAfterClose(batch, run));
   if (!isKnowable) return world.saw('a run that nothing showed');
+  // The summary says so: the store took nothing for long, and the state has no room for all that was seen.
+  if (batch.state.isEvidenceLost && !world.plan.lists) return world.saw('evidence lost, and said so');
   verdict.unreported += 1;
   world.claim(false, () => `${run.id} of row ${row}.${run.attempt} is ${record?.outcome ?? 'in no record'}`);
 }

@@ -14,7 +14,8 @@ export const keepEvidenceWhenMuch: Decision = {
 };
 
 export function keepEvidence(state: State): Command {
-  const runs = [...state.evidence.values()].slice(0, EVIDENCE_RUNS);
+  // All of them: one slow write must not let more pile up than the state has room for.
+  const runs = [...state.evidence.values()];
   state.keeping = runs.length;
   state.evidenceFiles += 1;
   return { type: 'keepEvidence', number: state.evidenceFiles, runs };

@@ -20,22 +20,20 @@ const crowded = (): World => {
 };
 
 describe('keep evidence', () => {
-  it('runs that no row explains go to the store two hundred at a time, one file after the other', () => {
+  it('runs that no row explains go to the store once they are two hundred, all that there are, one file after the other', () => {
     const world = running({ rows: 1, concurrency: 1 });
     show(world, 0, EVIDENCE_RUNS - 1);
     expect(world.keeps).toEqual([]);
-    show(world, EVIDENCE_RUNS - 1, 2 * EVIDENCE_RUNS);
-    expect(world.keeps.map(({ number, runs }) => [number, runs.length])).toEqual([[1, EVIDENCE_RUNS]]);
-    show(world, 3 * EVIDENCE_RUNS, 1);
+    show(world, EVIDENCE_RUNS - 1, 101);
+    expect(world.keeps.map(({ number, runs }) => [number, runs.length])).toEqual([[1, EVIDENCE_RUNS + 100]]);
+    show(world, EVIDENCE_RUNS + 100, EVIDENCE_RUNS);
     expect(world.keeps).toHaveLength(1);
     world.keep();
-    expect(world.keeps.map(({ number, runs }) => [number, runs[0]?.runId])).toEqual([
-      [2, `extra-${EVIDENCE_RUNS}`],
+    expect(world.keeps.map(({ number, runs }) => [number, runs[0]?.runId, runs.length])).toEqual([
+      [2, `extra-${EVIDENCE_RUNS + 100}`, EVIDENCE_RUNS],
     ]);
     world.keep();
-    expect([world.state.evidence.size, world.keeps.length]).toEqual([EVIDENCE_RUNS, 1]);
-    world.keep();
-    expect([world.state.evidence.size, world.folder.evidence.size]).toEqual([0, 3 * EVIDENCE_RUNS]);
+    expect([world.state.evidence.size, world.folder.evidence.size]).toEqual([0, 2 * EVIDENCE_RUNS + 100]);
   });
 
   it('runs that no row explains are all known at the end: those in the store, and the last few that go with the close', () => {
@@ -69,10 +67,10 @@ describe('keep evidence', () => {
     show(world, 1_000, 1);
     expect(world.keeps).toEqual([]);
     world.pass(PROBE_MS);
-    expect(world.keeps.map(({ runs }) => runs.length)).toEqual([EVIDENCE_RUNS]);
+    expect(world.keeps.map(({ runs }) => runs.length)).toEqual([EVIDENCE_RUNS + 1]);
     world.keep();
     expect(progress(world.state).state).toBe('running');
-    expect(world.state.evidence.size).toBe(1);
+    expect(world.state.evidence.size).toBe(0);
   });
 
   it('runs that no row explains are given to the store again after a continue-as-new, under another number', () => {
