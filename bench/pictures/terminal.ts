@@ -41,9 +41,8 @@ export function svgOf(command: string, recording: string, share: number, columns
 function screenAt(recording: string, share: number): readonly string[] {
   // The first and the last line are `script`'s own.
   const text = recording.replaceAll('\r', '').split('\n').slice(1, -2).join('\n');
-  let screen: string[] = [];
   const [first = '', ...frames] = text.split(REDRAW);
-  screen = first.split('\n').slice(0, -1);
+  let screen = first.split('\n').slice(0, -1);
   for (let at = 0; at + 1 < frames.length; at += 2) {
     if (shareOf(screen) >= share) return screen;
     const kept = screen.slice(0, screen.length - Number(frames[at]));
