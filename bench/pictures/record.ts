@@ -31,7 +31,7 @@ try {
 }
 
 function photographReport(batches: string): void {
-  const [batch = ''] = readdirSync(batches).filter((name) => !name.startsWith('.'));
+  const batch = readdirSync(batches).find((name) => !name.startsWith('.')) ?? '';
   const page = `file://${join(batches, batch, 'report.html')}`;
   const picture = join(PICTURES, 'report.png');
   const size = '--window-size=1100,760';
