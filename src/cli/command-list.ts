@@ -144,11 +144,11 @@ const onBatches = {
     {
       positional: batch,
       flags: {
-        uncertain: {
+        unconfirmed: {
           kind: 'enum',
           values: ['unknown', 'fail', 'resubmit'],
           optional: true,
-          brief: 'what becomes of attempts that nobody knows of',
+          brief: 'what to do with attempts that may have started a run',
         },
         recover: boolean('rebuild a batch that Temporal has forgotten'),
         out,

@@ -63,25 +63,23 @@ type Kind<T> = {
   readonly placeholder: string;
 };
 
-export type OnUncertain = { readonly rule: UnconfirmedRule['rule']; readonly afterMs?: number };
+export type UnconfirmedChoice = { readonly rule: UnconfirmedRule['rule']; readonly afterMs?: number };
 
-const RULES: Readonly<Record<string, UnconfirmedRule['rule']>> = {
-  adopt: 'unknown',
-  ask: 'ask',
-  fail: 'fail',
-};
+const PLAIN_RULES = ['unknown', 'ask', 'fail'] as const;
 
 const RESUBMIT = 'resubmit-after=';
 
-const onUncertain = (input: string): OnUncertain => {
+const unconfirmedChoice = (input: string): UnconfirmedChoice => {
   if (input.startsWith(RESUBMIT))
     return { rule: 'resubmit', afterMs: timeFrom('1s')(input.slice(RESUBMIT.length)) };
-  const rule = RULES[input];
-  const words = ['adopt', 'ask', 'fail', `${RESUBMIT}2h`];
-  const near = nearest(input, words);
-  return rule === undefined
-    ? fail('is no rule', `${near === undefined ? '' : `did you mean ${near}? `}rules: ${list(words)}`)
-    : { rule };
+  const rule = PLAIN_RULES.find((plain) => plain === input);
+  if (rule !== undefined) return { rule };
+  const values = [...PLAIN_RULES, `${RESUBMIT}2h`];
+  const near = nearest(input, values);
+  return fail(
+    'is not one of its values',
+    `${near === undefined ? '' : `did you mean ${near}? `}values: ${list(values)}`,
+  );
 };
 
 const parsed =
@@ -101,7 +99,7 @@ export const port = parsed(wholeFrom(0, 65_535));
 export const rowNumber = wholeFrom(1);
 const positiveNumber = parsed(wholeFrom(1));
 const concurrencyNumber = parsed(wholeFrom(1, CONCURRENCY_MAX));
-const uncertainRule = parsed(onUncertain);
+const unconfirmedRule = parsed(unconfirmedChoice);
 const retriesNumber = parsed(wholeFrom(0, RETRIES_MAX));
 const factorNumber = parsed(factor);
 export const time = parsed(timeFrom('0s'));
@@ -138,9 +136,9 @@ export const sheetFlags = {
   retries: optional(
     retriesNumber('further attempts for a row whose run failed or timed out (default: 2)', 'n'),
   ),
-  onUncertain: optional(
-    uncertainRule(
-      'what to do if the service cannot say whether a run was started: adopt (default), ask, fail, resubmit-after=2h',
+  unconfirmed: optional(
+    unconfirmedRule(
+      'what to do with an attempt that may have started a run: unknown (default), ask, fail or resubmit-after=2h',
       'rule',
     ),
   ),
@@ -216,7 +214,7 @@ export type SheetFlags = {
   readonly local: boolean;
   readonly concurrency?: number;
   readonly retries?: number;
-  readonly onUncertain?: OnUncertain;
+  readonly unconfirmed?: UnconfirmedChoice;
   readonly queueTimeout?: number;
   readonly runTimeout?: number;
   readonly gpu?: string;

@@ -13,7 +13,7 @@ const HINTS: Readonly<Record<PauseKind, (resume: string) => string>> = {
     `it continues when the files can be fetched; ${resume} tries immediately. Runs that have ended are kept`,
   store: (resume) => `make room or mend the folder, then: ${resume}; it also tries again now and then`,
   unconfirmed: (resume) =>
-    `${resume} --uncertain unknown|fail|resubmit decides about them; resubmit may buy them twice`,
+    `${resume} --unconfirmed unknown|fail|resubmit decides about them; resubmit may buy them twice`,
 };
 
 export const pauseHint = (batch: string, kind: PauseKind | undefined): string =>
