@@ -95,11 +95,11 @@ export async function createParams(
 }
 
 export function settingsOf(flags: SheetFlags): Settings {
-  const { concurrency, retries, onUncertain, queueTimeout, runTimeout, poll } = flags;
+  const { concurrency, retries, unconfirmed, queueTimeout, runTimeout, poll } = flags;
   return {
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(retries === undefined ? {} : { retries }),
-    ...(onUncertain === undefined ? {} : { unconfirmed: onUncertain }),
+    ...(unconfirmed === undefined ? {} : { unconfirmed }),
     deadlines: {
       ...(queueTimeout === undefined ? {} : { queueMs: queueTimeout }),
       ...(runTimeout === undefined ? {} : { runMs: runTimeout }),

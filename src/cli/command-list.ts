@@ -1,5 +1,5 @@
-// Every command by its name: what it takes, what it says of itself, and where its work is found. Nothing heavy is loaded
-// before a command is chosen.
+// Lists every command with its arguments, its help and the module that does its work. A module is loaded only when its
+// command is chosen, which keeps --help fast.
 
 import { buildApplication, buildRouteMap } from '@stricli/core';
 import { OUTCOMES } from '../batch/outcome.ts';
@@ -30,26 +30,26 @@ const maybeOne = (brief: string, placeholder: string) =>
   ({ kind: 'tuple', parameters: [{ brief, placeholder, parse: String, optional: true }] }) as const;
 
 const sheet = one('the sheet: .csv .tsv .jsonl .json, or - for stdin', 'sheet');
-const batch = maybeOne('batch id or its beginning; the newest by itself', 'batch');
+const batch = maybeOne('batch id or the beginning of one (default: the newest batch)', 'batch');
 const alias = { o: 'output' } as const;
 
 const onSheets = {
   run: command(
     async () => (await import('./run.ts')).run,
     { positional: sheet, flags: sheetFlags, aliases: sheetAliases },
-    'validate a sheet, submit it, follow it until every row has its outcome',
+    'check a sheet, send it, and follow it until every row has an outcome',
     '<sheet> -d <deployment> [flags]',
   ),
   plan: command(
     async () => (await import('./plan.ts')).default,
     { positional: sheet, flags: sheetFlags, aliases: sheetAliases },
-    'all that run does but submitting: rows, inputs, repeats, cost, first requests',
+    'check a sheet and show the cost, without sending anything',
     '<sheet> -d <deployment> [flags]',
   ),
   submit: command(
     async () => (await import('./run.ts')).submit,
     { positional: sheet, flags: sheetFlags, aliases: sheetAliases },
-    'validate and submit a sheet, print the batch id',
+    'check a sheet, start its batch, and print the batch id',
     '<sheet> -d <deployment> [flags]',
   ),
 };
@@ -58,30 +58,35 @@ const onBatches = {
   list: command(
     async () => (await import('./status.ts')).list,
     { flags: { out, output }, aliases: alias },
-    'all batches here, newest first',
+    'list the batches, newest first',
   ),
   status: command(
     async () => (await import('./status.ts')).status,
     { positional: batch, flags: { out, output }, aliases: alias },
-    'how far a batch is',
+    'show the progress of a batch',
   ),
   watch: command(
     async () => (await import('./watch.ts')).watch,
     { positional: batch, flags: { out, quiet, output }, aliases: { o: 'output', q: 'quiet' } },
-    'follow a batch until it is done',
+    'follow a batch until it ends',
   ),
   wait: command(
     async () => (await import('./watch.ts')).wait,
     {
       positional: batch,
       flags: {
-        timeout: optional(time('give up after this long (exit 7); the batch goes on', '90s|30m|2h')),
+        timeout: optional(
+          time(
+            'time',
+            'stop waiting after this long, such as 2h, with exit code 7; the batch goes on (default: no limit)',
+          ),
+        ),
         out,
         output,
       },
       aliases: alias,
     },
-    'wait for a batch without a word, for scripts',
+    'wait silently until a batch ends (for scripts)',
   ),
   rows: command(
     async () => (await import('./rows.ts')).rows,
@@ -92,11 +97,11 @@ const onBatches = {
           kind: 'enum',
           values: [...OUTCOMES, 'open'],
           optional: true,
-          brief: 'only rows with this outcome',
+          brief: 'only rows with this outcome; open: rows without one (default: all)',
         },
-        fields: optional(words('columns: ours and inputs, with commas', 'a,b')),
+        fields: optional(words('a,b', 'columns to print: result columns and inputs (default: a selection)')),
         out,
-        output: choice(['table', 'csv', 'jsonl', 'json'], 'table', 'form of the rows on stdout'),
+        output: choice(['table', 'csv', 'jsonl', 'json'], 'table', 'format of the rows on stdout'),
       },
       aliases: alias,
     },
@@ -108,64 +113,65 @@ const onBatches = {
       positional: {
         kind: 'tuple',
         parameters: [
-          { brief: 'batch id or its beginning', placeholder: 'batch', parse: String },
+          { brief: 'batch id or the beginning of one', placeholder: 'batch', parse: String },
           { brief: 'row number, from 1', placeholder: 'row', parse: rowNumber },
         ],
       },
       flags: { out, output },
       aliases: alias,
     },
-    'one row: inputs, attempts, runs, files',
+    'show one row: inputs, attempts, runs, files',
   ),
   results: command(
     async () => (await import('./rows.ts')).results,
     {
       positional: batch,
-      flags: { out, output: choice(['csv', 'jsonl', 'json'], 'csv', 'form of the results on stdout') },
+      flags: { out, output: choice(['csv', 'jsonl', 'json'], 'csv', 'format of the results on stdout') },
       aliases: alias,
     },
-    'print the results, also of a batch that runs',
+    'print the results, also while the batch runs',
   ),
   verify: command(
     async () => (await import('./verify.ts')).default,
     {
       positional: batch,
       flags: {
-        files: { kind: 'boolean', default: true, brief: 'read every file too, and compare its checksum' },
+        files: { kind: 'boolean', default: true, brief: 'also read every file and compare its checksum' },
         out,
         output,
       },
       aliases: alias,
     },
-    'count a finished batch again: rows, requests, runs, files, and what the service lists',
+    "check a finished batch against its files and the service's run list",
   ),
   resume: command(
     async () => (await import('./resume.ts')).default,
     {
       positional: batch,
       flags: {
-        uncertain: {
+        unconfirmed: {
           kind: 'enum',
           values: ['unknown', 'fail', 'resubmit'],
           optional: true,
-          brief: 'what becomes of attempts that nobody knows of',
+          brief:
+            'what to do with attempts that may have started a run (default: keep waiting); resubmit may buy a row twice',
         },
-        recover: boolean('rebuild a batch that Temporal has forgotten'),
+        recover: boolean('rebuild a batch that Temporal lost or that no longer responds'),
         out,
         output,
       },
       aliases: alias,
     },
-    'let a paused batch go on',
+    'continue a paused batch',
   ),
   cancel: command(
     async () => (await import('./watch.ts')).cancel,
     {
-      positional: one('batch id or its beginning', 'batch'),
-      flags: { running: boolean('cancel the runs that are outstanding too'), out, output },
+      positional: one('batch id or the beginning of one', 'batch'),
+      flags: { running: boolean('also cancel the runs that have been sent'), out, output },
       aliases: alias,
     },
-    'send nothing more of a batch',
+    'send no more rows of a batch',
   ),
 };
 
@@ -176,81 +182,84 @@ const servers = {
       flags: serviceFlags,
       aliases: alias,
     },
-    'the local run service: real HTTP, pictures and webhooks, no GPU',
+    'start the local run service: real HTTP, pictures and webhooks, no GPU',
   ),
   worker: command(
     async () => (await import('./worker.ts')).default,
     {
       flags: {
-        noReceiver: boolean('no webhook receiver'),
-        receiverOnly: boolean('nothing but the webhook receiver'),
-        embedded: { ...boolean('as a child of the embedded servers'), hidden: true },
-        receiverPort: { ...optional(port('port of the receiver', 'port')), hidden: true },
+        noReceiver: boolean('do not start a webhook receiver'),
+        receiverOnly: boolean('start only the webhook receiver'),
+        embedded: { ...boolean('run as a child of the embedded servers'), hidden: true },
+        receiverPort: { ...optional(port('port', 'port of the receiver')), hidden: true },
       },
     },
-    'a worker for a Temporal cluster',
+    'start a worker for a Temporal cluster',
   ),
   dev: command(
     async () => (await import('./dev.ts')).default,
     { flags: { out, output }, aliases: alias },
-    'Temporal, run service, worker and receiver together, until Ctrl-C',
+    'start Temporal, run service, worker and receiver together, until Ctrl-C',
   ),
   doctor: command(
     async () => (await import('./doctor.ts')).default,
     { flags: { api, out, output }, aliases: alias },
-    'check everything that a batch will need',
+    'check everything that a batch needs',
   ),
   migrateCheck: command(
     async () => (await import('./migrate-check.ts')).default,
     {
       flags: {
         deployment: sheetFlags.deployment,
-        noRun: boolean('walk the rules without buying the verification run'),
-        set: repeatable(words('value of an input of the verification run', 'input=value')),
+        noRun: boolean('check the rules without buying the verification run'),
+        set: repeatable(words('input=value', 'set an input of the verification run')),
         output,
       },
       aliases: { d: 'deployment', o: 'output' },
     },
-    'what a move from V1 to V2 still needs; buys one run to see',
+    'check what a migration from V1 to V2 still needs; buys one run',
     '-d <deployment> [flags]',
   ),
   clean: command(
     async () => (await import('./clean.ts')).default,
     {
       flags: {
-        olderThan: optional(time('batches that ended so long ago', '7d')),
-        state: boolean("the embedded servers' state too: batches that are not done are lost"),
-        yes: { ...boolean('remove; without it they are only listed') },
+        olderThan: optional(
+          time('time', 'remove batches that ended longer ago than this, such as 7d (default: none)'),
+        ),
+        state: boolean("also remove the embedded servers' state; unfinished batches are lost"),
+        yes: { ...boolean('remove the paths instead of only listing them') },
         out,
         output,
       },
       aliases: { o: 'output', y: 'yes' },
     },
-    'take away old batches and what refused sheets left',
+    'remove old batches and what refused sheets left behind',
   ),
   embedded: command(
     async () => (await import('./embedded.ts')).default,
     { flags: {} },
-    'the process behind the embedded servers',
+    'run the embedded servers',
   ),
 };
 
 const root = buildRouteMap({
   routes: { ...onSheets, ...onBatches, ...servers },
   docs: {
-    brief: 'Brings every row of a sheet to exactly one outcome on a GPU workflow run service.',
+    brief: 'Runs every row of a sheet as a GPU job, and never pays for the same row twice by accident.',
     fullDescription: [
-      'Brings every row of a sheet to exactly one outcome on a GPU workflow run service.',
+      'Runs every row of a sheet as a GPU job, and never pays for the same row twice by accident.',
       '',
       'Examples:',
       '  runsheet run prompts.csv -d portraits --local     rehearse; costs nothing',
       '  runsheet plan prompts.csv -d portrait-v3          look before you pay',
-      '  runsheet run prompts.csv -d portrait-v3 -c 24     24 runs at once',
-      '  runsheet rows --outcome failed -o csv             what went wrong',
+      '  runsheet run prompts.csv -d portrait-v3 -c 24     24 runs at the same time',
+      '  runsheet rows --outcome failed -o csv             list the failed rows',
       '',
       'Settings: RUNSHEET_API_URL, RUNSHEET_API_KEY or RUNSHEET_API_KEY_FILE, RUNSHEET_WEBHOOK_URL, TEMPORAL_ADDRESS',
-      'Exit codes: 0 all rows succeeded, 2 usage, 3 some rows did not succeed or some rules of migrate-check do not hold, 4 not authenticated, 5 input refused,',
-      '            6 a server cannot be reached, 7 waited until --timeout, 8 paused, 130 interrupted',
+      'Exit codes: 0 all rows succeeded, 2 usage, 3 some rows did not succeed or migrate-check found a broken rule,',
+      '            4 not authenticated, 5 input refused, nothing sent, 6 a server cannot be reached or a disk is full,',
+      '            7 --timeout reached, 8 paused, 130 interrupted',
     ].join('\n'),
     hideRoute: { embedded: true },
   },

@@ -1,12 +1,12 @@
-// Flags that several commands share, as the parser wants them. No command has a flag that is not described here or beside
-// its name in commands.ts.
+// Flags that several commands share, as the parser wants them. A flag of a single command is described in
+// command-list.ts.
 
 import { CONCURRENCY_MAX, RETRIES_MAX } from '../batch/bounds.ts';
 import type { UnconfirmedRule } from '../batch/params.ts';
 import { list, nearest, problem } from '../errors/error.ts';
 import { APIS, type Api } from '../host/api-version.ts';
 
-/** What is wrong with a value; the flag and the value are said before it. */
+/** Throws what is wrong with a value. The message continues after the flag and the value. */
 const fail = (what: string, hint?: string): never => {
   throw problem('E602', { what, ...(hint !== undefined && { hint }) });
 };
@@ -22,7 +22,7 @@ const wholeFrom =
       : fail(`is not a whole number from ${least} to ${most.toLocaleString('en-US')}`);
   };
 
-/** Beyond it a second of life takes less than the clock can tell. */
+/** At a higher speed a second takes less time than the clock can measure. */
 const SPEED_MOST = 10_000;
 
 const factor = (input: string): number => {
@@ -31,7 +31,7 @@ const factor = (input: string): number => {
     ? value
     : fail(`is not a number above 0, up to ${SPEED_MOST.toLocaleString('en-US')}`);
 };
-/** An empty value is rather an unset variable of a shell. */
+/** An empty value is most likely an unset shell variable. */
 const text = (input: string): string => (input === '' ? fail('is empty') : input);
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -49,12 +49,15 @@ const timeFrom =
   (input: string): number =>
     msOf(input) >= msOf(least) && msOf(input) <= msOf(MOST_TIME)
       ? msOf(input)
-      : fail(`is not a time from ${least} to ${MOST_TIME}`, 'say 90s, 30m, 2h or 7d');
+      : fail(`is not a time from ${least} to ${MOST_TIME}`, 'examples: 90s, 30m, 2h, 7d');
 
 const name = (input: string): string =>
   /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$/.test(input)
     ? input
-    : fail('is no batch name', 'a name has letters, digits, dots, underlines and hyphens, at most 100');
+    : fail(
+        'is not a valid batch name',
+        'use letters, digits, dots, underscores and hyphens, at most 100, beginning with a letter or a digit',
+      );
 
 type Kind<T> = {
   readonly kind: 'parsed';
@@ -63,30 +66,34 @@ type Kind<T> = {
   readonly placeholder: string;
 };
 
-export type OnUncertain = { readonly rule: UnconfirmedRule['rule']; readonly afterMs?: number };
+export type UnconfirmedChoice = { readonly rule: UnconfirmedRule['rule']; readonly afterMs?: number };
 
-const RULES: Readonly<Record<string, UnconfirmedRule['rule']>> = {
-  adopt: 'unknown',
-  ask: 'ask',
-  fail: 'fail',
-};
+const PLAIN_RULES = ['unknown', 'ask', 'fail'] as const;
 
 const RESUBMIT = 'resubmit-after=';
 
-const onUncertain = (input: string): OnUncertain => {
+const unconfirmedChoice = (input: string): UnconfirmedChoice => {
   if (input.startsWith(RESUBMIT))
     return { rule: 'resubmit', afterMs: timeFrom('1s')(input.slice(RESUBMIT.length)) };
-  const rule = RULES[input];
-  const words = ['adopt', 'ask', 'fail', `${RESUBMIT}2h`];
-  const near = nearest(input, words);
-  return rule === undefined
-    ? fail('is no rule', `${near === undefined ? '' : `did you mean ${near}? `}rules: ${list(words)}`)
-    : { rule };
+  const rule = PLAIN_RULES.find((plain) => plain === input);
+  if (rule !== undefined) return { rule };
+  const values = [...PLAIN_RULES, `${RESUBMIT}2h`];
+  const near = nearest(input, values);
+  return fail(
+    'is not one of its values',
+    `${near === undefined ? '' : `did you mean ${near}? `}values: ${list(values)}`,
+  );
 };
 
 const parsed =
   <T>(parse: (input: string) => T) =>
-  (brief: string, placeholder: string): Kind<T> => ({ kind: 'parsed', parse, brief, placeholder });
+  (placeholder: string, brief: string): Kind<T> => ({
+    kind: 'parsed',
+    parse,
+    // The parser shows placeholders in usage lines only.
+    brief: `<${placeholder}> ${brief}`,
+    placeholder,
+  });
 
 const optional = <T>(flag: T): T & { readonly optional: true } => ({ ...flag, optional: true });
 const repeatable = <T>(flag: T): T & { readonly variadic: true; readonly optional: true } => ({
@@ -101,12 +108,12 @@ export const port = parsed(wholeFrom(0, 65_535));
 export const rowNumber = wholeFrom(1);
 const positiveNumber = parsed(wholeFrom(1));
 const concurrencyNumber = parsed(wholeFrom(1, CONCURRENCY_MAX));
-const uncertainRule = parsed(onUncertain);
+const unconfirmedRule = parsed(unconfirmedChoice);
 const retriesNumber = parsed(wholeFrom(0, RETRIES_MAX));
 const factorNumber = parsed(factor);
 export const time = parsed(timeFrom('0s'));
-/** No run starts or shows anything within less than a second. */
-const patience = parsed(timeFrom('1s'));
+/** A deadline below one second would cancel every run. */
+const deadline = parsed(timeFrom('1s'));
 
 const choice = <const C extends string>(values: readonly C[], fallback: NoInfer<C>, brief: string) =>
   ({ kind: 'enum', values, default: fallback, brief }) as const;
@@ -115,96 +122,102 @@ const boolean = (brief: string) => ({ kind: 'boolean', default: false, withNegat
 
 export { boolean, choice, optional, repeatable };
 
-export const out = optional(words('folder of the batches; ./batches by itself', 'dir'));
-export const quiet = boolean('say nothing but errors');
-export const output = choice(['text', 'json'], 'text', 'json: one document on stdout');
+export const out = optional(words('dir', 'folder of the batches (default: RUNSHEET_OUT, else ./batches)'));
+export const quiet = boolean('print errors only');
+export const output = choice(['text', 'json'], 'text', 'json prints one document on stdout');
 
-/** Which API the service speaks, where the settings do not say. */
+/** The API version of the run service. It wins over the settings. */
 export const api = {
   kind: 'enum',
   values: APIS,
   optional: true,
-  brief: 'API that the run service speaks; v2 by itself, v1 guarantees less',
+  brief: 'API version of the run service; v1 guarantees less (default: RUNSHEET_API, else v2)',
 } as const;
 
-/** How a sheet is read, what is asked of the service, and how hard. */
+/** How to read the sheet, what to request from the service, and how many runs at the same time. */
 export const sheetFlags = {
-  deployment: optional(words('deployment: its id, or its name where only one has it', 'name')),
+  deployment: optional(words('name', 'deployment: its id, or its name if the name is unique (required)')),
   api,
-  local: boolean('rehearse on the local run service of this place, which costs nothing'),
+  local: boolean('rehearse on the local run service, which costs nothing'),
   concurrency: optional(
-    concurrencyNumber("runs outstanding at once; twice the deployment's own limit by itself", 'n'),
+    concurrencyNumber('n', "maximum runs at the same time (default: twice the deployment's limit)"),
   ),
   retries: optional(
-    retriesNumber('further attempts for a row whose run failed or timed out (default: 2)', 'n'),
+    retriesNumber('n', 'maximum retries of a row whose run failed or timed out (default: 2)'),
   ),
-  onUncertain: optional(
-    uncertainRule(
-      'what to do if the service cannot say whether a run was started: adopt (default), ask, fail, resubmit-after=2h',
+  unconfirmed: optional(
+    unconfirmedRule(
       'rule',
+      'what to do with an attempt that may have started a run: unknown, ask, fail, resubmit-after=2h (default: unknown)',
     ),
   ),
   queueTimeout: optional(
-    patience(
-      'cancel a run that has not started after this long, and try its row again (default: wait)',
-      '24h',
+    deadline(
+      'time',
+      'cancel a run that has not started after this long, such as 24h, and retry its row (default: no limit)',
     ),
   ),
   runTimeout: optional(
-    patience(
-      "cancel a run that made no progress for this long (default: the deployment's limit and 5 minutes)",
-      '30m',
+    deadline(
+      'time',
+      "cancel a run that made no progress for this long, such as 30m (default: the deployment's limit + 5 min)",
     ),
   ),
-  gpu: optional(words('GPU for rows that ask for none', 'gpu')),
-  gpuColumn: optional(words('column with the GPU of each row; "gpu" by itself', 'column')),
-  map: repeatable(words('column that gives an input', 'input=column')),
-  set: repeatable(words('value of an input in every row', 'input=value')),
-  drop: repeatable(words('column that is no input', 'column')),
-  type: repeatable(words('type of an input: string, int, float, bool, json', 'input=type')),
-  key: optional(words('column that names rows; their content by itself', 'column')),
-  limit: optional(positiveNumber('only the first rows', 'n')),
+  gpu: optional(words('gpu', "GPU for rows that name none (default: the deployment's GPU)")),
+  gpuColumn: optional(words('column', 'column that names the GPU of each row (default: gpu)')),
+  map: repeatable(
+    words('input=column', 'fill an input from this column (default: the column with the same name)'),
+  ),
+  set: repeatable(words('input=value', 'set an input to this value in every row')),
+  drop: repeatable(words('column', 'ignore this column')),
+  type: repeatable(
+    words('input=type', 'type of an input: string, int, float, bool, json (default: as the deployment says)'),
+  ),
+  key: optional(words('column', "column whose value names each row (default: a hash of the row's inputs)")),
+  limit: optional(positiveNumber('n', 'use only the first n rows (default: all)')),
   format: {
     kind: 'enum',
     values: ['csv', 'tsv', 'jsonl', 'json'],
     optional: true,
-    brief: 'format of the sheet, where its name does not tell',
+    brief: 'format of the sheet (default: from the file name)',
   },
-  delimiter: optional(words('character between the fields of a CSV', 'char')),
-  encoding: optional(words('encoding of the sheet; utf-8 by itself', 'label')),
-  name: optional(parsed(name)('batch id; from the content by itself', 'name')),
-  again: boolean('a new batch, even where the same one was made before'),
-  poll: boolean('do without webhooks: look at the runs instead'),
+  delimiter: optional(words('char', 'character that separates CSV fields (default: comma; tab for .tsv)')),
+  encoding: optional(words('label', 'character encoding of the sheet (default: utf-8)')),
+  name: optional(parsed(name)('name', 'batch id (default: from the file name and the content)')),
+  again: boolean('make a new batch even if the same one exists; its rows run again'),
+  poll: boolean('poll the runs instead of using webhooks'),
   out,
   quiet,
   output,
 } as const;
 
-/** How the local run service is started. */
+/** How to start the local run service. */
 export const serviceFlags = {
-  port: { ...port('port on loopback; 0 takes any', 'port'), default: '0' },
+  port: { ...port('port', 'port on the loopback interface; 0 chooses a free one'), default: '0' },
   tokenFile: optional(
-    words('file with the API keys that are accepted, one a line (default: a key that is drawn)', 'file'),
+    words('file', 'file with the accepted API keys, one per line (default: one random key)'),
   ),
-  token: { ...repeatable(words('refused: see --token-file', 'key')), hidden: true },
-  speed: { ...factorNumber('divides every wait', 'x'), default: '1' },
-  db: { ...words('database file; in memory by itself', 'file'), default: ':memory:' },
-  deployments: optional(words('deployments and their machines, as JSON', 'file')),
-  fault: repeatable(words('what goes wrong how often, from 0 to 1', 'name=rate')),
+  token: { ...repeatable(words('key', 'refused: use --token-file')), hidden: true },
+  speed: { ...factorNumber('x', 'run x times as fast: every waiting time is divided by x'), default: '1' },
+  db: { ...words('file', 'database file; :memory: keeps nothing'), default: ':memory:' },
+  deployments: optional(
+    words('file', 'JSON file of deployments and their machines (default: demo deployments)'),
+  ),
+  fault: repeatable(words('name=rate', 'inject this fault at a rate from 0 to 1, such as busy=0.03')),
   behaviour: choice(
     ['specification', 'vendor'],
     'specification',
-    'where the two differ: which of them it is like',
+    'which to follow where specification and vendor differ',
   ),
   only: {
     kind: 'enum',
     values: ['v1'],
     optional: true,
-    brief: 'a service that was not migrated: without the base of V2',
+    brief: 'serve the V1 API only, as before a migration',
   },
-  webhooksAnywhere: boolean('call webhooks beyond this machine too'),
-  seed: { ...number('faults and run times are drawn from it', 'n'), default: '1' },
-  embedded: { ...boolean('as a child of the embedded servers'), hidden: true },
+  webhooksAnywhere: boolean('call webhooks on other machines too'),
+  seed: { ...number('n', 'seed of the random faults and run times'), default: '1' },
+  embedded: { ...boolean('run as a child of the embedded servers'), hidden: true },
   output,
 } as const;
 
@@ -216,7 +229,7 @@ export type SheetFlags = {
   readonly local: boolean;
   readonly concurrency?: number;
   readonly retries?: number;
-  readonly onUncertain?: OnUncertain;
+  readonly unconfirmed?: UnconfirmedChoice;
   readonly queueTimeout?: number;
   readonly runTimeout?: number;
   readonly gpu?: string;

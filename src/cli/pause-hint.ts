@@ -1,19 +1,20 @@
-// What helps a paused batch, by what it is paused for.
+// Tells the user how to continue a paused batch, for each kind of pause.
 
 import type { PauseKind } from '../batch/pause-kinds.ts';
 
-const KEY = 'a key is read again from RUNSHEET_API_KEY_FILE, or from RUNSHEET_API_KEY when a worker starts';
+const KEY = 'workers read RUNSHEET_API_KEY_FILE again, and RUNSHEET_API_KEY only when they start';
 
 const HINTS: Readonly<Record<PauseKind, (resume: string) => string>> = {
-  blocked: (resume) => `mend the cause (${KEY}), then: ${resume}`,
-  unreachable: (resume) => `it continues when the service answers; ${resume} tries immediately`,
+  blocked: (resume) => `fix the cause (${KEY}), then: ${resume}`,
+  unreachable: (resume) =>
+    `it continues automatically when the service answers; to retry immediately: ${resume}`,
   unreadable: (resume) =>
-    `mend the cause (${KEY}); it continues when runs can be read, and ${resume} tries immediately`,
+    `fix the cause (${KEY}); it continues automatically when runs can be read; to retry immediately: ${resume}`,
   files: (resume) =>
-    `it continues when the files can be fetched; ${resume} tries immediately. Runs that have ended are kept`,
-  store: (resume) => `make room or mend the folder, then: ${resume}; it also tries again now and then`,
+    `it continues automatically when the files can be fetched, and no run is lost; to retry immediately: ${resume}`,
+  store: (resume) => `free disk space or repair the folder, then: ${resume} (it also retries automatically)`,
   unconfirmed: (resume) =>
-    `${resume} --uncertain unknown|fail|resubmit decides about them; resubmit may buy them twice`,
+    `decide about them: ${resume} --unconfirmed unknown (or fail, or resubmit, which may pay for a row twice)`,
 };
 
 export const pauseHint = (batch: string, kind: PauseKind | undefined): string =>

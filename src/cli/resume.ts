@@ -16,7 +16,7 @@ import { withSession, type Session } from './session.ts';
 import { count } from './format.ts';
 
 type Flags = {
-  readonly uncertain?: 'unknown' | 'fail' | 'resubmit';
+  readonly unconfirmed?: 'unknown' | 'fail' | 'resubmit';
   readonly recover: boolean;
   readonly out?: string;
   readonly output: 'text' | 'json';
@@ -32,7 +32,7 @@ export default async function resume(this: Context, flags: Flags, name: string |
   return withSession(flags, found, printer, async (session) => {
     if (flags.recover) await startAgain(session, found, printer);
     await startOrAttach(session, found);
-    const progress = await session.batches.resume(refOf(found), flags.uncertain);
+    const progress = await session.batches.resume(refOf(found), flags.unconfirmed);
     printer.say(`${found.batch} goes on`);
     if (session.stack === undefined) {
       if (flags.output === 'json') printer.json(progress);

@@ -1,4 +1,5 @@
-// list and status: what there is, from the folders, and from the workflow where one lives.
+// list and status: show batches from their folders, and from their workflows if Temporal can be reached. Neither starts
+// servers nor changes a batch.
 
 import { EXIT } from '../errors/error.ts';
 import { OUTCOMES, type Outcome } from '../batch/outcome.ts';
@@ -10,12 +11,13 @@ import { listBatchFolders } from '../store/batch-folders.ts';
 import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
 import { printerFor, type Context } from './context.ts';
 import { configOf } from './batch-options.ts';
+import { pauseHint } from './pause-hint.ts';
 import { openLivingSession } from './session.ts';
 import { count, money, span } from './format.ts';
 
 type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
 
-/** `interrupted`: it goes on when the same command is given again. */
+/** `interrupted`: no server has this batch running; `runsheet resume` continues it. */
 export type BatchStatus = {
   readonly batch: string;
   readonly folder: string;
@@ -23,6 +25,8 @@ export type BatchStatus = {
   readonly rows: number;
   readonly outcomes: Readonly<Record<Outcome, number>>;
   readonly progress?: Progress;
+  /** Present and true if the batch waits for a worker and none takes its tasks. */
+  readonly unattended?: true;
   readonly summary?: Summary;
 };
 
@@ -41,33 +45,31 @@ export async function status(this: Context, flags: Flags, name: string | undefin
   const config = configOf(flags);
   const found = await findBatch(config.out, name);
   const fromFolder = await statusFromFolder(found);
-  const progress = fromFolder.summary ? undefined : await liveProgress(config, printer, found);
-  const now: BatchStatus = progress
-    ? { ...fromFolder, state: progress.state, outcomes: progress.tally.outcomes, progress }
-    : fromFolder;
+  const live = fromFolder.summary ? {} : await liveStatus(config, printer, found);
+  const now: BatchStatus = { ...fromFolder, ...live };
   if (flags.output === 'json') printer.json(now);
   else printer.data(textOf(now));
   return EXIT.ok;
 }
 
-/** What the workflow says; undefined where no server of ours lives, or none answers for this batch. */
-async function liveProgress(
+/** What the workflow published; nothing if no server is running or Temporal does not have this batch running. */
+async function liveStatus(
   config: ReturnType<typeof configOf>,
   printer: ReturnType<typeof printerFor>,
   found: FoundBatch,
-): Promise<Progress | undefined> {
+): Promise<Pick<BatchStatus, 'progress' | 'unattended'> & Partial<BatchStatus>> {
   const session = await openLivingSession({ config, local: false, printer });
-  if (session === undefined) return undefined;
+  if (session === undefined) return {};
   try {
     const known = await session.batches.find(refOf(found));
-    // A workflow that was terminated said last that it runs.
-    if (known?.status !== 'RUNNING' && known?.status !== 'COMPLETED') return undefined;
+    // The last progress of a terminated workflow still says running.
+    if (known?.status !== 'RUNNING' && known?.status !== 'COMPLETED') return {};
     const { progress, isUnattended } = await session.batches.status(refOf(found));
-    if (isUnattended)
-      printer.say(
-        printer.paint('yellow', 'no worker does what the batch waits for: this is what it said last'),
-      );
-    return progress;
+    return {
+      ...(known.status === 'RUNNING' && { state: 'running' as const }),
+      ...(progress && { state: progress.state, outcomes: progress.tally.outcomes, progress }),
+      ...(isUnattended && { unattended: true as const }),
+    };
   } finally {
     await session.close();
   }
@@ -94,21 +96,34 @@ const lineOf = ({ batch, state, rows, outcomes }: BatchStatus): string =>
     .filter(Boolean)
     .join('\t');
 
-function textOf({ batch, folder, state, rows, outcomes, progress, summary }: BatchStatus): string {
+function textOf(shown: BatchStatus): string {
+  const { batch, folder, state, rows, outcomes, progress, summary } = shown;
   const lines = [
     `${batch}  ${state}`,
-    `  rows      ${count(doneOf(outcomes))} of ${count(rows)} have their outcome${outcomeWords(outcomes) && `: ${outcomeWords(outcomes)}`}`,
+    `  rows      ${count(doneOf(outcomes))} of ${count(rows)} have an outcome${outcomeWords(outcomes) && `: ${outcomeWords(outcomes)}`}`,
     ...(progress
       ? [
           `  slots     ${progress.sending + progress.running + progress.unconfirmed} of ${progress.concurrency} in use${progress.unconfirmed ? `, ${progress.unconfirmed} unconfirmed` : ''}`,
         ]
       : []),
     ...(progress?.reason === undefined ? [] : [`  reason    ${terminalLine(progress.reason)}`]),
+    ...adviceOf(shown),
     ...(summary ? [`  took      ${span(summary.seconds * 1000)}`] : []),
     `  cost      ${money(summary?.cost_usd ?? progress?.costUsd ?? 0)}, estimated`,
     `  folder    ${folder}`,
   ];
   return lines.join('\n');
+}
+
+/** What the user can do about a batch that does not advance. */
+function adviceOf({ batch, state, progress, unattended }: BatchStatus): readonly string[] {
+  if (state === 'interrupted') return [`  continue  runsheet resume ${batch}`];
+  return [
+    ...(unattended
+      ? ["  worker    no worker takes this batch's tasks; on a cluster, start one: runsheet worker"]
+      : []),
+    ...(state === 'paused' ? [`  hint      ${pauseHint(batch, progress?.pauses[0]?.kind)}`] : []),
+  ];
 }
 
 const doneOf = (outcomes: Readonly<Record<Outcome, number>>): number =>

@@ -83,7 +83,7 @@ async function serveTerminal(
   const onWire = running.onWire();
   printer.say(
     onWire > 0
-      ? `stopping; ${plural(onWire, 'request')} on the wire (Ctrl-C again leaves them uncertain)`
+      ? `stopping; ${plural(onWire, 'request')} on the wire (Ctrl-C again leaves them unconfirmed)`
       : 'stopping',
   );
   interrupts.onSecond(() => process.exit(EXIT.interrupted));

@@ -84,7 +84,7 @@ export function differences({ file }: BatchFolder, settings: Settings): readonly
   const compared = [
     ['--concurrency', concurrency, file.concurrency],
     ['--retries', retries, file.retries],
-    ['--on-uncertain', unconfirmed && wordOf(unconfirmed), wordOf(file.unconfirmed)],
+    ['--unconfirmed', unconfirmed && wordOf(unconfirmed), wordOf(file.unconfirmed)],
     ['--queue-timeout', secondsOf(deadlines.queueMs), secondsOf(file.deadlines.queueMs)],
     ['--run-timeout', secondsOf(deadlines.runMs), secondsOf(file.deadlines.runMs)],
     ['--poll', webhooks ? undefined : 'polling', file.webhooks ? 'webhooks' : 'polling'],
@@ -96,7 +96,7 @@ export function differences({ file }: BatchFolder, settings: Settings): readonly
 
 /** A rule as the flag has it. */
 const wordOf = ({ rule, afterMs }: NonNullable<Settings['unconfirmed']>): string =>
-  rule === 'resubmit' ? `resubmit-after=${secondsOf(afterMs)}` : rule === 'unknown' ? 'adopt' : rule;
+  rule === 'resubmit' ? `resubmit-after=${secondsOf(afterMs)}` : rule;
 
 const secondsOf = (ms: number | undefined): string | undefined =>
   ms === undefined ? undefined : `${ms / 1000}s`;

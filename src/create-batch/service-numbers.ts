@@ -42,7 +42,7 @@ export function refuseTooSoon({ unconfirmed }: Pick<Settings, 'unconfirmed'>, ti
   const leastMs = timing.postDeadlineMs + timing.settleMs;
   if (unconfirmed?.rule !== 'resubmit' || (unconfirmed.afterMs ?? Infinity) >= leastMs) return;
   throw problem('E602', {
-    what: `--on-uncertain resubmit-after=${seconds(unconfirmed.afterMs ?? 0)} would buy rows twice: a run that the service has taken may show only later`,
+    what: `--unconfirmed resubmit-after=${seconds(unconfirmed.afterMs ?? 0)} would buy rows twice: a run that the service has taken may show only later`,
     hint: `give at least ${seconds(leastMs)}`,
   });
 }

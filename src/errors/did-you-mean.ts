@@ -1,12 +1,12 @@
-// The word that somebody may have meant.
+// Finds the word that the user most likely meant.
 
 import { distance } from 'fastest-levenshtein';
 
-/** The word among `words` that `wrong` was most likely meant to be; undefined where none is within `most` letters. */
+/** The word in `words` nearest to `wrong`; undefined if all differ in more than `most` letters. */
 export function nearest(
   wrong: string,
   words: readonly string[],
-  // A third of the letters wrong is still a slip of the hand; more is another word.
+  // More than a third wrong letters means another word, not a typing error.
   most = Math.max(2, Math.floor(wrong.length / 3)),
 ): string | undefined {
   const lower = wrong.toLowerCase();

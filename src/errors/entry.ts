@@ -1,4 +1,4 @@
-// What an entry of the catalogue is, and the words that several entries are made of.
+// The form of an entry in the error table, and text parts that several entries share.
 
 export type Entry<F> = { readonly exit: number; what(facts: F): string; hint(facts: F): string | undefined };
 
@@ -8,18 +8,18 @@ export const entry = <F>(exit: number, what: Entry<F>['what'], hint: Entry<F>['h
   hint,
 });
 
-/** The place that throws it says what is wrong and what helps. */
-export const saidThere = (exit: number): Entry<{ what: string; hint?: string }> =>
+/** The code that throws this error provides its message and hint. */
+export const textFromThrower = (exit: number): Entry<{ what: string; hint?: string }> =>
   entry(
     exit,
     (f) => f.what,
     (f) => f.hint,
   );
 
-/** Names in a message; a sheet or a service may have thousands. */
+/** A sheet or a service may have thousands of names. */
 const MOST_LISTED = 30;
 
-/** Words one after the other, as many as a message has room for. */
+/** Joins the first {@link MOST_LISTED} words and counts the rest. */
 export function list(words: readonly string[], between = ', '): string {
   const more = words.length - MOST_LISTED;
   return [...words.slice(0, MOST_LISTED), ...(more > 0 ? [`… and ${more} more`] : [])].join(between);

@@ -1,6 +1,6 @@
-// The error that a user meets: places throw `problem(code, facts)`, and the words come from the catalogue.
+// The error class for users. Code throws `problem(code, facts)`; message and hint come from the error table.
 
-import { catalogue } from './codes.ts';
+import { errorTable } from './codes.ts';
 import type { Entry } from './entry.ts';
 
 export { list } from './entry.ts';
@@ -8,21 +8,21 @@ export { EXIT } from './exit-codes.ts';
 export { nearest } from './did-you-mean.ts';
 export { errorMessage } from './message.ts';
 
-/** Where in a sheet something is wrong. Lines are physical lines, columns count fields (JSON: characters), from 1. */
+/** Where in a sheet something is wrong. Lines are physical lines and columns count fields (JSON: characters), from 1. */
 export type Place = {
   readonly file: string;
   readonly line?: number;
   readonly column?: number;
   readonly row?: number;
   readonly columnName?: string;
-  /** The offending line as it stands in the file. */
+  /** The line as it is in the file. */
   readonly excerpt?: string;
 };
 
-export type Code = keyof typeof catalogue;
-type FactsOf<C extends Code> = (typeof catalogue)[C] extends Entry<infer F> ? F : never;
+export type Code = keyof typeof errorTable;
+type FactsOf<C extends Code> = (typeof errorTable)[C] extends Entry<infer F> ? F : never;
 
-/** An error with a code: `message` says what is wrong, `hint` names what helps, `exit` is the command's exit code. */
+/** `message` says what is wrong, `hint` how to fix it, `exit` is the command's exit code. */
 export class RunsheetError extends Error {
   override readonly name = 'RunsheetError';
   readonly code: Code;
@@ -53,6 +53,6 @@ export function problem<C extends Code>(
   facts: FactsOf<C>,
   more: { place?: Place; cause?: unknown } = {},
 ): RunsheetError {
-  const row = catalogue[code] as Entry<FactsOf<C>>;
+  const row = errorTable[code] as Entry<FactsOf<C>>;
   return new RunsheetError(code, row.what(facts), { exit: row.exit, hint: row.hint(facts), ...more });
 }

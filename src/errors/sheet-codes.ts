@@ -1,7 +1,7 @@
-// E1xx and E2xx: what can be wrong with a sheet, and with what its rows ask for. Nothing was sent then.
+// E1xx and E2xx: what can be wrong with a sheet or its rows. These errors occur before anything is sent.
 
 import { EXIT } from './exit-codes.ts';
-import { didYouMean, entry, list, saidThere } from './entry.ts';
+import { didYouMean, entry, list, textFromThrower } from './entry.ts';
 
 const { inputRefused } = EXIT;
 
@@ -9,16 +9,16 @@ export const SHEET_ENTRIES = {
   E101: entry<{ path: string; near: readonly string[] }>(
     inputRefused,
     (f) => `there is no sheet at ${f.path}`,
-    (f) => (f.near.length > 0 ? `files like it: ${list(f.near)}` : undefined),
+    (f) => (f.near.length > 0 ? `did you mean ${list(f.near)}?` : undefined),
   ),
-  E102: saidThere(inputRefused),
-  E103: saidThere(inputRefused),
-  E104: saidThere(inputRefused),
+  E102: textFromThrower(inputRefused),
+  E103: textFromThrower(inputRefused),
+  E104: textFromThrower(inputRefused),
   E105: entry<{ key: string; row: number; firstRow: number }>(
     inputRefused,
     (f) => `row ${f.row} has the key "${f.key}" that row ${f.firstRow} has already`,
     () =>
-      'a key names a row for ever: choose another --key column, or leave --key out to name rows by content',
+      'each row needs a key of its own: choose another --key column, or omit --key to name rows by content',
   ),
   E106: entry<{ path: string; why: string; hint: string }>(
     inputRefused,
@@ -28,13 +28,14 @@ export const SHEET_ENTRIES = {
   E107: entry<{ name: string }>(
     inputRefused,
     (f) => `${f.name} changed while it was read`,
-    () => 'wait until it is written whole, and give the same command again',
+    () => 'wait until the other program has finished writing, then repeat the same command',
   ),
   E108: entry<{ first: number; row: number; last: number; most: string }>(
     inputRefused,
     (f) =>
-      `rows ${f.first} to ${f.row} have more than ${f.most} of inputs, the most for rows ${f.first} to ${f.last}`,
-    () => 'give large data by URL: put it where the run service can fetch it, and its address into the cell',
+      `rows ${f.first} to ${f.row} have more than ${f.most} of inputs, the maximum for rows ${f.first} to ${f.last}`,
+    () =>
+      'pass large data by URL: store it where the run service can fetch it, and put its URL into the cell',
   ),
   E201: entry<{ what: string; allowed?: readonly string[]; near?: string | undefined }>(
     inputRefused,
@@ -52,18 +53,18 @@ export const SHEET_ENTRIES = {
     inputRefused,
     (f) =>
       f.emptyIn === undefined
-        ? `the deployment needs the input "${f.input}", and no column gives it`
-        : `the deployment needs the input "${f.input}", and column "${f.emptyIn}" is empty in this row`,
+        ? `the deployment requires the input "${f.input}", but no column provides it`
+        : `the deployment requires the input "${f.input}", but column "${f.emptyIn}" is empty in this row`,
     (f) =>
       f.emptyIn === undefined
-        ? `columns of this sheet: ${list(f.columns)}; --map ${f.input}=${f.near ?? '<column>'} or --set ${f.input}=<value> gives it`
-        : 'the input has no default: fill the cell, or take the row out of the sheet',
+        ? `columns of this sheet: ${list(f.columns)}; add --map ${f.input}=${f.near ?? '<column>'} or --set ${f.input}=<value>`
+        : 'the input has no default: fill in the cell, or remove the row from the sheet',
   ),
   E204: entry<{ column: string; inputs: readonly string[]; near?: string | undefined }>(
     inputRefused,
     (f) => `column "${f.column}" is not an input of the deployment`,
     (f) =>
-      [didYouMean(f.near), `inputs: ${list(f.inputs)}; --drop ${f.column} leaves the column out`]
+      [didYouMean(f.near), `inputs: ${list(f.inputs)}; to ignore the column, add: --drop ${f.column}`]
         .filter(Boolean)
         .join(' '),
   ),

@@ -76,16 +76,16 @@ const numbers: readonly Bad[] = [
       new RegExp(`--${flag} "${value}" is not a time from 1s to 365d`),
     ]),
   ),
-  ...['resubmit-after=0', 'resubmit-after=1ms', 'resubmit-after=x', 'adpt'].map((value): Bad => [
-    `--on-uncertain ${value}`,
-    plan('--on-uncertain', value),
+  ...['resubmit-after=0', 'resubmit-after=1ms', 'resubmit-after=x', 'unknwn'].map((value): Bad => [
+    `--unconfirmed ${value}`,
+    plan('--unconfirmed', value),
     2,
     'E602',
-    /--on-uncertain "/,
+    /--unconfirmed "/,
   ]),
   [
     'resubmitting before a run can show',
-    plan('--on-uncertain', 'resubmit-after=2s'),
+    plan('--unconfirmed', 'resubmit-after=2s'),
     2,
     'E602',
     /resubmit-after=2s[^]*at least 10s/,

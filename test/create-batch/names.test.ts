@@ -156,7 +156,7 @@ describe('settings that a batch ignores are named with what it has instead', () 
     expect(differences(batch, given)).toEqual([
       '--concurrency (it has 4)',
       '--retries (it has 0)',
-      '--on-uncertain (it has adopt)',
+      '--unconfirmed (it has unknown)',
       '--queue-timeout (it has 86400s)',
       '--run-timeout (it has none)',
       '--poll (it has webhooks)',
@@ -167,7 +167,7 @@ describe('settings that a batch ignores are named with what it has instead', () 
     const rule = (afterMs: number) => ({ ...settings, unconfirmed: { rule: 'resubmit', afterMs } }) as const;
     const batch = await place.create('sheet.csv', { settings: rule(7_200_000) });
     expect(differences(batch, rule(7_200_000))).toEqual([]);
-    expect(differences(batch, rule(3_600_000))).toEqual(['--on-uncertain (it has resubmit-after=7200s)']);
+    expect(differences(batch, rule(3_600_000))).toEqual(['--unconfirmed (it has resubmit-after=7200s)']);
   });
 
   it('and those that are the same, or were not given, are not', async () => {

@@ -230,7 +230,7 @@ describe('a sheet that is not there', () => {
     expect(await sheetNotFound(path)).toMatchObject({
       code: 'E101',
       message: `there is no sheet at ${path}`,
-      hint: 'files like it: prompts.csv, more.jsonl',
+      hint: 'did you mean prompts.csv, more.jsonl?',
     });
   });
 

@@ -105,12 +105,12 @@ describe('a refusal', () => {
       [
         'E204',
         'column "promt" is not an input of the deployment',
-        'did you mean prompt? inputs: prompt, seed, steps, cfg, hires, style, nodes; --drop promt leaves the column out',
+        'did you mean prompt? inputs: prompt, seed, steps, cfg, hires, style, nodes; to ignore the column, add: --drop promt',
       ],
       [
         'E203',
-        'the deployment needs the input "prompt", and no column gives it',
-        'columns of this sheet: promt, seed; --map prompt=promt or --set prompt=<value> gives it',
+        'the deployment requires the input "prompt", but no column provides it',
+        'columns of this sheet: promt, seed; add --map prompt=promt or --set prompt=<value>',
       ],
     ]);
   });
@@ -143,7 +143,7 @@ describe('a refusal', () => {
   it('says that a row leaves a required input empty', async () => {
     const { problems } = await refusedBy(lay({ text: 'prompt,seed\n,1\n', inputTypes: portrait }));
     expect(problems[0]?.message).toBe(
-      'the deployment needs the input "prompt", and column "prompt" is empty in this row',
+      'the deployment requires the input "prompt", but column "prompt" is empty in this row',
     );
   });
 
