@@ -1,4 +1,4 @@
-// npm run bench [-- --postgres] [--only throughput|start|steady|memory|service|kills] [--cycles N]: measures, and writes docs/benchmarks.md. What
+// npm run bench [-- --postgres] [--only throughput|start|steady|memory|service|kills] [--cycles N]: measures, and writes docs/testing/benchmarks.md. What
 // is not measured this time keeps the figures of the last time, which lie beside the page.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ const { values } = parseArgs({
 const backends: readonly Backend[] = values.postgres ? ['dev server', 'PostgreSQL'] : ['dev server'];
 const wants = (name: keyof Figures): boolean => values.only?.includes(name) ?? true;
 
-const docs = join(import.meta.dirname, '..', 'docs');
+const docs = join(import.meta.dirname, '..', 'docs/testing');
 const kept = join(docs, 'benchmarks.json');
 let figures: Figures = existsSync(kept)
   ? (JSON.parse(readFileSync(kept, 'utf8')) as Figures)

@@ -1,11 +1,11 @@
-// docs/faults.md names tests; a test that was renamed or deleted is found out here.
+// docs/testing/faults.md names tests; a test that was renamed or deleted is found out here.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..');
-const PAGE = readFileSync(join(ROOT, 'docs/faults.md'), 'utf8');
+const PAGE = readFileSync(join(ROOT, 'docs/testing/faults.md'), 'utf8');
 const FAULTS = PAGE.split(/^## /m).slice(1);
 
 type Named = { readonly file: string; readonly title: string };
@@ -22,7 +22,7 @@ function isThere({ file, title }: Named): boolean {
   return common.map((part) => part.replaceAll(/^[:,\s]+|[:,\s]+$/g, '')).includes(title);
 }
 
-describe('docs/faults.md', () => {
+describe('docs/testing/faults.md', () => {
   it('has each fault once, in order', () => {
     const numbers = FAULTS.map((fault) => /^F(\d+) /.exec(fault)?.[1]);
     expect(numbers).toEqual(Array.from({ length: 23 }, (_, at) => String(at + 1)));

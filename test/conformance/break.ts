@@ -1,5 +1,5 @@
 // `npm run conformance:break`: breaks every rule, one after the other, runs all cases each time, prints who noticed, and
-// writes docs/conformance.md. Fails when a rule can be broken without a case that names it failing.
+// writes docs/testing/conformance.md. Fails when a rule can be broken without a case that names it failing.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { breakRule, failuresOf, inTurn, type Broken } from './breaking.ts';
 import { conformancePage } from './document.ts';
 import type { Rule } from './rule.ts';
 
-const PAGE = join(import.meta.dirname, '../../docs/conformance.md');
+const PAGE = join(import.meta.dirname, '../../docs/testing/conformance.md');
 const AT_ONCE = 3;
 
 for (const flavour of ['specification', 'vendor'] as const) {

@@ -23,7 +23,7 @@ it('every rule has its case and every case its rules, each under one name', () =
   expect(new Set(CASES.map(({ name }) => name)).size).toBe(CASES.length);
 });
 
-it('docs/conformance.md is what rules and cases say', () => {
-  const page = readFileSync(join(import.meta.dirname, '../../docs/conformance.md'), 'utf8');
+it('docs/testing/conformance.md is what rules and cases say', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/testing/conformance.md'), 'utf8');
   expect(page).toBe(conformancePage());
 });

@@ -24,7 +24,7 @@ const chapterOf = (source: string): string => {
 
 const isReal = (source: string): boolean => source.startsWith('Real service');
 
-/** The page `docs/conformance.md`. */
+/** The page `docs/testing/conformance.md`. */
 export function conformancePage(): string {
   const sources = [...new Set(RULES.map(({ source }) => source))];
   const specified = sources.filter((source) => !isReal(source));

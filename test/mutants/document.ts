@@ -1,4 +1,4 @@
-// docs/mutants.md: the table of the seeded bugs is written here, the part about Stryker by hand.
+// docs/testing/mutants.md: the table of the seeded bugs is written here, the part about Stryker by hand.
 
 import type { PlannedResult } from './killing.ts';
 

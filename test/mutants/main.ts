@@ -1,5 +1,5 @@
 // `npm run mutants [-- --only <id>]`: puts every seeded bug into a copy of the project, runs the test file that must notice it,
-// and writes docs/mutants.md. Fails where a bug survives, where its text is not there any more, or where the tests are
+// and writes docs/testing/mutants.md. Fails where a bug survives, where its text is not there any more, or where the tests are
 // not green without it.
 
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { mutantsPage } from './document.ts';
 import { control, killAll, type PlannedResult } from './killing.ts';
 import { MUTANTS } from './mutants.ts';
 
-const PAGE = join(import.meta.dirname, '../../docs/mutants.md');
+const PAGE = join(import.meta.dirname, '../../docs/testing/mutants.md');
 const AT_ONCE = 2;
 
 const { values } = parseArgs({ options: { only: { type: 'string', multiple: true } } });

@@ -22,8 +22,8 @@ describe('the seeded bugs', () => {
     expect(MUTANTS.map(({ by }) => by).filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
   });
 
-  it('all stand in docs/mutants.md, each with the claim that fails', () => {
-    const page = readFileSync(join(ROOT, 'docs/mutants.md'), 'utf8');
+  it('all stand in docs/testing/mutants.md, each with the claim that fails', () => {
+    const page = readFileSync(join(ROOT, 'docs/testing/mutants.md'), 'utf8');
     const [seeded = ''] = page.split(STRYKER_PART);
     const lines = seeded.split('\n').filter((line) => line.startsWith('| `'));
     expect(lines.map((line) => line.split(' | ').slice(0, 2).join(' | ').concat(' |'))).toEqual(

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { measureAll, pageOf, type Measured } from './truth-table.ts';
 
-const PAGE = join(import.meta.dirname, '../../docs/truth-table.md');
+const PAGE = join(import.meta.dirname, '../../docs/testing/truth-table.md');
 
 describe('what a POST can come to', () => {
   let all: readonly Measured[] = [];
@@ -44,7 +44,7 @@ describe('what a POST can come to', () => {
     );
   });
 
-  it('is as docs/truth-table.md says, to the word', async () => {
+  it('is as docs/testing/truth-table.md says, to the word', async () => {
     await expect(pageOf(all)).toMatchFileSnapshot(PAGE);
   });
 });

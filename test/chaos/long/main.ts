@@ -1,6 +1,6 @@
 // npm run chaos -- [--kills N] [--minutes N] [--mode cluster|embedded]… [--rows N] [--concurrency N] [--seed N]: batches in a row,
 // on a Temporal server with two workers and on the embedded one, in which somebody is killed again and again; writes the page
-// docs/chaos.md.
+// docs/testing/chaos.md.
 
 import { parseArgs } from 'node:util';
 import { chaos, hasFindings, neverMet } from './chaos.ts';

@@ -8,7 +8,7 @@ import { sum } from './service.ts';
 import { FINDINGS } from './verdict.ts';
 import { VICTIMS } from './victims.ts';
 
-const DOCS = join(import.meta.dirname, '../../../docs');
+const DOCS = join(import.meta.dirname, '../../../docs/testing');
 const FIGURES = join(DOCS, 'chaos.json');
 const PAGE = join(DOCS, 'chaos.md');
 
