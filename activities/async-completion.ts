@@ -1,14 +1,14 @@
-// Completing and heartbeating by task token. A token does not tell whose activity it is, so that the SDK could not say which
-// workflow a payload belongs to; the activity that calls knows.
+// Completes and heartbeats activities by task token. A token does not name its workflow, which the payload converter needs, so
+// the context comes from the running activity.
 
 import { activityInfo } from '@temporalio/activity';
 import { AsyncCompletionClient } from '@temporalio/client';
 
 export class OwnCompletion extends AsyncCompletionClient {
   protected override serializationContextFor(
-    ...asked: Parameters<AsyncCompletionClient['serializationContextFor']>
+    ...args: Parameters<AsyncCompletionClient['serializationContextFor']>
   ): ReturnType<AsyncCompletionClient['serializationContextFor']> {
-    return super.serializationContextFor(...asked) ?? ownContext();
+    return super.serializationContextFor(...args) ?? ownContext();
   }
 }
 

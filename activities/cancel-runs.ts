@@ -1,4 +1,4 @@
-// Asks the service to cancel runs. A run that it will not cancel goes on, and its end comes like any other.
+// Asks the service to cancel runs. A run that the service refuses to cancel continues, and ends like any other.
 
 import { Context } from '@temporalio/activity';
 import pMap from 'p-map';
@@ -19,7 +19,7 @@ export async function cancelRuns(
     try {
       return await service.cancelRun(runId);
     } catch (error) {
-      // One run that cannot be asked for keeps none of the others.
+      // A failed request for one run must not stop the others.
       errors.push(error);
       return true;
     }
@@ -27,6 +27,6 @@ export async function cancelRuns(
   const cancelled = await pMap(runs, cancel, { concurrency: CONCURRENCY, signal });
   const refused = runs.filter((_, at) => cancelled[at] === false);
   if (refused.length > 0)
-    deps.log.warn({ batch: ref.batch, runs: refused }, 'the service would not cancel runs');
+    deps.log.warn({ batch: ref.batch, runs: refused }, 'the service refused to cancel runs');
   if (errors.length > 0) throw errors[0];
 }

@@ -1,6 +1,5 @@
-// Writes one part: up to a hundred rows that have their outcome, with the files of those that succeeded. A part is created
-// once, in one piece, and is the truth from then on: another try that finds it answers with what it holds. A row whose files
-// cannot be had now goes back to the batch.
+// Writes one part: up to a hundred rows with an outcome, and the files of those that succeeded. A part is created once, as a
+// whole, and never changes: a retry that finds it returns its content. A row whose files cannot be downloaded now is deferred.
 
 import { Context } from '@temporalio/activity';
 import pMap from 'p-map';
@@ -37,7 +36,7 @@ async function writePart(
   input: CollectInput,
   name: string,
 ): Promise<PartResult> {
-  // A worker that is asked to end does not wait for slow files; another one goes on with them.
+  // A stopping worker does not wait for slow files; another worker continues with them.
   const signal = AbortSignal.any([Context.current().cancellationSignal, deps.posts.stopping]);
   const pageRows = await deps.readRows(
     open,
@@ -53,14 +52,14 @@ async function writePart(
   for (const one of collected)
     if ('kind' in one) deferred.push(one);
     else records.push(one);
-  // Temporal has given this try up, and another one may be writing.
+  // If Temporal has abandoned this attempt of the activity, another one may be writing.
   signal.throwIfAborted();
   const text = records.map((record) => `${JSON.stringify(record)}\n`).join('');
   const isNew = await open.store.create(name, text);
   return resultOf(input, name, isNew ? text : ((await open.store.read(name)) ?? ''), deferred);
 }
 
-/** What the part that is there says; rows that are not in it go back. Throws {@link StoreConflict} where it has other rows. */
+/** The result from an existing part; its missing rows are deferred. Throws {@link StoreConflict} if the part has other rows. */
 function resultOf(
   { rows }: CollectInput,
   name: string,
@@ -71,9 +70,7 @@ function resultOf(
   const asked = new Set(rows.map(({ row }) => row));
   const other = records.find(({ row }) => !asked.has(row));
   if (other !== undefined)
-    throw new StoreConflict(
-      `${name} is there already, with row ${other.row}, which belongs into another part`,
-    );
+    throw new StoreConflict(`${name} already exists, with row ${other.row}, which belongs in another part`);
   const written = new Set(records.map(({ row }) => row));
   const missing = rows.filter(({ row }) => !written.has(row));
   const reasons = new Map(deferred.map((one) => [one.row, one]));

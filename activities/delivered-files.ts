@@ -1,16 +1,16 @@
-// Files that this process has delivered, so that another try of their run, or of its part, does not fetch them again.
+// Remembers the files that this process has downloaded, so that a retry of their run or part does not download them again.
 
 import type { FileRecord } from '../src/results/row-record.ts';
 
 const REMEMBERED_MAX = 10_000;
 
-/** Which file of which run it is: its place in the run, and what the service says it is. */
+/** Identifies a file of a run: its place in the run, and a hash of the service's description. */
 export type FileKey = { readonly place: string; readonly source: string };
 
 export class DeliveredFiles {
   readonly #known = new Map<string, { readonly source: string; readonly record: FileRecord }>();
 
-  /** undefined where it was not delivered, or the place has another file by now: services change their order. */
+  /** undefined if the file was not downloaded, or if the service has since changed the order of the files. */
   find({ place, source }: FileKey): FileRecord | undefined {
     const known = this.#known.get(place);
     return known?.source === source ? known.record : undefined;

@@ -1,4 +1,4 @@
-// What the activities work with. One value of this type is composed at the root of each worker.
+// The dependencies of the activities. `src/worker.ts` creates them once per worker.
 
 import type { AsyncCompletionClient } from '@temporalio/client';
 import type { Logger } from 'pino';
@@ -11,7 +11,7 @@ import type { BatchSignals } from '../src/batch/signals.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
 import type { DeliveredFiles } from './delivered-files.ts';
 
-/** A batch as an activity finds it: its batch.json, its files, and the service that it calls. */
+/** An open batch: its batch.json, its files, and its run service. */
 export type OpenBatch = {
   readonly file: BatchFile;
   readonly store: Store;
@@ -19,35 +19,35 @@ export type OpenBatch = {
 };
 
 export type Deps = {
-  /** Throws where the folder holds no such batch, or this worker has no key for its service. */
+  /** Throws if the folder does not hold this batch, or if this worker has no key for its service. */
   open(ref: BatchRef): Promise<OpenBatch>;
   /** Rows by number, from their pages. */
   readRows(
     open: Pick<OpenBatch, 'store' | 'file'>,
     rows: readonly number[],
   ): Promise<ReadonlyMap<number, SheetRow>>;
-  /** Completing and heartbeating activities by their task token. */
+  /** Completes and heartbeats activities by their task token. */
   readonly completion: AsyncCompletionClient;
   readonly signals: BatchSignals;
-  /** Resolves when this worker next signals completed runs to the batch; immediately if none are on their way. */
+  /** Resolves when this worker next signals completed runs to the batch; immediately if none are queued. */
   readonly nextSignal: (ref: BatchRef) => Promise<void>;
-  /** Runs whose end this worker has signalled. */
+  /** Runs whose completion this worker has signalled. */
   readonly reported: { has(runId: string): boolean; add(runId: string): void };
   readonly download: Download;
   /** Files that this process has stored. */
   readonly delivered: DeliveredFiles;
   readonly webhooks: {
     readonly secret: string;
-    /** The address at which the batch's service reaches this worker's receiver; undefined where there is none. */
+    /** The receiver's address as the batch's service reaches it; undefined if there is none. */
     readonly receiver: (file: BatchFile) => string | undefined;
   };
   readonly posts: PostsOnWire;
   readonly log: Logger;
 };
 
-/** The Queue Run calls of a worker that have begun and have no answer. */
+/** The Queue Run calls of a worker that have no answer yet. */
 export type PostsOnWire = {
-  /** Aborted when this worker is asked to end: no POST begins any more. */
+  /** Aborted when this worker stops: from then on it starts no POST. */
   readonly stopping: AbortSignal;
   began(): void;
   answered(): void;

@@ -1,5 +1,5 @@
-// Brings the files of a succeeded run into the batch folder (R14): succeeded means delivered. A few tries within some
-// seconds, each with fresh addresses because those expire; what becomes of the row is decided by whoever asked.
+// Downloads the files of a succeeded run into the batch folder (R14): a row succeeds only if its files were downloaded. Retries
+// a few times within seconds, each time with new addresses because they expire; the caller decides the row's outcome.
 
 import { hash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -18,7 +18,7 @@ import { LIMITS, textsWithin, type Limits } from './output-limits.ts';
 
 export type DownloadDeps = {
   readonly download: Download;
-  /** What this process has delivered is not fetched again. */
+  /** Files that this process has already downloaded. */
   readonly delivered: DeliveredFiles;
   readonly limits?: Limits;
 };
@@ -27,13 +27,13 @@ export type WantedOutputs = {
   readonly store: Store;
   readonly service: Pick<RememberingService, 'base' | 'getRun' | 'forget'>;
   readonly runId: string;
-  /** Of the row: names the folder of the files. */
+  /** The row's key, which names the folder of the files. */
   readonly key: string;
-  /** Files of a later pass lie beside those of an earlier one. */
+  /** Each pass has its own folder. */
   readonly pass?: number;
-  /** Once it is aborted nothing more is written, and its reason is thrown. */
+  /** After an abort nothing more is written, and the reason is thrown. */
   readonly signal: AbortSignal;
-  /** Told of the bytes that have come so far, whenever some come. */
+  /** Called with the total bytes received so far. */
   readonly onProgress?: (bytes: number) => void;
 };
 
@@ -42,23 +42,23 @@ export type Delivery =
       readonly kind: 'delivered';
       readonly files: readonly FileRecord[];
       readonly texts: readonly string[];
-      /** What was left out of the texts, and why. */
+      /** Which texts were cut, and why. */
       readonly note?: string;
     }
-  /** The run has no outputs any more, or one of its files is gone, refused or too large. */
+  /** The run has no outputs, or one of its files is gone, refused or too large. */
   | { readonly kind: 'file'; readonly reason: string }
-  /** The host of a file or the run service is away, slow or errs: nothing is known about the files. */
+  /** The file's host or the run service is down, slow or failing: nothing is known about the files. */
   | { readonly kind: 'host'; readonly host: string; readonly reason: string };
 
-/** A run that the service has lost sight of is looked for during most of a minute. */
+/** If the service does not show the run, the retries take most of a minute. */
 const MANY_TRIES = 8;
 const AGAIN_MS = 300;
 const AGAIN_MAX_MS = 20_000;
-/** A try that has brought so much of a file for good costs nothing, so many times. */
+/** A try that stores this many bytes does not count as a failed try, at most this many times. */
 const HEADWAY_BYTES = 1 << 20;
 const HEADWAYS_MAX = 100;
 
-/** Throws what the folder throws, and the reason of the signal. */
+/** Throws the store's errors, and the reason of the signal. */
 export async function downloadOutputs(deps: DownloadDeps, wanted: WantedOutputs): Promise<Delivery> {
   const { service, runId, signal } = wanted;
   const outputs = new OutputDownload(deps, wanted);
@@ -81,7 +81,7 @@ export async function downloadOutputs(deps: DownloadDeps, wanted: WantedOutputs)
   }
 }
 
-/** While a host errs now and then, its word that a file is gone is worth little. */
+/** If the host also failed in other ways, its answer that a file is gone is not trusted. */
 async function verdict(
   { store, key, runId, pass }: WantedOutputs,
   fault: FileFault | HostFault,
@@ -97,21 +97,21 @@ async function verdict(
 
 const folderOf = (key: string, pass = 1): string =>
   `outputs/${folderNameOf(key)}${pass === 1 ? '' : `~${pass}`}`;
-/** The half files of a run are found by any process that tries again. */
+/** The prefix by which any process finds the partial files of a run. */
 const halvesOf = (runId: string): string => `${hash('sha256', runId, 'hex').slice(0, 16)}-`;
 
 type Listed = { readonly nodeId: string | undefined; readonly file: OutputFile };
 
-/** The tries of one run, which go on from each other. */
+/** All tries to download one run's files; each continues the previous one. */
 class OutputDownload {
   readonly #deps: DownloadDeps;
   readonly #wanted: WantedOutputs;
   readonly #limits: Limits;
   #bytes = 0;
   #headway = false;
-  /** Files that were delivered one after the other, at most. */
+  /** The highest number of a file that was downloaded. */
   #furthest = 0;
-  /** How often a part of a file was enough. */
+  /** How often a partial file counted as headway. */
   #parts = 0;
 
   constructor(deps: DownloadDeps, wanted: WantedOutputs) {
@@ -120,7 +120,7 @@ class OutputDownload {
     this.#limits = deps.limits ?? LIMITS;
   }
 
-  /** Whether the last try has brought something for good. */
+  /** Whether the last try stored something. */
   madeHeadway(): boolean {
     const made = this.#headway;
     this.#headway = false;
@@ -135,7 +135,7 @@ class OutputDownload {
       throw new FileFault('the run succeeded without any output', FEW_TRIES);
     const { files: most } = this.#limits;
     if (listed.length > most)
-      throw new FileFault(`the run has ${listed.length} files, and ${most} are the most`, ONE_TRY);
+      throw new FileFault(`the run has ${listed.length} files; the limit is ${most}`, ONE_TRY);
     const files: FileRecord[] = [];
     for (const [at, one] of listed.entries()) files.push(await this.#deliver(one, at + 1, files));
     return { kind: 'delivered', files, ...textsWithin(texts, this.#limits) };
@@ -146,12 +146,16 @@ class OutputDownload {
     const run = await service.getRun(runId).catch((error: unknown) => {
       throw new HostFault(this.#serviceHost(), `the run cannot be read: ${errorMessage(error)}`, ONE_TRY);
     });
-    if (run === undefined) throw new FileFault('the service knows no such run any more', MANY_TRIES);
+    if (run === undefined) throw new FileFault('the service no longer shows this run', MANY_TRIES);
     if (run.id !== runId)
-      throw new HostFault(this.#serviceHost(), 'the service shows another run in its place', FEW_TRIES);
-    // Its success was seen once: where it is shown as running again, with half of its outputs, the statement is wrong.
+      throw new HostFault(this.#serviceHost(), 'the service returned another run', FEW_TRIES);
+    // Get Run has already confirmed the success, so a status that is not final is wrong and its outputs may be incomplete.
     if (!isTerminal(run.status))
-      throw new HostFault(this.#serviceHost(), `the run is shown as ${run.status} again`, MANY_TRIES);
+      throw new HostFault(
+        this.#serviceHost(),
+        `the service shows the finished run as ${run.status}`,
+        MANY_TRIES,
+      );
     return run;
   }
 
@@ -206,20 +210,20 @@ class OutputDownload {
     const { fileBytes, runBytes } = this.#limits;
     const left = runBytes - before.reduce((sum, { bytes }) => sum + bytes, 0);
     return left < fileBytes
-      ? { bytes: left, reason: `the files of the run are more than ${gigabytes(runBytes)} together` }
+      ? { bytes: left, reason: `the files of the run exceed ${gigabytes(runBytes)} in total` }
       : { bytes: fileBytes, reason: `it is larger than ${gigabytes(fileBytes)}` };
   }
 }
 
 const gigabytes = (bytes: number): string => `${Number((bytes / 2 ** 30).toFixed(2))} GiB`;
 
-/** What stays the same of a file's description when its address is signed anew. */
+/** A hash of the part of a file's description that does not change when its address is signed again. */
 function sourceOf(nodeId: string | undefined, { url, filename }: OutputFile): string {
   const address = URL.parse(url);
   return hash('sha256', JSON.stringify([nodeId, filename, address?.host, address?.pathname]), 'hex');
 }
 
-/** The same fault, which names the file. */
+/** The same fault with the file's name in its message. */
 function located(error: unknown, nth: number, { filename }: OutputFile): unknown {
   const reason = (message: string): string => `file ${nth} (${shortened(filename, 60)}): ${message}`;
   if (error instanceof FileFault) return new FileFault(reason(error.message), error.tries);

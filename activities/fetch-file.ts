@@ -1,5 +1,5 @@
-// Brings one file of a run into the batch folder. A small one is held in memory on its way. A large one is written beside
-// its place as it comes; where it breaks off, the next try asks for the rest, if the host says that it is the same file.
+// Downloads one file of a run into the batch folder. A small file is held in memory. A large file is streamed to a draft; if
+// the transfer breaks, the next try requests the rest, provided that the host confirms that it is the same file.
 
 import { createHash, type Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -16,29 +16,29 @@ export type FileJob = {
   /** The base address of the run service. */
   readonly service: string;
   readonly file: OutputFile;
-  /** What the service says that the file is: a half one is only of use to the same. */
+  /** A hash of the service's description; a partial file is only resumed if it is the same. */
   readonly source: string;
   /** Its path without the extension. */
   readonly stem: string;
-  /** Names the half of it that is kept. */
+  /** The name of the partial file. */
   readonly id: string;
   readonly limit: { readonly bytes: number; readonly reason: string };
-  /** Work that was given up writes nothing more. */
+  /** After an abort nothing more is written. */
   readonly signal: AbortSignal;
-  /** Told of bytes as they come. */
+  /** Called with the size of each received chunk. */
   onBytes(count: number): void;
-  /** Told how many bytes a try that failed leaves for the next one, beyond those that it found. */
+  /** Called with the bytes that a failed try added to the partial file. */
   onKept(count: number): void;
 };
 
-/** Files up to this size are held in memory, and begin anew. */
+/** Files up to this size are held in memory and not resumed. */
 const SMALL_BYTES = 1 << 20;
 
-/** Throws a FileFault or a HostFault, what the folder throws, and the reason of the signal. */
+/** Throws a FileFault or a HostFault, the store's errors, and the reason of the signal. */
 export async function fetchFile(job: FileJob): Promise<FileRecord> {
   const { download, file, service, signal, stem, store } = job;
   const arriving = await download(file.url, { service, signal });
-  const chunks = watched(job, arriving);
+  const chunks = limited(job, arriving);
   try {
     const { head, isWhole } = await headOf(chunks);
     const path = `${stem}.${await extensionOf(head, isWhole, file.filename)}`;
@@ -58,8 +58,8 @@ const recordOf = ({ file }: FileJob, path: string, bytes: number, hash: Hash): F
   name: file.filename,
 });
 
-/** The chunks as long as anybody wants them, and no more than there may be. */
-async function* watched(job: FileJob, { bytes, from, chunks }: Arriving): AsyncGenerator<Uint8Array> {
+/** The chunks, until an abort or the size limit. */
+async function* limited(job: FileJob, { bytes, from, chunks }: Arriving): AsyncGenerator<Uint8Array> {
   const { limit, signal } = job;
   let at = from;
   for await (const chunk of chunks) {
@@ -73,7 +73,7 @@ async function* watched(job: FileJob, { bytes, from, chunks }: Arriving): AsyncG
 
 type Head = { readonly head: Uint8Array; readonly isWhole: boolean };
 
-/** The beginning of a file, or all of it. */
+/** The first bytes of a file, or the whole file if it is small. */
 async function headOf(chunks: AsyncIterator<Uint8Array>): Promise<Head> {
   const taken: Uint8Array[] = [];
   let bytes = 0;
@@ -86,25 +86,25 @@ async function headOf(chunks: AsyncIterator<Uint8Array>): Promise<Head> {
   return { head: taken.length === 1 && only ? only : Buffer.concat(taken), isWhole: true };
 }
 
-/** A large file of which the beginning has come. */
-type Begun = {
+/** A large file whose first bytes have arrived. */
+type LargeFile = {
   readonly arriving: Arriving;
   readonly path: string;
   readonly head: Uint8Array;
   readonly chunks: AsyncGenerator<Uint8Array>;
 };
 
-async function fetchLarge(job: FileJob, begun: Begun): Promise<FileRecord> {
-  const draft = await draftFor(job, begun);
+async function fetchLarge(job: FileJob, large: LargeFile): Promise<FileRecord> {
+  const draft = await draftFor(job, large);
   const sink = new Sink(draft, job);
   try {
-    await fill(job, begun, sink);
-    const { bytes = sink.bytes } = begun.arriving;
+    await fill(job, large, sink);
+    const { bytes = sink.bytes } = large.arriving;
     if (sink.bytes !== bytes)
-      throw new HostFault(hostOf(job), `it ended after ${sink.bytes} of ${bytes} bytes`, FEW_TRIES);
+      throw new HostFault(hostOf(job), `the transfer ended after ${sink.bytes} of ${bytes} bytes`, FEW_TRIES);
     job.signal.throwIfAborted();
     await draft.commit();
-    return recordOf(job, begun.path, sink.bytes, sink.hash);
+    return recordOf(job, large.path, sink.bytes, sink.hash);
   } catch (error) {
     const mayGoOn = job.signal.aborted || error instanceof HostFault;
     if (mayGoOn) await draft.leave();
@@ -117,8 +117,11 @@ async function fetchLarge(job: FileJob, begun: Begun): Promise<FileRecord> {
 
 const hostOf = ({ file }: FileJob): string => new URL(file.url).host;
 
-/** One that can be taken up again, where the host tells contents apart and the folder keeps half files. */
-async function draftFor({ store, source, id }: FileJob, { path, arriving }: Begun): Promise<ResumableDraft> {
+/** A resumable draft, if the host sends a validator and the store keeps partial files; otherwise a plain one. */
+async function draftFor(
+  { store, source, id }: FileJob,
+  { path, arriving }: LargeFile,
+): Promise<ResumableDraft> {
   const { validator } = arriving;
   if (validator !== undefined && store.resumable !== undefined)
     return store.resumable(path, { id, mark: `${source} ${validator}` });
@@ -128,9 +131,9 @@ async function draftFor({ store, source, id }: FileJob, { path, arriving }: Begu
 }
 
 const changed = (host: string): HostFault =>
-  new HostFault(host, 'it changed while it was fetched', FEW_TRIES);
+  new HostFault(host, 'the file changed during the download', FEW_TRIES);
 
-/** What is written of a file, and what it is so far. */
+/** Writes a draft and hashes its content. */
 class Sink {
   hash = createHash('sha256');
   bytes = 0;
@@ -150,8 +153,8 @@ class Sink {
     this.bytes = 0;
   }
 
-  /** Takes what an earlier try left, unless that is less than has come by now. Throws where it begins otherwise. */
-  async takeUp(head: Uint8Array, whole: number | undefined): Promise<boolean> {
+  /** Resumes an earlier try's partial file unless this try already has more. Throws if the first bytes differ. */
+  async resume(head: Uint8Array, whole: number | undefined): Promise<boolean> {
     const { kept } = this.#draft;
     if (kept <= head.byteLength || kept > (whole ?? kept)) return false;
     for await (const chunk of this.#draft.read() as AsyncIterable<Uint8Array>) {
@@ -180,11 +183,11 @@ class Sink {
   }
 }
 
-/** Asks for what is missing of a file that an earlier try left; takes it as it comes where there is none. */
-async function fill(job: FileJob, { arriving, head, chunks }: Begun, sink: Sink): Promise<void> {
+/** Requests the rest of an earlier try's partial file; without one, writes the stream as it arrives. */
+async function fill(job: FileJob, { arriving, head, chunks }: LargeFile, sink: Sink): Promise<void> {
   const { download, file, service, signal } = job;
   const { validator, bytes } = arriving;
-  if (validator === undefined || !(await sink.takeUp(head, bytes))) {
+  if (validator === undefined || !(await sink.resume(head, bytes))) {
     sink.restart();
     await sink.write([head]);
     return sink.write(chunks);
@@ -193,7 +196,7 @@ async function fill(job: FileJob, { arriving, head, chunks }: Begun, sink: Sink)
   if (sink.bytes === bytes) return;
   const rest = await download(file.url, { service, signal, rest: { from: sink.bytes, validator } });
   if (rest.validator !== validator) throw changed(hostOf(job));
-  // A host that gives no parts gives it whole again.
+  // A host without range requests sends the whole file again.
   if (rest.from === 0) sink.restart();
-  await sink.write(watched(job, rest));
+  await sink.write(limited(job, rest));
 }

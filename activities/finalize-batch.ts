@@ -1,5 +1,5 @@
-// The end of a batch: the parts are held against what the workflow has counted, the lists are read once more, and what the user
-// asked for in the first place is written.
+// Ends a batch: compares the parts with the workflow's counts, reads the run lists once more, and writes the results and the
+// report.
 
 import { activityInfo, Context } from '@temporalio/activity';
 import { KnownRuns } from '../src/audit/known-runs.ts';
@@ -28,10 +28,10 @@ export type FinalizeInput = BatchRef & {
   readonly back: ReadBack;
 };
 
-/** A page is tried for some minutes: after that the reading counts as incomplete, and says so. */
+/** A page is retried for some minutes; then the reading is reported as incomplete. */
 const PAGE_TRIES = 12;
 
-/** Doing it twice makes the same files. */
+/** Idempotent: a retry writes the same files. */
 export async function finalizeBatch(deps: Deps, input: FinalizeInput): Promise<void> {
   const open = await deps.open(input);
   await withStore(async () => {
@@ -50,14 +50,14 @@ export async function finalizeBatch(deps: Deps, input: FinalizeInput): Promise<v
 }
 
 /**
- * A try that was given up, on a worker that was frozen, may have read the lists and the evidence before the try that counts:
- * its files would name fewer duplicates. Throws where Temporal does not wait for this one any more.
+ * Throws if Temporal no longer waits for this attempt. An abandoned attempt, for example on a frozen worker, may have read the
+ * run lists earlier than the current one, so its files would name fewer duplicates.
  */
 async function confirmOurs({ completion }: Deps): Promise<void> {
   await completion.heartbeat(activityInfo().taskToken, undefined);
 }
 
-/** R27: counts the rows in the parts; throws {@link StoreConflict} where they are not what the workflow has counted. */
+/** R27: counts the rows in the parts; throws {@link StoreConflict} if the counts differ from the workflow's. */
 async function compare({ store, file }: OpenBatch, { progress }: FinalizeInput): Promise<KnownRuns> {
   const known = new KnownRuns();
   let counted: Tally = NO_TALLY;
@@ -69,11 +69,13 @@ async function compare({ store, file }: OpenBatch, { progress }: FinalizeInput):
   const wrong = OUTCOMES.filter((outcome) => counted.outcomes[outcome] !== progress.tally.outcomes[outcome]);
   if (wrong.length === 0) return known;
   known[Symbol.dispose]();
-  const words = wrong.map(
+  const differences = wrong.map(
     (outcome) =>
-      `${counted.outcomes[outcome]} ${outcome} rows in its parts, ${progress.tally.outcomes[outcome]} counted`,
+      `${counted.outcomes[outcome]} ${outcome} rows in the parts, ${progress.tally.outcomes[outcome]} counted`,
   );
-  throw new StoreConflict(`the folder does not hold what the batch has written: ${words.join('; ')}`);
+  throw new StoreConflict(
+    `the parts in the folder do not match the batch's counts: ${differences.join('; ')}`,
+  );
 }
 
 async function readAgain(

@@ -1,5 +1,5 @@
-// The activities by name, and what all of them but the sender share: heartbeats for as long as the work goes on, and an end of
-// the work as soon as Temporal gives it up.
+// The activities by name. All except `queueRuns` and `pollRuns` share one wrapper: it heartbeats while the work runs, and ends
+// as soon as Temporal cancels the activity.
 
 import { Context, heartbeat } from '@temporalio/activity';
 import { cancelRuns } from './cancel-runs.ts';
@@ -22,7 +22,7 @@ const bind = <T extends Work>(deps: Deps, work: T): Bound<T> =>
 
 const HEARTBEAT_MS = 1_000;
 
-/** Heartbeats as long as the work goes on, however long one step takes; work that was given up is not waited for. */
+/** Heartbeats while the work runs, however long one step takes; does not wait for cancelled work. */
 const heartbeating =
   <I, R>(work: (deps: Deps, input: I) => Promise<R>) =>
   async (deps: Deps, input: I): Promise<R> => {
@@ -34,13 +34,13 @@ const heartbeating =
     }
   };
 
-/** The activities that send; they share the workflows' task queue. */
+/** The sending activity, which shares the workflows' task queue. */
 export const createSenders = (deps: Deps) => bind(deps, { queueRuns });
 
-/** All other activities; they have a task queue of their own. */
+/** All other activities, on a separate task queue. */
 export const createWork = (deps: Deps) =>
   bind(deps, {
-    // It heartbeats what it has observed.
+    // It heartbeats its observations.
     pollRuns,
     loadBatch: heartbeating(loadBatch),
     reconcileRuns: heartbeating(reconcileRuns),

@@ -1,4 +1,4 @@
-// Keeps runs that no row in the workflow's state explains, for the last reading.
+// Stores runs that no row in the workflow's state explains, for the last reading of the run lists.
 
 import type { AttemptRun } from '../src/batch/attempt.ts';
 import { evidenceName } from '../src/store/batch-file.ts';
@@ -8,7 +8,7 @@ import { withStore } from './store-failure.ts';
 
 export type EvidenceInput = BatchRef & { readonly number: number; readonly runs: readonly AttemptRun[] };
 
-/** Another try of the same file writes the same runs. */
+/** Idempotent: a retry writes the same runs to the same file. */
 export async function keepEvidence(deps: Deps, { number, runs, ...ref }: EvidenceInput): Promise<void> {
   const { store } = await deps.open(ref);
   const text = runs.map((run) => `${JSON.stringify(run)}\n`).join('');

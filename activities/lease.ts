@@ -1,26 +1,27 @@
-// A group may be given up by the server while its worker is cut off, frozen or asleep, and wakes later. So sending is on
-// a lease (R3): every heartbeat that the server confirmed allows POSTs to begin until 3 s after it was asked for.
+// Allows a worker to start POSTs only while the server confirms that its group is still active (R3). The server may abandon a
+// group while its worker is disconnected, frozen or asleep; when that worker continues, it must not send. Every confirmed
+// heartbeat opens the lease until 3 s after the heartbeat was requested.
 //
-//   heartbeat ──confirmed──► open for 3 s from the moment before it was asked ──► closed until the next one is confirmed
-//     └────not found──► lost for good: the group belongs to nobody, nothing more is sent
+//   heartbeat ──confirmed──► open until 3 s after the request ──► closed until the next one is confirmed
+//     └────not found──► lost permanently: the server has abandoned the group, nothing more is sent
 //
-// Both clocks must agree that the lease is open: the monotonic one stands still while the machine sleeps, and the wall
-// clock may be set back.
+// Two clocks must agree that the lease is open: the monotonic clock stops while the machine sleeps, and the wall clock may be
+// set back.
 
 import type { AsyncCompletionClient } from '@temporalio/client';
 import { ActivityCancelledError, ActivityNotFoundError } from '@temporalio/client';
 import { LEASE_MS } from '../src/batch/bounds.ts';
 import { errorMessage } from '../src/errors/error.ts';
 
-/** Why a POST did not begin. */
+/** The reason why a POST was not started. */
 export class NotAllowed extends Error {
   override readonly name = 'NotAllowed';
 }
 
 export type Lease = {
-  /** Asks the server whether the group is still ours and tells it `details`; false once it is lost. */
+  /** Sends `details` and asks whether the group is still active; false once it is lost. */
   heartbeat(details: unknown): Promise<boolean>;
-  /** Throws {@link NotAllowed} unless a POST may begin at this very moment. */
+  /** Throws {@link NotAllowed} unless a POST may start now. */
   check(): void;
 };
 
@@ -34,22 +35,22 @@ export function takeLease(
   let lostBecause: string | undefined;
   return {
     heartbeat: async (details) => {
-      const asked = { wallMs: Date.now(), steadyMs: performance.now() };
+      const requested = { wallMs: Date.now(), steadyMs: performance.now() };
       try {
         await activity.heartbeat(taskToken, details);
-        ({ wallMs, steadyMs } = asked);
+        ({ wallMs, steadyMs } = requested);
       } catch (error) {
         if (error instanceof ActivityNotFoundError || error instanceof ActivityCancelledError)
           lostBecause = errorMessage(error);
-        // Anything else says nothing about the group; the lease just grows older.
+        // Other errors say nothing about the group; the lease expires if they continue.
       }
       return lostBecause === undefined;
     },
     check: () => {
       if (stopping.aborted) throw new NotAllowed('the worker is stopping');
-      if (lostBecause !== undefined) throw new NotAllowed(`the group was given up: ${lostBecause}`);
+      if (lostBecause !== undefined) throw new NotAllowed(`Temporal has abandoned the group: ${lostBecause}`);
       const isOpen = Date.now() - wallMs < LEASE_MS && performance.now() - steadyMs < LEASE_MS;
-      if (!isOpen) throw new NotAllowed('Temporal has not confirmed the group lately');
+      if (!isOpen) throw new NotAllowed('Temporal has not confirmed the group recently');
     },
   };
 }

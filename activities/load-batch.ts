@@ -1,4 +1,4 @@
-// Opens a batch for its workflow: its parameters, and what the service can do.
+// Loads a batch for its workflow: its parameters, and the capabilities of the service.
 
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
@@ -14,7 +14,7 @@ const FIRST_PASS = 1;
 
 export const loadBatch = (deps: Deps, ref: BatchRef): Promise<LoadedBatch> =>
   load(deps, ref).catch((error: unknown) => {
-    throw refusedForGood(error);
+    throw permanentFailure(error);
   });
 
 async function load(deps: Deps, ref: BatchRef): Promise<LoadedBatch> {
@@ -23,9 +23,9 @@ async function load(deps: Deps, ref: BatchRef): Promise<LoadedBatch> {
   const lists = await hasLists(open);
   const serviceNowMs = service.nowMs();
   const time = serviceNowMs === undefined ? {} : { serviceNowMs };
-  // The file comes before anything can be sent: a folder without it never bought a run.
+  // The file is written before anything is sent, so a folder without it never bought a run.
   const own = { at: new Date().toISOString(), ...time, workflow: executionOf() };
-  if (!(await createStarted(store, own))) await refuseOther(open, own.workflow);
+  if (!(await createStarted(store, own))) await assertSameExecution(open, own.workflow);
   const webhooks = file.webhooks && deps.webhooks.receiver(file) !== undefined;
   return { params: paramsOf(file, { webhooks, lists, pass: FIRST_PASS }), ...time };
 }
@@ -35,8 +35,8 @@ function executionOf(): { readonly workflowId: string; readonly runId: string } 
   return { workflowId, runId };
 }
 
-/** A start that repeats an earlier one of the batch would buy every row a second time. */
-async function refuseOther(
+/** A second start of the same batch would buy every row a second time. */
+async function assertSameExecution(
   { file: { batch }, store }: OpenBatch,
   own: ReturnType<typeof executionOf>,
 ): Promise<void> {
@@ -45,16 +45,16 @@ async function refuseOther(
   if (!isOwn) throw problem('E515', { batch, folder: store.location });
 }
 
-const FOR_GOOD: ReadonlySet<string> = new Set(['E411', 'E515']);
+const PERMANENT: ReadonlySet<string> = new Set(['E411', 'E515']);
 
-/** Nothing was sent yet, and another try would be refused as well. */
-function refusedForGood(error: unknown): unknown {
-  if (!(error instanceof RunsheetError) || !FOR_GOOD.has(error.code)) return error;
+/** Makes permanent errors non-retryable; nothing has been sent at this point. */
+function permanentFailure(error: unknown): unknown {
+  if (!(error instanceof RunsheetError) || !PERMANENT.has(error.code)) return error;
   const { code, message, hint } = error;
   return ApplicationFailure.nonRetryable(`${code}: ${message}; ${hint}`, code);
 }
 
-/** Found by asking: the published interface does not have the lists. */
+/** Tries a list call, because the published API does not include run lists. */
 async function hasLists({ file, service }: OpenBatch): Promise<boolean> {
   const { workflowId } = file.deployment;
   return (

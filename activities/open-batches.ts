@@ -1,4 +1,4 @@
-// Batches as the activities and the receiver of a worker find them. batch.json never changes, so it is read once.
+// Opens batches for the activities and the receiver of a worker. batch.json never changes, so it is read once.
 
 import { isAllowed } from '../src/store/allowed-folders.ts';
 import type { Config } from '../src/host/config.ts';
@@ -32,7 +32,7 @@ export class OpenBatches {
     this.#folderOf = folderOf;
   }
 
-  /** Throws E411 for a folder that is not this worker's, E504 where it holds no such batch. */
+  /** Throws E411 if the worker may not use the folder, E504 if the folder does not hold this batch. */
   async open(ref: BatchRef): Promise<OpenBatch> {
     const key = `${ref.batch}~${ref.mark} ${ref.folder}`;
     const opened = this.#opened.get(key) ?? (await read(ref, this.#config));
@@ -42,7 +42,7 @@ export class OpenBatches {
     return { ...opened, service: this.#services.at(opened.file.service) };
   }
 
-  /** A batch of which only the name is known; undefined where Temporal does not know it. */
+  /** Finds a batch by name; undefined if Temporal does not know it. */
   async find({ batch, mark }: BatchName): Promise<OpenBatch | undefined> {
     const known = [...this.#opened.values()].find(({ file }) => file.batch === batch && file.mark === mark);
     const folder = known?.store.location ?? (await this.#folderOf({ batch, mark }));
@@ -56,6 +56,6 @@ async function read({ batch, mark, folder }: BatchRef, config: Config): Promise<
   const file = await readBatchFile(store);
   if (file === undefined) throw problem('E504', { what: `there is no batch in ${folder}` });
   if (file.batch !== batch || file.mark !== mark)
-    throw problem('E504', { what: `${folder} holds another batch than ${batch} (${mark})` });
+    throw problem('E504', { what: `${folder} does not hold batch ${batch} (${mark}) but another one` });
   return { file, store };
 }

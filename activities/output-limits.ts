@@ -1,10 +1,10 @@
-// How much one run may bring. What is beyond is a mistake of its workflow or of its service, and must not fill the disk.
+// Limits the outputs of one run, so that a faulty workflow or service cannot fill the disk.
 
 export type Limits = {
   readonly files: number;
-  /** Of one file. */
+  /** Per file. */
   readonly fileBytes: number;
-  /** Of all files of the run. */
+  /** For all files of the run. */
   readonly runBytes: number;
   readonly texts: number;
   readonly textBytes: number;
@@ -15,13 +15,13 @@ export const LIMITS: Limits = {
   fileBytes: 2 ** 31,
   runBytes: 2 ** 33,
   texts: 1_000,
-  // Texts stand in the parts, of which many are in memory at once.
+  // Texts are stored in the parts, and many parts are in memory at the same time.
   textBytes: 1 << 18,
 };
 
 type Kept = { readonly texts: readonly string[]; readonly note?: string };
 
-/** So many texts, and so much of the last one, as fit; and a note where that is not all. */
+/** As many texts as fit, the last one cut if necessary; a note says what was cut. */
 export function textsWithin(texts: readonly string[], limits: Limits): Kept {
   const kept: string[] = [];
   let left = limits.textBytes;
@@ -42,6 +42,6 @@ export function textsWithin(texts: readonly string[], limits: Limits): Kept {
   const most = `${limits.texts} texts, ${limits.textBytes / 1024} KiB in all`;
   return {
     texts: kept,
-    note: `the texts of the run are cut: ${texts.length} came, and the most are ${most}`,
+    note: `the texts of the run were cut: it has ${texts.length}; the limit is ${most}`,
   };
 }

@@ -1,8 +1,8 @@
-// Whether an SVG only draws. The report shows it as an image, where nothing in it runs; but a click opens it by itself, as
-// does a double click in its folder, and there scripts run. So it must have none: elements, attributes and addresses are
-// held to a list, and what this reader does not understand is not passive.
+// Decides whether an SVG is safe to open. In the report it is an image and cannot run scripts; opened directly in a browser it
+// can. So only listed elements, attributes and addresses are allowed, and anything that this parser does not understand is
+// not passive.
 
-/** Without `use`, by which a few elements become more than any browser can draw. */
+/** Without `use`, which can multiply a few elements into more than a browser can draw. */
 const ELEMENTS: ReadonlySet<string> = new Set(
   (
     'svg g path rect circle ellipse line polyline polygon text tspan textPath defs title desc metadata marker clipPath ' +
@@ -13,11 +13,11 @@ const ELEMENTS: ReadonlySet<string> = new Set(
 const PROLOG = /^\uFEFF?\s*(<\?xml\s[^<>?]*\?>)?/;
 const ENCODING = /\sencoding\s*=\s*["'](?!utf-8["'])/i;
 const COMMENT = /<!--(?:(?!--)[^])*-->/g;
-/** Without a part of its own, where entities could be made. */
+/** Without an internal subset, which could define entities. */
 const DOCTYPE = /<!DOCTYPE\s+svg(?:\s+PUBLIC\s+"[^"<>[]*"\s+"[^"<>[]*")?\s*>/;
 const TAG = /<(\/?)([A-Za-z]+)((?:\s+[\w:.-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*\/?>/g;
 const ATTRIBUTE = /([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
-/** Characters written as numbers or entities could hide a word from this reader. */
+/** Character references and entities could hide a word from this parser. */
 const HIDDEN = /&(?!(?:amp|lt|gt|quot|apos);)/;
 
 const SVG = 'http://www.w3.org/2000/svg';

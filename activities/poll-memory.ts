@@ -1,15 +1,15 @@
-// What a poll remembers from try to try, in its heartbeat details: short lists, because Temporal stores them at each look. Time
-// between two looks is counted by Temporal's clock, and no more of it than a look may be late.
+// What a poll remembers between its attempts, in heartbeat details: short lists, because Temporal stores them at every poll. The
+// time between two polls comes from Temporal's clock and is capped.
 
 import { NOT_OBSERVED, type Observation } from '../src/run-service/observation.ts';
 
 export type PollMemory = {
   readonly lookedAtMs: number;
-  /** Time since the last look, as far as it counts. */
+  /** Time since the last poll, capped. */
   readonly sinceLastMs: number;
-  /** Time since the poll began. */
+  /** Time since the poll activity started. */
   readonly agedMs: number;
-  /** For how long nothing could be read, and whether the batch knows. */
+  /** For how long no run could be read, and whether that was signalled to the batch. */
   readonly unreadMs: number;
   readonly isToldUnreadable: boolean;
   readonly runs: readonly Observation[];
@@ -18,10 +18,10 @@ export type PollMemory = {
 type RunTuple = readonly [shown: number, quietMs: number, missingMs: number, isReported: 0 | 1];
 export type StoredMemory = Omit<PollMemory, 'runs' | 'sinceLastMs'> & { readonly runs: readonly RunTuple[] };
 
-/** A service or a Temporal that was away for longer proves nothing about a run. */
+/** A longer outage of the service or of Temporal proves nothing about a run. */
 const COUNTED_MOST_MS = 30_000;
 
-/** What the last try has left; the beginning of a poll where there was none. */
+/** The memory of the previous attempt; the initial one if there is none. */
 export function readMemory(
   details: unknown,
   { runs, isUnreadable }: { readonly runs: readonly unknown[]; readonly isUnreadable: boolean },

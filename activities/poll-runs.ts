@@ -1,6 +1,6 @@
-// One look of the durable poll: asks the service about its runs, and signals what has ended or makes no progress. A poll looks
-// again and again by failing in a way that Temporal retries without a line of history; what it has observed travels from try
-// to try in its heartbeat. It is done when few of its runs are left.
+// Polls the service for runs, and signals runs that have ended or make no progress. Each activity attempt polls once and then
+// fails, because Temporal's retries add no events to the history; heartbeat details carry the observations to the next attempt.
+// The activity completes when few of its runs are left.
 
 import { Context, activityInfo, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
@@ -18,40 +18,40 @@ import { readRuns } from './read-runs.ts';
 export type PollInput = BatchRef & {
   readonly runs: readonly PolledRun[];
   readonly intervalMs: number;
-  /** The batch waits for the service to be readable again. */
+  /** The batch waits until the service can be read again. */
   readonly isUnreadable: boolean;
 };
 
 const HEARTBEAT_MS = 1_000;
 
-/** A poll with so few runs left is done; they are for the next one. */
+/** A poll with fewer runs left completes; they join the next poll. */
 const LEFT_SHARE = 0.1;
 
 /**
- * A poll ends after a time that grows with the runs it still has, so that few long runs cannot keep the others from being
- * polled: what is left joins the next poll, which costs history by the run.
+ * A poll ends after a time that grows with its remaining runs, so that a few long runs cannot delay the others. The remaining
+ * runs join the next poll, which adds each of them to the history again.
  */
 const LIFETIME_RUNS = 50;
 const LIFETIME_MS = 180_000;
 const lifetimeMs = (left: number): number => LIFETIME_MS * Math.max(1, left / LIFETIME_RUNS);
 
-/** A service that cannot be read for so long is worth a pause. */
+/** If the service cannot be read for this long, the batch pauses. */
 const UNREADABLE_AFTER_MS = 60_000;
-const TOLD_AGAIN_MS = 300_000;
+const SIGNAL_AGAIN_MS = 300_000;
 
 export async function pollRuns(deps: Deps, input: PollInput): Promise<void> {
   const { heartbeatDetails, taskToken, currentAttemptScheduledTimestampMs: nowMs } = activityInfo();
   const before = readMemory(heartbeatDetails, input, nowMs);
   const timer = setInterval(() => heartbeat(storeMemory(before)), HEARTBEAT_MS);
   try {
-    const after = await Promise.race([look(deps, input, before, nowMs), Context.current().cancelled]);
+    const after = await Promise.race([pollOnce(deps, input, before, nowMs), Context.current().cancelled]);
     if (after === undefined) return;
     clearInterval(timer);
-    // Awaited: the next try must know what this one has seen and told.
+    // Awaited, because the next attempt must know what this one has observed and signalled.
     await deps.completion.heartbeat(taskToken, storeMemory(after));
     const left = after.runs.filter(({ isReported }) => !isReported).length;
     if (left <= input.runs.length * LEFT_SHARE || after.agedMs >= lifetimeMs(left)) return;
-    throw again(`${left} of ${input.runs.length} runs go on`);
+    throw again(`${left} of ${input.runs.length} runs have not ended`);
   } catch (error) {
     throw error instanceof ApplicationFailure ? error : again(errorMessage(error));
   } finally {
@@ -59,12 +59,12 @@ export async function pollRuns(deps: Deps, input: PollInput): Promise<void> {
   }
 }
 
-/** Every failure is the same one: another kind would lengthen the intervals. */
+/** Every failure has the same type, because another type would lengthen the interval. */
 const again = (message: string): ApplicationFailure =>
   ApplicationFailure.create({ message, type: 'PollAgain', category: ApplicationFailureCategory.BENIGN });
 
-/** undefined once the batch is over. */
-async function look(
+/** undefined once the batch has ended. */
+async function pollOnce(
   deps: Deps,
   input: PollInput,
   before: PollMemory,
@@ -78,9 +78,9 @@ async function look(
     turn: activityInfo().attempt - 1,
   });
   const seen = observeAll(open, input, before, sights);
-  const isTold = await tell(deps, input, seen);
-  if (!isTold) return undefined;
-  const reading = await tellReadable(deps, input, before, { isRead: isAnyRead(sights), failure });
+  const isTaken = await signalRuns(deps, input, seen);
+  if (!isTaken) return undefined;
+  const reading = await signalReadable(deps, input, before, { isRead: isAnyRead(sights), failure });
   return {
     ...before,
     ...reading,
@@ -122,14 +122,15 @@ function observeAll(
   return { runs: after, completions, overdue };
 }
 
-/** False where the batch takes no news any more. What a webhook told through this worker is no news. */
-async function tell(
+/** False if the batch accepts no more signals. Skips runs that this worker has already signalled after a webhook. */
+async function signalRuns(
   { signals, reported }: Deps,
   ref: BatchRef,
   { completions, overdue }: Seen,
 ): Promise<boolean> {
-  const news = completions.filter(({ runId }) => !reported.has(runId));
-  if (news.length > 0 && (await signals.runsCompleted(ref, 'poll', news)) === 'gone') return false;
+  const unreported = completions.filter(({ runId }) => !reported.has(runId));
+  if (unreported.length > 0 && (await signals.runsCompleted(ref, 'poll', unreported)) === 'gone')
+    return false;
   return overdue.length === 0 || (await signals.runsOverdue(ref, overdue)) !== 'gone';
 }
 
@@ -138,8 +139,8 @@ const isAnyRead = (sights: ReadonlyMap<string, Sight>): boolean =>
 
 type Reading = { readonly isRead: boolean; readonly failure: unknown };
 
-/** A batch whose runs cannot be read is told so: immediately where we are refused, after a while where the service is away. */
-async function tellReadable(
+/** Signals that runs cannot be read: immediately if the service refuses our key, after a minute if it is unreachable. */
+async function signalReadable(
   { signals }: Deps,
   ref: BatchRef,
   { unreadMs, sinceLastMs, isToldUnreadable }: PollMemory,
@@ -150,11 +151,11 @@ async function tellReadable(
     return { unreadMs: 0, isToldUnreadable: false };
   }
   const forMs = unreadMs + Math.max(1, sinceLastMs);
-  const isWorthIt = forMs >= UNREADABLE_AFTER_MS || isRunsheetError(failure, 'E301');
-  // Told again now and then: somebody may have resumed the batch meanwhile.
-  const isNews =
-    !isToldUnreadable || Math.floor(forMs / TOLD_AGAIN_MS) > Math.floor(unreadMs / TOLD_AGAIN_MS);
-  if (isWorthIt && isNews)
+  const isOutage = forMs >= UNREADABLE_AFTER_MS || isRunsheetError(failure, 'E301');
+  // Repeated from time to time, because the user may have resumed the batch meanwhile.
+  const isDue =
+    !isToldUnreadable || Math.floor(forMs / SIGNAL_AGAIN_MS) > Math.floor(unreadMs / SIGNAL_AGAIN_MS);
+  if (isOutage && isDue)
     await signals.serviceRead(ref, { reason: clipped(errorMessage(failure), REASON_BYTES) });
-  return { unreadMs: forMs, isToldUnreadable: isToldUnreadable || isWorthIt };
+  return { unreadMs: forMs, isToldUnreadable: isToldUnreadable || isOutage };
 }

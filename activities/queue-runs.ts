@@ -1,5 +1,5 @@
-// Sends one group: a Queue Run call for each attempt, at most once (R1 to R3). Whatever happens, the workflow learns how each
-// POST ended: heartbeats carry the results so far, and so does the completion, which is repeated until the server has taken it.
+// Sends one group: at most one Queue Run call for each attempt (R1 to R3). The workflow always learns how each POST ended:
+// heartbeats carry the results so far, and the completion is retried until the server has accepted it.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { CompleteAsyncError, activityInfo } from '@temporalio/activity';
@@ -23,7 +23,7 @@ export type GroupInput = BatchRef & { readonly attempts: readonly AttemptRef[] }
 const HEARTBEAT_MS = 1_000;
 const COMPLETE_AGAIN_MS = 500;
 
-/** How long the results of a group wait for completions to ride with. */
+/** How long the results of a group wait for the next signal. */
 const SIGNAL_MOST_MS = 250;
 
 export async function queueRuns(deps: Deps, input: GroupInput): Promise<GroupResult> {
@@ -35,13 +35,13 @@ export async function queueRuns(deps: Deps, input: GroupInput): Promise<GroupRes
     const serviceNowMs = results.length > 0 ? open.service.nowMs() : undefined;
     return { results, ...(serviceNowMs === undefined ? {} : { serviceNowMs }) };
   };
-  // The first heartbeat is awaited: without details on the server no POST of this group can have begun.
+  // Awaited before the first POST: if the server has no heartbeat details, this group has sent nothing.
   await lease.heartbeat(soFar());
   const sending = Promise.all(
     requests.map(async (request) => results.push(await send(open, request, lease, deps.posts))),
   );
   await heartbeatUntil(sending, lease, soFar);
-  // Both within one workflow task, where the ends of runs come fast.
+  // Together with the next signal they cost one workflow task instead of two.
   await Promise.race([deps.nextSignal(input), wait(SIGNAL_MOST_MS, undefined, { ref: false })]);
   await complete(deps, input, taskToken, soFar());
   throw new CompleteAsyncError();
@@ -49,7 +49,7 @@ export async function queueRuns(deps: Deps, input: GroupInput): Promise<GroupRes
 
 type Prepared = { readonly name: AttemptRef; readonly request: QueueRequest };
 
-/** Fails as `NothingSent`: the workflow may send the same attempts again. */
+/** Fails with type `NothingSent`, so that the workflow may send the same attempts again. */
 async function prepare(
   deps: Deps,
   input: GroupInput,
@@ -102,7 +102,7 @@ async function send(
   const beforeSend = (): void => {
     try {
       lease.check();
-      // A call that is repeated with a fresh key is one call.
+      // The client may repeat a call with a new key; that counts as one call.
       if (!isOnWire) posts.began();
       isOnWire = true;
     } catch (error) {
@@ -113,7 +113,7 @@ async function send(
   const { postDeadlineMs: deadlineMs } = file.service.timing;
   const facts = await service.queueRun(request, { beforeSend, deadlineMs });
   if (isOnWire) posts.answered();
-  // Another worker can take such an attempt immediately.
+  // Nothing was sent, so another worker can send this attempt immediately.
   return refusedBy
     ? { ...name, result: 'not-sent', retryAfterMs: 0, reason: refusedBy.message }
     : resultOf(name, facts);
@@ -131,7 +131,7 @@ function resultOf(name: AttemptRef, facts: PostFacts): PostResult {
   };
 }
 
-/** Renews the lease and tells the results so far, once a second, until every attempt has its own. */
+/** Renews the lease and reports the results so far, once a second, until every attempt has a result. */
 async function heartbeatUntil(
   sending: Promise<unknown>,
   lease: Lease,
@@ -147,38 +147,38 @@ async function renew(lease: Lease, soFar: () => GroupResult, done: AbortSignal):
   while (await wait(HEARTBEAT_MS, true, { signal: done }).catch(() => false)) await lease.heartbeat(soFar());
 }
 
-/** The SDK drops a completion that the server did not take within 10 s, and with it the runs that were bought. */
+/** Completes by token: the SDK would drop a completion, and the accepted runs in it, if the server is away for 10 s. */
 async function complete(
   deps: Deps,
   input: GroupInput,
   taskToken: Uint8Array,
   result: GroupResult,
 ): Promise<void> {
-  await untilTaken(deps, input.batch, async () => {
+  await untilAccepted(deps, input.batch, async () => {
     try {
       await deps.completion.complete(taskToken, result);
     } catch (error) {
       if (!(error instanceof ActivityNotFoundError)) throw error;
-      await tellSeen(deps, input, result.results);
+      await signalSeen(deps, input, result.results);
     }
   });
 }
 
-/** The group was given up, so that its accepted attempts are unconfirmed by now; this resolves them. */
-async function tellSeen(deps: Deps, ref: BatchRef, results: readonly PostResult[]): Promise<void> {
+/** Resolves the accepted attempts of an abandoned group, which the workflow holds as unconfirmed. */
+async function signalSeen(deps: Deps, ref: BatchRef, results: readonly PostResult[]): Promise<void> {
   const runs = results.flatMap((one) =>
     one.result === 'accepted' ? [{ row: one.row, attempt: one.attempt, runId: one.runId }] : [],
   );
   if (runs.length > 0) await deps.signals.runsSeen(ref, runs);
 }
 
-/** Runs that were bought must be known, however long Temporal is away. */
-async function untilTaken({ log }: Deps, batch: string, tell: () => Promise<void>): Promise<void> {
+/** Retries without a limit, because the workflow must learn of every accepted run. */
+async function untilAccepted({ log }: Deps, batch: string, report: () => Promise<void>): Promise<void> {
   for (;;) {
     try {
-      return await tell();
+      return await report();
     } catch (error) {
-      log.warn({ batch, reason: errorMessage(error) }, 'Temporal did not take the results of a group');
+      log.warn({ batch, reason: errorMessage(error) }, 'Temporal did not accept the results of a group');
       await wait(COMPLETE_AGAIN_MS);
     }
   }

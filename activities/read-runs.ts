@@ -1,5 +1,5 @@
-// What the service shows of runs at this moment: one list call for many of them, and a Get Run for each that the list does not
-// show as open. One run that cannot be read hides none of the others.
+// Reads the current state of runs: one list call for many of them, and a Get Run for each run that the list does not show as
+// open. A run that cannot be read does not affect the others.
 
 import pMap from 'p-map';
 import type { AttemptRun } from '../src/batch/attempt.ts';
@@ -11,18 +11,18 @@ import type { Deps, OpenBatch } from './deps.ts';
 const CONCURRENCY = 16;
 const LIST_PAGE = 200;
 
-/** How much further each look begins. */
+/** By how many runs the start of each poll moves on. */
 const TURN_RUNS = 37;
 
-/** A look ends by then, however slowly the service answers; what was not read by then is for the next one. */
-const LOOK_MS = 60_000;
+/** A poll ends after this time, however slowly the service answers; the next poll reads the rest. */
+const POLL_MS = 60_000;
 
-/** So many failures in a row, and the service is away: the rest is not tried. */
+/** After this many consecutive failures the service counts as unreachable, and the rest is skipped. */
 const FAILURES_MOST = 2 * CONCURRENCY;
 
 export type RunReadings = {
   readonly sights: ReadonlyMap<string, Sight>;
-  /** The latest reason for which a run could not be read. */
+  /** The last error while reading a run. */
   readonly failure: unknown;
 };
 
@@ -35,7 +35,7 @@ export async function readRuns(
   const sights = new Map<string, Sight>();
   let failure: unknown;
   let failures = 0;
-  const until = AbortSignal.timeout(LOOK_MS);
+  const until = AbortSignal.timeout(POLL_MS);
   await listOpen(open, runs, sights).catch((error: unknown) => {
     failure = error;
     log.warn(
@@ -44,7 +44,7 @@ export async function readRuns(
     );
   });
   const waiting = runs.filter(({ runId }) => !sights.has(runId));
-  // Each look begins at another run, so that slow or unreadable ones keep none from being read for ever.
+  // Each poll starts at another run, so that slow or unreadable runs cannot block the others for ever.
   const from = waiting.length === 0 ? 0 : (turn * TURN_RUNS) % waiting.length;
   const suspects = [...waiting.slice(from), ...waiting.slice(0, from)];
   const read = async ({ runId }: AttemptRun): Promise<void> => {
@@ -64,14 +64,14 @@ export async function readRuns(
   return { sights, failure };
 }
 
-/** An answer about another run says nothing about this one. */
+/** undefined if the service answers with another run. */
 async function sightOf({ service }: OpenBatch, runId: string): Promise<Sight | undefined> {
   const run = await service.getRun(runId);
   if (run === undefined) return { kind: 'missing' };
   return run.id === runId ? { kind: 'run', run, serviceNowMs: service.nowMs() } : undefined;
 }
 
-/** Runs that the list shows as open need no call of their own; what it shows as ended is confirmed by one. */
+/** Runs that the list shows as open need no Get Run; a listed end must be confirmed by one. */
 async function listOpen(
   { file, service }: OpenBatch,
   runs: readonly AttemptRun[],

@@ -1,5 +1,5 @@
-// Reads the run lists for unconfirmed attempts (R10, R11). It only reports what the list holds; what that proves is decided in
-// `src/batch/on-event/list-read.ts`.
+// Reads the run lists for unconfirmed attempts (R10, R11). It only reports what a list holds; `src/batch/on-event/list-read.ts`
+// decides what that proves.
 
 import { Context } from '@temporalio/activity';
 import { KnownRuns } from '../src/audit/known-runs.ts';
@@ -14,19 +14,19 @@ import type { BatchRef } from '../src/batch/batch-ref.ts';
 export type ReconcileInput = BatchRef & {
   readonly attempts: readonly AttemptRef[];
   readonly back: ReadBack;
-  /** A run that a complete list must show. */
+  /** A known run that a complete list must contain. */
   readonly control?: string;
-  /** How many runs of the batch a list must show that ends before it comes to runs from before the batch. */
+  /** A list that ends before it reaches older runs than the batch must contain this many runs of the batch. */
   readonly least: number;
 };
 
-/** The batch asks again anyway. */
+/** Few, because the batch repeats the reading anyway. */
 const PAGE_TRIES = 2;
 
 export async function reconcileRuns(deps: Deps, input: ReconcileInput): Promise<ListReading> {
   const { batch } = input;
   const open = await deps.open(input);
-  // What a list has shown is true, also if the rest of it cannot be read.
+  // The runs of the first pages count even if the rest of the list cannot be read.
   const seen: Seen = { found: [], hasControl: false };
   try {
     await read(open, input, await workflowIdOf(open, input.control), seen);
@@ -40,7 +40,7 @@ export async function reconcileRuns(deps: Deps, input: ReconcileInput): Promise<
 
 type Seen = { readonly found: AttemptRun[]; hasControl: boolean };
 
-/** Lists hang on the workflow, which any run of the deployment names where the deployment itself cannot be read. */
+/** Run lists belong to a workflow. If the deployment cannot be read, any of its runs names the workflow. */
 async function workflowIdOf(
   { file, service }: OpenBatch,
   control: string | undefined,

@@ -1,4 +1,4 @@
-// The record of a row that has its outcome: what each attempt took, and the files of the last one if it succeeded.
+// Creates the record of a row with an outcome: time and cost of each attempt, and the files of the last one if it succeeded.
 
 import { costOf } from '../src/batch/gpu.ts';
 import type { DeferredRow } from '../src/batch/events.ts';
@@ -18,7 +18,7 @@ export type RecordParams = {
   readonly signal: AbortSignal;
 };
 
-/** The record, or why it must wait. Throws what the store throws. */
+/** The record, or why the row is deferred. Throws the store's errors. */
 export async function recordRow(
   deps: Deps,
   open: OpenBatch,
@@ -46,7 +46,7 @@ export async function recordRow(
 
 type Usage = ReadonlyMap<string, Run | undefined>;
 
-/** The runs of all attempts; a run that the service does not know any more has unknown times. */
+/** The runs of all attempts; a run that the service no longer has is undefined. */
 async function readUsage({ service }: OpenBatch, { row, attempts }: EndedRow): Promise<Usage | DeferredRow> {
   const runIds = attempts.flatMap(({ runId }) => runId ?? []);
   try {
@@ -54,7 +54,7 @@ async function readUsage({ service }: OpenBatch, { row, attempts }: EndedRow): P
     const isOther = runs.some((run, at) => run !== undefined && run.id !== runIds[at]);
     if (!isOther) return new Map(runIds.map((runId, at) => [runId, runs[at]]));
     for (const runId of runIds) service.forget(runId);
-    return { row, kind: 'host', reason: 'the service shows another run in the place of this one' };
+    return { row, kind: 'host', reason: 'the service returned another run' };
   } catch (error) {
     return { row, kind: 'host', reason: errorMessage(error) };
   }
@@ -83,7 +83,7 @@ async function deliver(
   return { outcome: 'failed', reason: `outputs_missing: ${reason}`, files: [], texts: [] };
 }
 
-/** A last attempt that was proved absent belongs to a row that was cancelled before it could be sent again. */
+/** If the last attempt was proved absent, the row was cancelled before it could be sent again. */
 const outcomeOf = (last: PastAttempt | undefined): PartRecord['outcome'] =>
   last === undefined || last.outcome === 'absent' ? 'cancelled' : last.outcome;
 

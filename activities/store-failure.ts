@@ -1,4 +1,4 @@
-// A batch folder that cannot be written is no failure of the batch: the workflow is told, pauses, and asks again later.
+// Marks errors of the store. They do not fail the batch: the workflow pauses and retries later.
 
 import { ApplicationFailure } from '@temporalio/common';
 import { errorMessage } from '../src/errors/error.ts';
@@ -7,12 +7,12 @@ const CODES = new Set(
   'ENOENT ENOTDIR EEXIST ENOSPC EDQUOT EROFS EACCES EPERM EIO EFBIG ESTALE ENODEV ENXIO'.split(' '),
 );
 
-/** What the store holds is not what the batch has written; nothing is overwritten. */
+/** The store's content differs from what the batch has written; nothing is overwritten. */
 export class StoreConflict extends Error {
   override readonly name = 'StoreConflict';
 }
 
-/** Does `work`; throws a failure of type StoreFailed, which Temporal does not retry, where the store is what failed. */
+/** Runs `work`; turns a store error into a failure of type StoreFailed, which Temporal does not retry. */
 export async function withStore<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,5 +1,5 @@
-// The composition root of a worker: two Temporal workers (what sends, and all other work), the webhook receiver, and what the
-// activities work with.
+// The composition root of a worker: two Temporal workers (one sends, one does all other work), the webhook receiver, and the
+// dependencies of the activities.
 
 import type { Client } from '@temporalio/client';
 import { DefaultLogger, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
@@ -42,34 +42,34 @@ export type WorkerParts = 'all' | 'no-receiver' | 'receiver-only';
 export type WorkerParams = {
   readonly config: Config;
   readonly temporal: TemporalAddress;
-  /** Whose server that is: an embedded one has a payload key of its own. */
+  /** Which kind of server it is: an embedded one has its own payload key. */
   readonly server: Server;
   readonly parts: WorkerParts;
-  /** Where the receiver listens unless the settings say; a taken port is replaced by a free one. */
+  /** The receiver's port unless the settings give one; if it is in use, a free port is taken. */
   readonly receiverPort?: number;
-  /** How long Temporal may take to answer for the first time. */
+  /** How long to wait for Temporal's first answer. */
   readonly patienceMs: number;
   readonly log: Logger;
 };
 
 export type RunningWorker = {
   readonly receiver: { readonly url: string; readonly port: number } | undefined;
-  /** Queue Run calls that have begun and have no answer. */
+  /** The number of Queue Run calls without an answer. */
   onWire(): number;
-  /** No POST begins any more; resolves when those on the wire are answered and all is closed. */
+  /** Starts no further POST; resolves when the pending ones are answered and everything is closed. */
   stop(): Promise<void>;
   /** Resolves after `stop`; rejects when a worker failed. */
   readonly done: Promise<void>;
 };
 
-/** Groups of many batches at once; each waits for its POSTs and costs next to nothing. */
-const GROUPS_AT_ONCE = 200;
-const WORK_AT_ONCE = 40;
-/** POSTs on the wire at once, and everything else that is asked of one host. */
+/** Concurrent groups of all batches; a group costs almost nothing while it waits for its POSTs. */
+const CONCURRENT_GROUPS = 200;
+const CONCURRENT_WORK = 40;
+/** Concurrent POSTs, and concurrent other requests to one host. */
 const CONNECTIONS = 256;
 const READING_CONNECTIONS = 64;
 const PAGES_KEPT = 32;
-/** Longer than any POST's deadline. */
+/** Must be longer than any POST's deadline. */
 const SHUTDOWN_GRACE_MS = 150_000;
 const WORKFLOWS_CACHED = 100;
 
@@ -118,7 +118,7 @@ export async function startWorker(params: WorkerParams): Promise<RunningWorker> 
   };
 }
 
-/** What the activities and the receiver of a worker use together. */
+/** The dependencies that the activities and the receiver share. */
 type Shared = {
   readonly batches: OpenBatches;
   readonly signals: BatchSignals;
@@ -169,21 +169,21 @@ function activityDeps(
   };
 }
 
-/** What stands between the server and the activities. Everybody on the machine can talk to an embedded server. */
+/** The checks before an activity runs. Every process on the machine can talk to an embedded server, so that needs one more. */
 export const workerInterceptors = (server: Server, client: Client) => ({
   activity: [onlyFirstTry, ...(server === 'embedded' ? [guardActivities(client, startedBy)] : [])],
 });
 
-/** The workflow run that a batch was started with. */
+/** The first workflow run of a batch. */
 const startedBy = async (folder: string) => (await readStarted(folderStore(folder)))?.workflow;
 
-/** The core's own lines go into our log; signals are the command line's business. */
+/** Sends the SDK's log lines to our log; the command line handles process signals. */
 function quietCore(log: Logger): void {
   const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
-    // A task that could not be begun is logged whole by the SDK, with its payloads.
+    // The SDK logs a task that it could not start in full, with its payloads.
     const { task: _, taskEncoded: __, ...facts } = meta ?? {};
     if (level === 'ERROR') log.error(facts, message);
-    // Half of our workers have no workflows on purpose.
+    // One of our two workers has no workflows on purpose.
     else if (!message.startsWith('No workflows registered')) log.warn(facts, message);
   });
   Runtime.install({
@@ -193,7 +193,7 @@ function quietCore(log: Logger): void {
   });
 }
 
-/** What a worker reads and writes, and what it says of that. */
+/** How a worker converts payloads; its identity names its keys. */
 const conversion = (keys: PayloadKeys): Pick<WorkerOptions, 'dataConverter' | 'identity'> => ({
   dataConverter: workerConverter(keys),
   identity: identityWith(keys),
@@ -211,10 +211,10 @@ async function createWorkers(
       taskQueue: queue,
       workflowBundle: await workflowBundle(),
       activities: createSenders(deps),
-      maxConcurrentActivityTaskExecutions: GROUPS_AT_ONCE,
-      // Sending at once instead of by way of the server: +45 % rows a second, -40 % of the server's work.
+      maxConcurrentActivityTaskExecutions: CONCURRENT_GROUPS,
+      // Eager dispatch starts groups without asking the server: +45 % rows per second, -40 % server work.
       maxEagerActivityReservationsPerWorkflowTask: 50,
-      // The queue of a dead worker hides its workflows for this long.
+      // After a worker dies, its sticky queue holds its workflows for this long.
       stickyQueueScheduleToStartTimeout: '1s',
       maxCachedWorkflows: WORKFLOWS_CACHED,
     }),
@@ -222,7 +222,7 @@ async function createWorkers(
       ...shared,
       taskQueue: workQueueOf(queue),
       activities: createWork(deps),
-      maxConcurrentActivityTaskExecutions: WORK_AT_ONCE,
+      maxConcurrentActivityTaskExecutions: CONCURRENT_WORK,
       maxHeartbeatThrottleInterval: '1s',
     }),
   ]);
@@ -240,7 +240,7 @@ function receiverDeps(
     getRun: async (batch, runId) => (await batches.find(batch))?.service.getRun(runId),
     runEnded: async (batch, completion) => {
       const delivered = await completions.deliver(batch, completion);
-      if (delivered === 'gone') await keepLate(batches, log, batch, completion);
+      if (delivered === 'gone') await storeLate(batches, log, batch, completion);
       return delivered;
     },
     runSeen: (batch, run) => seen.deliver(batch, run),
@@ -249,8 +249,8 @@ function receiverDeps(
   };
 }
 
-/** A run that ends when its batch is done. */
-async function keepLate(
+/** Stores a run that ended after its batch. */
+async function storeLate(
   batches: OpenBatches,
   log: Logger,
   name: BatchName,
@@ -259,7 +259,7 @@ async function keepLate(
   const store = (await batches.find(name))?.store;
   if (store === undefined || !(await keepLateRun(store, completion))) return;
   const { row, runId } = completion;
-  log.warn({ batch: name.batch, row, run: runId }, 'a run ended after its batch: the folder late names it');
+  log.warn({ batch: name.batch, row, run: runId }, 'a run ended after its batch; see the folder late');
 }
 
 async function listen({ config, receiverPort }: WorkerParams, deps: ReceiverDeps): Promise<Receiver> {

@@ -1,11 +1,11 @@
-// The activities as a batch calls them, each with the time-outs and retries that fit it.
+// The batch's activities, each with its timeouts and its retry policy.
 
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
 import { workQueueOf } from './task-queues.ts';
 
-/** An activity that knows its batch already. */
+/** An activity without the parameters that name the batch. */
 type Bound<F> = F extends (input: infer I) => infer R ? (input: Omit<I, keyof BatchRef>) => R : never;
 
 export type BoundActivities = {
@@ -16,31 +16,31 @@ export type BoundActivities = {
 
 export function bindActivities(ref: BatchRef): BoundActivities {
   const taskQueue = workQueueOf(workflowInfo().taskQueue);
-  /** R1: what may buy a run is never tried twice by Temporal. */
+  /** R1: Temporal must never retry an activity that may buy a run. */
   const { queueRuns } = proxyActivities<Activities>({
     startToCloseTimeout: '180s',
     heartbeatTimeout: '5s',
     retry: { maximumAttempts: 1 },
     cancellationType: 'ABANDON',
   });
-  const patient = {
+  const patientOptions = {
     taskQueue,
     heartbeatTimeout: '10s',
     retry: { initialInterval: '500ms', maximumInterval: '10s' },
   } as const;
   const { loadBatch, reconcileRuns, keepEvidence } = proxyActivities<Activities>({
-    ...patient,
+    ...patientOptions,
     startToCloseTimeout: '1h',
   });
-  // Files may be large and the way to them slow; heartbeats show whether there is progress.
+  // Files may be large and the network slow; heartbeats show whether there is progress.
   const { collectRows, finalizeBatch } = proxyActivities<Activities>({
-    ...patient,
+    ...patientOptions,
     startToCloseTimeout: '24h',
   });
   const { cancelRuns } = proxyActivities<Activities>({
-    ...patient,
+    ...patientOptions,
     startToCloseTimeout: '10m',
-    retry: { ...patient.retry, maximumAttempts: 20 },
+    retry: { ...patientOptions.retry, maximumAttempts: 20 },
   });
   return {
     queueRuns: (input) => queueRuns({ ...ref, ...input }),
@@ -50,7 +50,7 @@ export function bindActivities(ref: BatchRef): BoundActivities {
     collectRows: (input) => collectRows({ ...ref, ...input }),
     finalizeBatch: (input) => finalizeBatch({ ...ref, ...input }),
     cancelRuns: (input) => cancelRuns({ ...ref, ...input }),
-    // Each look is one try; the retries of an activity add nothing to the history.
+    // Each poll is a retry, because retries of an activity add no events to the history.
     pollRuns: (input) =>
       proxyActivities<Activities>({
         taskQueue,

@@ -1,5 +1,5 @@
-// The shell around `src/batch`: Temporal's messages become events, commands become activities and timers. All decisions are
-// made there; all that is remembered is in `state`.
+// The workflow around `src/batch`: it turns signals into events, and commands into activities and timers. `src/batch` makes
+// all decisions, and `state` holds everything that is remembered.
 
 import type { BatchRef } from '../src/batch/batch-ref.ts';
 import {
@@ -27,13 +27,13 @@ import { bindActivities, type BoundActivities } from './activities.ts';
 import * as signals from './signals.ts';
 
 export type BatchInput = BatchRef & {
-  /** The version in which the batch began; see src/batch/version.ts. */
+  /** The version in which the batch started; see src/batch/version.ts. */
   readonly version?: number;
   /** Set by continue-as-new, and for a batch that was rebuilt. */
   readonly snapshot?: Snapshot;
 };
 
-/** Brings every row of a batch to one outcome; the result is its last progress. */
+/** Runs every row of a batch to one outcome; returns the final progress. */
 export async function runsheetBatch({
   batch,
   mark,
@@ -46,14 +46,14 @@ export async function runsheetBatch({
   const { state, started } = input.snapshot
     ? { state: restore(input.snapshot), started: { type: 'started' } as const }
     : await load(activities, readableVersion(version));
-  const { tell, decide, failed } = connect(activities, state);
-  const signalCount = listen(tell);
-  tell(started);
+  const { enqueue, decide, failed } = connect(activities, state);
+  const signalCount = listen(enqueue);
+  enqueue(started);
 
   for (;;) {
     const isOver = (): boolean => state.finished || mayContinueAsNew(state, signalCount());
     await CancellationScope.nonCancellable(() => Promise.race([condition(isOver), failed]));
-    // What came in the same moment is decided first; it may send a group, and then the history is not left yet.
+    // Events of the same workflow task come first: they may send a group, which prevents continue-as-new.
     decide();
     if (state.finished) return progress(state);
     if (mayContinueAsNew(state, signalCount())) return continueBatch(ref, state);
@@ -69,7 +69,7 @@ async function load(
   return { state: begin(params, version, Date.now()), started: { type: 'started', ...time } };
 }
 
-/** The memo says how the batch stands until the next workflow run says it anew. */
+/** The memo keeps the progress until the next workflow run publishes its own. */
 function continueBatch(ref: BatchRef, state: State): Promise<never> {
   const memo = { ...workflowInfo().memo, progress: progress(state) };
   const next = snapshot(state);
@@ -80,22 +80,22 @@ function continueBatch(ref: BatchRef, state: State): Promise<never> {
   });
 }
 
-/** R17: a history that grew long is left at the first moment without a group in flight. */
+/** R17: a long history continues as new as soon as no group is in flight. */
 function mayContinueAsNew(state: State, signalCount: number): boolean {
   const { historyLength, continueAsNewSuggested } = workflowInfo();
   const isLong =
     historyLength >= CONTINUE_AT_EVENTS || signalCount >= CONTINUE_AT_SIGNALS || continueAsNewSuggested;
-  // A reading of the lists would begin anew; a long one would never end.
+  // Continue-as-new restarts the reading of the run lists, so a long reading would never end.
   const isReading = state.reconcile.askedAt !== undefined && historyLength < CONTINUE_BY_EVENTS;
   return ((isLong && !isReading) || state.isStopping) && maySnapshot(state);
 }
 
-/** Turns signals into events; returns how many this workflow run has had. */
-function listen(tell: Tell): () => number {
+/** Turns signals into events; returns a counter of the signals of this workflow run. */
+function listen(enqueue: Enqueue): () => number {
   let count = 0;
   const on = (event: Event): void => {
     count += 1;
-    tell(event);
+    enqueue(event);
   };
   setHandler(signals.runsCompleted, (by, completions) => on({ type: 'runsCompleted', by, completions }));
   setHandler(signals.runsSeen, (runs) => on({ type: 'runsSeen', runs }));
@@ -104,24 +104,24 @@ function listen(tell: Tell): () => number {
   setHandler(signals.cancelBatch, (command) => on({ type: 'cancel', ...command }));
   setHandler(signals.resumeBatch, (command) => on({ type: 'resume', ...command }));
   setHandler(signals.refreshBatch, (command) => on({ type: 'refresh', ...command }));
-  // Temporal's own cancel, from its command line or pages, means the same as ours with the running runs.
-  void CancellationScope.current().cancelRequested.catch(() => tell({ type: 'cancel', running: true }));
+  // A cancel from Temporal's command line or web UI also cancels the running runs.
+  void CancellationScope.current().cancelRequested.catch(() => enqueue({ type: 'cancel', running: true }));
   return () => count;
 }
 
-type Tell = (event: Event) => void;
+type Enqueue = (event: Event) => void;
 type Connection = {
-  /** Keeps an event for the decision at the end of this moment. */
-  readonly tell: Tell;
-  /** Decides now what follows from all events that are kept. */
+  /** Queues an event; the batch decides about all queued events in the next microtask. */
+  readonly enqueue: Enqueue;
+  /** Applies all queued events immediately. */
   readonly decide: () => void;
-  /** Rejects when an activity failed for good. */
+  /** Rejects when an activity failed permanently. */
   readonly failed: Trigger<never>;
 };
 
-/** Feeds events to the state and carries its commands out; every command's answer comes back as an event. */
+/** Applies events to the state and executes its commands; the result of each command is an event again. */
 function connect(activities: BoundActivities, state: State): Connection {
-  const wake = openTimers();
+  const wake = createTimers();
   const failed = new Trigger<never>();
   const lasting = new CancellationScope({ cancellable: false });
   let events: Event[] = [];
@@ -130,30 +130,30 @@ function connect(activities: BoundActivities, state: State): Connection {
     const isTooLong = !state.isStopping && workflowInfo().historyLength >= CONTINUE_BY_EVENTS;
     if (isTooLong) events.push({ type: 'stopSending' });
     if (events.length === 0) return;
-    const told = events;
+    const due = events;
     events = [];
-    const commands = step(state, told, Date.now());
-    // A batch that is cancelled still writes what it has; nothing of ours is torn off.
+    const commands = step(state, due, Date.now());
+    // A cancelled batch still writes its results, so its activities are not cancelled.
     void lasting.run(async () => commands.forEach(start));
   };
 
   const start = (command: Command): void => {
-    const work = carryOut({ activities, state, wake }, command);
-    // An activity that failed for good fails the batch, with its message; nothing is swallowed.
-    void work.then((event) => event && tell(event)).catch(failed.reject);
+    const work = execute({ activities, state, wake }, command);
+    // An activity that failed permanently fails the batch, with the same message.
+    void work.then((event) => event && enqueue(event)).catch(failed.reject);
   };
 
-  const tell: Tell = (event) => {
+  const enqueue: Enqueue = (event) => {
     events.push(event);
     if (events.length === 1) void Promise.resolve().then(decide).catch(failed.reject);
   };
-  return { tell, decide, failed };
+  return { enqueue, decide, failed };
 }
 
 type Context = { readonly activities: BoundActivities; readonly state: State; readonly wake: Wake };
 
-/** Does what was asked for; the event says what came of it. */
-async function carryOut({ activities, state, wake }: Context, command: Command): Promise<Event | undefined> {
+/** Executes a command; the event carries its result. */
+async function execute({ activities, state, wake }: Context, command: Command): Promise<Event | undefined> {
   switch (command.type) {
     case 'send':
       return sendGroup(activities, command);
@@ -202,13 +202,13 @@ function inputOf<C extends Command>(command: C): Omit<C, 'type'> {
 
 type Wake = (afterMs: number) => Promise<Event | undefined>;
 
-/** Starts no timer beside one that fires earlier, which asks again then; cancelling one would cost as many events. */
-function openTimers(): Wake {
+/** Starts no timer if an earlier one is pending: when that fires, the batch asks again. Cancelling timers costs as many events. */
+function createTimers(): Wake {
   const timers = new Set<number>();
   return async (afterMs) => {
     const now = Date.now();
     const at = now + afterMs;
-    // A timer from before the clock was set back fires late, and is none to wait for.
+    // A timer whose time has passed fires late because the clock was set back; do not wait for it.
     if ([...timers].some((time) => time > now && time <= at)) return undefined;
     timers.add(at);
     await sleep(Math.max(1, afterMs));
@@ -231,7 +231,7 @@ async function sendGroup(
   }
 }
 
-/** Runs that the service would not cancel for long go on, and end like any other. */
+/** A run that the service refuses to cancel continues, and ends like any other. */
 async function cancelled(activities: BoundActivities, { id, runs }: CommandOf<'cancelRuns'>): Promise<Event> {
   try {
     await activities.cancelRuns({ runs });
@@ -241,7 +241,7 @@ async function cancelled(activities: BoundActivities, { id, runs }: CommandOf<'c
   return { type: 'runsCancelled', id };
 }
 
-/** A store that takes nothing is no failure of the batch: it waits. Throws every other error. */
+/** A store that cannot be written does not fail the batch: the batch waits. Rethrows every other error. */
 async function stored(item: number, work: () => Promise<Event>): Promise<Event> {
   try {
     return await work();
@@ -253,7 +253,7 @@ async function stored(item: number, work: () => Promise<Event>): Promise<Event> 
   }
 }
 
-/** What is known of a group whose activity failed (R2). */
+/** The result of a group whose activity failed (R2). */
 function resultOfFailed(
   error: unknown,
 ): GroupResult & { readonly rest: 'not-sent' | 'unconfirmed'; readonly reason: string } {
@@ -263,7 +263,7 @@ function resultOfFailed(
     return { results: [], rest: 'not-sent', reason };
   if (!(cause instanceof TimeoutFailure)) return { results: [], rest: 'unconfirmed', reason };
   const known = cause.lastHeartbeatDetails as GroupResult | undefined;
-  // No POST begins before the first heartbeat is confirmed; without one nothing was sent.
+  // The worker sends no POST before the server confirms the first heartbeat.
   return known
     ? { ...known, rest: 'unconfirmed', reason: 'the worker that sent it was lost' }
     : { results: [], rest: 'not-sent', reason };

@@ -1,3 +1,3 @@
-// The workflows by name: the durable API. A name here never changes its meaning.
+// The workflow types. They are a durable API: a name never changes its meaning.
 
 export { runsheetBatch } from './batch.ts';

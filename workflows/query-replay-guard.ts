@@ -1,13 +1,13 @@
-// A query, as Temporal's own pages make one, may wait at the queue of a worker that is gone, while timers fire and signals
-// arrive. When another worker gets it, the server gives it with those events, though no workflow task has been started for
-// them, and the SDK (1.24) applies them there and then, at the time of the last task:
+// Rejects activations that a replay could not repeat. A query, for example from Temporal's web UI, may wait on the sticky queue
+// of a dead worker while timers fire and signals arrive. The server then gives the query to another worker together with those
+// events, although it has started no workflow task for them, and the SDK (1.24) applies them at the time of the last task:
 //
-//   task 44 ─ timer 46 ─ query ─ signal 48 ─ task 51      as this worker lives it: 46 at the time of 44, then 48
-//   task 44 ─ timer 46 ───────── signal 48 ─ task 51      as every later one replays it: both at the time of 51
+//   task 44 ─ timer 46 ─ query ─ signal 48 ─ task 51      first execution: 46 at the time of 44, then 48
+//   task 44 ─ timer 46 ───────── signal 48 ─ task 51      every replay: both at the time of 51
 //
-// What is decided in between stands in no history, so that the batch could never be replayed again. Such a moment has new
-// events and no new time; failing it makes the SDK forget the workflow and replay it with its next task. The query fails too,
-// and whoever asked asks again.
+// No history records what the workflow decides in between, so the batch could never be replayed again. Such an activation has
+// new events but the old time. If it fails, the SDK evicts the workflow and replays it with its next task. The query fails as
+// well, and the client repeats it.
 
 import type { WorkflowInterceptorsFactory } from '@temporalio/workflow';
 

@@ -1,7 +1,7 @@
-// The task queues of a worker and of everything that speaks to it.
+// The names of the task queues.
 
-/** Workflows and the sending of groups; eager dispatch needs both on one queue. */
+/** The queue of workflows and of `queueRuns`; eager dispatch needs both on one queue. */
 export const TASK_QUEUE = 'runsheet';
 
-/** Everything that may be slow: polls, lists, files. It has slots of its own, so that slow POSTs starve nothing. */
+/** The queue of slow work: polls, lists, files. It has its own activity slots, so slow POSTs cannot block it. */
 export const workQueueOf = (taskQueue: string): string => `${taskQueue}-work`;

@@ -1,4 +1,4 @@
-// Runs that the service is asked to cancel.
+// Requests to cancel runs.
 
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it } from 'vitest';
@@ -24,11 +24,11 @@ async function cancel(cancelRun: (id: string) => Promise<boolean>): Promise<read
 }
 
 describe('cancelling runs', () => {
-  it('asks for each of them', async () => {
+  it('asks the service to cancel each run', async () => {
     expect(await cancel(async () => true)).toEqual(runs.map(({ runId }) => runId));
   });
 
-  it('asks for all of them although one cannot be asked for, and fails then, so that it is asked for again', async () => {
+  it('sends all requests although one fails, and then fails itself, so that Temporal retries it', async () => {
     const asked = await cancel(async (id) => {
       if (id === 'r2') throw new Error('403 not yours');
       return true;
@@ -36,7 +36,7 @@ describe('cancelling runs', () => {
     expect(asked).toEqual([...runs.map(({ runId }) => runId), 'Error: 403 not yours']);
   });
 
-  it('is content where the service will not cancel a run: its end comes like any other', async () => {
+  it('succeeds if the service refuses to cancel a run, because that run ends like any other', async () => {
     expect(await cancel(async (id) => id !== 'r3')).toEqual(runs.map(({ runId }) => runId));
   });
 });

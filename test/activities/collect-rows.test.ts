@@ -1,4 +1,4 @@
-// Parts in a real folder; the service, the files and a disk that is full are what a test says.
+// Parts in a real folder; each test defines the service, the files and the errors of the disk.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -57,7 +57,7 @@ describe('collecting rows', () => {
       .filter(Boolean)
       .map((line) => JSON.parse(line) as PartRecord);
 
-  it('writes the same part once, and counts what stands in it', async () => {
+  it('writes a part once, and returns the counts of its content', async () => {
     const rows = [ended(2), ended(1, 'failed')];
     const result = await write(rows);
     const first = await store.read(PART);
@@ -74,7 +74,7 @@ describe('collecting rows', () => {
     ]);
   });
 
-  it('answers with the part that another try has written, though it would have written more', async () => {
+  it('returns the content of a part that another try has written, although this try has more rows', async () => {
     await write([ended(1)]);
     const { tally, deferred } = await write([ended(1), ended(2)]);
     expect(tally.outcomes.succeeded).toBe(1);
@@ -82,13 +82,13 @@ describe('collecting rows', () => {
     expect(await records()).toHaveLength(1);
   });
 
-  it('overwrites no part: one with rows of another part is a fault of the store', async () => {
+  it('overwrites no part: a part with rows of another part is a store failure', async () => {
     await write([ended(1)]);
     await expect(write([ended(2)])).rejects.toMatchObject({ type: 'StoreFailed', nonRetryable: true });
     expect((await records()).map(({ row }) => row)).toEqual([1]);
   });
 
-  it('loses against a try that wrote the same part while it fetched, and answers with that', async () => {
+  it('returns the part of a concurrent try that was written first', async () => {
     const { tally } = await write([ended(1)], {
       download: downloadOf(async () => {
         await store.create(
@@ -101,7 +101,7 @@ describe('collecting rows', () => {
     expect(tally.outcomes).toMatchObject({ succeeded: 0, failed: 1 });
   });
 
-  it('comes after its files: while one is fetched there is no part', async () => {
+  it('writes the part only after all its files are downloaded', async () => {
     const whenFetched: boolean[] = [];
     await write([ended(1)], {
       download: downloadOf(async () => {
@@ -113,7 +113,7 @@ describe('collecting rows', () => {
     expect((await records())[0]?.files).toHaveLength(1);
   });
 
-  it('gives a row back whose file is refused, and fails it only at its last try', async () => {
+  it('defers a row whose file is refused, and fails it only at its last try', async () => {
     const download = downloadOf((url) => {
       if (url.endsWith('r1')) throw new FileFault('the link has expired', 1);
       return Buffer.from('a picture');
@@ -132,7 +132,7 @@ describe('collecting rows', () => {
     });
   });
 
-  it('gives a row back whose file host is away, and fetches only that file when it is tried again', async () => {
+  it('defers a row whose file host is down, and downloads only the missing file at the next try', async () => {
     const fetched: string[] = [];
     let isAway = true;
     const download = downloadOf((url) => {
@@ -153,7 +153,7 @@ describe('collecting rows', () => {
     expect(fetched.toSorted()).toEqual(['r1', 'r1', 'r2', 'r3']);
   });
 
-  it('gives all rows back while the service cannot be read', async () => {
+  it('defers all rows while the service cannot be read', async () => {
     const getRun = async () => {
       throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
     };
@@ -165,7 +165,7 @@ describe('collecting rows', () => {
     ]);
   });
 
-  it('takes no times and costs from a record of another run', async () => {
+  it('ignores times and costs if the service returns another run', async () => {
     const other = { ...runOf('another', 'success'), gpu: 'H100', runSeconds: 1_000 };
     const service = { getRun: async () => other };
     const { deferred } = await write([ended(1, 'failed')], { service });
@@ -177,7 +177,7 @@ describe('collecting rows', () => {
     expect((await write([last], { service })).tally).toMatchObject({ outcomes: { failed: 1 }, gpus: {} });
   });
 
-  it('says with a row what was cut of its texts', async () => {
+  it('records in a row which of its texts were cut', async () => {
     const run = runSchema.parse({
       id: 'r1',
       status: 'success',
@@ -189,7 +189,7 @@ describe('collecting rows', () => {
     expect(record?.texts).toHaveLength(1_000);
   });
 
-  /** A file that never comes; `started` resolves when it was asked for. */
+  /** A download that never ends; `started` resolves when it was requested. */
   function endless() {
     const started = Promise.withResolvers<void>();
     const download: Given['download'] = (_, { signal }) => {
@@ -201,7 +201,7 @@ describe('collecting rows', () => {
     return { download, started: started.promise };
   }
 
-  it('writes nothing once it was given up', async () => {
+  it('writes nothing after Temporal has abandoned it', async () => {
     const environment = new MockActivityEnvironment();
     const { download, started } = endless();
     const deps = depsOf(given({ download }));
@@ -214,7 +214,7 @@ describe('collecting rows', () => {
     expect(await store.exists(PART)).toBe(false);
   });
 
-  it('does not wait for slow files when its worker is asked to end', async () => {
+  it('does not wait for slow files when its worker stops', async () => {
     const stopping = new AbortController();
     const { download, started } = endless();
     const posts = { stopping: stopping.signal, began: () => undefined, answered: () => undefined };
@@ -226,7 +226,7 @@ describe('collecting rows', () => {
   });
 
   it.each(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EIO', 'ENOENT', 'ESTALE'])(
-    'says of a folder that fails with %s that the store failed, and writes nothing',
+    'reports %s of the folder as a store failure, and writes nothing',
     async (code) => {
       const full: Store = {
         ...store,

@@ -1,4 +1,4 @@
-// Dependencies whose service, folder and batch are what a test says; what a test does not say must not be used.
+// Dependencies of activities. A test defines the service, the folder and the batch; using anything else throws.
 
 import pino from 'pino';
 import { DeliveredFiles } from '../../activities/delivered-files.ts';
@@ -70,7 +70,7 @@ export function depsOf(given: Given): Deps {
   return { ...own, ...given } as unknown as Deps;
 }
 
-/** A download of what `content` gives or throws for an address. */
+/** A download that returns or throws the result of `content` for an address. */
 export const downloadOf =
   (content: (url: string) => Uint8Array | Promise<Uint8Array>): Download =>
   async (url): Promise<Arriving> => {

@@ -1,4 +1,4 @@
-// Deliveries into a real folder; what the service and the hosts do is what a test says.
+// Downloads into a real folder; each test defines the service and the file hosts.
 
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ type Given = {
   readonly wanted?: Partial<WantedOutputs>;
 };
 
-describe('delivering a run', () => {
+describe('downloading the outputs of a run', () => {
   let folder = '';
   let store: Store;
   beforeEach(() => {
@@ -49,7 +49,7 @@ describe('delivering a run', () => {
     return downloadOutputs(deps, { store, service: known, runId: 'r', key: 'fox', signal: never, ...wanted });
   }
 
-  it('names files by their first bytes, under the key of the row', async () => {
+  it('stores files under the key of the row, with the extension of their content', async () => {
     expect(await deliver()).toMatchObject({
       kind: 'delivered',
       files: [{ path: 'outputs/fox/1.png', bytes: PNG.length, name: 'one.png' }],
@@ -57,7 +57,7 @@ describe('delivering a run', () => {
     expect(readdirSync(join(folder, 'outputs/fox'))).toEqual(['1.png']);
   });
 
-  it('asks for fresh links until the file comes', async () => {
+  it('requests new addresses until the download succeeds', async () => {
     let asked = 0;
     const download = downloadOf(() => {
       asked += 1;
@@ -68,7 +68,7 @@ describe('delivering a run', () => {
     expect(asked).toBe(5);
   });
 
-  it('reads the run afresh before it tries again, because its addresses expire', async () => {
+  it('reads the run again before each retry, because addresses expire', async () => {
     let forgotten = 0;
     const service = {
       ...showing((id) => runOf(id, 'success', [`http://files/${forgotten}`])),
@@ -82,7 +82,7 @@ describe('delivering a run', () => {
     expect(forgotten).toBe(1);
   });
 
-  it('fails a row whose files never come, with the reason', async () => {
+  it('fails a row whose files cannot be downloaded, with the reason', async () => {
     const { url, asked } = await fileHost((_, response) => void response.writeHead(404).end());
     const service = showing((id) => runOf(id, 'success', [`${url}/1`]));
     expect(await deliver({ service, download: openDownloads(2) })).toEqual({
@@ -94,8 +94,8 @@ describe('delivering a run', () => {
 
   it.each([
     ['does not listen', undefined, /ECONNREFUSED/],
-    ['errs', 500, /answered 500/],
-    ['asks for patience', 429, /answered 429/],
+    ['fails', 500, /answered 500/],
+    ['asks to wait', 429, /answered 429/],
   ])('does not blame the file for a host that %s', async (_, status, reason) => {
     const { url } = await fileHost((__, response) => void response.writeHead(status ?? 200).end());
     const host = status === undefined ? '127.0.0.1:1' : url.slice('http://'.length);
@@ -107,7 +107,7 @@ describe('delivering a run', () => {
     });
   });
 
-  it('does not believe a host that errs now and then that a file is gone', async () => {
+  it('does not trust a 404 of a host that also fails in other ways', async () => {
     let asked = 0;
     const download = downloadOf(() => {
       asked += 1;
@@ -119,7 +119,7 @@ describe('delivering a run', () => {
 
   it.each([
     ['an address of our own network', 'http://10.0.0.1/x'],
-    ['an address that is none', 'ftp://files/x'],
+    ['an invalid address', 'ftp://files/x'],
   ])('asks once for what cannot change: %s', async (_, url) => {
     let asked = 0;
     const service = { getRun: async (id: string) => ((asked += 1), runOf(id, 'success', [url])) };
@@ -127,7 +127,7 @@ describe('delivering a run', () => {
     expect(asked).toBe(1);
   });
 
-  it('never calls a run without any output succeeded', async () => {
+  it('fails a run without any output', async () => {
     const service = showing((id) => runOf(id, 'success'));
     expect(await deliver({ service })).toEqual({
       kind: 'file',
@@ -135,7 +135,7 @@ describe('delivering a run', () => {
     });
   });
 
-  it('takes no outputs of a run that is shown as running again: more of them may come', async () => {
+  it('downloads nothing while the service shows the run as running again, because more outputs may follow', async () => {
     let asked = 0;
     const whole = runOf('r', 'success', ['http://files/1', 'http://files/2']);
     const service = showing((id) => ((asked += 1) < 3 ? runOf(id, 'running', ['http://files/1']) : whole));
@@ -144,7 +144,7 @@ describe('delivering a run', () => {
   });
 
   it.each([
-    ['vanished', () => undefined, { kind: 'file', reason: 'the service knows no such run any more' }],
+    ['vanished', () => undefined, { kind: 'file', reason: 'the service no longer shows this run' }],
     ['shown as running again', (id: string) => runOf(id, 'running'), { kind: 'host', host: '127.0.0.1:1' }],
   ])('waits longer for a run that is %s than for one without outputs', async (_, hidden, verdict) => {
     let asked = 0;
@@ -156,7 +156,7 @@ describe('delivering a run', () => {
     expect(await deliver({ service })).toMatchObject(verdict);
   });
 
-  it('takes no outputs of another run that is shown in its place', async () => {
+  it('downloads nothing if the service returns another run', async () => {
     const service = showing(() => runOf('other', 'success', ['http://files/1']));
     expect(await deliver({ service })).toMatchObject({ kind: 'host', host: '127.0.0.1:1' });
   });
@@ -172,7 +172,7 @@ describe('delivering a run', () => {
     await expect(deliver({ wanted: { store: broken } })).rejects.toBe(full);
   });
 
-  it('does not blame the run for a service that is away', async () => {
+  it('does not blame the run for an unreachable service', async () => {
     const getRun = async () => {
       throw new Error('away');
     };
@@ -183,14 +183,14 @@ describe('delivering a run', () => {
     });
   });
 
-  it('tells how far it has come', async () => {
+  it('reports its progress in bytes', async () => {
     const told: number[] = [];
     const service = showing((id) => runOf(id, 'success', ['http://files/1', 'http://files/2']));
     await deliver({ service, wanted: { onProgress: (bytes) => told.push(bytes) } });
     expect(told).toEqual([PNG.length, 2 * PNG.length]);
   });
 
-  it('ends with a host that breaks every file off, however much of it has come', async () => {
+  it('gives up on a host that breaks off every transfer, however many bytes arrived', async () => {
     let asked = 0;
     const breaking: Download = async () => ({
       from: 0,
@@ -206,14 +206,14 @@ describe('delivering a run', () => {
     expect(asked).toBeLessThan(200);
   });
 
-  it('writes nothing that was given up between its last byte and its place', async () => {
+  it('stores nothing after an abort between the last byte and the rename', async () => {
     const stop = new AbortController();
     const onProgress = (): void => stop.abort(new Error('given up'));
     await expect(deliver({ wanted: { signal: stop.signal, onProgress } })).rejects.toThrow('given up');
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('writes nothing more, and asks for nothing more, once it was given up', async () => {
+  it('writes and requests nothing after an abort', async () => {
     const stop = new AbortController();
     const download = downloadOf(() => {
       stop.abort(new Error('given up'));
@@ -238,13 +238,13 @@ describe('delivering a run', () => {
       return { asked, download };
     };
 
-    it('does not fetch again what was delivered when another one fails', async () => {
+    it('does not download a file again when another one fails', async () => {
       const { asked, download } = counting((_, nth) => nth === 3 || nth === 4);
       expect(await deliver({ service: several, download })).toMatchObject({ kind: 'delivered' });
       expect(asked).toEqual(['1', '2', '3', '3', '3']);
     });
 
-    it('does not either when the part is tried again, unless a file is there no more', async () => {
+    it('does not download a file again when the part is retried, unless the file is missing', async () => {
       let isAway = true;
       const { asked, download } = counting((url) => isAway && url.endsWith('3'));
       const delivered = new DeliveredFiles();
@@ -259,7 +259,7 @@ describe('delivering a run', () => {
       expect(asked).toEqual(['2', '3']);
     });
 
-    it('takes no file for another where the service shows them in another order', async () => {
+    it('does not confuse files if the service returns them in another order', async () => {
       let tries = 0;
       const service = showing((id) =>
         runOf(id, 'success', (tries += 1) === 1 ? ADDRESSES : ADDRESSES.toReversed()),
@@ -270,7 +270,7 @@ describe('delivering a run', () => {
       expect(texts.map((text) => text?.slice(-1))).toEqual(['3', '2', '1']);
     });
 
-    it('loses no patience while every try brings one, however often the addresses expire', async () => {
+    it('keeps trying while every try downloads one more file, however often the addresses expire', async () => {
       const many = Array.from({ length: 20 }, (_, at) => `http://files/${at}`);
       const service = showing((id) => runOf(id, 'success', many));
       const { download } = counting((_, nth) => nth % 2 === 0);

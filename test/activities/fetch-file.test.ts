@@ -1,4 +1,4 @@
-// Large files that break off, and what the next try makes of what is there.
+// Transfers of large files that break off, and how the next try resumes them.
 
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
@@ -48,14 +48,14 @@ describe('a large file', () => {
       ...more,
     });
 
-  /** Whole at the end, and nothing but that is there. */
+  /** Expects the whole file and nothing else in the folder. */
   const expectWhole = (record: FileRecord, content: Buffer = CONTENT): void => {
     expect(record).toMatchObject({ path: 'outputs/fox/1.bin', bytes: content.length, sha256: sha(content) });
     expect(readFileSync(join(folder, record.path)).equals(content)).toBe(true);
     expect(readdirSync(join(folder, 'outputs/fox'))).toEqual(['1.bin']);
   };
 
-  /** Breaks off behind so many bytes the first time; does what `next` does from then on. */
+  /** Breaks off the first response after this many bytes; answers with `next` from then on. */
   const breaking = (at: number, next: RequestListener = stored(CONTENT)): RequestListener => {
     let tries = 0;
     return (request, response) => {
@@ -66,10 +66,10 @@ describe('a large file', () => {
     };
   };
 
-  it('goes on where it broke off, and asks for no more than is missing', async () => {
+  it('resumes where it broke off, and requests only the missing bytes', async () => {
     const { url, asked } = await fileHost(breaking(3 * MIB));
     await expect(fetching(url)).rejects.toBeInstanceOf(HostFault);
-    // What the host had sent last may be lost with the connection.
+    // The last bytes that the host sent may be lost with the connection.
     const [had = 0] = kept;
     expect(had).toBeGreaterThan(MIB);
     expect(had).toBeLessThanOrEqual(3 * MIB);
@@ -79,7 +79,7 @@ describe('a large file', () => {
     expect(asked.at(-1)?.headers).toMatchObject({ range: `bytes=${had}-`, 'if-range': '"one"' });
   });
 
-  it('goes on by its date of change where there is no ETag', async () => {
+  it('resumes by Last-Modified if there is no ETag', async () => {
     const headers = {
       'last-modified': 'Sat, 21 Nov 2026 10:00:00 GMT',
       date: 'Sun, 22 Nov 2026 10:00:00 GMT',
@@ -103,11 +103,11 @@ describe('a large file', () => {
       other.subarray(0, 9),
     ],
     [
-      'the host gives no parts',
+      'the host ignores ranges',
       (_, response) => void response.setHeader('etag', '"one"').end(CONTENT),
       CONTENT,
     ],
-    ['the host tells contents apart no more', (_, response) => void response.end(other), other],
+    ['the host no longer sends a validator', (_, response) => void response.end(other), other],
   ] satisfies [string, RequestListener, Buffer][])('begins anew where %s', async (_, next, content) => {
     const { url } = await fileHost(breaking(3 * MIB, next));
     await expect(fetching(url)).rejects.toBeInstanceOf(HostFault);
@@ -116,21 +116,21 @@ describe('a large file', () => {
     expect(readFileSync(join(folder, record.path)).equals(content)).toBe(true);
   });
 
-  it('begins anew where its host calls another content the same', async () => {
+  it('starts again if the host gives another content the same validator', async () => {
     const { url } = await fileHost(breaking(3 * MIB, stored(other)));
     await expect(fetching(url)).rejects.toBeInstanceOf(HostFault);
     await expect(fetching(url)).rejects.toThrow('changed');
     expectWhole(await fetching(url), other);
   });
 
-  it('begins anew where another file stands in its place', async () => {
+  it('starts again if the service shows another file in its place', async () => {
     const { url, asked } = await fileHost(breaking(3 * MIB));
     await expect(fetching(url)).rejects.toBeInstanceOf(HostFault);
     expectWhole(await fetching(url, { source: 'another clip' }));
     expect(asked.map(({ headers }) => headers.range)).toEqual([undefined, undefined]);
   });
 
-  it('is put in its place without another byte where a process died between its last byte and its name', async () => {
+  it('is completed without a download if a process died between the last byte and the rename', async () => {
     const { url, asked } = await fileHost(stored(CONTENT));
     const dying: Store = {
       ...store,
@@ -148,7 +148,7 @@ describe('a large file', () => {
     expect(asked.map(({ headers }) => headers.range)).toEqual([undefined, undefined]);
   });
 
-  it('goes on from what a killed process has fetched', async () => {
+  it('resumes the partial file of a killed process', async () => {
     const half = Promise.withResolvers<void>();
     const { url, asked } = await fileHost((request, response) => {
       if (asked.length > 1) return stored(CONTENT)(request, response);
@@ -172,7 +172,7 @@ describe('a large file', () => {
     expect(asked.at(-1)?.headers.range).toBe(`bytes=${there}-`);
   });
 
-  it('is kept when it is given up, and nothing of it is written from then on', async () => {
+  it('keeps its partial file after an abort, and writes nothing more', async () => {
     const stop = new AbortController();
     const { url } = await fileHost((_, response) => {
       response
@@ -189,8 +189,8 @@ describe('a large file', () => {
   });
 
   it.each([
-    ['its host tells contents apart by nothing', {}, undefined],
-    ['the folder keeps no half files', { etag: '"one"' }, { resumable: undefined }],
+    ['its host sends no validator', {}, undefined],
+    ['the folder keeps no partial files', { etag: '"one"' }, { resumable: undefined }],
   ])('leaves nothing half where %s', async (_, headers, without) => {
     let tries = 0;
     const { url } = await fileHost((__, response) => {
@@ -204,7 +204,7 @@ describe('a large file', () => {
     expectWhole(await fetching(url, where));
   });
 
-  it('leaves nothing half where the disk is full, so that there is room for something else', async () => {
+  it('leaves no partial file if the disk is full, to free its space', async () => {
     const { url } = await fileHost(stored(CONTENT));
     const full = Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
     const filling: Store = {
@@ -223,7 +223,7 @@ describe('a large file', () => {
     expect(readdirSync(join(folder, 'outputs/fox'))).toEqual([]);
   });
 
-  it('is right in the end, whatever breaks off, changes or is given whole in between', async () => {
+  it('is correct in the end, whatever breaks off, changes or is sent whole in between', async () => {
     const trouble = fc.record({
       cutAt: fc.integer({ min: 0, max: 3 * MIB }),
       changes: fc.boolean(),
@@ -256,7 +256,7 @@ describe('a large file', () => {
   });
 });
 
-/** The content from there, broken off behind so many bytes. */
+/** The content from an offset, broken off after this many bytes. */
 async function* pieces(content: Buffer, from: number, cutAt = content.length): AsyncGenerator<Uint8Array> {
   const end = Math.min(content.length, from + cutAt);
   for (let at = from; at < end; at += 300_000) yield content.subarray(at, Math.min(end, at + 300_000));

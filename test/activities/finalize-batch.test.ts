@@ -98,7 +98,7 @@ describe('the end of a batch', () => {
     expect(lines.length).toBe(ROWS + 1);
   });
 
-  it('makes the same files if it is done twice', async () => {
+  it('writes the same files if it runs twice', async () => {
     await writePart(RECORDS);
     await finalize();
     const before = ['results.csv', 'results.jsonl', 'summary.json'].map((name) =>
@@ -112,7 +112,7 @@ describe('the end of a batch', () => {
     ).toEqual(before);
   });
 
-  it('writes nothing that an older try would put over the files of the one that counts', async () => {
+  it('lets no abandoned try overwrite the files of the current one', async () => {
     await writePart(RECORDS);
     const runs = RECORDS.map(({ row }) => runOf({ row }));
     const duplicate = runOf({ row: 2, id: idOf(700) });
@@ -130,18 +130,18 @@ describe('the end of a batch', () => {
     expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
-  it('is refused, and pauses the batch, where a part is missing that the batch has counted', async () => {
+  it('pauses the batch if a part that the batch has counted is missing', async () => {
     await writePart(RECORDS.slice(1));
     await expect(finalize()).rejects.toMatchObject({
       type: 'StoreFailed',
       nonRetryable: true,
-      message: expect.stringContaining(`${ROWS - 1} succeeded rows in its parts, ${ROWS} counted`),
+      message: expect.stringContaining(`${ROWS - 1} succeeded rows in the parts, ${ROWS} counted`),
     });
     expect(existsSync(join(folder, 'results.csv'))).toBe(false);
     expect(existsSync(join(folder, 'summary.json'))).toBe(false);
   });
 
-  it('names and cancels a second run that only evidence shows, of its own and of files that were kept', async () => {
+  it('names and cancels a second run that only the evidence shows, from the input or from stored files', async () => {
     await writePart(RECORDS);
     const evidence = (id: string): AttemptRun => ({ row: 1, attempt: 1, runId: id });
     const hidden = [

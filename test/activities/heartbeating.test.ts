@@ -18,7 +18,7 @@ describe('an activity', () => {
     expect(beats).toBe(2);
   });
 
-  it('that was given up keeps no slot of its worker', async () => {
+  it('frees its slot when it is cancelled', async () => {
     const environment = new MockActivityEnvironment();
     const never = new Promise<boolean>(() => undefined);
     const { cancelRuns } = createWork(depsOf({ service: { cancelRun: () => never } }));

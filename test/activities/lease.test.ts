@@ -14,16 +14,16 @@ describe('a lease', () => {
     expect(() => leaseOn(async () => undefined).check()).toThrow(NotAllowed);
   });
 
-  it('allows sending for three seconds after the asking, not after the answer', async () => {
+  it('allows sending for three seconds after the request, not after the answer', async () => {
     const lease = leaseOn(async () => void vi.advanceTimersByTime(1_000));
     await lease.heartbeat([]);
     vi.advanceTimersByTime(LEASE_MS - 1_001);
     expect(() => lease.check()).not.toThrow();
     vi.advanceTimersByTime(1);
-    expect(() => lease.check()).toThrow(/not confirmed the group lately/);
+    expect(() => lease.check()).toThrow(/not confirmed the group recently/);
   });
 
-  it('grows old while Temporal cannot be reached, and young again when it can', async () => {
+  it('expires while Temporal is unreachable, and opens again afterwards', async () => {
     let isAway = true;
     const lease = leaseOn(async () => {
       if (isAway) throw new Error('away');
@@ -35,7 +35,7 @@ describe('a lease', () => {
     expect(() => lease.check()).not.toThrow();
   });
 
-  it('is lost for good when the group was given up', async () => {
+  it('is lost permanently when Temporal has abandoned the group', async () => {
     let given = true;
     const lease = leaseOn(async () => {
       if (given) throw new ActivityNotFoundError('gone');
@@ -43,17 +43,17 @@ describe('a lease', () => {
     expect(await lease.heartbeat([])).toBe(false);
     given = false;
     expect(await lease.heartbeat([])).toBe(false);
-    expect(() => lease.check()).toThrow(/given up/);
+    expect(() => lease.check()).toThrow(/abandoned the group/);
   });
 
-  it('is closed by a wall clock that jumps, though little time has passed', async () => {
+  it('closes when the wall clock jumps, although little time has passed', async () => {
     const lease = leaseOn(async () => undefined);
     await lease.heartbeat([]);
     vi.setSystemTime(Date.now() + 60_000);
     expect(() => lease.check()).toThrow(NotAllowed);
   });
 
-  it('is closed by a stop', async () => {
+  it('closes when the worker stops', async () => {
     const stopping = new AbortController();
     const lease = leaseOn(async () => undefined, stopping.signal);
     await lease.heartbeat([]);

@@ -30,7 +30,7 @@ const THEN = '2026-11-21T10:00:00.000Z';
 const OWN = defaultActivityInfo.workflowExecution ?? {};
 
 describe('loading a batch', () => {
-  it('creates started.json before anything can be sent, and never replaces it', async () => {
+  it('creates started.json before anything is sent, and never replaces it', async () => {
     const { files } = await loaded({ service: { nowMs: () => 5 } });
     expect(JSON.parse(files.get(STARTED_FILE) ?? '')).toMatchObject({ workflow: OWN, serviceNowMs: 5 });
     const kept = await loaded({}, startedBy(OWN));
@@ -48,7 +48,7 @@ describe('loading a batch', () => {
     });
   });
 
-  it('refuses for good a folder that its worker does not use, and tries again what may come right', async () => {
+  it('fails permanently for a folder that the worker does not use, and retries other errors', async () => {
     const open = (error: Error) => loaded({}, new Map(), error);
     await expect(open(problem('E411', { folder: '/x/b', out: '/y' }))).rejects.toMatchObject({
       type: 'E411',
@@ -57,7 +57,7 @@ describe('loading a batch', () => {
     await expect(open(problem('E504', { what: 'no batch' }))).rejects.toMatchObject({ code: 'E504' });
   });
 
-  it('finds out by asking whether the service has lists, and counts on webhooks only with a receiver', async () => {
+  it('tests whether the service has lists, and relies on webhooks only with a receiver', async () => {
     const listed = await loaded({ workflowId: 'w', service: { listRuns: async () => [] } });
     expect(listed.loaded.params).toMatchObject({ rows: 3, lists: true, webhooks: true, pass: 1 });
     const bare = await loaded({

@@ -11,7 +11,7 @@ import { folderStore } from '../../src/store/folder.ts';
 import { fileHost } from '../run-service/file-host.ts';
 import { runOf, SERVICE } from './deps.ts';
 
-describe('what a run may bring', () => {
+describe('the limits of outputs', () => {
   let folder = '';
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'runsheet-limits-'))));
   afterEach(() => rmSync(folder, { recursive: true }));
@@ -28,17 +28,17 @@ describe('what a run may bring', () => {
       },
     );
 
-  it('is no more files than a thousand: none is fetched of more', async () => {
+  it('a run with more than 1,000 files fails before the first download', async () => {
     const { url, asked } = await fileHost((_, response) => void response.end('x'));
     const files = Array.from({ length: 1_001 }, () => url);
     expect(await deliver(runOf('r', 'success', files))).toEqual({
       kind: 'file',
-      reason: 'the run has 1001 files, and 1000 are the most',
+      reason: 'the run has 1001 files; the limit is 1000',
     });
     expect(asked).toEqual([]);
   });
 
-  it('is no file of more than 2 GiB: nothing is kept of one that is said to be larger', async () => {
+  it('a file with a declared length above 2 GiB fails and leaves nothing', async () => {
     const { url } = await fileHost((_, response) => {
       response.writeHead(200, { 'content-length': String(2 ** 31 + 1) }).write('x');
     });
@@ -48,9 +48,9 @@ describe('what a run may bring', () => {
     });
   });
 
-  it('is no file that turns out to be larger, and nothing is kept of it', async () => {
+  it('a file without a declared length that exceeds the limit fails and leaves nothing', async () => {
     const { url } = await fileHost((_, response) => {
-      // Its length is not said.
+      // The response declares no length.
       response.writeHead(200, { etag: '"one"', 'transfer-encoding': 'chunked' });
       response.end(Buffer.alloc(8 << 20));
     });
@@ -59,23 +59,23 @@ describe('what a run may bring', () => {
     expect(readdirSync(join(folder, 'outputs/fox'))).toEqual([]);
   });
 
-  it('is no more bytes of all its files than a row may have', async () => {
+  it('the files of a run together may not exceed the limit of a row', async () => {
     const { url } = await fileHost((_, response) => void response.end(Buffer.alloc(100)));
     const run = runOf('r', 'success', [url, url, url]);
     expect(await deliver(run, { runBytes: 300 })).toMatchObject({ kind: 'delivered' });
     expect(await deliver(run, { runBytes: 299 })).toMatchObject({
       kind: 'file',
-      reason: expect.stringMatching(/^file 3 .*the files of the run are more than/),
+      reason: expect.stringMatching(/^file 3 .*the files of the run exceed/),
     });
   });
 
-  it('is so many texts, and the others are cut, which is said', async () => {
+  it('texts above the limit are cut, and a note says so', async () => {
     const text = ['0000', '1111', '2222'];
     const run = runSchema.parse({ id: 'r', status: 'success', outputs: [{ data: { text } }] });
     expect(await deliver(run)).toEqual({ kind: 'delivered', files: [], texts: text });
     expect(await deliver(run, { texts: 2 })).toMatchObject({
       texts: ['0000', '1111'],
-      note: expect.stringContaining('3 came'),
+      note: expect.stringContaining('it has 3'),
     });
     expect(await deliver(run, { textBytes: 6 })).toMatchObject({
       texts: ['0000', '11'],
@@ -83,7 +83,7 @@ describe('what a run may bring', () => {
     });
   });
 
-  it('is cut between characters', () => {
+  it('a text is cut between characters', () => {
     expect(textsWithin(['ab\u00E9', 'c'], { ...LIMITS, textBytes: 3 })).toMatchObject({ texts: ['ab'] });
     expect(textsWithin(['abc'], { ...LIMITS, textBytes: 3 })).toEqual({ texts: ['abc'] });
   });

@@ -1,4 +1,4 @@
-// Looks of the durable poll: the service is what a test says, the times are those that Temporal gives a try.
+// Attempts of the durable poll: each test defines the service; the times are those of Temporal's attempts.
 
 import { describe, expect, it } from 'vitest';
 import type { PollMemory } from '../../activities/poll-memory.ts';
@@ -13,13 +13,13 @@ const getting = (getRun: GetRun): NonNullable<Given['service']> => ({ getRun });
 const running = getting(async (id) => runOf(id, 'running'));
 
 describe('a poll of outstanding runs', () => {
-  it('signals what has ended, and goes on for the others', async () => {
+  it('signals completed runs, and continues for the others', async () => {
     const poll = new Poll();
     const goesOn = await poll.look(getting(async (id) => runOf(id, id === 'r2' ? 'running' : 'success')));
     expect([poll.ended, goesOn]).toEqual([['r1', 'r3'], true]);
   });
 
-  it('signals an end once, also if a later look forgets it', async () => {
+  it('signals a completion once, even if a later poll shows the run differently', async () => {
     const poll = new Poll();
     await poll.look(getting(async (id) => runOf(id, id === 'r1' ? 'success' : 'running')));
     poll.nowMs += 20_000;
@@ -28,7 +28,7 @@ describe('a poll of outstanding runs', () => {
     expect(poll.ended).toEqual(['r1']);
   });
 
-  it('is done when a tenth of its runs is left', async () => {
+  it('completes when a tenth of its runs is left', async () => {
     const poll = new Poll(20);
     const open = (most: number) =>
       getting(async (id) => runOf(id, Number(id.slice(1)) > most ? 'success' : 'running'));
@@ -36,7 +36,7 @@ describe('a poll of outstanding runs', () => {
     expect(await poll.look(open(2))).toBe(false);
   });
 
-  it('is done after three minutes if it has few runs, so that others are polled, and later if it has many', async () => {
+  it('completes after three minutes with few runs, so that others are polled, and later with many', async () => {
     const lasts = async (count: number): Promise<number> => {
       const poll = new Poll(count);
       const startedAt = poll.nowMs;
@@ -47,7 +47,7 @@ describe('a poll of outstanding runs', () => {
     expect(await lasts(100)).toBe(360_000);
   });
 
-  it('begins each look at another run, so that none waits for ever behind slow ones', async () => {
+  it('starts each poll at another run, so that slow runs block no other for ever', async () => {
     const poll = new Poll(100);
     const firsts: string[] = [];
     for (let look = 1; look <= 3; look += 1) {
@@ -63,13 +63,13 @@ describe('a poll of outstanding runs', () => {
     expect(new Set(firsts).size).toBe(3);
   });
 
-  it('ends where its batch has ended', async () => {
+  it('completes when its batch has ended', async () => {
     const poll = new Poll();
     poll.isGone = true;
     expect(await poll.look(getting(async (id) => runOf(id, 'success')))).toBe(false);
   });
 
-  it('signals no end that a webhook has signalled through the same worker', async () => {
+  it('signals no completion that this worker has already signalled after a webhook', async () => {
     const poll = new Poll();
     const reported = { has: (runId: string) => runId === 'r1', add: () => undefined };
     await poll.look(
@@ -79,7 +79,7 @@ describe('a poll of outstanding runs', () => {
     expect(poll.ended).toEqual(['r2', 'r3']);
   });
 
-  it('signals the ends of the others if one run cannot be read', async () => {
+  it('signals the completions of the others if one run cannot be read', async () => {
     const poll = new Poll();
     await poll.look(
       getting(async (id) => {
@@ -90,7 +90,7 @@ describe('a poll of outstanding runs', () => {
     expect(poll.ended).toEqual(['r2', 'r3']);
   });
 
-  it('believes no answer that is about another run', async () => {
+  it('ignores an answer about another run', async () => {
     const poll = new Poll();
     await poll.look(getting(async (id) => runOf(id === 'r1' ? 'r9' : id, 'success')));
     expect(poll.ended).toEqual(['r2', 'r3']);
@@ -105,7 +105,7 @@ describe('a poll of outstanding runs', () => {
     expect(poll.ended).toHaveLength(3);
   });
 
-  it('asks for no run that the list shows as open, however few runs the list gives a page', async () => {
+  it('reads no run that the list shows as open, however small the pages are', async () => {
     const poll = new Poll();
     const asked: string[] = [];
     const all = ['r1', 'stranger', 'r2', 'r3'].map((id) => runOf(id, id === 'r3' ? 'success' : 'running'));
@@ -115,7 +115,7 @@ describe('a poll of outstanding runs', () => {
     expect([asked, poll.ended]).toEqual([['r3'], ['r3']]);
   });
 
-  it('believes that a run is gone only after it was missing for a minute, look after look', async () => {
+  it('reports a run as gone only after it was missing in every poll for a minute', async () => {
     const poll = new Poll();
     const missing = getting(async () => undefined);
     await poll.lookFor(60_000, missing);
@@ -124,7 +124,7 @@ describe('a poll of outstanding runs', () => {
     expect(poll.completions.map(({ outcome }) => outcome)).toEqual(['unknown', 'unknown', 'unknown']);
   });
 
-  it('forgets that a run was missing once it is there again', async () => {
+  it('restarts the minute if a missing run reappears', async () => {
     const poll = new Poll();
     await poll.lookFor(
       60_000,
@@ -138,7 +138,7 @@ describe('a poll of outstanding runs', () => {
     expect(poll.completions).toEqual([]);
   });
 
-  it('counts no more than half a minute between two looks: a Temporal that was away proves nothing', async () => {
+  it('counts at most half a minute between two polls, because an outage of Temporal proves nothing', async () => {
     const poll = new Poll();
     await poll.look(getting(async () => undefined));
     poll.nowMs += 86_400_000;
@@ -146,7 +146,7 @@ describe('a poll of outstanding runs', () => {
     expect(poll.completions).toEqual([]);
   });
 
-  it('reports runs that do not start, or show nothing new, for too long, and says how long', async () => {
+  it('reports runs that do not start or make no progress for too long, and says how long', async () => {
     const DAY = 86_400_000;
     const poll = new Poll(3, DAY + 100_000);
     const serviceNow = Date.parse('2011-01-01T00:00:00Z');
@@ -170,14 +170,14 @@ describe('a poll of outstanding runs', () => {
     expect(poll.overdue.every(({ runId }) => runId !== 'r3')).toBe(true);
   });
 
-  it('reports a run that is only shown as timed out as overdue: it may still start', async () => {
+  it('reports a run that is only shown as timed out as overdue, because it may still start', async () => {
     const poll = new Poll();
     await poll.look(getting(async (id) => ({ ...runOf(id, 'timeout'), endedAtMs: undefined })));
     expect(poll.completions).toEqual([]);
     expect(poll.overdue.map(({ reason }) => reason)).toContain('nothing touched it for a day');
   });
 
-  it('reports no run as overdue that the batch is cancelling already', async () => {
+  it('does not report a run as overdue that the batch is already cancelling', async () => {
     const poll = new Poll();
     poll.runs = poll.runs.map((run) => ({ ...run, isOverdue: true }));
     await poll.look(getting(async (id) => ({ ...runOf(id, 'timeout'), endedAtMs: undefined })));
@@ -191,7 +191,7 @@ describe('a poll of outstanding runs', () => {
   const refused = problem('E301', { status: 401, detail: 'Revoked token', keyFrom: 'X', lastFour: '…' });
   const away = problem('E304', { base: 'b', reason: 'ECONNREFUSED' });
 
-  it('says immediately that the key is refused, once, and that runs can be read again', async () => {
+  it('signals immediately, and once, that the key is refused, and later that runs can be read again', async () => {
     const poll = new Poll();
     await poll.look(failing(refused));
     await poll.lookFor(40_000, failing(refused));
@@ -200,7 +200,7 @@ describe('a poll of outstanding runs', () => {
     expect(poll.read.slice(1)).toEqual([{}]);
   });
 
-  it('says that the service is away after a minute', async () => {
+  it('signals after a minute that the service is unreachable', async () => {
     const poll = new Poll();
     await poll.lookFor(60_000, failing(away));
     expect(poll.read).toEqual([]);
@@ -208,13 +208,13 @@ describe('a poll of outstanding runs', () => {
     expect(poll.read).toMatchObject([{ reason: expect.stringContaining('ECONNREFUSED') as string }]);
   });
 
-  it('says that runs can be read where an earlier poll had said that they cannot', async () => {
+  it('signals that runs can be read again after an earlier poll had signalled the opposite', async () => {
     const poll = new Poll();
     await poll.look(running, {}, true);
     expect(poll.read).toEqual([{}]);
   });
 
-  it('stops asking a service that fails again and again within a look', async () => {
+  it('stops a poll after many consecutive failures of the service', async () => {
     const poll = new Poll(500);
     let asked = 0;
     await poll.look(

@@ -1,4 +1,4 @@
-// A poll, look by look: the service is what a test says, the times are those that Temporal gives a try.
+// Runs a poll attempt by attempt: each test defines the service; the times are those of Temporal's attempts.
 
 import type { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
@@ -10,12 +10,12 @@ import { depsOf, REF, type Given } from './deps.ts';
 
 type Read = { readonly reason?: string };
 
-/** A poll of some runs, look by look. */
+/** A poll of some runs, attempt by attempt. */
 export class Poll {
   readonly completions: RunCompletion[] = [];
   readonly overdue: OverdueRun[] = [];
   readonly read: Read[] = [];
-  /** What the last look has left for the next one. */
+  /** The heartbeat details of the last attempt. */
   memory: StoredMemory | undefined;
   nowMs = Date.parse('2026-11-22T10:00:00Z');
   runs: readonly PolledRun[];
@@ -30,7 +30,7 @@ export class Poll {
     }));
   }
 
-  /** One look; whether the poll goes on. */
+  /** Runs one attempt; returns whether the poll continues. */
   async look(
     service: Given['service'],
     given: Given = {},
@@ -67,7 +67,7 @@ export class Poll {
     }
   }
 
-  /** Looks every 20 s for so long. */
+  /** Polls every 20 s for this long. */
   async lookFor(ms: number, service: Given['service'], given: Given = {}): Promise<void> {
     for (let passed = 0; passed < ms; passed += 20_000) {
       this.nowMs += 20_000;

@@ -1,4 +1,4 @@
-// Sends groups over a real connection to a service that does what the test says; Temporal is what the test says it is.
+// Sends groups over a real connection; each test defines the service and Temporal.
 
 import { CompleteAsyncError } from '@temporalio/activity';
 import { ActivityNotFoundError } from '@temporalio/client';
@@ -19,7 +19,7 @@ const ATTEMPTS = [
 ];
 const takes: Act = (socket) => void socket.write(answer(200, `{"run_id":"${RUN}"}`));
 
-/** What Temporal says; each of its calls may fail. */
+/** A fake Temporal; each of its calls may fail. */
 type Temporal = { heartbeat?: (details: GroupResult) => void; complete?: (nth: number) => void };
 
 describe('sending a group', () => {
@@ -28,7 +28,7 @@ describe('sending a group', () => {
   let heartbeats: GroupResult[];
   beforeEach(() => ([seen, completed, heartbeats] = [[], [], []]));
 
-  /** Sends the group; the requests that the service got. */
+  /** Sends the group; returns the requests that the service received. */
   async function send(act: Act, temporal: Temporal = {}, given: Partial<Given> = {}): Promise<string[]> {
     const service = await scripted(connectRunService, act);
     const completion = {
@@ -68,7 +68,7 @@ describe('sending a group', () => {
 
   it.each([
     ['of its receiver', () => 'http://receiver.test', 'http://receiver.test'],
-    ['that cannot be called where it has no receiver', () => undefined, 'http://runsheet.invalid'],
+    ['that cannot exist, if there is no receiver', () => undefined, 'http://runsheet.invalid'],
   ])('gives each order the token of its own attempt, at an address %s', async (_, receiver, host) => {
     const webhooks = webhooksOf(await send(takes, {}, { webhooks: { secret: 'a secret', receiver } }));
     expect(webhooks.map((url) => readToken(url))).toMatchObject(
@@ -77,7 +77,7 @@ describe('sending a group', () => {
     expect(webhooks.every((url) => url.startsWith(host))).toBe(true);
   });
 
-  it('says what became of each attempt, once all have their answer', async () => {
+  it('completes with the result of each attempt, once all are answered', async () => {
     await send((socket, asked) =>
       asked.includes('"number":3') ? takes(socket, asked, 1) : void socket.destroy(),
     );
@@ -97,7 +97,7 @@ describe('sending a group', () => {
     expect(Math.abs(serviceNowMs - Date.parse('2026-11-22T10:00:00Z'))).toBeLessThan(5_000);
   });
 
-  it('tells Temporal of each answer while others are still awaited', async () => {
+  it('heartbeats each answer while others are pending', async () => {
     const { promise: heard, resolve } = Promise.withResolvers<void>();
     await send(
       (socket, asked) =>
@@ -112,7 +112,7 @@ describe('sending a group', () => {
     ]);
   });
 
-  it('writes nothing to the service where Temporal has given the group up', async () => {
+  it('sends nothing to the service if Temporal has abandoned the group', async () => {
     const asked = await send(takes, {
       heartbeat: () => {
         throw new ActivityNotFoundError('gone');
@@ -122,7 +122,7 @@ describe('sending a group', () => {
     expect(results()).toMatchObject(ATTEMPTS.map((name) => ({ ...name, result: 'not-sent' })));
   });
 
-  it('writes nothing to the service before Temporal has confirmed the group', async () => {
+  it('sends nothing to the service before Temporal has confirmed the group', async () => {
     const asked = await send(takes, {
       heartbeat: () => {
         throw new Error('away');
@@ -131,7 +131,7 @@ describe('sending a group', () => {
     expect(asked).toEqual([]);
   });
 
-  it('gives its answers to Temporal again until they are taken', async () => {
+  it('repeats its completion until Temporal accepts it', async () => {
     await send(takes, {
       complete: (nth) => {
         if (nth < 3) throw new Error('away');
@@ -141,7 +141,7 @@ describe('sending a group', () => {
     expect(seen).toEqual([]);
   });
 
-  it('tells the batch which runs it bought where the group was given up meanwhile', async () => {
+  it('signals its accepted runs to the batch if Temporal has abandoned the group meanwhile', async () => {
     await send(
       (socket, asked) => (asked.includes('"number":3') ? takes(socket, asked, 1) : void socket.destroy()),
       {
@@ -153,7 +153,7 @@ describe('sending a group', () => {
     expect(seen).toEqual([{ row: 3, attempt: 1, runId: RUN }]);
   });
 
-  it('says that nothing was sent where its rows cannot be read', async () => {
+  it('fails with NothingSent if its rows cannot be read', async () => {
     const deps = depsOf({
       readRows: async () => {
         throw new Error('EIO');

@@ -8,7 +8,7 @@ import { depsOf, MARK, REF, runOf, type Given } from './deps.ts';
 
 const HOUR = 3_600_000;
 const NOW = Date.now();
-/** The attempts were sent an hour ago; a margin of another hour belongs to what clocks may do unnoticed. */
+/** The attempts were sent an hour ago; another hour is the margin for unnoticed clock changes. */
 const BACK = { agoMs: HOUR, wallAt: NOW };
 
 type Named = {
@@ -62,7 +62,7 @@ const pagesOf =
     runs.slice(offset, offset + Math.min(limit, most));
 
 describe('reading the run lists for unconfirmed attempts', () => {
-  it('finds the runs of its attempts by their tokens, whatever host and secret those were made with', async () => {
+  it('finds the runs of its attempts by their tokens, whatever host and secret the tokens have', async () => {
     const found = [runFor(ID(1), { row: 1 }), runFor(ID(2), { row: 2, attempt: 3 })];
     expect(await read(pagesOf(found))).toMatchObject({
       answer: 'complete',
@@ -74,7 +74,7 @@ describe('reading the run lists for unconfirmed attempts', () => {
     });
   });
 
-  it('takes no run of another batch, another attempt, another row, or a batch with another birth mark', async () => {
+  it('ignores runs of another batch, attempt, row or birth mark', async () => {
     const others = [
       runFor(ID(1), { row: 1, batch: 'c' }),
       runFor(ID(2), { row: 2, attempt: 2 }),
@@ -85,7 +85,7 @@ describe('reading the run lists for unconfirmed attempts', () => {
     expect((await read(pagesOf(others))).found).toEqual([]);
   });
 
-  it('is not disturbed by malformed webhooks of strangers', async () => {
+  it('ignores malformed webhook addresses', async () => {
     const malformed = [
       '',
       'no address',
@@ -112,7 +112,7 @@ describe('reading the run lists for unconfirmed attempts', () => {
     });
   });
 
-  it('finds a run behind others that look too old, as long as its page holds one that does not', async () => {
+  it('finds a run behind older ones as long as its page holds one that is not too old', async () => {
     const old = strangers(150, NOW - 9 * HOUR);
     const runs = [...old, runFor(ID(1), { row: 1 }), ...strangers(300)];
     expect((await read(pagesOf(runs))).found).toMatchObject([{ runId: ID(1) }]);
@@ -129,20 +129,20 @@ describe('reading the run lists for unconfirmed attempts', () => {
     expect(asked).toEqual([0, 200]);
   });
 
-  it("counts age by the service's own time, however wrong that is", async () => {
+  it("measures age by the service's own clock, even if it is wrong", async () => {
     const theirs = NOW - 1_000 * HOUR;
     const runs = [...strangers(450, theirs), runFor(ID(1), { row: 1 }, theirs - HOUR / 2)];
     expect((await read(pagesOf(runs), { nowMs: () => theirs })).found).toMatchObject([{ runId: ID(1) }]);
   });
 
-  it("reads further back by the largest step that the service's time was seen to make", async () => {
+  it("reads further back by the largest observed step of the service's clock", async () => {
     const behind = [...strangers(250, NOW - 5 * HOUR), runFor(ID(1), { row: 1 }, NOW - 5 * HOUR)];
     expect((await read(pagesOf(behind))).found).toEqual([]);
     const stepped = { ...BACK, offset: { min: -4 * HOUR, max: 0 } };
     expect((await read(pagesOf(behind), {}, stepped)).found).toHaveLength(1);
   });
 
-  it('is not complete if a page cannot be read, or if the list repeats itself without an end', async () => {
+  it('is incomplete if a page cannot be read, or if the list repeats itself endlessly', async () => {
     const broken: Listing = ({ limit, offset }) => {
       if (offset > 0) throw new Error('502');
       return strangers(limit);
@@ -151,7 +151,7 @@ describe('reading the run lists for unconfirmed attempts', () => {
     expect(await read(({ limit }) => strangers(limit))).toMatchObject({ answer: 'incomplete' });
   });
 
-  it('gives what the list has shown, also if the rest of it cannot be read', async () => {
+  it('returns the runs of the pages that it could read', async () => {
     const broken: Listing = ({ limit, offset }) => {
       if (offset > 0) throw new Error('502');
       return [runFor(ID(1), { row: 1 }), ...strangers(limit - 1)];
@@ -160,13 +160,13 @@ describe('reading the run lists for unconfirmed attempts', () => {
     expect(await read(broken)).toMatchObject({ answer: 'incomplete', found });
   });
 
-  it('is not complete if the list ends although more runs of the batch are known', async () => {
+  it('is incomplete if the list ends although more runs of the batch are known', async () => {
     const cut = pagesOf([runFor(ID(5), { row: 5 }), runFor(ID(6), { row: 6 })]);
     expect(await read(cut, {}, BACK, 3)).toMatchObject({ answer: 'incomplete' });
     expect(await read(cut, {}, BACK, 2)).toMatchObject({ answer: 'complete' });
   });
 
-  it('says that there is no list if the service has none, or nothing names the workflow', async () => {
+  it('reports no list if the service has none, or if nothing names the workflow', async () => {
     expect(await read(() => undefined)).toMatchObject({ answer: 'none' });
     const unnamed = depsOf({ service: { getRun: async () => undefined } });
     const reading = new MockActivityEnvironment().run(() =>

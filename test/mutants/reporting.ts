@@ -46,8 +46,8 @@ export const REPORTING: readonly Mutant[] = [
     id: 'late-answers-dropped',
     loses: 'runs of a group that was given up meanwhile are not reported to the batch',
     file: 'activities/queue-runs.ts',
-    old: 'await tellSeen(deps, input, result.results);',
-    new: 'await tellSeen(deps, input, []);',
+    old: 'await signalSeen(deps, input, result.results);',
+    new: 'await signalSeen(deps, input, []);',
     by: 'test/activities/queue-runs.test.ts',
   },
   {

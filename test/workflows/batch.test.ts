@@ -23,7 +23,7 @@ describe('the workflow of a batch', () => {
     await stage.close();
   });
 
-  /** Brings a batch of two rows to its end: its last progress, and the groups that were sent. */
+  /** Runs a batch of two rows; returns its last progress and the groups that were sent. */
   async function bring(batch: string, how: Sends): Promise<{ progress: Progress; sent: unknown[] }> {
     script.sends.set(batch, how);
     await rig.batches.start(refOf(batch));
@@ -96,12 +96,12 @@ describe('the workflow of a batch', () => {
     }
   });
 
-  it('is started once, also when it has long ended', async () => {
+  it('starts once, even after it has ended', async () => {
     await bring('done', async (attempts) => attempts.map(accepted));
     expect(await rig.batches.start(refOf('done'))).toBe('closed');
   });
 
-  it('of another birth is another batch, though its name is the same', async () => {
+  it('with another birth mark is another batch, although the name is the same', async () => {
     await bring('twice', async (attempts) => attempts.map(accepted));
     const other = { ...refOf('twice'), mark: 'ffffffffffffffff' };
     expect(await rig.batches.start(other)).toBe('started');
@@ -109,14 +109,14 @@ describe('the workflow of a batch', () => {
     expect(script.groups.get('twice')).toEqual([both, both]);
   });
 
-  it('that stands still is terminated, and started again from what remained of it', async () => {
+  it('that makes no progress can be terminated and started again from a snapshot', async () => {
     const ref = refOf('stuck');
     script.sends.set('stuck', async (_, __, hang) => hang);
     await rig.batches.start(ref);
     await until(() => script.groups.has('stuck'), 'its group is under way');
     expect(await rig.batches.start(ref)).toBe('running');
     await rig.batches.terminate(ref);
-    // The first row has its run; the second was never bought.
+    // The first row has a run; the second was never sent.
     const state = begin(smallBatch('stuck'), WRITES, Date.now());
     state.nextRow = 2;
     put(state, { phase: 'running', row: 1, attempt: 1, tries: 0, past: [], runId: 'run-1-1', since: 0 });
@@ -127,7 +127,7 @@ describe('the workflow of a batch', () => {
     expect(script.groups.get('stuck')).toEqual([[{ row: 2, attempt: 1 }]]);
   });
 
-  it('says how it stands to whoever looks, also when it has ended, and acknowledges every command once', async () => {
+  it('publishes its progress, even after its end, and acknowledges every command once', async () => {
     const ref = refOf('asked');
     const { promise: answered, resolve: answer } = Promise.withResolvers<undefined>();
     script.sends.set('asked', async (attempts, _, hang) => {
@@ -155,7 +155,7 @@ describe('the workflow of a batch', () => {
     await expect(rig.batches.resume(ref)).rejects.toBeInstanceOf(WorkflowNotFoundError);
   });
 
-  it('gives a group up only when its lease is over', () => {
+  it('abandons a group only after its lease has expired', () => {
     expect(script.heartbeatTimeoutMs).toBeGreaterThan(0);
     expect(LEASE_MS).toBeLessThan(script.heartbeatTimeoutMs);
   });

@@ -1,5 +1,5 @@
-// Workers of several releases: the workflows as they stand, but with other numbers in src/batch/version.ts and with a behaviour
-// that version 2 brought (it sends groups of one row).
+// Simulates workers of several releases: the current workflows with other numbers in src/batch/version.ts, and a behaviour that
+// version 2 introduces (it sends groups of one row).
 
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

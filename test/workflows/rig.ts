@@ -1,4 +1,4 @@
-// The workflow as it is, on a real Temporal server; its activities do what a test says. What is bought here is a call.
+// Runs the real workflow on a real Temporal server with fake activities that each test defines.
 
 import { activityInfo } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
@@ -18,7 +18,7 @@ import { TASK_QUEUE, workQueueOf } from '../../workflows/task-queues.ts';
 import { paramsOf, TIMING } from '../batch/params.ts';
 import type { Stage } from '../stage/stage.ts';
 
-/** What the nth sending of a group of this batch does; `hang` never answers. */
+/** The behaviour of the batch's nth group; `hang` never answers. */
 export type Sends = (
   attempts: readonly AttemptRef[],
   nth: number,
@@ -35,13 +35,13 @@ export const accepted = (name: AttemptRef): PostResult => ({ ...runOf(name), res
 export const smallBatch = (batch: string, rows = 2) =>
   paramsOf({ batch, rows, concurrency: 2, retries: 0, timing: TIMING });
 
-/** Everything that the activities of one test file are told, and what they say. */
+/** The inputs and the results of the activities of one test file. */
 export class Script {
   readonly sends = new Map<string, Sends>();
   readonly groups = new Map<string, AttemptRef[][]>();
-  /** Rows of a batch; 2 unless said. */
+  /** Rows of a batch (default: 2). */
   readonly rows = new Map<string, number>();
-  /** Does the work of `finalizeBatch`. */
+  /** Replaces `finalizeBatch`. */
   readonly finalize = new Map<
     string,
     (input: { readonly startedAt: number; readonly endedAt: number }) => void
@@ -74,11 +74,11 @@ export class Script {
     const endOf = (name: AttemptRun): RunCompletion => ({ ...name, outcome: 'succeeded' });
     return {
       loadBatch: async ({ batch }: BatchRef) => ({ params: smallBatch(batch, this.rows.get(batch)) }),
-      /** Every run that the batch knows of has succeeded. */
+      /** Reports every run as succeeded. */
       pollRuns: async ({ batch, mark, runs }: BatchRef & { runs: AttemptRun[] }) => {
         await signals.runsCompleted({ batch, mark }, 'poll', runs.map(endOf));
       },
-      /** The list shows whatever it is asked for. */
+      /** Reports a run for every attempt. */
       reconcileRuns: async ({ attempts }: { attempts: AttemptRef[] }): Promise<ListReading> => ({
         answer: 'complete',
         found: attempts.map(runOf),
@@ -102,12 +102,12 @@ export type Rig = {
   readonly batches: ReturnType<typeof openBatchClient>;
   /** Another worker for workflows and groups, with another bundle; ends with the rig. */
   worker(bundle: WorkflowBundle): Promise<{ stop(): Promise<void> }>;
-  /** Brings a batch to its end: its last progress. */
+  /** Runs a batch; returns its last progress. */
   result(batch: string): Promise<Progress>;
   close(): Promise<void>;
 };
 
-/** A server of its own; `bundle` false: without a worker for workflows. */
+/** Starts a separate server; `bundle` false: without a worker for workflows. */
 export async function openRig(stage: Stage, script: Script, hasWorker = true): Promise<Rig> {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
   await stage.temporal();

@@ -84,7 +84,7 @@ describe('while batches run, a newer release', () => {
     expect(rows.sort((x, y) => x - y)).toEqual(Array.from({ length: ROWS }, (_, at) => at + 1));
   }
 
-  it('goes on with batches of the older one beside it, and alone, each row sent once', async () => {
+  it('continues batches of the older one, beside it and alone, and sends each row once', async () => {
     await worker(a);
     const batches = ['one', 'two', 'three'];
     for (const batch of batches) await begin(batch, 1);
@@ -103,7 +103,7 @@ describe('while batches run, a newer release', () => {
     expect(await versionOf('two')).toBe(1);
   });
 
-  it('begins batches that the older one continues as new in their own version, which is not lowered', async () => {
+  it('starts batches that the older one continues as new without lowering their version', async () => {
     await worker(a);
     await begin('newer', 2);
     await until(() => sent('newer') === 2, 'its first groups are on the wire');
@@ -130,7 +130,7 @@ describe('while batches run, a newer release', () => {
     await expectEveryRowOnce('raised');
   });
 
-  it('is waited for by a batch of a version that the older one does not understand, and nothing is sent meanwhile', async () => {
+  it('continues a batch whose version the older one cannot read; meanwhile nothing is sent', async () => {
     await worker(a);
     await begin('newest', 3);
     open('newest');
