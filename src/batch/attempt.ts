@@ -1,4 +1,4 @@
-// How an attempt and its run are named, in the state and in everything that travels through Temporal.
+// How an attempt and its run are identified, in the state and in Temporal payloads.
 
 /** One attempt: one POST for a row, counted from 1. */
 export type AttemptRef = { readonly row: number; readonly attempt: number };

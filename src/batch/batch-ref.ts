@@ -1,7 +1,7 @@
-// How a batch is named.
+// How code refers to a batch.
 
-/** Its name, and the birth mark that tells it from every other batch of that name. */
+/** The batch's name, and the birth mark that distinguishes it from other batches with that name. */
 export type BatchName = { readonly batch: string; readonly mark: string };
 
-/** And where its files are. */
+/** The same with the folder of its files. */
 export type BatchRef = BatchName & { readonly folder: string };

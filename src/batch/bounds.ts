@@ -1,9 +1,9 @@
-// The bounds of a batch, each with the reason for its size. Milliseconds where a name ends in Ms, bytes of JSON in Bytes.
+// The limits of a batch, each with the reason for its size. Names in _MS are milliseconds, names in _BYTES bytes of JSON.
 
-/** Attempts in one group: large enough to share an activity under load, small enough to fail small. */
+/** Attempts per group: many share one activity under load, and few become unconfirmed if the worker is lost. */
 export const GROUP_ATTEMPTS = 32;
 
-/** All activities in flight together stay far below 2,000: the 2,001st pending one stops a workflow for good. */
+/** The total of activities in flight stays far below 2,000: the 2,001st pending one blocks a workflow permanently. */
 export const GROUPS_IN_FLIGHT = 64;
 export const COLLECTS_IN_FLIGHT = 8;
 export const POLLS_IN_FLIGHT = 12;
@@ -14,127 +14,130 @@ export const POLL_RUNS = 500;
 export const CANCEL_RUNS = 100;
 export const EVIDENCE_RUNS = 200;
 
-/** An ended row is collected at the latest this long after the first one that waits with it. */
+/** The longest time that an ended row waits for others before they are collected together. */
 export const COLLECT_AFTER_MS = 1_000;
 
-/** The state travels in one payload of at most 2 MiB: 2.3 MB stopped a workflow for good, so the bound stays below. */
+/** A snapshot is one payload of at most 2 MiB. In a test, 2.3 MB blocked a workflow permanently. */
 export const STATE_BYTES_MAX = 1_500_000;
 export const ROWS_MAX = 10_000;
 
-/** Further attempts for a row; the earlier ones travel with it. */
+/** Retries per row; the snapshot holds all earlier attempts of a row. */
 export const RETRIES_MAX = 20;
 export const CONCURRENCY_MAX = 3_000;
 
-/** The service's words about a row; shorter where the state is nearly full, and for attempts that are over. */
+/** The service's message about a row; shorter once the state is half full, and for finished attempts. */
 export const REASON_BYTES = 300;
 export const SHORT_REASON_BYTES = 60;
 
-/** What a row takes in a snapshot without its reasons, and what one of its earlier attempts takes with its reason. */
+/** The size of a row in a snapshot without its reasons, and of an earlier attempt with a short reason. */
 export const ROW_BYTES = 150;
 export const PAST_BYTES = 150;
 
-/** What an earlier attempt takes that has no run, without its reason. */
+/** The size of an earlier attempt without a run and without its reason. */
 export const PAST_WITHOUT_RUN_BYTES = 40;
 
-/** The most runs at the same time for which the state has room, when each row may be tried again so often. */
+/** The maximum concurrency for which the state has space, given the number of retries. */
 export const mostConcurrency = (retries: number): number =>
   Math.min(
     CONCURRENCY_MAX,
     Math.floor(STATE_BYTES_MAX / (ROW_BYTES + SHORT_REASON_BYTES + retries * PAST_BYTES)),
   );
 
-/** No POST begins later than this after the last confirmed heartbeat was asked for (R3). */
+/** A worker starts no POST later than this after it requested the last confirmed heartbeat (R3). */
 export const LEASE_MS = 3_000;
 
-/** While webhooks arrive, a run is polled only when it takes longer than usual: a lost webhook costs this much. */
+/** While webhooks arrive, a poll reads only runs that take longer than usual: the delay that a lost webhook causes. */
 export const POLL_AFTER_LEAST_MS = 4_000;
 export const POLL_AFTER_MOST_MS = 15_000;
 
-/** Each outstanding run lengthens the poll interval: one list call shows 200 runs, without lists each run is one call. */
+/**
+ * Each outstanding run lengthens the poll interval: a list call returns 200 runs, without lists each run needs a call.
+ */
 export const POLL_SPREAD_MS = { listed: 4, single: 20 } as const;
 export const POLL_INTERVAL_MOST_MS = 15_000;
 
-/** The service gets this long to end a run that was cancelled because it takes too long. */
+/** How long the service may take to end an overdue run that we asked it to cancel. */
 export const CANCEL_PATIENCE_MS = 60_000;
 
-/** Acknowledgements that a batch keeps; a command reads its own within seconds. */
+/** How many acknowledgements a batch keeps; a command reads its own within seconds. */
 export const ACKNOWLEDGED_MOST = 20;
 
-/** Progress is written into the history, so it is published at most this often. */
+/** The minimum time between two publications of progress, because each adds to the history. */
 export const PUBLISH_MS = 500;
 
 export const RETRY_BASE_MS = 1_000;
 export const RETRY_MAX_MS = 60_000;
 
-/** After nothing could be sent: half a second, doubled each time up to this. */
+/** The wait after a group that could not be sent: half a second, doubled each time up to the maximum. */
 export const HOLD_BASE_MS = 500;
 export const HOLD_MAX_MS = 30_000;
 
-/** A Retry-After longer than this is taken for a mistake and clipped. */
+/** A longer Retry-After is considered a mistake and cut to this. */
 export const RETRY_AFTER_MAX_MS = 600_000;
 
-/** A paused batch probes this often, doubled each time up to the latter. */
+/** The first interval between probes of a paused batch, doubled each time up to the maximum. */
 export const PROBE_MS = 15_000;
 export const PROBE_MAX_MS = 300_000;
 
-/** Consecutive groups of which nothing was accepted: first one attempt at a time, later a pause. */
+/** After so many consecutive failed groups, the batch sends one attempt at a time; later it pauses. */
 export const CIRCUIT_OPENS_AFTER = 3;
 export const UNREACHABLE_AFTER = 7;
 
-/** The gap between two attempts while the service throttles: at first, and below which there is none. */
+/** The gap between two attempts while the service throttles; a gap below the minimum becomes none. */
 export const RATE_GAP_FIRST_MS = 40;
 export const RATE_GAP_MIN_MS = 10;
 export const RATE_GAP_MAX_MS = 10_000;
 export const RATE_GAP_SHRINK = 0.8;
 
-/** Files that cannot be fetched: the row waits, longer each time; after so many failures of its own it has none. */
+/** A row whose files cannot be fetched waits longer each time; after so many own failures it is written without them. */
 export const DEFER_BASE_MS = 2_000;
 export const DEFER_MAX_MS = 60_000;
 export const DEFERS_MOST = 8;
 
-/** A file host that has been away for this long pauses the batch; then so many rows probe it. */
+/** A file host outage of this length pauses the batch; then so many rows probe the host. */
 export const FILES_PAUSE_AFTER_MS = 10_000;
 export const FILES_PROBE_ROWS = 8;
 
-/** Attempts that were written off and duplicate runs that were reported, as far as the state remembers them. */
+/** How many attempts that were written off, and reported duplicates, the state remembers. */
 export const ABANDONED_MAX = 2_000;
 export const REPORTED_MAX = 2_000;
 
-/** Duplicate runs that wait to be cancelled; the close cancels the others. */
+/** How many cancels may wait; the close cancels further duplicates. */
 export const CANCELS_MAX = 2_000;
 
-/** Runs that wait to be kept for the close; more come only while the store takes nothing for long. */
+/** How many runs may wait to be written for the close; more arrive only during a long outage of the store. */
 export const EVIDENCE_MAX = 2_000;
 
-/** GPUs that are counted by name; what the service calls its GPUs is not ours to bound. */
+/** How many GPU names are counted separately; the service may return any number of names. */
 export const GPU_NAMES_MAX = 12;
 export const GPU_NAME_CHARS = 40;
 
-/** A row is sent again so often although an earlier attempt may have started a run: each time may cost another one. */
+/** How often a row is resubmitted although an earlier attempt may have started a run: each time may cost another run. */
 export const RESUBMITS_MOST = 3;
 
-/** R12: longer than a run may wait unseen, which the service reports as timed out after 24 h. */
+/** R12: the service reports every waiting run as timed out after 24 h, so after 25 h it must have appeared. */
 export const UNCONFIRMED_MS = 25 * 3_600_000;
 
-/** Readings of the lists start at the service's own gap and slow down to this. */
+/** List readings start at the service's own interval and slow down to this. */
 export const RECONCILE_MAX_MS = 60_000;
 
-/** The batch's clock believes Temporal's as far as this beyond the moment for which the batch wanted to be woken. */
+/** How far the batch's clock follows Temporal's beyond the requested wake-up, and if no wake-up was requested. */
 export const CLOCK_SLACK_MS = 2_000;
 export const CLOCK_IDLE_MS = 600_000;
 
-/** A longer time than that counts as no more than this. */
+/** A longer jump counts as this. */
 export const CLOCK_DOUBT_MS = 1_000;
 
 /**
- * History events from which a batch continues as new where it can, and from which it stops sending to be able to. A worker
- * that takes a batch over replays half a millisecond an event, and must be done within its workflow task's time.
+ * History events after which a batch continues as new if it can, and after which it stops sending so that it can. A
+ * worker that takes over a batch needs half a millisecond to replay an event, and must finish within the workflow task
+ * timeout.
  */
 export const CONTINUE_AT_EVENTS = 2_000;
 export const CONTINUE_BY_EVENTS = 4_000;
 
-/** A workflow task on a worker that was killed is given to another one after this long. */
+/** The workflow task timeout: after this, another worker gets the task of a worker that was killed. */
 export const WORKFLOW_TASK_MS = 5_000;
 
-/** Signals of one workflow run from which it continues as new; the server refuses the 10,001st. */
+/** Signals after which a workflow run continues as new; the server refuses the 10,001st. */
 export const CONTINUE_AT_SIGNALS = 5_000;

@@ -1,27 +1,27 @@
-// How a POST ended (R5), as one table over what was observed. The question behind every line: may a run exist?
+// Classifies how a POST ended (R5) from what the sender observed. Each class answers one question: may a run exist?
 
 /** What the sender saw of one Queue Run call. */
 export type PostFacts = {
-  /** Whether the first byte was written. Otherwise the service cannot know of it. */
+  /** Whether the first byte was written. If not, the service cannot have received the request. */
   readonly begun: boolean;
-  /** The status, once its line arrived. */
+  /** The HTTP status, if the status line arrived. */
   readonly status?: number;
-  /** The run id, if the whole body arrived and has one. */
+  /** The run id, if the whole body arrived and contains one. */
   readonly runId?: string;
-  /** The service's message: its `detail` sentence, or its validation problems as text. */
+  /** The service's message: its `detail` text, or its validation problems as text. */
   readonly detail?: string;
   /** `loc` of each validation problem. */
   readonly locs?: readonly (readonly (string | number)[])[];
-  /** What the service found wrong before it created anything, if its message is known to say just that. */
+  /** Where the problem is, if the message is one that the service sends only before it creates a run. */
   readonly fault?: 'row' | 'batch';
   readonly retryAfterMs?: number;
-  /** Why there is no answer, in one line. */
+  /** Why there is no response, in one line. */
   readonly error?: string;
 };
 
 /**
- * `rejected`: this row cannot run · `blocked`: no row can run for now · `throttled`: too many requests · `not-sent`: nothing
- * reached the service · `unconfirmed`: a run may exist.
+ * `rejected`: this row cannot run · `blocked`: no row can run for now · `throttled`: too many requests · `not-sent`:
+ * nothing reached the service · `unconfirmed`: a run may exist.
  */
 export type PostClass = 'accepted' | 'rejected' | 'not-sent' | 'throttled' | 'blocked' | 'unconfirmed';
 
@@ -40,12 +40,15 @@ const BY_STATUS: Readonly<Record<number, PostClass>> = {
   415: 'blocked',
 };
 
-/** The class of a POST. Whatever is not listed may have been accepted: it is unconfirmed. */
+/**
+ * The class of a POST. A status that is not in the table counts as unconfirmed, because the service may have accepted
+ * it.
+ */
 export function classifyResponse(facts: PostFacts): PostClass {
   if (!facts.begun) return 'not-sent';
   const { status } = facts;
   if (status === undefined) return 'unconfirmed';
-  // Passed through from a worker behind the service, which may have taken the run whatever its status says.
+  // This message comes from a machine behind the service, which may have started the run despite the status.
   if (facts.detail?.startsWith('Error creating run:')) return 'unconfirmed';
   if (facts.fault !== undefined) return facts.fault === 'row' ? 'rejected' : 'blocked';
   if (status >= 200 && status < 300) return facts.runId === undefined ? 'unconfirmed' : 'accepted';
@@ -53,7 +56,7 @@ export function classifyResponse(facts: PostFacts): PostClass {
   return BY_STATUS[status] ?? 'unconfirmed';
 }
 
-/** Whether every problem lies in the row's own inputs or gpu; a problem elsewhere would meet every row alike. */
+/** Whether every problem is in the row's own inputs or gpu; any other problem would affect every row. */
 function isAboutRow({ locs = [] }: PostFacts): boolean {
   return (
     locs.length > 0 &&

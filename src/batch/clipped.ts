@@ -1,4 +1,4 @@
-// Text from outside as it is kept in the state: bounded in bytes of JSON, whatever its characters.
+// Shortens text from outside for the state, measured in bytes of JSON.
 
 /** The bytes that a text takes inside a JSON string. */
 export function jsonBytes(text: string): number {
@@ -7,7 +7,7 @@ export function jsonBytes(text: string): number {
   return bytes;
 }
 
-/** The beginning of a text that fits into so many bytes of JSON. */
+/** The longest beginning of a text that takes at most `most` bytes of JSON. */
 export function clipped(text: string, most: number): string {
   let bytes = 0;
   let length = 0;

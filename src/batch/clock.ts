@@ -1,13 +1,13 @@
-// The batch's own clock, by which everything is decided. It follows Temporal's time, which is the only one that a replay
-// repeats, but trusts it no further than it must: it never runs backwards, and time that the batch did not expect to pass
-// hardly counts. So neither a clock that was set nor a server that was down for a day proves that a run is absent, and a
-// clock that was set back stops nothing.
+// Advances the batch's own clock, which all decisions use. It follows Temporal's time, the only time that a replay
+// repeats, but it never runs backwards, and a jump that the batch did not expect counts as one second. So a changed
+// system clock or a server that was down for a day never proves a run absent, and a clock that was set back stops
+// nothing.
 
 import { CLOCK_DOUBT_MS, CLOCK_IDLE_MS, CLOCK_SLACK_MS } from './bounds.ts';
 import type { ReadBack } from './commands.ts';
 import type { State } from './state.ts';
 
-/** Lets the clock run on to Temporal's time, in milliseconds since 1970. */
+/** Advances the clock to Temporal's time, in milliseconds since 1970. */
 export function advanceClock(state: State, wallAt: number): void {
   const passed = Math.max(0, wallAt - state.wallAt);
   const expected = Number.isFinite(state.wakeAt) ? Math.max(0, state.wakeAt - state.now) : CLOCK_IDLE_MS;
@@ -15,7 +15,7 @@ export function advanceClock(state: State, wallAt: number): void {
   state.now += passed <= expected + CLOCK_SLACK_MS ? passed : CLOCK_DOUBT_MS;
 }
 
-/** The service has just said what time it is. */
+/** Records the service's time from a response that just arrived. */
 export function noteServiceTime(state: State, serviceNowMs: number): void {
   const offset = serviceNowMs - state.wallAt;
   const { min, max } = state.serviceOffset ?? { min: offset, max: offset };
@@ -23,8 +23,8 @@ export function noteServiceTime(state: State, serviceNowMs: number): void {
 }
 
 /**
- * How far back the lists must be read for what was sent at a moment of the batch's clock and of Temporal's. Neither may have
- * missed any time, so the longer way is the safe one.
+ * How far back a list must be read to include an attempt sent at this time of the batch's clock and of Temporal's. Either
+ * clock may have missed time, so the longer distance is safe.
  */
 export function readBack(state: State, sent: { readonly at: number; readonly wallAt: number }): ReadBack {
   const { now, wallAt, serviceOffset: offset } = state;

@@ -1,20 +1,20 @@
-// What a batch asks for. The workflow carries these out as activities, timers and memo updates.
+// Defines the commands that a batch issues. The workflow executes them as activities, timers and memo updates.
 
 import type { AttemptRef, AttemptRun } from './attempt.ts';
 import type { EndedRow } from './row-state.ts';
 
 /** A run to poll. */
 export type PolledRun = AttemptRun & {
-  /** How long the batch has known it, by its own clock. */
+  /** How long the batch has known the run, by its own clock. */
   readonly ageMs: number;
   readonly isOverdue?: true;
 };
 
-/** How far back the run lists must be read, as far as the batch knows. */
+/** How far back the run lists must be read. */
 export type ReadBack = {
-  /** How long ago the oldest attempt in question was sent, at the most. */
+  /** The longest time that may have passed since the oldest attempt was sent. */
   readonly agoMs: number;
-  /** Temporal's time now, and how far the service's time was seen to be from it. */
+  /** Temporal's time now, and the range of the service's time minus Temporal's. */
   readonly wallAt: number;
   readonly offset?: { readonly min: number; readonly max: number };
 };
@@ -25,9 +25,9 @@ export type Command =
       readonly type: 'reconcile';
       readonly attempts: readonly AttemptRef[];
       readonly back: ReadBack;
-      /** A run that a complete list must show. */
+      /** The control run, which a complete list must contain. */
       readonly control?: string;
-      /** How many runs of the batch a list must show that ends before it comes to runs from before the batch. */
+      /** The least number of the batch's runs in a list that ends before it reaches runs older than the batch. */
       readonly least: number;
     }
   | {
@@ -35,12 +35,12 @@ export type Command =
       readonly poll: number;
       readonly runs: readonly PolledRun[];
       readonly intervalMs: number;
-      /** The batch waits for the service to be readable again. */
+      /** Whether the batch is paused because runs cannot be read. */
       readonly isUnreadable: boolean;
     }
   | { readonly type: 'collect'; readonly part: number; readonly rows: readonly EndedRow[] }
   | { readonly type: 'cancelRuns'; readonly id: number; readonly runs: readonly AttemptRun[] }
-  /** Keeps runs that no row in the state explains until the close judges them. */
+  /** Writes runs that match no row in the state to the store; the close checks them. */
   | { readonly type: 'keepEvidence'; readonly number: number; readonly runs: readonly AttemptRun[] }
   | { readonly type: 'close'; readonly evidence: readonly AttemptRun[]; readonly back: ReadBack }
   | { readonly type: 'publish' }

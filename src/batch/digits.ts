@@ -1,10 +1,10 @@
-// Seeds are 64-bit integers, and a JSON number loses digits above 2^53. Everything in this project that reads or
-// writes inputs goes through these two functions, so that an integer arrives digit for digit as it was written.
+// Parses JSON and integers without losing digits. Seeds are 64-bit integers, and a JSON number loses digits above 2^53,
+// so all code that reads or writes inputs uses these functions.
 
-/** A number kept as its own source text; `JSON.stringify` prints it bare. */
+/** A number kept as its source text; `JSON.stringify` prints it without quotes. */
 export type RawNumber = { readonly rawJSON: string };
 
-/** Numbers always come with their source text. */
+/** For numbers, the engine always passes the source text. */
 type ReviverContext = { readonly source: string };
 type ExactJson = {
   rawJSON(text: string): RawNumber;
@@ -17,9 +17,9 @@ const exactJson = JSON as unknown as ExactJson;
 
 const INTEGER = /^-?(0|[1-9][0-9]*)$/;
 
-/** Parses JSON text; integers beyond 2^53 stay exact as {@link RawNumber}. Throws SyntaxError. */
+/** Parses JSON text and keeps integers beyond 2^53 exact as {@link RawNumber}. Throws SyntaxError. */
 export function parseExactly(text: string): unknown {
-  // Fewer than 16 digits in a row always fit, and a reviver makes parsing several times slower.
+  // Integers of fewer than 16 digits are always exact, and a reviver makes parsing several times slower.
   if (!/\d{16}/.test(text)) return JSON.parse(text);
   return exactJson.parse(text, (_key, value, context) =>
     typeof value === 'number' && !Number.isSafeInteger(value) && INTEGER.test(context.source)
@@ -28,7 +28,7 @@ export function parseExactly(text: string): unknown {
   );
 }
 
-/** The integer that a text spells, exact at any length; undefined where it spells none (`007`, `1.0`, `1e3`). */
+/** The integer in a text, exact at any length; undefined if the text is not one (`007`, `1.0`, `1e3`). */
 export function integerFrom(text: string): number | RawNumber | undefined {
   if (!INTEGER.test(text)) return undefined;
   const value = Number(text);

@@ -1,5 +1,5 @@
-// What a batch is told. The workflow makes these of signals, of the answers of activities, and of timers; most of them
-// travel in Temporal's payloads, so they are small: no outputs, no addresses.
+// Defines the events that a batch receives. The workflow creates them from signals, activity results and timers. Most of
+// them travel in Temporal payloads, so they stay small: no outputs, no URLs.
 
 import type { AttemptRef, AttemptRun } from './attempt.ts';
 import type { PostClass } from './classify-response.ts';
@@ -12,12 +12,12 @@ export type PostResult = AttemptRef &
     | { readonly result: 'accepted'; readonly runId: string }
     | {
         readonly result: Exclude<PostClass, 'accepted'>;
-        /** Not again before this long from now; 0 where waiting does not help. */
+        /** The minimum wait before the next try; 0 if waiting does not help. */
         readonly retryAfterMs?: number;
         readonly reason?: string;
       }
   );
-/** What became of a group so far; `serviceNowMs`: the service's own time in its latest answer. */
+/** The results of a group so far; `serviceNowMs`: the service's time in its latest response. */
 export type GroupResult = { readonly results: readonly PostResult[]; readonly serviceNowMs?: number };
 export type NotAccepted = Exclude<PostResult, { result: 'accepted' }>;
 
@@ -29,38 +29,38 @@ export type OverdueRun = AttemptRun & { readonly reason: string };
 
 /** One reading of the run lists for unconfirmed attempts. */
 export type ListReading = {
-  /** `complete`: read without error beyond the oldest attempt; `none`: the service has no such list. */
+  /** `complete`: read without error back to before the oldest attempt; `none`: the service has no such list. */
   readonly answer: 'complete' | 'incomplete' | 'none';
   readonly found: readonly AttemptRun[];
-  /** Whether the control run was in it. */
+  /** Whether the list contained the control run. */
   readonly hasControl: boolean;
 };
 
-/** A row whose files could not be fetched; `host`: their host or the service failed, not the run. */
+/** A row whose files could not be fetched; `host`: the file host or the service failed, `file`: only this row's files. */
 export type DeferredRow = { readonly row: number; readonly kind: 'host' | 'file'; readonly reason: string };
 
 export type PartResult = {
   readonly tally: Tally;
   readonly deferred: readonly DeferredRow[];
-  /** Rows whose files were fetched for this part. */
+  /** How many rows had their files fetched for this part. */
   readonly fetched: number;
 };
 
-/** What the store would not take: a part, the results (0), or evidence (-1). */
+/** An item that the store failed to write: a part's number, the results (0), or evidence (-1). */
 export type StoreItem = number;
 export const RESULTS: StoreItem = 0;
 export const EVIDENCE: StoreItem = -1;
 
-/** A user's command; `commandId` names it in the acknowledgement. */
+/** A user's command; the acknowledgement repeats `commandId`. */
 type Command<Type extends string> = { readonly type: Type; readonly commandId?: string };
 
 export type Event =
-  /** `serviceNowMs`: the service's own time, where it was asked for it. */
+  /** `serviceNowMs`: the service's time, if the worker requested it. */
   | { readonly type: 'started'; readonly serviceNowMs?: number }
   | (GroupResult & {
       readonly type: 'groupEnded';
       readonly group: number;
-      /** What attempts without a result count as, and why. */
+      /** The result of attempts that are not in `results`, and the reason. */
       readonly rest: 'not-sent' | 'unconfirmed';
       readonly reason?: string;
     })
@@ -71,7 +71,7 @@ export type Event =
     }
   | { readonly type: 'runsSeen'; readonly runs: readonly AttemptRun[] }
   | { readonly type: 'runsOverdue'; readonly runs: readonly OverdueRun[] }
-  /** The service's runs can be read, or not, for this reason. */
+  /** `reason`: why runs cannot be read; without it, they can. */
   | { readonly type: 'serviceRead'; readonly reason?: string }
   | { readonly type: 'listRead'; readonly reading: ListReading }
   | { readonly type: 'pollEnded'; readonly poll: number }
@@ -83,7 +83,7 @@ export type Event =
   | { readonly type: 'woke' }
   | { readonly type: 'stopSending' }
   | (Command<'cancel'> & { readonly running: boolean })
-  /** `unconfirmed`: the user decides about the attempts that no list resolves. */
+  /** `unconfirmed`: the user's decision about attempts that no list resolved. */
   | (Command<'resume'> & { readonly unconfirmed?: 'unknown' | 'fail' | 'resubmit' })
-  /** Continues as new as soon as possible, in the newest version. */
+  /** The batch continues as new as soon as possible, in the newest version. */
   | Command<'refresh'>;

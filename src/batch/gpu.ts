@@ -1,6 +1,6 @@
-// What is known of the GPUs: their names, their memory and what a second of them costs where the service tells nothing.
+// The GPU names, and their default prices for when the service returns none.
 
-/** The values that Queue Run accepts, by the service's specification. */
+/** The values that Queue Run accepts, according to the service's specification. */
 export const GPUS = ['T4', 'L4', 'A10G', 'L40S', 'A100', 'A100-80GB', 'H100'] as const;
 export type Gpu = (typeof GPUS)[number];
 
@@ -8,7 +8,7 @@ export function isGpu(name: string): name is Gpu {
   return (GPUS as readonly string[]).includes(name);
 }
 
-/** US dollars a second, used when `GET /platform/gpu-pricing` does not answer. */
+/** US dollars per second, used if `GET /platform/gpu-pricing` fails. */
 export const DEFAULT_PRICES: Readonly<Record<string, number>> = {
   CPU: 0.000042,
   T4: 0.00018,
@@ -22,7 +22,10 @@ export const DEFAULT_PRICES: Readonly<Record<string, number>> = {
   B200: 0.002604,
 };
 
-/** What a run cost in US dollars, an estimate: the service bills container life, of which these seconds are a part. */
+/**
+ * The estimated cost of a run in US dollars. The service bills the container's lifetime, which is longer than these
+ * seconds.
+ */
 export function costOf(
   prices: Readonly<Record<string, number>>,
   gpu: string | undefined,

@@ -3,7 +3,7 @@
 export const OUTCOMES = ['succeeded', 'failed', 'timed-out', 'cancelled', 'refused', 'unknown'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** One attempt of a row that is over; `absent`: its POST was proved never to have started a run. */
+/** A finished attempt of a row; `absent`: the lists proved that its POST started no run. */
 export type PastAttempt = {
   readonly attempt: number;
   readonly outcome: Outcome | 'absent';

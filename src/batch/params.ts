@@ -1,21 +1,21 @@
-// What a batch workflow needs of batch.json to decide.
+// The part of batch.json that the batch workflow needs for its decisions.
 
-/** How a service wants to be called, in milliseconds. */
+/** How fast and how patiently to call a service, in milliseconds. */
 export type Timing = {
-  /** A POST is given up after this long. */
+  /** The timeout of a POST. */
   readonly postDeadlineMs: number;
-  /** Two lists that prove a run absent are read at least this far apart (R11). */
+  /** The minimum time between the two list readings that prove a run absent (R11). */
   readonly listGapMs: number;
-  /** How long after a POST's deadline its run may still be missing in a list, with and without a control run. */
+  /** How long after a POST's timeout a list may still lack its run, with and without a control run. */
   readonly settleMs: number;
   readonly settleWithoutControlMs: number;
-  /** How often outstanding runs are polled without webhooks. */
+  /** The poll interval for outstanding runs without webhooks. */
   readonly pollIntervalMs: number;
 };
 
 /** For services without a profile. */
 export const DEFAULT_TIMING: Timing = {
-  // A deployment that was put to sleep is redeployed inside the request.
+  // The service redeploys a sleeping deployment within the request.
   postDeadlineMs: 120_000,
   listGapMs: 60_000,
   settleMs: 300_000,
@@ -38,14 +38,14 @@ export type BatchParams = {
   readonly concurrency: number;
   /** Further attempts for a row whose run failed or timed out. */
   readonly retries: number;
-  /** Whether runs are queued with the address of a receiver. */
+  /** Whether each POST names a webhook address. */
   readonly webhooks: boolean;
-  /** Whether the service lists runs with their webhooks, so that absence can be proved. */
+  /** Whether the service's run list includes webhook addresses, so that it can prove absence. */
   readonly lists: boolean;
   readonly unconfirmed: UnconfirmedRule;
-  /** Seed of the jitter. */
+  /** Seed of the retry jitter. */
   readonly seed: number;
   readonly timing: Timing;
-  /** The pass whose parts this workflow writes: 1 for a new batch, one more each time it is rebuilt. */
+  /** The pass whose parts this workflow writes: 1 for a new batch, increased by each rebuild. */
   readonly pass: number;
 };

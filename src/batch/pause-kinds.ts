@@ -4,7 +4,7 @@ export type PauseKind = 'blocked' | 'unreachable' | 'unreadable' | 'store' | 'fi
 
 export type Pause = {
   readonly reason: string;
-  /** Temporal's time, for people. */
+  /** Temporal's time, for display. */
   readonly sinceWallAt: number;
   readonly probeAt: number;
   readonly probes: number;

@@ -1,5 +1,5 @@
-// A batch that cannot go on pauses: no row fails because of it, and every command shows why. Several reasons may hold at
-// the same time; the batch goes on when the last one is gone. Most end without the user:
+// Pauses and resumes a batch that cannot continue. No row fails because of a pause, and every command shows the reason.
+// Several pauses may hold at the same time; the batch continues when the last one ends. Most end without the user:
 //
 //   blocked      the service refuses every request (401, credits, no such deployment)  one attempt probes
 //   unreachable  nothing could be sent for a while                                      one attempt probes
@@ -8,16 +8,16 @@
 //   files        no output can be fetched                                               a few rows probe
 //   unconfirmed  attempts that no list resolves hold half of the slots                  until they are resolved
 //
-// A probe comes after 15 s, then less often.
+// The first probe comes after 15 s, later ones less often.
 
 import type { PauseKind } from './pause-kinds.ts';
 import { PROBE_MAX_MS, PROBE_MS } from './bounds.ts';
 import type { State } from './state.ts';
 
-/** Pauses in which one attempt shows whether the service takes runs again. */
+/** Pauses in which a single attempt probes whether the service accepts runs again. */
 const BY_SENDING: ReadonlySet<PauseKind> = new Set(['blocked', 'unreachable']);
 
-/** The first reason of a kind stands until the pause is over. */
+/** A second pause of the same kind does not replace the reason of the first. */
 export function pause(state: State, kind: PauseKind, reason: string): void {
   if (state.pauses.has(kind)) return;
   state.pauses.set(kind, { reason, sinceWallAt: state.wallAt, probeAt: state.now + PROBE_MS, probes: 0 });
@@ -27,7 +27,7 @@ export function unpause(state: State, ...kinds: readonly PauseKind[]): void {
   for (const kind of kinds) state.pauses.delete(kind);
 }
 
-/** A probe of these pauses was let through; the next one comes later. */
+/** Schedules the next probe of these pauses, later than the last time. */
 export function probed(state: State, ...kinds: readonly PauseKind[]): void {
   for (const kind of kinds) {
     const found = state.pauses.get(kind);
@@ -37,11 +37,11 @@ export function probed(state: State, ...kinds: readonly PauseKind[]): void {
   }
 }
 
-/** When the next probe of a kind is due; never, where the batch is not paused for it. */
+/** When the next probe of this kind is due; infinite if the batch has no such pause. */
 export const probeAt = ({ pauses }: State, kind: PauseKind): number =>
   pauses.get(kind)?.probeAt ?? Number.POSITIVE_INFINITY;
 
-/** When one attempt may probe; never, where another pause than those forbids sending. */
+/** When a single attempt may probe; infinite if a pause of another kind forbids sending. */
 export function sendingProbeAt({ pauses }: State): number {
   let at = 0;
   for (const [kind, { probeAt: due }] of pauses)

@@ -1,4 +1,4 @@
-// What people and programs see of a running batch, in its memo: counts and a few reasons, at most 6 KB.
+// Builds the progress of a batch, which its memo shows to people and programs: counts and a few reasons, at most 6 KB.
 
 import type { RequestLedger } from './accounting/request-ledger.ts';
 import { costSoFar, rowsDone, type Tally } from './accounting/tally.ts';
@@ -11,12 +11,12 @@ export type Progress = {
   readonly concurrency: number;
   /** Rows with an outcome whose files are stored. */
   readonly done: number;
-  /** Rows with an outcome whose files are being stored. */
+  /** Rows with an outcome whose files are not stored yet. */
   readonly collecting: number;
   readonly sending: number;
   readonly running: number;
   readonly unconfirmed: number;
-  /** Rows that wait for another attempt. */
+  /** Rows that wait for their next POST. */
   readonly retrying: number;
   /** Rows that were never sent. */
   readonly unsent: number;
@@ -24,11 +24,11 @@ export type Progress = {
   readonly ledger: RequestLedger;
   readonly costUsd: number;
   readonly state: 'running' | 'paused' | 'cancelling' | 'finished';
-  /** The latest commands of users that are in force. */
+  /** The latest user commands that the batch has applied. */
   readonly acknowledgements: readonly Acknowledgement[];
   /** Why the batch is paused or held back, in one line. */
   readonly reason?: string;
-  /** Every reason for the pause, the oldest first. */
+  /** Every pause that holds, oldest first. */
   readonly pauses: readonly { readonly kind: PauseKind; readonly reason: string; readonly since: number }[];
   readonly lastFailure?: State['lastFailure'];
 };
@@ -56,7 +56,7 @@ export function progress(state: State): Progress {
     tally,
     ledger,
     costUsd: costSoFar(tally),
-    state: stateWord(state),
+    state: statusOf(state),
     acknowledgements,
     pauses,
     ...(reason === undefined ? {} : { reason }),
@@ -64,8 +64,7 @@ export function progress(state: State): Progress {
   };
 }
 
-/** The state of the batch in one word. */
-export function stateWord(state: State): Progress['state'] {
+export function statusOf(state: State): Progress['state'] {
   if (state.finished) return 'finished';
   if (state.pauses.size > 0) return 'paused';
   return state.cancelling === undefined ? 'running' : 'cancelling';

@@ -1,12 +1,12 @@
-// Whether and when a row gets another attempt. To change the retry policy, change `retryAt`.
+// Decides whether and when a row is retried. To change the retry policy, change `retryAt`.
 
 import { RETRY_BASE_MS, RETRY_MAX_MS } from './bounds.ts';
 import type { Outcome } from './outcome.ts';
 
-/** `tries` counts the runs of this row that ended, this one included. */
+/** `tries` counts the ended runs of this row, including this one. */
 export type AttemptEnd = { readonly outcome: Outcome; readonly tries: number; readonly row: number };
 
-/** When to try the row again, by the clock of `now`; undefined if its outcome stands. */
+/** When to retry the row, by the clock of `now`; undefined if its outcome is final. */
 export function retryAt(
   end: AttemptEnd,
   policy: { readonly retries: number; readonly seed: number },
@@ -17,13 +17,13 @@ export function retryAt(
   return now + backoffMs(end.tries, chance(policy.seed, end.row, end.tries));
 }
 
-/** 1 s, 2 s, 4 s … up to a minute, half of it random: rows that failed together do not come back together. */
+/** 1 s, 2 s, 4 s … up to a minute, half of it jitter: rows that failed together are not retried together. */
 export function backoffMs(tries: number, drawn: number): number {
   const whole = Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** (tries - 1));
   return Math.round(whole / 2 + (whole / 2) * drawn);
 }
 
-/** A number in [0, 1) that depends on its arguments only. */
+/** A number in [0, 1) that depends only on the arguments, so that a replay repeats it. */
 export function chance(...parts: readonly number[]): number {
   let hash = 0x811c9dc5;
   for (const part of parts) {

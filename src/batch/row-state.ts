@@ -1,4 +1,4 @@
-// A row while the batch's state holds it. Most rows are not here: they are not sent yet, or lie collected in parts.
+// Defines a row while it is in the batch's state. Most rows are not: they are not sent yet, or collected in parts.
 //
 //   not sent ──► sending ──► running ──► ended ──► collected (forgotten)
 //                 ▲  │  └──► unconfirmed ─┘ ▲
@@ -6,7 +6,7 @@
 //                waiting ◄────────┘ (absent)│
 //                    └──────────────────────┘ cancelled
 //
-// sending, running and unconfirmed hold a slot. A row has one phase at a time, so its (row, attempt) names one state.
+// sending, running and unconfirmed hold a slot. A row has one phase at a time, so (row, attempt) identifies one state.
 
 import type { AttemptRef } from './attempt.ts';
 import { PAST_BYTES, PAST_WITHOUT_RUN_BYTES, ROW_BYTES, SHORT_REASON_BYTES } from './bounds.ts';
@@ -15,53 +15,53 @@ import { jsonBytes } from './clipped.ts';
 import type { Outcome, PastAttempt } from './outcome.ts';
 
 export type Base = AttemptRef & {
-  /** Runs of this row that ended without success, for the retry policy. */
+  /** How many runs of this row have ended without success, for the retry policy. */
   readonly tries: number;
   readonly past: readonly PastAttempt[];
 };
 
-/** The class of an earlier POST of the same attempt which the service seemed to turn away. */
+/** The class of an earlier POST of the same attempt that the service appeared to turn away. */
 export type TurnedAway = Extract<PostClass, 'throttled' | 'blocked'>;
 
-/** Waits for its next POST. A run of this attempt may turn up all the same, and is adopted. */
+/** Waits for its next POST. If a run of this attempt appears anyway, the row adopts it. */
 export type Waiting = Base & {
   readonly phase: 'waiting';
   readonly dueAt: number;
   readonly turnedAway?: TurnedAway;
 };
 
-/** In a group in flight. `seen` are runs that were named for it meanwhile. */
+/** In a group in flight. `seen` are run ids that webhooks reported for it before the response. */
 export type Sending = Base & {
   readonly phase: 'sending';
   readonly seen?: readonly string[];
   readonly turnedAway?: TurnedAway;
 };
 
-/** Accepted: the service has this run for it. */
+/** Accepted: the service runs this run for the row. */
 export type Running = Base & {
   readonly phase: 'running';
   readonly runId: string;
   readonly since: number;
-  /** Since when it is being cancelled because it takes too long, and why. */
+  /** Since when we have been cancelling the run because it takes too long, and why. */
   readonly overdue?: { readonly at: number; readonly reason: string };
 };
 
 /** Its POST may have started a run. */
 export type Unconfirmed = Base & {
   readonly phase: 'unconfirmed';
-  /** No byte of its POST was written before this moment, by the batch's clock and by Temporal's. */
+  /** No byte of its POST was written before this time, by the batch's clock and by Temporal's. */
   readonly askedAt: number;
   readonly askedWallAt: number;
-  /** No byte of its POST was written after this moment. */
+  /** No byte of its POST was written after this time. */
   readonly sentBy: number;
   readonly reason: string;
-  /** When the first list that counts towards its absence was asked for. */
+  /** When the first list reading that counts as proof of absence was requested. */
   readonly missedAt?: number;
 };
 
-/** Its files could not be fetched yet. */
+/** The row waits because its files could not be fetched yet. */
 export type Deferral = {
-  /** Failures that were the run's own, not those of a host that served nobody. */
+  /** Failures of this row's own files; an outage of the whole host does not count. */
   readonly tries: number;
   readonly notBefore: number;
 };
@@ -84,16 +84,16 @@ export type Phase = RowState['phase'];
 /** The attempt that gave a row its outcome. */
 export type LastAttempt = PastAttempt & { readonly outcome: Outcome };
 
-/** A row as `collect` writes it: all of its attempts, the last one with its outcome. */
+/** A row as `collect` writes it: all of its attempts, the last one with the row's outcome. */
 export type EndedRow = {
   readonly row: number;
   readonly attempts: readonly PastAttempt[];
-  /** Its files are given up when they cannot be fetched this time. */
+  /** If its files cannot be fetched this time, `collect` writes the row without them. */
   readonly isLastTry?: true;
   readonly deferral?: Deferral;
 };
 
-/** How many bytes a row takes in a snapshot, never too low. */
+/** How many bytes a row takes in a snapshot; never an underestimate. */
 export function bytesOf(row: RowState): number {
   const past = row.past.reduce((sum, attempt) => sum + pastBytes(attempt), 0);
   const seen = row.phase === 'sending' ? (row.seen?.length ?? 0) * 40 : 0;
@@ -114,7 +114,7 @@ function reasonIn(row: RowState): string {
   return row.phase === 'unconfirmed' || row.phase === 'ended' ? (row.reason ?? '') : '';
 }
 
-/** `past` with this attempt behind the row. */
+/** The row's past attempts, with its current attempt added. */
 export function pastWith(
   row: Base,
   outcome: PastAttempt['outcome'],

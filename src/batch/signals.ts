@@ -1,10 +1,10 @@
-// What workers signal to a running batch.
+// The signals that workers send to a running batch.
 
 import type { AttemptRun } from './attempt.ts';
 import type { BatchName } from './batch-ref.ts';
 import type { OverdueRun, RunCompletion } from './events.ts';
 
-/** `gone`: the batch is over, or its workflow run takes no more signals. */
+/** `gone`: the batch has ended, or its workflow run accepts no more signals. */
 export type Delivered = 'taken' | 'gone';
 
 export type BatchSignals = {
@@ -15,6 +15,6 @@ export type BatchSignals = {
   ): Promise<Delivered>;
   runsSeen(batch: BatchName, runs: readonly AttemptRun[]): Promise<Delivered>;
   runsOverdue(batch: BatchName, runs: readonly OverdueRun[]): Promise<Delivered>;
-  /** Whether runs can be read; the reason why not. */
+  /** `reason`: why runs cannot be read; without it, they can. */
   serviceRead(batch: BatchName, read: { readonly reason?: string }): Promise<Delivered>;
 };

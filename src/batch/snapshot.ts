@@ -1,6 +1,6 @@
-// The state as it travels to the next workflow run of the same batch (R17). Groups never travel, nor does the close: a batch
-// continues as new only while neither is in flight. Everything else that was asked for is asked for again, which does no
-// harm. All of it fits into one payload (R16), so rows travel as short lists.
+// Converts the state into the snapshot that the next workflow run of the same batch starts from, and back (R17). A
+// batch continues as new only while no group and no close are in flight. All other commands in flight are issued again,
+// which is harmless. The snapshot must fit into one payload (R16), so rows are short tuples.
 
 import type { AttemptRun } from './attempt.ts';
 import { cancelRun } from './accounting/duplicates.ts';
@@ -19,7 +19,7 @@ import {
 import { begin, put, runningRow, unconfirmedRows, type State } from './state.ts';
 import { readableVersion, WRITES } from './version.ts';
 
-/** What travels as it is. */
+/** Fields that are copied unchanged. */
 const PLAIN = [
   'params',
   'now',
@@ -76,14 +76,14 @@ export type Snapshot = Plain & {
   readonly abandoned: readonly string[];
   readonly reported: readonly string[];
   readonly evidence: readonly RunTuple[];
-  /** Of duplicates; the runs of rows are cancelled again because of their rows. */
+  /** Duplicates only: the cancels of rows' own runs are restored from the rows. */
   readonly cancels: readonly RunTuple[];
 };
 
-/** Whether the state may travel: nothing is in flight that the next workflow run would not hear of. */
+/** Whether a snapshot is allowed: the next workflow run would miss the result of a group or a close in flight. */
 export const maySnapshot = ({ groups, closing }: State): boolean => groups.size === 0 && !closing;
 
-/** What `restore` makes the same state of. Throws unless {@link maySnapshot}. */
+/** The snapshot from which `restore` rebuilds the state. Throws unless {@link maySnapshot}. */
 export function snapshot(state: State): Snapshot {
   if (!maySnapshot(state))
     throw new Error(`the state cannot travel: ${state.groups.size} groups are in flight`);
@@ -107,7 +107,7 @@ export function snapshot(state: State): Snapshot {
   };
 }
 
-/** The state of a snapshot. Throws where a newer worker must take over. */
+/** Rebuilds the state. Throws if only a newer worker can continue the batch. */
 export function restore(packed: Snapshot): State {
   const version = readableVersion(packed.version);
   const plain = Object.fromEntries(PLAIN.map((name) => [name, packed[name]])) as Plain;
@@ -118,7 +118,7 @@ export function restore(packed: Snapshot): State {
     wakeAt: plain.now,
     parts,
     bytes: [...parts.values()].flat().reduce((sum, row) => sum + endedRowBytes(row), 0),
-    // Every part is asked for again.
+    // Every part is collected again.
     unstored: new Set(parts.keys()),
     pauses: new Map(packed.pauses),
     reconcile: { nextAt: packed.reconcileAt, readings: 0 },
@@ -128,12 +128,12 @@ export function restore(packed: Snapshot): State {
     cancels: new Map(packed.cancels.map((run) => [run[2], readRun(run)])),
   };
   for (const row of packed.rows) put(state, readRow(row));
-  takeUp(state);
+  resumeWork(state);
   return state;
 }
 
-/** Cancels that the earlier workflow run had asked for, and the commands that asked for this one. */
-function takeUp(state: State): void {
+/** Issues the earlier workflow run's cancels again, and acknowledges the commands that requested this run. */
+function resumeWork(state: State): void {
   if (state.cancelling === 'running') cancelAllRunning(state);
   for (const number of state.overdue) {
     const { attempt, runId } = state.rows.get(number) as Running;

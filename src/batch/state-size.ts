@@ -1,4 +1,4 @@
-// The state travels in one payload, so rows come in only while it has room for what they may become.
+// Limits the size of the state. A snapshot must fit into one payload, so a row enters only if its later attempts fit too.
 
 import {
   PAST_BYTES,
@@ -11,16 +11,16 @@ import {
 } from './bounds.ts';
 import type { State } from './state.ts';
 
-/** Whether no further row may come in; rows that are in go on. Every row has room for the attempts that it may still have. */
+/** Whether no further row may enter. Each row in the state has space reserved for the attempts that it may still need. */
 export function isFull({ rows, bytes, params }: State): boolean {
   const { retries, unconfirmed } = params;
-  // And one that was proved absent; without resubmissions the payload has room enough for those.
+  // Plus one absent attempt; without resubmissions the payload has enough spare space for it.
   const withoutRun = unconfirmed.rule === 'resubmit' ? RESUBMITS_MOST + 1 : 0;
   const withoutRunBytes = PAST_WITHOUT_RUN_BYTES + SHORT_REASON_BYTES;
   const reserved = rows.size * (SHORT_REASON_BYTES + retries * PAST_BYTES + withoutRun * withoutRunBytes);
   return rows.size >= ROWS_MAX || bytes + reserved >= STATE_BYTES_MAX;
 }
 
-/** Reasons become short before the state is full. */
+/** How many bytes a reason may take; fewer once the state is half full. */
 export const reasonBytes = ({ bytes }: State): number =>
   bytes < STATE_BYTES_MAX / 2 ? REASON_BYTES : SHORT_REASON_BYTES;

@@ -1,5 +1,5 @@
-// The whole memory of a batch, and the only ways to change which phase a row is in. `step` owns the state it is given
-// and changes it in place: copying ten thousand rows for every end of a run would cost more than all else together.
+// Defines the state of a batch and the only functions that change a row's phase. `step` changes the state in place:
+// copying ten thousand rows for each run that ends would cost more than the rest of the step.
 
 import type { AttemptRef, AttemptRun } from './attempt.ts';
 import { NO_LEDGER, type RequestLedger } from './accounting/request-ledger.ts';
@@ -35,48 +35,48 @@ export type State = {
   readonly params: BatchParams;
   /** See version.ts. */
   readonly version: number;
-  /** The batch's own clock in milliseconds; see clock.ts. Every time in the state is one of its. */
+  /** The batch's own clock in milliseconds; see clock.ts. All times in the state are on this clock. */
   now: number;
-  /** Temporal's time at the last step, for people. */
+  /** Temporal's time at the last step, for display. */
   wallAt: number;
-  /** Temporal's time at the beginning of the batch. */
+  /** Temporal's time when the batch started. */
   readonly startedWallAt: number;
-  /** The service's time minus Temporal's, as far apart as it was seen. */
+  /** The service's time minus Temporal's: the smallest and largest difference seen. */
   serviceOffset?: { readonly min: number; readonly max: number } | undefined;
-  /** When the batch wanted to be woken at the latest. */
+  /** When the last step asked to be woken. */
   wakeAt: number;
   /** The first row that was never sent. */
   nextRow: number;
   readonly rows: Map<number, RowState>;
   readonly phases: Record<Phase, number>;
-  /** What `rows` and `parts` take in a snapshot, never too low. */
+  /** The bytes that `rows` and `parts` take in a snapshot; never an underestimate. */
   bytes: number;
-  /** The rows in phase waiting, by the time they are due. */
+  /** The rows in phase waiting, sorted by due time. */
   readonly waiting: Waiting[];
-  /** Rows that ended, in the order of their ends; and those whose files are fetched later, by that time. */
+  /** Ended rows, oldest first; and ended rows whose files are fetched later, sorted by that time. */
   readonly ended: Ended[];
   readonly deferred: Deferred[];
-  /** Rows in phase unconfirmed, the oldest first. */
+  /** Rows in phase unconfirmed, oldest first. */
   readonly unconfirmed: number[];
-  /** Runs that no poll looks at, the oldest first; and those that are being cancelled because they take too long. */
+  /** Rows whose runs belong to no poll, oldest first; and rows whose runs are cancelled because they take too long. */
   readonly unpolled: Set<number>;
   readonly overdue: Set<number>;
-  /** Groups in flight: the attempts of each, and when it was asked for, by the batch's clock and by Temporal's. */
+  /** Groups in flight: the attempts of each, and when its command was issued, by the batch's clock and by Temporal's. */
   readonly groups: Map<
     number,
     { readonly attempts: readonly AttemptRef[]; readonly at: number; readonly wallAt: number }
   >;
-  /** Collects in flight: the rows of each part. */
+  /** Parts being collected: the rows of each. */
   readonly parts: Map<number, readonly EndedRow[]>;
   /** Polls in flight: the runs of each. */
   readonly polls: Map<number, readonly AttemptRun[]>;
-  /** Runs to cancel, by run id; and those of each cancel in flight. */
+  /** Runs to cancel, by run id; and the runs of each cancel command in flight. */
   readonly cancels: Map<string, AttemptRun>;
   readonly cancelsInFlight: Map<number, readonly AttemptRun[]>;
-  /** Runs that no row in the state explains, until they are kept in the store; `keeping`: how many are on their way. */
+  /** Runs that match no row in the state, until the store has them; `keeping`: how many are being written now. */
   readonly evidence: Map<string, AttemptRun>;
   isEvidenceLost: boolean;
-  /** Whether some of it came after the close was given what there was. */
+  /** Whether evidence arrived after the close command was issued. */
   isEvidenceNew: boolean;
   keeping: number;
   evidenceFiles: number;
@@ -84,41 +84,41 @@ export type State = {
   nextPart: number;
   nextPoll: number;
   nextCancel: number;
-  /** Nothing is sent before this. */
+  /** The batch sends nothing before this time. */
   holdUntil: number;
-  /** Consecutive groups of which something could not be sent. */
+  /** Consecutive groups with failures and without an accepted attempt. */
   consecutiveFailures: number;
-  /** Why nothing could be sent lately, for people. */
+  /** Why the latest groups could not be sent, for display. */
   trouble?: string | undefined;
   readonly pauses: Map<PauseKind, Pause>;
   rateLimit: RateLimit;
-  /** What the store would not take. */
+  /** Items that the store failed to write. */
   readonly unstored: Set<StoreItem>;
-  /** Since when no file could be fetched at all. */
+  /** Since when every file download has failed. */
   filesFailSince?: number | undefined;
-  /** Attempts that were written off, as `row/attempt`, the oldest first. */
+  /** Attempts that were written off, as `row/attempt`, oldest first. */
   readonly abandoned: Set<string>;
-  /** Duplicate runs that were reported, the oldest first. */
+  /** Duplicate runs that were reported, oldest first. */
   readonly reported: Set<string>;
   cancelling?: 'unsent' | 'running' | undefined;
   /** Sending stops so that the workflow can continue as new. */
   isStopping: boolean;
-  /** The commands that asked for a continue-as-new. */
+  /** Ids of the commands that requested a continue-as-new. */
   refreshIds: readonly string[];
-  /** The reading of the lists in flight and the next one; `controlAt`: when the group of the control run was asked for. */
+  /** The list reading in flight and the next one; `controlAt`: when the group of the control run was issued. */
   readonly reconcile: {
     askedAt?: number | undefined;
     controlAt?: number | undefined;
     nextAt: number;
     readings: number;
   };
-  /** The latest run that was accepted, and when its group was asked for: a later list must show it. */
+  /** The latest accepted run, and when its group was issued: a later complete list must show this run. */
   control?: { readonly runId: string; readonly at: number } | undefined;
   /** Average time from a run's acceptance to its end in milliseconds; 0 before the first end. */
   usualRunMs: number;
   /** What reported the latest completion. */
   completedBy?: 'webhook' | 'poll' | undefined;
-  /** When progress was published, what it said in short, and whether it has changed since. */
+  /** When progress was last published, its summary, and whether it has changed since. */
   published: { readonly at: number; readonly summary: string; isStale: boolean };
   acknowledgements: readonly Acknowledgement[];
   lastFailure?: { readonly row: number; readonly outcome: Outcome; readonly reason?: string } | undefined;
@@ -128,7 +128,7 @@ export type State = {
   finished: boolean;
 };
 
-/** The state of a batch that begins at Temporal's time `wallAt`. */
+/** The initial state of a batch that starts at Temporal's time `wallAt`. */
 export function begin(params: BatchParams, version: number, wallAt: number): State {
   return {
     params,
@@ -181,7 +181,7 @@ export function begin(params: BatchParams, version: number, wallAt: number): Sta
   };
 }
 
-/** Puts a row into a phase, whatever phase it was in before. */
+/** Moves a row into a phase, from any other phase. */
 export function put(state: State, row: RowState): void {
   forget(state, row.row);
   state.rows.set(row.row, row);
@@ -190,7 +190,7 @@ export function put(state: State, row: RowState): void {
   enterQueue(state, row);
 }
 
-/** Changes a row within its phase: it keeps its place in every queue. */
+/** Changes a row without changing its phase: it keeps its position in every queue. */
 export function amend(
   state: State,
   row: Running | Unconfirmed | Extract<RowState, { phase: 'sending' }>,
@@ -203,7 +203,7 @@ export function amend(
   }
 }
 
-/** Takes a row out of the state. */
+/** Removes a row from the state. */
 export function forget(state: State, number: number): void {
   const row = state.rows.get(number);
   if (row === undefined) return;
@@ -246,16 +246,17 @@ function remove<T>(queue: T[], item: T): void {
   queue.splice(queue.indexOf(item), 1);
 }
 
-/** Rows in a phase that keeps their numbers in order, oldest first. */
+/** Oldest first. */
 export const unconfirmedRows = (state: State): readonly Unconfirmed[] =>
   state.unconfirmed.map((row) => state.rows.get(row) as Unconfirmed);
 
-/** The run that has waited longest for a poll, and the one that has been overdue for longest. */
+/** The run that has waited longest for a poll. */
 export const oldestUnpolled = ({ unpolled, rows }: State): Running | undefined => {
   const [oldest] = unpolled;
   return oldest === undefined ? undefined : (rows.get(oldest) as Running);
 };
 
+/** The run that has been overdue for longest. */
 export const oldestOverdue = ({ overdue, rows }: State): Overdue | undefined => {
   const [oldest] = overdue;
   return oldest === undefined ? undefined : (rows.get(oldest) as Overdue);
@@ -268,17 +269,17 @@ export const runningRow = (state: State, row: number): Running | undefined => {
   return found?.phase === 'running' ? found : undefined;
 };
 
-/** Whether no row waits, is sent or runs: what remains is to collect. */
+/** Whether no row is unsent, waiting, sending, running or unconfirmed: only collecting remains. */
 export function isIdle(state: State): boolean {
   const { waiting, sending, running, unconfirmed } = state.phases;
   return waiting + sending + running + unconfirmed === 0 && !hasUnsent(state);
 }
 
-/** Whether rows that were never sent are still to be sent. */
+/** Whether the batch still has to send rows for the first time. */
 export const hasUnsent = ({ nextRow, params, cancelling }: State): boolean =>
   nextRow <= params.rows && cancelling === undefined;
 
-/** A slot is the right to have one run outstanding. Whatever may be a run holds one. */
+/** A slot is the right to have one run outstanding. Each attempt that may have started a run holds a slot. */
 export const usedSlots = ({ phases }: Pick<State, 'phases'>): number =>
   phases.sending + phases.running + phases.unconfirmed;
 

@@ -1,5 +1,5 @@
-// The batch's logic: events come in, the state changes, commands go out. Nothing here reads a clock, draws a number or
-// waits; the workflow and the simulator are two shells around the same function.
+// Applies events to the state of a batch and returns the commands that follow. The function is pure except for the state:
+// it reads no clock, uses no random numbers and never waits, so the workflow and the simulator run the same code.
 
 import { advanceClock } from './clock.ts';
 import type { Command } from './commands.ts';
@@ -20,7 +20,7 @@ import type { Event } from './events.ts';
 import { applyEvent } from './on-event/apply.ts';
 import type { State } from './state.ts';
 
-/** Everything that a batch does of its own accord, in the order in which it is done when several are due. */
+/** Everything that a batch does without being asked. If several decisions are due, they act in this order. */
 export const DECISIONS: readonly Decision[] = [
   liftPointlessPauses,
   resumeFromUnconfirmed,
@@ -36,13 +36,13 @@ export const DECISIONS: readonly Decision[] = [
   close,
 ];
 
-/** More decisions than this in one step are a mistake of ours: the rest waits a second, for a throw would end the batch. */
+/** More decisions than this in one step are a bug. The rest waits one second, because a throw would fail the batch. */
 const DECISIONS_MOST = 500;
 const OVERRUN_MS = 1_000;
 
 /**
- * What follows from the events of one moment; `wallAt` is Temporal's time (ms since 1970). Changes `state` in place. Events
- * that come together are answered together: slots that are freed by two signals are filled by one group.
+ * Applies the events of one moment and returns the commands; `wallAt` is Temporal's time (ms since 1970). Changes `state`
+ * in place. All events are applied before any decision acts, so one group fills the slots that two signals freed.
  */
 export function step(state: State, events: readonly Event[], wallAt: number): readonly Command[] {
   advanceClock(state, wallAt);
@@ -57,7 +57,7 @@ export function step(state: State, events: readonly Event[], wallAt: number): re
   return commands;
 }
 
-/** Does what is due, and looks from the top again after each: a later decision may make an earlier one due. */
+/** Runs due decisions, starting from the top after each one: a later decision may make an earlier one due. */
 function decide(state: State): Command[] {
   const commands: Command[] = [];
   for (let count = 0; count < DECISIONS_MOST; count += 1) {
@@ -68,7 +68,7 @@ function decide(state: State): Command[] {
   return commands;
 }
 
-/** The earliest moment at which time alone makes something due. */
+/** The earliest time at which a decision becomes due without another event. */
 export const nextDueAt = (state: State): number =>
   Math.min(publish.dueAt(state), ...DECISIONS.map(({ dueAt }) => dueAt(state)));
 

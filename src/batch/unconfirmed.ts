@@ -1,4 +1,4 @@
-// When an unconfirmed attempt is older than any proof would have taken.
+// Decides when an unconfirmed attempt is stuck: a proof of absence would have been complete by then.
 
 import type { Unconfirmed } from './row-state.ts';
 import type { State } from './state.ts';

@@ -8,7 +8,7 @@ import { World } from './world.ts';
 
 const DAY_MS = 86_400_000;
 
-/** A state that wanted to be woken after so long. */
+/** A state that asked to be woken after this time. */
 function wokenAfter(ms: number): State {
   const state = begin(paramsOf(), 1, 1_000);
   state.wakeAt = state.now + ms;
@@ -106,12 +106,12 @@ describe('service time', () => {
   it("the service's time is learned when the batch starts, and with every group", () => {
     const world = new World({ rows: 1, concurrency: 1 });
     expect(world.state.serviceOffset).toBeUndefined();
-    world.tell({ type: 'started' });
-    world.tell({ type: 'started', serviceNowMs: world.wallAt + 7 });
+    world.apply({ type: 'started' });
+    world.apply({ type: 'started', serviceNowMs: world.wallAt + 7 });
     expect(world.state.serviceOffset).toEqual({ min: 7, max: 7 });
     const [send] = world.sends;
     const { wallAt } = world;
-    world.tell({
+    world.apply({
       type: 'groupEnded',
       group: send?.group ?? 0,
       results: [],

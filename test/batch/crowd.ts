@@ -1,5 +1,5 @@
-// A batch of as many runs as the state has room for, in which every text is as long as it may be. Its store and its run lists
-// answer only where a test lets them.
+// A batch at the maximum concurrency in which every text has its maximum length. Its store and run lists respond only
+// if a test makes them.
 
 import { abandon, keepEvidence, reportDuplicate } from '../../src/batch/accounting/duplicates.ts';
 import { tallyUse } from '../../src/batch/accounting/tally.ts';
@@ -25,7 +25,7 @@ import { step } from '../../src/batch/step.ts';
 import { paramsOf } from './params.ts';
 
 const ROWS = 10_000_000;
-/** Two bytes each in JSON. */
+/** Each character takes two bytes in JSON. */
 const LONG = '"'.repeat(500);
 const KINDS: readonly PauseKind[] = ['blocked', 'unreachable', 'unreadable', 'store', 'files', 'unconfirmed'];
 
@@ -35,7 +35,7 @@ export class Crowd {
   readonly state: State;
   #wallAt = 1_800_000_000_000;
 
-  /** `rowsLeft`: rows that were never sent when it begins. */
+  /** `rowsLeft`: how many rows are still unsent at the start. */
   constructor(retries: number, rowsLeft: number, rule: UnconfirmedRule['rule'] = 'unknown') {
     const concurrency = mostConcurrency(retries);
     const unconfirmed = { rule, afterMs: 0 };
@@ -45,10 +45,10 @@ export class Crowd {
       this.#wallAt,
     );
     this.state.nextRow = ROWS - rowsLeft + 1;
-    this.tell({ type: 'started' });
+    this.apply({ type: 'started' });
   }
 
-  tell(...events: readonly Event[]): void {
+  apply(...events: readonly Event[]): void {
     step(this.state, events, this.#wallAt);
   }
 
@@ -56,7 +56,7 @@ export class Crowd {
     const end = this.#wallAt + ms;
     while (this.#wallAt < end) {
       this.#wallAt = Math.min(end, this.#wallAt + Math.max(1, this.state.wakeAt - this.state.now));
-      this.tell({ type: 'woke' });
+      this.apply({ type: 'woke' });
     }
   }
 
@@ -64,7 +64,7 @@ export class Crowd {
     return [...this.state.rows.values()].filter((row) => row.phase === 'running');
   }
 
-  /** Ends all groups that are in flight now; each row has this result. */
+  /** Ends all groups in flight with the given result for each row. */
   answer(resultOf: (row: number) => Result): void {
     for (const [group, { attempts }] of this.state.groups) {
       const results = attempts.map((attempt): PostResult => {
@@ -72,7 +72,7 @@ export class Crowd {
         if (result === 'accepted') return { ...attempt, result, runId: crypto.randomUUID() };
         return { ...attempt, result, reason: LONG };
       });
-      this.tell({ type: 'groupEnded', group, results, rest: 'unconfirmed' });
+      this.apply({ type: 'groupEnded', group, results, rest: 'unconfirmed' });
     }
   }
 
@@ -88,23 +88,23 @@ export class Crowd {
       outcome: 'failed',
       reason: LONG,
     }));
-    this.tell({ type: 'runsCompleted', by: 'webhook', completions });
+    this.apply({ type: 'runsCompleted', by: 'webhook', completions });
   }
 
   delayAll(): void {
     const runs = this.runs.map(({ row, attempt, runId }) => ({ row, attempt, runId, reason: LONG }));
-    this.tell({ type: 'runsOverdue', runs });
+    this.apply({ type: 'runsOverdue', runs });
   }
 
-  /** Reads lists, none of which shows anything, until the user's rule or a proof has resolved every attempt. */
+  /** Reads empty lists until the user's rule or a proof has resolved every attempt. */
   resolveAll(answer: 'complete' | 'none'): void {
     while (this.state.phases.unconfirmed > 0) {
-      this.tell({ type: 'listRead', reading: { answer, found: [], hasControl: false } });
+      this.apply({ type: 'listRead', reading: { answer, found: [], hasControl: false } });
       this.pass(1_000);
     }
   }
 
-  /** Everything beside rows and parts is at its bound. */
+  /** Fills everything except rows and parts to its limit. */
   remember(): void {
     const { state } = this;
     for (const kind of KINDS) pause(state, kind, LONG.slice(0, 150));
@@ -119,7 +119,7 @@ export class Crowd {
     }
   }
 
-  /** The bytes of its snapshot. */
+  /** The size of the snapshot in bytes. */
   get encoded(): number {
     return Buffer.byteLength(JSON.stringify(snapshot(this.state)));
   }

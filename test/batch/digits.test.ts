@@ -32,7 +32,7 @@ describe('digits', () => {
     expect(JSON.stringify(integerFrom('-0'))).toBe('-0');
   });
 
-  it('beyond 2^53 are told apart from numbers', () => {
+  it('beyond 2^53 are distinguished from numbers', () => {
     expect(isRawNumber(integerFrom('9007199254740993'))).toBe(true);
     expect(isRawNumber(5)).toBe(false);
   });

@@ -1,4 +1,4 @@
-// The batch folder of the small world. A part is created once: a second try finds it, and reports what is in it.
+// Simulates the batch folder. A part is created once: a second try returns the content of the first.
 
 import { NO_TALLY, tallyOutcome, type Tally } from '../../src/batch/accounting/tally.ts';
 import type { AttemptRun } from '../../src/batch/attempt.ts';
@@ -6,7 +6,7 @@ import type { DeferredRow, PartResult } from '../../src/batch/events.ts';
 import type { Outcome } from '../../src/batch/outcome.ts';
 import type { EndedRow } from '../../src/batch/row-state.ts';
 
-/** How the fetching of a row's files goes: `host` and `file` are the kinds of failure. */
+/** The result of fetching a row's files: `host` and `file` are the kinds of failure. */
 export type Fetch = 'fetched' | DeferredRow['kind'];
 
 type Part = { readonly rows: ReadonlySet<number>; readonly tally: Tally; readonly fetched: number };
@@ -49,7 +49,7 @@ export class Folder {
   }
 }
 
-/** undefined for a row that is to be collected again later. */
+/** undefined if the row must be collected again later. */
 function outcomeOf({ attempts, isLastTry }: EndedRow, fetch: Fetch): Outcome | undefined {
   const last = attempts.at(-1)?.outcome;
   if (last === undefined || last === 'absent') throw new Error('a row was collected without an outcome');

@@ -1,4 +1,4 @@
-// What holds of every state.
+// Checks the invariants of every state.
 
 import { knownRuns, stillUnconfirmed, atRisk } from '../../src/batch/accounting/request-ledger.ts';
 import {
@@ -14,7 +14,7 @@ import {
 import { bytesOf, endedRowBytes, type RowState } from '../../src/batch/row-state.ts';
 import type { State } from '../../src/batch/state.ts';
 
-/** What is wrong with a state; nothing, as a rule. */
+/** The invariants that a state violates. */
 export function problemsOf(state: State): readonly string[] {
   const wrong: Readonly<Record<string, boolean>> = {
     ...wrongQueues(state),

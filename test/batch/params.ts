@@ -1,4 +1,4 @@
-// The parameters of a small batch on a service that answers within a second.
+// The parameters of a small batch on a service that responds within a second.
 
 import { DEFAULT_TIMING, type BatchParams, type Timing } from '../../src/batch/params.ts';
 

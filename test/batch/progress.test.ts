@@ -26,7 +26,7 @@ describe('progress', () => {
     world.pass(1_000);
     expect(world.collects).toHaveLength(1);
     expect(accountedFor(world)).toBe(40);
-    world.tell({ type: 'cancel', running: false });
+    world.apply({ type: 'cancel', running: false });
     while (world.closes.length === 0) {
       expect(accountedFor(world)).toBe(40);
       if (world.readings.length > 0) world.read();

@@ -8,7 +8,7 @@ const sending = { ...base, phase: 'sending' } as const;
 const running = { ...base, phase: 'running', runId: 'r', since: 0 } as const;
 const unconfirmed = { ...base, phase: 'unconfirmed', askedAt: 0, askedWallAt: 0, sentBy: 0 } as const;
 const ended = { ...base, phase: 'ended', at: 0, outcome: 'failed', runId: 'r' } as const;
-/** Two bytes each in JSON. */
+/** Each character takes two bytes in JSON. */
 const quotes = (count: number): string => '"'.repeat(count);
 
 const ROWS: readonly (readonly [what: string, bytes: number, row: RowState])[] = [

@@ -1,9 +1,12 @@
-// The run service of the small world: which attempts were posted, and the truth about every run.
+// Simulates the run service: it records every POST and every run.
 
 import { attemptKey, type AttemptRef, type AttemptRun } from '../../src/batch/attempt.ts';
 import type { PostResult, RunCompletion } from '../../src/batch/events.ts';
 
-/** How one POST goes. `lost` and `dropped` look alike to the sender; `made-and-throttled` is a lie of the service. */
+/**
+ * The planned result of one POST. `lost` (a run was made) and `dropped` (no run) look the same to the sender;
+ * `made-and-throttled` responds 429 although it made a run.
+ */
 export type PlannedResult =
   | 'accepted'
   | 'rejected'
@@ -18,7 +21,7 @@ export type End = 'succeeded' | 'failed' | 'timed-out' | 'cancelled';
 
 export type Run = AttemptRun & {
   status: 'open' | End;
-  /** A run that the batch did not ask for, or that it could not know of. */
+  /** A run that the batch did not request or cannot know about. */
   isExtra: boolean;
 };
 
@@ -34,25 +37,26 @@ export class Service {
   readonly runs: Run[] = [];
   /** The last POST of each attempt. */
   readonly posted = new Map<string, PlannedResult>();
-  /** Attempts that were posted again although their earlier POST may have started a run. */
+  /** Attempts that the batch wrongly posted again: their earlier POST may have started a run. */
   readonly repeated: string[] = [];
 
-  post(attempt: AttemptRef, fate: PlannedResult): PostResult {
+  post(attempt: AttemptRef, planned: PlannedResult): PostResult {
     const key = attemptKey(attempt);
     const before = this.posted.get(key);
     if (!MAY_FOLLOW.has(before)) this.repeated.push(`${key} was posted again after ${before}`);
-    this.posted.set(key, fate);
+    this.posted.set(key, planned);
     const runId = `run-${this.runs.length}`;
-    const isMade = fate === 'accepted' || fate === 'lost' || fate === 'made-and-throttled';
-    if (isMade) this.runs.push({ ...attempt, runId, status: 'open', isExtra: fate === 'made-and-throttled' });
-    if (fate === 'accepted') return { ...attempt, result: 'accepted', runId };
-    if (fate === 'lost' || fate === 'dropped')
+    const isMade = planned === 'accepted' || planned === 'lost' || planned === 'made-and-throttled';
+    if (isMade)
+      this.runs.push({ ...attempt, runId, status: 'open', isExtra: planned === 'made-and-throttled' });
+    if (planned === 'accepted') return { ...attempt, result: 'accepted', runId };
+    if (planned === 'lost' || planned === 'dropped')
       return { ...attempt, result: 'unconfirmed', reason: 'no answer' };
-    const result = fate === 'made-and-throttled' ? 'throttled' : fate;
-    return { ...attempt, result, reason: fate, ...(result === 'throttled' ? { retryAfterMs: 50 } : {}) };
+    const result = planned === 'made-and-throttled' ? 'throttled' : planned;
+    return { ...attempt, result, reason: planned, ...(result === 'throttled' ? { retryAfterMs: 50 } : {}) };
   }
 
-  /** Makes a second run for the attempt of another one. */
+  /** Makes a second run for an attempt. */
   duplicate({ row, attempt }: AttemptRef): Run {
     const run: Run = { row, attempt, runId: `run-${this.runs.length}`, status: 'open', isExtra: true };
     this.runs.push(run);
@@ -63,7 +67,7 @@ export class Service {
     return this.runs.find((run) => run.runId === runId);
   }
 
-  /** The end of a run, as Get Run confirms it. */
+  /** The completion of a run, as Get Run returns it. */
   completionOf({ row, attempt, runId, status }: Run): RunCompletion | undefined {
     return status === 'open' ? undefined : { row, attempt, runId, outcome: status };
   }

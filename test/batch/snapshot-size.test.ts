@@ -18,7 +18,7 @@ import { Crowd } from './crowd.ts';
 
 const MILLIONS = 5_000_000;
 
-/** What is too large; a payload of Temporal has 2 MiB, and what rows may become is reserved. */
+/** The sizes that are too large: a payload has at most 2 MiB, and the state must keep its reserve. */
 function excessOf({ encoded, state }: Crowd): readonly string[] {
   const excess = encoded < 2_000_000 ? [] : [`${encoded} bytes are encoded`];
   return state.bytes < 1.1 * STATE_BYTES_MAX ? excess : [...excess, `${state.bytes} bytes are counted`];
@@ -29,7 +29,7 @@ describe('size of a snapshot', () => {
     const crowd = new Crowd(0, MILLIONS);
     const { state } = crowd;
     const inFlight = GROUPS_IN_FLIGHT * GROUP_ATTEMPTS;
-    // What is in flight when no further row is taken in is unconfirmed last of all. The store never answers.
+    // The attempts in flight when the state is full become unconfirmed last. The store never responds.
     const next = (): 'rejected' | 'unconfirmed' => {
       if (isFull(state)) return 'unconfirmed';
       const isHalf = state.bytes > 0.49 * STATE_BYTES_MAX;

@@ -6,22 +6,22 @@ import type { State } from '../../src/batch/state.ts';
 import { step } from '../../src/batch/step.ts';
 import type { Event } from '../../src/batch/events.ts';
 import { problemsOf } from './invariants.ts';
-import { happen, wildParams, wildStory } from './story.ts';
+import { perform, anyParams, faultyActions } from './random-actions.ts';
 import { World } from './world.ts';
 
 const encoded = (state: State): string => JSON.stringify(snapshot(state));
-/** The bytes of what stands between the brackets. */
+/** The bytes between the brackets. */
 const listBytes = (list: readonly unknown[]): number => Buffer.byteLength(JSON.stringify(list)) - 2;
 const travelled = (state: State): State => restore(JSON.parse(encoded(state)) as Snapshot);
 
-/** What a step sends, and how the batch stands after it. What the next workflow run asks for again is left out. */
+/** The sends of a step and the progress after it, without the commands that the next workflow run issues again. */
 function stepped(state: State, events: readonly Event[], wallAt: number): unknown {
   const sent = step(state, events, wallAt).filter(({ type }) => type === 'send');
   const { waiting, ended, deferred, unconfirmed, bytes } = state;
   return structuredClone({ sent, waiting, ended, deferred, unconfirmed, bytes, progress: progress(state) });
 }
 
-/** All runs fail, and a while later what waits goes again. */
+/** Fails all runs, and lets time pass until the waiting rows are sent again. */
 const endAll = ({ rows }: State): Event => ({
   type: 'runsCompleted',
   by: 'webhook',
@@ -35,10 +35,10 @@ const endAll = ({ rows }: State): Event => ({
 describe('snapshot', () => {
   it('a snapshot restores the state that it was made of, and after a step both still say and send the same', () => {
     fc.assert(
-      fc.property(wildParams, wildStory(80), (given, deeds) => {
+      fc.property(anyParams, faultyActions(80), (given, actions) => {
         const world = new World(given);
-        happen(world, deeds);
-        world.tell({ type: 'stopSending' });
+        perform(world, actions);
+        world.apply({ type: 'stopSending' });
         while (world.sends.length > 0) world.answer(0, ['accepted', 'dropped', 'throttled']);
         const { state, wallAt } = world;
         fc.pre(maySnapshot(state));
@@ -64,15 +64,15 @@ describe('snapshot', () => {
     );
     fc.assert(
       fc.property(
-        wildParams,
-        wildStory(60),
+        anyParams,
+        faultyActions(60),
         fc.array(text, { minLength: 1, maxLength: 8 }),
-        (given, deeds, texts) => {
+        (given, actions, texts) => {
           const world = new World(given);
           let said = 0;
           const say = (): string => texts[(said += 1) % texts.length] ?? '';
           world.edit = (event) => withReasons(event, say);
-          for (const { act } of deeds) {
+          for (const { act } of actions) {
             act(world);
             if (!maySnapshot(world.state)) continue;
             const { rows, parts } = snapshot(world.state);
@@ -86,7 +86,7 @@ describe('snapshot', () => {
   });
 });
 
-/** The same event with other reasons. */
+/** The same event with different reasons. */
 function withReasons(event: Event, say: () => string): Event {
   if (event.type === 'runsCompleted')
     return { ...event, completions: event.completions.map((one) => ({ ...one, reason: say() })) };

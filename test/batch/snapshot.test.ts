@@ -11,7 +11,7 @@ import { World } from './world.ts';
 
 const travelled = (state: State): State => restore(JSON.parse(JSON.stringify(snapshot(state))) as Snapshot);
 
-/** Rows in every phase in which a row may travel, several of each, with what a row may have. */
+/** Several rows in each phase that a snapshot may contain, with all optional fields. */
 function busy(): World {
   const world = new World({
     rows: 60,
@@ -20,7 +20,7 @@ function busy(): World {
     unconfirmed: { rule: 'unknown', afterMs: 10 ** 9 },
   });
   world.answer(0, ['accepted', 'accepted', 'accepted', 'dropped']);
-  // Half of the proof that there is no run.
+  // The first of the two lists that prove absence.
   while (unconfirmedRows(world.state).every(({ missedAt }) => missedAt === undefined)) {
     world.read();
     world.pass(100);
@@ -31,9 +31,9 @@ function busy(): World {
   while (world.sends.length > 0) world.answer(0, ['dropped', 'throttled', 'rejected', 'accepted']);
   for (const run of [4, 3]) world.finish(`run-${run}`, 'failed');
   const late = world.service.runs.find(({ status }) => status === 'open');
-  if (late) world.tell({ type: 'runsOverdue', runs: [{ ...late, reason: 'it hangs' }] });
-  world.tell({ type: 'runsSeen', runs: [runOfFirst('extra')] });
-  world.tell({ type: 'serviceRead', reason: '401' });
+  if (late) world.apply({ type: 'runsOverdue', runs: [{ ...late, reason: 'it hangs' }] });
+  world.apply({ type: 'runsSeen', runs: [runOfFirst('extra')] });
+  world.apply({ type: 'serviceRead', reason: '401' });
   while (world.sends.length > 0) world.answer(0, ['accepted']);
   return world;
 }

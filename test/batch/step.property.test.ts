@@ -5,7 +5,7 @@ import { rowsDone } from '../../src/batch/accounting/tally.ts';
 import { stillUnconfirmed } from '../../src/batch/accounting/request-ledger.ts';
 import { publish } from '../../src/batch/decisions/publish.ts';
 import { DECISIONS } from '../../src/batch/step.ts';
-import { happen, params, story, wildParams, wildStory } from './story.ts';
+import { params, perform, randomActions, anyParams, faultyActions } from './random-actions.ts';
 import { World } from './world.ts';
 
 const numbersTo = (rows: number): readonly number[] => Array.from({ length: rows }, (_, at) => at + 1);
@@ -13,9 +13,9 @@ const numbersTo = (rows: number): readonly number[] => Array.from({ length: rows
 describe('step', () => {
   it('whatever happens in whatever order, a batch ends every row once, posts no attempt twice, keeps its concurrency, and its ledger adds up', () => {
     fc.assert(
-      fc.property(params, story(120), (given, deeds) => {
+      fc.property(params, randomActions(120), (given, actions) => {
         const world = new World(given);
-        happen(world, deeds);
+        perform(world, actions);
         world.settle();
         expect(world.problems).toEqual([]);
         expect([...world.folder.rows.keys()].sort((a, b) => a - b)).toEqual(numbersTo(given.rows));
@@ -29,9 +29,9 @@ describe('step', () => {
 
   it('a batch holds to that also if the service starts runs that the batch did not ask for, or hides those that it started', () => {
     fc.assert(
-      fc.property(wildParams, wildStory(120), (given, deeds) => {
+      fc.property(anyParams, faultyActions(120), (given, actions) => {
         const world = new World(given);
-        happen(world, deeds);
+        perform(world, actions);
         world.settle();
         expect(world.problems).toEqual([]);
         expect(rowsDone(world.state.tally)).toBe(given.rows);
@@ -42,9 +42,9 @@ describe('step', () => {
 
   it('a batch counts a row as succeeded only if a run of its own has succeeded', () => {
     fc.assert(
-      fc.property(wildParams, wildStory(80), (given, deeds) => {
+      fc.property(anyParams, faultyActions(80), (given, actions) => {
         const world = new World(given);
-        happen(world, deeds);
+        perform(world, actions);
         world.settle();
         for (const [row, outcome] of world.folder.outcomes) {
           if (outcome !== 'succeeded') continue;
@@ -59,9 +59,9 @@ describe('step', () => {
 
   it('a batch names every run that it was shown: by its row, as evidence, or as a duplicate', () => {
     fc.assert(
-      fc.property(wildParams, wildStory(80), (given, deeds) => {
+      fc.property(anyParams, faultyActions(80), (given, actions) => {
         const world = new World(given);
-        happen(world, deeds);
+        perform(world, actions);
         for (const run of world.service.runs) if (!world.state.finished) world.callBack(run);
         const shown = world.state.finished ? [] : world.service.runs.map(({ runId }) => runId);
         world.settle();
@@ -75,9 +75,9 @@ describe('step', () => {
 
   it('a batch buys no more runs for a row than the row had ends without success, and one', () => {
     fc.assert(
-      fc.property(params, story(80), (given, deeds) => {
+      fc.property(params, randomActions(80), (given, actions) => {
         const world = new World(given);
-        happen(world, deeds);
+        perform(world, actions);
         world.settle();
         for (const row of numbersTo(given.rows)) {
           const bought = world.service.runs.filter((run) => run.row === row);
@@ -92,17 +92,17 @@ describe('step', () => {
   it('a batch that is cancelled at any moment sends nothing more, and ends', () => {
     fc.assert(
       fc.property(
-        wildParams,
-        wildStory(40),
-        wildStory(40),
+        anyParams,
+        faultyActions(40),
+        faultyActions(40),
         fc.boolean(),
         (given, before, after, isRunning) => {
           const world = new World(given);
-          happen(world, before);
-          world.tell({ type: 'cancel', running: isRunning });
+          perform(world, before);
+          world.apply({ type: 'cancel', running: isRunning });
           const inFlight = world.sends.reduce((sum, { attempts }) => sum + attempts.length, 0);
           const posted = world.service.posted.size;
-          happen(world, after);
+          perform(world, after);
           world.settle();
           expect(world.problems).toEqual([]);
           expect(world.service.posted.size).toBeLessThanOrEqual(posted + inFlight);
@@ -115,9 +115,9 @@ describe('step', () => {
 
   it('asking when a decision is due changes nothing', () => {
     fc.assert(
-      fc.property(wildParams, wildStory(60), (given, deeds) => {
+      fc.property(anyParams, faultyActions(60), (given, actions) => {
         const world = new World(given);
-        for (const { act } of deeds) {
+        for (const { act } of actions) {
           act(world);
           for (const { dueAt, name } of [...DECISIONS, publish]) {
             const before = serialize(world.state);

@@ -44,7 +44,7 @@ describe('step', () => {
     world.settle();
     expect(
       typesOf(
-        world.tell({ type: 'resume' }, { type: 'runsSeen', runs: [{ row: 1, attempt: 1, runId: 'x' }] }),
+        world.apply({ type: 'resume' }, { type: 'runsSeen', runs: [{ row: 1, attempt: 1, runId: 'x' }] }),
       ),
     ).toEqual(['publish']);
   });

@@ -1,5 +1,5 @@
-// A small world around `step`: it carries commands out in any order, loses answers, repeats messages, and knows the truth about
-// every run. What the batch claims is compared with that truth.
+// Simulates the environment of `step`: it executes commands in any order, loses responses, repeats messages, and records
+// every run. Tests compare the batch's claims with these records.
 
 import { attemptKey } from '../../src/batch/attempt.ts';
 import type { Command } from '../../src/batch/commands.ts';
@@ -18,10 +18,10 @@ import { Service, type End, type PlannedResult, type Run } from './service.ts';
 
 type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
 
-/** A batch without a timer still receives a signal now and then. */
+/** How often a batch without a timer is woken by a signal. */
 const SIGNALS_MS = 600_000;
 
-/** The events around a workflow task, and those around a command. */
+/** The approximate size of the history events of one workflow task, and of one command. */
 const TASK_BYTES = 600;
 const COMMAND_BYTES = 600;
 
@@ -31,7 +31,7 @@ export class World {
   wallAt = 1_000_000;
   readonly service = new Service();
   readonly folder = new Folder();
-  // Commands that are not answered yet.
+  // Commands whose results the batch has not received yet.
   readonly sends: CommandOf<'send'>[] = [];
   readonly collects: CommandOf<'collect'>[] = [];
   readonly readings: CommandOf<'reconcile'>[] = [];
@@ -41,36 +41,36 @@ export class World {
   readonly closes: CommandOf<'close'>[] = [];
   readonly published: Progress[] = [];
   readonly problems: string[] = [];
-  /** About what Temporal would keep of all this. */
+  /** The approximate size of Temporal's history. */
   historyBytes = 0;
   /** Changes each event before the batch sees it. */
   edit = (event: Event): Event => event;
   #wakeAt = Number.POSITIVE_INFINITY;
-  /** Results of groups that were sent and not answered yet. */
+  /** Results of groups that were sent but have not ended for the batch. */
   readonly #results = new Map<number, readonly PostResult[]>();
 
   constructor(params: Partial<BatchParams> = {}) {
     this.state = begin(paramsOf(params), WRITES, this.wallAt);
-    this.tell({ type: 'started' });
+    this.apply({ type: 'started' });
   }
 
-  tell(...events: readonly Event[]): readonly Command[] {
+  apply(...events: readonly Event[]): readonly Command[] {
     const commands = step(this.state, events.map(this.edit), this.wallAt);
     this.#wakeAt = Number.POSITIVE_INFINITY;
     this.historyBytes +=
       TASK_BYTES + JSON.stringify([events, commands]).length + COMMAND_BYTES * commands.length;
     for (const command of commands) this.#take(command);
     const isUndone = !this.state.finished && nextDueAt(this.state) <= this.state.now;
-    const wrong = [...problemsOf(this.state), ...(isUndone ? ['a decision is due and undone'] : [])];
+    const wrong = [...problemsOf(this.state), ...(isUndone ? ['a due decision was not done'] : [])];
     if (wrong.length > 0) throw new Error(wrong.join('; '));
     this.problems.push(...this.service.repeated, ...this.#wronglyPolled());
     const { concurrency } = this.state.params;
-    // A run that turns up for a row that waits takes a slot, also if none is free.
+    // A run that appears for a waiting row takes a slot even if none is free.
     const isSending = commands.some(({ type }) => type === 'send');
     if (isSending && usedSlots(this.state) > concurrency)
-      this.problems.push('more is sent than there are slots');
+      this.problems.push('the batch sends more than its slots allow');
     if (this.#openRuns() > concurrency)
-      this.problems.push(`${this.#openRuns()} runs of ${concurrency} go on`);
+      this.problems.push(`${this.#openRuns()} runs are open, but the concurrency is ${concurrency}`);
     return commands;
   }
 
@@ -97,7 +97,7 @@ export class World {
     }
   }
 
-  /** Runs that the batch asked for and has not written off. If an attempt has two runs, either may be its own. */
+  /** Counts open runs. Attempts that were written off or have an extra run are left out. */
   #openRuns(): number {
     const { runs } = this.service;
     const extra = new Set(runs.filter(({ isExtra }) => isExtra).map(attemptKey));
@@ -106,7 +106,7 @@ export class World {
     return runs.filter((run) => run.status === 'open' && isKnown(run)).length;
   }
 
-  /** Each run that goes on waits for a poll, or one poll looks at it. */
+  /** Each running run must wait for a poll or belong to exactly one poll. */
   #wronglyPolled(): readonly string[] {
     const counts = new Map<string, number>();
     for (const { runId } of this.polls.flatMap(({ runs }) => runs))
@@ -118,33 +118,33 @@ export class World {
     });
   }
 
-  /** Answers one group: each attempt has its fate; if the worker died, every other result is lost with it. */
-  answer(index: number, fates: readonly PlannedResult[], workerDied = false): void {
+  /** Ends one group with the planned results; if the worker died, every other result is lost. */
+  answer(index: number, planned: readonly PlannedResult[], workerDied = false): void {
     const [send] = this.sends.splice(index % Math.max(1, this.sends.length), 1);
     if (send === undefined) return;
-    const all = this.#results.get(send.group) ?? this.#postAll(send, fates);
+    const all = this.#results.get(send.group) ?? this.#postAll(send, planned);
     const results = workerDied ? all.filter((_, at) => at % 2 === 0) : all;
     const { group } = send;
-    this.tell({ type: 'groupEnded', group, results, rest: 'unconfirmed', reason: 'the worker was lost' });
+    this.apply({ type: 'groupEnded', group, results, rest: 'unconfirmed', reason: 'the worker was lost' });
   }
 
   /** Ends the oldest group with these results. */
   end(results: readonly PostResult[], rest: 'not-sent' | 'unconfirmed' = 'unconfirmed'): readonly Command[] {
-    return this.tell({ type: 'groupEnded', group: this.sends.shift()?.group ?? 0, results, rest });
+    return this.apply({ type: 'groupEnded', group: this.sends.shift()?.group ?? 0, results, rest });
   }
 
-  /** Posts one group; its runs may end before it is answered. */
-  post(index: number, fates: readonly PlannedResult[]): void {
+  /** Posts one group without ending it, so that its runs may end first. */
+  post(index: number, planned: readonly PlannedResult[]): void {
     const send = this.sends[index % Math.max(1, this.sends.length)];
     if (send !== undefined && !this.#results.has(send.group))
-      this.#results.set(send.group, this.#postAll(send, fates));
+      this.#results.set(send.group, this.#postAll(send, planned));
   }
 
-  #postAll({ attempts }: CommandOf<'send'>, fates: readonly PlannedResult[]): readonly PostResult[] {
-    return attempts.map((attempt, at) => this.service.post(attempt, fates[at % fates.length] ?? 'accepted'));
+  #postAll({ attempts }: CommandOf<'send'>, plan: readonly PlannedResult[]): readonly PostResult[] {
+    return attempts.map((attempt, at) => this.service.post(attempt, plan[at % plan.length] ?? 'accepted'));
   }
 
-  /** Ends an open run; its webhook comes now, or is lost. */
+  /** Ends an open run; its webhook arrives now, or is lost. */
   finish(runId: string, status: End, isReported = true): void {
     const run = this.service.find(runId);
     if (run?.status !== 'open') return;
@@ -152,16 +152,16 @@ export class World {
     if (isReported) this.callBack(run);
   }
 
-  /** A webhook: the first one of a run, or that of its end. */
+  /** Delivers a webhook: of the run's start, or of its end. */
   callBack(run: Run): readonly Command[] {
     const { row, attempt, runId } = run;
     const completion = this.service.completionOf(run);
     return completion === undefined
-      ? this.tell({ type: 'runsSeen', runs: [{ row, attempt, runId }] })
-      : this.tell({ type: 'runsCompleted', by: 'webhook', completions: [completion] });
+      ? this.apply({ type: 'runsSeen', runs: [{ row, attempt, runId }] })
+      : this.apply({ type: 'runsCompleted', by: 'webhook', completions: [completion] });
   }
 
-  /** One look of the polls: reports what has ended; a poll with at most a tenth of its runs left is over. */
+  /** Each poll reads its runs once and reports the ended ones; a poll with at most a tenth of its runs left ends. */
   poll(): void {
     for (const command of this.polls.slice()) {
       const completions = command.runs.flatMap(({ runId }) => {
@@ -169,14 +169,14 @@ export class World {
         const end = run && this.service.completionOf(run);
         return end === undefined ? [] : [end];
       });
-      if (completions.length > 0) this.tell({ type: 'runsCompleted', by: 'poll', completions });
+      if (completions.length > 0) this.apply({ type: 'runsCompleted', by: 'poll', completions });
       if (command.runs.length - completions.length > command.runs.length / 10) continue;
       this.polls.splice(this.polls.indexOf(command), 1);
-      this.tell({ type: 'pollEnded', poll: command.poll });
+      this.apply({ type: 'pollEnded', poll: command.poll });
     }
   }
 
-  /** Reads the lists: every run that is there is found. */
+  /** Reads the lists; a complete reading finds every run. */
   read(answer: 'complete' | 'incomplete' | 'none' = 'complete'): void {
     const command = this.readings.shift();
     if (command === undefined) return;
@@ -184,7 +184,7 @@ export class World {
     const { runs } = this.service;
     const found = answer === 'complete' ? runs.filter((run) => wanted.has(attemptKey(run))) : [];
     const hasControl = answer === 'complete' && runs.some(({ runId }) => runId === command.control);
-    this.tell({
+    this.apply({
       type: 'listRead',
       reading: {
         answer,
@@ -194,20 +194,20 @@ export class World {
     });
   }
 
-  /** Writes one part; the store may be full, or take it without saying so. */
+  /** Writes one part; the store may be full, or write it without reporting success. */
   collect(index = 0, fetch: Fetch = 'fetched', store: 'works' | 'full' | 'silent' = 'works'): void {
     const [command] = this.collects.splice(index % Math.max(1, this.collects.length), 1);
     if (command === undefined) return;
     const { part, rows } = command;
     const result = store === 'full' ? undefined : this.folder.write(part, rows, fetch);
-    this.tell(
+    this.apply(
       store === 'works' && result !== undefined
         ? { type: 'partCollected', part, result }
         : { type: 'storeFailed', item: part, reason: 'ENOSPC' },
     );
   }
 
-  /** Answers the oldest cancel; the service ends these runs, or lets them go on. */
+  /** Completes the oldest cancel; the service ends these runs, or lets them continue. */
   cancel(isObeyed = true): void {
     const command = this.cancels.shift();
     if (command === undefined) return;
@@ -215,44 +215,44 @@ export class World {
       const run = this.service.find(runId);
       if (run?.status !== 'open') continue;
       if (isObeyed) run.status = 'cancelled';
-      // The batch may give it up and use its slot.
+      // The batch may give up this run and reuse its slot.
       else run.isExtra = true;
     }
-    this.tell({ type: 'runsCancelled', id: command.id });
+    this.apply({ type: 'runsCancelled', id: command.id });
   }
 
   keep(isTaken = true): void {
     const command = this.keeps.shift();
     if (command === undefined) return;
-    if (!isTaken) return void this.tell({ type: 'storeFailed', item: EVIDENCE, reason: 'ENOSPC' });
+    if (!isTaken) return void this.apply({ type: 'storeFailed', item: EVIDENCE, reason: 'ENOSPC' });
     for (const run of command.runs) this.folder.evidence.set(run.runId, run);
-    this.tell({ type: 'evidenceKept', count: command.runs.length });
+    this.apply({ type: 'evidenceKept', count: command.runs.length });
   }
 
   close(isTaken = true): void {
     const command = this.closes.shift();
     if (command === undefined) return;
-    if (!isTaken) return void this.tell({ type: 'storeFailed', item: RESULTS, reason: 'ENOSPC' });
+    if (!isTaken) return void this.apply({ type: 'storeFailed', item: RESULTS, reason: 'ENOSPC' });
     for (const run of command.evidence) this.folder.evidence.set(run.runId, run);
-    this.tell({ type: 'closed' });
+    this.apply({ type: 'closed' });
   }
 
-  /** Lets time pass as Temporal does: the batch is woken when it asked for that. */
+  /** Lets time pass, and wakes the batch when its timer fires. */
   pass(ms: number): void {
     const end = this.wallAt + ms;
     while (this.wallAt < end) {
       this.wallAt = Math.min(end, this.wallAt + SIGNALS_MS, Math.max(this.#wakeAt, this.wallAt + 1));
-      this.tell({ type: 'woke' });
+      this.apply({ type: 'woke' });
     }
   }
 
-  /** Temporal's clock was set, or its server was down. */
+  /** Simulates a changed system clock or a server that was down. */
   jump(ms: number): void {
     this.wallAt += ms;
-    this.tell({ type: 'woke' });
+    this.apply({ type: 'woke' });
   }
 
-  /** How long until the batch does something of its own accord, but for publishing. */
+  /** How long until a decision is due, except publish. */
   get waitMs(): number {
     return Math.min(...DECISIONS.map(({ dueAt }) => dueAt(this.state))) - this.state.now;
   }
@@ -262,16 +262,16 @@ export class World {
     return dueAt(this.state) - this.state.now;
   }
 
-  /** Continue-as-new, if it is allowed: whatever was asked for and not answered is asked for again. */
+  /** Continues as new, if that is allowed: commands in flight are lost and issued again. */
   continueAsNew(): void {
     if (!maySnapshot(this.state)) return;
-    for (const asked of [this.collects, this.readings, this.polls, this.cancels, this.keeps])
-      asked.length = 0;
+    for (const commands of [this.collects, this.readings, this.polls, this.cancels, this.keeps])
+      commands.length = 0;
     this.state = restore(JSON.parse(JSON.stringify(snapshot(this.state))) as Snapshot);
-    this.tell({ type: 'started' });
+    this.apply({ type: 'started' });
   }
 
-  /** Lets everything go well until the batch has finished. */
+  /** Completes everything successfully until the batch has finished. */
   settle(): void {
     for (let turns = 0; turns < 3_000 && !this.state.finished; turns += 1) {
       if (this.sends.length > 0) this.answer(0, ['accepted']);
@@ -282,13 +282,13 @@ export class World {
       else if (this.closes.length > 0) this.close();
       else this.#finishAll();
     }
-    if (!this.state.finished) this.problems.push('it never finishes');
+    if (!this.state.finished) this.problems.push('the batch never finishes');
   }
 
   #finishAll(): void {
     for (const run of this.service.runs) if (run.status === 'open') run.status = 'succeeded';
-    // A poll also says that the service can be read.
-    if (this.polls.length > 0 && this.state.pauses.has('unreadable')) this.tell({ type: 'serviceRead' });
+    // A successful poll also reports that runs can be read.
+    if (this.polls.length > 0 && this.state.pauses.has('unreadable')) this.apply({ type: 'serviceRead' });
     this.poll();
     this.pass(Math.max(1, Math.min(60_000, this.#wakeAt - this.wallAt)));
   }

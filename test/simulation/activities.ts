@@ -1,5 +1,4 @@
-// What the activities of a batch do in a simulated world: models of the real ones, around the same decisions (`ListWalk`,
-// `observe`).
+// Simulates the activities of a batch. The models use the real decision code (`ListWalk`, `observe`).
 
 import { leastShown, ListWalk, readBackTo } from '../../src/audit/list-walk.ts';
 import type { AttemptRun } from '../../src/batch/attempt.ts';
@@ -15,7 +14,7 @@ import type { Try } from './temporal.ts';
 
 type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
 
-/** How long a run may show nothing new in a simulated world. */
+/** How long a run may make no progress in a simulated world. */
 const DEADLINES = { runMs: 40_000 };
 const COUNTED_MOST_MS = 30_000;
 const UNREADABLE_AFTER_MS = 60_000;
@@ -39,7 +38,7 @@ export function reconcile(
   });
 }
 
-/** Reads the list back so far, a page after the other, while runs come in between; not whole where a page failed. */
+/** Reads the list page by page while new runs arrive; `isWhole` is false if a page failed. */
 function readList(
   batch: SimBatch,
   { worker }: Try,
@@ -89,7 +88,7 @@ export function keepEvidence(
   }
 }
 
-/** Fetches the files of rows that succeeded and writes the part; a part that is there is the truth. */
+/** Fetches the files of succeeded rows and writes the part; a part that exists already counts. */
 export function collect(
   batch: SimBatch,
   { part, rows }: CommandOf<'collect'>,
@@ -97,9 +96,9 @@ export function collect(
   done: (event: Event) => void,
 ): void {
   const { world, store } = batch;
-  // A try that was given up stops, unless it is between the question and the write.
+  // An abandoned try usually stops, but it may still write if it checked before it was abandoned.
   if (attempt.isGivenUp() && world.chance(0.8)) return;
-  const { records, deferred } = deliver(batch, rows);
+  const { records, deferred } = fetchOutputs(batch, rows);
   const written: SimPart = {
     rows: records,
     tally: records.reduce((sum, { outcome }) => tallyOutcome(sum, outcome), NO_TALLY),
@@ -110,7 +109,7 @@ export function collect(
     const known = new Set(kept.rows.map(({ end }) => end.row));
     world.claim(
       kept.rows.every(({ end }) => rows.some(({ row }) => row === end.row)),
-      () => `part ${part} has other rows`,
+      () => `part ${part} contains different rows`,
     );
     const missing = rows.filter(({ row }) => !known.has(row));
     const result: PartResult = {
@@ -126,7 +125,7 @@ export function collect(
   }
 }
 
-function deliver(
+function fetchOutputs(
   { world, service, isHostAway }: SimBatch,
   rows: readonly EndedRow[],
 ): { readonly records: readonly SimRecord[]; readonly deferred: readonly DeferredRow[] } {
@@ -150,28 +149,28 @@ function deliver(
   return { records, deferred };
 }
 
-/** The durable poll: looks again and again, without a line of history, until few of its runs are left. */
+/** The poll activity: reads its runs repeatedly until few of them are left. */
 export function poll(batch: SimBatch, command: CommandOf<'poll'>, attempt: Try, done: () => void): void {
   const { world, temporal } = batch;
   const { runs, intervalMs } = command;
-  const life = batch.life;
+  const generation = batch.generation;
   const memory: Observation[] = runs.map(() => NOT_OBSERVED);
-  let lookedAt = temporal.clock.now;
+  let polledAt = temporal.clock.now;
   let agedMs = 0;
   let unreadMs = 0;
-  let isToldUnreadable = command.isUnreadable;
-  const tellReadable = (isRead: boolean, sinceLastMs: number): void => {
-    if (isRead && isToldUnreadable) batch.signal({ type: 'serviceRead' });
+  let isReportedUnreadable = command.isUnreadable;
+  const reportReadable = (isRead: boolean, sinceLastMs: number): void => {
+    if (isRead && isReportedUnreadable) batch.signal({ type: 'serviceRead' });
     unreadMs = isRead ? 0 : unreadMs + Math.max(1, sinceLastMs);
     const isLong = unreadMs >= UNREADABLE_AFTER_MS;
-    if (isLong && !isToldUnreadable) batch.signal({ type: 'serviceRead', reason: 'away' });
-    isToldUnreadable = !isRead && (isToldUnreadable || isLong);
+    if (isLong && !isReportedUnreadable) batch.signal({ type: 'serviceRead', reason: 'away' });
+    isReportedUnreadable = !isRead && (isReportedUnreadable || isLong);
   };
-  const look = (): void => {
-    if (batch.life !== life || batch.state.finished || attempt.isGivenUp()) return;
-    // A try that dies leaves what it kept last, and is followed by the next one.
-    const sinceLastMs = Math.min(COUNTED_MOST_MS, Math.max(0, temporal.clock.now - lookedAt));
-    lookedAt = temporal.clock.now;
+  const pollOnce = (): void => {
+    if (batch.generation !== generation || batch.state.finished || attempt.isGivenUp()) return;
+    // After a lost try, the next one continues with the observations that were kept.
+    const sinceLastMs = Math.min(COUNTED_MOST_MS, Math.max(0, temporal.clock.now - polledAt));
+    polledAt = temporal.clock.now;
     agedMs += sinceLastMs;
     const completions: Extract<Event, { type: 'runsCompleted' }>['completions'][number][] = [];
     const overdue: Extract<Event, { type: 'runsOverdue' }>['runs'][number][] = [];
@@ -191,29 +190,29 @@ export function poll(batch: SimBatch, command: CommandOf<'poll'>, attempt: Try, 
         const { kind: _, ...end } = report;
         completions.push({ ...name, ...end });
       } else if (report?.kind === 'overdue') {
-        judgeOverdue(batch, run.runId);
+        checkOverdue(batch, run.runId);
         overdue.push({ ...name, reason: report.reason });
       }
     }
     if (completions.length > 0) batch.signal({ type: 'runsCompleted', by: 'poll', completions });
     if (overdue.length > 0) batch.signal({ type: 'runsOverdue', runs: overdue });
-    tellReadable(isRead, sinceLastMs);
+    reportReadable(isRead, sinceLastMs);
     const alive = memory.filter(({ isReported }) => !isReported).length;
     if (alive <= runs.length / 10 || agedMs >= 180_000 * Math.max(1, alive / 50)) return done();
-    temporal.after(intervalMs + world.between(0, 20), () => temporal.reach(look));
+    temporal.after(intervalMs + world.between(0, 20), () => temporal.reach(pollOnce));
   };
-  look();
+  pollOnce();
 }
 
-/** A healthy run shows something new every few seconds. */
-function judgeOverdue({ service, world }: SimBatch, runId: string): void {
+/** Checks that an overdue run is really stuck: a healthy run makes progress every few seconds. */
+function checkOverdue({ service, world }: SimBatch, runId: string): void {
   const run = service.byId.get(runId);
   const isHealthy = run !== undefined && Number.isFinite(run.endsAt) && run.endsAt > world.now;
-  world.claim(!isHealthy, () => `${runId} is healthy, and looks stuck`);
+  world.claim(!isHealthy, () => `${runId} is healthy but was reported as overdue`);
   world.saw('a run that takes too long');
 }
 
-/** The last reading: compares what the batch says with the parts, and names every run that no row names. */
+/** Closes the batch: compares its tally with the parts, and reports every run that belongs to no row as a duplicate. */
 export function close(
   batch: SimBatch,
   command: CommandOf<'close'>,
@@ -237,8 +236,8 @@ export function close(
   if (command.evidence.length > 0) world.saw('evidence at the end');
   const finish = (listed: readonly SimRun[], isWhole: boolean): void => {
     if (!isWhole) return void attempt.worker.after(500, () => close(batch, command, attempt, done));
-    // Asked of Temporal right before the files are put in place.
-    if (attempt.isGivenUp()) return world.saw('an older close that writes nothing');
+    // The real close also checks with Temporal right before it writes the files.
+    if (attempt.isGivenUp()) return world.saw('an abandoned close wrote nothing');
     const own = listed.filter(({ mark }) => mark === batch.mark);
     const all: readonly AttemptRun[] = [
       ...own.map((run) => ({ row: run.row, attempt: run.attempt, runId: run.id })),

@@ -1,5 +1,5 @@
-// The activity that sends a group, as Temporal sees it (R1): given to one worker once, and given up by its heartbeats or its
-// whole time.
+// Simulates Temporal's side of the activity that sends a group (R1): it has one attempt, and ends by its result, the
+// heartbeat timeout or the total timeout.
 
 import type { GroupResult } from '../../src/batch/events.ts';
 import type { SimTemporal } from './temporal.ts';
@@ -11,7 +11,7 @@ const GROUP_MS = 180_000;
 export type Ending = GroupResult & { readonly rest: 'not-sent' | 'unconfirmed'; readonly reason?: string };
 type Answer = 'taken' | 'given up' | 'nothing';
 
-/** What a worker says of the group; `ended` is told once, by the worker or by the server. */
+/** `ended` is called once, by the worker's result or by a timeout. */
 export function openGroup(
   world: World,
   temporal: SimTemporal,
@@ -33,9 +33,9 @@ export function openGroup(
     const rest = details === undefined ? 'not-sent' : 'unconfirmed';
     end({ ...(details ?? { results: [] }), rest, reason: 'the worker was lost' });
   };
-  const beat = (): void => {
-    const heard = (heartbeats += 1);
-    temporal.after(HEARTBEAT_MS, () => heard === heartbeats && giveUp());
+  const expectHeartbeat = (): void => {
+    const count = (heartbeats += 1);
+    temporal.after(HEARTBEAT_MS, () => count === heartbeats && giveUp());
   };
   const answer = (take: () => void): Answer => {
     if (temporal.isDown) return 'nothing';
@@ -43,13 +43,13 @@ export function openGroup(
     take();
     return 'taken';
   };
-  beat();
+  expectHeartbeat();
   temporal.after(GROUP_MS, giveUp);
   return {
     heartbeat: (result) =>
       answer(() => {
         details = result;
-        beat();
+        expectHeartbeat();
       }),
     complete: (result) => answer(() => end({ ...result, rest: 'unconfirmed' })),
   };

@@ -1,6 +1,5 @@
-// What must hold when a simulated batch is done, compared with what its service really did: every row ends once, nothing is
-// bought twice but for a reason, no success is false, no run is unreported, nothing of anybody else is touched, and the
-// account adds up.
+// Checks a finished simulated batch against the records of its service: every row has ended once, no row was bought twice
+// without a reason, no success is false, every run is reported, no foreign run was touched, and the ledger adds up.
 
 import { atRisk, knownRuns, stillUnconfirmed } from '../../src/batch/accounting/request-ledger.ts';
 import { rowsDone } from '../../src/batch/accounting/tally.ts';
@@ -15,7 +14,7 @@ export type Verdict = {
   duplicates: number;
   unreported: number;
   falseSuccesses: number;
-  /** Runs of others that were cancelled or named. */
+  /** Runs of others that the batch cancelled or claimed. */
   foreign: number;
 };
 
@@ -30,10 +29,10 @@ export function judge(world: World, batch: SimBatch, verdict: Verdict): void {
   for (let row = 1; row <= world.plan.rows; row += 1) {
     const record = records.get(row);
     const runs = runsOf.get(row) ?? [];
-    if (record === undefined) judgeMissing(world, batch, row, runs, verdict);
-    else judgeRow(world, batch, { row, ...record, attempts: record.end.attempts, runs }, verdict);
+    if (record === undefined) checkMissing(world, batch, row, runs, verdict);
+    else checkRow(world, batch, { row, ...record, attempts: record.end.attempts, runs }, verdict);
   }
-  judgeAccount(world, batch);
+  checkAccount(world, batch);
 }
 
 function recordsOf(world: World, batch: SimBatch): ReadonlyMap<number, SimRecord> {
@@ -47,8 +46,8 @@ function recordsOf(world: World, batch: SimBatch): ReadonlyMap<number, SimRecord
   return records;
 }
 
-/** Only a cancelled batch has rows without a part, and they never ran. */
-function judgeMissing(
+/** Only a cancelled batch may have rows without a part, and they must have no runs. */
+function checkMissing(
   world: World,
   batch: SimBatch,
   row: number,
@@ -66,22 +65,22 @@ type Row = SimRecord & {
   readonly runs: readonly SimRun[];
 };
 
-function judgeRow(world: World, batch: SimBatch, row: Row, verdict: Verdict): void {
+function checkRow(world: World, batch: SimBatch, row: Row, verdict: Verdict): void {
   const { attempts, runs } = row;
-  for (const run of runs) judgeRun(world, batch, row, run, verdict);
+  for (const run of runs) checkRun(world, batch, row, run, verdict);
   for (const { runId } of attempts) {
     const isOwn = runId === undefined || runs.some(({ id }) => id === runId);
     if (!isOwn) verdict.foreign += 1;
     world.claim(isOwn, () => `row ${row.row} names ${runId}, which is not its run`);
   }
-  judgeBought(world, row, verdict);
-  judgeSuccess(world, row, verdict);
-  const vain = attempts.filter(({ outcome }) => outcome === 'failed' || outcome === 'timed-out').length;
-  world.claim(vain <= world.plan.retries + 1, () => `row ${row.row} ran ${vain} times in vain`);
+  checkBought(world, row, verdict);
+  checkSuccess(world, row, verdict);
+  const failures = attempts.filter(({ outcome }) => outcome === 'failed' || outcome === 'timed-out').length;
+  world.claim(failures <= world.plan.retries + 1, () => `row ${row.row} failed ${failures} times`);
 }
 
-/** Every run is named by its row, or as a duplicate, or as late, or stands behind an attempt that was written off. */
-function judgeRun(
+/** Every run must belong to its row, be reported as duplicate or late, or belong to an attempt that was written off. */
+function checkRun(
   world: World,
   batch: SimBatch,
   { row, attempts }: Row,
@@ -92,26 +91,27 @@ function judgeRun(
   const isNamed =
     record?.runId === run.id || batch.store.duplicates?.has(run.id) === true || batch.store.late.has(run.id);
   if (isNamed || isRisk(record)) return;
-  // A run that came after the last reading, or that no list and no webhook ever showed, is nowhere to be found.
+  // The batch cannot know a run that appeared after the close, or in no list and no webhook.
   const isKnowable = batch.evidence.has(run.id) || (world.plan.lists && !isAfterClose(batch, run));
-  if (!isKnowable) return world.saw('a run that nothing showed');
-  // The summary says so: the store took nothing for long, and the state has no room for all that was seen.
-  if (batch.state.isEvidenceLost && !world.plan.lists) return world.saw('evidence lost, and said so');
+  if (!isKnowable) return world.saw('a run that the batch cannot know');
+  // The summary says so: a write to the store took long, and the state has no room for all runs that were seen.
+  if (batch.state.isEvidenceLost && !world.plan.lists)
+    return world.saw('evidence lost, and the summary says so');
   verdict.unreported += 1;
   world.claim(false, () => `${run.id} of row ${row}.${run.attempt} is ${record?.outcome ?? 'in no record'}`);
 }
 
 const isAfterClose = (batch: SimBatch, run: SimRun): boolean => run.listedAt > batch.closedAt;
 
-/** A later run of a row needs a reason: the earlier one ended without success, or nobody could know of it. */
-function judgeBought(world: World, { row, attempts, runs }: Row, verdict: Verdict): void {
+/** A second run of a row needs a reason: the earlier one ended without success, or the batch could not know it. */
+function checkBought(world: World, { row, attempts, runs }: Row, verdict: Verdict): void {
   const wanted = runs.filter(({ isExtra }) => !isExtra);
   for (const [index, run] of wanted.entries()) {
     const earlier = wanted[index - 1];
     if (earlier === undefined) continue;
     const wasRetried =
       earlier.attempt < run.attempt && earlier.endsAt <= run.createdAt && earlier.outcome !== 'succeeded';
-    // The attempt's own run may have been another one, which the service made in addition or without saying so.
+    // The service made two runs for one of these attempts, and the other one may be the attempt's own run.
     const isOneOfTwo = (one: SimRun): boolean =>
       runs.some((other) => other !== one && other.attempt === one.attempt);
     if (isOneOfTwo(earlier) || isOneOfTwo(run)) continue;
@@ -121,11 +121,11 @@ function judgeBought(world: World, { row, attempts, runs }: Row, verdict: Verdic
   }
 }
 
-/** Written off: by the user's rule or for want of proof, and reported as money at risk. */
+/** Whether the attempt was written off, and so reported as possible spend. */
 const isRisk = (record: PastAttempt | undefined): boolean =>
   record?.outcome === 'unknown' || (record?.outcome === 'failed' && record.runId === undefined);
 
-function judgeSuccess(world: World, { row, outcome, attempts, runs }: Row, verdict: Verdict): void {
+function checkSuccess(world: World, { row, outcome, attempts, runs }: Row, verdict: Verdict): void {
   const last = attempts.at(-1);
   world.saw(`outcome ${outcome}`);
   if (attempts.some((one) => one.outcome === 'absent')) world.saw('proved absent');
@@ -140,8 +140,8 @@ function judgeSuccess(world: World, { row, outcome, attempts, runs }: Row, verdi
   );
 }
 
-/** Sums of rows, of POSTs, and of unconfirmed attempts. */
-function judgeAccount(world: World, batch: SimBatch): void {
+/** Checks the sums of rows, POSTs and unconfirmed attempts. */
+function checkAccount(world: World, batch: SimBatch): void {
   const { ledger, tally, params } = batch.state;
   const { sent, accepted, rejected, throttled, blocked, unconfirmed, adopted, duplicates } = ledger;
   world.claim(rowsDone(tally) === params.rows, () => `${rowsDone(tally)} of ${params.rows} rows are counted`);
@@ -154,7 +154,7 @@ function judgeAccount(world: World, batch: SimBatch): void {
     () => `${stillUnconfirmed(ledger)} attempts are still unconfirmed`,
   );
   const begun = batch.service.begun[batch.mark] ?? 0;
-  world.claim(sent >= begun, () => `${begun} POSTs began, ${sent} are in the ledger`);
+  world.claim(sent >= begun, () => `${begun} POSTs were started, ${sent} are in the ledger`);
   const bought = batch.service.runs.filter(({ mark }) => mark === batch.mark);
   const known = knownRuns(ledger);
   const extra = bought.filter(({ isExtra }) => isExtra).length;

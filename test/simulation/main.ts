@@ -1,4 +1,4 @@
-// npm run simulate [-- --seeds N] [--from N] [--large]: many more worlds than the tests have time for.
+// npm run simulate [-- --seeds N] [--from N] [--large]: simulates many more worlds than the tests.
 
 import { parseArgs } from 'node:util';
 import { simulateMany } from './many.ts';
@@ -10,12 +10,12 @@ const { values } = parseArgs({
     large: { type: 'boolean', default: false },
   },
 });
-const began = performance.now();
+const startedAt = performance.now();
 const size = values.large ? 'large' : 'small';
 const { failing, sometimes, ...sums } = simulateMany(Number(values.from), Number(values.seeds), size);
-const seconds = (performance.now() - began) / 1_000;
+const seconds = (performance.now() - startedAt) / 1_000;
 for (const [what, count] of [...sometimes].toSorted(([a], [b]) => (a < b ? -1 : 1)))
   console.log(`${count}\t${what}`);
 console.log({ ...sums, seedsPerSecond: Number((sums.seeds / seconds).toFixed(1)) });
-for (const words of failing) console.error(words);
+for (const explanation of failing) console.error(explanation);
 process.exitCode = failing.length > 0 ? 1 : 0;

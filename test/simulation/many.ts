@@ -1,4 +1,4 @@
-// Many seeds, one after the other, and their sums.
+// Simulates many seeds, one after the other, and sums up the results.
 
 import { planOf, type Size } from './plan.ts';
 import { explain, simulate, type Result } from './simulate.ts';
@@ -8,14 +8,14 @@ const SUMS = ['lost', 'duplicates', 'unreported', 'falseSuccesses', 'foreign'] a
 export type Sum = Pick<Result, (typeof SUMS)[number]> & {
   seeds: number;
   rows: number;
-  /** What the first few failing seeds say. */
+  /** The explanations of the first failing seeds. */
   readonly failing: string[];
   readonly sometimes: Map<string, number>;
 };
 
 const EXPLAINED = 3;
 
-/** What must happen somewhere among a thousand seeds, or the simulation shows less than it seems to. */
+/** Events that must occur at least once in a thousand seeds; otherwise the simulation does not cover them. */
 export const SOMETIMES = [
   ...['accepted', 'rejected', 'not-sent', 'throttled', 'blocked', 'unconfirmed'].map(
     (name) => `class ${name}`,
@@ -24,14 +24,14 @@ export const SOMETIMES = [
   ...['blocked', 'unreachable', 'unreadable', 'store', 'files', 'unconfirmed'].map(
     (kind) => `paused: ${kind}`,
   ),
-  ...['missing', 'running', 'other', 'no outputs'].map((kind) => `lie: ${kind}`),
+  ...['missing', 'running', 'other', 'no outputs'].map((kind) => `wrong read: ${kind}`),
   'adopted by webhook',
   'adopted by list',
   'found in a list',
   'a short page',
   'proved absent',
   'another attempt',
-  'a webhook before its answer',
+  'a webhook before its response',
   'a webhook that could not be confirmed',
   'a run of a request that was turned away',
   'a run that takes too long',

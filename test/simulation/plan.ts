@@ -1,10 +1,10 @@
-// What one seed stands for: the batches, and how often each thing goes wrong in their world. A plan is data, so that a failing
-// one can be shrunk: a fault less, a row less, as long as it still fails.
+// Derives the plan of a simulated world from a seed: its batches and the rate of each fault. A plan is plain data, so
+// that a failing one can be shrunk to fewer faults and rows while it still fails.
 
 import { DEFAULT_TIMING, type Timing } from '../../src/batch/params.ts';
 import { numbersFrom } from '../../src/local-service/chance.ts';
 
-/** Rates from 0 to 1: by POST, webhook, call, signal, activity, or second of a life. */
+/** Maximum rates from 0 to 1: per POST, webhook, call, signal, activity, or second. */
 const MOST = {
   unreachable: 0.2,
   lostRequest: 0.2,
@@ -17,7 +17,7 @@ const MOST = {
   busy: 0.3,
   unauthorized: 0.02,
   poison: 0.1,
-  /** Of the requests that the service turns away or refuses. */
+  /** The share of turned away or rejected requests for which the service makes a run anyway. */
   refusedAlthoughMade: 0.3,
   twin: 0.1,
   failedRun: 0.3,
@@ -60,12 +60,12 @@ export type Plan = {
   readonly retries: number;
   readonly webhooks: boolean;
   readonly lists: boolean;
-  /** Whether waits are those of a service that says nothing, or of one that answers immediately. */
+  /** Whether to use the default timing, or the timing of a service that responds immediately. */
   readonly patient: boolean;
-  /** Two batches of the same content, known by their birth marks alone. */
+  /** How many batches of the same content run; only their birth marks distinguish them. */
   readonly batches: number;
   readonly workers: number;
-  /** The most runs that the service gives a page. */
+  /** The maximum number of runs per page. */
   readonly pageRuns: number;
   readonly strangers: number;
   /** When the user cancels, in ms after the start. */
@@ -75,7 +75,7 @@ export type Plan = {
   readonly rates: Rates;
 };
 
-/** A service that answers immediately, and says so. */
+/** The timing of a service that responds immediately. */
 const QUICK: Timing = {
   ...DEFAULT_TIMING,
   postDeadlineMs: 10_000,
@@ -87,7 +87,7 @@ const QUICK: Timing = {
 
 export const timingOf = ({ patient }: Pick<Plan, 'patient'>): Timing => (patient ? DEFAULT_TIMING : QUICK);
 
-/** Faults end here, in ms after the start. */
+/** When faults stop, in ms after the start. */
 export const CALM_AFTER_MS = 120_000;
 
 export type Size = 'small' | 'large';
@@ -98,7 +98,7 @@ export function planOf(seed: number, size: Size = 'small'): Plan {
   const between = (least: number, most: number): number => least + Math.floor(draw() * (most - least + 1));
   const isLarge = size === 'large';
   const rows = isLarge ? between(2_000, 20_000) : between(20, 60);
-  // Half of the faults are absent from a world, so that each also meets the others alone.
+  // Each world has only about half of the faults, so that every combination occurs.
   const share = isLarge ? 0.2 : 1;
   const rates = Object.fromEntries(
     FAULTS.map((fault) => [fault, draw() < 0.5 ? 0 : draw() * MOST[fault] * share]),
@@ -125,7 +125,7 @@ export function planOf(seed: number, size: Size = 'small'): Plan {
   };
 }
 
-/** A smaller plan that still fails: faults are taken away one by one, then rows. */
+/** Finds a smaller plan that still fails: removes faults one by one, then rows. */
 export function shrink(plan: Plan, fails: (plan: Plan) => boolean): Plan {
   let least = plan;
   const tryOne = (smaller: Plan): void => {

@@ -1,5 +1,5 @@
-// The run service of a simulated world: it takes orders, loses answers, tells lies, and knows the truth. Its runs belong to
-// one of the batches, or to strangers.
+// Simulates the run service: it accepts requests, loses responses, returns wrong answers, and records every run. Its runs
+// belong to one of the batches, or to strangers.
 
 import type { PostFacts } from '../../src/batch/classify-response.ts';
 import type { AttemptRef } from '../../src/batch/attempt.ts';
@@ -13,28 +13,28 @@ import { WrongClock, type World } from './world.ts';
 export type SimRun = AttemptRef & {
   readonly id: string;
   readonly mark: number | undefined;
-  /** By the true time. */
+  /** By the simulated time. */
   readonly createdAt: number;
   /** By the service's own clock. */
   readonly createdAtMs: number;
   updatedAtMs: number;
-  /** When lists begin to show it. */
+  /** From when on lists contain it. */
   readonly listedAt: number;
   endsAt: number;
   outcome: Outcome;
-  /** The service made it although its answer said otherwise, or in addition to another. */
+  /** The service made it in addition to another run, or although the response denied it. */
   readonly isExtra: boolean;
   cancelledBy?: number;
 };
 
-/** A POST as the sender will learn of it: its facts, after so long. */
+/** What the sender of a POST observes, and after how long. */
 export type Posted = { readonly facts: PostFacts; readonly afterMs: number };
 
-type Lie = { readonly kind: 'missing' | 'running' | 'other' | 'no outputs'; readonly until: number };
+type WrongAnswer = { readonly kind: 'missing' | 'running' | 'other' | 'no outputs'; readonly until: number };
 
 const LATENCY_MS = 200;
 const UPDATE_MS = 5_000;
-const LIE_MOST_MS = 30_000;
+const WRONG_MOST_MS = 30_000;
 
 export class SimService {
   readonly runs: SimRun[] = [];
@@ -42,12 +42,12 @@ export class SimService {
   readonly clock: WrongClock;
   readonly begun: number[] = [];
   readonly live: number[] = [];
-  /** Runs that the service made in addition or without saying so, by batch: each may stand for another one of its attempt. */
+  /** The number of extra runs per batch; each may take the place of its attempt's own run. */
   readonly extra: number[] = [];
   readonly #world: World;
   readonly #timing: Timing;
   readonly #callBack: (run: SimRun, isEnd: boolean) => void;
-  readonly #lies = new Map<string, Lie>();
+  readonly #wrongAnswers = new Map<string, WrongAnswer>();
   #readsAwayUntil = 0;
 
   constructor(world: World, callBack: (run: SimRun, isEnd: boolean) => void) {
@@ -60,22 +60,22 @@ export class SimService {
       this.live.push(0);
       this.extra.push(0);
     }
-    this.#watchReads();
+    this.#injectReadOutages();
     for (let stranger = 0; stranger < world.plan.strangers; stranger += 1)
       world.after(world.between(0, 60_000), () => this.#create({ row: stranger + 1, attempt: 1 }, undefined));
   }
 
-  /** Now and then no run can be read for a while. */
-  #watchReads(): void {
+  /** Makes all runs unreadable for a while, at random times. */
+  #injectReadOutages(): void {
     const world = this.#world;
     if (world.isCalm) return;
     const isStruck = world.shouldInject('readsAway');
     if (isStruck)
       this.#readsAwayUntil = Math.max(this.#readsAwayUntil, world.now + world.between(1_000, 150_000));
-    world.after(1_000, () => this.#watchReads());
+    world.after(1_000, () => this.#injectReadOutages());
   }
 
-  /** One POST whose first byte is written now. */
+  /** Handles one POST whose first byte is written now. */
   post(mark: number, name: AttemptRef): Posted {
     const world = this.#world;
     this.begun[mark] = (this.begun[mark] ?? 0) + 1;
@@ -98,7 +98,7 @@ export class SimService {
       return refused({ status: 422, detail: 'no', locs: [['body', 'inputs', 'x', 'str']] });
     }
     if (world.shouldInject('lateRun')) {
-      // Something in between held the request back, and it arrives when its sender has given up long ago.
+      // A proxy delays the request, and it arrives after the sender's timeout.
       world.after(world.between(0, this.#timing.postDeadlineMs), () => this.#create(name, mark));
       return answer(lost);
     }
@@ -112,21 +112,21 @@ export class SimService {
     return answer({ status: 200, runId: run.id });
   }
 
-  /** Without webhooks and without lists nothing in the world can show a run that no answer named. */
+  /** Without webhooks and lists, the batch cannot find a run that no response named. */
   #canBeFound(): boolean {
     return this.#world.plan.webhooks || this.#world.plan.lists;
   }
 
-  /** The run as Get Run shows it. */
+  /** Returns a run as Get Run does. */
   sight(runId: string): Sight {
     const world = this.#world;
     if (this.#readsAwayUntil > world.now || world.shouldInject('brokenRead')) return { kind: 'unread' };
     const run = this.byId.get(runId);
     if (run === undefined) return { kind: 'missing' };
-    const lie = this.#lieAbout(runId);
-    if (lie === 'missing') return { kind: 'missing' };
-    if (lie === 'other') return { kind: 'unread' };
-    const hasEnded = run.endsAt <= world.now && lie !== 'running';
+    const wrong = this.#wrongAnswerAbout(runId);
+    if (wrong === 'missing') return { kind: 'missing' };
+    if (wrong === 'other') return { kind: 'unread' };
+    const hasEnded = run.endsAt <= world.now && wrong !== 'running';
     return {
       kind: 'run',
       serviceNowMs: this.clock.now,
@@ -142,23 +142,23 @@ export class SimService {
     };
   }
 
-  /** Whether the outputs of a run that succeeded are shown and can be fetched. */
+  /** Whether the outputs of a succeeded run can be fetched. */
   showsOutputs(runId: string): boolean {
-    return this.#lieAbout(runId) === undefined;
+    return this.#wrongAnswerAbout(runId) === undefined;
   }
 
-  #lieAbout(runId: string): Lie['kind'] | undefined {
+  #wrongAnswerAbout(runId: string): WrongAnswer['kind'] | undefined {
     const world = this.#world;
-    const told = this.#lies.get(runId);
-    if (told !== undefined && told.until > world.now) return told.kind;
+    const known = this.#wrongAnswers.get(runId);
+    if (known !== undefined && known.until > world.now) return known.kind;
     if (!world.shouldInject('lyingRead')) return undefined;
     const kind = world.pick(['missing', 'running', 'other', 'no outputs'] as const);
-    this.#lies.set(runId, { kind, until: world.now + world.between(100, LIE_MOST_MS) });
-    world.saw(`lie: ${kind}`);
+    this.#wrongAnswers.set(runId, { kind, until: world.now + world.between(100, WRONG_MOST_MS) });
+    world.saw(`wrong read: ${kind}`);
     return kind;
   }
 
-  /** A page of the run list, newest first by creation; fewer runs than asked for where the service clamps. */
+  /** Returns a page of the run list, newest first, with at most `plan.pageRuns` runs. */
   page(offset: number): readonly SimRun[] | undefined {
     if (this.#world.shouldInject('brokenList')) return undefined;
     const listed = this.runs.filter(({ listedAt }) => listedAt <= this.#world.now);
@@ -167,7 +167,6 @@ export class SimService {
       .slice(offset, offset + this.#world.plan.pageRuns);
   }
 
-  /** False where the service would not cancel it. */
   cancel(runId: string, by: number): void {
     const run = this.byId.get(runId);
     if (run === undefined || run.endsAt <= this.#world.now) return;
@@ -220,7 +219,7 @@ export class SimService {
     });
   }
 
-  /** Runs of a batch that use a GPU or wait for one, but for those that nobody could have expected. */
+  /** Counts the open runs of each batch, without extra runs. */
   #count({ mark, isExtra }: SimRun, by: 1 | -1): void {
     if (mark !== undefined && !isExtra) this.live[mark] = (this.live[mark] ?? 0) + by;
   }

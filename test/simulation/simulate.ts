@@ -1,4 +1,4 @@
-// One seed: a world, one or two batches in it, and what must hold at the end.
+// Simulates one plan: a world with one or two batches, and the check of its end.
 
 import { SimBatch } from './batch.ts';
 import { judge, type Verdict } from './invariants.ts';
@@ -11,29 +11,30 @@ import { World } from './world.ts';
 export type Result = Verdict & {
   readonly problems: readonly string[];
   readonly sometimes: ReadonlyMap<string, number>;
-  /** The end of the world, in ms after its start. */
+  /** The simulated time at the end. */
   readonly tookMs: number;
 };
 
-/** Faults end after two minutes; whatever is left then, clocks that were set back included, needs no longer than this. */
-const LIVES_MS = 16 * 3_600_000;
+/** Faults stop after two minutes; every batch must finish within this time, even with clocks that were set back. */
+const END_MS = 16 * 3_600_000;
 
-/** `story` is told what happens. */
-export function simulate(plan: Plan, story?: string[]): Result {
+/** `log` receives every step. */
+export function simulate(plan: Plan, log?: string[]): Result {
   const world = new World(plan);
-  world.story = story;
+  world.log = log;
   const { batches } = populate(world);
   const verdict: Verdict = { lost: 0, duplicates: 0, unreported: 0, falseSuccesses: 0, foreign: 0 };
   try {
-    const isDone = world.pass(LIVES_MS, () => batches.every(({ state }) => state.finished));
+    const isDone = world.pass(END_MS, () => batches.every(({ state }) => state.finished));
     for (const { state, mark } of batches)
       world.claim(
         isDone && state.finished,
-        () => `batch ${mark} never ends: ${JSON.stringify(state.phases)} ${[...state.pauses.keys()].join()}`,
+        () =>
+          `batch ${mark} does not finish: ${JSON.stringify(state.phases)} ${[...state.pauses.keys()].join()}`,
       );
     if (world.problems.length === 0) {
-      // Webhooks on their way still come.
-      world.pass(LIVES_MS + 120_000, () => false);
+      // Webhooks that are still being delivered arrive.
+      world.pass(END_MS + 120_000, () => false);
       for (const batch of batches) judge(world, batch, verdict);
     }
   } catch (error) {
@@ -48,13 +49,13 @@ function populate(world: World): { readonly batches: readonly SimBatch[] } {
   const temporal = new SimTemporal(world);
   const service = new SimService(world, (run, isEnd) => callBack(world, batches, run, isEnd));
   const workers: SimWorker[] = [];
-  const employ = (at: number): void => {
+  const startWorker = (at: number): void => {
     workers[at] = new SimWorker(world, () => {
       world.saw('worker lost');
-      employ(at);
+      startWorker(at);
     });
   };
-  for (let at = 0; at < plan.workers; at += 1) employ(at);
+  for (let at = 0; at < plan.workers; at += 1) startWorker(at);
   let awayUntil = 0;
   const watchHost = (): void => {
     if (world.isCalm) return;
@@ -67,27 +68,27 @@ function populate(world: World): { readonly batches: readonly SimBatch[] } {
     world,
     temporal,
     service,
-    hire: () => world.pick(workers),
+    pickWorker: () => world.pick(workers),
     isHostAway: () => awayUntil > world.now,
   };
   for (let mark = 0; mark < plan.batches; mark += 1) batches.push(new SimBatch(shared, mark));
   return { batches };
 }
 
-/** A webhook of the service: perhaps lost, late, twice. */
+/** Delivers a webhook: once, twice, late, or never. */
 function callBack(world: World, batches: readonly SimBatch[], run: SimRun, isEnd: boolean): void {
   const batch = run.mark === undefined ? undefined : batches[run.mark];
   if (batch === undefined || !world.plan.webhooks || world.shouldInject('lostWebhook')) return;
   const times = world.shouldInject('repeatedWebhook') ? 2 : 1;
   for (let time = 0; time < times; time += 1) {
     const lateMs = world.shouldInject('lateWebhook') ? world.between(1_000, 30_000) : 0;
-    // Most runs end before anybody needs to know that they began.
+    // The webhook of a start is often slower than a short run.
     const hintMs = isEnd ? 0 : world.between(0, 5_000);
     world.after(lateMs + hintMs + world.between(1, 30), () => batch.receive(run));
   }
 }
 
-/** What a failing seed says: its problems, and the smallest plan found that still fails. */
+/** Explains a failing seed: its problems, and the smallest plan found that still fails. */
 export function explain(seed: number, size: Size): string {
   const plan = planOf(seed, size);
   const { problems } = simulate(plan);
@@ -96,6 +97,6 @@ export function explain(seed: number, size: Size): string {
   return [
     `${size} seed ${seed}: ${problems.join('; ')}`,
     `smallest plan: ${JSON.stringify({ ...least, rates })}`,
-    `which says: ${simulate(least).problems.join('; ')}`,
+    `its problems: ${simulate(least).problems.join('; ')}`,
   ].join('\n');
 }

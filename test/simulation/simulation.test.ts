@@ -1,4 +1,4 @@
-// The real `step` and the real reading of a POST, in worlds where everything goes wrong by seed.
+// Tests the real `step` and the real classification of POSTs in simulated worlds with random faults.
 
 import { describe, expect, it } from 'vitest';
 import { FAULTS, planOf } from './plan.ts';
@@ -6,22 +6,22 @@ import { simulateMany, SOMETIMES } from './many.ts';
 import { simulate } from './simulate.ts';
 
 const SEEDS = 1_500;
-/** By the processor's time; a quiet machine brings ten times as many. */
+/** In processor time; an idle machine is ten times as fast. */
 const SEEDS_PER_SECOND = 8;
 
-describe('batches in a world where everything goes wrong', () => {
-  it(`in ${SEEDS} worlds lose no row, hide no run, report no false success and touch nothing of others`, () => {
+describe('batches in simulated worlds with random faults', () => {
+  it(`in ${SEEDS} worlds lose no row, hide no run, report no false success and touch no foreign run`, () => {
     const began = process.cpuUsage();
     const { failing, sometimes, ...sums } = simulateMany(1, SEEDS);
     const { user } = process.cpuUsage(began);
     expect(failing.join('\n')).toBe('');
     expect(sums).toMatchObject({ lost: 0, duplicates: 0, unreported: 0, falseSuccesses: 0, foreign: 0 });
     const never = [...SOMETIMES, ...FAULTS].filter((what) => !sometimes.has(what));
-    expect(never, 'what never happened').toEqual([]);
+    expect(never, 'events that never occurred').toEqual([]);
     expect(SEEDS / (user / 1e6), 'seeds per second').toBeGreaterThan(SEEDS_PER_SECOND);
   });
 
-  it('are the same world for the same seed', () => {
+  it('behave the same for the same seed', () => {
     const { sometimes, tookMs } = simulate(planOf(77));
     const again = simulate(planOf(77));
     expect([again.sometimes, again.tookMs]).toEqual([sometimes, tookMs]);

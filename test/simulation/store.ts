@@ -1,5 +1,5 @@
-// The batch folder of a simulated world: what is there is never overwritten; it is full now and then, and forgets to say that
-// it took something.
+// Simulates the batch folder: parts are never overwritten, the disk is sometimes full, and some writes succeed but
+// report an error.
 
 import type { AttemptRun } from '../../src/batch/attempt.ts';
 import type { Tally } from '../../src/batch/accounting/tally.ts';
@@ -17,9 +17,9 @@ export type SimPart = {
 export class SimStore {
   readonly parts = new Map<number, SimPart>();
   readonly evidence = new Map<string, AttemptRun>();
-  /** Runs that ended when the batch was closed. */
+  /** Runs that ended after the close. */
   readonly late = new Set<string>();
-  /** What the close named: every run that no row names. */
+  /** The runs that the close reported as duplicates. */
   duplicates: ReadonlySet<string> | undefined;
   readonly #world: World;
 
@@ -27,18 +27,18 @@ export class SimStore {
     this.#world = world;
   }
 
-  /** Throws where the disk is full; then perhaps it took it all the same. */
+  /** Throws if the disk is full, or after a write that reports an error. */
   write(work: () => void): void {
     if (this.#world.shouldInject('fullDisk')) throw new Error('ENOSPC');
     work();
     if (this.#world.shouldInject('lostWrite')) throw new Error('EIO');
   }
 
-  /** Creates a part unless it is there; the one that is there then. */
+  /** Creates a part unless it exists, and returns the existing one. */
   createPart(number: number, part: SimPart): SimPart {
     const before = this.parts.get(number);
     if (before === undefined) this.write(() => this.parts.set(number, part));
-    else this.#world.saw('a part that was there');
+    else this.#world.saw('a part that existed');
     return before ?? part;
   }
 }

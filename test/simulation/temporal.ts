@@ -1,5 +1,5 @@
-// Temporal in a simulated world: its own clock, which somebody sets now and then, timers by that clock, signals that come
-// late, twice and in another order, and activities that are tried until one of their tries is answered.
+// Simulates Temporal: a clock that changes at random, timers by that clock, signals that arrive late, twice or out of
+// order, and activities that are retried until one try delivers a result.
 
 import type { SimWorker } from './worker.ts';
 import { WrongClock, type World } from './world.ts';
@@ -13,7 +13,7 @@ const GIVEN_UP_LATER_MS = 30_000;
 export type Try = {
   readonly worker: SimWorker;
   readonly number: number;
-  /** Whether Temporal has given this try up; a try may act all the same before it learns that. */
+  /** Whether Temporal has given up this try; the try may continue until it learns that. */
   isGivenUp(): boolean;
 };
 
@@ -32,7 +32,7 @@ export class SimTemporal {
     return this.#downUntil > this.#world.now;
   }
 
-  /** A timer by Temporal's clock: set forward, it fires early; set back, it waits. */
+  /** Starts a timer by Temporal's clock: it fires early if the clock is set forward, late if it is set back. */
   after(ms: number, work: () => void): void {
     const timer = { at: this.clock.now + Math.max(1, ms), work, isOver: false };
     this.#timers.add(timer);
@@ -57,7 +57,7 @@ export class SimTemporal {
     timer.work();
   }
 
-  /** What reaches a workflow, as soon as Temporal is there. */
+  /** Delivers something to a workflow as soon as Temporal is up. */
   reach(work: () => void): void {
     const world = this.#world;
     const outageMs = world.shouldInject('temporalOutage') ? world.between(100, 30_000) : 0;
@@ -65,7 +65,7 @@ export class SimTemporal {
     world.after(Math.max(0, this.#downUntil - world.now) + world.between(0, 5), work);
   }
 
-  /** A signal: Temporal takes it once it is asked; a client that got no answer asks again. */
+  /** Sends a signal; a client that gets no response sends it again. */
   signal(work: () => void): void {
     const world = this.#world;
     const times = world.shouldInject('repeatedSignal') ? 2 : 1;
@@ -76,21 +76,21 @@ export class SimTemporal {
   }
 
   /**
-   * Tries `work` until one try calls its `done`. A try whose worker is lost, or whose answer is, is followed by another one;
-   * what it did stays done, and it may go on doing it.
+   * Retries `work` until one try calls its `done`. If a worker or a result is lost, another try follows; the effects of
+   * the lost try remain, and it may still be running.
    */
   activity<T>(
-    hire: () => SimWorker,
+    pickWorker: () => SimWorker,
     work: (attempt: Try, done: (answer: T) => void) => void,
     answer: (answer: T) => void,
-    /** Whether the workflow run that asked for it is still there. */
+    /** Whether the workflow run that requested it is still open. */
     isWanted: () => boolean,
   ): void {
     let current = 0;
     const attempt = (): void => {
       current += 1;
       const number = current;
-      const worker = hire();
+      const worker = pickWorker();
       const isGivenUp = (): boolean => number !== current;
       const isLost = this.#world.shouldInject('lostActivity');
       const isLate = this.#world.shouldInject('actsAfterGivenUp');
@@ -106,7 +106,7 @@ export class SimTemporal {
       const watch = (): void =>
         this.after(ACTIVITY_TIMEOUT_MS, () => {
           if (number !== current || !isWanted()) return;
-          // A worker that lives goes on with its heartbeats.
+          // A healthy worker continues its heartbeats.
           if (worker.isHealthy && !isLost && !isLate) watch();
           else attempt();
         });

@@ -1,5 +1,5 @@
-// A worker of a simulated world. It sends groups as `activities/queue-runs.ts` does: on a lease, with heartbeats that carry
-// the results so far. It dies, freezes, is cut off from Temporal, or has its clock set, at any moment.
+// Simulates a worker. It sends groups like `activities/queue-runs.ts`: under a lease, with heartbeats that contain the
+// results so far. At random it dies, freezes, loses its connection to Temporal, or has its clock changed.
 
 import { classifyResponse, type PostFacts } from '../../src/batch/classify-response.ts';
 import { LEASE_MS } from '../../src/batch/bounds.ts';
@@ -9,10 +9,10 @@ import { timingOf } from './plan.ts';
 import type { SimService } from './service.ts';
 import { WrongClock, type World } from './world.ts';
 
-/** What Temporal says to a worker: taken, the group was given up, or nothing at all. */
+/** Temporal's response to a worker: accepted, the group was given up, or no response. */
 type Answer = 'taken' | 'given up' | 'nothing';
 
-/** A group as Temporal keeps it. */
+/** Temporal's side of a group. */
 export type GroupTask = {
   heartbeat(result: GroupResult): Answer;
   complete(result: GroupResult): Answer;
@@ -44,7 +44,7 @@ export class SimWorker {
     world.after(world.between(0, LIFE_MS), live);
   }
 
-  /** Work of this process: later where it is frozen, never where it is dead. */
+  /** Schedules work of this process: a frozen process does it later, a dead one never. */
   after(ms: number, work: () => void): void {
     this.#world.after(ms, () => {
       if (this.isDead) return;
@@ -63,12 +63,12 @@ export class SimWorker {
     return !this.isDead && !this.isCut && this.#frozenUntil <= this.#world.now;
   }
 
-  /** Sends a group of batch `mark`; accepted runs of a group that was given up are told by `tellSeen`. */
+  /** Sends a group of batch `mark`; if the group was given up, `signalSeen` reports its accepted runs. */
   send(
     deps: {
       readonly service: SimService;
       readonly mark: number;
-      readonly tellSeen: (runs: readonly AttemptRun[]) => void;
+      readonly signalSeen: (runs: readonly AttemptRun[]) => void;
     },
     attempts: readonly AttemptRef[],
     task: GroupTask,
@@ -99,7 +99,7 @@ export class SimWorker {
       const runs = results.flatMap((one) =>
         one.result === 'accepted' ? [{ row: one.row, attempt: one.attempt, runId: one.runId }] : [],
       );
-      if (runs.length > 0) deps.tellSeen(runs);
+      if (runs.length > 0) deps.signalSeen(runs);
     };
     const resolve = (result: PostResult): void => {
       results.push(result);
@@ -126,7 +126,7 @@ export class SimWorker {
       });
     };
 
-    // The first heartbeat is awaited: no POST begins before the server knows of the group.
+    // No POST starts before the server has confirmed the first heartbeat.
     heartbeat();
     if (confirmed === undefined && !isLost) return this.after(500, () => this.send(deps, attempts, task));
     for (const name of attempts)

@@ -1,4 +1,4 @@
-// Time and chance of a simulated world, what it counts, and what it finds wrong.
+// The simulated time and random numbers of a world, its counters, and the problems found.
 
 import { TimerQueue } from '../../src/local-service/timer-queue.ts';
 import { numbersFrom } from '../../src/local-service/chance.ts';
@@ -8,12 +8,12 @@ const START_MS = 1_800_000_000_000;
 
 export class World {
   readonly plan: Plan;
-  /** How often each interesting thing happened. */
+  /** How often each interesting event occurred. */
   readonly sometimes = new Map<string, number>();
   readonly problems: string[] = [];
-  /** What happened, for whoever looks for the reason of a problem. */
-  story: string[] | undefined;
-  readonly #agenda = new TimerQueue();
+  /** A log of all steps, to find the cause of a problem. */
+  log: string[] | undefined;
+  readonly #timers = new TimerQueue();
   readonly #draw: () => number;
   #nowMs = START_MS;
 
@@ -22,7 +22,7 @@ export class World {
     this.#draw = numbersFrom(plan.seed ^ 0x5bd1e995);
   }
 
-  /** The true time, which nobody in the world can read. */
+  /** The simulated time. The participants have only their own clocks. */
   get now(): number {
     return this.#nowMs;
   }
@@ -36,7 +36,7 @@ export class World {
   }
 
   after(ms: number, work: () => void): void {
-    this.#agenda.enter(this.#nowMs + Math.max(0, Math.round(ms)), work);
+    this.#timers.enter(this.#nowMs + Math.max(0, Math.round(ms)), work);
   }
 
   /** A whole number of milliseconds. */
@@ -52,7 +52,7 @@ export class World {
     return items[Math.min(items.length - 1, Math.floor(this.#draw() * items.length))] as T;
   }
 
-  /** Whether a fault of the plan shouldInject now. After a while all is calm. */
+  /** Whether to inject a fault now. Faults stop after a while. */
   shouldInject(fault: Fault): boolean {
     const drawn = this.#draw();
     if (this.isCalm || drawn >= this.plan.rates[fault]) return false;
@@ -65,20 +65,20 @@ export class World {
   }
 
   note(what: () => string): void {
-    this.story?.push(`${this.sinceStart} ${what()}`);
+    this.log?.push(`${this.sinceStart} ${what()}`);
   }
 
   claim(holds: boolean, problem: () => string): void {
     if (!holds && this.problems.length < 20) this.problems.push(`${this.sinceStart} ms: ${problem()}`);
   }
 
-  /** Lets time pass until nothing is due, a problem is found, `isOver`, or `mostMs` are over; false for the last. */
+  /** Advances time until no timer is left, a problem is found, or `isOver`. Returns false if `mostMs` passes first. */
   pass(mostMs: number, isOver: () => boolean): boolean {
-    for (let next = this.#agenda.nextMs; next !== undefined; next = this.#agenda.nextMs) {
+    for (let next = this.#timers.nextMs; next !== undefined; next = this.#timers.nextMs) {
       if (isOver() || this.problems.length > 0) return true;
       if (next > START_MS + mostMs) return false;
       this.#nowMs = Math.max(this.#nowMs, next);
-      this.#agenda.takeDue(this.#nowMs)?.();
+      this.#timers.takeDue(this.#nowMs)?.();
     }
     return isOver();
   }
@@ -86,7 +86,7 @@ export class World {
 
 const HOUR_MS = 3_600_000;
 
-/** A clock that is wrong, and that somebody sets now and then. */
+/** A clock that is wrong, and that changes at random. */
 export class WrongClock {
   readonly #world: World;
   readonly #onStep: () => void;
@@ -96,19 +96,19 @@ export class WrongClock {
     this.#world = world;
     this.#onStep = onStep;
     this.#offsetMs = world.chance(0.5) ? 0 : world.between(-24 * HOUR_MS, 24 * HOUR_MS);
-    this.#live(fault);
+    this.#step(fault);
   }
 
   get now(): number {
     return this.#world.now + this.#offsetMs;
   }
 
-  #live(fault: Fault): void {
+  #step(fault: Fault): void {
     if (this.#world.isCalm) return;
     if (this.#world.shouldInject(fault)) {
       this.#offsetMs += this.#world.between(-2 * HOUR_MS, 2 * HOUR_MS);
       this.#onStep();
     }
-    this.#world.after(1_000, () => this.#live(fault));
+    this.#world.after(1_000, () => this.#step(fault));
   }
 }

@@ -1,23 +1,23 @@
-// Many more worlds, and worlds of thousands of rows, where groups, cancels, snapshots and bounds meet their limits.
+// Simulates more worlds, and worlds of thousands of rows in which groups, cancels and snapshots reach their limits.
 
 import { describe, expect, it } from 'vitest';
 import { simulateMany } from './many.ts';
 
 const SMALL = { seeds: 5_000, from: 10_000 } as const;
 const LARGE = { seeds: 10, from: 1 } as const;
-/** By the processor's time; a quiet machine takes five. */
+/** In processor time; an idle machine takes five. */
 const SECONDS_PER_LARGE = 40;
 
 const NOTHING_WRONG = { lost: 0, duplicates: 0, unreported: 0, falseSuccesses: 0, foreign: 0 };
 
-describe('batches in a world where everything goes wrong', () => {
-  it(`in ${SMALL.seeds} more worlds lose no row, hide no run, report no false success and touch nothing of others`, () => {
+describe('batches in simulated worlds with random faults', () => {
+  it(`in ${SMALL.seeds} more worlds lose no row, hide no run, report no false success and touch no foreign run`, () => {
     const { failing, sometimes: _, ...sums } = simulateMany(SMALL.from, SMALL.seeds);
     expect(failing.join('\n')).toBe('');
     expect(sums).toMatchObject(NOTHING_WRONG);
   }, 1_200_000);
 
-  it(`in ${LARGE.seeds} worlds with caps to 3,000 and up to 20,000 rows do so too, within their bounds`, () => {
+  it(`in ${LARGE.seeds} worlds with a concurrency up to 3,000 and up to 20,000 rows do the same, within their limits`, () => {
     const began = process.cpuUsage();
     const { failing, sometimes, ...sums } = simulateMany(LARGE.from, LARGE.seeds, 'large');
     const { user } = process.cpuUsage(began);

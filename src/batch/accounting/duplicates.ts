@@ -1,6 +1,7 @@
-// R13, R26: which run belongs to a row. A run that carries the token of an attempt is the row's own, a duplicate (a second
-// run of the attempt, or one of an attempt that was written off), or one of a row that the state has forgotten; the last
-// kind is kept in the store and judged at the close, where all rows are known. Duplicates are reported and cancelled.
+// Decides whether a run belongs to a row (R13, R26). A run that carries the token of an attempt is the row's own run, a
+// duplicate (a second run of the attempt, or a run of an attempt that was written off), or belongs to a row that is no
+// longer in the state. The store keeps the last kind until the close, which knows all rows. Duplicates are reported and
+// cancelled.
 
 import { attemptKey, type AttemptRef, type AttemptRun } from '../attempt.ts';
 import { ABANDONED_MAX, CANCELS_MAX, EVIDENCE_MAX, REPORTED_MAX } from '../bounds.ts';
@@ -8,7 +9,7 @@ import type { PastAttempt } from '../outcome.ts';
 import type { State } from '../state.ts';
 import { enterDuplicate } from './request-ledger.ts';
 
-/** `open`: the attempt has no run yet, and takes this one · `own`: it is the attempt's run · `later`: nothing is known. */
+/** `open`: the attempt has no run yet · `own`: it is the attempt's run · `later`: only the close can decide. */
 export type Belonging = 'open' | 'own' | 'duplicate' | 'later';
 
 export function belongingOf(state: State, run: AttemptRun): Belonging {
@@ -27,7 +28,7 @@ export function belongingOf(state: State, run: AttemptRun): Belonging {
   }
 }
 
-/** An attempt that is over without a run of its own has no use for one any more. */
+/** If a past attempt ended without a run, a run that appears later is a duplicate. */
 function amongPast(past: readonly PastAttempt[] | undefined, run: AttemptRun): Belonging {
   const known = past?.find(({ attempt }) => attempt === run.attempt);
   if (known === undefined) return 'later';
@@ -43,12 +44,12 @@ function collecting({ parts }: State, row: number): readonly PastAttempt[] | und
   return undefined;
 }
 
-/** The attempt was written off without knowing whether it started a run. */
+/** Remembers an attempt that was written off: a run of it that appears later is a duplicate. */
 export function abandon(state: State, attempt: AttemptRef): void {
   remember(state.abandoned, attemptKey(attempt), ABANDONED_MAX);
 }
 
-/** Reports a duplicate run, once; it is cancelled unless it has ended. */
+/** Reports a duplicate run once, and cancels it unless it has ended. */
 export function reportDuplicate(state: State, { row, attempt, runId }: AttemptRun, hasEnded: boolean): void {
   if (!state.reported.has(runId)) {
     remember(state.reported, runId, REPORTED_MAX);
@@ -59,7 +60,7 @@ export function reportDuplicate(state: State, { row, attempt, runId }: AttemptRu
   if (!hasEnded && hasRoom) cancelRun(state, { row, attempt, runId });
 }
 
-/** Of the runs that were seen for an attempt, all but its own are duplicates. */
+/** Reports all runs that were seen for an attempt, except its own, as duplicates. */
 export function reportOthers(
   state: State,
   { row, attempt, seen = [] }: AttemptRef & { readonly seen?: readonly string[] },
@@ -68,7 +69,7 @@ export function reportOthers(
   for (const runId of seen) if (runId !== own) reportDuplicate(state, { row, attempt, runId }, false);
 }
 
-/** The close compares these with the runs that rows name. */
+/** Keeps a run for the close, which compares it with the runs of all rows. */
 export function keepEvidence(state: State, { row, attempt, runId }: AttemptRun): void {
   if (state.evidence.has(runId)) return;
   state.isEvidenceNew = true;
@@ -76,7 +77,7 @@ export function keepEvidence(state: State, { row, attempt, runId }: AttemptRun):
   else state.isEvidenceLost = true;
 }
 
-/** Cancels a run at the service, once at a time. */
+/** Cancels a run; a cancel that is already waiting is not repeated. */
 export function cancelRun(state: State, { row, attempt, runId }: AttemptRun): void {
   if (!state.cancels.has(runId)) state.cancels.set(runId, { row, attempt, runId });
 }

@@ -1,9 +1,9 @@
-// How many POSTs were begun and how each ended. It always adds up:
+// Counts the POSTs that were started and how each ended. The counts always add up:
 //
 //   sent = accepted + rejected + throttled + blocked + unconfirmed
 //   unconfirmed = adopted (by webhook or list) + absent + unknown + resubmitted + failed + still open
 //
-// Unknown, resubmitted and failed ones may have started runs that were never seen: that is the money at risk.
+// Unknown, resubmitted and failed attempts may have started runs that were never seen: they are the possible spend.
 
 import type { PostClass } from '../classify-response.ts';
 import type { TurnedAway } from '../row-state.ts';
@@ -13,25 +13,25 @@ export type AdoptedBy = 'webhook' | 'list';
 export type RequestLedger = {
   /** POSTs whose first byte was written. */
   readonly sent: number;
-  /** Started runs, as their answers said, or as a run showed that turned up for them. */
+  /** Started a run: the response said so, or the run appeared later. */
   readonly accepted: number;
-  /** Refused because of the row. */
+  /** Rejected because of the row. */
   readonly rejected: number;
-  /** Turned away with 429 and the like. */
+  /** Turned away with 429 or a similar status. */
   readonly throttled: number;
   /** Turned away for a reason that concerns the whole batch. */
   readonly blocked: number;
   /** May have started a run. */
   readonly unconfirmed: number;
   readonly adopted: Readonly<Record<AdoptedBy, number>>;
-  /** Unconfirmed ones that were proved never to have started a run. */
+  /** Unconfirmed attempts that were proved to have started no run. */
   readonly absent: number;
-  /** Unconfirmed ones that could not be proved either way: possible spend. */
+  /** Unconfirmed attempts that could not be proved either way: possible spend. */
   readonly unknown: number;
-  /** Unconfirmed ones whose row was sent again, or failed, as the user had asked for. */
+  /** Unconfirmed attempts whose row was sent again, or failed, by the user's rule. */
   readonly resubmitted: number;
   readonly failed: number;
-  /** Duplicate runs: a second one of an attempt, or one of an attempt that was written off. */
+  /** Duplicate runs: second runs of an attempt, or runs of an attempt that was written off. */
   readonly duplicates: number;
 };
 
@@ -55,7 +55,7 @@ export function enterPost(ledger: RequestLedger, result: PostClass): RequestLedg
   return { ...ledger, sent: ledger.sent + 1, [result]: ledger[result] + 1 };
 }
 
-/** A POST that seemed to be turned away has started a run after all. */
+/** Corrects the count of a POST that appeared to be turned away but started a run. */
 export const enterAccepted = (ledger: RequestLedger, was: TurnedAway | undefined): RequestLedger =>
   was === undefined
     ? enterPost(ledger, 'accepted')
@@ -76,7 +76,7 @@ export const enterDuplicate = (ledger: RequestLedger): RequestLedger => ({
   duplicates: ledger.duplicates + 1,
 });
 
-/** Runs that rows name as theirs. */
+/** Runs that belong to rows. */
 export const knownRuns = ({ accepted, adopted }: RequestLedger): number =>
   accepted + adopted.webhook + adopted.list;
 
@@ -86,6 +86,6 @@ export function stillUnconfirmed(ledger: RequestLedger): number {
   return unconfirmed - adopted.webhook - adopted.list - absent - atRisk(ledger);
 }
 
-/** Attempts that may be runs which were never seen. */
+/** Attempts that may have started runs that were never seen. */
 export const atRisk = ({ unknown, resubmitted, failed }: RequestLedger): number =>
   unknown + resubmitted + failed;

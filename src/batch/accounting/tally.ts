@@ -1,9 +1,9 @@
-// Counters over the outcomes of collected rows. Parts are disjoint, so tallies add up in any order.
+// Counts the outcomes of collected rows. No two parts share a row, so tallies can be added in any order.
 
 import { GPU_NAME_CHARS, GPU_NAMES_MAX } from '../bounds.ts';
 import { OUTCOMES, type Outcome } from '../outcome.ts';
 
-/** What the runs on one GPU took. `seconds` counts cold start and run; the cost is an estimate in US dollars. */
+/** What the runs on one GPU used. `seconds` includes cold start and run; the cost is an estimate in US dollars. */
 export type GpuUse = { readonly runs: number; readonly seconds: number; readonly costUsd: number };
 
 export type Tally = {
@@ -41,7 +41,7 @@ export const rowsDone = ({ outcomes }: Pick<Tally, 'outcomes'>): number =>
 export const costSoFar = ({ gpus }: Pick<Tally, 'gpus'>): number =>
   Object.values(gpus).reduce((sum, use) => sum + use.costUsd, 0);
 
-/** More names than there are GPUs are counted as one. */
+/** Names beyond the maximum are counted together as `other`. */
 function addTo(gpus: Record<string, GpuUse>, name: string, use: GpuUse): void {
   const short = name === '__proto__' ? 'other' : name.slice(0, GPU_NAME_CHARS);
   const gpu = Object.hasOwn(gpus, short) || Object.keys(gpus).length < GPU_NAMES_MAX ? short : 'other';

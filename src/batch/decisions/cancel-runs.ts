@@ -1,5 +1,5 @@
-// Asks the service to cancel runs: duplicates, runs that take too long, and all of them when the user wants that. Merged
-// into few activities, because thousands of pending ones would stop the workflow for good.
+// Cancels runs: duplicates, runs that take too long, and all runs if the user requests that. A few activities cancel many
+// runs each, because thousands of pending activities would block the workflow permanently.
 
 import { CANCEL_RUNS, CANCELS_IN_FLIGHT } from '../bounds.ts';
 import type { State } from '../state.ts';

@@ -1,4 +1,4 @@
-// The end: all rows are collected, and what was asked of the service is answered.
+// Closes the batch when all rows are collected and no command that must finish first is in flight.
 
 import { tallyOutcome } from '../accounting/tally.ts';
 import { isIdle, type State } from '../state.ts';

@@ -1,4 +1,4 @@
-// When ended rows are written: a hundred at a time, or whatever has waited a second, or all that is left.
+// Decides when ended rows are collected: a hundred at a time, or those that have waited a second, or the last ones.
 
 import {
   COLLECT_AFTER_MS,
@@ -16,7 +16,7 @@ export const collect: Decision = {
   name: 'collect',
   dueAt: (state) => {
     if (state.parts.size >= COLLECTS_IN_FLIGHT || state.pauses.has('store')) return NEVER;
-    // While no file can be fetched, one part at a time probes.
+    // During a pause for files, one part at a time is the probe.
     if (state.pauses.has('files'))
       return state.parts.size === 0 && state.ended.length + state.deferred.length > 0
         ? probeAt(state, 'files')
@@ -51,7 +51,7 @@ function takeDue(state: State): readonly Ended[] {
   return [...due, ...state.ended].slice(0, COLLECT_ROWS);
 }
 
-/** A batch that is being cancelled gives files up that do not come now. */
+/** A cancelled batch does not wait for files that cannot be fetched now. */
 function toEndedRow({ cancelling }: State, row: Ended): EndedRow {
   const attempts = pastWith(row, row.outcome, row);
   const { deferral } = row;

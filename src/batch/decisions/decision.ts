@@ -2,8 +2,9 @@ import type { Command } from '../commands.ts';
 import type { State } from '../state.ts';
 
 /**
- * One thing that a batch does of its own accord. `dueAt` is when, by the batch's clock, and infinite while only an event can
- * make it due; it changes nothing. `act` does it once, and must change its own `dueAt`.
+ * One thing that a batch does without being asked. `dueAt` returns the time by the batch's clock, or infinity while
+ * only an event can make the decision due; it does not change the state. `act` acts once and must change its own
+ * `dueAt`.
  */
 export type Decision = {
   readonly name: string;

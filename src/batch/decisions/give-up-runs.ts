@@ -1,5 +1,5 @@
-// R8: a run that the service was asked to cancel, and that shows no end for long, is not waited for any longer. It may still
-// run: its row ends as unknown.
+// R8: stops waiting for an overdue run that does not end after the service was asked to cancel it. The run may still be
+// running, so its row ends as unknown.
 
 import { CANCEL_PATIENCE_MS } from '../bounds.ts';
 import { completeAttempt } from '../on-event/runs-completed.ts';
@@ -13,7 +13,7 @@ export const giveUpRuns: Decision = {
     const isOpen = row === undefined || state.cancels.has(row.runId) || state.pauses.has('unreadable');
     return isOpen ? NEVER : row.overdue.at + CANCEL_PATIENCE_MS;
   },
-  // Thousands may be due in one moment, when runs can be read again.
+  // Thousands may be due at the same time, once runs can be read again.
   act: (state) => {
     for (
       let row = oldestOverdue(state);

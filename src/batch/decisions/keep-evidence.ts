@@ -1,4 +1,5 @@
-// Runs that no row in the state explains go to the store, where the close judges them; a few go with the close itself.
+// Writes runs that match no row in the state to the store, where the close checks them. The last few go with the close
+// itself.
 
 import type { Command } from '../commands.ts';
 import { EVIDENCE_RUNS } from '../bounds.ts';

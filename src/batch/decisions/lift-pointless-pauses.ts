@@ -1,6 +1,5 @@
-// A pause that no probe can end any more keeps nothing back: nothing is left to send, or unconfirmed attempts hold every
-// slot; what would show that runs can be read again is a poll, which needs a run; and what would show that a file host is
-// back is a row that waits for its files.
+// Ends pauses that no probe can end any more. A probe by sending needs a row to send and a free slot, a probe by
+// polling needs a run, and a probe of a file host needs a row that waits for its files.
 
 import { unpause } from '../pauses.ts';
 import { hasUnsent, type State } from '../state.ts';

@@ -1,4 +1,5 @@
-// R12: unconfirmed attempts that no run list resolves must not use up all slots unnoticed.
+// R12: pauses the batch if unconfirmed attempts hold too many slots: if no run list resolves them, they must not use up
+// all slots unnoticed.
 
 import { pause, unpause } from '../pauses.ts';
 import { unconfirmedRows, type State } from '../state.ts';
@@ -9,7 +10,7 @@ export const pauseForUnconfirmed: Decision = {
   name: 'pause-for-unconfirmed',
   dueAt: (state) => (state.pauses.has('unconfirmed') ? NEVER : tooManyAt(state)),
   act: (state) => {
-    pause(state, 'unconfirmed', reasonOf(state));
+    pause(state, 'unconfirmed', pauseReason(state));
     return [];
   },
 };
@@ -23,7 +24,7 @@ export const resumeFromUnconfirmed: Decision = {
   },
 };
 
-/** When so many attempts are stuck that the batch pauses: half of the slots, or one where the user wants to be asked. */
+/** When enough attempts are stuck to pause the batch: half of the slots, or one if the user wants to be asked. */
 function tooManyAt(state: State): number {
   if (state.cancelling !== undefined) return NEVER;
   const { concurrency, unconfirmed } = state.params;
@@ -34,7 +35,7 @@ function tooManyAt(state: State): number {
 
 const ROWS_NAMED = 10;
 
-function reasonOf(state: State): string {
+function pauseReason(state: State): string {
   const stuck = unconfirmedRows(state).filter((row) => isStuck(state, row));
   const rows = stuck.slice(0, ROWS_NAMED).map(({ row }) => row);
   const more = stuck.length > ROWS_NAMED ? ` and ${stuck.length - ROWS_NAMED} more` : '';

@@ -1,6 +1,6 @@
-// The durable poll: whatever a webhook fails to report, a poll finds. A poll owns up to 500 runs and looks at them again and
-// again without a line of history, until few of them are left. Runs that end as fast as usual are never polled while webhooks
-// arrive.
+// Starts polls, which find every run whose webhook is lost. A poll is an activity that owns up to 500 runs and reads
+// them repeatedly without adding to the history, until few of them are left. While webhooks arrive, runs that end as
+// fast as usual are never polled.
 
 import type { PolledRun } from '../commands.ts';
 import {
@@ -34,22 +34,22 @@ export const poll: Decision = {
   },
 };
 
-/** How old a run is when it is polled: older than most become, while webhooks report their ends. */
+/** The age from which a run is polled; while webhooks arrive, most runs end before that age. */
 export function pollAfterMs({ params, completedBy, usualRunMs }: State): number {
-  if (!isReported({ params, completedBy })) return params.timing.pollIntervalMs;
+  if (!hasWebhooks({ params, completedBy })) return params.timing.pollIntervalMs;
   return Math.min(POLL_AFTER_MOST_MS, Math.max(POLL_AFTER_LEAST_MS, 2 * usualRunMs));
 }
 
-const isReported = ({ params, completedBy }: Pick<State, 'params' | 'completedBy'>): boolean =>
+const hasWebhooks = ({ params, completedBy }: Pick<State, 'params' | 'completedBy'>): boolean =>
   params.webhooks && completedBy === 'webhook';
 
 export function pollIntervalMs({ params, completedBy, phases }: State): number {
-  const least = isReported({ params, completedBy }) ? POLL_AFTER_LEAST_MS : params.timing.pollIntervalMs;
+  const least = hasWebhooks({ params, completedBy }) ? POLL_AFTER_LEAST_MS : params.timing.pollIntervalMs;
   const spread = phases.running * POLL_SPREAD_MS[params.lists ? 'listed' : 'single'];
   return Math.min(POLL_INTERVAL_MOST_MS, Math.max(least, spread));
 }
 
-/** The oldest runs; young ones may end before anybody looks at them. */
+/** Takes the oldest runs; young runs may end before the poll reads them. */
 function takeRuns(state: State): readonly PolledRun[] {
   const runs: PolledRun[] = [];
   const youngest = state.now - pollAfterMs(state) / 2;

@@ -1,14 +1,14 @@
-// When progress is written into the memo: after a change, but at most twice a second; immediately where somebody waits for
-// just this.
+// Decides when to write progress into the memo: after a change, at most twice a second, but immediately if the status
+// changes or a command is acknowledged, because users wait for that.
 
 import { PUBLISH_MS } from '../bounds.ts';
 import type { Command } from '../commands.ts';
 import type { Event } from '../events.ts';
-import { stateWord } from '../progress.ts';
+import { statusOf } from '../progress.ts';
 import type { State } from '../state.ts';
 import { NEVER, type Decision } from './decision.ts';
 
-/** Events and commands that change nothing of what people see. */
+/** Events and commands that do not change the progress. */
 const SILENT: ReadonlySet<string> = new Set([
   'woke',
   'stopSending',
@@ -35,4 +35,4 @@ export const publish: Decision = {
   },
 };
 
-const summaryOf = (state: State): string => `${stateWord(state)} after ${state.acknowledgements.at(-1)?.id}`;
+const summaryOf = (state: State): string => `${statusOf(state)} after ${state.acknowledgements.at(-1)?.id}`;

@@ -1,5 +1,5 @@
-// Asks for the run lists while attempts are unconfirmed. One reading at a time serves all of them; on-event/list-read.ts
-// says what it proves.
+// Requests the run lists while attempts are unconfirmed, one reading at a time for all of them. on-event/list-read.ts
+// defines what a reading proves.
 
 import { knownRuns } from '../accounting/request-ledger.ts';
 import { readBack } from '../clock.ts';
@@ -20,7 +20,7 @@ export const reconcile: Decision = {
       at: Math.min(...rows.map(({ askedAt }) => askedAt)),
       wallAt: Math.min(...rows.map(({ askedWallAt }) => askedWallAt)),
     });
-    // The latest runs may still be missing in a list.
+    // The list may not contain the latest runs yet.
     const least = Math.max(0, knownRuns(state.ledger) - state.params.concurrency);
     return [{ type: 'reconcile', attempts, back, least, ...control }];
   },

@@ -1,4 +1,4 @@
-// Who is sent next: rows that are due again first, then the next rows of the sheet.
+// Decides which rows are sent next: rows that wait for another POST first, then the next rows of the sheet.
 
 import type { AttemptRef } from '../attempt.ts';
 import { GROUP_ATTEMPTS } from '../bounds.ts';
@@ -9,7 +9,7 @@ import { hasUnsent, put, type State } from '../state.ts';
 import { isFull } from '../state-size.ts';
 import type { Decision } from './decision.ts';
 
-/** One group of what is due and allowed. */
+/** Sends one group of the attempts that are due, as many as the limits allow. */
 export const send: Decision = {
   name: 'send',
   dueAt: (state) => Math.max(nextAttemptAt(state), allowance(state).at),

@@ -1,4 +1,4 @@
-// What the store would not take is written again: one item as a probe, and all of them once it took one.
+// Repeats failed writes to the store: one item as a probe, and all others once a write succeeds.
 
 import { readBack } from '../clock.ts';
 import type { Command } from '../commands.ts';
@@ -34,7 +34,7 @@ export function closeCommand(state: State): Command {
   return {
     type: 'close',
     evidence: [...state.evidence.values()],
-    // Both clocks began at the same time.
+    // Both clocks show the same time at the start.
     back: readBack(state, { at: state.startedWallAt, wallAt: state.startedWallAt }),
   };
 }

@@ -1,5 +1,5 @@
-// Consecutive groups of which nothing was accepted make the batch wait, twice as long each time. After some of them the
-// circuit is open: one attempt at a time, until one is accepted; after more the batch pauses as unreachable.
+// Delays sending after consecutive groups without an accepted attempt, twice as long each time. After a few of them the
+// circuit opens: one attempt at a time, until one is accepted. After more the batch pauses as unreachable.
 
 import {
   CIRCUIT_OPENS_AFTER,
@@ -20,14 +20,17 @@ export function circuitBreaker({ consecutiveFailures, holdUntil, groups }: State
   return groups.size === 0 ? { at: holdUntil, most: 1 } : NEVER;
 }
 
-/** A run was accepted: the service takes runs. */
+/** Resets the failures: the service has accepted a run. */
 export function closeCircuit(state: State): void {
   state.consecutiveFailures = 0;
   state.trouble = undefined;
   unpause(state, 'blocked', 'unreachable');
 }
 
-/** Nothing of a group was accepted. All of its failures count once; a time that the service named is believed, within reason. */
+/**
+ * Counts a group without an accepted attempt as one failure. A Retry-After from the service replaces the backoff, up to
+ * a maximum.
+ */
 export function countFailure(state: State, failed: readonly NotAccepted[]): void {
   const named = failed.map(({ retryAfterMs }) => retryAfterMs).filter((ms) => ms !== undefined);
   const backoff = Math.min(HOLD_MAX_MS, HOLD_BASE_MS * 2 ** Math.min(state.consecutiveFailures, 16));

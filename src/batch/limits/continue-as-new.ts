@@ -1,5 +1,5 @@
 import type { State } from '../state.ts';
 import { FREE, NEVER, type Allowance } from './limit.ts';
 
-/** Groups in flight keep a batch from continuing as new, so a long history stops sending. */
+/** A batch cannot continue as new while groups are in flight, so it stops sending first. */
 export const continueAsNew = ({ isStopping }: State): Allowance => (isStopping ? NEVER : FREE);

@@ -1,10 +1,10 @@
 import type { State } from '../state.ts';
 
-/** What a limit on sending allows: at most `most` attempts, from `at` on (by the batch's clock). */
+/** What a limit on sending allows: at most `most` attempts, not before `at` (by the batch's clock). */
 export type Allowance = { readonly at: number; readonly most: number };
 export type Limit = (state: State) => Allowance;
 
 export const FREE: Allowance = { at: 0, most: Number.POSITIVE_INFINITY };
 
-/** Until an event ends it. */
+/** Nothing may be sent until an event changes that. */
 export const NEVER: Allowance = { at: Number.POSITIVE_INFINITY, most: 0 };

@@ -1,4 +1,4 @@
-// Every limit on sending. `send` takes the least of them; a new limit is one file and one line here.
+// Combines all limits on sending; the strictest one counts. A new limit needs one file and one line here.
 
 import type { State } from '../state.ts';
 import { circuitBreaker } from './circuit-breaker.ts';
@@ -11,7 +11,6 @@ import { slots } from './slots.ts';
 
 const LIMITS: readonly Limit[] = [continueAsNew, slots, groupsInFlight, pause, circuitBreaker, rateLimit];
 
-/** What all limits together allow. */
 export function allowance(state: State): Allowance {
   let at = 0;
   let most = Number.POSITIVE_INFINITY;

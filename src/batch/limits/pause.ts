@@ -2,7 +2,7 @@ import { sendingProbeAt } from '../pauses.ts';
 import type { State } from '../state.ts';
 import { FREE, NEVER, type Allowance } from './limit.ts';
 
-/** A paused batch sends nothing but single probes. */
+/** A paused batch sends only single probes. */
 export function pause(state: State): Allowance {
   if (state.pauses.size === 0) return FREE;
   return state.groups.size === 0 ? { at: sendingProbeAt(state), most: 1 } : NEVER;

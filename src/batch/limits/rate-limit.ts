@@ -1,6 +1,5 @@
-// How fast attempts are sent while the service says that it is too fast (429): one after the other with a gap between them,
-// which doubles with each group that met a 429 and shrinks with each that did not, until there is none again. All groups of
-// the batch share it.
+// Limits the send rate while the service responds with 429: a gap between attempts, which doubles with each throttled
+// group and shrinks with each other group until the limit is lifted. All groups of the batch share it.
 
 import { RATE_GAP_FIRST_MS, RATE_GAP_MAX_MS, RATE_GAP_MIN_MS, RATE_GAP_SHRINK } from '../bounds.ts';
 import { NO_LIMIT, type State } from '../state.ts';
@@ -11,7 +10,7 @@ export function rateLimit({ rateLimit: { gapMs, nextAt }, now }: State): Allowan
   return { at: nextAt, most: 1 + Math.max(0, Math.floor((now - nextAt) / gapMs)) };
 }
 
-/** What a group met changes the gap for all that follow. */
+/** Adapts the gap to the result of a group. */
 export function adaptRate(state: State, wasThrottled: boolean): void {
   const { gapMs, nextAt } = state.rateLimit;
   if (wasThrottled) {
@@ -24,7 +23,7 @@ export function adaptRate(state: State, wasThrottled: boolean): void {
   state.rateLimit = narrower < RATE_GAP_MIN_MS ? NO_LIMIT : { gapMs: narrower, nextAt };
 }
 
-/** Counts what was sent. Time that was not used is not saved up. */
+/** Delays the next attempt by the attempts just sent. Unused time does not accumulate. */
 export function spendRate(state: State, attempts: number): void {
   const { gapMs, nextAt } = state.rateLimit;
   if (gapMs === 0) return;

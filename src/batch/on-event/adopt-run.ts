@@ -1,17 +1,17 @@
-// A run that turns out to be an attempt's own, however its POST ended.
+// Assigns a run to an attempt, however its POST ended.
 
 import { cancelRun, reportOthers } from '../accounting/duplicates.ts';
 import { enterAccepted, enterAdopted, enterPost, type AdoptedBy } from '../accounting/request-ledger.ts';
 import type { Base, Sending, Unconfirmed, Waiting } from '../row-state.ts';
 import { put, type State } from '../state.ts';
 
-/** The service has a run for this attempt. */
+/** The row's phase becomes running. */
 export function startRun(state: State, { row, attempt, tries, past }: Base, runId: string): void {
   put(state, { phase: 'running', row, attempt, tries, past, runId, since: state.now });
   if (state.cancelling === 'running') cancelRun(state, { row, attempt, runId });
 }
 
-/** A POST of the attempt started this run; enters it, and reports the other runs that were seen for it. */
+/** Enters the attempt's run in the ledger, and reports other runs that were seen for the attempt as duplicates. */
 export function enterRun(
   state: State,
   row: Waiting | Sending | Unconfirmed,

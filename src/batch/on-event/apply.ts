@@ -1,4 +1,4 @@
-// Every event by the file that says what it changes. Nothing here asks for anything: that is what decisions do.
+// Dispatches each event to its handler. Handlers only change the state; decisions issue the commands.
 
 import { noteServiceTime } from '../clock.ts';
 import { RESULTS, type Event } from '../events.ts';
@@ -57,20 +57,20 @@ export function applyEvent(state: State, event: Event): void {
   }
 }
 
-/** Runs whose ends cannot be seen keep their slots: without a pause the batch would stand still and say nothing. */
+/** If runs cannot be read, they keep their slots: without a pause the batch would stop and show no reason. */
 function onServiceRead(state: State, reason: string | undefined): void {
   if (reason === undefined) unpause(state, 'unreadable');
   else pause(state, 'unreadable', `runs cannot be read: ${reason}`);
 }
 
-/** What still runs of it is for the next poll; a later run of such a row has a poll of its own. */
+/** Runs of this poll that still run go to the next poll; a newer run of the same row is already in another one. */
 function onPollEnded(state: State, poll: number): void {
   for (const { row, runId } of state.polls.get(poll) ?? [])
     if (runningRow(state, row)?.runId === runId) state.unpolled.add(row);
   state.polls.delete(poll);
 }
 
-/** R26: a run that turned up meanwhile is for another close, which writes the same and more. */
+/** R26: if a run appeared during the close, the close is repeated with that run. */
 function onClosed(state: State): void {
   if (state.isEvidenceNew) state.unstored.add(RESULTS);
   else state.finished = true;

@@ -1,4 +1,4 @@
-// A row has its outcome; it waits to be collected.
+// Gives a row its outcome; the row then waits to be collected.
 
 import { clipped } from '../clipped.ts';
 import type { Outcome } from '../outcome.ts';

@@ -1,5 +1,5 @@
-// What the end of a group changes: each POST's class (R5) moves its row on, and what could not be sent holds the batch back.
-// Only rows that still wait for this answer are changed (R15).
+// Handles the end of a group: each row moves to the phase that its POST's class (R5) implies, and attempts that could
+// not be sent delay the batch. Only rows that still wait for this result change (R15).
 
 import { attemptKey, type AttemptRef } from '../attempt.ts';
 import { CLOCK_SLACK_MS, HOLD_BASE_MS, LEASE_MS, REASON_BYTES } from '../bounds.ts';
@@ -27,25 +27,25 @@ export function onGroupEnded(state: State, event: GroupEnded): void {
   state.groups.delete(event.group);
   if (event.serviceNowMs !== undefined) noteServiceTime(state, event.serviceNowMs);
   const results = new Map(event.results.map((result) => [attemptKey(result), result]));
-  const isTaking = event.results.some(({ result }) => result === 'accepted');
+  const hasAccepted = event.results.some(({ result }) => result === 'accepted');
   const failed: NotAccepted[] = [];
   for (const attempt of group.attempts) {
     const row = state.rows.get(attempt.row);
     const known = results.get(attemptKey(attempt));
     if (row?.phase !== 'sending' || row.attempt !== attempt.attempt) {
-      // Its run ended before this answer; the answer may name another one.
+      // The row's run ended before this result arrived; the result may name a second run.
       if (known?.result === 'accepted') noteRun(state, known, 'webhook');
       continue;
     }
     const result = known ?? withoutResult(row, event);
     if (result.result === 'not-sent' || result.result === 'throttled') failed.push(result);
-    applyResult(state, row, result, { group, isTaking });
+    applyResult(state, row, result, { group, hasAccepted });
   }
   adaptRate(
     state,
     failed.some(({ result }) => result === 'throttled'),
   );
-  if (failed.length > 0 && !isTaking) countFailure(state, failed);
+  if (failed.length > 0 && !hasAccepted) countFailure(state, failed);
 }
 
 const withoutResult = ({ row, attempt }: Sending, { rest, reason }: GroupEnded): NotAccepted => ({
@@ -55,13 +55,16 @@ const withoutResult = ({ row, attempt }: Sending, { rest, reason }: GroupEnded):
   ...(reason === undefined ? {} : { reason }),
 });
 
-/** `isTaking`: the service accepted others of the group, so that what it turned away waits alone and holds nothing else back. */
-type InGroup = { readonly group: Group; readonly isTaking: boolean };
+/**
+ * `hasAccepted`: the service accepted other attempts of the group, so a failed attempt waits alone and does not delay
+ * others.
+ */
+type InGroup = { readonly group: Group; readonly hasAccepted: boolean };
 
-function applyResult(state: State, row: Sending, result: PostResult, { group, isTaking }: InGroup): void {
+function applyResult(state: State, row: Sending, result: PostResult, { group, hasAccepted }: InGroup): void {
   if (result.result === 'accepted') return accept(state, row, result.runId, group);
   const [first] = row.seen ?? [];
-  // Whatever the answer says, a run carries the token of this attempt.
+  // A run with this attempt's token exists, whatever the response says.
   if (first !== undefined) return adopt(state, row, first, result);
   state.ledger = enterPost(state.ledger, result.result);
   const reason = clipped(result.reason ?? '', REASON_BYTES);
@@ -73,15 +76,15 @@ function applyResult(state: State, row: Sending, result: PostResult, { group, is
       pause(state, 'blocked', reason);
       return sendAgain(state, row, 0, 'blocked');
     case 'throttled':
-      return sendAgain(state, row, isTaking ? (result.retryAfterMs ?? HOLD_BASE_MS) : 0, 'throttled');
+      return sendAgain(state, row, hasAccepted ? (result.retryAfterMs ?? HOLD_BASE_MS) : 0, 'throttled');
     case 'not-sent':
-      return sendAgain(state, row, isTaking ? (result.retryAfterMs ?? HOLD_BASE_MS) : 0, row.turnedAway);
+      return sendAgain(state, row, hasAccepted ? (result.retryAfterMs ?? HOLD_BASE_MS) : 0, row.turnedAway);
     case 'unconfirmed':
-      return doubt(state, row, group, clipped(reason, reasonBytes(state)));
+      return markUnconfirmed(state, row, group, clipped(reason, reasonBytes(state)));
   }
 }
 
-/** The run is that of this POST, or of an earlier one of the attempt that seemed to be turned away. */
+/** The run belongs to this POST, or to an earlier POST of the attempt that the service appeared to turn away. */
 function adopt(state: State, row: Sending, runId: string, { result }: NotAccepted): void {
   if (result === 'not-sent') {
     state.ledger = enterAccepted(state.ledger, row.turnedAway);
@@ -90,7 +93,7 @@ function adopt(state: State, row: Sending, runId: string, { result }: NotAccepte
   startRun(state, row, runId);
 }
 
-/** The newest run serves as control for later lists. */
+/** The newest accepted run becomes the control for later lists. */
 function accept(state: State, row: Sending, runId: string, { at }: Group): void {
   state.ledger = enterPost(state.ledger, 'accepted');
   reportOthers(state, row, runId);
@@ -99,7 +102,7 @@ function accept(state: State, row: Sending, runId: string, { at }: Group): void 
   state.control = { runId, at };
 }
 
-/** The same attempt goes again, and counts for nothing. */
+/** The same attempt is sent again; this counts neither as an attempt nor as a retry. */
 function sendAgain(state: State, row: Sending, waitMs: number, turnedAway: TurnedAway | undefined): void {
   const { row: number, attempt, tries, past } = row;
   if (state.cancelling !== undefined)
@@ -115,15 +118,15 @@ function sendAgain(state: State, row: Sending, waitMs: number, turnedAway: Turne
   });
 }
 
-/** It may have started a run: only a webhook or the run lists can tell. */
-function doubt(
+/** The attempt may have started a run: only a webhook or the run lists can show it. */
+function markUnconfirmed(
   state: State,
   { row, attempt, tries, past }: Sending,
   { at, wallAt }: Group,
   reason: string,
 ): void {
   const base = { row, attempt, tries, past };
-  // The group has ended at the latest now; its lease may outlive that, and the clock may have been set a little.
+  // A POST may start until the group's lease ends, and the system clock may have changed a little.
   const sentBy = state.now + LEASE_MS + CLOCK_SLACK_MS;
   put(state, { ...base, phase: 'unconfirmed', askedAt: at, askedWallAt: wallAt, sentBy, reason });
   state.reconcile.nextAt = state.now;

@@ -1,7 +1,7 @@
-// Attempts that may have started runs (R10, R11). A run that a list shows is adopted immediately. Absence is believed only
-// after two complete lists, a gap apart, each asked for so late that the run would be in it, and each with the control, a run
-// of ours that was accepted later; without a control only a longer wait counts. Where no list can tell, the attempt keeps its
-// slot until a webhook names its run, or the user's rule writes it off.
+// Resolves unconfirmed attempts from a reading of the run lists (R10, R11). A run in a list is adopted immediately.
+// Absence needs two complete lists, a gap apart. Each must be requested so late that it would contain the run, and must
+// contain the control, a run of ours that was accepted later; without a control the wait is longer. If no list can
+// prove anything, the attempt keeps its slot until a webhook names its run or the user's rule writes it off.
 
 import { abandon } from '../accounting/duplicates.ts';
 import { enterResolved } from '../accounting/request-ledger.ts';
@@ -22,40 +22,40 @@ export function onListRead(state: State, reading: ListReading): void {
   state.reconcile.askedAt = undefined;
   state.reconcile.readings += 1;
   onRunsSeen(state, reading.found, 'list');
-  for (const row of unconfirmedRows(state)) judgeMissing(state, row, { ...reading, askedAt, controlAt });
+  for (const row of unconfirmedRows(state)) resolveMissing(state, row, { ...reading, askedAt, controlAt });
   const { listGapMs } = state.params.timing;
   const gap = listGapMs * 2 ** Math.min(16, Math.max(0, state.reconcile.readings - 4));
-  // Never faster than the service wants, never slower than a minute unless it wants that.
+  // The service's own interval may be longer than our maximum.
   const slowest = Math.max(listGapMs, RECONCILE_MAX_MS);
   state.reconcile.nextAt = Math.max(askedAt + Math.min(gap, slowest), state.now + 1);
 }
 
-function judgeMissing(state: State, row: Unconfirmed, reading: Reading): void {
+function resolveMissing(state: State, row: Unconfirmed, reading: Reading): void {
   const { askedAt } = reading;
-  if (reading.answer !== 'complete') return judgeUntold(state, row, reading);
+  if (reading.answer !== 'complete') return applyUserRule(state, row, reading);
   if (askedAt < countsFrom(state, row, reading)) return;
   if (row.missedAt === undefined) amend(state, { ...row, missedAt: askedAt });
   else if (askedAt >= row.missedAt + state.params.timing.listGapMs) proveAbsent(state, row);
 }
 
-/** No list can tell, or none could be read: the user's rule decides, once it is time (R12). */
-function judgeUntold(state: State, row: Unconfirmed, { answer, askedAt }: Reading): void {
+/** The list does not exist or could not be read: the user's rule decides after its wait (R12). */
+function applyUserRule(state: State, row: Unconfirmed, { answer, askedAt }: Reading): void {
   const { rule, afterMs } = state.params.unconfirmed;
-  // Lists that fail now may be read later; lists that do not exist never will.
+  // A list that fails now may be readable later; a list that does not exist never will be.
   const waitMs = answer === 'none' || rule === 'resubmit' ? afterMs : Math.max(afterMs, UNCONFIRMED_MS);
-  // A user who cancels waits neither for a day nor for a question.
+  // A cancelled batch waits neither for a day nor for the user's decision.
   if (state.cancelling !== undefined && isStuck(state, row)) writeOff(state, row, 'unknown');
   else if (rule !== 'ask' && askedAt >= row.sentBy + waitMs) writeOff(state, row, rule);
 }
 
-/** From when on a list without the run says something about this attempt. */
+/** The time from which a list without the run counts as proof of absence. */
 function countsFrom(state: State, row: Unconfirmed, { hasControl, controlAt }: Reading): number {
   const { postDeadlineMs, settleMs, settleWithoutControlMs } = state.params.timing;
   const isControlled = hasControl && controlAt !== undefined && controlAt > row.sentBy;
   return row.sentBy + postDeadlineMs + (isControlled ? settleMs : settleWithoutControlMs);
 }
 
-/** It never started a run: the row goes again under a new token, and the retry policy does not count it. */
+/** The attempt started no run: the row is sent again under a new token, and the retry policy does not count this. */
 function proveAbsent(state: State, row: Unconfirmed): void {
   state.ledger = enterResolved(state.ledger, 'absent');
   abandon(state, row);
@@ -65,13 +65,13 @@ function proveAbsent(state: State, row: Unconfirmed): void {
 
 function sendUnderNewToken(state: State, row: Unconfirmed, was: 'absent' | 'unknown', reason: string): void {
   const { row: number, attempt, tries } = row;
-  // Of several absent attempts the last one is kept: a service that loses every request must not fill the state.
+  // Only the last absent attempt is kept: a service that loses every request must not fill the state.
   const earlier = row.past.filter(({ outcome }) => was === 'unknown' || outcome !== 'absent');
   const past = pastWith({ ...row, past: earlier }, was, { reason: clipped(reason, SHORT_REASON_BYTES) });
   put(state, { phase: 'waiting', row: number, attempt: attempt + 1, tries, past, dueAt: state.now });
 }
 
-/** It cannot be proved either way: the attempt is given up, reported, and remembered in case its run turns up (R12). */
+/** Gives up an attempt that nothing proves, reports it, and remembers it in case its run appears later (R12). */
 function writeOff(state: State, row: Unconfirmed, rule: 'unknown' | 'fail' | 'resubmit'): void {
   abandon(state, row);
   const reason = `may have run unseen: ${row.reason}`;
@@ -84,7 +84,7 @@ function writeOff(state: State, row: Unconfirmed, rule: 'unknown' | 'fail' | 're
   endRow(state, row, { outcome: rule === 'fail' ? 'failed' : 'unknown', reason });
 }
 
-/** The user decides about all attempts that no list resolved in time. */
+/** Applies the user's decision to all attempts that no list resolved in time. */
 export function decideUnconfirmed(state: State, rule: 'unknown' | 'fail' | 'resubmit'): void {
   for (const row of unconfirmedRows(state)) if (isStuck(state, row)) writeOff(state, row, rule);
 }

@@ -1,5 +1,5 @@
-// R14: a row counts when its files are in the store, which is when its part is written. A row whose files could not be
-// fetched comes back and is collected again later; what one host withholds keeps no other row back.
+// Handles a written part. R14: a row counts as done once its part is written, because its files are in the store by then.
+// A row whose files could not be fetched is collected again later; other rows do not wait for it.
 
 import { addTallies } from '../accounting/tally.ts';
 import { DEFER_BASE_MS, DEFER_MAX_MS, FILES_PAUSE_AFTER_MS, REASON_BYTES } from '../bounds.ts';
@@ -20,26 +20,26 @@ export function onPartCollected(state: State, part: number, { tally, deferred, f
   noteFileHosts(state, deferred, fetched);
   const byRow = new Map(deferred.map((one) => [one.row, one]));
   for (const row of rows) {
-    const why = byRow.get(row.row);
-    if (why !== undefined) deferRow(state, row, why.kind === 'file');
+    const found = byRow.get(row.row);
+    if (found !== undefined) deferRow(state, row, found.kind === 'file');
   }
 }
 
-/** Files that no host gives for a while pause the batch: runs are not bought whose results cannot be had. */
+/** Pauses the batch if all downloads fail for a while, so that it buys no runs whose results cannot be fetched. */
 function noteFileHosts(state: State, deferred: readonly DeferredRow[], fetched: number): void {
   if (fetched > 0) {
     state.filesFailSince = undefined;
     if (state.pauses.has('files')) fetchNow(state);
     return unpause(state, 'files');
   }
-  const away = deferred.find(({ kind }) => kind === 'host');
-  if (away === undefined) return;
+  const failed = deferred.find(({ kind }) => kind === 'host');
+  if (failed === undefined) return;
   state.filesFailSince ??= state.now;
   if (state.now - state.filesFailSince >= FILES_PAUSE_AFTER_MS)
-    pause(state, 'files', `outputs cannot be fetched: ${clipped(away.reason, REASON_BYTES)}`);
+    pause(state, 'files', `outputs cannot be fetched: ${clipped(failed.reason, REASON_BYTES)}`);
 }
 
-/** `isOwn`: the file is what fails. A host that is away, though others are not, takes nothing from a row. */
+/** `isOwn`: this row's file failed. An outage of its host does not count against the row. */
 function deferRow(state: State, { row, attempts, deferral }: EndedRow, isOwn: boolean): void {
   const { attempt, ...end } = attempts.at(-1) as LastAttempt;
   const tries = (deferral?.tries ?? 0) + (isOwn ? 1 : 0);
@@ -48,13 +48,13 @@ function deferRow(state: State, { row, attempts, deferral }: EndedRow, isOwn: bo
   put(state, { ...base, phase: 'ended', at: state.now, ...end, deferral: next });
 }
 
-/** What waits for files need not wait longer. */
+/** Ends the wait of all deferred rows. */
 export function fetchNow(state: State): void {
   for (const row of state.deferred.slice())
     put(state, { ...row, deferral: { ...row.deferral, notBefore: state.now } });
 }
 
-/** What the store would not take is written again later; until then nothing is bought that could not be kept. */
+/** Pauses the batch until the failed write succeeds, so that it buys no runs whose results cannot be stored. */
 export function onStoreFailed(state: State, item: StoreItem, reason: string): void {
   if (item > 0 && !state.parts.has(item)) return;
   state.unstored.add(item);

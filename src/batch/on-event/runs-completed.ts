@@ -1,4 +1,4 @@
-// What the end of a run changes: its slot is free, and the row has its outcome or gets another attempt.
+// Handles the end of a run: its slot becomes free, and its row gets its outcome or another attempt.
 
 import { belongingOf, keepEvidence, reportDuplicate } from '../accounting/duplicates.ts';
 import { SHORT_REASON_BYTES } from '../bounds.ts';
@@ -10,7 +10,7 @@ import { put, type State } from '../state.ts';
 import { enterRun } from './adopt-run.ts';
 import { endRow } from './end-row.ts';
 
-/** Each end is confirmed by Get Run. It may come before its group's answer, and then it is the better news. */
+/** Get Run has confirmed each completion. A completion that arrives before its group's result replaces that result. */
 export function onRunsCompleted(
   state: State,
   completions: readonly RunCompletion[],
@@ -19,7 +19,7 @@ export function onRunsCompleted(
   for (const completion of completions) {
     const belonging = belongingOf(state, completion);
     if (belonging === 'duplicate') reportDuplicate(state, completion, true);
-    // A poll reads nothing but runs that rows have.
+    // A poll reads only runs of rows, so it is no evidence of unknown runs.
     else if (belonging === 'later' && by === 'webhook') keepEvidence(state, completion);
     else complete(state, completion, by);
   }
@@ -31,7 +31,7 @@ function complete(state: State, completion: RunCompletion, by: 'webhook' | 'poll
   state.completedBy = by;
   if (row.phase === 'running') noteRunTime(state, row.since);
   else enterRun(state, row, completion.runId, 'webhook');
-  completeAttempt(state, row, asMeant(row, completion));
+  completeAttempt(state, row, asTimeout(row, completion));
 }
 
 const WEIGHT = 0.1;
@@ -41,14 +41,14 @@ function noteRunTime(state: State, since: number): void {
   state.usualRunMs = state.usualRunMs === 0 ? ms : state.usualRunMs * (1 - WEIGHT) + ms * WEIGHT;
 }
 
-/** Cancelled by us because it took too long: that is a time-out, and its row may be tried again. */
-function asMeant(row: RowState, completion: RunCompletion): RunCompletion {
+/** A run that we cancelled because it took too long counts as timed out, so that its row may be retried. */
+function asTimeout(row: RowState, completion: RunCompletion): RunCompletion {
   if (completion.outcome !== 'cancelled' || row.phase !== 'running' || row.overdue === undefined)
     return completion;
   return { ...completion, outcome: 'timed-out', reason: `${row.overdue.reason}, and was cancelled` };
 }
 
-/** Ends an attempt: its row gets another one by the retry policy, or its outcome. */
+/** Ends an attempt: the retry policy gives the row another attempt, or the row gets its outcome. */
 export function completeAttempt(
   state: State,
   row: RowState,

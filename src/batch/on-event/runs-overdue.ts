@@ -1,4 +1,4 @@
-// R8: a run that takes too long is cancelled, and only its end lets the row be tried again.
+// R8: cancels a run that takes too long; its row is retried only after the run has ended.
 
 import { cancelRun } from '../accounting/duplicates.ts';
 import { SHORT_REASON_BYTES } from '../bounds.ts';
@@ -15,7 +15,7 @@ export function onRunsOverdue(state: State, runs: readonly OverdueRun[]): void {
   }
 }
 
-/** The service was asked to cancel these runs; from now on it is given time to end them. */
+/** The service has received the cancel of these runs; its time to end them starts now. */
 export function onRunsCancelled(state: State, id: number): void {
   for (const { row: number, runId } of state.cancelsInFlight.get(id) ?? []) {
     const row = runningRow(state, number);

@@ -1,4 +1,5 @@
-// Runs that carry the token of an attempt: one that waits for news of its run takes it, one in flight remembers it.
+// Handles runs that carry the token of an attempt: an unconfirmed or waiting row adopts its run, a row whose POST is in
+// flight remembers it.
 
 import type { AttemptRun } from '../attempt.ts';
 import { belongingOf, keepEvidence, reportDuplicate } from '../accounting/duplicates.ts';
@@ -10,7 +11,7 @@ export function onRunsSeen(state: State, runs: readonly AttemptRun[], by: Adopte
   for (const run of runs) noteRun(state, run, by);
 }
 
-/** R26: no run of ours is forgotten, in whatever phase its row is. */
+/** R26: every run of ours is recorded, whatever the phase of its row. */
 export function noteRun(state: State, run: AttemptRun, by: AdoptedBy): void {
   const belonging = belongingOf(state, run);
   if (belonging === 'duplicate') return reportDuplicate(state, run, false);
@@ -24,7 +25,7 @@ function takeRun(state: State, run: AttemptRun, by: AdoptedBy): void {
     enterRun(state, row, run.runId, by);
     startRun(state, row, run.runId);
   } else if (row?.phase === 'sending' && !row.seen?.includes(run.runId)) {
-    // Its answer decides which of the runs that were seen is its own.
+    // The group's result decides which of the seen runs belongs to the row.
     amend(state, { ...row, seen: [...(row.seen ?? []), run.runId] });
   }
 }

@@ -1,4 +1,4 @@
-// What a user tells a running batch. Each command is acknowledged in the memo, where the command line waits for it.
+// Handles the commands of a user. Each is acknowledged in the memo, where the command line waits for the acknowledgement.
 
 import { cancelRun } from '../accounting/duplicates.ts';
 import { ACKNOWLEDGED_MOST } from '../bounds.ts';
@@ -14,11 +14,11 @@ export function acknowledge(state: State, id: string | undefined): void {
   state.acknowledgements = [...state.acknowledgements, { id, ok: true }].slice(-ACKNOWLEDGED_MOST);
 }
 
-/** Sends nothing more: rows that wait are cancelled, runs go on, or are cancelled too. */
+/** Stops sending and cancels the rows that wait. Runs continue, or are cancelled too if `running` is set. */
 export function onCancel(state: State, running: boolean): void {
   if (state.closing) return;
   state.cancelling = running || state.cancelling === 'running' ? 'running' : 'unsent';
-  // A paused batch would never end.
+  // A paused batch would never finish.
   state.pauses.clear();
   for (const row of state.waiting.slice())
     endRow(state, row, { outcome: 'cancelled', reason: 'cancelled before it was sent again' });

@@ -26,12 +26,12 @@ const evidence = ({ state }: World): readonly string[] => [...state.evidence.key
 describe('duplicate runs', () => {
   it('a second run of an attempt is cancelled, counted once and kept as evidence, and its end is not the end of the row', () => {
     const world = running({ rows: 1, concurrency: 1 });
-    world.tell(seen('other'));
-    world.tell(seen('other'));
+    world.apply(seen('other'));
+    world.apply(seen('other'));
     expect(cancelled(world)).toEqual(['other']);
     expect(world.state.ledger.duplicates).toBe(1);
     expect(evidence(world)).toEqual(['other']);
-    world.tell(completed('other'));
+    world.apply(completed('other'));
     expect(world.runOf(1)).toBe('run-0');
     expect(world.state.ledger.duplicates).toBe(1);
     world.settle();
@@ -41,32 +41,32 @@ describe('duplicate runs', () => {
 
   it('a second run of one attempt is not counted a second time after a continue-as-new', () => {
     const world = running({ rows: 1, concurrency: 1 });
-    world.tell(seen('other'));
+    world.apply(seen('other'));
     world.continueAsNew();
-    world.tell(seen('other'));
+    world.apply(seen('other'));
     expect(world.state.ledger.duplicates).toBe(1);
     expect(evidence(world)).toEqual(['other']);
   });
 
   it('a second run of one attempt is cancelled again if it goes on after the service was asked to cancel it', () => {
     const world = running({ rows: 1, concurrency: 1 });
-    world.tell(seen('other'));
+    world.apply(seen('other'));
     world.cancel(false);
     expect(cancelled(world)).toEqual([]);
-    world.tell(seen('other'));
+    world.apply(seen('other'));
     expect(cancelled(world)).toEqual(['other']);
   });
 
   it('a second run of one attempt is found by its end as well, and is not cancelled any more', () => {
     const world = running({ rows: 1, concurrency: 1 });
-    world.tell(completed('other'));
+    world.apply(completed('other'));
     expect(cancelled(world)).toEqual([]);
     expect(world.state.ledger.duplicates).toBe(1);
   });
 
   it('of two runs that were seen before the response, the one that it does not name is the duplicate', () => {
     const world = new World({ rows: 1, concurrency: 1 });
-    world.tell(seen('other'), seen('run-0'), seen('run-0'));
+    world.apply(seen('other'), seen('run-0'), seen('run-0'));
     expect(world.state.ledger.duplicates).toBe(0);
     world.answer(0, ['accepted']);
     expect(world.runOf(1)).toBe('run-0');
@@ -75,7 +75,7 @@ describe('duplicate runs', () => {
 
   it('of two runs that were seen, the later one is the duplicate if the response was lost', () => {
     const world = new World({ rows: 1, concurrency: 1 });
-    world.tell(seen('one'), seen('two'));
+    world.apply(seen('one'), seen('two'));
     world.end([]);
     expect(world.runOf(1)).toBe('one');
     expect(cancelled(world)).toEqual(['two']);
@@ -83,8 +83,8 @@ describe('duplicate runs', () => {
 
   it('runs that go on are duplicates if another one of the attempt has ended before the response', () => {
     const world = new World({ rows: 1, concurrency: 1 });
-    world.tell(seen('slow'));
-    world.tell(completed('fast'));
+    world.apply(seen('slow'));
+    world.apply(completed('fast'));
     expect(cancelled(world)).toEqual(['slow']);
     world.answer(0, ['accepted']);
     expect([...world.state.reported]).toEqual(['slow', 'run-0']);
@@ -110,13 +110,13 @@ describe('belonging', () => {
     expect(belonging('early', 2)).toBe('open');
     world.answer(0, ['dropped']);
     expect(belonging('early', 2)).toBe('open');
-    world.tell({ type: 'runsSeen', runs: [runOfFirst('run-1', 2)] });
-    world.tell({
+    world.apply({ type: 'runsSeen', runs: [runOfFirst('run-1', 2)] });
+    world.apply({
       type: 'runsCompleted',
       by: 'poll',
       completions: [{ ...runOfFirst('run-1', 2), outcome: 'succeeded' }],
     });
-    // Its part is being written, then it is forgotten.
+    // First its part is being written, then the row is no longer in the state.
     expect(world.collects).toHaveLength(1);
     expect([belonging('run-1', 2), belonging('other', 2), belonging('late', 3)]).toEqual([
       'own',
@@ -149,7 +149,7 @@ describe('abandoned attempts', () => {
     expect(world.state.ledger.absent).toBe(1);
     world.answer(0, ['accepted']);
     world.continueAsNew();
-    world.tell(seen('risen'));
+    world.apply(seen('risen'));
     expect(cancelled(world)).toEqual(['risen']);
     expect(world.state.rows.get(1)).toMatchObject({ phase: 'running', attempt: 2 });
   });
@@ -170,7 +170,7 @@ describe('evidence', () => {
     world.pass(1_000);
     world.collect();
     expect(world.state.rows.has(1)).toBe(false);
-    world.tell(seen('one'), completed('two'));
+    world.apply(seen('one'), completed('two'));
     expect(evidence(world)).toEqual(['one', 'two']);
     expect(cancelled(world)).toEqual([]);
   });

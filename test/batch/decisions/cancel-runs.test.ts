@@ -9,7 +9,7 @@ const cancelled = ({ cancels }: World): readonly string[] =>
 describe('cancel runs', () => {
   it('cancels are merged: a hundred runs a command, four commands in flight', () => {
     const world = running({ rows: 1_000, concurrency: 950 });
-    world.tell({ type: 'cancel', running: true });
+    world.apply({ type: 'cancel', running: true });
     expect(world.cancels.map(({ runs }) => runs.length)).toEqual(
       Array.from({ length: CANCELS_IN_FLIGHT }, () => CANCEL_RUNS),
     );
@@ -25,15 +25,15 @@ describe('cancel runs', () => {
 
   it('cancels name no run that is named by another command in flight', () => {
     const world = running({ rows: 10, concurrency: 5 });
-    world.tell({ type: 'runsSeen', runs: [runOfFirst('other')] });
-    world.tell({ type: 'cancel', running: true });
+    world.apply({ type: 'runsSeen', runs: [runOfFirst('other')] });
+    world.apply({ type: 'cancel', running: true });
     expect(cancelled(world).toSorted()).toEqual(['other', 'run-0', 'run-1', 'run-2', 'run-3', 'run-4']);
     expect(world.cancels).toHaveLength(2);
   });
 
   it('cancels ask also for the runs that are accepted, or turn up, after the user cancelled', () => {
     const world = new World({ rows: 2, concurrency: 2 });
-    world.tell({ type: 'cancel', running: true });
+    world.apply({ type: 'cancel', running: true });
     world.answer(0, ['accepted', 'lost']);
     expect(cancelled(world)).toEqual(['run-0']);
     world.read();
@@ -42,8 +42,8 @@ describe('cancel runs', () => {
 
   it('cancels are asked for again after a continue-as-new, by the rows that run and for duplicates', () => {
     const world = running({ rows: 4, concurrency: 4 });
-    world.tell({ type: 'cancel', running: true });
-    world.tell({ type: 'runsSeen', runs: [runOfFirst('other')] });
+    world.apply({ type: 'cancel', running: true });
+    world.apply({ type: 'runsSeen', runs: [runOfFirst('other')] });
     const before = cancelled(world).toSorted();
     world.continueAsNew();
     expect(cancelled(world).toSorted()).toEqual(before);
@@ -56,7 +56,7 @@ describe('cancel runs', () => {
 
   it('cancels are answered once: an answer that is not awaited changes nothing', () => {
     const world = running({ rows: 1, concurrency: 1 });
-    world.tell({ type: 'runsCancelled', id: 99 });
+    world.apply({ type: 'runsCancelled', id: 99 });
     expect(world.runOf(1)).toBe('run-0');
   });
 });

@@ -11,7 +11,7 @@ describe('close', () => {
     world.finish('run-1', 'succeeded');
     expect(world.closes).toEqual([]);
     while (world.collects.length > 0) world.collect();
-    world.tell({ type: 'woke' });
+    world.apply({ type: 'woke' });
     expect(world.closes).toHaveLength(1);
     world.close();
     expect(progress(world.state)).toMatchObject({ state: 'finished', done: 2 });
@@ -19,7 +19,7 @@ describe('close', () => {
 
   it('closing counts the rows as cancelled that were never sent', () => {
     const world = running({ rows: 10, concurrency: 2 });
-    world.tell({ type: 'cancel', running: false });
+    world.apply({ type: 'cancel', running: false });
     world.settle();
     expect(world.state.tally.outcomes).toMatchObject({ succeeded: 2, cancelled: 8 });
     expect(progress(world.state).unsent).toBe(0);
@@ -27,7 +27,7 @@ describe('close', () => {
 
   it('closing waits for cancels that the service was not asked for yet', () => {
     const world = running({ rows: 1, concurrency: 1 });
-    world.tell({ type: 'runsSeen', runs: [{ row: 1, attempt: 1, runId: 'other' }] });
+    world.apply({ type: 'runsSeen', runs: [{ row: 1, attempt: 1, runId: 'other' }] });
     world.finish('run-0', 'succeeded');
     world.collect();
     expect(world.closes).toEqual([]);
@@ -64,10 +64,10 @@ describe('close', () => {
 
   it('closing is repeated for a run that turned up meanwhile, and counts no row twice', () => {
     const world = running({ rows: 3, concurrency: 1 });
-    world.tell({ type: 'cancel', running: false });
+    world.apply({ type: 'cancel', running: false });
     world.finish('run-0', 'succeeded');
     world.collect();
-    world.tell({ type: 'runsSeen', runs: [{ row: 1, attempt: 1, runId: 'late' }] });
+    world.apply({ type: 'runsSeen', runs: [{ row: 1, attempt: 1, runId: 'late' }] });
     expect(world.closes.map(({ evidence }) => evidence.length)).toEqual([0]);
     world.close();
     expect(world.closes.map(({ evidence }) => evidence.map(({ runId }) => runId))).toEqual([['late']]);

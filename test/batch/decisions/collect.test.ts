@@ -22,12 +22,12 @@ const finishAll = (world: World): void => {
     outcome: 'succeeded' as const,
   }));
   for (const run of world.service.runs) run.status = 'succeeded';
-  world.tell({ type: 'runsCompleted', by: 'webhook', completions });
+  world.apply({ type: 'runsCompleted', by: 'webhook', completions });
 };
 const rowsOf = (world: World): readonly (readonly number[])[] =>
   world.collects.map(({ rows }) => rows.map(({ row }) => row));
 
-/** Rows whose file host has been away for so long that the batch is paused; others run. */
+/** The batch is paused because of a file host; some rows wait for it, others run. */
 function hostAway(rows = 5): World {
   const world = running({ rows: 105, concurrency: 100, timing: RARE });
   for (let run = 0; run < rows; run += 1) world.finish(`run-${run}`, 'succeeded');
@@ -143,7 +143,7 @@ describe('collect', () => {
   it('collecting fetches all files that a host did not give as soon as it gave one', () => {
     const world = hostAway(20);
     const last = world.state.deferred.at(-1) as Deferred;
-    // It has failed before, and waits longer than the host is away.
+    // The row has failed before, so it waits longer than the host's outage lasts.
     put(world.state, { ...last, deferral: { tries: 6, notBefore: world.state.now + 10 * PROBE_MS } });
     world.pass(PROBE_MS);
     expect(rowsOf(world).flat()).toHaveLength(FILES_PROBE_ROWS);
@@ -179,7 +179,7 @@ describe('collect', () => {
   it('collecting gives the files of a cancelled batch up that do not come a second time', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.finish('run-0', 'succeeded');
-    world.tell({ type: 'cancel', running: false });
+    world.apply({ type: 'cancel', running: false });
     expect(world.collects[0]?.rows[0]?.isLastTry).toBeUndefined();
     world.collect(0, 'host');
     world.pass(world.waitMs);

@@ -10,7 +10,7 @@ const overdue = (world: World, rows: number): void => {
     runId: `run-${at}`,
     reason: 'it hangs',
   }));
-  world.tell({ type: 'runsOverdue', runs });
+  world.apply({ type: 'runsOverdue', runs });
 };
 
 describe('give up runs', () => {
@@ -45,10 +45,10 @@ describe('give up runs', () => {
     const world = running({ rows: 1, concurrency: 1 });
     overdue(world, 1);
     world.cancel(false);
-    world.tell({ type: 'serviceRead', reason: '401' });
+    world.apply({ type: 'serviceRead', reason: '401' });
     world.pass(2 * CANCEL_PATIENCE_MS);
     expect(world.runOf(1)).toBe('run-0');
-    world.tell({ type: 'serviceRead' });
+    world.apply({ type: 'serviceRead' });
     expect(world.runOf(1)).toBeUndefined();
   });
 
@@ -70,9 +70,9 @@ describe('give up runs', () => {
     const world = running({ rows: 1_500, concurrency: 1_500 });
     overdue(world, 1_500);
     while (world.cancels.length > 0) world.cancel(false);
-    world.tell({ type: 'serviceRead', reason: '401' });
+    world.apply({ type: 'serviceRead', reason: '401' });
     world.pass(2 * CANCEL_PATIENCE_MS);
-    world.tell({ type: 'serviceRead' });
+    world.apply({ type: 'serviceRead' });
     expect(world.state.phases.running).toBe(0);
     expect(world.problems).toEqual([]);
   });

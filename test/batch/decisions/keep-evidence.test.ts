@@ -4,14 +4,14 @@ import { progress } from '../../../src/batch/progress.ts';
 import { running } from '../scenes.ts';
 import type { World } from '../world.ts';
 
-/** Runs of row 9 that nothing explains. */
+/** Runs of row 9 that match no row in the state. */
 const show = (world: World, from: number, count: number): void => {
   const runs = Array.from({ length: count }, (_, at) => ({
     row: 9,
     attempt: 1,
     runId: `extra-${from + at}`,
   }));
-  world.tell({ type: 'runsSeen', runs });
+  world.apply({ type: 'runsSeen', runs });
 };
 const crowded = (): World => {
   const world = running({ rows: 1, concurrency: 1 });

@@ -17,7 +17,7 @@ describe('blocked and unreachable', () => {
     world.pass(PROBE_MS);
     world.answer(0, ['dropped']);
     expect(progress(world.state)).toMatchObject({ state: 'running', unconfirmed: 1 });
-    // The attempt itself is another matter.
+    // The attempt itself stays unconfirmed.
     world.pass(STUCK_MS);
     expect(kinds(world)).toEqual(['unconfirmed']);
   });
@@ -32,7 +32,7 @@ describe('blocked and unreachable', () => {
 describe('unreadable', () => {
   it('a pause because runs cannot be read ends when no run is left: no poll would ever say that they can be read again', () => {
     const world = running({ rows: 5, concurrency: 2 });
-    world.tell({ type: 'serviceRead', reason: 'connect ECONNREFUSED' });
+    world.apply({ type: 'serviceRead', reason: 'connect ECONNREFUSED' });
     expect(progress(world.state)).toMatchObject({
       state: 'paused',
       reason: 'runs cannot be read: connect ECONNREFUSED',
@@ -47,16 +47,16 @@ describe('unreadable', () => {
 
   it('a pause because runs cannot be read ends when a poll can read them', () => {
     const world = running({ rows: 9, concurrency: 2 });
-    world.tell({ type: 'serviceRead', reason: '401: Revoked token' });
+    world.apply({ type: 'serviceRead', reason: '401: Revoked token' });
     world.finish('run-0', 'succeeded');
     expect(world.sends).toEqual([]);
-    world.tell({ type: 'serviceRead' });
+    world.apply({ type: 'serviceRead' });
     expect(progress(world.state)).toMatchObject({ state: 'running', sending: 1 });
   });
 });
 
 describe('files', () => {
-  /** Row 1 waits for its files, and the batch for their host. */
+  /** Row 1 waits for its files, and the batch is paused for their host. */
   function hostAway(): World {
     const world = running({ rows: 3, concurrency: 1 });
     world.finish('run-0', 'succeeded');
@@ -71,7 +71,7 @@ describe('files', () => {
 
   it('a pause because no file can be fetched ends when no row waits for its files any more: no part would ever show that the host is back', () => {
     const world = hostAway();
-    // The host is back, and has not got the file.
+    // The host works again but lacks the file.
     while (!world.folder.rows.has(1)) {
       expect(kinds(world)).toEqual(['files']);
       world.pass(world.waitFor(collect));

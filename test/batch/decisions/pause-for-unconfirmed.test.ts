@@ -32,7 +32,7 @@ describe('pause for unconfirmed', () => {
     const world = new World({ rows: 60, concurrency: 30, unconfirmed: NEVER });
     world.answer(0, ['dropped', 'accepted']);
     world.pass(STUCK_MS);
-    world.tell({ type: 'runsSeen', runs: [{ row: 1, attempt: 1, runId: 'late' }] });
+    world.apply({ type: 'runsSeen', runs: [{ row: 1, attempt: 1, runId: 'late' }] });
     expect(progress(world.state).state).toBe('running');
   });
 
@@ -42,7 +42,7 @@ describe('pause for unconfirmed', () => {
       world.answer(0, ['accepted', 'dropped', 'accepted', 'accepted', 'accepted']);
       world.pass(STUCK_MS);
       expect(progress(world.state).reason).toMatch(/^1 of 5 slots .*: rows 2$/);
-      world.tell({ type: 'resume', unconfirmed: rule });
+      world.apply({ type: 'resume', unconfirmed: rule });
       expect(progress(world.state)).toMatchObject({ state: 'running', unconfirmed: 0 });
       expect(
         world.state.ledger[({ unknown: 'unknown', fail: 'failed', resubmit: 'resubmitted' } as const)[rule]],
@@ -54,7 +54,7 @@ describe('pause for unconfirmed', () => {
     const world = unconfirmed({ rows: 4, concurrency: 4, unconfirmed: ASK });
     for (const ms of [STUCK_MS, 30 * 86_400_000]) {
       world.pass(ms);
-      world.tell({ type: 'listRead', reading: NONE });
+      world.apply({ type: 'listRead', reading: NONE });
       expect(progress(world.state)).toMatchObject({ state: 'paused', unconfirmed: 4 });
     }
   });
@@ -62,13 +62,13 @@ describe('pause for unconfirmed', () => {
   it('unconfirmed attempts pause the batch again immediately if the user resumes it and decides nothing', () => {
     const world = unconfirmed({ unconfirmed: ASK });
     world.pass(STUCK_MS);
-    world.tell({ type: 'resume' });
+    world.apply({ type: 'resume' });
     expect(isPaused(world)).toBe(true);
   });
 
   it('unconfirmed attempts pause no batch that is cancelled', () => {
     const world = unconfirmed({ rows: 4, concurrency: 4, unconfirmed: ASK });
-    world.tell({ type: 'cancel', running: false });
+    world.apply({ type: 'cancel', running: false });
     world.pass(2 * STUCK_MS);
     expect(progress(world.state).state).toBe('cancelling');
   });

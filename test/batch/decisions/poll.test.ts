@@ -52,7 +52,7 @@ describe('interval', () => {
   });
 });
 
-/** The end of the run with this number, if each row had one. */
+/** The completion of the run with this number, if each row has one run. */
 const completion = (run: number) =>
   ({ row: run + 1, attempt: 1, runId: `run-${run}`, outcome: 'succeeded' }) as const;
 
@@ -90,7 +90,7 @@ describe('poll', () => {
   it('a poll leaves out the youngest runs, which may end before it looks', () => {
     const world = running({ rows: 3, concurrency: 2 });
     world.pass(60);
-    world.tell({ type: 'runsCompleted', by: 'poll', completions: [completion(0)] });
+    world.apply({ type: 'runsCompleted', by: 'poll', completions: [completion(0)] });
     world.answer(0, ['accepted']);
     world.pass(40);
     expect(world.polls.map(({ runs }) => runs.map(({ runId }) => runId))).toEqual([['run-1']]);
@@ -108,13 +108,13 @@ describe('poll', () => {
     const world = running({ rows: 40, concurrency: 1, webhooks: false });
     for (let run = 0; run < POLLS_IN_FLIGHT + 3; run += 1) {
       world.pass(TIMING.pollIntervalMs);
-      world.tell({ type: 'runsCompleted', by: 'poll', completions: [completion(run)] });
+      world.apply({ type: 'runsCompleted', by: 'poll', completions: [completion(run)] });
       world.answer(0, ['accepted']);
     }
     expect(world.polls).toHaveLength(POLLS_IN_FLIGHT);
     world.pass(TIMING.pollIntervalMs);
     const [first] = world.polls.splice(0, 1);
-    world.tell({ type: 'pollEnded', poll: first?.poll ?? 0 });
+    world.apply({ type: 'pollEnded', poll: first?.poll ?? 0 });
     expect(world.polls.at(-1)?.runs.map(({ runId }) => runId)).toEqual([`run-${POLLS_IN_FLIGHT + 3}`]);
   });
 
@@ -132,15 +132,15 @@ describe('poll', () => {
       ['run-3'],
     ]);
     const [first] = world.polls.splice(0, 1);
-    world.tell({ type: 'pollEnded', poll: first?.poll ?? 0 });
+    world.apply({ type: 'pollEnded', poll: first?.poll ?? 0 });
     expect(world.polls.map(({ runs }) => runs.map(({ runId }) => runId))).toEqual([['run-3'], ['run-2']]);
     expect(world.problems).toEqual([]);
   });
 
   it('a poll knows which runs are being cancelled, and whether the batch waits for runs to be readable', () => {
     const world = running({ rows: 1, concurrency: 1 });
-    world.tell({ type: 'runsOverdue', runs: [{ row: 1, attempt: 1, runId: 'run-0', reason: 'it hangs' }] });
-    world.tell({ type: 'serviceRead', reason: '401' });
+    world.apply({ type: 'runsOverdue', runs: [{ row: 1, attempt: 1, runId: 'run-0', reason: 'it hangs' }] });
+    world.apply({ type: 'serviceRead', reason: '401' });
     world.pass(100);
     expect(world.polls).toMatchObject([{ isUnreadable: true, runs: [{ runId: 'run-0', isOverdue: true }] }]);
   });
@@ -158,7 +158,7 @@ describe('poll', () => {
     world.finish('run-0', 'succeeded');
     world.pass(60_000);
     expect(world.polls).toEqual([]);
-    world.tell({ type: 'pollEnded', poll: 77 });
+    world.apply({ type: 'pollEnded', poll: 77 });
     expect(world.polls).toEqual([]);
   });
 });

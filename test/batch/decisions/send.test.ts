@@ -43,7 +43,7 @@ describe('send', () => {
       runId: `run-${at}`,
       outcome: 'succeeded' as const,
     }));
-    world.tell(
+    world.apply(
       ...completions.map((one) => ({
         type: 'runsCompleted' as const,
         by: 'webhook' as const,
@@ -55,7 +55,7 @@ describe('send', () => {
 
   it('rows that were never sent stay unsent once the batch is cancelled', () => {
     const world = running({ rows: 10, concurrency: 2 });
-    world.tell({ type: 'cancel', running: false });
+    world.apply({ type: 'cancel', running: false });
     world.finish('run-0', 'succeeded');
     expect(world.sends).toEqual([]);
   });

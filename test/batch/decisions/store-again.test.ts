@@ -6,7 +6,7 @@ import { World } from '../world.ts';
 
 const full = (world: World): void => world.collect(0, 'fetched', 'full');
 
-/** Two parts that the store would not take, and some runs that go on. */
+/** The store failed to write two parts; some runs continue. */
 function fullStore(): World {
   const world = running({ rows: 300, concurrency: 250 });
   for (let run = 0; run < 210; run += 1) world.finish(`run-${run}`, 'succeeded');
@@ -57,7 +57,7 @@ describe('store again', () => {
     world.collect();
     world.close(false);
     expect([progress(world.state).state, world.closes.length]).toEqual(['paused', 0]);
-    world.tell({ type: 'resume' });
+    world.apply({ type: 'resume' });
     expect([progress(world.state).state, world.closes.length]).toEqual(['running', 1]);
     world.close();
     expect(world.state.tally.outcomes.succeeded).toBe(1);
@@ -66,7 +66,7 @@ describe('store again', () => {
 
   it('rows that were never sent are counted once, however often the results are tried', () => {
     const world = new World({ rows: 5, concurrency: 1 });
-    world.tell({ type: 'cancel', running: false });
+    world.apply({ type: 'cancel', running: false });
     world.answer(0, ['not-sent']);
     world.collect();
     for (let time = 0; time < 3; time += 1) {
@@ -76,7 +76,7 @@ describe('store again', () => {
     expect(world.state.tally.outcomes.cancelled).toBe(5);
   });
 
-  it('a part that the store took without saying so is counted once', () => {
+  it('a part that the store wrote without reporting success is counted once', () => {
     const world = running({ rows: 2, concurrency: 2 });
     world.finish('run-0', 'succeeded');
     world.finish('run-1', 'succeeded');

@@ -10,13 +10,13 @@ import {
 import { progress } from '../../../src/batch/progress.ts';
 import { World } from '../world.ts';
 
-/** Nothing of the oldest group could be sent. */
+/** Ends the oldest group: none of its attempts could be sent. */
 const failAll = (world: World, reason = 'connect ECONNREFUSED'): void => {
   const attempts = world.sends[0]?.attempts ?? [];
   world.end(attempts.map((attempt) => ({ ...attempt, result: 'not-sent', reason })));
 };
 
-/** Two rows, of which none could be sent for so long that the batch is paused; one of them probes. */
+/** A batch of two rows that is paused because none could be sent; one row probes. */
 function unreachable(reason?: string): World {
   const world = new World({ rows: 2, concurrency: 1 });
   while (world.state.pauses.size === 0) {

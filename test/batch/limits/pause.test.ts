@@ -4,7 +4,7 @@ import { progress } from '../../../src/batch/progress.ts';
 import { runOfFirst } from '../scenes.ts';
 import { World } from '../world.ts';
 
-/** Everything of the oldest group is turned away for a reason that concerns all rows. */
+/** Ends the oldest group: all of its attempts are blocked. */
 const blockAll = (world: World, reason = '401: Revoked token'): void => {
   const attempts = world.sends[0]?.attempts ?? [];
   world.end(attempts.map((attempt) => ({ ...attempt, result: 'blocked', reason })));
@@ -75,11 +75,11 @@ describe('several pauses', () => {
   it('a batch that is paused for several reasons goes on when the last one is gone', () => {
     const world = new World({ rows: 3, concurrency: 2 });
     world.answer(0, ['accepted', 'blocked']);
-    world.tell({ type: 'serviceRead', reason: '401' });
+    world.apply({ type: 'serviceRead', reason: '401' });
     expect(progress(world.state).pauses.map(({ kind }) => kind)).toEqual(['blocked', 'unreadable']);
     world.pass(PROBE_MS);
     expect(world.sends).toEqual([]);
-    world.tell({ type: 'serviceRead' });
+    world.apply({ type: 'serviceRead' });
     expect(world.sends).toHaveLength(1);
     world.answer(0, ['accepted']);
     expect(progress(world.state).state).toBe('running');
@@ -88,7 +88,7 @@ describe('several pauses', () => {
   it('a blocked batch goes on also if the run of its probe shows before the response', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     blockAll(world);
-    world.tell({ type: 'runsSeen', runs: [runOfFirst('run-a')] });
+    world.apply({ type: 'runsSeen', runs: [runOfFirst('run-a')] });
     expect(progress(world.state)).toMatchObject({ state: 'running', running: 1 });
   });
 });

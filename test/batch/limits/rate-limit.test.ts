@@ -61,7 +61,7 @@ describe('rate limit', () => {
     world.pass(RATE_GAP_FIRST_MS);
     expect(world.sends.map(({ attempts }) => attempts)).toEqual([[{ row: 1, attempt: 1 }]]);
     expect(world.state.rows.get(1)).toMatchObject({ tries: 0, past: [] });
-    world.tell({ type: 'resume' });
+    world.apply({ type: 'resume' });
     expect(world.sends.flatMap(({ attempts }) => attempts)).toHaveLength(32);
   });
 });

@@ -17,10 +17,10 @@ describe('slots', () => {
     expect(freeSlots({ phases, params: paramsOf({ concurrency: 3 }) })).toBe(0);
     const world = new World({ rows: 3, concurrency: 1 });
     world.answer(0, ['blocked']);
-    world.tell({ type: 'resume' });
+    world.apply({ type: 'resume' });
     world.answer(0, ['throttled']);
     world.pass(1_000);
-    world.tell({ type: 'runsSeen', runs: [runOfFirst('run-a')] });
+    world.apply({ type: 'runsSeen', runs: [runOfFirst('run-a')] });
     world.answer(0, ['accepted']);
     expect(world.problems).toEqual([]);
   });

@@ -28,7 +28,7 @@ describe('group ended', () => {
     });
   });
 
-  it('what was turned away of a group that was taken waits alone, and keeps nothing else back', () => {
+  it('an attempt that was turned away waits alone if others of its group were accepted', () => {
     const world = new World({ rows: 10, concurrency: 3 });
     world.end([
       { row: 1, attempt: 1, result: 'accepted', runId: 'run-a' },
@@ -48,7 +48,7 @@ describe('group ended', () => {
     expect(world.sends.flatMap(({ attempts }) => attempts).map(({ row }) => row)).toEqual([4, 5]);
   });
 
-  it('what was turned away of a group that was taken waits a while if no time was named, and no absurd time', () => {
+  it('an attempt that was turned away waits half a second without a Retry-After, and never longer than the maximum', () => {
     const world = new World({ rows: 3, concurrency: 3 });
     world.end([
       { row: 1, attempt: 1, result: 'accepted', runId: 'run-a' },
@@ -64,7 +64,7 @@ describe('group ended', () => {
 
   it('attempts without a result are unconfirmed or not sent, as the end of their group says', () => {
     const lost = new World({ rows: 1, concurrency: 1 });
-    lost.tell({
+    lost.apply({
       type: 'groupEnded',
       group: 1,
       results: [],
@@ -73,22 +73,22 @@ describe('group ended', () => {
     });
     expect(lost.state.rows.get(1)).toMatchObject({ phase: 'unconfirmed', reason: 'the worker was lost' });
     const unsent = new World({ rows: 1, concurrency: 1 });
-    unsent.tell({ type: 'groupEnded', group: 1, results: [], rest: 'not-sent' });
+    unsent.apply({ type: 'groupEnded', group: 1, results: [], rest: 'not-sent' });
     expect(unsent.state.rows.get(1)).toMatchObject({ phase: 'waiting', attempt: 1 });
     expect(unsent.state.ledger.sent).toBe(0);
   });
 
-  it('what was blocked goes over to the accepted ones once its run turns up', () => {
+  it('a blocked POST counts as accepted once its run appears', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     world.answer(0, ['blocked']);
-    world.tell({ type: 'runsSeen', runs: [runOfFirst('seen')] });
+    world.apply({ type: 'runsSeen', runs: [runOfFirst('seen')] });
     expect(world.state.ledger).toMatchObject({ sent: 1, blocked: 0, accepted: 1 });
   });
 
   it('the end of an unknown group changes nothing', () => {
     const world = running({ rows: 1, concurrency: 1 });
     const before = progress(world.state);
-    world.tell({
+    world.apply({
       type: 'groupEnded',
       group: 99,
       results: [{ ...FIRST, result: 'rejected' }],
@@ -175,7 +175,7 @@ describe('runs in flight', () => {
 
   it('a run that a webhook has named while its group is in flight is adopted when the worker is lost', () => {
     const world = new World({ rows: 2, concurrency: 2 });
-    world.tell({ type: 'runsSeen', runs: [{ row: 2, attempt: 1, runId: 'seen' }] });
+    world.apply({ type: 'runsSeen', runs: [{ row: 2, attempt: 1, runId: 'seen' }] });
     world.answer(0, ['accepted', 'lost'], true);
     expect(progress(world.state)).toMatchObject({ running: 2, unconfirmed: 0 });
     expect(world.state.ledger).toMatchObject({ sent: 2, accepted: 2 });
@@ -185,7 +185,7 @@ describe('runs in flight', () => {
     'a run that a webhook has named while its group is in flight is adopted although its POST was %s',
     (result) => {
       const world = new World({ rows: 2, concurrency: 1 });
-      world.tell({ type: 'runsSeen', runs: [runOfFirst('seen')] });
+      world.apply({ type: 'runsSeen', runs: [runOfFirst('seen')] });
       world.end([{ ...FIRST, result }]);
       expect(world.runOf(1)).toBe('seen');
       expect(world.state.ledger).toMatchObject({ sent: 1, accepted: 1 });
@@ -198,7 +198,7 @@ describe('runs in flight', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     world.answer(0, ['throttled']);
     world.pass(50);
-    world.tell({ type: 'runsSeen', runs: [runOfFirst('one')] });
+    world.apply({ type: 'runsSeen', runs: [runOfFirst('one')] });
     world.answer(0, ['throttled']);
     expect(world.runOf(1)).toBe('one');
     expect(world.state.ledger).toMatchObject({ sent: 2, throttled: 1, accepted: 1 });
@@ -209,7 +209,7 @@ describe('runs in flight', () => {
     world.answer(0, ['throttled']);
     world.pass(50);
     expect(world.sends).toHaveLength(1);
-    world.tell({ type: 'runsSeen', runs: [runOfFirst('one'), runOfFirst('two')] });
+    world.apply({ type: 'runsSeen', runs: [runOfFirst('one'), runOfFirst('two')] });
     world.end([{ ...FIRST, result: 'not-sent' }]);
     expect(world.runOf(1)).toBe('one');
     expect(world.state.ledger).toMatchObject({ sent: 1, throttled: 0, accepted: 1, duplicates: 1 });
@@ -218,7 +218,7 @@ describe('runs in flight', () => {
   it('the run that a response names is a duplicate if its row has ended by another one', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     const completions = [{ ...runOfFirst('early'), outcome: 'succeeded' as const }];
-    world.tell({ type: 'runsCompleted', by: 'webhook', completions });
+    world.apply({ type: 'runsCompleted', by: 'webhook', completions });
     world.end([{ ...FIRST, result: 'accepted', runId: 'named' }]);
     expect([...world.state.reported]).toEqual(['named']);
     expect(world.cancels[0]?.runs).toEqual([runOfFirst('named')]);
@@ -228,7 +228,7 @@ describe('runs in flight', () => {
 describe('cancelled', () => {
   it('a batch that is cancelled while a group is in flight sends nothing of it again', () => {
     const world = new World({ rows: 3, concurrency: 3 });
-    world.tell({ type: 'cancel', running: false });
+    world.apply({ type: 'cancel', running: false });
     world.answer(0, ['not-sent', 'throttled', 'blocked']);
     world.settle();
     expect(world.problems).toEqual([]);

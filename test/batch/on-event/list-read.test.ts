@@ -9,7 +9,7 @@ import { paramsOf, TIMING } from '../params.ts';
 import { PROOF_MS, STUCK_MS, runOfFirst } from '../scenes.ts';
 
 const { postDeadlineMs, listGapMs, settleWithoutControlMs } = TIMING;
-/** When the last byte of row 1 may have been written. */
+/** When the last byte of row 1's POST may have been written. */
 const SENT_BY = 5_000;
 const COMPLETE: ListReading = { answer: 'complete', found: [], hasControl: false };
 const SHOWS_CONTROL: ListReading = { ...COMPLETE, hasControl: true };
@@ -28,7 +28,7 @@ const unconfirmedRow = (attempt: number): Unconfirmed => ({
   reason: 'no answer',
 });
 
-/** Row 1 is unconfirmed since the time 0. */
+/** Row 1 has been unconfirmed since time 0. */
 function doubtful(params: Partial<BatchParams> = {}): State {
   const state = begin(paramsOf({ rows: 1, concurrency: 1, ...params }), 1, 0);
   put(state, unconfirmedRow(1));
@@ -37,7 +37,7 @@ function doubtful(params: Partial<BatchParams> = {}): State {
   return state;
 }
 
-/** A reading that was asked for, and answered, at a time; `controlAt`: when the group of its control was asked for. */
+/** A reading requested and completed at this time; `controlAt`: when the group of its control was issued. */
 function read(state: State, askedAt: number, reading: ListReading, controlAt?: number): void {
   state.now = Math.max(state.now, askedAt);
   Object.assign(state.reconcile, { askedAt, controlAt });
@@ -126,7 +126,7 @@ describe('proof of absence', () => {
     expect(cancelled.rows.get(1)).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
   });
 
-  it('the proof that there is no run takes nothing away from what earlier runs of the row came to', () => {
+  it('the proof that there is no run keeps the outcomes of earlier runs of the row', () => {
     const failed = { attempt: 1, outcome: 'failed', runId: 'run-0' } as const;
     const state = doubtful();
     put(state, { ...unconfirmedRow(3), past: [failed, { attempt: 2, outcome: 'absent' }] });
@@ -208,7 +208,7 @@ describe('unresolved', () => {
     expect(state.rows.get(1)?.past).toMatchObject([...failed, absent, { attempt: 5, outcome: 'unknown' }]);
   });
 
-  it('an attempt that no list resolves waits a day where lists only fail now, for a later one may show it; but to resubmit it', () => {
+  it('an attempt that no list resolves waits a day if lists only fail for now, unless the rule is to resubmit', () => {
     for (const rule of ['unknown', 'fail'] as const) {
       const state = doubtful({ unconfirmed: { rule, afterMs: 500 } });
       read(state, SENT_BY + UNCONFIRMED_MS - 1, INCOMPLETE);

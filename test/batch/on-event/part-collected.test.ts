@@ -13,7 +13,7 @@ import { progress } from '../../../src/batch/progress.ts';
 import { running } from '../scenes.ts';
 import type { World } from '../world.ts';
 
-/** Rows whose runs have succeeded, and whose part is in flight. */
+/** All runs have succeeded, and their part is in flight. */
 function collecting(rows: number): World {
   const world = running({ rows: rows + 1, concurrency: rows + 1 });
   for (let run = 0; run < rows; run += 1) world.finish(`run-${run}`, 'succeeded');
@@ -21,12 +21,12 @@ function collecting(rows: number): World {
   return world;
 }
 
-/** The oldest part was written, but for these rows. */
+/** The oldest part is written without these rows. */
 function collected(world: World, fetched: number, ...deferred: readonly DeferredRow[]): void {
   const [command] = world.collects.splice(0, 1);
   const count = (command?.rows.length ?? 0) - deferred.length;
   const tally = tallyOutcome(NO_TALLY, 'succeeded', count);
-  world.tell({ type: 'partCollected', part: command?.part ?? 0, result: { tally, fetched, deferred } });
+  world.apply({ type: 'partCollected', part: command?.part ?? 0, result: { tally, fetched, deferred } });
 }
 
 const host = (row: number): DeferredRow => ({ row, kind: 'host', reason: 'connect ECONNREFUSED' });
@@ -45,14 +45,14 @@ describe('parts', () => {
   it('a part that the batch did not ask for is not counted', () => {
     const world = collecting(1);
     const result = { tally: tallyOutcome(NO_TALLY, 'succeeded', 5), fetched: 5, deferred: [] };
-    world.tell({ type: 'partCollected', part: 77, result });
+    world.apply({ type: 'partCollected', part: 77, result });
     expect(progress(world.state).done).toBe(0);
   });
 
   it('a part that the store seemed not to take, and that is written after all, is not asked for again', () => {
     const world = collecting(2);
     const { part } = world.collects[0] ?? { part: 0 };
-    world.tell({ type: 'storeFailed', item: part, reason: 'EIO' });
+    world.apply({ type: 'storeFailed', item: part, reason: 'EIO' });
     collected(world, 2);
     world.pass(60_000);
     expect(world.state.unstored.size).toBe(0);
@@ -175,13 +175,13 @@ describe('file hosts', () => {
 describe('store', () => {
   it('an unknown part is no reason to pause if the store does not take it', () => {
     const world = collecting(1);
-    world.tell({ type: 'storeFailed', item: 99, reason: 'ENOSPC' });
+    world.apply({ type: 'storeFailed', item: 99, reason: 'ENOSPC' });
     expect(progress(world.state).state).toBe('running');
   });
 
   it('a part that the store does not take pauses the batch with its reason', () => {
     const world = collecting(1);
-    world.tell({ type: 'storeFailed', item: 1, reason: 'x'.repeat(5_000) });
+    world.apply({ type: 'storeFailed', item: 1, reason: 'x'.repeat(5_000) });
     expect(progress(world.state).reason).toBe(
       `the batch folder cannot be written: ${'x'.repeat(REASON_BYTES)}`,
     );

@@ -15,13 +15,13 @@ const completed = (completion: Partial<RunCompletion>, by: 'webhook' | 'poll' = 
 describe('runs completed', () => {
   it('the end of a run frees its slot, and its row is collected', () => {
     const world = running({ rows: 2, concurrency: 1 });
-    world.tell(completed({}));
+    world.apply(completed({}));
     expect(progress(world.state)).toMatchObject({ collecting: 1, sending: 1, running: 0 });
   });
 
   it('the end of a run without success gives its row another attempt as far as the policy goes, then its outcome', () => {
     const world = running({ rows: 1, concurrency: 1, retries: 1 });
-    world.tell(completed({ outcome: 'timed-out', reason: 'it took 5 min' }));
+    world.apply(completed({ outcome: 'timed-out', reason: 'it took 5 min' }));
     expect(world.state.rows.get(1)).toMatchObject({
       phase: 'waiting',
       attempt: 2,
@@ -40,30 +40,30 @@ describe('runs completed', () => {
 
   it('a run that fails is not tried again once the batch is cancelled', () => {
     const world = running({ rows: 1, concurrency: 1, retries: 5 });
-    world.tell({ type: 'cancel', running: false });
-    world.tell(completed({ outcome: 'failed' }));
+    world.apply({ type: 'cancel', running: false });
+    world.apply(completed({ outcome: 'failed' }));
     expect(world.collects[0]?.rows[0]?.attempts.map(({ outcome }) => outcome)).toEqual(['failed']);
   });
 
   it('the end of a run keeps of its reason what fits, and less once another attempt follows', () => {
     const last = running({ rows: 1, concurrency: 1, retries: 0 });
-    last.tell(completed({ outcome: 'failed', reason: 'x'.repeat(5_000) }));
+    last.apply(completed({ outcome: 'failed', reason: 'x'.repeat(5_000) }));
     expect(progress(last.state).lastFailure?.reason).toHaveLength(REASON_BYTES);
     const again = running({ rows: 1, concurrency: 1, retries: 1 });
-    again.tell(completed({ outcome: 'failed', reason: 'x'.repeat(5_000) }));
+    again.apply(completed({ outcome: 'failed', reason: 'x'.repeat(5_000) }));
     expect(again.state.rows.get(1)?.past[0]?.reason).toHaveLength(SHORT_REASON_BYTES);
   });
 
   it('the end of a run adopts an unconfirmed attempt, one that waits and one in flight', () => {
     const doubtful = unconfirmed();
-    doubtful.tell(completed({}));
+    doubtful.apply(completed({}));
     expect(doubtful.state.ledger).toMatchObject({ unconfirmed: 1, adopted: { webhook: 1, list: 0 } });
     const throttled = new World({ rows: 1, concurrency: 1 });
     throttled.answer(0, ['throttled']);
-    throttled.tell(completed({}));
+    throttled.apply(completed({}));
     expect(throttled.state.ledger).toMatchObject({ sent: 1, throttled: 0, accepted: 1 });
     const sent = new World({ rows: 1, concurrency: 1 });
-    sent.tell(completed({}));
+    sent.apply(completed({}));
     expect(sent.state.ledger).toMatchObject({ sent: 1, accepted: 1 });
     for (const { collects } of [doubtful, throttled, sent])
       expect(collects[0]?.rows[0]?.attempts[0]).toMatchObject({ outcome: 'succeeded', runId: 'run-0' });
@@ -71,27 +71,27 @@ describe('runs completed', () => {
 
   it('the end of a run of another attempt or of another row, and an end that is reported twice, change nothing', () => {
     const world = running({ rows: 9, concurrency: 1 });
-    world.tell(completed({ attempt: 2 }, 'poll'), completed({ row: 9 }, 'poll'));
+    world.apply(completed({ attempt: 2 }, 'poll'), completed({ row: 9 }, 'poll'));
     expect(world.runOf(1)).toBe('run-0');
     expect(world.state.evidence.size).toBe(0);
-    world.tell(completed({}), completed({ outcome: 'failed' }));
+    world.apply(completed({}), completed({ outcome: 'failed' }));
     expect(world.state.rows.get(1)).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
   });
 
   it('the end of a run of a row that the state has forgotten is kept for the close if a webhook reports it', () => {
     const world = running({ rows: 9, concurrency: 1 });
-    world.tell(completed({}));
+    world.apply(completed({}));
     world.pass(1_000);
     world.collect();
-    world.tell(completed({}, 'poll'));
+    world.apply(completed({}, 'poll'));
     expect(world.state.evidence.size).toBe(0);
-    world.tell(completed({}));
+    world.apply(completed({}));
     expect([...world.state.evidence.keys()]).toEqual(['run-0']);
   });
 
   it('the end of a run of another run than the one its row has is a duplicate that needs no cancel', () => {
     const world = running({ rows: 1, concurrency: 1 });
-    world.tell(completed({ runId: 'other', outcome: 'failed' }));
+    world.apply(completed({ runId: 'other', outcome: 'failed' }));
     expect(world.runOf(1)).toBe('run-0');
     expect(world.state.ledger.duplicates).toBe(1);
     expect(world.cancels).toEqual([]);

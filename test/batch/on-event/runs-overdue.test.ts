@@ -7,8 +7,8 @@ const late = { ...runOfFirst('run-0'), reason: 'it did not start within 24 h' };
 describe('overdue runs', () => {
   it('a run that takes too long is cancelled once, and its row is tried again when it has ended, as after a time-out', () => {
     const world = running({ rows: 1, concurrency: 1, retries: 1 });
-    world.tell({ type: 'runsOverdue', runs: [late, late] });
-    world.tell({ type: 'runsOverdue', runs: [late] });
+    world.apply({ type: 'runsOverdue', runs: [late, late] });
+    world.apply({ type: 'runsOverdue', runs: [late] });
     expect(world.cancels.map(({ runs }) => runs)).toEqual([[runOfFirst('run-0')]]);
     expect(world.sends).toEqual([]);
     world.finish('run-0', 'cancelled');
@@ -21,14 +21,14 @@ describe('overdue runs', () => {
 
   it('a run that is cancelled because it takes too long has its own end if it comes to one', () => {
     const world = running({ rows: 1, concurrency: 1, retries: 0 });
-    world.tell({ type: 'runsOverdue', runs: [late] });
+    world.apply({ type: 'runsOverdue', runs: [late] });
     world.finish('run-0', 'succeeded');
     expect(world.collects[0]?.rows[0]?.attempts).toMatchObject([{ outcome: 'succeeded' }]);
   });
 
   it('only the run that its row has now can take too long', () => {
     const world = running({ rows: 1, concurrency: 1 });
-    world.tell({
+    world.apply({
       type: 'runsOverdue',
       runs: [
         { ...late, runId: 'other' },
@@ -41,16 +41,16 @@ describe('overdue runs', () => {
 
   it('a run that is reported as overdue again gets no more time to end', () => {
     const world = running({ rows: 1, concurrency: 1 });
-    world.tell({ type: 'runsOverdue', runs: [late] });
+    world.apply({ type: 'runsOverdue', runs: [late] });
     const { now } = world.state;
     world.pass(30_000);
-    world.tell({ type: 'runsOverdue', runs: [late] });
+    world.apply({ type: 'runsOverdue', runs: [late] });
     expect(world.state.rows.get(1)).toMatchObject({ overdue: { at: now } });
   });
 
   it('a row keeps little of the reason why its run takes too long', () => {
     const world = running({ rows: 1, concurrency: 1 });
-    world.tell({ type: 'runsOverdue', runs: [{ ...late, reason: 'x'.repeat(500) }] });
+    world.apply({ type: 'runsOverdue', runs: [{ ...late, reason: 'x'.repeat(500) }] });
     expect(world.state.rows.get(1)).toMatchObject({ overdue: { reason: 'x'.repeat(SHORT_REASON_BYTES) } });
   });
 });
@@ -58,8 +58,8 @@ describe('overdue runs', () => {
 describe('answered cancels', () => {
   it('a cancel that the service has answered starts the time that an overdue run has left, and leaves every other run as it is', () => {
     const world = running({ rows: 2, concurrency: 2 });
-    world.tell({ type: 'runsOverdue', runs: [late] });
-    world.tell({ type: 'cancel', running: true });
+    world.apply({ type: 'runsOverdue', runs: [late] });
+    world.apply({ type: 'cancel', running: true });
     world.pass(5_000);
     while (world.cancels.length > 0) world.cancel(false);
     expect(world.state.rows.get(1)).toMatchObject({ overdue: { at: world.state.now } });
@@ -68,8 +68,8 @@ describe('answered cancels', () => {
 
   it('a cancel that the service has answered puts its run behind those whose cancels were answered before', () => {
     const world = running({ rows: 2, concurrency: 2 });
-    world.tell({ type: 'runsOverdue', runs: [late] });
-    world.tell({ type: 'runsOverdue', runs: [{ ...late, row: 2, runId: 'run-1' }] });
+    world.apply({ type: 'runsOverdue', runs: [late] });
+    world.apply({ type: 'runsOverdue', runs: [{ ...late, row: 2, runId: 'run-1' }] });
     world.cancels.reverse();
     world.cancel(false);
     world.pass(10_000);
@@ -79,7 +79,7 @@ describe('answered cancels', () => {
 
   it('a cancel that the service has answered means nothing to a row whose run has ended meanwhile', () => {
     const world = running({ rows: 1, concurrency: 1 });
-    world.tell({ type: 'runsOverdue', runs: [late] });
+    world.apply({ type: 'runsOverdue', runs: [late] });
     world.finish('run-0', 'succeeded');
     world.cancel();
     expect(world.state.cancels.size).toBe(0);

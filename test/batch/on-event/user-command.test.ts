@@ -12,7 +12,7 @@ describe('cancel', () => {
     const world = running({ rows: 10, concurrency: 2 });
     world.finish('run-0', 'failed');
     world.answer(0, ['accepted']);
-    world.tell({ type: 'cancel', running: false });
+    world.apply({ type: 'cancel', running: false });
     expect(progress(world.state)).toMatchObject({ state: 'cancelling', running: 2, retrying: 0 });
     world.settle();
     expect(world.problems).toEqual([]);
@@ -24,7 +24,7 @@ describe('cancel', () => {
     const world = running({ rows: 4, concurrency: 4 });
     for (let run = 0; run < 4; run += 1) world.finish(`run-${run}`, 'failed');
     expect(progress(world.state).retrying).toBe(4);
-    world.tell({ type: 'cancel', running: false });
+    world.apply({ type: 'cancel', running: false });
     expect(progress(world.state)).toMatchObject({ retrying: 0, collecting: 4 });
   });
 
@@ -32,13 +32,13 @@ describe('cancel', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.finish('run-0', 'succeeded');
     world.collect(0, 'fetched', 'full');
-    world.tell({ type: 'cancel', running: false });
+    world.apply({ type: 'cancel', running: false });
     expect(world.collects).toHaveLength(1);
   });
 
   it('cancelling ends the runs too, if the user wants that', () => {
     const world = running({ rows: 4, concurrency: 4 });
-    world.tell({ type: 'cancel', running: true });
+    world.apply({ type: 'cancel', running: true });
     world.settle();
     expect(world.state.tally.outcomes.cancelled).toBe(4);
   });
@@ -47,22 +47,22 @@ describe('cancel', () => {
     const world = running({ rows: 4, concurrency: 4 });
     world.finish('run-1', 'succeeded');
     world.finish('run-2', 'failed');
-    world.tell({ type: 'cancel', running: true });
+    world.apply({ type: 'cancel', running: true });
     expect(world.cancels.flatMap(({ runs }) => runs.map(({ runId }) => runId))).toEqual(['run-0', 'run-3']);
   });
 
   it('cancelling cannot be made milder', () => {
     const world = running({ rows: 1, concurrency: 1 });
-    world.tell({ type: 'cancel', running: true });
-    world.tell({ type: 'cancel', running: false });
+    world.apply({ type: 'cancel', running: true });
+    world.apply({ type: 'cancel', running: false });
     expect(world.state.cancelling).toBe('running');
   });
 
   it('cancelling ends every pause, so that the batch can end', () => {
     const world = new World({ rows: 2, concurrency: 1 });
     world.answer(0, ['blocked']);
-    world.tell({ type: 'serviceRead', reason: '401' });
-    world.tell({ type: 'cancel', running: false });
+    world.apply({ type: 'serviceRead', reason: '401' });
+    world.apply({ type: 'cancel', running: false });
     expect(world.state.pauses.size).toBe(0);
     world.settle();
     expect(world.state.tally.outcomes.cancelled).toBe(2);
@@ -72,13 +72,13 @@ describe('cancel', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.finish('run-0', 'succeeded');
     world.collect();
-    world.tell({ type: 'cancel', running: true });
+    world.apply({ type: 'cancel', running: true });
     expect(world.state.cancelling).toBeUndefined();
   });
 
   it('a cancelled batch does not send again what is proved absent', () => {
     const world = unconfirmed();
-    world.tell({ type: 'cancel', running: false });
+    world.apply({ type: 'cancel', running: false });
     world.settle();
     expect(world.problems).toEqual([]);
     expect(world.service.posted.size).toBe(1);
@@ -87,7 +87,7 @@ describe('cancel', () => {
 
   it('cancelling asks the service for nothing if nothing runs', () => {
     const world = unconfirmed();
-    world.tell({ type: 'cancel', running: true });
+    world.apply({ type: 'cancel', running: true });
     expect(world.cancels).toEqual([]);
   });
 });
@@ -96,11 +96,11 @@ describe('resume', () => {
   it('resuming ends every pause and every wait, and sends immediately', () => {
     const world = new World({ rows: 3, concurrency: 1 });
     world.answer(0, ['blocked']);
-    world.tell({ type: 'resume' });
+    world.apply({ type: 'resume' });
     expect(world.sends.at(-1)?.attempts).toEqual([{ row: 1, attempt: 1 }]);
     for (let time = 0; time < 3; time += 1) {
       world.answer(0, ['not-sent']);
-      world.tell({ type: 'resume' });
+      world.apply({ type: 'resume' });
       expect(world.sends).toHaveLength(1);
     }
     expect(progress(world.state)).toMatchObject({ state: 'running' });
@@ -112,7 +112,7 @@ describe('resume', () => {
     world.finish('run-0', 'succeeded');
     world.collect(0, 'file');
     expect(world.collects).toEqual([]);
-    world.tell({ type: 'resume' });
+    world.apply({ type: 'resume' });
     expect(world.collects).toHaveLength(1);
     expect(world.state.filesFailSince).toBeUndefined();
   });
@@ -121,7 +121,7 @@ describe('resume', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.finish('run-0', 'succeeded');
     world.collect(0, 'fetched', 'full');
-    world.tell({ type: 'resume' });
+    world.apply({ type: 'resume' });
     expect(world.collects).toHaveLength(1);
     world.collect(0, 'fetched', 'full');
     expect(world.waitMs).toBe(PROBE_MS);
@@ -129,10 +129,10 @@ describe('resume', () => {
 
   it('resuming decides about unconfirmed attempts only when no proof can be expected any more', () => {
     const world = unconfirmed({ rows: 4, concurrency: 4, unconfirmed: { rule: 'ask', afterMs: 0 } });
-    world.tell({ type: 'resume', unconfirmed: 'fail' });
+    world.apply({ type: 'resume', unconfirmed: 'fail' });
     expect(progress(world.state).unconfirmed).toBe(4);
     world.pass(STUCK_MS);
-    world.tell({ type: 'resume', unconfirmed: 'fail' });
+    world.apply({ type: 'resume', unconfirmed: 'fail' });
     expect(progress(world.state).unconfirmed).toBe(0);
     expect(world.state.ledger.failed).toBe(4);
   });
@@ -141,9 +141,9 @@ describe('resume', () => {
 describe('resume of a cancelled batch', () => {
   it('does not send unconfirmed attempts again, also if the user decides to resubmit them', () => {
     const world = unconfirmed({ rows: 4, concurrency: 4 });
-    world.tell({ type: 'cancel', running: false });
+    world.apply({ type: 'cancel', running: false });
     world.pass(STUCK_MS);
-    world.tell({ type: 'resume', unconfirmed: 'resubmit' });
+    world.apply({ type: 'resume', unconfirmed: 'resubmit' });
     expect(world.sends).toEqual([]);
     expect(world.state.ledger).toMatchObject({ unknown: 4, resubmitted: 0 });
   });
@@ -152,14 +152,15 @@ describe('resume of a cancelled batch', () => {
 describe('acknowledgements', () => {
   it('an acknowledgement names each command once it is in force, the latest twenty', () => {
     const world = running({ rows: 1, concurrency: 1 });
-    for (let at = 0; at < ACKNOWLEDGED_MOST + 5; at += 1) world.tell({ type: 'resume', commandId: `c${at}` });
+    for (let at = 0; at < ACKNOWLEDGED_MOST + 5; at += 1)
+      world.apply({ type: 'resume', commandId: `c${at}` });
     expect(world.state.acknowledgements).toHaveLength(ACKNOWLEDGED_MOST);
     expect(world.state.acknowledgements.at(-1)).toEqual({ id: `c${ACKNOWLEDGED_MOST + 4}`, ok: true });
   });
 
   it('an acknowledgement is not given to a command without an id', () => {
     const world = running({ rows: 1, concurrency: 1 });
-    world.tell({ type: 'resume' });
+    world.apply({ type: 'resume' });
     expect(ids(world)).toEqual([]);
   });
 });
@@ -167,7 +168,7 @@ describe('acknowledgements', () => {
 describe('refresh', () => {
   it('refreshing continues as new as soon as no group is in flight, and is acknowledged by the next workflow run', () => {
     const world = new World({ rows: 3, concurrency: 1 });
-    world.tell({ type: 'refresh', commandId: 'r' });
+    world.apply({ type: 'refresh', commandId: 'r' });
     expect([world.state.isStopping, maySnapshot(world.state), ids(world)]).toEqual([true, false, []]);
     world.answer(0, ['rejected']);
     expect(world.sends).toEqual([]);
@@ -182,14 +183,18 @@ describe('refresh', () => {
   it('refreshing is remembered for the latest twenty commands', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     for (let at = 0; at < ACKNOWLEDGED_MOST + 5; at += 1)
-      world.tell({ type: 'refresh', commandId: `c${at}` });
+      world.apply({ type: 'refresh', commandId: `c${at}` });
     expect(world.state.refreshIds).toHaveLength(ACKNOWLEDGED_MOST);
     expect(world.state.refreshIds.at(-1)).toBe(`c${ACKNOWLEDGED_MOST + 4}`);
   });
 
   it('refreshing is acknowledged to each user who asked for it', () => {
     const world = running({ rows: 1, concurrency: 1 });
-    world.tell({ type: 'refresh', commandId: 'a' }, { type: 'refresh' }, { type: 'refresh', commandId: 'b' });
+    world.apply(
+      { type: 'refresh', commandId: 'a' },
+      { type: 'refresh' },
+      { type: 'refresh', commandId: 'b' },
+    );
     world.continueAsNew();
     expect(ids(world)).toEqual(['a', 'b']);
   });
