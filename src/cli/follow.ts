@@ -11,6 +11,7 @@ import { hearInterrupts, type Interrupts } from './interrupt.ts';
 import { pauseHint } from './pause-hint.ts';
 import { openProgressView, type ProgressView } from './progress-view.ts';
 import type { Session } from './session.ts';
+import { notRunning, summaryOfDone } from './start-or-attach.ts';
 import { count, money, plural, span, type Paint } from './format.ts';
 
 export type FollowParams = {
@@ -20,13 +21,15 @@ export type FollowParams = {
   readonly process: NodeJS.Process;
   readonly output: 'text' | 'json';
   readonly timeoutMs?: number;
+  /** The command only reads: the batch does not depend on it. */
+  readonly reads?: boolean;
 };
 
 const LOOK_MS = { terminal: 250, elsewhere: 500 };
 /** A batch that stands still for so long is worth a word. */
 const SILENT_MS = 15_000;
 
-type Ending = 'finished' | 'interrupted' | 'paused' | 'timeout';
+type Ending = 'finished' | 'interrupted' | 'paused' | 'timeout' | 'lost';
 
 /** Resolves with the exit code; the session is the caller's to close. Throws E501 where the batch is paused. */
 export async function follow(params: FollowParams): Promise<number> {
@@ -40,6 +43,7 @@ export async function follow(params: FollowParams): Promise<number> {
       watch(params, view, done.signal, latest),
       session.batches.finished(refOf(found), done.signal).then(() => 'finished' as const),
       interrupts.first,
+      lostBy(session),
     ]);
     view.end();
     done.abort();
@@ -73,15 +77,26 @@ const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
     printer.say(`${found.batch} was waited for as long as asked`);
     return EXIT.waitedTooLong;
   },
+  lost: async (ended) => {
+    if ((await summaryOfDone(ended.found)) === undefined) throw notRunning(ended.found);
+    return END.finished(ended);
+  },
   interrupted: async (ended) => {
-    if (ended.session.stack) await stopAll(ended);
+    if (ended.reads) leaveRunning(ended);
+    else if (ended.session.stack) await stopAll(ended);
     else detach(ended);
     return EXIT.interrupted;
   },
 };
 
+/** A reader of embedded servers that have ended. */
+const lostBy = async ({ stack }: Session): Promise<'lost'> => {
+  await (stack?.lost ?? new Promise(() => undefined));
+  return 'lost';
+};
+
 async function watch(
-  { session, found, printer, timeoutMs }: FollowParams,
+  { session, found, printer, timeoutMs, reads }: FollowParams,
   view: ProgressView,
   done: AbortSignal,
   latest: Latest,
@@ -91,7 +106,7 @@ async function watch(
   let attendedAt = startedAt;
   let reason = '';
   while (!done.aborted) {
-    assertDiskSpace(session);
+    if (!reads) assertDiskSpace(session);
     try {
       const { progress, isUnattended } = await session.batches.status(refOf(found));
       latest.progress = progress;
@@ -103,6 +118,7 @@ async function watch(
       if (progress?.state === 'finished') return 'finished';
       reason = 'no worker does what it waits for';
     } catch (error) {
+      if ((await summaryOfDone(found)) !== undefined) return 'finished';
       [reason = ''] = errorMessage((error as Error).cause ?? error).split('\n');
     }
     if (performance.now() - attendedAt > SILENT_MS) {
@@ -153,6 +169,9 @@ async function stopAll({ session, printer, found, interrupts, progress }: Ended)
   });
   printer.say(`stopped. The same command goes on where ${found.batch} stopped.`);
 }
+
+const leaveRunning = ({ printer, found, progress }: Ended): void =>
+  printer.say(`\nNo longer watching ${found.batch}: ${doneText(progress)}.`);
 
 function detach({ printer, found, progress }: Ended): void {
   const { batch } = found;

@@ -9,7 +9,7 @@ import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { clientConverter } from '../temporal/encryption/converter.ts';
 import { readWorkerKeys, refuseStrangers } from '../temporal/encryption/worker-keys.ts';
 import { payloadKeys } from '../temporal/encryption/payload-keys.ts';
-import { followLivingStack, followStack, type Follower } from '../temporal/embedded/follower.ts';
+import { followStack, readStack, type Follower } from '../temporal/embedded/follower.ts';
 import { LOCAL } from '../run-service/local-address.ts';
 import type { FoundBatch } from './batch-name.ts';
 import type { Printer } from './context.ts';
@@ -29,7 +29,7 @@ export type SessionParams = { readonly config: Config; readonly local: boolean; 
 export async function openLivingSession(order: SessionParams): Promise<Session | undefined> {
   const cluster = temporalFrom(order.config.environment);
   if (cluster) return sessionWith(order, cluster, undefined);
-  const stack = await followLivingStack(stackOrder(order));
+  const stack = await readStack(stackOrder(order));
   return stack && sessionWith(order, stack.temporal, stack);
 }
 

@@ -1,7 +1,7 @@
 // Starting a batch, or finding it again (R20): the folder remembers longer than Temporal does.
 
 import { dirname } from 'node:path';
-import { isRunsheetError, problem } from '../errors/error.ts';
+import { isRunsheetError, problem, type RunsheetError } from '../errors/error.ts';
 import { STARTED_FILE } from '../store/batch-file.ts';
 import { readSummary, type Summary } from '../results/summary.ts';
 import type { Known } from '../temporal/batch-client.ts';
@@ -29,6 +29,9 @@ export async function startOrAttach(
   await resumeIfPaused(batches, found);
   return 'attached';
 }
+
+/** For commands that only read: they start nothing. */
+export const notRunning = ({ batch }: FoundBatch): RunsheetError => problem('E516', { batch });
 
 /** Whether Temporal knows the batch as one that goes on here. Throws E507 and E508 as {@link startOrAttach}. */
 export async function isUnderWay({ batches }: Session, found: FoundBatch): Promise<boolean> {

@@ -1,7 +1,8 @@
 // list and status: show batches from their folders, and from their workflows if Temporal can be reached. Neither starts
 // servers nor changes a batch.
 
-import { EXIT } from '../errors/error.ts';
+import { EXIT, errorMessage } from '../errors/error.ts';
+import type { Config } from '../host/config.ts';
 import { OUTCOMES, type Outcome } from '../batch/outcome.ts';
 import type { Progress } from '../batch/progress.ts';
 import { terminalLine } from '../errors/outside-text.ts';
@@ -9,19 +10,21 @@ import { readSummary, type Summary } from '../results/summary.ts';
 import { rowsOf } from '../results/batch-rows.ts';
 import { listBatchFolders } from '../store/batch-folders.ts';
 import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
-import { printerFor, type Context } from './context.ts';
+import { printerFor, type Context, type Printer } from './context.ts';
 import { configOf } from './batch-options.ts';
 import { pauseHint } from './pause-hint.ts';
-import { openLivingSession } from './session.ts';
+import { openLivingSession, type Session } from './session.ts';
 import { count, money, span } from './format.ts';
 
 type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
 
-/** `interrupted`: no server has this batch running; `runsheet resume` continues it. */
+/**
+ * `interrupted`: no server has this batch running; `runsheet resume` continues it. `unknown`: Temporal could not be asked.
+ */
 export type BatchStatus = {
   readonly batch: string;
   readonly folder: string;
-  readonly state: Progress['state'] | 'interrupted';
+  readonly state: Progress['state'] | 'interrupted' | 'unknown';
   readonly rows: number;
   readonly outcomes: Readonly<Record<Outcome, number>>;
   readonly progress?: Progress;
@@ -32,8 +35,10 @@ export type BatchStatus = {
 
 export async function list(this: Context, flags: Flags): Promise<number> {
   const printer = printerFor(this);
-  const found = await listBatchFolders(configOf(flags).out);
-  const statuses = await Promise.all(found.map((one) => statusFromFolder(one)));
+  const config = configOf(flags);
+  const found = await listBatchFolders(config.out);
+  const fromFolders = await Promise.all(found.map((one) => statusFromFolder(one)));
+  const statuses = await withLiveStatus(config, printer, found, fromFolders);
   if (flags.output === 'json') printer.json(statuses);
   else for (const one of statuses) printer.data(lineOf(one));
   if (found.length === 0) printer.say('no batches here yet');
@@ -45,34 +50,50 @@ export async function status(this: Context, flags: Flags, name: string | undefin
   const config = configOf(flags);
   const found = await findBatch(config.out, name);
   const fromFolder = await statusFromFolder(found);
-  const live = fromFolder.summary ? {} : await liveStatus(config, printer, found);
-  const now: BatchStatus = { ...fromFolder, ...live };
+  const session = fromFolder.summary ? undefined : await openLivingSession({ config, local: false, printer });
+  const now = session === undefined ? fromFolder : await liveStatus(session, found, fromFolder);
+  await session?.close();
   if (flags.output === 'json') printer.json(now);
   else printer.data(textOf(now));
   return EXIT.ok;
 }
 
-/** What the workflow published; nothing if no server is running or Temporal does not have this batch running. */
-async function liveStatus(
-  config: ReturnType<typeof configOf>,
-  printer: ReturnType<typeof printerFor>,
-  found: FoundBatch,
-): Promise<Pick<BatchStatus, 'progress' | 'unattended'> & Partial<BatchStatus>> {
-  const session = await openLivingSession({ config, local: false, printer });
-  if (session === undefined) return {};
+/** Asks Temporal about batches that have not ended. A server that cannot be reached does not hide what the folders say. */
+async function withLiveStatus(
+  config: Config,
+  printer: Printer,
+  found: readonly FoundBatch[],
+  fromFolders: readonly BatchStatus[],
+): Promise<readonly BatchStatus[]> {
+  if (fromFolders.every(({ summary }) => summary !== undefined)) return fromFolders;
   try {
-    const known = await session.batches.find(refOf(found));
-    // The last progress of a terminated workflow still says running.
-    if (known?.status !== 'RUNNING' && known?.status !== 'COMPLETED') return {};
-    const { progress, isUnattended } = await session.batches.status(refOf(found));
-    return {
-      ...(known.status === 'RUNNING' && { state: 'running' as const }),
-      ...(progress && { state: progress.state, outcomes: progress.tally.outcomes, progress }),
-      ...(isUnattended && { unattended: true as const }),
-    };
-  } finally {
-    await session.close();
+    const session = await openLivingSession({ config, local: false, printer });
+    if (session === undefined) return fromFolders;
+    const statuses = found.map(async (one, at) => liveStatus(session, one, fromFolders[at] as BatchStatus));
+    return await Promise.all(statuses).finally(() => session.close());
+  } catch (error) {
+    printer.say(`Temporal cannot be asked which batches are running: ${errorMessage(error)}`);
+    return fromFolders.map((one) => (one.summary ? one : { ...one, state: 'unknown' }));
   }
+}
+
+/** What the workflow published, if Temporal has this batch running. */
+async function liveStatus(
+  { batches }: Session,
+  found: FoundBatch,
+  fromFolder: BatchStatus,
+): Promise<BatchStatus> {
+  if (fromFolder.summary !== undefined) return fromFolder;
+  const known = await batches.find(refOf(found));
+  // The last progress of a terminated workflow still says running.
+  if (known?.status !== 'RUNNING' && known?.status !== 'COMPLETED') return fromFolder;
+  const { progress, isUnattended } = await batches.status(refOf(found));
+  return {
+    ...fromFolder,
+    ...(known.status === 'RUNNING' && { state: 'running' as const }),
+    ...(progress && { state: progress.state, outcomes: progress.tally.outcomes, progress }),
+    ...(isUnattended && { unattended: true as const }),
+  };
 }
 
 async function statusFromFolder({ batch, folder, file, store }: FoundBatch): Promise<BatchStatus> {
@@ -91,8 +112,13 @@ async function statusFromFolder({ batch, folder, file, store }: FoundBatch): Pro
   return { ...own, state: 'interrupted', outcomes };
 }
 
-const lineOf = ({ batch, state, rows, outcomes }: BatchStatus): string =>
-  [batch, state, `${count(doneOf(outcomes))}/${count(rows)}`, outcomeWords(outcomes)]
+const lineOf = ({ batch, state, unattended, rows, outcomes }: BatchStatus): string =>
+  [
+    batch,
+    unattended ? `${state}, no worker` : state,
+    `${count(doneOf(outcomes))}/${count(rows)}`,
+    outcomeWords(outcomes),
+  ]
     .filter(Boolean)
     .join('\t');
 

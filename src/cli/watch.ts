@@ -6,8 +6,8 @@ import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
 import { configOf } from './batch-options.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import { closing, follow } from './follow.ts';
-import { withSession } from './session.ts';
-import { isUnderWay, startOrAttach, summaryOfDone } from './start-or-attach.ts';
+import { openLivingSession, withSession } from './session.ts';
+import { isUnderWay, notRunning, summaryOfDone } from './start-or-attach.ts';
 import { count } from './format.ts';
 
 type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
@@ -43,11 +43,23 @@ async function attach(
     else printer.data(found.folder);
     return notSucceeded(summary) === 0 ? EXIT.ok : EXIT.someRowsFailed;
   }
-  return withSession(flags, found, printer, async (session) => {
-    await startOrAttach(session, found);
+  const session = await openLivingSession({ config: configOf(flags), local: false, printer });
+  if (session === undefined) throw notRunning(found);
+  try {
+    if (!(await isUnderWay(session, found))) throw notRunning(found);
     const timeout = timeoutMs === undefined ? {} : { timeoutMs };
-    return follow({ session, found, printer, process: context.process, output, ...timeout });
-  });
+    return await follow({
+      session,
+      found,
+      printer,
+      process: context.process,
+      output,
+      reads: true,
+      ...timeout,
+    });
+  } finally {
+    await session.close();
+  }
 }
 
 export async function cancel(

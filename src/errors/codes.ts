@@ -225,6 +225,11 @@ export const errorTable = {
     (f) =>
       `rebuild the batch from its folder and the service's run list: runsheet resume ${f.batch} --recover`,
   ),
+  E516: entry<{ batch: string }>(
+    unreachable,
+    (f) => `batch ${f.batch} has not ended, and it is not running: none of this place's servers runs it`,
+    (f) => `continue it: runsheet resume ${f.batch}`,
+  ),
   E602: textFromThrower(usage),
   E603: entry<{ database: string; reason: string }>(
     unreachable,

@@ -29,11 +29,11 @@ describe('the hold on the embedded servers', () => {
   afterEach(() => control.close());
 
   const say = (socket: Socket, word: FollowerWord) => socket.write(`${JSON.stringify(word)}\n`);
-  const follow = async (): Promise<Socket> => {
+  const follow = async (keeps = true): Promise<Socket> => {
     const socket = connect(control.port, '127.0.0.1');
     const answers: StackNews[] = [];
     readJsonLines(socket, NEWS, (news) => answers.push(news));
-    say(socket, { type: 'hold', word: control.word, service: false });
+    say(socket, { type: 'hold', word: control.word, service: false, keeps });
     await vi.waitFor(() => expect(answers.at(-1)?.type).toBe('say'), { interval: 2 });
     expect(answers[0]).toEqual({ type: 'held', answer: control.answer });
     return socket;
@@ -50,6 +50,19 @@ describe('the hold on the embedded servers', () => {
     expect(Date.now() - left).toBeLessThan(LINGER_MS);
   });
 
+  it('ends when its last keeper leaves, though a reader is connected, and a reader that leaves ends nothing', async () => {
+    const keeper = await follow();
+    const readers = [await follow(false), await follow(false)] as const;
+    say(readers[0], { type: 'leave' });
+    await once(readers[0], 'data');
+    readers[1].resetAndDestroy();
+    await wait(LINGER_MS * 1.2);
+    expect(onLast).not.toHaveBeenCalled();
+    await follow(false);
+    say(keeper, { type: 'leave' });
+    await vi.waitFor(() => expect(onLast).toHaveBeenCalledOnce(), { interval: 5 });
+  });
+
   it('outlives a follower that was killed, for whoever types its command again', async () => {
     (await follow()).resetAndDestroy();
     await wait(LINGER_MS / 3);
@@ -60,7 +73,7 @@ describe('the hold on the embedded servers', () => {
     await vi.waitFor(() => expect(onLast).toHaveBeenCalledOnce(), { timeout: 5_000 });
   });
 
-  const hold = (word: string) => JSON.stringify({ type: 'hold', word, service: false });
+  const hold = (word: string) => JSON.stringify({ type: 'hold', word, service: false, keeps: true });
   /** Sends bytes as one write; resolves when the stack has closed the connection, with what it answered. */
   const answerTo = async (bytes: string | Buffer): Promise<string> => {
     const socket = connect(control.port, '127.0.0.1').on('error', () => undefined);

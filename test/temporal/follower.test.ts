@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/host/config.ts';
-import { followLivingStack } from '../../src/temporal/embedded/follower.ts';
+import { readStack } from '../../src/temporal/embedded/follower.ts';
 import { writeRecord } from '../../src/temporal/embedded/stack-file.ts';
 
 const READY = { type: 'ready', address: '127.0.0.1:1', namespace: 'n', uiUrl: 'http://127.0.0.1:1' };
@@ -40,7 +40,7 @@ describe('a command that finds another program on the port of its embedded serve
   const follow = () => {
     const said: string[] = [];
     const order = { config: loadConfig({ RUNSHEET_HOME: home }), service: false };
-    return followLivingStack({ ...order, say: (words) => said.push(words) }).then((stack) => ({
+    return readStack({ ...order, say: (words) => said.push(words) }).then((stack) => ({
       stack,
       said,
     }));

@@ -41,12 +41,14 @@ export const NEWS = { schema: stackNews, most: 1 << 16 };
 
 /** What a follower tells the stack. */
 const followerWord = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('hold'), word: text, service: z.boolean() }),
+  /** `keeps`: the stack lives at least as long as this connection; a reader does not keep it. */
+  z.object({ type: z.literal('hold'), word: text, service: z.boolean(), keeps: z.boolean() }),
   z.object({ type: z.literal('leave') }),
   /** Does not wait for what is on the wire. */
   z.object({ type: z.literal('now') }),
 ]);
 export type FollowerWord = z.infer<typeof followerWord>;
+type Hold = Extract<FollowerWord, { type: 'hold' }>;
 const WORDS = { schema: followerWord, most: 1 << 10 };
 
 export type Control = {
@@ -92,11 +94,13 @@ export async function openControl(
     else lingering = setTimeout(deps.onLast, forMs);
   };
 
-  const admit = (socket: Socket, wants: { readonly service: boolean }): void => {
+  const admit = (socket: Socket, wants: Hold): void => {
     connections.busy(socket);
-    followers.add(socket);
     admitted.add(socket);
-    clearTimeout(lingering);
+    if (wants.keeps) {
+      followers.add(socket);
+      clearTimeout(lingering);
+    }
     writeJsonLine(socket, { type: 'held', answer } satisfies StackNews);
     void deps.onHold(wants).then((news) => (news ? writeJsonLine(socket, news) : socket.destroy()));
   };
@@ -107,7 +111,8 @@ export async function openControl(
     else if (said.type === 'now') deps.onNow();
     else if (said.type === 'leave') {
       // The last one stays connected, to see the stack end.
-      if (followers.size > 1) writeJsonLine(socket, { type: 'left' } satisfies StackNews);
+      if (!followers.has(socket) || followers.size > 1)
+        writeJsonLine(socket, { type: 'left' } satisfies StackNews);
       letGo(socket, 0);
     } else socket.destroy();
   };

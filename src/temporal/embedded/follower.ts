@@ -1,5 +1,5 @@
-// A command's hold on the embedded stack: joins the one that lives in this place or starts it, keeps it alive, and lets go
-// at the end. When the stack is killed under a follower, the follower starts it again.
+// A command's connection to the embedded stack of this place. A keeper starts the stack if none is running, keeps it alive,
+// and starts it again if it is killed. A reader joins a running stack and changes nothing.
 
 import { spawn } from 'node:child_process';
 import { mkdirSync, openSync } from 'node:fs';
@@ -35,6 +35,8 @@ export type Follower = {
   readonly dashboardPage: string | undefined;
   /** Awaits `hear` whenever the server has come back at another address. */
   onMove(hear: (at: TemporalAddress) => Promise<void>): void;
+  /** Resolves when the stack has ended; only for a reader, because a keeper starts it again. */
+  readonly lost: Promise<void>;
   /** Lets go; resolves when the stack has ended or others follow it. */
   leave(told?: (onWire: number) => void): Promise<void>;
   /** Throws E604 where the servers have no room for what they must remember. */
@@ -54,23 +56,26 @@ type Held = {
 const START_MS = 300_000;
 const ASK_AGAIN_MS = 30;
 const AGAIN_AFTER_LOSS_MS = 500;
+/** How long a reader waits for a keeper to start a lost stack again. */
+const REJOIN_MS = 12_000;
 
 /** Joins the stack of this place, or starts it. */
 export async function followStack(order: FollowParams): Promise<Follower> {
-  return follow(order, await hold(order));
+  return follow(order, await hold(order), true);
 }
 
-/** Joins the stack of this place where one lives, and starts none: its worker would go on with all that waits here. */
-export async function followLivingStack(order: FollowParams): Promise<Follower | undefined> {
+/** Joins the running stack of this place as a reader; undefined if none is running. */
+export async function readStack(order: FollowParams): Promise<Follower | undefined> {
   if (livingRecord(order.config.home) !== undefined) takeStateFolder(order.config.home);
-  const held = await joinStack(order);
-  return held && follow(order, held);
+  const held = await joinStack(order, false);
+  return held && follow(order, held, false);
 }
 
-function follow(order: FollowParams, first: Held): Follower {
+function follow(order: FollowParams, first: Held, keeps: boolean): Follower {
   let held = first;
-  refuseStranger(order, held);
+  if (keeps) refuseStranger(order, held);
   const leaving = Promise.withResolvers<void>();
+  const lost = Promise.withResolvers<void>();
   let isLeaving = false;
   let told: ((onWire: number) => void) | undefined;
   let moved: (at: TemporalAddress) => Promise<void> = async () => undefined;
@@ -81,7 +86,10 @@ function follow(order: FollowParams, first: Held): Follower {
       if (news.type === 'stopping') told?.(news.onWire);
       if (news.type === 'left') leaving.resolve();
     });
-    socket.once('close', () => (isLeaving ? leaving.resolve() : void regain()));
+    socket.once('close', () => {
+      if (isLeaving) leaving.resolve();
+      else void (keeps ? regain() : rejoin());
+    });
   };
 
   /** The stack was killed; what it held is on disk. */
@@ -102,6 +110,20 @@ function follow(order: FollowParams, first: Held): Follower {
     leaving.resolve();
   };
 
+  /** Its keeper may start the stack again. */
+  const rejoin = async (): Promise<void> => {
+    for (const until = Date.now() + REJOIN_MS; !isLeaving && Date.now() < until;) {
+      await wait(AGAIN_AFTER_LOSS_MS);
+      const joined = await joinStack(order, false).catch(() => undefined);
+      if (joined === undefined) continue;
+      held = joined;
+      watch(held);
+      return moved(addressOf(held));
+    }
+    leaving.resolve();
+    lost.resolve();
+  };
+
   watch(held);
   const { uiUrl, receiver, service, dashboardPage } = held.ready;
   return {
@@ -110,6 +132,7 @@ function follow(order: FollowParams, first: Held): Follower {
     receiver,
     service,
     dashboardPage,
+    lost: lost.promise,
     onMove: (hear) => {
       moved = hear;
     },
@@ -149,7 +172,7 @@ async function hold(order: FollowParams): Promise<Held> {
   mkdirSync(join(home, 'logs'), { recursive: true, mode: 0o700 });
   for (const until = Date.now() + START_MS; ;) {
     assertDiskSpace(home);
-    const held = (await joinStack(order)) ?? (await startAndJoin(order));
+    const held = (await joinStack(order, true)) ?? (await startAndJoin(order));
     if (held !== undefined) return held;
     if (Date.now() > until) throw problem('E406', { what: 'the stack does not answer', log: stackLog(home) });
     await wait(ASK_AGAIN_MS);
@@ -159,12 +182,12 @@ async function hold(order: FollowParams): Promise<Held> {
 const stackLog = (home: string): string => join(home, 'logs', 'stack.log');
 
 /** undefined where no stack answers, or one that is stopping. Throws what kept it from starting. */
-async function joinStack(order: FollowParams): Promise<Held | undefined> {
+async function joinStack(order: FollowParams, keeps: boolean): Promise<Held | undefined> {
   const record = livingRecord(order.config.home);
   const socket = record && (await connectTo(record.control.port));
   if (record === undefined || socket === undefined) return undefined;
   const { word, answer } = record.control;
-  say(socket, { type: 'hold', word, service: order.service });
+  say(socket, { type: 'hold', word, service: keeps && order.service, keeps });
   return new Promise((done, failed) => {
     let hear = (news: StackNews): void => {
       if (news.type === 'say') order.say(news.words);
@@ -202,7 +225,7 @@ async function startAndJoin(order: FollowParams): Promise<Held | undefined> {
   child.once('exit', () => (hasEnded = true));
   child.once('error', () => (hasEnded = true));
   while (!hasEnded) {
-    if (readRecord(home)?.pid === child.pid) return joinStack(order);
+    if (readRecord(home)?.pid === child.pid) return joinStack(order, true);
     await wait(ASK_AGAIN_MS);
   }
   return undefined;
