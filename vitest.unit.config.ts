@@ -1,0 +1,19 @@
+import { defineConfig } from 'vitest/config';
+
+// The fast loop: what tests the core, sheets, the client and webhooks, without the files that fill memory or sockets.
+const SLOW = [
+  'test/batch/{step.property,snapshot.property,snapshot-size}.test.ts',
+  'test/sheet/{large,many-names,unreadable}.test.ts',
+  'test/run-service/{truth-table,download}.test.ts',
+  'test/webhook/half-open.test.ts',
+];
+
+export default defineConfig({
+  test: {
+    pool: 'forks',
+    // One process for many files: starting one for each takes longer than the tests.
+    isolate: false,
+    include: ['test/{batch,sheet,run-service,webhook}/**/*.test.ts'],
+    exclude: ['**/*.long.test.ts', ...SLOW],
+  },
+});
