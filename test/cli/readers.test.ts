@@ -6,9 +6,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Stage } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
-const ROWS = 60;
+const ROWS = 40;
 const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 4, coldStartSeconds: 0, runSeconds: 10 },
+  { name: 'portraits', concurrencyLimit: 4, coldStartSeconds: 0, runSeconds: 2 },
 ]);
 
 describe('commands that read', () => {
