@@ -81,7 +81,7 @@ describe('a worker frozen in mid-group and woken long after its groups were give
       );
       if (hasOther) await stage.worker();
       frozen.child.kill('SIGSTOP');
-      const begun = gateway.orders.length;
+      const begun = gateway.calls.length;
       release();
       await wait(frozenMs);
       const wokeAt = Date.now();
@@ -89,7 +89,7 @@ describe('a worker frozen in mid-group and woken long after its groups were give
 
       expect((await finished(stage, batch)).code).toBe(0);
       expect(begun).toBe(ON_WIRE);
-      const late = gateway.orders
+      const late = gateway.calls
         .filter(({ at }) => at >= wokeAt)
         .map(({ webhook }) => readToken(webhook))
         .filter((token) => token?.attempt === 1 && token.row <= CAP);

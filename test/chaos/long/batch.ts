@@ -119,7 +119,7 @@ async function judged(rig: Rig, pulse: Pulse, others: Others, params: BatchParam
   const { rows, concurrency } = params;
   const [folder, name] = [rig.stage.batch(), rig.stage.batchFile()];
   const runs = await rig.truth();
-  const findings = await judge({ folder, name, rows, concurrency, runs, orders: rig.allOrders() });
+  const findings = await judge({ folder, name, rows, concurrency, runs, calls: rig.allCalls() });
   const verified = await rig.stage.run(['verify']);
   if (verified.code !== 0)
     findings.sums.push(`verify: ${verified.stdout.slice(-500)}${verified.stderr.slice(-500)}`);

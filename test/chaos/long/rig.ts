@@ -16,7 +16,7 @@ import { clientConverter } from '../../../src/temporal/encryption/converter.ts';
 import { payloadKeys } from '../../../src/temporal/encryption/payload-keys.ts';
 import { workflowIdOf } from '../../../src/temporal/workflow-id.ts';
 import type { BatchName } from '../../../src/batch/batch-ref.ts';
-import { openGateway, type Gateway, type Order } from '../../stage/gateway.ts';
+import { openGateway, type Gateway, type QueueRunCall } from '../../stage/gateway.ts';
 import { familyOf, isAlive, killQuietly } from '../../stage/processes.ts';
 import { Stage, type Running } from '../../stage/stage.ts';
 import { freeAddress } from '../../stage/wire.ts';
@@ -49,7 +49,7 @@ export class Rig {
   readonly stage = new Stage();
   readonly params: RigParams;
   /** Every Queue Run call that came to the gateway. */
-  readonly orders: Order[] = [];
+  readonly calls: QueueRunCall[] = [];
   /** What the command said in its lives, for the evidence. */
   readonly said: string[] = [];
   #base = '';
@@ -214,13 +214,13 @@ export class Rig {
     const gateway = this.#gateway;
     this.#gateway = undefined;
     if (gateway === undefined) return;
-    this.orders.push(...gateway.orders);
+    this.calls.push(...gateway.calls);
     await gateway.close();
   }
 
   /** All calls so far, also those of the gateway that is open. */
-  allOrders(): readonly Order[] {
-    return [...this.orders, ...(this.#gateway?.orders ?? [])];
+  allCalls(): readonly QueueRunCall[] {
+    return [...this.calls, ...(this.#gateway?.calls ?? [])];
   }
 
   async #openCluster(): Promise<void> {

@@ -35,7 +35,7 @@ type Scene = {
     cost_usd: number;
     lists: string;
   };
-  orders: Evidence['orders'][number][];
+  calls: Evidence['calls'][number][];
   concurrency: number;
 };
 
@@ -60,7 +60,7 @@ const honest = (): Scene => ({
     cost_usd: 0.75,
     lists: 'complete',
   },
-  orders: [],
+  calls: [],
   concurrency: 2,
 });
 
@@ -82,8 +82,8 @@ describe('the verdict on a batch', () => {
     writeFileSync(join(folder, 'results.jsonl'), lines(scene.records));
     writeFileSync(join(folder, 'duplicates.jsonl'), lines(scene.duplicates));
     writeFileSync(join(folder, 'summary.json'), JSON.stringify(scene.summary));
-    const { runs, orders, concurrency } = scene;
-    return judge({ folder, name: NAME, rows: 2, concurrency, runs, orders });
+    const { runs, calls, concurrency } = scene;
+    return judge({ folder, name: NAME, rows: 2, concurrency, runs, calls });
   };
   const kindsIn = (found: Findings): readonly string[] =>
     Object.entries(found)
@@ -119,7 +119,7 @@ describe('the verdict on a batch', () => {
     [
       'bought twice',
       'a request that the batch has sent twice',
-      ({ orders }) => orders.push({ at: 1, webhook: urlOf(1) }, { at: 2, webhook: urlOf(1), status: 200 }),
+      ({ calls }) => calls.push({ at: 1, webhook: urlOf(1) }, { at: 2, webhook: urlOf(1), status: 200 }),
     ],
     [
       'others',
@@ -142,7 +142,7 @@ describe('the verdict on a batch', () => {
   it('a second run is no second purchase where the first was hidden behind a 429', async () => {
     const found = await verdictOn((scene) => {
       scene.runs[2] = runOf('twin', { webhook: urlOf(1, 2), status: 'cancelled' });
-      scene.orders.push({ at: 1, webhook: urlOf(1), status: 429 });
+      scene.calls.push({ at: 1, webhook: urlOf(1), status: 429 });
     });
     expect(found).toEqual(noFindings());
   });

@@ -10,7 +10,7 @@ import type { RowRecord } from '../../../src/results/row-record.ts';
 import type { DuplicateRun, Summary } from '../../../src/results/summary.ts';
 import type { BatchName } from '../../../src/batch/batch-ref.ts';
 import { readToken } from '../../../src/webhook/token.ts';
-import type { Order } from '../../stage/gateway.ts';
+import type { QueueRunCall } from '../../stage/gateway.ts';
 import { mostOutstanding } from '../../stage/truth.ts';
 
 export const FINDINGS = {
@@ -35,7 +35,7 @@ export type Evidence = {
   readonly concurrency: number;
   /** All runs that the service has, also those of others. */
   readonly runs: readonly Run[];
-  readonly orders: readonly Order[];
+  readonly calls: readonly QueueRunCall[];
 };
 
 type Row = Readonly<Record<string, string>>;
@@ -153,14 +153,14 @@ function unreportedRuns({ own, records, duplicates, folder }: Facts): readonly s
 }
 
 /** The service makes two runs of one request, or answers 429 for one that it made; nothing else may make a duplicate. */
-function boughtTwice({ duplicates, own, orders }: Facts): readonly string[] {
-  const refused = new Set(orders.filter(({ status }) => status === 429).map(({ webhook }) => webhook));
+function boughtTwice({ duplicates, own, calls }: Facts): readonly string[] {
+  const refused = new Set(calls.filter(({ status }) => status === 429).map(({ webhook }) => webhook));
   const runsOf = Map.groupBy(own, ({ webhook }) => webhook);
-  const ordersOf = Map.groupBy(orders, ({ webhook }) => webhook);
+  const callsOf = Map.groupBy(calls, ({ webhook }) => webhook);
   return duplicates
     .filter(({ run_id: id }) => {
       const webhook = own.find((run) => run.id === id)?.webhook;
-      const [runs = 0, sent = 0] = [runsOf.get(webhook)?.length, ordersOf.get(webhook)?.length];
+      const [runs = 0, sent = 0] = [runsOf.get(webhook)?.length, callsOf.get(webhook)?.length];
       const isTwin = runs > 1 && sent <= 1;
       // A row whose first run was hidden behind a 429 has its second one under the next attempt.
       const { row } = readToken(webhook) ?? {};
@@ -178,8 +178,8 @@ function touchedRuns({ runs, own }: Facts): readonly string[] {
 }
 
 /** Runs of which the batch could not know are not counted: second ones, and those hidden behind a 429. */
-function tooMany({ own, orders, duplicates, concurrency }: Facts): readonly string[] {
-  const refused = new Set(orders.filter(({ status }) => status === 429).map(({ webhook }) => webhook));
+function tooMany({ own, calls, duplicates, concurrency }: Facts): readonly string[] {
+  const refused = new Set(calls.filter(({ status }) => status === 429).map(({ webhook }) => webhook));
   const second = new Set(duplicates.map(({ run_id: id }) => id));
   const counted = own.filter(({ id, webhook }) => !second.has(id) && !refused.has(webhook));
   const most = mostOutstanding(counted);
