@@ -1,4 +1,4 @@
-// The judge of the chaos is judged: each kind of fault in a batch's folder is a finding, and an honest folder has none.
+// Tests the check of the chaos test: each kind of error in a batch's folder is a finding, and a correct folder has none.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ type Scene = {
   concurrency: number;
 };
 
-/** Two rows with one run each, a duplicate that the service made on its own, and a run of somebody else. */
+/** Two rows with one run each, a duplicate that the service caused, and a foreign run. */
 const honest = (): Scene => ({
   runs: [
     runOf('a', { webhook: urlOf(1) }),
@@ -90,7 +90,7 @@ describe('the verdict on a batch', () => {
       .filter(([, all]) => all.length > 0)
       .map(([kind]) => kind);
 
-  it('an honest batch has no finding', async () => {
+  it('a correct batch has no finding', async () => {
     expect(await verdictOn(() => undefined)).toEqual(noFindings());
   });
 
@@ -109,11 +109,11 @@ describe('the verdict on a batch', () => {
       ({ runs }) => (runs[0] = runOf('a', { webhook: urlOf(2) })),
     ],
     ['untrue', 'a success without its file', ({ results }) => (results[0] = '1,succeeded,,a,')],
-    ['unreported', 'a run that nothing names', ({ runs }) => runs.push(runOf('c', { webhook: urlOf(2, 2) }))],
-    ['unreported', 'a duplicate that is not named', ({ duplicates }) => duplicates.pop()],
+    ['unreported', 'a run that is in no file', ({ runs }) => runs.push(runOf('c', { webhook: urlOf(2, 2) }))],
+    ['unreported', 'a duplicate that is not reported', ({ duplicates }) => duplicates.pop()],
     [
       'bought twice',
-      'a duplicate that the batch has sent',
+      'a duplicate that the batch caused',
       ({ runs }) => (runs[2] = runOf('twin', { webhook: urlOf(1, 2), status: 'cancelled' })),
     ],
     [
@@ -126,7 +126,7 @@ describe('the verdict on a batch', () => {
       'a run of others that was cancelled',
       ({ runs }) => (runs[3] = runOf('other', { status: 'cancelled' })),
     ],
-    ['too many', 'two runs at the same time where one was asked for', (scene) => (scene.concurrency = 1)],
+    ['too many', 'two runs at the same time with a concurrency of one', (scene) => (scene.concurrency = 1)],
     ['sums', 'a summary with another number of successes', ({ summary }) => (summary.outcomes['failed'] = 2)],
     ['sums', 'a request that is not accounted for', ({ summary }) => (summary.requests = NO_LEDGER)],
     ['sums', 'another cost than that of the rows', ({ summary }) => (summary.cost_usd = 1)],
@@ -135,11 +135,11 @@ describe('the verdict on a batch', () => {
     expect(kindsIn(await verdictOn(forge))).toContain(kind);
   });
 
-  it('untrue: a file with other bytes than that of its run', async () => {
+  it('untrue: a file whose bytes differ from the file of its run', async () => {
     expect(kindsIn(await verdictOn(() => undefined, 'BBBB'))).toEqual(['untrue']);
   });
 
-  it('a second run is no second purchase where the first was hidden behind a 429', async () => {
+  it('a second run does not count as bought twice if the POST of the first got a 429', async () => {
     const found = await verdictOn((scene) => {
       scene.runs[2] = runOf('twin', { webhook: urlOf(1, 2), status: 'cancelled' });
       scene.calls.push({ at: 1, webhook: urlOf(1), status: 429 });
