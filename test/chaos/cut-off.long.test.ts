@@ -74,7 +74,7 @@ describe('a worker whose network is cut in the middle of a group and repaired lo
       await wait(OUTAGE_MS);
       // Without the cut, all rows would have been sent by now.
       expect((await stage.truth(base)).length).toBeLessThan(ROWS);
-      for (const way of ways) network[way].mend();
+      for (const way of ways) network[way].repair();
 
       expect((await finished(stage, batch)).code).toBe(0);
       const runs = await stage.truth(base);

@@ -9,7 +9,7 @@ export type Wire = {
   /** Replaces the `host:port` of the far end. */
   readonly address: string;
   readonly cut: (how: Cut) => void;
-  readonly mend: () => void;
+  readonly repair: () => void;
   readonly close: () => Promise<void>;
 };
 
@@ -54,7 +54,7 @@ export async function openWire(to: string, atPort = 0): Promise<Wire> {
         if (how === 'silence') socket.pause();
         else socket.resetAndDestroy();
     },
-    mend: () => {
+    repair: () => {
       cut = undefined;
       for (const socket of sockets) socket.resume();
     },
