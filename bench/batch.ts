@@ -1,4 +1,4 @@
-// The same work as a batch: laid out, started, waited for; timed by the service's own record of its runs.
+// Does the same work as a batch: creates it, starts it, waits for it. The times come from the service's own run list.
 
 import { join } from 'node:path';
 import { loadConfig } from '../src/host/config.ts';
@@ -15,7 +15,7 @@ import { openTransport } from '../src/run-service/transport.ts';
 import { keyFromEnvironment } from '../src/host/api-key.ts';
 import { KEY } from './servers.ts';
 
-export type BatchOrder = {
+export type BatchJob = {
   readonly base: string;
   readonly deployment: string;
   readonly sheet: string;
@@ -27,20 +27,20 @@ export type BatchOrder = {
 
 export type BatchResult = {
   readonly rows: number;
-  /** From the first run queued to the last one ended, as the service recorded them. */
+  /** From the first queued run to the last ended run, by the service's list. */
   readonly seconds: number;
-  /** From the start of the workflow to its end, with files and results. */
+  /** From the start of the workflow to its end, including files and results. */
   readonly wholeSeconds: number;
   readonly events: number;
   readonly executions: number;
   readonly batch: string;
 };
 
-export async function runBatch(order: BatchOrder): Promise<BatchResult> {
-  const created = await makeBatch(order);
+export async function runBatch(job: BatchJob): Promise<BatchResult> {
+  const created = await makeBatch(job);
   const ref = { batch: created.batch, folder: created.folder, mark: created.file.mark };
   const keys = payloadKeys(loadConfig(), 'cluster');
-  const { client, close } = await connectClient(order.at, clientConverter(keys));
+  const { client, close } = await connectClient(job.at, clientConverter(keys));
   const batches = openBatchClient(() => client, undefined, keys.keys.length > 0);
   const startedAt = performance.now();
   await batches.start(ref);
@@ -50,7 +50,7 @@ export async function runBatch(order: BatchOrder): Promise<BatchResult> {
   await close();
   return {
     rows: created.file.sheet.rows,
-    seconds: await livedSeconds(order, ref.mark),
+    seconds: await livedSeconds(job, ref.mark),
     wholeSeconds,
     events,
     executions,
@@ -58,29 +58,29 @@ export async function runBatch(order: BatchOrder): Promise<BatchResult> {
   };
 }
 
-async function makeBatch(order: BatchOrder): Promise<CreatedBatch> {
-  const service = serviceOf(order);
+async function makeBatch(job: BatchJob): Promise<CreatedBatch> {
+  const service = serviceOf(job);
   const profile = await service.getProfile();
-  return withCopy(order.sheet, { out: join(order.folder, 'batches'), stdin: process.stdin }, async (copy) =>
+  return withCopy(job.sheet, { out: join(job.folder, 'batches'), stdin: process.stdin }, async (copy) =>
     createBatch({
       copy,
-      out: join(order.folder, 'batches'),
+      out: join(job.folder, 'batches'),
       name: `bench-${Date.now()}`,
       again: false,
       options: { map: {}, set: {}, drop: [], types: {} },
-      deployment: await findDeployment(service, order.deployment),
-      service: { base: order.base, api: 'v2', rehearsal: true, timing: profile, prices: {} },
+      deployment: await findDeployment(service, job.deployment),
+      service: { base: job.base, api: 'v2', rehearsal: true, timing: profile, prices: {} },
       settings: {
-        concurrency: order.cap,
+        concurrency: job.cap,
         deadlines: { queueMs: 86_400_000 },
         retries: 0,
-        webhooks: !order.poll,
+        webhooks: !job.poll,
       },
     }),
   );
 }
 
-/** All events of all workflow runs of a batch. */
+/** Counts the events of all workflow runs of a batch. */
 async function historyOf(
   client: Awaited<ReturnType<typeof connectClient>>['client'],
   workflowId: string,
@@ -94,9 +94,9 @@ async function historyOf(
   return { events, executions };
 }
 
-/** From the first run queued to the last one ended, as the service's own list has them. */
-async function livedSeconds(order: BatchOrder, mark: string): Promise<number> {
-  const { first, last } = await spanOf(order, `/${mark}/`);
+/** From the first queued run to the last ended run, by the service's list. */
+async function livedSeconds(job: BatchJob, mark: string): Promise<number> {
+  const { first, last } = await spanOf(job, `/${mark}/`);
   return (last - first) / 1000;
 }
 
@@ -105,7 +105,7 @@ export async function firstRunAt(base: string, deployment: string, folder: strin
   return (await spanOf({ base, deployment, folder }, '')).first;
 }
 
-type Where = Pick<BatchOrder, 'base' | 'folder' | 'deployment'>;
+type Where = Pick<BatchJob, 'base' | 'folder' | 'deployment'>;
 
 async function spanOf(where: Where, webhook: string): Promise<{ first: number; last: number }> {
   const service = serviceOf(where);
@@ -125,7 +125,7 @@ async function spanOf(where: Where, webhook: string): Promise<{ first: number; l
 
 const PAGE = 1_000;
 
-const serviceOf = ({ base, folder }: Pick<BatchOrder, 'base' | 'folder'>) =>
+const serviceOf = ({ base, folder }: Pick<BatchJob, 'base' | 'folder'>) =>
   openServices(
     { home: folder, apiUrl: base, apiKey: () => keyFromEnvironment(KEY, 'the benchmark') },
     openTransport(4),

@@ -1,5 +1,5 @@
-// The same job by three programs, each killed again and again in the middle of it and started anew at once: what was lost,
-// what was bought twice, and how long until it was as fast as before. The truth is the service's own list of its runs.
+// Runs the same job with three programs, each killed repeatedly and restarted immediately. Measures what was lost, what
+// was bought twice, and how long each needs to return to full speed, all from the service's own run list.
 
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,17 +17,17 @@ import { allRuns, recentRuns } from './truth.ts';
 
 const CAP = 40;
 const RUN_SECONDS = 1;
-/** Without it all runs end in waves, and the speed of 2 s says little. */
+/** Without a spread, all runs end in waves, and the speed over 2 s is not meaningful. */
 const RUN_SPREAD = 0.5;
-/** Enough that every rival still has rows when it is killed for the last time. */
+/** Enough rows that every program still has work at its last kill. */
 const ROWS_PER_CYCLE = 600;
 const OUTSTANDING_MIN = 10;
 const ANSWER_MS = 150;
 const POLL_MS = 250;
 const LOOK_MS = 300;
-/** Between two kills: long enough to see the speed of before. */
+/** The minimum time between two kills, long enough to measure the speed before. */
 const APART_MS = 10_000;
-/** Who is not back by then is killed again, and counted with this. */
+/** A program that is not at full speed by then is killed again, and this time counts. */
 const PATIENCE_MS = 60_000;
 
 export type Kills = {
@@ -39,11 +39,11 @@ export type Kills = {
   readonly lost: number;
   /** Runs beyond the first of each row. */
   readonly duplicates: number;
-  /** Of runs that no row's result names. */
+  /** GPU seconds of runs that belong to no row's result. */
   readonly wastedGpuSeconds: number;
   readonly medianSeconds: number;
   readonly worstSeconds: number;
-  /** Kills after which full speed was not seen again before the next kill or the end. */
+  /** Kills after which the program did not reach full speed before the next kill or the end. */
   readonly neverBack: number;
   readonly mostOutstanding: number;
   readonly seconds: number;
@@ -52,7 +52,7 @@ export type Kills = {
 export async function measureKills(cycles: number): Promise<readonly Kills[]> {
   const measured: Kills[] = [];
   for (const open of [runsheetRival, bullmqRival, loopRival]) {
-    const one = await killAgainAndAgain(open, cycles);
+    const one = await killRepeatedly(open, cycles);
     if (one === undefined) continue;
     measured.push(one);
     console.error(JSON.stringify(one));
@@ -60,7 +60,7 @@ export async function measureKills(cycles: number): Promise<readonly Kills[]> {
   return measured;
 }
 
-async function killAgainAndAgain(
+async function killRepeatedly(
   open: (ground: Ground) => Promise<Rival | undefined>,
   cycles: number,
 ): Promise<Kills | undefined> {
@@ -75,7 +75,7 @@ async function killAgainAndAgain(
     const rival = await open(ground);
     if (rival === undefined) return undefined;
     const began = Date.now();
-    const killed = await live(rival, cycles, {
+    const killed = await runWithKills(rival, cycles, {
       recent: () => recentRuns(service.base, ground.deployment),
       inFlight: gateway.inFlight,
     });
@@ -91,21 +91,21 @@ async function killAgainAndAgain(
   }
 }
 
-type Look = { readonly recent: () => Promise<readonly Run[]>; readonly inFlight: () => number };
+type Observed = { readonly recent: () => Promise<readonly Run[]>; readonly inFlight: () => number };
 
-/** Kills and starts until the rows are done; the moments of the kills, in ms since 1970. */
-async function live(rival: Rival, cycles: number, look: Look): Promise<readonly number[]> {
+/** Kills and restarts the program until its rows are done; returns the times of the kills in ms since 1970. */
+async function runWithKills(rival: Rival, cycles: number, observed: Observed): Promise<readonly number[]> {
   const killed: number[] = [];
   let child: ChildProcess = rival.start();
   let last = Date.now();
   while (!rival.isDone(child)) {
     await wait(LOOK_MS);
     if (killed.length >= cycles || Date.now() - last < APART_MS) continue;
-    const runs = await look.recent();
+    const runs = await observed.recent();
     const isBack = killed.length === 0 || secondsToFullSpeed(endsOf(runs), last) !== undefined;
     const outstanding = runs.filter(({ endedAtMs }) => endedAtMs === undefined).length;
     if (!isBack && Date.now() - last < PATIENCE_MS) continue;
-    if (outstanding < OUTSTANDING_MIN || look.inFlight() === 0) continue;
+    if (outstanding < OUTSTANDING_MIN || observed.inFlight() === 0) continue;
     last = Date.now();
     killed.push(last);
     child.kill('SIGKILL');

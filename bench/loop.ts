@@ -1,30 +1,30 @@
-// What people write today: a loop with p-limit.
+// The simple alternative: a loop with p-limit.
 
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { request } from 'undici';
-import { byHand, type HandOrder } from './row.ts';
+import { openLoop, type LoopJob } from './row.ts';
 import { KEY } from './servers.ts';
 
 const POLL_MS = 50;
 
 export type LoopResult = { readonly rows: number; readonly seconds: number };
 
-type LoopOrder = Omit<HandOrder, 'pollMs'> & { readonly rows: number };
+type TimedLoopJob = Omit<LoopJob, 'pollMs'> & { readonly rows: number };
 
-export async function runLoop(order: LoopOrder): Promise<LoopResult> {
-  const { rows } = order;
+export async function runLoop(job: TimedLoopJob): Promise<LoopResult> {
+  const { rows } = job;
   const began = performance.now();
   await loopOver(
     Array.from({ length: rows }, (_, index) => index + 1),
-    { ...order, folder: join(order.folder, 'loop'), pollMs: POLL_MS },
+    { ...job, folder: join(job.folder, 'loop'), pollMs: POLL_MS },
   );
   return { rows, seconds: (performance.now() - began) / 1000 };
 }
 
-export async function loopOver(rows: readonly number[], order: HandOrder): Promise<void> {
-  const work = await byHand(order);
-  const limit = pLimit(order.cap);
+export async function loopOver(rows: readonly number[], job: LoopJob): Promise<void> {
+  const work = await openLoop(job);
+  const limit = pLimit(job.cap);
   await Promise.all(rows.map((row) => limit(() => work.row(row))));
   await work.close();
 }

@@ -1,5 +1,6 @@
-// npm run bench [-- --postgres] [--only throughput|start|steady|memory|service|kills] [--cycles N]: measures, and writes docs/testing/benchmarks.md. What
-// is not measured this time keeps the figures of the last time, which lie beside the page.
+// npm run bench [-- --postgres] [--only throughput|start|steady|memory|service|kills] [--cycles N]: measures, and
+// writes docs/testing/benchmarks.md. What is not measured this time keeps the figures of the last time, which lie beside the
+// page.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

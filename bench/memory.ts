@@ -1,4 +1,4 @@
-// The most memory that a worker ever had, by the size of its batch.
+// Measures the peak memory of a worker by the size of its batch.
 
 import { Place, type Backend } from './place.ts';
 import { peakMb } from './servers.ts';

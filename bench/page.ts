@@ -1,4 +1,4 @@
-// The page that a benchmark writes.
+// Writes the page of the benchmarks.
 
 import { availableParallelism } from 'node:os';
 import type { Kills } from './kills.ts';
@@ -51,7 +51,7 @@ export function pageOf({ throughput, start, steady, memory, service = [], kills 
     '',
     '## Longer runs',
     '',
-    'From the first run queued to the last one ended, beside run time × rows ÷ cap.',
+    'From the first queued run to the last ended run, compared with run time × rows ÷ cap.',
     '',
     table(
       ['run time', 'outstanding', 'rows', 'seconds', 'to the ideal'],
@@ -71,12 +71,20 @@ export function pageOf({ throughput, start, steady, memory, service = [], kills 
       memory.map((one) => [String(one.rows), one.peakMb.toFixed(0), one.rowsPerSecond.toFixed(0)]),
     ),
     '',
-    '## The local run service by itself',
+    '## The local run service alone',
     '',
-    'One process, its clients on the same machine, orders and questions at a fixed rate; each run lives on through its five statuses meanwhile. Latencies from when a call was due.',
+    'One process with its clients on the same machine, and calls at a fixed rate; each run passes through its five statuses meanwhile. Latencies are measured from the time at which a call was due.',
     '',
     table(
-      ['Queue Run asked/s', 'answered/s', 'Get Run asked/s', 'answered/s', 'median ms', '99 % ms', 'errors'],
+      [
+        'Queue Run calls/s',
+        'responses/s',
+        'Get Run calls/s',
+        'responses/s',
+        'median ms',
+        '99 % ms',
+        'errors',
+      ],
       service.map((one) => [
         String(one.queuePerSecond),
         one.queuedPerSecond.toFixed(0),
@@ -97,7 +105,7 @@ export function pageOf({ throughput, start, steady, memory, service = [], kills 
         ? []
         : [
             [
-              'from the command to the first run queued, embedded Temporal started on the way',
+              'from the command to the first queued run, including the start of the embedded Temporal',
               start.firstRunSeconds.toFixed(2),
             ],
             ['three rows, from the command to its end', start.threeRowsSeconds.toFixed(2)],
@@ -116,9 +124,9 @@ function killsSection(kills: readonly Kills[]): readonly string[] {
   const [first] = kills;
   if (first === undefined) return [];
   return [
-    '## Killed again and again',
+    '## Repeated kills',
     '',
-    `${first.rows} rows, ${first.cap} runs of 0.5 to 1.5 s outstanding, answers to orders 150 ms late. The process that does the work gets SIGKILL when it is as fast as before the last one, at the earliest 10 s after it, with at least 10 runs outstanding and an order on the wire, and is started again at once. Truth is the service's own list. Full speed: over 2 s, 0.9 of the ends of the 2 s before the kill, looked for from 2 s after it, because until then runs from before still end; so 2.0 is the best that can be measured. The machine carried other work too.`,
+    `${first.rows} rows, ${first.cap} runs of 0.5 to 1.5 s outstanding, responses to Queue Run delayed by 150 ms. The process that does the work gets SIGKILL when it has reached full speed again, at the earliest 10 s after the last kill, with at least 10 runs outstanding and a request in flight, and is restarted immediately. All figures come from the service's own run list. Full speed: a window of 2 s with 0.9 of the completions per second before the kill. Windows start 2 s after the kill, because until then runs from before still end; so 2.0 is the best possible value. Other programs ran on the machine too.`,
     '',
     table(
       [
@@ -147,7 +155,7 @@ function killsSection(kills: readonly Kills[]): readonly string[] {
       ]),
     ),
     '',
-    'How each was written. **runsheet**: one worker beside a Temporal development server, its defaults; the worker is killed, Temporal lives on. Attempts whose answers a kill took keep their slots until the run list shows their runs or proves that there are none, so that these few slots are missing from the speed meanwhile. **BullMQ**: a job per row with `attempts: 3` and exponential back-off, a worker with `concurrency` at the cap and its defaults (lock and stalled check 30 s, one stall allowed); the job POSTs, asks every 250 ms, fetches the files and writes a line; the worker is killed, Redis lives on with its append-only file. A job that kept its run id in its data after the POST would buy less twice, and still what was on the wire. **p-limit loop**: the same POST, asking, files and line; started again it skips rows that have a line. Both are back sooner than runsheet, because they ask nobody what the killed process had bought: they buy it again, beyond the cap while those runs still live, and the speed counts the ends of these as well.',
+    'How each was written. **runsheet**: one worker beside a Temporal development server, its defaults; the worker is killed, Temporal continues. Attempts whose responses were lost keep their slots until the run list shows their runs or proves their absence, so these few slots do not contribute to the speed meanwhile. **BullMQ**: a job per row with `attempts: 3` and exponential back-off, a worker with `concurrency` at the cap and its defaults (lock and stalled check 30 s, one stall allowed); the job POSTs, polls every 250 ms, fetches the files and writes a line; the worker is killed, Redis continues with its append-only file. A job that stored its run id in its data after the POST would buy fewer runs twice, but still those whose POST was in flight. **p-limit loop**: the same POST, polling, files and line; after a restart it skips rows that have a line. Both reach full speed sooner than runsheet because they do not check what the killed process had bought: they buy it again, beyond the cap while those runs still continue, and the speed includes the ends of those runs.',
     '',
   ];
 }

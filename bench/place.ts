@@ -1,4 +1,4 @@
-// What every measurement needs: a folder, a run service, a Temporal server, and workers that come and go.
+// Sets up the environment of a measurement: a folder, a run service, a Temporal server, and workers.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

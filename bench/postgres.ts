@@ -1,5 +1,5 @@
-// A real Temporal server on PostgreSQL, built and started without containers. The build wants Go and takes minutes, once;
-// PostgreSQL must be installed. Of the tests only the one that is asked for by name uses it.
+// Builds and starts a real Temporal server on PostgreSQL without containers. The first build needs Go and takes minutes;
+// PostgreSQL must be installed. Only one test uses it, and that test runs only on request.
 
 import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ const run = promisify(execFile);
 const VERSION = '1.32.0';
 const NAMESPACE = 'bench';
 
-/** Lifted, so that the machine is the limit. */
+/** Server limits that are raised so that the machine is the limit. */
 const LIMITS = [
   'frontend.rps',
   'frontend.namespaceRPS',
@@ -31,7 +31,7 @@ const LIMITS = [
 
 type OnPostgres = Served & {
   readonly at: TemporalAddress;
-  /** Tears PostgreSQL down without a checkpoint, and resolves when it serves again after `downMs`. */
+  /** Stops PostgreSQL without a checkpoint, restarts it after `downMs`, and resolves when it is up. */
   readonly restartPostgres: (downMs: number) => Promise<void>;
 };
 
@@ -55,7 +55,7 @@ export async function startTemporalOnPostgres(folder: string): Promise<OnPostgre
 async function buildServer(): Promise<string> {
   const bin = join(loadConfig().cache, `server-${VERSION}`);
   if (existsSync(join(bin, 'server')) && existsSync(join(bin, 'sql'))) return bin;
-  console.error('building the Temporal server with Go; this takes minutes, once');
+  console.error('building the Temporal server with Go; this takes minutes, only the first time');
   const packages = [
     `go.temporal.io/server/cmd/server@v${VERSION}`,
     `go.temporal.io/server/cmd/tools/sql@v${VERSION}`,
@@ -75,15 +75,15 @@ async function startPostgres(folder: string): Promise<Postgres> {
   const data = join(folder, 'pg');
   const port = await freePort();
   mkdirSync(data, { recursive: true });
-  // PostgreSQL refuses to run as root; then it runs as its own user, who must be able to reach the folder.
+  // PostgreSQL refuses to run as root, so it runs as its own user, who needs access to the folder.
   const asUser = process.getuid?.() === 0 ? ['runuser', '-u', 'postgres', '--'] : [];
   if (asUser.length > 0) {
     chmodSync(folder, 0o755);
     const id = Number(execFileSync('id', ['-u', 'postgres'], { encoding: 'utf8' }));
     chownSync(data, id, id);
   }
-  const [initdb, ...words] = [...asUser, join(bin, 'initdb'), '-D', data, '-U', 'postgres', '--auth=trust'];
-  await run(initdb, words);
+  const [initdb, ...args] = [...asUser, join(bin, 'initdb'), '-D', data, '-U', 'postgres', '--auth=trust'];
+  await run(initdb, args);
   const psql = (command: string): Promise<unknown> =>
     run('psql', ['-h', '127.0.0.1', '-p', String(port), '-U', 'postgres', '-c', command]);
   const serve = async (): Promise<ChildProcess> => {
@@ -93,7 +93,7 @@ async function startPostgres(folder: string): Promise<Postgres> {
   };
   let child = await serve();
   const end = async (signal: NodeJS.Signals): Promise<void> => {
-    // The server itself, not who lent it another user.
+    // The pid of the server itself, not of the program that switches the user.
     process.kill(Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]), signal);
     await once(child, 'exit');
   };
@@ -111,12 +111,12 @@ async function startPostgres(folder: string): Promise<Postgres> {
 }
 
 function spawnPostgres(
-  [program = '', ...words]: readonly string[],
+  [program = '', ...args]: readonly string[],
   { data, port, folder }: { readonly data: string; readonly port: number; readonly folder: string },
 ): ChildProcess {
   const log = openSync(join(folder, 'postgres.log'), 'a');
   const settings = ['max_connections=200', `unix_socket_directories=${data}`].flatMap((one) => ['-c', one]);
-  const flags = [...words, '-D', data, '-p', String(port), '-h', '127.0.0.1', ...settings];
+  const flags = [...args, '-D', data, '-p', String(port), '-h', '127.0.0.1', ...settings];
   return spawn(program, flags, { stdio: ['ignore', log, log] });
 }
 
@@ -133,18 +133,18 @@ async function makeSchemas(tools: string, port: number, folder: string): Promise
     ['temporal', 'temporal'],
     ['temporal_visibility', 'visibility'],
   ] as const) {
-    for (const words of [
+    for (const args of [
       ['create'],
       ['setup-schema', '-v', '0.0'],
       ['update-schema', '--schema-name', `postgresql/v12/${schema}`],
     ]) {
-      const child = spawn(join(tools, 'sql'), words, {
+      const child = spawn(join(tools, 'sql'), args, {
         env: { ...process.env, ...connection, SQL_DATABASE: database },
         stdio: ['ignore', log, log],
       });
       const [code] = (await once(child, 'exit')) as [number];
       if (code !== 0)
-        throw new Error(`sql ${words.join(' ')} on ${database} ended with ${code}; see ${folder}/schema.log`);
+        throw new Error(`sql ${args.join(' ')} on ${database} ended with ${code}; see ${folder}/schema.log`);
     }
   }
 }
@@ -188,7 +188,7 @@ async function startServer(
   });
   const address = `127.0.0.1:${port}`;
   await untilDone(() => registerNamespace(address));
-  // The server reads its namespaces anew every two seconds.
+  // The server reloads its namespaces every two seconds.
   await wait(5_000);
   return { child, address };
 }

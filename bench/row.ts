@@ -1,11 +1,12 @@
-// One row as people write it by hand: POST, Get Run again and again until the end, the files, a line of JSON.
+// Processes one row like a simple hand-written script: POST, poll Get Run until the end, fetch the files, write a line
+// of JSON.
 
 import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { KEY } from './servers.ts';
 
-export type HandOrder = {
+export type LoopJob = {
   readonly base: string;
   readonly deploymentId: string;
   readonly cap: number;
@@ -16,13 +17,13 @@ export type HandOrder = {
 export const LINES = 'results.jsonl';
 const ENDS = new Set(['success', 'failed', 'timeout', 'cancelled']);
 
-export type HandWork = {
+export type LoopWork = {
   /** Writes the row's line when its run has ended. */
   row(row: number): Promise<void>;
   close(): Promise<void>;
 };
 
-export async function byHand({ base, deploymentId, cap, folder, pollMs }: HandOrder): Promise<HandWork> {
+export async function openLoop({ base, deploymentId, cap, folder, pollMs }: LoopJob): Promise<LoopWork> {
   const dispatcher = new Agent({ connections: cap, allowH2: false });
   const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
   await mkdir(folder, { recursive: true });

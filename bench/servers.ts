@@ -1,4 +1,4 @@
-// The servers of a benchmark, each a process of its own: the local run service, Temporal, a worker.
+// Starts the servers of a benchmark as separate processes: the local run service, Temporal, a worker.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -27,11 +27,11 @@ export type BenchDeployment = {
   readonly name: string;
   readonly concurrencyLimit: number;
   readonly runSeconds: number;
-  /** 0.5 makes run times vary by up to half both ways. */
+  /** 0.5 makes run times vary by up to ±50 %. */
   readonly runSpread?: number;
 };
 
-/** A run service whose runs take as long as the deployment says, without cold starts after the first. */
+/** Starts a run service whose runs take as long as the deployment defines, without cold starts after the first. */
 export async function startService(
   folder: string,
   deployments: readonly BenchDeployment[],
@@ -46,8 +46,8 @@ export async function startService(
     pictureSize: 96,
   }));
   writeFileSync(file, JSON.stringify(machines));
-  const words = ['service', '--port', '0', '--db', join(folder, 'service.db'), '--deployments', file];
-  const child = spawn(process.execPath, [programFile(), ...words], {
+  const args = ['service', '--port', '0', '--db', join(folder, 'service.db'), '--deployments', file];
+  const child = spawn(process.execPath, [programFile(), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, RUNSHEET_SERVICE_TOKEN: KEY },
   });
@@ -62,7 +62,7 @@ export const KEY = 'bench-key';
 
 export async function startTemporal(folder: string): Promise<Served & { readonly at: TemporalAddress }> {
   const { cache, environment } = loadConfig();
-  const program = await temporalBinary({ cache, environment, say: (words) => console.error(words) });
+  const program = await temporalBinary({ cache, environment, say: (text) => console.error(text) });
   mkdirSync(join(folder, 'logs'), { recursive: true });
   const namespace = 'bench';
   const server = await startServer({
@@ -98,13 +98,13 @@ export function spawnWorker(folder: string, at: TemporalAddress, base: string): 
   });
 }
 
-/** The most memory that a process has had, in MB. */
+/** The peak memory of a process in MB. */
 export function peakMb(pid: number | undefined): number {
   const [, kb] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Number(kb) / 1024;
 }
 
-/** Below 32768, which is as high as Temporal's own tables can hold. */
+/** A port below 32768, the maximum in Temporal's own tables. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const server = createServer().listen(10_000 + Math.floor(Math.random() * 20_000), '127.0.0.1');

@@ -1,5 +1,5 @@
-// The local run service by itself: orders and questions at a fixed rate, whatever the answers take. Each run lives on
-// meanwhile, through all its statuses.
+// Measures the local run service alone: Queue Run and Get Run calls at a fixed rate, independent of the response times.
+// Each run passes through all of its statuses meanwhile.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ const RUN_SECONDS = 1;
 export type ServiceLoad = {
   readonly queuePerSecond: number;
   readonly getPerSecond: number;
-  /** What was answered in time, of each. */
+  /** Responses per second of each kind within the measured time. */
   readonly queuedPerSecond: number;
   readonly readPerSecond: number;
   readonly endedPerSecond: number;
@@ -24,7 +24,7 @@ export type ServiceLoad = {
   readonly errors: number;
 };
 
-/** Asks so often for a while; what the service cannot bear shows as a queue that grows, and so as latency. */
+/** Sends calls at these rates for a while; if the service is too slow, its queue grows, which shows as latency. */
 export async function measureService(queuePerSecond: number, getPerSecond: number): Promise<ServiceLoad> {
   const folder = mkdtempSync(join(tmpdir(), 'runsheet-bench-service-'));
   const service = await startService(folder, [
@@ -90,7 +90,7 @@ export async function measureService(queuePerSecond: number, getPerSecond: numbe
 
 type Stream = { readonly perSecond: number; one(n: number): Promise<void> };
 
-/** Begins each stream's calls when they are due, whether or not the earlier ones were answered. */
+/** Starts each stream's calls when they are due, even if earlier ones have no response yet. */
 async function atRate(
   forSeconds: number,
   streams: readonly Stream[],

@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 
-/** A sheet of so many different rows. */
+/** Writes a sheet with the given number of different rows. */
 export async function makeSheet(path: string, rows: number): Promise<void> {
   const file = createWriteStream(path);
   file.write('number,prompt,seed\n');

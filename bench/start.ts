@@ -1,4 +1,4 @@
-// What a user feels: from the command to the first run on the service, with an embedded Temporal that has to be started.
+// Measures the start-up: from the command to the first run at the service, including the start of the embedded Temporal.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -48,14 +48,14 @@ export async function measureStart(): Promise<Start> {
   };
 }
 
-async function secondsOf(folder: string, words: readonly string[]): Promise<number> {
+async function secondsOf(folder: string, args: readonly string[]): Promise<number> {
   const began = performance.now();
-  await ended(folder, words, process.env);
+  await ended(folder, args, process.env);
   return (performance.now() - began) / 1000;
 }
 
-async function ended(folder: string, words: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
-  const child = spawn(process.execPath, words, { cwd: folder, env, stdio: ['ignore', 'ignore', 'inherit'] });
+async function ended(folder: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'inherit'] });
   const [code] = (await once(child, 'exit')) as [number];
-  if (code !== 0) throw new Error(`${words.slice(1).join(' ')} ended with ${code}`);
+  if (code !== 0) throw new Error(`${args.slice(1).join(' ')} ended with ${code}`);
 }

@@ -1,4 +1,4 @@
-// Runs of seconds: the share of the ideal that is left when every freed slot has to be filled again.
+// Measures runs of several seconds: how close the batch is to the ideal when every freed slot must be filled again.
 
 import { Place, type Backend } from './place.ts';
 

@@ -1,4 +1,4 @@
-// Many short runs: how far the rate is from the ideal, and from that of a plain loop in the same minutes.
+// Measures many short runs: compares the rate with the ideal, and with a plain loop measured at the same time.
 
 import { Place, type Backend } from './place.ts';
 import { median } from './median.ts';
@@ -16,7 +16,7 @@ export type Throughput = {
   readonly idealPerSecond: number;
   readonly perSecond: number;
   readonly loopPerSecond: number;
-  /** The median of the rounds' own ratios: both sides of one round had the same machine. */
+  /** The median of the ratios per round: both sides of a round run under the same conditions. */
   readonly toLoop: number;
   readonly eventsPerRow: number;
 };
@@ -28,7 +28,7 @@ export async function measureThroughput(backend: Backend): Promise<Throughput> {
   ]);
   const worker = place.worker();
   const rounds: { batch: number; loop: number; events: number }[] = [];
-  // Both sides run on warm code, the service's included.
+  // A warm-up, so that both sides and the service run optimised code.
   await place.batch(work);
   await place.loop(work);
   for (let round = 0; round < ROUNDS; round += 1) {

@@ -1,4 +1,4 @@
-// What the service itself says about its runs.
+// Reads the service's own run list.
 
 import { parseExactly } from '../src/batch/digits.ts';
 import { runListSchema, type Run } from '../src/run-service/contract/run.ts';
@@ -18,7 +18,7 @@ export async function allRuns(base: string, deployment: string): Promise<readonl
   }
 }
 
-/** Those of the last minute and more. */
+/** The runs of at least the last minute. */
 export const recentRuns = (base: string, deployment: string): Promise<readonly Run[]> =>
   page(base, deployment, `limit=${RECENT}&offset=0`);
 

@@ -1,4 +1,5 @@
-// BullMQ and its Redis: too much for a dependency of ours, so it is installed into the cache when it is to be measured.
+// Installs BullMQ into the cache and starts its Redis. It is too large for a dependency and only needed for this
+// benchmark.
 
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,7 +9,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { loadConfig } from '../../src/host/config.ts';
 import { freePort } from '../servers.ts';
-import type { RivalOrder } from './order.ts';
+import type { RivalJob } from './job.ts';
 
 export const BULLMQ = '6.7.0';
 const IOREDIS = '5';
@@ -19,7 +20,7 @@ type Queue = {
   getJobCounts(...states: readonly string[]): Promise<Readonly<Record<string, number>>>;
   close(): Promise<void>;
 };
-/** What we use of bullmq, whose own types are not there when ours are checked. */
+/** The part of bullmq that we use; its own types are not installed when the project is type-checked. */
 type Bullmq = {
   readonly Queue: new (name: string, options: object) => Queue;
   readonly Worker: new (name: string, work: (job: Job) => Promise<void>, options: object) => unknown;
@@ -28,7 +29,7 @@ type Redis = { quit(): Promise<unknown> };
 
 const NAME = 'rows';
 
-export function openQueue({ redis }: Pick<RivalOrder, 'redis'>) {
+export function openQueue({ redis }: Pick<RivalJob, 'redis'>) {
   const { port = 0, modules = '' } = redis ?? {};
   const load = createRequire(join(modules, 'package.json'));
   const bullmq = load('bullmq') as Bullmq;
@@ -47,19 +48,19 @@ export function openQueue({ redis }: Pick<RivalOrder, 'redis'>) {
   };
 }
 
-/** A job for each row, at once. */
-export async function addRows(order: RivalOrder): Promise<void> {
-  const { queue, close } = openQueue(order);
+/** Adds all jobs, one per row. */
+export async function addRows(job: RivalJob): Promise<void> {
+  const { queue, close } = openQueue(job);
   const opts = { attempts: 3, backoff: { type: 'exponential', delay: 1_000 } };
   await queue.addBulk(
-    Array.from({ length: order.rows }, (_, index) => ({ name: 'row', data: { row: index + 1 }, opts })),
+    Array.from({ length: job.rows }, (_, index) => ({ name: 'row', data: { row: index + 1 }, opts })),
   );
   await close();
 }
 
 export type RedisServer = { readonly port: number; readonly modules: string; stop(): Promise<void> };
 
-/** undefined where this machine has no Redis. */
+/** undefined if redis-server is not installed. */
 export async function startRedis(folder: string): Promise<RedisServer | undefined> {
   try {
     execFileSync('redis-server', ['--version']);
@@ -69,8 +70,8 @@ export async function startRedis(folder: string): Promise<RedisServer | undefine
   }
   const modules = await install();
   const port = await freePort();
-  const words = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--appendonly', 'yes'];
-  const child = spawn('redis-server', words, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--appendonly', 'yes'];
+  const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] });
   for await (const text of child.stdout) if (/Ready to accept connections/.test(String(text))) break;
   return {
     port,
@@ -86,7 +87,7 @@ async function install(): Promise<string> {
   const folder = join(loadConfig().cache, `bullmq-${BULLMQ}`);
   if (existsSync(join(folder, 'node_modules', 'ioredis'))) return folder;
   mkdirSync(folder, { recursive: true });
-  const words = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefix', folder];
-  await promisify(execFile)('npm', [...words, `bullmq@${BULLMQ}`, `ioredis@${IOREDIS}`]);
+  const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefix', folder];
+  await promisify(execFile)('npm', [...args, `bullmq@${BULLMQ}`, `ioredis@${IOREDIS}`]);
   return folder;
 }

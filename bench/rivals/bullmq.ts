@@ -1,15 +1,15 @@
-// The same job on BullMQ, as its guide shows it: a job per row with three attempts and exponential back-off, a worker with
-// as many jobs at once as runs are wanted, and its defaults for everything else. Ends when no job is left.
+// Does the same job with BullMQ as its guide shows: one job per row with three attempts and exponential backoff, a
+// worker with the concurrency of the runs, and defaults for everything else. Ends when no job is left.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { byHand } from '../row.ts';
+import { openLoop } from '../row.ts';
 import { openQueue } from './bullmq-module.ts';
-import { orderOf } from './order.ts';
+import { readJob } from './job.ts';
 
-const order = orderOf();
-const work = await byHand(order);
-const { queue, startWorker } = openQueue(order);
-startWorker(order.cap, async ({ data }) => work.row(data.row));
+const job = readJob();
+const work = await openLoop(job);
+const { queue, startWorker } = openQueue(job);
+startWorker(job.cap, async ({ data }) => work.row(data.row));
 
 const LEFT = ['wait', 'active', 'delayed', 'prioritized'] as const;
 for (;;) {

@@ -1,9 +1,9 @@
-// The p-limit loop as a process. Started again, it does what people do: rows that have a line are done.
+// Runs the p-limit loop as a process. After a restart it skips rows that have a line in the results.
 
 import { loopOver } from '../loop.ts';
-import { linesOf, orderOf } from './order.ts';
+import { readJob, readResults } from './job.ts';
 
-const order = orderOf();
-const done = linesOf(order.folder);
-const rows = Array.from({ length: order.rows }, (_, index) => index + 1).filter((row) => !done.has(row));
-await loopOver(rows, order);
+const job = readJob();
+const done = readResults(job.folder);
+const rows = Array.from({ length: job.rows }, (_, index) => index + 1).filter((row) => !done.has(row));
+await loopOver(rows, job);

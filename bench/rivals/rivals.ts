@@ -1,4 +1,4 @@
-// The programs that are killed, each with a process of its own that does the work.
+// The programs to compare. Each does its work in a process of its own, which is killed.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -9,9 +9,9 @@ import { deploymentIdOf } from '../loop.ts';
 import { spawnWorker, startTemporal } from '../servers.ts';
 import { makeSheet } from '../sheet.ts';
 import { addRows, BULLMQ, startRedis } from './bullmq-module.ts';
-import { linesOf, type RivalOrder } from './order.ts';
+import { readResults, type RivalJob } from './job.ts';
 
-/** Where the job is done, and what it is. */
+/** The job, its folder and its service. */
 export type Ground = {
   readonly folder: string;
   readonly base: string;
@@ -23,11 +23,11 @@ export type Ground = {
 
 export type Rival = {
   readonly name: string;
-  /** The process that does the work, and that is killed. */
+  /** Starts the process that does the work and is killed. */
   start(): ChildProcess;
-  /** Whether nothing is left to do. Throws where the process failed by itself. */
+  /** Whether the job is done. Throws if the process failed without a kill. */
   isDone(child: ChildProcess): boolean;
-  /** The run that each row's result names. */
+  /** The run id in the result of each row. */
   kept(): Promise<ReadonlyMap<number, string>>;
   close(): Promise<void>;
 };
@@ -59,7 +59,7 @@ export async function runsheetRival(ground: Ground): Promise<Rival> {
   };
 }
 
-/** undefined where this machine has no Redis. */
+/** undefined if redis-server is not installed. */
 export async function bullmqRival(ground: Ground): Promise<Rival | undefined> {
   const redis = await startRedis(ground.folder);
   if (redis === undefined) {
@@ -67,30 +67,30 @@ export async function bullmqRival(ground: Ground): Promise<Rival | undefined> {
     return undefined;
   }
   const { port, modules } = redis;
-  const order = { ...(await byHandOrder(ground)), redis: { port, modules } };
-  await addRows(order);
-  return { ...processRival(`BullMQ ${BULLMQ}`, 'bullmq.ts', order), close: () => redis.stop() };
+  const job = { ...(await jobOf(ground)), redis: { port, modules } };
+  await addRows(job);
+  return { ...processRival(`BullMQ ${BULLMQ}`, 'bullmq.ts', job), close: () => redis.stop() };
 }
 
 export async function loopRival(ground: Ground): Promise<Rival> {
-  return processRival('p-limit loop', 'loop.ts', await byHandOrder(ground));
+  return processRival('p-limit loop', 'loop.ts', await jobOf(ground));
 }
 
-async function byHandOrder({ base, deployment, folder, ...others }: Ground): Promise<RivalOrder> {
+async function jobOf({ base, deployment, folder, ...others }: Ground): Promise<RivalJob> {
   const deploymentId = await deploymentIdOf(base, deployment);
   return { ...others, base, deploymentId, folder: join(folder, 'by-hand') };
 }
 
-function processRival(name: string, program: string, order: RivalOrder): Rival {
-  const words = [join(import.meta.dirname, program), JSON.stringify(order)];
+function processRival(name: string, program: string, job: RivalJob): Rival {
+  const args = [join(import.meta.dirname, program), JSON.stringify(job)];
   return {
     name,
-    start: () => spawn(process.execPath, words, { stdio: ['ignore', 'ignore', 'inherit'] }),
+    start: () => spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] }),
     isDone: ({ exitCode }) => {
       if (exitCode !== null && exitCode !== 0) throw new Error(`${name} ended with ${exitCode}`);
       return exitCode === 0;
     },
-    kept: async () => linesOf(order.folder),
+    kept: async () => readResults(job.folder),
     close: async () => undefined,
   };
 }

@@ -1,4 +1,4 @@
-// Why a batch may be paused; src/batch/pauses.ts says what ends each kind.
+// Why a batch may be paused; src/batch/pauses.ts defines what ends each kind.
 
 export type PauseKind = 'blocked' | 'unreachable' | 'unreadable' | 'store' | 'files' | 'unconfirmed';
 

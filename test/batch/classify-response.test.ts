@@ -4,8 +4,8 @@ import { classifyResponse, type PostClass, type PostFacts } from '../../src/batc
 const inputs = [['body', 'inputs', 'seed', 'int']] as const;
 
 const TABLE: readonly (readonly [what: string, result: PostClass, facts: PostFacts])[] = [
-  ['a POST of which nothing was written', 'not-sent', { begun: false, error: 'ECONNREFUSED' }],
-  ['a POST of which nothing was written, whatever else is known', 'not-sent', { begun: false, status: 200 }],
+  ['a POST whose first byte was not written', 'not-sent', { begun: false, error: 'ECONNREFUSED' }],
+  ['a POST whose first byte was not written, even with a status', 'not-sent', { begun: false, status: 200 }],
   ['200 with a run id', 'accepted', { begun: true, status: 200, runId: 'a' }],
   ['201 with a run id', 'accepted', { begun: true, status: 201, runId: 'a' }],
   ['200 without a run id', 'unconfirmed', { begun: true, status: 200, detail: '<html>' }],

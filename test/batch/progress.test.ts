@@ -60,10 +60,10 @@ describe('progress', () => {
   });
 
   it('progress says nothing of a failure or of a reason if there is none', () => {
-    const said = progress(begin(paramsOf(), 1, 0));
-    expect(said).not.toHaveProperty('reason');
-    expect(said).not.toHaveProperty('lastFailure');
-    expect(said).toMatchObject({ state: 'running', unsent: 10, costUsd: 0 });
+    const found = progress(begin(paramsOf(), 1, 0));
+    expect(found).not.toHaveProperty('reason');
+    expect(found).not.toHaveProperty('lastFailure');
+    expect(found).toMatchObject({ state: 'running', unsent: 10, costUsd: 0 });
   });
 
   it('progress names the last failure, also while other rows succeed after it', () => {

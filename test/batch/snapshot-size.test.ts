@@ -78,7 +78,7 @@ describe('size of a snapshot', () => {
   );
 
   it.each([0, 2, RETRIES_MAX])(
-    'the largest state fits into a payload if each attempt is proved absent again and again, with %d retries',
+    'the largest state fits into a payload if each attempt is repeatedly proved absent, with %d retries',
     (retries) => {
       const crowd = new Crowd(retries, mostConcurrency(retries));
       for (let time = 0; time < 5; time += 1) {

@@ -33,7 +33,7 @@ const endAll = ({ rows }: State): Event => ({
 });
 
 describe('snapshot', () => {
-  it('a snapshot restores the state that it was made of, and after a step both still say and send the same', () => {
+  it('a snapshot restores the state that it was made of, and after a step both still nextText and send the same', () => {
     fc.assert(
       fc.property(anyParams, faultyActions(80), (given, actions) => {
         const world = new World(given);
@@ -69,9 +69,9 @@ describe('snapshot', () => {
         fc.array(text, { minLength: 1, maxLength: 8 }),
         (given, actions, texts) => {
           const world = new World(given);
-          let said = 0;
-          const say = (): string => texts[(said += 1) % texts.length] ?? '';
-          world.edit = (event) => withReasons(event, say);
+          let count = 0;
+          const nextText = (): string => texts[(count += 1) % texts.length] ?? '';
+          world.edit = (event) => withReasons(event, nextText);
           for (const { act } of actions) {
             act(world);
             if (!maySnapshot(world.state)) continue;
@@ -87,12 +87,14 @@ describe('snapshot', () => {
 });
 
 /** The same event with different reasons. */
-function withReasons(event: Event, say: () => string): Event {
+function withReasons(event: Event, nextText: () => string): Event {
   if (event.type === 'runsCompleted')
-    return { ...event, completions: event.completions.map((one) => ({ ...one, reason: say() })) };
+    return { ...event, completions: event.completions.map((one) => ({ ...one, reason: nextText() })) };
   if (event.type === 'runsOverdue')
-    return { ...event, runs: event.runs.map((one) => ({ ...one, reason: say() })) };
+    return { ...event, runs: event.runs.map((one) => ({ ...one, reason: nextText() })) };
   if (event.type !== 'groupEnded') return event;
-  const results = event.results.map((one) => (one.result === 'accepted' ? one : { ...one, reason: say() }));
+  const results = event.results.map((one) =>
+    one.result === 'accepted' ? one : { ...one, reason: nextText() },
+  );
   return { ...event, results };
 }

@@ -169,7 +169,7 @@ describe('snapshot', () => {
     expect(again.control).toEqual(world.state.control);
   });
 
-  it('a restored state polls every run anew, and cancels those anew that were being cancelled', () => {
+  it('a restored state polls every run again, and repeats cancels that were in flight', () => {
     const { state } = busy();
     const again = travelled(state);
     expect(again.unpolled.size).toBe(state.phases.running);

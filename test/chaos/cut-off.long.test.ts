@@ -1,4 +1,4 @@
-// A worker whose network is gone for a while: to Temporal, to the run service (and from it: its webhooks), or to both.
+// Cuts a worker's network for a while: to Temporal, to the run service (including webhooks from it), or to both.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ const DEPLOYMENTS = JSON.stringify([
 
 type Network = { readonly temporal: Wire; readonly service: Wire; readonly webhooks: Wire };
 
-describe("a worker's network cut in mid-group, and whole again long after", () => {
+describe('a worker whose network is cut in the middle of a group and repaired long after', () => {
   let stage = new Stage();
   let gateway: Gateway;
   let network: Network;
@@ -72,9 +72,9 @@ describe("a worker's network cut in mid-group, and whole again long after", () =
       }, 'a quarter is under way, 10 are outstanding and a group is in flight');
       for (const way of ways) network[way].cut(how);
       await wait(OUTAGE_MS);
-      // All of them would have been bought by now.
+      // Without the cut, all rows would have been sent by now.
       expect((await stage.truth(base)).length).toBeLessThan(ROWS);
-      for (const way of ways) network[way].mend();
+      for (const way of ways) network[way].repair();
 
       expect((await finished(stage, batch)).code).toBe(0);
       const runs = await stage.truth(base);

@@ -1,6 +1,6 @@
-// A worker that is frozen in the middle of its groups, and woken long after they were given up. More attempts are due than
-// it has connections, so that some of each kind exist at that moment: POSTs on the wire, and attempts that wait inside the
-// worker for a connection. The latter are what a worker without a lease would send when it wakes.
+// Freezes a worker in the middle of its groups and wakes it long after Temporal gave them up. More attempts are due
+// than the worker has connections, so some POSTs are in flight and other attempts wait inside the worker for a
+// connection. Without a lease, the worker would send the waiting ones when it wakes.
 
 import type { Client } from '@temporalio/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -16,11 +16,11 @@ import { expectOneRunPerRow } from '../stage/truth.ts';
 const ROWS = 500;
 const CAP = 320;
 const GROUPS = CAP / 32;
-/** The connections of a worker: so many POSTs of the first groups are on the wire, the others wait. */
+/** A worker's connections: so many POSTs of the first groups are in flight, the other attempts wait. */
 const ON_WIRE = 256;
 /**
- * Longer than the heartbeat time-out of 5 s and the lease, shorter than the 10 s that a POST may take: only the lease stands
- * between what waits inside the worker and the service.
+ * Longer than the heartbeat timeout of 5 s and the lease, shorter than the POST timeout of 10 s: only the lease keeps the
+ * waiting attempts from being sent.
  */
 const GIVEN_UP_MS = 7_000;
 const DEPLOYMENTS = JSON.stringify([
@@ -34,7 +34,7 @@ const MORE: readonly Case[] = [
   ['so long, and another worker lives', true, OUTAGE_MS],
 ];
 
-describe('a worker frozen in mid-group and woken long after its groups were given up', () => {
+describe('a worker that is frozen in the middle of its groups and woken long after they were given up', () => {
   let stage = new Stage();
   let gateway: Gateway;
   let client: Client;
@@ -59,7 +59,7 @@ describe('a worker frozen in mid-group and woken long after its groups were give
   });
   afterEach(() => closeAll());
 
-  /** Groups of which the server has had a heartbeat: their POSTs may begin. */
+  /** How many groups have a confirmed heartbeat, so that their POSTs may start. */
   const leasedGroups = async (): Promise<number> => {
     const { raw } = await client.workflow.getHandle(workflowIdOf(stage.batchFile())).describe();
     const groups = raw.pendingActivities?.filter(
@@ -69,7 +69,7 @@ describe('a worker frozen in mid-group and woken long after its groups were give
   };
 
   it.each<Case>([['another worker lives meanwhile', true, GIVEN_UP_MS], ...(IS_LONG ? MORE : [])])(
-    'sends nothing of them, nothing is lost and nothing bought twice: %s',
+    'sends none of their attempts, and nothing is lost or bought twice: %s',
     async (_, hasOther, frozenMs) => {
       const frozen = await stage.worker();
       const batch = (
@@ -77,27 +77,27 @@ describe('a worker frozen in mid-group and woken long after its groups were give
       ).stdout.trim();
       await until(
         async () => gateway.inFlight() === ON_WIRE && (await leasedGroups()) === GROUPS,
-        'all groups may send, and as many POSTs as there are connections are on the wire',
+        'all groups may send, and each connection has a POST in flight',
       );
       if (hasOther) await stage.worker();
       frozen.child.kill('SIGSTOP');
-      const begun = gateway.orders.length;
+      const callsBefore = gateway.calls.length;
       release();
       await wait(frozenMs);
       const wokeAt = Date.now();
       frozen.child.kill('SIGCONT');
 
       expect((await finished(stage, batch)).code).toBe(0);
-      expect(begun).toBe(ON_WIRE);
-      const late = gateway.orders
+      expect(callsBefore).toBe(ON_WIRE);
+      const late = gateway.calls
         .filter(({ at }) => at >= wokeAt)
         .map(({ webhook }) => readToken(webhook))
         .filter((token) => token?.attempt === 1 && token.row <= CAP);
       expect(late).toEqual([]);
       const runs = await stage.truth();
       expectOneRunPerRow(runs, ROWS);
-      // What waited inside the frozen worker was proved absent, and sent as an attempt of its own. Rows beyond the first may
-      // have waited there too, where a webhook had ended a run before its order was answered.
+      // Attempts that waited inside the frozen worker were proved absent and sent again as attempt 2. Later rows may have
+      // waited there too, if a webhook ended a run before the response to its POST.
       const again = runs
         .map(({ webhook }) => readToken(webhook))
         .filter((token) => token?.attempt === 2 && token.row <= CAP);

@@ -9,7 +9,7 @@ const DEPLOYMENTS = JSON.stringify([
   { name: 'portraits', concurrencyLimit: 24, coldStartSeconds: 0.1, runSeconds: 0.4, runSpread: 0.3 },
 ]);
 
-describe('SIGKILL of the whole process tree in mid-batch', () => {
+describe('SIGKILL of the whole process tree in the middle of a batch', () => {
   let stage = new Stage();
   let gateway: Gateway | undefined;
   afterEach(async () => {
@@ -18,10 +18,10 @@ describe('SIGKILL of the whole process tree in mid-batch', () => {
   });
 
   it.each([
-    ['a service that drops every twentieth answer', ['--fault', 'drop-answer=0.05']],
-    ...(IS_LONG ? [['a service that keeps its word', []] satisfies [string, string[]]] : []),
+    ['a service that drops every twentieth response', ['--fault', 'drop-answer=0.05']],
+    ...(IS_LONG ? [['a service without faults', []] satisfies [string, string[]]] : []),
   ] satisfies [string, string[]][])(
-    'the same command again brings every row to success, no row has two runs: %s',
+    'the same command again finishes every row, and no row has two runs: %s',
     async (_, faults) => {
       stage = new Stage();
       const deployments = stage.write('deployments.json', DEPLOYMENTS);
@@ -29,10 +29,10 @@ describe('SIGKILL of the whole process tree in mid-batch', () => {
       gateway = await openGateway(service.base, 200);
       const { inFlight } = gateway;
       stage.environment = { ...stage.environment, RUNSHEET_API_URL: gateway.base };
-      const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '24'];
+      const args = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '24'];
 
       for (const enough of [60, 200]) {
-        const command = stage.start(words);
+        const command = stage.start(args);
         await until(async () => {
           const runs = await stage.truth();
           const outstanding = runs.filter(({ endedAtMs }) => endedAtMs === undefined).length;
@@ -41,7 +41,7 @@ describe('SIGKILL of the whole process tree in mid-batch', () => {
         await command.killTree();
       }
 
-      const last = await stage.run(words);
+      const last = await stage.run(args);
       expect(last.stderr).toContain(`${ROWS} of ${ROWS} rows succeeded`);
       expect(last.code).toBe(0);
       const runs = await stage.truth();

@@ -1,4 +1,4 @@
-// Everything goes wrong a little, all the time: what came out, what it cost and what is said about it must agree, to the last run.
+// Injects every fault at a low rate: the results, the costs and the summary must agree for every single run.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ type Summary = {
   readonly gpus: Readonly<Record<string, { readonly runs: number; readonly seconds: number }>>;
   readonly duplicates: { readonly runs: number };
 };
-/** What the service itself counted. */
+/** The service's own counts. */
 type Sold = {
   readonly requests: Readonly<Record<string, number>>;
   readonly runs: Readonly<Record<string, number>>;
@@ -41,7 +41,7 @@ const stage = new Stage();
 afterEach(() => stage.close());
 
 it(
-  'lost and repeated webhooks, lost orders and answers, 500 and 429: every row ends right, and the requests are those that the service counted',
+  'lost and repeated webhooks, lost requests and responses, 500 and 429: every row has its true outcome, and the requests match the counts of the service',
   async () => {
     await stage.temporal();
     const faults = Object.entries(FAULTS).flatMap(([name, rate]) => ['--fault', `${name}=${rate}`]);
@@ -65,10 +65,10 @@ it(
     expectEachRowsOwnRun(runs);
     expect(duplicates.runs).toBe(0);
 
-    const struck = (name: keyof typeof FAULTS): number => service.faults[name] ?? 0;
-    const lostAfter = struck('drop-answer') + struck('error-answer');
-    const turnedAway = struck('busy') + struck('drop-request');
-    expect(Math.min(lostAfter, struck('busy'), struck('drop-request'))).toBeGreaterThan(0);
+    const injected = (name: keyof typeof FAULTS): number => service.faults[name] ?? 0;
+    const lostAfter = injected('drop-answer') + injected('error-answer');
+    const turnedAway = injected('busy') + injected('drop-request');
+    expect(Math.min(lostAfter, injected('busy'), injected('drop-request'))).toBeGreaterThan(0);
     const { sent, accepted, throttled, unconfirmed, absent, adopted: by, ...others } = requests;
     const adopted = by.webhook + by.list;
     expect({ sent, runs: accepted + adopted, none: throttled + absent }).toEqual({
@@ -77,7 +77,7 @@ it(
       none: turnedAway,
     });
     expect(sent).toBe(ROWS + turnedAway);
-    // Not more exactly: a webhook may arrive before its answer is lost, and a starved worker gives up a group that was sent.
+    // Only bounds: a webhook may arrive before its response is lost, and a slow worker may give up a group that was sent.
     expect(unconfirmed).toBe(adopted + absent);
     const none = { rejected: 0, blocked: 0, unknown: 0, resubmitted: 0, failed: 0, duplicates: 0 };
     expect(others).toEqual(none);
@@ -90,7 +90,7 @@ it(
   IS_LONG ? 1_800_000 : 180_000,
 );
 
-/** Each row succeeded with one run, and it is the one that the service made for it. */
+/** Expects that each row succeeded with exactly the run that the service made for it. */
 function expectEachRowsOwnRun(runs: readonly Run[]): void {
   const rows = stage.results();
   expect(rows.map(({ row, outcome }) => [Number(row), outcome])).toEqual(

@@ -1,4 +1,4 @@
-// What stops a batch and lets it go on: nothing is lost, nothing is bought twice, and every word of it is true.
+// Pauses a batch in different ways and resumes it: nothing is lost or bought twice, and the reasons shown are true.
 
 import { existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ type Summary = {
   readonly duplicates: { readonly runs: number; readonly first: readonly { readonly run_id: string }[] };
 };
 
-describe('a batch that cannot go on', () => {
+describe('a batch that cannot continue', () => {
   let stage = new Stage();
   const summary = (): Summary =>
     JSON.parse(readFileSync(join(stage.batch(), 'summary.json'), 'utf8')) as Summary;
@@ -38,7 +38,7 @@ describe('a batch that cannot go on', () => {
     expect(answer.status).toBe(200);
   };
 
-  it('a key that is revoked in mid-batch pauses it, and a new key lets it go on: no row fails', async () => {
+  it('a key that is revoked in the middle pauses it, and a new key resumes it: no row fails', async () => {
     const ROWS = 300;
     await open(['--token-file', stage.write('tokens', 'the-new-key-of-the-stage\n')]);
     const base = stage.environment['RUNSHEET_API_URL'] ?? '';
@@ -70,7 +70,7 @@ describe('a batch that cannot go on', () => {
     };
     const { state, tally, pauses } = status.progress;
     expect([state, tally.outcomes.failed]).toEqual(['paused', 0]);
-    // Whichever comes first: a request that is refused, or a run that cannot be read.
+    // The first of two reasons: a request that is refused, or a run that cannot be read.
     expect(['blocked', 'unreadable']).toContain(pauses[0]?.kind);
 
     writeFileSync(keyFile, 'the-new-key-of-the-stage');
@@ -82,7 +82,7 @@ describe('a batch that cannot go on', () => {
     expect((await stage.run(['verify'])).code).toBe(0);
   });
 
-  it('a folder that takes no more parts pauses it; once it does again, the batch is done without a loss', async () => {
+  it('a folder that cannot be written pauses it; once it can be, the batch finishes without a loss', async () => {
     const ROWS = 120;
     await open();
     await stage.worker();
@@ -107,7 +107,7 @@ describe('a batch that cannot go on', () => {
     expectOneRunPerRow(await stage.truth(), ROWS);
   });
 
-  it('a service that makes two runs of one order: one counts, the other is cancelled where it runs, and reported', async () => {
+  it('a service that makes two runs for one request: one counts, the other is cancelled if it still runs, and reported', async () => {
     const ROWS = 60;
     await open(['--fault', 'twin=0.2']);
     await stage.worker();
@@ -128,7 +128,7 @@ describe('a batch that cannot go on', () => {
     ]);
   });
 
-  // A run is watched for half a minute before it counts as stuck.
+  // A run counts as stuck only after half a minute without progress.
   it.runIf(IS_LONG)(
     'runs that never start, or show nothing new, are cancelled before their rows are tried again',
     async () => {
@@ -149,7 +149,7 @@ describe('a batch that cannot go on', () => {
     },
   );
 
-  it('a run that ends after its batch is named in the folder late, once, and one that the batch knows is not', async () => {
+  it('a run that ends after its batch is recorded once in the folder late, and a run that the batch knows is not', async () => {
     await open();
     await stage.worker();
     expect((await stage.run(['run', stage.sheet(3), '-d', 'portraits'])).code).toBe(0);
@@ -159,12 +159,12 @@ describe('a batch that cannot go on', () => {
       authorization: `Bearer ${stage.environment['RUNSHEET_API_KEY']}`,
       'content-type': 'application/json',
     };
-    // The same order again, as a service would do it that woke up a day later.
+    // Repeats a request, like a service that resumes after a day.
     const body = JSON.stringify({ deployment_id: known?.deploymentId, inputs: {}, webhook: known?.webhook });
     const queued = await fetch(`${base}/run/deployment/queue`, { method: 'POST', headers, body });
     const { run_id } = (await queued.json()) as { run_id: string };
     const file = join(stage.batch(), 'late', `${run_id}.json`);
-    await until(() => existsSync(file), 'the late run is named');
+    await until(() => existsSync(file), 'the late run is recorded');
     const end = { event_type: 'run.updated', status: 'success', run_id: known?.id, outputs: [] };
     const again = await fetch(known?.webhook ?? '', { method: 'POST', headers, body: JSON.stringify(end) });
     expect(again.status).toBe(200);
@@ -172,7 +172,7 @@ describe('a batch that cannot go on', () => {
     expect(readdirSync(join(stage.batch(), 'late'))).toEqual([`${run_id}.json`]);
   });
 
-  it('verify says what does not add up', async () => {
+  it('verify reports what does not add up', async () => {
     await open();
     await stage.worker();
     expect((await stage.run(['run', stage.sheet(3), '-d', 'portraits'])).code).toBe(0);

@@ -1,4 +1,4 @@
-// Only with RUNSHEET_LONG=1: it needs PostgreSQL and, once, minutes of Go to build Temporal's own server.
+// Only with RUNSHEET_LONG=1: it needs PostgreSQL, and Go to build Temporal's server, which takes minutes the first time.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ describe.runIf(IS_LONG)('PostgreSQL under Temporal', () => {
     for (const close of closers.splice(0)) await close();
   });
 
-  it('restarted under load, again and again: nothing is lost, nothing bought twice', async () => {
+  it('restarted repeatedly under load: nothing is lost or bought twice', async () => {
     const stage = new Stage();
     const folder = mkdtempSync(join(tmpdir(), 'runsheet-postgres-'));
     closers.push(() => stage.close());
@@ -32,8 +32,8 @@ describe.runIf(IS_LONG)('PostgreSQL under Temporal', () => {
     stage.environment = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
     await stage.worker();
-    const words = ['submit', stage.sheet(ROWS), '-d', 'portraits', '-c', String(CAP)];
-    const batch = (await stage.run(words)).stdout.trim();
+    const args = ['submit', stage.sheet(ROWS), '-d', 'portraits', '-c', String(CAP)];
+    const batch = (await stage.run(args)).stdout.trim();
 
     for (const downMs of DOWN_MS) {
       const before = (await stage.truth()).length;

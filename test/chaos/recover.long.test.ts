@@ -25,7 +25,7 @@ describe('a batch that Temporal has forgotten', () => {
     await running.says(/done=[2-9]\d/);
     await Promise.all([running.kill(), worker.kill(), temporal.kill()]);
 
-    // Another server, which has never heard of it.
+    // A new server, which does not know the batch.
     await stage.temporal('another');
     await stage.worker();
     const refused = await stage.run(['run', sheet, '-d', 'portraits', '-c', '8', '--retries', '8']);

@@ -6,13 +6,13 @@ import { Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const ROWS = 200;
-/** Enough to outlast a command that is typed again on a slow machine. */
+/** Enough rows that the batch still runs when the command is repeated on a slow machine. */
 const MORE_ROWS = 500;
 const DEPLOYMENTS = JSON.stringify([
   { name: 'portraits', concurrencyLimit: 12, coldStartSeconds: 0, runSeconds: 0.5, runSpread: 0.2 },
 ]);
 
-describe('a server killed in mid-batch', () => {
+describe('a server killed in the middle of a batch', () => {
   let stage = new Stage();
   beforeEach(() => (stage = new Stage()));
   afterEach(() => stage.close());
@@ -22,9 +22,9 @@ describe('a server killed in mid-batch', () => {
     stage.write('deployments.json', DEPLOYMENTS),
   ];
   const halfWay = (): Promise<void> =>
-    until(async () => (await stage.truth()).length >= 50, 'a quarter is under way');
+    until(async () => (await stage.truth()).length >= 50, 'a quarter of the rows was sent');
 
-  it('the run service: the batch goes on by itself when it is back, one run per row', async () => {
+  it('the run service: the batch continues automatically after its restart, with one run per row', async () => {
     const service = await stage.service(deployments());
     const port = Number(new URL(service.base).port);
     const command = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '12']);
@@ -37,7 +37,7 @@ describe('a server killed in mid-batch', () => {
     expectOneRunPerRow(await stage.truth(), ROWS);
   });
 
-  it('Temporal: the batch goes on by itself when it is back, one run per row', async () => {
+  it('Temporal: the batch continues automatically after its restart, with one run per row', async () => {
     const temporal = await stage.temporal();
     await stage.service(deployments());
     await stage.worker();
@@ -51,26 +51,26 @@ describe('a server killed in mid-batch', () => {
     expectOneRunPerRow(await stage.truth(), ROWS);
   });
 
-  it('a command killed alone finds its servers as they were when typed again; each is started again by itself', async () => {
+  it('only the command: when repeated, it finds its servers still running, and each server is restarted automatically', async () => {
     await stage.service(deployments());
-    const words = ['run', stage.sheet(MORE_ROWS), '-d', 'portraits', '-c', '12'];
-    const killed = stage.start(words);
+    const args = ['run', stage.sheet(MORE_ROWS), '-d', 'portraits', '-c', '12'];
+    const killed = stage.start(args);
     await halfWay();
     const record = readRecord(stage.path('.runsheet'));
     expect(record?.temporal?.pid).toBeDefined();
     await killed.kill('SIGKILL');
-    const command = stage.start(words);
+    const command = stage.start(args);
     await command.says(/Attached/);
     expect(readRecord(stage.path('.runsheet'))?.temporal?.pid).toBe(record?.temporal?.pid);
     process.kill(record?.temporal?.pid ?? 0, 'SIGKILL');
-    await until(async () => (await stage.truth()).length >= 100, 'half is under way');
+    await until(async () => (await stage.truth()).length >= 100, 'half of the rows was sent');
     process.kill(record?.worker?.pid ?? 0, 'SIGKILL');
     const ended = await command.ended;
     expect(ended.stderr).toContain(`${MORE_ROWS} of ${MORE_ROWS} rows succeeded`);
     expectOneRunPerRow(await stage.truth(), MORE_ROWS);
   });
 
-  it('the parent of the embedded servers, with its server: the command finds the next one behind another port', async () => {
+  it('the parent of the embedded servers with its server: the command finds the new server on another port', async () => {
     await stage.service(deployments());
     const command = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '12']);
     await halfWay();
@@ -86,7 +86,7 @@ describe('a server killed in mid-batch', () => {
   });
 });
 
-/** Somebody who listens where Temporal was, as soon as it has let go, and says nothing. */
+/** Starts a silent server on Temporal's port as soon as that is free. */
 async function takePort(port: number): Promise<Server> {
   const stranger = createServer((socket) => socket.on('error', () => undefined)).unref();
   let isTaken = false;

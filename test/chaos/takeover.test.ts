@@ -16,9 +16,9 @@ const DEPLOYMENTS = JSON.stringify([
   { name: 'portraits', concurrencyLimit: 8, coldStartSeconds: 0, runSeconds: 2.5, runSpread: 0 },
 ]);
 
-// A query waits at the queue of the worker that is gone. When another worker takes it, the server gives it with all events
-// of that moment, also those that no workflow task has been started for yet, and the SDK applies them there and then. What
-// the workflow decides in such a moment would stand in no history.
+// A query waits in the sticky queue of a dead worker. When another worker takes it, the server includes all current
+// events, even those for which no workflow task has started yet, and the SDK applies them immediately. The history
+// would not contain the commands that the workflow issues then.
 describe('a query that a dead worker leaves behind', () => {
   let stage = new Stage();
   let client: Client;
@@ -46,14 +46,14 @@ describe('a query that a dead worker leaves behind', () => {
     const batch = (
       await stage.run(['submit', stage.sheet(ROWS), '-d', 'portraits', '-c', '8'])
     ).stdout.trim();
-    // All slots are full, and nothing happens until their runs end.
+    // All slots are used, so nothing happens until their runs end.
     await until(async () => (await stage.truth()).length >= 16, 'a second wave is under way');
     await stage.worker();
     await worker.kill('SIGKILL');
 
     const name = stage.batchFile();
     const signals = batchSignals(client);
-    // What Temporal's own pages ask of a workflow that somebody opens there.
+    // The query that Temporal's web interface sends when a user opens a workflow.
     const query = client.workflow
       .getHandle(workflowIdOf(name))
       .query('__temporal_workflow_metadata')
@@ -72,7 +72,7 @@ describe('a query that a dead worker leaves behind', () => {
   });
 });
 
-/** The completions of the runs after the first so many, as a poll would signal them. */
+/** The completions of all runs after the first `after`, as a poll would signal them. */
 async function completionsOf(stage: Stage, after: number): Promise<readonly RunCompletion[]> {
   const ended = (await stage.truth()).slice(after).filter((run) => outcomeOf(run).kind === 'ended');
   return ended.map((run) => {

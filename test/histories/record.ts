@@ -1,5 +1,5 @@
-// Records the histories that the replay test replays, for the version that batches are begun in: node test/histories/record.ts
-// Run it once when WRITES in src/batch/version.ts gets a new number, and keep the older recordings as they are.
+// Records the histories for the replay test, in the version of new batches: node test/histories/record.ts
+// Run it once after WRITES in src/batch/version.ts has changed, and keep the older recordings unchanged.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ type Scene = {
   readonly runSeconds: number;
   readonly faults?: readonly string[];
   readonly flags?: readonly string[];
-  /** What happens to the worker while the batch runs. */
+  /** Called while the batch runs, for example to kill the worker. */
   readonly meanwhile?: (stage: Stage, worker: Awaited<ReturnType<Stage['worker']>>) => Promise<void>;
 };
 
@@ -66,8 +66,8 @@ async function record(name: string, scene: Scene): Promise<void> {
     const deployments = stage.write('deployments.json', JSON.stringify([deployment]));
     await stage.service(['--deployments', deployments, ...(scene.faults ?? [])]);
     const worker = await stage.worker();
-    const words = ['run', stage.sheet(scene.rows), '-d', 'portraits', '-c', String(scene.cap), ...(scene.flags ?? [])];
-    const command = stage.start(words);
+    const args = ['run', stage.sheet(scene.rows), '-d', 'portraits', '-c', String(scene.cap), ...(scene.flags ?? [])];
+    const command = stage.start(args);
     await command.says(/progress state=running/);
     await scene.meanwhile?.(stage, worker);
     await command.ended;
@@ -77,7 +77,7 @@ async function record(name: string, scene: Scene): Promise<void> {
   }
 }
 
-/** The history of the last execution; of a batch that continued as new, the one that was carried on. */
+/** Saves the history of the last execution; after a continue-as-new, that is the newest one. */
 async function keep(name: string, stage: Stage): Promise<void> {
   const { TEMPORAL_ADDRESS: address = '', TEMPORAL_NAMESPACE: namespace = '' } = stage.environment;
   const { client, close } = await connectClient({ address, namespace, from: 'the recorder', options: {} });
@@ -89,7 +89,7 @@ async function keep(name: string, stage: Stage): Promise<void> {
   console.log(`${name}: ${history.events?.length} events, ${text.length} characters`);
 }
 
-/** The recording machine's name and folders mean nothing to a replay. */
+/** Removes the recording machine's name and folders, which a replay does not need. */
 function withoutPlace(history: string, place: string): string {
   return history
     .replaceAll(/"identity":\s*"[^"]*"/g, '"identity":"recorder"')

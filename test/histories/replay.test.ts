@@ -1,5 +1,4 @@
-// Batches that were recorded once must replay with the code as it is now (R19): a worker that is updated while a batch
-// runs does exactly this.
+// Replays recorded batches with the current code (R19), as an updated worker does with a running batch.
 
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +12,7 @@ const recordings = readdirSync(import.meta.dirname, { recursive: true, encoding:
 const historyOf = (name: string): string => gunzipSync(readFileSync(join(import.meta.dirname, name))).toString();
 
 describe('recorded histories', () => {
-  it('are there for every version that batches were begun in', () => {
+  it('exist for every version of new batches', () => {
     expect(WRITES).toBeLessThanOrEqual(READS);
     for (let version = 1; version <= WRITES; version += 1)
       expect(recordings.filter((name) => name.startsWith(`version-${version}/`)).length).toBeGreaterThan(3);
@@ -23,28 +22,28 @@ describe('recorded histories', () => {
     await expect(replay(historyOf(name))).resolves.toBeUndefined();
   });
 
-  it('replay with a release that begins batches in a newer version and treats those differently', async () => {
+  it('replay with a release that starts batches in a newer version and handles those differently', async () => {
     const newer = await bundleOf({ reads: READS + 1, writes: READS + 1 });
     for (const name of recordings) await expect(replay(historyOf(name), newer)).resolves.toBeUndefined();
   });
 
-  // A query or an update of ours would bring one; the SDK would take it for a part of the task before it.
+  // A query or an update would cause such a task, and the SDK would replay it as a part of the task before it.
   it.each(recordings)('%s has no workflow task without an event before it', (name) => {
     const { events } = JSON.parse(historyOf(name)) as { events: readonly { eventId: string; eventType: string }[] };
-    let isNews = true;
+    let hasEvent = true;
     const bare: string[] = [];
     for (const event of events) {
       const isTask = event.eventType.startsWith('EVENT_TYPE_WORKFLOW_TASK_');
-      if (event.eventType === 'EVENT_TYPE_WORKFLOW_TASK_COMPLETED') isNews = false;
-      // What a command of the task before has left is no news.
-      if (!isTask && !JSON.stringify(event).includes('"workflowTaskCompletedEventId"')) isNews = true;
-      if (event.eventType === 'EVENT_TYPE_WORKFLOW_TASK_SCHEDULED' && !isNews) bare.push(event.eventId);
+      if (event.eventType === 'EVENT_TYPE_WORKFLOW_TASK_COMPLETED') hasEvent = false;
+      // Events that record commands of the task before do not count.
+      if (!isTask && !JSON.stringify(event).includes('"workflowTaskCompletedEventId"')) hasEvent = true;
+      if (event.eventType === 'EVENT_TYPE_WORKFLOW_TASK_SCHEDULED' && !hasEvent) bare.push(event.eventId);
     }
     expect(events.length).toBeGreaterThan(50);
     expect(bare).toEqual([]);
   });
 
-  it('say how the batch stood also between a continue-as-new and the first task after it', () => {
+  it('have a memo with the progress between a continue-as-new and the first task after it', () => {
     const { events } = JSON.parse(historyOf('version-1/after-a-continue-as-new.json.gz')) as {
       events: readonly { workflowExecutionStartedEventAttributes?: { memo?: { fields?: object } } }[];
     };
@@ -52,7 +51,7 @@ describe('recorded histories', () => {
     expect(Object.keys(fields ?? {}).sort()).toEqual(['folder', 'progress']);
   });
 
-  it('do not replay where the commands differ', async () => {
+  it('do not replay if the commands differ', async () => {
     const [name = ''] = recordings;
     const other = historyOf(name).replace(/"name":\s*"collectRows"/, '"name":"gatherRows"');
     await expect(replay(other)).rejects.toThrow(/nondeterminism|determinis/i);

@@ -1,4 +1,4 @@
-// Replays a history with the workflows as they are now; rejects where they would do something else.
+// Replays a history with the current workflows; rejects if they issue other commands.
 
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { workflowBundle, type WorkflowBundle } from '../../src/temporal/bundle.ts';

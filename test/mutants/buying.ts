@@ -1,10 +1,10 @@
 import type { Mutant } from './mutant.ts';
 
-/** Bugs that buy a row twice, or touch runs that are not ours. */
+/** Bugs that buy a row twice, or change runs that are not ours. */
 export const BUYING: readonly Mutant[] = [
   {
     id: 'group-retried-by-temporal',
-    loses: 'a group whose worker failed in the middle of it is bought a second time',
+    loses: 'if a worker fails in the middle of a group, the rows of the group are bought a second time',
     file: 'workflows/activities.ts',
     old: 'retry: { maximumAttempts: 1 },',
     new: 'retry: { maximumAttempts: 2 },',
@@ -12,7 +12,7 @@ export const BUYING: readonly Mutant[] = [
   },
   {
     id: 'lost-worker-sent-nothing',
-    loses: 'what a killed worker had on the wire is bought again',
+    loses: 'the POSTs that a killed worker had in flight are bought again',
     file: 'workflows/batch.ts',
     old: "{ ...known, rest: 'unconfirmed', reason: 'the worker that sent it was lost' }",
     new: "{ ...known, rest: 'not-sent', reason: 'the worker that sent it was lost' }",
@@ -20,7 +20,7 @@ export const BUYING: readonly Mutant[] = [
   },
   {
     id: 'workflow-started-again',
-    loses: 'a finished batch is bought a second time by the same command',
+    loses: 'the same command buys a finished batch a second time',
     file: 'src/temporal/batch-client.ts',
     old: "rebuilt === undefined ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE'",
     new: "rebuilt === undefined ? 'ALLOW_DUPLICATE' : 'ALLOW_DUPLICATE'",
@@ -28,7 +28,7 @@ export const BUYING: readonly Mutant[] = [
   },
   {
     id: 'started-file-ignored',
-    loses: 'a batch that Temporal has forgotten is bought a second time by another start',
+    loses: 'a second start buys a batch again that Temporal has forgotten',
     file: 'activities/load-batch.ts',
     old: 'if (!(await createStarted(store, own))) await assertSameExecution(open, own.workflow);',
     new: 'await createStarted(store, own);',
@@ -36,7 +36,7 @@ export const BUYING: readonly Mutant[] = [
   },
   {
     id: 'lease-not-asked',
-    loses: 'a frozen worker wakes and sends rows that another worker has sent meanwhile',
+    loses: 'a worker that was frozen sends rows that another worker has sent meanwhile',
     file: 'activities/queue-runs.ts',
     old: '      lease.check();\n',
     new: '',
@@ -44,7 +44,7 @@ export const BUYING: readonly Mutant[] = [
   },
   {
     id: 'lease-from-the-answer',
-    loses: 'a group is still sent after Temporal gave it up, by the time that a heartbeat was on its way',
+    loses: 'after Temporal gave up a group, its worker still sends for the duration of one heartbeat call',
     file: 'activities/lease.ts',
     old: '({ wallMs, steadyMs } = requested);',
     new: '({ wallMs, steadyMs } = { wallMs: Date.now(), steadyMs: performance.now() });',
@@ -52,7 +52,7 @@ export const BUYING: readonly Mutant[] = [
   },
   {
     id: 'reset-counts-as-not-sent',
-    loses: 'a POST whose connection was reset after the service had it is sent again',
+    loses: 'a POST whose connection was reset after the service received it is sent again',
     file: 'src/run-service/calls.ts',
     old: 'return { begun, error: errorMessage(error) };',
     new: 'return { begun: false, error: errorMessage(error) };',
@@ -60,7 +60,7 @@ export const BUYING: readonly Mutant[] = [
   },
   {
     id: 'client-repeats-a-post',
-    loses: 'a POST without an answer is sent again by the client',
+    loses: 'the client repeats a POST that got no response',
     file: 'src/run-service/calls.ts',
     old: 'return first.status === 401 && at.key.refresh() ?',
     new: 'return first.status === undefined || (first.status === 401 && at.key.refresh()) ?',
@@ -68,7 +68,7 @@ export const BUYING: readonly Mutant[] = [
   },
   {
     id: 'short-page-ends-the-list',
-    loses: 'runs beyond a short page count as absent, and their rows are bought again',
+    loses: 'runs after a short page count as absent, and their rows are bought again',
     file: 'src/audit/list-walk.ts',
     old: "if (page.length === 0) return 'ended';",
     new: "if (page.length < 200) return 'ended';",
@@ -76,7 +76,7 @@ export const BUYING: readonly Mutant[] = [
   },
   {
     id: 'one-old-run-ends-the-list',
-    loses: 'runs behind an old run on the same page count as absent, and their rows are bought again',
+    loses: 'runs after an old run on the same page count as absent, and their rows are bought again',
     file: 'src/audit/list-walk.ts',
     old: 'page.every(({ createdAtMs })',
     new: 'page.some(({ createdAtMs })',
@@ -85,7 +85,7 @@ export const BUYING: readonly Mutant[] = [
   {
     id: 'clock-steps-not-read-back',
     loses:
-      'runs from before the clock of the service was set count as absent, and their rows are bought again',
+      'runs from before a change of the service’s clock count as absent, and their rows are bought again',
     file: 'src/audit/list-walk.ts',
     old: ' - (Math.max(max, now) - Math.min(min, now));',
     new: ';',
@@ -93,7 +93,7 @@ export const BUYING: readonly Mutant[] = [
   },
   {
     id: 'recover-reads-too-little',
-    loses: '--recover buys rows again whose runs are older than the last hour',
+    loses: '--recover buys rows again whose runs are older than one hour',
     file: 'src/audit/read-back.ts',
     old: 'agoMs: Math.max(0, now - startedAt),',
     new: 'agoMs: 0,',
@@ -101,7 +101,7 @@ export const BUYING: readonly Mutant[] = [
   },
   {
     id: 'recover-reads-for-ever',
-    loses: '--recover never gets to the end of a list that holds years of runs',
+    loses: '--recover never finishes if the list holds years of runs',
     file: 'src/audit/list-walk.ts',
     old: "return isOldEnough ? 'far-enough' : 'more';",
     new: "return isOldEnough ? 'more' : 'more';",
@@ -109,7 +109,7 @@ export const BUYING: readonly Mutant[] = [
   },
   {
     id: 'recover-without-quiet',
-    loses: '--recover buys rows again whose runs the lists do not show yet',
+    loses: '--recover buys rows again whose runs are not in the lists yet',
     file: 'src/audit/rebuild.ts',
     old: 'if (ageMs < quietMs)',
     new: 'if (ageMs < 0)',
@@ -117,7 +117,7 @@ export const BUYING: readonly Mutant[] = [
   },
   {
     id: 'recover-uses-attempts-again',
-    loses: 'a late run of an earlier pass is taken for the run of the new attempt',
+    loses: 'a late run of an earlier pass is adopted as the run of a new attempt',
     file: 'src/audit/rebuild.ts',
     old: 'const firstAttempt = (pass - 1) * PASS_ATTEMPTS + 1;',
     new: 'const firstAttempt = pass - pass + 1;',
@@ -125,7 +125,7 @@ export const BUYING: readonly Mutant[] = [
   },
   {
     id: 'mark-not-compared-in-lists',
-    loses: 'the runs of a batch of the same name elsewhere are adopted, and cancelled as duplicates',
+    loses: 'runs of another batch with the same name are adopted, or cancelled as duplicates',
     file: 'src/audit/list-runs.ts',
     old: 'token?.batch === batch && token.mark === mark &&',
     new: 'token?.batch === batch && (token.mark === mark || true) &&',
@@ -133,7 +133,7 @@ export const BUYING: readonly Mutant[] = [
   },
   {
     id: 'mark-not-compared-in-webhooks',
-    loses: 'a webhook gives a row the run of a batch of the same name elsewhere',
+    loses: 'a webhook assigns the run of another batch with the same name to a row',
     file: 'src/webhook/token.ts',
     old: 'a?.batch === b.batch && a.mark === b.mark &&',
     new: 'a?.batch === b.batch &&',
@@ -149,7 +149,7 @@ export const BUYING: readonly Mutant[] = [
   },
   {
     id: 'second-starter-overwrites',
-    loses: 'two commands at the same moment make two batches of one sheet, and both are bought',
+    loses: 'two commands started at the same time make two batches of one sheet, and both are bought',
     file: 'src/store/batch-file.ts',
     old: 'store.create(BATCH_FILE, `${JSON.stringify(file, undefined, 2)}\\n`);',
     new: 'store.write(BATCH_FILE, `${JSON.stringify(file, undefined, 2)}\\n`).then(() => true);',
@@ -157,7 +157,8 @@ export const BUYING: readonly Mutant[] = [
   },
   {
     id: 'names-not-shared',
-    loses: 'two commands with copies of one sheet under two names make two batches, and both are bought',
+    loses:
+      'two commands with copies of one sheet under different names make two batches, and both are bought',
     file: 'src/create-batch/reuse.ts',
     old: 'return (await store.read(file)) ?? batch;',
     new: 'return (await store.read(file)) && batch;',

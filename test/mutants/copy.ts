@@ -1,5 +1,5 @@
-// A copy of the project in a temporary folder, in which a file may be broken. Its packages are those of the project, each
-// by a link; what tools keep beside them (`.cache`, `.vite`) is the copy's own, or a broken workflow would be kept for others.
+// Makes a copy of the project in a temporary folder, to which a mutant can be applied. It links the project's packages,
+// but has its own tool caches (`.cache`, `.vite`), so that no other run uses a broken workflow bundle.
 
 import {
   cpSync,
@@ -29,7 +29,7 @@ const COPIED = [
 
 export type Copy = {
   readonly folder: string;
-  /** Breaks the copy for as long as `work` goes on. Throws where the mutant does not fit. */
+  /** Applies the mutant to the copy while `work` runs. Throws if the mutant does not match its file. */
   with<T>(mutant: Mutant, work: () => Promise<T>): Promise<T>;
   remove(): void;
 };

@@ -1,17 +1,17 @@
-// docs/testing/mutants.md: the table of the seeded bugs is written here, the part about Stryker by hand.
+// Writes the table of seeded bugs in docs/testing/mutants.md; the part about Stryker is written by hand.
 
-import type { PlannedResult } from './killing.ts';
+import type { MutantResult } from './killing.ts';
 
 export const STRYKER_PART = '\n## Mutants of src/batch';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 const line = (...cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
 
-/** The row of a mutant, as far as it does not depend on who noticed. */
-export const beginningOf = ({ id, loses }: PlannedResult['mutant']): string => line(`\`${id}\``, loses);
+/** The first two cells of a mutant's row, which do not depend on the test run. */
+export const beginningOf = ({ id, loses }: MutantResult['mutant']): string => line(`\`${id}\``, loses);
 
-/** The page with what the tests noticed; whatever it says about Stryker stays. */
-export function mutantsPage(fates: readonly PlannedResult[], before: string): string {
+/** The page with new results; its part about Stryker stays unchanged. */
+export function mutantsPage(results: readonly MutantResult[], before: string): string {
   const stryker = before.slice(before.indexOf(STRYKER_PART));
   return [
     '# Mutants',
@@ -21,14 +21,14 @@ export function mutantsPage(fates: readonly PlannedResult[], before: string): st
     [
       line('bug', 'what a user would lose', 'the claim that fails'),
       line('---', '---', '---'),
-      ...fates.map((fate) => `${beginningOf(fate.mutant)} ${cell(noticedBy(fate))} |`),
+      ...results.map((result) => `${beginningOf(result.mutant)} ${cell(noticedBy(result))} |`),
     ].join('\n'),
   ]
     .join('\n\n')
     .concat('\n', stryker);
 }
 
-function noticedBy({ verdict }: PlannedResult): string {
+function noticedBy({ verdict }: MutantResult): string {
   if (verdict.kind !== 'red') return 'NOT NOTICED';
   const [first = '', ...others] = verdict.claims;
   return others.length === 0 ? first : `${first} (and ${others.length} more)`;

@@ -1,5 +1,5 @@
-// The list of seeded bugs stays true: each still fits the code, and its page says so. A few are let loose for real here;
-// `npm run mutants` does it with all of them.
+// Checks that each seeded bug still matches the code and is on its page. Runs the tests against a few of them;
+// `npm run mutants` does that for all.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,16 +13,16 @@ import { MUTANTS } from './mutants.ts';
 const ROOT = join(import.meta.dirname, '../..');
 
 describe('the seeded bugs', () => {
-  it.each(MUTANTS)('$id fits the code at one place', (mutant) => {
+  it.each(MUTANTS)('$id matches the code at exactly one place', (mutant) => {
     expect(mutate(mutant, sourceOf(mutant))).toContain(mutant.new);
   });
 
-  it('have names of their own, and test files that are there', () => {
+  it('have unique ids, and test files that exist', () => {
     expect(new Set(MUTANTS.map(({ id }) => id)).size).toBe(MUTANTS.length);
     expect(MUTANTS.map(({ by }) => by).filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
   });
 
-  it('all stand in docs/testing/mutants.md, each with the claim that fails', () => {
+  it('are all in docs/testing/mutants.md, each with the claim that fails', () => {
     const page = readFileSync(join(ROOT, 'docs/testing/mutants.md'), 'utf8');
     const [seeded = ''] = page.split(STRYKER_PART);
     const lines = seeded.split('\n').filter((line) => line.startsWith('| `'));
@@ -32,22 +32,22 @@ describe('the seeded bugs', () => {
     expect(lines.filter((line) => line.includes('NOT NOTICED'))).toEqual([]);
   });
 
-  it('are refused where their text is missing, stands twice, or changes nothing', () => {
+  it('are rejected if their text is missing, occurs twice, or changes nothing', () => {
     const bug = { id: 'x', file: 'f', old: 'a', new: 'b' };
-    expect(() => mutate(bug, 'c')).toThrow('stands 0 times');
-    expect(() => mutate(bug, 'aa')).toThrow('stands 2 times');
+    expect(() => mutate(bug, 'c')).toThrow('occurs 0 times');
+    expect(() => mutate(bug, 'aa')).toThrow('occurs 2 times');
     expect(() => mutate({ ...bug, new: 'a' }, 'a')).toThrow('changes nothing');
   });
 
-  it('are noticed by the tests that guard their rules, and what breaks the syntax is not taken for noticed', async () => {
+  it('fail the tests that guard their rules, and a syntax error does not count as noticed', async () => {
     const chosen = MUTANTS.filter(({ id }) =>
       ['missing-run-believed-at-once', 'reported-for-ever'].includes(id),
     );
     const first = chosen[0] as Mutant;
     const harmless = { ...first, id: 'harmless', new: `${first.old} // as before\n` };
     const nonsense = { ...first, id: 'nonsense', new: 'if (' };
-    const fates = await killAll([...chosen, harmless, nonsense], 2);
-    expect(fates.map(({ mutant, verdict }) => [mutant.id, verdict.kind])).toEqual([
+    const results = await killAll([...chosen, harmless, nonsense], 2);
+    expect(results.map(({ mutant, verdict }) => [mutant.id, verdict.kind])).toEqual([
       ['missing-run-believed-at-once', 'red'],
       ['reported-for-ever', 'red'],
       ['harmless', 'green'],

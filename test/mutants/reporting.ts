@@ -4,7 +4,7 @@ import type { Mutant } from './mutant.ts';
 export const REPORTING: readonly Mutant[] = [
   {
     id: 'age-by-our-own-clock',
-    loses: 'healthy runs are cancelled where the clock of the service is behind ours',
+    loses: 'healthy runs are cancelled if the service’s clock is behind ours',
     file: 'src/run-service/observation.ts',
     old: 'quietMs : serviceNowMs - fromMs;',
     new: 'quietMs : Date.now() - fromMs;',
@@ -12,7 +12,7 @@ export const REPORTING: readonly Mutant[] = [
   },
   {
     id: 'young-run-is-overdue',
-    loses: 'healthy runs are cancelled that the batch has known for a moment only',
+    loses: 'healthy runs are cancelled although the batch has known them only for a moment',
     file: 'src/run-service/observation.ts',
     old: 'if (Math.min(theirs, ageMs) <= mostMs) return undefined;',
     new: 'if (theirs <= mostMs) return undefined;',
@@ -20,7 +20,7 @@ export const REPORTING: readonly Mutant[] = [
   },
   {
     id: 'missing-run-believed-at-once',
-    loses: 'a paid run is given up because the service did not know it once',
+    loses: 'a paid run is given up after a single response that it does not exist',
     file: 'src/run-service/observation.ts',
     old: 'if (after.missingMs < MISSING_MOST_MS || before.isReported)',
     new: 'if (before.isReported)',
@@ -28,7 +28,7 @@ export const REPORTING: readonly Mutant[] = [
   },
   {
     id: 'gateway-404-is-a-missing-run',
-    loses: 'paid runs are given up because a gateway answers 404 while the service is away',
+    loses: 'paid runs are given up because a gateway responds 404 while the service is down',
     file: 'src/run-service/client.ts',
     old: 'answer.status === 404 && /^run not found/i.test(messageOf(answer));',
     new: 'answer.status === 404;',
@@ -36,7 +36,7 @@ export const REPORTING: readonly Mutant[] = [
   },
   {
     id: 'answer-about-another-run',
-    loses: 'a row has the outcome of another run',
+    loses: 'a row gets the outcome of another run',
     file: 'activities/read-runs.ts',
     old: "return run.id === runId ? { kind: 'run', run, serviceNowMs: service.nowMs() } : undefined;",
     new: "return { kind: 'run', run, serviceNowMs: service.nowMs() };",
@@ -44,7 +44,7 @@ export const REPORTING: readonly Mutant[] = [
   },
   {
     id: 'late-answers-dropped',
-    loses: 'runs of a group that was given up meanwhile are not reported to the batch',
+    loses: 'runs of a group that was given up are not reported to the batch',
     file: 'activities/queue-runs.ts',
     old: 'await signalSeen(deps, input, result.results);',
     new: 'await signalSeen(deps, input, []);',
@@ -52,7 +52,7 @@ export const REPORTING: readonly Mutant[] = [
   },
   {
     id: 'webhook-believed-without-get-run',
-    loses: 'a row ends as whatever a webhook says, while its run goes on',
+    loses: 'a row ends with the status in a webhook while its run continues',
     file: 'src/webhook/handler.ts',
     old: 'const state = run && outcomeOf(run);',
     new: 'const state = run && outcomeOf({ ...run, ...hint, endedAtMs: 0 } as Run);',
@@ -60,7 +60,7 @@ export const REPORTING: readonly Mutant[] = [
   },
   {
     id: 'undelivered-end-counts-as-reported',
-    loses: 'the end of a run that Temporal did not take is not reported by the next webhook either',
+    loses: 'if Temporal did not accept the end of a run, the next webhook does not report it either',
     file: 'src/webhook/handler.ts',
     old: '    this.#forget(hint.runId);\n    const { row, attempt } = token;',
     new: '    reported.add(hint.runId);\n    const { row, attempt } = token;',
@@ -68,7 +68,7 @@ export const REPORTING: readonly Mutant[] = [
   },
   {
     id: 'reported-for-ever',
-    loses: 'an end whose signal was lost is never reported by a poll of the same worker',
+    loses: 'if the signal of a run’s end was lost, a poll of the same worker never reports it',
     file: 'src/webhook/reported-runs.ts',
     old: 'return (this.#until.get(runId) ?? 0) > performance.now();',
     new: 'return this.#until.has(runId);',
@@ -76,7 +76,7 @@ export const REPORTING: readonly Mutant[] = [
   },
   {
     id: 'duplicate-not-named',
-    loses: 'a run that somebody pays for stands in no file',
+    loses: 'a duplicate run that costs money is in no file',
     file: 'src/audit/duplicate-runs.ts',
     old: 'await params.onDuplicate(one);',
     new: 'await Promise.resolve(one);',
@@ -84,7 +84,7 @@ export const REPORTING: readonly Mutant[] = [
   },
   {
     id: 'evidence-not-read',
-    loses: 'a duplicate that only a webhook has shown stands in no file, and is not cancelled',
+    loses: 'a duplicate that only a webhook has shown is in no file, and is not cancelled',
     file: 'src/audit/duplicate-runs.ts',
     old: 'for await (const run of params.evidence) await found.note(run, undefined);',
     new: 'if (seen.size < 0) for await (const run of params.evidence) await found.note(run, undefined);',
@@ -92,7 +92,7 @@ export const REPORTING: readonly Mutant[] = [
   },
   {
     id: 'part-overwritten',
-    loses: 'rows that are done disappear from a part that another try has written',
+    loses: 'finished rows disappear from a part that another try has written',
     file: 'activities/collect-rows.ts',
     old: 'const isNew = await open.store.create(name, text);',
     new: 'const isNew = await open.store.write(name, text).then(() => true);',
@@ -100,7 +100,7 @@ export const REPORTING: readonly Mutant[] = [
   },
   {
     id: 'part-of-other-rows-counts',
-    loses: 'rows are counted twice, and others have no outcome',
+    loses: 'some rows are counted twice, and others have no outcome',
     file: 'activities/collect-rows.ts',
     old: 'if (other !== undefined)',
     new: 'if (other === null)',
@@ -108,7 +108,7 @@ export const REPORTING: readonly Mutant[] = [
   },
   {
     id: 'earlier-pass-wins',
-    loses: 'a row shows what it came to before the batch was rebuilt, not what was bought after it',
+    loses: 'a row shows its outcome from before the rebuild, not the result that was bought afterwards',
     file: 'src/results/batch-rows.ts',
     old: 'numberOf[row] = index + 1;',
     new: 'numberOf[row] ||= index + 1;',
@@ -116,7 +116,7 @@ export const REPORTING: readonly Mutant[] = [
   },
   {
     id: 'missing-part-is-accepted',
-    loses: 'rows whose part is lost are written as never sent, though they were paid for',
+    loses: 'rows of a lost part are reported as never sent, although they were paid for',
     file: 'activities/finalize-batch.ts',
     old: 'if (wrong.length === 0) return known;',
     new: 'if (wrong.length >= 0) return known;',
@@ -124,8 +124,7 @@ export const REPORTING: readonly Mutant[] = [
   },
   {
     id: 'failures-left-out',
-    loses:
-      'rows that were refused, cancelled or timed out are missing in failures.csv, and are not sent again',
+    loses: 'refused, cancelled and timed-out rows are missing in failures.csv, and are not retried',
     file: 'src/results/results.ts',
     old: "if (record.outcome !== 'succeeded') await failures.add(cells);",
     new: "if (record.outcome === 'failed') await failures.add(cells);",
@@ -133,7 +132,7 @@ export const REPORTING: readonly Mutant[] = [
   },
   {
     id: 'done-before-its-results',
-    loses: 'a batch counts as done whose results a crash has kept from being written',
+    loses: 'after a crash, a batch counts as done although its results were not written',
     file: 'src/results/results.ts',
     old: '  const summary = summaryOf(file, progress, ended);\n',
     new: '  const summary = summaryOf(file, progress, ended);\n  await writeSummary(store, summary);\n',

@@ -1,5 +1,5 @@
-// Runs test files in a copy of the project and says which claims failed. A file that could not be run at all, or did not end,
-// has noticed nothing: a bug that breaks the syntax would otherwise count as found.
+// Runs test files in a copy of the project and returns the claims that failed. A file that could not run, or did not
+// end, counts as broken: otherwise a syntax error would count as noticed.
 
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 export type Verdict =
   | { readonly kind: 'green' }
   | { readonly kind: 'red'; readonly claims: readonly string[] }
-  /** Nothing can be said: the tests did not end, or did not begin. */
+  /** No result: the tests did not start, or did not end. */
   | { readonly kind: 'broken'; readonly reason: string };
 
 const TIMEOUT_MS = 600_000;
@@ -23,7 +23,7 @@ type Report = {
 export async function runSuites(folder: string, files: readonly string[]): Promise<Verdict> {
   const report = join(folder, 'report.json');
   rmSync(report, { force: true });
-  // A claim fails twice, or not: on a busy machine the clock alone may fail one once.
+  // Only a claim that fails twice counts: on a busy machine a time limit may fail once.
   const options = ['--retry=1', '--maxWorkers=1', '--reporter=json', `--outputFile=${report}`];
   const { code, output } = await run(folder, ['node_modules/vitest/vitest.mjs', 'run', ...files, ...options]);
   if (!existsSync(report)) return { kind: 'broken', reason: lastLineOf(output) };
@@ -31,9 +31,9 @@ export async function runSuites(folder: string, files: readonly string[]): Promi
   const claims = testResults.flatMap(({ assertionResults }) =>
     assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName.trim()),
   );
-  const mute = testResults.find(({ assertionResults }) => assertionResults.length === 0);
-  if (mute !== undefined || testResults.length !== files.length)
-    return { kind: 'broken', reason: mute?.message ?? `${testResults.length} of ${files.length} files ran` };
+  const empty = testResults.find(({ assertionResults }) => assertionResults.length === 0);
+  if (empty !== undefined || testResults.length !== files.length)
+    return { kind: 'broken', reason: empty?.message ?? `${testResults.length} of ${files.length} files ran` };
   if (claims.length > 0) return { kind: 'red', claims };
   return code === 0 ? { kind: 'green' } : { kind: 'broken', reason: lastLineOf(output) };
 }
@@ -41,7 +41,7 @@ export async function runSuites(folder: string, files: readonly string[]): Promi
 type Ended = { readonly code: number | null; readonly output: string };
 
 function run(folder: string, args: readonly string[]): Promise<Ended> {
-  // A test that runs these files must not be taken for their own runner.
+  // The child must not inherit the variables of the test runner that may run this code.
   const environment = Object.fromEntries(
     Object.entries(process.env).filter(
       ([name]) => !/^(VITEST|NODE_ENV|NODE_OPTIONS|TEST|DEV|PROD|MODE)/.test(name),
@@ -55,15 +55,15 @@ function run(folder: string, args: readonly string[]): Promise<Ended> {
     killSignal: 'SIGKILL',
   });
   let output = '';
-  const hear = (chunk: Buffer): void => void (output += chunk.toString());
-  child.stdout.on('data', hear);
-  child.stderr.on('data', hear);
+  const append = (chunk: Buffer): void => void (output += chunk.toString());
+  child.stdout.on('data', append);
+  child.stderr.on('data', append);
   return new Promise((done, failed) => {
     child.on('error', failed);
     child.on('close', (code, signal) =>
       done({
         code,
-        output: signal === null ? output : `${output}\nit did not end within ${TIMEOUT_MS / 1000} s`,
+        output: signal === null ? output : `${output}\nthe tests did not end within ${TIMEOUT_MS / 1000} s`,
       }),
     );
   });

@@ -1,4 +1,4 @@
-// Everything that a batch leaves behind and everything that is said of it, gathered in one place to be searched.
+// Collects everything that a batch writes and every output about it, so that it can be searched for secrets.
 
 import { readFileSync, readdirSync } from 'node:fs';
 import type { Payload } from '@temporalio/common';
@@ -16,27 +16,27 @@ export class Evidence {
     this.#pieces.set(`${this.#pieces.size} ${name}`, piece);
   }
 
-  /** How many pieces there are whose name has these words. */
-  count(words: string): number {
-    return [...this.#pieces.keys()].filter((name) => name.includes(words)).length;
+  /** How many pieces have this text in their name. */
+  count(text: string): number {
+    return [...this.#pieces.keys()].filter((name) => name.includes(text)).length;
   }
 
-  /** What every process of this machine shows of itself to all users. */
+  /** Adds the command lines of all processes, which every user of the machine can read. */
   addProcesses(): void {
     for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
       for (const name of ['cmdline', 'comm']) {
         try {
           this.add(`process ${pid} ${name}`, readFileSync(`/proc/${pid}/${name}`));
         } catch {
-          // It ended while we looked.
+          // The process has ended meanwhile.
         }
       }
     }
   }
 
   /**
-   * Every workflow of a namespace: its history and description, as bytes and as Temporal's own JSON, and decrypted where there
-   * is a key; their number.
+   * Adds the history and description of every workflow of a namespace, as bytes and as Temporal's JSON, and decrypted
+   * if there is a key. Returns the number of workflows.
    */
   async addWorkflows(
     address: string,
@@ -65,19 +65,19 @@ export class Evidence {
     return executions?.length ?? 0;
   }
 
-  /** What is found in all pieces, and in the files below a folder but for those that are meant to hold a secret. */
+  /** Searches all pieces, and all files in a folder except those that may contain a secret. */
   search(
     secrets: Readonly<Record<string, string>>,
     folder: string,
     mayHold: readonly string[],
   ): { readonly leaks: readonly Leak[]; readonly files: number } {
     const below = leaksBelow(folder, secrets, mayHold);
-    const said = [...this.#pieces].flatMap(([name, piece]) => leaksIn(piece, secrets, name));
-    return { leaks: [...said, ...below.leaks], files: below.files };
+    const leaks = [...this.#pieces].flatMap(([name, piece]) => leaksIn(piece, secrets, name));
+    return { leaks: [...leaks, ...below.leaks], files: below.files };
   }
 }
 
-/** All encrypted payloads within a message of Temporal. */
+/** All encrypted payloads in a message of Temporal. */
 function encryptedIn(message: unknown): readonly Payload[] {
   if (typeof message !== 'object' || message === null || message instanceof Uint8Array) return [];
   const { metadata } = message as Payload;

@@ -1,21 +1,21 @@
-// Stands before a run service as a gateway that fails the worst way: some calls it answers with 502 and a page that quotes
-// all it was sent, key, webhook and inputs, in several forms, and passes nothing on.
+// A gateway in front of a run service that fails in the worst way: it responds to some calls with 502 and a page that
+// quotes the whole request (key, webhook, inputs) in several encodings, and does not forward them.
 
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export type QuotingGateway = {
-  /** What to use in place of the service's base address. */
+  /** Replaces the base URL of the service. */
   readonly base: string;
-  /** Quotes every call, not only one in so many of those that send and look at runs. */
+  /** Quotes every call, not only a share of the Queue Run and Get Run calls. */
   quotesAll: boolean;
-  /** The calls that it has quoted. */
+  /** How many calls it has quoted. */
   quoted: number;
   close(): void;
 };
 
-/** Queue Run, and Get Run of a run that there may be. */
+/** Queue Run, and Get Run with a valid run id. */
 const RUN_CALL = /\/(queue|run\/[0-9a-f-]{36})$/;
 
 export async function openQuotingGateway(service: string, quoteEvery: number): Promise<QuotingGateway> {
@@ -56,7 +56,7 @@ export async function openQuotingGateway(service: string, quoteEvery: number): P
   };
 
   const server = createServer((asked, response) => {
-    // The service cut the connection; whoever asked sees the same.
+    // The service closed the connection, so the gateway closes the client's connection too.
     pass(asked, response).catch(() => response.destroy());
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,4 +1,4 @@
-// A batch that goes through all the trouble that there is, with secrets planted where a user gives them.
+// Runs a batch through all kinds of faults, with planted secrets wherever a user provides them.
 
 import { randomBytes } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const DEPLOYMENTS = JSON.stringify([
   { name: 'portraits', concurrencyLimit: 10, coldStartSeconds: 0, runSeconds: 0.4 },
 ]);
 export const FAULTS = ['fail=0.1', 'drop-answer=0.04', 'error-answer=0.04', 'busy=0.04', 'lose-webhook=0.1'];
-/** A file that is never there is asked for during most of a minute, which one of the batches has. */
+/** Only one batch has missing files, because it retries each of them for almost a minute. */
 export const LOST_FILES = ['lose-file=0.05'];
 
 type Secrets = Readonly<Record<string, string>>;
@@ -23,22 +23,22 @@ type Secrets = Readonly<Record<string, string>>;
 const planted = (name: string): string =>
   `planted+${name}/with=odd&letters-${randomBytes(8).toString('hex')}`;
 
-/** A stage with a run service that takes both keys, goes wrong in every way, and stands behind a gateway that quotes. */
+/** A stage with a run service that accepts both keys and injects faults, behind a gateway that quotes requests. */
 export class Scene {
   readonly stage = new Stage();
   readonly evidence = new Evidence();
   readonly secrets = { key: planted('key'), newKey: planted('new-key'), webhook: planted('webhook') };
   gateway: QuotingGateway | undefined;
-  /** The run service's own base address, past the gateway. */
+  /** The base URL of the run service without the gateway. */
   service = '';
 
   async open(faults: readonly string[]): Promise<void> {
     const { stage, secrets } = this;
-    const words = ['--deployments', stage.write('deployments.json', DEPLOYMENTS), '--behaviour', 'vendor'];
+    const args = ['--deployments', stage.write('deployments.json', DEPLOYMENTS), '--behaviour', 'vendor'];
     const debug = { RUNSHEET_LOG_LEVEL: 'debug' };
     stage.environment = debug;
     const rates = faults.flatMap((fault) => ['--fault', fault]);
-    const service = await stage.service([...words, ...rates], 0, [secrets.key, secrets.newKey]);
+    const service = await stage.service([...args, ...rates], 0, [secrets.key, secrets.newKey]);
     this.hear(service, 'service');
     this.service = service.base;
     this.gateway = await openQuotingGateway(service.base, QUOTED_EVERY);
@@ -51,17 +51,17 @@ export class Scene {
 
   hear(running: Running, name: string): Running {
     void running.ended.then(({ stdout, stderr }) =>
-      this.evidence.add(`said by ${name}`, `${stdout}\n${stderr}`),
+      this.evidence.add(`output of ${name}`, `${stdout}\n${stderr}`),
     );
     return running;
   }
 
-  /** A command, its words divided by single spaces. */
-  start(words: string): Running {
-    return this.hear(this.stage.start(words.split(' ')), words);
+  /** Starts a command; its arguments are separated by single spaces. */
+  start(line: string): Running {
+    return this.hear(this.stage.start(line.split(' ')), line);
   }
 
-  /** Resolves when the service has accepted so many runs. */
+  /** Resolves when the service has accepted this number of runs. */
   bought(runs: number): Promise<void> {
     return until(async () => (await this.stage.truth(this.service)).length >= runs, `${runs} runs`);
   }
@@ -79,7 +79,7 @@ export class Scene {
   }
 }
 
-/** Rows that the service refuses stand among the others. */
+/** Writes a sheet in which the service refuses some rows. */
 function sheetOf({ stage }: Scene): string {
   const lines = Array.from({ length: ROWS }, (_, at) =>
     JSON.stringify({ prompt: `portrait ${at + 1}`, style: at % 20 === 7 ? { deep: [at] } : 'plain' }),
@@ -87,7 +87,7 @@ function sheetOf({ stage }: Scene): string {
   return stage.write('sheet.jsonl', `${lines.join('\n')}\n`);
 }
 
-/** Runs some rows with the first key, revokes it, and lets the batch end with the second; `give` says a key. */
+/** Runs some rows with the first key, revokes it, and finishes the batch with the second; `give` sets the key. */
 export async function runBatch(scene: Scene, give: (key: string) => void): Promise<void> {
   const { evidence, secrets } = scene;
   const run = `run ${sheetOf(scene)} -d portraits -c 10 --retries 0 --type style=json`;
@@ -109,23 +109,23 @@ export async function runBatch(scene: Scene, give: (key: string) => void): Promi
   expect((await second.ended).code).toBe(3);
 }
 
-const QUESTIONS = ['list', 'status -o json', 'rows -o csv', 'rows -o jsonl', 'results', 'show NAME 1'];
+const QUERIES = ['list', 'status -o json', 'rows -o csv', 'rows -o jsonl', 'results', 'show NAME 1'];
 const MISTAKES = ['status nothing', 'run nowhere.csv -d portraits', 'show nothing 1 -o json'];
 const QUOTED = ['doctor', 'plan sheet.jsonl -d portraits', 'plan sheet.jsonl -d portraits -o json'];
 
-/** Everything that can be asked of a batch, and errors of all kinds, some of which would quote the key. */
+/** Runs every query about a batch, and commands with all kinds of errors, some of which would quote the key. */
 export async function askEverything(scene: Scene): Promise<void> {
   const name = scene.stage.batch().split('/').at(-1) ?? '';
-  for (const words of QUESTIONS) expect((await scene.start(words.replace('NAME', name)).ended).code).toBe(0);
-  for (const words of MISTAKES) expect((await scene.start(words).ended).code).not.toBe(0);
+  for (const line of QUERIES) expect((await scene.start(line.replace('NAME', name)).ended).code).toBe(0);
+  for (const line of MISTAKES) expect((await scene.start(line).ended).code).not.toBe(0);
   if (scene.gateway) scene.gateway.quotesAll = true;
-  for (const words of QUOTED) {
-    const { stdout, stderr } = await scene.start(words).ended;
+  for (const line of QUOTED) {
+    const { stdout, stderr } = await scene.start(line).ended;
     expect(`${stdout}${stderr}`).toContain('[secret]');
   }
 }
 
-/** Fails where a secret is found anywhere but in the files that are meant to hold it, or where there was nothing to search. */
+/** Fails if a secret is found outside the files that may contain it, or if there was too little to search. */
 export async function expectNothingFound(
   scene: Scene,
   secrets: Secrets,
@@ -135,13 +135,13 @@ export async function expectNothingFound(
   const { leaks, files } = evidence.search(secrets, stage.folder, mayHold);
   expect(leaks).toEqual([]);
   expect(files).toBeGreaterThan(ROWS / 2);
-  for (const [words, least] of [
-    ['said by', 15],
+  for (const [text, least] of [
+    ['output of', 15],
     ['process', 40],
     ['history', 2],
     ['description', 1],
   ] as const)
-    expect([words, evidence.count(words) >= least]).toEqual([words, true]);
+    expect([text, evidence.count(text) >= least]).toEqual([text, true]);
   expect(gateway?.quoted).toBeGreaterThan(5);
   const outcomes = stage.results().map(({ outcome }) => outcome);
   expect(outcomes).toHaveLength(ROWS);
@@ -163,7 +163,7 @@ async function expectNoMacs({ stage, evidence, service }: Scene): Promise<void> 
   expect(leaks).toEqual([]);
 }
 
-/** The same search finds each secret where one is planted on purpose. */
+/** Checks that the same search finds secrets that are planted on purpose. */
 function expectPlantedLeaksFound(
   { stage, evidence }: Scene,
   secrets: Secrets,
@@ -178,8 +178,8 @@ function expectPlantedLeaksFound(
   }
   const { leaks } = evidence.search(secrets, stage.folder, mayHold);
   const found = leaks.map(
-    ({ secret, where }) => `${secret} ${where.endsWith('report.html') ? 'in the report' : 'said'}`,
+    ({ secret, where }) => `${secret} ${where.endsWith('report.html') ? 'in the report' : 'in the output'}`,
   );
-  const expected = Object.keys(secrets).flatMap((name) => [`${name} in the report`, `${name} said`]);
+  const expected = Object.keys(secrets).flatMap((name) => [`${name} in the report`, `${name} in the output`]);
   expect([...new Set(found)].toSorted()).toEqual(expected.toSorted());
 }

@@ -1,11 +1,10 @@
-// Looks for planted secrets in anything: as they are, in addresses, in hexadecimal digits and in base64 of both alphabets,
-// also where one lies within another. It decodes what it meets instead of encoding what it looks for, so that it shares no
-// idea with what strikes secrets out.
+// Searches bytes for planted secrets: plain, percent-encoded, hexadecimal, in base64 of both alphabets, and nested. It
+// decodes the data instead of encoding the secrets, so that it shares no assumption with the redaction code.
 
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A secret that was found: which, where, and in what form. */
+/** A secret that was found, with its place and encoding. */
 export type Leak = { readonly secret: string; readonly where: string; readonly form: string };
 
 const DEPTH = 3;
@@ -22,17 +21,17 @@ export function leaksIn(
     value: latin1(Buffer.from(value)),
   }));
   const found = new Map<string, Leak>();
-  const look = (piece: string, form: string, depth: number): void => {
+  const search = (piece: string, form: string, depth: number): void => {
     for (const { secret, value } of wanted)
       if (piece.includes(value)) found.set(`${secret} ${form}`, { secret, where, form });
     if (depth === 0) return;
-    for (const [name, decoded] of decodings(piece)) look(decoded, `${form} ${name}`.trim(), depth - 1);
+    for (const [name, decoded] of decodings(piece)) search(decoded, `${form} ${name}`.trim(), depth - 1);
   };
-  look(text, '', DEPTH);
+  search(text, '', DEPTH);
   return [...found.values()].map((leak) => ({ ...leak, form: leak.form || 'as it is' }));
 }
 
-/** All leaks in the files below a folder, but for those that are meant to hold them, and their number. */
+/** All leaks in the files of a folder, except those that may contain secrets, and the number of files searched. */
 export function leaksBelow(
   folder: string,
   secrets: Readonly<Record<string, string>>,
@@ -47,11 +46,11 @@ export function leaksBelow(
 
 const latin1 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 
-/** What the piece may hold in another form. Runs that are too short for a secret are left alone. */
+/** All decodings of a piece. Runs of characters that are too short for a secret are skipped. */
 function decodings(piece: string): readonly (readonly [name: string, decoded: string])[] {
   const parts: (readonly [string, string])[] = [];
   for (const [run] of piece.matchAll(/[\w+/-]{10,}/g)) {
-    // A run may begin anywhere within a group of four.
+    // The encoded text may start at any offset in a group of four characters.
     for (let skip = 0; skip < 4; skip += 1)
       parts.push(['base64', Buffer.from(run.slice(skip), 'base64').toString('latin1')]);
   }
@@ -68,7 +67,7 @@ function decodings(piece: string): readonly (readonly [name: string, decoded: st
   return joined(parts);
 }
 
-/** One piece a form: looking through a few long ones is quicker than through many short ones. */
+/** Joins all pieces of one encoding: searching a few long texts is faster than many short ones. */
 function joined(parts: readonly (readonly [name: string, decoded: string])[]) {
   const byName = Map.groupBy(parts, ([name]) => name);
   return [...byName].map(([name, all]) => [name, all.map(([, decoded]) => decoded).join('\n')] as const);

@@ -16,7 +16,7 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const base64url = (text: string): string => Buffer.from(text).toString('base64url');
 const hex = (text: string): string => Buffer.from(text).toString('hex');
 
-/** All ways in which a test hides a secret. */
+/** All encodings in which the tests hide a secret. */
 const HIDDEN: readonly ((text: string) => string)[] = [
   (text) => text,
   encodeURIComponent,
@@ -36,13 +36,13 @@ describe('the searcher', () => {
     ]);
   });
 
-  it('finds a form within a form, and in bytes that are no text', () => {
+  it('finds nested encodings, and secrets in binary data', () => {
     expect(leaksIn(base64(JSON.stringify({ data: base64(KEY) })), { KEY }, 'here')).not.toEqual([]);
     const bytes = Buffer.concat([Buffer.from([0, 255, 1]), Buffer.from(KEY), Buffer.from([200, 0])]);
     expect(leaksIn(bytes, { KEY }, 'here')).not.toEqual([]);
   });
 
-  it('finds the one file of a folder that leaks, and lets the file be that is meant to hold it', () => {
+  it('finds the only file in a folder that leaks, and skips the file that may contain the secret', () => {
     const folder = mkdtempSync(join(tmpdir(), 'runsheet-search-'));
     mkdirSync(join(folder, 'deep'));
     writeFileSync(join(folder, 'key'), KEY);
@@ -53,15 +53,15 @@ describe('the searcher', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('finds nothing where nothing is', () => {
+  it('finds nothing in data without the secret', () => {
     expect(
       leaksIn(`${base64('something else')} ${KEY.slice(1)} ${hex(KEY.slice(2))}`, { KEY }, 'here'),
     ).toEqual([]);
   });
 });
 
-describe('a text without secrets', () => {
-  it('has none of them in any form, whatever stands around it', () => {
+describe('a redacted text', () => {
+  it('contains no secret in any encoding, whatever the text around it', () => {
     const secrets = fc.string({ minLength: 8, maxLength: 60, unit: 'grapheme-ascii' });
     const around = fc.string({ maxLength: 7 });
     fc.assert(
@@ -74,13 +74,13 @@ describe('a text without secrets', () => {
     );
   });
 
-  it('keeps what is no secret, and words too short to be one', () => {
+  it('keeps text that is no secret, and words that are too short for one', () => {
     keepSecret('seven77');
     const text = 'seven77 rows of bearer authentication: no token';
     expect(withoutSecrets(text)).toBe(text);
   });
 
-  it('has no bearer token and no MAC of a webhook address, kept or not', () => {
+  it('contains no bearer token and no MAC of a webhook address, whether registered or not', () => {
     const url = webhookUrl(
       { batch: 'a-batch', mark: '0123456789abcdef', row: 3, attempt: 1 },
       'the secret of another place',
@@ -103,7 +103,7 @@ describe('a text without secrets', () => {
 });
 
 describe('a reason', () => {
-  it('carries no key, though the service quotes what it was sent', () => {
+  it('contains no key, although the service quotes the request', () => {
     const { value } = keyFromEnvironment(KEY, 'RUNSHEET_API_KEY');
     const answers = [
       `502 bad gateway: authorization: Bearer ${value}`,
@@ -118,15 +118,15 @@ describe('a reason', () => {
     expect(leaksIn(errorMessage(thrown), { KEY }, '')).toEqual([]);
   });
 
-  it('that is cut carries no half of a key', () => {
+  it('contains no part of a key after it was shortened', () => {
     keepSecret(KEY);
-    const words = messageOf({ status: 500, headers: {}, text: `${'x'.repeat(490)} ${KEY}` });
-    expect(words).not.toContain(KEY.slice(0, 6));
+    const text = messageOf({ status: 500, headers: {}, text: `${'x'.repeat(490)} ${KEY}` });
+    expect(text).not.toContain(KEY.slice(0, 6));
   });
 });
 
 describe('a log', () => {
-  it('has none of twelve planted secrets, wherever they stand', () => {
+  it('contains none of twelve planted secrets, wherever they are', () => {
     const program = `
       import { openLog } from ${JSON.stringify(join(import.meta.dirname, '../../src/host/log.ts'))};
       import { keepSecret } from ${JSON.stringify(join(import.meta.dirname, '../../src/errors/redact.ts'))};
@@ -139,14 +139,14 @@ describe('a log', () => {
       log.error({ json: JSON.stringify({ key }), base64: Buffer.from(key).toString('base64'), list: [[key]] }, 'twelve');
       log.debug(key);
     `;
-    const words = (kept: string): string =>
+    const outputOf = (kept: string): string =>
       spawnSync(process.execPath, ['--input-type=module', '-e', program, KEY, kept], { encoding: 'utf8' })
         .stderr;
-    const lines = words('kept').trim().split('\n');
+    const lines = outputOf('kept').trim().split('\n');
     expect(lines).toHaveLength(4);
     for (const line of lines) expect(() => JSON.parse(line) as unknown).not.toThrow();
     expect(leaksIn(lines.join('\n'), { KEY }, 'log')).toEqual([]);
-    // The same program with a key that nobody kept: the search would have found it.
-    expect(leaksIn(words('not kept'), { KEY }, 'log').length).toBeGreaterThan(3);
+    // The same program with an unregistered key: the search finds it, so it would have found the registered one.
+    expect(leaksIn(outputOf('not kept'), { KEY }, 'log').length).toBeGreaterThan(3);
   });
 });

@@ -35,7 +35,7 @@ export const SOMETIMES = [
   'a webhook that could not be confirmed',
   'a run of a request that was turned away',
   'a run that takes too long',
-  'a part that was there',
+  'a part that existed',
   'files deferred',
   'files given up',
   'evidence at the end',

@@ -1,8 +1,9 @@
-// Loaded before a process: its clock is off by as many milliseconds as the file says, which may change at any time.
+// Shifts the clock of a process that preloads this module by the number of milliseconds in a file, which may change at
+// any time.
 
 import { readFileSync } from 'node:fs';
 
-// In the address of this module, because commands give their children few of their variables.
+// The file is in the URL of this module, because commands pass few environment variables to their children.
 const FILE = new URL(import.meta.url).searchParams.get('file') ?? '';
 const READ_AGAIN_MS = 100;
 const RealDate = Date;

@@ -1,6 +1,6 @@
-// Time that this process really worked: what others do on the machine meanwhile does not count.
+// Measures the processor time of this process, which other processes on the machine do not change.
 
-/** Milliseconds of processor time since the process began. */
+/** Milliseconds of processor time since the process started. */
 export function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;

@@ -1,6 +1,5 @@
-// Stands between our worker and a run service, passes everything on, and holds the answers to Queue Run back for a while:
-// so a test knows that calls are on the wire, taken by the service and not yet answered, at the moment it acts. It may lose
-// answers for good, too.
+// A proxy between a worker and a run service that delays the responses to Queue Run, so that a test can act while the
+// service has accepted calls but the worker has no response. It can also drop responses.
 
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -8,29 +7,29 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 
-/** The way of an order: it reached the gateway, the service has answered it, its answer has gone on. */
+/** The stages of a Queue Run call: it reached the gateway, the service has responded, the response was forwarded. */
 export type Moment = 'arrived' | 'taken' | 'answered';
 
 export type Gateway = {
   readonly service: string;
   readonly port: number;
-  /** What to use in place of the service's base address. */
+  /** Replaces the base URL of the service. */
   readonly base: string;
-  /** Queue Run calls that have no answer yet. */
+  /** Queue Run calls without a response yet. */
   readonly inFlight: () => number;
-  /** Does something in the moment in which an order next comes so far, before anything else happens. */
+  /** Calls `act` synchronously when the next Queue Run call reaches this stage. */
   readonly atNext: (moment: Moment, act: () => void) => void;
-  /** Every Queue Run call that began, in this order. */
-  readonly orders: readonly Order[];
+  /** All Queue Run calls in the order of their arrival. */
+  readonly calls: readonly QueueRunCall[];
   readonly close: () => Promise<void>;
 };
 
-/** A Queue Run call: when it began, in ms since 1970, the webhook that it names, and how it was answered. */
-export type Order = { readonly at: number; readonly webhook: string | undefined; status?: number };
+/** A Queue Run call: when it arrived, in ms since 1970, its webhook, and the status of its response. */
+export type QueueRunCall = { readonly at: number; readonly webhook: string | undefined; status?: number };
 
 /**
- * Holds answers for `holdMs`, or until that is settled. `loses` says of each order, counted from 1, whether its answer gets
- * lost. Lists are never longer than `mostListed`, however many runs are asked for.
+ * Delays responses by `holdMs`, or until the promise settles. `loses` decides for each Queue Run call, counted from 1,
+ * whether its response is dropped. `mostListed` limits the page size of lists.
  */
 export async function openGateway(
   service: string,
@@ -42,36 +41,36 @@ export async function openGateway(
   const { origin, pathname } = new URL(service);
   const dispatcher = new Agent();
   let inFlight = 0;
-  const orders: Order[] = [];
-  let asks = 0;
+  const calls: QueueRunCall[] = [];
+  let count = 0;
   const waiting: Record<Moment, (() => void)[]> = { arrived: [], taken: [], answered: [] };
-  const tell = (moment: Moment): void => waiting[moment].splice(0).forEach((act) => act());
+  const notify = (moment: Moment): void => waiting[moment].splice(0).forEach((act) => act());
 
-  const pass = async (asked: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const isQueue = asked.method === 'POST' && /\/(queue|run)$/.test(asked.url ?? '');
-    asks += Number(isQueue);
-    const isLost = isQueue && loses(asks);
+  const forward = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const isQueue = incoming.method === 'POST' && /\/(queue|run)$/.test(incoming.url ?? '');
+    count += Number(isQueue);
+    const isLost = isQueue && loses(count);
     const at = Date.now();
     inFlight += Number(isQueue);
     try {
       const chunks: Buffer[] = [];
-      for await (const chunk of asked) chunks.push(chunk as Buffer);
-      if (isQueue) tell('arrived');
-      const { host: _, connection: __, ...headers } = asked.headers;
-      const method = asked.method as 'GET' | 'POST';
+      for await (const chunk of incoming) chunks.push(chunk as Buffer);
+      if (isQueue) notify('arrived');
+      const { host: _, connection: __, ...headers } = incoming.headers;
+      const method = incoming.method as 'GET' | 'POST';
       const body = chunks.length > 0 ? Buffer.concat(chunks) : null;
-      const order: Order = { at, webhook: isQueue ? webhookOf(body) : undefined };
-      if (isQueue) orders.push(order);
-      const url = (asked.url ?? '').replace(
+      const call: QueueRunCall = { at, webhook: isQueue ? webhookOf(body) : undefined };
+      if (isQueue) calls.push(call);
+      const url = (incoming.url ?? '').replace(
         /([?&]limit=)(\d+)/,
         (_limit, name: string, limit: string) => `${name}${Math.min(Number(limit), mostListed)}`,
       );
       const answer = await request(`${origin}${url}`, { method, headers, body, dispatcher });
-      order.status = answer.statusCode;
+      call.status = answer.statusCode;
       const bytes = Buffer.from(await answer.body.arrayBuffer());
       if (isLost) return void response.destroy();
       if (isQueue) {
-        tell('taken');
+        notify('taken');
         await (typeof holdMs === 'number' ? wait(holdMs) : holdMs);
       }
       const retryAfter = answer.headers['retry-after'];
@@ -80,16 +79,19 @@ export async function openGateway(
           'content-type': String(answer.headers['content-type']),
           ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
         })
-        .end(bytes, () => isQueue && tell('answered'));
+        .end(bytes, () => isQueue && notify('answered'));
     } catch {
-      // The service cut the connection; whoever asked sees the same.
+      // The service closed the connection, so the gateway closes the client's connection too.
       response.destroy();
     } finally {
       inFlight -= Number(isQueue);
     }
   };
 
-  const server = createServer((asked, response) => void pass(asked, response)).listen(atPort, '127.0.0.1');
+  const server = createServer((incoming, response) => void forward(incoming, response)).listen(
+    atPort,
+    '127.0.0.1',
+  );
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
@@ -98,7 +100,7 @@ export async function openGateway(
     base: `http://127.0.0.1:${port}${pathname}`,
     inFlight: () => inFlight,
     atNext: (moment, act) => void waiting[moment].push(act),
-    orders,
+    calls,
     close: async () => {
       server.close();
       server.closeAllConnections();

@@ -1,5 +1,5 @@
-// A run service as it looks with another clock or without its lists. With another clock every time in its answers, and their
-// Date, is what that clock showed then.
+// A proxy that makes a run service look as if it had a different clock or no lists. With a different clock, it changes
+// all times in the responses and their Date header.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,7 +8,7 @@ import { Agent, request } from 'undici';
 const TIME = /"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)"/g;
 
 type Other = {
-  /** What the clock showed at a moment, both in milliseconds since 1970. */
+  /** Maps a real time to the time of the other clock, both in milliseconds since 1970. */
   readonly shown?: (at: number) => number;
   readonly hasLists?: boolean;
 };
@@ -20,17 +20,17 @@ export async function openOtherService(
   const dispatcher = new Agent({ connections: 200 });
   const { origin, pathname } = new URL(base);
 
-  const pass = async (asked: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const forward = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const chunks: Buffer[] = [];
-    for await (const chunk of asked) chunks.push(chunk as Buffer);
-    if (!hasLists && /\/workflow\/[^/]+\/runs/.test(asked.url ?? ''))
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    if (!hasLists && /\/workflow\/[^/]+\/runs/.test(incoming.url ?? ''))
       return void response
         .writeHead(404, { 'content-type': 'application/json' })
         .end('{"detail":"Not Found"}');
-    const { host: _, connection: __, ...headers } = asked.headers;
-    const method = asked.method as 'GET' | 'POST';
+    const { host: _, connection: __, ...headers } = incoming.headers;
+    const method = incoming.method as 'GET' | 'POST';
     const body = chunks.length > 0 ? Buffer.concat(chunks) : null;
-    const answer = await request(`${origin}${asked.url}`, { method, headers, body, dispatcher });
+    const answer = await request(`${origin}${incoming.url}`, { method, headers, body, dispatcher });
     const text = (await answer.body.text()).replaceAll(TIME, (time) =>
       JSON.stringify(new Date(shown(Date.parse(JSON.parse(time) as string)))),
     );
@@ -42,8 +42,8 @@ export async function openOtherService(
       .end(text);
   };
 
-  const server = createServer((asked, response) => {
-    void pass(asked, response).catch(() => response.destroy());
+  const server = createServer((incoming, response) => {
+    void forward(incoming, response).catch(() => response.destroy());
   }).listen(0, '127.0.0.1');
   await new Promise((done) => server.once('listening', done));
   const { port } = server.address() as AddressInfo;

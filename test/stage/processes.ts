@@ -1,8 +1,8 @@
-// Processes of this machine, as /proc shows them.
+// Reads the processes of this machine from /proc.
 
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 
-/** A process and everything that it started, and so on. */
+/** A process and all of its descendants. */
 export function familyOf(pid: number | undefined): readonly number[] {
   if (pid === undefined) return [];
   const children = new Map<number, number[]>();
@@ -19,12 +19,12 @@ function parentOf(pid: number): number | undefined {
   try {
     return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[1]);
   } catch {
-    // It ended while we looked.
+    // The process has ended meanwhile.
     return undefined;
   }
 }
 
-/** Processes that work in a folder, or on it. */
+/** Processes whose working folder or command line contains the folder. */
 export function strays(folder: string): readonly number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -36,7 +36,7 @@ function folderOf(pid: number): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/cwd`);
   } catch {
-    // It ended while we looked, or is not ours.
+    // The process has ended meanwhile, or is not ours.
     return undefined;
   }
 }
@@ -45,7 +45,7 @@ function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
   } catch {
-    // It ended while we looked.
+    // The process has ended meanwhile.
     return '';
   }
 }
@@ -59,7 +59,7 @@ export function killQuietly(pid: number): void {
 }
 
 export function isAlive(pid: number): boolean {
-  // A zombie that nobody has waited for yet is dead all the same.
+  // A zombie counts as dead.
   const state = parentOf(pid) === undefined ? 'X' : (statOf(pid) ?? 'X');
   return state !== 'Z' && state !== 'X';
 }
@@ -68,7 +68,7 @@ function statOf(pid: number): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[0];
   } catch {
-    // It ended while we looked.
+    // The process has ended meanwhile.
     return undefined;
   }
 }

@@ -1,14 +1,15 @@
-// How fast a batch is, by the moments at which the service says that its runs ended.
+// Measures the speed of a batch by the end times of its runs at the service.
 
 const WINDOW_MS = 2_000;
-/** A window of 2 s may be lucky by a sixth; what was before is measured over more. */
+/** A window of 2 s varies by up to a sixth, so the speed before is measured over a longer window. */
 const BEFORE_MS = 4_000;
 const STEP_MS = 100;
 const SHARE = 0.9;
 
 /**
- * From a kill to the first moment from which, over 2 s, 0.9 as many runs end as in the 4 s before; the first 2 s still show
- * runs from before. undefined where that was not so until the moment `until`, in milliseconds since 1970.
+ * The time from a kill to the start of the first window of 2 s with 0.9 of the speed in the 4 s before the kill. The
+ * first 2 s are skipped, because they contain runs from before. undefined if there is no such window until `until` (ms
+ * since 1970).
  */
 export function secondsToFullSpeed(
   endedAtMs: readonly number[],

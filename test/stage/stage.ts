@@ -1,5 +1,5 @@
-// A place of its own with real processes: the command line as a user types it, a run service, a Temporal server, workers.
-// Whatever was started is gone when the test is over.
+// Runs real processes in a temporary folder for end-to-end tests: commands, a run service, a Temporal server, workers.
+// `close` ends every process that was started.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -34,18 +34,18 @@ type Temporal = {
   readonly ended: () => Promise<unknown>;
 };
 
-/** A process of the command line, with what it has said so far. */
+/** A process of the command line, with its output so far. */
 export class Running {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
   stdout = '';
   stderr = '';
-  #heard: (() => void)[] = [];
+  #waiting: (() => void)[] = [];
 
   constructor(child: ChildProcess) {
     this.child = child;
-    child.stdout?.on('data', (chunk: Buffer) => this.#hear('stdout', chunk));
-    child.stderr?.on('data', (chunk: Buffer) => this.#hear('stderr', chunk));
+    child.stdout?.on('data', (chunk: Buffer) => this.#append('stdout', chunk));
+    child.stderr?.on('data', (chunk: Buffer) => this.#append('stderr', chunk));
     this.ended = once(child, 'close').then(([code]) => ({
       code: code as number | null,
       stdout: this.stdout,
@@ -54,16 +54,16 @@ export class Running {
     void this.ended.then(() => this.#wake());
   }
 
-  #hear(stream: 'stdout' | 'stderr', chunk: Buffer): void {
+  #append(stream: 'stdout' | 'stderr', chunk: Buffer): void {
     this[stream] += chunk.toString();
     this.#wake();
   }
 
   #wake(): void {
-    for (const hear of this.#heard.splice(0)) hear();
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** The first match in what it says; rejects when it ends without it. */
+  /** Waits for the first match in the output; rejects if the process ends without one. */
   async says(pattern: RegExp): Promise<RegExpExecArray> {
     const last = Date.now() + PATIENCE_MS;
     for (;;) {
@@ -71,8 +71,8 @@ export class Running {
       if (found) return found;
       const hasEnded = this.child.exitCode !== null || this.child.signalCode !== null;
       if (hasEnded || Date.now() > last)
-        throw new Error(`never said ${pattern}:\n${this.stdout}\n${this.stderr}`);
-      await Promise.race([new Promise<void>((done) => this.#heard.push(done)), wait(1_000)]);
+        throw new Error(`the process did not print ${pattern}:\n${this.stdout}\n${this.stderr}`);
+      await Promise.race([new Promise<void>((done) => this.#waiting.push(done)), wait(1_000)]);
     }
   }
 
@@ -81,12 +81,12 @@ export class Running {
     return this.ended;
   }
 
-  /** SIGKILL to the process and everything that it started, at once. */
+  /** Sends SIGKILL to the process and all of its descendants. */
   async killTree(): Promise<void> {
     const pids = familyOf(this.child.pid);
     for (const pid of pids) killQuietly(pid);
     await this.ended;
-    await until(() => pids.every((pid) => !isAlive(pid)), 'the whole tree is gone');
+    await until(() => pids.every((pid) => !isAlive(pid)), 'the whole process tree has ended');
   }
 }
 
@@ -107,7 +107,7 @@ export class Stage {
     return path;
   }
 
-  /** A sheet of so many different rows; every second row has a seed beyond 2^53. */
+  /** Writes a sheet with different rows; every second row has a seed beyond 2^53. */
   sheet(rows: number, name = 'sheet.csv'): string {
     const lines = Array.from(
       { length: rows },
@@ -132,7 +132,7 @@ export class Stage {
     return this.start(words, environment, program).ended;
   }
 
-  /** A run service as a process of its own, for which `keys` are valid too; this stage's commands speak to it from now on. */
+  /** Starts a run service that also accepts `keys`; later commands of this stage use it. */
   async service(
     words: readonly string[] = [],
     port = 0,
@@ -146,14 +146,14 @@ export class Stage {
     return Object.assign(running, { base });
   }
 
-  /** A Temporal server of its own, with a memory of that name, which the commands of this stage use from now on. */
+  /** Starts a Temporal server with a database of that name; later commands of this stage use it. */
   async temporal(name = 'temporal'): Promise<Temporal> {
     const { cache, environment } = loadConfig();
     const program = await temporalBinary({ cache, environment, say: () => undefined });
     const home = this.path(name);
     mkdirSync(join(home, 'logs'), { recursive: true });
     const started = await startSomewhere({ program, home, namespace: 'stage', environment });
-    const { order } = started;
+    const { options } = started;
     let { server } = started;
     const kill = async (): Promise<void> => {
       const { child } = server;
@@ -166,7 +166,7 @@ export class Stage {
     return {
       kill,
       restart: async () => {
-        server = await startServer(order);
+        server = await startServer(options);
       },
       pid: () => server.child.pid ?? 0,
       ended: async () => {
@@ -182,7 +182,7 @@ export class Stage {
     return running;
   }
 
-  /** All runs that the service has, oldest first, with their inputs: the truth. */
+  /** All runs of the service with their inputs, oldest first: the reference for every check. */
   async truth(base = this.environment['RUNSHEET_API_URL'] ?? '', key = KEY): Promise<readonly Run[]> {
     const service = connectRunService({
       base,
@@ -206,7 +206,7 @@ export class Stage {
     return this.path('batches', name);
   }
 
-  /** What a batch was made with. */
+  /** The content of batch.json. */
   batchFile(folder = this.batch()): BatchFile {
     return JSON.parse(readFileSync(join(folder, 'batch.json'), 'utf8')) as BatchFile;
   }
@@ -216,11 +216,11 @@ export class Stage {
   }
 
   async close(): Promise<void> {
-    // The number of a process that is gone may be somebody else's by now.
+    // Another process may have reused the id of a process that has ended.
     const alive = this.#running.filter(({ child }) => child.exitCode === null && child.signalCode === null);
     const trees = alive.flatMap(({ child }) => familyOf(child.pid));
     for (const pid of trees) killQuietly(pid);
-    // A stack whose command was killed has no parent of ours any more.
+    // Servers whose command was killed are no longer descendants of our processes.
     for (const pid of strays(this.folder)) killQuietly(pid);
     await Promise.all(this.#closers.map((close) => close()));
     await Promise.all(this.#running.map(({ ended }) => ended));
@@ -228,7 +228,7 @@ export class Stage {
   }
 }
 
-/** What the tests' own environment must not tell the commands. */
+/** The environment for commands, without variables that would change their behaviour. */
 function ownEnvironment(): NodeJS.ProcessEnv {
   const { PATH, HOME, XDG_CACHE_HOME, TMPDIR } = process.env;
   const others = Object.fromEntries(
@@ -243,15 +243,15 @@ function ownEnvironment(): NodeJS.ProcessEnv {
   };
 }
 
-/** A port that was free a moment ago may be somebody's own by now: others are tried. */
+/** Starts the server, with other ports if another process has taken one meanwhile. */
 async function startSomewhere(
   one: Omit<Parameters<typeof startServer>[0], 'port' | 'uiPort'>,
   tries = 3,
-): Promise<{ order: Parameters<typeof startServer>[0]; server: Awaited<ReturnType<typeof startServer>> }> {
+): Promise<{ options: Parameters<typeof startServer>[0]; server: Awaited<ReturnType<typeof startServer>> }> {
   const ports = await choosePorts(one.home);
-  const order = { ...one, port: ports.temporal, uiPort: ports.ui };
+  const options = { ...one, port: ports.temporal, uiPort: ports.ui };
   try {
-    return { order, server: await startServer(order) };
+    return { options, server: await startServer(options) };
   } catch (error) {
     if (tries === 1) throw error;
     rmSync(join(one.home, 'ports.json'), { force: true });
@@ -267,21 +267,21 @@ async function allRuns(base: string, key: string, workflowId: string): Promise<r
     const url = `${base}/workflow/${workflowId}/runs?with_inputs=true&limit=10000&offset=${offset}`;
     const answer = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
     const page = runListSchema.parse(parseExactly(await answer.text()));
-    // The list moves while it is read, and some services give short pages: only an empty one is the end.
+    // The list changes while it is read, and some services return short pages: only an empty page is the end.
     if (page.length === 0) return [...runs.values()];
     for (const run of page) runs.set(run.id, run);
     offset += page.length;
   }
 }
 
-/** Waits for something that only looking can tell. */
+/** Polls until the condition holds; `what` describes it in the error. */
 export async function until(
   isSo: () => boolean | Promise<boolean>,
   what: string,
   patienceMs = PATIENCE_MS,
 ): Promise<void> {
   for (const last = Date.now() + patienceMs; !(await isSo());) {
-    if (Date.now() > last) throw new Error(`it never came to this: ${what}`);
+    if (Date.now() > last) throw new Error(`timed out waiting until ${what}`);
     await wait(20);
   }
 }

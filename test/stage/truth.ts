@@ -1,18 +1,18 @@
-// What the service's own list must show, whatever happened on the way.
+// Checks the service's own run list at the end of a test.
 
 import { expect } from 'vitest';
 import type { Run } from '../../src/run-service/contract/run.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import { readToken } from '../../src/webhook/token.ts';
 
-/** The most runs that were outstanding at one moment. */
+/** The maximum number of runs that were outstanding at the same time. */
 export function mostOutstanding(runs: readonly Run[]): number {
   const moments = runs
     .flatMap((run) => [
       { at: run.createdAtMs ?? 0, by: 1 },
       { at: run.endedAtMs ?? Number.POSITIVE_INFINITY, by: -1 },
     ])
-    // An end and a start in the same millisecond are counted the strict way round.
+    // If a run ends and another starts in the same millisecond, the end counts first.
     .sort((a, b) => a.at - b.at || a.by - b.by);
   let now = 0;
   return moments.reduce((most, { by }) => Math.max(most, (now += by)), 0);
@@ -22,7 +22,7 @@ export function mostOutstanding(runs: readonly Run[]): number {
 export const runsOf = (runs: readonly Run[], { mark }: Pick<BatchFile, 'mark'>): readonly Run[] =>
   runs.filter(({ webhook }) => readToken(webhook)?.mark === mark);
 
-/** Each row has exactly one run. */
+/** Expects exactly one run for each row. */
 export function expectOneRunPerRow(runs: readonly Run[], rows: number): void {
   const byRow = new Map<number, number>();
   for (const run of runs) {

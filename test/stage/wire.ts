@@ -1,19 +1,19 @@
-// A stretch of network between two processes, to be cut and mended. While it is cut nothing gets through in either
-// direction; what was sent meanwhile arrives when it is mended, as TCP does it, also what its sender has given up long ago.
-// Or it is cut with resets: every connection breaks, and so does each new one.
+// A TCP proxy that simulates a network failure between two processes. While it is cut with silence, nothing gets
+// through, and the data arrives after the repair, even if its sender has timed out. While it is cut with resets, all
+// connections break.
 
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export type Wire = {
-  /** What to use in place of the far end's `host:port`. */
+  /** Replaces the `host:port` of the far end. */
   readonly address: string;
   readonly cut: (how: Cut) => void;
-  readonly mend: () => void;
+  readonly repair: () => void;
   readonly close: () => Promise<void>;
 };
 
-/** `silence` holds everything back, `resets` breaks every connection. */
+/** `silence` holds back all data, `resets` breaks every connection. */
 export type Cut = 'silence' | 'resets';
 
 /** `to` is `host:port`. */
@@ -25,7 +25,7 @@ export async function openWire(to: string, atPort = 0): Promise<Wire> {
   const keep = (socket: Socket): void => {
     sockets.add(socket);
     socket.setNoDelay(true);
-    // Whoever broke it, the other end is told by `close`.
+    // The `close` event passes the failure on to the other end.
     socket.on('error', () => undefined);
     socket.on('close', () => sockets.delete(socket));
     if (cut === 'silence') socket.pause();
@@ -54,7 +54,7 @@ export async function openWire(to: string, atPort = 0): Promise<Wire> {
         if (how === 'silence') socket.pause();
         else socket.resetAndDestroy();
     },
-    mend: () => {
+    repair: () => {
       cut = undefined;
       for (const socket of sockets) socket.resume();
     },
@@ -65,7 +65,7 @@ export async function openWire(to: string, atPort = 0): Promise<Wire> {
   };
 }
 
-/** An address of this machine at which nothing listens. */
+/** An address of this machine on which no process listens. */
 export async function freeAddress(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

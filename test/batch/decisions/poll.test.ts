@@ -118,7 +118,7 @@ describe('poll', () => {
     expect(world.polls.at(-1)?.runs.map(({ runId }) => runId)).toEqual([`run-${POLLS_IN_FLIGHT + 3}`]);
   });
 
-  it('a poll hands the runs that are left to the next one, but for those that have a poll or an end', () => {
+  it('a poll leaves its remaining runs to the next poll, except runs that have ended or have another poll', () => {
     const world = running({ rows: 3, concurrency: 3, webhooks: false, retries: 3 });
     world.pass(100);
     expect(world.polls.map(({ runs }) => runs.length)).toEqual([3]);

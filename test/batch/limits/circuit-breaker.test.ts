@@ -27,7 +27,7 @@ function unreachable(reason?: string): World {
 }
 
 describe('circuit breaker', () => {
-  it('a batch of which nothing could be sent waits twice as long each time, says why, and forgets it with the first run that is accepted', () => {
+  it('a batch that could send nothing waits twice as long each time, shows the reason, and recovers with the first accepted run', () => {
     const world = new World({ rows: 2, concurrency: 2 });
     failAll(world);
     expect(world.waitMs).toBe(HOLD_BASE_MS);
@@ -41,13 +41,13 @@ describe('circuit breaker', () => {
     expect(world.state.consecutiveFailures).toBe(0);
   });
 
-  it('a batch of which nothing could be sent keeps of the reason what fits', () => {
+  it('a batch that could send nothing keeps as much of the reason as fits', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     failAll(world, 'x'.repeat(5_000));
     expect(world.state.trouble).toHaveLength(REASON_BYTES);
   });
 
-  it('a batch of which nothing could be sent opens its circuit: one attempt at a time, and none beside it', () => {
+  it('a batch that could send nothing opens its circuit: only one attempt is in flight at a time', () => {
     const world = new World({ rows: 200, concurrency: 128 });
     for (let time = 0; time < CIRCUIT_OPENS_AFTER; time += 1) failAll(world);
     world.pass(HOLD_MAX_MS);
@@ -57,7 +57,7 @@ describe('circuit breaker', () => {
     expect(world.sends.map(({ attempts }) => attempts.length)).toEqual([1]);
   });
 
-  it('a batch of which nothing could be sent pauses as unreachable after a while, and goes on without the user', () => {
+  it('a batch that could send nothing pauses as unreachable after a while, and resumes without the user', () => {
     const world = new World({ rows: 100, concurrency: 50 });
     const alone: number[] = [];
     let groups = 0;
@@ -80,7 +80,7 @@ describe('circuit breaker', () => {
     expect(world.problems).toEqual([]);
   });
 
-  it('a batch of which nothing could be sent pauses with the seventh group in a row', () => {
+  it('a batch that could send nothing pauses with the seventh group in a row', () => {
     const world = new World({ rows: 2, concurrency: 1 });
     for (let group = 1; group <= UNREACHABLE_AFTER; group += 1) {
       expect(world.state.pauses.size).toBe(0);
@@ -99,13 +99,13 @@ describe('circuit breaker', () => {
     expect(progress(world.state).state).toBe('running');
   });
 
-  it('a batch of which nothing could be sent goes on when the service has rejected a row: it can be reached again', () => {
+  it('a batch that could send nothing continues when the service rejects a row, because it is reachable again', () => {
     const world = unreachable();
     world.end([{ row: 1, attempt: 1, result: 'rejected' }]);
     expect(progress(world.state).state).toBe('running');
   });
 
-  it('a batch of which nothing could be sent says so also if there is no reason', () => {
+  it('a batch that could send nothing reports that even without a reason', () => {
     const world = unreachable('');
     expect(progress(world.state).reason).toBe('nothing can be sent: no reason was given');
   });

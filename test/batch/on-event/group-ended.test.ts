@@ -116,7 +116,7 @@ describe('group ended', () => {
     expect(world.collects[0]?.rows[0]?.attempts).toEqual([{ attempt: 1, outcome: 'refused' }]);
   });
 
-  it('a row keeps of a reason what fits', () => {
+  it('a row keeps as much of a reason as fits', () => {
     const world = new World({ rows: 2, concurrency: 2 });
     world.end([
       { row: 1, attempt: 1, result: 'rejected', reason: '"'.repeat(5_000) },
@@ -147,7 +147,7 @@ describe('runs in flight', () => {
     expect(progress(world.state)).toMatchObject({ collecting: 1, unconfirmed: 0 });
   });
 
-  it('a run that has ended before its worker was lost counts, though the worker said nothing of it', () => {
+  it('a run that has ended before its worker was lost counts, even if the worker did not report it', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     world.post(0, ['accepted']);
     world.finish('run-0', 'succeeded');

@@ -45,7 +45,7 @@ describe('runs completed', () => {
     expect(world.collects[0]?.rows[0]?.attempts.map(({ outcome }) => outcome)).toEqual(['failed']);
   });
 
-  it('the end of a run keeps of its reason what fits, and less once another attempt follows', () => {
+  it('the end of a run keeps as much of its reason as fits, and less if another attempt follows', () => {
     const last = running({ rows: 1, concurrency: 1, retries: 0 });
     last.apply(completed({ outcome: 'failed', reason: 'x'.repeat(5_000) }));
     expect(progress(last.state).lastFailure?.reason).toHaveLength(REASON_BYTES);

@@ -1,11 +1,12 @@
-// Whom to kill when: the pair that was hit least comes next, so that each comes as often as the others.
+// Chooses which process to kill at which moment: the pair with the fewest kills comes next, so that all are equally
+// frequent.
 
 import { MOMENTS, type When } from './moments.ts';
 import type { Mode } from './rig.ts';
 import type { Victim } from './victims.ts';
 
 export type Aim = { readonly mode: Mode; readonly victim: Victim; readonly when: When };
-/** The part of a batch's life: its birth, its start, its way, its end. */
+/** The stage of a batch: its creation, its start, its main part, its close. */
 type Part = 'birth' | 'start' | 'way' | 'close';
 
 const AIMS: Readonly<Record<Mode, Readonly<Partial<Record<When, readonly Victim[]>>>>> = {
@@ -35,7 +36,7 @@ const AIMS: Readonly<Record<Mode, Readonly<Partial<Record<When, readonly Victim[
   },
 };
 
-/** A moment that was missed so often counts as one that was hit: some come late in a batch, or hardly ever. */
+/** How much a missed try counts, compared with a kill: some moments come late in a batch, or rarely. */
 const TRY_COST = 0.3;
 
 export class Aims {
@@ -43,7 +44,7 @@ export class Aims {
   readonly #tries = new Map<string, number>();
   readonly #hits = new Map<string, number>();
 
-  /** Nothing is aimed at after so many kills. */
+  /** `most`: the number of kills after which no aim is chosen any more. */
   constructor(most: number) {
     this.#most = most;
   }
@@ -52,7 +53,7 @@ export class Aims {
     return [...this.#hits.values()].reduce((all, one) => all + one, 0);
   }
 
-  /** undefined where it is enough. */
+  /** The next aim; undefined after enough kills. */
   next(mode: Mode, part: Part): Aim | undefined {
     if (this.kills >= this.#most) return undefined;
     const costOf = (aim: Aim): number => {
@@ -80,7 +81,7 @@ const PARTS: readonly Part[] = ['birth', 'start', 'way', 'close'];
 
 const nameOf = ({ mode, victim, when }: Aim): string => `${mode}: ${victim} at ${when}`;
 
-/** Those of a part, the moments in turn: the first victim of each, then the second of each. */
+/** The aims of a stage: the first victim of each moment, then the second of each, and so on. */
 function aimsOf(mode: Mode, part: Part): readonly Aim[] {
   const whens = (Object.keys(MOMENTS) as When[]).filter((when) => partOf(when) === part);
   const most = Math.max(...whens.map((when) => AIMS[mode][when]?.length ?? 0));

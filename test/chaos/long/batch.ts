@@ -1,72 +1,72 @@
-// One batch, from its birth to its results, in which somebody is killed again and again in the moments that hurt.
+// Runs one batch from its creation to its results, and repeatedly kills processes at critical moments.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Aim, Aims } from './aims.ts';
 import { atMoment } from './moments.ts';
-import { letOthersLive, type Others } from './others.ts';
+import { simulateOthers, type Others } from './others.ts';
 import { Rig, type RigParams } from './rig.ts';
-import { FAULTS, setFaults, sum, takePulse, type Pulse } from './service.ts';
+import { FAULTS, setFaults, sum, readCounters, type Counters } from './service.ts';
 import { judge, type Findings } from './verdict.ts';
 
 export type BatchParams = RigParams & {
   readonly aims: Aims;
-  readonly say: (text: string) => void;
+  readonly log: (text: string) => void;
 };
 export type BatchResult = {
   readonly findings: Findings;
-  /** Where the place of a batch with a finding was copied to. */
+  /** Where the files of a batch with a finding were copied to. */
   readonly evidence: string | undefined;
   readonly runs: number;
   readonly counts: Readonly<Record<string, number>>;
 };
 
 const MOMENT_MS = 8_000;
-/** A command that is typed again may have to start its servers first. */
+/** A repeated command may have to start its servers first. */
 const BIRTH_MS = 60_000;
 const CLOSE_MS = 600_000;
 const WHOLE_MS = 60_000;
 const BATCH_MS = 480_000;
-/** The batch goes on when so many more runs have ended; some kills come earlier, while it recovers. */
+/** The batch counts as recovered when so many more runs have ended; some kills come earlier, during the recovery. */
 const ENDS_BETWEEN = 8;
 const BETWEEN_MS = 8_000;
 const SHARE_WHILE_RECOVERING = 0.3;
 const CLOSES_MOST = 2;
-/** A POST that is still on the wire when the batch ends would make its run within this. */
+/** A POST that is in flight when the batch ends makes its run within this time. */
 const AFTERMATH_MS = 2_000;
 
-/** Throws if the batch does not end; its place is kept then. */
+/** Throws if the batch does not end; its files are then kept. */
 export async function chaosBatch(params: BatchParams): Promise<BatchResult> {
   const rig = await Rig.open(params);
-  const pulse = takePulse(rig.base);
-  const others = letOthersLive({
+  const counters = readCounters(rig.base);
+  const others = simulateOthers({
     base: rig.base,
     name: () => rig.name(),
     truth: () => rig.truth(),
   });
   try {
-    await Promise.all([rig.type(), killAtBirth(rig, params)]);
-    await Promise.all([killOnTheWay(rig, pulse, params), killAtClose(rig, params)]);
+    await Promise.all([rig.startCommand(), killAtBirth(rig, params)]);
+    await Promise.all([killOnTheWay(rig, counters, params), killAtClose(rig, params)]);
     await others.stop();
-    await pulse.stop();
-    return await judged(rig, pulse, others, params);
+    await counters.stop();
+    return await judged(rig, counters, others, params);
   } catch (error) {
-    params.say(`the place is kept in ${await rig.keepEvidence()}`);
+    params.log(`the files are kept in ${await rig.keepEvidence()}`);
     throw error;
   } finally {
     await others.stop();
-    await pulse.stop();
+    await counters.stop();
     await rig.close();
   }
 }
 
-/** Kills at the aim, once everything is up again; whether the moment came. */
-async function strike(rig: Rig, { aims, say }: BatchParams, aim: Aim, patienceMs: number): Promise<boolean> {
+/** Waits for the moment of the aim and kills its victim; returns whether the moment came. */
+async function strike(rig: Rig, { aims, log }: BatchParams, aim: Aim, patienceMs: number): Promise<boolean> {
   const { victim, when } = aim;
   const isHit = await atMoment(rig, when, patienceMs, () => !rig.isOver() && rig.kill(victim) > 0);
   if (isHit) aims.hit(aim);
-  say(`${isHit ? 'killed' : 'missed'}  ${victim} at ${when}`);
+  log(`${isHit ? 'killed' : 'missed'}  ${victim} at ${when}`);
   return isHit;
 }
 
@@ -77,7 +77,7 @@ async function killAtBirth(rig: Rig, params: BatchParams): Promise<void> {
   }
 }
 
-async function killOnTheWay(rig: Rig, pulse: Pulse, params: BatchParams): Promise<void> {
+async function killOnTheWay(rig: Rig, counters: Counters, params: BatchParams): Promise<void> {
   const until = Date.now() + BATCH_MS;
   while (!rig.isOver()) {
     if (Date.now() > until) throw new Error(`the batch has not ended within ${BATCH_MS / 1000} s`);
@@ -87,17 +87,17 @@ async function killOnTheWay(rig: Rig, pulse: Pulse, params: BatchParams): Promis
       continue;
     }
     await strike(rig, params, aim, MOMENT_MS);
-    await untilItGoesOn(rig, pulse);
+    await untilRecovered(rig, counters);
   }
 }
 
-async function untilItGoesOn(rig: Rig, pulse: Pulse): Promise<void> {
+async function untilRecovered(rig: Rig, counters: Counters): Promise<void> {
   const whole = Date.now() + WHOLE_MS;
   if (Math.random() < SHARE_WHILE_RECOVERING) return void (await wait(Math.random() * 1_500));
   while (!rig.isWhole() && !rig.isOver() && Date.now() < whole) await wait(50);
   const until = Date.now() + BETWEEN_MS;
-  const { ended } = pulse.last();
-  while (!rig.isOver() && Date.now() < until && pulse.last().ended < ended + ENDS_BETWEEN) await wait(50);
+  const { ended } = counters.last();
+  while (!rig.isOver() && Date.now() < until && counters.last().ended < ended + ENDS_BETWEEN) await wait(50);
 }
 
 async function killAtClose(rig: Rig, params: BatchParams): Promise<void> {
@@ -112,14 +112,19 @@ async function killAtClose(rig: Rig, params: BatchParams): Promise<void> {
   }
 }
 
-async function judged(rig: Rig, pulse: Pulse, others: Others, params: BatchParams): Promise<BatchResult> {
+async function judged(
+  rig: Rig,
+  counters: Counters,
+  others: Others,
+  params: BatchParams,
+): Promise<BatchResult> {
   while (!rig.isServed() || !(await isAnswering(rig))) await wait(100);
   await setFaults(rig.base, Object.fromEntries(Object.keys(FAULTS).map((name) => [name, 0])));
   await wait(AFTERMATH_MS);
   const { rows, concurrency } = params;
   const [folder, name] = [rig.stage.batch(), rig.stage.batchFile()];
   const runs = await rig.truth();
-  const findings = await judge({ folder, name, rows, concurrency, runs, orders: rig.allOrders() });
+  const findings = await judge({ folder, name, rows, concurrency, runs, calls: rig.allCalls() });
   const verified = await rig.stage.run(['verify']);
   if (verified.code !== 0)
     findings.sums.push(`verify: ${verified.stdout.slice(-500)}${verified.stderr.slice(-500)}`);
@@ -128,7 +133,7 @@ async function judged(rig: Rig, pulse: Pulse, others: Others, params: BatchParam
     findings,
     evidence: isBad ? await rig.keepEvidence() : undefined,
     runs: runs.length,
-    counts: sum(pulse.faults(), others.counts()),
+    counts: sum(counters.faults(), others.counts()),
   };
 }
 

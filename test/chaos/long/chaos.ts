@@ -1,4 +1,4 @@
-// Batches in a row until enough was killed, and what all of them came to.
+// Runs batches one after the other until enough processes were killed, and collects their results.
 
 import { errorMessage } from '../../../src/errors/error.ts';
 import { Aims } from './aims.ts';
@@ -9,13 +9,13 @@ import { noFindings, type Findings } from './verdict.ts';
 
 export type ChaosParams = {
   readonly kills: number;
-  /** No batch is begun after this. */
+  /** No batch is started after this time. */
   readonly minutes: number;
   readonly modes: readonly Mode[];
   readonly rows: number;
   readonly concurrency: number;
   readonly seed: number;
-  readonly say: (text: string) => void;
+  readonly log: (text: string) => void;
 };
 
 export type ChaosResult = {
@@ -26,19 +26,19 @@ export type ChaosResult = {
   readonly seconds: number;
   readonly findings: Findings;
   readonly evidence: readonly string[];
-  /** How often each aim was hit, and each fault struck. */
+  /** How often each aim was hit, and each fault was injected. */
   readonly aims: Readonly<Record<string, number>>;
   readonly faults: Readonly<Record<string, number>>;
 };
 
 export async function chaos(params: ChaosParams): Promise<ChaosResult> {
-  const { modes, rows, concurrency, seed, say } = params;
+  const { modes, rows, concurrency, seed, log } = params;
   const aims = new Aims(params.kills);
   const findings = noFindings();
   const evidence: string[] = [];
   const startedAt = performance.now();
   const seconds = (): number => (performance.now() - startedAt) / 1000;
-  const stamped = (text: string): void => say(`${seconds().toFixed(0).padStart(5)} s  ${text}`);
+  const stamped = (text: string): void => log(`${seconds().toFixed(0).padStart(5)} s  ${text}`);
   let faults: Readonly<Record<string, number>> = Object.fromEntries(
     Object.keys(FAULTS).map((name) => [name, 0]),
   );
@@ -46,7 +46,7 @@ export async function chaos(params: ChaosParams): Promise<ChaosResult> {
   while (aims.kills < params.kills && seconds() < params.minutes * 60) {
     const mode = modes[batches % modes.length] ?? 'cluster';
     try {
-      const one = await chaosBatch({ mode, rows, concurrency, seed: seed + batches, aims, say: stamped });
+      const one = await chaosBatch({ mode, rows, concurrency, seed: seed + batches, aims, log: stamped });
       for (const [kind, found] of Object.entries(one.findings))
         findings[kind as keyof Findings].push(...found);
       if (one.evidence !== undefined) evidence.push(one.evidence);
@@ -74,7 +74,7 @@ export async function chaos(params: ChaosParams): Promise<ChaosResult> {
   };
 }
 
-/** What was never met in this run: such a run says nothing about it. */
+/** Aims and faults that never occurred in this run, so that it does not cover them. */
 export const neverMet = ({ aims, faults }: ChaosResult): readonly string[] =>
   Object.entries({ ...aims, ...faults })
     .filter(([, times]) => times === 0)

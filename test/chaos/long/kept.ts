@@ -1,4 +1,4 @@
-// A process that is started again whenever it ends, as a supervisor or a user would do it.
+// Restarts a process whenever it ends, like a supervisor or a user.
 
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -16,7 +16,7 @@ export class Kept {
   /** How often it was started. */
   starts = 0;
 
-  /** `isOver`: it has done what it is for, and is not started again. */
+  /** `isOver`: whether the process has finished its work and needs no restart. */
   constructor(start: () => Promise<Life>, isOver: () => boolean = () => false) {
     this.#start = start;
     this.#isOver = isOver;
@@ -32,12 +32,12 @@ export class Kept {
     return this.#life !== undefined;
   }
 
-  /** Its processes at this moment. */
+  /** The ids of its current processes. */
   pids(): readonly number[] {
     return this.#life?.pids() ?? [];
   }
 
-  /** Nothing is started any more; whoever has the processes ends them. */
+  /** Stops restarting; the caller must end the processes. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#keeping;
@@ -54,7 +54,7 @@ export class Kept {
       this.#life = undefined;
       if (this.#isClosed || this.#isOver()) return;
       await wait(AGAIN_LEAST_MS + Math.random() * AGAIN_MORE_MS);
-      // What it needs may be away itself.
+      // A server that it depends on may be down itself.
       if (!this.#isClosed) await this.#begin().catch(() => undefined);
     }
   }

@@ -1,6 +1,6 @@
-// npm run chaos -- [--kills N] [--minutes N] [--mode cluster|embedded]… [--rows N] [--concurrency N] [--seed N]: batches in a row,
-// on a Temporal server with two workers and on the embedded one, in which somebody is killed again and again; writes the page
-// docs/testing/chaos.md.
+// npm run chaos -- [--kills N] [--minutes N] [--mode cluster|embedded]… [--rows N] [--concurrency N] [--seed N]:
+// batches in a row, on a Temporal server with two workers and on the embedded one, whose processes are killed
+// repeatedly. With --page it updates docs/testing/chaos.md.
 
 import { parseArgs } from 'node:util';
 import { chaos, hasFindings, neverMet } from './chaos.ts';
@@ -19,13 +19,13 @@ const { values } = parseArgs({
   },
 });
 
-/** Whatever happens, no process is left behind. */
-const leave = (why: unknown): void => {
+/** Ends all processes before an early exit. */
+const abort = (why: unknown): void => {
   console.error(why);
   void closeAll().finally(() => process.exit(1));
 };
 for (const event of ['SIGINT', 'SIGTERM', 'uncaughtException', 'unhandledRejection'] as const)
-  process.once(event, leave);
+  process.once(event, abort);
 
 const result = await chaos({
   kills: Number(values.kills),
@@ -34,10 +34,10 @@ const result = await chaos({
   rows: Number(values.rows),
   concurrency: Number(values.concurrency),
   seed: Number(values.seed),
-  say: (text) => console.error(text),
+  log: (text) => console.error(text),
 });
 console.log(JSON.stringify(result, undefined, 2));
 const missing = neverMet(result);
-if (missing.length > 0) console.error(`never met in this run: ${missing.join(', ')}`);
+if (missing.length > 0) console.error(`never occurred in this run: ${missing.join(', ')}`);
 if (values.page) append(result);
 process.exit(hasFindings(result) ? 1 : 0);

@@ -1,4 +1,4 @@
-// The moments that hurt, and how each is met: whatever is to be done then is done before anything else happens.
+// Detects the critical moments of a batch, and acts synchronously when one comes.
 
 import { existsSync, readFileSync, readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
@@ -9,23 +9,23 @@ import type { Moment } from '../../stage/gateway.ts';
 import type { Rig } from './rig.ts';
 
 export const MOMENTS = {
-  birth: 'batch.json is there, and the workflow is not started',
-  start: 'started.json is there: the workflow has done its first act',
-  arrived: 'a request is on the wire and has not reached the service',
-  taken: 'the service has answered a request, and the answer is on the wire',
-  answered: 'the answer of a request has arrived',
+  birth: 'batch.json exists, and the workflow has not started',
+  start: 'started.json exists: the workflow has run its first activity',
+  arrived: 'a request is in flight and has not reached the service',
+  taken: 'the service has responded, and the response is in flight',
+  answered: 'the response to a request has arrived',
   files: 'the files of a row are being fetched',
   part: 'a part is being written',
-  'continue-as-new': 'the workflow was asked to continue as new, or has just done so',
+  'continue-as-new': 'the workflow is asked to continue as new, or has just done so',
   close: 'the results are being written',
   any: 'any moment',
 } as const;
 export type When = keyof typeof MOMENTS;
 
-/** Does it; whether it was of use. */
+/** Kills the victim; returns whether there was a process to kill. */
 type Strike = () => boolean;
 
-/** Whether the moment came within the time, and what was done then was of use. */
+/** Acts when the moment comes; returns whether it came in time and the strike succeeded. */
 export function atMoment(rig: Rig, when: When, patienceMs: number, strike: Strike): Promise<boolean> {
   const until = Date.now() + patienceMs;
   const inBatch = (name: string, isIt: (name: string) => boolean): Promise<boolean> =>
@@ -54,7 +54,7 @@ export function atMoment(rig: Rig, when: When, patienceMs: number, strike: Strik
 
 const LOOK_MS = 2;
 
-/** A file of the batch is there, and the next one is not yet. */
+/** Waits until a file of the batch exists but the next one does not. */
 async function whenThere(
   rig: Rig,
   file: string,
@@ -92,7 +92,7 @@ function atGateway(rig: Rig, moment: Moment, patienceMs: number, strike: Strike)
   });
 }
 
-/** The first time that a name changes in the folder; no folder, no moment. */
+/** Waits until a matching file changes in the folder; false if there is no such folder. */
 function atFolder(
   folder: string,
   isIt: (name: string) => boolean,
@@ -117,7 +117,7 @@ function atFolder(
 
 const CONTINUES_WITHIN_MS = 400;
 
-/** Half of the time at some moment after it was asked to, otherwise at the first sight of the new workflow run. */
+/** Strikes at a random time after the request, or, in half of the cases, as soon as the new workflow run appears. */
 async function whileContinuing(rig: Rig, until: number, strike: Strike): Promise<boolean> {
   const name = rig.name();
   if (name === undefined) return false;
@@ -133,7 +133,7 @@ async function whileContinuing(rig: Rig, until: number, strike: Strike): Promise
     while (Date.now() < until) if ((await handle.describe()).runId !== before) return strike();
     return false;
   } catch {
-    // The server is away, or the batch is done.
+    // The server is down, or the batch is done.
     return false;
   }
 }
@@ -156,7 +156,7 @@ async function whileClosing(rig: Rig, until: number, strike: Strike): Promise<bo
   return !existsSync(join(folder, 'summary.json')) && strike();
 }
 
-/** Whether every row is in a part: what is written beside batch.json from then on are the results. */
+/** Whether every row is in a part: files that are written next to batch.json after that are the results. */
 function isCollected(folder: string, rows: number): boolean {
   const parts = join(folder, 'parts');
   const names = existsSync(parts) ? readdirSync(parts).filter((name) => /^\d.*\.jsonl$/.test(name)) : [];

@@ -1,5 +1,5 @@
-// What others do meanwhile: they have runs of the same deployment, some of which look like those of the batch; somebody cancels
-// runs of the batch on the service's own pages; the host of the files is away for a while.
+// Simulates other users and outages: runs of the same deployment, some of which look like runs of the batch; a user who
+// cancels runs of the batch in the service's web interface; and a file host that is down for a while.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { isTerminal, type Run } from '../../../src/run-service/contract/run.ts';
@@ -13,7 +13,7 @@ const FILES_EVERY_MS = 20_000;
 const FILES_AWAY_MS = 4_000;
 
 export type Others = {
-  /** Runs of the batch that somebody has cancelled. */
+  /** Runs of the batch that a user has cancelled. */
   readonly cancelled: ReadonlySet<string>;
   readonly counts: () => Readonly<Record<string, number>>;
   readonly stop: () => Promise<void>;
@@ -21,12 +21,12 @@ export type Others = {
 
 export type World = {
   readonly base: string;
-  /** undefined until the batch is there. */
+  /** undefined until the batch exists. */
   readonly name: () => BatchName | undefined;
   readonly truth: () => Promise<readonly Run[]>;
 };
 
-export function letOthersLive(world: World): Others {
+export function simulateOthers(world: World): Others {
   const stopped = new AbortController();
   const cancelled = new Set<string>();
   const counts = { 'runs of others': 0, 'cancelled by somebody': 0, 'files away': 0 };
@@ -34,7 +34,7 @@ export function letOthersLive(world: World): Others {
     for (;;) {
       await wait(ms, undefined, { signal: stopped.signal }).catch(() => undefined);
       if (stopped.signal.aborted) return;
-      // The service may be away just now.
+      // The service may be down at the moment.
       await act().catch(() => undefined);
     }
   };
@@ -69,7 +69,10 @@ export function letOthersLive(world: World): Others {
 
 const MAC = '0123456789abcdef0123456789abcdef';
 
-/** A run without a webhook, with somebody's, with a token of another birth of the batch, and with one from before there were births. */
+/**
+ * Queues a run without a webhook, with a foreign webhook, with a token of another birth mark, or with a token of
+ * version 1.
+ */
 async function queueForeign({ base, name, truth }: World, nth: number): Promise<void> {
   const deploymentId = (await truth()).at(0)?.deploymentId;
   const { batch = 'a-batch', mark = '' } = name() ?? {};

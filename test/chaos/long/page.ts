@@ -1,4 +1,4 @@
-// The page to which long runs are added, and the figures behind it.
+// Adds the results of long runs to the page and to the figures behind it.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,10 +12,10 @@ const DOCS = join(import.meta.dirname, '../../../docs/testing');
 const FIGURES = join(DOCS, 'chaos.json');
 const PAGE = join(DOCS, 'chaos.md');
 
-/** Adds the run to the figures and writes the page anew. */
+/** Adds the run to the figures and rewrites the page. */
 export function append(run: ChaosResult): void {
   const runs = existsSync(FIGURES) ? (JSON.parse(readFileSync(FIGURES, 'utf8')) as ChaosResult[]) : [];
-  // Where evidence lies is the business of one machine.
+  // The paths of the evidence are valid on one machine only.
   const all = [...runs, { ...run, evidence: [] }];
   writeFileSync(FIGURES, `${JSON.stringify(all, undefined, 2)}\n`);
   writeFileSync(PAGE, pageOf(all));
@@ -26,9 +26,9 @@ function pageOf(runs: readonly ChaosResult[]): string {
   const aims = runs.map((run) => run.aims).reduce(sum, {});
   const faults = runs.map((run) => run.faults).reduce(sum, {});
   return [
-    '# Killed on purpose',
+    '# Chaos test',
     '',
-    'Each line is one run of `npm run chaos -- --kills N --page`: batches in a row, every second one on the embedded servers and the others on a Temporal server with two workers and a receiver, each with SIGKILLs in the moments that hurt, on a service that does wrong all the time. Each batch is judged from outside when it has ended: its results, its duplicates and its summary beside the run list and the files of the service.',
+    'Each line is one run of `npm run chaos -- --kills N --page`: batches in a row, every second one on the embedded servers and the others on a Temporal server with two workers and a receiver, each with SIGKILLs at critical moments, on a service that injects faults all the time. After its end, each batch is checked from outside: its results, duplicates and summary are compared with the run list and the files of the service.',
     '',
     ...kinds.map((kind) => `- **${kind}**: ${FINDINGS[kind]}`),
     '',
@@ -41,7 +41,7 @@ function pageOf(runs: readonly ChaosResult[]): string {
       ]),
     ),
     '',
-    '## Who was killed, and when',
+    '## Which process was killed, and when',
     '',
     ...Object.entries(VICTIMS).map(([name, text]) => `- **${name}**: ${text}`),
     ...Object.entries(MOMENTS).map(([name, text]) => `- at **${name}**: ${text}`),
@@ -51,9 +51,9 @@ function pageOf(runs: readonly ChaosResult[]): string {
       Object.entries(aims).map(([name, times]) => [name, String(times)]),
     ),
     '',
-    '## What went wrong meanwhile',
+    '## Injected faults',
     '',
-    '`runsheet service --help` and `src/local-service/faults.ts` say what each fault does. What the service counted in the moment of its own death is missing.',
+    '`runsheet service --help` and `src/local-service/faults.ts` describe each fault. Counts from the last moments before a kill of the service are missing.',
     '',
     table(
       ['fault', 'times'],

@@ -1,6 +1,6 @@
-// One batch with all that it needs, each a process of its own that is started again whenever it ends: a run service that does
-// wrong, a gateway before it that tells when a request is on its way, and either a Temporal server, two workers, a receiver and
-// the command that follows the batch, or the command with its embedded servers.
+// Runs one batch with all of its processes, each restarted whenever it ends: a run service with faults, a gateway that
+// detects requests in flight, and either a Temporal server, two workers, a receiver and a command, or a command with
+// its embedded servers.
 
 import { cpSync, existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { clientConverter } from '../../../src/temporal/encryption/converter.ts';
 import { payloadKeys } from '../../../src/temporal/encryption/payload-keys.ts';
 import { workflowIdOf } from '../../../src/temporal/workflow-id.ts';
 import type { BatchName } from '../../../src/batch/batch-ref.ts';
-import { openGateway, type Gateway, type Order } from '../../stage/gateway.ts';
+import { openGateway, type Gateway, type QueueRunCall } from '../../stage/gateway.ts';
 import { familyOf, isAlive, killQuietly } from '../../stage/processes.ts';
 import { Stage, type Running } from '../../stage/stage.ts';
 import { freeAddress } from '../../stage/wire.ts';
@@ -33,11 +33,11 @@ export type RigParams = {
 };
 
 const HOLD_MS = 150;
-/** Others have runs of the same deployment. */
+/** Slots of the deployment for runs of others. */
 const SLOTS_OF_OTHERS = 20;
 const DONE_CODES: ReadonlySet<number | null> = new Set([0, 3]);
 
-/** Rigs with living processes. */
+/** Rigs with running processes. */
 const open = new Set<Rig>();
 
 /** Ends every process of every rig. */
@@ -48,10 +48,10 @@ export const closeAll = async (): Promise<void> => {
 export class Rig {
   readonly stage = new Stage();
   readonly params: RigParams;
-  /** Every Queue Run call that came to the gateway. */
-  readonly orders: Order[] = [];
-  /** What the command said in its lives, for the evidence. */
-  readonly said: string[] = [];
+  /** The Queue Run calls of closed gateways. */
+  readonly calls: QueueRunCall[] = [];
+  /** The output of all starts of the command, for the evidence. */
+  readonly outputs: string[] = [];
   #base = '';
   #gateway: Gateway | undefined;
   #services = 0;
@@ -68,7 +68,7 @@ export class Rig {
     this.params = params;
   }
 
-  /** Starts everything but the command. */
+  /** Starts everything except the command. */
   static async open(params: RigParams): Promise<Rig> {
     const rig = new Rig(params);
     open.add(rig);
@@ -87,26 +87,26 @@ export class Rig {
   get base(): string {
     return this.#base;
   }
-  /** undefined while it is away together with the service. */
+  /** undefined while it is down together with the service. */
   get gateway(): Gateway | undefined {
     return this.#gateway;
   }
 
-  /** Types the command for the first time. */
-  async type(): Promise<void> {
+  /** Starts the command for the first time. */
+  async startCommand(): Promise<void> {
     this.#kept.command = new Kept(
-      async () => this.#typed(),
+      async () => this.#runCommand(),
       () => this.#isOver,
     );
     await this.#kept.command.open();
   }
 
-  /** Whether the batch has come to its end, and the command has said so. */
+  /** Whether the batch has ended and the command has reported that. */
   isOver(): boolean {
     return this.#isOver;
   }
 
-  /** The batch's folder and name; undefined until it is born. */
+  /** The batch's folder and name; undefined until the batch exists. */
   folder(): string | undefined {
     try {
       const folder = this.stage.batch();
@@ -123,7 +123,7 @@ export class Rig {
     return this.stage.truth(this.#base);
   }
 
-  /** SIGKILL to all of the victim's processes, before anything else happens; how many they were. */
+  /** Sends SIGKILL synchronously to all processes of the victim, and returns how many there were. */
   kill(victim: Victim): number {
     const pids = [...new Set(this.#pidsOf(victim))].filter((pid) => isAlive(pid));
     for (const pid of pids) killQuietly(pid);
@@ -136,7 +136,7 @@ export class Rig {
     return Object.values(this.#kept).every((one) => one.isUp()) && this.isServed();
   }
 
-  /** Whether the run service can be reached as its clients reach it. */
+  /** Whether the run service is reachable through the gateway. */
   isServed(): boolean {
     return this.#gateway !== undefined && this.#kept.service?.isUp() === true;
   }
@@ -145,7 +145,7 @@ export class Rig {
     const record = livingRecord(this.stage.path('.runsheet'))?.temporal;
     const { TEMPORAL_ADDRESS: address = record?.address, TEMPORAL_NAMESPACE: namespace = record?.namespace } =
       this.stage.environment;
-    if (address === undefined || namespace === undefined) throw new Error('no Temporal server is there');
+    if (address === undefined || namespace === undefined) throw new Error('there is no Temporal server');
     const converter =
       this.params.mode === 'cluster'
         ? undefined
@@ -158,11 +158,11 @@ export class Rig {
     return this.#client.client;
   }
 
-  /** Copies what tells how a batch came to this to where it stays. */
+  /** Copies everything that helps to find the cause of a finding to a permanent folder. */
   async keepEvidence(): Promise<string> {
     const kept = mkdtempSync(join(tmpdir(), 'runsheet-chaos-'));
-    cpSync(this.stage.folder, join(kept, 'place'), { recursive: true });
-    writeFileSync(join(kept, 'said.txt'), [...this.said, this.#command?.stderr ?? ''].join('\n=====\n'));
+    cpSync(this.stage.folder, join(kept, 'stage'), { recursive: true });
+    writeFileSync(join(kept, 'output.txt'), [...this.outputs, this.#command?.stderr ?? ''].join('\n=====\n'));
     try {
       writeFileSync(join(kept, 'runs.json'), JSON.stringify(await this.truth()));
       const name = this.name() ?? { batch: '', mark: '' };
@@ -195,12 +195,12 @@ export class Rig {
       pictureSize: 32,
     };
     const deployments = this.stage.write('deployments.json', JSON.stringify([deployment]));
-    const wrong = Object.entries(FAULTS).flatMap(([name, rate]) => ['--fault', `${name}=${rate}`]);
+    const faults = Object.entries(FAULTS).flatMap(([name, rate]) => ['--fault', `${name}=${rate}`]);
     const port = this.#base === '' ? 0 : Number(new URL(this.#base).port);
     this.#services += 1;
-    // Another seed in each life: what struck a row once need not strike it again.
-    const words = ['--deployments', deployments, '--seed', String(seed + 1_000 * this.#services), ...wrong];
-    const service = await this.stage.service(words, port);
+    // A different seed after each start, so that a fault does not hit the same row every time.
+    const args = ['--deployments', deployments, '--seed', String(seed + 1_000 * this.#services), ...faults];
+    const service = await this.stage.service(args, port);
     this.#base = service.base;
     const gatewayPort = this.#gatewayPort;
     if (this.#gateway === undefined) this.#gateway = await openGateway(service.base, HOLD_MS, gatewayPort);
@@ -214,13 +214,13 @@ export class Rig {
     const gateway = this.#gateway;
     this.#gateway = undefined;
     if (gateway === undefined) return;
-    this.orders.push(...gateway.orders);
+    this.calls.push(...gateway.calls);
     await gateway.close();
   }
 
-  /** All calls so far, also those of the gateway that is open. */
-  allOrders(): readonly Order[] {
-    return [...this.orders, ...(this.#gateway?.orders ?? [])];
+  /** All calls so far, including those of the open gateway. */
+  allCalls(): readonly QueueRunCall[] {
+    return [...this.calls, ...(this.#gateway?.calls ?? [])];
   }
 
   async #openCluster(): Promise<void> {
@@ -233,9 +233,9 @@ export class Rig {
     });
     const listen = await freeAddress();
     const webhook = { RUNSHEET_WEBHOOK_LISTEN: listen, RUNSHEET_WEBHOOK_URL: `http://${listen}` };
-    const worker = (word: string) =>
+    const worker = (flag: string) =>
       new Kept(async () => {
-        const running = this.stage.start(['worker', word], webhook);
+        const running = this.stage.start(['worker', flag], webhook);
         await running.says(/webhooks at|no receiver/);
         return lifeOf(running);
       });
@@ -246,14 +246,14 @@ export class Rig {
     await Promise.all([this.#kept.worker.open(), this.#kept.other.open(), this.#kept.receiver.open()]);
   }
 
-  #typed(): Life {
+  #runCommand(): Life {
     const { concurrency } = this.params;
-    const words = ['run', this.stage.path('sheet.csv'), '-d', 'portraits', '-c', String(concurrency)];
-    const patience = ['--retries', '5', '--queue-timeout', '20s', '--run-timeout', '20s'];
-    const command = this.stage.start([...words, ...patience]);
+    const args = ['run', this.stage.path('sheet.csv'), '-d', 'portraits', '-c', String(concurrency)];
+    const limits = ['--retries', '5', '--queue-timeout', '20s', '--run-timeout', '20s'];
+    const command = this.stage.start([...args, ...limits]);
     this.#command = command;
     const ended = command.ended.then(({ code, stderr }) => {
-      this.said.push(`${code}: ${stderr.slice(-3_000)}`);
+      this.outputs.push(`${code}: ${stderr.slice(-3_000)}`);
       const folder = this.folder();
       const isDone = folder !== undefined && existsSync(join(folder, 'summary.json'));
       this.#isOver ||= DONE_CODES.has(code) && isDone;

@@ -1,11 +1,11 @@
-// What is wrong with the run service of the chaos, and what it says of itself. It is killed like everything else, so that what
-// it counts is added up over its lives.
+// The faults of the run service in the chaos test, and its counters. The service is killed too, so its counters are
+// summed up over all restarts.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { KEY } from '../../stage/stage.ts';
 
-/** A rough day: the shares of calls, runs and files that each fault strikes. */
+/** The rate of each fault: the share of calls, runs or files that it hits. */
 export const FAULTS = {
   fail: 0.04,
   preempt: 0.02,
@@ -43,21 +43,21 @@ const EVERY_MS = 300;
 
 type Counts = Readonly<Record<string, number>>;
 
-export type Pulse = {
-  /** Runs that have ended, and those that have not. */
+export type Counters = {
+  /** The number of ended and of outstanding runs. */
   readonly last: () => { readonly ended: number; readonly outstanding: number };
-  /** How often each fault has struck. */
+  /** How often each fault was injected. */
   readonly faults: () => Counts;
   readonly stop: () => Promise<void>;
 };
 
-/** Reads a few times a second what the service counts. */
-export function takePulse(base: string): Pulse {
+/** Reads the counters of the service a few times per second. */
+export function readCounters(base: string): Counters {
   const stopped = new AbortController();
   let last = { ended: 0, outstanding: 0 };
   let before: Counts = {};
   let now: Counts = {};
-  const beat = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     while (!stopped.signal.aborted) {
       const counted = await ask(base, 'GET', '/control/ledger').catch(() => undefined);
       const ledger = ledgerSchema.safeParse(counted).data;
@@ -70,13 +70,13 @@ export function takePulse(base: string): Pulse {
       await wait(EVERY_MS);
     }
   };
-  const beating = beat();
+  const polling = poll();
   return {
     last: () => last,
     faults: () => sum(before, now),
     stop: async () => {
       stopped.abort();
-      await beating;
+      await polling;
     },
   };
 }
@@ -96,11 +96,11 @@ export const sum = (a: Counts, b: Counts): Counts =>
     ]),
   );
 
-/** Sets rates from now on, until the service is started again. */
+/** Sets the fault rates until the next restart of the service. */
 export const setFaults = (base: string, rates: Counts): Promise<unknown> =>
   ask(base, 'PUT', '/control/faults', rates);
 
-/** Asks the service itself; rejects where it is away or answers with an error. */
+/** Calls the service directly; rejects if it is down or responds with an error. */
 export async function ask(base: string, method: string, path: string, body?: unknown): Promise<unknown> {
   const address = path.startsWith('/control') ? `${new URL(base).origin}${path}` : `${base}${path}`;
   const answer = await fetch(address, {

@@ -1,4 +1,4 @@
-// The judge of the chaos is judged: each kind of fault in a batch's folder is a finding, and an honest folder has none.
+// Tests the check of the chaos test: each kind of error in a batch's folder is a finding, and a correct folder has none.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,11 +35,11 @@ type Scene = {
     cost_usd: number;
     lists: string;
   };
-  orders: Evidence['orders'][number][];
+  calls: Evidence['calls'][number][];
   concurrency: number;
 };
 
-/** Two rows with one run each, a duplicate that the service made on its own, and a run of somebody else. */
+/** Two rows with one run each, a duplicate that the service caused, and a foreign run. */
 const honest = (): Scene => ({
   runs: [
     runOf('a', { webhook: urlOf(1) }),
@@ -60,7 +60,7 @@ const honest = (): Scene => ({
     cost_usd: 0.75,
     lists: 'complete',
   },
-  orders: [],
+  calls: [],
   concurrency: 2,
 });
 
@@ -82,15 +82,15 @@ describe('the verdict on a batch', () => {
     writeFileSync(join(folder, 'results.jsonl'), lines(scene.records));
     writeFileSync(join(folder, 'duplicates.jsonl'), lines(scene.duplicates));
     writeFileSync(join(folder, 'summary.json'), JSON.stringify(scene.summary));
-    const { runs, orders, concurrency } = scene;
-    return judge({ folder, name: NAME, rows: 2, concurrency, runs, orders });
+    const { runs, calls, concurrency } = scene;
+    return judge({ folder, name: NAME, rows: 2, concurrency, runs, calls });
   };
   const kindsIn = (found: Findings): readonly string[] =>
     Object.entries(found)
       .filter(([, all]) => all.length > 0)
       .map(([kind]) => kind);
 
-  it('an honest batch has no finding', async () => {
+  it('a correct batch has no finding', async () => {
     expect(await verdictOn(() => undefined)).toEqual(noFindings());
   });
 
@@ -109,24 +109,24 @@ describe('the verdict on a batch', () => {
       ({ runs }) => (runs[0] = runOf('a', { webhook: urlOf(2) })),
     ],
     ['untrue', 'a success without its file', ({ results }) => (results[0] = '1,succeeded,,a,')],
-    ['unreported', 'a run that nothing names', ({ runs }) => runs.push(runOf('c', { webhook: urlOf(2, 2) }))],
-    ['unreported', 'a duplicate that is not named', ({ duplicates }) => duplicates.pop()],
+    ['unreported', 'a run that is in no file', ({ runs }) => runs.push(runOf('c', { webhook: urlOf(2, 2) }))],
+    ['unreported', 'a duplicate that is not reported', ({ duplicates }) => duplicates.pop()],
     [
       'bought twice',
-      'a duplicate that the batch has sent',
+      'a duplicate that the batch caused',
       ({ runs }) => (runs[2] = runOf('twin', { webhook: urlOf(1, 2), status: 'cancelled' })),
     ],
     [
       'bought twice',
       'a request that the batch has sent twice',
-      ({ orders }) => orders.push({ at: 1, webhook: urlOf(1) }, { at: 2, webhook: urlOf(1), status: 200 }),
+      ({ calls }) => calls.push({ at: 1, webhook: urlOf(1) }, { at: 2, webhook: urlOf(1), status: 200 }),
     ],
     [
       'others',
       'a run of others that was cancelled',
       ({ runs }) => (runs[3] = runOf('other', { status: 'cancelled' })),
     ],
-    ['too many', 'two runs at the same time where one was asked for', (scene) => (scene.concurrency = 1)],
+    ['too many', 'two runs at the same time with a concurrency of one', (scene) => (scene.concurrency = 1)],
     ['sums', 'a summary with another number of successes', ({ summary }) => (summary.outcomes['failed'] = 2)],
     ['sums', 'a request that is not accounted for', ({ summary }) => (summary.requests = NO_LEDGER)],
     ['sums', 'another cost than that of the rows', ({ summary }) => (summary.cost_usd = 1)],
@@ -135,14 +135,14 @@ describe('the verdict on a batch', () => {
     expect(kindsIn(await verdictOn(forge))).toContain(kind);
   });
 
-  it('untrue: a file with other bytes than that of its run', async () => {
+  it('untrue: a file whose bytes differ from the file of its run', async () => {
     expect(kindsIn(await verdictOn(() => undefined, 'BBBB'))).toEqual(['untrue']);
   });
 
-  it('a second run is no second purchase where the first was hidden behind a 429', async () => {
+  it('a second run does not count as bought twice if the POST of the first got a 429', async () => {
     const found = await verdictOn((scene) => {
       scene.runs[2] = runOf('twin', { webhook: urlOf(1, 2), status: 'cancelled' });
-      scene.orders.push({ at: 1, webhook: urlOf(1), status: 429 });
+      scene.calls.push({ at: 1, webhook: urlOf(1), status: 429 });
     });
     expect(found).toEqual(noFindings());
   });

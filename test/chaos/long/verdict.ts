@@ -1,4 +1,4 @@
-// What a batch came to, judged from outside: what its folder says beside the service's own list of runs and its files.
+// Checks a finished batch from outside: compares its folder with the service's own run list and files.
 
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,16 +10,16 @@ import type { RowRecord } from '../../../src/results/row-record.ts';
 import type { DuplicateRun, Summary } from '../../../src/results/summary.ts';
 import type { BatchName } from '../../../src/batch/batch-ref.ts';
 import { readToken } from '../../../src/webhook/token.ts';
-import type { Order } from '../../stage/gateway.ts';
+import type { QueueRunCall } from '../../stage/gateway.ts';
 import { mostOutstanding } from '../../stage/truth.ts';
 
 export const FINDINGS = {
   lost: 'rows that are not in the results exactly once',
-  untrue: 'rows whose outcome, run or files are not what the service has',
-  unreported: 'runs of the batch that are named neither by a row nor as a duplicate',
-  'bought twice': 'duplicates that the service did not make on its own',
-  others: 'runs of others that were touched',
-  'too many': 'more runs at the same time than asked for',
+  untrue: 'rows whose outcome, run or files differ from the service',
+  unreported: 'runs of the batch that neither belong to a row nor are reported as duplicates',
+  'bought twice': 'duplicates that the service did not cause',
+  others: 'runs of others that were cancelled',
+  'too many': 'more runs at the same time than the concurrency',
   sums: 'sums that do not add up',
   stuck: 'batches that did not end',
 } as const;
@@ -33,9 +33,9 @@ export type Evidence = {
   readonly name: BatchName;
   readonly rows: number;
   readonly concurrency: number;
-  /** All runs that the service has, also those of others. */
+  /** All runs of the service, including those of others. */
   readonly runs: readonly Run[];
-  readonly orders: readonly Order[];
+  readonly calls: readonly QueueRunCall[];
 };
 
 type Row = Readonly<Record<string, string>>;
@@ -96,11 +96,11 @@ function lostRows({ results, records, rows }: Facts): readonly string[] {
   ];
 }
 
-/** What the run of a row may have come to at the service. */
+/** The statuses that the run of a row with this outcome may have at the service. */
 const STATUSES: Readonly<Record<string, readonly string[]>> = {
   succeeded: ['success'],
   failed: ['failed'],
-  // The batch cancels what takes too long.
+  // The batch cancels runs that take too long.
   'timed-out': ['timeout', 'cancelled'],
   cancelled: ['cancelled'],
 };
@@ -108,11 +108,11 @@ const STATUSES: Readonly<Record<string, readonly string[]>> = {
 function untrueIn(row: Row, { byId, name }: Facts): readonly string[] {
   const { outcome = '', run_id: id = '', reason = '' } = row;
   const run = byId.get(id);
-  const words = `row ${row['row']} is ${outcome} (${reason}) by run ${id}, which is ${run?.status}`;
-  if (!(STATUSES[outcome] ?? []).includes(run?.status ?? '')) return [words];
+  const text = `row ${row['row']} is ${outcome} (${reason}) by run ${id}, which is ${run?.status}`;
+  if (!(STATUSES[outcome] ?? []).includes(run?.status ?? '')) return [text];
   const token = readToken(run?.webhook);
   const isItsOwn = token?.mark === name.mark && String(token.row) === row['row'];
-  return isItsOwn ? [] : [`${words}, of row ${token?.row}`];
+  return isItsOwn ? [] : [`${text}, of row ${token?.row}`];
 }
 
 async function wrongFiles({ results, byId, folder }: Facts): Promise<readonly string[]> {
@@ -152,20 +152,20 @@ function unreportedRuns({ own, records, duplicates, folder }: Facts): readonly s
   return own.filter(({ id }) => !named.has(id)).map((run) => `${run.id} (${run.status}) at ${run.webhook}`);
 }
 
-/** The service makes two runs of one request, or answers 429 for one that it made; nothing else may make a duplicate. */
-function boughtTwice({ duplicates, own, orders }: Facts): readonly string[] {
-  const refused = new Set(orders.filter(({ status }) => status === 429).map(({ webhook }) => webhook));
+/** Only two faults of the service may cause a duplicate: two runs for one request, or a 429 although it made a run. */
+function boughtTwice({ duplicates, own, calls }: Facts): readonly string[] {
+  const refused = new Set(calls.filter(({ status }) => status === 429).map(({ webhook }) => webhook));
   const runsOf = Map.groupBy(own, ({ webhook }) => webhook);
-  const ordersOf = Map.groupBy(orders, ({ webhook }) => webhook);
+  const callsOf = Map.groupBy(calls, ({ webhook }) => webhook);
   return duplicates
     .filter(({ run_id: id }) => {
       const webhook = own.find((run) => run.id === id)?.webhook;
-      const [runs = 0, sent = 0] = [runsOf.get(webhook)?.length, ordersOf.get(webhook)?.length];
-      const isTwin = runs > 1 && sent <= 1;
+      const [runs = 0, sent = 0] = [runsOf.get(webhook)?.length, callsOf.get(webhook)?.length];
+      const isDuplicate = runs > 1 && sent <= 1;
       // A row whose first run was hidden behind a 429 has its second one under the next attempt.
       const { row } = readToken(webhook) ?? {};
       const wasHidden = [...refused].some((one) => readToken(one)?.row === row && runsOf.has(one));
-      return !isTwin && !wasHidden;
+      return !isDuplicate && !wasHidden;
     })
     .map((one) => `row ${one.row}, attempt ${one.attempt}: ${one.run_id} (${one.status})`);
 }
@@ -177,13 +177,13 @@ function touchedRuns({ runs, own }: Facts): readonly string[] {
     .map(({ id, webhook }) => `${id} of ${webhook} is cancelled`);
 }
 
-/** Runs of which the batch could not know are not counted: second ones, and those hidden behind a 429. */
-function tooMany({ own, orders, duplicates, concurrency }: Facts): readonly string[] {
-  const refused = new Set(orders.filter(({ status }) => status === 429).map(({ webhook }) => webhook));
+/** Runs that the batch could not know do not count: second runs, and runs whose POST got a 429. */
+function tooMany({ own, calls, duplicates, concurrency }: Facts): readonly string[] {
+  const refused = new Set(calls.filter(({ status }) => status === 429).map(({ webhook }) => webhook));
   const second = new Set(duplicates.map(({ run_id: id }) => id));
   const counted = own.filter(({ id, webhook }) => !second.has(id) && !refused.has(webhook));
   const most = mostOutstanding(counted);
-  return most > concurrency ? [`${most} runs at the same time, ${concurrency} were asked for`] : [];
+  return most > concurrency ? [`${most} runs at the same time, the concurrency is ${concurrency}`] : [];
 }
 
 function wrongSums(facts: Facts): readonly string[] {

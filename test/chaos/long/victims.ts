@@ -1,13 +1,13 @@
-// Who is killed.
+// The processes that are killed.
 
 export const VICTIMS = {
-  worker: 'one worker; the other one lives on a cluster',
+  worker: 'one worker; on a cluster, the other one continues',
   workers: 'all workers',
   receiver: 'the receiver of the webhooks (cluster only)',
   Temporal: 'the Temporal server',
   servers: 'the parent of the embedded servers (embedded only)',
   command: 'the command alone',
-  machine: 'everything of ours at the same time',
+  machine: 'all of our processes at the same time',
   'run service': 'the run service, every second time with the gateway before it',
 } as const;
 export type Victim = keyof typeof VICTIMS;
