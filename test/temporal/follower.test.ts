@@ -46,7 +46,7 @@ describe('a command that finds another program on the port of its embedded serve
     }));
   };
 
-  it('believes the one that knows the answer', async () => {
+  it('trusts the program that knows the answer', async () => {
     says = line({ type: 'held', answer: ANSWER }) + line({ type: 'say', words: 'held' }) + line(READY);
     const { stack, said } = await follow();
     expect(heard).toContain('the-word');
