@@ -199,7 +199,7 @@ describe('an answer in another shape', () => {
       'a page',
       '<h1>Welcome</h1>',
       ({ getRun }) => getRun(RUN),
-      /GET \/run\/\S+ .*it is no JSON: <h1>Welcome/,
+      /GET \/run\/\S+ .*it is not JSON: <h1>Welcome/,
     ],
     ['another object', '{"ok":true}', ({ getRun }) => getRun(RUN), /GET \/run\/\S+ .*id: /],
     [

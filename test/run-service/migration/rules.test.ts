@@ -97,8 +97,8 @@ describe('the seven rules of the migration', () => {
 
   it('tell a service that does not reveal from a run that was never there', () => {
     const found = (more: Partial<Facts>): string => judge(facts({ machine: {}, ...more }))[1]?.found ?? '';
-    expect(found({})).toBe('the run does not tell the version');
-    expect(found(V1)).toBe('without a run, nobody tells the version');
+    expect(found({})).toBe('the run does not show the version');
+    expect(found(V1)).toBe('without a run, the version is unknown');
   });
 });
 
