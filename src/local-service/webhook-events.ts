@@ -1,5 +1,5 @@
-// What others are told of a run, and how they are told wrongly: one webhook for each change, and one for its outputs
-// where the address asks for it by `target_events=run.output`.
+// Creates the webhooks of a run, including faulty ones: one for each change, and one for its outputs if the address contains
+// `target_events=run.output`.
 
 import { outputToWire, type OutputRecord } from '../run-service/contract/run.ts';
 import { webhookToWire } from '../run-service/contract/webhook.ts';
@@ -17,7 +17,7 @@ type World = {
 
 const DELAY_MS = 3_000;
 
-/** Tells of one change. A run without a webhook tells nobody. */
+/** Sends the webhooks of one change, if the run has a webhook. */
 export function tell(world: World, run: LiveRun, news: RunChange): void {
   if (run.webhook === null) return;
   const succeeded = news.kind === 'status' && news.status === 'success';
@@ -57,7 +57,7 @@ function send({ webhooks, faults }: World, run: LiveRun, { event, news, outputs 
   for (let time = 0; time < times; time += 1) webhooks.post(order);
 }
 
-/** Read from the address as it was written, as the real service does: a comma that was encoded separates nothing. */
+/** Reads the raw address, like the real service: an encoded comma is not a separator. */
 function targetEvents(webhook: string): readonly string[] {
   const query = webhook.split('?', 2)[1] ?? '';
   const given = query.split('&').find((pair) => pair.startsWith('target_events='));

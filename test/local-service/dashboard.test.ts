@@ -130,7 +130,7 @@ it('the reference shows every operation, how to ask it and what it answers', asy
 
 describe('others than the people on this machine', () => {
   const PATHS = ['/', '/live', '/live/runs/3f2b8c1e-5d6a-4b7c-8d9e-0a1b2c3d4e5f/picture-1.png'];
-  const SENTENCE = /^This page shows the runs of everyone, and only to people on the machine itself[^\n]*\n$/;
+  const SENTENCE = /^This page shows the runs of all owners, so it is available only on this machine[^\n]*\n$/;
 
   it('get one sentence where the service listens beyond it', async () => {
     const { ask, queue } = await openService({}, { host: '0.0.0.0' });
@@ -158,7 +158,7 @@ describe('others than the people on this machine', () => {
     const { pathname } = new URL(service.dashboardPage);
     for (const path of [...PATHS, '/open/x', `${pathname}x`]) {
       const answer = await ask('GET', path, { headers: { cookie: 'runsheet=x' } });
-      const closed = expect.stringMatching(/^This page .* only to whoever started the service: [^\n]*\n$/);
+      const closed = expect.stringMatching(/^This page .* needs a secret: [^\n]*\n$/);
       expect([path, answer.status, answer.text]).toEqual([path, 403, closed]);
     }
     const opened = await ask('GET', pathname);

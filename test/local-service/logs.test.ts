@@ -20,7 +20,7 @@ describe('the log of a run', () => {
   });
 
   it.each([
-    ['was made to fail', { runsheet_faults: 'fail' }, /made to fail/],
+    ['has the fault "fail"', { runsheet_faults: 'fail' }, /injected failure/],
     ['had too little memory', {}, /CUDA out of memory: the run needs 500 GB, which T4 does not have/],
   ])('is the only place that says why a run failed: it %s', async (_why, inputs, words) => {
     const opened = await openService({ runSeconds: 1, vramGb: 'runsheet_faults' in inputs ? 0 : 500 });
@@ -54,7 +54,7 @@ describe('the log of a run', () => {
     let text = '';
     for await (const part of answer.body ?? []) {
       text += Buffer.from(part).toString();
-      if (text.includes('made to fail')) break;
+      if (text.includes('injected failure')) break;
     }
     expect(text).toContain('keepalive');
     expect(text).not.toContain('Executing');

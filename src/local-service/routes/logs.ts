@@ -1,4 +1,4 @@
-// The log of a run: all of it, or as a stream of events that goes on until the client has enough.
+// Serves the log of a run, as a whole or as an event stream that ends when the client disconnects.
 
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { KEEPALIVE, lineToWire, logToWire, type LogLine } from '../../run-service/contract/log-entry.ts';
@@ -23,7 +23,7 @@ export function serveLogs(app: FastifyInstance, service: Service): void {
     const id = readOrRefuse(reply, runPathSchema, 'path', request.params);
     if (id === undefined) return reply;
     const row = service.database.find(id);
-    // The real service asks its log store, which knows of no run and no owner.
+    // The real service reads its log store, which has no runs and no owners.
     if (row === undefined || row.owner !== request.owner) return reply.send([]);
     return reply.send(logToWire(linesOf(row), row));
   });
@@ -39,7 +39,7 @@ export function serveLogs(app: FastifyInstance, service: Service): void {
   });
 }
 
-/** Sends each line once, and looks for new ones every second. */
+/** Sends each line once, and checks for new ones every second. */
 function stream(reply: FastifyReply, look: () => readonly LogLine[]): FastifyReply {
   reply.hijack();
   const { raw } = reply;
