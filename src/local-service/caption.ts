@@ -42,7 +42,7 @@ function boxOf({ width, height }: Bitmap, top: number): Box {
   const unit = Math.max(1, Math.floor(width / 160));
   const margin = MARGIN * unit;
   const letters = Math.floor((width - 2 * margin + unit) / (LETTER * unit));
-  // The letters have a row for descenders of their own, so that the lower margin is one pixel less.
+  // Letters include a row for descenders, so the lower margin is one pixel smaller.
   return {
     top: top + margin,
     left: margin,
