@@ -51,7 +51,7 @@ const ORDER: readonly Status[] = ['queued', 'started', 'running'];
 type Deps = {
   readonly clock: Clock;
   readonly database: Pick<Database, 'took' | 'reached' | 'ended' | 'lost'>;
-  readonly tell: (run: LiveRun, news: RunChange) => void;
+  readonly publish: (run: LiveRun, change: RunChange) => void;
   readonly release: (container: Container) => void;
   /** The run lost its container; if it `waits`, it gets another one. */
   readonly lose: (container: Container, run: LiveRun, waits: boolean) => void;
@@ -77,7 +77,7 @@ export function createRunLifecycle(deps: Deps): RunLifecycle {
   }
 
   function take(active: ActiveRun, step: Step): void {
-    if (step.kind === 'progress') tell(active, step.kind, step.atMs);
+    if (step.kind === 'progress') publish(active, step.kind, step.atMs);
     else if (step.kind === 'lost') lose(active, step.waits);
     else if (ORDER.includes(step.status)) reach(active, step.status, step.atMs);
     else end(active, step.status, step.atMs);
@@ -86,7 +86,7 @@ export function createRunLifecycle(deps: Deps): RunLifecycle {
   function reach(active: ActiveRun, status: Status, atMs: number): void {
     active.status = status;
     database.reached(active.run.number, status, clock.now());
-    tell(active, 'status', atMs);
+    publish(active, 'status', atMs);
   }
 
   function end(active: ActiveRun, status: Status, atMs: number): void {
@@ -94,7 +94,7 @@ export function createRunLifecycle(deps: Deps): RunLifecycle {
     activeRuns.delete(active.run.number);
     // The planned time and not the current one: a service that was down does not make a run longer or more expensive.
     database.ended(active.run.number, status, atMs, clock.now());
-    tell(active, 'status', atMs);
+    publish(active, 'status', atMs);
     deps.release(active.container);
   }
 
@@ -104,15 +104,15 @@ export function createRunLifecycle(deps: Deps): RunLifecycle {
     deps.lose(container, { ...run, wasPreempted: true }, waits);
   }
 
-  function tell(active: ActiveRun, kind: RunChange['kind'], atMs: number): void {
-    deps.tell(active.run, changeOf(kind, active.status, atMs, active.plan));
+  function publish(active: ActiveRun, kind: RunChange['kind'], atMs: number): void {
+    deps.publish(active.run, changeOf(kind, active.status, atMs, active.plan));
   }
 
   return {
     begin(held) {
       const { run, container, plan } = held;
       database.took(run.number, container.id, plan);
-      deps.tell(run, changeOf('status', 'queued', plan.queuedMs, plan));
+      deps.publish(run, changeOf('status', 'queued', plan.queuedMs, plan));
       enter(held, 'queued', stepsFor(held));
     },
     resume: (held, status) => enter(held, status, stepsAfter(stepsFor(held), status, clock.now())),

@@ -13,7 +13,7 @@ import { createRunLifecycle, type RunLifecycle, type LiveRun } from './run-lifec
 import { createMachines, type Container, type WorkerKeys, type Machines } from './machines.ts';
 import { NO_WORK, planRun, type PlannedResult, type RunPlan } from './planned-result.ts';
 import { storedPlan, type Links } from './run-record.ts';
-import { tell } from './webhook-events.ts';
+import { publish } from './webhook-events.ts';
 import type { Webhooks } from './webhooks.ts';
 
 export type Runs = {
@@ -48,7 +48,7 @@ export function createRuns(world: World): Runs {
   const lives: RunLifecycle = createRunLifecycle({
     clock,
     database,
-    tell: (run, news) => tell(world, run, news),
+    publish: (run, change) => publish(world, run, change),
     release: (container) => machines.release(container),
     lose(container, run, waits) {
       machines.lose(container);
@@ -130,7 +130,7 @@ function cancel(world: World, row: RunRow, machines: Machines<LiveRun>, lives: R
   const run = liveRunOf(row);
   machines.leave(run);
   world.database.ended(row.number, 'cancelled', atMs, atMs);
-  tell(world, run, { kind: 'status', status: 'cancelled', atMs, work: NO_WORK });
+  publish(world, run, { kind: 'status', status: 'cancelled', atMs, work: NO_WORK });
 }
 
 /** Restores the busy containers first and then the queue in order, so that the order and the limits hold. */

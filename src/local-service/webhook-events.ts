@@ -18,31 +18,31 @@ type World = {
 const DELAY_MS = 3_000;
 
 /** Sends the webhooks of one change, if the run has a webhook. */
-export function tell(world: World, run: LiveRun, news: RunChange): void {
+export function publish(world: World, run: LiveRun, change: RunChange): void {
   if (run.webhook === null) return;
-  const succeeded = news.kind === 'status' && news.status === 'success';
-  const outputs = succeeded ? outputsOf(run, news.atMs, world.linksOf(run, news.atMs)) : [];
+  const succeeded = change.kind === 'status' && change.status === 'success';
+  const outputs = succeeded ? outputsOf(run, change.atMs, world.linksOf(run, change.atMs)) : [];
   if (outputs.length > 0 && targetEvents(run.webhook).includes('run.output'))
-    send(world, run, { event: 'run.output', news: { ...news, status: 'running' }, outputs });
-  send(world, run, { event: 'run.updated', news, outputs });
+    send(world, run, { event: 'run.output', change: { ...change, status: 'running' }, outputs });
+  send(world, run, { event: 'run.updated', change, outputs });
 }
 
 type Word = {
   readonly event: 'run.updated' | 'run.output';
-  readonly news: RunChange;
+  readonly change: RunChange;
   readonly outputs: readonly OutputRecord[];
 };
 
-function send({ webhooks, faults }: World, run: LiveRun, { event, news, outputs }: Word): void {
-  const occasion = `${event} ${news.kind} ${news.status} ${news.work.progress}`;
+function send({ webhooks, faults }: World, run: LiveRun, { event, change, outputs }: Word): void {
+  const occasion = `${event} ${change.kind} ${change.status} ${change.work.progress}`;
   const shouldInject = (fault: Parameters<Faults['shouldInject']>[0]): boolean =>
     faults.shouldInject(fault, run, occasion);
   if (run.webhook === null || shouldInject('lose-webhook')) return;
   const body = webhookToWire({
     eventType: event,
-    status: shouldInject('lie-webhook') ? 'success' : news.status,
-    liveStatus: news.work.liveStatus,
-    progress: news.work.progress,
+    status: shouldInject('lie-webhook') ? 'success' : change.status,
+    liveStatus: change.work.liveStatus,
+    progress: change.work.progress,
     runId: shouldInject('stray-webhook') ? uuidOf('stray', run.id) : run.id,
     outputs: shouldInject('empty-webhook') ? [] : outputs.map(outputToWire),
   });

@@ -124,10 +124,10 @@ export function createWebhooks(facts: Facts): Webhooks {
 
 /** Logs each reason once: in a poll-only batch every webhook is refused for the same reason. */
 function refuser(log: (event: string, facts: Record<string, unknown>) => void): (reason: string) => void {
-  const said = new Set<string>();
+  const logged = new Set<string>();
   return (reason) => {
-    if (said.has(reason) || said.size >= 1000) return;
-    said.add(reason);
+    if (logged.has(reason) || logged.size >= 1000) return;
+    logged.add(reason);
     log('webhook-refused', { reason });
   };
 }

@@ -12,7 +12,7 @@ describe('where the specification and the real service differ', () => {
     expect((await other.wire(await other.queue({ gpu: 'H100' })))['gpu']).toBe('L4');
   });
 
-  it.each(['CPU', 'H200', 'B200'])('the gpu %s is known by the other only', async (gpu) => {
+  it.each(['CPU', 'H200', 'B200'])('only the real service accepts the gpu %s', async (gpu) => {
     const [one, other] = [await openService(), await openService({}, vendor)];
     const body = (deploymentId: string) => JSON.stringify({ deployment_id: deploymentId, gpu });
     expect((await one.ask('POST', QUEUE, { body: body(one.deploymentId) })).status).toBe(422);

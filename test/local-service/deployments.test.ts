@@ -30,7 +30,7 @@ describe('a deployments file', () => {
     ['[{"name": "a", "runSeconds": {"T4": 3}}]', 'entry 1 runSeconds'],
     ['[{"name": "a", "concurrency": 3}]', '"concurrency"'],
     ['[{"name": "a"}, {"name": "a"}]', 'two deployments have the name "a"'],
-  ])('%s is refused and the place is named', (text, words) => {
+  ])('%s is refused with the name of the field', (text, words) => {
     const error = thrownBy(() => readDeployments(text));
     expect(error.code).toBe('E602');
     expect(error.message).toContain(words);

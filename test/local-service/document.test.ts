@@ -8,7 +8,7 @@ import { openReceiver } from './receiver.ts';
 const BEHAVIOURS = ['specification', 'vendor'] as const;
 const UNKNOWN = '3f2b8c1e-5d6a-4b7c-8d9e-0a1b2c3d4e5f';
 
-describe.each(BEHAVIOURS)('the document of a service that behaves by the %s', (behaviour) => {
+describe.each(BEHAVIOURS)('the document of a service with the behaviour %s', (behaviour) => {
   const open = async (spec = {}) => {
     const opened = await openService(spec, { behaviour });
     const document = await openDocument(opened.service.url);

@@ -87,7 +87,7 @@ describe('the faults of Queue Run', () => {
   it.each([
     ['drop-request', 0],
     ['drop-answer', 1],
-  ])('%s cuts the connection and leaves %i runs', async (fault, runs) => {
+  ])('%s closes the connection and creates %i runs', async (fault, runs) => {
     const seen = await queued(fault);
     expect(seen.answer).toBeInstanceOf(Error);
     expect(seen.runs).toBe(runs);
@@ -96,7 +96,7 @@ describe('the faults of Queue Run', () => {
   it.each([
     ['error-request', 0],
     ['error-answer', 1],
-  ])('%s answers 500 in plain text and leaves %i runs', async (fault, runs) => {
+  ])('%s answers 500 in plain text and creates %i runs', async (fault, runs) => {
     const seen = await queued(fault);
     expect(seen.answer).toMatchObject({ status: 500, text: 'Internal Server Error' });
     expect(seen.runs).toBe(runs);

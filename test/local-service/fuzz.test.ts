@@ -11,7 +11,7 @@ const SEED = 20_250_102;
 const REQUESTS = 300;
 const OTHER_TOKEN = 'token-of-another';
 
-describe.each(['specification', 'vendor'] as const)('a service that behaves by the %s', (behaviour) => {
+describe.each(['specification', 'vendor'] as const)('a service with the behaviour %s', (behaviour) => {
   it('answers every request as documented, and never with an internal error', async () => {
     const opened = await openService(
       { concurrencyLimit: 2 },

@@ -22,7 +22,7 @@ describe('the log of a run', () => {
   it.each([
     ['has the fault "fail"', { runsheet_faults: 'fail' }, /injected failure/],
     ['had too little memory', {}, /CUDA out of memory: the run needs 500 GB, which T4 does not have/],
-  ])('is the only place that says why a run failed: it %s', async (_why, inputs, words) => {
+  ])('is the only place with the reason of a failure: the run %s', async (_why, inputs, words) => {
     const opened = await openService({ runSeconds: 1, vramGb: 'runsheet_faults' in inputs ? 0 : 500 });
     const id = await opened.queue({ inputs, gpu: 'T4' });
     await opened.ended(id);

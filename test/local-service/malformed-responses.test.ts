@@ -54,7 +54,7 @@ const SEEN: Readonly<Record<Face, { text: RegExp; end?: string }>> = {
 const faces = Object.keys(FACES) as Face[];
 
 describe('a malformed response of Queue Run', () => {
-  it.each(faces)('%s, before and after there is a run', async (face) => {
+  it.each(faces)('%s, before and after the run is created', async (face) => {
     for (const [place, runs] of [
       ['request', 0],
       ['answer', 1],
@@ -71,7 +71,7 @@ describe('a malformed response of Queue Run', () => {
 });
 
 describe('a malformed response of Get Run', () => {
-  it.each(faces)('%s, and the run is what it is', async (face) => {
+  it.each(faces)('%s, without a change of the run', async (face) => {
     const { service, queue, ask, deploymentId } = await openService({}, { faults: { [`${face}-read`]: 1 } });
     const id = await queue();
     const seen = await rawAnswer(service.url, 'GET', `/api/run/${id}`);

@@ -60,7 +60,7 @@ describe('a picture', () => {
     ['another seed', { ...CAT, seed: 43 }],
     ['an input that the picture does not show', { ...CAT, steps: 20 }],
     ['the same seed as text', { ...CAT, seed: '42' }],
-  ])('is another for %s', (_name, inputs) => {
+  ])('differs for %s', (_name, inputs) => {
     expect(draw(inputs).equals(draw(CAT))).toBe(false);
   });
 
@@ -79,7 +79,7 @@ describe('a picture', () => {
     ['a long prompt', { prompt: 'word '.repeat(5000), seed: '9'.repeat(500), number: 'x'.repeat(500) }],
     ['a prompt without spaces', { prompt: 'x'.repeat(500) }],
     ['other scripts', { prompt: '日本語 мир 🙂 café', number: 'ü' }],
-  ])('can be drawn of %s', (_name, inputs) => {
+  ])('can be drawn for %s', (_name, inputs) => {
     expect(chunksOf(draw(inputs)).at(-1)?.type).toBe('IEND');
   });
 

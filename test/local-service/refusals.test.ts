@@ -72,7 +72,7 @@ describe('a request that is not valid', () => {
     ['GET', `/api/workflow/${UNKNOWN}/runs?limit=0`, ['query', 'limit']],
     ['GET', `/api/workflow/${UNKNOWN}/runs?with_inputs=perhaps`, ['query', 'with_inputs']],
     ['GET', `/api/deployment/${UNKNOWN}/runs?offset=-1`, ['query', 'offset']],
-  ])('%s %s answers 422 and names the place', async (method, path, loc) => {
+  ])('%s %s answers 422 and names the location', async (method, path, loc) => {
     const { ask } = await openService();
     const answer = await ask(method, path);
     expect(answer.status).toBe(422);

@@ -69,7 +69,7 @@ describe('Queue Run', () => {
       'a worker behind it may have taken it',
       (socket: Socket) => void socket.write(answer(429, '{"detail":"Error creating run: 429"}')),
     ],
-  ])('is unconfirmed, and asked once, where %s', async (_, act) => {
+  ])('is unconfirmed, and sent once, if %s', async (_, act) => {
     const { queueRun, asked } = await service(act);
     const facts = await queueRun(order, { ...free, deadlineMs: 1_000 });
     expect(classifyResponse(facts)).toBe('unconfirmed');
@@ -154,14 +154,14 @@ describe('reading', () => {
     ['a deployment', ({ getDeployment }) => getDeployment(RUN)],
   ];
 
-  describe.each(optional)('%s that a service does not have', (_, read) => {
+  describe.each(optional)('%s that a service lacks', (_, read) => {
     it.each([
       [404, '{"detail":"Not Found"}'],
       [410, '{"detail":"Gone"}'],
       [405, '{"detail":"Method Not Allowed"}'],
       [405, ''],
       [501, 'Not Implemented'],
-    ])('is done without after a %i with %j', async (status, body) => {
+    ])('counts as missing after a %i with %j', async (status, body) => {
       expect(await read(await service((socket) => socket.write(answer(status, body))))).toBeUndefined();
     });
 
@@ -229,7 +229,7 @@ describe('an answer with an unexpected body', () => {
       ({ listRuns }) => listRuns(RUN, { limit: 1, offset: 0 }),
       /GET \/workflow\//,
     ],
-  ])('is said with its place: %s', async (_, body, read, message) => {
+  ])('throws an error that names the field: %s', async (_, body, read, message) => {
     const error = await read(await serviceThat(body)).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'E310', exit: 6, message: expect.stringMatching(message) });
     expect(error).toMatchObject({ hint: expect.stringContaining('runsheet doctor') });
@@ -243,7 +243,7 @@ describe('an answer with an unexpected body', () => {
     ['settle_without_control_ms', 1e12],
     ['poll_interval_ms', 0],
     ['poll_interval_ms', 1e12],
-  ])('is a profile with %s %d', async (name, value) => {
+  ])('such as a profile with %s %d is refused', async (name, value) => {
     const profile = {
       post_deadline_ms: 10_000,
       list_gap_ms: 1_000,

@@ -95,7 +95,7 @@ describe('the time of a download', () => {
     await expect(trickling).rejects.toThrow('only');
   });
 
-  it.each(['before its headers', 'in its body'])('ends when nobody wants it any more, %s', async (when) => {
+  it.each(['before its headers', 'in its body'])('ends when it is aborted, %s', async (when) => {
     const closed = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
     const { url } = await fileHost((_, response) => {
@@ -196,7 +196,7 @@ describe('the rest of a file', () => {
         response.writeHead(range ? 206 : 200, { ...range }).end(content);
       },
     ],
-  ] satisfies [string, RequestListener][])('is the whole file where that %s', async (_, listener) => {
+  ] satisfies [string, RequestListener][])('is the whole file if that %s', async (_, listener) => {
     const { from: first, text } = await arriving(listener);
     expect(first).toBe(0);
     expect(content.toString().startsWith(text)).toBe(true);
@@ -250,7 +250,7 @@ describe('a body that is compressed although identity was requested', () => {
     ['br, gzip', gzipSync(brotliCompressSync(content))],
   ];
 
-  it.each(encoded)('%s is the file that is inside', async (encoding, body) => {
+  it.each(encoded)('%s is decoded', async (encoding, body) => {
     const { url, asked } = await fileHost(
       (_, response) =>
         void response

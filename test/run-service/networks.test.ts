@@ -82,7 +82,7 @@ describe('an address of our own machine or network', () => {
     ['http://224.0.0.1/api', '224.0.0.1', false],
     [ELSEWHERE, '169.254.169.254', false],
     [ELSEWHERE, '93.184.215.15', true],
-  ])('for a service at %s, %s is admitted: %s', async (base, address, isAdmitted) => {
+  ])('for a service at %s, %s is allowed: %s', async (base, address, isAdmitted) => {
     const host = address.includes(':') ? `[${address}]` : address;
     const admitted = guardFor(base).admit(new URL(`https://${host}/x`));
     expect(

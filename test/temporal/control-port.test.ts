@@ -83,7 +83,7 @@ describe('the control port of the embedded servers', () => {
     ['an HTTP request', 'POST / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n{"type":"now"}\n'],
     ['bytes that are not text', Buffer.from([0xff, 0x00, 0x16, 0x03, 0x01, 0x0a])],
     ['a line without an end', 'x'.repeat(1 << 20)],
-  ])('closes the connection of a stranger that sends %s, and does nothing else', async (_what, bytes) => {
+  ])('only closes an unauthenticated connection that sends %s', async (_what, bytes) => {
     expect(await answerTo(bytes)).toBe('');
     const follower = await follow();
     expect(follower.readyState).toBe('open');

@@ -27,7 +27,7 @@ const AGAIN: readonly (readonly [string, Partial<Info>])[] = [
 ];
 
 describe.each(['embedded', 'cluster'] as const)('a group at an %s server', (server) => {
-  it.each(AGAIN)('is not sent, and not said to be unsent, where %s', async (_, info) => {
+  it.each(AGAIN)('is not sent, and not reported as unsent, if %s', async (_, info) => {
     await expect(tried(server, info)).rejects.toMatchObject({ type: 'MayBeSent', nonRetryable: true });
   });
 

@@ -64,7 +64,7 @@ describe('a genuine webhook', () => {
     ['half a header', 'POST /hook/2/b/1/1/ HTTP/1.1\r\nHost: r'],
     ['a forged token, and never their body', `${FORGED}Content-Length: 1000000\r\n\r\n{`],
     ['a forged token, and keep the connection', `${FORGED}Content-Length: 0\r\n\r\n`],
-  ])('gets through within 2 s while 2,500 connections send %s', async (_what, sends) => {
+  ])('is accepted within 2 s while 2,500 connections send %s', async (_what, sends) => {
     await crowd(sends);
     for (let row = 1; row <= 5; row += 1) {
       const { status, ms } = await hook(row);

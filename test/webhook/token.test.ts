@@ -40,7 +40,7 @@ describe('a token', () => {
     ['attempt', { attempt: 3 }],
     ['batch', { batch: 'other' }],
     ['birth mark', { mark: 'fedcba9876543210' }],
-  ])('names another attempt if its %s differs, and its MAC tells', (_, change) => {
+  ])('names another attempt if its %s differs, and its MAC is then invalid', (_, change) => {
     const other = { ...token, ...change };
     expect(isSameAttempt(token, other)).toBe(false);
     const mac = readToken(webhookUrl(token, SECRET, undefined))?.mac ?? '';

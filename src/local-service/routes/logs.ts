@@ -8,7 +8,7 @@ import type { RunRow } from '../run-row.ts';
 import type { Service } from '../service.ts';
 import { forbidden, notFound, readOrRefuse, route } from './refusals.ts';
 
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 
 export function serveLogs(app: FastifyInstance, service: Service): void {
   const linesOf = (row: RunRow): readonly LogLine[] =>
@@ -40,19 +40,19 @@ export function serveLogs(app: FastifyInstance, service: Service): void {
 }
 
 /** Sends each line once, and checks for new ones every second. */
-function stream(reply: FastifyReply, look: () => readonly LogLine[]): FastifyReply {
+function stream(reply: FastifyReply, readLines: () => readonly LogLine[]): FastifyReply {
   reply.hijack();
   const { raw } = reply;
   raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
-  let told = 0;
-  const tell = (): void => {
-    const fresh = look().slice(told);
-    told += fresh.length;
+  let sent = 0;
+  const sendNew = (): void => {
+    const fresh = readLines().slice(sent);
+    sent += fresh.length;
     for (const line of fresh) raw.write(`data: ${JSON.stringify(lineToWire(line))}\n\n`);
     if (fresh.length === 0) raw.write(`data: ${JSON.stringify(KEEPALIVE)}\n\n`);
   };
-  const timer = setInterval(tell, LOOK_MS);
+  const timer = setInterval(sendNew, POLL_MS);
   raw.on('close', () => clearInterval(timer));
-  tell();
+  sendNew();
   return reply;
 }

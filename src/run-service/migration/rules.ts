@@ -128,7 +128,7 @@ function hostedMachines(facts: Facts): Judged {
   };
 }
 
-const UPDATE_IMAGE = `update the configuration of your worker image to node ${NODE_WANTED} or newer; nobody else updates it`;
+const UPDATE_IMAGE = `update the configuration of your worker image to node ${NODE_WANTED} or newer; you must update it yourself`;
 
 function providerMachines(facts: Facts): Judged {
   const owner = ownerOf(facts);
