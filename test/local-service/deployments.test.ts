@@ -22,7 +22,7 @@ describe('a deployments file', () => {
   });
 
   it.each([
-    ['nonsense', 'no JSON'],
+    ['nonsense', 'not JSON'],
     ['{}', 'expected array'],
     ['[]', 'Too small'],
     ['[{"name": "a"}, {"gpu": "T4"}]', 'entry 2 name'],
