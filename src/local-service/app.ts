@@ -1,4 +1,4 @@
-// The service's HTTP interface: every route, behind its authentication.
+// The service's HTTP interface: all routes and their authentication.
 
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { boundConnections } from '../host/bounded-connections.ts';
@@ -21,19 +21,19 @@ const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 
 export type AppOptions = {
   readonly tokens: readonly string[];
-  /** `v1`: a service that was not migrated, without the base of V2. */
+  /** `v1`: behaves like a service that was not migrated, without the V2 base. */
   readonly only?: 'v1' | undefined;
-  /** Whether nobody but this machine can ask. Default false. */
+  /** Whether only this machine can connect (default: false). */
   readonly listensHere?: boolean;
-  /** The way to the live page. */
+  /** The access control of the dashboard. */
   readonly door?: PageLogin;
 };
 
-/** Who opens a connection may take so long to ask for something. */
+/** How long a new connection may be idle before its first request. */
 const HEADERS_MS = 5_000;
 const CONNECTIONS = { most: 4_000, perAddress: 4_000 };
 
-/** `routes` are all that it answers to, as `GET /api/run/:run_id`. */
+/** `routes` lists all routes, such as `GET /api/run/:run_id`. */
 export type App = { readonly app: FastifyInstance; readonly routes: readonly string[] };
 
 export function createApp(
@@ -54,7 +54,7 @@ export function createApp(
   app.decorateRequest('owner', '');
   app.addHook('onRequest', authentication(known));
   app.addHook('onRequest', readAnyType);
-  // Bodies stay text: which types are read, and how numbers are, is decided where they are used.
+  // Bodies stay text: each route decides which types it reads, and how it parses numbers.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   refuseTheRest(app, service.log);
@@ -71,7 +71,7 @@ export function createApp(
   return { app, routes };
 }
 
-/** Connections that ask for nothing keep nobody out. */
+/** Idle connections cannot block other clients. */
 function boundAll({ server }: FastifyInstance): void {
   const connections = boundConnections(server, CONNECTIONS);
   server.on('request', ({ socket }, response) => {
@@ -80,7 +80,7 @@ function boundAll({ server }: FastifyInstance): void {
   });
 }
 
-/** Filled while routes are made; those that only refuse are left out. */
+/** Collects the routes while they are registered, except those that only refuse. */
 function routesOf(app: FastifyInstance): readonly string[] {
   const routes: string[] = [];
   app.addHook('onRoute', ({ method, url, config }) => {
@@ -91,7 +91,7 @@ function routesOf(app: FastifyInstance): readonly string[] {
 
 const MEDIA_TYPE = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(;|$)/;
 
-// What is no media type is no JSON either; the framework would refuse it before anyone could say so.
+// The framework would refuse an invalid media type itself; our routes must answer it like any body that is not JSON.
 function readAnyType({ headers }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   const type = headers['content-type'];
   if (type !== undefined && !MEDIA_TYPE.test(type)) headers['content-type'] = 'application/octet-stream';

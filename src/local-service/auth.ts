@@ -1,36 +1,36 @@
-// Who may ask, and what is theirs: everything under /api needs a token, but for the prices and the document. A token belongs to an owner,
-// and nobody sees the runs of another. The sentences are the real service's.
+// Authentication: everything under /api needs a token, except the prices and the document. A token belongs to an owner, who sees
+// only their own runs. The error texts are the real service's.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PATHS } from '../run-service/contract/paths.ts';
 import { refusalToWire } from '../run-service/contract/refusal.ts';
 
-/** Where the API begins on this server, and where the service is told what to do wrong. */
+/** The base path of the API, and that of the fault control. */
 export const API = '/api';
 export const CONTROL = '/control';
 
-/** Where V1 begins; it says what is wrong in plain text. */
+/** The base path of V1, whose errors are plain text. */
 export const V1 = '/v1/api';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whose token was given. */
+    /** The owner of the request's token. */
     owner: string;
   }
 }
 
 export type Tokens = {
-  /** Who a token belongs to; undefined where nobody knows it. */
+  /** The owner of a token; undefined if the token is unknown. */
   ownerOf(token: string): string | undefined;
   isRevoked(token: string): boolean;
-  /** False where nobody knows it. */
+  /** False if the token is unknown. */
   revoke(token: string): boolean;
 };
 
-/** Whose tokens have no owner's name before a colon. */
+/** The owner of tokens without a name before a colon. */
 const NOBODY_ELSE = 'user_local';
 
-/** Tokens as they are given: `token`, or `owner:token`. */
+/** Parses tokens: `token`, or `owner:token`. */
 export function openTokens(given: readonly string[]): Tokens {
   const owners = new Map(
     given.map((text) => {
@@ -48,7 +48,7 @@ export function openTokens(given: readonly string[]): Tokens {
 
 const SCHEME = 'Bearer ';
 
-/** A hook that answers 401 before the body is read, and before it is known whether the address exists. */
+/** A hook that answers 401 before the body is read and before the address is checked. */
 export function authentication(tokens: Tokens) {
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     const token = tokenOf(request.headers.authorization);
@@ -69,7 +69,7 @@ function wordsFor(tokens: Tokens, token: string): string {
   return tokens.isRevoked(token) ? 'Revoked token' : 'Invalid or expired token';
 }
 
-/** As the router read it: an address may spell its letters in another way. */
+/** The path as the router decoded it, because an address may be percent-encoded. */
 const pathOf = ({ routeOptions, url }: FastifyRequest): string =>
   routeOptions.url ?? url.split('?', 1)[0] ?? url;
 

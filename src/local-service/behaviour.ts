@@ -1,5 +1,5 @@
-// Where the specification and the real service differ, the local one can be either. The specification is the default; the
-// other shows what its published source does.
+// The two behaviours of the local service where the specification and the real service differ. The specification is the
+// default; the other one follows the real service's published source.
 
 import { GPUS } from '../batch/gpu.ts';
 
@@ -7,15 +7,15 @@ export type BehaviourName = 'specification' | 'vendor';
 
 export type Behaviour = {
   readonly name: BehaviourName;
-  /** What the `gpu` of Queue Run may be. */
+  /** The allowed values of `gpu` in Queue Run. */
   readonly gpus: readonly [string, ...string[]];
-  /** The GPU that a run gets: what it asks for, or what its deployment has. */
+  /** The GPU of a run: the requested one, or that of its deployment. */
   gpuOf(asked: string | undefined, deployment: string): string;
   /** Whether a value of `inputs` may be null or an object. */
   readonly freeFormInputs: boolean;
   /** Whether Get Run shows `workflow_api`. */
   readonly showsWorkflowApi: boolean;
-  /** Whether a place within a body or a list is a number in `loc`, or text as everything else there. */
+  /** Whether positions in `loc` are numbers, or text like its other elements. */
   readonly numbersInLoc: boolean;
 };
 
@@ -31,7 +31,7 @@ const SPECIFICATION: Behaviour = {
 const VENDOR: Behaviour = {
   name: 'vendor',
   gpus: ['CPU', ...GPUS, 'H200', 'B200'],
-  // A deployment that has a GPU of its own never gives it up.
+  // A deployment with its own GPU ignores the requested one.
   gpuOf: (_asked, deployment) => deployment,
   freeFormInputs: false,
   showsWorkflowApi: false,

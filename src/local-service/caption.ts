@@ -1,4 +1,4 @@
-// The part of a picture that is read: title, prompt and seed in a box below the mosaic, in its own pixels.
+// Draws the text of a picture: title, prompt and seed in a box below the mosaic.
 
 import { LIGHT, SWATCHES } from './colours.ts';
 import { glyphOf, GLYPH_HEIGHT, GLYPH_WIDTH } from './font.ts';
@@ -7,7 +7,7 @@ import type { Bitmap } from './png.ts';
 
 export type Caption = { readonly title: string; readonly prompt: string; readonly seed: string };
 
-/** Everything is measured in `unit`, the pixel of the small letters; `letters` of them fit in a line. */
+/** All sizes are multiples of `unit`, the pixel of the small letters; `letters` of them fit in a line. */
 type Box = {
   readonly top: number;
   readonly left: number;
@@ -42,7 +42,7 @@ function boxOf({ width, height }: Bitmap, top: number): Box {
   const unit = Math.max(1, Math.floor(width / 160));
   const margin = MARGIN * unit;
   const letters = Math.floor((width - 2 * margin + unit) / (LETTER * unit));
-  // The letters have a row for descenders of their own, so that the lower margin is one pixel less.
+  // Letters include a row for descenders, so the lower margin is one pixel smaller.
   return {
     top: top + margin,
     left: margin,
@@ -71,7 +71,7 @@ function paintText(bitmap: Bitmap, at: Spot, text: string, ink: number): void {
   });
 }
 
-/** A square of one ink, as far as it lies within the picture. */
+/** A square of one ink, clipped to the picture. */
 function fill(
   { width, height, pixels }: Bitmap,
   square: { readonly x: number; readonly y: number; readonly size: number },
@@ -83,7 +83,7 @@ function fill(
   }
 }
 
-/** The text in at most `lines` lines of `width` letters, broken between words where it can; two dots where it is cut. */
+/** The text in at most `lines` lines of `width` letters, broken between words if possible; two dots mark a cut. */
 function wrapped(text: string, width: number, lines: number): readonly string[] {
   const result: string[] = [];
   let rest = text;

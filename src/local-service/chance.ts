@@ -1,6 +1,6 @@
-// Chance that repeats: the same seed and the same words always draw the same number.
+// Deterministic random numbers: the same seed and words always give the same number.
 
-/** A number in [0, 1) drawn from the seed and the words; neighbouring words draw unrelated numbers. */
+/** A number in [0, 1) from the seed and the words; similar words give unrelated numbers. */
 export function chance(seed: number, ...words: readonly (string | number)[]): number {
   return hashOf(`${seed}/${words.join('/')}`) / 2 ** 32;
 }

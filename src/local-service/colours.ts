@@ -1,4 +1,4 @@
-// Six inks that go together, from a hue: a dark and a light one for text, four for shapes.
+// Creates six matching inks from a hue: a dark and a light one for text, four for shapes.
 
 import type { Colour } from './png.ts';
 
@@ -7,7 +7,7 @@ export const LIGHT = 1;
 export const SWATCHES = [2, 3, 4, 5] as const;
 export const SHAPE_INKS: readonly number[] = [DARK, LIGHT, ...SWATCHES];
 
-/** Which hues stand beside the first, in turns of the colour circle. */
+/** The offsets of the other hues, in turns of the colour circle. */
 const HARMONIES: readonly (readonly [number, number, number])[] = [
   [0.08, 0.5, 0.58],
   [0.33, 0.67, 0.08],
@@ -15,7 +15,7 @@ const HARMONIES: readonly (readonly [number, number, number])[] = [
   [0.06, 0.12, 0.5],
 ];
 
-/** The inks of a picture; `draw` gives numbers in [0, 1). */
+/** The inks of a picture; `draw` returns numbers in [0, 1). */
 export function inksFrom(draw: () => number): readonly Colour[] {
   const hue = draw();
   const [near, far, other] = HARMONIES[Math.floor(draw() * HARMONIES.length)] ?? [0.08, 0.5, 0.58];

@@ -1,4 +1,4 @@
-// A look at the runs as they are right now, cheap enough to be taken every second however long the line is.
+// Reads the current runs for the dashboard, cheaply enough to run every second however long the queue is.
 
 import type { DatabaseSync } from 'node:sqlite';
 import type { RunRow } from './run-row.ts';
@@ -6,15 +6,15 @@ import type { RunRow } from './run-row.ts';
 export type DashboardRuns = {
   /** Oldest first. */
   readonly atWork: readonly RunRow[];
-  /** Those that stand first in line. */
+  /** The first runs of the queue. */
   readonly next: readonly RunRow[];
   /** Newest first. */
   readonly ended: readonly RunRow[];
-  /** How many runs there are in all. */
+  /** The total number of runs. */
   readonly runs: number;
 };
 
-/** `busy` is how many runs are at work: whoever knows it spares the search a walk along the whole line. */
+/** `busy` is the number of active runs, with which the query can stop before it has read the whole queue. */
 export function dashboardQuery(
   db: DatabaseSync,
 ): (busy: number, most: { next: number; ended: number }) => DashboardRuns {
@@ -29,7 +29,7 @@ export function dashboardQuery(
     const runs = Number(newest.get()?.['number'] ?? 0);
     const working = atWork.all(busy) as RunRow[];
     const next = waiting.all(most.next) as RunRow[];
-    // Nothing that was queued after the last run at work has ended, but for what was cancelled in line.
+    // Of the runs queued after the last active one, only those cancelled in the queue have ended.
     const from = next.length === 0 ? runs : (working.at(-1)?.number ?? runs);
     return { atWork: working, next, ended: ended.all(from, most.ended) as RunRow[], runs };
   };

@@ -1,4 +1,4 @@
-// What the live page is told: the machines of each deployment, who is at work, who is next, and who ended last.
+// The data of the dashboard: the machines of each deployment, and the active, the next and the last ended runs.
 
 import { parseExactly } from '../batch/digits.ts';
 import type { RunRow } from './run-row.ts';
@@ -10,7 +10,7 @@ const MOST = { next: 4, ended: 24 } as const;
 const WORKING_MAX = 24;
 const WORDS_MAX = 160;
 
-/** A run as the page shows it. */
+/** A run on the dashboard. */
 type ShownRun = {
   readonly id: string;
   readonly number: number;
@@ -20,10 +20,10 @@ type ShownRun = {
   /** 0 to 1. */
   readonly progress: number;
   readonly gpu: string;
-  /** In line, at work, or from queue to end, in seconds. */
+  /** Seconds in the queue, seconds active, or seconds from queue to end. */
   readonly seconds: number;
   readonly words: string;
-  /** The address of its first picture; empty where it has none. */
+  /** The address of its first picture; empty if there is none. */
   readonly picture: string;
 };
 type Pool = {
@@ -59,7 +59,7 @@ export function dashboardOf(service: Service): Dashboard {
   };
 }
 
-/** Every deployment has its line, also before its first run. */
+/** One row per deployment, even before its first run. */
 function poolsOf({ deployments, runs }: Service): readonly Pool[] {
   const known = new Map(runs.pools().map((pool) => [pool.deploymentId, pool]));
   return [...deployments.values()].map(({ id, name, gpu, concurrencyLimit }) => {
@@ -68,7 +68,7 @@ function poolsOf({ deployments, runs }: Service): readonly Pool[] {
   });
 }
 
-/** The truth, whatever a fault makes of it elsewhere: looking counts for nothing. */
+/** The true state, without injected faults; reading it counts as no request. */
 function shownRun({ deployments }: Service, row: RunRow, nowMs: number): ShownRun {
   const machine = deployments.get(row.deploymentId);
   const { id, status, liveStatus, progress, queuedAtMs, endedAtMs, createdAtMs } = recordOf(row, {
@@ -91,7 +91,7 @@ function shownRun({ deployments }: Service, row: RunRow, nowMs: number): ShownRu
   };
 }
 
-/** What tells the run apart for a person: its prompt, or all of its inputs. */
+/** The text by which a person recognises the run: its prompt, or all of its inputs. */
 function wordsOf(inputs: string): string {
   const prompt = promptOf(parseExactly(inputs) as Record<string, unknown>);
   return (typeof prompt === 'string' ? prompt : inputs).slice(0, WORDS_MAX);

@@ -1,10 +1,10 @@
-// The SQLite file itself: its tables, their history, and its transactions.
+// The SQLite file: its tables, migrations and transactions.
 
 import { DatabaseSync } from 'node:sqlite';
 import { problem, errorMessage } from '../errors/error.ts';
 
-// `place` counts the runs of one deployment from 0 without gaps. No run is ever deleted, so that a page anywhere in the
-// list is found by place, where OFFSET would walk over everything before it.
+// `place` counts the runs of one deployment from 0 without gaps. Runs are never deleted, so any page of the list is found by
+// place, whereas OFFSET would read everything before it.
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS run (
     number INTEGER PRIMARY KEY,
@@ -38,7 +38,7 @@ const SCHEMA = `
   ) STRICT;
 `;
 
-/** What a file of each earlier format lacks; the next format is the one after the last. */
+/** One migration for each earlier format. */
 const SINCE = [
   '',
   "ALTER TABLE run ADD COLUMN owner TEXT NOT NULL DEFAULT 'user_local';",
@@ -48,17 +48,17 @@ const SINCE = [
 const FORMAT = SINCE.length;
 
 export type Transaction = {
-  /** Does `work` in one transaction; nothing of it stays when it throws. */
+  /** Runs `work` in one transaction; rolls back if it throws. */
   readonly together: <Result>(work: () => Result) => Result;
-  /** Begins the transaction, where one is wanted and has not begun. */
+  /** Starts the transaction if one is requested and not yet started. */
   readonly begin: () => void;
 };
 
-/** Opens or creates the file. Throws E602 when it is another's, newer, or no database. */
+/** Opens or creates the file. Throws E602 if it is in use, newer, or not a database. */
 export function openFile(file: string): DatabaseSync {
   try {
     const db = new DatabaseSync(file);
-    // Exclusive, because two services on one file would run every run twice.
+    // Exclusive, because two services on one file would execute every run twice.
     db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
     db.exec('PRAGMA wal_autocheckpoint = 8000');
     const format = formatOf(db);
@@ -67,7 +67,11 @@ export function openFile(file: string): DatabaseSync {
     return db;
   } catch (cause) {
     const what = `the database ${file} of the local run service cannot be used: ${errorMessage(cause)}`;
-    throw problem('E602', { what, hint: 'stop the service that uses it, or give another file' }, { cause });
+    throw problem(
+      'E602',
+      { what, hint: 'stop the service that uses it, or name another file with --db' },
+      { cause },
+    );
   }
 }
 
@@ -77,7 +81,7 @@ function formatOf(db: DatabaseSync): number {
   return format;
 }
 
-/** A transaction begins with its first write, so that work which only reads costs nothing. */
+/** A transaction starts with its first write, so that read-only work costs nothing. */
 export function createTransaction(db: DatabaseSync): Transaction {
   const begin = db.prepare('BEGIN');
   const commit = db.prepare('COMMIT');

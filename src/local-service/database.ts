@@ -1,5 +1,5 @@
-// The service's memory: one SQLite file with one row a run. Columns are named as the code names them, so that a row is
-// what it reads like. All that is told to anyone (an answer, a webhook) is committed before it is told.
+// The service's storage: one SQLite file with one row per run. Columns have the same names as in the code. Everything is
+// committed before it is visible in an answer or a webhook.
 
 import type { RunRow } from './run-row.ts';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
@@ -8,7 +8,7 @@ import type { Status } from '../run-service/contract/run.ts';
 import { dashboardQuery, type DashboardRuns } from './dashboard-query.ts';
 import type { RunPlan } from './planned-result.ts';
 
-/** A run as it is stored. Times are milliseconds since 1970; the plan's are null until a container took the run. */
+/** A stored run. Times are milliseconds since 1970; those of the plan are null until a container takes the run. */
 export type NewRun = Pick<
   RunRow,
   | 'id'
@@ -23,10 +23,10 @@ export type NewRun = Pick<
   | 'faults'
 >;
 
-/** A run that has not ended, without its inputs: they may be large, and nothing that makes it live needs them. */
+/** A run that has not ended, without its inputs, which may be large and are not needed to execute it. */
 export type LiveRow = Omit<RunRow, 'inputs'>;
 
-/** One try of a webhook: what came of it, and how long that took. */
+/** One delivery attempt of a webhook: its result and duration. */
 export type DeliveryRow = {
   readonly run: string;
   readonly atMs: number;
@@ -36,7 +36,7 @@ export type DeliveryRow = {
   readonly body: string;
 };
 
-/** A file that a client gave; `bytes` is null until they came. */
+/** A file that a client uploads; `bytes` is null until it has arrived. */
 type UploadRow = {
   readonly id: string;
   readonly owner: string;
@@ -46,20 +46,20 @@ type UploadRow = {
 };
 
 export type Database = {
-  /** Does `work` in one transaction; nothing of it stays when it throws. */
+  /** Runs `work` in one transaction; rolls back if it throws. */
   readonly together: <Result>(work: () => Result) => Result;
-  /** The number that the next run will have. */
+  /** The number of the next run. */
   nextNumber(): number;
   insert(run: NewRun): void;
   took(number: number, containerId: string, plan: RunPlan): void;
   reached(number: number, status: Status, atMs: number): void;
   ended(number: number, status: Status, endedMs: number, atMs: number): void;
-  /** The container of a run is gone after `ranMs`; where it shall have another, it waits again. */
+  /** The run lost its container after `ranMs`; it waits again if it gets another one. */
   lost(number: number, ranMs: number, waits: boolean): void;
-  /** Writes the tries of webhooks down. */
+  /** Stores the delivery attempts of webhooks. */
   delivered(tries: readonly DeliveryRow[]): void;
   deliveriesOf(runId: string): readonly DeliveryRow[];
-  /** Makes room for a file, or fills it where `bytes` are there. */
+  /** Reserves a file, or stores its `bytes`. */
   upload(file: UploadRow): void;
   uploadOf(id: string): UploadRow | undefined;
   find(id: string): RunRow | undefined;
@@ -68,16 +68,16 @@ export type Database = {
   count(deploymentId: string, owner: string): number;
   /** How many runs are in each status. */
   byStatus(): Readonly<Record<string, number>>;
-  /** GPU seconds that were sold, by GPU: from a run's container to its end. */
+  /** Billed GPU seconds by GPU: from the start of a run's container to the run's end. */
   sold(): Readonly<Record<string, number>>;
   /** Every run that has not ended, oldest first. */
   alive(): readonly LiveRow[];
-  /** As {@link dashboardQuery}. */
+  /** See {@link dashboardQuery}. */
   glance(busy: number, most: { readonly next: number; readonly ended: number }): DashboardRuns;
   close(): void;
 };
 
-/** Opens or creates the file; `:memory:` keeps nothing. Throws E602 when it is another's, newer, or no database. */
+/** Opens or creates the file; `:memory:` stores nothing. Throws E602 if it is in use, newer, or not a database. */
 export function openDatabase(file: string): Database {
   const db = openFile(file);
   const counts = new Map<string, number>();
@@ -99,12 +99,12 @@ export function openDatabase(file: string): Database {
   const page = db.prepare(
     'SELECT * FROM run WHERE deploymentId = ? AND place <= ? ORDER BY place DESC LIMIT ?',
   );
-  // Where others have runs of the same deployment as well, places have gaps for each of them.
+  // If several owners have runs of the deployment, each owner's places have gaps.
   const ownPage = db.prepare(
     'SELECT * FROM run WHERE deploymentId = ? AND owner = ? ORDER BY place DESC LIMIT ? OFFSET ?',
   );
   const byStatus = db.prepare('SELECT status AS name, count(*) AS total FROM run GROUP BY status');
-  // Whoever has no container any more has been charged for it in lostMs.
+  // A run that lost its container was already billed for it in lostMs.
   const sold = db.prepare(
     `SELECT gpu AS name, sum(lostMs + iif(endedMs IS NULL OR containerId IS NULL, 0, endedMs - queuedMs)) / 1000.0 AS total
      FROM run GROUP BY gpu HAVING total > 0`,

@@ -1,4 +1,4 @@
-// The deployments that the service offers: how a file describes them, and the two that are there without a file.
+// The deployments of the service: the format of a deployments file, and the two default deployments.
 
 import { z } from 'zod';
 import { parseExactly } from '../batch/digits.ts';
@@ -22,7 +22,7 @@ const inputTypeSchema = z
   })
   .strict();
 
-/** One deployment of a deployments file. All times are what the real service would take, before `speed` divides them. */
+/** One deployment of a deployments file. All times are those of the real service, before they are divided by `speed`. */
 export const deploymentSpecSchema = z
   .object({
     name: z.string().min(1),
@@ -31,20 +31,20 @@ export const deploymentSpecSchema = z
     concurrencyLimit: z.int().positive().default(2),
     runTimeoutSeconds: z.number().positive().default(300),
     coldStartSeconds: seconds.default(7.8),
-    /** Between `queued` and `started` in a container that is warm. */
+    /** Between `queued` and `started` in a warm container. */
     warmStartSeconds: seconds.default(0.01),
     idleTimeoutSeconds: seconds.default(60),
     runSeconds: z.union([seconds, secondsByGpu]).default(6),
-    /** 0.2 makes run times vary by up to 20 % both ways, drawn by run number. */
+    /** 0.2 makes run times vary by up to 20 % in both directions, depending on the run number. */
     runSpread: z.number().min(0).max(1).default(0),
     inputTypes: z.array(inputTypeSchema).optional(),
-    /** The version of the node component on its machines; null where they do not tell. */
+    /** The version of its machines' node component; null if they do not show it. */
     machineVersion: z.string().min(1).nullable().default('v2.3.10'),
-    /** Whose machines they are; null where they do not tell. */
+    /** The machine type; null if the runs do not show it. */
     machineType: z.string().min(1).nullable().default('comfy-deploy-serverless'),
-    /** GB of GPU memory that a run needs; on a smaller GPU it fails. */
+    /** GPU memory in GB that a run needs; it fails on a smaller GPU. */
     vramGb: z.number().nonnegative().default(0),
-    /** Pictures a run gives. */
+    /** The number of pictures per run. */
     outputs: z.int().min(0).max(100).default(1),
     /** The edge of a picture in pixels. */
     pictureSize: z.int().min(16).max(2048).default(160),
@@ -75,13 +75,13 @@ export const DEMO_DEPLOYMENTS: readonly DeploymentSpec[] = [
   deploymentSpecSchema.parse({ name: 'anything', runSpread: 0.2 }),
 ];
 
-/** Reads a deployments file: a JSON array. Throws E602 that says which entry is wrong and how. */
+/** Reads a deployments file, a JSON array. Throws E602, which names the invalid entry and its problem. */
 export function readDeployments(fileText: string): readonly DeploymentSpec[] {
   const read = z.array(deploymentSpecSchema).min(1).safeParse(jsonOf(fileText));
   if (!read.success) {
     throw problem('E602', {
-      what: `the deployments file is wrong: ${read.error.issues.map(placed).join('; ')}`,
-      hint: `fields: ${Object.keys(deploymentSpecSchema.in.shape).join(', ')}; only name is needed`,
+      what: `the deployments file is invalid: ${read.error.issues.map(placed).join('; ')}`,
+      hint: `fields: ${Object.keys(deploymentSpecSchema.in.shape).join(', ')}; only name is required`,
     });
   }
   refuseRepeats(read.data);
@@ -92,7 +92,7 @@ function jsonOf(text: string): unknown {
   try {
     return parseExactly(text);
   } catch (cause) {
-    throw problem('E602', { what: `the deployments file is no JSON: ${errorMessage(cause)}` }, { cause });
+    throw problem('E602', { what: `the deployments file is not JSON: ${errorMessage(cause)}` }, { cause });
   }
 }
 
@@ -103,7 +103,7 @@ function placed(issue: z.core.$ZodIssue): string {
   return `${place}: ${issue.message}`;
 }
 
-/** Two deployments of one name or id could not be told apart. Throws E602. */
+/** Throws E602 if two deployments have the same name or id. */
 export function refuseRepeats(specs: readonly DeploymentSpec[]): void {
   for (const field of ['name', 'id'] as const) {
     const seen = new Set<string>();
@@ -123,7 +123,7 @@ export function runSecondsOn(spec: DeploymentSpec, gpu: string): number {
   return (runSeconds as Readonly<Record<string, number | undefined>>)[gpu] ?? runSeconds.default;
 }
 
-/** Whether the GPU has the memory that a run needs; of an unknown GPU nothing is assumed. */
+/** Whether the GPU has enough memory for a run; true for an unknown GPU. */
 export const fitsOn = (spec: DeploymentSpec, gpu: string): boolean =>
   spec.vramGb <= (VRAM_GB[gpu] ?? Number.POSITIVE_INFINITY);
 
@@ -151,7 +151,7 @@ export const deploymentRecordOf = (spec: DeploymentSpec): DeploymentRecord => ({
 
 type InputSpec = NonNullable<DeploymentSpec['inputTypes']>[number];
 
-// Absent and undefined are not the same to the contract, so that undefined fields are left out.
+// The contract distinguishes absent from undefined, so undefined fields are removed.
 const inputTypeOf = (input: InputSpec) =>
   ({
     name: input.name,

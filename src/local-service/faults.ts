@@ -1,78 +1,78 @@
-// What can be made to go wrong, each with a rate. Whether a fault shouldInject is drawn from the seed, the fault's name and
-// the number of the run, so that a rehearsal can be repeated and a retry of the same row may still fare better. A run may
-// also name, in an input of its own, the faults that inject it whatever their rates are.
+// The faults that the service can inject, each with a rate. The decision depends on the seed, the fault's name and the run
+// number, so that a rehearsal can be repeated while a retry of a row may still succeed. A run can also name faults in one of its
+// inputs; these are injected whatever their rates are.
 
 import { nearest, problem } from '../errors/error.ts';
 import { chance } from './chance.ts';
 
-/** The ways in which an answer can be bad on the wire. */
+/** Malformed responses. */
 export const FACES = {
-  drop: 'the connection is closed without a word',
+  drop: 'the connection is closed without an answer',
   reset: 'the connection is reset',
-  silence: 'no answer ever comes',
+  silence: 'the request is never answered',
   head: 'the connection is cut in the middle of the headers',
-  interim: '103 Early Hints, and then nothing',
+  interim: '103 Early Hints, then no answer',
   error: '500 in plain text',
-  gateway: "502 with a gateway's page",
-  garbage: '200 with something that is no JSON',
+  gateway: "502 with a gateway's HTML page",
+  garbage: '200 with a body that is not JSON',
   truncated: '200 with JSON that ends too early',
-  short: '200 whose Content-Length promises more than comes',
-  nan: '200 with NaN where the id should be',
-  twice: '200 with the id named twice',
+  short: '200 with a Content-Length larger than the body',
+  nan: '200 with NaN instead of the id',
+  twice: '200 with the id key twice',
   deep: '200 with JSON nested 100,000 deep',
-  trickle: '200 whose body comes a byte a second',
+  trickle: '200 with one byte of the body per second',
   headers: '200 with 64 KiB of headers',
   flood: '200 with 64 MiB of body',
-  bomb: '200 with 64 MiB of body in 64 KiB of gzip',
+  bomb: '200 with 64 MiB of body compressed to 64 KiB',
 } as const satisfies Record<string, string>;
 export type Face = keyof typeof FACES;
 
-/** Where an answer can be bad: at Queue Run before there is a run, at Queue Run when there is one, at Get Run. */
+/** Where a response can be malformed: at Queue Run before or after a run was created, or at Get Run. */
 const PLACES = {
-  request: 'at Queue Run, and no run is created',
+  request: 'at Queue Run, without creating a run',
   answer: 'at Queue Run, after the run was created',
   read: 'at Get Run',
 } as const;
 type Place = keyof typeof PLACES;
 
 const OTHERS = {
-  busy: 'Queue Run answers 429 with Retry-After: 1, and creates no run',
+  busy: 'Queue Run answers 429 with Retry-After: 1 and creates no run',
   'busy-silent': 'Queue Run answers 429 without Retry-After',
   'busy-date': 'Queue Run answers 429 with a date 2 s ahead',
   'busy-absurd': 'Queue Run answers 429 with Retry-After: 99999999',
-  'busy-answer': 'Queue Run creates the run and answers 429 with Retry-After: 1 all the same',
+  'busy-answer': 'Queue Run creates the run but answers 429 with Retry-After: 1',
   'no-credits': 'Queue Run answers 403: not enough credits',
   'slow-answer': 'Queue Run creates the run and answers 5 s later',
-  twin: 'Queue Run creates two runs for one order, and tells of the first',
-  fail: 'the run ends failed half way, without outputs',
-  preempt: 'the container is taken away half way, once: the run waits again and begins anew',
-  oom: 'the container is killed half way without a word: the run stays running',
-  stuck: 'the container dies while it boots without a word: the run stays queued',
-  hang: 'the run never comes to its end, until its time-out',
-  'no-output': 'the run succeeds without a file',
-  'late-output': 'Get Run shows the outputs of a success only 2 s later',
+  twin: 'Queue Run creates two runs for one request and returns the first',
+  fail: 'the run fails half way, without outputs',
+  preempt: 'the container is preempted half way, once: the run is queued again and restarts',
+  oom: 'the container is killed half way without notice: the run stays running',
+  stuck: 'the container dies during boot without notice: the run stays queued',
+  hang: 'the run does not end before its time-out',
+  'no-output': 'the run succeeds without output files',
+  'late-output': 'Get Run shows the outputs of a succeeded run 2 s late',
   'lose-webhook': 'a webhook is never sent',
   'repeat-webhook': 'a webhook is sent twice',
-  'empty-webhook': 'the webhook of a success carries no outputs',
-  'delay-webhook': 'a webhook is sent 3 s later, so that others overtake it',
-  'stray-webhook': 'a webhook names a run that is not there',
-  'lie-webhook': 'a webhook says success whatever the run does',
-  'post-retries': 'a webhook is tried again by POST, not by GET',
-  'lose-file': 'a file is not found, at that try',
-  'away-file': 'the host of a file answers 503, at that try',
-  'private-file': 'the addresses of the files expire an hour after they were shown',
-  'cut-file': 'the connection is cut in the middle of a file, at that try',
-  'short-file': 'a file is shorter than its Content-Length, at that try',
-  'changed-file': 'a file has other bytes at each try',
-  'script-file': 'a file is a page with a script instead of a picture',
+  'empty-webhook': 'the webhook of a succeeded run has no outputs',
+  'delay-webhook': 'a webhook is sent 3 s late, after others',
+  'stray-webhook': 'a webhook names a run that does not exist',
+  'lie-webhook': 'a webhook says success, whatever the status of the run is',
+  'post-retries': 'a webhook is retried with POST instead of GET',
+  'lose-file': 'a file answers 404, drawn for each request',
+  'away-file': 'a file answers 503, drawn for each request',
+  'private-file': 'the addresses of files expire an hour after Get Run showed them',
+  'cut-file': 'the connection breaks in the middle of a file, drawn for each request',
+  'short-file': 'a file is shorter than its Content-Length, drawn for each request',
+  'changed-file': 'a file has different bytes at each request',
+  'script-file': 'a file is an HTML page with a script instead of a picture',
   'wild-name': 'the files are named ../../escape.png',
-  'short-page': 'the run list of a workflow gives at most 100 runs a page, whatever is asked for',
-  vanish: 'Get Run does not find the run, at that try',
-  'other-run': "Get Run shows another run's id, at that try",
-  backwards: 'Get Run shows an earlier status, at that try',
-  'unknown-status': 'Get Run shows a status that nobody knows, at that try',
-  'extra-fields': 'Get Run shows fields that nobody knows',
-  'cut-dates': 'Get Run shows its dates without seconds',
+  'short-page': 'the run list of a workflow has at most 100 runs per page, whatever the limit',
+  vanish: 'Get Run answers 404, drawn for each request',
+  'other-run': "Get Run shows another run's id, drawn for each request",
+  backwards: 'Get Run shows an earlier status, drawn for each request',
+  'unknown-status': 'Get Run shows an undocumented status, drawn for each request',
+  'extra-fields': 'Get Run shows undocumented fields',
+  'cut-dates': 'Get Run shows dates without seconds',
 } as const satisfies Record<string, string>;
 
 export type Fault = keyof typeof OTHERS | `${Face}-${Place}`;
@@ -81,7 +81,7 @@ const spread = <Key extends string>(
   table: Readonly<Record<Key, string>>,
 ): readonly (readonly [Key, string])[] => Object.entries(table) as [Key, string][];
 
-/** What each fault does, by its name. */
+/** The description of each fault, by its name. */
 const FAULT_TABLE: Readonly<Record<string, string>> = {
   ...OTHERS,
   ...Object.fromEntries(
@@ -94,26 +94,26 @@ const FAULT_TABLE: Readonly<Record<string, string>> = {
 /** The names of all known faults. */
 const FAULTS: readonly string[] = Object.keys(FAULT_TABLE);
 
-/** The input by which a run names faults that inject it, with spaces between. */
+/** The input in which a run names faults to inject, separated by spaces. */
 export const FAULT_INPUT = 'runsheet_faults';
 
-/** A run as far as faults care: `faults` are those that it named itself. */
+/** The fields of a run that faults need; `faults` are those that the run names itself. */
 export type Victim = { readonly number: number; readonly faults?: string };
 
 export type Faults = {
-  /** Whether the fault shouldInject the run; `occasion` tells apart several moments of one run. */
+  /** Whether to inject the fault into the run; `occasion` distinguishes several requests about one run. */
   shouldInject(fault: Fault, target: Victim, occasion?: string | number): boolean;
-  /** The face that the answer wears at this place; undefined where it is an honest one. */
+  /** The malformed response at this place; undefined for a normal one. */
   faceAt(place: Place, target: Victim, occasion?: string | number): Face | undefined;
-  /** The rates as they are; those that are not set are 0. */
+  /** The current rates; 0 if not set. */
   rates(): Readonly<Record<string, number>>;
-  /** Sets the rates that are named, from now on. Throws as {@link createFaults}. */
+  /** Sets the named rates from now on. Throws like {@link createFaults}. */
   set(rates: Readonly<Record<string, number>>): void;
-  /** How often each fault has struck. */
+  /** How often each fault was injected. */
   counts(): Readonly<Record<string, number>>;
 };
 
-/** Rates are 0 to 1. Throws E602 for an unknown name, naming the nearest, and for a rate outside 0 to 1. */
+/** Throws E602 for an unknown name, with a suggestion, and for a rate outside 0 to 1. */
 export function createFaults(given: Readonly<Record<string, number>>, seed: number): Faults {
   const rates: Record<string, number> = {};
   const counts: Record<string, number> = {};
@@ -122,7 +122,7 @@ export function createFaults(given: Readonly<Record<string, number>>, seed: numb
     Object.assign(rates, wanted);
     isPeaceful = Object.values(rates).every((rate) => rate === 0);
   };
-  // Most services never do wrong, and every answer asks dozens of times.
+  // A fast path, because most services have no faults and every answer checks dozens of them.
   let isPeaceful = true;
   set(given);
 
@@ -153,7 +153,7 @@ export function createFaults(given: Readonly<Record<string, number>>, seed: numb
 
 const faces = Object.keys(FACES) as Face[];
 
-/** The faults that a run's inputs name, or the name that is none. */
+/** The faults that a run's inputs name, or the first unknown name. */
 export function namedFaults(inputs: Readonly<Record<string, unknown>>): { faults: string; unknown?: string } {
   const given = inputs[FAULT_INPUT];
   const names = typeof given === 'string' ? given.split(/[\s,]+/).filter(Boolean) : [];
@@ -161,7 +161,7 @@ export function namedFaults(inputs: Readonly<Record<string, unknown>>): { faults
   return { faults: names.join(' '), ...(unknown === undefined ? {} : { unknown }) };
 }
 
-/** What helps who named a fault that is none. */
+/** The hint for an unknown fault name. */
 export function faultHint(name: string): string {
   const near = nearest(name, FAULTS);
   const families = `${Object.keys(OTHERS).join(' ')}, and FACE-${Object.keys(PLACES).join(' FACE-')} with FACE one of ${faces.join(' ')}`;
@@ -172,6 +172,9 @@ function check(name: string, rate: number): void {
   if (!FAULTS.includes(name))
     throw problem('E602', { what: `there is no fault "${name}"`, hint: faultHint(name) });
   if (!(rate >= 0 && rate <= 1)) {
-    throw problem('E602', { what: `the rate of the fault "${name}" is ${rate}`, hint: 'rates are 0 to 1' });
+    throw problem('E602', {
+      what: `the rate of the fault "${name}" is ${rate}`,
+      hint: 'a rate is a number from 0 to 1',
+    });
   }
 }

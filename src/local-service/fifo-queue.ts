@@ -1,5 +1,5 @@
-// A line of waiting things, first come first served, that anyone may leave from the middle. Every operation is O(1)
-// over time: who leaves makes a gap, and gaps are skipped once; served places are cut off in halves.
+// A FIFO queue whose entries can also be removed from the middle. Every operation is amortized O(1): a removed entry leaves a
+// gap that is skipped once, and the served half of the array is cut off from time to time.
 //
 //      served      head
 //   [ · · · · · |  C   ·   E   F ]
@@ -15,7 +15,7 @@ export class FifoQueue<Key, Item> {
     return this.#placeOf.size;
   }
 
-  /** The one who is served next; undefined in an empty line. */
+  /** The next entry; undefined if the queue is empty. */
   get first(): Item | undefined {
     while (this.#head < this.#places.length && this.#places[this.#head] === undefined) this.#head++;
     return this.#places[this.#head]?.item;
@@ -26,7 +26,7 @@ export class FifoQueue<Key, Item> {
     this.#places.push({ key, item });
   }
 
-  /** Serves the first; undefined in an empty line. */
+  /** Removes and returns the first entry; undefined if the queue is empty. */
   next(): Item | undefined {
     const item = this.first;
     const place = this.#places[this.#head];
@@ -37,7 +37,7 @@ export class FifoQueue<Key, Item> {
     return item;
   }
 
-  /** Whether `key` stood in the line; it no longer does. */
+  /** Removes `key`; returns whether it was in the queue. */
   leave(key: Key): boolean {
     const place = this.#placeOf.get(key);
     if (place === undefined) return false;

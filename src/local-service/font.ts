@@ -1,5 +1,5 @@
-// The letters on the pictures, drawn as they look: 5 by 7 pixels and a row for descenders, sixteen letters a band, from
-// the space on in the order of ASCII.
+// The pixel font of the pictures: 5 by 7 pixels and a row for descenders, sixteen letters per band, in ASCII order from the
+// space on.
 
 export const GLYPH_WIDTH = 5;
 export const GLYPH_HEIGHT = 8;
@@ -81,9 +81,9 @@ function pixelsOf(rows: readonly string[]): Glyph {
 
 const UNKNOWN = pixelsOf(['#####', '#...#', '#...#', '#...#', '#...#', '#...#', '#####']);
 
-/** The letter's pixels; a box for what this font does not have. */
+/** The letter's pixels; a box if the font lacks the letter. */
 export const glyphOf = (letter: string): Glyph => glyphs[letter.charCodeAt(0) - FIRST] ?? UNKNOWN;
 
-/** The text as this font can show it: accents fall off, line breaks become spaces. */
+/** Converts the text for this font: removes accents, replaces line breaks by spaces. */
 export const plain = (text: string): string =>
   text.normalize('NFKD').replaceAll(/\p{M}/gu, '').replaceAll(/\s+/g, ' ').trim();

@@ -1,8 +1,8 @@
-// Ids that are not drawn but derived, so that they stay the same over restarts without being stored.
+// Derives ids from text, so that they stay the same across restarts without being stored.
 
 import { hash } from 'node:crypto';
 
-/** The uuid (version 8: custom) that belongs to these words; the same words always have the same one. */
+/** The uuid (version 8: custom) of these words; the same words always give the same uuid. */
 export function uuidOf(...words: readonly string[]): string {
   const hex = hash('sha256', words.join('\n'));
   const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16);
@@ -15,7 +15,7 @@ export function uuidOf(...words: readonly string[]): string {
   ].join('-');
 }
 
-/** What the real service keeps in tables of their own, here all derived from the deployment. */
+/** Ids that the real service stores in separate tables; here they are derived from the deployment. */
 export type DeploymentIds = {
   readonly workflowId: string;
   readonly versionId: string;
@@ -24,7 +24,7 @@ export type DeploymentIds = {
 
 const known = new Map<string, DeploymentIds>();
 
-/** Remembered, because every answer of Get Run shows them and deployments are few. */
+/** Cached, because every answer of Get Run contains them and there are few deployments. */
 export function idsOf(deploymentId: string): DeploymentIds {
   const old = known.get(deploymentId);
   if (old !== undefined) return old;
@@ -37,6 +37,6 @@ export function idsOf(deploymentId: string): DeploymentIds {
   return ids;
 }
 
-/** `fc-` and 26 letters of the base-32 alphabet, as the real service names the call on a worker. */
+/** `fc-` and 26 base-32 letters, like the call ids of the real service. */
 export const callIdOf = (runId: string): string =>
   `fc-01${runId.replaceAll('-', '').slice(0, 24).toUpperCase()}`;

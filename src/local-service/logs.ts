@@ -1,5 +1,5 @@
-// What the log of a run says. It is the only place where the reason of a failure stands. Everything but the tries of
-// webhooks is derived from the plan of the run, as far as time has come.
+// Creates the log of a run, the only place with the reason of a failure. All lines except those of webhooks are derived from the
+// run's plan, up to the current time.
 
 import type { LogLine } from '../run-service/contract/log-entry.ts';
 import type { DeliveryRow } from './database.ts';
@@ -10,13 +10,13 @@ import { NODES, nodeStartsMs, type RunPlan } from './planned-result.ts';
 
 type Told = {
   readonly row: RunRow;
-  /** undefined where the deployment is no longer offered. */
+  /** undefined if the deployment no longer exists. */
   readonly spec: DeploymentSpec | undefined;
   readonly deliveries: readonly DeliveryRow[];
   readonly nowMs: number;
 };
 
-/** The lines of a run's log up to now, in the order of time. */
+/** The lines of a run's log up to now, in chronological order. */
 export function logOf({ row, spec, deliveries, nowMs }: Told): readonly LogLine[] {
   const plan = storedPlan(row);
   const lived = plan === undefined ? [] : linesOf(plan, row, spec);
@@ -43,7 +43,7 @@ function linesOf(plan: RunPlan, row: RunRow, spec: DeploymentSpec | undefined): 
 function failureOf(row: RunRow, spec: DeploymentSpec | undefined): string {
   if (spec !== undefined && !fitsOn(spec, row.gpu))
     return `torch.OutOfMemoryError: CUDA out of memory: the run needs ${spec.vramGb} GB, which ${row.gpu} does not have`;
-  return 'RuntimeError: KSampler: the run was made to fail';
+  return 'RuntimeError: KSampler: injected failure';
 }
 
 const deliveryLine = ({ atMs, method, outcome, tookMs, body }: DeliveryRow): LogLine => ({

@@ -1,44 +1,44 @@
-// The GPU machines: which run gets a container, and when. It knows nothing of HTTP, of the database or of what a run
-// does; it is told who waits and who is done, and it says who may begin. All time comes from the clock it is given.
+// Schedules runs on GPU containers. It knows nothing about HTTP, the database or the content of runs: callers report queued and
+// finished runs, and it reports which run may start. It reads the time only from its clock.
 //
-// A deployment has a pool: one line of waiting runs and at most `limit` containers. A container belongs to one GPU.
+// A deployment has a pool: one queue of runs and at most `limit` containers. A container belongs to one GPU.
 //
 //                     cold start                         release
 //      (nothing) ───────────────────▶  BUSY  ◀───────────────────────▶  IDLE ──▶ (nothing)
 //                                                 warm: a run of its GPU      after idleMs, or evicted by a run
 //                                                                             of another GPU when the pool is full
-//      A BUSY one may also be lost at any moment: killed, or taken away.
+//      A BUSY container may also be lost at any moment: killed or preempted.
 //
-// A run that stands first in line takes, in this order:
+// The first run in the queue takes, in this order:
 //   1. the container of its GPU that has been idle longest              warm
 //   2. a new container, while the pool has fewer than its limit         cold
-//   3. the place of the longest idle container of another GPU           cold
+//   3. the slot of the longest idle container of another GPU            cold
 //   4. nothing: all containers are busy, and it waits.
-// Since any idle container serves any run by 1 or 3, a line only waits while every container is busy; so the line is
-// strictly first come first served, whatever GPUs its runs ask for.
+// Because of 1 and 3 any idle container can serve any run, so a queue waits only while every container is busy. The queue is
+// therefore strictly FIFO, whatever GPUs its runs need.
 
 import type { Clock } from './service-time.ts';
 import { FifoQueue } from './fifo-queue.ts';
 
-/** A run as far as machines care. `number` is unique. */
+/** The fields of a run that scheduling needs. `number` is unique. */
 export type Ticket = { readonly number: number; readonly deploymentId: string; readonly gpu: string };
 export type Container = { readonly id: string; readonly deploymentId: string; readonly gpu: string };
 /** How many containers a deployment may have, and how long an idle one stays warm. */
 export type WorkerKeys = { readonly limit: number; readonly idleMs: number };
 
 export type Machines<T extends Ticket> = {
-  /** Joins the line; the run may be given a container before this returns. */
+  /** Queues the run; it may get a container before this returns. */
   wait(ticket: T): void;
-  /** Leaves the line; false when the run did not wait. */
+  /** Removes the run from the queue; false if it was not queued. */
   leave(ticket: T): boolean;
-  /** Counts a container that is at work already: the service was restarted under it. */
+  /** Registers a container that was busy before the service restarted. */
   hold(container: Container): void;
-  /** The run in the container is over; the container is idle, and the next in line may take it at once. */
+  /** The run has ended; its container is idle, and the next run may take it immediately. */
   release(container: Container): void;
-  /** The container was at work and is gone; another may take its place at once. */
+  /** The busy container is lost; another one may take its slot immediately. */
   lose(container: Container): void;
   readonly census: () => Census;
-  /** The same for each deployment that has had a run. */
+  /** The same for each deployment that has had runs. */
   readonly pools: () => readonly (Census & { readonly deploymentId: string })[];
 };
 type Census = { readonly waiting: number; readonly busy: number; readonly idle: number };
@@ -53,7 +53,7 @@ type Pool<T> = {
   watched: boolean;
 };
 
-/** `begin` is told of every run that gets a container; `name` gives each new container an id. */
+/** `begin` is called for every run that gets a container; `name` creates the id of a new container. */
 export function createMachines<T extends Ticket>(deps: {
   readonly clock: Clock;
   readonly fleetOf: (deploymentId: string) => WorkerKeys;
@@ -86,7 +86,7 @@ export function createMachines<T extends Ticket>(deps: {
     const oldest = longestIdle(pool);
     if (pool.watched || oldest === undefined) return;
     pool.watched = true;
-    // One timer for a pool, for its oldest: a timer for each idle moment of each container would fill the clock.
+    // One timer per pool, for its oldest idle container: one timer per container would fill the clock.
     deps.clock.at(oldest.sinceMs + pool.fleet.idleMs, () => {
       pool.watched = false;
       dropCold(pool, deps.clock.now());
@@ -130,7 +130,7 @@ const newPool = <T>(fleet: WorkerKeys): Pool<T> => ({
   watched: false,
 });
 
-/** What the first in line takes: an idle container, a new one (making room for it), or nothing. */
+/** What the first run gets: an idle container, a new one (after an eviction if necessary), or nothing. */
 function placeFor<T>(pool: Pool<T>, gpu: string): Container | 'new' | 'none' {
   const warm = takeIdle(pool, gpu);
   if (warm !== undefined) return warm.container;

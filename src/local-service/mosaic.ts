@@ -1,14 +1,14 @@
-// The pattern of a picture: tiles of quarter circles, arches, stripes and their kin, some of them split into four.
+// Draws the pattern of a picture: tiles of quarter circles, arches, stripes and similar shapes, some split into four.
 //
-// Edges are smooth without more than 256 colours: the palette holds every mixture of every two inks in a few levels,
-// and a pixel says which two and how much of the second.
+// Edges are smooth with only 256 colours: the palette contains a few mixtures of every two inks, and a pixel selects the two
+// inks and their ratio.
 
 import type { Bitmap, Colour } from './png.ts';
 
 const INKS = 6;
 const LEVELS = 7;
 
-/** Where the mixtures of two inks begin in the palette: with `under` alone. */
+/** The palette index of the first mixture of two inks, which is `under` alone. */
 const pairOf = (under: number, over: number): number => (under * INKS + over) * LEVELS;
 
 /** The palette index of one ink alone. */
@@ -55,7 +55,7 @@ const SHAPES: readonly Shape[] = [
   (u, v, size) => edge((size - u - v) * Math.SQRT1_2),
   // four stripes
   (u, _v, size) => (Math.floor((u * 8) / size) % 2 === 0 ? 1 : 0),
-  // two half circles, one on the other
+  // two half circles, stacked
   (u, v, size) => disc(u, v % (size / 2), size / 2, 0, size / 2),
   PLAIN,
 ];
@@ -95,7 +95,7 @@ function paintTile(bitmap: Bitmap, tile: Tile, inks: readonly number[], draw: ()
   const pair = pairOf(inks[under] ?? 0, inks[over] ?? 0);
   const { width, pixels } = bitmap;
   const { size } = tile;
-  // A pixel belongs to the tile that its middle lies in, so that tiles of broken sizes neither gap nor overlap.
+  // A pixel belongs to the tile of its centre, so that tiles of fractional sizes have no gaps and no overlaps.
   for (let y = Math.ceil(tile.y - 0.5); y + 0.5 < tile.y + size; y++) {
     for (let x = Math.ceil(tile.x - 0.5); x + 0.5 < tile.x + size; x++) {
       const share = turned(shape, turn, x + 0.5 - tile.x, y + 0.5 - tile.y, size);

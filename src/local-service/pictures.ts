@@ -1,5 +1,5 @@
-// The pictures that runs give: a mosaic that the inputs decide, and below it what a person wants to check against the
-// sheet: the number of the row, the prompt and the seed. The same inputs always give the same bytes.
+// The output pictures of runs: a mosaic that depends on the inputs, and below it the row number, the prompt and the seed, which
+// a person can compare with the sheet. The same inputs always give the same bytes.
 //
 //      ┌──────────────────┐
 //      │ mosaic, 3 of 5   │
@@ -21,7 +21,7 @@ import { encodePng } from './png.ts';
 
 type Inputs = Readonly<Record<string, unknown>>;
 
-/** What decides a picture. `index` counts the pictures of one run from 1; `size` is the edge in pixels. */
+/** Everything that a picture depends on. `index` counts the pictures of one run from 1; `size` is the edge in pixels. */
 export type PictureOrder = { readonly inputs: Inputs; readonly index: number; readonly size: number };
 
 /** The bytes of the picture as a PNG. */
@@ -32,17 +32,17 @@ export function drawPicture({ inputs, index, size }: PictureOrder): Buffer {
   const bitmap = { width: size, height: size, pixels: new Uint8Array(size * size).fill(pure(DARK)) };
   paintMosaic(bitmap, { columns: 5, rows: 3, size: size / 5 }, SHAPE_INKS, draw);
   paintCaption(bitmap, captionOf(inputs), Math.ceil((size * 3) / 5));
-  // 32 bits decide the mosaic; the fingerprint makes sure that other inputs are never the same file.
+  // The mosaic depends on 32 bits; the fingerprint makes the files of different inputs different.
   return encodePng(bitmap, palette, `picture ${index} of the inputs sha256:${fingerprint}`);
 }
 
-/** Keeps the last pictures that were drawn, so that fetching one again costs nothing. */
+/** Caches the last pictures, so that a repeated download costs nothing. */
 export function createAlbum(capacity: number): (order: PictureOrder) => Buffer {
   const kept = new Map<string, Buffer>();
   return (order) => {
     const key = `${order.index}/${order.size}/${fingerprintOf(order.inputs)}`;
     const picture = kept.get(key) ?? drawPicture(order);
-    // Taken out and put back, it is the youngest of the map again.
+    // Inserted again, it becomes the newest entry of the map.
     kept.delete(key);
     kept.set(key, picture);
     const oldest = kept.keys().next().value;
@@ -53,7 +53,7 @@ export function createAlbum(capacity: number): (order: PictureOrder) => Buffer {
 
 const fingerprintOf = (inputs: Inputs): string => hash('sha256', canonical(inputs));
 
-/** JSON with sorted keys: two ways to write the same inputs are the same picture. */
+/** JSON with sorted keys, so that equal inputs give the same picture. */
 function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null || isRawNumber(value))
     return JSON.stringify(value) ?? 'null';
@@ -66,11 +66,11 @@ const TEXT_MAX = 400;
 const NUMBER_NAMES = ['row', 'number', 'id', 'nr'] as const;
 const PROMPT_NAMES = ['prompt', 'text', 'positive'] as const;
 
-/** What a person would tell these inputs apart by; undefined where there is no text at all. */
+/** The text by which a person recognises these inputs; undefined if there is none. */
 export const promptOf = (inputs: Inputs): unknown =>
   firstOf(inputs, PROMPT_NAMES) ?? Object.values(inputs).find((value) => typeof value === 'string');
 
-/** What is written below the mosaic; a part whose input is missing stays empty. */
+/** The text below the mosaic; a part without an input is empty. */
 function captionOf(inputs: Inputs): Caption {
   const number = firstOf(inputs, NUMBER_NAMES);
   const prompt = promptOf(inputs);

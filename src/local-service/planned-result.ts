@@ -1,16 +1,16 @@
-// What a run does once it has a container, decided at that moment and kept: its whole life as a handful of times.
+// Plans a run when it gets a container: all its future times, decided once and stored.
 //
 //   queued ──boot──▶ started ─▶ running ── node by node ──▶ success | failed (half way)
-//   ├───────────────────── run time-out ──────────────────▶ timeout, wherever that falls
-//   ├────────── the container is taken away ──────────────▶ preempted: the run waits for another
-//   └────────── the container is killed ──────────────────▶ silent: nobody is told, nothing changes any more
+//   ├───────────────────── run time-out ──────────────────▶ timeout, at any step
+//   ├────────── the container is taken away ──────────────▶ preempted: the run waits for another one
+//   └────────── the container is killed ──────────────────▶ silent: no webhook, and the run never changes again
 //
-// What a run shows between its changes of status (live status, progress) is computed from the plan when it is asked for.
+// Between two changes of status, live status and progress are computed from the plan on request.
 
 import type { Status } from '../run-service/contract/run.ts';
 import { fitsOn, runSecondsOn, type DeploymentSpec } from './deployments.ts';
 
-/** Times are milliseconds since 1970. `runMs` is how long the run would take if it came to its end. */
+/** Times are milliseconds since 1970. `runMs` is the duration of the run if nothing interrupts it. */
 export type RunPlan = {
   readonly queuedMs: number;
   readonly startsMs: number;
@@ -19,7 +19,7 @@ export type RunPlan = {
   readonly ending: 'success' | 'failed' | 'timeout' | 'preempted' | 'silent';
 };
 
-/** What is to happen to a run on its way. */
+/** The planned result of a run. */
 export type PlannedResult = 'none' | 'fail' | 'preempt' | 'oom' | 'stuck' | 'hang';
 
 /** The plan of a run that gets a container at `atMs`; `draw`, in [0, 1), places it within the spread of run times. */
@@ -47,7 +47,7 @@ export function planRun(facts: {
     : { ...plan, endsMs: ownEndMs, ending };
 }
 
-/** How a run ends, and after which share of its run time; a negative share falls into the boot before it. */
+/** How a run ends, and after which share of its run time; a negative share means during boot. */
 const END_OF: Readonly<Record<PlannedResult | 'too large', { ending: RunPlan['ending']; atShare: number }>> =
   {
     none: { ending: 'success', atShare: 1 },
@@ -70,12 +70,12 @@ export const NODES = [
   { name: 'SaveImage', share: 0.05 },
 ] as const;
 
-// The graph begins a moment after the container has answered.
+// The graph starts a moment after the container is ready.
 const GRAPH_BEGINS = 0.02;
 
 const runningMsOf = (plan: RunPlan): number => plan.startsMs + Math.round(plan.runMs * GRAPH_BEGINS);
 
-/** When each node begins. */
+/** When each node starts. */
 export function nodeStartsMs(plan: RunPlan): readonly number[] {
   const beginsMs = runningMsOf(plan);
   const graphMs = plan.startsMs + plan.runMs - beginsMs;
@@ -87,7 +87,7 @@ export function nodeStartsMs(plan: RunPlan): readonly number[] {
   });
 }
 
-/** What a run shows of its work: null and 0 before its first node. `sinceMs` is when it last changed. */
+/** The live status and progress of a run: null and 0 before its first node. `sinceMs` is the time of the last change. */
 export type Work = {
   readonly liveStatus: string | null;
   readonly progress: number;
@@ -98,7 +98,7 @@ export const NO_WORK: Work = { liveStatus: null, progress: 0, sinceMs: 0 };
 
 const hundredths = (value: number): number => Math.round(value * 100) / 100;
 
-/** What a run with this plan shows at `atMs`. */
+/** The live status and progress of a run with this plan at `atMs`. */
 export function workAt(plan: RunPlan, atMs: number): Work {
   const startsMs = nodeStartsMs(plan);
   const index = startsMs.findLastIndex((startMs) => startMs <= atMs);
@@ -112,16 +112,16 @@ export function workAt(plan: RunPlan, atMs: number): Work {
   };
 }
 
-/** A moment of a run that others are told of: a change of status, or progress within `running`. */
+/** A step of a run that is published: a change of status, or progress while `running`. */
 export type Step =
   | { readonly kind: 'status'; readonly atMs: number; readonly status: Status }
   | { readonly kind: 'progress'; readonly atMs: number }
-  /** The container is gone. */
+  /** The container is lost. */
   | { readonly kind: 'lost'; readonly atMs: number; readonly waits: boolean };
 
 const SHOWN_NODES: ReadonlySet<string> = new Set(['KSampler', 'VAEDecode', 'SaveImage']);
 
-/** The steps after `queued`, in order; with `progress` also the nodes worth telling of. */
+/** The steps after `queued`, in order; with `progress` also the published nodes. */
 export function stepsOf(plan: RunPlan, also: { readonly progress: boolean }): readonly Step[] {
   const end = endOf(plan);
   const way: readonly Step[] = [
@@ -129,7 +129,7 @@ export function stepsOf(plan: RunPlan, also: { readonly progress: boolean }): re
     { kind: 'status', atMs: runningMsOf(plan), status: 'running' },
     ...(also.progress ? progressSteps(plan) : []),
   ];
-  // Without a time-out or a failure the way ends where the plan does, even if it takes no time at all.
+  // Without a time-out or a failure the last step is the end of the plan, even if it takes no time.
   const reached = plan.ending === 'success' ? way : way.filter((step) => step.atMs <= plan.endsMs);
   return [...reached, end];
 }

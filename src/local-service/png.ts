@@ -1,4 +1,4 @@
-// Writes a PNG: an indexed picture of at most 256 colours, one byte a pixel.
+// Writes a PNG: an indexed picture of at most 256 colours, one byte per pixel.
 
 import { crc32, deflateSync } from 'node:zlib';
 
@@ -33,7 +33,7 @@ function header({ width, height }: Bitmap): Buffer {
   return data;
 }
 
-/** Each row begins with the number of its filter. */
+/** Each row starts with the number of its filter. */
 function scanlines({ width, height, pixels }: Bitmap): Buffer {
   const data = Buffer.alloc((width + 1) * height, NO_FILTER);
   for (let y = 0; y < height; y++) data.set(pixels.subarray(y * width, (y + 1) * width), y * (width + 1) + 1);

@@ -1,11 +1,11 @@
-// The runs that have a container, each walking through the steps of its plan:
+// Moves the runs that have a container through the steps of their plans:
 //
 //      begin ─▶ queued ─▶ started ─▶ running ─▶ success | failed | timeout      one timer at a time
-//      resume ─▶ (the first step after its stored status; those that are past follow at once)
-//      stop ─▶ (out of it, from anywhere: cancelled)
-//      lost ─▶ the container is gone: the run waits again, or nobody hears of it any more
+//      resume ─▶ (the first step after its stored status; overdue steps follow immediately)
+//      stop ─▶ (from any step: cancelled)
+//      lost ─▶ the container is gone: the run is queued again, or never changes again
 //
-// Each change of status is written first and told afterwards; who is told is not decided here.
+// Each change of status is stored first and published afterwards; the caller decides who gets it.
 
 import type { Status } from '../run-service/contract/run.ts';
 import type { Clock } from './service-time.ts';
@@ -13,19 +13,19 @@ import type { Database } from './database.ts';
 import type { Container, Ticket } from './machines.ts';
 import { NO_WORK, stepsOf, workAt, type RunPlan, type Step, type Work } from './planned-result.ts';
 
-/** A run that has not ended, as it is kept in memory. */
+/** A run in memory that has not ended. */
 export type LiveRun = Ticket & {
   readonly id: string;
   readonly webhook: string | null;
   readonly intermediate: boolean;
   readonly outputs: number;
-  /** The faults that it named itself. */
+  /** The faults that the run names itself. */
   readonly faults: string;
-  /** Whether a container was taken away from it before. */
+  /** Whether it was preempted before. */
   readonly wasPreempted: boolean;
 };
 
-/** Something to be told of a run: a new status, or progress within one. */
+/** A change of a run to publish: a new status, or progress. */
 export type RunChange = {
   readonly kind: 'status' | 'progress';
   readonly status: Status;
@@ -33,14 +33,14 @@ export type RunChange = {
   readonly work: Work;
 };
 
-/** A run in its container, and what it will do there. */
+/** A run in its container, with its plan. */
 type Held = { readonly run: LiveRun; readonly container: Container; readonly plan: RunPlan };
 
 export type RunLifecycle = {
   begin(held: Held): void;
-  /** Goes on after a restart, from the status that is stored. */
+  /** Continues after a restart, from the stored status. */
   resume(held: Held, status: Status): void;
-  /** Ends a run as cancelled at `atMs`; false when it has no container. */
+  /** Ends a run as cancelled at `atMs`; false if it has no container. */
   stop(runNumber: number, atMs: number): boolean;
 };
 
@@ -51,9 +51,9 @@ const ORDER: readonly Status[] = ['queued', 'started', 'running'];
 type Deps = {
   readonly clock: Clock;
   readonly database: Pick<Database, 'took' | 'reached' | 'ended' | 'lost'>;
-  readonly tell: (run: LiveRun, news: RunChange) => void;
+  readonly publish: (run: LiveRun, change: RunChange) => void;
   readonly release: (container: Container) => void;
-  /** The container of the run is gone; where it `waits`, it shall have another. */
+  /** The run lost its container; if it `waits`, it gets another one. */
   readonly lose: (container: Container, run: LiveRun, waits: boolean) => void;
 };
 
@@ -77,7 +77,7 @@ export function createRunLifecycle(deps: Deps): RunLifecycle {
   }
 
   function take(active: ActiveRun, step: Step): void {
-    if (step.kind === 'progress') tell(active, step.kind, step.atMs);
+    if (step.kind === 'progress') publish(active, step.kind, step.atMs);
     else if (step.kind === 'lost') lose(active, step.waits);
     else if (ORDER.includes(step.status)) reach(active, step.status, step.atMs);
     else end(active, step.status, step.atMs);
@@ -86,15 +86,15 @@ export function createRunLifecycle(deps: Deps): RunLifecycle {
   function reach(active: ActiveRun, status: Status, atMs: number): void {
     active.status = status;
     database.reached(active.run.number, status, clock.now());
-    tell(active, 'status', atMs);
+    publish(active, 'status', atMs);
   }
 
   function end(active: ActiveRun, status: Status, atMs: number): void {
     active.status = status;
     activeRuns.delete(active.run.number);
-    // The planned moment, not that of writing: a service that was down meanwhile makes no run longer or dearer.
+    // The planned time and not the current one: a service that was down does not make a run longer or more expensive.
     database.ended(active.run.number, status, atMs, clock.now());
-    tell(active, 'status', atMs);
+    publish(active, 'status', atMs);
     deps.release(active.container);
   }
 
@@ -104,15 +104,15 @@ export function createRunLifecycle(deps: Deps): RunLifecycle {
     deps.lose(container, { ...run, wasPreempted: true }, waits);
   }
 
-  function tell(active: ActiveRun, kind: RunChange['kind'], atMs: number): void {
-    deps.tell(active.run, changeOf(kind, active.status, atMs, active.plan));
+  function publish(active: ActiveRun, kind: RunChange['kind'], atMs: number): void {
+    deps.publish(active.run, changeOf(kind, active.status, atMs, active.plan));
   }
 
   return {
     begin(held) {
       const { run, container, plan } = held;
       database.took(run.number, container.id, plan);
-      deps.tell(run, changeOf('status', 'queued', plan.queuedMs, plan));
+      deps.publish(run, changeOf('status', 'queued', plan.queuedMs, plan));
       enter(held, 'queued', stepsFor(held));
     },
     resume: (held, status) => enter(held, status, stepsAfter(stepsFor(held), status, clock.now())),
@@ -133,7 +133,7 @@ function changeOf(kind: RunChange['kind'], status: Status, atMs: number, plan: R
   return { kind, status, atMs, work: works ? workAt(plan, atMs) : NO_WORK };
 }
 
-/** What is left of a active whose stored status is `status`: no step twice, and no stale progress. */
+/** The remaining steps after the stored `status`: no step twice, and no outdated progress. */
 function stepsAfter(steps: readonly Step[], status: Status, nowMs: number): readonly Step[] {
   const done = ORDER.indexOf(status);
   return steps.filter((step) => {

@@ -1,4 +1,4 @@
-// A stored row as the run that the wire shows: what is not stored is derived from the plan, the clock and the ids.
+// Converts a stored row to a run on the wire; fields that are not stored are derived from the plan, the clock and the ids.
 
 import { parseExactly } from '../batch/digits.ts';
 import type { OutputRecord, RunRecord } from '../run-service/contract/run.ts';
@@ -7,23 +7,23 @@ import type { DeploymentSpec } from './deployments.ts';
 import { callIdOf, idsOf, uuidOf } from './identity.ts';
 import { NO_WORK, workAt, type RunPlan, type Work } from './planned-result.ts';
 
-/** How the files of a run are shown. */
+/** How the files of a run are published. */
 export type Links = {
-  /** The address that they are fetched from. */
+  /** The base address of downloads. */
   readonly origin: string;
-  /** Until when their addresses are good; undefined where for ever. */
+  /** When their addresses expire; undefined: never. */
   readonly endMs?: number | undefined;
-  /** The name of each, where it is not its own. */
+  /** Replaces the name of each file. */
   readonly filename?: string | undefined;
 };
 
-/** When and how a record is shown. */
+/** The context in which a record is shown. */
 export type Showing = {
   readonly nowMs: number;
   readonly links: Links;
-  /** A run that nothing touched for so long is shown as timed out, without an end. */
+  /** A run that was not updated for this long is shown as timed out, without an end time. */
   readonly staleMs: number;
-  /** What the run's machine reveals; undefined where its deployment is no longer offered. */
+  /** The facts that the run's machine shows; undefined if its deployment no longer exists. */
   readonly machine: Pick<DeploymentSpec, 'machineVersion' | 'machineType'> | undefined;
 };
 
@@ -63,7 +63,7 @@ export function recordOf(row: RunRow, { nowMs, links, staleMs, machine }: Showin
   };
 }
 
-/** The plan of a row; undefined while no container has taken the run. */
+/** The plan of a row; undefined until a container takes the run. */
 export function storedPlan(row: { readonly [Field in keyof RunPlan]: RunPlan[Field] | null }):
   | RunPlan
   | undefined {
@@ -76,7 +76,7 @@ export function storedPlan(row: { readonly [Field in keyof RunPlan]: RunPlan[Fie
 
 function workOf(row: RunRow, plan: RunPlan, nowMs: number): Work {
   if (row.endedMs !== null) return workAt(plan, row.endedMs);
-  // The clock may be ahead of a step that has not been written yet; a run never shows more than its status allows.
+  // The clock may be ahead of a step that is not stored yet, so the status limits what a run shows.
   return row.status === 'running' ? workAt(plan, Math.min(nowMs, plan.endsMs)) : NO_WORK;
 }
 
@@ -86,13 +86,13 @@ const hasStarted = (row: RunRow, plan: RunPlan): boolean =>
 /** The name of a picture of a run, counted from 1. */
 export const pictureName = (index: number): string => `picture-${index}.png`;
 
-/** Which picture of its run a file name means, counted from 1; undefined for any other name. */
+/** The number of the picture that a file name means, counted from 1; undefined for any other name. */
 export function pictureIndexOf(filename: string): number | undefined {
   const digits = /^picture-([1-9][0-9]{0,2})\.png$/.exec(filename)?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** What a successful run gave: one node with its pictures, or nothing. */
+/** The outputs of a succeeded run: one node with its pictures, or nothing. */
 export function outputsOf(
   run: Pick<RunRow, 'id' | 'outputs'>,
   endedMs: number,

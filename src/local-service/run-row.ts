@@ -1,4 +1,4 @@
-// A run as the database keeps it.
+// A run in the database.
 
 import type { Status } from '../run-service/contract/run.ts';
 import type { RunPlan } from './planned-result.ts';
@@ -7,7 +7,7 @@ export type RunRow = {
   readonly number: number;
   readonly id: string;
   readonly deploymentId: string;
-  /** JSON text, with every digit that was sent. */
+  /** JSON text, with every digit of the request. */
   readonly inputs: string;
   readonly gpu: string;
   readonly webhook: string | null;
@@ -18,10 +18,10 @@ export type RunRow = {
   readonly endedMs: number | null;
   readonly containerId: string | null;
   readonly outputs: number;
-  /** Whose token queued it. */
+  /** The owner of the token that queued it. */
   readonly owner: string;
-  /** The faults that it named itself, with spaces between. */
+  /** The faults that the run names itself, separated by spaces. */
   readonly faults: string;
-  /** Milliseconds in containers that were taken away from it. */
+  /** Milliseconds in containers that it lost. */
   readonly lostMs: number;
 } & { readonly [Field in keyof RunPlan]: RunPlan[Field] | null };

@@ -1,5 +1,5 @@
-// The runs: taking orders, giving them to the machines, living them, telling of them, cancelling them, and going on
-// after a restart. The database is the truth about a run; what is kept here is only what makes time pass for it.
+// Manages runs: creates, schedules, executes, publishes and cancels them, and continues them after a restart. The database is
+// the source of truth; memory only holds what is needed to advance a run in time.
 
 import type { QueueOrder } from '../run-service/contract/queue.ts';
 import type { Behaviour } from './behaviour.ts';
@@ -13,15 +13,15 @@ import { createRunLifecycle, type RunLifecycle, type LiveRun } from './run-lifec
 import { createMachines, type Container, type WorkerKeys, type Machines } from './machines.ts';
 import { NO_WORK, planRun, type PlannedResult, type RunPlan } from './planned-result.ts';
 import { storedPlan, type Links } from './run-record.ts';
-import { tell } from './webhook-events.ts';
+import { publish } from './webhook-events.ts';
 import type { Webhooks } from './webhooks.ts';
 
 export type Runs = {
-  /** Creates a run; it is committed when this returns. */
+  /** Creates a run, which is committed when this returns. */
   accept(order: QueueOrder, spec: DeploymentSpec, owner: string): Pick<LiveRun, 'id' | 'number' | 'faults'>;
-  /** Cancels a run in whatever state it is; false when there is no such run. */
+  /** Cancels a run in any state; false if it does not exist. */
   cancel(id: string): boolean;
-  /** Takes up every run that had not ended when the service stopped. */
+  /** Continues every run that had not ended when the service stopped. */
   recover(): void;
   census(): ReturnType<Machines<LiveRun>['census']>;
   pools(): ReturnType<Machines<LiveRun>['pools']>;
@@ -38,7 +38,7 @@ type World = {
   readonly seed: number;
   readonly linksOf: (run: Victim, nowMs: number) => Links;
   readonly newId: (kind: 'run' | 'container') => string;
-  /** Does `work` in one transaction and tells of it afterwards. */
+  /** Runs `work` in one transaction and publishes the changes afterwards. */
   readonly commit: <Result>(work: () => Result) => Result;
   readonly log: (event: string, facts: Record<string, unknown>) => void;
 };
@@ -48,7 +48,7 @@ export function createRuns(world: World): Runs {
   const lives: RunLifecycle = createRunLifecycle({
     clock,
     database,
-    tell: (run, news) => tell(world, run, news),
+    publish: (run, change) => publish(world, run, change),
     release: (container) => machines.release(container),
     lose(container, run, waits) {
       machines.lose(container);
@@ -61,7 +61,7 @@ export function createRuns(world: World): Runs {
     name: () => world.newId('container'),
     begin(run, container, cold) {
       const spec = world.deployments.get(run.deploymentId);
-      // Only runs of known deployments join a line.
+      // Only runs of known deployments are queued.
       if (spec !== undefined) lives.begin({ run, container, plan: draftPlan(world, run, spec, cold) });
     },
   });
@@ -90,7 +90,7 @@ export function createRuns(world: World): Runs {
   };
 }
 
-/** What can go wrong with a request goes wrong here, outside of any transaction. */
+/** Validates a request before any transaction. */
 const draftRun = (world: World, order: QueueOrder, spec: DeploymentSpec, owner: string): NewRun => ({
   owner,
   id: world.newId('run'),
@@ -119,7 +119,7 @@ function draftPlan(world: World, run: LiveRun, spec: DeploymentSpec, cold: boole
 const FATES = ['fail', 'oom', 'stuck', 'hang'] as const;
 
 function fateOf(faults: Faults, run: LiveRun): PlannedResult {
-  // Once is enough: a run that is always taken away would never end.
+  // At most once: a run that is always preempted would never end.
   if (!run.wasPreempted && faults.shouldInject('preempt', run)) return 'preempt';
   return FATES.find((plannedResult) => faults.shouldInject(plannedResult, run)) ?? 'none';
 }
@@ -130,10 +130,10 @@ function cancel(world: World, row: RunRow, machines: Machines<LiveRun>, lives: R
   const run = liveRunOf(row);
   machines.leave(run);
   world.database.ended(row.number, 'cancelled', atMs, atMs);
-  tell(world, run, { kind: 'status', status: 'cancelled', atMs, work: NO_WORK });
+  publish(world, run, { kind: 'status', status: 'cancelled', atMs, work: NO_WORK });
 }
 
-/** First the containers that are at work, then the line in its order: nobody overtakes and no limit is exceeded. */
+/** Restores the busy containers first and then the queue in order, so that the order and the limits hold. */
 function recover(world: World, machines: Machines<LiveRun>, lives: RunLifecycle): void {
   const rows = world.database.alive();
   for (const row of rows) resume(row, machines, lives);
@@ -165,7 +165,7 @@ const liveRunOf = (row: Omit<NewRun, 'inputs'> & { readonly number: number }): L
 
 function fleetOf(world: World, deploymentId: string): WorkerKeys {
   const spec = world.deployments.get(deploymentId);
-  // A deployment that is no longer offered keeps the containers that were at work, and gets no new ones.
+  // A removed deployment keeps its busy containers and gets no new ones.
   if (spec === undefined) return { limit: 0, idleMs: 0 };
   return { limit: spec.concurrencyLimit, idleMs: (spec.idleTimeoutSeconds * 1000) / world.speed };
 }

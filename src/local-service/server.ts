@@ -1,5 +1,4 @@
-// The local run service: the run service on one machine, in one process, over real HTTP. This file puts the service
-// behind its sockets, and takes it down again.
+// Starts and stops the local run service: the run service on one machine, in one process, over real HTTP.
 
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
@@ -25,24 +24,24 @@ export type { BehaviourName } from './behaviour.ts';
 export type LocalServiceOptions = {
   /** 0 takes any free port. */
   readonly port: number;
-  /** Default 127.0.0.1. */
+  /** Default: 127.0.0.1. */
   readonly host?: string;
-  /** `token`, or `owner:token` where several owners share the service. */
+  /** `token`, or `owner:token` if several owners share the service. */
   readonly tokens: readonly string[];
-  /** Divides every wait: cold starts, run times, time-outs. What is recorded is the time that really passed. */
+  /** Divides every duration: cold starts, run times, time-outs. Recorded times are real times. */
   readonly speed: number;
-  /** The SQLite file; `:memory:` keeps nothing. */
+  /** The SQLite file; `:memory:` stores nothing. */
   readonly database: string;
   readonly deployments: readonly DeploymentSpec[];
-  /** Rates from 0 to 1 by name; the names stand in faults.ts. */
+  /** Rates from 0 to 1 by fault name; faults.ts lists the names. */
   readonly faults: Readonly<Record<string, number>>;
-  /** Where the specification and the real service differ: which one it is like. Default `specification`. */
+  /** Which behaviour it has where the specification and the real service differ (default: `specification`). */
   readonly behaviour?: BehaviourName;
-  /** `v1`: a service that was not migrated, without the base of V2. */
+  /** `v1`: behaves like a service that was not migrated, without the V2 base. */
   readonly only?: 'v1' | undefined;
-  /** Whether webhooks may go beyond this machine. Default false. */
+  /** Whether webhooks may go to other machines (default: false). */
   readonly webhooksAnywhere?: boolean;
-  /** Faults and run times are drawn from it. */
+  /** The seed of faults and run times. */
   readonly seed: number;
   readonly log?: Log;
 };
@@ -52,21 +51,22 @@ export type LocalService = {
   readonly url: string;
   /** The base address of its V2 API. */
   readonly base: string;
-  /** The same of V1. */
+  /** The base address of its V1 API. */
   readonly legacyBase: string;
-  /** The address of the live page, with the secret that opens it. */
+  /** The address of the dashboard, with the secret that opens it. */
   readonly dashboardPage: string;
-  /** All that it answers to, as `GET /api/run/:run_id`. */
+  /** All routes, such as `GET /api/run/:run_id`. */
   readonly routes: readonly string[];
   stats(): Stats;
-  /** Stops time, ends every connection and closes the database. Runs go on when a service opens it again. */
+  /** Stops the clock, closes every connection and the database. Runs continue when a service opens the database again. */
   close(): Promise<void>;
 };
 
-/** Starts the service; runs of an earlier one on the same database go on. Throws E602 for options that cannot be. */
+/** Starts the service and continues the runs in its database. Throws E602 for invalid options. */
 export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
   const { host = '127.0.0.1', log = () => undefined } = options;
-  if (!(options.speed > 0)) throw problem('E602', { what: `a speed of ${options.speed} stops all time` });
+  if (!(options.speed > 0))
+    throw problem('E602', { what: `the speed is ${options.speed}; it must be greater than 0` });
   const service = createService({
     behaviour: 'specification',
     webhooksAnywhere: false,
@@ -105,17 +105,17 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
     return `http://${reachable(host)}:${new URL(bound).port || '80'}`;
   } catch (cause) {
     const what = `the local run service cannot listen on ${host}:${port}: ${errorMessage(cause)}`;
-    throw problem('E602', { what, hint: 'port 0 takes any free one' }, { cause });
+    throw problem('E602', { what, hint: '--port 0 takes any free port' }, { cause });
   }
 }
 
-/** The address by which this machine itself reaches what listens on `host`. */
+/** The host by which this machine reaches a server that listens on `host`. */
 function reachable(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return spelled(host);
 }
 
-/** As a URL has it. */
+/** The host as written in a URL. */
 const spelled = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
 function closeOnce(app: FastifyInstance, service: LivingService): () => Promise<void> {

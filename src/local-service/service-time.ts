@@ -1,19 +1,19 @@
-// Time as the service sees it. Everything that waits asks a Clock, so that a clock of numbers can stand in for it.
+// The service's clock. Everything that waits uses a Clock, which tests can replace.
 
 import { TimerQueue } from './timer-queue.ts';
 
-/** Times are milliseconds since 1970. `at` returns what calls the work off; a time that is past is due at once. */
+/** Times are milliseconds since 1970. `at` returns a function that cancels the work; work in the past is due immediately. */
 export type Clock = { now(): number; at(timeMs: number, work: () => void): () => void };
 
-/** A clock that waits in real time. Nothing is due before `open` and after `close`. */
+/** A clock in real time. It runs no work before `open` and after `close`. */
 export type WallClock = Clock & { open(): void; close(): void };
 
-// What is due beyond this waits for the next turn of the event loop, so that requests are answered in between.
+// At most this much work per turn of the event loop, so that requests are answered in between.
 const TURN_MAX = 500;
-// setTimeout takes 31 bits and fires at once beyond.
+// setTimeout accepts 31 bits and fires immediately for larger delays.
 const WAIT_MAX_MS = 2 ** 31 - 1;
 
-/** `turn` is called with all that is due at one moment, so that it can be written in one transaction. */
+/** `turn` is called with all work that is due at one time, so that one transaction can write it. */
 export function createWallClock(turn: (work: () => void) => void): WallClock {
   const agenda = new TimerQueue();
   let timer: { readonly atMs: number; stop(): void } | undefined;

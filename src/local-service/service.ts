@@ -1,4 +1,4 @@
-// The service without its sockets: the parts that know each other, put together once.
+// Composes the service without its sockets.
 
 import { errorMessage } from '../errors/error.ts';
 import type { RunRecord } from '../run-service/contract/run.ts';
@@ -16,7 +16,7 @@ import { createWebhooks, type Webhooks } from './webhooks.ts';
 export type Log = (event: string, facts: Record<string, unknown>) => void;
 type Request = 'queue' | 'get' | 'cancel' | 'list' | 'file' | 'upload';
 
-/** What the routes work with. */
+/** The dependencies of the routes. */
 export type Service = {
   readonly clock: Clock;
   readonly database: Database;
@@ -25,33 +25,33 @@ export type Service = {
   readonly behaviour: Behaviour;
   readonly deployments: ReadonlyMap<string, DeploymentSpec>;
   readonly log: Log;
-  /** The address that files are fetched from, without a slash at its end. */
+  /** The base address of downloads, without a trailing slash. */
   origin(): string;
-  /** A run as it is shown now. */
+  /** The current record of a run. */
   show(row: RunRow): RunRecord;
   newId(kind: 'upload'): string;
   /** Counts a request. */
   seen(request: Request): void;
 };
 
-/** What comes to the service from the world around it: time, chance, and the way to its receivers. */
+/** The service's external dependencies: clock, random numbers, and webhook calls. */
 type Outside = {
-  /** `turn` is called with all that is due at one moment. */
+  /** `turn` is called with all work that is due at one time. */
   clock(turn: (work: () => void) => void): WallClock;
   newId(kind: 'run' | 'container' | 'upload'): string;
   readonly caller: Caller;
 };
 
-/** What the service has done since it started. */
+/** Counters since the start of the service. */
 export type Stats = {
   readonly requests: Readonly<Record<Request, number>>;
   readonly runs: ReturnType<Runs['census']>;
   readonly webhooks: ReturnType<Webhooks['counts']>;
-  /** How often each fault has struck. */
+  /** How often each fault was injected. */
   readonly faults: ReturnType<Faults['counts']>;
 };
 
-/** A service that lives: `open` lets time pass, with the address that it is reached at. */
+/** A composed service: `open` starts its clock, and takes its own address. */
 export type LivingService = Service & {
   open(origin: string): void;
   readonly stats: () => Stats;
@@ -70,7 +70,7 @@ type Options = {
   readonly behaviour: BehaviourName;
   readonly seed: number;
   readonly log: Log;
-  /** Whether webhooks may go beyond this machine. */
+  /** Whether webhooks may go to other machines. */
   readonly webhooksAnywhere: boolean;
   readonly outside: Outside;
 };
@@ -137,7 +137,7 @@ export function createService(options: Options): LivingService {
   };
 }
 
-/** What makes things happen: a clock whose every turn is a transaction, and webhooks that follow each commit. */
+/** A clock whose every turn is one transaction, and webhooks that are sent after each commit. */
 function createTime({ outside, speed, log, webhooksAnywhere }: Options, database: Database) {
   let tries: DeliveryRow[] = [];
   let works = true;
@@ -155,7 +155,7 @@ function createTime({ outside, speed, log, webhooksAnywhere }: Options, database
     },
   });
   const clock = outside.clock(commit);
-  // Written with the next transaction; where none comes by itself, there is one.
+  // Stored with the next transaction; starts one if there is none.
   const record = (row: DeliveryRow): void => {
     if (tries.push(row) === 1) clock.at(clock.now() + TRIES_WAIT_MS, () => undefined);
   };
@@ -167,7 +167,7 @@ function createTime({ outside, speed, log, webhooksAnywhere }: Options, database
   return { clock, webhooks, commit, settle };
 }
 
-// What is kept in memory would no longer agree with a database that refused a write, so that nothing goes on then.
+// After a failed write, memory and database differ, so the service stops.
 function createCommit(
   database: Database,
   deps: {
@@ -178,7 +178,7 @@ function createCommit(
 ): <Result>(work: () => Result) => Result {
   let broken: string | undefined;
   return (work) => {
-    if (broken !== undefined) throw new Error(`the service has stopped: ${broken}`);
+    if (broken !== undefined) throw new Error(`the service has stopped after an error: ${broken}`);
     try {
       const result = database.together(() => {
         deps.begun();

@@ -1,4 +1,4 @@
-// What is due when: a binary heap by time, and by order of entry among equal times.
+// A timer queue: a binary heap by time, and by order of insertion for equal times.
 
 export type Entry = { readonly atMs: number; readonly order: number; work: (() => void) | undefined };
 
@@ -8,24 +8,24 @@ export class TimerQueue {
   #heap: Entry[] = [];
   #order = 0;
 
-  /** Enters `work`; what is returned takes it off again. */
+  /** Adds `work`; returns a function that cancels it. */
   enter(atMs: number, work: () => void): () => void {
     const entry: Entry = { atMs, order: this.#order++, work };
     this.#heap.push(entry);
     this.#rise(this.#heap.length - 1);
-    // Finding an entry in the middle of a heap is slow, so that a cancelled one stays until its time and does nothing.
+    // Removal from the middle of a heap is slow, so a cancelled entry stays until its time and does nothing.
     return () => {
       entry.work = undefined;
     };
   }
 
-  /** When the next entry is due; undefined when none is. */
+  /** When the next entry is due; undefined if there is none. */
   get nextMs(): number | undefined {
     while (this.#heap[0] !== undefined && this.#heap[0].work === undefined) this.#takeTop();
     return this.#heap[0]?.atMs;
   }
 
-  /** Takes the next entry that is due at `nowMs`; undefined when none is. */
+  /** Removes the next entry that is due at `nowMs`; undefined if there is none. */
   takeDue(nowMs: number): (() => void) | undefined {
     const nextMs = this.nextMs;
     return nextMs === undefined || nextMs > nowMs ? undefined : this.#takeTop()?.work;
@@ -68,7 +68,7 @@ export class TimerQueue {
     return a !== undefined && b !== undefined && before(b, a) ? right : left;
   }
 
-  /** Swaps two places when the entry at `lower` is due before the one at `upper`. */
+  /** Swaps two places if the entry at `lower` is due before the one at `upper`. */
   #swapIfBefore(lower: number, upper: number): boolean {
     const [a, b] = [this.#heap[lower], this.#heap[upper]];
     if (a === undefined || b === undefined || !before(a, b)) return false;

@@ -1,10 +1,10 @@
-// One call of a receiver, over real HTTP.
+// Calls a webhook receiver over real HTTP.
 
 import type { LookupFunction } from 'node:net';
 import { Agent, request } from 'undici';
 import { errorMessage } from '../errors/error.ts';
 
-/** Calls a receiver once; what is returned says why that failed, undefined where it did not. */
+/** Calls a receiver once; returns why the call failed, undefined on success. */
 type Call = (url: URL, method: 'GET' | 'POST', body: string) => Promise<string | undefined>;
 export type Caller = { readonly call: Call; close(): Promise<void> };
 
@@ -13,7 +13,7 @@ export const CONNECTIONS = 64;
 const TIMEOUT_MS = 20_000;
 const BODY_READ_BYTES = 64 * 1024;
 
-/** `anywhere`: also beyond this machine. */
+/** `anywhere`: also on other machines. */
 export function openCaller({ anywhere }: { readonly anywhere: boolean }): Caller {
   const agent = new Agent({
     connections: CONNECTIONS,
@@ -45,14 +45,14 @@ async function callOnce(dispatcher: Agent, url: URL, method: 'GET' | 'POST', bod
   }
 }
 
-/** Credentials of the address are sent as such. */
+/** Credentials in the address become an authorization header. */
 function authorizationOf({ username, password }: URL): { readonly authorization?: string } {
   if (username === '' && password === '') return {};
   const words = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   return { authorization: `Basic ${Buffer.from(words).toString('base64')}` };
 }
 
-// Whatever a hosts file says, `localhost` is this machine, and no other name is ever looked up.
+// `localhost` always means this machine, whatever the hosts file says; other names are never resolved.
 const loopbackOnly: LookupFunction = (_hostname, _options, done) =>
   done(null, [
     { address: '127.0.0.1', family: 4 },

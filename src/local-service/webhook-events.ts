@@ -1,5 +1,5 @@
-// What others are told of a run, and how they are told wrongly: one webhook for each change, and one for its outputs
-// where the address asks for it by `target_events=run.output`.
+// Creates the webhooks of a run, including faulty ones: one for each change, and one for its outputs if the address contains
+// `target_events=run.output`.
 
 import { outputToWire, type OutputRecord } from '../run-service/contract/run.ts';
 import { webhookToWire } from '../run-service/contract/webhook.ts';
@@ -17,32 +17,32 @@ type World = {
 
 const DELAY_MS = 3_000;
 
-/** Tells of one change. A run without a webhook tells nobody. */
-export function tell(world: World, run: LiveRun, news: RunChange): void {
+/** Sends the webhooks of one change, if the run has a webhook. */
+export function publish(world: World, run: LiveRun, change: RunChange): void {
   if (run.webhook === null) return;
-  const succeeded = news.kind === 'status' && news.status === 'success';
-  const outputs = succeeded ? outputsOf(run, news.atMs, world.linksOf(run, news.atMs)) : [];
+  const succeeded = change.kind === 'status' && change.status === 'success';
+  const outputs = succeeded ? outputsOf(run, change.atMs, world.linksOf(run, change.atMs)) : [];
   if (outputs.length > 0 && targetEvents(run.webhook).includes('run.output'))
-    send(world, run, { event: 'run.output', news: { ...news, status: 'running' }, outputs });
-  send(world, run, { event: 'run.updated', news, outputs });
+    send(world, run, { event: 'run.output', change: { ...change, status: 'running' }, outputs });
+  send(world, run, { event: 'run.updated', change, outputs });
 }
 
 type Word = {
   readonly event: 'run.updated' | 'run.output';
-  readonly news: RunChange;
+  readonly change: RunChange;
   readonly outputs: readonly OutputRecord[];
 };
 
-function send({ webhooks, faults }: World, run: LiveRun, { event, news, outputs }: Word): void {
-  const occasion = `${event} ${news.kind} ${news.status} ${news.work.progress}`;
+function send({ webhooks, faults }: World, run: LiveRun, { event, change, outputs }: Word): void {
+  const occasion = `${event} ${change.kind} ${change.status} ${change.work.progress}`;
   const shouldInject = (fault: Parameters<Faults['shouldInject']>[0]): boolean =>
     faults.shouldInject(fault, run, occasion);
   if (run.webhook === null || shouldInject('lose-webhook')) return;
   const body = webhookToWire({
     eventType: event,
-    status: shouldInject('lie-webhook') ? 'success' : news.status,
-    liveStatus: news.work.liveStatus,
-    progress: news.work.progress,
+    status: shouldInject('lie-webhook') ? 'success' : change.status,
+    liveStatus: change.work.liveStatus,
+    progress: change.work.progress,
     runId: shouldInject('stray-webhook') ? uuidOf('stray', run.id) : run.id,
     outputs: shouldInject('empty-webhook') ? [] : outputs.map(outputToWire),
   });
@@ -57,7 +57,7 @@ function send({ webhooks, faults }: World, run: LiveRun, { event, news, outputs 
   for (let time = 0; time < times; time += 1) webhooks.post(order);
 }
 
-/** Read from the address as it was written, as the real service does: a comma that was encoded separates nothing. */
+/** Reads the raw address, like the real service: an encoded comma is not a separator. */
 function targetEvents(webhook: string): readonly string[] {
   const query = webhook.split('?', 2)[1] ?? '';
   const given = query.split('&').find((pair) => pair.startsWith('target_events='));

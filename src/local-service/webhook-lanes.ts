@@ -1,10 +1,10 @@
-// Who may send when: each receiver has a lane of its own with so many places, and a line before it.
+// Limits concurrent webhook calls: each receiver has its own lane with a number of slots and a queue.
 
 import { FifoQueue } from './fifo-queue.ts';
 
 type Lane<Item> = { readonly line: FifoQueue<Item, Item>; active: number };
 
-/** Lanes by receiver; `send` is given one item for each free place and never rejects. */
+/** Lanes by receiver; `send` is called with one item for each free slot and never rejects. */
 export function createLanes<Item extends object>(facts: {
   readonly places: number;
   readonly receiverOf: (item: Item) => string;
@@ -34,7 +34,7 @@ export function createLanes<Item extends object>(facts: {
       lane.line.join(item, item);
       drive(receiver, lane);
     },
-    /** How many wait before the lane of this item. */
+    /** How many items are queued in this item's lane. */
     waiting: (item: Item): number => lanes.get(facts.receiverOf(item))?.line.size ?? 0,
     clear(): void {
       for (const lane of lanes.values()) while (lane.line.next() !== undefined);

@@ -1,5 +1,5 @@
-// Which addresses the service calls. It calls what strangers wrote into a request, so that it keeps to this machine:
-// anything else is not called at all, unless whoever started it allows all hosts.
+// Decides which webhook addresses the service calls. Requests contain arbitrary addresses, so only this machine is called,
+// unless the service was started with all hosts allowed.
 
 export type Target =
   | { readonly kind: 'allowed'; readonly url: URL }
@@ -7,11 +7,12 @@ export type Target =
 
 const refused = (reason: string): Target => ({ kind: 'refused', reason });
 
-/** Judges a webhook address. The URL class has spelled every form of an IPv4 address out before it is compared. */
+/** Checks a webhook address. The URL class normalizes every form of an IPv4 address before the comparison. */
 export function targetOf(webhook: string, anywhere = false): Target {
   const url = URL.parse(webhook);
-  if (url === null) return refused('it is no URL');
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return refused(`${url.protocol} is not called`);
+  if (url === null) return refused('it is not a URL');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    return refused(`${url.protocol} is not supported`);
   if (!anywhere && !isLoopback(url.hostname)) return refused(`${url.hostname} is not this machine`);
   return { kind: 'allowed', url };
 }

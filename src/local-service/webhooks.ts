@@ -1,12 +1,11 @@
-// Telling others, as the real service does it: at once, unsigned, three tries, and then the news is gone for ever.
+// Delivers webhooks like the real service: immediately, unsigned, with three tries, after which the webhook is lost.
 //
 //   post ─▶ outbox ─flush (after the commit)─▶ lane of the receiver ─▶ POST ──ok──▶ delivered
 //                                                  ▲                    │
 //                                                  └── wait 0.5 s, 1 s ─┴─▶ GET with the same body ─▶ … ─▶ failed
 //
-// That the second and third try are GETs is a quirk of the real service; receivers that only know POST lose them.
-// A receiver has a lane of its own with 64 connections, so that a dead one never holds up another. Every try is written
-// down, with what came of it.
+// The second and third try are GETs, which is a quirk of the real service; receivers that only accept POST lose them. Each
+// receiver has its own lane with 64 connections, so that a dead one never blocks others. Every try is stored with its result.
 
 import type { Clock } from './service-time.ts';
 import type { DeliveryRow } from './database.ts';
@@ -15,10 +14,10 @@ import { createLanes } from './webhook-lanes.ts';
 import { targetOf } from './webhook-target.ts';
 
 export type Webhooks = {
-  /** Puts a delivery aside until `flush`: nothing is told before it is committed. */
+  /** Queues a delivery until `flush`: nothing is sent before the commit. */
   post(order: Order): void;
   flush(): void;
-  /** Forgets what was put aside: its transaction was rolled back. */
+  /** Drops the queued deliveries of a rolled back transaction. */
   discard(): void;
   counts(): Readonly<Record<Outcome, number>>;
   close(): Promise<void>;
@@ -30,7 +29,7 @@ type Order = {
   readonly webhook: string;
   readonly body: string;
   readonly delayMs: number;
-  /** How it is tried again; the real service does so by GET. */
+  /** The method of retries; the real service uses GET. */
   readonly retries: 'GET' | 'POST';
 };
 type Delivery = Pick<Order, 'run' | 'body' | 'retries'> & { readonly url: URL; tries: number };
@@ -38,16 +37,16 @@ type Delivery = Pick<Order, 'run' | 'body' | 'retries'> & { readonly url: URL; t
 const TRIES = 3;
 const WAITS_MS = [500, 1000] as const;
 const WAIT_MIN_MS = 10;
-// A receiver that is down must not fill the memory; what the real service would lose too is lost sooner.
+// A receiver that is down must not fill the memory; its webhooks are lost earlier than in the real service.
 const WAITING_MAX = 100_000;
 
 type Facts = {
   readonly clock: Clock;
   readonly speed: number;
   readonly caller: Caller;
-  /** Also beyond this machine. */
+  /** Whether other machines are called. */
   readonly anywhere: boolean;
-  /** Writes a try down. */
+  /** Stores a try. */
   readonly record: (row: DeliveryRow) => void;
   readonly log: (event: string, facts: Record<string, unknown>) => void;
 };
@@ -84,7 +83,7 @@ export function createWebhooks(facts: Facts): Webhooks {
 
   function join(delivery: Delivery): void {
     if (lanes.waiting(delivery) < WAITING_MAX) lanes.join(delivery);
-    else giveUp(delivery, `${WAITING_MAX} deliveries wait for this receiver already`);
+    else giveUp(delivery, `${WAITING_MAX} deliveries already wait for this receiver`);
   }
 
   function giveUp(delivery: Delivery, reason: string): void {
@@ -123,12 +122,12 @@ export function createWebhooks(facts: Facts): Webhooks {
   };
 }
 
-/** Says each reason once: in a poll-only batch every webhook is refused for the same one. */
+/** Logs each reason once: in a poll-only batch every webhook is refused for the same reason. */
 function refuser(log: (event: string, facts: Record<string, unknown>) => void): (reason: string) => void {
-  const said = new Set<string>();
+  const logged = new Set<string>();
   return (reason) => {
-    if (said.has(reason) || said.size >= 1000) return;
-    said.add(reason);
+    if (logged.has(reason) || logged.size >= 1000) return;
+    logged.add(reason);
     log('webhook-refused', { reason });
   };
 }

@@ -1,4 +1,4 @@
-// Reading any answer of the service, well-formed or not, into facts.
+// Parses any answer of the service, valid or not, into facts.
 
 import type { PostFacts } from '../batch/classify-response.ts';
 import { errorSchema, queueAnswerSchema, type ValidationProblem } from './contract/queue.ts';
@@ -12,9 +12,9 @@ export type RawAnswer = {
   readonly text: string;
 };
 
-const WORDS_MAX = 500;
+const MESSAGE_MAX = 500;
 
-/** What an answer to Queue Run says; never throws, whatever the body holds. */
+/** The facts of an answer to Queue Run; never throws, whatever the body contains. */
 export function factsOf(answer: RawAnswer): Omit<PostFacts, 'begun'> {
   const accepted = queueAnswerSchema.safeParse(jsonOf(answer.text));
   if (accepted.success) return { status: answer.status, runId: accepted.data.runId };
@@ -28,7 +28,7 @@ export function factsOf(answer: RawAnswer): Omit<PostFacts, 'begun'> {
   };
 }
 
-/** The service's words in one line: its sentence, its problems, or the beginning of whatever it sent. */
+/** The service's error message in one line: its sentence, its problems, or the start of the body. */
 export function messageOf({ text }: RawAnswer): string {
   const error = errorSchema.safeParse(jsonOf(text));
   if (!error.success) return oneLine(v1ErrorSchema.safeParse(jsonOf(text)).data ?? text);
@@ -43,7 +43,7 @@ function problemsOf(text: string): readonly ValidationProblem[] | undefined {
   return error.success && Array.isArray(error.data.detail) ? error.data.detail : undefined;
 }
 
-/** Retry-After in milliseconds from now: seconds or a date; undefined where there is none that makes sense. */
+/** Retry-After in milliseconds from now, given as seconds or a date; undefined if missing or invalid. */
 function retryAfterOf({ headers }: RawAnswer): number | undefined {
   const header = headers['retry-after'];
   const value = Array.isArray(header) ? header[0] : header;
@@ -52,17 +52,17 @@ function retryAfterOf({ headers }: RawAnswer): number | undefined {
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }
 
-/** undefined where it is no JSON. */
+/** undefined if the text is not JSON. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // Not JSON is a fact about the answer like any other; its text is shown instead.
+    // Invalid JSON is a valid answer here; its text is shown instead.
     return error instanceof SyntaxError ? undefined : error;
   }
 }
 
-// Control characters could drive the terminal that shows them, and a service that fails may quote what it was sent. What
-// is cut is cut last: half a secret is in nobody's list.
+// Removes control characters, which could control the user's terminal, and secrets, which a failing service may quote. Cuts the
+// text last, because half a secret would not be recognised.
 const oneLine = (text: string): string =>
-  shortened(terminalLine(withoutSecrets(text)).replaceAll(/\s+/g, ' ').trim(), WORDS_MAX);
+  shortened(terminalLine(withoutSecrets(text)).replaceAll(/\s+/g, ' ').trim(), MESSAGE_MAX);

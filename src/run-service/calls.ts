@@ -1,5 +1,5 @@
-// How the service is called, whichever API it speaks. A reading call throws where the service cannot be reached or refuses
-// our key; an order is posted once, and whatever becomes of it is a fact.
+// Calls the service, whichever API it has. A reading call throws if the service is unreachable or refuses our key. Queue Run
+// sends one POST and returns facts about its result.
 
 import { request, type Dispatcher } from 'undici';
 import type { PostFacts } from '../batch/classify-response.ts';
@@ -11,25 +11,25 @@ import { lastFour } from '../host/api-key.ts';
 import { withoutSecrets } from '../errors/redact.ts';
 import type { BeforeSend, WithBeforeSend } from './transport.ts';
 
-/** Every call is bounded; Queue Run has a deadline of its own. */
+/** The deadline of every call except Queue Run. */
 const READ_DEADLINE_MS = 20_000;
 
 export type PostLimits = {
-  /** Asked right before the first byte is written. */
+  /** Called right before the first byte is written. */
   readonly beforeSend: BeforeSend;
   readonly deadlineMs: number;
 };
 
-/** Never throws: what went wrong is part of the facts. */
+/** Never throws: errors are part of the facts. */
 export async function postOnce(
   at: ServiceConnection,
   path: string,
-  order: object,
+  params: object,
   { beforeSend, deadlineMs }: PostLimits,
 ): Promise<PostFacts> {
-  const body = JSON.stringify(order);
+  const body = JSON.stringify(params);
   const first = await post(at, path, body, beforeSend, deadlineMs);
-  // A 401 creates nothing, so a fresh key may be tried at once.
+  // A 401 creates nothing, so a new key may be tried immediately.
   return first.status === 401 && at.key.refresh() ? post(at, path, body, beforeSend, deadlineMs) : first;
 }
 
@@ -46,7 +46,7 @@ async function post(
     dispatcher: at.posts ?? at.transport,
     body,
     beforeSend: () => {
-      // undici hears a deadline only once the request has begun; one that passed in its queue leaves the order unwritten.
+      // undici checks the deadline only after the request has started; if it passed in undici's queue, nothing is written.
       options.signal.throwIfAborted();
       beforeSend();
       begun = true;
@@ -76,10 +76,10 @@ async function rawAnswer(at: ServiceConnection, answer: Dispatcher.ResponseData)
   return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
 }
 
-type Ask = (method: 'GET' | 'POST', path: string) => Promise<RawAnswer>;
+type Call = (method: 'GET' | 'POST', path: string) => Promise<RawAnswer>;
 
-/** Calls below a base address. Throws E304 where nothing answers, E301 where the key is refused. */
-export function asker(at: ServiceConnection): Ask {
+/** A function that calls paths below a base address. Throws E304 if nothing answers, E301 if the key is refused. */
+export function createCaller(at: ServiceConnection): Call {
   const once = async (method: 'GET' | 'POST', path: string): Promise<RawAnswer> => {
     try {
       return await rawAnswer(at, await request(`${at.base}${path}`, send(at, method, READ_DEADLINE_MS)));
@@ -104,8 +104,8 @@ export function asker(at: ServiceConnection): Ask {
 export const isOk = ({ status }: RawAnswer): boolean => status >= 200 && status < 300;
 
 /**
- * An address that the service does not have, by its own words: a gateway that answers 404 for a service that is away speaks
- * another language.
+ * Whether the service itself says that it lacks an address. A gateway that answers 404 for an unreachable service has another
+ * error format.
  */
 export const isAbsent = (answer: RawAnswer): boolean =>
   [405, 501].includes(answer.status) ||
@@ -124,16 +124,16 @@ export type Schema<T> = {
 };
 type Issue = { readonly path: readonly PropertyKey[]; readonly message: string };
 
-/** What a good answer to `GET path` says; throws E304 for any other, E310 for one of another shape. */
+/** The content of a successful answer to `GET path`; throws E304 for an error status, E310 for an unexpected body. */
 export function readAs<T>(at: ServiceConnection, path: string, answer: RawAnswer, schema: Schema<T>): T {
   if (!isOk(answer))
     throw problem('E304', { base: at.base, reason: `it answered ${answer.status}: ${messageOf(answer)}` });
-  // Inputs are the only place for integers beyond 2^53, and ours are in the pages.
+  // Plain JSON is enough: only inputs may have integers beyond 2^53, and we read those from the pages.
   const body = jsonOf(answer.text);
   const read = schema.safeParse(body);
   if (read.success) return read.data;
   const what =
-    body === undefined ? `it is no JSON: ${messageOf(answer)}` : (read.error.issues.map(placed)[0] ?? '');
+    body === undefined ? `it is not JSON: ${messageOf(answer)}` : (read.error.issues.map(placed)[0] ?? '');
   throw problem('E310', {
     base: at.base,
     asked: `GET ${path.replace(/\?.*/, '')}`,

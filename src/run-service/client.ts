@@ -1,5 +1,5 @@
-// The Workflow Run Service as the domain sees it. Reading calls throw coded errors; Queue Run never throws once a byte
-// may have been written: it answers with the facts, and `batch/classify` decides what they mean.
+// The client of the Workflow Run Service. Reading calls throw coded errors. Queue Run never throws: it returns facts, and
+// `batch/classify-response` decides what they mean.
 
 import type { ServiceConnection } from './connection.ts';
 import type { PostFacts } from '../batch/classify-response.ts';
@@ -14,7 +14,7 @@ import { queueToWire, type QueueRequest } from './contract/queue.ts';
 import { runListSchema, runSchema, type Run } from './contract/run.ts';
 import { messageOf, type RawAnswer } from './answer.ts';
 import {
-  asker,
+  createCaller,
   isAbsent,
   isAbsentDeployment,
   isOk,
@@ -26,31 +26,31 @@ import {
 
 export interface RunService {
   readonly base: string;
-  /** The service's own time, in milliseconds since 1970; undefined before an answer said what time it is. */
+  /** The service's own time, in milliseconds since 1970; undefined before the first answer with a date. */
   nowMs(): number | undefined;
   /** `beforeSend` is called right before the first byte is written. */
-  queueRun(order: QueueRequest, limits: PostLimits): Promise<PostFacts>;
-  /** undefined where the service knows no such run. */
+  queueRun(request: QueueRequest, limits: PostLimits): Promise<PostFacts>;
+  /** undefined if the service does not know the run. */
   getRun(runId: string): Promise<Run | undefined>;
-  /** False where the service would not cancel it. */
+  /** False if the service refuses to cancel it. */
   cancelRun(runId: string): Promise<boolean>;
-  /** Runs of a workflow, newest first, with their webhooks; undefined where the service has no such list. */
+  /** Runs of a workflow, newest first, with their webhooks; undefined if the service has no run lists. */
   listRuns(
     workflowId: string,
     page: { readonly limit: number; readonly offset: number },
   ): Promise<readonly Run[] | undefined>;
-  /** undefined where the service does not list deployments. */
+  /** undefined if the service does not list deployments. */
   listDeployments(): Promise<readonly Deployment[] | undefined>;
-  /** undefined where the service has no such deployment, or no way to read one. */
+  /** undefined if the service does not have the deployment, or cannot show deployments. */
   getDeployment(id: string): Promise<Deployment | undefined>;
-  /** US dollars a second by GPU; undefined where the service does not tell. */
+  /** US dollars per second by GPU; undefined if the service does not publish prices. */
   getPrices(): Promise<Readonly<Record<string, number>> | undefined>;
-  /** How the service wishes to be asked; undefined where it does not tell. */
+  /** The service's recommended intervals; undefined if it does not publish them. */
   getProfile(): Promise<Profile | undefined>;
 }
 
 export function connectRunService(at: ServiceConnection): RunService {
-  const ask = asker(at);
+  const ask = createCaller(at);
   const readOptional = async <T>(path: string, schema: Schema<T>): Promise<T | undefined> => {
     const answer = await ask('GET', path);
     return isAbsent(answer) ? undefined : readAs(at, path, answer, schema);
@@ -58,7 +58,7 @@ export function connectRunService(at: ServiceConnection): RunService {
   return {
     base: at.base,
     nowMs: () => at.clock.nowMs(),
-    queueRun: (order, limits) => postOnce(at, '/run/deployment/queue', queueToWire(order), limits),
+    queueRun: (request, limits) => postOnce(at, '/run/deployment/queue', queueToWire(request), limits),
     getRun: async (runId) => {
       const path = `/run/${runId}`;
       const answer = await ask('GET', path);
@@ -81,6 +81,6 @@ export function connectRunService(at: ServiceConnection): RunService {
   };
 }
 
-/** The service's own words; a gateway that answers 404 while the service is away knows of no run. */
+/** Checks the service's own message, because a gateway may answer 404 while the service is unreachable. */
 const isUnknownRun = (answer: RawAnswer): boolean =>
   answer.status === 404 && /^run not found/i.test(messageOf(answer));

@@ -1,4 +1,4 @@
-// What calls to a run service need: where it is, our key, and what carries them.
+// A connection to a run service: its address, our key, and the HTTP transport.
 
 import type { Dispatcher } from 'undici';
 import type { ApiKey } from '../host/api-key.ts';
@@ -9,8 +9,8 @@ export type ServiceConnection = {
   readonly base: string;
   readonly key: ApiKey;
   readonly transport: Dispatcher;
-  /** For Queue Run calls, where they have connections of their own. */
+  /** Separate connections for Queue Run calls, if any. */
   readonly posts?: Dispatcher;
-  /** Told by every answer. */
+  /** Updated by every answer. */
   readonly clock: ServiceClock;
 };

@@ -1,5 +1,5 @@
-// Fetching the files of a run. They lie where the service says, often on another host than its API; their addresses may
-// expire, redirect, or lead to where no file of ours can be. A slow file may take its time, a silent host may not.
+// Downloads the files of a run. The service names their addresses, often on another host than its API; an address may expire,
+// redirect, or point into a private network. A slow transfer is allowed, a silent host is not.
 
 import { errors, request, type Dispatcher } from 'undici';
 import { errorMessage } from '../errors/error.ts';
@@ -12,39 +12,39 @@ import { openFileTransport, type Silence } from './transport.ts';
 export type Wanted = {
   /** The base address of the run service that named the file. */
   readonly service: string;
-  /** Aborted when nobody wants the file any more. */
+  /** Aborted when the file is no longer needed. */
   readonly signal: AbortSignal;
-  /** Only what comes from this byte on, if the file is still the one that had this validator. */
+  /** Requests only the bytes from this offset, if the file still has this validator. */
   readonly rest?: { readonly from: number; readonly validator: string };
 };
 
-/** A file that begins to arrive. Whoever takes it reads `chunks` to their end, or gives them back with `return`. */
+/** A file that starts to arrive. The caller must read `chunks` to the end, or close them with `return`. */
 export type Arriving = {
-  /** The byte that comes first: 0, or the one that was asked for. */
+  /** The offset of the first byte: 0, or the requested one. */
   readonly from: number;
-  /** Of the whole file, where its host tells. */
+  /** The size of the whole file, if the host declares it. */
   readonly bytes: number | undefined;
-  /** What tells this content from any other at this address; undefined where the file cannot be taken up again. */
+  /** Identifies this version of the content; undefined if the download cannot be resumed. */
   readonly validator: string | undefined;
   readonly chunks: AsyncIterable<Uint8Array>;
 };
 
-/** Throws a FileFault or a HostFault, as do the chunks; and the reason of the signal, once that is aborted. */
+/** It and its chunks throw a FileFault or a HostFault, or the reason of the signal after an abort. */
 export type Download = (url: string, wanted: Wanted) => Promise<Arriving>;
 
 const SILENCE: Silence = { headersMs: 30_000, idleMs: 60_000 };
-/** Less than this in all the time that a host may be silent for is silence. */
+/** Fewer bytes than this within the idle time count as silence. */
 const LEAST_BYTES = 4_096;
 const REDIRECTS_MAX = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-/** Answers that ask for patience, and say nothing about the file. */
+/** Statuses that ask the client to wait, and say nothing about the file. */
 const BUSY = new Set([408, 425, 429]);
 
 export function openDownloads(connections: number, silence: Silence = SILENCE): Download {
   const ways = new Map<string, Way>();
   const wayFrom = (service: string): Way => {
     const guard = guardFor(service);
-    // A connection that one service may use is closed to all others.
+    // Connections are not shared between services, because each service has its own allowed networks.
     const dispatcher = openFileTransport(connections, guard.lookup, silence);
     return { guard, dispatcher, idleMs: silence.idleMs };
   };
@@ -70,7 +70,7 @@ async function download(way: Way, url: string, wanted: Wanted): Promise<Arriving
         validator: rest.validator,
         chunks: chunksOf(answer, { ...way, host, signal }),
       };
-    // The part that was asked for is not to be had: the whole file may be.
+    // The requested range is not available; request the whole file.
     drop(answer);
     return download(way, url, { service: wanted.service, signal });
   }
@@ -80,7 +80,7 @@ async function download(way: Way, url: string, wanted: Wanted): Promise<Arriving
   }
   if (!canDecode(encodings)) {
     drop(answer);
-    throw new FileFault(`${host} sends it encoded as ${shortened(encodings.join(', '), 60)}`, ONE_TRY);
+    throw new FileFault(`${host} sends the file encoded as ${shortened(encodings.join(', '), 60)}`, ONE_TRY);
   }
   return {
     from: 0,
@@ -92,14 +92,14 @@ async function download(way: Way, url: string, wanted: Wanted): Promise<Arriving
 
 type Answer = Dispatcher.ResponseData;
 
-/** The first answer that is no redirect, and the host that gave it. */
+/** The first answer that is not a redirect, and its host. */
 async function follow(
   { guard, dispatcher }: Way,
   first: string,
   { signal, rest }: Wanted,
 ): Promise<{ readonly answer: Answer; readonly host: string }> {
   let url = parsed(first);
-  // Ranges count the bytes that come; an encoding would make them others.
+  // Ranges count transferred bytes, which an encoding would change.
   const headers = {
     'accept-encoding': 'identity',
     ...(rest && { range: `bytes=${rest.from}-`, 'if-range': rest.validator }),
@@ -116,18 +116,18 @@ async function follow(
       throw asFault(error, host, signal);
     }
   }
-  throw new FileFault(`its address redirects more than ${REDIRECTS_MAX} times`, ONE_TRY);
+  throw new FileFault(`the file's address redirects more than ${REDIRECTS_MAX} times`, ONE_TRY);
 }
 
-/** Addresses carry signatures, so that no reason shows one. */
+/** Reasons never show an address, because addresses contain signatures. */
 function parsed(address: string, base?: URL): URL {
   const url = URL.parse(address, base?.href);
-  if (url === null) throw new FileFault('it has no readable address', FEW_TRIES);
+  if (url === null) throw new FileFault('the file has no valid address', FEW_TRIES);
   if (url.protocol === 'http:' || url.protocol === 'https:') return url;
-  throw new FileFault(`its address is one of ${shortened(url.protocol, 20)} instead of https`, ONE_TRY);
+  throw new FileFault(`the file's address uses ${shortened(url.protocol, 20)} instead of https`, ONE_TRY);
 }
 
-/** Lets the connection serve another request, or ends it where more than a little would have to be read for that. */
+/** Frees the connection for another request, or closes it if too much of the body is left. */
 const drop = (answer: Answer): void => void answer.body.dump();
 
 type Reading = {
@@ -146,7 +146,7 @@ async function* chunksOf(answer: Answer, reading: Reading): AsyncGenerator<Uint8
   }
 }
 
-/** The bytes on the wire: as many as were promised, and not too slowly. */
+/** The transferred bytes; throws if they are fewer than declared, or too slow. */
 async function* wireBytes(answer: Answer, { host, idleMs }: Reading): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   let lately = 0;
@@ -156,7 +156,7 @@ async function* wireBytes(answer: Answer, { host, idleMs }: Reading): AsyncGener
     lately += chunk.byteLength;
     if (performance.now() - since >= idleMs) {
       if (lately < LEAST_BYTES)
-        throw new HostFault(host, `only ${lately} bytes came in ${idleMs / 1000} s`, ONE_TRY);
+        throw new HostFault(host, `only ${lately} bytes arrived in ${idleMs / 1000} s`, ONE_TRY);
       lately = 0;
       since = performance.now();
     }
@@ -164,7 +164,7 @@ async function* wireBytes(answer: Answer, { host, idleMs }: Reading): AsyncGener
   }
   const promised = lengthOf(answer) ?? bytes;
   if (bytes !== promised)
-    throw new HostFault(host, `the file ended after ${bytes} of ${promised} bytes`, FEW_TRIES);
+    throw new HostFault(host, `the transfer ended after ${bytes} of ${promised} bytes`, FEW_TRIES);
 }
 
 function lengthOf({ headers }: Answer): number | undefined {
@@ -172,14 +172,14 @@ function lengthOf({ headers }: Answer): number | undefined {
   return Number.isSafeInteger(length) ? length : undefined;
 }
 
-/** The length of the whole file, where the answer is the part from there to its end. */
+/** The length of the whole file, if the answer is the range from `from` to its end. */
 function wholeOf({ headers }: Answer, from: number): number | undefined {
   const [, first, last, whole] =
     /^bytes (\d+)-(\d+)\/(\d+)$/.exec(String(headers['content-range'] ?? '')) ?? [];
   return Number(first) === from && Number(last) + 1 === Number(whole) ? Number(whole) : undefined;
 }
 
-/** A strong ETag, or a date of change that lies before the answer: one of the same second may have seen another file. */
+/** A strong ETag, or a Last-Modified before the answer's second: within one second the file may have changed again. */
 function validatorOf({ headers }: Answer): string | undefined {
   const { etag, 'last-modified': changed, 'accept-ranges': ranges } = headers;
   if (ranges === 'none') return undefined;
@@ -196,7 +196,7 @@ function faultOf(status: number, host: string): FileFault | HostFault {
     : new HostFault(host, reason, FEW_TRIES);
 }
 
-/** Silence has cost its time already. */
+/** Timeouts are not retried, because they have already taken long. */
 const SILENT = [errors.HeadersTimeoutError, errors.BodyTimeoutError, errors.ConnectTimeoutError];
 
 function asFault(error: unknown, host: string, signal: AbortSignal): unknown {

@@ -1,6 +1,6 @@
-// Why a file of a run does not come. What the file is at fault for ends a row some day; what its host is at fault for passes.
+// The reasons why a file cannot be downloaded. A fault of the file finally fails the row; a fault of the host is temporary.
 
-/** `tries` is how often it is worth a try, one after the other, before the fault counts: 1 where another gains nothing. */
+/** `tries`: how many consecutive tries make sense before the fault counts; 1 if a retry cannot help. */
 class Fault extends Error {
   readonly tries: number;
 
@@ -10,12 +10,12 @@ class Fault extends Error {
   }
 }
 
-/** The file, or the run that should have it: it is gone, refused, too large. */
+/** A fault of the file or of its run: gone, refused or too large. */
 export class FileFault extends Fault {
   override readonly name = 'FileFault';
 }
 
-/** The host of the file, or the run service: it is away, slow or errs. */
+/** A fault of the file's host or of the run service: unreachable, slow or failing. */
 export class HostFault extends Fault {
   override readonly name = 'HostFault';
   readonly host: string;
@@ -26,6 +26,6 @@ export class HostFault extends Fault {
   }
 }
 
-/** Links may have expired, and hosts have moments: a few tries within some seconds. */
+/** For expired links and short outages: a few tries within seconds. */
 export const FEW_TRIES = 5;
 export const ONE_TRY = 1;

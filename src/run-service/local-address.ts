@@ -1,18 +1,18 @@
-// Where the local run service of this place listens, for everything that is told to speak to `local`.
+// Resolves the base address `local`: where the local run service of this state folder listens.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { keyFromEnvironment } from '../host/api-key.ts';
 import type { ServiceConnection } from './connection.ts';
 
-/** The name of the local run service wherever a base address is asked for; its port may change between starts. */
+/** The name of the local run service in place of a base address; its port may change between starts. */
 export const LOCAL = 'local';
 
 type LocalAddress = { readonly base: string; readonly token: string };
 
 export const localFile = (home: string): string => join(home, 'local-service.json');
 
-/** undefined where none was started in this place. */
+/** undefined if none was started in this state folder. */
 export function localService(home: string): Pick<ServiceConnection, 'base' | 'key'> | undefined {
   try {
     const { base, token } = JSON.parse(readFileSync(localFile(home), 'utf8')) as LocalAddress;

@@ -1,5 +1,5 @@
-// Where files may be fetched from. The service names any address that it likes; one of our own machine or network is only
-// followed where the run service itself is there. The address that is connected to decides, not the name that led to it.
+// Decides from which networks files may be downloaded. The service can name any address; one in our own machine or network is
+// allowed only if the run service itself is in that network. The IP address of the connection decides, not the host name.
 
 import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
@@ -12,7 +12,7 @@ type Network = 'public' | 'loopback' | 'private' | 'link-local' | 'carrier-grade
 const NETWORKS: Readonly<Record<string, Network>> = {
   unicast: 'public',
   loopback: 'loopback',
-  // Connecting to it leads to the machine itself.
+  // A connection to it reaches the machine itself.
   unspecified: 'loopback',
   private: 'private',
   uniqueLocal: 'private',
@@ -23,7 +23,7 @@ const NETWORKS: Readonly<Record<string, Network>> = {
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 const GLOBAL = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** The network of a literal address. An IPv4 address in an IPv6 one is judged as what it is. */
+/** The network of an IP address. An IPv4 address embedded in IPv6 counts as IPv4. */
 export function networkOf(address: string): Network {
   const parsed = ipaddr.process(address.replace(/%.*$/, ''));
   if (!(parsed instanceof ipaddr.IPv6)) return NETWORKS[parsed.range()] ?? 'reserved';
@@ -33,13 +33,13 @@ export function networkOf(address: string): Network {
 }
 
 export type NetworkGuard = {
-  /** Throws where the address is a literal one that is refused; names are judged when they are looked up. */
+  /** Throws if the host is a refused IP address; host names are checked when they are resolved. */
   admit(url: URL): Promise<void>;
-  /** Looks names up for a connection, without the addresses that are refused. */
+  /** Resolves a host name for a connection, without refused addresses. */
   readonly lookup: LookupFunction;
 };
 
-/** Admits public addresses, and those of the networks that the service at `base` is in. */
+/** Allows public addresses, and the networks of the service at `base`. */
 export function guardFor(base: string): NetworkGuard {
   let known: Promise<ReadonlySet<Network>> | undefined;
   const own = (): Promise<ReadonlySet<Network>> => {
@@ -82,6 +82,6 @@ async function networksOf(host: string): Promise<ReadonlySet<Network>> {
 
 function refusal(host: string, address: string): FileFault {
   const where = host === address ? address : `${host} at ${address}`;
-  const reason = `its address leads to ${where}, which is ${networkOf(address)}, and the run service is not there`;
+  const reason = `the file's address leads to ${where}, a ${networkOf(address)} address, where the run service is not`;
   return new FileFault(reason, ONE_TRY);
 }

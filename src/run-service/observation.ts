@@ -1,12 +1,12 @@
-// What a poll knows of one run from look to look, and what follows from the next sight of it. Ages are differences of times
-// of one clock (R25): the service's own, or ours; where both are known the smaller one counts, so that no clock that is wrong
-// or that is set makes a healthy run look stuck.
+// Decides from one poll to the next whether a run has completed or is overdue. An age is the difference of two times of one
+// clock (R25), the service's or ours. If both ages are known, the smaller one counts, so that a wrong or adjusted clock never
+// makes a healthy run look stuck.
 
 import type { Outcome } from '../batch/outcome.ts';
 import type { Run } from './contract/run.ts';
 import { outcomeOf } from './run-outcome.ts';
 
-/** How long a run may wait for a machine, and show nothing new once it has one, in milliseconds; undefined: for ever. */
+/** How long a run may wait for a machine, and run without progress, in milliseconds; undefined: for ever. */
 export type Deadlines = { readonly queueMs?: number | undefined; readonly runMs?: number | undefined };
 
 export type Sight =
@@ -16,17 +16,17 @@ export type Sight =
         Run,
         'status' | 'endedAtMs' | 'liveStatus' | 'progress' | 'createdAtMs' | 'startedAtMs' | 'updatedAtMs'
       >;
-      /** The service's own time when it said so. */
+      /** The service's own time of this reading. */
       readonly serviceNowMs: number | undefined;
     }
   | { readonly kind: 'missing' }
   | { readonly kind: 'unread' };
 
-/** Kept from look to look. Times are counted from look to look, by Temporal's clock. */
+/** Kept from poll to poll. The durations are sums of the intervals between polls, by Temporal's clock. */
 export type Observation = {
-  /** A fingerprint of what the run showed last. */
+  /** A hash of the run's last progress. */
   readonly shown: number;
-  /** For how long it has shown just that, and for how long the service has not known it. */
+  /** For how long the run has not changed, and for how long the service has not known it. */
   readonly quietMs: number;
   readonly missingMs: number;
   readonly isReported: boolean;
@@ -38,24 +38,24 @@ export type Report =
   | { readonly kind: 'completed'; readonly outcome: Outcome; readonly reason?: string }
   | { readonly kind: 'overdue'; readonly reason: string };
 
-/** A run that the service says for this long that it does not know is gone. */
+/** A run that the service does not know for this long counts as gone. */
 export const MISSING_MOST_MS = 60_000;
 
-/** However old a run looks, it is watched for this long before it counts as stuck. */
+/** A run is observed for at least this long before it counts as stuck, however old it looks. */
 export const QUIET_LEAST_MS = 30_000;
 
-/** `sinceLastMs`: time since the last look; `ageMs`: how long the batch has known the run. */
-type Look = { readonly sinceLastMs: number; readonly ageMs: number; readonly deadlines: Deadlines };
+/** `sinceLastMs`: time since the last poll; `ageMs`: how long the batch has known the run. */
+type Interval = { readonly sinceLastMs: number; readonly ageMs: number; readonly deadlines: Deadlines };
 
 export function observe(
   before: Observation,
   sight: Sight,
-  look: Look,
+  interval: Interval,
 ): { readonly after: Observation; readonly report?: Report } {
   if (sight.kind === 'unread') return { after: before };
-  if (sight.kind === 'missing') return observeMissing(before, look);
+  if (sight.kind === 'missing') return observeMissing(before, interval);
   const shown = shownBy(sight.run);
-  const quietMs = shown === before.shown ? before.quietMs + look.sinceLastMs : 0;
+  const quietMs = shown === before.shown ? before.quietMs + interval.sinceLastMs : 0;
   const after = { ...before, shown, quietMs, missingMs: 0 };
   const state = outcomeOf(sight.run);
   if (state.kind === 'ended') {
@@ -64,17 +64,17 @@ export function observe(
     return before.isReported ? { after } : { after: { ...after, isReported: true }, report };
   }
   const reason =
-    state.kind === 'stale' ? 'nothing touched it for a day' : overdueReason(sight, quietMs, look);
+    state.kind === 'stale' ? 'the run was not updated for a day' : overdueReason(sight, quietMs, interval);
   return reason === undefined ? { after } : { after, report: { kind: 'overdue', reason } };
 }
 
-function observeMissing(before: Observation, { sinceLastMs }: Look) {
+function observeMissing(before: Observation, { sinceLastMs }: Interval) {
   const after = { ...before, missingMs: before.missingMs + Math.max(1, sinceLastMs) };
   if (after.missingMs < MISSING_MOST_MS || before.isReported) return { after };
   const report = {
     kind: 'completed',
     outcome: 'unknown',
-    reason: 'the service does not know the run any more',
+    reason: 'the service no longer knows the run',
   } as const;
   return { after: { ...after, isReported: true }, report };
 }
@@ -94,20 +94,20 @@ function shownBy({
 function overdueReason(
   { run, serviceNowMs }: Extract<Sight, { kind: 'run' }>,
   quietMs: number,
-  { ageMs, deadlines: { queueMs, runMs } }: Look,
+  { ageMs, deadlines: { queueMs, runMs } }: Interval,
 ): string | undefined {
   const { status, createdAtMs, startedAtMs, updatedAtMs } = run;
   const hasStarted = startedAtMs !== undefined || status === 'running';
   const mostMs = hasStarted ? runMs : queueMs;
   const fromMs = hasStarted ? (updatedAtMs ?? startedAtMs ?? createdAtMs) : createdAtMs;
   if (mostMs === undefined || quietMs < QUIET_LEAST_MS) return undefined;
-  // A service that does not tell its time is watched for the whole time.
+  // Without the service's time, the run must be observed for the whole deadline.
   const theirs = serviceNowMs === undefined || fromMs === undefined ? quietMs : serviceNowMs - fromMs;
   if (Math.min(theirs, ageMs) <= mostMs) return undefined;
   return hasStarted
-    ? `it showed nothing new for ${inWords(mostMs)}`
-    : `it did not start within ${inWords(mostMs)}`;
+    ? `the run made no progress for ${formatDuration(mostMs)}`
+    : `the run did not start within ${formatDuration(mostMs)}`;
 }
 
-const inWords = (ms: number): string =>
+const formatDuration = (ms: number): string =>
   ms >= 3_600_000 ? `${Number((ms / 3_600_000).toFixed(1))} h` : `${Number((ms / 1000).toFixed(1))} s`;

@@ -1,4 +1,4 @@
-// The run services that a process may speak to: the one of its settings, and the local one of its place.
+// Opens the run services of a process: the configured one, and the local one of its state folder.
 
 import type { Dispatcher } from 'undici';
 import type { Config } from '../host/config.ts';
@@ -11,13 +11,13 @@ import { connectV1 } from './v1.ts';
 import { ServiceClock } from './service-clock.ts';
 import { whichApi } from './which-api.ts';
 
-/** Where a service is, and which API it speaks there. */
+/** The address and the API version of a service. */
 export type Spoken = { readonly base: string; readonly api: Api };
 
 export type Services = {
-  /** The service at a base address, or the local one. Throws E306 without a key, E304 where no local one is known. */
+  /** The service at a base address, or the local one. Throws E306 without a key, E304 if no local one was started. */
   at(spoken: Spoken): RememberingService;
-  /** Which API is spoken at a base address. Throws as {@link whichApi}, and E306 without a key. */
+  /** The API version at a base address. Throws like {@link whichApi}, and E306 without a key. */
   apiAt(base: string): Promise<Api>;
 };
 
@@ -26,7 +26,7 @@ const CONNECT = { v1: connectV1, v2: connectRunService };
 export function openServices(
   config: Pick<Config, 'home' | 'apiUrl' | 'apiKey'>,
   transport: Dispatcher,
-  /** For Queue Run calls, which may take minutes each: they keep no reading waiting. */
+  /** Separate connections for Queue Run calls, which may take minutes and must not delay readings. */
   posts: Dispatcher = transport,
 ): Services {
   const known = new Map<string, RememberingService>();

@@ -1,11 +1,11 @@
-// Receiver, watch and collect all read a run when it has ended. Its record never changes any more, so one reading serves
-// all three for a while; `forget` makes the next reading a fresh one, for links that expired and outputs that came late.
+// Caches ended runs, because the receiver, the poll and `collectRows` all read a run after its end, when it no longer changes.
+// `forget` makes the next call read it again, for expired links and late outputs.
 
 import type { RunService } from './client.ts';
 import { isTerminal, type Run } from './contract/run.ts';
 
 const REMEMBERED_MAX = 2_000;
-/** Characters of them all: outputs with many files or long texts would fill the memory. */
+/** The total size in characters, because outputs with many files or long texts would fill the memory. */
 const REMEMBERED_CHARS = 64 << 20;
 
 export type RememberingService = RunService & { forget(runId: string): void };
@@ -33,7 +33,7 @@ export function remembering(service: RunService): RememberingService {
       const known = ended.get(runId);
       if (known !== undefined) return known.run;
       const run = await service.getRun(runId);
-      // `timeout` may be a mere report about a run that still starts.
+      // A `timeout` without an end time is not final: the run may still start.
       if (run && run.id === runId && isTerminal(run.status) && run.endedAtMs !== undefined) remember(run);
       return run;
     },

@@ -1,4 +1,4 @@
-// What a run's record means for the attempt behind it. Nothing else decides that a run has ended (R8).
+// Derives an attempt's outcome from its run. Only this decides that a run has ended (R8).
 
 import { clipped } from '../batch/clipped.ts';
 import type { Outcome } from '../batch/outcome.ts';
@@ -7,7 +7,7 @@ import { isTerminal, type Run } from './contract/run.ts';
 
 export type RunOutcome =
   | { readonly kind: 'open' }
-  /** Shown as timed out because nothing touched it for a day; it may still start. */
+  /** Shown as timed out because it was not updated for a day; it may still start. */
   | { readonly kind: 'stale' }
   | { readonly kind: 'ended'; readonly outcome: Outcome; readonly reason?: string };
 
@@ -20,7 +20,7 @@ export function outcomeOf(run: Pick<Run, 'status' | 'endedAtMs' | 'liveStatus'>)
       return { kind: 'ended', outcome: 'cancelled', reason: 'the run was cancelled on the service' };
     case 'timeout':
       if (run.endedAtMs === undefined) return { kind: 'stale' };
-      return { kind: 'ended', outcome: 'timed-out', reason: "the run passed its machine's time limit" };
+      return { kind: 'ended', outcome: 'timed-out', reason: "the run exceeded its machine's time limit" };
     default:
       return { kind: 'ended', outcome: 'failed', reason: failedAt(run.liveStatus) };
   }
@@ -28,7 +28,7 @@ export function outcomeOf(run: Pick<Run, 'status' | 'endedAtMs' | 'liveStatus'>)
 
 const LIVE_STATUS_BYTES = 200;
 
-// The record carries no reason; how far the run had come is all that it tells.
+// The run contains no reason; its last live status is the only hint.
 const failedAt = (liveStatus: string | undefined): string =>
   liveStatus
     ? `the run failed at: ${clipped(withoutSecrets(liveStatus), LIVE_STATUS_BYTES)}`

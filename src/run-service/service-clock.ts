@@ -1,11 +1,11 @@
-// The service's own time, as its latest answer said, carried on by our monotonic clock. Every age of a run is taken by it,
-// because no other clock is known to agree with the times in the runs.
+// Estimates the service's current time from the `Date` of its latest answer and our monotonic clock. Ages of runs are measured
+// with it, because only the service's clock is sure to match the times in the runs.
 
 export class ServiceClock {
   #dateMs: number | undefined;
   #atMs = 0;
 
-  /** Notes the `Date` of an answer that has just come. */
+  /** Stores the `Date` of an answer that has just arrived. */
   note(header: string | string[] | undefined): void {
     const ms = Date.parse(String(Array.isArray(header) ? header[0] : header));
     if (Number.isNaN(ms)) return;
@@ -13,7 +13,7 @@ export class ServiceClock {
     this.#atMs = performance.now();
   }
 
-  /** Milliseconds since 1970 by the service; undefined before an answer said what time it is. */
+  /** Milliseconds since 1970 by the service's clock; undefined before the first answer with a date. */
   nowMs(): number | undefined {
     return this.#dateMs === undefined ? undefined : Math.round(this.#dateMs + performance.now() - this.#atMs);
   }

@@ -1,39 +1,39 @@
-// HTTP to the run service, so plain that the truth about a POST stays visible: HTTP/1.1 only, nothing retried by itself,
-// every wait bounded, and a function that is called right before the first byte of a request is written.
+// HTTP to the run service, kept simple so that we always know whether a POST was sent: HTTP/1.1 only, no automatic retries, a
+// limit for every wait, and a callback right before the first byte of a request is written.
 
 import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 
-/** Called right before the first byte is written; when it throws, nothing is written and the request fails with that. */
+/** Called right before the first byte is written; if it throws, nothing is written and the request fails with its error. */
 export type BeforeSend = () => void;
 
-/** What a request may carry besides undici's own options. */
+/** Our extension of undici's request options. */
 export type WithBeforeSend = { readonly beforeSend?: BeforeSend };
 
 const CONNECT_MS = 10_000;
 const ANSWER_BYTES_MAX = 16 << 20;
 
-// HTTP/2 replays requests after GOAWAY, which blurs whether a POST was sent.
+// HTTP/2 replays requests after GOAWAY, so we could not know whether a POST was sent.
 const PLAIN = { allowH2: false, pipelining: 1 } as const;
 
-/** `connections` per origin bounds what is on the wire at once; further requests wait inside. */
+/** `connections` per origin limits concurrent requests; further ones are queued. */
 export function openTransport(connections: number): Dispatcher & { close(): Promise<void> } {
   const agent = new Agent({
     ...PLAIN,
     connections,
     connect: { timeout: CONNECT_MS },
-    // Whole calls have deadlines of their own, through their signal.
+    // The signal of each call has its deadline.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxResponseSize: ANSWER_BYTES_MAX,
   });
-  return agent.compose(askBeforeSend);
+  return agent.compose(callBeforeSend);
 }
 
-/** How long a host may say nothing: before its headers, and between two pieces of a file. */
+/** How long a host may be silent: before the headers, and between two chunks of a file. */
 export type Silence = { readonly headersMs: number; readonly idleMs: number };
 
-/** For files, which are larger than answers: whoever fetches them counts their bytes, and only silence ends them. */
+/** For files, which are larger than answers: the caller counts their bytes, and only silence ends a transfer. */
 export const openFileTransport = (
   connections: number,
   lookup: LookupFunction,
@@ -48,22 +48,25 @@ export const openFileTransport = (
     maxResponseSize: -1,
   });
 
-const askBeforeSend: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
+const callBeforeSend: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
   const { beforeSend } = options as WithBeforeSend;
-  return dispatch(options, beforeSend === undefined ? handler : asking(handler, beforeSend));
+  return dispatch(options, beforeSend === undefined ? handler : withBeforeSend(handler, beforeSend));
 };
 
-/** undici calls `onRequestStart` in the same tick as it writes; an error thrown there keeps the request unwritten. */
-function asking(handler: Dispatcher.DispatchHandler, beforeSend: BeforeSend): Dispatcher.DispatchHandler {
+/** undici calls `onRequestStart` in the same tick in which it writes; if that throws, nothing is written. */
+function withBeforeSend(
+  handler: Dispatcher.DispatchHandler,
+  beforeSend: BeforeSend,
+): Dispatcher.DispatchHandler {
   return {
     onRequestStart: (controller, context) => {
       beforeSend();
       handler.onRequestStart?.(controller, context);
     },
-    onRequestUpgrade: (...told) => handler.onRequestUpgrade?.(...told),
-    onResponseStart: (...told) => handler.onResponseStart?.(...told),
-    onResponseData: (...told) => handler.onResponseData?.(...told),
-    onResponseEnd: (...told) => handler.onResponseEnd?.(...told),
-    onResponseError: (...told) => handler.onResponseError?.(...told),
+    onRequestUpgrade: (...args) => handler.onRequestUpgrade?.(...args),
+    onResponseStart: (...args) => handler.onResponseStart?.(...args),
+    onResponseData: (...args) => handler.onResponseData?.(...args),
+    onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
+    onResponseError: (...args) => handler.onResponseError?.(...args),
   };
 }

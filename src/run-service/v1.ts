@@ -1,9 +1,9 @@
-// The service as it was before V2: an order and a run, and nothing else. What it lacks is answered as a service that lacks
-// it would: no lists, no cancelling, no deployments. Prices and a profile are asked for, in case it has them all the same.
+// The client of a V1 service, which can only queue and read runs. It behaves like a service without lists, cancelling and
+// deployments. Prices and a profile are requested in case the service has them.
 
 import type { PostFacts } from '../batch/classify-response.ts';
 import { jsonOf, messageOf, type RawAnswer } from './answer.ts';
-import { asker, isOk, postOnce, readAs, type Schema } from './calls.ts';
+import { createCaller, isOk, postOnce, readAs, type Schema } from './calls.ts';
 import type { RunService } from './client.ts';
 import type { ServiceConnection } from './connection.ts';
 import { pricingSchema } from './contract/deployment.ts';
@@ -12,13 +12,13 @@ import { queueToWire } from './contract/queue.ts';
 import { isUnknownV1Run, V1_SAID_BEFORE, v1RunPath, v1RunSchema } from './contract/v1.ts';
 
 export function connectV1(at: ServiceConnection): RunService {
-  const ask = asker(at);
+  const ask = createCaller(at);
   const probe = async <T>(path: string, schema: Schema<T>): Promise<T | undefined> =>
     readIfThere(await ask('GET', path), schema);
   return {
     base: at.base,
     nowMs: () => at.clock.nowMs(),
-    queueRun: async (order, limits) => withFault(await postOnce(at, '/run', queueToWire(order), limits)),
+    queueRun: async (request, limits) => withFault(await postOnce(at, '/run', queueToWire(request), limits)),
     getRun: async (runId) => {
       const path = v1RunPath(runId);
       const answer = await ask('GET', path);
@@ -34,13 +34,13 @@ export function connectV1(at: ServiceConnection): RunService {
   };
 }
 
-/** V1 answers an address that it does not know with a page of its site, whatever the status. */
+/** V1 answers an unknown address with an HTML page, whatever the status. */
 function readIfThere<T>(answer: RawAnswer, schema: Schema<T>): T | undefined {
   const read = isOk(answer) ? schema.safeParse(jsonOf(answer.text)) : undefined;
   return read?.success ? read.data : undefined;
 }
 
-/** V1 says everything with 500; only its own words tell what came before a run from what came after. */
+/** V1 uses 500 for every error; only its message shows whether the error happened before a run was created. */
 function withFault(facts: PostFacts): PostFacts {
   const fault = facts.status === 500 ? V1_SAID_BEFORE[facts.detail ?? ''] : undefined;
   return fault === undefined ? facts : { ...facts, fault };

@@ -1,11 +1,11 @@
-// Which API a base address speaks, found out by two readings that cost nothing: V2 answers a run id that is none in its
-// shape of a validation failure, and V1 says of a run that cannot be there that it does not know it.
+// Detects the API version of a base address with two free requests: V2 answers an invalid run id with its validation error, and
+// V1 answers a random run id with its "not found" error.
 
 import { randomUUID } from 'node:crypto';
 import { problem } from '../errors/error.ts';
 import { jsonOf, messageOf, type RawAnswer } from './answer.ts';
 import type { Api } from '../host/api-version.ts';
-import { asker } from './calls.ts';
+import { createCaller } from './calls.ts';
 import type { ServiceConnection } from './connection.ts';
 import { errorSchema } from './contract/queue.ts';
 import { isUnknownV1Run, v1RunPath } from './contract/v1.ts';
@@ -13,14 +13,14 @@ import { isUnknownV1Run, v1RunPath } from './contract/v1.ts';
 const NO_RUN_ID = 'no-run-id';
 const SHOWN = 80;
 
-/** Throws E301 where the key is refused, E304 where nothing answers, E307 where what answers is no run service. */
+/** Throws E301 if the key is refused, E304 if nothing answers, E307 if the answers are not those of a run service. */
 export async function whichApi(at: ServiceConnection): Promise<Api> {
-  const ask = asker(at);
+  const ask = createCaller(at);
   const malformed = await ask('GET', `/run/${NO_RUN_ID}`);
   if (isValidationFailure(malformed)) return 'v2';
   const unknown = await ask('GET', v1RunPath(randomUUID()));
   if (isUnknownV1Run(unknown.status, messageOf(unknown))) return 'v1';
-  // Whoever stands before it answers for a service that is away.
+  // A gateway answers for an unreachable service.
   if (malformed.status >= 500 && unknown.status >= 500)
     throw problem('E304', { base: at.base, reason: `it answered ${shown(malformed)}` });
   throw problem('E307', {

@@ -1,4 +1,4 @@
-// Batches as workflows: starting one, finding it again, following it to its end.
+// Starts, finds and follows the workflows of batches.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -27,10 +27,10 @@ import type { BatchName } from '../batch/batch-ref.ts';
 const AGAIN_MS = 500;
 const { WORKFLOW_EXECUTION_STATUS_RUNNING } = proto.temporal.api.enums.v1.WorkflowExecutionStatus;
 
-/** `running` and `closed`: Temporal knew it before. */
+/** `running` and `closed`: the workflow existed before. */
 export type Started = 'started' | 'running' | 'closed';
 
-/** What Temporal knows of a batch. */
+/** A batch that Temporal knows. */
 export type Known = BatchRef & {
   readonly status: WorkflowExecutionStatusName;
   readonly startedAt: Date;
@@ -42,7 +42,7 @@ export type BatchClient = ReturnType<typeof openBatchClient>;
 const startOptions = (ref: BatchRef, rebuilt: Snapshot | undefined) =>
   ({
     workflowId: workflowIdOf(ref),
-    // What an earlier workflow run has bought stands in the snapshot of a batch that was rebuilt.
+    // The snapshot of a rebuilt batch contains everything that earlier workflow runs bought.
     workflowIdReusePolicy: rebuilt === undefined ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
     workflowTaskTimeout: WORKFLOW_TASK_MS,
     args: [{ ...ref, version: WRITES, ...(rebuilt === undefined ? {} : { snapshot: rebuilt }) }],
@@ -50,8 +50,8 @@ const startOptions = (ref: BatchRef, rebuilt: Snapshot | undefined) =>
   }) satisfies Partial<WorkflowStartOptions<typeof runsheetBatch>>;
 
 /**
- * `reach` gives the client of the server where it is now: an embedded one may come back on another port. `encrypted`: the
- * client encrypts, and so do the workflows that it starts.
+ * `reach` returns the current client, because an embedded server may restart on another port. `encrypted`: the client encrypts,
+ * and so do the workflows that it starts.
  */
 export function openBatchClient(reach: () => Client, taskQueue: string = TASK_QUEUE, encrypted = false) {
   const handleOf = (name: BatchName) => reach().workflow.getHandle<typeof runsheetBatch>(workflowIdOf(name));
@@ -66,13 +66,13 @@ export function openBatchClient(reach: () => Client, taskQueue: string = TASK_QU
   };
 
   return {
-    /** Starts the batch unless Temporal knows it already; a birth mark is never used twice. */
+    /** Starts the batch unless Temporal already knows it; a birth mark is never reused. */
     start: async (ref: BatchRef, rebuilt?: Snapshot): Promise<Started> => {
       try {
         await reach().workflow.start<typeof runsheetBatch>('runsheetBatch', {
           ...startOptions(ref, rebuilt),
           taskQueue,
-          // The receiver of any worker finds the folder of a batch by it.
+          // The receiver of any worker reads the batch's folder from the memo.
           memo: { folder: ref.folder, ...(encrypted ? { encrypted } : {}) },
         });
         return 'started';
@@ -82,16 +82,16 @@ export function openBatchClient(reach: () => Client, taskQueue: string = TASK_QU
       }
     },
 
-    /** Ends a workflow that cannot go on; its batch is rebuilt from what it bought. */
-    terminate: (name: BatchName) => handleOf(name).terminate('rebuilt from its parts and the lists'),
+    /** Terminates a workflow that cannot continue; the caller rebuilds its batch. */
+    terminate: (name: BatchName) => handleOf(name).terminate('rebuilt from its parts and the run lists'),
 
-    /** undefined where Temporal does not know the batch, or not any more. */
+    /** undefined if Temporal does not know the batch, or no longer. */
     find,
 
     isRunning: (name: BatchName) => isRunning(reach(), name),
     firstRun: (name: BatchName) => firstRun(reach(), name),
 
-    /** What went wrong with the work that a batch waits for at this moment; undefined where nothing did. */
+    /** The last failure of a pending activity; undefined if there is none. */
     trouble: async (name: BatchName): Promise<string | undefined> => {
       const { raw } = await handleOf(name).describe();
       const failed = raw.pendingActivities?.find(({ lastFailure }) => lastFailure != null);
@@ -110,14 +110,14 @@ export function openBatchClient(reach: () => Client, taskQueue: string = TASK_QU
       return found;
     },
 
-    /** Resolves when the batch has ended, however long Temporal is away meanwhile. Throws E506 where it failed. */
+    /** Resolves when the batch has ended, even if Temporal is unreachable meanwhile. Throws E506 if it failed. */
     finished: (name: BatchName, gone: AbortSignal): Promise<void> => untilFinished(reach, name, gone),
 
     ...openControl(reach),
   };
 }
 
-/** Read without decrypting anything: a stranger may have started something in the batch's place. */
+/** Decrypts nothing, because somebody else may have started a workflow with the batch's id. */
 async function isRunning({ workflowService, options }: Client, name: BatchName): Promise<boolean> {
   try {
     const { workflowExecutionInfo } = await workflowService.describeWorkflowExecution({
@@ -131,7 +131,7 @@ async function isRunning({ workflowService, options }: Client, name: BatchName):
   }
 }
 
-/** The first run of the batch's workflow, as it was started last. */
+/** The first run of the latest execution chain of the batch's workflow. */
 async function firstRun(client: Client, name: BatchName): Promise<Execution> {
   const { raw, workflowId } = await client.workflow.getHandle(workflowIdOf(name)).describe();
   return { workflowId, runId: raw.workflowExecutionInfo?.firstRunId ?? '' };
@@ -155,7 +155,7 @@ async function untilFinished(reach: () => Client, name: BatchName, gone: AbortSi
 const failed = ({ batch }: BatchName, error: WorkflowFailedError) =>
   problem('E506', { batch, reason: errorMessage(rootOf(error)) }, { cause: error });
 
-/** What an activity threw lies below what Temporal and the SDK say about it. */
+/** The activity's own error is the innermost cause. */
 const rootOf = (error: Error): Error => (error.cause instanceof Error ? rootOf(error.cause) : error);
 
 function known(execution: {

@@ -1,4 +1,4 @@
-// How a running batch is read and commanded: its progress is in its memo, and commands are signals with an id that the memo
+// Reads and controls a running batch: its memo holds its progress, and commands are signals with an id that the memo
 // acknowledges (workflows/signals.ts).
 
 import { randomUUID } from 'node:crypto';
@@ -23,19 +23,19 @@ const ACKNOWLEDGED_MS = 20_000;
 const READ_AGAIN_MS = 50;
 const UNATTENDED_MS = 15_000;
 
-/** How a batch stands. */
+/** The status of a batch. */
 export type BatchStatus = {
-  /** What it published last; undefined before it has read its parameters. */
+  /** The last published progress; undefined until the batch has read its parameters. */
   readonly progress: Progress | undefined;
-  /** Since when something that it asked for waits for a worker, in milliseconds since 1970 by the server's clock. */
+  /** Since when its oldest task waits for a worker, in milliseconds since 1970 by the server's clock. */
   readonly waitsSinceMs: number | undefined;
-  /** It has waited for so long that no worker can be there for it. */
+  /** It has waited for so long that no worker can be running. */
   readonly isUnattended: boolean;
-  /** Whether its workflow goes on; one that was terminated has published nothing about that. */
+  /** Whether its workflow is running; a terminated workflow does not publish its end. */
   readonly isRunning: boolean;
 };
 
-/** `reach` gives the client of the server where it is now. */
+/** `reach` returns the current client. */
 export function openControl(reach: () => Client) {
   const handleOf = (name: BatchName) => reach().workflow.getHandle(workflowIdOf(name));
 
@@ -52,13 +52,13 @@ export function openControl(reach: () => Client) {
     };
   };
 
-  /** Resolves when the batch acknowledges the command. Throws E512 where it does not, E513 where it has ended. */
+  /** Resolves when the batch acknowledges the command. Throws E512 if it does not, E513 if it has ended. */
   const acknowledged = async (
     name: BatchName,
-    give: (commandId: string) => Promise<void>,
+    send: (commandId: string) => Promise<void>,
   ): Promise<Progress> => {
     const commandId = randomUUID();
-    await give(commandId);
+    await send(commandId);
     const since = Date.now();
     for (let now = since; now < since + ACKNOWLEDGED_MS; now = Date.now()) {
       const { progress, isRunning } = await status(name);
@@ -84,7 +84,7 @@ export function openControl(reach: () => Client) {
         }),
       ),
 
-    /** The batch continues as new, in the newest version that its worker begins batches in. */
+    /** Makes the batch continue as new, in the version in which its worker starts batches. */
     refresh: (name: BatchName): Promise<Progress> =>
       acknowledged(name, (commandId) => handleOf(name).signal(refreshBatch, { commandId })),
   };
@@ -92,7 +92,7 @@ export function openControl(reach: () => Client) {
 
 const { PENDING_ACTIVITY_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingActivityState;
 
-/** The oldest task that no worker has taken. A try that is to come has a time that lies ahead. */
+/** Since when the oldest task waits for a worker. A scheduled retry has a time in the future and does not count. */
 function waitsSince({
   pendingWorkflowTask,
   pendingActivities,

@@ -1,4 +1,4 @@
-// What workers tell running batches.
+// Sends the workers' signals to running batches.
 
 import type { BatchSignals, Delivered } from '../batch/signals.ts';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
@@ -29,7 +29,7 @@ export function batchSignals(client: Client): BatchSignals {
   };
 }
 
-/** A batch that is over, or whose workflow run takes no more signals, needs no news: a poll finds the rest. */
+/** `gone`: the batch has ended, or its workflow run accepts no more signals and a poll finds the rest. */
 async function signalled(signal: () => Promise<void>): Promise<Delivered> {
   try {
     await signal();

@@ -1,5 +1,5 @@
-// The workflow code as one bundle. A package carries it; a clone makes it once and keeps it until its sources change,
-// because bundling takes longer than everything else at a start.
+// Provides the workflow code as one bundle. The npm package contains it; a clone builds it once and caches it until its sources
+// change, because bundling is the slowest step of a start.
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -23,7 +23,7 @@ export async function workflowBundle(): Promise<WorkflowBundle> {
   return { codePath };
 }
 
-/** Bundles the workflows of a folder as they stand. */
+/** Bundles the workflows of a folder. */
 export async function makeBundle(folder: string = WORKFLOWS): Promise<string> {
   const workflowFile = (name: string): string => join(folder, `${name}.${isSource ? 'ts' : 'js'}`);
   const quiet = { trace() {}, debug() {}, info() {}, warn() {}, error() {}, log() {} };
@@ -32,7 +32,7 @@ export async function makeBundle(folder: string = WORKFLOWS): Promise<string> {
     workflowInterceptorModules: [workflowFile('query-replay-guard')],
     failureConverterPath: workflowFile('failure-converter'),
     logger: quiet,
-    // Without the bundler's remarks on each import and the comments of every source it is a fifth smaller.
+    // Without the bundler's path comments and the comments of the sources the bundle is a fifth smaller.
     webpackConfigHook: (config) => ({
       ...config,
       output: { ...config.output, pathinfo: false },
@@ -44,7 +44,7 @@ export async function makeBundle(folder: string = WORKFLOWS): Promise<string> {
 
 type Rule = { readonly use?: { readonly options?: { readonly jsc?: object } } };
 
-/** The rule by which our own sources are compiled, told to leave the comments out. */
+/** The rule that compiles our own sources, changed to remove comments. */
 function withoutComments<R>(rule: R): R {
   const { use } = rule as Rule;
   if (use?.options === undefined) return rule;

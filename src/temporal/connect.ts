@@ -1,4 +1,4 @@
-// Where Temporal is, by its own settings (`TEMPORAL_*` and profiles, as for the temporal command), and the way there.
+// Connects to Temporal by its standard settings (`TEMPORAL_*` and profiles, as for the temporal command).
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
@@ -7,16 +7,16 @@ import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { problem, errorMessage } from '../errors/error.ts';
 
-/** A Temporal server as the settings name it. */
+/** The address of a Temporal server. */
 export type TemporalAddress = {
   readonly address: string;
   readonly namespace: string;
-  /** Where the address came from, for messages. */
+  /** Which setting the address comes from, for messages. */
   readonly from: string;
   readonly options: ReturnType<typeof loadClientConnectConfig>['connectionOptions'];
 };
 
-/** undefined where nothing names a server, which means the embedded one. */
+/** undefined if no setting names a server; then the embedded one is used. */
 export function temporalFrom(
   environment: Readonly<Record<string, string | undefined>>,
 ): TemporalAddress | undefined {
@@ -41,11 +41,11 @@ const definedOnly = (environment: Readonly<Record<string, string | undefined>>):
 const CONNECT_MS = 5_000;
 const ASK_AGAIN_MS = 50;
 
-// Compression costs more than it saves where no network lies between.
+// Compression costs more than it saves on a local connection.
 const compression = (address: string) =>
   /^(127\.|localhost|\[::1\])/.test(address) ? ({ grpcCompression: { codec: 'none' } } as const) : {};
 
-/** A client's connection, in plain JavaScript: quick to load for a command. Throws E401, E402 for an unknown namespace. */
+/** A client in plain JavaScript, which a command loads quickly. Throws E401, or E402 for an unknown namespace. */
 export async function connectClient(
   at: TemporalAddress,
   dataConverter: DataConverter = {},
@@ -70,7 +70,7 @@ export async function connectClient(
   }
 }
 
-/** A worker's connection, which its client shares. Throws E401 when nobody has answered for so long. */
+/** A worker's connection, shared with its client. Throws E401 if the server does not answer within `patienceMs`. */
 export async function connectWorker(
   at: TemporalAddress,
   patienceMs: number,

@@ -1,21 +1,21 @@
-// A group is sent by the first try of its activity and by no other (R1). The workflow asks for one try, but whoever can talk
-// to the server can change that order (temporal activity update-options, reset), and the server then asks again.
+// Lets only the first attempt of `queueRuns` send its group (R1). The workflow allows one attempt, but anyone with access to the
+// server can change that (temporal activity update-options, reset), and then the server schedules another one.
 
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 
-/** Stands before whatever may fail as `NothingSent`: of a second try that would be untrue, and its rows would be sent again. */
+/** Runs before everything that may fail with `NothingSent`, which would be wrong for a second attempt: its rows would be sent again. */
 export const onlyFirstTry: ActivityInterceptorsFactory = ({ info }) => ({
   inbound: {
     execute: async (input, next) => {
-      // A reset sets the count back and may forget the heartbeats, but not when the activity was first asked for.
+      // A reset clears the attempt count and possibly the heartbeats, but not the time of the first schedule.
       const isFirst =
         info.attempt === 1 &&
         info.heartbeatDetails === undefined &&
         info.currentAttemptScheduledTimestampMs === info.scheduledTimestampMs;
       if (info.activityType === 'queueRuns' && !isFirst)
         throw ApplicationFailure.create({
-          message: 'Temporal asked for this group again, and an earlier try may have sent it',
+          message: 'Temporal scheduled this group again, and an earlier attempt may have sent it',
           type: 'MayBeSent',
           nonRetryable: true,
         });

@@ -1,5 +1,5 @@
-// Temporal's id for the workflow of a batch: its name and its birth mark, so that batches of one name in two places of one
-// cluster do not meet, and neither do a batch that was cleaned and its successor.
+// The workflow id of a batch: its name and its birth mark. The mark separates batches of the same name in one cluster, and a
+// cleaned batch from its successor.
 
 import type { BatchName } from '../batch/batch-ref.ts';
 

@@ -1,8 +1,8 @@
-// What a webhook leads to. A webhook is a hint (D5): the run is read with Get Run, and only what that says is signalled to the
-// batch's workflow.
+// Handles webhooks. A webhook is only a hint (D5): the handler reads the run with Get Run, and signals only the confirmed result
+// to the batch's workflow.
 //
-//   not ended: kept for some seconds; unless the end comes meanwhile, the batch learns which run the attempt became
-//   ended:     signalled immediately, together with the other ends of that moment; answered when Temporal has it
+//   not ended: after some seconds without an end, the batch gets a signal that names the attempt's run
+//   ended:     signalled immediately, together with concurrent completions; answered when Temporal has accepted the signal
 
 import type { Logger } from 'pino';
 import type { AttemptRun } from '../batch/attempt.ts';
@@ -16,16 +16,16 @@ import { ReportedRuns } from './reported-runs.ts';
 import { isSameAttempt, readToken, type Token } from './token.ts';
 
 export type HandlerDeps = {
-  /** Reads a run of that batch; undefined where the service does not know it. */
+  /** Reads a run of the batch; undefined if the service does not know it. */
   getRun(batch: BatchName, runId: string): Promise<Run | undefined>;
   runEnded(batch: BatchName, completion: RunCompletion): Promise<Delivered>;
   runSeen(batch: BatchName, run: AttemptRun): Promise<Delivered>;
-  /** Runs whose end this worker has signalled. */
+  /** Runs whose completion this worker has signalled. */
   readonly reported: Pick<ReportedRuns, 'has' | 'add'>;
   readonly log: Logger;
 };
 
-/** What a webhook says. */
+/** The content of a webhook. */
 export type Hint = { readonly runId: string; readonly status: string };
 
 const SEEN_AFTER_MS = 5_000;
@@ -33,7 +33,7 @@ const WAITING_MOST = 20_000;
 
 export class WebhookHandler {
   readonly #deps: HandlerDeps;
-  /** Runs that did not end yet and that the batch may not know. */
+  /** Runs that have not ended yet and that the batch may not know. */
   readonly #waiting = new Map<string, NodeJS.Timeout>();
   readonly #seen = new ReportedRuns();
 
@@ -41,7 +41,7 @@ export class WebhookHandler {
     this.#deps = deps;
   }
 
-  /** Resolves when Temporal has what the webhook led to. Throws what the service or Temporal throws. */
+  /** Resolves when Temporal has accepted the signal. Throws the errors of the service and of Temporal. */
   async handle(token: Token, hint: Hint): Promise<void> {
     const { reported, runEnded } = this.#deps;
     if (reported.has(hint.runId)) return;
@@ -91,14 +91,11 @@ export class WebhookHandler {
       this.#seen.add(hint.runId);
     } catch (error) {
       const reason = errorMessage(error);
-      this.#deps.log.warn(
-        { batch, row, reason },
-        'a run could not be signalled; its next webhook tries again',
-      );
+      this.#deps.log.warn({ batch, row, reason }, 'a run could not be signalled; its next webhook retries');
     }
   }
 
-  /** R7: the run, if its own webhook address names this attempt. */
+  /** R7: returns the run if its own webhook address names this attempt. */
   async #readOwn(token: Token, { runId }: Hint): Promise<Run | 'missing' | undefined> {
     const run = await this.#deps.getRun(token, runId);
     if (run === undefined) return 'missing';
@@ -109,6 +106,6 @@ export class WebhookHandler {
   }
 }
 
-/** A status that certainly does not end a run spares a Get Run. */
+/** A status that certainly is not final needs no Get Run. */
 const mayHaveEnded = ({ status }: Hint): boolean =>
   !['not-started', 'queued', 'started', 'running', 'uploading'].includes(status);

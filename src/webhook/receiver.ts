@@ -1,5 +1,5 @@
-// Where the run service calls back: an HTTP server for webhooks, whose addresses carry tokens that only this place can make.
-// Node's own server, because frameworks drop the body of a GET, and the service's second and third try are GETs.
+// The HTTP server for the run service's webhooks. Their addresses contain tokens that only the holder of the secret can create.
+// It uses Node's own server because frameworks drop the body of a GET, and the service's second and third delivery are GETs.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,24 +12,24 @@ import { isGenuine, isOldToken, readToken } from './token.ts';
 export type ReceiverDeps = HandlerDeps & { readonly secret: string };
 
 export type Receiver = {
-  /** `http://host:port` as it listens. */
+  /** `http://host:port` of the listening server. */
   readonly url: string;
   readonly port: number;
   close(): Promise<void>;
 };
 
 const BODY_BYTES_MAX = 1 << 20;
-/** Node looks for those that take longer once in an interval, half a minute unless told. */
+/** Node checks these timeouts only once per interval (default: 30 s). */
 const LIMITS = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,
   keepAliveTimeout: 30_000,
   connectionsCheckingInterval: 1_000,
 };
-/** A proxy in front of the receiver has one address for all webhooks, so one address may have nearly all connections. */
+/** Behind a proxy all webhooks come from one address, so one address may use nearly all connections. */
 const CONNECTIONS = { most: 2_000, perAddress: 1_500 };
 
-/** Listens; port 0 takes any. Rejects where the port is taken. */
+/** Starts listening; port 0 takes any free port. Rejects if the port is in use. */
 export async function openReceiver(
   deps: ReceiverDeps,
   listen: { readonly host: string; readonly port: number },
@@ -74,11 +74,11 @@ async function respond(
   const status = await handle(handler, deps, request).catch((error: unknown) => {
     deps.log.warn(
       { reason: errorMessage(error) },
-      'a webhook could not be passed on; its sender may try again',
+      'a webhook could not be processed; the service may send it again',
     );
     return 503;
   });
-  // Whoever was turned away has nothing more to send.
+  // Close the connection of a rejected sender.
   response
     .writeHead(status, {
       'content-type': 'application/json',
@@ -87,7 +87,7 @@ async function respond(
     .end(status === 200 ? '{"ok":true}' : undefined);
 }
 
-/** The status to answer with. */
+/** Returns the status of the response. */
 async function handle(
   handler: WebhookHandler,
   { secret }: ReceiverDeps,
@@ -105,7 +105,7 @@ async function handle(
   return 200;
 }
 
-/** undefined where it is too long; the rest of it is not waited for. */
+/** undefined if the body is too long; does not wait for the rest. */
 function readBody(request: IncomingMessage): Promise<string | undefined> {
   return new Promise((done, failed) => {
     const chunks: Buffer[] = [];
@@ -124,7 +124,7 @@ function jsonOf(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch (error) {
-    // What is not JSON fails the schema like any other wrong body.
+    // Invalid JSON fails the schema like any other invalid body.
     return errorMessage(error);
   }
 }

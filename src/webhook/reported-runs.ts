@@ -1,11 +1,11 @@
-// What was signalled to batches lately, so that a repeated webhook and a poll of the same run cost nothing. A signal that its
-// batch did not get after all is repeated a minute later, by the next poll.
+// Remembers which runs were signalled recently, so that a repeated webhook or a poll of the same run costs nothing. Entries
+// expire after a minute, so that a later poll repeats a signal that the batch did not get.
 
 const REMEMBERED_MS = 60_000;
 const REMEMBERED_MOST = 20_000;
 
 export class ReportedRuns {
-  /** Run ids with the time at which they are forgotten, by the monotonic clock; the oldest first. */
+  /** Run ids with their expiry on the monotonic clock; the oldest first. */
   readonly #until = new Map<string, number>();
 
   has(runId: string): boolean {

@@ -1,4 +1,4 @@
-// The secret behind the tokens. Given by a setting where several workers share it; else made once for this place.
+// The secret that signs webhook tokens: from a setting if several workers share it, otherwise generated once per state folder.
 
 import { join } from 'node:path';
 import type { Config } from '../host/config.ts';
@@ -8,15 +8,15 @@ import { readOrCreateSecret } from '../host/secret-file.ts';
 import { keepSecret } from '../errors/redact.ts';
 
 export const webhookSecret = (config: Pick<Config, 'home' | 'webhook'>): string =>
-  keepSecret(givenOrMade(config));
+  keepSecret(configuredOrGenerated(config));
 
-function givenOrMade({ home, webhook }: Pick<Config, 'home' | 'webhook'>): string {
+function configuredOrGenerated({ home, webhook }: Pick<Config, 'home' | 'webhook'>): string {
   if (webhook.secret !== undefined) return webhook.secret;
   if (webhook.secretFile !== undefined) return fromFile(webhook.secretFile);
   return readOrCreateSecret(join(home, 'webhook-secret'));
 }
 
-/** Throws E602: with an empty secret anybody could sign. */
+/** Throws E602 if the file is unusable: with an empty secret anyone could sign. */
 function fromFile(path: string): string {
   try {
     return secretIn(path);
@@ -25,7 +25,7 @@ function fromFile(path: string): string {
       'E602',
       {
         what: `RUNSHEET_WEBHOOK_SECRET_FILE (${path}) cannot be used: ${errorMessage(cause)}`,
-        hint: 'write a long random text into it, such as openssl rand -hex 32 makes, the same for all workers',
+        hint: 'write the same long random text into it for all workers; create one with: openssl rand -hex 32',
       },
       { cause },
     );

@@ -1,23 +1,23 @@
-// Signals for running batches. Each batch has at most one signal under way, and signals begin at least a gap apart; what comes
-// meanwhile goes with the next one. A lone message gets through immediately, and in a rush many messages share a signal, and
-// with it a workflow task and the group that fills their slots. The gap grows with the rate of messages, because what a signal
-// costs matters most when there are many.
+// Batches messages into signals. Each batch has at most one signal in flight, with a minimum gap between two signals; messages
+// that arrive meanwhile are sent with the next one. A single message is sent immediately. Under load many messages share one
+// signal, one workflow task, and the group that fills their slots. The gap grows with the message rate, because the cost of a
+// signal matters most under load.
 
 import { GROUP_ATTEMPTS } from '../batch/bounds.ts';
 import type { Delivered } from '../batch/signals.ts';
 import type { BatchName } from '../batch/batch-ref.ts';
 
-type Waiting<T> = {
+type Queued<T> = {
   readonly message: T;
   readonly done: (delivered: Delivered) => void;
   readonly failed: (error: unknown) => void;
 };
 
-/** One batch's messages: what waits, who wants to go with it, and how fast messages have been coming. */
+/** One batch's state: queued messages, callbacks that wait for the next signal, and the message rate. */
 type Lane<T> = {
   readonly batch: BatchName;
-  readonly waiting: Waiting<T>[];
-  readonly riders: (() => void)[];
+  readonly queued: Queued<T>[];
+  readonly onNextSignal: (() => void)[];
   isBusy: boolean;
   perSecond: number;
   countedAt: number;
@@ -26,11 +26,11 @@ type Lane<T> = {
 
 const GAP_MIN_MS = 30;
 const GAP_MAX_MS = 100;
-/** Milliseconds of gap for each message a second. */
+/** Milliseconds of gap per message per second. */
 const GAP_MS_PER_RATE = 0.2;
-/** As many slots as two groups fill. */
+/** Two full groups; with this many messages a signal does not wait for the gap. */
 const ENOUGH = 2 * GROUP_ATTEMPTS;
-/** How long a rush is remembered. */
+/** The time constant of the message rate. */
 const RATE_MEMORY_MS = 1_000;
 
 export class SignalQueue<T> {
@@ -38,30 +38,30 @@ export class SignalQueue<T> {
   readonly #send: (batch: BatchName, messages: readonly T[]) => Promise<Delivered>;
   readonly #most: number;
 
-  /** `send` signals a batch, with at most `most` messages at the same time. */
+  /** `send` signals a batch, with at most `most` messages per signal. */
   constructor(send: (batch: BatchName, messages: readonly T[]) => Promise<Delivered>, most: number) {
     this.#send = send;
     this.#most = most;
   }
 
-  /** Resolves when the signal that carries it was answered; rejects when Temporal would not take it. */
+  /** Resolves when Temporal has answered the message's signal; rejects if Temporal refused it. */
   deliver(batch: BatchName, message: T): Promise<Delivered> {
     const lane = this.#laneOf(batch);
     countMessage(lane);
     return new Promise((done, failed) => {
-      lane.waiting.push({ message, done, failed });
-      if (!lane.isBusy) void this.#empty(lane);
-      else if (lane.waiting.length >= ENOUGH) lane.endGap?.();
+      lane.queued.push({ message, done, failed });
+      if (!lane.isBusy) void this.#flush(lane);
+      else if (lane.queued.length >= ENOUGH) lane.endGap?.();
     });
   }
 
   /**
-   * Resolves at the moment of the batch's next signal, within a gap; immediately where there is no rush. What Temporal is told
-   * at that moment is worked on in the same workflow task.
+   * Resolves when the batch's next signal is sent; immediately if none is queued. What is sent to Temporal at that moment is
+   * processed in the same workflow task.
    */
   nextSignal(batch: BatchName): Promise<void> {
     const lane = this.#lanes.get(keyOf(batch));
-    return lane?.isBusy ? new Promise((go) => lane.riders.push(go)) : Promise.resolve();
+    return lane?.isBusy ? new Promise((go) => lane.onNextSignal.push(go)) : Promise.resolve();
   }
 
   #laneOf(batch: BatchName): Lane<T> {
@@ -70,8 +70,8 @@ export class SignalQueue<T> {
     if (known !== undefined) return known;
     const lane: Lane<T> = {
       batch,
-      waiting: [],
-      riders: [],
+      queued: [],
+      onNextSignal: [],
       isBusy: false,
       perSecond: 0,
       endGap: undefined,
@@ -81,18 +81,18 @@ export class SignalQueue<T> {
     return lane;
   }
 
-  async #empty(lane: Lane<T>): Promise<void> {
+  async #flush(lane: Lane<T>): Promise<void> {
     lane.isBusy = true;
-    while (lane.waiting.length > 0) {
-      const sent = lane.waiting.splice(0, this.#most);
-      for (const go of lane.riders.splice(0)) go();
+    while (lane.queued.length > 0) {
+      const sent = lane.queued.splice(0, this.#most);
+      for (const go of lane.onNextSignal.splice(0)) go();
       await Promise.all([this.#signal(lane, sent), gap(lane)]);
     }
     lane.isBusy = false;
-    for (const go of lane.riders.splice(0)) go();
+    for (const go of lane.onNextSignal.splice(0)) go();
   }
 
-  async #signal(lane: Lane<T>, sent: readonly Waiting<T>[]): Promise<void> {
+  async #signal(lane: Lane<T>, sent: readonly Queued<T>[]): Promise<void> {
     try {
       const delivered = await this.#send(
         lane.batch,
@@ -108,7 +108,7 @@ export class SignalQueue<T> {
 
 const keyOf = ({ batch, mark }: BatchName): string => `${batch}~${mark}`;
 
-/** Messages a second, of which those further back count less and less. */
+/** Updates the message rate, an exponential moving average. */
 function countMessage(lane: Lane<unknown>): void {
   const now = performance.now();
   const kept = Math.exp((lane.countedAt - now) / RATE_MEMORY_MS);
@@ -116,7 +116,7 @@ function countMessage(lane: Lane<unknown>): void {
   lane.countedAt = now;
 }
 
-/** Resolves after the gap that fits the rate, or as soon as enough waits. */
+/** Resolves after the gap for the current rate, or as soon as enough messages are queued. */
 function gap(lane: Lane<unknown>): Promise<void> {
   const ms = Math.min(GAP_MAX_MS, Math.max(GAP_MIN_MS, lane.perSecond * GAP_MS_PER_RATE));
   return new Promise((over) => {

@@ -120,7 +120,7 @@ describe('downloading the outputs of a run', () => {
   it.each([
     ['an address of our own network', 'http://10.0.0.1/x'],
     ['an invalid address', 'ftp://files/x'],
-  ])('asks once for what cannot change: %s', async (_, url) => {
+  ])('requests only once what cannot change: %s', async (_, url) => {
     let asked = 0;
     const service = { getRun: async (id: string) => ((asked += 1), runOf(id, 'success', [url])) };
     expect(await deliver({ service, download: openDownloads(2) })).toMatchObject({ kind: 'file' });

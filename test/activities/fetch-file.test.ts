@@ -108,7 +108,7 @@ describe('a large file', () => {
       CONTENT,
     ],
     ['the host no longer sends a validator', (_, response) => void response.end(other), other],
-  ] satisfies [string, RequestListener, Buffer][])('begins anew where %s', async (_, next, content) => {
+  ] satisfies [string, RequestListener, Buffer][])('starts again if %s', async (_, next, content) => {
     const { url } = await fileHost(breaking(3 * MIB, next));
     await expect(fetching(url)).rejects.toBeInstanceOf(HostFault);
     const record = await fetching(url);
@@ -191,7 +191,7 @@ describe('a large file', () => {
   it.each([
     ['its host sends no validator', {}, undefined],
     ['the folder keeps no partial files', { etag: '"one"' }, { resumable: undefined }],
-  ])('leaves nothing half where %s', async (_, headers, without) => {
+  ])('leaves no partial file if %s', async (_, headers, without) => {
     let tries = 0;
     const { url } = await fileHost((__, response) => {
       response.writeHead(200, { ...headers, 'content-length': CONTENT.length });

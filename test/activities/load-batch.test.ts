@@ -40,7 +40,7 @@ describe('loading a batch', () => {
   it.each([
     ['another execution of the workflow', { ...OWN, runId: 'another' }],
     ['another workflow', { ...OWN, workflowId: 'another' }],
-  ])('refuses for good a folder that %s was started with', async (_what, workflow) => {
+  ])('fails permanently for a folder that %s was started with', async (_what, workflow) => {
     await expect(loaded({}, startedBy(workflow))).rejects.toMatchObject({
       type: 'E515',
       nonRetryable: true,

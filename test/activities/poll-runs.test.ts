@@ -164,8 +164,8 @@ describe('a poll of outstanding runs', () => {
     await poll.lookFor(60_000, service);
     expect(poll.completions).toEqual([]);
     expect(poll.overdue.slice(0, 2)).toEqual([
-      { row: 1, attempt: 1, runId: 'r1', reason: 'it did not start within 24 h' },
-      { row: 2, attempt: 1, runId: 'r2', reason: 'it showed nothing new for 2 h' },
+      { row: 1, attempt: 1, runId: 'r1', reason: 'the run did not start within 24 h' },
+      { row: 2, attempt: 1, runId: 'r2', reason: 'the run made no progress for 2 h' },
     ]);
     expect(poll.overdue.every(({ runId }) => runId !== 'r3')).toBe(true);
   });
@@ -174,7 +174,7 @@ describe('a poll of outstanding runs', () => {
     const poll = new Poll();
     await poll.look(getting(async (id) => ({ ...runOf(id, 'timeout'), endedAtMs: undefined })));
     expect(poll.completions).toEqual([]);
-    expect(poll.overdue.map(({ reason }) => reason)).toContain('nothing touched it for a day');
+    expect(poll.overdue.map(({ reason }) => reason)).toContain('the run was not updated for a day');
   });
 
   it('does not report a run as overdue that the batch is already cancelling', async () => {

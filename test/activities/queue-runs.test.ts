@@ -69,7 +69,7 @@ describe('sending a group', () => {
   it.each([
     ['of its receiver', () => 'http://receiver.test', 'http://receiver.test'],
     ['that cannot exist, if there is no receiver', () => undefined, 'http://runsheet.invalid'],
-  ])('gives each order the token of its own attempt, at an address %s', async (_, receiver, host) => {
+  ])('sends each request with the token of its own attempt, at an address %s', async (_, receiver, host) => {
     const webhooks = webhooksOf(await send(takes, {}, { webhooks: { secret: 'a secret', receiver } }));
     expect(webhooks.map((url) => readToken(url))).toMatchObject(
       ATTEMPTS.map((name) => ({ batch: 'b', mark: MARK, ...name })),

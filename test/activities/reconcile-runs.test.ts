@@ -99,7 +99,7 @@ describe('reading the run lists for unconfirmed attempts', () => {
     expect([answer, found.map(({ runId }) => runId)]).toEqual(['complete', [ID(99)]]);
   });
 
-  it.each([1, 7, 100])('reads a list that gives at most %i runs a page to its end', async (most) => {
+  it.each([1, 7, 100])('reads a list with at most %i runs per page to its end', async (most) => {
     const runs = [
       ...strangers(250),
       { ...runOf('control', 'success'), createdAtMs: NOW },

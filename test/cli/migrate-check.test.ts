@@ -59,7 +59,7 @@ describe('migrate-check', () => {
     const ended = await at(url);
     expect([ended.code, ended.stdout]).toEqual([3, expect.stringMatching(/✗ 1 base address +V1 answers at/)]);
     expect(ended.stdout).toContain('put the V2 base address in its place');
-    expect(ended.stdout).toMatch(/5 verification run +not checked: V1 knows no flags; no run was bought/);
+    expect(ended.stdout).toMatch(/5 verification run +not checked: V1 has no flags; no run was bought/);
     expect(ended.stderr).not.toContain('buys');
     const ledger = await fetch(`${new URL(url).origin}/control/ledger`, {
       headers: { authorization: `Bearer ${legacy.environment['RUNSHEET_API_KEY']}` },
@@ -105,7 +105,7 @@ describe('migrate-check', () => {
 
   it('a machine that tells nothing is reported as not revealed', async () => {
     const ended = await check('silent');
-    expect(ended.stdout).toMatch(/\? 2 node component +not revealed: the run does not tell the version/);
+    expect(ended.stdout).toMatch(/\? 2 node component +not revealed: the run does not show the version/);
     expect(ended.code).toBe(0);
   });
 

@@ -1,4 +1,4 @@
-// Everything that is pinned, in the order of the specification.
+// All rules and cases, in the order of the specification.
 
 import type { Case } from './case.ts';
 import { ENDPOINT_CASES } from './cases/endpoints.ts';
@@ -43,7 +43,7 @@ export const CASES: readonly Case[] = [
   ...FILE_CASES,
 ];
 
-/** What holds for a flavour. */
+/** The rules and cases of a flavour. */
 export const inFlavour = <Item extends { readonly only?: Flavour }>(
   items: readonly Item[],
   flavour: Flavour,

@@ -1,5 +1,5 @@
-// `npm run conformance:break`: breaks every rule, one after the other, runs all cases each time, prints who noticed, and
-// writes docs/testing/conformance.md. Fails when a rule can be broken without a case that names it failing.
+// `npm run conformance:break`: breaks every rule in turn, runs all cases each time, prints which cases fail, and writes
+// docs/testing/conformance.md. Fails if a rule can be broken without a failure of a case that names it.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Every rule is broken once, and every case that names it fails. `npm run conformance:break` runs all cases each time.
+// Breaks every rule once, and expects every case that names it to fail. `npm run conformance:break` runs all cases each time.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,13 +9,13 @@ import { conformancePage } from './document.ts';
 
 const ids = RULES.map(({ id }) => id);
 
-it('no case overlooks that a rule it names is broken', async () => {
+it('every case fails when a rule that it names is broken', async () => {
   const broken = await inTurn(RULES, 4, (rule) => breakRule(rule, 'its own cases'));
   expect(broken.flatMap(({ rule, blind }) => blind.map((name) => `${rule.id}: ${name}`))).toEqual([]);
   expect(broken.filter(({ seen }) => seen.length === 0).map(({ rule }) => rule.id)).toEqual([]);
 });
 
-it('every rule has its case and every case its rules, each under one name', () => {
+it('every rule has a case, every case has rules, and all names are unique', () => {
   const named = new Set(CASES.flatMap(({ rules }) => rules));
   expect([...named].filter((id) => !ids.includes(id))).toEqual([]);
   expect(ids.filter((id) => !named.has(id))).toEqual([]);
@@ -23,7 +23,7 @@ it('every rule has its case and every case its rules, each under one name', () =
   expect(new Set(CASES.map(({ name }) => name)).size).toBe(CASES.length);
 });
 
-it('docs/testing/conformance.md is what rules and cases say', () => {
+it('docs/testing/conformance.md matches the rules and cases', () => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/testing/conformance.md'), 'utf8');
   expect(page).toBe(conformancePage());
 });

@@ -1,4 +1,4 @@
-// Breaking a rule: the cases are run against a gateway that breaks this one rule. Those that name it must fail.
+// Runs the cases against a gateway that breaks one rule. The cases that name it must fail.
 
 import { CASES, casesOf, inFlavour } from './all.ts';
 import type { Case } from './case.ts';
@@ -7,11 +7,11 @@ import type { Flavour, Lie, Rule } from './rule.ts';
 
 export type Failure = { readonly name: string; readonly reason: string };
 
-// What must not happen is waited for as long as this; against the honest service nothing takes a tenth of it.
+// How long to wait for something that must not happen; against the unchanged service nothing takes a tenth of it.
 const PATIENCE_MS = 1500;
 const HONEST_PATIENCE_MS = 10_000;
 
-/** Runs cases against the local service, all at once, and gives those that fail. */
+/** Runs cases concurrently against the local service, and returns those that fail. */
 export async function failuresOf(
   cases: readonly Case[],
   flavour: Flavour,
@@ -39,9 +39,9 @@ export type Broken = {
   readonly rule: Rule;
   /** The cases that name the rule and fail when it is broken. */
   readonly seen: readonly string[];
-  /** The cases that name the rule and hold all the same. */
+  /** The cases that name the rule and still pass. */
   readonly blind: readonly string[];
-  /** Other cases that fail with it. */
+  /** Other cases that fail too. */
   readonly also: readonly string[];
 };
 
@@ -60,7 +60,7 @@ export async function breakRule(rule: Rule, which: 'its own cases' | 'all cases'
   };
 }
 
-/** Works through `items`, a few at a time, and gives the results in their order. */
+/** Processes `items` with limited concurrency, and returns the results in order. */
 export async function inTurn<Item, Result>(
   items: readonly Item[],
   atOnce: number,

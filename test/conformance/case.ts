@@ -1,4 +1,4 @@
-// A case, as data: which rules it pins, what it costs, what it needs of the service, and what it asks.
+// A case as data: its rules, its cost, what it needs from the service, and its requests.
 
 import type { Flavour } from './rule.ts';
 import type { Service } from './service.ts';
@@ -6,9 +6,9 @@ import type { Need } from './target.ts';
 
 export type Case = {
   readonly name: string;
-  /** The ids of the rules that it pins: it fails when any one of them is broken. */
+  /** The ids of its rules; it fails if any of them is broken. */
   readonly rules: readonly string[];
-  /** A case that buys runs takes GPU time where that has a price. */
+  /** A case that buys runs costs GPU time on the real service. */
   readonly cost: 'free' | 'buys runs';
   readonly needs?: readonly Need[];
   readonly only?: Flavour;
@@ -27,7 +27,7 @@ const caseOf =
     ...options,
   });
 
-/** A case that queues no run; `rules` are ids with a space between them. */
+/** A case that queues no run; `rules` are ids separated by spaces. */
 export const free = caseOf('free');
 
 /** A case that queues runs. */

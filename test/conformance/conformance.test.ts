@@ -12,7 +12,7 @@ type Suite = {
   readonly subject: string;
   readonly flavour: Flavour;
   readonly open: () => Promise<Service>;
-  /** Why a case is skipped; undefined where it is not. */
+  /** Why a case is skipped; undefined if it is not. */
   readonly skips: (one: Case) => string | undefined;
 };
 

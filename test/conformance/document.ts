@@ -1,4 +1,4 @@
-// Writes the rules, the cases and what was left open as a page.
+// Writes a page with the rules, the cases and the open points of the specification.
 
 import { CASES, casesOf, RULES } from './all.ts';
 import { BEYOND, NOT_SHOWN } from './not-shown.ts';

@@ -1,5 +1,5 @@
-// A gateway before a run service that tells the truth unless it is given a lie. With a lie about webhooks it also stands
-// between the service and their receivers: it gives the service an address of its own, and shows everyone the real one.
+// A gateway in front of a run service that can change requests, answers and webhooks. To change webhooks, it gives the service
+// its own webhook address and shows clients the original one.
 
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -10,15 +10,15 @@ import type { Answer, Asked, Hook, Lie } from './rule.ts';
 
 export type Liar = {
   readonly url: string;
-  /** Throws what a lie stumbled over: a gateway that breaks down breaks every rule, and shows nothing. */
+  /** Throws errors of a change: a failing gateway would break every rule and prove nothing. */
   close(): Promise<void>;
 };
 
 const HOOK = '/~hook/';
-/** What is passed on of an answer's headers. */
+/** The headers of an answer that are passed on. */
 const KEPT = ['content-type', 'www-authenticate', 'allow', 'retry-after'];
 
-/** Stands before the service at `origin`. Its files are fetched through it too. */
+/** Opens a gateway for the service at `origin`, including its files. */
 export async function openLiar(origin: string, lie: Lie = {}): Promise<Liar> {
   const dispatcher = new Agent();
   const memory = new Map<string, string>();
@@ -70,7 +70,7 @@ export async function openLiar(origin: string, lie: Lie = {}): Promise<Liar> {
 
   const server = createServer((incoming, outgoing) => {
     void serve(incoming, outgoing, answer).catch((error: unknown) => {
-      // Whoever asked sees what the gateway saw: a connection that broke.
+      // The client gets the same broken connection as the gateway.
       outgoing.destroy();
       if (!isBrokenConnection(error)) stumbles.push(error);
     });
@@ -108,25 +108,25 @@ async function serve(
   outgoing.writeHead(given.status, given.headers).end(given.body);
 }
 
-/** Errors of the system and of the HTTP client have a code, and Node's own begin with ERR. */
+/** Errors of the system and of the HTTP client have a code; Node's own codes start with ERR. */
 const isBrokenConnection = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && !String(error.code).startsWith('ERR_');
 
 const isText = (answer: Answer): boolean => !String(answer.headers['content-type']).startsWith('image/');
 
-/** The order with a webhook that leads through the gateway. */
+/** The request with a webhook through the gateway. */
 function readdressed(asked: Asked, url: string, spelled: Map<string, string>): Asked {
   const order = isQueue(asked) || isV1(asked) ? jsonOf(asked.body) : undefined;
   const { webhook } = (order ?? {}) as { webhook?: unknown };
   if (typeof webhook !== 'string') return asked;
   const { search } = new URL(webhook);
-  // The slash ends the hex, so that no address is the beginning of another.
+  // The slash ends the hex, so that no address is a prefix of another.
   const through = `${url}${HOOK}${Buffer.from(webhook).toString('hex')}/${search}`;
   spelled.set(through, webhook);
   return { ...asked, body: JSON.stringify({ ...(order as object), webhook: through }) };
 }
 
-/** Where a webhook would have gone; its query is what the service made of it. */
+/** The original address of a webhook; its query is that of the service. */
 function receiverOf(path: string): string {
   const [hex = '', query] = path.slice(HOOK.length).split('?');
   const given = Buffer.from(hex.replace('/', ''), 'hex').toString().split('?', 1)[0] ?? '';

@@ -1,4 +1,4 @@
-// Ways to lie. Each makes a lie out of what it changes: a request on its way, an answer on its way back, or a webhook.
+// Creates changes ("lies") for the gateway: to a request, an answer, or a webhook.
 
 import type { Answer, Asked, Hook, Lie, Memory, Pass } from './rule.ts';
 
@@ -23,7 +23,7 @@ export const jsonOf = (body: Buffer | string): unknown => {
   try {
     return JSON.parse(body.toString()) as unknown;
   } catch (error) {
-    // What is no JSON is lied about in other ways.
+    // Other lies change bodies that are not JSON.
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
@@ -48,7 +48,7 @@ export const asking = (when: When, change: (asked: Asked) => Asked): Lie => ({
   exchange: (asked, pass) => pass(when(asked) ? change(asked) : asked),
 });
 
-/** Answers in the service's place. */
+/** Answers instead of the service. */
 export const answering = (when: When, answer: Answer | ((asked: Asked) => Answer)): Lie => ({
   exchange: async (asked, pass) => {
     if (!when(asked)) return pass(asked);
@@ -100,7 +100,7 @@ export const inOrder = (change: (order: Json) => Json | undefined): Lie =>
     return changed === undefined ? asked : { ...asked, body: JSON.stringify(changed) };
   });
 
-/** Queue Run refuses what it must take. */
+/** Makes Queue Run refuse what it must accept. */
 export const refusingOrders = (when: (order: Json) => boolean): Lie =>
   answering(
     (asked) => isQueue(asked) && when((jsonOf(asked.body) ?? {}) as Json),
@@ -131,7 +131,7 @@ export const inHook = (change: (body: Json) => Json): Lie => ({
   hook: (hook, deliver) => deliver({ ...hook, body: JSON.stringify(change(jsonOf(hook.body) as Json)) }),
 });
 
-/** Swallows webhooks; the service takes them for delivered. */
+/** Drops webhooks; the service counts them as delivered. */
 export const swallowing = (when: (body: Json, hook: Hook) => boolean): Lie => ({
   hook: async (hook, deliver) => (when(jsonOf(hook.body) as Json, hook) ? 200 : deliver(hook)),
 });

@@ -1,4 +1,4 @@
-// The local run service as a target: a thousand times as fast as life, with a deployment of each kind, behind the gateway.
+// The local run service as a target: at a thousand times the speed, with one deployment per behaviour, behind the gateway.
 
 import { deploymentSpecSchema, startLocalService } from '../../src/local-service/server.ts';
 import { openLiar } from './liar.ts';
@@ -7,7 +7,7 @@ import { openService, type Service } from './service.ts';
 import type { Target } from './target.ts';
 
 const HOURS = 1e7;
-// At a thousand times the speed of life it works for twenty seconds, after half a second of starting.
+// At a thousand times the speed it runs for twenty seconds, after half a second of boot.
 const LONG = 2e4;
 const spec = (name: string, fields: object) => deploymentSpecSchema.parse({ name, ...fields });
 
@@ -34,7 +34,7 @@ const KINDS = {
 
 const KEY = 'key-of-the-suite';
 
-/** Opens the local service behind a gateway that tells `lie`. `patienceMs` is how long a case waits for anything. */
+/** Opens the local service behind a gateway with `lie`. `patienceMs` is how long a case waits for anything. */
 export async function openLocal(
   flavour: Flavour,
   lie: Lie | undefined,

@@ -1,4 +1,4 @@
-// Where the cases' webhooks arrive: one server, an address for each case.
+// Receives the cases' webhooks: one server, with one address per case.
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -15,12 +15,12 @@ export type Received = {
 type Inbox = {
   readonly url: string;
   readonly received: readonly Received[];
-  /** Resolves with all that came, as soon as `enough` holds of it. */
+  /** Resolves with all received webhooks as soon as `enough` is true for them. */
   until(enough: (received: readonly Received[]) => boolean): Promise<readonly Received[]>;
 };
 
 export type Inboxes = {
-  /** `answer` gives the status for what was received. */
+  /** `answer` returns the status for a received webhook. */
   open(answer?: (received: Received, all: readonly Received[]) => number): Inbox;
   close(): Promise<void>;
 };

@@ -1,6 +1,6 @@
-// A rule of the interface, as data: what it says, where that is written, and a lie that breaks it and nothing else.
+// A rule of the API as data: its text, its source, and a lie that breaks only this rule.
 
-/** Where the specification and the real service differ, a rule and its cases are for one of them. */
+/** If the specification and the real service differ, a rule and its cases belong to one of them. */
 export type Flavour = 'specification' | 'vendor';
 
 export type Rule = {
@@ -8,12 +8,12 @@ export type Rule = {
   /** The chapter that states it: one of the specification, or `Real service: …` where the specification is silent. */
   readonly source: string;
   readonly says: string;
-  /** Switched on in the gateway, it breaks this rule. */
+  /** The gateway uses it to break this rule. */
   readonly broken: Lie;
   readonly only?: Flavour;
 };
 
-/** A request as the gateway got it. */
+/** A request that the gateway received. */
 export type Asked = {
   readonly method: string;
   /** With its query. */
@@ -22,7 +22,7 @@ export type Asked = {
   readonly body: string;
 };
 
-/** An answer as the gateway gives it. */
+/** An answer that the gateway sends. */
 export type Answer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -32,20 +32,20 @@ export type Answer = {
 /** A webhook on its way from the service to its receiver. */
 export type Hook = Asked & { readonly url: string };
 
-/** Passes a request on to the service, and gives its answer. */
+/** Forwards a request to the service, and returns its answer. */
 export type Pass = (asked: Asked) => Promise<Answer>;
 
-/** What a lie keeps for later; it lives as long as the gateway. */
+/** The state of a lie; it lives as long as the gateway. */
 export type Memory = Map<string, string>;
 
-/** What the gateway does to what passes through it. */
+/** The gateway's changes to requests, answers and webhooks. */
 export type Lie = {
   readonly exchange?: (asked: Asked, pass: Pass, memory: Memory) => Promise<Answer>;
-  /** Gives the status that the service sees; `deliver` brings a webhook to its receiver and gives that one's status. */
+  /** Returns the status for the service; `deliver` sends a webhook to its receiver and returns the receiver's status. */
   readonly hook?: (hook: Hook, deliver: (hook: Hook) => Promise<number>, memory: Memory) => Promise<number>;
 };
 
-/** The rules of one chapter: each with its id, what it says, and how it is broken. */
+/** The rules of one chapter, each with its id, its text, and its lie. */
 export const chapter = (
   source: string,
   rules: readonly (readonly [id: string, says: string, broken: Lie, only?: Flavour | undefined])[],

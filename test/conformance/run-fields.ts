@@ -1,4 +1,4 @@
-// The specification's table of the Run, as data: rules and cases are made from its rows.
+// The specification's table of the Run as data; rules and cases are generated from its rows.
 
 type FieldType = 'string' | 'number' | 'boolean' | 'object' | 'array';
 export type RunField = {
@@ -19,7 +19,7 @@ export const RUN_FIELDS: readonly RunField[] = [
   row('workflow_version_id', 'string', 'uuid'),
   row('workflow_inputs', 'object'),
   row('workflow_id', 'string', 'uuid'),
-  // The real service has ceased to show it.
+  // The real service no longer shows it.
   { ...row('workflow_api', 'object'), only: 'specification' },
   row('machine_id', 'string', 'uuid'),
   row('origin', 'string'),
@@ -50,7 +50,7 @@ export const RUN_FIELDS: readonly RunField[] = [
   row('run_duration', 'number'),
 ];
 
-/** The fields that may be empty even in a run that ended well and was asked for everything. */
+/** The fields that may be empty even in a succeeded run whose request used every option. */
 export const MAY_BE_EMPTY: ReadonlySet<string> = new Set([
   'machine_version',
   'machine_type',
@@ -62,5 +62,5 @@ export const MAY_BE_EMPTY: ReadonlySet<string> = new Set([
 ]);
 
 export const GPU_VALUES = ['T4', 'L4', 'A10G', 'L40S', 'A100', 'A100-80GB', 'H100'] as const;
-/** What the real service takes beside them. */
+/** The additional values of the real service. */
 export const VENDOR_GPU_VALUES = ['CPU', 'H200', 'B200'] as const;

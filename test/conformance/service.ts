@@ -1,4 +1,4 @@
-// How the cases ask: real HTTP, and nothing of our own client. What several cases look at is queued once.
+// The cases' requests: real HTTP without our own client. Runs that several cases read are queued once.
 
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,14 +12,14 @@ export type Answer = {
   readonly type: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  /** The body where it is a JSON object or list, else an empty object. */
+  /** The body if it is a JSON object or list, otherwise an empty object. */
   readonly json: Json;
 };
 
 export type Question = {
   readonly json?: unknown;
   readonly body?: string;
-  /** Undefined takes a header away. */
+  /** Undefined removes a header. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly base?: string;
 };
@@ -29,16 +29,16 @@ export type Problem = { readonly loc: unknown[]; readonly msg: unknown; readonly
 
 export type Service = Target & {
   ask(method: string, path: string, question?: Question): Promise<Answer>;
-  /** POSTs an order to Queue Run; `deployment_id` is the target's where the order has none. */
+  /** POSTs a request to Queue Run; without a `deployment_id` it uses the target's. */
   order(order?: Json, question?: Question): Promise<Answer>;
-  /** Queues a run that must be taken, and gives its id. */
+  /** Queues a run that must be accepted, and returns its id. */
   queue(order?: Json): Promise<string>;
-  /** Sends an order that must be refused in the shape of a validation failure. */
+  /** Sends a request that must be refused with a validation failure. */
   refused(order: Json): Promise<readonly Problem[]>;
   run(id: string): Promise<Json>;
   until(id: string, done: (run: Json) => boolean): Promise<Json>;
   ended(id: string): Promise<Json>;
-  /** What `make` gives, made once for all cases. */
+  /** The result of `make`, which runs once for all cases. */
   once<Value>(name: string, make: () => Promise<Value>): Promise<Value>;
   readonly inboxes: Inboxes;
   close(): Promise<void>;
@@ -137,7 +137,7 @@ const isSuccess = ({ status }: Answer): boolean => status >= 200 && status < 300
 export const isEnded = (run: Json): boolean =>
   ['success', 'failed', 'timeout', 'cancelled'].includes(String(run['status']));
 
-/** The problems that an answer names, which must be a validation failure as the specification has it. */
+/** The problems of an answer, which must be a validation failure in the specified format. */
 export function problemsOf(answer: Answer): readonly Problem[] {
   assert.ok(!isSuccess(answer), `it was taken: ${answer.text}`);
   const { detail } = answer.json;
@@ -149,7 +149,7 @@ export function problemsOf(answer: Answer): readonly Problem[] {
   return detail as Problem[];
 }
 
-/** The order of the run that most cases look at: it says something about every field that can be asked for. */
+/** The request of the run that most cases read; it sets every field. */
 export const FULL_ORDER = {
   inputs: { prompt: 'a cat', seed: 7, steps: 20, tags: ['a', 'b'] },
   webhook: 'https://runsheet.invalid/hook/1?a=b&c=%20d',

@@ -1,8 +1,8 @@
-// What the cases are run against, and what they may ask of it.
+// The target of the cases: a service and its optional features.
 
 import type { Flavour } from './rule.ts';
 
-/** What not every service offers; a case that needs it is skipped without it. */
+/** Optional features; a case that needs a missing one is skipped. */
 export const NEEDS = {
   'legacy base': (target: Target) => target.legacyBase !== undefined,
   'another key': (target: Target) => target.otherKey !== undefined,
@@ -13,7 +13,7 @@ export const NEEDS = {
 export type Need = keyof typeof NEEDS;
 
 export type Target = {
-  /** The V2 base address, without a slash at its end. */
+  /** The V2 base address, without a trailing slash. */
   readonly base: string;
   readonly legacyBase?: string;
   readonly key: string;
@@ -23,11 +23,11 @@ export type Target = {
   readonly deploymentId: string;
   /** Deployments that behave in a known way. */
   readonly deployments?: {
-    /** Its runs start, and work for as long as any case looks. */
+    /** Its runs start, and do not end during any case. */
     readonly long: string;
     /** Its containers boot for hours. */
     readonly booting: string;
-    /** One run takes its only place for hours, and all others wait. */
+    /** One run occupies its only slot for hours, and all others wait. */
     readonly full: string;
     /** Its runs end as timeout. */
     readonly hasty: string;
@@ -37,8 +37,8 @@ export type Target = {
   readonly flavour: Flavour;
   /** Whether webhooks to the loopback address arrive here. */
   readonly reachesUs: boolean;
-  /** How long is waited for what must happen, in milliseconds. */
+  /** How long to wait for expected events, in milliseconds. */
   readonly patienceMs: number;
-  /** Between two looks at a run, in milliseconds. */
+  /** The interval between two polls of a run, in milliseconds. */
   readonly pauseMs: number;
 };

@@ -1,4 +1,4 @@
-// A local service for one test, and what is asked of it over real HTTP.
+// A local service for one test, and requests to it over real HTTP.
 
 import { onTestFinished } from 'vitest';
 import { Agent, request } from 'undici';
@@ -29,11 +29,11 @@ export type Asking = {
     path: string,
     options?: { body?: string; headers?: Record<string, string> },
   ): Promise<Answer>;
-  /** Queues a run and gives its id. */
+  /** Queues a run and returns its id. */
   queue(fields?: Json): Promise<string>;
   wire(id: string): Promise<Json>;
   run(id: string): Promise<Run>;
-  /** Reads the run again until it satisfies `done`. */
+  /** Polls the run until it satisfies `done`. */
   until(id: string, done: (run: Run) => boolean): Promise<Run>;
   ended(id: string): Promise<Run>;
 };
@@ -58,7 +58,7 @@ export async function openService(
   return { service, ...asking(service.url, deployment.id) };
 }
 
-/** The same questions, to a service anywhere. */
+/** The same requests, to any service. */
 export function asking(url: string, deploymentId: string): Omit<Asking, 'service'> {
   const agent = new Agent({ connections: 8 });
   onTestFinished(() => agent.destroy());
@@ -107,8 +107,8 @@ export function asking(url: string, deploymentId: string): Omit<Asking, 'service
   return { deploymentId, ask, queue, wire, run, until, ended };
 }
 
-/** The value, which this test cannot do without. */
+/** The value; throws if it is missing. */
 export function present<Value>(value: Value | undefined): Value {
-  if (value === undefined) throw new Error('it is not there');
+  if (value === undefined) throw new Error('the value is missing');
   return value;
 }

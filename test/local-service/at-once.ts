@@ -1,12 +1,12 @@
 import type { Run } from '../../src/run-service/contract/run.ts';
 
-/** How many of the runs held a container at the same moment, at most. */
+/** The maximum number of runs that had a container at the same time. */
 export function mostAtOnce(runs: readonly Run[]): number {
   const moments = runs.flatMap((run) => [
     { atMs: run.queuedAtMs ?? 0, change: 1 },
     { atMs: run.endedAtMs ?? 0, change: -1 },
   ]);
-  // A container is handed over within one millisecond: ends count before beginnings.
+  // A container changes its run within one millisecond, so ends count before starts.
   moments.sort((a, b) => a.atMs - b.atMs || a.change - b.change);
   let now = 0;
   return Math.max(...moments.map(({ change }) => (now += change)));

@@ -5,21 +5,21 @@ const QUEUE = '/api/run/deployment/queue';
 const vendor = { behaviour: 'vendor' } as const;
 
 describe('where the specification and the real service differ', () => {
-  it('a run gets the gpu it asks for by the one, and that of its deployment by the other', async () => {
+  it('a run gets the requested gpu in the specification, and that of its deployment in the real service', async () => {
     const spec = { gpu: 'L4' };
     const [one, other] = [await openService(spec), await openService(spec, vendor)];
     expect((await one.wire(await one.queue({ gpu: 'H100' })))['gpu']).toBe('H100');
     expect((await other.wire(await other.queue({ gpu: 'H100' })))['gpu']).toBe('L4');
   });
 
-  it.each(['CPU', 'H200', 'B200'])('the gpu %s is known by the other only', async (gpu) => {
+  it.each(['CPU', 'H200', 'B200'])('only the real service accepts the gpu %s', async (gpu) => {
     const [one, other] = [await openService(), await openService({}, vendor)];
     const body = (deploymentId: string) => JSON.stringify({ deployment_id: deploymentId, gpu });
     expect((await one.ask('POST', QUEUE, { body: body(one.deploymentId) })).status).toBe(422);
     expect((await other.ask('POST', QUEUE, { body: body(other.deploymentId) })).status).toBe(200);
   });
 
-  it('inputs are free-form by the one; by the other null and objects are refused, with five entries each', async () => {
+  it('inputs are free-form in the specification; the real service refuses null and objects with five entries each', async () => {
     const inputs = { a: null, b: { c: 1 }, seed: 1, list: [{ d: 2 }] };
     const [one, other] = [await openService(), await openService({}, vendor)];
     expect((await one.wire(await one.queue({ inputs })))['workflow_inputs']).toEqual(inputs);
@@ -37,13 +37,13 @@ describe('where the specification and the real service differ', () => {
     ]);
   });
 
-  it('a seed of 64 bits is a number to both', async () => {
+  it('a 64-bit seed is a number in both', async () => {
     const { ask, deploymentId } = await openService({}, vendor);
     const body = `{"deployment_id":"${deploymentId}","inputs":{"seed":18446744073709551615}}`;
     expect((await ask('POST', QUEUE, { body })).status).toBe(200);
   });
 
-  it('the workflow is shown by the one only, the call on its worker by both under both names', async () => {
+  it('only one shows the workflow; both show the call id under both names', async () => {
     for (const [opened, shows] of [
       [await openService(), true],
       [await openService({}, vendor), false],

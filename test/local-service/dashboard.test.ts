@@ -7,8 +7,8 @@ import { openService, type Asking } from './asking.ts';
 
 const SLOW = { runSeconds: 3000, coldStartSeconds: 0 };
 
-describe('the live page', () => {
-  it('shows the machines of each deployment, and whom they work for', async () => {
+describe('the dashboard', () => {
+  it('shows the machines of each deployment, and their runs', async () => {
     const opened = await openService({ ...SLOW, concurrencyLimit: 2, gpu: 'L4' });
     const ids = [await opened.queue(), await opened.queue(), await opened.queue()];
     await opened.until(ids[1] ?? '', (run) => run.status === 'running');
@@ -21,7 +21,7 @@ describe('the live page', () => {
     expect(live.next.map(({ id }) => id)).toEqual([ids[2]]);
   });
 
-  it('shows whom it shows also where a long line waits behind them', async () => {
+  it('shows the same runs in front of a long queue', async () => {
     const opened = await openService({ ...SLOW, concurrencyLimit: 1 });
     const first = await opened.queue();
     await opened.ask('POST', `/api/run/${first}/cancel`);
@@ -33,7 +33,7 @@ describe('the live page', () => {
     expect(live.runs).toBe(102);
   });
 
-  it('has a picture of a run that succeeded; looking at it counts for nothing and loses nothing', async () => {
+  it('has a picture of a succeeded run; showing it is not counted and triggers no faults', async () => {
     const opened = await openService({}, { faults: { 'lose-file': 1 } });
     await opened.ended(await opened.queue({ inputs: { prompt: 'cat' } }));
     const picture = (await dashboardOf(opened)).ended[0]?.picture ?? '';
@@ -64,7 +64,7 @@ describe('the live page', () => {
     },
   );
 
-  it('says so when the service is gone', async () => {
+  it('shows when the service is down', async () => {
     const opened = await openService();
     const page = await openPage(opened.service);
     const state = () => page.document.querySelector('#state')?.textContent;
@@ -76,7 +76,7 @@ describe('the live page', () => {
 });
 
 describe.each(['/', '/api/docs'])('the page at %s', (path) => {
-  it('allows itself only what stands in it', async () => {
+  it('has a policy that allows only its inline content', async () => {
     const { service } = await openService();
     const answer = await fetch(service.url + path, { headers: await cookieOf({ service }) });
     const policy = answer.headers.get('content-security-policy') ?? '';
@@ -90,7 +90,7 @@ describe.each(['/', '/api/docs'])('the page at %s', (path) => {
     expect(policy.match(/img-src [^;]*/)?.[0]).toBe("img-src 'self' data:");
   });
 
-  it('loads nothing from elsewhere, and has no handlers in its markup', async () => {
+  it('loads nothing from other hosts, and has no inline handlers', async () => {
     const { service } = await openService();
     const { document } = parseHTML(
       await (await fetch(service.url + path, { headers: await cookieOf({ service }) })).text(),
@@ -107,7 +107,7 @@ describe.each(['/', '/api/docs'])('the page at %s', (path) => {
   });
 });
 
-it('the reference shows every operation, how to ask it and what it answers', async () => {
+it('the reference shows every operation with its request and answers', async () => {
   const { service } = await openService();
   const { document } = parseHTML(await (await fetch(`${service.url}/api/docs`)).text());
   const contract = (await (await fetch(`${service.url}/api/openapi.json`)).json()) as {
@@ -128,11 +128,12 @@ it('the reference shows every operation, how to ask it and what it answers', asy
   expect(links.filter((link) => document.querySelector(link) === null)).toEqual([]);
 });
 
-describe('others than the people on this machine', () => {
+describe('requests from other machines', () => {
   const PATHS = ['/', '/live', '/live/runs/3f2b8c1e-5d6a-4b7c-8d9e-0a1b2c3d4e5f/picture-1.png'];
-  const SENTENCE = /^This page shows the runs of everyone, and only to people on the machine itself[^\n]*\n$/;
+  const SENTENCE =
+    /^This page shows the runs of all owners, so it is available only on this machine[^\n]*\n$/;
 
-  it('get one sentence where the service listens beyond it', async () => {
+  it('get one sentence if the service listens on other interfaces', async () => {
     const { ask, queue } = await openService({}, { host: '0.0.0.0' });
     await queue({ inputs: { prompt: 'secret' } });
     for (const path of PATHS) {
@@ -142,7 +143,7 @@ describe('others than the people on this machine', () => {
     expect((await ask('GET', '/api/docs')).status).toBe(200);
   });
 
-  it('get the same under a name that is not of this machine, though it leads here', async () => {
+  it('get the same for a foreign host name that resolves to this machine', async () => {
     const { ask, service } = await openService();
     const cookie = await cookieOf({ service });
     for (const path of PATHS) {
@@ -152,13 +153,13 @@ describe('others than the people on this machine', () => {
     expect((await ask('GET', '/live', { headers: { ...cookie, host: 'localhost:1' } })).status).toBe(200);
   });
 
-  it('see nothing without the address that the service printed, on this machine as well', async () => {
+  it('show nothing without the printed address, even on this machine', async () => {
     const { ask, queue, service } = await openService();
     await queue({ inputs: { prompt: 'secret' } });
     const { pathname } = new URL(service.dashboardPage);
     for (const path of [...PATHS, '/open/x', `${pathname}x`]) {
       const answer = await ask('GET', path, { headers: { cookie: 'runsheet=x' } });
-      const closed = expect.stringMatching(/^This page .* only to whoever started the service: [^\n]*\n$/);
+      const closed = expect.stringMatching(/^This page .* needs a secret: [^\n]*\n$/);
       expect([path, answer.status, answer.text]).toEqual([path, 403, closed]);
     }
     const opened = await ask('GET', pathname);
@@ -167,7 +168,7 @@ describe('others than the people on this machine', () => {
   });
 });
 
-/** What a browser has after the address of the live page was opened. */
+/** The headers of a browser that has opened the dashboard's address. */
 async function cookieOf({ service }: Pick<Asking, 'service'>): Promise<{ readonly cookie: string }> {
   const { headers } = await fetch(service.dashboardPage, { redirect: 'manual' });
   return { cookie: headers.get('set-cookie')?.split(';')[0] ?? '' };
@@ -176,7 +177,7 @@ async function cookieOf({ service }: Pick<Asking, 'service'>): Promise<{ readonl
 const dashboardOf = async ({ service }: Pick<Asking, 'service'>): Promise<Dashboard> =>
   (await (await fetch(`${service.url}/live`, { headers: await cookieOf({ service }) })).json()) as Dashboard;
 
-/** The page with its script at work, after its first look; `next` is the look that it would take a second later. */
+/** The page with its running script, after its first request; `next` triggers the request of the next second. */
 async function openPage(service: Asking['service']) {
   const { url } = service;
   const headers = await cookieOf({ service });

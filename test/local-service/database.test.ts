@@ -31,7 +31,7 @@ function open(): Database {
 }
 
 describe('the database', () => {
-  it('pages through the runs of each deployment by themselves, newest first', () => {
+  it('pages through the runs of each deployment separately, newest first', () => {
     const database = open();
     for (let n = 0; n < 6; n++) database.insert(run(`r${n}`, n % 2 === 0 ? 'even' : 'odd'));
     const ids = (limit: number, offset: number): string[] =>
@@ -40,7 +40,7 @@ describe('the database', () => {
     expect([database.count('even', 'me'), database.count('other', 'me')]).toEqual([3, 0]);
   });
 
-  it('shows each owner the own runs of a deployment only', () => {
+  it('shows each owner only their own runs of a deployment', () => {
     const database = open();
     for (let n = 0; n < 6; n++) database.insert(run(`r${n}`, 'd', n % 3 === 0 ? 'me' : 'you'));
     const ids = (owner: string, offset: number): string[] =>
@@ -49,7 +49,7 @@ describe('the database', () => {
     expect([database.count('d', 'me'), database.count('d', 'you')]).toEqual([2, 4]);
   });
 
-  it('takes up a file of the first format, whose runs had one owner', () => {
+  it('migrates a file of the first format, whose runs had one owner', () => {
     const folder = mkdtempSync(join(tmpdir(), 'runsheet-database-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const file = join(folder, 'old.db');
@@ -66,7 +66,7 @@ describe('the database', () => {
     expect(again.count('d', 'user_local')).toBe(1);
   });
 
-  it('keeps nothing of a transaction that throws, and all of one that does not', () => {
+  it('rolls back a transaction that throws, and commits one that does not', () => {
     const database = open();
     const failing = (): void =>
       database.together(() => {
@@ -90,7 +90,7 @@ describe('the database', () => {
   });
 });
 
-it('a service whose database fails stops all time and takes no more runs', () => {
+it('a service whose database fails stops its clock and accepts no more runs', () => {
   const events: string[] = [];
   const service = createService({
     speed: 1,

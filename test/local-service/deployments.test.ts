@@ -22,7 +22,7 @@ describe('a deployments file', () => {
   });
 
   it.each([
-    ['nonsense', 'no JSON'],
+    ['nonsense', 'not JSON'],
     ['{}', 'expected array'],
     ['[]', 'Too small'],
     ['[{"name": "a"}, {"gpu": "T4"}]', 'entry 2 name'],
@@ -30,7 +30,7 @@ describe('a deployments file', () => {
     ['[{"name": "a", "runSeconds": {"T4": 3}}]', 'entry 1 runSeconds'],
     ['[{"name": "a", "concurrency": 3}]', '"concurrency"'],
     ['[{"name": "a"}, {"name": "a"}]', 'two deployments have the name "a"'],
-  ])('%s is refused and the place is named', (text, words) => {
+  ])('%s is refused with the name of the field', (text, words) => {
     const error = thrownBy(() => readDeployments(text));
     expect(error.code).toBe('E602');
     expect(error.message).toContain(words);
@@ -38,7 +38,7 @@ describe('a deployments file', () => {
 });
 
 describe('the demo deployments', () => {
-  it('are portraits, which describes its inputs, and anything, which takes all', () => {
+  it('are portraits, which describes its inputs, and anything, which accepts all inputs', () => {
     const [portraits, anything] = DEMO_DEPLOYMENTS;
     expect(portraits).toMatchObject({ name: 'portraits', concurrencyLimit: 4, coldStartSeconds: 5 });
     expect(portraits?.inputTypes?.filter((input) => input.required).map((input) => input.name)).toEqual([
@@ -49,7 +49,7 @@ describe('the demo deployments', () => {
   });
 });
 
-describe('options that cannot be', () => {
+describe('invalid options', () => {
   const options = {
     port: 0,
     tokens: [],
@@ -60,7 +60,7 @@ describe('options that cannot be', () => {
     seed: 1,
   };
 
-  it('name the nearest fault', async () => {
+  it('suggest the nearest fault', async () => {
     const start = startLocalService({ ...options, faults: { 'drop-anser': 0.1 } });
     await expect(start).rejects.toMatchObject({
       code: 'E602',
@@ -72,14 +72,14 @@ describe('options that cannot be', () => {
   it.each([
     ['a rate above 1', { faults: { fail: 2 } }, 'the rate of the fault "fail" is 2'],
     ['no speed', { speed: 0 }, 'speed'],
-    ['a folder that is not there', { database: '/nowhere/at/all.db' }, '/nowhere/at/all.db'],
-    ['a name twice', { deployments: [...DEMO_DEPLOYMENTS, ...DEMO_DEPLOYMENTS] }, 'two deployments'],
+    ['a missing folder', { database: '/nowhere/at/all.db' }, '/nowhere/at/all.db'],
+    ['a duplicate name', { deployments: [...DEMO_DEPLOYMENTS, ...DEMO_DEPLOYMENTS] }, 'two deployments'],
   ])('are refused with a coded error: %s', async (_name, wrong, words) => {
     const start = startLocalService({ ...options, ...wrong });
     await expect(start).rejects.toMatchObject({ code: 'E602', message: expect.stringContaining(words) });
   });
 
-  it('say that the port is taken', async () => {
+  it('report that the port is in use', async () => {
     const first = await startLocalService(options);
     const port = Number(new URL(first.url).port);
     const second = startLocalService({ ...options, port });

@@ -8,7 +8,7 @@ import { openReceiver } from './receiver.ts';
 const BEHAVIOURS = ['specification', 'vendor'] as const;
 const UNKNOWN = '3f2b8c1e-5d6a-4b7c-8d9e-0a1b2c3d4e5f';
 
-describe.each(BEHAVIOURS)('the document of a service that behaves by the %s', (behaviour) => {
+describe.each(BEHAVIOURS)('the document of a service with the behaviour %s', (behaviour) => {
   const open = async (spec = {}) => {
     const opened = await openService(spec, { behaviour });
     const document = await openDocument(opened.service.url);
@@ -38,7 +38,7 @@ describe.each(BEHAVIOURS)('the document of a service that behaves by the %s', (b
     }
   });
 
-  it('describes what the service answers, to the letter', async () => {
+  it('describes the answers of the service exactly', async () => {
     const { ask, queue, ended, deploymentId, contradiction } = await open({ gpu: 'L4', inputTypes: [INPUT] });
     const id = await queue({ inputs: { prompt: 'cat', seed: 7 }, webhook: 'http://localhost:1/' });
     const get = async (template: string, path: string, options = {}) =>
@@ -77,7 +77,7 @@ describe.each(BEHAVIOURS)('the document of a service that behaves by the %s', (b
     expect(contradiction('post', '/api/run/{run_id}/cancel', cancelled)).toBeUndefined();
   });
 
-  it('describes how an order is taken and refused, to the letter', async () => {
+  it('describes the answers of Queue Run exactly', async () => {
     const { ask, deploymentId, contradiction } = await open();
     const bodies = [
       JSON.stringify({ deployment_id: deploymentId }),
@@ -94,7 +94,7 @@ describe.each(BEHAVIOURS)('the document of a service that behaves by the %s', (b
     }
   });
 
-  it('describes webhooks, of progress and of the end, to the letter', async () => {
+  it('describes webhooks of progress and of the end exactly', async () => {
     const { queue, ended, schemaOf } = await open({ runSeconds: 20 });
     const receiver = await openReceiver();
     await ended(await queue({ webhook: receiver.url, webhook_intermediate_status: true }));
@@ -104,7 +104,7 @@ describe.each(BEHAVIOURS)('the document of a service that behaves by the %s', (b
     for (const { body } of received) expect([valid(body), valid.errors]).toEqual([true, null]);
   });
 
-  it('describes the lines of a log, its webhooks among them, and of a stream of it', async () => {
+  it('describes the lines of a log, including webhooks, and of its stream', async () => {
     const { service, ask, queue, ended, schemaOf } = await open();
     const receiver = await openReceiver();
     const id = await queue({ webhook: receiver.url });
@@ -145,7 +145,7 @@ it('the gpus of the document are those of the behaviour', async () => {
   expect(await gpusOf('vendor')).toEqual(['T4', 'H100', 'CPU', 'H200', 'B200']);
 });
 
-it('an order that leaves a field out, or has one too many, is still an order by the document', async () => {
+it('a Queue Run body with a missing or an additional field is valid in the document', async () => {
   const { service, deploymentId } = await openService();
   const { schemaOf } = await openDocument(service.url);
   const valid = schemaOf('/components/schemas/Order');
@@ -153,7 +153,7 @@ it('an order that leaves a field out, or has one too many, is still an order by 
   expect(valid({ inputs: {} })).toBe(false);
 });
 
-it('what the document calls a uuid is one to the service, whatever its version', async () => {
+it('the service accepts every uuid of the document, whatever its version', async () => {
   const { ask } = await openService();
   const any = '00000000-0000-0000-0000-00000000000a';
   const body = JSON.stringify({ deployment_id: any });
@@ -171,7 +171,7 @@ type Place = {
   readonly media: { readonly schema?: unknown; readonly example?: unknown };
 };
 
-/** Every media type of the document that has a schema, with the place of that schema. */
+/** Every media type of the document that has a schema, with the schema's path. */
 const contentsOf = (document: Document): readonly Place[] => {
   const found: Place[] = [];
   const walk = (value: unknown, way: string): void => {

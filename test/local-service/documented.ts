@@ -1,4 +1,4 @@
-// The document of a running service, and whether an answer is what it says.
+// Checks answers of a running service against its document.
 
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -28,9 +28,9 @@ type Answer = { readonly status: number; readonly headers: object; readonly text
 
 export type Documented = {
   readonly document: Document;
-  /** What tells whether a value is as the schema at this place of the document says. */
+  /** A validator for the schema at this path of the document. */
   schemaOf(pointer: string): ValidateFunction;
-  /** What of the answer is not documented for the operation, or is not as it is documented; undefined for nothing. */
+  /** How the answer differs from the operation's documentation; undefined if it does not. */
   contradiction(method: string, path: string, answer: Answer): string | undefined;
 };
 
@@ -38,7 +38,7 @@ export async function openDocument(url: string): Promise<Documented> {
   const answer = await request(`${url}/api/openapi.json`);
   const document = (await answer.body.json()) as Document;
   const ajv = new Ajv2020({ strict: false, allErrors: true });
-  // The package's types know only the CommonJS way to be imported.
+  // The package's types only support a CommonJS import.
   (addFormats as unknown as typeof addFormats.default)(ajv);
   ajv.addSchema({ ...document, $id: 'document' });
 

@@ -12,7 +12,7 @@ describe('the fault fail', () => {
     expect(service.stats().faults).toEqual({ fail: 1 });
   });
 
-  it('hit the same runs again with the same seed, and about as many as its rate says', () => {
+  it('hits the same runs with the same seed, and about as many as its rate says', () => {
     const struck = (seed: number): number[] => {
       const faults = createFaults({ fail: 0.3 }, seed);
       return Array.from({ length: 10_000 }, (_, number) => number).filter((n) =>
@@ -33,7 +33,7 @@ describe('the fault fail', () => {
 });
 
 describe('the fault drop-answer', () => {
-  it('cuts the connection, yet leaves exactly one run, which ends like any other', async () => {
+  it('closes the connection but creates exactly one run, which ends like any other', async () => {
     const { ask, queue, deploymentId, ended } = await openService({}, { faults: { 'drop-answer': 1 } });
     await expect(queue({ inputs: { n: 1 } })).rejects.toThrow(/socket|closed|reset/i);
     const { json } = await ask('GET', `/api/deployment/${deploymentId}/runs`);
@@ -42,7 +42,7 @@ describe('the fault drop-answer', () => {
     expect((await ended(String(listed[0]?.id))).status).toBe('success');
   });
 
-  it('hit some at a rate between: answered and dropped together are the runs', async () => {
+  it('hits some requests at a rate between 0 and 1; answered and dropped ones together are all runs', async () => {
     const { ask, queue, deploymentId } = await openService({}, { faults: { 'drop-answer': 0.4 } });
     const sent = await Promise.allSettled(Array.from({ length: 60 }, () => queue()));
     const answered = sent.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
@@ -56,7 +56,7 @@ describe('the fault drop-answer', () => {
 });
 
 describe('the fault lose-webhook', () => {
-  it('sends none at rate 1, and the run is the same', async () => {
+  it('sends no webhook at rate 1, and does not change the run', async () => {
     const receiver = await openReceiver();
     const { queue, ended, service } = await openService({}, { faults: { 'lose-webhook': 1 } });
     expect((await ended(await queue({ webhook: receiver.url }))).status).toBe('success');
@@ -64,7 +64,7 @@ describe('the fault lose-webhook', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it('hit each change of a run by itself', () => {
+  it('is drawn separately for each change of a run', () => {
     const faults = createFaults({ 'lose-webhook': 0.5 }, 1);
     const changes = Array.from({ length: 40 }, (_, n) =>
       faults.shouldInject('lose-webhook', { number: 1 }, `change ${n}`),
@@ -87,7 +87,7 @@ describe('the faults of Queue Run', () => {
   it.each([
     ['drop-request', 0],
     ['drop-answer', 1],
-  ])('%s cuts the connection and leaves %i runs', async (fault, runs) => {
+  ])('%s closes the connection and creates %i runs', async (fault, runs) => {
     const seen = await queued(fault);
     expect(seen.answer).toBeInstanceOf(Error);
     expect(seen.runs).toBe(runs);
@@ -96,7 +96,7 @@ describe('the faults of Queue Run', () => {
   it.each([
     ['error-request', 0],
     ['error-answer', 1],
-  ])('%s answers 500 in plain text and leaves %i runs', async (fault, runs) => {
+  ])('%s answers 500 in plain text and creates %i runs', async (fault, runs) => {
     const seen = await queued(fault);
     expect(seen.answer).toMatchObject({ status: 500, text: 'Internal Server Error' });
     expect(seen.runs).toBe(runs);
@@ -108,13 +108,13 @@ describe('the faults of Queue Run', () => {
     expect(seen.runs).toBe(0);
   });
 
-  it('busy-answer answers 429 with Retry-After although the run is there', async () => {
+  it('busy-answer answers 429 with Retry-After although the run was created', async () => {
     const seen = await queued('busy-answer');
     expect(seen.answer).toMatchObject({ status: 429, headers: { 'retry-after': '1' } });
     expect(seen.runs).toBe(1);
   });
 
-  it('slow-answer answers late, with the run that there is at once', async () => {
+  it('slow-answer creates the run immediately and answers late', async () => {
     const { ask, queue, deploymentId } = await openService({}, { faults: { 'slow-answer': 1 } });
     const began = performance.now();
     const late = queue();
@@ -138,7 +138,7 @@ describe('the other faults', () => {
     await expect.poll(() => receiver.received.length).toBe(8);
   });
 
-  it('empty-webhook tells of a success without its outputs, which Get Run has', async () => {
+  it('empty-webhook sends a success without the outputs, which Get Run has', async () => {
     const receiver = await openReceiver();
     const { queue, ended } = await openService({}, { faults: { 'empty-webhook': 1 } });
     const run = await ended(await queue({ webhook: receiver.url }));
@@ -147,7 +147,7 @@ describe('the other faults', () => {
     for (const { body } of receiver.received) expect(body).toMatchObject({ outputs: [] });
   });
 
-  it('away-file answers 503 for a file at some tries', async () => {
+  it('away-file answers 503 for a file at some requests', async () => {
     const { queue, ended } = await openService({}, { faults: { 'away-file': 0.5 } });
     const [output] = (await ended(await queue())).outputs;
     const url = output?.files[0]?.url ?? '';
@@ -156,7 +156,7 @@ describe('the other faults', () => {
     expect(statuses).toEqual(new Set([200, 503]));
   });
 
-  it('lose-file hides a file at some tries', async () => {
+  it('lose-file answers 404 for a file at some requests', async () => {
     const { queue, ended } = await openService({}, { faults: { 'lose-file': 0.5 } });
     const [output] = (await ended(await queue())).outputs;
     const url = output?.files[0]?.url ?? '';

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { TimerQueue } from '../../src/local-service/timer-queue.ts';
 import { FifoQueue } from '../../src/local-service/fifo-queue.ts';
 
-it('a line behaves like a plain array, whoever joins, leaves and is served', () => {
+it('a queue behaves like a plain array for all sequences of operations', () => {
   const act = fc.oneof(
     { weight: 3, arbitrary: fc.constant('join' as const) },
     { weight: 3, arbitrary: fc.constant('next' as const) },
@@ -26,14 +26,14 @@ it('a line behaves like a plain array, whoever joins, leaves and is served', () 
   );
 });
 
-/** What the model gives for an act, and what it is afterwards. */
+/** The model's result of an operation, and its next state. */
 function afterOn(model: number[], act: 'join' | 'next' | number, joins: number): [unknown, number[]] {
   if (act === 'join') return [false, [...model, joins]];
   if (act === 'next') return [model[0], model.slice(1)];
   return [model.includes(act), model.filter((key) => key !== act)];
 }
 
-it('an agenda gives back what is due, by time and then by order of entry, without what was called off', () => {
+it('a timer queue returns due entries by time and then by insertion, without cancelled ones', () => {
   const entry = fc.record({ atMs: fc.nat(50), calledOff: fc.boolean() });
   fc.assert(
     fc.property(fc.array(entry), fc.nat(60), (entries, nowMs) => {

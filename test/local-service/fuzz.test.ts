@@ -1,4 +1,4 @@
-// The document as a source of requests: whatever is drawn from it, the service answers as the document says.
+// Generates requests from the document, and checks that the service answers as documented.
 
 import fc from 'fast-check';
 import { Agent } from 'undici';
@@ -11,8 +11,8 @@ const SEED = 20_250_102;
 const REQUESTS = 300;
 const OTHER_TOKEN = 'token-of-another';
 
-describe.each(['specification', 'vendor'] as const)('a service that behaves by the %s', (behaviour) => {
-  it('answers every request as its document says, and never with an error of its own', async () => {
+describe.each(['specification', 'vendor'] as const)('a service with the behaviour %s', (behaviour) => {
+  it('answers every request as documented, and never with an internal error', async () => {
     const opened = await openService(
       { concurrencyLimit: 2 },
       { behaviour, tokens: [TOKEN, `other:${OTHER_TOKEN}`] },
@@ -45,7 +45,7 @@ describe.each(['specification', 'vendor'] as const)('a service that behaves by t
         );
       }
     }
-    // Nothing that only refuses, or only takes, has shown much.
+    // A useful fuzzer must produce both accepted and refused requests.
     const reached = Object.fromEntries(
       [...seen].map(([id, statuses]) => [id, [...statuses].sort((a, b) => a - b)]),
     );
@@ -78,14 +78,14 @@ it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY'])(
 
 type Answer = { readonly status: number; readonly headers: object; readonly text: string };
 
-/** What is wrong with the answer; undefined for nothing. */
+/** What is wrong with the answer; undefined if nothing. */
 function faultOf(
   { contradiction }: Documented,
   { method, path }: { readonly method: string; readonly path: string },
   { isValid }: Fuzzed,
   answer: Answer,
 ): string | undefined {
-  // V1 says with a 500 that a request is wrong, in a shape of its own that the document has.
+  // V1 answers 500 to an invalid request, in its own documented format.
   if (answer.status >= 500 && !path.startsWith('/v1/')) return `an error of its own: ${answer.text}`;
   if (isValid && [400, 401, 415, 422].includes(answer.status) && !path.startsWith('/v1/'))
     return `a valid request was refused with ${answer.status}: ${answer.text}`;

@@ -1,9 +1,9 @@
-// Requests drawn from the document: valid ones, nearly valid ones, and wild ones.
+// Generates requests from the document: valid, nearly valid, and arbitrary ones.
 
 import fc from 'fast-check';
 import type { Document, JsonSchema, OperationOf } from './documented.ts';
 
-/** A request as it goes over the wire, and whether all of it is as the document wants it. */
+/** A request on the wire, and whether it is valid according to the document. */
 export type Fuzzed = {
   readonly method: string;
   /** With its query. */
@@ -13,7 +13,7 @@ export type Fuzzed = {
   readonly isValid: boolean;
 };
 
-/** What makes requests meaningful: ids that exist, and tokens that are and are not known. */
+/** Values for meaningful requests: existing ids, and known and unknown tokens. */
 export type Known = {
   readonly ids: readonly string[];
   readonly token: string;
@@ -69,7 +69,7 @@ export function requestsFor(
 const encoded = (value: unknown): string => encodeURIComponent(String(value));
 const headerText = fc.string({ unit: 'grapheme-ascii', maxLength: 30 }).map((text) => text.trim());
 const anyText = fc.string({ unit: 'binary', maxLength: 40 });
-/** Also what no encoder would write. */
+/** Including text that no encoder would write. */
 const wildSegment = fc.oneof(
   anyText.map(encoded),
   fc.string({ unit: fc.constantFrom(...'%2fF0.-_~aZ;:@$&+,='.split('')), maxLength: 12 }),
@@ -151,14 +151,14 @@ const wildType = fc.oneof(
   ),
   headerText.map((text): Record<string, string> => ({ 'content-type': text })),
 );
-/** Cuts a text somewhere, or puts a sign in. */
+/** Cuts a text somewhere, or inserts a character. */
 const cut = fc.tuple(fc.nat(200), fc.constantFrom('', '"', '}', ',', '\u0000', '\\u12')).map(
   ([at, sign]) =>
     (text: string) =>
       text.slice(0, at) + sign + (sign === '' ? '' : text.slice(at)),
 );
 
-/** A valid object of which one field is missing, of another kind, or too many. */
+/** A valid object with one field missing, of another type, or too many. */
 const nearly = (valid: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc
     .tuple(valid, fc.nat(20), fc.jsonValue({ maxDepth: 2 }), fc.boolean())
@@ -203,7 +203,7 @@ const multipartPart = (): fc.Arbitrary<Part<Body>> =>
     }));
 const VALID_FORM = 'file,a.png,image/png,true,true';
 
-/** Values that a schema of the document allows. */
+/** Values that are valid for a schema of the document. */
 function valuesOf(document: Document, known: Known): Values {
   const ofType = (type: unknown, schema: JsonSchema): fc.Arbitrary<unknown> => {
     const { minimum = -(2 ** 53), maximum = 2 ** 53 } = schema as { minimum?: number; maximum?: number };

@@ -1,10 +1,10 @@
-// A clock whose time passes when a test says so.
+// A clock that the test advances.
 
 import { TimerQueue } from '../../src/local-service/timer-queue.ts';
 import type { Clock } from '../../src/local-service/service-time.ts';
 
 export type HandClock = Clock & {
-  /** Lets time pass up to `timeMs`, doing on the way what falls due. */
+  /** Advances the clock to `timeMs`, and runs all due work. */
   to(timeMs: number): void;
 };
 

@@ -28,7 +28,7 @@ describe('the run list of a workflow', () => {
     expect(listed).toEqual(ids.reverse());
   });
 
-  it('shows 100 runs unless it is asked for another number, and refuses what it would have to cut', async () => {
+  it('shows 100 runs by default, and refuses a limit that is too large', async () => {
     const asking = await openService({ runSeconds: 3000 });
     await Promise.all(Array.from({ length: 105 }, () => asking.queue()));
     const path = `/api/workflow/${await workflowOf(asking)}/runs`;
@@ -38,7 +38,7 @@ describe('the run list of a workflow', () => {
     expect((await asking.ask('GET', `${path}?limit=10001`)).status).toBe(422);
   });
 
-  it('gives 100 runs a page where its pages are short, and all of them page by page', async () => {
+  it('returns at most 100 runs per page with the fault short-page, and all runs page by page', async () => {
     const asking = await openService({ runSeconds: 3000 }, { faults: { 'short-page': 1 } });
     await Promise.all(Array.from({ length: 105 }, () => asking.queue()));
     const path = `/api/workflow/${await workflowOf(asking)}/runs`;
@@ -49,7 +49,7 @@ describe('the run list of a workflow', () => {
     expect(new Set([...first, ...second].map(({ id }) => id)).size).toBe(105);
   });
 
-  it('shows inputs and outputs where asked, the webhook and the deployment always', async () => {
+  it('shows inputs and outputs on request, and always the webhook and the deployment', async () => {
     const asking = await openService();
     await asking.ended(await asking.queue({ inputs: { prompt: 'cat' }, webhook: HOOK }));
     const path = `/api/workflow/${await workflowOf(asking)}/runs`;
@@ -84,7 +84,7 @@ describe('the run list of a workflow', () => {
 });
 
 describe('the run list of a deployment', () => {
-  it('shows light rows and where the page stands', async () => {
+  it('shows light rows and the position of the page', async () => {
     const asking = await openService({ concurrencyLimit: 1 });
     const first = await asking.queue();
     await asking.ended(first);
@@ -119,7 +119,7 @@ describe('deployments', () => {
     expect(listed[1]?.inputTypes).toBeUndefined();
   });
 
-  it('have ids that read the same in both cases of their letters', async () => {
+  it('have case-insensitive ids', async () => {
     const { ask, deploymentId, queue, wire } = await openService();
     expect((await ask('GET', `/api/deployment/${deploymentId.toUpperCase()}`)).status).toBe(200);
     const id = await queue({ deployment_id: deploymentId.toUpperCase() });
@@ -127,7 +127,7 @@ describe('deployments', () => {
   });
 });
 
-it('the profile says that this is a rehearsal, and how long to wait', async () => {
+it('the profile shows that this is a rehearsal, and the recommended intervals', async () => {
   const { ask } = await openService();
   expect(profileSchema.parse((await ask('GET', '/api/platform/profile')).json)).toMatchObject({
     rehearsal: true,
@@ -140,7 +140,7 @@ it('the profile says that this is a rehearsal, and how long to wait', async () =
 });
 
 describe('the light list of a workflow', () => {
-  it('shows how each run does, newest first, filtered by status and by time, without what went in and came out', async () => {
+  it('shows the runs, newest first, filtered by status and time, without inputs and outputs', async () => {
     const asking = await openService({ concurrencyLimit: 3, runSeconds: 1 });
     const bad = await asking.queue({ inputs: { runsheet_faults: 'fail' }, webhook: HOOK });
     const good = await asking.queue();

@@ -10,7 +10,7 @@ describe('the log of a run', () => {
     return JSON.parse(text) as Line[];
   };
 
-  it('tells how it went, in the order of time', async () => {
+  it('shows the steps of the run in chronological order', async () => {
     const opened = await openService({ runSeconds: 1 });
     const id = await opened.queue();
     await opened.ended(id);
@@ -20,9 +20,9 @@ describe('the log of a run', () => {
   });
 
   it.each([
-    ['was made to fail', { runsheet_faults: 'fail' }, /made to fail/],
+    ['has the fault "fail"', { runsheet_faults: 'fail' }, /injected failure/],
     ['had too little memory', {}, /CUDA out of memory: the run needs 500 GB, which T4 does not have/],
-  ])('is the only place that says why a run failed: it %s', async (_why, inputs, words) => {
+  ])('is the only place with the reason of a failure: the run %s', async (_why, inputs, words) => {
     const opened = await openService({ runSeconds: 1, vramGb: 'runsheet_faults' in inputs ? 0 : 500 });
     const id = await opened.queue({ inputs, gpu: 'T4' });
     await opened.ended(id);
@@ -32,7 +32,7 @@ describe('the log of a run', () => {
     );
   });
 
-  it('has every try of a webhook, with what came of it', async () => {
+  it('has every try of a webhook, with its result', async () => {
     const receiver = await openReceiver((nth) => ({ status: nth === 1 ? 500 : 200 }));
     const opened = await openService({ runSeconds: 1 });
     const id = await opened.queue({ webhook: receiver.url });
@@ -45,7 +45,7 @@ describe('the log of a run', () => {
     expect(told.filter(({ method }) => method === 'GET')).toMatchObject([{ outcome: 'delivered' }]);
   });
 
-  it('can be followed as a stream of one level, while the run goes on', async () => {
+  it('can be streamed by level while the run continues', async () => {
     const opened = await openService({ runSeconds: 200 });
     const id = await opened.queue({ inputs: { runsheet_faults: 'fail' } });
     const url = `${opened.service.url}/api/v2/stream-logs?run_id=${id}&log_level=error`;
@@ -54,20 +54,20 @@ describe('the log of a run', () => {
     let text = '';
     for await (const part of answer.body ?? []) {
       text += Buffer.from(part).toString();
-      if (text.includes('made to fail')) break;
+      if (text.includes('injected failure')) break;
     }
     expect(text).toContain('keepalive');
     expect(text).not.toContain('Executing');
   });
 
-  it('shows nothing of a run that is not there', async () => {
+  it('is empty for a run that does not exist', async () => {
     const opened = await openService();
     expect(await logOf(opened, '3f2b8c1e-5d6a-4b7c-8d9e-0a1b2c3d4e5f')).toEqual([]);
   });
 });
 
 describe('target_events', () => {
-  it('asks for the outputs by themselves, and the rest comes as ever', async () => {
+  it('adds a separate webhook for the outputs', async () => {
     const receiver = await openReceiver();
     const opened = await openService({ runSeconds: 1 });
     await opened.queue({ webhook: `${receiver.url}/?target_events=run.output,run.updated` });
@@ -77,7 +77,7 @@ describe('target_events', () => {
     expect(Object.keys(outputs[0]?.body ?? {})).toHaveLength(6);
   });
 
-  it('separates nothing by a comma that is encoded', async () => {
+  it('does not treat an encoded comma as a separator', async () => {
     const receiver = await openReceiver();
     const opened = await openService({ runSeconds: 1 });
     const id = await opened.queue({ webhook: `${receiver.url}/?target_events=run.updated%2Crun.output` });

@@ -71,7 +71,7 @@ describe('machines', () => {
     expect(last().container.id).toBe('c2');
   });
 
-  it('drop a container that was idle too long, and not one moment earlier', () => {
+  it('drop a container that was idle too long, and not earlier', () => {
     const { clock, machines, wait, last } = openYard(2, 1000);
     wait(1);
     machines.release(last().container);
@@ -96,7 +96,7 @@ describe('machines', () => {
     expect(last()).toMatchObject({ number: 3, cold: false });
   });
 
-  it('serve the line in its order, whatever gpus it asks for', () => {
+  it('serve the queue in order, whatever gpus its runs need', () => {
     const { machines, begun, wait, last } = openYard(1);
     ['T4', 'H100', 'T4', 'H100'].forEach((gpu, index) => wait(index + 1, gpu));
     for (let i = 0; i < 4; i++) machines.release(last().container);
@@ -104,7 +104,7 @@ describe('machines', () => {
     expect(begun.map((one) => one.cold)).toEqual([true, true, true, true]);
   });
 
-  it('pass over a run that left the line', () => {
+  it('skip a run that left the queue', () => {
     const { machines, begun, wait, last } = openYard(1);
     wait(1);
     wait(2);
@@ -117,7 +117,7 @@ describe('machines', () => {
     expect(begun.map((one) => one.number)).toEqual([1, 3]);
   });
 
-  it('count a container that was at work before the restart', () => {
+  it('count a container that was busy before the restart', () => {
     const { machines, begun, wait } = openYard(1);
     const held = { id: 'old', deploymentId: 'd', gpu: 'A10G' };
     machines.hold(held);
@@ -127,7 +127,7 @@ describe('machines', () => {
     expect(begun).toMatchObject([{ number: 7, cold: false, container: { id: 'old' } }]);
   });
 
-  it('serve a line of 100,000 runs in no time, also when every second one leaves', () => {
+  it('serve a queue of 100,000 runs quickly, even if every second one leaves', () => {
     const { machines, begun, wait, last } = openYard(1);
     const runs = 100_000;
     const startedMs = cpuMs();

@@ -1,4 +1,4 @@
-// Every way in which an answer can be bad on the wire, as a plain client sees it, and what is true behind it.
+// Every malformed response, as a plain client receives it, and the true state of the service.
 
 import { createConnection } from 'node:net';
 import { once } from 'node:events';
@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { FACES, type Face } from '../../src/local-service/faults.ts';
 import { openService, TOKEN } from './asking.ts';
 
-/** What arrives within a moment of silence, byte for byte, and how the connection ended. */
+/** The received bytes until a short silence, and how the connection ended. */
 async function rawAnswer(
   url: string,
   method: string,
@@ -30,7 +30,7 @@ async function rawAnswer(
   return { text: Buffer.concat(parts).toString('latin1'), end };
 }
 
-/** What each face looks like: its first words, and how its connection ends. */
+/** Each malformed response: how it starts, and how its connection ends. */
 const SEEN: Readonly<Record<Face, { text: RegExp; end?: string }>> = {
   drop: { text: /^$/, end: 'closed' },
   reset: { text: /^$/, end: 'reset' },
@@ -53,8 +53,8 @@ const SEEN: Readonly<Record<Face, { text: RegExp; end?: string }>> = {
 
 const faces = Object.keys(FACES) as Face[];
 
-describe('a face of Queue Run', () => {
-  it.each(faces)('%s, before and after there is a run', async (face) => {
+describe('a malformed response of Queue Run', () => {
+  it.each(faces)('%s, before and after the run is created', async (face) => {
     for (const [place, runs] of [
       ['request', 0],
       ['answer', 1],
@@ -70,8 +70,8 @@ describe('a face of Queue Run', () => {
   });
 });
 
-describe('a face of Get Run', () => {
-  it.each(faces)('%s, and the run is what it is', async (face) => {
+describe('a malformed response of Get Run', () => {
+  it.each(faces)('%s, without a change of the run', async (face) => {
     const { service, queue, ask, deploymentId } = await openService({}, { faults: { [`${face}-read`]: 1 } });
     const id = await queue();
     const seen = await rawAnswer(service.url, 'GET', `/api/run/${id}`);
@@ -81,7 +81,7 @@ describe('a face of Get Run', () => {
   });
 });
 
-it('a service with hanging answers closes at once', async () => {
+it('a service with unanswered requests closes immediately', async () => {
   const { service, deploymentId } = await openService({}, { faults: { 'silence-answer': 1 } });
   const body = JSON.stringify({ deployment_id: deploymentId });
   const waiting = rawAnswer(service.url, 'POST', '/api/run/deployment/queue', body);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { openService } from './asking.ts';
 import { openReceiver } from './receiver.ts';
 
-describe('Get Run, made to lie', () => {
+describe('Get Run with faults', () => {
   it.each([
     ['other-run', (wire: object, id: string) => expect(wire).not.toMatchObject({ id })],
     ['unknown-status', (wire: object) => expect(wire).toMatchObject({ status: 'defragmenting' })],
@@ -28,7 +28,7 @@ describe('Get Run, made to lie', () => {
     expect(await wire(id)).toMatchObject({ id, status: 'success' });
   });
 
-  it('does not find a run that it has shown before', async () => {
+  it('answers 404 for a run that it has shown before', async () => {
     const { queue, ended, ask } = await openService();
     const id = await queue();
     await ended(id);
@@ -40,7 +40,7 @@ describe('Get Run, made to lie', () => {
   });
 });
 
-describe('Queue Run, made to refuse', () => {
+describe('Queue Run with faults', () => {
   it.each([
     ['busy', 429, /^1$/],
     ['busy-silent', 429, /^undefined$/],
@@ -57,7 +57,7 @@ describe('Queue Run, made to refuse', () => {
   });
 });
 
-describe('webhooks, made to lie', () => {
+describe('webhooks with faults', () => {
   const heard = async (fault: string, calls = 4) => {
     const receiver = await openReceiver();
     const { queue, ended } = await openService({ runSeconds: 1 }, { faults: { [fault]: 1 } });
@@ -66,17 +66,17 @@ describe('webhooks, made to lie', () => {
     return { id, all: await receiver.until((received) => received.length === calls) };
   };
 
-  it('lie-webhook says success from the first word', async () => {
+  it('lie-webhook says success from the first webhook on', async () => {
     const { all } = await heard('lie-webhook');
     expect(new Set(all.map(({ body }) => body['status']))).toEqual(new Set(['success']));
   });
 
-  it('stray-webhook names a run that is not there', async () => {
+  it('stray-webhook names a run that does not exist', async () => {
     const { id, all } = await heard('stray-webhook');
     expect(all.map(({ body }) => body['run_id'])).not.toContain(id);
   });
 
-  it('delay-webhook sends one 3 s later, after those that followed it', async () => {
+  it('delay-webhook sends a webhook 3 s late, after later ones', async () => {
     const receiver = await openReceiver();
     const { queue } = await openService({ runSeconds: 1 }, { faults: { 'delay-webhook': 0.5 }, seed: 2 });
     await queue({ webhook: receiver.url });
@@ -86,7 +86,7 @@ describe('webhooks, made to lie', () => {
   });
 });
 
-describe('files, made to fail', () => {
+describe('files with faults', () => {
   const fetched = async (fault: string) => {
     const { queue, ended, service } = await openService({}, { faults: { [fault]: 1 }, speed: 1e6 });
     const [output] = (await ended(await queue())).outputs;
@@ -99,17 +99,17 @@ describe('files, made to fail', () => {
     await expect(bytesOf(file?.url)).rejects.toThrow('terminated');
   });
 
-  it('changed-file has other bytes at each try', async () => {
+  it('changed-file has different bytes at each request', async () => {
     const { file } = await fetched('changed-file');
     expect(await bytesOf(file?.url)).not.toEqual(await bytesOf(file?.url));
   });
 
-  it('script-file is a page, whatever its name says', async () => {
+  it('script-file is an HTML page, whatever its name is', async () => {
     const { file } = await fetched('script-file');
     expect((await bytesOf(file?.url)).toString()).toContain('<script>');
   });
 
-  it('wild-name leads out of the folder', async () => {
+  it('wild-name points outside the folder', async () => {
     const { file } = await fetched('wild-name');
     expect(file?.filename).toBe('../../escape.png');
     expect((await fetch(file?.url ?? '')).status).toBe(200);

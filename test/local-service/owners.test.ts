@@ -10,7 +10,7 @@ async function queuedBy(name: string, { ask, deploymentId }: Asking): Promise<st
   return String(answer.json['run_id']);
 }
 
-it('a run belongs to whose token queued it, and nobody else reads, cancels or lists it', async () => {
+it('only the owner of the token that queued a run reads, cancels or lists it', async () => {
   const opened = await openService({}, { tokens });
   const { ask, deploymentId } = opened;
   const own = await queuedBy('ann', opened);
@@ -33,7 +33,7 @@ it('a run belongs to whose token queued it, and nobody else reads, cancels or li
   expect([list.data.map(({ id }) => id), list.meta.total]).toEqual([[other], 1]);
 });
 
-it('a token that is revoked while the service runs is refused from then on, and no other', async () => {
+it('a revoked token is refused from then on, and no other', async () => {
   const opened = await openService({}, { tokens });
   const { ask } = opened;
   const id = await queuedBy('ann', opened);
@@ -44,7 +44,7 @@ it('a token that is revoked while the service runs is refused from then on, and 
   expect((await ask('POST', '/control/tokens/nobodys/revoke', as('ben'))).status).toBe(404);
 });
 
-it('faults are switched while it runs, and counted', async () => {
+it('faults can be changed while the service runs, and are counted', async () => {
   const { ask, queue, ended } = await openService({ runSeconds: 0.1 });
   expect((await ended(await queue())).status).toBe('success');
   const set = await ask('PUT', '/control/faults', { body: '{"fail": 1}' });
@@ -57,7 +57,7 @@ it('faults are switched while it runs, and counted', async () => {
   expect((await ask('GET', '/control/faults')).json['struck']).toEqual({ fail: 1 });
 });
 
-it('the ledger knows which runs there were and what GPU time was sold', async () => {
+it('the ledger contains all runs and the billed GPU time', async () => {
   const { ask, queue, ended } = await openService({ runSeconds: 5, coldStartSeconds: 0 });
   const ids = [await queue({ gpu: 'L4' }), await queue({ gpu: 'H100' })];
   for (const id of ids) await ended(id);

@@ -50,7 +50,7 @@ describe('a picture', () => {
     expect(pixels.every((pixel) => pixel < colours)).toBe(true);
   });
 
-  it('is the same for the same inputs, in whatever order they are written', () => {
+  it('is the same for the same inputs in any order', () => {
     const turned = { seed: 42, prompt: 'a cat on a mat', number: 12 };
     expect(draw(turned).equals(draw(CAT))).toBe(true);
   });
@@ -58,18 +58,18 @@ describe('a picture', () => {
   it.each([
     ['another number', { ...CAT, number: 13 }],
     ['another seed', { ...CAT, seed: 43 }],
-    ['an input that is not written on it', { ...CAT, steps: 20 }],
+    ['an input that the picture does not show', { ...CAT, steps: 20 }],
     ['the same seed as text', { ...CAT, seed: '42' }],
-  ])('is another for %s', (_name, inputs) => {
+  ])('differs for %s', (_name, inputs) => {
     expect(draw(inputs).equals(draw(CAT))).toBe(false);
   });
 
-  it('tells apart seeds that only differ beyond the digits of a double', () => {
+  it('differs for seeds that are equal as doubles', () => {
     const seeded = (seed: string): Buffer => draw({ ...CAT, seed: integerFrom(seed) });
     expect(seeded('18446744073709551615').equals(seeded('18446744073709551614'))).toBe(false);
   });
 
-  it('is another for the second picture of a run', () => {
+  it('differs for the second picture of a run', () => {
     expect(draw(CAT, 160, 2).equals(draw(CAT, 160, 1))).toBe(false);
   });
 
@@ -79,7 +79,7 @@ describe('a picture', () => {
     ['a long prompt', { prompt: 'word '.repeat(5000), seed: '9'.repeat(500), number: 'x'.repeat(500) }],
     ['a prompt without spaces', { prompt: 'x'.repeat(500) }],
     ['other scripts', { prompt: '日本語 мир 🙂 café', number: 'ü' }],
-  ])('can be drawn of %s', (_name, inputs) => {
+  ])('can be drawn for %s', (_name, inputs) => {
     expect(chunksOf(draw(inputs)).at(-1)?.type).toBe('IEND');
   });
 
@@ -87,13 +87,13 @@ describe('a picture', () => {
     for (let number = 0; number < 100; number++) draw({ ...CAT, number });
     const startMs = cpuMs();
     for (let number = 0; number < 200; number++) draw({ ...CAT, number });
-    // Ten times what it takes: this is to see a slip, not to measure.
+    // Ten times the usual duration: the test detects regressions, it does not measure.
     expect((cpuMs() - startMs) / 200).toBeLessThan(6);
   });
 });
 
 describe('the font', () => {
-  it('has every printable letter of ASCII, each of its own shape and within its box', () => {
+  it('has every printable ASCII letter, each with a distinct shape and within its box', () => {
     const shapes = new Map<string, string>();
     for (let code = 0x21; code < 0x7f; code++) {
       const letter = String.fromCharCode(code);
@@ -108,12 +108,12 @@ describe('the font', () => {
     expect(glyphOf('日')).toEqual(glyphOf('本'));
   });
 
-  it('writes letters with accents without them', () => {
+  it('writes accented letters without accents', () => {
     expect(plain('Café\n  crème … ﬁn')).toBe('Cafe creme ... fin');
   });
 });
 
-it('an album keeps the pictures that were fetched last', () => {
+it('the cache keeps the last downloaded pictures', () => {
   const album = createAlbum(2);
   const order = (number: number) => ({ inputs: { number }, index: 1, size: 32 });
   const first = album(order(1));
@@ -127,7 +127,7 @@ it('an album keeps the pictures that were fetched last', () => {
 });
 
 describe('the file of a run', () => {
-  it('is fetched from the address in its outputs, without a token, and shows its inputs', async () => {
+  it('is downloaded from the address in the outputs, without a token, and shows the inputs', async () => {
     const { queue, ended } = await openService({ outputs: 2, pictureSize: 64 });
     const text = '{"prompt":"cat","seed":18446744073709551615,"number":7}';
     const run = await ended(await queue({ inputs: parseExactly(text) }));
@@ -148,7 +148,7 @@ describe('the file of a run', () => {
     expect(head.headers['content-type']).toBe('image/png');
   });
 
-  it('is not there before the run succeeds, under another name, or beyond the last', async () => {
+  it('does not exist before the run succeeds, under another name, or beyond the last number', async () => {
     const { queue, ask, ended } = await openService({ coldStartSeconds: 20 });
     const id = await queue();
     expect((await ask('GET', `/files/runs/${id}/picture-1.png`)).status).toBe(404);

@@ -46,7 +46,7 @@ describe('a plan', () => {
     expect(plan({ runSpread: 0.2 }, { draw }).runMs).toBe(runMs);
   });
 
-  it('runs as long as its gpu takes, and as the default where that is not given', () => {
+  it('has the run time of its gpu, or the default', () => {
     const runSeconds = { default: 6, H100: 2 };
     expect(plan({ runSeconds }, { gpu: 'H100' }).runMs).toBe(2000);
     expect(plan({ runSeconds }, { gpu: 'T4' }).runMs).toBe(6000);
@@ -78,7 +78,7 @@ describe('a plan', () => {
     ]);
   });
 
-  it('tells of three nodes where progress is asked for, in the order of time', () => {
+  it('has three progress steps on request, in chronological order', () => {
     const steps = stepsOf(plan({}), { progress: true });
     expect(steps.filter((step) => step.kind === 'progress').length).toBe(3);
     expect(steps.map((step) => step.atMs)).toEqual(steps.map((step) => step.atMs).sort((a, b) => a - b));
@@ -91,7 +91,7 @@ describe('a plan', () => {
 });
 
 describe('progress', () => {
-  it('is none before the first node, all at the end, never steps back, and has two decimals', () => {
+  it('is 0 before the first node and 1 at the end, never decreases, and has two decimals', () => {
     const whole = plan({});
     expect(workAt(whole, whole.startsMs)).toEqual({ liveStatus: null, progress: 0, sinceMs: 0 });
     let before = 0;

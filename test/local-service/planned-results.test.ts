@@ -5,8 +5,8 @@ import { openReceiver } from './receiver.ts';
 const statuses = (received: readonly { body: Readonly<Record<string, unknown>> }[]): unknown[] =>
   received.filter(({ body }) => body['event_type'] === 'run.updated').map(({ body }) => body['status']);
 
-describe('a run on its way', () => {
-  it('that is preempted waits again under its id, begins anew in another container, and succeeds', async () => {
+describe('a run with a planned result', () => {
+  it('that is preempted is queued again under its id, restarts in another container, and succeeds', async () => {
     const receiver = await openReceiver();
     const opened = await openService({ runSeconds: 40, coldStartSeconds: 1 }, { faults: { preempt: 1 } });
     const id = await opened.queue({ webhook: receiver.url });
@@ -31,8 +31,8 @@ describe('a run on its way', () => {
     expect(opened.service.stats().runs).toMatchObject({ busy: 0, waiting: 0 });
   });
 
-  it('whose container is killed stays running without a word, and is shown as timed out after a day', async () => {
-    // A day is 8.64 s / 100 at this speed; the run is killed 30 ms after it began.
+  it('whose container is killed stays running without notice, and is shown as timed out after a day', async () => {
+    // A day is 8.64 s / 100 at this speed; the run is killed 30 ms after its start.
     const receiver = await openReceiver();
     const opened = await openService(
       { runSeconds: 60, coldStartSeconds: 0, runTimeoutSeconds: 1e6, concurrencyLimit: 1 },
@@ -70,7 +70,7 @@ describe('a run on its way', () => {
     expect((await opened.ended(await opened.queue({ gpu: 'L40S' }))).status).toBe('success');
   });
 
-  it('succeeds without a file, or shows its files only a while later', async () => {
+  it('succeeds without a file, or shows its files late', async () => {
     const opened = await openService();
     const without = await opened.queue({ inputs: { runsheet_faults: 'no-output' } });
     expect((await opened.ended(without)).outputs).toEqual([]);
@@ -79,7 +79,7 @@ describe('a run on its way', () => {
     await opened.until(late, (run) => run.outputs.length === 1);
   });
 
-  it('names its own faults in an input, which affect it alone', async () => {
+  it('names faults in an input, which affect only this run', async () => {
     const opened = await openService({ runSeconds: 1 });
     const [bad, good] = await Promise.all([
       opened.queue({ inputs: { runsheet_faults: 'fail, no-output' } }),
@@ -93,7 +93,7 @@ describe('a run on its way', () => {
     );
   });
 
-  it('is two runs where the service sends one order twice', async () => {
+  it('is two runs with the fault twin', async () => {
     const opened = await openService({}, { faults: { twin: 1 } });
     const id = await opened.queue({ webhook: 'http://runsheet.invalid/1' });
     const { json } = await opened.ask('GET', `/api/deployment/${opened.deploymentId}/runs`);

@@ -1,4 +1,4 @@
-// A receiver of webhooks on plain node:http, which shows exactly what was sent.
+// A webhook receiver on plain node:http, which records exactly what was sent.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,11 +14,11 @@ export type Received = {
 export type Receiver = {
   readonly url: string;
   readonly received: readonly Received[];
-  /** Resolves as soon as `enough` holds of everything received so far. */
+  /** Resolves as soon as `enough` is true for everything received so far. */
   until(enough: (received: readonly Received[]) => boolean): Promise<readonly Received[]>;
 };
 
-/** `answer` gives the status for the n-th request, counted from 1, and where a redirect leads. */
+/** `answer` returns the status of the n-th request, counted from 1, and the target of a redirect. */
 export async function openReceiver(
   answer: (nth: number, received: Received) => { status: number; location?: string } = () => ({
     status: 200,

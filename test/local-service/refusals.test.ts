@@ -38,7 +38,7 @@ describe('a request that is not valid', () => {
     ]);
   });
 
-  it('answers 422 for a body that is not said to be JSON', async () => {
+  it('answers 422 for a body without a JSON content type', async () => {
     const { ask, deploymentId } = await openService();
     const body = JSON.stringify({ deployment_id: deploymentId });
     const answer = await ask('POST', QUEUE, { body, headers: { 'content-type': 'text/plain' } });
@@ -53,7 +53,7 @@ describe('a request that is not valid', () => {
     expect(other.status).toBe(200);
   });
 
-  it('names every problem at once, and the allowed gpus', async () => {
+  it('names all problems, and the allowed gpus', async () => {
     const { ask } = await openService();
     const answer = await ask('POST', QUEUE, { body: '{"gpu": "RTX", "inputs": 1}' });
     const detail = answer.json['detail'] as { loc: string[]; msg: string }[];
@@ -72,7 +72,7 @@ describe('a request that is not valid', () => {
     ['GET', `/api/workflow/${UNKNOWN}/runs?limit=0`, ['query', 'limit']],
     ['GET', `/api/workflow/${UNKNOWN}/runs?with_inputs=perhaps`, ['query', 'with_inputs']],
     ['GET', `/api/deployment/${UNKNOWN}/runs?offset=-1`, ['query', 'offset']],
-  ])('%s %s answers 422 and names the place', async (method, path, loc) => {
+  ])('%s %s answers 422 and names the location', async (method, path, loc) => {
     const { ask } = await openService();
     const answer = await ask(method, path);
     expect(answer.status).toBe(422);
@@ -87,7 +87,7 @@ describe('a request that is not valid', () => {
   });
 });
 
-describe('what does not exist', () => {
+describe('a missing resource', () => {
   it.each([
     ['GET', `/api/run/${UNKNOWN}`, 404, 'Run not found'],
     ['POST', `/api/run/${UNKNOWN}/cancel`, 404, 'Run not found'],
@@ -108,7 +108,7 @@ describe('what does not exist', () => {
     expect([answer.status, answer.json]).toEqual([status, { detail }]);
   });
 
-  it('a deployment of nobody answers 404', async () => {
+  it('answers 404 for an unknown deployment', async () => {
     const { ask } = await openService();
     const answer = await ask('POST', QUEUE, { body: `{"deployment_id": "${UNKNOWN}"}` });
     expect([answer.status, answer.json]).toEqual([404, { detail: 'Deployment not found' }]);
@@ -181,7 +181,7 @@ it('an error of the service itself answers 500 in plain text, and the next reque
   expect(await queue()).toBeTypeOf('string');
 });
 
-it('a body beyond the limit answers 413 in the same shape', async () => {
+it('a body above the limit answers 413 in the same format', async () => {
   const { ask } = await openService();
   const answer = await ask('POST', QUEUE, { body: `{"inputs": "${'x'.repeat(17 * 1024 * 1024)}"}` });
   expect([answer.status, typeof answer.json['detail']]).toEqual([413, 'string']);

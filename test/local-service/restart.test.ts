@@ -19,7 +19,7 @@ async function temporaryFile(): Promise<string> {
   return join(folder, 'service.db');
 }
 
-/** Starts a service in a process of its own. */
+/** Starts a service in a separate process. */
 async function startProcess(database: string, deployment: object, more: object = {}): Promise<Process> {
   const options = {
     port: 0,
@@ -82,7 +82,7 @@ describe('kill -9', () => {
     );
   });
 
-  it('makes no run run twice: what ran ends when it would have, what waited follows in order', async () => {
+  it('executes no run twice: active runs end as planned, and queued ones follow in order', async () => {
     const database = await temporaryFile();
     const deployment = { name: 'd', concurrencyLimit: 2, coldStartSeconds: 5, runSeconds: 40 };
     const receiver = await openReceiver();
@@ -115,7 +115,7 @@ describe('kill -9', () => {
     }
   });
 
-  it('makes a run no longer than planned, however long the service is away', async () => {
+  it('does not lengthen a run, however long the service is down', async () => {
     const database = await temporaryFile();
     const deployment = { name: 'd', coldStartSeconds: 0, runSeconds: 20 };
     const first = await startProcess(database, deployment);
@@ -146,7 +146,7 @@ describe('a database', () => {
     await (await startLocalService({ ...options, database })).close();
   });
 
-  it('keeps runs of a deployment that is no longer offered, which wait until it is again', async () => {
+  it('keeps runs of a removed deployment, which wait until it exists again', async () => {
     const database = await temporaryFile();
     const [portraits, anything] = [present(DEMO_DEPLOYMENTS[0]), present(DEMO_DEPLOYMENTS[1])];
     const first = await startLocalService({ ...options, database, speed: 10 });
@@ -168,7 +168,7 @@ describe('a database', () => {
   });
 });
 
-it('close leaves nothing behind that keeps a process alive', async () => {
+it('close leaves nothing that keeps the process running', async () => {
   const database = await temporaryFile();
   const service = await startLocalService({ ...options, database });
   const { queue } = asking(service.url, DEMO_DEPLOYMENTS[0]?.id ?? '');

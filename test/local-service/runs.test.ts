@@ -31,7 +31,7 @@ describe('a run', () => {
     expect(run['ended_at']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}000Z$/);
   });
 
-  it('lives as long as its deployment says, divided by the speed', async () => {
+  it('takes as long as its deployment says, divided by the speed', async () => {
     const { queue, ended, wire } = await openService({ coldStartSeconds: 8, runSeconds: 6 });
     const id = await queue();
     await ended(id);
@@ -40,7 +40,7 @@ describe('a run', () => {
     expect(run['duration']).toBeCloseTo(Number(run['cold_start_duration_total']) + 0.06, 6);
   });
 
-  it('passes through all its statuses, each told by a webhook', async () => {
+  it('passes through all statuses, with a webhook for each', async () => {
     const receiver = await openReceiver();
     const { queue } = await openService();
     const id = await queue({ webhook: `${receiver.url}/hook/1?a=b` });
@@ -62,7 +62,7 @@ describe('a run', () => {
     expect(last?.body['outputs']).toMatchObject([{ data: { images: [{ filename: 'picture-1.png' }] } }]);
   });
 
-  it('tells of its progress where that was asked for', async () => {
+  it('sends webhooks of its progress on request', async () => {
     const receiver = await openReceiver();
     const { queue } = await openService();
     await queue({ webhook: receiver.url, webhook_intermediate_status: true });
@@ -77,14 +77,14 @@ describe('a run', () => {
     expect(shown.map((one) => one.body['outputs'])).toEqual([[], [], [], []]);
   });
 
-  it('shows what it executes, and moves updated_at, while it runs', async () => {
+  it('shows its current step and updates updated_at while it runs', async () => {
     const { queue, until } = await openService({ coldStartSeconds: 0, runSeconds: 20 });
     const id = await queue();
     const sampling = await until(id, (run) => run.liveStatus === 'Executing KSampler');
     expect(sampling).toMatchObject({ status: 'running', progress: 0.57, outputs: [] });
   });
 
-  it('takes a warm container of its gpu before a cold one is started', async () => {
+  it('takes a warm container of its gpu before a cold one', async () => {
     const { queue, ended, wire } = await openService({ concurrencyLimit: 2, idleTimeoutSeconds: 600 });
     const events: unknown[] = [];
     for (const gpu of ['T4', 'T4', 'H100', 'T4']) {
@@ -99,7 +99,7 @@ describe('a run', () => {
     expect(events[3], 'there was room for both').toBe(events[0]);
   });
 
-  it('is faster on a larger gpu, by the table of its deployment', async () => {
+  it('is faster on a larger gpu, according to its deployment', async () => {
     const { queue, ended, wire } = await openService({ runSeconds: { default: 8, H100: 2 } });
     const [slow, fast] = [await queue({ gpu: 'T4' }), await queue({ gpu: 'H100' })];
     await Promise.all([ended(slow), ended(fast)]);
@@ -107,14 +107,14 @@ describe('a run', () => {
     expect((await wire(fast))['run_duration']).toBe(0.02);
   });
 
-  it('never shares its deployment with more runs than the limit allows', async () => {
+  it('never runs beside more runs of its deployment than the limit allows', async () => {
     const { queue, ended } = await openService({ concurrencyLimit: 3, coldStartSeconds: 2, runSpread: 0.5 });
     const ids = await Promise.all(Array.from({ length: 25 }, () => queue()));
     const runs = await Promise.all(ids.map(ended));
     expect(mostAtOnce(runs)).toBe(3);
   });
 
-  it('ends as timeout, with its end written, when it takes too long', async () => {
+  it('ends as timeout, with an end time, if it takes too long', async () => {
     const { queue, ended } = await openService({
       runTimeoutSeconds: 10,
       coldStartSeconds: 2,
@@ -126,7 +126,7 @@ describe('a run', () => {
     expect(run.startedAtMs).toBeDefined();
   });
 
-  it('that times out while its container boots was never started', async () => {
+  it('that times out during the boot of its container has no start time', async () => {
     const { queue, ended } = await openService({ runTimeoutSeconds: 5, coldStartSeconds: 60 });
     expect(await ended(await queue())).toMatchObject({
       status: 'timeout',
@@ -135,7 +135,7 @@ describe('a run', () => {
     });
   });
 
-  it('gives as many pictures as its deployment says', async () => {
+  it('produces as many pictures as its deployment says', async () => {
     const { queue, ended } = await openService({ outputs: 3 });
     const { outputs } = await ended(await queue());
     expect(outputs[0]?.files.map((file) => file.filename)).toEqual(
@@ -148,7 +148,7 @@ describe('cancel', () => {
   const CANCELLED = { status: 'success', message: 'Function cancelled' };
   const slow = { concurrencyLimit: 1, coldStartSeconds: 3000, runSeconds: 3000 };
 
-  it('ends a run that waits, which is then never served', async () => {
+  it('ends a queued run, which then never starts', async () => {
     const receiver = await openReceiver();
     const { queue, run, until, ask } = await openService(slow);
     const first = await queue();
@@ -165,7 +165,7 @@ describe('cancel', () => {
     expect((await run(waiting)).status).toBe('cancelled');
   });
 
-  it('ends a run that has a container, which the next in line then takes', async () => {
+  it('ends a run in a container, which the next run in the queue then takes', async () => {
     const { queue, run, until, ask } = await openService(slow);
     const [first, second] = [await queue(), await queue()];
     expect((await run(first)).status).toBe('queued');
@@ -174,7 +174,7 @@ describe('cancel', () => {
     expect((await until(second, (seen) => seen.status !== 'not-started')).queuedAtMs).toBeDefined();
   });
 
-  it('ends a run in the middle of its work, and keeps how far it came', async () => {
+  it('ends a running run, and keeps its progress', async () => {
     const { queue, run, until, ask } = await openService({ coldStartSeconds: 0, runSeconds: 100 });
     const id = await queue();
     await until(id, (seen) => seen.liveStatus === 'Executing KSampler');

@@ -1,5 +1,5 @@
-// A local service as a process of its own, so that a test can kill it. Its options are the JSON of its first argument;
-// it prints its address.
+// Runs a local service as a separate process, so that a test can kill it. The first argument contains its options as JSON; it
+// prints its address.
 
 import {
   deploymentSpecSchema,

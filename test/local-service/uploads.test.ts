@@ -11,7 +11,7 @@ const form = (name: string, type: string, bytes = PNG): FormData => {
 };
 
 describe('a file that is uploaded', () => {
-  it('comes back from its address, byte for byte, without a token', async () => {
+  it('is downloaded from its address unchanged, without a token', async () => {
     const { service } = await openService();
     const body = form('file', 'image/png');
     const answer = await fetch(`${service.base}/file/upload`, {
@@ -35,7 +35,7 @@ describe('a file that is uploaded', () => {
 
   it.each([
     ['under another name', form('picture', 'image/png'), 422],
-    ['of a type that nobody uses', form('file', 'text/html'), 400],
+    ['of an unsupported type', form('file', 'text/html'), 400],
   ])('%s is refused', async (_what, body, status) => {
     const { service } = await openService();
     const answer = await fetch(`${service.base}/file/upload`, {
@@ -46,7 +46,7 @@ describe('a file that is uploaded', () => {
     expect(answer.status).toBe(status);
   });
 
-  it('is refused where it is no form, and without a token', async () => {
+  it('is refused without a form or without a token', async () => {
     const { ask } = await openService();
     const answer = await ask('POST', '/api/file/upload', { body: '{}' });
     expect(answer).toMatchObject({
@@ -57,8 +57,8 @@ describe('a file that is uploaded', () => {
   });
 });
 
-describe('an address that V1 gives for a file', () => {
-  it('takes the file once, and gives it back', async () => {
+describe('an upload address of V1', () => {
+  it('accepts the file once, and returns it', async () => {
     const { ask } = await openService();
     const { json } = await ask('GET', '/v1/api/upload-url?type=image/png&file_size=7');
     const url = String(json['upload_url']);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { openService } from './asking.ts';
 
 describe('the base of V1', () => {
-  it('queues a run and shows it, with less than V2 does', async () => {
+  it('queues a run and shows it, with fewer fields than V2', async () => {
     const { ask, deploymentId, ended, wire } = await openService({ runSeconds: 0.1 });
     const body = JSON.stringify({ deployment_id: deploymentId, inputs: { seed: 7 } });
     const queued = await ask('POST', '/v1/api/run', { body });
@@ -27,7 +27,7 @@ describe('the base of V1', () => {
     ]);
   });
 
-  it('says what is wrong in its own shapes', async () => {
+  it('answers errors in V1 formats', async () => {
     const { ask, deploymentId } = await openService();
     const gpu = JSON.stringify({ deployment_id: deploymentId, gpu: 'RTX' });
     expect((await ask('POST', '/v1/api/run', { body: gpu })).status).toBe(500);
@@ -43,7 +43,7 @@ describe('the base of V1', () => {
     ]);
   });
 
-  it('reads a run by its query on the base of V2 too', async () => {
+  it('reads a run by query on the V2 base too', async () => {
     const { ask, queue, wire } = await openService();
     const id = await queue();
     expect((await ask('GET', `/api/run?run_id=${id}`)).json['id']).toBe((await wire(id))['id']);

@@ -3,7 +3,7 @@ import { targetOf } from '../../src/local-service/webhook-target.ts';
 import { openService } from './asking.ts';
 import { openReceiver } from './receiver.ts';
 
-describe('a webhook that is not taken', () => {
+describe('a webhook that is not accepted', () => {
   it('is tried three times: a POST, then two GETs with the same body', async () => {
     const receiver = await openReceiver((_nth, { body }) => ({
       status: body['status'] === 'queued' ? 503 : 200,
@@ -19,7 +19,7 @@ describe('a webhook that is not taken', () => {
     expect(service.stats().webhooks.delivered).toBeLessThanOrEqual(3);
   });
 
-  it('is not tried again once a GET was answered', async () => {
+  it('is not retried after a GET was accepted', async () => {
     const receiver = await openReceiver((_nth, { method }) => ({ status: method === 'GET' ? 200 : 500 }));
     const { queue, ended } = await openService();
     await ended(await queue({ webhook: receiver.url }));
@@ -27,7 +27,7 @@ describe('a webhook that is not taken', () => {
     expect(received.filter((one) => one.method === 'GET').length).toBe(4);
   });
 
-  it('disturbs nothing when nobody listens', async () => {
+  it('affects nothing if the connection is refused', async () => {
     const events: string[] = [];
     const { queue, ended } = await openService({}, { log: (event) => events.push(event) });
     const run = await ended(await queue({ webhook: 'http://127.0.0.1:1/closed' }));
@@ -36,14 +36,14 @@ describe('a webhook that is not taken', () => {
   });
 });
 
-it('the name localhost is this machine', async () => {
+it('the name localhost means this machine', async () => {
   const receiver = await openReceiver();
   const { queue } = await openService();
   await queue({ webhook: receiver.url.replace('127.0.0.1', 'localhost') });
   expect(await receiver.until((all) => all.length === 4)).toHaveLength(4);
 });
 
-it('a redirect is taken as delivered and never followed', async () => {
+it('a redirect counts as delivered and is never followed', async () => {
   const trap = await openReceiver();
   const receiver = await openReceiver(() => ({ status: 302, location: trap.url }));
   const { queue } = await openService();
@@ -83,7 +83,7 @@ describe('an address', () => {
     expect(targetOf(webhook).kind).toBe(called ? 'allowed' : 'refused');
   });
 
-  it('that is refused is kept on the run, counted, and said once', async () => {
+  it('that is refused is kept on the run, counted, and logged once', async () => {
     const said: unknown[] = [];
     const log = (event: string, facts: object): void => {
       if (event === 'webhook-refused') said.push(facts);
@@ -97,7 +97,7 @@ describe('an address', () => {
   });
 });
 
-it('a receiver that never answers holds up no other', async () => {
+it('a receiver that never answers does not delay others', async () => {
   const silent = await openReceiver(() => ({ status: 100 }));
   const quick = await openReceiver();
   const { queue } = await openService({ concurrencyLimit: 40 });

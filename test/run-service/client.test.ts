@@ -23,7 +23,7 @@ const free = { beforeSend: () => undefined, deadlineMs: 10_000 };
 const service = (act: Act, key?: Parameters<typeof scripted>[2]) => scripted(connectRunService, act, key);
 
 describe('Queue Run', () => {
-  it('says what the service answered', async () => {
+  it('returns the facts of the answer', async () => {
     const { queueRun, asked } = await service((socket) => socket.write(answer(200, `{"run_id":"${RUN}"}`)));
     expect(await queueRun(order, free)).toEqual({ begun: true, status: 200, runId: RUN });
     expect(asked[0]).toContain('POST /api/run/deployment/queue');
@@ -31,7 +31,7 @@ describe('Queue Run', () => {
     expect(asked[0]).not.toMatch(/upgrade|h2c/i);
   });
 
-  it('writes no byte where beforeSend throws', async () => {
+  it('writes no byte if beforeSend throws', async () => {
     const { queueRun, asked } = await service((socket) => socket.end());
     const beforeSend = (): never => {
       throw new Error('not now');
@@ -42,7 +42,7 @@ describe('Queue Run', () => {
     expect(asked).toEqual([]);
   });
 
-  it('is not sent where nobody listens', async () => {
+  it('is not sent if the connection is refused', async () => {
     const client = connectRunService({
       base: 'http://127.0.0.1:1/api',
       key: keyFromEnvironment('k', 'T'),
@@ -61,15 +61,15 @@ describe('Queue Run', () => {
       'the answer breaks off',
       (socket: Socket) => void socket.end('HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{"run'),
     ],
-    ['the answer is no HTTP', (socket: Socket) => void socket.end('hello\r\n\r\n')],
-    ['the answer never comes', () => undefined],
+    ['the answer is not HTTP', (socket: Socket) => void socket.end('hello\r\n\r\n')],
+    ['the answer never arrives', () => undefined],
     ['the answer has no run id', (socket: Socket) => void socket.write(answer(200, '{}'))],
     ['the service failed', (socket: Socket) => void socket.write(answer(500, '{"detail":"oops"}'))],
     [
       'a worker behind it may have taken it',
       (socket: Socket) => void socket.write(answer(429, '{"detail":"Error creating run: 429"}')),
     ],
-  ])('is unconfirmed, and asked once, where %s', async (_, act) => {
+  ])('is unconfirmed, and sent once, if %s', async (_, act) => {
     const { queueRun, asked } = await service(act);
     const facts = await queueRun(order, { ...free, deadlineMs: 1_000 });
     expect(classifyResponse(facts)).toBe('unconfirmed');
@@ -88,7 +88,7 @@ describe('Queue Run', () => {
     expect(facts.retryAfterMs).toBe(headers === '' ? undefined : 7_000);
   });
 
-  it('reads a Retry-After that is a date, and none that makes no sense', async () => {
+  it('reads a Retry-After date, and ignores an invalid one', async () => {
     const waitOf = async (header: string): Promise<number | undefined> => {
       const { queueRun } = await service((socket) =>
         socket.write(answer(429, '{"detail":"slow down"}', `retry-after: ${header}\r\n`)),
@@ -102,7 +102,7 @@ describe('Queue Run', () => {
     expect(await waitOf('soon')).toBeUndefined();
   });
 
-  it('tries a fresh key once where the old one was refused', async () => {
+  it('tries a new key once if the old one was refused', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'runsheet-key-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const file = join(folder, 'key');
@@ -128,7 +128,7 @@ describe('Queue Run', () => {
 });
 
 describe('reading', () => {
-  it('knows a missing run from a broken service', async () => {
+  it('distinguishes a missing run from a failing service', async () => {
     const missing = await service((socket) => socket.write(answer(404, '{"detail":"Run not found"}')));
     expect(await missing.getRun(RUN)).toBeUndefined();
     const gateway = await service((socket) => socket.write(answer(404, '<h1>404 Not Found</h1>')));
@@ -137,7 +137,7 @@ describe('reading', () => {
     await expect(broken.getRun(RUN)).rejects.toMatchObject({ code: 'E304' });
   });
 
-  it('says which key was refused without showing it', async () => {
+  it('names the refused key without showing it', async () => {
     const { getRun } = await service((socket) => socket.write(answer(401, '{"detail":"Invalid token"}')));
     const error = await getRun(RUN).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'E301', exit: 4 });
@@ -154,14 +154,14 @@ describe('reading', () => {
     ['a deployment', ({ getDeployment }) => getDeployment(RUN)],
   ];
 
-  describe.each(optional)('%s that a service does not have', (_, read) => {
+  describe.each(optional)('%s that a service lacks', (_, read) => {
     it.each([
       [404, '{"detail":"Not Found"}'],
       [410, '{"detail":"Gone"}'],
       [405, '{"detail":"Method Not Allowed"}'],
       [405, ''],
       [501, 'Not Implemented'],
-    ])('is done without after a %i with %j', async (status, body) => {
+    ])('counts as missing after a %i with %j', async (status, body) => {
       expect(await read(await service((socket) => socket.write(answer(status, body))))).toBeUndefined();
     });
 
@@ -181,7 +181,7 @@ describe('reading', () => {
     );
   });
 
-  it('knows a missing deployment although the service wraps its own 404 into a 500', async () => {
+  it('recognises a missing deployment although the service wraps its own 404 into a 500', async () => {
     const of = (detail: string) => service((socket) => socket.write(answer(500, JSON.stringify({ detail }))));
     expect(await (await of('404: Deployment not found')).getDeployment(RUN)).toBeUndefined();
     await expect((await of('4040 errors')).getDeployment(RUN)).rejects.toMatchObject({ code: 'E304' });
@@ -189,7 +189,7 @@ describe('reading', () => {
   });
 });
 
-describe('an answer in another shape', () => {
+describe('an answer with an unexpected body', () => {
   type Reading = (service: Awaited<ReturnType<typeof serviceThat>>) => Promise<unknown>;
   const serviceThat = (body: string) => service((socket) => socket.write(answer(200, body)));
   const price = '{"A10G":0.0003,"H100":-1}';
@@ -199,7 +199,7 @@ describe('an answer in another shape', () => {
       'a page',
       '<h1>Welcome</h1>',
       ({ getRun }) => getRun(RUN),
-      /GET \/run\/\S+ .*it is no JSON: <h1>Welcome/,
+      /GET \/run\/\S+ .*it is not JSON: <h1>Welcome/,
     ],
     ['another object', '{"ok":true}', ({ getRun }) => getRun(RUN), /GET \/run\/\S+ .*id: /],
     [
@@ -229,7 +229,7 @@ describe('an answer in another shape', () => {
       ({ listRuns }) => listRuns(RUN, { limit: 1, offset: 0 }),
       /GET \/workflow\//,
     ],
-  ])('is said with its place: %s', async (_, body, read, message) => {
+  ])('throws an error that names the field: %s', async (_, body, read, message) => {
     const error = await read(await serviceThat(body)).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'E310', exit: 6, message: expect.stringMatching(message) });
     expect(error).toMatchObject({ hint: expect.stringContaining('runsheet doctor') });
@@ -243,7 +243,7 @@ describe('an answer in another shape', () => {
     ['settle_without_control_ms', 1e12],
     ['poll_interval_ms', 0],
     ['poll_interval_ms', 1e12],
-  ])('is a profile with %s %d', async (name, value) => {
+  ])('such as a profile with %s %d is refused', async (name, value) => {
     const profile = {
       post_deadline_ms: 10_000,
       list_gap_ms: 1_000,
@@ -260,7 +260,7 @@ describe('an answer in another shape', () => {
     });
   });
 
-  it('is cut where the service sends very much of it', async () => {
+  it('is cut in the error if it is very long', async () => {
     const long = await serviceThat(`[${'{"id":1},'.repeat(5_000)}{"id":1}]`);
     const error = await long.listDeployments().catch((thrown: unknown) => thrown);
     expect(String(error).length).toBeLessThan(600);
@@ -268,7 +268,7 @@ describe('an answer in another shape', () => {
 });
 
 describe('a key that is lost while it is used', () => {
-  it('leaves the facts of the call as they are', async () => {
+  it('does not change the facts of the call', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'runsheet-key-'));
     const file = join(folder, 'key');
     writeFileSync(file, 'old-key-000001\n');

@@ -18,7 +18,7 @@ describe('a service that answers Queue Run slowly', () => {
     server.close();
   });
 
-  it('keeps no reading waiting', async () => {
+  it('does not delay reading calls', async () => {
     const [transport, posts] = [openTransport(1), openTransport(1)];
     const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const key = keyFromEnvironment('a-key-of-this-test', 'the test');

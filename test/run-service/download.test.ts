@@ -23,7 +23,7 @@ describe('a download', () => {
     expect((await from((_, response) => response.end(Buffer.alloc(bytes)))).length).toBe(bytes);
   });
 
-  it('that breaks off is no file', async () => {
+  it('that breaks off fails', async () => {
     const broken = from((_, response) => {
       response.writeHead(200, { 'content-length': '100' });
       response.write('half', () => response.destroy());
@@ -48,7 +48,7 @@ describe('a download', () => {
     },
   );
 
-  it('from a host that does not listen, has no name or speaks no TLS is a fault of the host', async () => {
+  it('from a host that is down, unknown or without TLS is a fault of the host', async () => {
     const { port } = await fileHost((_, response) => void response.end());
     for (const url of ['http://127.0.0.1:1/x', 'http://nowhere.invalid/x', `https://127.0.0.1:${port}/x`])
       await expect(fetched(url)).rejects.toBeInstanceOf(HostFault);
@@ -64,7 +64,7 @@ describe('a download', () => {
 });
 
 describe('the time of a download', () => {
-  it('is not bounded while bytes come', async () => {
+  it('is not limited while bytes arrive', async () => {
     const body = await from((_, response) => {
       let pieces = 0;
       const drip = setInterval(() => {
@@ -77,7 +77,7 @@ describe('the time of a download', () => {
     expect(body.length).toBe(50_000);
   });
 
-  it('ends where no byte comes, and where no header does', async () => {
+  it('is limited if no bytes or no headers arrive', async () => {
     const stalled = from(
       (_, response) => void response.writeHead(200, { 'content-length': 9 }).write('half'),
     );
@@ -86,7 +86,7 @@ describe('the time of a download', () => {
     await expect(from(() => undefined)).rejects.toMatchObject({ name: 'HostFault', tries: 1 });
   });
 
-  it('ends where bytes come one by one, so that they would come for ever', async () => {
+  it('is limited if bytes arrive so slowly that the download would never end', async () => {
     const trickling = from((_, response) => {
       let drops = 0;
       const drip = setInterval(() => ((drops += 1) < 40 ? response.write('x') : response.end()), 50);
@@ -95,7 +95,7 @@ describe('the time of a download', () => {
     await expect(trickling).rejects.toThrow('only');
   });
 
-  it.each(['before its headers', 'in its body'])('ends when nobody wants it any more, %s', async (when) => {
+  it.each(['before its headers', 'in its body'])('ends when it is aborted, %s', async (when) => {
     const closed = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
     const { url } = await fileHost((_, response) => {
@@ -111,7 +111,7 @@ describe('the time of a download', () => {
     await closed.promise;
   });
 
-  it('ends at its host when it is given back', async () => {
+  it('ends at its host when the caller closes it', async () => {
     const closed = Promise.withResolvers<void>();
     const { url } = await fileHost((_, response) => {
       response.on('close', closed.resolve);
@@ -127,7 +127,7 @@ describe('the time of a download', () => {
 });
 
 describe('an address that redirects', () => {
-  it('is followed, with the range that was asked for', async () => {
+  it('is followed with the requested range', async () => {
     const { url, asked } = await fileHost((request, response) => {
       if (request.url === '/b') return stored(Buffer.from('0123456789'))(request, response);
       return void response.writeHead(302, { location: '/b' }).end();
@@ -169,7 +169,7 @@ describe('the rest of a file', () => {
     return { ...arrived, text: String(await whole(chunks)), asked };
   };
 
-  it('is asked for only if the file is the same', async () => {
+  it('is requested only if the file is the same', async () => {
     const { asked, ...arrived } = await arriving(stored(content));
     expect(arrived).toEqual({ from: 4, bytes: 10, validator: '"one"', text: '456789' });
     expect(asked[0]?.headers).toMatchObject({ range: 'bytes=4-', 'if-range': '"one"' });
@@ -177,7 +177,7 @@ describe('the rest of a file', () => {
 
   it.each([
     ['changed', stored(content, { etag: '"two"' })],
-    ['is not served in parts', (_, response) => void response.setHeader('etag', '"two"').end(content)],
+    ['is not served in ranges', (_, response) => void response.setHeader('etag', '"two"').end(content)],
     ['ends there', stored(content.subarray(0, 4))],
     [
       'is served in other parts',
@@ -196,7 +196,7 @@ describe('the rest of a file', () => {
         response.writeHead(range ? 206 : 200, { ...range }).end(content);
       },
     ],
-  ] satisfies [string, RequestListener][])('is the whole file where that %s', async (_, listener) => {
+  ] satisfies [string, RequestListener][])('is the whole file if that %s', async (_, listener) => {
     const { from: first, text } = await arriving(listener);
     expect(first).toBe(0);
     expect(content.toString().startsWith(text)).toBe(true);
@@ -226,7 +226,7 @@ describe('the rest of a file', () => {
       undefined,
     ],
     ['nothing', {}, undefined],
-    ['a host that serves no parts', { etag: '"a"', 'accept-ranges': 'none' }, undefined],
+    ['a host without ranges', { etag: '"a"', 'accept-ranges': 'none' }, undefined],
     ['an encoding', { etag: '"a"', 'content-encoding': 'gzip' }, undefined],
   ] as [string, Record<string, string>, string | undefined][])(
     'is told by %s',
@@ -238,7 +238,7 @@ describe('the rest of a file', () => {
   );
 });
 
-describe('a body that is encoded although it was asked for as it is', () => {
+describe('a body that is compressed although identity was requested', () => {
   const content = Buffer.from('a picture '.repeat(1_000));
   const encoded: readonly [string, Buffer][] = [
     ['gzip', gzipSync(content)],
@@ -250,7 +250,7 @@ describe('a body that is encoded although it was asked for as it is', () => {
     ['br, gzip', gzipSync(brotliCompressSync(content))],
   ];
 
-  it.each(encoded)('%s is the file that is inside', async (encoding, body) => {
+  it.each(encoded)('%s is decoded', async (encoding, body) => {
     const { url, asked } = await fileHost(
       (_, response) =>
         void response
@@ -261,7 +261,7 @@ describe('a body that is encoded although it was asked for as it is', () => {
     expect(asked[0]?.headers['accept-encoding']).toBe('identity');
   });
 
-  it('that ends too early is no file', async () => {
+  it('that ends too early fails', async () => {
     const cut = gzipSync(content).subarray(0, 40);
     const broken = from(
       (_, response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(cut),

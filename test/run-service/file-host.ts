@@ -1,4 +1,4 @@
-// A host of files that does with each request what the test says.
+// A file host whose answers the test defines.
 
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -23,7 +23,7 @@ export async function fileHost(listener: RequestListener): Promise<FileHost> {
   return { url: `http://127.0.0.1:${port}`, port, asked };
 }
 
-/** A whole file that may be asked for in parts, as object stores have it. */
+/** A file with range requests, like in object stores. */
 export const stored =
   (content: Buffer, headers: Readonly<Record<string, string>> = { etag: '"one"' }): RequestListener =>
   (request, response) => {

@@ -60,7 +60,7 @@ describe('an address of our own machine or network', () => {
     },
   );
 
-  it('is refused also behind a redirect, and by a connection that another service may use', async () => {
+  it('is refused also after a redirect, and despite an open connection of another service', async () => {
     const inside = await fileHost((_, response) => void response.end('secret'));
     const download = openDownloads(2);
     const outside = { service: ELSEWHERE, signal: never };
@@ -82,7 +82,7 @@ describe('an address of our own machine or network', () => {
     ['http://224.0.0.1/api', '224.0.0.1', false],
     [ELSEWHERE, '169.254.169.254', false],
     [ELSEWHERE, '93.184.215.15', true],
-  ])('for a service at %s, %s is admitted: %s', async (base, address, isAdmitted) => {
+  ])('for a service at %s, %s is allowed: %s', async (base, address, isAdmitted) => {
     const host = address.includes(':') ? `[${address}]` : address;
     const admitted = guardFor(base).admit(new URL(`https://${host}/x`));
     expect(
@@ -93,7 +93,7 @@ describe('an address of our own machine or network', () => {
     ).toBe(isAdmitted);
   });
 
-  it('is left out of what a name leads to', async () => {
+  it('is removed from the addresses of a host name', async () => {
     const results = (base: string, all: boolean) =>
       new Promise((done) => {
         guardFor(base).lookup('localhost', { all }, (error, found) => done(error ?? found));

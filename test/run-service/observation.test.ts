@@ -1,4 +1,4 @@
-// A poll that looks at one run every second, in a world where the service's clock is wrong, is set, or is not told.
+// Polls one run every second in a simulation where the service's clock is wrong, is changed, or is unknown.
 
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
@@ -20,12 +20,12 @@ const DEADLINES = { queueMs: HOUR_MS, runMs: 10 * MINUTE_MS };
 type RunSight = Extract<Sight, { kind: 'run' }>;
 type Shown = RunSight['run'];
 
-/** Times in the world are those of a right clock, in milliseconds since the first look. */
+/** Simulation times come from a correct clock, in milliseconds since the first poll. */
 type World = {
-  /** How far the service's clock is off at a moment; undefined: it does not tell its time. */
+  /** The error of the service's clock at a time; undefined: the service sends no time. */
   readonly offsetAt?: (ms: number) => number | undefined;
   readonly shownAt: (ms: number, clock: (ms: number) => number) => Shown | 'missing' | 'unread';
-  /** How long the batch has known the run at the first look. */
+  /** How long the batch has known the run at the first poll. */
   readonly ageMs?: number;
   readonly deadlines?: Deadlines;
   readonly everyMs?: number;
@@ -33,14 +33,14 @@ type World = {
 
 type Heard = { readonly at: number; readonly report: Report };
 
-/** What a poll reports in so much time, and when. */
+/** The first report of a poll within a time, and when it comes. */
 function watch(forMs: number, world: World): readonly Heard[] {
   const { offsetAt = () => 0, shownAt, ageMs = 0, deadlines = DEADLINES, everyMs = 1_000 } = world;
   const heard: Heard[] = [];
   let known: Observation = NOT_OBSERVED;
   for (let at = 0; at <= forMs; at += everyMs) {
     const offset = offsetAt(at);
-    // A stamp is written by the clock as it is at that moment.
+    // A timestamp contains the clock's error at that time.
     const stamp = (ms: number): number => NOW + ms + (offsetAt(ms) ?? 0);
     const run = shownAt(at, stamp);
     const serviceNowMs = offset === undefined ? undefined : NOW + at + offset;
@@ -64,7 +64,7 @@ const run = (more: Partial<Shown> = {}): Shown => ({
   ...more,
 });
 
-/** Created at `from`, and working: it shows something new every so often. */
+/** Created at `from`, and makes progress regularly. */
 const working =
   (everyMs: number, from = 0) =>
   (ms: number, clock: (ms: number) => number): Shown =>
@@ -73,7 +73,7 @@ const working =
       startedAtMs: clock(from),
       updatedAtMs: clock(from + Math.floor((ms - from) / everyMs) * everyMs),
     });
-/** Started at `from`, and has shown nothing since then. */
+/** Started at `from`, without progress since then. */
 const stuck =
   (from = 0) =>
   (_: number, clock: (ms: number) => number): Shown =>
@@ -89,16 +89,16 @@ const CLOCKS: readonly (readonly [string, World['offsetAt']])[] = [
   ['is an hour ahead', () => HOUR_MS],
   ['is set back by two hours', (ms) => (ms < 5 * MINUTE_MS ? 0 : -2 * HOUR_MS)],
   ['is set ahead by two hours', (ms) => (ms < 5 * MINUTE_MS ? 0 : 2 * HOUR_MS)],
-  ['is another one with every answer', (ms) => (Math.floor(ms / 1_000) % 2 === 0 ? HOUR_MS : -HOUR_MS)],
-  ['is not told', () => undefined],
+  ['differs with every answer', (ms) => (Math.floor(ms / 1_000) % 2 === 0 ? HOUR_MS : -HOUR_MS)],
+  ['is unknown', () => undefined],
 ];
 
 describe.each(CLOCKS)('a service whose clock %s', (_, offsetAt = () => 0) => {
-  it('never makes a run that works look stuck', () => {
+  it('never makes a run that makes progress look stuck', () => {
     expect(watch(3 * HOUR_MS, { offsetAt, shownAt: working(20_000) })).toEqual([]);
   });
 
-  it('never makes a run that is younger than its deadline look stuck, or late for a machine', () => {
+  it('never makes a run that is younger than its deadline overdue', () => {
     expect(watch(10 * MINUTE_MS, { offsetAt, shownAt: stuck() })).toEqual([]);
     expect(watch(HOUR_MS, { offsetAt, shownAt: waiting() })).toEqual([]);
   });
@@ -107,9 +107,9 @@ describe.each(CLOCKS)('a service whose clock %s', (_, offsetAt = () => 0) => {
 describe.each(CLOCKS.filter(([name]) => !/set back/.test(name)))(
   'a run that shows nothing new, of a service whose clock %s',
   (_, offsetAt = () => 0) => {
-    it('is overdue once its deadline has passed, and soon after it', () => {
+    it('is overdue soon after its deadline, and not earlier', () => {
       const [first] = watch(15 * MINUTE_MS, { offsetAt, shownAt: stuck() });
-      expect(first?.report).toEqual({ kind: 'overdue', reason: 'it showed nothing new for 600 s' });
+      expect(first?.report).toEqual({ kind: 'overdue', reason: 'the run made no progress for 600 s' });
       expect(first?.at).toBeGreaterThan(10 * MINUTE_MS);
       expect(first?.at).toBeLessThanOrEqual(10 * MINUTE_MS + 2_000);
     });
@@ -127,11 +127,11 @@ describe('a run', () => {
     },
   );
 
-  it('that waits for a machine is overdue by the deadline of the line, and not by that of its work', () => {
+  it('that waits for a machine is overdue by the queue deadline, not by the run deadline', () => {
     const [first] = watch(2 * HOUR_MS, { shownAt: waiting() });
     expect(first).toEqual({
       at: HOUR_MS + 1_000,
-      report: { kind: 'overdue', reason: 'it did not start within 1 h' },
+      report: { kind: 'overdue', reason: 'the run did not start within 1 h' },
     });
   });
 
@@ -140,10 +140,10 @@ describe('a run', () => {
       expect(watch(3 * HOUR_MS, { shownAt, deadlines: {} })).toEqual([]);
   });
 
-  it('that was known for long is watched for half a minute before it is overdue', () => {
+  it('that was known for long is observed for half a minute before it is overdue', () => {
     const old = { shownAt: stuck(-5 * HOUR_MS), ageMs: 5 * HOUR_MS };
     expect(watch(HOUR_MS, old)[0]?.at).toBe(QUIET_LEAST_MS);
-    // A service that does not tell its time is watched for the whole deadline.
+    // Without the service's time, the run is observed for the whole deadline.
     const silent = { ...old, offsetAt: () => undefined };
     expect(watch(HOUR_MS, silent)[0]?.at).toBe(10 * MINUTE_MS + 1_000);
   });
@@ -160,15 +160,15 @@ describe('a run', () => {
     },
   );
 
-  it('that the service shows as timed out because nothing touched it is overdue, and no end', () => {
+  it('that the service shows as timed out without an end time is overdue and not completed', () => {
     const heard = watch(3_000, { shownAt: () => run({ status: 'timeout' }) });
     expect(heard[0]).toEqual({
       at: 0,
-      report: { kind: 'overdue', reason: 'nothing touched it for a day' },
+      report: { kind: 'overdue', reason: 'the run was not updated for a day' },
     });
   });
 
-  it('has ended once, also if a later look shows it as open or as missing', () => {
+  it('completes once, even if a later poll shows it as open or missing', () => {
     const shownAt = (ms: number) => {
       if (ms % 4_000 === 2_000) return run({ status: 'success', endedAtMs: NOW });
       return ms > 10_000 ? 'missing' : run();
@@ -183,32 +183,32 @@ describe('a run that the service does not know', () => {
   const gone = {
     kind: 'completed',
     outcome: 'unknown',
-    reason: 'the service does not know the run any more',
+    reason: 'the service no longer knows the run',
   };
 
-  it('is gone once it was missing for a minute, and is reported once', () => {
+  it('is reported once, after it was missing for a minute', () => {
     const heard = watch(5 * MINUTE_MS, { shownAt: () => 'missing' });
     expect(heard).toEqual([{ at: expect.closeTo(MISSING_MOST_MS, -4), report: gone }]);
   });
 
-  it('is not gone while it comes back within the minute, again and again', () => {
+  it('is not reported while it reappears within every minute', () => {
     const shownAt = (ms: number) => (Math.floor(ms / 1_000) % 59 === 58 ? run() : 'missing');
     expect(watch(HOUR_MS, { shownAt, deadlines: {} })).toEqual([]);
   });
 
-  it('is not gone while the service cannot be read, however long that is', () => {
+  it('is not reported while the service cannot be read, however long that takes', () => {
     const shownAt = (ms: number) => (ms < 30_000 ? 'missing' : 'unread');
     expect(watch(HOUR_MS, { shownAt })).toEqual([]);
   });
 
-  it('is not stuck either: what it showed before says nothing now', () => {
+  it('is not overdue either', () => {
     const shownAt = (ms: number) => (ms < 1_000 ? run({ updatedAtMs: NOW - HOUR_MS }) : 'missing');
     expect(watch(50_000, { shownAt, ageMs: 5 * HOUR_MS })).toEqual([]);
   });
 });
 
-describe('what two runs showed', () => {
-  it('is kept apart: the end of one reports nothing of the other', () => {
+describe('the observations of two runs', () => {
+  it('are separate: the end of one reports nothing about the other', () => {
     const look = { sinceLastMs: 1_000, ageMs: 1_000, deadlines: DEADLINES };
     const ended = observe(
       NOT_OBSERVED,

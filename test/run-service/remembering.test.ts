@@ -7,7 +7,7 @@ const runOf = (status: string, endedAt: string | null): Run =>
   runSchema.parse({ id: 'r', status, ended_at: endedAt });
 const END = '2026-11-21T10:00:00Z';
 
-/** How often the service is asked for a run that is read three times. */
+/** How many requests three readings of a run need. */
 async function readings(run: Run | undefined, forgets = false): Promise<number> {
   let asked = 0;
   const getRun = async () => {
@@ -22,13 +22,13 @@ async function readings(run: Run | undefined, forgets = false): Promise<number> 
   return asked;
 }
 
-describe('a service that remembers', () => {
-  it('reads a run that has ended once, and afresh once it is told to forget it', async () => {
+describe('a caching service', () => {
+  it('reads an ended run once, and again after `forget`', async () => {
     expect(await readings(runOf('success', END))).toBe(1);
     expect(await readings(runOf('success', END), true)).toBe(3);
   });
 
-  it('forgets the oldest runs where those that it remembers are large', async () => {
+  it('evicts the oldest runs if the cached runs are large', async () => {
     let asked = 0;
     const text = ['x'.repeat(1 << 20)];
     const getRun = async (id: string) => {
@@ -44,10 +44,10 @@ describe('a service that remembers', () => {
   });
 
   it.each([
-    ['a run that goes on', runOf('running', null)],
+    ['a running run', runOf('running', null)],
     ['a run that is only reported as timed out', runOf('timeout', null)],
     ['a run of another id', { ...runOf('success', END), id: 'other' }],
-    ['a run that it does not know', undefined],
+    ['an unknown run', undefined],
   ])('reads %s each time', async (_, run) => {
     expect(await readings(run)).toBe(3);
   });

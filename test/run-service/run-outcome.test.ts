@@ -24,7 +24,7 @@ describe('the outcome of a run', () => {
     },
   );
 
-  it('a time-out without an end is only a report: the run may still start', () => {
+  it('a time-out without an end time is not final, because the run may still start', () => {
     expect(of('timeout')).toEqual({ kind: 'stale' });
   });
 });

@@ -1,4 +1,4 @@
-// A service that does with each request what the test says, byte by byte, and keeps all that it was asked.
+// A raw TCP service whose answers the test defines; it records all requests.
 
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
@@ -12,7 +12,7 @@ export type Act = (socket: Socket, asked: string, nth: number) => void;
 
 export type Scripted = { readonly asked: readonly string[]; readonly at: ServiceConnection };
 
-/** Where such a service is, and what it was asked. */
+/** The address of the service, and its recorded requests. */
 export async function scriptedAt(
   act: Act,
   key: ApiKey = keyFromEnvironment('key-000000001', 'TEST'),
@@ -37,7 +37,7 @@ export async function scriptedAt(
   return { asked, at: { base: `http://127.0.0.1:${port}/api`, key, transport: openTransport(2), clock } };
 }
 
-/** The same, with a client that asks it. */
+/** The same, with a client. */
 export async function scripted(
   connect: (at: ServiceConnection) => RunService,
   act: Act,

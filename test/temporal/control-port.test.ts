@@ -3,19 +3,19 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
-  NEWS,
+  STACK_MESSAGES,
   openControl,
   type Control,
   type ControlHandlers,
-  type FollowerWord,
-  type StackNews,
+  type FollowerMessage,
+  type StackMessage,
 } from '../../src/temporal/embedded/control-port.ts';
 import { readJsonLines } from '../../src/temporal/embedded/json-lines.ts';
 
 const LINGER_MS = 2_000;
 const WORD_MS = 300;
 
-describe('the hold on the embedded servers', () => {
+describe('the control port of the embedded servers', () => {
   const onLast = vi.fn<() => void>();
   const onNow = vi.fn<() => void>();
   const onHold = vi.fn<ControlHandlers['onHold']>();
@@ -28,18 +28,18 @@ describe('the hold on the embedded servers', () => {
   });
   afterEach(() => control.close());
 
-  const say = (socket: Socket, word: FollowerWord) => socket.write(`${JSON.stringify(word)}\n`);
+  const say = (socket: Socket, word: FollowerMessage) => socket.write(`${JSON.stringify(word)}\n`);
   const follow = async (keeps = true): Promise<Socket> => {
     const socket = connect(control.port, '127.0.0.1');
-    const answers: StackNews[] = [];
-    readJsonLines(socket, NEWS, (news) => answers.push(news));
+    const answers: StackMessage[] = [];
+    readJsonLines(socket, STACK_MESSAGES, (news) => answers.push(news));
     say(socket, { type: 'hold', word: control.word, service: false, keeps });
     await vi.waitFor(() => expect(answers.at(-1)?.type).toBe('say'), { interval: 2 });
     expect(answers[0]).toEqual({ type: 'held', answer: control.answer });
     return socket;
   };
 
-  it('ends at once when the last follower says that it leaves', async () => {
+  it('ends immediately when the last follower leaves', async () => {
     const [first, second] = [await follow(), await follow()];
     say(first, { type: 'leave' });
     await once(first, 'data');
@@ -63,7 +63,7 @@ describe('the hold on the embedded servers', () => {
     await vi.waitFor(() => expect(onLast).toHaveBeenCalledOnce(), { interval: 5 });
   });
 
-  it('outlives a follower that was killed, for whoever types its command again', async () => {
+  it('outlives a killed follower, so that the user can repeat the command', async () => {
     (await follow()).resetAndDestroy();
     await wait(LINGER_MS / 3);
     const second = await follow();
@@ -74,7 +74,7 @@ describe('the hold on the embedded servers', () => {
   });
 
   const hold = (word: string) => JSON.stringify({ type: 'hold', word, service: false, keeps: true });
-  /** Sends bytes as one write; resolves when the stack has closed the connection, with what it answered. */
+  /** Sends bytes in one write; resolves with the answer when the stack has closed the connection. */
   const answerTo = async (bytes: string | Buffer): Promise<string> => {
     const socket = connect(control.port, '127.0.0.1').on('error', () => undefined);
     let answer = '';
@@ -90,13 +90,13 @@ describe('the hold on the embedded servers', () => {
     ['a list', '[]\n'],
     ['an empty line', '\n'],
     ['no JSON', 'hello\n'],
-    ['an order without the word', '{"type":"now"}\n'],
+    ['a command without the word', '{"type":"now"}\n'],
     ['another word', '{"type":"hold","word":"0","service":false}\n'],
-    ['a word that is no text', '{"type":"hold","word":{"length":32},"service":false}\n'],
+    ['a word that is not text', '{"type":"hold","word":{"length":32},"service":false}\n'],
     ['an HTTP request', 'POST / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n{"type":"now"}\n'],
-    ['bytes that are no text', Buffer.from([0xff, 0x00, 0x16, 0x03, 0x01, 0x0a])],
+    ['bytes that are not text', Buffer.from([0xff, 0x00, 0x16, 0x03, 0x01, 0x0a])],
     ['a line without an end', 'x'.repeat(1 << 20)],
-  ])('closes the connection of a stranger that sends %s, and does nothing else', async (_what, bytes) => {
+  ])('only closes an unauthenticated connection that sends %s', async (_what, bytes) => {
     expect(await answerTo(bytes)).toBe('');
     const follower = await follow();
     expect(follower.readyState).toBe('open');
@@ -104,13 +104,13 @@ describe('the hold on the embedded servers', () => {
     for (const called of [onLast, onNow]) expect(called).not.toHaveBeenCalled();
   });
 
-  it('does nothing of what follows a bad line, also when it is right', async () => {
+  it('ignores everything after an invalid line, even if it is valid', async () => {
     expect(await answerTo(`null\n${hold(control.word)}\n{"type":"now"}\n`)).toBe('');
     expect(onHold).not.toHaveBeenCalled();
     expect(onNow).not.toHaveBeenCalled();
   });
 
-  it('lets go of a follower that sends a bad line, as of one that was killed', async () => {
+  it('treats a follower that sends an invalid line like a killed one', async () => {
     const follower = await follow();
     follower.write('null\n{"type":"now"}\n');
     await once(follower, 'close');
@@ -118,7 +118,7 @@ describe('the hold on the embedded servers', () => {
     await vi.waitFor(() => expect(onLast).toHaveBeenCalledOnce(), { timeout: 5_000 });
   });
 
-  it('closes connections that never send the word, and keeps one that did', async () => {
+  it('closes connections that never send the word, and keeps one that has sent it', async () => {
     const follower = await follow();
     const began = performance.now();
     expect(await answerTo('')).toBe('');
@@ -126,7 +126,7 @@ describe('the hold on the embedded servers', () => {
     expect(follower.readyState).toBe('open');
   });
 
-  it('is reached by a follower however many strangers are connected', async () => {
+  it('accepts a follower however many unauthenticated connections there are', async () => {
     const strangers = await Promise.all(
       Array.from({ length: 500 }, async () => {
         const socket = connect(control.port, '127.0.0.1').on('error', () => undefined);

@@ -41,7 +41,7 @@ const read = async (payload: Payload, keys: PayloadKeys, context: SerializationC
   valueOf((await encryptionWith(keys).decode([payload], context))[0]);
 
 describe('an encrypted payload', () => {
-  it('comes back whatever it holds, and shows nothing of it', async () => {
+  it('decrypts to its content, whatever that is, and reveals nothing of it', async () => {
     const values = fc.array(fc.oneof(fc.jsonValue(), fc.uint8Array(), fc.constant(undefined)), {
       maxLength: 3,
     });
@@ -60,7 +60,7 @@ describe('an encrypted payload', () => {
     expect(leaksIn(payload.data ?? '', { prompt: 'planted' }, '')).toEqual([]);
   });
 
-  it('is never the same twice', async () => {
+  it('never has the same bytes twice', async () => {
     const all = await Promise.all(Array.from({ length: 100 }, () => encrypt('the same')));
     expect(
       new Set(
@@ -73,7 +73,7 @@ describe('an encrypted payload', () => {
     ).toBe(100);
   });
 
-  it('is read with any of the keys, and written with the first', async () => {
+  it('is decrypted with any of the keys, and encrypted with the first', async () => {
     const both = keysFrom(`${NEW}\n${OLD}`);
     expect(await read(await encrypt('old', OLD), both)).toBe('old');
     expect(await read(await encrypt('new', NEW), both)).toBe('new');
@@ -81,7 +81,7 @@ describe('an encrypted payload', () => {
     expect(await read(written ?? {}, keysFrom(NEW))).toBe('by both');
   });
 
-  it('without its key is refused with E407, which names the key and never shows one', async () => {
+  it('without its key is refused with E407, which names the key id and shows no key', async () => {
     const { id = '' } = keysFrom(NEW).keys[0] ?? {};
     const message = new RegExp(`${id}.* and no key is set here`);
     await expect(read(await encrypt('x'), keysFrom(''))).rejects.toMatchObject({
@@ -95,7 +95,7 @@ describe('an encrypted payload', () => {
     });
   });
 
-  it('that was changed in any byte, or is of another workflow, is refused with E409', async () => {
+  it('with any changed byte, or from another workflow, is refused with E409', async () => {
     const payload = await encrypt('x');
     const data = payload.data ?? new Uint8Array();
     for (const at of data.keys()) {
@@ -121,7 +121,7 @@ describe('an encrypted payload', () => {
 });
 
 describe('a plain payload', () => {
-  it('is read where there is no key, and refused with E408 where there is one', async () => {
+  it('is read without a key, and refused with E408 with one', async () => {
     expect(await read(plain('x'), keysFrom(''))).toBe('x');
     await expect(read(plain('x'), keysFrom(NEW))).rejects.toMatchObject({
       code: 'E408',
@@ -129,7 +129,7 @@ describe('a plain payload', () => {
     });
   });
 
-  it('is read beside a key while a batch that was begun without one goes on; what is written is encrypted', async () => {
+  it('is read with RUNSHEET_PAYLOAD_PLAIN=read, for a batch that was started without a key; new payloads are encrypted', async () => {
     const moving = keysFrom(NEW, { RUNSHEET_PAYLOAD_PLAIN: 'read' });
     expect(await read(plain('x'), moving)).toBe('x');
     const [written] = await encryptionWith(moving).encode([plain('y')], OURS);
@@ -137,8 +137,8 @@ describe('a plain payload', () => {
   });
 });
 
-describe('a worker that cannot read a step', () => {
-  it('fails it as one that sent nothing and may be tried again', async () => {
+describe('a worker that cannot decode the input of an activity', () => {
+  it('fails it as retryable, with NothingSent', async () => {
     const failed = workerEncryptionWith(keysFrom('')).decode([await encrypt('x')], OURS);
     await expect(failed).rejects.toBeInstanceOf(ApplicationFailure);
     await expect(failed).rejects.toMatchObject({
@@ -154,14 +154,14 @@ describe('a failure', () => {
   const thrown = () =>
     new Error(`refused: ${keepSecret(SECRET)}`, { cause: new TypeError(`about ${SECRET}`) });
 
-  it('carries no secret to Temporal, nor do its causes', () => {
+  it('contains no secret in Temporal, nor do its causes', () => {
     const failure = legibleFailures.errorToFailure(thrown(), defaultPayloadConverter);
     expect(failure.message).toBe('refused: [secret]');
     expect(failure.cause?.message).toBe('about [secret]');
     expect(leaksIn(JSON.stringify(failure), { SECRET }, '')).toEqual([]);
   });
 
-  it('shows neither words nor stack where payloads are encrypted, and comes back whole', () => {
+  it('hides its message and stack if payloads are encrypted, and is decoded completely', () => {
     const failure = encryptedFailures.errorToFailure(
       new Error('a planted reason', { cause: new Error('inner') }),
       defaultPayloadConverter,
@@ -186,7 +186,7 @@ describe('the setting of the keys', () => {
     }
   };
 
-  it('takes hex, base64 and both alphabets of base64, from the variable or a file, one or several', () => {
+  it('accepts hex and both alphabets of base64, from the variable or a file, one or several keys', () => {
     const folder = mkdtempSync(join(tmpdir(), 'runsheet-keys-'));
     const file = join(folder, 'keys');
     writeFileSync(file, `${NEW}\n${OLD}\n`);
@@ -198,10 +198,10 @@ describe('the setting of the keys', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('that cannot be used is refused with E602, and is not repeated', () => {
+  it('is refused with E602 if it is invalid, and the error does not repeat it', () => {
     const short = randomBytes(20).toString('hex');
     for (const [key, words] of [
-      [short, /key 1 .* has 20 bytes, and 32 are needed/],
+      [short, /key 1 .* has 20 bytes instead of 32/],
       [`${NEW} pass:word`, /key 2 .* is neither hex nor base64/],
       [' , ', /is empty/],
     ] as const) {

@@ -1,4 +1,4 @@
-// Temporal has no authentication on a machine of many users: a stranger can make it try an activity again that may not be.
+// Temporal has no authentication on a shared machine: another user can make it retry an activity that must not be retried.
 
 import type { Info } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
@@ -10,7 +10,7 @@ import { REF } from '../activities/deps.ts';
 const NOT_BEGUN = {} as Client;
 const ASKED_MS = 1_000;
 
-/** The activity's own answer; the interceptors are those of a worker. */
+/** Runs the activity with the interceptors of a worker; returns its result. */
 async function tried(server: 'embedded' | 'cluster', info: Partial<Info>): Promise<string> {
   const asked = { scheduledTimestampMs: ASKED_MS, currentAttemptScheduledTimestampMs: ASKED_MS };
   const environment = new MockActivityEnvironment(
@@ -21,27 +21,27 @@ async function tried(server: 'embedded' | 'cluster', info: Partial<Info>): Promi
 }
 
 const AGAIN: readonly (readonly [string, Partial<Info>])[] = [
-  ['the server counts a second try', { attempt: 2 }],
-  ['an earlier try has left a heartbeat', { heartbeatDetails: { results: [] } }],
-  ['an earlier try was reset, with its heartbeats', { currentAttemptScheduledTimestampMs: ASKED_MS + 1 }],
+  ['the server counts a second attempt', { attempt: 2 }],
+  ['an earlier attempt has left a heartbeat', { heartbeatDetails: { results: [] } }],
+  ['an earlier attempt was reset, with its heartbeats', { currentAttemptScheduledTimestampMs: ASKED_MS + 1 }],
 ];
 
 describe.each(['embedded', 'cluster'] as const)('a group at an %s server', (server) => {
-  it.each(AGAIN)('is not sent, and not said to be unsent, where %s', async (_, info) => {
+  it.each(AGAIN)('is not sent, and not reported as unsent, if %s', async (_, info) => {
     await expect(tried(server, info)).rejects.toMatchObject({ type: 'MayBeSent', nonRetryable: true });
   });
 
-  it('may be asked for again where the activity sends nothing', async () => {
+  it('may be retried if the activity sends nothing', async () => {
     expect(await tried(server, { attempt: 2, activityType: 'loadBatch' })).toBe('sent');
   });
 });
 
-describe('the first try of a group', () => {
+describe('the first attempt of a group', () => {
   it('is sent', async () => {
     expect(await tried('cluster', {})).toBe('sent');
   });
 
-  it('has sent nothing where the batch was begun by another workflow', async () => {
+  it('sends nothing if another workflow started the batch', async () => {
     await expect(tried('embedded', {})).rejects.toMatchObject({ type: 'NothingSent' });
   });
 });

@@ -46,7 +46,7 @@ describe('a command that finds another program on the port of its embedded serve
     }));
   };
 
-  it('believes the one that knows the answer', async () => {
+  it('trusts the program that knows the answer', async () => {
     says = line({ type: 'held', answer: ANSWER }) + line({ type: 'say', words: 'held' }) + line(READY);
     const { stack, said } = await follow();
     expect(heard).toContain('the-word');
@@ -59,7 +59,7 @@ describe('a command that finds another program on the port of its embedded serve
     ['null', 'null\n'],
     ['no JSON', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
     ['a line without an end', 'x'.repeat(1 << 20)],
-  ])('believes nothing of one that sends %s', async (_what, bytes) => {
+  ])('does not trust a program that sends %s', async (_what, bytes) => {
     says = bytes;
     expect(await follow()).toEqual({ stack: undefined, said: [] });
   });

@@ -63,7 +63,7 @@ describe("the gateway to Temporal's own pages", () => {
     expect(seen).toEqual([]);
   });
 
-  it('lets in whoever has the address, with a cookie that scripts and other sites cannot use', async () => {
+  it('gives the user of the secret address a cookie that scripts and other sites cannot use', async () => {
     const answer = await fetch(gateway.address, { redirect: 'manual' });
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/namespaces/n/workflows']);
     expect(answer.headers.get('set-cookie')).toMatch(
@@ -71,7 +71,7 @@ describe("the gateway to Temporal's own pages", () => {
     );
   });
 
-  it('passes all else on with the cookie, and keeps the cookie to itself', async () => {
+  it('proxies all other requests with the cookie, without passing the cookie on', async () => {
     const cookie = `a=1; ${await opened()}; _csrf=2`;
     const answer = await ask('/api/v1/settings?x=1', { method: 'POST', body: 'words', headers: { cookie } });
     expect([answer.status, answer.headers.get('x-from'), await answer.text()]).toEqual([
@@ -82,7 +82,7 @@ describe("the gateway to Temporal's own pages", () => {
     expect(seen).toEqual(['POST /api/v1/settings?x=1 a=1; _csrf=2']);
   });
 
-  it('decrypts for its own pages, and shows what it cannot decrypt as it is', async () => {
+  it('decrypts for its own pages, and returns payloads unchanged that it cannot decrypt', async () => {
     const context = { type: 'workflow', namespace: 'n', workflowId: 'runsheet:b' } as const;
     const [secret = plain('')] = await CODEC.encode([plain({ folder: '/x' })], context);
     const others = [plain('a stranger'), { ...secret, data: new Uint8Array(40) }];
@@ -93,7 +93,7 @@ describe("the gateway to Temporal's own pages", () => {
     expect(seen).toEqual([]);
   });
 
-  it('never encrypts, and answers no other site', async () => {
+  it('never encrypts, and refuses requests from other sites', async () => {
     const headers = { cookie: await opened() };
     const post = { method: 'POST', body: '{"payloads":[]}' };
     expect((await ask('/codec/encode', { ...post, headers })).status).toBe(404);
@@ -105,7 +105,7 @@ describe("the gateway to Temporal's own pages", () => {
     expect((await ask('/codec/decode', { ...post, body: 'x', headers })).status).toBe(400);
   });
 
-  it('passes nothing on while Temporal does not live: another program may have its port', async () => {
+  it('proxies nothing while Temporal is down, because another program may have its port', async () => {
     const headers = { cookie: await opened() };
     isUp = false;
     expect((await ask('/', { headers })).status).toBe(503);

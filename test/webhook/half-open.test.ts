@@ -1,4 +1,4 @@
-// Connections that ask for nothing, as everybody who reaches the receiver can open them.
+// Idle connections, which anyone who can reach the receiver can open.
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -64,7 +64,7 @@ describe('a genuine webhook', () => {
     ['half a header', 'POST /hook/2/b/1/1/ HTTP/1.1\r\nHost: r'],
     ['a forged token, and never their body', `${FORGED}Content-Length: 1000000\r\n\r\n{`],
     ['a forged token, and keep the connection', `${FORGED}Content-Length: 0\r\n\r\n`],
-  ])('gets through within 2 s while 2,500 connections send %s', async (_what, sends) => {
+  ])('is accepted within 2 s while 2,500 connections send %s', async (_what, sends) => {
     await crowd(sends);
     for (let row = 1; row <= 5; row += 1) {
       const { status, ms } = await hook(row);
@@ -73,13 +73,13 @@ describe('a genuine webhook', () => {
     }
   });
 
-  it('gets through on the connection of an earlier one', async () => {
+  it('is accepted on the connection of an earlier one', async () => {
     await hook(1);
     await crowd('');
     expect((await hook(2)).status).toBe(200);
   });
 
-  it('is refused at once where it is too long, and the rest of it is not read', async () => {
+  it('is refused immediately if it is too long, and the rest is not read', async () => {
     const socket = connect(receiver.port, '127.0.0.1').on('error', () => undefined);
     const { pathname } = new URL(url());
     socket.write(`POST ${pathname} HTTP/1.1\r\nHost: r\r\nContent-Length: 100000000\r\n\r\n`);
@@ -89,7 +89,7 @@ describe('a genuine webhook', () => {
     await new Promise((done) => socket.once('close', done));
   });
 
-  it('leaves no connection that asked for nothing for longer than 8 s', async () => {
+  it('closes idle connections within 8 s', async () => {
     const [silent, halfway] = [connect(receiver.port, '127.0.0.1'), connect(receiver.port, '127.0.0.1')];
     strangers = [silent, halfway];
     halfway.write('POST / HTTP/1.1\r\nHost:');

@@ -22,7 +22,7 @@ describe('a run service', () => {
     'http://127.0.0.1.example/api',
     'http://localhost.example/api',
     'http://[2001:db8::1]/api',
-  ])('at %s reaches it only where the settings say how', (base) => {
+  ])('at %s reaches it only with a public address in the settings', (base) => {
     expect(canReachReceiver(base, undefined)).toBe(false);
     expect(canReachReceiver(base, 'https://hooks.example')).toBe(true);
   });

@@ -45,7 +45,7 @@ describe('the receiver', () => {
   });
   afterEach(() => receiver.close());
 
-  /** A run of the service as it is now; its own webhook names an attempt. */
+  /** The current state of a run; its own webhook address names an attempt. */
   const has = (status: string, webhook = webhookUrl(NAME, SECRET, receiver.url)): string => {
     const id = randomUUID();
     const endedAt = status === 'running' ? null : '2026-11-21T10:00:00Z';
@@ -59,7 +59,7 @@ describe('the receiver', () => {
   ): Promise<number> =>
     new Promise((done, failed) => {
       const text = body || JSON.stringify({ event_type: 'run.updated', run_id: runId, status });
-      // Node frames the body of a GET only where it is told its length.
+      // Node sends the body of a GET only with a Content-Length.
       const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
       const sent = request(url, { method, headers }, (answer) => {
         answer.resume();
@@ -69,44 +69,44 @@ describe('the receiver', () => {
       sent.end(text);
     });
 
-  it('tells the end of a run that Get Run confirms', async () => {
+  it('signals the completion of a run that Get Run confirms', async () => {
     const runId = has('success');
     expect(await hook(runId, 'success')).toBe(200);
     expect(completions).toMatchObject([{ row: 7, attempt: 1, runId, outcome: 'succeeded' }]);
   });
 
-  it('takes a GET with a body like a POST', async () => {
+  it('accepts a GET with a body like a POST', async () => {
     const runId = has('failed');
     expect(await hook(runId, 'failed', { method: 'GET' })).toBe(200);
     expect(completions).toMatchObject([{ runId, outcome: 'failed' }]);
   });
 
-  it('takes a webhook of V1, which names no event', async () => {
+  it('accepts a webhook of V1, which names no event', async () => {
     const runId = has('success');
     const body = JSON.stringify({ status: 'success', run_id: runId, outputs: [{ data: {} }] });
     expect(await hook('', '', { body })).toBe(200);
     expect(completions).toMatchObject([{ row: 7, attempt: 1, runId, outcome: 'succeeded' }]);
   });
 
-  it('believes Get Run and not the webhook', async () => {
+  it('trusts Get Run and not the webhook', async () => {
     const runId = has('running');
     expect(await hook(runId, 'success')).toBe(200);
     expect(completions).toEqual([]);
   });
 
-  it('reads nothing for a status that ends no run', async () => {
+  it('does not call Get Run for a status that is not final', async () => {
     expect(await hook(has('running'), 'running')).toBe(200);
     expect(reads).toBe(0);
   });
 
-  it('tells the same end once, however often it is called', async () => {
+  it('signals the same completion once, however often the webhook arrives', async () => {
     const runId = has('success');
     for (let time = 0; time < 3; time += 1) expect(await hook(runId, 'success')).toBe(200);
     expect(completions).toHaveLength(1);
     expect(reads).toBe(1);
   });
 
-  it('asks its sender to try again while the service does not show the run yet', async () => {
+  it('answers 503, so that the service retries, while the service does not show the run yet', async () => {
     const runId = randomUUID();
     expect(await hook(runId, 'success')).toBe(503);
     runs.set(runId, { ...(runs.get(has('success')) as Run), id: runId });
@@ -114,14 +114,14 @@ describe('the receiver', () => {
     expect(completions).toHaveLength(1);
   });
 
-  it('does not take an answer about another run for this one', async () => {
+  it('ignores an answer of Get Run about another run', async () => {
     const [asked, other] = [randomUUID(), has('success')];
     runs.set(asked, runs.get(other) as Run);
     expect(await hook(asked, 'success')).toBe(200);
     expect(completions).toEqual([]);
   });
 
-  it('tells once, after a while, which run an attempt became that has not ended, if Get Run confirms it', async () => {
+  it('signals once, after a delay, the run of an attempt that has not ended, if Get Run confirms it', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const runId = has('running');
@@ -135,19 +135,19 @@ describe('the receiver', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('does not take a run of another attempt for this one', async () => {
+  it('ignores a run of another attempt', async () => {
     const stranger = has('success', webhookUrl({ ...NAME, attempt: 2 }, SECRET, receiver.url));
     expect(await hook(stranger, 'success')).toBe(200);
     expect(completions).toEqual([]);
   });
 
-  it('does not know an address that was signed by someone else', async () => {
+  it('answers 404 for a token with a wrong signature', async () => {
     const url = webhookUrl(NAME, 'another', receiver.url);
     expect(await hook(has('success'), 'success', { url })).toBe(404);
     expect(reads).toBe(0);
   });
 
-  it('asks its sender to try again while Temporal is away, and has forgotten nothing then', async () => {
+  it('answers 503 while Temporal is unreachable, and signals the completion at the retry', async () => {
     const runId = has('success');
     temporalIsAway = true;
     expect(await hook(runId, 'success')).toBe(503);
@@ -159,25 +159,25 @@ describe('the receiver', () => {
   it.each([
     ['no JSON', 'nonsense', 400],
     ['no run id', '{"status":"success"}', 400],
-    ['too much', `"${'x'.repeat(1 << 20)}"`, 413],
+    ['too long a body', `"${'x'.repeat(1 << 20)}"`, 413],
   ])('refuses a body with %s', async (_, body, status) => {
     expect(await hook('', '', { body })).toBe(status);
     expect(reads).toBe(0);
   });
 
-  it('takes no run of a batch of the same name with another birth mark', async () => {
+  it('ignores a run of a batch with the same name and another birth mark', async () => {
     const other = webhookUrl({ ...NAME, mark: 'fedcba9876543210' }, SECRET, receiver.url);
     expect(await hook(has('success', other), 'success')).toBe(200);
     expect(completions).toEqual([]);
   });
 
-  it('says that addresses of an earlier version are gone', async () => {
+  it('answers 410 for addresses of an earlier version', async () => {
     const url = `${receiver.url}/hook/1/b/7/1/${'0'.repeat(32)}`;
     expect(await hook(has('success'), 'success', { url })).toBe(410);
     expect(reads).toBe(0);
   });
 
-  it('keeps a bounded number of runs that were seen and may be told later', async () => {
+  it('remembers a bounded number of runs to signal later', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const handler = new WebhookHandler({
@@ -193,7 +193,7 @@ describe('the receiver', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('says that it is well', async () => {
+  it('answers its health check', async () => {
     expect((await fetch(`${receiver.url}/healthz`)).status).toBe(200);
   });
 });

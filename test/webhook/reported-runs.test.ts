@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ReportedRuns } from '../../src/webhook/reported-runs.ts';
 
-describe('the runs that were reported lately', () => {
+describe('the recently reported runs', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
   afterEach(() => void vi.useRealTimers());
 
-  it('are forgotten after a minute: a batch that did not get the signal is told by the next poll', () => {
+  it('expire after a minute, so that the next poll repeats a lost signal', () => {
     const reported = new ReportedRuns();
     reported.add('r');
     vi.advanceTimersByTime(59_000);
@@ -14,7 +14,7 @@ describe('the runs that were reported lately', () => {
     expect(reported.has('r')).toBe(false);
   });
 
-  it('are at most 20,000, and the oldest is forgotten first', () => {
+  it('are at most 20,000; the oldest is removed first', () => {
     const reported = new ReportedRuns();
     for (let n = 0; n <= 20_000; n += 1) reported.add(`${n}`);
     expect([reported.has('0'), reported.has('1'), reported.has('20000')]).toEqual([false, true, true]);

@@ -1,4 +1,4 @@
-// The secret behind webhook addresses: an empty one would let anybody sign.
+// The secret that signs webhook addresses: with an empty one anyone could sign.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ describe('a webhook secret from a file', () => {
   it.each([
     ['that is empty', ' \n', /RUNSHEET_WEBHOOK_SECRET_FILE \(.*\) cannot be used: it is empty/],
     [
-      'that is not there',
+      'that does not exist',
       undefined,
       /RUNSHEET_WEBHOOK_SECRET_FILE \(.*\) cannot be used: there is no such file/,
     ],
@@ -28,7 +28,7 @@ describe('a webhook secret from a file', () => {
     expect(read).toThrow(expect.objectContaining({ code: 'E602', message: expect.stringMatching(message) }));
   });
 
-  it('loses the blanks around it', () => {
+  it('is trimmed', () => {
     expect(withFile(' a-secret-of-some-length\n')()).toBe('a-secret-of-some-length');
   });
 });

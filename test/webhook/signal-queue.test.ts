@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Delivered } from '../../src/batch/signals.ts';
 import { SignalQueue } from '../../src/webhook/signal-queue.ts';
 
-/** A queue whose signals are answered when the test says so. */
+/** A queue whose signals the test answers. */
 function opened(most = 500) {
   const signals: {
     readonly messages: readonly number[];
@@ -29,13 +29,13 @@ function opened(most = 500) {
 const B = { batch: 'b', mark: '0123456789abcdef' };
 
 describe('a queue of signals', () => {
-  it('sends a lone message immediately', () => {
+  it('sends a single message immediately', () => {
     const { queue, signals } = opened();
     void queue.deliver(B, 1);
     expect(signals.map(({ messages }) => messages)).toEqual([[1]]);
   });
 
-  it('sends what comes meanwhile together, once the first is answered', async () => {
+  it('sends messages that arrive meanwhile together, once the first signal is answered', async () => {
     const { queue, signals, nth } = opened();
     const all = [1, 2, 3, 4].map((message) => queue.deliver(B, message));
     (await nth(0)).answer('taken');
@@ -44,7 +44,7 @@ describe('a queue of signals', () => {
     expect(signals.map(({ messages }) => messages)).toEqual([[1], [2, 3, 4]]);
   });
 
-  it('has at most so many messages in a signal', async () => {
+  it('limits the number of messages in a signal', async () => {
     const { queue, signals, nth } = opened(2);
     const all = [1, 2, 3, 4].map((message) => queue.deliver(B, message));
     for (const at of [0, 1, 2]) (await nth(at)).answer('taken');
@@ -52,14 +52,14 @@ describe('a queue of signals', () => {
     expect(signals.map(({ messages }) => messages)).toEqual([[1], [2, 3], [4]]);
   });
 
-  it('lets no batch wait for another', async () => {
+  it('never delays one batch because of another', async () => {
     const { queue, signals } = opened();
     void queue.deliver({ batch: 'slow', mark: 'm' }, 1);
     void queue.deliver({ batch: 'quick', mark: 'm' }, 2);
     expect(signals.map(({ messages }) => messages)).toEqual([[1], [2]]);
   });
 
-  it('tells each sender what became of its message', async () => {
+  it('returns the result of the signal to each sender', async () => {
     const { queue, nth } = opened();
     const first = queue.deliver(B, 1);
     const second = queue.deliver(B, 2);
@@ -69,7 +69,7 @@ describe('a queue of signals', () => {
     await expect(second).rejects.toThrow('away');
   });
 
-  it('goes on after a signal that failed', async () => {
+  it('continues after a failed signal', async () => {
     const { queue, nth } = opened();
     const first = queue.deliver(B, 1);
     (await nth(0)).fail(new Error('away'));
@@ -79,7 +79,7 @@ describe('a queue of signals', () => {
     await expect(again).resolves.toBe('taken');
   });
 
-  it('lets others wait for the next signal, and not at all if none is due', async () => {
+  it('lets callers wait for the next signal, and not at all if none is queued', async () => {
     const { queue, signals, nth } = opened();
     await queue.nextSignal(B);
     void queue.deliver(B, 1);

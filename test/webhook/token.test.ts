@@ -7,7 +7,7 @@ const MARK = '0123456789abcdef';
 const token = { batch: 'portraits-0123456789ab', mark: MARK, row: 4_181, attempt: 2 };
 
 describe('a token', () => {
-  it('comes back from its webhook address, whatever the batch is called', () => {
+  it('is read back from its webhook address, whatever the name of the batch', () => {
     const names = fc.record({
       batch: fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/),
       mark: fc.stringMatching(/^[0-9a-f]{16}$/),
@@ -23,12 +23,12 @@ describe('a token', () => {
     );
   });
 
-  it('is genuine only with the secret it was made with', () => {
+  it('is genuine only with the secret that signed it', () => {
     const read = readToken(webhookUrl(token, SECRET, undefined));
     expect(read && isGenuine(read, 'another')).toBe(false);
   });
 
-  it('speaks of one attempt only', () => {
+  it('names exactly one attempt', () => {
     const url = webhookUrl(token, SECRET, undefined).replace('/4181/2/', '/4181/3/');
     const read = readToken(url);
     expect(read).toMatchObject({ row: 4_181, attempt: 3 });
@@ -40,19 +40,19 @@ describe('a token', () => {
     ['attempt', { attempt: 3 }],
     ['batch', { batch: 'other' }],
     ['birth mark', { mark: 'fedcba9876543210' }],
-  ])('names another attempt if its %s differs, and its MAC tells', (_, change) => {
+  ])('names another attempt if its %s differs, and its MAC is then invalid', (_, change) => {
     const other = { ...token, ...change };
     expect(isSameAttempt(token, other)).toBe(false);
     const mac = readToken(webhookUrl(token, SECRET, undefined))?.mac ?? '';
     expect(isGenuine({ ...other, mac }, SECRET)).toBe(false);
   });
 
-  it('of an earlier version is known as such', () => {
+  it('of an earlier version is recognised', () => {
     expect(isOldToken(`/hook/1/b/1/1/${'0'.repeat(32)}`)).toBe(true);
     expect(isOldToken(webhookUrl(token, SECRET, undefined))).toBe(false);
   });
 
-  it('is not read from an address that carries none', () => {
+  it('is not read from an address without one', () => {
     for (const url of [
       undefined,
       '',
@@ -66,7 +66,7 @@ describe('a token', () => {
       expect(readToken(url)).toBeUndefined();
   });
 
-  it('has a host that cannot exist where there is no receiver', () => {
+  it('has a host that cannot exist if there is no receiver', () => {
     expect(new URL(webhookUrl(token, SECRET, undefined)).host).toBe('runsheet.invalid');
   });
 });

@@ -1,4 +1,4 @@
-// The live page's script. Whatever it was told becomes text or the address of a picture of this service, never markup.
+// The dashboard's script. All data becomes text or the address of a picture of this service, never markup.
 
 export const LIVE_SCRIPT = `
 const at = (id) => document.getElementById(id);
@@ -8,7 +8,7 @@ const put = (parent, tag, className, text) => {
   if (text !== undefined) element.textContent = text;
   return element;
 };
-// Only what changed is written, so that a selection, a focus and a picture stay as they are.
+// Only changes are written, so that selection, focus and pictures are kept.
 const say = (element, text) => { if (element.textContent !== text) element.textContent = text; };
 const mark = (element, className) => { if (element.className !== className) element.className = className; };
 
@@ -53,7 +53,7 @@ const CELLS_MAX = 64;
 const drawPool = ({ parts }, pool) => {
   say(parts.name, pool.name);
   say(parts.gpu, pool.gpu);
-  say(parts.words, pool.busy + ' at work, ' + pool.idle + ' warm, at most ' + pool.limit + (pool.waiting > 0 ? '; ' + count(pool.waiting) + (pool.waiting === 1 ? ' waits' : ' wait') : ''));
+  say(parts.words, pool.busy + ' running, ' + pool.idle + ' warm, at most ' + pool.limit + (pool.waiting > 0 ? '; ' + count(pool.waiting) + ' queued' : ''));
   const cells = Array.from({ length: Math.min(pool.limit, CELLS_MAX) }, (_, index) => index < pool.busy ? 'busy' : index < pool.busy + pool.idle ? 'idle' : 'free');
   while (parts.cells.children.length > cells.length) parts.cells.lastChild.remove();
   cells.forEach((kind, index) => mark(parts.cells.children[index] ?? put(parts.cells, 'i'), kind));
@@ -107,14 +107,14 @@ const makeFigure = ({ name }) => {
 
 const draw = (live) => {
   const sum = (name) => live.pools.reduce((total, pool) => total + pool[name], 0);
-  const figures = [figure('waiting', sum('waiting')), figure('at work', sum('busy')), figure('warm', sum('idle')), figure('runs in all', live.runs)];
+  const figures = [figure('queued', sum('waiting')), figure('running', sum('busy')), figure('warm', sum('idle')), figure('runs in total', live.runs)];
   keyed(at('figures'), figures, ({ name }) => name, makeFigure, (box, { value }) => say(box.value, count(value)));
   say(at('behaviour'), 'Behaviour: ' + live.behaviour + '.');
   keyed(at('pools'), live.pools, ({ name }) => name, makePool, drawPool);
   keyed(at('atWork'), live.atWork, ({ id }) => id, makeRun, drawRun);
   const more = sum('busy') - live.atWork.length;
   say(at('work-count'), more > 0 ? 'the first ' + live.atWork.length + ' of ' + count(sum('busy')) : live.atWork.length === 0 ? 'nothing' : '');
-  say(at('next'), live.next.length === 0 ? '' : 'Next in line: ' + live.next.map((run) => '#' + run.number + ' ' + run.words).join(' \\u00B7 '));
+  say(at('next'), live.next.length === 0 ? '' : 'Next in the queue: ' + live.next.map((run) => '#' + run.number + ' ' + run.words).join(' \\u00B7 '));
   keyed(at('ended'), live.ended, ({ id }) => id, makeRun, drawRun);
 };
 
@@ -122,7 +122,7 @@ const EVERY_MS = 1000;
 let timer;
 const look = async () => {
   clearTimeout(timer);
-  // Nobody looks: nothing is asked.
+  // A hidden page sends no requests.
   if (document.hidden) return;
   try {
     const answer = await fetch('/live', { cache: 'no-store' });
@@ -132,7 +132,7 @@ const look = async () => {
     say(at('state'), '\\u25CF live');
   } catch {
     mark(at('state'), 'lost');
-    say(at('state'), '\\u25CC the service does not answer; what is shown is old');
+    say(at('state'), '\\u25CC the service does not answer; the page is out of date');
   }
   timer = setTimeout(look, EVERY_MS);
 };

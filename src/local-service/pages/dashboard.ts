@@ -1,4 +1,4 @@
-// The live page's frame. It holds nothing of anyone: what it shows, its script asks for every second.
+// The dashboard's HTML. It contains no data: its script requests them every second.
 
 import { html } from './html.ts';
 import { LIVE_SCRIPT } from './dashboard-script.ts';
@@ -21,15 +21,15 @@ export function dashboardPage(): Page {
         <div id="pools"></div>
       </section>
       <section aria-labelledby="work-title">
-        <h2 id="work-title">At work <span class="soft" id="work-count"></span></h2>
+        <h2 id="work-title">Running <span class="soft" id="work-count"></span></h2>
         <div class="runs" id="atWork"></div>
         <p class="soft" id="next"></p>
       </section>
       <section aria-labelledby="ended-title">
-        <h2 id="ended-title">Newest that ended</h2>
+        <h2 id="ended-title">Last ended</h2>
         <div class="runs" id="ended"></div>
       </section>
     </main>
-    <noscript><p>This page asks the service for its runs with a script of its own.</p></noscript>`;
+    <noscript><p>This page needs JavaScript to show the runs.</p></noscript>`;
   return pageOf({ title: 'Local run service', style: PAGE_STYLE + LIVE_STYLE, body, script: LIVE_SCRIPT });
 }

@@ -1,4 +1,4 @@
-// HTML as a tagged template: whatever is put in is text, unless it was made here.
+// HTML as a tagged template: inserted values are escaped, unless they were created here.
 
 import { htmlText } from '../../errors/outside-text.ts';
 

@@ -1,4 +1,4 @@
-// What both pages look like: quiet, in the colours of the reader's system.
+// The common style of both pages, in the colour scheme of the user's system.
 
 export const PAGE_STYLE = `
 :root {

@@ -1,4 +1,4 @@
-// A page of this service: one file that loads nothing from elsewhere, and a policy that would not let it.
+// Builds a page of this service: one file without external resources, and a content security policy that forbids them.
 
 import { hash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
@@ -6,7 +6,7 @@ import { Html, html } from './html.ts';
 
 export type Page = { readonly markup: string; readonly policy: string };
 
-/** `script` and `style` stand in the page; the policy knows them by their hashes and allows no others. */
+/** `script` and `style` are inline; the policy allows only their hashes. */
 export function pageOf(parts: {
   readonly title: string;
   readonly style: string;

@@ -1,4 +1,4 @@
-// One operation on the reference page: what it is asked, how to ask it from a shell, and every answer it may give.
+// Renders one operation of the reference page: its parameters, a shell command, and all its answers.
 
 import { Html, html } from './html.ts';
 import { fieldsTable, nameOf, rowOf, rowsOf, typeOf, wordsOf, type Schema } from './reference-schema.ts';
@@ -70,7 +70,7 @@ const answerBlock = (status: string, answer: OperationObject['responses'][string
     ${answer.content !== undefined && contentBlock(answer.content)}
   </details>`;
 
-/** With the fields of a named schema, which whoever fills a body in wants to see at once. */
+/** Shows the fields of a named schema directly. */
 const spelledOut = (content: Content, schemas: Readonly<Record<string, Schema>>): Content =>
   Object.fromEntries(
     Object.entries(content).map(([type, media]) => [
@@ -90,7 +90,7 @@ const contentBlock = (content: Content): Html =>
 const asText = (example: unknown): string =>
   typeof example === 'string' ? example : JSON.stringify(example, undefined, 2);
 
-/** The command as a person would type it; what stands behind a dollar sign is theirs to set. */
+/** A curl command; the user sets the variables. */
 function curlOf({ path, method, operation }: Placed): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => variable(name));
   const query = (operation.parameters ?? [])

@@ -1,8 +1,8 @@
-// A JSON Schema in words and rows, for the reference page.
+// Renders a JSON Schema as text and table rows, for the reference page.
 
 import { html, type Html } from './html.ts';
 
-/** What the document's schemas are made of. */
+/** The parts of JSON Schema that the document uses. */
 export type Schema = {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -50,7 +50,7 @@ function objectWords({ properties, additionalProperties: others }: Schema): Html
   return isFree ? html`free-form object` : html`object of ${typeOf(others)}`;
 }
 
-/** A row for each field; fields of fields stand below theirs, with the way to them as their name. */
+/** A row for each field; nested fields follow with their path as the name. */
 export function rowsOf(schema: Schema, way = ''): readonly Html[] {
   const required = new Set(schema.required);
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => [
@@ -73,7 +73,7 @@ export const rowOf = (name: string, field: Schema, isRequired: boolean): Html =>
   </tr>`;
 
 function boundsOf({ minimum, maximum, default: fallback }: Schema): Html | false {
-  // What the largest safe integer bounds is not bounded for a reader.
+  // For readers, a bound of the largest safe integer means no bound.
   const most = maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum;
   const parts = [
     minimum !== undefined && `at least ${minimum}`,
@@ -83,7 +83,7 @@ function boundsOf({ minimum, maximum, default: fallback }: Schema): Html | false
   return parts.length > 0 && html`<span class="soft">, ${parts.join(', ')}</span>`;
 }
 
-/** Words between backticks are code. */
+/** Text between backticks is code. */
 export const wordsOf = (text = ''): Html =>
   html`${text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`;
 

@@ -1,5 +1,5 @@
-// The reference page: the OpenAPI document for people. Drawn here, on the server, because every ready-made page weighs more
-// than this whole package and asks hosts elsewhere for fonts and more.
+// Renders the reference page from the OpenAPI document, on the server: every ready-made page is larger than this whole package,
+// and loads fonts and more from other hosts.
 
 import type { OpenApiDocument } from '../../run-service/contract/openapi/document.ts';
 import { html, type Html } from './html.ts';

@@ -1,6 +1,6 @@
-// The page for the person who started the service. It shows the runs of every owner, so it is opened by an address with a
-// secret, which the service prints. It is shown on this machine only: not where the service listens beyond it, and not to a
-// page of another site whose name was bent to lead here.
+// Serves the dashboard to the user who started the service. It shows the runs of every owner, so its address contains a secret,
+// which the service prints. It is available only on this machine: not if the service listens on other interfaces, and not to
+// another site's page by DNS rebinding.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PageLogin } from '../../host/page-login.ts';
@@ -13,11 +13,11 @@ import { painter, pictureAt } from './files.ts';
 import { notFound, route } from './refusals.ts';
 
 const ELSEWHERE =
-  'This page shows the runs of everyone, and only to people on the machine itself: the service must listen on a loopback address, and be asked by one.\n';
+  'This page shows the runs of all owners, so it is available only on this machine: the service must listen on a loopback address, and the request must use one.\n';
 const CLOSED =
-  'This page shows the runs of everyone, and only to whoever started the service: open the address of the live page that it printed.\n';
+  'This page shows the runs of all owners, so it needs a secret: open the dashboard address that the service printed at its start.\n';
 
-/** `listensHere` is false where others than this machine may ask. */
+/** `listensHere` is false if other machines can connect. */
 export function serveDashboard(
   app: FastifyInstance,
   service: Service,
@@ -59,7 +59,7 @@ export function serveDashboard(
         .send(dashboardOf(service)),
     ),
   );
-  // Looked at here, a picture counts for nothing: neither in the ledger nor for the faults.
+  // Pictures on the dashboard count as no request and trigger no faults.
   const draw = painter(service);
   route(
     app,

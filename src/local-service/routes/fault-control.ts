@@ -1,4 +1,4 @@
-// What a test asks of this service that nobody asks of the real one: to do wrong, to forget a token, to tell the truth.
+// Control routes for tests, which the real service lacks: set faults, revoke a token, read the true state.
 
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { RunsheetError } from '../../errors/error.ts';
@@ -26,7 +26,7 @@ export function serveControl(app: FastifyInstance, service: LivingService, token
   );
 }
 
-/** Why the rates were refused; undefined where they hold now. */
+/** Sets the rates; returns why they were refused, undefined on success. */
 function setFaults({ faults }: LivingService, body: unknown): string | undefined {
   try {
     const rates = JSON.parse(typeof body === 'string' ? body : '') as Record<string, number>;

@@ -1,4 +1,4 @@
-// The files that runs gave. A picture is drawn when it is fetched; its address needs no token, as the real one's.
+// Serves the output files of runs. A picture is drawn when it is downloaded; like in the real service, no token is needed.
 
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { parseExactly } from '../../batch/digits.ts';
@@ -10,7 +10,7 @@ import type { Service } from '../service.ts';
 import { notFound, route } from './refusals.ts';
 
 const PICTURES_KEPT = 300;
-// Runs of a deployment that is no longer offered still have their pictures.
+// The picture size for runs of a removed deployment.
 const USUAL_SIZE = 160;
 
 export function serveFiles(app: FastifyInstance, service: Service): void {
@@ -34,7 +34,7 @@ export function serveFiles(app: FastifyInstance, service: Service): void {
 
 type Picture = { readonly row: RunRow; readonly index: number };
 
-/** The picture that an address means; undefined where there is none. */
+/** The picture of an address; undefined if there is none. */
 export function pictureAt(service: Service, params: unknown): Picture | undefined {
   const { run, file } = params as { readonly run: string; readonly file: string };
   const index = pictureIndexOf(file);
@@ -43,7 +43,7 @@ export function pictureAt(service: Service, params: unknown): Picture | undefine
   return row.status === 'success' && index <= row.outputs ? { row, index } : undefined;
 }
 
-/** What draws the pictures of runs, and keeps the last of them. */
+/** Draws the pictures of runs, and caches the last ones. */
 export function painter({ deployments }: Service): (picture: Picture) => Buffer {
   const draw = createAlbum(PICTURES_KEPT);
   return ({ row, index }) => {
@@ -65,7 +65,7 @@ function sendFile(
   { shouldInject, fetched }: { readonly shouldInject: (fault: Fault) => boolean; readonly fetched: number },
 ): FastifyReply {
   void reply.type('image/png');
-  // A PNG may have anything after its end.
+  // A PNG may have any bytes after its end.
   if (shouldInject('changed-file'))
     return reply.send(Buffer.concat([picture, Buffer.from(`try ${fetched}`)]));
   const cut = shouldInject('cut-file');

@@ -1,4 +1,4 @@
-// The lists: runs of a workflow (in full, with their webhooks) and of a deployment (light), deployments, prices, profile.
+// Serves the lists: runs of a workflow (complete, with webhooks) and of a deployment (light), deployments, prices, profile.
 
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
@@ -24,7 +24,7 @@ import { idsOf } from '../identity.ts';
 import type { Service } from '../service.ts';
 import { notFound, readOrRefuse, route } from './refusals.ts';
 
-/** How a client should treat this service; everything happens at once here, so that there is little to wait for. */
+/** The recommended intervals for clients; they are short, because lists are always up to date here. */
 export const PROFILE = profileToWire({
   rehearsal: true,
   postDeadlineMs: 10_000,
@@ -101,7 +101,7 @@ function serveDeployments(app: FastifyInstance, service: Service): void {
   });
 }
 
-/** Rows are filtered as they are shown, because a status may be shown that is not stored. */
+/** Filters by the shown status, which may differ from the stored one. */
 function lightRows(
   service: Service,
   deploymentId: string,
@@ -128,6 +128,6 @@ function pageOf(
   return service.database.page(deploymentId, owner, limit, offset).map((row) => service.show(row));
 }
 
-/** Every deployment has a workflow of its own. */
+/** Every deployment has its own workflow. */
 const deploymentOf = (service: Service, workflowId: string): string | undefined =>
   [...service.deployments.keys()].find((id) => idsOf(id).workflowId === workflowId);

@@ -1,4 +1,4 @@
-// The log of a run: all of it, or as a stream of events that goes on until the client has enough.
+// Serves the log of a run, as a whole or as an event stream that ends when the client disconnects.
 
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { KEEPALIVE, lineToWire, logToWire, type LogLine } from '../../run-service/contract/log-entry.ts';
@@ -8,7 +8,7 @@ import type { RunRow } from '../run-row.ts';
 import type { Service } from '../service.ts';
 import { forbidden, notFound, readOrRefuse, route } from './refusals.ts';
 
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 
 export function serveLogs(app: FastifyInstance, service: Service): void {
   const linesOf = (row: RunRow): readonly LogLine[] =>
@@ -23,7 +23,7 @@ export function serveLogs(app: FastifyInstance, service: Service): void {
     const id = readOrRefuse(reply, runPathSchema, 'path', request.params);
     if (id === undefined) return reply;
     const row = service.database.find(id);
-    // The real service asks its log store, which knows of no run and no owner.
+    // The real service reads its log store, which has no runs and no owners.
     if (row === undefined || row.owner !== request.owner) return reply.send([]);
     return reply.send(logToWire(linesOf(row), row));
   });
@@ -39,20 +39,20 @@ export function serveLogs(app: FastifyInstance, service: Service): void {
   });
 }
 
-/** Sends each line once, and looks for new ones every second. */
-function stream(reply: FastifyReply, look: () => readonly LogLine[]): FastifyReply {
+/** Sends each line once, and checks for new ones every second. */
+function stream(reply: FastifyReply, readLines: () => readonly LogLine[]): FastifyReply {
   reply.hijack();
   const { raw } = reply;
   raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
-  let told = 0;
-  const tell = (): void => {
-    const fresh = look().slice(told);
-    told += fresh.length;
+  let sent = 0;
+  const sendNew = (): void => {
+    const fresh = readLines().slice(sent);
+    sent += fresh.length;
     for (const line of fresh) raw.write(`data: ${JSON.stringify(lineToWire(line))}\n\n`);
     if (fresh.length === 0) raw.write(`data: ${JSON.stringify(KEEPALIVE)}\n\n`);
   };
-  const timer = setInterval(tell, LOOK_MS);
+  const timer = setInterval(sendNew, POLL_MS);
   raw.on('close', () => clearInterval(timer));
-  tell();
+  sendNew();
   return reply;
 }

@@ -1,4 +1,4 @@
-// The ways in which an answer is bad on the wire: what sits between a client and a service, and services that are unwell.
+// Sends malformed responses, like faulty proxies and failing services.
 
 import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
@@ -16,7 +16,7 @@ type Raw = FastifyReply['raw'];
 const ID = /"(run_id|id)": ?"([^"]*)"/;
 const OK = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
 
-/** Something else than the honest JSON. */
+/** Another body instead of the correct JSON. */
 const json =
   (text: (honest: string) => string | Buffer): Wear =>
   (reply, honest) =>
@@ -27,7 +27,7 @@ const page =
   (reply) =>
     reply.code(status).type(type).send(text);
 
-/** What no framework would send. */
+/** Raw bytes that no framework would send. */
 const raw =
   (act: (answer: Raw, honest: string) => unknown): Wear =>
   (reply, honest) => {
@@ -36,14 +36,14 @@ const raw =
     return reply;
   };
 
-/** Answers with a face instead of `honest`, the JSON text that was to be sent. */
+/** Sends a malformed response instead of `honest`, the correct JSON text. */
 export const malform = (face: Face, reply: FastifyReply, honest: string): FastifyReply =>
   WEAR[face](reply, honest);
 
 const WEAR: Readonly<Record<Face, Wear>> = {
   drop: raw((answer) => answer.destroy()),
   reset: raw((answer) => answer.socket?.resetAndDestroy()),
-  // The connection ends when the client's patience does.
+  // The connection ends when the client gives up.
   silence: raw(() => undefined),
   interim: raw((answer) => answer.writeEarlyHints({ link: '</nothing>; rel=preload' })),
   head: raw((answer) => answer.socket?.end('HTTP/1.1 200 OK\r\nContent-Le')),
@@ -84,7 +84,7 @@ async function flood(answer: Raw): Promise<void> {
 
 const BOMB_PARTS = 64;
 
-/** One mebibyte, packed, as often as it takes: a gzip file may be several in a row. */
+/** One compressed mebibyte, repeated: gzip files may be concatenated. */
 const bomb = (): Buffer => {
   const part = gzipSync(Buffer.alloc(FLOOD_BYTES / BOMB_PARTS, ' '));
   return Buffer.concat(Array.from({ length: BOMB_PARTS }, () => part));

@@ -1,4 +1,4 @@
-// What Get Run shows of a run: the truth, or what it was asked to show instead.
+// Answers Get Run with the true run, or with an injected false one.
 
 import type { FastifyReply } from 'fastify';
 import type { RunRecord, Status } from '../../run-service/contract/run.ts';
@@ -12,7 +12,7 @@ import { notFound } from './refusals.ts';
 
 const LATE_MS = 2_000;
 
-/** The statement of a run that was found and may be seen. `asked` counts the questions, so that each is struck by itself. */
+/** Answers for a run that exists and may be read. `asked` counts the requests, because faults are drawn for each of them. */
 export function showRun(service: Service, row: RunRow, asked: number, reply: FastifyReply): FastifyReply {
   const { faults, behaviour } = service;
   const shouldInject = (fault: Fault): boolean => faults.shouldInject(fault, row, asked);
@@ -37,7 +37,7 @@ function shownRecord(service: Service, row: RunRow, shouldInject: (fault: Fault)
   return {
     ...record,
     ...(status === undefined ? {} : { status, endedAtMs: null, outputs: [] }),
-    // By the run and not by the question, so that they come once and for good.
+    // Drawn for the run and not for each request, so that the outputs do not disappear again.
     ...(isEarly && service.faults.shouldInject('late-output', row) ? { outputs: [] } : {}),
   };
 }
@@ -51,7 +51,7 @@ const EARLIER: Readonly<Partial<Record<Status, Status>>> = {
   timeout: 'running',
 };
 
-/** `2025-01-02T03:04Z`: what the real service's serializer makes of a full second. */
+/** `2025-01-02T03:04Z`: how the real service's serializer writes a full minute. */
 function cutDates(run: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const dates = Object.entries(run).filter(
     ([name, value]) => name.endsWith('_at') && typeof value === 'string',

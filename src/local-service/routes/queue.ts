@@ -1,5 +1,5 @@
-// Queue Run: reading an order, refusing it in the real service's words and order, making a run of it, and answering, or
-// not: everything that can go wrong between an order and its answer goes wrong here, on demand.
+// Handles Queue Run: validates the request with the real service's errors, creates the run, and answers. Injects every fault
+// that can happen between the request and its answer.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { parseExactly } from '../../batch/digits.ts';
@@ -51,7 +51,7 @@ function queue(service: Service, order: QueueOrder, owner: string, reply: Fastif
   return answer(service, run, reply);
 }
 
-/** What goes wrong before there is a run; undefined where nothing does. */
+/** Answers with a fault before a run is created; undefined if there is none. */
 function goneWrong(
   { faults, clock }: Service,
   target: Victim,
@@ -72,11 +72,11 @@ function tooMany(reply: FastifyReply, retryAfter: string | undefined): FastifyRe
   return reply.code(429).send(refusalToWire('Too Many Requests'));
 }
 
-// An honest-looking id for faces that lie about a run that was never created.
+// A valid id for malformed responses about a run that was never created.
 const NO_RUN = '00000000-0000-4000-8000-000000000000';
 const NO_CREDITS = 'Insufficient your GPU credits to create run';
 
-/** What each kind of 429 says of when to come back. */
+/** The Retry-After of each 429 fault. */
 const BUSY: readonly (readonly [Fault, (nowMs: number) => string | undefined])[] = [
   ['busy', () => '1'],
   ['busy-silent', () => undefined],
@@ -84,7 +84,7 @@ const BUSY: readonly (readonly [Fault, (nowMs: number) => string | undefined])[]
   ['busy-absurd', () => '99999999'],
 ];
 
-/** The run is there; whoever asked may learn so late, wrongly, or never. */
+/** Answers after the run was created: correctly, late, wrongly, or never. */
 function answer(
   { faults, clock }: Service,
   run: Victim & { readonly id: string },
@@ -107,7 +107,7 @@ const placedInWords = (one: Refusal): Refusal => ({ ...one, loc: one.loc.map(Str
 
 const refused = (...problems: readonly Refusal[]): Read => ({ kind: 'refused', problems });
 
-/** Reads a body, refusing in the real service's order: no body, no JSON by its type, broken JSON, wrong fields. */
+/** Reads a body; checks in the real service's order: no body, wrong content type, invalid JSON, invalid fields. */
 function orderReader({ behaviour }: Service) {
   const schema = queueRequestSchemaFor(behaviour.gpus);
   const read = (body: unknown): Read => {
@@ -141,7 +141,7 @@ function parsed(text: string): Parsed {
     return { kind: 'value', value: parseExactly(text) };
   } catch (error) {
     const reason = errorMessage(error);
-    // V8 leaves the position out where the text ends too early, and where it quotes the text instead.
+    // V8 omits the position if the text ends too early, or if it quotes the text instead.
     const position = /at position (\d+)/.exec(reason)?.[1];
     return { kind: 'broken', offset: position === undefined ? text.length : Number(position), reason };
   }

@@ -1,4 +1,4 @@
-// The contract for those who read: the OpenAPI document, and the same as a page.
+// Serves the OpenAPI document, as JSON and as a page.
 
 import type { FastifyInstance } from 'fastify';
 import { openApiDocument } from '../../run-service/contract/openapi/document.ts';
@@ -10,7 +10,7 @@ import type { Service } from '../service.ts';
 import { route } from './refusals.ts';
 
 export function serveReference(app: FastifyInstance, { behaviour }: Service): void {
-  // Made when somebody first asks: most services live and end without a reader.
+  // Created on the first request, because most services never get one.
   const document = once(() => openApiDocument(behaviour, { v1: V1, v2: API }));
   const text = once(() => JSON.stringify(document()));
   const page = once(() => referencePage(document()));

@@ -1,4 +1,4 @@
-// How this server says no: 404, 405, 422 and 500 in the real service's words.
+// The errors of this server: 404, 405, 422 and 500 with the real service's texts.
 
 import type {
   FastifyError,
@@ -13,7 +13,7 @@ import { refusalsOf, refusalToWire, type Refusal } from '../../run-service/contr
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether the route is there to say no. */
+    /** Whether the route only refuses. */
     refuses?: boolean;
   }
 }
@@ -34,14 +34,14 @@ type Method = (typeof METHODS)[number];
 export const notFound = (reply: FastifyReply, what = 'Not Found'): FastifyReply =>
   reply.code(404).send(refusalToWire(what));
 
-/** What belongs to another owner. */
+/** The error for another owner's run. */
 export const forbidden = (reply: FastifyReply): FastifyReply =>
   reply.code(403).send(refusalToWire('You are not authorized to access this resource'));
 
 export const unprocessable = (reply: FastifyReply, problems: readonly Refusal[]): FastifyReply =>
   reply.code(422).send(refusalToWire(problems));
 
-/** What `schema` reads from a part of the address; undefined when it was refused, which has then been answered. */
+/** Parses a part of the address with `schema`; undefined if it was invalid and has been answered with an error. */
 export function readOrRefuse<Schema extends z.ZodType>(
   reply: FastifyReply,
   schema: Schema,
@@ -65,7 +65,7 @@ export function route(
   const refuse = (_request: FastifyRequest, reply: FastifyReply): FastifyReply =>
     reply.code(405).header('allow', methods.join(', ')).send(refusalToWire('Method Not Allowed'));
   const others = METHODS.filter((method) => !methods.includes(method));
-  // Refused before the body is read: nobody wants it.
+  // Refuses before the body is read.
   app.route({
     method: others,
     url,
@@ -75,7 +75,7 @@ export function route(
   });
 }
 
-/** Answers for everything that no route answers. `log` is told of errors that are the server's own. */
+/** Answers all requests without a route. Errors of the server itself go to `log`. */
 export function refuseTheRest(
   app: FastifyInstance,
   log: (event: string, facts: Record<string, unknown>) => void,
@@ -83,7 +83,7 @@ export function refuseTheRest(
   app.setNotFoundHandler((_request, reply) => notFound(reply));
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const status = error.statusCode ?? 500;
-    // The framework refuses with 4xx what it could not read: a body that is too large, a broken length.
+    // The framework answers 4xx to unreadable requests: a body that is too large, an invalid length.
     if (status < 500) return reply.code(status).send(refusalToWire(error.message));
     log('error', { method: request.method, path: request.routeOptions.url, reason: error.stack });
     return reply.code(500).type('text/plain; charset=utf-8').send('Internal Server Error');

@@ -1,5 +1,4 @@
-// Files that clients give: as a form on V2, by an address to put them at on V1. They are fetched without a token, as those
-// of the real service are.
+// Handles uploads: a form on V2, an upload address on V1. Like in the real service, downloads need no token.
 
 import multipart from '@fastify/multipart';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -19,7 +18,7 @@ const BYTES_MAX = 250 * 1024 * 1024;
 const TAKEN = /^(image|video|audio|application)\//;
 const FILES = '/files/uploads';
 
-/** The form of V2, on an app of its own: nobody else reads forms. */
+/** The form of V2, in a separate app, because no other route reads forms. */
 export async function serveUploads(app: FastifyInstance, service: Service): Promise<void> {
   await app.register(multipart, { limits: { fileSize: BYTES_MAX, files: 1 } });
   route(app, ['POST'], PATHS.upload, async (request, reply) => {
@@ -37,7 +36,7 @@ export async function serveUploads(app: FastifyInstance, service: Service): Prom
 
 type File = { readonly name: string; readonly type: string; readonly bytes: Buffer };
 
-/** The file of the form; undefined where there is none. Throws what the framework says of a file that is too large. */
+/** The file of the form; undefined if there is none. Throws the framework's error if the file is too large. */
 async function fileOf(request: FastifyRequest): Promise<File | 'broken' | undefined> {
   if (!request.isMultipart()) return undefined;
   try {
@@ -45,13 +44,13 @@ async function fileOf(request: FastifyRequest): Promise<File | 'broken' | undefi
     if (part?.fieldname !== 'file') return undefined;
     return { name: part.filename, type: part.mimetype, bytes: await part.toBuffer() };
   } catch (error) {
-    // The parser of forms says nothing of a status where the form itself is broken.
+    // For an invalid form the parser's error has no status.
     if ((error as FastifyError).statusCode === undefined) return 'broken';
     throw error;
   }
 }
 
-/** V1's address to put a file at. */
+/** V1's upload address. */
 export function serveUploadUrls(app: FastifyInstance, service: Service): void {
   route(app, ['GET'], `${V1}/upload-url`, (request, reply) => {
     const read = uploadQuerySchema.safeParse(request.query);
@@ -64,7 +63,7 @@ export function serveUploadUrls(app: FastifyInstance, service: Service): void {
   });
 }
 
-/** Fetching the files, and filling the places that V1 made for them. */
+/** Downloads, and V1's uploads. */
 export function serveUploaded(app: FastifyInstance, service: Service): void {
   app.removeAllContentTypeParsers();
   const asBytes = { parseAs: 'buffer', bodyLimit: UPLOAD_BYTES_MAX_V1 } as const;
@@ -73,7 +72,7 @@ export function serveUploaded(app: FastifyInstance, service: Service): void {
     const { id } = request.params as { readonly id: string };
     const upload = service.database.uploadOf(id);
     if (request.method === 'PUT') {
-      // The address is the permission, once.
+      // The address allows one upload without a token.
       if (upload === undefined || upload.bytes !== null) return notFound(reply);
       service.database.upload({ ...upload, bytes: request.body as Buffer });
       return reply.code(200).send();

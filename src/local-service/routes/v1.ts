@@ -1,5 +1,5 @@
-// The service as it was before V2: two endpoints on a base of their own. What a run shows is less, what is wrong is said in
-// other shapes. V1's way of reading a run also works on the V2 base.
+// Serves V1: two endpoints on a separate base path. Its runs have fewer fields, and its errors other formats. V1's form of Get
+// Run also works on the V2 base.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseExactly } from '../../batch/digits.ts';
@@ -18,7 +18,7 @@ export function serveV1(app: FastifyInstance, service: Service): void {
   route(app, ['GET', 'POST'], `${V1}/run`, (request, reply) =>
     request.method === 'POST' ? queue(service, schema, request, reply) : read(service, request, reply),
   );
-  // A rehearsal says so, whichever API it speaks.
+  // The profile shows that this is a rehearsal, on either API.
   route(app, ['GET'], `${V1}${PATHS.profile}`, (_request, reply) => reply.send(PROFILE));
 }
 
@@ -51,7 +51,7 @@ function jsonOf(body: unknown): unknown {
   try {
     return parseExactly(typeof body === 'string' ? body : '');
   } catch (error) {
-    // What is no JSON fails the schema like any other wrong body.
+    // Invalid JSON fails the schema like any other invalid body.
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }

@@ -1,4 +1,4 @@
-// Deployments and prices on the wire. Both lie beyond the specification: a service may have neither.
+// Deployments and prices on the wire. Neither is part of the specification, so a service may lack both.
 
 import { z } from 'zod';
 import type { deploymentShown, inputTypeShown } from './shown/answers.ts';
@@ -12,7 +12,7 @@ const inputTypeWire = z
     input_id: z.string(),
     class_type: text,
     type: text,
-    /** Only the local run service says so; elsewhere an input without a default is a required one. */
+    /** Only the local run service sends it; elsewhere an input without a default is required. */
     required: z.boolean().nullish(),
     default_value: z.unknown(),
     min_value: number,
@@ -21,7 +21,7 @@ const inputTypeWire = z
   })
   .transform((wire) => ({
     name: wire.input_id,
-    /** The service's word for the type (`string`, `integer`, …), as it was given. */
+    /** The service's name of the type (`string`, `integer`, …), unchanged. */
     type: wire.type ?? wire.class_type ?? 'string',
     required: wire.required ?? (wire.default_value === undefined || wire.default_value === null),
     ...(wire.default_value === undefined || wire.default_value === null
@@ -57,10 +57,10 @@ export const deploymentSchema = z
 export type Deployment = z.infer<typeof deploymentSchema>;
 export const deploymentListSchema = z.array(deploymentSchema);
 
-/** Far beyond what a second of any machine costs. */
+/** Far above the price of any machine per second. */
 const PRICE_MOST = 100;
 
-/** US dollars a second by GPU. */
+/** US dollars per second by GPU. */
 export const pricingSchema = z.record(z.string(), z.number().nonnegative().max(PRICE_MOST));
 
 /** A deployment as the service lists it. */
@@ -87,15 +87,15 @@ const NODE_OF: Readonly<Record<string, string>> = {
   image: 'ComfyUIDeployExternalImage',
 };
 
-/** The only environment here: whatever is offered is in production. */
+/** The only environment: all local deployments are in production. */
 const ENVIRONMENT = 'production';
 
-/** What the list of deployments is asked. */
+/** The query of the list of deployments. */
 export const deploymentsQuerySchema = z
   .object({ environment: z.string().optional() })
   .transform((wire) => ({ isWanted: (wire.environment ?? ENVIRONMENT) === ENVIRONMENT }));
 
-// Nobody made a deployment of a file at any moment; clients want a date all the same.
+// A deployment from a file has no creation date, but clients expect one.
 const MADE = '2026-01-01T00:00:00.000000Z';
 
 const inputTypeToWire = (input: InputType): Shown<typeof inputTypeShown> => ({
@@ -109,7 +109,7 @@ const inputTypeToWire = (input: InputType): Shown<typeof inputTypeShown> => ({
   ...(input.options === undefined ? {} : { enum_options: input.options }),
 });
 
-/** `owner` is who asks: what is offered is everyone's own. */
+/** `owner` is the caller: local deployments belong to every user. */
 export const deploymentToWire = (
   deployment: DeploymentRecord,
   owner: string,

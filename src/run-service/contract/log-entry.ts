@@ -1,4 +1,4 @@
-// The log of a run on the wire, in the two forms that the service has: all of it at once, and as a stream.
+// The log of a run on the wire, in the service's two forms: as a whole, and as a stream.
 
 import type { Shown } from './shown/fields.ts';
 import type { keepaliveShown, logLineShown, logShown } from './shown/files-and-logs.ts';
@@ -32,5 +32,5 @@ export const lineToWire = ({ atMs, level, message }: LogLine): Shown<typeof logL
   timestamp: dateOf(atMs),
 });
 
-/** What the stream says while there is nothing to say. */
+/** The keep-alive of the stream. */
 export const KEEPALIVE: Shown<typeof keepaliveShown> = { type: 'keepalive' };

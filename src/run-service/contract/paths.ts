@@ -1,11 +1,11 @@
-// The addresses of the V2 service below its base, and what is read from an address. A name after a colon is a parameter.
+// The paths of the V2 service below its base, and their parameters. A name after a colon is a parameter.
 
 import { z } from 'zod';
 
 export const PATHS = {
   queue: '/run/deployment/queue',
   run: '/run/:run_id',
-  /** The same run, named in the query as V1 does. */
+  /** The same run, with its id in the query as in V1. */
   runByQuery: '/run',
   cancel: '/run/:run_id/cancel',
   workflowRuns: '/workflow/:workflow_id/runs',
@@ -14,7 +14,7 @@ export const PATHS = {
   deployment: '/deployment/:deployment_id',
   pricing: '/platform/gpu-pricing',
   profile: '/platform/profile',
-  /** The light list, which says how a run does in one line. */
+  /** The light list with one short row per run. */
   lightRuns: '/v2/workflow/:workflow_id/runs',
   runLogs: '/v2/clickhouse-run-logs/:run_id',
   streamLogs: '/v2/stream-logs',
@@ -23,7 +23,7 @@ export const PATHS = {
   docs: '/docs',
 } as const;
 
-// Any 128 bits, as the real service takes them; a uuid means the same in both cases of its letters.
+// Any 128 bits, like the real service; upper and lower case letters are equal.
 const uuidOf = (whose: string) =>
   z
     .guid()
@@ -52,14 +52,14 @@ const count = (fallback: number, least: number, most: number, description: strin
     .preprocess(blankIsAbsent, z.coerce.number().int().min(least).max(most).default(fallback))
     .meta({ description });
 
-// A page that was cut short without a word would pass for the last one, so more than this is refused instead.
+// A larger limit is refused: a silently shortened page would look like the last one.
 const PAGE_MAX = 10_000;
 const pageOf = (limit: number) => ({
-  limit: count(limit, 1, PAGE_MAX, 'how many runs at most, newest first'),
-  offset: count(0, 0, Number.MAX_SAFE_INTEGER, 'how many runs to pass over first'),
+  limit: count(limit, 1, PAGE_MAX, 'maximum number of runs, newest first'),
+  offset: count(0, 0, Number.MAX_SAFE_INTEGER, 'how many runs to skip'),
 });
 
-/** What the run list of a workflow is asked. */
+/** The query of the run list of a workflow. */
 export const workflowRunsQuerySchema = z
   .object({
     with_inputs: flag(false, 'whether each run shows its inputs'),
@@ -72,10 +72,10 @@ export const workflowRunsQuerySchema = z
     also: { inputs: wire.with_inputs, outputs: wire.with_outputs },
   }));
 
-/** What the run list of a deployment is asked. */
+/** The query of the run list of a deployment. */
 export const deploymentRunsQuerySchema = z.object(pageOf(60));
 
-/** What the light run list of a workflow is asked. `rf` is the earliest creation, in seconds since 1970. */
+/** The query of the light run list of a workflow. `rf` is the earliest creation, in seconds since 1970. */
 export const lightRunsQuerySchema = z
   .object({
     status: word('only runs in this status'),
@@ -91,7 +91,7 @@ export const lightRunsQuerySchema = z
     offset: wire.offset,
   }));
 
-/** What the stream of a log is asked. */
+/** The query of the stream of a log. */
 export const streamLogsQuerySchema = z
   .object({ run_id: uuidOf('run'), log_level: word('only lines of this level: info, error or webhook') })
   .transform((wire) => ({ runId: wire.run_id, level: wire.log_level }));

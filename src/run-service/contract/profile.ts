@@ -2,10 +2,10 @@ import { z } from 'zod';
 import type { profileShown } from './shown/answers.ts';
 import type { Shown } from './shown/fields.ts';
 
-/** A service that asks for longer waits than a day is not understood. */
+/** A profile with waits of more than a day is invalid. */
 const wait = z.number().nonnegative().max(86_400_000);
 
-/** How a service wishes to be asked; only the local run service tells. Every wait is in milliseconds. */
+/** A service's recommended intervals, in milliseconds; only the local run service publishes them. */
 export const profileSchema = z
   .looseObject({
     rehearsal: z.boolean().default(false),

@@ -1,14 +1,14 @@
-// Queue Run on the wire: what it is asked, what it answers, and both shapes in which the service refuses anything.
+// Queue Run on the wire: its request, its answer, and the service's two error formats.
 
 import { z } from 'zod';
 import type { queueAnswerShown } from './shown/answers.ts';
 import type { Shown } from './shown/fields.ts';
 
-/** What Queue Run is asked. `gpu` is any text here: which values pass is the service's decision. */
+/** The request of Queue Run. `gpu` is any text here: the service decides which values it accepts. */
 export type QueueRequest = {
   readonly deploymentId: string;
   readonly inputs: Readonly<Record<string, unknown>>;
-  /** undefined for a run that nobody is told of. */
+  /** undefined for a run without a webhook. */
   readonly webhook: string | undefined;
   readonly gpu?: string | undefined;
   readonly flags?: readonly string[];
@@ -34,10 +34,10 @@ const problemWire = z.looseObject({
 /** One entry of a validation failure. */
 export type ValidationProblem = z.infer<typeof problemWire>;
 
-/** Both shapes of an error: a sentence, or a list of validation problems. */
+/** Both error formats: a sentence, or a list of validation problems. */
 export const errorSchema = z.looseObject({ detail: z.union([z.string(), z.array(problemWire)]) });
 
-/** What the service reads of a Queue Run body; unknown fields are ignored, as the real one does. */
+/** The body of Queue Run; unknown fields are ignored, like in the real service. */
 export const queueRequestSchemaFor = (gpus: readonly [string, ...string[]]) =>
   z
     .object({
@@ -50,12 +50,12 @@ export const queueRequestSchemaFor = (gpus: readonly [string, ...string[]]) =>
       webhook_intermediate_status: z
         .boolean()
         .default(false)
-        .meta({ description: 'whether progress is told to the webhook as well' }),
+        .meta({ description: 'whether the webhook also gets progress' }),
       gpu: z.enum(gpus).nullish().meta({ description: "overrides the machine's default GPU" }),
       flags: z
         .array(z.string())
         .nullish()
-        .meta({ description: '`provider_v2` is what the migration check uses' }),
+        .meta({ description: '`provider_v2` is used by the migration check' }),
     })
     .transform((wire) => ({
       deploymentId: wire.deployment_id,

@@ -1,5 +1,5 @@
-// How the service words a validation failure: one entry per problem, in the vocabulary of the library that the real
-// service validates with. Translated from zod's, so that every schema of this folder can refuse in these words.
+// Converts zod's validation errors into the service's format: one entry per problem, with the texts of the library that the real
+// service validates with. Every schema of this folder can use it.
 
 import type { z } from 'zod';
 import type { Shown } from './shown/fields.ts';
@@ -13,7 +13,7 @@ type Words = Pick<Refusal, 'type' | 'msg' | 'ctx'>;
 type Issue = z.core.$ZodIssue;
 type Part = 'body' | 'path' | 'query';
 
-/** The answer's body for a list of problems, or for one sentence. */
+/** The error body: a list of problems, or one sentence. */
 export const refusalToWire = <Detail extends Sentence | Problems>(
   detail: Detail,
 ): { readonly detail: Detail } => ({
@@ -44,11 +44,11 @@ const BY_TYPE: Readonly<Record<string, Words>> = {
 };
 const OTHER: Words = { type: 'value_error', msg: 'Value error' };
 
-/** Something required that is not there. */
+/** A required value is missing. */
 export const missingAt = (...loc: Refusal['loc']): Refusal => ({ ...MISSING, loc, input: null });
 export const emptyBody: Refusal = missingAt('body');
 export const notAnObject = (input: unknown): Refusal => ({ ...BODY_TYPE, loc: ['body'], input });
-/** A value that the schema takes and the service does not. */
+/** A value that the schema accepts and the service refuses. */
 export const badValue = (loc: Refusal['loc'], input: unknown, why: string): Refusal => ({
   type: 'value_error',
   loc,
@@ -63,7 +63,7 @@ export const brokenJson = (offset: number, error: string): Refusal => ({
   ctx: { error },
 });
 
-/** Each kind that a value of `inputs` may be, and how it is missed. */
+/** Each type that a value of `inputs` may have, with its error. */
 const SCALARS = [
   ['str', 'string_type', 'Input should be a valid string'],
   ['int', 'int_type', 'Input should be a valid integer'],
@@ -72,7 +72,7 @@ const SCALARS = [
   ['list[any]', 'list_type', 'Input should be a valid list'],
 ] as const;
 
-/** Inputs that are null or objects, where the service takes scalars and lists only: five entries each. */
+/** Inputs that are null or objects, which the service refuses with five entries each. */
 export const nestedInputs = (inputs: Readonly<Record<string, unknown>>): Refusal[] =>
   Object.entries(inputs)
     .filter(([, value]) => value === null || (isObject(value) && !Array.isArray(value)))
@@ -80,11 +80,11 @@ export const nestedInputs = (inputs: Readonly<Record<string, unknown>>): Refusal
       SCALARS.map(([kind, type, msg]) => ({ type, loc: ['body', 'inputs', name, kind], msg, input })),
     );
 
-// Numbers with many digits are raw JSON, which is an object to JavaScript and a number to everyone else.
+// Numbers with many digits are raw JSON objects in JavaScript, but numbers for everyone else.
 const isObject = (value: unknown): boolean =>
   typeof value === 'object' && !JSON.stringify(value).match(/^-?[\d.]/);
 
-/** What zod found wrong with `given`, in the service's words. */
+/** zod's issues with `given` in the service's format. */
 export const refusalsOf = (error: z.ZodError, part: Part, given: unknown): readonly Refusal[] =>
   error.issues.map((issue) => refusalOf(issue, part, given));
 
@@ -92,7 +92,7 @@ function refusalOf(issue: Issue, part: Part, given: unknown): Refusal {
   const input = issue.path.reduce(member, given);
   const words = wordsOf(issue, input, part);
   const loc = [part, ...issue.path.map((step) => (typeof step === 'number' ? step : String(step)))];
-  // The real service shows, for a field that is not there, the object that lacks it.
+  // For a missing field, the real service shows the object that lacks it.
   const shown = words === MISSING ? issue.path.slice(0, -1).reduce(member, given) : input;
   return {
     type: words.type,

@@ -1,5 +1,5 @@
-// The run on the wire, described once: reading it (schemas to the domain's names) and writing it (`runToWire`, for the
-// local run service). Names with underscores live in this folder and nowhere else.
+// The run on the wire: reading it (schemas with the domain's names) and writing it (`runToWire`, for the local run service).
+// Names with underscores occur only in this folder.
 
 import { z } from 'zod';
 import { fileNameText, gpuName, optionalName, shortId, shortName } from './names.ts';
@@ -11,7 +11,7 @@ export type Status = (typeof STATUSES)[number];
 
 const TERMINAL: readonly string[] = ['success', 'failed', 'timeout', 'cancelled'] satisfies Status[];
 
-/** Whether a status ends a run. An unknown status never does: services grow new ones. */
+/** Whether a status is final. An unknown status never is, because services add new ones. */
 export const isTerminal = (status: string): boolean => TERMINAL.includes(status);
 
 const text = z.string().nullish();
@@ -29,7 +29,7 @@ const outputWire = z.object({
   node_meta: z.looseObject({ node_id: z.string().nullish() }).nullish(),
 });
 
-/** What one node of the workflow gave: its files and its texts, under whatever key the service put them. */
+/** The output of one node of the workflow: its files and texts, under any key. */
 type Output = {
   readonly nodeId: string | undefined;
   readonly files: readonly OutputFile[];
@@ -88,7 +88,7 @@ const runWire = z.object({
 });
 export type RunWire = z.infer<typeof runWire>;
 
-/** A run as the service records it. Times are milliseconds since 1970, durations are seconds. */
+/** A run. Times are milliseconds since 1970, durations are seconds. */
 export type Run = {
   readonly id: string;
   readonly status: string;
@@ -101,7 +101,7 @@ export type Run = {
   readonly deploymentId: string | undefined;
   readonly inputs: Readonly<Record<string, unknown>> | undefined;
   readonly callId: string | undefined;
-  /** The version of the node component on the run's machine. */
+  /** The version of the machine's node component. */
   readonly machineVersion: string | undefined;
   readonly machineType: string | undefined;
   readonly createdAtMs: number | undefined;
@@ -126,7 +126,7 @@ function toRun(wire: RunWire): Run {
     id: shortId(wire.id),
     status: shortName(wire.status),
     liveStatus: wire.live_status ?? undefined,
-    // The service's own documents show 0..100 in places.
+    // Some examples in the service's documentation use 0..100.
     progress: progress > 1 ? progress / 100 : Math.max(0, progress),
     gpu: gpuName(wire.gpu),
     webhook: wire.webhook ?? undefined,
@@ -153,7 +153,7 @@ export const runListSchema = z.array(runWire).transform((runs) => runs.map(toRun
 
 type FileRecord = { readonly url: string; readonly filename: string; readonly type: string };
 
-/** What one node gave, as the service stores it. */
+/** The stored output of one node. */
 export type OutputRecord = {
   readonly id: string;
   readonly runId: string;
@@ -230,7 +230,7 @@ export const runToWire = (run: RunRecord): Shown<typeof runShown> => ({
   machine_version: run.machineVersion,
   machine_type: run.machineType,
   worker_function_call_id: run.callId,
-  // The real service's own spelling, for clients that know no other.
+  // The real service's spelling, which some clients need.
   modal_function_call_id: run.callId,
   user_id: run.userId,
   org_id: run.orgId,
@@ -248,7 +248,7 @@ export const runToWire = (run: RunRecord): Shown<typeof runShown> => ({
   run_duration: seconds(run.startedAtMs, run.endedAtMs),
 });
 
-/** The same as the run lists show it: with the deployment, and with inputs and outputs only where asked. */
+/** A run in the run lists: with the deployment, and with inputs and outputs only on request. */
 export function runToListWire(
   run: RunRecord,
   also: { inputs: boolean; outputs: boolean },
@@ -262,7 +262,7 @@ export function runToListWire(
   };
 }
 
-/** A row of the light list of a workflow: how a run does, and how long it took, without what went in and came out. */
+/** A row of the light list of a workflow: status and durations, without inputs and outputs. */
 export function runToLightRow(run: RunRecord): Shown<typeof lightRowShown> {
   const {
     workflow_inputs: _inputs,

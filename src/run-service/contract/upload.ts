@@ -1,4 +1,4 @@
-// Files that a client gives to the service, to use their addresses as inputs.
+// Files that a client uploads, to use their addresses as inputs.
 
 import { z } from 'zod';
 import type { Shown } from './shown/fields.ts';
@@ -14,7 +14,7 @@ export const uploadToWire = ({ id, name, url }: Upload): Shown<typeof uploadShow
   file_url: url,
 });
 
-/** V1 gives an address first, and the file is put there. */
+/** V1 returns an address to which the client uploads the file. */
 const UPLOAD_TYPES_V1 = [
   'image/png',
   'image/jpg',

@@ -1,21 +1,21 @@
-// What V1 says in other words than V2: a run without what V2 added, its outputs without their frame; and what went wrong.
+// V1 on the wire: a run without V2's fields, its outputs without their wrapper, and V1's errors.
 
 import { z } from 'zod';
 import { runSchema, runToWire, type Run, type RunRecord } from './run.ts';
 import type { Shown } from './shown/fields.ts';
 import type { v1RunShown } from './shown/run.ts';
 
-/** Where V1 shows a run. */
+/** The path of a run in V1. */
 export const v1RunPath = (runId: string): string => `/run?run_id=${encodeURIComponent(runId)}`;
 
-/** A run of V1. It tells no durations; where it tells when a machine took the run, they are taken from its times. */
+/** A run of V1. It has no durations; they are computed from its times if it says when a machine took the run. */
 export const v1RunSchema = runSchema.transform((run): Run => ({
   ...run,
   coldStartSeconds: run.coldStartSeconds ?? secondsBetween(run.queuedAtMs, run.startedAtMs),
   coldStartTotalSeconds:
     run.coldStartTotalSeconds ??
     (run.queuedAtMs === undefined ? undefined : secondsBetween(run.createdAtMs, run.startedAtMs)),
-  // The oldest services set the start when they hand a run over: without the machine's time it is no measure.
+  // The oldest services set the start when they dispatch a run, so the start is useless without the machine's time.
   runSeconds:
     run.runSeconds ??
     (run.queuedAtMs === undefined ? undefined : secondsBetween(run.startedAtMs, run.endedAtMs)),
@@ -24,19 +24,19 @@ export const v1RunSchema = runSchema.transform((run): Run => ({
 const secondsBetween = (from: number | undefined, to: number | undefined): number | undefined =>
   from === undefined || to === undefined ? undefined : (to - from) / 1000;
 
-/** V1's two shapes of an error: of an order, and of a run that is not there. */
+/** V1's two error formats: for queueing a run, and for an unknown run. */
 export const v1ErrorSchema = z.union([
   z.looseObject({ error: z.string() }).transform((wire) => wire.error),
   z.looseObject({ message: z.string() }).transform((wire) => wire.message),
 ]);
 
-/** How V1 says that it does not know a run. */
+/** V1's error for an unknown run. */
 export const isUnknownV1Run = (status: number, words: string): boolean =>
   status === 400 && words === 'Workflow not found';
 
 /**
- * What V1 only says before it creates a run, by what is at fault: the row, or what all rows share. It says so with 500, as
- * it does when a run was created and something failed after it.
+ * Messages that V1 sends only before it creates a run, and what caused them: the row, or the whole batch. Their status is 500,
+ * like that of errors after a run was created.
  */
 export const V1_SAID_BEFORE: Readonly<Record<string, 'row' | 'batch'>> = {
   'Invalid request body': 'row',

@@ -5,7 +5,7 @@ import type { Shown } from './shown/fields.ts';
 import type { outputShown } from './shown/run.ts';
 import type { STATUSES } from './statuses.ts';
 
-/** What a webhook says. It is a hint to look at the run, never a result. */
+/** The content of a webhook. It is a hint to read the run, never a result. */
 export const webhookSchema = z
   .looseObject({
     run_id: z.uuid(),

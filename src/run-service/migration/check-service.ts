@@ -1,5 +1,5 @@
-// The verification run: queued once with the flag of the migration, followed to its end or its deadline. Where it is given
-// up it is cancelled, for nobody waits for what it would make.
+// Makes the verification run: queues it once with the migration flag, and follows it to its end or its deadline. If it does not
+// end in time it is cancelled.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { classifyResponse } from '../../batch/classify-response.ts';
@@ -17,9 +17,9 @@ export type VerifyOrder = {
   readonly service: RunService;
   readonly deployment: Deployment;
   readonly inputs: Readonly<Record<string, unknown>>;
-  /** Told the run's id as soon as there is one. */
+  /** Called with the run's id as soon as there is one. */
   readonly queued: (runId: string) => void;
-  /** Aborted when the user does not want to wait any longer. */
+  /** Aborted when the user stops waiting. */
   readonly stop: AbortSignal;
   /** How long a run may wait for a machine, and end after its time limit. */
   readonly patience?: { readonly queueMs: number; readonly marginMs: number };
@@ -28,10 +28,10 @@ export type VerifyOrder = {
 export type Verified = { readonly check: Check; readonly machine: Machine };
 
 const PATIENCE = { queueMs: 900_000, marginMs: 60_000 };
-/** The service's own, where the deployment does not tell. */
+/** The service's default, if the deployment has none. */
 const RUN_TIMEOUT_SECONDS = 300;
 
-/** Buys one run. Throws E301 where the key is refused while it is followed. */
+/** Buys one run. Throws E301 if the key is refused while it is followed. */
 export async function verify(order: VerifyOrder): Promise<Verified> {
   const { service, deployment, inputs } = order;
   const profile = await service.getProfile();
@@ -63,7 +63,7 @@ async function follow(order: VerifyOrder, runId: string, pollMs: number): Promis
       return { check: { kind: 'ended', runId, outcome, seconds, ...why }, machine: machineOf(run) };
     }
     if (run && run.status !== 'not-started' && !isTerminal(run.status)) takenAt ??= Date.now();
-    // Ends early, and the loop with it, when nobody wants to wait.
+    // An abort ends the wait, and with it the loop.
     await wait(pollMs, undefined, { signal: order.stop }).catch(() => undefined);
   }
   const seconds = secondsSoFar();
@@ -74,7 +74,7 @@ async function follow(order: VerifyOrder, runId: string, pollMs: number): Promis
   };
 }
 
-/** The machine's time limit counts from when it took the run; before, the run waits in the line. */
+/** The machine's time limit starts when a machine takes the run; before that, the run is queued. */
 function deadlineOf(
   { deployment, patience = PATIENCE }: VerifyOrder,
   began: number,
@@ -84,7 +84,7 @@ function deadlineOf(
   return takenAt + 1000 * (deployment.runTimeoutSeconds ?? RUN_TIMEOUT_SECONDS) + patience.marginMs;
 }
 
-/** A service that is away for a moment is asked again; undefined meanwhile. */
+/** undefined during a short outage; the caller retries. */
 async function readPatiently(service: RunService, runId: string): Promise<Run | undefined> {
   try {
     return await service.getRun(runId);
@@ -96,7 +96,7 @@ async function readPatiently(service: RunService, runId: string): Promise<Run | 
 
 const LAST_RUNS = 50;
 
-/** What the last run of the deployment tells of its machine, without buying one; empty where no list shows it. */
+/** Facts about the machine from the deployment's last run, without buying one; empty if no list shows one. */
 export async function machineOfLastRun(service: RunService, deployment: Deployment): Promise<Machine> {
   const { id, workflowId } = deployment;
   if (workflowId === undefined) return {};

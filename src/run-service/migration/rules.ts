@@ -1,9 +1,9 @@
-// The specification's seven rules of moving from V1 to V2, judged by what was found out. Nothing here asks anybody.
+// Evaluates the specification's seven migration rules (V1 to V2) from collected facts; makes no requests.
 
 import type { Outcome } from '../../batch/outcome.ts';
 import { isNewEnough, NODE_WANTED } from './node-version.ts';
 
-/** What became of the verification run. Times are seconds. */
+/** The result of the verification run. Times are seconds. */
 export type Check =
   | { readonly kind: 'left-out'; readonly why: 'asked' | 'v1' }
   | { readonly kind: 'refused'; readonly reason: string }
@@ -22,18 +22,18 @@ export type Check =
       readonly wasCancelled: boolean;
     };
 
-/** What a run tells of the machine that it ran on. */
+/** Facts about the machine of a run. */
 export type Machine = { readonly version?: string | undefined; readonly type?: string | undefined };
 
 export type Facts = {
   readonly base: string;
   readonly api: 'v1' | 'v2';
-  /** Empty where no run tells. */
+  /** Empty if no run names them. */
   readonly machine: Machine;
   readonly check: Check;
 };
 
-/** `yours`: nothing that can be asked tells, only the user knows. */
+/** `yours`: no request can find out, only the user knows. */
 export type Verdict = 'holds' | 'broken' | 'not-revealed' | 'not-checked' | 'does-not-apply' | 'yours';
 
 export type Finding = {
@@ -62,7 +62,7 @@ const RULES: readonly (readonly [about: string, judge: (facts: Facts) => Judged]
 export const judge = (facts: Facts): readonly Finding[] =>
   RULES.map(([about, judgeRule], index) => ({ rule: index + 1, about, ...judgeRule(facts) }));
 
-/** Whether nothing was found that does not hold. */
+/** Whether no rule is broken. */
 export const isSound = (findings: readonly Finding[]): boolean =>
   findings.every(({ verdict }) => verdict !== 'broken');
 
@@ -71,19 +71,19 @@ function baseAddress({ api, base }: Facts): Judged {
   return {
     verdict: 'broken',
     found: `V1 answers at ${base}`,
-    todo: 'put the V2 base address in its place, here (RUNSHEET_API_URL) and in every other client',
+    todo: 'use the V2 base address instead, here (RUNSHEET_API_URL) and in every other client',
   };
 }
 
-/** Why something is not known of the machine. */
-const untold = ({ check }: Facts, what: string): string =>
+/** Why a fact about the machine is unknown. */
+const unknown = ({ check }: Facts, what: string): string =>
   check.kind === 'ended' || check.kind === 'given-up'
-    ? `the run does not tell ${what}`
-    : `without a run, nobody tells ${what}`;
+    ? `the run does not show ${what}`
+    : `without a run, ${what} is unknown`;
 
 function nodeComponent(facts: Facts): Judged {
   const { version } = facts.machine;
-  const wanted = `${NODE_WANTED} or newer is wanted`;
+  const wanted = `it needs ${NODE_WANTED} or newer`;
   const isFine = version === undefined ? undefined : isNewEnough(version);
   if (isFine === true) return { verdict: 'holds', found: `${version}; ${wanted}` };
   if (isFine === false)
@@ -94,12 +94,12 @@ function nodeComponent(facts: Facts): Judged {
     };
   return {
     verdict: 'not-revealed',
-    found: version === undefined ? untold(facts, 'the version') : `"${version}" is no version`,
-    todo: `look at the machine: ${wanted}`,
+    found: version === undefined ? unknown(facts, 'the version') : `"${version}" is not a version`,
+    todo: `check the machine: ${wanted}`,
   };
 }
 
-/** Whose machine a run was on. A type that may be one or the other tells nothing. */
+/** The owner of a run's machine; unknown if the type is ambiguous. */
 function ownerOf({ machine: { type } }: Facts): 'service' | 'provider' | 'user' | undefined {
   if (/^(?:[a-z]+-deploy-)?serverless$|^workspace(?:-v2)?$/.test(type ?? '')) return 'service';
   if (/^(?:runpod|provider)-serverless$/.test(type ?? '')) return 'provider';
@@ -114,7 +114,7 @@ const WHOSE = {
 
 function typeUntold(facts: Facts): string {
   const { type } = facts.machine;
-  return type === undefined ? untold(facts, 'whose machine it is') : `the machine type is "${type}"`;
+  return type === undefined ? unknown(facts, 'the owner of the machine') : `the machine type is "${type}"`;
 }
 
 function hostedMachines(facts: Facts): Judged {
@@ -128,7 +128,7 @@ function hostedMachines(facts: Facts): Judged {
   };
 }
 
-const UPDATE_IMAGE = `update the configuration of your worker image to node ${NODE_WANTED} or newer; nobody else keeps the image up to date`;
+const UPDATE_IMAGE = `update the configuration of your worker image to node ${NODE_WANTED} or newer; you must update it yourself`;
 
 function providerMachines(facts: Facts): Judged {
   const owner = ownerOf(facts);
@@ -146,7 +146,7 @@ function providerMachines(facts: Facts): Judged {
     return { verdict: 'broken', found: `the worker image has node ${version}`, todo: UPDATE_IMAGE };
   return {
     verdict: 'not-revealed',
-    found: `${WHOSE.provider}, which does not tell its node`,
+    found: `${WHOSE.provider}, whose node version is not shown`,
     todo: UPDATE_IMAGE,
   };
 }
@@ -155,23 +155,23 @@ function verificationRun({ check }: Facts): Judged {
   switch (check.kind) {
     case 'left-out':
       return check.why === 'v1'
-        ? { verdict: 'not-checked', found: 'V1 knows no flags; no run was bought', todo: AGAIN_ON_V2 }
+        ? { verdict: 'not-checked', found: 'V1 has no flags; no run was bought', todo: AGAIN_ON_V2 }
         : { verdict: 'not-checked', found: '--no-run: no run was bought' };
     case 'refused':
       return { verdict: 'broken', found: `no run was made: ${check.reason}` };
     case 'unconfirmed':
       return {
         verdict: 'broken',
-        found: `it may have been bought, but no answer came: ${check.reason}`,
-        todo: 'look for the run at the service, then check again',
+        found: `a run may have been bought, but no answer arrived: ${check.reason}`,
+        todo: 'look for the run on the service, then check again',
       };
     case 'given-up':
       return {
         verdict: 'broken',
         found: `run ${check.runId} had not ended after ${check.seconds} s`,
         todo: check.wasCancelled
-          ? 'it was cancelled; look at its machine'
-          : 'it goes on; look at its machine',
+          ? 'it was cancelled; check its machine'
+          : 'it is still running; check its machine',
       };
     case 'ended':
       return judgeEnd(check);
@@ -205,7 +205,7 @@ function lastDay(facts: Facts): Judged {
     return { verdict: 'holds', found: 'on V2 with a new node, nothing stops on that day' };
   return {
     verdict: 'not-revealed',
-    found: 'whether an old node of a third-party provider is in use is not known here',
+    found: 'runsheet cannot see whether you use an old node of a third-party provider',
     todo: 'such machines must be on V2 with a new node by then: old nodes stop working after 15 April',
   };
 }

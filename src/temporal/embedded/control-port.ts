@@ -1,7 +1,7 @@
-// How followers hold on to the stack: each keeps a connection open, and the stack lives while there is one. A follower that
-// is killed closes its connection as well, and its command may be given again. Both sides send lines of JSON over a loopback
-// port, and each proves that it has read embedded.json, which only its owner can read: the follower by the word, the stack
-// by the answer to it. Everybody on the machine can connect, so connections without the word are bounded in number and time.
+// Keeps the stack running while followers (commands) are connected. When a follower is killed, its connection closes too, and
+// the stack waits a moment for the user to repeat the command. Both sides send JSON lines over a loopback port, and each proves
+// that it has read embedded.json, which only the owner can read: the follower with `word`, the stack with `answer`. Every user
+// of the machine can connect, so unauthenticated connections are limited in number and time.
 
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -13,9 +13,9 @@ import { readJsonLines, writeJsonLine } from './json-lines.ts';
 
 const text = z.string();
 
-/** What the stack tells its followers. */
-const stackNews = z.discriminatedUnion('type', [
-  /** The first line: only the stack that wrote embedded.json knows the answer. */
+/** Messages from the stack to its followers. */
+const stackMessage = z.discriminatedUnion('type', [
+  /** The first message: only the stack that wrote embedded.json knows the answer. */
   z.object({ type: z.literal('held'), answer: text }),
   z.object({ type: z.literal('say'), words: text }),
   z.object({
@@ -25,55 +25,55 @@ const stackNews = z.discriminatedUnion('type', [
     uiUrl: text,
     receiver: text.optional(),
     service: text.optional(),
-    /** The live page of that service. */
+    /** The dashboard of that service. */
     dashboardPage: text.optional(),
-    /** The run service that its worker's key is for. */
+    /** The run service that the worker's API key belongs to. */
     apiUrl: text.optional(),
   }),
   z.object({ type: z.literal('failed'), code: text, message: text, hint: text.optional() }),
-  /** Nothing new is sent; `onWire` requests are being awaited. */
+  /** The worker sends nothing more and waits for the answers of `onWire` requests. */
   z.object({ type: z.literal('stopping'), onWire: z.number() }),
-  /** Others still follow. */
+  /** The follower has left; others are still connected. */
   z.object({ type: z.literal('left') }),
 ]);
-export type StackNews = z.infer<typeof stackNews>;
-export const NEWS = { schema: stackNews, most: 1 << 16 };
+export type StackMessage = z.infer<typeof stackMessage>;
+export const STACK_MESSAGES = { schema: stackMessage, most: 1 << 16 };
 
-/** What a follower tells the stack. */
-const followerWord = z.discriminatedUnion('type', [
+/** Messages from a follower to the stack. */
+const followerMessage = z.discriminatedUnion('type', [
   /** `keeps`: the stack lives at least as long as this connection; a reader does not keep it. */
   z.object({ type: z.literal('hold'), word: text, service: z.boolean(), keeps: z.boolean() }),
   z.object({ type: z.literal('leave') }),
-  /** Does not wait for what is on the wire. */
+  /** Stop without waiting for pending requests. */
   z.object({ type: z.literal('now') }),
 ]);
-export type FollowerWord = z.infer<typeof followerWord>;
-type Hold = Extract<FollowerWord, { type: 'hold' }>;
-const WORDS = { schema: followerWord, most: 1 << 10 };
+export type FollowerMessage = z.infer<typeof followerMessage>;
+type Hold = Extract<FollowerMessage, { type: 'hold' }>;
+const FOLLOWER_MESSAGES = { schema: followerMessage, most: 1 << 10 };
 
 export type Control = {
   readonly port: number;
   readonly word: string;
   readonly answer: string;
-  tell(news: StackNews): void;
+  broadcast(message: StackMessage): void;
   close(): void;
 };
 
 export type ControlHandlers = {
-  /** A follower holds on; the answer is told to it alone. undefined turns it away. */
-  onHold(wants: { readonly service: boolean }): Promise<StackNews | undefined>;
-  /** The last follower let go, and none came after one that was killed. */
+  /** A follower has joined; the result is sent to it alone. undefined disconnects it. */
+  onHold(wants: { readonly service: boolean }): Promise<StackMessage | undefined>;
+  /** The last follower left, or was killed and did not come back in time. */
   onLast(): void;
   onNow(): void;
 };
 
-/** How long a stack goes on for a command that was killed: servers that live are taken over at once, others must start. */
+/** How long a stack keeps running after a command was killed; a repeated command joins it without a new start. */
 const LINGER_MS = 10_000;
 
-/** How long it waits for the first follower, whose process has just started it. */
+/** How long a new stack waits for the command that started it. */
 const FIRST_MS = 30_000;
 
-/** How long a connection may take to send the word, and how many there are at most, followers included. */
+/** Time limit for a connection to send the word, and the maximum number of connections, followers included. */
 const WORD_WITHIN_MS = 2_000;
 const CONNECTIONS_MAX = 256;
 
@@ -81,14 +81,14 @@ export async function openControl(
   deps: ControlHandlers,
   { lingerMs = LINGER_MS, wordWithinMs = WORD_WITHIN_MS } = {},
 ): Promise<Control> {
-  const [word, answer] = [drawn(), drawn()];
+  const [word, answer] = [randomSecret(), randomSecret()];
   const followers = new Set<Socket>();
-  /** Those that knew the word; one that leaves may still be in a hurry. */
+  /** Authenticated connections; one that has left may still send `now`. */
   const admitted = new Set<Socket>();
 
-  // Whoever starts a stack may be gone before it holds on.
+  // The command that started the stack may have been killed before it connects.
   let lingering: NodeJS.Timeout | undefined = setTimeout(deps.onLast, FIRST_MS);
-  const letGo = (socket: Socket, forMs: number): void => {
+  const release = (socket: Socket, forMs: number): void => {
     if (!followers.delete(socket) || followers.size > 0) return;
     if (forMs === 0) deps.onLast();
     else lingering = setTimeout(deps.onLast, forMs);
@@ -101,32 +101,32 @@ export async function openControl(
       followers.add(socket);
       clearTimeout(lingering);
     }
-    writeJsonLine(socket, { type: 'held', answer } satisfies StackNews);
-    void deps.onHold(wants).then((news) => (news ? writeJsonLine(socket, news) : socket.destroy()));
+    writeJsonLine(socket, { type: 'held', answer } satisfies StackMessage);
+    void deps.onHold(wants).then((message) => (message ? writeJsonLine(socket, message) : socket.destroy()));
   };
 
-  const hear = (socket: Socket, said: FollowerWord): void => {
-    if (said.type === 'hold' && isSameSecret(said.word, word)) admit(socket, said);
+  const onMessage = (socket: Socket, message: FollowerMessage): void => {
+    if (message.type === 'hold' && isSameSecret(message.word, word)) admit(socket, message);
     else if (!admitted.has(socket)) socket.destroy();
-    else if (said.type === 'now') deps.onNow();
-    else if (said.type === 'leave') {
-      // The last one stays connected, to see the stack end.
+    else if (message.type === 'now') deps.onNow();
+    else if (message.type === 'leave') {
+      // The last follower stays connected until the stack has ended.
       if (!followers.has(socket) || followers.size > 1)
-        writeJsonLine(socket, { type: 'left' } satisfies StackNews);
-      letGo(socket, 0);
+        writeJsonLine(socket, { type: 'left' } satisfies StackMessage);
+      release(socket, 0);
     } else socket.destroy();
   };
 
   const server = createServer((socket) => {
     const timer = setTimeout(() => admitted.has(socket) || socket.destroy(), wordWithinMs);
-    // A follower that was killed resets its connection; 'close' follows.
+    // A killed follower resets its connection; 'close' follows.
     socket.on('error', () => undefined);
     socket.on('close', () => {
       clearTimeout(timer);
       admitted.delete(socket);
-      letGo(socket, lingerMs);
+      release(socket, lingerMs);
     });
-    readJsonLines(socket, WORDS, (said) => hear(socket, said));
+    readJsonLines(socket, FOLLOWER_MESSAGES, (message) => onMessage(socket, message));
   });
   const connections = boundConnections(server, { most: CONNECTIONS_MAX, perAddress: CONNECTIONS_MAX });
   server.listen(0, '127.0.0.1');
@@ -136,7 +136,7 @@ export async function openControl(
     port,
     word,
     answer,
-    tell: (news) => admitted.forEach((socket) => writeJsonLine(socket, news)),
+    broadcast: (message) => admitted.forEach((socket) => writeJsonLine(socket, message)),
     close: () => {
       clearTimeout(lingering);
       followers.clear();
@@ -146,4 +146,4 @@ export async function openControl(
   };
 }
 
-const drawn = (): string => randomBytes(16).toString('hex');
+const randomSecret = (): string => randomBytes(16).toString('hex');

@@ -1,15 +1,15 @@
-// Room for Temporal's database. A server whose disk is full goes on answering and remembers nothing new, so that its batches
-// stand still without a word: whoever follows it looks at the disk.
+// Checks the free disk space for Temporal's database. A server whose disk is full still answers but stores nothing, so its
+// batches silently stop. Every command that follows the stack therefore checks the disk.
 
 import { statfsSync } from 'node:fs';
 import { problem } from '../../errors/error.ts';
 
-/** The log that SQLite writes ahead takes so much before it is folded in. */
+/** SQLite's write-ahead log needs this much before a checkpoint. */
 const ROOM_BYTES = 5 << 20;
 
-/** Throws E604 where the disk of the servers' state is as good as full. A quota is not seen. */
+/** Throws E604 if the disk of the state folder is nearly full. Does not detect quotas. */
 export function assertDiskSpace(home: string): void {
   const { blocks, bavail, bsize } = statfsSync(home);
-  // Some file systems do not say how large they are.
+  // Some file systems do not report their size.
   if (blocks > 0 && bavail * bsize < ROOM_BYTES) throw problem('E604', { home, bytes: bavail * bsize });
 }

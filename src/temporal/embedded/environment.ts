@@ -1,13 +1,13 @@
-// What our child processes see of our environment: each only what it needs. The API key, the payload key and the webhook
-// secret are for workers; a program of somebody else's must not see them.
+// Filters the environment of child processes: each one gets only what it needs. Only workers may see the API key, the payload
+// key and the webhook secret; third-party programs must not.
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where things are, and how text and times are written. */
+/** Paths, locale and time zone. */
 const SYSTEM = [
   /^(PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|TZ|TMPDIR|TMP|TEMP|TERM|NO_COLOR|FORCE_COLOR|LD_LIBRARY_PATH)$/,
   /^(LC|XDG)_[A-Z_]+$/,
-  // Without these nothing starts on Windows, which does not care about case.
+  // Windows needs these to start any program; their names are case-insensitive.
   /^(systemroot|windir|comspec|pathext|appdata|localappdata|userprofile|programdata|homedrive|homepath)$/i,
 ];
 const NETWORK = [/^(https?|all|no)_proxy$/i, /^SSL_CERT_(FILE|DIR)$/];
@@ -16,19 +16,19 @@ const SETTINGS = [/^RUNSHEET_(?!SERVICE_TOKEN$)[A-Z_]+$/];
 const PYTHON = [/^(PIP|PYENV|PYTHON)[A-Z_]*$/, /^(VIRTUAL_ENV|NETRC|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE)$/];
 
 const ALLOWED = {
-  /** The stack starts all others, so it sees what any of them may. */
+  /** The stack starts all others, so it needs what any of them needs. */
   stack: [...SYSTEM, ...NETWORK, ...NODE, ...PYTHON, ...SETTINGS],
   worker: [...SYSTEM, ...NETWORK, ...NODE, ...SETTINGS],
   service: [...SYSTEM, ...NODE, /^RUNSHEET_(HOME|LOG_LEVEL)$/],
-  /** GOMAXPROCS, GOMEMLIMIT and the like are read by every Go program. */
+  /** Every Go program reads GOMAXPROCS, GOMEMLIMIT and similar variables. */
   temporal: [...SYSTEM, /^GO[A-Z]+$/],
   /** pip: the user's index, proxy and certificates. */
   python: [...SYSTEM, ...NETWORK, ...PYTHON],
-  /** Programs that only need to be found. */
+  /** Programs that need no settings. */
   tool: SYSTEM,
 } as const satisfies Record<string, readonly RegExp[]>;
 
-/** The part of `environment` that a child of that kind is given. */
+/** The part of `environment` that this kind of child gets. */
 export function environmentFor(
   child: keyof typeof ALLOWED,
   environment: Environment,

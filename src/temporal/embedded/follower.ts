@@ -1,5 +1,5 @@
-// A command's connection to the embedded stack of this place. A keeper starts the stack if none is running, keeps it alive,
-// and starts it again if it is killed. A reader joins a running stack and changes nothing.
+// A command's connection to the embedded stack of this state folder. A keeper starts the stack if none is running, keeps it
+// alive, and starts it again if it is killed. A reader joins a running stack and changes nothing.
 
 import { spawn } from 'node:child_process';
 import { mkdirSync, openSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { EXIT, RunsheetError, problem, errorMessage, type Code } from '../../err
 import { takeStateFolder } from '../../host/state-folder.ts';
 import type { TemporalAddress } from '../connect.ts';
 import { environmentFor } from './environment.ts';
-import { NEWS, type FollowerWord, type StackNews } from './control-port.ts';
+import { STACK_MESSAGES, type FollowerMessage, type StackMessage } from './control-port.ts';
 import { readJsonLines, writeJsonLine } from './json-lines.ts';
 import { programFile } from './processes.ts';
 import { livingRecord, readRecord } from './stack-file.ts';
@@ -21,7 +21,7 @@ export type FollowParams = {
   readonly config: Config;
   /** Whether the local run service is wanted. */
   readonly service: boolean;
-  /** Told what the stack is doing, in words for people. */
+  /** Shows the user what the stack is doing. */
   readonly say: (words: string) => void;
 };
 
@@ -29,28 +29,28 @@ export type Follower = {
   readonly temporal: TemporalAddress;
   readonly uiUrl: string;
   readonly receiver: string | undefined;
-  /** The local run service's base address, where it runs. */
+  /** The base address of the local run service, if it runs. */
   readonly service: string | undefined;
-  /** The address of its live page, with the secret that opens it. */
+  /** The address of its dashboard, with the secret that opens it. */
   readonly dashboardPage: string | undefined;
-  /** Awaits `hear` whenever the server has come back at another address. */
+  /** Awaits `hear` whenever the server has restarted at another address. */
   onMove(hear: (at: TemporalAddress) => Promise<void>): void;
   /** Resolves when the stack has ended; only for a reader, because a keeper starts it again. */
   readonly lost: Promise<void>;
-  /** Lets go; resolves when the stack has ended or others follow it. */
-  leave(told?: (onWire: number) => void): Promise<void>;
-  /** Throws E604 where the servers have no room for what they must remember. */
+  /** Leaves the stack; resolves when it has ended or has other followers. */
+  leave(onPending?: (onWire: number) => void): Promise<void>;
+  /** Throws E604 if the disk of the servers is nearly full. */
   assertDiskSpace(): void;
-  /** While leaving: does not wait for what is on the wire. */
+  /** While leaving: does not wait for pending requests. */
   hurry(): void;
 };
 
-type Ready = Extract<StackNews, { type: 'ready' }>;
-type Held = {
+type Ready = Extract<StackMessage, { type: 'ready' }>;
+type Joined = {
   readonly socket: Socket;
   readonly ready: Ready;
-  /** Hears what the stack says from now on. */
-  readonly listen: (hear: (news: StackNews) => void) => void;
+  /** Replaces the handler of the stack's messages. */
+  readonly listen: (hear: (message: StackMessage) => void) => void;
 };
 
 const START_MS = 300_000;
@@ -59,75 +59,75 @@ const AGAIN_AFTER_LOSS_MS = 500;
 /** How long a reader waits for a keeper to start a lost stack again. */
 const REJOIN_MS = 12_000;
 
-/** Joins the stack of this place, or starts it. */
-export async function followStack(order: FollowParams): Promise<Follower> {
-  return follow(order, await hold(order), true);
+/** Joins the running stack, or starts one. */
+export async function followStack(params: FollowParams): Promise<Follower> {
+  return follow(params, await joinOrStart(params), true);
 }
 
-/** Joins the running stack of this place as a reader; undefined if none is running. */
-export async function readStack(order: FollowParams): Promise<Follower | undefined> {
-  if (livingRecord(order.config.home) !== undefined) takeStateFolder(order.config.home);
-  const held = await joinStack(order, false);
-  return held && follow(order, held, false);
+/** Joins the running stack as a reader; undefined if none is running. */
+export async function readStack(params: FollowParams): Promise<Follower | undefined> {
+  if (livingRecord(params.config.home) !== undefined) takeStateFolder(params.config.home);
+  const joined = await joinStack(params, false);
+  return joined && follow(params, joined, false);
 }
 
-function follow(order: FollowParams, first: Held, keeps: boolean): Follower {
-  let held = first;
-  if (keeps) refuseStranger(order, held);
+function follow(params: FollowParams, first: Joined, keeps: boolean): Follower {
+  let joined = first;
+  if (keeps) assertSameService(params, joined);
   const leaving = Promise.withResolvers<void>();
   const lost = Promise.withResolvers<void>();
   let isLeaving = false;
-  let told: ((onWire: number) => void) | undefined;
+  let onPending: ((onWire: number) => void) | undefined;
   let moved: (at: TemporalAddress) => Promise<void> = async () => undefined;
 
-  const watch = ({ socket, listen }: Held): void => {
-    listen((news) => {
-      if (news.type === 'say') order.say(news.words);
-      if (news.type === 'stopping') told?.(news.onWire);
-      if (news.type === 'left') leaving.resolve();
+  const watch = ({ socket, listen }: Joined): void => {
+    listen((message) => {
+      if (message.type === 'say') params.say(message.words);
+      if (message.type === 'stopping') onPending?.(message.onWire);
+      if (message.type === 'left') leaving.resolve();
     });
     socket.once('close', () => {
       if (isLeaving) leaving.resolve();
-      else void (keeps ? regain() : rejoin());
+      else void (keeps ? restart() : rejoin());
     });
   };
 
-  /** The stack was killed; what it held is on disk. */
-  const regain = async (): Promise<void> => {
+  /** The stack was killed; its state is on disk. */
+  const restart = async (): Promise<void> => {
     while (!isLeaving) {
       try {
-        order.say('the embedded servers were lost; starting them again');
-        const before = held.ready.address;
-        held = await hold(order);
-        watch(held);
-        if (held.ready.address !== before) await moved(addressOf(held));
+        params.say('the embedded servers were lost; starting them again');
+        const before = joined.ready.address;
+        joined = await joinOrStart(params);
+        watch(joined);
+        if (joined.ready.address !== before) await moved(addressOf(joined));
         return;
       } catch (error) {
-        order.say(`the embedded servers did not start again: ${errorMessage(error)}`);
+        params.say(`the embedded servers did not start again: ${errorMessage(error)}`);
         await wait(AGAIN_AFTER_LOSS_MS);
       }
     }
     leaving.resolve();
   };
 
-  /** Its keeper may start the stack again. */
+  /** A keeper may start the stack again. */
   const rejoin = async (): Promise<void> => {
     for (const until = Date.now() + REJOIN_MS; !isLeaving && Date.now() < until;) {
       await wait(AGAIN_AFTER_LOSS_MS);
-      const joined = await joinStack(order, false).catch(() => undefined);
-      if (joined === undefined) continue;
-      held = joined;
-      watch(held);
-      return moved(addressOf(held));
+      const again = await joinStack(params, false).catch(() => undefined);
+      if (again === undefined) continue;
+      joined = again;
+      watch(joined);
+      return moved(addressOf(joined));
     }
     leaving.resolve();
     lost.resolve();
   };
 
-  watch(held);
-  const { uiUrl, receiver, service, dashboardPage } = held.ready;
+  watch(joined);
+  const { uiUrl, receiver, service, dashboardPage } = joined.ready;
   return {
-    temporal: addressOf(held),
+    temporal: addressOf(joined),
     uiUrl,
     receiver,
     service,
@@ -136,44 +136,44 @@ function follow(order: FollowParams, first: Held, keeps: boolean): Follower {
     onMove: (hear) => {
       moved = hear;
     },
-    leave: (tell) => {
+    leave: (callback) => {
       isLeaving = true;
-      told = tell;
-      if (held.socket.destroyed) leaving.resolve();
-      else say(held.socket, { type: 'leave' });
+      onPending = callback;
+      if (joined.socket.destroyed) leaving.resolve();
+      else send(joined.socket, { type: 'leave' });
       return leaving.promise;
     },
-    assertDiskSpace: () => assertDiskSpace(order.config.home),
-    hurry: () => say(held.socket, { type: 'now' }),
+    assertDiskSpace: () => assertDiskSpace(params.config.home),
+    hurry: () => send(joined.socket, { type: 'now' }),
   };
 }
 
-const addressOf = ({ ready: { address, namespace } }: Held): TemporalAddress => ({
+const addressOf = ({ ready: { address, namespace } }: Joined): TemporalAddress => ({
   address,
   namespace,
   from: 'the embedded server',
   options: {},
 });
 
-/** A stack that was started for another run service has no key for ours. */
-function refuseStranger({ config, service }: FollowParams, { ready, socket }: Held): void {
+/** Throws if the stack was started for another run service: its worker has no key for ours. */
+function assertSameService({ config, service }: FollowParams, { ready, socket }: Joined): void {
   if (service || config.apiUrl === undefined || config.apiUrl === ready.apiUrl) return;
   socket.destroy();
   throw problem('E602', {
-    what: `the embedded servers of ${config.home} serve ${ready.apiUrl ?? 'only the local run service'}, and this command asks for ${config.apiUrl}`,
-    hint: 'end the command that follows them first, or give this one a place of its own with RUNSHEET_HOME',
+    what: `the embedded servers of ${config.home} are in use for ${ready.apiUrl ?? 'the local run service only'}, and this command needs ${config.apiUrl}`,
+    hint: 'stop the other command first, or set RUNSHEET_HOME to another folder for this one',
   });
 }
 
-/** Joins the stack of this place, or starts one; another command may be doing the same at this moment. */
-async function hold(order: FollowParams): Promise<Held> {
-  const { home } = order.config;
+/** Joins the running stack, or starts one; another command may be doing the same concurrently. */
+async function joinOrStart(params: FollowParams): Promise<Joined> {
+  const { home } = params.config;
   takeStateFolder(home);
   mkdirSync(join(home, 'logs'), { recursive: true, mode: 0o700 });
   for (const until = Date.now() + START_MS; ;) {
     assertDiskSpace(home);
-    const held = (await joinStack(order, true)) ?? (await startAndJoin(order));
-    if (held !== undefined) return held;
+    const joined = (await joinStack(params, true)) ?? (await startAndJoin(params));
+    if (joined !== undefined) return joined;
     if (Date.now() > until) throw problem('E406', { what: 'the stack does not answer', log: stackLog(home) });
     await wait(ASK_AGAIN_MS);
   }
@@ -181,25 +181,25 @@ async function hold(order: FollowParams): Promise<Held> {
 
 const stackLog = (home: string): string => join(home, 'logs', 'stack.log');
 
-/** undefined where no stack answers, or one that is stopping. Throws what kept it from starting. */
-async function joinStack(order: FollowParams, keeps: boolean): Promise<Held | undefined> {
-  const record = livingRecord(order.config.home);
+/** undefined if no stack answers or it is stopping. Throws if the stack could not start. */
+async function joinStack(params: FollowParams, keeps: boolean): Promise<Joined | undefined> {
+  const record = livingRecord(params.config.home);
   const socket = record && (await connectTo(record.control.port));
   if (record === undefined || socket === undefined) return undefined;
   const { word, answer } = record.control;
-  say(socket, { type: 'hold', word, service: keeps && order.service, keeps });
+  send(socket, { type: 'hold', word, service: keeps && params.service, keeps });
   return new Promise((done, failed) => {
-    let hear = (news: StackNews): void => {
-      if (news.type === 'say') order.say(news.words);
-      else if (news.type === 'ready') done({ socket, ready: news, listen });
-      else if (news.type === 'failed') failed(failureOf(news));
+    let hear = (message: StackMessage): void => {
+      if (message.type === 'say') params.say(message.words);
+      else if (message.type === 'ready') done({ socket, ready: message, listen });
+      else if (message.type === 'failed') failed(failureOf(message));
     };
-    const listen: Held['listen'] = (next) => (hear = next);
+    const listen: Joined['listen'] = (next) => (hear = next);
     let isOurs = false;
-    readJsonLines(socket, NEWS, (news) => {
-      // The stack may be dead, and its port another program's by now.
-      isOurs ||= news.type === 'held' && news.answer === answer;
-      if (isOurs) hear(news);
+    readJsonLines(socket, STACK_MESSAGES, (message) => {
+      // The stack may be dead, and another program may use its port.
+      isOurs ||= message.type === 'held' && message.answer === answer;
+      if (isOurs) hear(message);
       else socket.destroy();
     });
     socket.on('error', () => undefined);
@@ -207,13 +207,13 @@ async function joinStack(order: FollowParams, keeps: boolean): Promise<Held | un
   });
 }
 
-function failureOf({ code, message, hint }: Extract<StackNews, { type: 'failed' }>): RunsheetError {
+function failureOf({ code, message, hint }: Extract<StackMessage, { type: 'failed' }>): RunsheetError {
   return new RunsheetError(code as Code, message, { exit: EXIT.unreachable, hint });
 }
 
-/** Starts a stack process of its own session, so that Ctrl-C at the terminal reaches the command alone. */
-async function startAndJoin(order: FollowParams): Promise<Held | undefined> {
-  const { home, environment } = order.config;
+/** Starts the stack in its own session, so that Ctrl-C in the terminal reaches only the command. */
+async function startAndJoin(params: FollowParams): Promise<Joined | undefined> {
+  const { home, environment } = params.config;
   const log = openSync(stackLog(home), 'a', 0o600);
   const child = spawn(process.execPath, [programFile(), 'embedded'], {
     detached: true,
@@ -225,7 +225,7 @@ async function startAndJoin(order: FollowParams): Promise<Held | undefined> {
   child.once('exit', () => (hasEnded = true));
   child.once('error', () => (hasEnded = true));
   while (!hasEnded) {
-    if (readRecord(home)?.pid === child.pid) return joinStack(order, true);
+    if (readRecord(home)?.pid === child.pid) return joinStack(params, true);
     await wait(ASK_AGAIN_MS);
   }
   return undefined;
@@ -239,4 +239,4 @@ function connectTo(port: number): Promise<Socket | undefined> {
   });
 }
 
-const say = (socket: Socket, word: FollowerWord): void => writeJsonLine(socket, word);
+const send = (socket: Socket, message: FollowerMessage): void => writeJsonLine(socket, message);

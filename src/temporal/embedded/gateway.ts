@@ -1,6 +1,6 @@
-// The owner's way to Temporal's own pages. What Temporal holds is encrypted, and its pages can be read by every user of the
-// machine. The gateway shows the same pages to the owner's browser alone, and decrypts for them: Temporal tells its pages to
-// ask `/codec` for that, which is a path of this gateway, and nothing on Temporal's own port.
+// Serves Temporal's web UI with decrypted payloads to the owner only. Every user of the machine can open Temporal's own port,
+// where payloads are encrypted. The gateway proxies the same pages for the owner's browser and decrypts for them: Temporal
+// configures its UI to call `/codec`, a path that exists only on this gateway.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,13 +10,13 @@ import { z } from 'zod';
 import { boundConnections } from '../../host/bounded-connections.ts';
 import { openPageLogin } from '../../host/page-login.ts';
 
-/** Where Temporal's pages send what they want decrypted. */
+/** Where Temporal's web UI sends payloads to be decrypted. */
 export const CODEC_PATH = '/codec';
 
-export type GatewayOrder = {
-  /** Where it listens; a taken port is replaced by a free one. */
+export type GatewayParams = {
+  /** The port to listen on; if it is in use, a free one is taken. */
   readonly port: number;
-  /** Temporal's pages; undefined while the server does not live, when another program may be there. */
+  /** The address of Temporal's web UI; undefined while the server is down, because another program may use its port. */
   readonly pages: () => string | undefined;
   /** The path of the first page. */
   readonly entrance: string;
@@ -32,23 +32,23 @@ export type Gateway = {
 const CONNECTIONS = { most: 256, perAddress: 256 };
 const BODY_BYTES_MAX = 16 << 20;
 const CLOSED =
-  'This page is for the owner of these servers. Open the address that `runsheet dev` prints; it changes at each start.\n';
+  'Only the owner of these servers may open this page. Use the address that `runsheet dev` prints; it changes at each start.\n';
 
-export async function openGateway(order: GatewayOrder): Promise<Gateway> {
+export async function openGateway(params: GatewayParams): Promise<Gateway> {
   const server = createServer({ connectionsCheckingInterval: 1_000, headersTimeout: 5_000 });
   const connections = boundConnections(server, CONNECTIONS);
-  const port = await listening(server, order.port);
-  const door = openPageLogin(order.entrance);
+  const port = await listening(server, params.port);
+  const login = openPageLogin(params.entrance);
   const proxy = createProxyServer({});
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const opened = door.opens(request);
-    const pages = order.pages();
+    const opened = login.opens(request);
+    const pages = params.pages();
     if (opened !== undefined) return refuse(response, 303, '', opened);
-    if (!door.isOpen(request)) return refuse(response, 403, CLOSED);
-    if (request.url?.startsWith(`${CODEC_PATH}/`)) return decode(order.codec, request, response);
-    if (pages === undefined) return refuse(response, 503, 'Temporal is starting again.\n');
-    request.headers.cookie = door.cookiesWithout(request);
+    if (!login.isOpen(request)) return refuse(response, 403, CLOSED);
+    if (request.url?.startsWith(`${CODEC_PATH}/`)) return decode(params.codec, request, response);
+    if (pages === undefined) return refuse(response, 503, 'Temporal is restarting.\n');
+    request.headers.cookie = login.cookiesWithout(request);
     await proxy.web(request, response, { target: pages });
   };
 
@@ -58,7 +58,7 @@ export async function openGateway(order: GatewayOrder): Promise<Gateway> {
     answer(request, response).catch(() => refuse(response, 502, 'Temporal does not answer.\n'));
   });
   return {
-    address: door.address(`http://127.0.0.1:${port}`),
+    address: login.address(`http://127.0.0.1:${port}`),
     close: () => {
       server.close();
       connections.closeAll();
@@ -94,13 +94,13 @@ function refuse(
 }
 
 const base64 = z.string().transform((text) => Buffer.from(text, 'base64'));
-const asked = z.object({
+const decodeRequest = z.object({
   payloads: z.array(
     z.object({ metadata: z.record(z.string(), base64).exactOptional(), data: base64.exactOptional() }),
   ),
 });
 
-/** Temporal's protocol for codec servers; only for reading, and only for our own pages. */
+/** Temporal's codec server protocol, but only decoding, and only for same-origin requests. */
 async function decode(
   codec: PayloadCodec,
   request: IncomingMessage,
@@ -109,9 +109,9 @@ async function decode(
   const [path] = request.url?.split('?') ?? [];
   const site = request.headers['sec-fetch-site'] ?? 'same-origin';
   if (path !== `${CODEC_PATH}/decode` || request.method !== 'POST' || site !== 'same-origin')
-    return refuse(response, 404, 'There is only POST /codec/decode.\n');
-  const body = asked.safeParse(jsonOf(await bodyOf(request)));
-  if (!body.success) return refuse(response, 400, 'These are no payloads.\n');
+    return refuse(response, 404, 'Only POST /codec/decode is supported.\n');
+  const body = decodeRequest.safeParse(jsonOf(await bodyOf(request)));
+  if (!body.success) return refuse(response, 400, 'The body is not a list of payloads.\n');
   const payloads = await Promise.all(body.data.payloads.map((payload) => readable(codec, payload)));
   response
     .writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' })
@@ -120,7 +120,7 @@ async function decode(
 
 type Payload = Parameters<PayloadCodec['decode']>[0][number];
 
-/** What cannot be decrypted, or was never encrypted, is shown as it is. */
+/** Returns a payload unchanged if it is not encrypted or cannot be decrypted. */
 async function readable(codec: PayloadCodec, payload: Payload): Promise<Payload> {
   const [decoded = payload] = await codec.decode([payload]).catch(() => [payload]);
   return decoded;
@@ -147,7 +147,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** undefined, which the schema refuses, where it is not JSON. */
+/** undefined, which the schema refuses, if the text is not JSON. */
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,14 +1,14 @@
-// Lines of JSON on a loopback socket. Each line is checked by a schema; the first one that does not fit closes the
-// connection, and nothing after it is read.
+// Reads and writes JSON lines on a loopback socket. A schema validates each line; the first invalid one closes the connection,
+// and nothing after it is read.
 
 import type { Socket } from 'node:net';
 import type { z } from 'zod';
 
-/** Calls `hear` for each line. A line of more than `most` characters does not fit either. */
+/** Calls `onMessage` for each line. A line of more than `most` characters is invalid too. */
 export function readJsonLines<T>(
   socket: Socket,
   { schema, most }: { readonly schema: z.ZodType<T>; readonly most: number },
-  hear: (word: T) => void,
+  onMessage: (message: T) => void,
 ): void {
   let rest = '';
   socket.setEncoding('utf8');
@@ -18,17 +18,17 @@ export function readJsonLines<T>(
     for (const line of lines) {
       if (socket.destroyed) return;
       const parsed = schema.safeParse(line.length > most ? undefined : jsonOf(line));
-      if (parsed.success) hear(parsed.data);
+      if (parsed.success) onMessage(parsed.data);
       else socket.destroy();
     }
     if (rest.length > most) socket.destroy();
   });
 }
 
-export const writeJsonLine = (socket: Socket, word: unknown): void =>
-  void (socket.writable && socket.write(`${JSON.stringify(word)}\n`));
+export const writeJsonLine = (socket: Socket, message: unknown): void =>
+  void (socket.writable && socket.write(`${JSON.stringify(message)}\n`));
 
-/** undefined, which fits no schema, where the line is not JSON. */
+/** undefined, which no schema accepts, if the line is not JSON. */
 function jsonOf(line: string): unknown {
   try {
     return JSON.parse(line);

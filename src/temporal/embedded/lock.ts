@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * At most one stack lives in a place. The lock is SQLite's on a file, which the operating system takes back from a process
- * however it ends. Returns what releases it; undefined where another process holds it.
+ * Ensures that at most one stack runs in a state folder. SQLite locks a file, and the operating system releases the lock however
+ * the process ends. Returns a function that releases it; undefined if another process holds it.
  */
 export function takeLock(home: string): (() => void) | undefined {
   const database = new DatabaseSync(join(home, 'embedded.lock'));

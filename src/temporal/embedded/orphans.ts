@@ -1,5 +1,5 @@
-// What a killed stack left behind. Its worker and its run service notice the loss and end by themselves; Temporal does
-// not, and it holds the database.
+// Cleans up after a killed stack. Its worker and its run service notice the broken channel and exit; Temporal does not, and it
+// keeps the database locked.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { readRecord, removeRecord } from './stack-file.ts';
 const END_MS = 5_000;
 const ASK_AGAIN_MS = 20;
 
-/** Ends the server of a stack that lives no more, and forgets that stack. */
+/** Kills the server of a dead stack, and removes the stack's record. */
 export async function clearOrphans(home: string): Promise<void> {
   const pid = readRecord(home)?.temporal?.pid;
   if (pid !== undefined && isServerOf(pid, home)) {
@@ -21,7 +21,7 @@ export async function clearOrphans(home: string): Promise<void> {
   removeRecord(home);
 }
 
-/** Whether the process is the server of this place; its number may belong to somebody else by now. */
+/** Whether the process is the server of this state folder; another process may have its pid. */
 function isServerOf(pid: number, home: string): boolean {
   return commandOf(pid).includes(databaseOf(home));
 }
@@ -35,7 +35,7 @@ function commandOf(pid: number): string {
       env: { PATH: '/usr/bin:/bin' },
     });
   } catch {
-    // No such process, or none that we may look at: not our server either way.
+    // There is no such process, or we may not read it; in both cases it is not our server.
     return '';
   }
 }

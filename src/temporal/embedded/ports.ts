@@ -1,5 +1,5 @@
-// The ports of a place. They stay the same from start to start where they can: runs that are outstanding call back to the
-// receiver's old address, and people keep the page of the server open.
+// Chooses the ports of a state folder. They stay the same across restarts if possible, because outstanding runs call back to the
+// receiver's old address, and users keep the web UI open.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -34,20 +34,20 @@ function lastPorts(home: string): Partial<Ports> {
   }
 }
 
-/** A server that was just killed lets go of its port a moment after it is gone. */
+/** The port of a server that was just killed becomes free a moment later. */
 async function isFreeSoon(port: number): Promise<boolean> {
-  for (const until = Date.now() + LETS_GO_MS; ; await wait(ASK_AGAIN_MS)) {
+  for (const until = Date.now() + RELEASE_MS; ; await wait(ASK_AGAIN_MS)) {
     if ((await listenOnce(port)) === port) return true;
     if (Date.now() > until) return false;
   }
 }
 
-const LETS_GO_MS = 1_000;
+const RELEASE_MS = 1_000;
 const ASK_AGAIN_MS = 20;
 
 const freePort = async (): Promise<number> => (await listenOnce(0)) ?? freePort();
 
-/** The port that could be listened on; undefined where it is taken. */
+/** The port if it can be listened on; undefined if it is in use. */
 function listenOnce(port: number): Promise<number | undefined> {
   return new Promise((done) => {
     const server = createServer();

@@ -1,5 +1,5 @@
-// What a stack is made of: Temporal, a worker with its receiver, and the local run service where somebody wants it. Each
-// is started again on its old port when it ends by itself.
+// The processes of a stack: Temporal, a worker with its receiver, and the local run service if a command needs it. A process that
+// exits unexpectedly is restarted on its old port.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { keepSecret } from '../../errors/redact.ts';
 import { encryptionWith } from '../encryption/codec.ts';
 import { payloadKeys } from '../encryption/payload-keys.ts';
 import { temporalBinary } from './binary.ts';
-import { keepAlive, type Kept } from './supervised-child.ts';
+import { supervise, type Supervised } from './supervised-child.ts';
 import { environmentFor } from './environment.ts';
 import { openGateway, type Gateway } from './gateway.ts';
 import type { Ports } from './ports.ts';
@@ -23,69 +23,69 @@ export type ServicesParams = {
   readonly config: Config;
   readonly ports: Ports;
   readonly log: Logger;
-  /** Of the user: a worker writes batch folders. */
+  /** The user's umask, for the batch folders that the worker writes. */
   readonly umask: number;
   readonly say: (words: string) => void;
-  /** A part lives again under another process id. */
+  /** A process was restarted and has another pid. */
   readonly onChange: () => void;
-  /** Told how many Queue Run calls have begun and have no answer. */
+  /** Called with the number of Queue Run calls without an answer. */
   readonly onWire: (count: number) => void;
 };
 
-/** Longer than any POST's deadline. */
+/** Must be longer than any POST's deadline. */
 const WORKER_ENDS_MS = 160_000;
 const SERVICE_ENDS_MS = 5_000;
 const SERVER_ENDS_MS = 10_000;
 
 export type StackServices = ReturnType<typeof openStackServices>;
 
-export function openStackServices(order: ServicesParams) {
-  const namespace = namespaceOf(order.config.home);
-  let temporal: Kept<TemporalServer> | undefined;
-  let worker: Kept<StackChild> | undefined;
-  let service: Promise<Kept<StackChild>> | undefined;
+export function openStackServices(params: ServicesParams) {
+  const namespace = namespaceOf(params.config.home);
+  let temporal: Supervised<TemporalServer> | undefined;
+  let worker: Supervised<StackChild> | undefined;
+  let service: Promise<Supervised<StackChild>> | undefined;
   let gateway: Gateway | undefined;
 
   return {
     namespace,
 
-    /** The server and the worker at once: the worker loads its code while the server opens its database. */
+    /** Starts the server and the worker concurrently: the worker loads its code while the server opens its database. */
     start: async (): Promise<void> => {
-      const child = keepWorker(order, namespace);
-      // A worker without its server waits for long; it ends with the stack, whose channel to it breaks.
+      const child = keepWorker(params, namespace);
+      // A worker without a server waits for a long time; it exits when its channel to the stack breaks.
       child.catch(() => undefined);
-      temporal = await keepServer(order, namespace);
-      gateway = await openPages(order, namespace, temporal);
+      temporal = await keepServer(params, namespace);
+      gateway = await openPages(params, namespace, temporal);
       worker = await child;
     },
 
-    /** Started for the first who wants it. */
+    /** Starts the service for the first follower that needs it. */
     startService: async (): Promise<void> => {
-      service ??= keepService(order);
+      service ??= keepService(params);
       await service.catch((error: unknown) => {
         service = undefined;
         throw error;
       });
     },
 
-    /** The children that live now; undefined before `start` is done. */
+    /** The current children; undefined before `start` has finished. */
     current: async () =>
       temporal &&
       worker &&
       gateway && {
         temporal: temporal.current(),
-        /** The owner's address of Temporal's pages. */
+        /** The gateway's address of Temporal's web UI. */
         pages: gateway.address,
         worker: worker.current(),
         service: (await service)?.current(),
       },
 
-    /** Leaves what is on the wire uncertain. */
+    /** Leaves pending requests unconfirmed. */
     killWorker: () => void worker?.current().child.kill('SIGKILL'),
 
-    /** The worker first, because its last POSTs must be answered and told; Temporal last, because it is told. */
+    /** Stops the worker first, because it must report its last answers to Temporal, which stops last. */
     stop: async (): Promise<void> => {
-      // It tells what is on its wire as long as the channel is open.
+      // The worker reports its pending requests as long as the channel is open.
       await worker?.stop(({ child }) => void (child.connected && child.send(STOP)), WORKER_ENDS_MS);
       await (
         await service?.catch(() => undefined)
@@ -96,22 +96,22 @@ export function openStackServices(order: ServicesParams) {
   };
 }
 
-async function keepServer(order: ServicesParams, namespace: string): Promise<Kept<TemporalServer>> {
-  const { home, cache, environment } = order.config;
-  const { temporal: port, ui: uiPort } = order.ports;
-  return keepAlive({
+async function keepServer(params: ServicesParams, namespace: string): Promise<Supervised<TemporalServer>> {
+  const { home, cache, environment } = params.config;
+  const { temporal: port, ui: uiPort } = params.ports;
+  return supervise({
     start: async () => {
-      const program = await temporalBinary({ cache, environment, say: order.say });
+      const program = await temporalBinary({ cache, environment, say: params.say });
       return startServer({ program, home, namespace, port, uiPort, environment });
     },
-    ...reports(order, 'Temporal'),
+    ...reports(params, 'Temporal'),
   });
 }
 
 function openPages(
   { config, ports }: ServicesParams,
   namespace: string,
-  temporal: Kept<TemporalServer>,
+  temporal: Supervised<TemporalServer>,
 ): Promise<Gateway> {
   return openGateway({
     port: ports.pages,
@@ -124,29 +124,29 @@ function openPages(
   });
 }
 
-function keepWorker(order: ServicesParams, namespace: string): Promise<Kept<StackChild>> {
-  const { config, ports, onWire, umask } = order;
+function keepWorker(params: ServicesParams, namespace: string): Promise<Supervised<StackChild>> {
+  const { config, ports, onWire, umask } = params;
   const temporal = { TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`, TEMPORAL_NAMESPACE: namespace };
   const start = (): Promise<StackChild> =>
     startChild({
       name: 'worker',
       home: config.home,
-      words: ['worker', '--embedded', '--receiver-port', String(ports.receiver)],
+      args: ['worker', '--embedded', '--receiver-port', String(ports.receiver)],
       environment: { ...environmentFor('worker', config.environment), ...temporal },
       onWire,
       umask,
     });
-  return keepAlive({ start, ...reports(order, 'the worker') });
+  return supervise({ start, ...reports(params, 'the worker') });
 }
 
-function keepService(order: ServicesParams): Promise<Kept<StackChild>> {
-  const { config, ports } = order;
+function keepService(params: ServicesParams): Promise<Supervised<StackChild>> {
+  const { config, ports } = params;
   const token = keepSecret(readOrCreateSecret(join(config.home, 'local-service-token')));
   const start = async (): Promise<StackChild> => {
     const service = await startChild({
       name: 'service',
       home: config.home,
-      words: [
+      args: [
         'service',
         '--embedded',
         '--port',
@@ -161,18 +161,18 @@ function keepService(order: ServicesParams): Promise<Kept<StackChild>> {
     writeFileSync(localFile(config.home), JSON.stringify({ base: service.url, token }), { mode: 0o600 });
     return service;
   };
-  return keepAlive({ start, ...reports(order, 'the local run service') });
+  return supervise({ start, ...reports(params, 'the local run service') });
 }
 
 const reports = ({ log, say, onChange }: ServicesParams, part: string) => ({
   onRestart: () => {
     onChange();
-    log.warn({ part }, 'a part had ended and lives again');
-    say(`${part} had ended and was started again`);
+    log.warn({ part }, 'a process exited and was restarted');
+    say(`${part} exited and was restarted`);
   },
-  onTrouble: (error: unknown) => say(`${part} did not start again: ${errorMessage(error)}`),
+  onTrouble: (error: unknown) => say(`${part} could not be restarted: ${errorMessage(error)}`),
 });
 
-/** A namespace that no other server has: whoever answers without it is a stranger on our port. */
+/** A unique namespace: a server without it is another program on our port. */
 const namespaceOf = (home: string): string =>
   `runsheet-${readOrCreateSecret(join(home, 'instance')).slice(0, 8)}`;

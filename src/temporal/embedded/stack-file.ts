@@ -1,5 +1,5 @@
-// .runsheet/embedded.json: the one live embedded stack of a place, for whoever wants to join it, and for whoever has to
-// clear away what a killed one left behind.
+// Reads and writes .runsheet/embedded.json, which describes the running stack of a state folder. Commands use it to join the
+// stack, and to clean up after a killed one.
 
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 export type StackRecord = {
   readonly pid: number;
   readonly startedAt: string;
-  /** Where followers hold on, the word that lets them in, and the answer that shows them that it is this stack. */
+  /** The control port, the word that authenticates followers, and the answer that authenticates the stack. */
   readonly control: { readonly port: number; readonly word: string; readonly answer: string };
   readonly temporal?: {
     readonly pid: number | undefined;
@@ -21,7 +21,7 @@ export type StackRecord = {
 
 const recordFile = (home: string): string => join(home, 'embedded.json');
 
-/** undefined where no stack lives or was killed here. */
+/** undefined if no stack runs or was killed here. */
 export function readRecord(home: string): StackRecord | undefined {
   try {
     return JSON.parse(readFileSync(recordFile(home), 'utf8')) as StackRecord;
@@ -31,13 +31,13 @@ export function readRecord(home: string): StackRecord | undefined {
   }
 }
 
-/** undefined where no stack lives; one that was killed may have left its record. */
+/** undefined if no stack runs; a killed one may have left its record. */
 export function livingRecord(home: string): StackRecord | undefined {
   const record = readRecord(home);
   return record !== undefined && isAlive(record.pid) ? record : undefined;
 }
 
-/** A process of another user that has the number by now (EPERM) is not our stack. */
+/** If another user's process has the pid (EPERM), it is not our stack. */
 function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -46,7 +46,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** At once, so that two writings cannot mix. */
+/** Atomic, so that concurrent writes cannot mix. */
 export function writeRecord(home: string, record: StackRecord): void {
   const beside = `${recordFile(home)}.${process.pid}`;
   try {

@@ -1,8 +1,8 @@
-// The embedded stack: one process with Temporal, a worker and the local run service as its children. It lives while
-// somebody follows it, so that a second command joins the first one's, and the last one to go ends it.
+// Runs the embedded stack: one process with Temporal, a worker and the local run service as its children. It runs while it has
+// followers: a second command joins the stack of the first one, and the last one to leave stops it.
 //
 //   starting ──► up ──last follower leaves, or a signal──► stopping ──► gone
-//       └──────────────────── failed: the followers are told why ────────┘
+//       └──────────────────── failed: the followers get the reason ──────┘
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,31 +10,31 @@ import type { Logger } from 'pino';
 import type { Config } from '../../host/config.ts';
 import { EXIT, RunsheetError, errorMessage } from '../../errors/error.ts';
 import { takeStateFolder } from '../../host/state-folder.ts';
-import { openControl, type StackNews } from './control-port.ts';
+import { openControl, type StackMessage } from './control-port.ts';
 import { clearOrphans } from './orphans.ts';
 import { takeLock } from './lock.ts';
 import { openStackServices, type StackServices } from './services.ts';
 import { choosePorts } from './ports.ts';
 import { removeRecord, writeRecord, type StackRecord } from './stack-file.ts';
 
-/** How a stack process ends when another one lives in its place. */
-const ANOTHER_LIVES = 75;
+/** The exit code of a stack process if another stack is running. */
+const ALREADY_RUNNING = 75;
 
-/** Runs a stack until nobody follows it. Resolves with the exit code of its process. */
+/** Runs a stack until its last follower has left. Resolves with the exit code of the process. */
 export async function runStack(config: Config, log: Logger): Promise<number> {
-  // Files of the stack are its user's alone; those of batches follow the umask of the user.
+  // Only the user may read the stack's files; batch folders follow the user's umask.
   const umask = process.umask(0o077);
   takeStateFolder(config.home);
   mkdirSync(join(config.home, 'logs'), { recursive: true });
   const release = takeLock(config.home);
-  if (release === undefined) return ANOTHER_LIVES;
+  if (release === undefined) return ALREADY_RUNNING;
   await clearOrphans(config.home);
-  await lead(config, log, umask);
+  await supervise(config, log, umask);
   release();
   return EXIT.ok;
 }
 
-async function lead(config: Config, log: Logger, umask: number): Promise<void> {
+async function supervise(config: Config, log: Logger, umask: number): Promise<void> {
   const ended = Promise.withResolvers<void>();
   let stopping: Promise<void> | undefined;
   let onWire = 0;
@@ -44,11 +44,11 @@ async function lead(config: Config, log: Logger, umask: number): Promise<void> {
     log,
     umask,
     ports: await choosePorts(config.home),
-    say: (words) => control.tell({ type: 'say', words }),
+    say: (words) => control.broadcast({ type: 'say', words }),
     onChange: () => void recordAgain(),
     onWire: (count) => {
       onWire = count;
-      if (stopping !== undefined) control.tell({ type: 'stopping', onWire });
+      if (stopping !== undefined) control.broadcast({ type: 'stopping', onWire });
     },
   });
 
@@ -57,7 +57,7 @@ async function lead(config: Config, log: Logger, umask: number): Promise<void> {
   };
 
   const end = async (): Promise<void> => {
-    control.tell({ type: 'stopping', onWire });
+    control.broadcast({ type: 'stopping', onWire });
     await up;
     await parts.stop();
     removeRecord(config.home);
@@ -67,11 +67,11 @@ async function lead(config: Config, log: Logger, umask: number): Promise<void> {
 
   const control = await openControl({
     onHold: async (wants) => {
-      // Whoever comes too late waits for this stack to end, and starts the next one.
+      // A follower that comes too late waits until this stack has ended, and starts the next one.
       if (stopping !== undefined) return undefined;
       const failed = (await up) ?? (wants.service ? await failureOf(parts.startService()) : undefined);
       await recordAgain();
-      return failed ?? readyNews(parts, config.apiUrl);
+      return failed ?? readyMessage(parts, config.apiUrl);
     },
     onLast: stop,
     onNow: parts.killWorker,
@@ -79,10 +79,10 @@ async function lead(config: Config, log: Logger, umask: number): Promise<void> {
 
   const record = async (): Promise<void> => writeRecord(config.home, await recordOf(parts, control));
 
-  /** A disk that is full for a while must not end what lives. */
+  /** A full disk must not stop the running servers. */
   const recordAgain = (): Promise<void> =>
     record().catch((error: unknown) =>
-      log.error({ reason: errorMessage(error) }, 'embedded.json was not written'),
+      log.error({ reason: errorMessage(error) }, 'embedded.json could not be written'),
     );
 
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
@@ -96,8 +96,8 @@ async function lead(config: Config, log: Logger, umask: number): Promise<void> {
   return ended.promise;
 }
 
-/** What to tell followers when `work` fails. */
-async function failureOf(work: Promise<void>): Promise<StackNews | undefined> {
+/** The message for followers if `work` fails. */
+async function failureOf(work: Promise<void>): Promise<StackMessage | undefined> {
   try {
     await work;
     return undefined;
@@ -108,7 +108,7 @@ async function failureOf(work: Promise<void>): Promise<StackNews | undefined> {
   }
 }
 
-async function readyNews(parts: StackServices, apiUrl: string | undefined): Promise<StackNews> {
+async function readyMessage(parts: StackServices, apiUrl: string | undefined): Promise<StackMessage> {
   const current = await parts.current();
   if (current === undefined)
     return { type: 'failed', code: 'E406', message: 'the stack is stopping', hint: undefined };

@@ -1,33 +1,33 @@
-// A child process that is started again when it ends by itself, the later the oftener it did.
+// Supervises a child process: restarts it when it exits unexpectedly, with exponential backoff.
 
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 
-export type Kept<T extends { readonly child: ChildProcess }> = {
-  /** The one that lives now. */
+export type Supervised<T extends { readonly child: ChildProcess }> = {
+  /** The child that runs now. */
   readonly current: () => T;
-  /** Asks it to end and waits; kills it when it does not end in time. */
+  /** Asks the child to exit and waits; kills it if it does not exit in time. */
   stop(ask: (current: T) => void, withinMs: number): Promise<void>;
 };
 
-export type Keeping<T> = {
+export type SuperviseParams<T> = {
   readonly start: () => Promise<T>;
-  /** Told whenever it had ended and lives again. */
+  /** Called after each restart. */
   readonly onRestart: (current: T) => void;
   readonly onTrouble: (error: unknown) => void;
 };
 
 const PAUSE_MS = 200;
 const PAUSE_MAX_MS = 10_000;
-/** What lived this long before it ended has its past forgiven. */
+/** After this uptime the backoff starts from the beginning. */
 const HEALTHY_MS = 30_000;
 
-/** Rejects where the first start fails. */
-export async function keepAlive<T extends { readonly child: ChildProcess }>(
-  keeping: Keeping<T>,
-): Promise<Kept<T>> {
-  let current = await keeping.start();
+/** Rejects if the first start fails. */
+export async function supervise<T extends { readonly child: ChildProcess }>(
+  params: SuperviseParams<T>,
+): Promise<Supervised<T>> {
+  let current = await params.start();
   let isStopping = false;
   let starting: Promise<unknown> = Promise.resolve();
 
@@ -40,12 +40,12 @@ export async function keepAlive<T extends { readonly child: ChildProcess }>(
       await wait(pauseMs);
       if (isStopping) return;
       try {
-        const started = keeping.start();
+        const started = params.start();
         starting = started.catch(() => undefined);
         current = await started;
-        keeping.onRestart(current);
+        params.onRestart(current);
       } catch (error) {
-        keeping.onTrouble(error);
+        params.onTrouble(error);
       }
     }
   };
@@ -55,7 +55,7 @@ export async function keepAlive<T extends { readonly child: ChildProcess }>(
     current: () => current,
     stop: async (ask, withinMs) => {
       isStopping = true;
-      // What is being started at this moment must end as well.
+      // A child that is just being started must exit as well.
       await Promise.race([starting, wait(withinMs, undefined, { ref: false })]);
       if (hasEnded(current.child)) return;
       ask(current);

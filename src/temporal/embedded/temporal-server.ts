@@ -1,5 +1,5 @@
-// Temporal's dev server as a child of ours: its own process group, so that Ctrl-C reaches it last; a database file, so
-// that killing it loses nothing; a namespace that no other server has, so that a stranger on our port is found out.
+// Starts Temporal's dev server as a child process: in its own process group, so that Ctrl-C does not reach it; with a database
+// file, so that a kill loses nothing; with a unique namespace, so that another server on our port is detected.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { openSync, readFileSync } from 'node:fs';
@@ -11,20 +11,20 @@ import { problem, errorMessage } from '../../errors/error.ts';
 import { environmentFor } from './environment.ts';
 import { CODEC_PATH } from './gateway.ts';
 
-export type ServerOrder = {
+export type ServerParams = {
   readonly program: string;
   readonly home: string;
   readonly namespace: string;
   readonly port: number;
   readonly uiPort: number;
-  /** Ours; the server sees only what it needs of it. */
+  /** Our environment; the server gets only what it needs. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
 export type TemporalServer = {
   readonly child: ChildProcess;
   readonly address: string;
-  /** Where its own pages are, which show what it holds to everybody on the machine: encrypted. */
+  /** The address of its web UI, which shows encrypted payloads to every user of the machine. */
   readonly pages: string;
 };
 
@@ -33,44 +33,44 @@ const serverLog = (home: string): string => join(home, 'logs', 'temporal.log');
 
 const READY_MS = 30_000;
 const ASK_AGAIN_MS = 50;
-/** A batch is found again for so long after its end. */
+/** Temporal keeps ended batches for this long. */
 const RETENTION_MS = 90 * 86_400_000;
 
-/** Starts the server and waits until it is ours and answers. Throws E406 with the log's place. */
-export async function startServer(order: ServerOrder): Promise<TemporalServer> {
-  const log = openSync(serverLog(order.home), 'a');
-  const child = spawn(order.program, flags(order), {
+/** Starts the server and waits until it answers with our namespace. Throws E406, which names the log. */
+export async function startServer(params: ServerParams): Promise<TemporalServer> {
+  const log = openSync(serverLog(params.home), 'a');
+  const child = spawn(params.program, flags(params), {
     detached: true,
     stdio: ['ignore', log, log],
-    env: environmentFor('temporal', order.environment),
+    env: environmentFor('temporal', params.environment),
   });
-  const address = `127.0.0.1:${order.port}`;
+  const address = `127.0.0.1:${params.port}`;
   try {
-    await ready(child, address, order.namespace);
+    await ready(child, address, params.namespace);
   } catch (error) {
     child.kill('SIGKILL');
     throw problem(
       'E406',
-      { what: `Temporal: ${errorMessage(error)}${lastWords(order.home)}`, log: serverLog(order.home) },
+      { what: `Temporal: ${errorMessage(error)}${lastLogLine(params.home)}`, log: serverLog(params.home) },
       { cause: error },
     );
   }
   return {
     child,
     address,
-    pages: `http://127.0.0.1:${order.uiPort}`,
+    pages: `http://127.0.0.1:${params.uiPort}`,
   };
 }
 
-/** What its log ends with, which is most often why. */
-function lastWords(home: string): string {
+/** The last line of its log, which usually is the reason. */
+function lastLogLine(home: string): string {
   const last = readFileSync(serverLog(home), 'utf8').trimEnd().split('\n').at(-1);
-  return last ? `: ${last.slice(0, LAST_WORDS_MAX)}` : '';
+  return last ? `: ${last.slice(0, LOG_LINE_MAX)}` : '';
 }
 
-const LAST_WORDS_MAX = 300;
+const LOG_LINE_MAX = 300;
 
-function flags({ home, namespace, port, uiPort }: ServerOrder): readonly string[] {
+function flags({ home, namespace, port, uiPort }: ServerParams): readonly string[] {
   const local = ['--ip', '127.0.0.1', '--port', String(port), '--ui-port', String(uiPort)];
   const database = [
     '--db-filename',
@@ -100,7 +100,7 @@ function flags({ home, namespace, port, uiPort }: ServerOrder): readonly string[
   ];
 }
 
-/** The child must live all the while: on a taken port it ends, and somebody else answers. */
+/** Checks that the child keeps running: if the port is in use it exits, and another program answers. */
 async function ready(child: ChildProcess, address: string, namespace: string): Promise<void> {
   const until = Date.now() + READY_MS;
   let failed: unknown;
@@ -108,9 +108,9 @@ async function ready(child: ChildProcess, address: string, namespace: string): P
   for (;;) {
     if (failed !== undefined) throw failed;
     if (child.exitCode !== null || child.signalCode !== null)
-      throw new Error(`it ended at once (${child.exitCode ?? child.signalCode})`);
+      throw new Error(`it exited immediately (${child.exitCode ?? child.signalCode})`);
     try {
-      return await keepLong(address, namespace);
+      return await setRetention(address, namespace);
     } catch (error) {
       if (Date.now() > until) throw error;
       await wait(ASK_AGAIN_MS);
@@ -118,8 +118,8 @@ async function ready(child: ChildProcess, address: string, namespace: string): P
   }
 }
 
-/** Answers only for a server that has our namespace. */
-async function keepLong(address: string, namespace: string): Promise<void> {
+/** Sets the retention of our namespace; fails on a server that does not have it. */
+async function setRetention(address: string, namespace: string): Promise<void> {
   const connection = await Connection.connect({ address, connectTimeout: 2_000 });
   try {
     await connection.workflowService.updateNamespace({

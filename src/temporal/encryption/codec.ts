@@ -1,5 +1,5 @@
-// What Temporal is given, encrypted: whole payloads, with AES-256-GCM and a fresh IV each. A payload says which key it needs
-// and whose it is; both are authenticated, so that one workflow's payload means nothing in another.
+// Encrypts whole payloads with AES-256-GCM and a new IV each. A payload names its key and its workflow; both are authenticated,
+// so one workflow's payload cannot be used in another.
 //
 //   metadata  encoding binary/encrypted · encryption-key-id · encryption-owner <workflow id>
 //   data      IV (12 bytes) · the encrypted payload · tag (16 bytes)
@@ -22,7 +22,7 @@ const CIPHER = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Without keys it encrypts nothing, and still says what is missing. Its `decode` throws E407, E408 and E409. */
+/** Without keys it encrypts nothing, but `decode` still names the missing key. `decode` throws E407, E408 and E409. */
 export function encryptionWith({ keys, readsPlain }: PayloadKeys): PayloadCodec {
   const [first] = keys;
   return {
@@ -30,7 +30,7 @@ export function encryptionWith({ keys, readsPlain }: PayloadKeys): PayloadCodec 
       first === undefined ? payloads : payloads.map((payload) => encrypted(payload, first, ownerIn(context))),
     decode: async (payloads, context) =>
       payloads.map((payload) => {
-        if (wordIn(payload, 'encoding') === ENCODING) return decrypted(payload, keys, ownerIn(context));
+        if (metadataOf(payload, 'encoding') === ENCODING) return decrypted(payload, keys, ownerIn(context));
         if (readsPlain) return payload;
         throw problem('E408', { owner: ownerIn(context) });
       }),
@@ -38,8 +38,8 @@ export function encryptionWith({ keys, readsPlain }: PayloadKeys): PayloadCodec 
 }
 
 /**
- * The same for a worker. What it cannot read fails the step before it began: a step that buys is sent again without a doubt,
- * every other one is tried again, here or by a worker that has the key.
+ * The same for a worker. If a payload cannot be decoded, the activity fails before it starts: a group is then sent again safely,
+ * and every other activity is retried, here or on a worker that has the key.
  */
 export function workerEncryptionWith(keys: PayloadKeys): PayloadCodec {
   const { encode, decode } = encryptionWith(keys);
@@ -47,9 +47,9 @@ export function workerEncryptionWith(keys: PayloadKeys): PayloadCodec {
     encode,
     decode: async (payloads, context) => {
       try {
-        // Anybody could give it to an activity that belongs to no workflow.
+        // Anyone could pass a copied payload to an activity without a workflow.
         if (keys.keys.length > 0 && ownerIn(context) === '')
-          throw problem('E409', { owner: '', why: 'it was given to an activity of no workflow' });
+          throw problem('E409', { owner: '', why: 'it was passed to an activity without a workflow' });
         return await decode(payloads, context);
       } catch (error) {
         if (!(error instanceof RunsheetError)) throw error;
@@ -80,12 +80,12 @@ function encrypted(payload: Payload, { id, key }: PayloadKey, owner: string): Pa
 }
 
 function decrypted(payload: Payload, keys: readonly PayloadKey[], reader: string): Payload {
-  const id = wordIn(payload, 'encryption-key-id');
-  const owner = wordIn(payload, 'encryption-owner');
+  const id = metadataOf(payload, 'encryption-key-id');
+  const owner = metadataOf(payload, 'encryption-owner');
   const found = keys.find((one) => one.id === id);
   if (found === undefined) throw problem('E407', { id, owner, known: keys.map((one) => one.id) });
   if (reader !== '' && reader !== owner)
-    throw problem('E409', { owner: reader, why: `it belongs to ${owner || 'nobody'}` });
+    throw problem('E409', { owner: reader, why: `it belongs to ${owner || 'no workflow'}` });
   const data = Buffer.from(payload.data ?? []);
   try {
     const decipher = createDecipheriv(CIPHER, found.key, data.subarray(0, IV_BYTES), {
@@ -99,10 +99,10 @@ function decrypted(payload: Payload, keys: readonly PayloadKey[], reader: string
   }
 }
 
-/** The workflow that a payload is of; empty where the SDK does not say. */
+/** The workflow that a payload belongs to; empty if the SDK does not name it. */
 const ownerIn = (context: SerializationContext | undefined): string => context?.workflowId ?? '';
 
 const labelOf = (id: string, owner: string): Buffer => Buffer.from(`${id}\n${owner}`);
 
-const wordIn = ({ metadata }: Payload, name: string): string =>
+const metadataOf = ({ metadata }: Payload, name: string): string =>
   Buffer.from(metadata?.[name] ?? []).toString();

@@ -1,5 +1,5 @@
-// What every client and worker of ours is given, so that nothing reaches Temporal by another way. The SDK loads the
-// conversion of failures by itself, from a file.
+// The data converters of all our clients and workers, so that nothing reaches Temporal unconverted. The SDK loads the failure
+// converter from a file.
 
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';

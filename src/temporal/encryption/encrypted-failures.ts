@@ -1,4 +1,4 @@
 import { failuresThat } from './failures.ts';
 
-/** By its name the SDK finds it. */
+/** The SDK finds it by this name. */
 export const failureConverter = failuresThat({ encodeCommonAttributes: true });

@@ -1,10 +1,10 @@
-// Failures as Temporal is told of them: whatever was thrown, their words and stacks carry no secret.
+// Converts failures for Temporal: whatever was thrown, messages and stack traces contain no secret.
 
 import { DefaultFailureConverter, type FailureConverter } from '@temporalio/common';
 import { withoutSecrets } from '../../errors/redact.ts';
 
 class HarmlessFailures extends DefaultFailureConverter {
-  // Causes come through here as well, each by itself.
+  // Called separately for each cause too.
   override errorToFailureInner(
     ...thrown: Parameters<DefaultFailureConverter['errorToFailureInner']>
   ): ReturnType<DefaultFailureConverter['errorToFailureInner']> {
@@ -18,9 +18,9 @@ class HarmlessFailures extends DefaultFailureConverter {
   }
 }
 
-/** `encodeCommonAttributes`: words and stacks become a payload, which the codec encrypts. */
+/** `encodeCommonAttributes`: messages and stack traces become a payload, which the codec encrypts. */
 export const failuresThat = (options: { readonly encodeCommonAttributes: boolean }): FailureConverter =>
   new HarmlessFailures(options);
 
-/** By its name the SDK finds it. */
+/** The SDK finds it by this name. */
 export const failureConverter: FailureConverter = failuresThat({ encodeCommonAttributes: false });

@@ -1,5 +1,5 @@
-// The keys that encrypt what Temporal is given, from a setting. Several keys are for changing them: the first encrypts, all
-// decrypt. A key is told from another by an id that is made from it and tells nothing about it.
+// Reads the payload keys from the settings. Several keys allow key rotation: the first encrypts, all decrypt. A key's id is a
+// hash that reveals nothing about it.
 
 import { createHash, createSecretKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -12,20 +12,20 @@ import { keepSecret } from '../../errors/redact.ts';
 export type PayloadKey = { readonly id: string; readonly key: KeyObject };
 
 export type PayloadKeys = {
-  /** The first encrypts, all decrypt; where there is none, payloads are plain. */
+  /** The first encrypts, all decrypt; without keys, payloads are plain. */
   readonly keys: readonly PayloadKey[];
-  /** Whether plain payloads are read although there are keys. */
+  /** Whether plain payloads are accepted although there are keys. */
   readonly readsPlain: boolean;
 };
 
 const KEY_BYTES = 32;
 
-/** Whose server it is: one of a cluster, or the embedded one of this place. */
+/** The kind of server: a cluster, or the embedded server of this state folder. */
 export type Server = 'cluster' | 'embedded';
 
 /**
- * The keys of the settings; without a setting, an embedded server has a key of its place and a cluster has none. Throws E602
- * where the setting holds no keys, or one of another length, or its file cannot be read.
+ * The keys of the settings; without a setting, an embedded server uses a generated key and a cluster none. Throws E602 if the
+ * setting contains no key or one of the wrong length, or if its file cannot be read.
  */
 export function payloadKeys(
   { payload, home }: Pick<Config, 'payload' | 'home'>,
@@ -40,12 +40,12 @@ export function payloadKeys(
   return { keys: words.map((word, index) => keyOf(word, from, index + 1)), readsPlain: plain === 'read' };
 }
 
-/** Where the key of a place lies that was drawn for its embedded server. */
+/** The file of the key that was generated for the embedded server. */
 export const drawnKeyFile = (home: string): string => join(home, 'payload-key');
 
 /**
- * Everybody on the machine can talk to an embedded server, so all that it holds is encrypted. Nothing was ever written plain
- * there: what is plain was written by a stranger, and is refused.
+ * Every user of the machine can connect to an embedded server, so all its payloads are encrypted. We never write plain payloads
+ * there, so a plain one comes from somebody else and is refused.
  */
 function drawnKeys(home: string): PayloadKeys {
   const file = drawnKeyFile(home);
@@ -66,7 +66,7 @@ function keyOf(word: string, from: string, place: number): PayloadKey {
   const bytes = Buffer.from(word, isHex ? 'hex' : 'base64');
   if (!isHex && !/^[\w+/-]+=*$/.test(word)) throw wrong(`key ${place} in ${from} is neither hex nor base64`);
   if (bytes.length !== KEY_BYTES)
-    throw wrong(`key ${place} in ${from} has ${bytes.length} bytes, and ${KEY_BYTES} are needed`);
+    throw wrong(`key ${place} in ${from} has ${bytes.length} bytes instead of ${KEY_BYTES}`);
   const id = createHash('sha256').update('runsheet payload key ').update(bytes).digest('hex').slice(0, 12);
   return { id, key: createSecretKey(bytes) };
 }
@@ -74,5 +74,5 @@ function keyOf(word: string, from: string, place: number): PayloadKey {
 const wrong = (what: string) =>
   problem('E602', {
     what,
-    hint: 'a key is 32 random bytes as hex or base64, such as openssl rand -hex 32 makes; several stand one to a line',
+    hint: 'a key is 32 random bytes as hex or base64; create one with: openssl rand -hex 32 (write several keys one per line)',
   });

@@ -1,5 +1,5 @@
-// Whether workers and commands can read each other. A worker says in its identity, which Temporal shows, which keys it has
-// (by their ids, the one it encrypts with first), and whether it reads plain payloads.
+// Checks that workers and commands can read each other's payloads. A worker lists its key ids in its identity, which Temporal
+// shows: first the key with which it encrypts, and last `plain` if it accepts plain payloads.
 
 import { hostname } from 'node:os';
 import type { Client } from '@temporalio/client';
@@ -9,7 +9,7 @@ import type { PayloadKeys } from './payload-keys.ts';
 
 const PLAIN = 'plain';
 
-/** What is read here; the first is what is written. */
+/** The readable formats; the first is the one that is written. */
 const readsOf = ({ keys, readsPlain }: PayloadKeys): readonly string[] => [
   ...keys.map(({ id }) => id),
   ...(readsPlain ? [PLAIN] : []),
@@ -18,17 +18,17 @@ const readsOf = ({ keys, readsPlain }: PayloadKeys): readonly string[] => [
 export const identityWith = (keys: PayloadKeys): string =>
   `${process.pid}@${hostname()} reads ${readsOf(keys).join(',')}`;
 
-/** undefined for a worker that does not say. */
+/** undefined for a worker whose identity lists no keys. */
 const readsIn = (identity: string): readonly string[] | undefined =>
   / reads (\S+)$/.exec(identity)?.[1]?.split(',');
 
 export type WorkerKeys = {
   readonly workers: number;
-  /** The identities of those that cannot read us, or we not them. */
+  /** The identities of workers that cannot read our payloads, or whose payloads we cannot read. */
   readonly strangers: readonly string[];
 };
 
-/** The workers of a task queue, as Temporal has seen them in the last minutes. */
+/** The workers of a task queue that Temporal has seen in the last minutes. */
 export async function readWorkerKeys(
   client: Client,
   { namespace }: Pick<TemporalAddress, 'namespace'>,
@@ -48,7 +48,7 @@ export async function readWorkerKeys(
 const fit = (one: readonly string[], other: readonly string[]): boolean =>
   one.includes(other[0] ?? '') && other.includes(one[0] ?? '');
 
-/** Throws E410 where any or all do not fit. One that fits does the work, and one that was killed is seen for some minutes. */
+/** Throws E410 if any or all do not match. One matching worker is enough to work, and a killed one is listed for some minutes. */
 export function refuseStrangers(
   { workers, strangers }: WorkerKeys,
   { address }: Pick<TemporalAddress, 'address'>,

@@ -13,7 +13,7 @@ import { scripted, answer } from '../scripted.ts';
 
 const RUN = '0b3f1c1e-5a55-4c0e-9d3e-6a8f0f2f7a11';
 
-/** A real service, asked to verify its deployment. */
+/** A real service whose deployment is verified. */
 async function verifying(spec: object, order: Partial<VerifyOrder> = {}, options: object = {}) {
   const { service: local, deploymentId } = await openService({ ...spec }, options);
   const service = connectRunService({
@@ -37,7 +37,7 @@ async function verifying(spec: object, order: Partial<VerifyOrder> = {}, options
 }
 
 describe('the verification run', () => {
-  it('is bought once, followed to its end, and tells of its machine', async () => {
+  it('is bought once, followed to its end, and shows its machine', async () => {
     const { local, queued, go } = await verifying({ runSeconds: 5, machineVersion: 'v2.0.7' });
     expect(await go()).toEqual({
       check: { kind: 'ended', runId: queued[0], outcome: 'succeeded', seconds: expect.any(Number) },
@@ -46,7 +46,7 @@ describe('the verification run', () => {
     expect(local.stats().requests.queue).toBe(1);
   });
 
-  it('carries the flag and no webhook', async () => {
+  it('has the flag and no webhook', async () => {
     const asked: string[] = [];
     const service = await scripted(connectRunService, (socket, text) => {
       asked.push(text);
@@ -60,7 +60,7 @@ describe('the verification run', () => {
     expect(asked.filter((text) => text.startsWith('POST'))).toHaveLength(1);
   });
 
-  it('that fails is said to have failed', async () => {
+  it('is reported as failed if it fails', async () => {
     const { go } = await verifying({ runSeconds: 5 }, {}, { faults: { fail: 1 } });
     expect((await go()).check).toMatchObject({
       kind: 'ended',
@@ -69,14 +69,14 @@ describe('the verification run', () => {
     });
   });
 
-  it('whose answer is lost is not sent again, and may have been bought', async () => {
+  it('is not sent again if its answer is lost, and is reported as possibly bought', async () => {
     const { local, go } = await verifying({}, {}, { faults: { 'drop-answer': 1 } });
     expect((await go()).check).toMatchObject({ kind: 'unconfirmed' });
     expect(local.stats().requests.queue).toBe(1);
   });
 
-  it('is given up and cancelled when its time limit and more have passed', async () => {
-    // The machine takes the run at once and works on it for longer than its deployment says.
+  it('is cancelled some time after its time limit', async () => {
+    // The machine takes the run immediately and exceeds the deployment's time limit.
     const { service, deployment, queued } = await verifying({ runSeconds: 100 }, {}, { speed: 1 });
     const { check } = await verify({
       service,
@@ -90,7 +90,7 @@ describe('the verification run', () => {
     expect(await service.getRun(queued[0] ?? '')).toMatchObject({ status: 'cancelled' });
   });
 
-  it('is cancelled when nobody wants to wait any longer', async () => {
+  it('is cancelled when the user stops waiting', async () => {
     const stop = new AbortController();
     const { service, go } = await verifying(
       { runSeconds: 100 },
@@ -104,7 +104,7 @@ describe('the verification run', () => {
 });
 
 describe('the last run of a deployment', () => {
-  it('tells of its machine without another one being bought', async () => {
+  it('shows its machine without buying a run', async () => {
     const { local, service, deployment, go } = await verifying({ runSeconds: 1, machineVersion: 'v2.2.0' });
     expect(await machineOfLastRun(service, deployment)).toEqual({});
     await go();
@@ -115,7 +115,7 @@ describe('the last run of a deployment', () => {
     expect(local.stats().requests.queue).toBe(1);
   });
 
-  it('tells nothing where the machine does not reveal its node', async () => {
+  it('shows nothing if the machine does not show its node version', async () => {
     const { service, deployment, go } = await verifying({ runSeconds: 1, machineVersion: null });
     expect((await go()).machine).toEqual({ version: undefined, type: 'comfy-deploy-serverless' });
     expect(await machineOfLastRun(service, deployment)).toEqual({

@@ -32,16 +32,16 @@ describe('the seven rules of the migration', () => {
       { machine: { version: 'v2.0.9', type: 'serverless' } },
       [H, B, H, N, H, B, Y],
     ],
-    ['a hosted machine that tells no node', { machine: { type: 'serverless' } }, [H, R, H, N, H, N, Y]],
+    ['a hosted machine without a node version', { machine: { type: 'serverless' } }, [H, R, H, N, H, N, Y]],
     ['a provider’s machine with a new node', provider('v2.1.0'), [H, H, N, H, H, H, Y]],
     ['a provider’s machine with an old node', provider('2.0.0'), [H, B, N, B, H, B, Y]],
-    ['a provider’s machine that tells no node', provider(), [H, R, N, R, H, R, Y]],
+    ['a provider’s machine without a node version', provider(), [H, R, N, R, H, R, Y]],
     [
       'a machine of the user’s own',
       { machine: { version: 'v2.3.10', type: 'classic' } },
       [H, H, N, N, H, N, Y],
     ],
-    ['a machine that tells nothing, as the real service’s may', { machine: {} }, [H, R, R, R, H, R, Y]],
+    ['a machine without any facts, like some of the real service', { machine: {} }, [H, R, R, R, H, R, Y]],
     [
       'a type that may be anybody’s',
       { machine: { version: 'v2.3.10', type: 'modal-serverless' } },
@@ -53,7 +53,7 @@ describe('the seven rules of the migration', () => {
       [H, R, H, N, H, N, Y],
     ],
     ['V1', V1, [B, R, R, R, C, R, Y]],
-    ['no run wanted', { check: { kind: 'left-out', why: 'asked' } }, [H, H, H, N, C, N, Y]],
+    ['no verification run', { check: { kind: 'left-out', why: 'asked' } }, [H, H, H, N, C, N, Y]],
     ['a run that failed', { check: { ...SUCCEEDED, outcome: 'failed' } }, [H, H, H, N, B, N, Y]],
     [
       'a run that was refused',
@@ -79,7 +79,7 @@ describe('the seven rules of the migration', () => {
     expect(judge(facts()).map(({ rule }) => rule)).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
-  it('say what is to be done wherever something is broken, not revealed or the user’s to look at', () => {
+  it('name an action for every rule that is broken, not revealed, or must be checked by the user', () => {
     const given = [V1, provider('v2.0.0'), provider(), { machine: {} }].map((more) => facts(more));
     const open = given
       .flatMap(judge)
@@ -95,10 +95,10 @@ describe('the seven rules of the migration', () => {
     expect([hosted?.found, hosted?.todo]).toEqual([expect.stringContaining('nothing to do'), undefined]);
   });
 
-  it('tell a service that does not reveal from a run that was never there', () => {
+  it('distinguish a run that shows no version from a missing run', () => {
     const found = (more: Partial<Facts>): string => judge(facts({ machine: {}, ...more }))[1]?.found ?? '';
-    expect(found({})).toBe('the run does not tell the version');
-    expect(found(V1)).toBe('without a run, nobody tells the version');
+    expect(found({})).toBe('the run does not show the version');
+    expect(found(V1)).toBe('without a run, the version is unknown');
   });
 });
 

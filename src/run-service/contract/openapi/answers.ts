@@ -1,4 +1,4 @@
-// The answers that many operations share.
+// Answers that several operations share.
 
 import { z } from 'zod';
 import { sentenceShown, validationShown } from '../shown/refusals.ts';
@@ -17,16 +17,16 @@ export const sentence = (description: string, example: string): Answer =>
 const unreadable = sentence('The address cannot be read', "'/api/run/%' is not a valid url component");
 const broken: Answer = {
   type: 'text/plain',
-  description: 'An error of the service itself; nothing is said of what became of the request',
+  description: 'An error of the service itself; the result of the request is unknown',
   schema: z.string(),
   example: 'Internal Server Error',
 };
-const unknownToken = sentence('No token, or one that is not valid', 'Invalid or missing token');
+const unknownToken = sentence('The token is missing or invalid', 'Invalid or missing token');
 
-/** What every operation that needs a token may answer beside its own. */
+/** The additional answers of every operation that needs a token. */
 export const withToken = (own: Answers): Answers => ({ 401: unknownToken, 500: broken, ...own });
 
-/** The same for one that reads parameters. */
+/** The same for an operation with parameters. */
 export const withParameters = (own: Answers): Answers =>
   withToken({
     400: unreadable,
@@ -44,13 +44,13 @@ export const withParameters = (own: Answers): Answers =>
     }),
   });
 
-export const runNotFound = sentence('There is no such run', 'Run not found');
+export const runNotFound = sentence('The run does not exist', 'Run not found');
 export const notYours = sentence(
   'The run belongs to another owner',
   'You are not authorized to access this resource',
 );
 
-/** What may be answered for one run, beside what `success` says. */
+/** The answers of an operation on one run, in addition to `success`. */
 export const ofOneRun = (success: Answer): Answers =>
   withParameters({ 200: success, 403: notYours, 404: runNotFound });
 

@@ -9,10 +9,10 @@ import { schemasFor, type Schemas } from './schemas.ts';
 
 export type OpenApiDocument = ReturnType<typeof createDocument>;
 
-/** Where the two generations of the API begin. */
+/** The base paths of the two API versions. */
 export type Bases = { readonly v1: string; readonly v2: string };
 
-/** The document of a service that speaks this dialect at these bases. */
+/** The document of a service with this behaviour at these bases. */
 export function openApiDocument(dialect: Dialect, bases: Bases): OpenApiDocument {
   const schemas = schemasFor(dialect);
   const operations = operationsFor(schemas);
@@ -45,7 +45,7 @@ export function openApiDocument(dialect: Dialect, bases: Bases): OpenApiDocument
   );
 }
 
-/** A format says the same as its pattern, for people as well. */
+/** Keeps the format without its pattern: both mean the same, and the format is readable. */
 function withoutPattern({
   jsonSchema,
 }: {
@@ -96,9 +96,9 @@ const encodingOf = (parts: Readonly<Record<string, string>>) =>
 
 const webhook = (schemas: Schemas): ZodOpenApiOperationObject => ({
   operationId: 'runWebhook',
-  summary: 'What a webhook is told',
+  summary: 'The webhook of a run',
   description:
-    'Sent for every change of status, and for progress where webhook_intermediate_status is true. Three tries, the second and third as GET with the same body; unsigned, unordered, and it may come twice.',
+    'Sent for every change of status, and for progress where webhook_intermediate_status is true. Three tries, the second and third as GET with the same body. Webhooks are unsigned and unordered, and may arrive twice.',
   security: [],
   requestBody: { content: contentOf(json('', schemas.Webhook, EXAMPLES.webhook)) },
   responses: { '200': { description: 'Any status below 400 ends the tries' } },

@@ -1,4 +1,4 @@
-// One run that everything in the document speaks of, written by the same functions that write real answers.
+// The document's examples: one run, written by the same functions that write real answers.
 
 import { deploymentToWire } from '../deployment.ts';
 import { lineToWire, logToWire, type LogLine } from '../log-entry.ts';
@@ -62,7 +62,7 @@ const RUN: RunRecord = {
 const run = runToWire(RUN);
 const LINE: LogLine = { atMs: CREATED_MS + 12_576, level: 'info', message: 'Executing KSampler' };
 
-/** An example of each answer and of what is asked, by name. */
+/** An example of each request and answer, by name. */
 export const EXAMPLES = {
   order: { deployment_id: DEPLOYMENT_ID, inputs: INPUTS, webhook: WEBHOOK, gpu: 'A10G' },
   queued: { run_id: RUN_ID },

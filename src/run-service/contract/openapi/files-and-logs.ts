@@ -1,4 +1,4 @@
-// The operations that give a file to the service, and that read what a run wrote.
+// The operations for uploads and logs.
 
 import { z } from 'zod';
 import { PATHS, runPathSchema, streamLogsQuerySchema } from '../paths.ts';
@@ -17,17 +17,17 @@ export const fileAndLogOperations = (schemas: Schemas): readonly Operation[] => 
     path: PATHS.upload,
     group: 'Files and logs',
     summary: 'Upload a file',
-    description: 'Its address then serves as an input. Images, videos, audio and `application/…` are taken.',
+    description: 'Its address can be used as an input. Accepts images, videos, audio and `application/…`.',
     body: {
       type: 'multipart/form-data',
       schema: form,
       parts: { file: 'image/*, video/*, audio/*, application/*' },
     },
     answers: withToken({
-      200: json('The file is there', schemas.Upload, EXAMPLES.upload),
-      400: sentence('The file is of another kind, or the form cannot be read', 'Unsupported file type'),
+      200: json('The file was stored', schemas.Upload, EXAMPLES.upload),
+      400: sentence('The file has an unsupported type, or the form is invalid', 'Unsupported file type'),
       413: sentence('The file is larger than 250 MiB', 'request file too large'),
-      422: json('There is no form, or no file in it', schemas.ValidationFailure, {
+      422: json('The form or its file is missing', schemas.ValidationFailure, {
         detail: [{ type: 'missing', loc: ['body', 'file'], msg: 'Field required', input: null }],
       }),
     }),
@@ -40,7 +40,7 @@ export const fileAndLogOperations = (schemas: Schemas): readonly Operation[] => 
     group: 'Files and logs',
     summary: 'Log of a run',
     description:
-      'All lines up to now. The only place with the reason of a failure. Empty for a run that is not there, or not yours.',
+      'All lines up to now. The only place with the reason of a failure. Empty for a run that does not exist or is not yours.',
     params: runPathSchema,
     answers: withParameters({ 200: json('The lines', schemas.Log, EXAMPLES.log) }),
   },
@@ -50,8 +50,8 @@ export const fileAndLogOperations = (schemas: Schemas): readonly Operation[] => 
     method: 'get',
     path: PATHS.streamLogs,
     group: 'Files and logs',
-    summary: 'Log of a run, as it is written',
-    description: 'A stream of server-sent events without end: each a line, or a sign of life every second.',
+    summary: 'Log of a run, as a stream',
+    description: 'An endless stream of server-sent events: log lines, and a keep-alive every second.',
     query: streamLogsQuerySchema,
     answers: withParameters({
       200: {

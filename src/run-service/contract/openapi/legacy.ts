@@ -8,7 +8,7 @@ import { EXAMPLES } from './examples.ts';
 import type { Operation } from './operation.ts';
 import type { Schemas } from './schemas.ts';
 
-const text401 = { type: 'text/plain', description: 'No token, or one that is not valid', schema: z.string() };
+const text401 = { type: 'text/plain', description: 'The token is missing or invalid', schema: z.string() };
 
 export const legacyOperations = (schemas: Schemas): readonly Operation[] => [
   {
@@ -18,13 +18,13 @@ export const legacyOperations = (schemas: Schemas): readonly Operation[] => [
     path: '/run',
     group: 'V1 (legacy)',
     summary: 'Create run',
-    description: 'Queue Run as V1 has it. Whatever is wrong with a request answers 500.',
+    description: 'Queue Run of V1. Every invalid request answers 500.',
     body: { type: 'application/json', schema: schemas.V1Order, example: EXAMPLES.order },
     answers: {
       200: json('The run is created', schemas.QueueAnswer, EXAMPLES.queued),
       401: text401,
       413: tooLarge,
-      500: json('The request is wrong', schemas.V1Error, { error: 'Invalid request body' }),
+      500: json('The request is invalid', schemas.V1Error, { error: 'Invalid request body' }),
     },
   },
   {
@@ -34,11 +34,11 @@ export const legacyOperations = (schemas: Schemas): readonly Operation[] => [
     path: '/run',
     group: 'V1 (legacy)',
     summary: 'Get run status',
-    description: 'The run as V1 shows it: without what V2 added, and its outputs without their frame.',
+    description: 'The run in V1 format: without V2 fields, and its outputs without their wrapper.',
     query: runQuerySchema,
     answers: {
       200: json('The run', schemas.V1Run, EXAMPLES.v1Run),
-      400: json('There is no such run of yours', schemas.V1NotFound, {
+      400: json('The run does not exist or is not yours', schemas.V1NotFound, {
         code: '400',
         message: 'Workflow not found',
       }),
@@ -51,12 +51,12 @@ export const legacyOperations = (schemas: Schemas): readonly Operation[] => [
     method: 'get',
     path: '/upload-url',
     group: 'V1 (legacy)',
-    summary: 'An address to put a file at',
-    description: 'The file is then sent to upload_url with PUT, once.',
+    summary: 'Get an upload address',
+    description: 'Send the file to upload_url with one PUT.',
     query: uploadQuerySchema,
     answers: {
       200: json('The address', schemas.V1UploadUrl),
-      400: json('type or file_size is wrong', schemas.V1Error, { error: 'Invalid type or file_size' }),
+      400: json('type or file_size is invalid', schemas.V1Error, { error: 'Invalid type or file_size' }),
       401: text401,
     },
   },
@@ -66,7 +66,7 @@ export const legacyOperations = (schemas: Schemas): readonly Operation[] => [
     method: 'get',
     path: PATHS.profile,
     group: 'V1 (legacy)',
-    summary: 'How this service wishes to be asked',
+    summary: 'Recommended intervals for clients',
     description: 'The same as on the base of V2.',
     answers: { 200: json('The profile', schemas.Profile), 401: text401 },
   },

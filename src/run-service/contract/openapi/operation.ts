@@ -1,19 +1,19 @@
-// What the table of operations is made of. One entry says all that the document, its page and the fuzzer know of an
-// operation: adding an endpoint to the document is adding an entry.
+// The types of the table of operations. One entry contains everything about an operation for the document, its page and the
+// fuzzer, so a new endpoint needs one new entry.
 
 import type { z } from 'zod';
 
 type Content = {
   /** The media type. */
   readonly type: string;
-  /** undefined where the whole is no value: a stream of events. */
+  /** undefined for an event stream. */
   readonly schema?: z.ZodType;
-  /** What the parts of a form may be, by name: media types. */
+  /** The media types of a form's parts, by name. */
   readonly parts?: Readonly<Record<string, string>>;
   readonly example?: unknown;
 };
 export type Answer = Content & { readonly description: string };
-/** An object of parameters, before it is read. */
+/** The schema of unparsed parameters. */
 type Fields = z.ZodType<unknown, Record<string, unknown>>;
 export type Answers = Readonly<Record<number, Answer>>;
 
@@ -21,12 +21,12 @@ export type Operation = {
   readonly id: string;
   readonly base: 'v1' | 'v2';
   readonly method: 'get' | 'post';
-  /** Below its base; a name after a colon is a parameter. */
+  /** Relative to the base; a name after a colon is a parameter. */
   readonly path: string;
   readonly group: string;
   readonly summary: string;
   readonly description: string;
-  /** True where no token is needed. */
+  /** True if no token is needed. */
   readonly open?: boolean;
   readonly params?: Fields;
   readonly query?: Fields;
@@ -35,7 +35,7 @@ export type Operation = {
   readonly answers: Answers;
 };
 
-/** What differs between the two behaviours of the local run service. */
+/** The differences between the two behaviours of the local run service. */
 export type Dialect = {
   readonly gpus: readonly [string, ...string[]];
   readonly freeFormInputs: boolean;

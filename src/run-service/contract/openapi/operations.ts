@@ -19,14 +19,14 @@ import { legacyOperations } from './legacy.ts';
 import type { Operation } from './operation.ts';
 import type { Schemas } from './schemas.ts';
 
-const workflowNotFound = sentence('There is no such workflow', 'Workflow not found');
-const deploymentNotFound = sentence('There is no such deployment', 'Deployment not found');
+const workflowNotFound = sentence('The workflow does not exist', 'Workflow not found');
+const deploymentNotFound = sentence('The deployment does not exist', 'Deployment not found');
 
-/** With the fields that this behaviour shows. */
+/** Only the fields that this behaviour shows. */
 const exampleRun = ({ Run }: Schemas): object =>
   Object.fromEntries(Object.entries(EXAMPLES.run).filter(([name]) => name in Run.shape));
 
-/** Every operation under the two bases. */
+/** All operations of both bases. */
 export const operationsFor = (schemas: Schemas): readonly Operation[] => [
   ...runOperations(schemas),
   ...listOperations(schemas),
@@ -44,18 +44,18 @@ const queueRun = (schemas: Schemas): Operation => ({
   group: 'Runs',
   summary: 'Queue Run',
   description:
-    'When the body contains a valid deployment_id, then a run is created and its identifier is returned in run_id. Fields that are not described are ignored. There is no idempotency: each call creates a run.',
+    'Creates a run of the deployment and returns its identifier in run_id. Undocumented fields are ignored. There is no idempotency: each call creates a run.',
   body: { type: 'application/json', schema: schemas.Order, example: EXAMPLES.order },
   answers: withToken({
     200: json('The run is created', schemas.QueueAnswer, EXAMPLES.queued),
     404: deploymentNotFound,
     413: tooLarge,
-    422: json('deployment_id is missing or invalid, or another field is', schemas.ValidationFailure, {
+    422: json('deployment_id is missing, or a field is invalid', schemas.ValidationFailure, {
       detail: [
         { type: 'missing', loc: ['body', 'deployment_id'], msg: 'Field required', input: { inputs: {} } },
       ],
     }),
-    429: sentence('Too many requests; only where the fault `busy` is on', 'Too Many Requests'),
+    429: sentence('Too many requests; only with the fault `busy`', 'Too Many Requests'),
   }),
 });
 
@@ -68,8 +68,7 @@ const runOperations = (schemas: Schemas): readonly Operation[] => [
     path: PATHS.run,
     group: 'Runs',
     summary: 'Get Run',
-    description:
-      "When run_id is a valid uuid of an existing run, then the response body is that run's record. When run_id is malformed, then the response body has the validation error shape.",
+    description: 'Returns the run.',
     params: runPathSchema,
     answers: ofOneRun(json('The run', schemas.Run, exampleRun(schemas))),
   },
@@ -79,8 +78,8 @@ const runOperations = (schemas: Schemas): readonly Operation[] => [
     method: 'get',
     path: PATHS.runByQuery,
     group: 'Runs',
-    summary: 'Get Run, named in the query',
-    description: 'The same run, named as V1 names it.',
+    summary: 'Get Run with the id in the query',
+    description: 'The same run, in V1 style.',
     query: runQuerySchema,
     answers: ofOneRun(json('The run', schemas.Run, exampleRun(schemas))),
   },
@@ -92,7 +91,7 @@ const runOperations = (schemas: Schemas): readonly Operation[] => [
     group: 'Runs',
     summary: 'Cancel a run',
     description:
-      'Ends the run wherever it is. A run that has ended stays as it is, and the answer is the same.',
+      'Ends the run in any state. A run that has already ended does not change, and the answer is the same.',
     params: runPathSchema,
     answers: ofOneRun(
       json('The run has ended', schemas.CancelAnswer, { status: 'success', message: 'Function cancelled' }),
@@ -123,7 +122,7 @@ const listOperations = (schemas: Schemas): readonly Operation[] => [
     path: PATHS.lightRuns,
     group: 'Run lists',
     summary: 'Runs of a workflow, light',
-    description: 'The same without what went in and came out: how each run does in one line.',
+    description: 'The same without inputs and outputs: one short row per run.',
     params: workflowPathSchema,
     query: lightRunsQuerySchema,
     answers: withParameters({
@@ -156,7 +155,7 @@ const deploymentOperations = (schemas: Schemas): readonly Operation[] => [
     path: PATHS.deployments,
     group: 'Deployments',
     summary: 'All deployments',
-    description: 'Every deployment that can be queued for, with its inputs.',
+    description: 'All deployments that accept runs, with their inputs.',
     query: deploymentsQuerySchema,
     answers: withParameters({
       200: json('The deployments', z.array(schemas.Deployment), [EXAMPLES.deployment]),
@@ -186,7 +185,7 @@ const platformOperations = (schemas: Schemas): readonly Operation[] => [
     path: PATHS.pricing,
     group: 'Platform',
     summary: 'Prices',
-    description: 'What a second of each GPU costs.',
+    description: 'The price of each GPU per second.',
     open: true,
     answers: { 200: json('The prices', schemas.Pricing, EXAMPLES.pricing) },
   },
@@ -196,8 +195,8 @@ const platformOperations = (schemas: Schemas): readonly Operation[] => [
     method: 'get',
     path: PATHS.profile,
     group: 'Platform',
-    summary: 'How this service wishes to be asked',
-    description: 'Only a local run service answers: a client need not wait here as it does for the real one.',
+    summary: 'Recommended intervals for clients',
+    description: 'Only the local run service has this: clients can wait less than for the real service.',
     answers: withToken({
       200: json('The profile', schemas.Profile, {
         rehearsal: true,
@@ -216,7 +215,7 @@ const platformOperations = (schemas: Schemas): readonly Operation[] => [
     path: PATHS.openapi,
     group: 'Platform',
     summary: 'This document',
-    description: 'OpenAPI 3.1, generated from the schemas that the service itself is checked with.',
+    description: 'OpenAPI 3.1, generated from the schemas with which the service itself is tested.',
     open: true,
     answers: { 200: json('The document', z.looseObject({ openapi: z.literal('3.1.1') })) },
   },
@@ -227,7 +226,7 @@ const platformOperations = (schemas: Schemas): readonly Operation[] => [
     path: PATHS.docs,
     group: 'Platform',
     summary: 'This document as a page',
-    description: 'Without scripts, and without anything from elsewhere.',
+    description: 'Without scripts and external resources.',
     open: true,
     answers: { 200: { type: 'text/html', description: 'The page', schema: z.string() } },
   },

@@ -1,4 +1,4 @@
-// The schemas of the document by the names they have there, as one behaviour shows them.
+// The named schemas of the document, for one behaviour.
 
 import { z } from 'zod';
 import { queueRequestSchemaFor } from '../queue.ts';
@@ -17,7 +17,7 @@ import type { Dialect } from './operation.ts';
 
 const scalarOrList = z.union([z.string(), z.number(), z.boolean(), z.array(z.unknown())]);
 
-/** Named schemas stand once in the document, wherever they are used. */
+/** The document contains each named schema once. */
 export function schemasFor(dialect: Dialect) {
   const gpu = z
     .enum(dialect.gpus)
@@ -51,7 +51,7 @@ export function schemasFor(dialect: Dialect) {
 }
 export type Schemas = ReturnType<typeof schemasFor>;
 
-/** What V1 is asked, before it is read: it never minds what inputs hold. */
+/** The unparsed body of V1, whose inputs may contain anything. */
 const freeOrderFor = ({ gpus }: Dialect) => queueRequestSchemaFor(gpus).in;
 
 /** The same of Queue Run. */

@@ -1,4 +1,4 @@
-// What everything but the run itself looks like: short answers, webhooks, deployments, prices, the profile.
+// The exact schemas of everything except runs: short answers, webhooks, deployments, prices, the profile.
 
 import { z } from 'zod';
 import { date, text, textOrNull, uuid, whole } from './fields.ts';
@@ -8,7 +8,7 @@ export const queueAnswerShown = z.strictObject({ run_id: uuid('identifier of the
 
 export const cancelAnswerShown = z.strictObject({
   status: z.literal('success'),
-  message: text('`Function cancelled`, for a run that had ended before as well'),
+  message: text('`Function cancelled`, also for a run that had already ended'),
 });
 
 /** The body of a webhook. */
@@ -20,15 +20,15 @@ export const webhookShown = z.strictObject({
   live_status: runShown.shape.live_status,
   progress: runShown.shape.progress,
   run_id: uuid('the run that this is about'),
-  outputs: z.array(outputShown).meta({ description: 'empty where progress is told; never rely on them' }),
+  outputs: z.array(outputShown).meta({ description: 'empty for progress; never rely on them' }),
 });
 
 export const inputTypeShown = z.strictObject({
   input_id: text('the name of the input'),
   type: text('`string`, `int`, `float`, `bool`, …'),
   class_type: text('the node of the workflow that takes it'),
-  required: z.boolean().meta({ description: 'whether a run without it makes no sense' }),
-  default_value: z.unknown().meta({ description: 'what stands in for it; null where nothing does' }),
+  required: z.boolean().meta({ description: 'whether every run needs it' }),
+  default_value: z.unknown().meta({ description: 'the default value; null if there is none' }),
   min_value: z.number().optional(),
   max_value: z.number().optional(),
   enum_options: z.array(z.string()).optional(),
@@ -37,7 +37,7 @@ export const inputTypeShown = z.strictObject({
 export const deploymentShown = z.strictObject({
   id: uuid('identifier of the deployment'),
   name: text('its name'),
-  user_id: text('whose it is: of whoever asks'),
+  user_id: text('its owner: the caller'),
   org_id: textOrNull('the organization that owns it'),
   workflow_id: uuid('the workflow that it runs'),
   workflow_version_id: uuid('the version of that workflow'),
@@ -50,8 +50,8 @@ export const deploymentShown = z.strictObject({
   showcase_media: z.null(),
   created_at: date('when it was made'),
   updated_at: date('when it was last changed'),
-  gpu: textOrNull('the GPU of runs that ask for none'),
-  concurrency_limit: whole('how many of its runs are at work at once'),
+  gpu: textOrNull('the GPU of runs that name none'),
+  concurrency_limit: whole('how many of its runs may run at the same time'),
   run_timeout: z
     .number()
     .positive()
@@ -59,12 +59,12 @@ export const deploymentShown = z.strictObject({
   input_types: z
     .array(inputTypeShown)
     .nullable()
-    .meta({ description: 'the inputs it takes; null where it takes any' }),
+    .meta({ description: 'the inputs it accepts; null if it accepts any' }),
 });
 
 export const pricingShown = z
   .record(z.string(), z.number().nonnegative())
-  .meta({ description: 'US dollars a second, by GPU' });
+  .meta({ description: 'US dollars per second, by GPU' });
 
 const wait = (description: string) =>
   z
@@ -74,9 +74,9 @@ const wait = (description: string) =>
 
 export const profileShown = z.strictObject({
   rehearsal: z.boolean().meta({ description: 'true: no GPU is paid for here' }),
-  post_deadline_ms: wait('that a client should wait for the answer of Queue Run'),
-  list_gap_ms: wait('between two looks at a run list'),
+  post_deadline_ms: wait('for which a client should wait for the answer of Queue Run'),
+  list_gap_ms: wait('between two readings of a run list'),
   settle_ms: wait('after which a run that is in no list was never created'),
-  settle_without_control_ms: wait('of the same, where no other run shows that the list is up to date'),
-  poll_interval_ms: wait('between two looks at a run'),
+  settle_without_control_ms: wait('of the same, if no other run proves that the list is up to date'),
+  poll_interval_ms: wait('between two polls of a run'),
 });

@@ -1,9 +1,9 @@
-// What the exact schemas are made of. The schemas beside this folder read any service leniently; those in it say to the
-// letter what the local run service shows, and are what its OpenAPI document is generated from.
+// The fields of the exact schemas. The schemas outside this folder read any service leniently; those in this folder describe
+// exactly what the local run service sends, and generate its OpenAPI document.
 
 import { z } from 'zod';
 
-/** What a function that writes such an answer returns: what the schema allows, and nothing that may be changed. */
+/** The read-only type of an answer that the schema allows. */
 export type Shown<Schema extends z.ZodType> = Frozen<z.output<Schema>>;
 type Frozen<Value> = unknown extends Value
   ? Value
@@ -23,7 +23,7 @@ export const freeForm = (description: string) => z.record(z.string(), z.unknown(
 export const date = (description: string) => z.iso.datetime().meta({ description });
 export const dateOrNull = (description: string) => z.iso.datetime().nullable().meta({ description });
 
-/** Seconds with their fraction. */
+/** Seconds with a fraction. */
 export const secondsOrNull = (description: string) =>
   z
     .number()

@@ -1,4 +1,4 @@
-// How the service says no: a sentence, or a list of what is wrong with the request; and V1's own shapes.
+// The exact schemas of errors: a sentence, or a list of problems with the request; and V1's formats.
 
 import { z } from 'zod';
 import { text } from './fields.ts';
@@ -12,8 +12,8 @@ export const problemShown = z.strictObject({
     .min(1)
     .meta({ description: 'location of the faulty input: `body`, `path` or `query`, then the way to it' }),
   msg: text('message'),
-  input: z.unknown().meta({ description: 'what was given there' }),
-  ctx: z.record(z.string(), z.unknown()).optional().meta({ description: 'the figures of the message' }),
+  input: z.unknown().meta({ description: 'the given value' }),
+  ctx: z.record(z.string(), z.unknown()).optional().meta({ description: 'the values in the message' }),
 });
 
 export const validationShown = z.strictObject({
@@ -24,5 +24,5 @@ export const v1ErrorShown = z.strictObject({ error: text('what is wrong, in one 
 
 export const v1NotFoundShown = z.strictObject({
   code: text('the status code'),
-  message: text('`Workflow not found`, whatever was'),
+  message: text('always `Workflow not found`'),
 });

@@ -1,4 +1,4 @@
-// The run as Get Run and the run lists show it, in the specification's words and its order.
+// The exact schemas of a run in Get Run and the run lists, in the specification's terms and order.
 
 import { z } from 'zod';
 import { STATUSES } from '../statuses.ts';
@@ -6,26 +6,26 @@ import { date, dateOrNull, freeForm, secondsOrNull, text, textOrNull, uuid, whol
 
 const status = z.enum(STATUSES).meta({
   description:
-    'not-started: waits for a machine; queued: a machine has it and boots; started, running, uploading: at work; success, failed, timeout, cancelled: ended, and stays so',
+    'not-started: waits for a machine; queued: its machine boots; started, running, uploading: running; success, failed, timeout, cancelled: ended (final)',
 });
 
 const fileShown = z.strictObject({
-  url: z.url().meta({ description: 'where the file is fetched; needs no token' }),
+  url: z.url().meta({ description: 'the download address; needs no token' }),
   filename: text('unique within its node'),
   type: text('`output`'),
 });
 
 export const outputShown = z.strictObject({
   id: uuid('identifier of the output'),
-  run_id: uuid('the run that gave it'),
+  run_id: uuid('the run that produced it'),
   data: z.record(z.string(), z.array(z.union([fileShown, z.string()]))).meta({
-    description: 'by kind (`images`, `files`, `text`): files, or texts',
+    description: 'files or texts by kind (`images`, `files`, `text`)',
   }),
   node_meta: z.strictObject({
     node_id: text('the node of the workflow'),
-    node_class: text('what kind of node it is'),
+    node_class: text('the class of the node'),
   }),
-  created_at: date('when the node gave it'),
+  created_at: date('when the node produced it'),
   updated_at: date('the same'),
   type: z.null(),
   node_id: z.null(),
@@ -34,7 +34,7 @@ export const outputShown = z.strictObject({
 export const runShown = z.strictObject({
   id: uuid('identifier of the run'),
   workflow_version_id: uuid('the version of the workflow that runs'),
-  workflow_inputs: freeForm('the inputs as they were queued, number for number'),
+  workflow_inputs: freeForm('the inputs exactly as they were queued'),
   workflow_id: uuid('the workflow that runs'),
   workflow_api: freeForm('the workflow itself; empty here'),
   machine_id: uuid('the machine that the deployment belongs to'),
@@ -42,28 +42,26 @@ export const runShown = z.strictObject({
   status,
   ended_at: dateOrNull('when it ended; null until then'),
   created_at: date('when it was queued by the client'),
-  updated_at: date('when anything of it last changed'),
+  updated_at: date('when it last changed'),
   queued_at: dateOrNull('when a machine took it; null until then'),
   started_at: dateOrNull('when the machine was ready for it; null until then'),
   gpu_event_id: textOrNull('the container that it runs in; null until it has one'),
   gpu: textOrNull('the GPU that it runs on'),
-  machine_version: textOrNull('the version of the node component on the machine, where it is known'),
-  machine_type: textOrNull('what kind of machine it is'),
+  machine_version: textOrNull('the version of the machine’s node component, if known'),
+  machine_type: textOrNull('the type of the machine'),
   worker_function_call_id: textOrNull(
     'identifier of the call on the executing worker; null until there is one',
   ),
   modal_function_call_id: textOrNull("the same, in the real service's own spelling"),
-  user_id: textOrNull('whose token queued it'),
-  org_id: textOrNull('whose organisation that is'),
-  live_status: textOrNull('what it does at the moment, such as `Executing KSampler`; stays after the end'),
+  user_id: textOrNull('the owner of the token that queued it'),
+  org_id: textOrNull('the organisation of the owner'),
+  live_status: textOrNull('the current step, such as `Executing KSampler`; remains after the end'),
   progress: z.number().min(0).max(1).meta({ description: 'share of the nodes that have run' }),
   is_realtime: z.boolean().meta({ description: 'always false' }),
   webhook: textOrNull('the webhook target given at queue time'),
   webhook_status: textOrNull('never written by V2: null'),
-  webhook_intermediate_status: z
-    .boolean()
-    .meta({ description: 'whether progress is told to the webhook as well' }),
-  outputs: z.array(outputShown).meta({ description: 'one element for each node that gave something' }),
+  webhook_intermediate_status: z.boolean().meta({ description: 'whether the webhook also gets progress' }),
+  outputs: z.array(outputShown).meta({ description: 'one element for each node with an output' }),
   number: whole('always 0 in V2'),
   duration: secondsOrNull('from created_at to ended_at'),
   cold_start_duration: secondsOrNull('from queued_at to started_at'),
@@ -71,7 +69,7 @@ export const runShown = z.strictObject({
   run_duration: secondsOrNull('from started_at to ended_at'),
 });
 
-/** A run in the list of its workflow: inputs and outputs only where asked. */
+/** A run in the list of its workflow: inputs and outputs only on request. */
 export const listedRunShown = runShown
   .partial({ workflow_inputs: true, outputs: true })
   .extend({ deployment_id: uuid('the deployment that it was queued for') });
@@ -104,7 +102,7 @@ const lightRunShown = runShown
 export const runPageShown = z.strictObject({
   data: z.array(lightRunShown),
   meta: z.strictObject({
-    total: whole('how many runs of yours the deployment has'),
+    total: whole('how many of your runs the deployment has'),
     limit: whole('as it was asked for'),
     offset: whole('as it was asked for'),
   }),
@@ -120,7 +118,7 @@ const SINCE_V2 = {
   number: true,
 } as const;
 
-/** The run as V1 shows it: without what V2 added, and its outputs without their frame. */
+/** A run in V1: without V2's fields, and its outputs without their wrapper. */
 export const v1RunShown = runShown.omit(SINCE_V2).extend({
   outputs: z.array(outputShown.pick({ data: true })),
   run_log: z.null(),
