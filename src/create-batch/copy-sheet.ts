@@ -53,7 +53,10 @@ async function makeIncoming(out: string): Promise<string> {
 }
 
 const outFault = (out: string, error: unknown): unknown =>
-  fileFault(error, { path: out, hint: 'name a folder for the batches with --out or RUNSHEET_OUT' }) ?? error;
+  fileFault(error, {
+    path: out,
+    hint: 'choose another folder for the batches with --out <dir> or RUNSHEET_OUT',
+  }) ?? error;
 
 async function copySheet(path: string, params: CopyParams, folder: string): Promise<SheetCopy> {
   const name = path === '-' ? 'stdin' : basename(path);

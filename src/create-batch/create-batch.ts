@@ -127,7 +127,7 @@ async function batchIn(
   if (existsSync(join(folder, BATCH_FILE))) return again ? undefined : openBatchFolder(out, batch);
   if (isFree) return undefined;
   throw problem('E602', {
-    what: `${folder} is there already, and it is no batch`,
-    hint: 'give another --name or another --out',
+    what: `${folder} exists already and is not a batch`,
+    hint: 'choose another --name or another --out',
   });
 }

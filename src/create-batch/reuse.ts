@@ -39,8 +39,8 @@ type Drawn = { readonly content: string; readonly batch: string };
 
 export const taken = ({ batch, file }: BatchFolder) =>
   problem('E602', {
-    what: `the batch "${batch}" was made of other rows, or for another deployment (${file.sheet.name}, ${file.createdAt})`,
-    hint: 'give another --name, or --again for a new batch beside it',
+    what: `the batch "${batch}" has other rows or another deployment (${file.sheet.name}, ${file.createdAt})`,
+    hint: 'choose another --name, or add --again to make a new batch beside it',
   });
 
 type Unchanged = Pick<BatchSpec, 'copy' | 'options'> & { readonly base: string; readonly name?: string };

@@ -20,12 +20,12 @@ export function usableDeployment(
   if (!hasLimit && concurrency === undefined)
     throw senseless(deployment, {
       has: `the concurrency limit ${limit}, which is not a whole number from 1 to ${LIMIT_MOST.toLocaleString('en-US')}`,
-      hint: 'say with --concurrency how many runs there may be at the same time, or mend the deployment',
+      hint: 'set the maximum with --concurrency <n>, or correct the deployment',
     });
   if (!hasTimeout && deadlines.runMs === undefined)
     throw senseless(deployment, {
       has: `the run time-out ${seconds}, which is not a number of seconds from above 0 to 365 days`,
-      hint: 'say with --run-timeout how long a run may show nothing new, or mend the deployment',
+      hint: 'set the limit with --run-timeout <time>, or correct the deployment',
     });
   return {
     ...deployment,
@@ -42,8 +42,8 @@ export function refuseTooSoon({ unconfirmed }: Pick<Settings, 'unconfirmed'>, ti
   const leastMs = timing.postDeadlineMs + timing.settleMs;
   if (unconfirmed?.rule !== 'resubmit' || (unconfirmed.afterMs ?? Infinity) >= leastMs) return;
   throw problem('E602', {
-    what: `--unconfirmed resubmit-after=${seconds(unconfirmed.afterMs ?? 0)} would buy rows twice: a run that the service has taken may show only later`,
-    hint: `give at least ${seconds(leastMs)}`,
+    what: `--unconfirmed resubmit-after=${seconds(unconfirmed.afterMs ?? 0)} is too short and would pay for rows twice: an accepted run may appear only later`,
+    hint: `use at least ${seconds(leastMs)}`,
   });
 }
 

@@ -18,7 +18,7 @@ function contentOf(path: string): string {
   try {
     const stats = statSync(path);
     // A pipe comes from a shell that makes the secret on the spot.
-    if (!stats.isFile() && !stats.isFIFO() && !stats.isDirectory()) throw new Error('it is no file');
+    if (!stats.isFile() && !stats.isFIFO() && !stats.isDirectory()) throw new Error('it is not a file');
     if (stats.size > MOST_BYTES) throw new Error('it is larger than any key');
     return readFileSync(path, 'utf8');
   } catch (error) {

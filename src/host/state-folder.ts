@@ -21,16 +21,16 @@ export function takeStateFolder(home: string): void {
 
 function faultOf(home: string, stats: Stats, uid: number): Fault | undefined {
   if (stats.isSymbolicLink())
-    return { reason: 'it is a link', hint: 'set RUNSHEET_HOME to the folder itself' };
+    return { reason: 'it is a symbolic link', hint: 'set RUNSHEET_HOME to the folder itself' };
   if (stats.uid !== uid)
     return {
       reason: 'it belongs to another user, who may know the keys in it',
-      hint: `${ELSEWHERE}; if you trust what is in it, chown ${uid} ${home}`,
+      hint: `${ELSEWHERE}; if you trust its content: chown ${uid} ${home}`,
     };
   if ((stats.mode & 0o022) !== 0)
     return {
-      reason: 'others may write in it, and may have put a key of theirs there',
-      hint: `${ELSEWHERE}; if you trust what is in it, chmod 700 ${home}`,
+      reason: 'other users can write to it, and may have placed their key there',
+      hint: `${ELSEWHERE}; if you trust its content: chmod 700 ${home}`,
     };
   return undefined;
 }

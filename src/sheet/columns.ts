@@ -1,4 +1,4 @@
-// What every column is for: an input, the GPU, the key, or nothing. Decided from the header and the options alone.
+// Assigns a role to every column: an input, the GPU, the key, or none. Uses only the header and the options.
 
 import { nearest, problem, type RunsheetError } from '../errors/error.ts';
 import type { SheetOptions } from './sheet-options.ts';
@@ -95,8 +95,8 @@ function eachInputOnce(givers: readonly Giver[]): readonly Giver[] {
 }
 
 function twoGivers(one: Giver, other: Giver): RunsheetError {
-  const what = `${one.by} and ${other.by} both give the input "${one.input}"`;
+  const what = `${one.by} and ${other.by} both provide the input "${one.input}"`;
   const own = [one, other].find(({ asked }) => !asked);
-  const hint = own ? `--drop ${own.input} leaves the column out` : 'leave one of them out';
+  const hint = own ? `to ignore the column, add: --drop ${own.input}` : 'remove one of them';
   return problem('E602', { what, hint });
 }

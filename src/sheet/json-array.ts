@@ -98,9 +98,9 @@ class Cutter {
   }
 
   *#finish(mark: string): Generator<JsonPiece> {
-    if (mark === '}') throw this.#broken('a comma or ] must stand here, not }');
+    if (mark === '}') throw this.#broken('expected a comma or ], found }');
     if (this.#start) yield { text: this.#element.trimEnd(), ...this.#start };
-    else if (mark === ',' || this.#elements > 0) throw this.#broken(`a row must stand here, not ${mark}`);
+    else if (mark === ',' || this.#elements > 0) throw this.#broken(`expected a row, found ${mark}`);
     this.#elements += 1;
     this.#element = '';
     this.#start = undefined;
@@ -112,13 +112,13 @@ class Cutter {
   #refuseRest(text: string): void {
     const lead = text.length - text.trimStart().length;
     this.#cursor.pass(text.slice(0, lead));
-    if (lead < text.length) throw this.#broken('there is something behind the end of the array');
+    if (lead < text.length) throw this.#broken('unexpected text after the end of the array');
   }
 
   #notAnArray(): RunsheetError {
     const { line, column } = this.#cursor;
-    const what = 'a sheet of JSON is an array of objects, and this one does not begin with [';
-    const hint = 'one object a line is JSONL: let the name of the sheet end in .jsonl';
+    const what = 'a JSON sheet must be an array of objects, but this one does not begin with [';
+    const hint = 'if it has one object per line, it is JSONL: add --format jsonl';
     return problem('E103', { what, hint }, { place: { file: this.#file, line, column } });
   }
 

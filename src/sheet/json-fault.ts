@@ -82,14 +82,14 @@ function faultAt(text: string, { word, at }: Token, expected: Expected, open: Op
   if (open.length > MOST_DEPTH)
     return { at, what: `it is nested deeper than ${MOST_DEPTH}`, malformed: false };
   if (!BEGINNINGS[expected].test(word) || (expected === 'the end' && at < text.length))
-    return { at, what: `${expected} must stand here, not ${found(text, at)}`, malformed: true };
+    return { at, what: `expected ${expected}, found ${found(text, at)}`, malformed: true };
   const again = word.startsWith('"') && names(expected) && open.at(-1)?.has(nameIn(word));
-  return again ? { at, what: `the name ${word} stands twice in one object`, malformed: false } : undefined;
+  return again ? { at, what: `the name ${word} occurs twice in one object`, malformed: false } : undefined;
 }
 
 function found(text: string, at: number): string {
   if (at >= text.length) return 'the end';
-  if (text[at] === '"') return 'a string that is not closed or holds a forbidden character';
+  if (text[at] === '"') return 'a string that is not closed or contains a forbidden character';
   return /^[\w+.-]+|./su.exec(text.slice(at, at + 20))?.[0] ?? '';
 }
 

@@ -100,7 +100,7 @@ function readPiece(source: SheetSource, options: SheetOptions, piece: JsonPiece)
 const isRow = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);
 
-/** A line that is broken spoils its row only; an array that is broken cannot be cut into rows any more. */
+/** A malformed line affects its row only; a malformed array cannot be split into rows. */
 function faultIn(file: string, options: SheetOptions, piece: JsonPiece, fault: JsonFault): RecordFault {
   const spot = spotIn(piece, piece.text, fault.at);
   const what = fault.malformed ? `this is not JSON: ${fault.what}` : `this row cannot be sent: ${fault.what}`;
@@ -117,6 +117,6 @@ function refuseName(file: string, { name, line, column }: Column): void {
 
 function tooManyNames(file: string, { name, line, column }: Column): RunsheetError {
   const what = `the rows use more than ${MOST_COLUMNS} different names`;
-  const hint = 'a name in an object is a column; values that differ from row to row belong behind the colon';
+  const hint = 'each name in an object is a column; put values that differ between rows after the colon';
   return problem('E104', { what, hint }, { place: { file, line, column, columnName: shortened(name) } });
 }

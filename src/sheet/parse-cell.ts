@@ -30,10 +30,16 @@ export function kindOf(word: string): InputKind {
   return KINDS.get(word.toLowerCase().replace(/^comfyuideployexternal/, '')) ?? 'string';
 }
 
-const STRING: Flaw = { type: 'a string', hint: 'JSON writes a string in quotes' };
-const INT: Flaw = { type: 'an integer', hint: 'digits only: no point, no exponent, no leading zero' };
-const FLOAT: Flaw = { type: 'a finite number', hint: 'for example 7.5; no comma, no NaN, no Infinity' };
-const BOOL: Flaw = { type: 'a boolean', hint: 'write true or false, in small letters' };
+const STRING: Flaw = { type: 'a string', hint: 'JSON strings need quotes: "text"' };
+const INT: Flaw = {
+  type: 'an integer',
+  hint: 'use digits only: no decimal point, no exponent, no leading zero',
+};
+const FLOAT: Flaw = {
+  type: 'a finite number',
+  hint: 'write it like 7.5; comma, NaN and Infinity are not allowed',
+};
+const BOOL: Flaw = { type: 'a boolean', hint: 'write true or false, in lower case' };
 
 const DECIMAL = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 
@@ -96,7 +102,7 @@ export function notAllowed(json: string, type: InputType): NotAllowed | undefine
   const options = type.options ?? [];
   const text = json.startsWith('"') ? (JSON.parse(json) as string) : json;
   if (options.length > 0 && !options.includes(text))
-    return { what: 'is no value of this input', allowed: options, near: nearest(text, options) };
+    return { what: 'is not a value of this input', allowed: options, near: nearest(text, options) };
   const { min, max } = type;
   const value = /^-?[0-9]/.test(json) ? Number(json) : undefined;
   if (value === undefined) return undefined;

@@ -52,32 +52,32 @@ async function* taken<T>(all: AsyncIterable<T>, most: number): AsyncGenerator<T>
 
 const RESERVED: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** A sheet with more columns than this has values where names belong. */
+/** A sheet with more columns most likely has values in its header. */
 export const MOST_COLUMNS = 1000;
 
-/** Names stand in batch.json, in messages and in every line of results.jsonl. */
+/** Names are repeated in batch.json, in messages and in every line of results.jsonl. */
 const MOST_NAME = 200;
 
-/** Why a name can be no column and no input; undefined where it can. */
+/** Why a name cannot be a column or an input; undefined if it can. */
 export function nameFault(name: string): string | undefined {
   if (name.trim() === '') return 'a column has no name';
   if (name.length > MOST_NAME)
     return `the name of a column is longer than ${MOST_NAME} characters: ${shortened(name)}`;
-  if (RESERVED.has(name)) return `no column can be called ${name}: the name is reserved`;
+  if (RESERVED.has(name)) return `the column name ${name} is reserved`;
   if (!name.isWellFormed() || /\p{Cc}/u.test(name.replace(/[\r\n]/g, '')))
-    return 'the name of a column is no text';
+    return 'the name of a column contains control characters or invalid text';
   return undefined;
 }
 
 export function tooLong(place: Place): RunsheetError {
   const what = `the record that begins here is longer than ${MOST_RECORD / 1024 / 1024} MiB`;
-  return problem('E103', { what, hint: 'give large data by URL' }, { place });
+  return problem('E103', { what, hint: 'pass large data by URL' }, { place });
 }
 
-/** Characters of a value in a message. */
+/** The maximum length of a value in a message. */
 export const MOST_SHOWN = 80;
 
-/** A value as it is shown in a message. */
+/** A value, cut for a message. */
 export function shortened(text: string): string {
   return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN - 1)}…` : text;
 }

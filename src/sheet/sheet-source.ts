@@ -26,15 +26,15 @@ export async function refuseNoSheet(path: string): Promise<void> {
   }
 }
 
-/** Throws E106 for what has no content, or none that ends; a pipe has. */
+/** Throws E106 for sockets and devices, which have no content with an end; a pipe is allowed. */
 function refuseKind(path: string, stats: Stats): void {
   if (stats.isSocket()) throw unreadable(path, 'it is a socket');
   if (stats.isBlockDevice() || stats.isCharacterDevice()) throw unreadable(path, 'it is a device');
-  // The words for a folder need its content.
+  // The message for a folder lists the sheets in it.
   if (stats.isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
 }
 
-/** E101 or E106 for what went wrong when the sheet at `path` was opened or read. */
+/** E101 or E106 for an error of opening or reading the sheet at `path`. */
 export async function sheetFault(path: string, error: unknown): Promise<RunsheetError> {
   if (error instanceof RunsheetError) return error;
   const { code } = error as NodeJS.ErrnoException;
@@ -48,17 +48,17 @@ export async function sheetFault(path: string, error: unknown): Promise<Runsheet
     );
   }
   if (code === 'EACCES' || code === 'EPERM')
-    return unreadable(path, 'this user may not read it', `chmod u+r ${path} gives its owner the right`);
+    return unreadable(path, 'this user may not read it', `to let its owner read it: chmod u+r ${path}`);
   return unreadable(path, errorMessage(error));
 }
 
 const unreadable = (
   path: string,
   why: string,
-  hint = 'name a file, or give - for a sheet on stdin',
+  hint = 'pass a file name, or - to read the sheet from stdin',
 ): RunsheetError => problem('E106', { path: path === '-' ? 'stdin' : resolve(path), why, hint });
 
-/** E101 for `path`, with the names in its folder that may have been meant. */
+/** E101 for `path`, with similar names in its folder. */
 export async function sheetNotFound(path: string): Promise<RunsheetError> {
   const full = resolve(path);
   const names = await namesIn(dirname(full));

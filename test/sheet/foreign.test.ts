@@ -71,9 +71,9 @@ describe('what helps then', () => {
     ['--encoding utf-16be reads it', { text: utf16('a,b\n1,2').swap16() }],
     ['iconv -f UTF-32 -t UTF-8', { text: utf32('\ufeffa\n1') }],
     ['leave --encoding out', { text: 'a,b\n1,2\n', options: { encoding: 'utf-16be' } }],
-    [`--delimiter ';' reads it so`, { text: 'a;b\n1;2\n' }],
-    ['--delimiter tab reads it so', { text: 'a\tb\n1\t2\n' }],
-    [`--delimiter '|' reads it so`, { text: 'a|b\n1|2\n' }],
+    [`add --delimiter ';'`, { text: 'a;b\n1;2\n' }],
+    ['add --delimiter tab', { text: 'a\tb\n1\t2\n' }],
+    [`add --delimiter '|'`, { text: 'a|b\n1|2\n' }],
   ] as const)('names %s', async (words, sheet) => {
     expect((await thrownBy(lay(sheet))).hint).toContain(words);
   });

@@ -21,7 +21,9 @@ describe('a page', () => {
     const [problem, ...others] = refused.problems;
     expect(others).toEqual([]);
     expect(problem).toMatchObject({ code: 'E108', exit: 5, place: { file: 'sheet.csv', line: 11, row: 10 } });
-    expect(problem?.message).toBe('rows 1 to 10 have more than 2 MiB of inputs, the maximum for rows 1 to 500');
+    expect(problem?.message).toBe(
+      'rows 1 to 10 have more than 2 MiB of inputs, the maximum for rows 1 to 500',
+    );
     expect(problem?.hint).toContain('by URL');
     expect(await store.exists(pageName(1))).toBe(false);
   });

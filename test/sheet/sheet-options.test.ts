@@ -51,14 +51,14 @@ const contradictions: readonly [string, Sheet, string, RegExp, RegExp][] = [
     '--set and --map',
     { text, options: { set: { x: '1' }, map: { x: 'seed' } } },
     'E602',
-    /--map x=seed and --set x=1 both give/,
+    /--map x=seed and --set x=1 both provide/,
     /leave one/,
   ],
   [
     '--map and a column',
     { text, options: { map: { seed: 'prompt' } } },
     'E602',
-    /--map seed=prompt and column "seed" both give/,
+    /--map seed=prompt and column "seed" both provide/,
     /--drop seed/,
   ],
   [
