@@ -48,7 +48,7 @@ export default async function migrateCheck(this: Context, flags: Flags): Promise
 async function factsFor(flags: Flags, printer: Printer, stop: AbortSignal): Promise<Facts> {
   const { apiUrl: base, ...config } = configOf({});
   if (flags.deployment === undefined)
-    throw problem('E602', { what: 'no deployment is given', hint: 'name one with -d' });
+    throw problem('E602', { what: 'no deployment is given', hint: 'add -d <deployment>' });
   if (base === undefined) throw problem('E305', {});
   const services = openServices({ ...config, apiUrl: base }, openTransport(4));
   const api = await services.apiAt(base);

@@ -1,5 +1,4 @@
-// The progress of a batch: a block of lines on a terminal, drawn again in place; elsewhere a plain line now and then. It shows only
-// what the batch itself said last.
+// Shows the progress that the batch published last: a block of lines redrawn in place on a terminal, single lines elsewhere.
 
 import { stripVTControlCharacters } from 'node:util';
 import type { Progress } from '../batch/progress.ts';
@@ -16,7 +15,7 @@ export type ProgressView = {
   show(progress: Progress, now: number): void;
   /** Puts a line above the block. */
   note(words: string): void;
-  /** Leaves the last picture standing. */
+  /** Ends the view and leaves its last lines on the screen. */
   end(): void;
 };
 
@@ -78,7 +77,7 @@ const outstanding = (progress: Progress): number =>
 type Speed = { readonly perSecond: number; readonly etaMs: number | undefined };
 type Speedometer = { mark(progress: Progress, now: number): Speed };
 
-/** Rows a second over the last quarter of a minute. */
+/** Measures rows per second over the last {@link WINDOW_MS}. */
 function openSpeedometer(): Speedometer {
   let marks: { readonly at: number; readonly done: number }[] = [];
   return {

@@ -17,7 +17,7 @@ const usage: readonly Bad[] = [
   ['a flag that is like no other', plan('--xyzzy'), 2, 'E605', /no flag --xyzzy[^]*runsheet plan --help/],
   ['an unknown short flag', plan('-z'), 2, 'E605', /no flag -z[^]*runsheet plan --help/],
   ['an unknown command', ['pln', 'ok.csv'], 2, 'E605', /no command "pln"[^]*did you mean plan\?/],
-  ['a second sheet', plan('more.csv'), 2, 'E602', /"more\.csv" is one argument too many/],
+  ['a second sheet', plan('more.csv'), 2, 'E602', /"more\.csv" is an unexpected argument/],
   ['no sheet', ['plan', '-d', 'portraits'], 2, 'E602', /<sheet> is missing[^]*runsheet plan --help/],
   ['no deployment', ['plan', 'ok.csv'], 2, 'E602', /no deployment is given/],
   ['a flag without its value', plan('--out'), 2, 'E602', /--out needs a value/],

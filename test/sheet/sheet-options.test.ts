@@ -52,7 +52,7 @@ const contradictions: readonly [string, Sheet, string, RegExp, RegExp][] = [
     { text, options: { set: { x: '1' }, map: { x: 'seed' } } },
     'E602',
     /--map x=seed and --set x=1 both provide/,
-    /leave one/,
+    /remove one/,
   ],
   [
     '--map and a column',
@@ -80,7 +80,7 @@ const contradictions: readonly [string, Sheet, string, RegExp, RegExp][] = [
     '--type of what nothing gives',
     { text, options: { types: { sed: 'int' } } },
     'E602',
-    /--type sed: nothing gives the input "sed"/,
+    /--type sed: no column or flag provides the input "sed"/,
     /did you mean seed\?/,
   ],
   [
