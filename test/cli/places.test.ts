@@ -39,7 +39,7 @@ describe('batches and their folders', () => {
     const precious = stage.write('batches/photos/one.jpg', 'mine');
     const words = ['run', stage.sheet(3), '-d', 'portraits', '--name'];
     const taken = await stage.run([...words, 'photos']);
-    expect([taken.code, taken.stderr]).toEqual([2, expect.stringContaining('it is no batch')]);
+    expect([taken.code, taken.stderr]).toEqual([2, expect.stringContaining('is not a batch')]);
     expect(existsSync(precious)).toBe(true);
 
     expect((await stage.run([...words, 'nightly'])).code).toBe(0);
@@ -54,7 +54,7 @@ describe('batches and their folders', () => {
     ]);
     const gpu = await stage.run([...words, 'nightly', '--gpu', 'H100']);
     for (const ended of [other, gpu])
-      expect([ended.code, ended.stderr]).toEqual([2, expect.stringContaining('was made of other rows')]);
+      expect([ended.code, ended.stderr]).toEqual([2, expect.stringContaining('has other rows or another deployment')]);
     expect(await stage.truth()).toHaveLength(3);
   });
 
