@@ -132,7 +132,7 @@ function sheetOptions(flags: SheetFlags): BatchSpec['options'] {
     if (!isKind)
       throw problem('E602', {
         what: `--type ${input}=${kind}: unknown type ${kind}`,
-        hint: `${nearWords(kind, INPUT_KINDS)}types: ${INPUT_KINDS.join(' ')}`,
+        hint: `${didYouMean(kind, INPUT_KINDS)}types: ${INPUT_KINDS.join(' ')}`,
       });
   }
   const given: { -readonly [K in keyof SheetOptions]?: SheetOptions[K] } = {
@@ -152,7 +152,7 @@ function sheetOptions(flags: SheetFlags): BatchSpec['options'] {
   };
 }
 
-const nearWords = (wrong: string, words: readonly string[]): string => {
+const didYouMean = (wrong: string, words: readonly string[]): string => {
   const near = nearest(wrong, words);
   return near === undefined ? '' : `did you mean ${near}? `;
 };

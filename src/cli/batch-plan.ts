@@ -29,9 +29,9 @@ export function sayBatch(printer: Printer, config: Config, { batch, file, laidOu
   );
   const unused =
     laidOut && laidOut.unused.length > 0 ? `     unused: ${terminalLine(laidOut.unused.join(', '))}` : '';
-  printer.say(`  inputs    ${inputWords(file)}${unused}`);
+  printer.say(`  inputs    ${inputText(file)}${unused}`);
   printer.say(
-    `  gpus      ${laidOut ? gpuWords(laidOut.gpus, deployment.gpu) : terminalLine(deployment.gpu ?? 'as the rows ask')}`,
+    `  gpus      ${laidOut ? gpuText(laidOut.gpus, deployment.gpu) : terminalLine(deployment.gpu ?? 'as the rows ask')}`,
   );
   printer.say(
     `  batch     ${paint('bold', batch)} · ${terminalLine(deployment.name ?? deployment.id)} · ${count(concurrency)} at the same time`,
@@ -57,19 +57,19 @@ export const limitsOfV1 = ({ webhooks }: Pick<CreatedBatch['file'], 'webhooks'>)
   'times and costs are only as accurate as the dates that the service reports',
 ];
 
-function inputWords({ sheet }: CreatedBatch['file']): string {
-  const words = sheet.inputs.map(({ input, kind, from }) => {
+function inputText({ sheet }: CreatedBatch['file']): string {
+  const texts = sheet.inputs.map(({ input, kind, from }) => {
     const type = kind === 'auto' ? '' : ` (${kind})`;
     if ('value' in from) return `${input} = ${JSON.stringify(from.value)}${type}`;
     return from.column === input ? `${input}${type}` : `${input} ← ${from.column}${type}`;
   });
-  return terminalLine(words.join(', ') || 'none');
+  return terminalLine(texts.join(', ') || 'none');
 }
 
-function gpuWords(gpus: Readonly<Record<string, number>>, own: string | undefined): string {
+function gpuText(gpus: Readonly<Record<string, number>>, own: string | undefined): string {
   const entries = Object.entries(gpus).sort(([, a], [, b]) => b - a);
-  const words = entries.map(
+  const texts = entries.map(
     ([gpu, rows]) => `${gpu || `${own ?? "the deployment's own"} (default)`} × ${count(rows)}`,
   );
-  return terminalLine(words.join(', '));
+  return terminalLine(texts.join(', '));
 }

@@ -13,7 +13,7 @@ export default async function dev(
   const printer = printerFor(this);
   const config = configOf(flags);
   const interrupts = hearInterrupts(this.process);
-  const stack = await followStack({ config, service: true, say: (words) => printer.say(words) });
+  const stack = await followStack({ config, service: true, say: (text) => printer.say(text) });
   const { temporal, uiUrl, receiver, service, dashboardPage } = stack;
   const { address, namespace } = temporal;
   if (flags.output === 'json') printer.json({ address, namespace, uiUrl, receiver, service, dashboardPage });

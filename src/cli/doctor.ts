@@ -34,10 +34,10 @@ export default async function doctor(
   const config = configOf(flags);
   const checks: readonly (readonly [part: string, look: () => Promise<string>])[] = [
     ['node', async () => process.versions.node],
-    ['temporal', () => temporalWords(config, (words) => printer.say(words))],
-    ['encryption', () => encryptionWords(config)],
-    ['run service', () => serviceWords(config)],
-    ['webhooks', async () => webhookWords(config)],
+    ['temporal', () => temporalText(config, (text) => printer.say(text))],
+    ['encryption', () => encryptionText(config)],
+    ['run service', () => serviceText(config)],
+    ['webhooks', async () => webhookText(config)],
     ['folders', async () => `batches in ${config.out}, state in ${config.home}`],
   ];
   const findings: Finding[] = [];
@@ -63,7 +63,7 @@ async function finding(part: string, look: () => Promise<string>): Promise<Findi
   }
 }
 
-async function temporalWords(config: Config, say: (words: string) => void): Promise<string> {
+async function temporalText(config: Config, say: (text: string) => void): Promise<string> {
   const cluster = temporalFrom(config.environment);
   if (cluster === undefined) {
     const { cache, environment } = config;
@@ -85,7 +85,7 @@ async function temporalWords(config: Config, say: (words: string) => void): Prom
 }
 
 /** Every worker needs the same keys, because Temporal may give any task to any worker. */
-async function encryptionWords(config: Config): Promise<string> {
+async function encryptionText(config: Config): Promise<string> {
   const cluster = temporalFrom(config.environment);
   const living = livingRecord(config.home)?.temporal;
   const isSet = config.payload.keys !== undefined || config.payload.keysFile !== undefined;
@@ -110,7 +110,7 @@ async function refuseOtherKeys(at: TemporalAddress, queue: string, keys: Payload
   }
 }
 
-async function serviceWords(config: Config): Promise<string> {
+async function serviceText(config: Config): Promise<string> {
   if (config.apiUrl === undefined) return `none set; to rehearse on the ${LOCAL} run service, add --local`;
   const meant = { base: config.apiUrl, api: config.api };
   const services = openServices(config, openTransport(2));
@@ -130,7 +130,7 @@ async function serviceWords(config: Config): Promise<string> {
   return `${config.apiUrl}, key ${lastFour(key?.value ?? '')} from ${key?.from}, ${deployments?.length ?? 'unlisted'} deployments, prices ${prices ? 'from the service' : 'assumed'}, ${proof}${less}`;
 }
 
-function webhookWords({ webhook, apiUrl }: Config): string {
+function webhookText({ webhook, apiUrl }: Config): string {
   if (webhook.url !== undefined) return `received at ${webhook.url}`;
   if (apiUrl === undefined || canReachReceiver(apiUrl, webhook.url)) return 'received on this machine';
   return `none: ${apiUrl} cannot reach this machine, so runs are polled; to receive webhooks, set RUNSHEET_WEBHOOK_URL to an address that it can reach`;

@@ -7,7 +7,7 @@ import { application } from './command-list.ts';
 import type { Output } from './context.ts';
 import { parserFault } from './parser-faults.ts';
 
-export async function main(words: readonly string[]): Promise<void> {
+export async function main(args: readonly string[]): Promise<void> {
   // A reader that closes early (`| head`) is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(EXIT.ok);
@@ -15,9 +15,9 @@ export async function main(words: readonly string[]): Promise<void> {
   });
   const context = { process: process as StricliProcess & NodeJS.Process };
   try {
-    await run(application, words.length === 0 ? ['--help'] : words, context);
+    await run(application, args.length === 0 ? ['--help'] : args, context);
   } catch (error) {
-    await printAndExit(context, parserFault(error, words), outputIn(words));
+    await printAndExit(context, parserFault(error, args), outputIn(args));
   }
   // The parser's own exit codes are negative; all of them mean wrong usage.
   const code = Number(process.exitCode ?? EXIT.ok);
@@ -27,9 +27,9 @@ export async function main(words: readonly string[]): Promise<void> {
 }
 
 /** When the parser refuses the arguments, there are no parsed flags, but -o json must still apply. */
-function outputIn(words: readonly string[]): Output | undefined {
-  const given = words.map((word, at) =>
-    ['-o', '--output'].includes(word) ? words[at + 1] : /^(?:-o|--output)=(.*)$/.exec(word)?.[1],
+function outputIn(args: readonly string[]): Output | undefined {
+  const given = args.map((word, at) =>
+    ['-o', '--output'].includes(word) ? args[at + 1] : /^(?:-o|--output)=(.*)$/.exec(word)?.[1],
   );
   return given.find((word) => word === 'json' || word === 'jsonl');
 }

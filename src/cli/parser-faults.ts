@@ -37,9 +37,9 @@ export const PARSER_TEXT: typeof text_en = {
   },
 };
 
-/** The coded error for a refusal of the parser; other errors are returned unchanged. `words` is the command line. */
-export function parserFault(refusal: unknown, words: readonly string[]): unknown {
-  const command = words.find((word) => !word.startsWith('-'));
+/** The coded error for a refusal of the parser; other errors are returned unchanged. `args` are the arguments. */
+export function parserFault(refusal: unknown, args: readonly string[]): unknown {
+  const command = args.find((word) => !word.startsWith('-'));
   if (refusal instanceof UnknownCommand) return unknownCommand(refusal);
   if (!(refusal instanceof ArgumentScannerError)) return refusal;
   const help = `see: runsheet ${command} --help`;

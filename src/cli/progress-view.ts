@@ -14,7 +14,7 @@ const PLAIN_EVERY_SHARE = 0.05;
 export type ProgressView = {
   show(progress: Progress, now: number): void;
   /** Puts a line above the block. */
-  note(words: string): void;
+  note(text: string): void;
   /** Ends the view and leaves its last lines on the screen. */
   end(): void;
 };
@@ -39,25 +39,25 @@ function onTerminal(printer: Printer, stream: NodeJS.WriteStream, speedometer: S
   };
   return {
     show: (progress, now) => draw(picture(progress, speedometer.mark(progress, now), printer.paint)),
-    note: (words) => draw(drawn, `${words}\n`),
+    note: (text) => draw(drawn, `${text}\n`),
     end: () => (drawn = []),
   };
 }
 
 function inLines(printer: Printer, speedometer: Speedometer): ProgressView {
-  let saidAt = 0;
-  let saidShare = -1;
-  let saidState = '';
+  let printedAt = 0;
+  let printedShare = -1;
+  let printedState = '';
   return {
     show: (progress, now) => {
       const { perSecond, etaMs } = speedometer.mark(progress, now);
       const share = progress.rows === 0 ? 1 : progress.done / progress.rows;
       const isNews =
-        now - saidAt >= PLAIN_EVERY_MS ||
-        share - saidShare >= PLAIN_EVERY_SHARE ||
-        progress.state !== saidState;
+        now - printedAt >= PLAIN_EVERY_MS ||
+        share - printedShare >= PLAIN_EVERY_SHARE ||
+        progress.state !== printedState;
       if (!isNews) return;
-      [saidAt, saidShare, saidState] = [now, share, progress.state];
+      [printedAt, printedShare, printedState] = [now, share, progress.state];
       const { succeeded } = progress.tally.outcomes;
       const eta = etaMs === undefined ? '' : ` eta_s=${Math.round(etaMs / 1000)}`;
       const why =
@@ -66,7 +66,7 @@ function inLines(printer: Printer, speedometer: Speedometer): ProgressView {
         `progress state=${progress.state} done=${progress.done} succeeded=${succeeded} not_succeeded=${progress.done - succeeded} total=${progress.rows} outstanding=${outstanding(progress)} rows_per_s=${perSecond.toFixed(1)}${eta} cost_usd=${progress.costUsd.toFixed(4)}${why}`,
       );
     },
-    note: (words) => printer.say(words),
+    note: (text) => printer.say(text),
     end: () => undefined,
   };
 }

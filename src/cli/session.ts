@@ -52,7 +52,7 @@ export async function openSession(params: SessionParams): Promise<Session> {
 const stackParams = ({ config, local, printer }: SessionParams) => ({
   config,
   service: local,
-  say: (words: string): void => printer.say(printer.paint('dim', words)),
+  say: (text: string): void => printer.say(printer.paint('dim', text)),
 });
 
 async function sessionWith(

@@ -213,9 +213,9 @@ function readSettingsFile(path: string): SettingsFile {
     table = parseToml(text);
   } catch (error) {
     // The further lines of the message quote the file, which may contain a password.
-    const [words] = errorMessage(error).split('\n');
+    const [firstLine] = errorMessage(error).split('\n');
     const where = error instanceof TomlError ? ` in line ${error.line}` : '';
-    throw unreadable(path, `${words}${where}`, error);
+    throw unreadable(path, `${firstLine}${where}`, error);
   }
   for (const name of Object.keys(table)) if (!Object.hasOwn(SETTINGS, name)) throw unknownName(path, name);
   return { path, table };

@@ -29,8 +29,8 @@ export async function jsonColumns(source: SheetSource, options: SheetOptions): P
   }
   // Without one readable row there is nothing to say about columns, and the reason is the first row's.
   if (columns.size === 0 && fault) {
-    const { line, column, ...words } = fault;
-    throw problem('E103', words, { place: { file: source.name, line, column } });
+    const { line, column, ...facts } = fault;
+    throw problem('E103', facts, { place: { file: source.name, line, column } });
   }
   return [...columns.values()];
 }

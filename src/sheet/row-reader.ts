@@ -116,8 +116,8 @@ function keyOf(look: Look): string | undefined {
 }
 
 function unreadable({ file }: ColumnMapping, fault: RecordFault, row: number): ReadRow {
-  const { line, column, ...words } = fault;
-  const wrong = [problem('E103', words, { place: { file, line, column, row } })];
+  const { line, column, ...facts } = fault;
+  const wrong = [problem('E103', facts, { place: { file, line, column, row } })];
   return { inputs: '{}', gpu: undefined, key: undefined, wrong };
 }
 

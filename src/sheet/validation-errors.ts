@@ -28,8 +28,8 @@ export class SheetRefused extends RunsheetError {
 
   constructor(found: Pick<SheetRefused, 'problems' | 'total' | 'byCode' | 'rows'>, errorsFile: string) {
     const facts = { rows: found.rows, wrong: found.total, errorsFile };
-    const words = problem('E200', facts);
-    super('E200', words.message, { exit: words.exit, hint: words.hint });
+    const composed = problem('E200', facts);
+    super('E200', composed.message, { exit: composed.exit, hint: composed.hint });
     this.problems = found.problems;
     this.total = found.total;
     this.byCode = found.byCode;
