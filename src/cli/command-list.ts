@@ -99,7 +99,9 @@ const onBatches = {
           optional: true,
           brief: 'only rows with this outcome; open: rows without one (default: all)',
         },
-        fields: optional(textFlag('a,b', 'columns to print: result columns and inputs (default: a selection)')),
+        fields: optional(
+          textFlag('a,b', 'columns to print: result columns and inputs (default: a selection)'),
+        ),
         out,
         output: choice(['table', 'csv', 'jsonl', 'json'], 'table', 'format of the rows on stdout'),
       },

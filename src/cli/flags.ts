@@ -171,9 +171,14 @@ export const sheetFlags = {
   set: repeatable(textFlag('input=value', 'set an input to this value in every row')),
   drop: repeatable(textFlag('column', 'ignore this column')),
   type: repeatable(
-    textFlag('input=type', 'type of an input: string, int, float, bool, json (default: as the deployment says)'),
+    textFlag(
+      'input=type',
+      'type of an input: string, int, float, bool, json (default: as the deployment says)',
+    ),
   ),
-  key: optional(textFlag('column', "column whose value names each row (default: a hash of the row's inputs)")),
+  key: optional(
+    textFlag('column', "column whose value names each row (default: a hash of the row's inputs)"),
+  ),
   limit: optional(positiveNumber('n', 'use only the first n rows (default: all)')),
   format: {
     kind: 'enum',

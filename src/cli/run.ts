@@ -62,7 +62,7 @@ type Sending = {
 
 /** The local run service is started before it can be asked; a remote one is asked before anything is started. */
 async function sendCopy({ config, printer, flags, copy }: Sending, next: Next): Promise<number> {
-  const order = { config, local: flags.local, printer };
+  const params = { config, local: flags.local, printer };
   const sessions: Session[] = [];
   try {
     if (flags.local) await opened(sessions, order);
@@ -81,7 +81,7 @@ async function sendCopy({ config, printer, flags, copy }: Sending, next: Next): 
 }
 
 async function opened(sessions: Session[], order: SessionParams): Promise<Session> {
-  const session = await openSession(order);
+  const session = await openSession(params);
   sessions.push(session);
   return session;
 }
