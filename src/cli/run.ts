@@ -65,12 +65,12 @@ async function sendCopy({ config, printer, flags, copy }: Sending, next: Next): 
   const params = { config, local: flags.local, printer };
   const sessions: Session[] = [];
   try {
-    if (flags.local) await opened(sessions, order);
+    if (flags.local) await opened(sessions, params);
     const found = await createBatch(await createParams(config, copy, flags));
     const summary = await summaryOfDone(found);
     if (summary) return sayDone(printer, flags, found, summary);
     sayBatch(printer, config, found);
-    const [session = await opened(sessions, order)] = sessions;
+    const [session = await opened(sessions, params)] = sessions;
     const how = await startOrAttach(session, found);
     // A batch that was made but never started also keeps its own settings.
     if (how === 'attached' || found.laidOut === undefined) sayAttached(printer, flags, found);
@@ -80,7 +80,7 @@ async function sendCopy({ config, printer, flags, copy }: Sending, next: Next): 
   }
 }
 
-async function opened(sessions: Session[], order: SessionParams): Promise<Session> {
+async function opened(sessions: Session[], params: SessionParams): Promise<Session> {
   const session = await openSession(params);
   sessions.push(session);
   return session;

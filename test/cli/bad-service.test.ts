@@ -51,7 +51,7 @@ const services: readonly (readonly [
     { A10G: -1 },
     6,
     'E310',
-    /GET \/platform\/gpu-pricing .*A10G: /,
+    /GET \/platform\/gpu-pricing: .*A10G: /,
   ],
   [
     'a profile of words',
@@ -59,7 +59,7 @@ const services: readonly (readonly [
     { poll_interval_ms: 'often' },
     6,
     'E310',
-    /GET \/platform\/profile /,
+    /GET \/platform\/profile: /,
   ],
 ];
 
