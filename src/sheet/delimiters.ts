@@ -1,4 +1,4 @@
-// Which character separates the fields of a CSV: the one that was asked for, and what its header says against it.
+// Decides which character separates the fields of a CSV, and recognises a header with another delimiter.
 
 import { problem, type RunsheetError } from '../errors/error.ts';
 import type { SheetOptions } from './sheet-options.ts';
@@ -13,7 +13,7 @@ const DELIMITERS = [
   { character: ',', flag: "','", name: 'commas' },
 ] as const;
 
-/** The one character between two fields. Throws E602 where `--delimiter` is no such character. */
+/** The delimiter. Throws E602 if `--delimiter` is not one usable character. */
 export function delimiterOf({ delimiter, format }: SheetOptions): string {
   if (delimiter === undefined) return format === 'tsv' ? '\t' : ',';
   if (delimiter === 'tab' || delimiter === String.raw`\t`) return '\t';

@@ -11,31 +11,31 @@ export const MOST_RECORD = 4 * 1024 * 1024;
 /** A column and where the sheet first names it. */
 export type Column = { readonly name: string; readonly line: number; readonly column: number };
 
-/** What keeps a record from being read as a row (E103). */
+/** Why a record cannot be read as a row (E103). */
 export type RecordFault = Spot & { readonly what: string; readonly hint?: string };
 
 export type SheetRecord = Spot & {
-  /** In the order of the columns. CSV: text, '' where empty. JSON: values, undefined where absent. */
+  /** In the order of the columns. CSV: text, '' if empty. JSON: values, undefined if absent. */
   readonly cells: readonly unknown[];
-  /** Where its cells stand, in a sheet of JSON. */
+  /** The places of its cells, in a JSON sheet. */
   readonly members?: Members;
   readonly fault?: RecordFault;
 };
 
-/** Where the cell of the column `index`, called `name`, stands. */
+/** The place of the cell in column `index`, called `name`. */
 export function spotOf(record: SheetRecord, index: number, name: string): Spot {
   if (record.members === undefined) return { line: record.line, column: index + 1 };
   return record.members.get(name)?.value ?? { line: record.line, column: record.column };
 }
 
-/** Where the character `at` of a text stands, if the text begins at `start`. */
+/** The place of character `at` in a text that begins at `start`. */
 export function spotIn(start: Spot, text: string, at: number): Spot {
   const cursor = new Cursor(start.line, start.column);
   cursor.pass(text.slice(0, at));
   return { line: cursor.line, column: cursor.column };
 }
 
-/** The first `most` of all; everything where `most` is absent. */
+/** The first `most` items, or all of them. */
 export function firstOf<T>(all: AsyncIterable<T>, most: number | undefined): AsyncIterable<T> {
   return most === undefined ? all : taken(all, most);
 }

@@ -1,4 +1,4 @@
-// Where a sheet comes from, and what is said when it is not there or cannot be read.
+// Opens a sheet, and reports why it is missing or unreadable.
 
 import type { Stats } from 'node:fs';
 import { access, constants, readdir, stat } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { list, nearest, problem, errorMessage, RunsheetError } from '../errors/error.ts';
 
 export type SheetSource = {
-  /** As it is shown in messages. */
+  /** The name for messages. */
   readonly name: string;
   /** A fresh stream of the sheet's bytes; it is read more than once. */
   readonly open: () => Readable;
@@ -16,7 +16,7 @@ export type SheetSource = {
 const EXTENSIONS: ReadonlySet<string> = new Set(['.csv', '.tsv', '.jsonl', '.ndjson', '.json']);
 const MOST_NAMES = 5;
 
-/** Looks before anything is started. Throws E101 where nothing is there, E106 where it can be no sheet. */
+/** Checks the sheet before anything is started. Throws E101 if it is missing, E106 if it cannot be a sheet. */
 export async function refuseNoSheet(path: string): Promise<void> {
   try {
     refuseKind(path, await stat(path));
