@@ -43,7 +43,7 @@ describe('batches and their folders', () => {
     expect(existsSync(precious)).toBe(true);
 
     expect((await stage.run([...words, 'nightly'])).code).toBe(0);
-    expect((await stage.run([...words, 'nightly'])).stderr).toContain('it is done');
+    expect((await stage.run([...words, 'nightly'])).stderr).toContain('which has ended');
     const other = await stage.run([
       'run',
       stage.sheet(4, 'tuesday.csv'),
@@ -83,7 +83,7 @@ describe('batches and their folders', () => {
     for (const command of ['run', 'submit']) {
       const done = await stage.run([command, 'done.jsonl', '-d', 'portraits', ...settings]);
       expect([done.code, done.stdout.trim()]).toEqual([0, stage.batch()]);
-      expect(done.stderr).toContain('it is done');
+      expect(done.stderr).toContain('which has ended');
       expect(done.stderr).toContain(named);
     }
     expect(await stage.truth()).toHaveLength(5);
