@@ -54,7 +54,10 @@ describe('batches and their folders', () => {
     ]);
     const gpu = await stage.run([...words, 'nightly', '--gpu', 'H100']);
     for (const ended of [other, gpu])
-      expect([ended.code, ended.stderr]).toEqual([2, expect.stringContaining('has other rows or another deployment')]);
+      expect([ended.code, ended.stderr]).toEqual([
+        2,
+        expect.stringContaining('has other rows or another deployment'),
+      ]);
     expect(await stage.truth()).toHaveLength(3);
   });
 

@@ -52,7 +52,10 @@ describe('a name never stands for', () => {
     const first = await place.create('sheet.csv', { name: 'nightly' });
     const kept = filesBelow(first.folder);
     place.write('other.csv', 'number\n3\n');
-    const refused = { code: 'E602', message: expect.stringContaining('has other rows or another deployment') };
+    const refused = {
+      code: 'E602',
+      message: expect.stringContaining('has other rows or another deployment'),
+    };
     await expect(place.create('other.csv', { name: 'nightly' })).rejects.toMatchObject(refused);
     expect([place.names(), filesBelow(first.folder)]).toEqual([['nightly'], kept]);
   });
