@@ -44,7 +44,7 @@ const contradictions: readonly [string, Sheet, string, RegExp, RegExp][] = [
     '--set and a column',
     { text, options: { set: { seed: '1' } } },
     'E602',
-    /column "seed" and --set seed=1 both give the input "seed"/,
+    /column "seed" and --set seed=1 both provide the input "seed"/,
     /--drop seed/,
   ],
   [

@@ -177,7 +177,7 @@ const unreadable: readonly Unreadable[] = [
     'a text behind the array',
     { text: '[{"a":1}]\n[]', options: json },
     'E103 2:1',
-    /behind the end of the array/,
+    /after the end of the array/,
   ],
   [
     'single quotes in every line',
