@@ -1,6 +1,6 @@
-// The last reading (R13): every run that carries a token of the batch, from the service's lists and from what webhooks had
-// shown, compared with the runs that its rows name. What no row names is a duplicate: a second run of an attempt, or a run of
-// an attempt that was given up. Somebody pays for it.
+// Finds duplicate runs when a batch ends (R13). It compares every run with a token of the batch, from the run list and from
+// webhooks, with the runs that rows name. A run that no row names is a duplicate: a second run of an attempt, or a run of an
+// attempt that was given up. It costs money, so it is reported.
 
 import type { AttemptRun } from '../batch/attempt.ts';
 import { costOf } from '../batch/gpu.ts';
@@ -18,20 +18,20 @@ export type ReadingParams = Omit<ListParams, 'service' | 'workflowId'> & {
   readonly service: Pick<RunService, 'listRuns' | 'nowMs' | 'cancelRun' | 'getRun'>;
   /** The runs that rows name. */
   readonly known: Pick<KnownRuns, 'has' | 'size'>;
-  /** Runs that no row in the workflow's state explained. */
+  /** Runs that matched no row in the workflow's state. */
   readonly evidence: AsyncIterable<AttemptRun>;
-  /** Whether duplicates that still run are cancelled. */
+  /** Whether duplicates that are still running are cancelled. */
   readonly cancels: boolean;
-  /** Told each duplicate, once. */
+  /** Called once for each duplicate. */
   readonly onDuplicate: (run: DuplicateRun) => Promise<void>;
 };
 
-/** Runs in the lists that carry a token of the batch, and what the lists said. */
+/** `runs`: listed runs with a token of the batch; `reason`: why the list could not be read completely. */
 export type Reading = LastReading & { readonly runs: number; readonly reason?: string };
 
 const FIRST_MOST = 1_000;
 
-/** Never throws for what the service does: what could not be read is said. */
+/** Never throws for errors of the service; the result says what could not be read. */
 export async function readLast(params: ReadingParams): Promise<Reading> {
   using seen = new KnownRuns();
   const found = openReport(params, seen);
@@ -78,7 +78,7 @@ function openReport(params: ReadingParams, seen: KnownRuns) {
   };
 }
 
-/** The run as it is after it was cancelled, where it still ran; undefined where it cannot be read. */
+/** The run, after cancelling it if it was still running; undefined if it cannot be read. */
 async function endOf(
   { service, cancels }: ReadingParams,
   runId: string,
@@ -91,7 +91,7 @@ async function endOf(
     await service.cancelRun(runId);
     return (await service.getRun(runId)) ?? run;
   } catch {
-    // It is named as it was read last: a duplicate that is not named would be worse than one that is not cancelled.
+    // Report the run as it was read last: an unreported duplicate is worse than one that is not cancelled.
     return run;
   }
 }

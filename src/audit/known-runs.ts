@@ -1,10 +1,10 @@
-// The runs that a batch's rows name as theirs, as whole ids. A million of them lie in a temporary SQLite database, because a
-// set of strings would take ten times the memory.
+// The set of run ids that a batch's rows name. It uses a temporary SQLite database, because a set of a million strings would
+// take ten times the memory.
 
 import { DatabaseSync } from 'node:sqlite';
 
 export class KnownRuns implements Disposable {
-  // An empty name is a temporary file, which SQLite removes.
+  // With an empty name SQLite uses a temporary file and removes it.
   readonly #database = new DatabaseSync('');
   readonly #insert;
   readonly #find;

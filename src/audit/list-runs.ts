@@ -1,5 +1,5 @@
-// The runs of a batch as the service's lists show them, newest first, back to the batch's beginning. Lists hang on the
-// workflow and hold everybody's runs; the birth mark in a run's webhook tells whose it is.
+// Reads the runs of a batch from the service's run list, newest first, back to the start of the batch. The list contains all
+// runs of a workflow, also of other users; the birth mark in a run's webhook shows which batch it belongs to.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AttemptRun } from '../batch/attempt.ts';
@@ -24,14 +24,14 @@ export type ListParams = {
   readonly service: Pick<RunService, 'listRuns' | 'nowMs'>;
   readonly workflowId: string | undefined;
   readonly back: ReadBack;
-  /** How often a page is tried; pages are many, and a service that errs for a while errs on one of them. */
+  /** Maximum tries for each page: with many pages, a short fault of the service is likely to hit one. */
   readonly tries: number;
   readonly signal?: AbortSignal;
-  /** Asked when the list ends before it comes to older runs: whether it has shown all that is known. */
+  /** Called if the list ends without older runs: whether it has shown all known runs. */
   readonly isWhole?: () => boolean;
 };
 
-/** Every page, newest runs first. A run may come twice. Throws {@link NoList}, and what the service throws for too long. */
+/** Every page, newest runs first. A run may appear twice. Throws {@link NoList}, and the service's error after all tries. */
 export async function* listRuns(params: ListParams): AsyncGenerator<readonly Run[]> {
   const { service, workflowId, back } = params;
   if (workflowId === undefined) throw new NoList();
@@ -61,9 +61,9 @@ async function readPage(
     try {
       const page = await service.listRuns(workflowId, { limit: LIST_PAGE, offset });
       if (page !== undefined) return page;
-      // A list that has just given pages is only away.
+      // A list that has returned pages exists, so this is a temporary fault.
       if (offset === 0) throw new NoList();
-      throw new Error('the run list is not there any more');
+      throw new Error('the run list is no longer available');
     } catch (error) {
       if (error instanceof NoList || tried >= tries) throw error;
       const pauseMs = Math.min(AGAIN_MOST_MS, AGAIN_MS * 2 ** (tried - 1));
@@ -76,14 +76,14 @@ export type OwnRun = AttemptRun & { readonly run: Run };
 
 const RUN_ID = /^[\da-f-]{1,40}$/i;
 
-/** The run with the attempt whose token it carries; none where the token is another batch's, or no token at all. */
+/** The run with the attempt from its token; empty if the run has no token of this batch. */
 export function ownRun({ batch, mark }: Pick<BatchFile, 'batch' | 'mark'>, run: Run): readonly OwnRun[] {
   const token = readToken(run.webhook);
   const isOwn = token?.batch === batch && token.mark === mark && RUN_ID.test(run.id);
   return isOwn ? [{ run, row: token.row, attempt: token.attempt, runId: run.id }] : [];
 }
 
-/** Every run of a batch; a run may come twice. */
+/** Every run of a batch. A run may appear twice. */
 export async function* ownRuns(
   file: Pick<BatchFile, 'batch' | 'mark'>,
   params: ListParams,

@@ -1,17 +1,16 @@
-// How a run list is read back to a moment: newest first, page by page, by what comes and not by what was asked for. A service
-// may give fewer runs a page than asked, so only an empty page, or one whose runs are all old enough, ends the list. It moves
-// while it is read, so a run may come twice.
+// Walks a run list page by page, newest first, back to a given time. A service may return smaller pages than requested, so
+// only an empty page, or one with old runs only, ends the walk. New runs shift the list meanwhile, so a run may appear twice.
 
 import type { ReadBack } from '../batch/commands.ts';
 
-/** A list that gives nothing but what it gave before has no end. */
+/** After so many pages without a new run, the list is taken to be endless. */
 const PAGES_WITHOUT_NEWS = 50;
 
-/** `ended`: the list has no more runs; `far-enough`: those that follow are older than wanted. */
+/** `ended`: the list has no more runs; `far-enough`: all further runs are too old. */
 export type Walked = 'more' | 'ended' | 'far-enough';
 
 export class ListWalk {
-  /** What to ask for next. */
+  /** The offset of the next page. */
   offset = 0;
   readonly #oldestMs: number;
   #seen = new Set<string>();
@@ -20,26 +19,26 @@ export class ListWalk {
   /** The first run of the latest page whose number is a power of two. */
   #landmark: { readonly id: string; readonly page: number } | undefined;
 
-  /** Runs created before `oldestMs`, by the service's clock, are not wanted. */
+  /** Ignores runs created before `oldestMs`, by the service's clock. */
   constructor(oldestMs: number) {
     this.#oldestMs = oldestMs;
   }
 
-  /** Whether this page was the last one. Throws where the list has no end. */
+  /** Whether this page was the last one. Throws if the list repeats itself. */
   take(page: readonly { readonly id: string; readonly createdAtMs?: number | undefined }[]): Walked {
     if (page.length === 0) return 'ended';
     this.offset += page.length;
-    // A page shares runs with the one before it only where the list moved.
+    // Two pages share runs only if new runs shifted the list.
     const isNews = page.some(({ id }) => !this.#seen.has(id));
     this.#seen = new Set(page.map(({ id }) => id));
     this.#withoutNews = isNews ? 0 : this.#withoutNews + 1;
     if (this.#withoutNews >= PAGES_WITHOUT_NEWS || this.#isBackAtLandmark(page))
-      throw new Error('the run list repeats itself without an end');
+      throw new Error('the run list repeats itself endlessly');
     const isOldEnough = page.every(({ createdAtMs }) => (createdAtMs ?? this.#oldestMs) < this.#oldestMs);
     return isOldEnough ? 'far-enough' : 'more';
   }
 
-  /** Whether the list has begun anew (Brent's cycle detection): runs that only moved come again within a few pages. */
+  /** Whether the list has started again (Brent's cycle detection). Shifted runs appear again within a few pages only. */
   #isBackAtLandmark(page: readonly { readonly id: string }[]): boolean {
     this.#pages += 1;
     const { id, page: from } = this.#landmark ?? { id: undefined, page: 0 };
@@ -50,15 +49,15 @@ export class ListWalk {
   }
 }
 
-/** How many runs of a batch a whole list shows, where so many are known: the latest may still be missing. */
+/** The minimum number of runs in a complete list: the latest of the known runs may not be listed yet. */
 export const leastShown = (known: number, concurrency: number): number => Math.max(0, known - concurrency);
 
-/** What clocks may be set by while a batch runs without anybody noticing it. */
+/** Clock changes up to this size may remain unnoticed. */
 const MARGIN_MS = 3_600_000;
 
 /**
- * The oldest creation that matters, by the service's clock: that of what was sent `agoMs` ago, with a margin, and with the
- * largest step that the service's clock was seen to make beside Temporal's.
+ * The oldest creation time that matters, by the service's clock: `agoMs` ago, minus a margin, minus the largest difference
+ * that was observed between the service's clock and Temporal's.
  */
 export function readBackTo(serviceNowMs: number, { agoMs, wallAt, offset }: ReadBack): number {
   const now = serviceNowMs - wallAt;

@@ -1,5 +1,5 @@
-// How long nothing may have been bought before the lists are believed to be complete: what was on the wire when a batch
-// ended may start a run, and be listed, only later. The time is taken by our own clock, from a file in the batch folder.
+// Enforces a quiet period before a rebuild trusts the run lists: a request that was on the wire when the batch ended may
+// start a run, and be listed, only later. A file in the batch folder keeps the start of the period, by our own clock.
 
 import { CLOCK_SLACK_MS, LEASE_MS } from '../batch/bounds.ts';
 import { problem } from '../errors/error.ts';
@@ -11,22 +11,22 @@ const QUIET_FILE = 'recovering.json';
 export const quietMsOf = ({ service: { timing } }: Pick<BatchFile, 'service'>): number =>
   LEASE_MS + CLOCK_SLACK_MS + timing.postDeadlineMs + timing.settleWithoutControlMs;
 
-/** Throws E511 until the batch, which must have ended, has been quiet for long enough since this was first asked. */
+/** Throws E511 until the quiet period since the first call is over. The batch must have ended. */
 export async function assertQuiet(
   { store, file, batch }: { readonly store: Store; readonly file: BatchFile; readonly batch: string },
   now: number,
 ): Promise<void> {
   const text = await store.read(QUIET_FILE);
   const { since = null } = JSON.parse(text ?? '{}') as { since?: number | null };
-  // A time that lies ahead was written before the clock was set back.
+  // A start in the future means that the clock was set back.
   const from = since !== null && since <= now ? since : now;
   if (from !== since) await store.write(QUIET_FILE, JSON.stringify({ since: from }));
   const leftMs = from + quietMsOf(file) - now;
   if (leftMs <= 0) return;
-  const reason = `its last requests may still start runs; in ${Math.ceil(leftMs / 1000)} s the lists are complete, and the same command goes on`;
+  const reason = `its last requests may still start runs; repeat the same command in ${Math.ceil(leftMs / 1000)} s, when the run list is complete`;
   throw problem('E511', { batch, reason });
 }
 
-/** The batch goes on: the next time that it has to be rebuilt it must be quiet anew. */
+/** The batch continues, so the next rebuild needs a new quiet period. */
 export const endQuiet = (store: Store): Promise<void> =>
   store.write(QUIET_FILE, JSON.stringify({ since: null }));

@@ -1,10 +1,10 @@
-// How far back the lists must be read for all that a batch has bought, from its folder alone.
+// Computes from the batch folder how far back the run list must be read to show all runs of a batch.
 
 import type { ReadBack } from '../batch/commands.ts';
 import { readStarted } from '../store/batch-file.ts';
 import type { Store } from '../store/store.ts';
 
-/** `now` is our own time. A batch that never started has bought nothing. */
+/** `now` is by our own clock. A batch that never started has no runs. */
 export async function readBackToStart(store: Store, now: number): Promise<ReadBack> {
   const started = await readStarted(store);
   const startedAt = started === undefined ? now : Date.parse(started.at);

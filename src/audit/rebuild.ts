@@ -1,6 +1,6 @@
-// R20: a batch that was started and that Temporal no longer knows is rebuilt from what remains: its parts, and the service's
-// own lists. A row in a part has its outcome. A row with a run waits for that run. Any other row was never bought, if the
-// lists are complete and old enough to say so, and is sent under attempts that no earlier pass of the batch has used.
+// Rebuilds the state of a started batch that Temporal has lost, from its parts and the service's run list (R20). A row in a
+// part has its outcome. A row with a listed run waits for that run. If the list is complete and recent enough, any other row
+// has no run and is sent again, with attempt numbers that no earlier pass has used.
 
 import { NO_LEDGER } from '../batch/accounting/request-ledger.ts';
 import { NO_TALLY, type Tally } from '../batch/accounting/tally.ts';
@@ -23,16 +23,16 @@ import { quietMsOf } from './quiet-period.ts';
 import { NoList, ownRuns, type OwnRun } from './list-runs.ts';
 import { leastShown } from './list-walk.ts';
 
-/** Attempts of a pass begin at a hundred of their own. */
+/** Each pass has its own range of attempt numbers. */
 const PASS_ATTEMPTS = 100;
 
-/** What the parts say: which rows are done, and their sums. */
+/** From the parts: which rows are done, and their totals. */
 type Done = {
   readonly rows: Uint8Array;
   readonly last: number;
   readonly tally: Tally;
   readonly count: number;
-  /** Attempts with a run, of the rows that are done. */
+  /** Attempts with a run, of rows that are done. */
   readonly runs: number;
 };
 
@@ -41,7 +41,7 @@ export type RebuildParams = {
   readonly file: BatchFile;
   readonly service: Pick<RunService, 'listRuns' | 'nowMs'>;
   readonly back: ReadBack;
-  /** The pass that begins, and our own time. */
+  /** The new pass, and the time by our own clock. */
   readonly pass: number;
   readonly now: number;
 };
@@ -53,7 +53,7 @@ export type Rebuilt = {
   readonly again: number;
 };
 
-/** Throws E511 where the lists cannot say what was bought. */
+/** Throws E511 if the run list cannot show what was bought. */
 export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
   const { store, file, back, pass, now } = params;
   const done = await readParts(store, file);
@@ -63,7 +63,7 @@ export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
   if (rows.length > ROWS_MAX)
     throw problem('E511', {
       batch: file.batch,
-      reason: `${rows.length} rows are neither done nor unsent, more than a batch holds`,
+      reason: `${rows.length} rows are in progress, more than a batch can have`,
     });
   const webhooks = file.webhooks;
   const state = begin(paramsOf(file, { webhooks, lists: true, pass }), WRITES, now);
@@ -75,7 +75,7 @@ export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
   state.tally = done.tally;
   state.ledger = { ...NO_LEDGER, sent: named, accepted: named };
   return {
-    // The last reading of the lists goes back to the runs of the first pass.
+    // The final read of the run list must reach the runs of the first pass.
     snapshot: { ...snapshot(state), startedWallAt: now - back.agoMs },
     done: done.count,
     running: rows.filter(({ phase }) => phase !== 'waiting').length,
@@ -108,24 +108,24 @@ async function readRuns({ file, service, back }: RebuildParams, done: Done): Pro
     if (shown >= leastShown(done.runs, file.concurrency)) return true;
     throw problem('E511', {
       batch: file.batch,
-      reason: `the run list ends after ${shown} of its runs, and its parts name ${done.runs}`,
+      reason: `the run list shows only ${shown} of its runs, but its parts name ${done.runs}`,
     });
   };
   for await (const one of everyRun(file, service, back, isWhole)) {
     shown += 1;
     newest = Math.max(newest, one.run.createdAtMs ?? 0);
     const all = runs.get(one.row) ?? [];
-    // Anybody may make up a token of a row that the sheet does not have.
+    // A forged token may name a row that the sheet does not have.
     const isOpen = one.row >= 1 && done.rows[one.row] === 0;
     if (isOpen && all.every(({ runId }) => runId !== one.runId)) runs.set(one.row, [...all, one]);
   }
-  // Both times are the service's.
+  // Both times are by the service's clock.
   const ageMs = (service.nowMs() ?? Number.POSITIVE_INFINITY) - newest;
   const quietMs = quietMsOf(file);
   if (ageMs < quietMs)
     throw problem('E511', {
       batch: file.batch,
-      reason: `its last run is ${Math.round(ageMs / 1000)} s old; after ${Math.ceil(quietMs / 1000)} s of quiet the lists are complete`,
+      reason: `its last run is ${Math.round(ageMs / 1000)} s old; the run list is complete ${Math.ceil(quietMs / 1000)} s after the last run, so repeat the same command then`,
     });
   return runs;
 }
@@ -154,7 +154,7 @@ function rowsUpTo(last: number, done: Done, runs: Runs, params: RebuildParams): 
   return rows;
 }
 
-/** A row by the run that it lives by: one that has ended holds no slot any more. */
+/** The state of a row from its current run; a run that has ended holds no slot. */
 function rowOf(row: number, runs: readonly OwnRun[], { file, pass, now }: RebuildParams): RowState {
   const firstAttempt = (pass - 1) * PASS_ATTEMPTS + 1;
   const own = chosenRun(runs);
@@ -181,7 +181,7 @@ function rowOf(row: number, runs: readonly OwnRun[], { file, pass, now }: Rebuil
   };
 }
 
-/** The run that a row lives by: one that succeeded, else one that goes on, else that of its latest attempt. */
+/** A row's current run: one that succeeded, else one that is running, else the one of its latest attempt. */
 function chosenRun(runs: readonly OwnRun[]): OwnRun | undefined {
   const rank = ({ run }: OwnRun): number => {
     const state = outcomeOf(run);
@@ -191,7 +191,7 @@ function chosenRun(runs: readonly OwnRun[]): OwnRun | undefined {
   return runs.toSorted((a, b) => rank(a) - rank(b) || a.attempt - b.attempt).at(-1);
 }
 
-/** What its earlier attempts came to, one run each. Any other run is named by no row, so that it is found as a duplicate. */
+/** The results of its earlier attempts, one run each. No row names any other run, so it is found as a duplicate. */
 function pastOf(runs: readonly OwnRun[], own: OwnRun): readonly PastAttempt[] {
   const earlier = new Map<number, PastAttempt>();
   for (const { attempt, run, runId } of runs) {

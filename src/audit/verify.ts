@@ -1,4 +1,4 @@
-// What summary.json says, counted again from the parts and, where it is reachable, from the service's own lists.
+// Recounts what summary.json claims, from the parts and, if the service can be reached, from its run list.
 
 import { createHash } from 'node:crypto';
 import { createInterface } from 'node:readline';
@@ -13,7 +13,7 @@ import type { Store } from '../store/store.ts';
 import type { Reading } from './duplicate-runs.ts';
 import type { KnownRuns } from './known-runs.ts';
 
-/** One claim, and what it came to. */
+/** One claim of summary.json, and whether it holds. */
 export type Finding = { readonly claim: string; readonly holds: boolean; readonly said: string };
 
 export type Recount = {
@@ -23,11 +23,11 @@ export type Recount = {
   readonly runs: number;
   readonly gpuSeconds: number;
   readonly files: number;
-  /** Files that are not there, or are not what was delivered. */
+  /** Files that are missing or differ from their checksum. */
   readonly badFiles: readonly string[];
 };
 
-/** Reads every row, and every file where `files`; the runs that rows name go into `known`. */
+/** Reads every row, and with `files` every file; adds the runs that rows name to `known`. */
 export async function recount(
   store: Store,
   file: BatchFile,
@@ -68,17 +68,17 @@ async function isWhole(store: Store, { path, bytes, sha256 }: FileRecord): Promi
   return size === bytes && hash.digest('hex') === sha256;
 }
 
-/** Runs that the batch has reported as duplicates. */
+/** Adds the duplicates that the batch has reported to a set. */
 export async function reportedDuplicates(store: Store, known: Pick<KnownRuns, 'add'>): Promise<void> {
   if (!(await store.exists(DUPLICATES_FILE))) return;
   for await (const line of createInterface({ input: store.open(DUPLICATES_FILE) }))
     if (line !== '') known.add((JSON.parse(line) as DuplicateRun).run_id);
 }
 
-/** The service's lists, read again; `hidden`: duplicates that the batch has not reported. */
+/** The run list, read again; `hidden`: duplicates that the batch has not reported. */
 export type ListsNow = { readonly reading: Reading; readonly hidden: readonly string[] };
 
-/** What summary.json claims, beside what was counted and what the service lists. */
+/** Compares the claims of summary.json with the counts and the run list. */
 export function findings(
   summary: Summary,
   counted: Recount,

@@ -1,4 +1,4 @@
-// Which batch a command means, by the folders alone.
+// Finds the batch that a command names, from the batch folders.
 
 import { nearest, problem } from '../errors/error.ts';
 import { listBatchFolders, openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
@@ -6,10 +6,10 @@ import type { BatchRef } from '../batch/batch-ref.ts';
 
 export type FoundBatch = BatchFolder;
 
-/** How Temporal knows it. */
+/** The batch's identity in Temporal. */
 export const refOf = ({ batch, folder, file: { mark } }: FoundBatch): BatchRef => ({ batch, mark, folder });
 
-/** The batch of that name, or of which the name is the beginning; the newest where none is given. Throws E502. */
+/** The batch with this name, or the only one whose name begins with it; the newest without a name. Throws E502. */
 export async function findBatch(out: string, name: string | undefined): Promise<FoundBatch> {
   const exact = name === undefined ? undefined : await openBatchFolder(out, name);
   if (exact !== undefined) return exact;

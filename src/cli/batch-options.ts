@@ -1,4 +1,4 @@
-// From the flags of run, submit and plan to the order of a batch: which service, which deployment, how the sheet is read.
+// Turns the flags of run, submit and plan into the parameters of a batch: service, deployment, sheet options, settings.
 
 import { loadConfig, type Config } from '../host/config.ts';
 import { nearest, problem } from '../errors/error.ts';
@@ -25,34 +25,34 @@ import { count } from './format.ts';
 export const configOf = ({ out, api }: { readonly out?: string; readonly api?: Api }): Config =>
   loadConfig(undefined, { ...(out === undefined ? {} : { out }), ...(api === undefined ? {} : { api }) });
 
-/** The service that the flags and settings mean. Throws E305 where none is set. */
+/** The service that flags and settings select. Throws E305 if none is set. */
 function meantService(config: Config, flags: Pick<SheetFlags, 'local'>): Spoken {
   if (flags.local) return { base: LOCAL, api: 'v2' };
   if (config.apiUrl === undefined) throw problem('E305', {});
   return { base: config.apiUrl, api: config.api };
 }
 
-/** What is wrong with the words alone is said before anything is started. */
-export async function checkWords(sheet: string, flags: SheetFlags): Promise<void> {
+/** Refuses invalid flags before anything is started. */
+export async function checkFlags(sheet: string, flags: SheetFlags): Promise<void> {
   sheetOptions(flags);
   if (flags.local && flags.api === 'v1')
     throw problem('E602', {
-      what: '--local and --api v1 exclude each other: the local run service of this place speaks V2',
-      hint: 'runsheet service --only v1 is a service that speaks V1',
+      what: '--local and --api v1 exclude each other: the local run service of --local speaks V2',
+      hint: 'start a local V1 service with: runsheet service --only v1',
     });
   if (flags.deployment === undefined)
-    throw problem('E602', { what: 'no deployment is given', hint: 'name one with -d' });
+    throw problem('E602', { what: 'no deployment is given', hint: 'add -d <deployment>' });
   const retries = flags.retries ?? RETRIES;
   const most = mostConcurrency(retries);
   if (flags.concurrency !== undefined && flags.concurrency > most)
     throw problem('E602', {
       what: `--concurrency ${count(flags.concurrency)} is too many with --retries ${retries}`,
-      hint: `with so many retries at most ${count(most)}: a batch remembers each attempt of each run`,
+      hint: `use at most --concurrency ${most} with --retries ${retries}: a batch stores every attempt of its running rows`,
     });
   if (sheet !== '-') await refuseNoSheet(sheet);
 }
 
-/** The batch of this sheet and these flags, if it was made before; asks no service. */
+/** The batch of this sheet and these flags, if it exists; sends no request to the service. */
 export function madeBefore(
   config: Config,
   copy: SheetCopy,
@@ -68,7 +68,7 @@ export function madeBefore(
   );
 }
 
-/** What the flags ask for, with what the service says of itself. Throws what is wrong with the words or the service. */
+/** The parameters of a new batch, from the flags and from the service. Throws errors of both. */
 export async function createParams(
   config: Config,
   copy: SheetCopy,
@@ -108,7 +108,7 @@ export function settingsOf(flags: SheetFlags): Settings {
   };
 }
 
-/** Found out before anything is bought or made. Throws E307 and E308. */
+/** Checks the API version before anything is bought or created. Throws E307 and E308. */
 export async function refuseOtherApi(services: Services, { base, api }: Spoken): Promise<void> {
   const speaks = base === LOCAL ? api : await services.apiAt(base);
   if (speaks !== api) throw problem('E308', { base, speaks });
@@ -131,8 +131,8 @@ function sheetOptions(flags: SheetFlags): BatchSpec['options'] {
     const isKind = (INPUT_KINDS as readonly string[]).includes(kind);
     if (!isKind)
       throw problem('E602', {
-        what: `--type ${input}=${kind}: there is no type ${kind}`,
-        hint: `${nearWords(kind, INPUT_KINDS)}types: ${INPUT_KINDS.join(' ')}`,
+        what: `--type ${input}=${kind}: unknown type ${kind}`,
+        hint: `${didYouMean(kind, INPUT_KINDS)}types: ${INPUT_KINDS.join(' ')}`,
       });
   }
   const given: { -readonly [K in keyof SheetOptions]?: SheetOptions[K] } = {
@@ -152,20 +152,20 @@ function sheetOptions(flags: SheetFlags): BatchSpec['options'] {
   };
 }
 
-const nearWords = (wrong: string, words: readonly string[]): string => {
+const didYouMean = (wrong: string, words: readonly string[]): string => {
   const near = nearest(wrong, words);
   return near === undefined ? '' : `did you mean ${near}? `;
 };
 
-/** `name=value` pairs of a flag. Throws E602 where one has another form, or two have one name. */
+/** The `name=value` pairs of a flag. Throws E602 for another form and for repeated names. */
 export function pairs(flag: string, given: readonly string[] = []): Record<string, string> {
   const found = new Map<string, string>();
   for (const pair of given) {
     const [, name, value] = /^([^=]+)=(.*)$/s.exec(pair) ?? [];
     if (name === undefined || value === undefined)
-      throw problem('E602', { what: `${flag} ${pair} is no pair`, hint: `the form is ${flag} input=…` });
+      throw problem('E602', { what: `${flag} ${pair} has no =`, hint: `write it as ${flag} input=…` });
     if (found.has(name))
-      throw problem('E602', { what: `${flag} ${name} is given twice`, hint: 'leave one of them out' });
+      throw problem('E602', { what: `${flag} ${name} is given twice`, hint: 'remove one of them' });
     found.set(name, value);
   }
   return Object.fromEntries(found);

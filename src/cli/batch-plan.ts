@@ -1,4 +1,4 @@
-// What a batch will do, in the few lines that run and plan begin with.
+// Prints the lines that run and plan begin with: rows, inputs, GPUs, batch and webhooks.
 
 import type { Config } from '../host/config.ts';
 import type { CreatedBatch } from '../create-batch/create-batch.ts';
@@ -15,7 +15,7 @@ export function sayBatch(printer: Printer, config: Config, { batch, file, laidOu
   const { sheet, deployment, service, concurrency } = file;
   const arrive = webhooksArrive(config, file);
   if (service.rehearsal)
-    printer.say(paint('yellow', 'rehearsal: runs go to the local run service, and cost nothing'));
+    printer.say(paint('yellow', 'rehearsal: runs use the local run service and cost nothing'));
   if (service.api === 'v1') {
     printer.say(paint('yellow', 'the run service speaks V1, which cannot guarantee what V2 does:'));
     for (const limit of limitsOfV1({ webhooks: arrive })) printer.say(`  - ${limit}`);
@@ -29,47 +29,47 @@ export function sayBatch(printer: Printer, config: Config, { batch, file, laidOu
   );
   const unused =
     laidOut && laidOut.unused.length > 0 ? `     unused: ${terminalLine(laidOut.unused.join(', '))}` : '';
-  printer.say(`  inputs    ${inputWords(file)}${unused}`);
+  printer.say(`  inputs    ${inputText(file)}${unused}`);
   printer.say(
-    `  gpus      ${laidOut ? gpuWords(laidOut.gpus, deployment.gpu) : terminalLine(deployment.gpu ?? 'as the rows ask')}`,
+    `  gpus      ${laidOut ? gpuText(laidOut.gpus, deployment.gpu) : terminalLine(deployment.gpu ?? 'as the rows ask')}`,
   );
   printer.say(
     `  batch     ${paint('bold', batch)} · ${terminalLine(deployment.name ?? deployment.id)} · ${count(concurrency)} at the same time`,
   );
   if (file.webhooks && !arrive)
     printer.say(
-      '  webhooks  none: the run service cannot reach this machine, so runs are polled. RUNSHEET_WEBHOOK_URL sets an address that it can reach',
+      '  webhooks  none: the run service cannot reach this machine, so runs are polled. To receive webhooks, set RUNSHEET_WEBHOOK_URL to an address that it can reach',
     );
 }
 
-/** The workers of a cluster have settings of their own, which nobody knows here. */
+/** True on a cluster, because the settings of its workers are not known here. */
 export const webhooksArrive = (config: Config, { webhooks, service }: CreatedBatch['file']): boolean =>
   webhooks &&
   (temporalFrom(config.environment) !== undefined || canReachReceiver(service.base, config.webhook.url));
 
-/** What V1 keeps a batch from, in plain words. */
+/** What a batch cannot do with V1. */
 export const limitsOfV1 = ({ webhooks }: Pick<CreatedBatch['file'], 'webhooks'>): readonly string[] => [
   webhooks
-    ? 'a request whose answer is lost cannot be looked up: its row waits for a webhook, or else ends as unknown, perhaps bought; it is not sent again'
-    : 'a request whose answer is lost cannot be looked up, and no webhook will tell: its row ends as unknown, perhaps bought; it is not sent again',
-  'runs cannot be cancelled once they are sent',
-  'what the deployment takes is not known before it runs: cells are read as they look, unless --type says more',
-  'times and costs are only as good as the dates of its runs',
+    ? 'if the response to a request is lost, its row waits for a webhook, else it ends as unknown, perhaps paid for; it is not sent again'
+    : 'if the response to a request is lost, its row ends as unknown, perhaps paid for, because webhooks are off; it is not sent again',
+  'runs cannot be cancelled',
+  'the inputs of the deployment are not known in advance: the type of a cell is guessed, unless --type sets it',
+  'times and costs are only as accurate as the dates that the service reports',
 ];
 
-function inputWords({ sheet }: CreatedBatch['file']): string {
-  const words = sheet.inputs.map(({ input, kind, from }) => {
+function inputText({ sheet }: CreatedBatch['file']): string {
+  const texts = sheet.inputs.map(({ input, kind, from }) => {
     const type = kind === 'auto' ? '' : ` (${kind})`;
     if ('value' in from) return `${input} = ${JSON.stringify(from.value)}${type}`;
     return from.column === input ? `${input}${type}` : `${input} ← ${from.column}${type}`;
   });
-  return terminalLine(words.join(', ') || 'none');
+  return terminalLine(texts.join(', ') || 'none');
 }
 
-function gpuWords(gpus: Readonly<Record<string, number>>, own: string | undefined): string {
+function gpuText(gpus: Readonly<Record<string, number>>, own: string | undefined): string {
   const entries = Object.entries(gpus).sort(([, a], [, b]) => b - a);
-  const words = entries.map(
-    ([gpu, rows]) => `${gpu || `${own ?? "the deployment's own"} (not asked)`} × ${count(rows)}`,
+  const texts = entries.map(
+    ([gpu, rows]) => `${gpu || `${own ?? "the deployment's own"} (default)`} × ${count(rows)}`,
   );
-  return terminalLine(words.join(', '));
+  return terminalLine(texts.join(', '));
 }

@@ -1,4 +1,4 @@
-// clean: takes old batches away, and what refused sheets and interrupted copies left behind.
+// clean: removes old batches and the leftovers of refused sheets and interrupted copies.
 
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -33,15 +33,15 @@ export default async function clean(this: Context, flags: Flags): Promise<number
   printer.say(
     flags.yes
       ? `${plural(paths.length, 'path')} removed`
-      : `${plural(paths.length, 'path')} would be removed; --yes removes`,
+      : `${plural(paths.length, 'path')} would be removed; to remove, add --yes`,
   );
   return EXIT.ok;
 }
 
-/** A command that lays a sheet out is not disturbed. */
+/** A younger folder may belong to a command that is still running. */
 const STALE_MS = 3_600_000;
 
-/** Batches that are done, and whose end lies so far back; all that are done where no time is given. */
+/** Ended batches that are older than the given time; none without a time. */
 async function oldBatches(out: string, olderThanMs: number | undefined): Promise<readonly string[]> {
   if (olderThanMs === undefined) return [];
   const paths: string[] = [];
@@ -52,12 +52,12 @@ async function oldBatches(out: string, olderThanMs: number | undefined): Promise
   return paths;
 }
 
-/** The embedded servers' state; it must not live. */
+/** The embedded servers' state folder. Throws while the servers run. */
 function stateOf(home: string): readonly string[] {
   if (livingRecord(home) !== undefined) {
     throw problem('E602', {
-      what: `the embedded servers of ${home} live`,
-      hint: 'end the command that follows them first',
+      what: `the embedded servers of ${home} are running`,
+      hint: 'first end the commands that use them',
     });
   }
   return existsSync(home) ? [home] : [];

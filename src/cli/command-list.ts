@@ -19,7 +19,7 @@ import {
   sheetAliases,
   sheetFlags,
   time,
-  words,
+  textFlag,
 } from './flags.ts';
 import { PARSER_TEXT } from './parser-faults.ts';
 import { version } from './package-version.ts';
@@ -99,7 +99,9 @@ const onBatches = {
           optional: true,
           brief: 'only rows with this outcome; open: rows without one (default: all)',
         },
-        fields: optional(words('a,b', 'columns to print: result columns and inputs (default: a selection)')),
+        fields: optional(
+          textFlag('a,b', 'columns to print: result columns and inputs (default: a selection)'),
+        ),
         out,
         output: choice(['table', 'csv', 'jsonl', 'json'], 'table', 'format of the rows on stdout'),
       },
@@ -212,7 +214,7 @@ const servers = {
       flags: {
         deployment: sheetFlags.deployment,
         noRun: boolean('check the rules without buying the verification run'),
-        set: repeatable(words('input=value', 'set an input of the verification run')),
+        set: repeatable(textFlag('input=value', 'set an input of the verification run')),
         output,
       },
       aliases: { d: 'deployment', o: 'output' },

@@ -1,4 +1,4 @@
-// What every command shares: its work is loaded when it is chosen, and whatever it throws is said in words.
+// Builds commands: loads a command's module when it is chosen, and prints its errors.
 
 import {
   buildCommand,
@@ -12,7 +12,7 @@ import type { Context, Output } from './context.ts';
 
 type Work<F, A extends BaseArgs> = (this: Context, flags: F, ...args: A) => Promise<number>;
 
-/** A command whose work is loaded when it is chosen; whatever it throws is said with its code, never as a stack trace. */
+/** Errors are printed with their code, never as a stack trace. */
 export function command<F extends BaseFlags, A extends BaseArgs>(
   load: () => Promise<Work<F, A>>,
   parameters: TypedCommandParameters<NoInfer<F>, NoInfer<A>, Context>,
@@ -33,7 +33,7 @@ export function command<F extends BaseFlags, A extends BaseArgs>(
   return buildCommand<F, A, Context>({ loader, parameters, docs });
 }
 
-/** Says what went wrong, and ends the command with its exit code. */
+/** Prints the error and sets the exit code. */
 export async function printAndExit(
   context: Context,
   thrown: unknown,

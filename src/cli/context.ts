@@ -1,4 +1,4 @@
-// What a command is given: its streams, its settings, and a way to end with a code. Only this folder prints.
+// The context of a command: its process and streams. Only this folder prints.
 
 import type { CommandContext } from '@stricli/core';
 import type { Readable } from 'node:stream';
@@ -12,7 +12,7 @@ export interface Context extends CommandContext {
   readonly process: NodeJS.Process;
 }
 
-/** Where a command says things: data to stdout, words to stderr. */
+/** Prints data to stdout and messages to stderr. */
 export type Printer = {
   readonly paint: Paint;
   readonly isTerminal: boolean;
@@ -20,9 +20,9 @@ export type Printer = {
   /** A line of data. */
   data(text: string): void;
   json(value: unknown): void;
-  /** A line for people, without any secret or anything that a terminal obeys but colours; silent with -q. */
-  say(words: string): void;
-  /** Several such lines, with their ends. */
+  /** A message line without secrets and without terminal control characters except colours; silent with -q. */
+  say(text: string): void;
+  /** Several such lines, including their line breaks. */
   raw(text: string): void;
 };
 
@@ -33,14 +33,14 @@ export function printerFor({ process }: Context, { quiet = false } = {}): Printe
     stdin: process.stdin,
     data: (text) => void process.stdout.write(`${text}\n`),
     json: (value) => void process.stdout.write(`${terminalJson(JSON.stringify(value, undefined, 2))}\n`),
-    say: (words) => void (quiet || process.stderr.write(`${forPeople(words)}\n`)),
+    say: (text) => void (quiet || process.stderr.write(`${forPeople(text)}\n`)),
     raw: (text) => void (quiet || process.stderr.write(forPeople(text))),
   };
 }
 
 const forPeople = (text: string): string => paintedLines(withoutSecrets(text));
 
-/** Says what went wrong where it belongs; the code is the exit code. */
+/** Prints an error to stderr, or as JSON to stdout. */
 export function printError(context: Context, error: unknown, output: Output | undefined): void {
   const { process } = context;
   if (output === 'json' || output === 'jsonl')

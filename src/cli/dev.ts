@@ -1,4 +1,4 @@
-// dev: all servers of this place, until Ctrl-C; other commands join them meanwhile.
+// dev: runs all servers until Ctrl-C; other commands use them meanwhile.
 
 import { EXIT } from '../errors/error.ts';
 import { followStack } from '../temporal/embedded/follower.ts';
@@ -13,7 +13,7 @@ export default async function dev(
   const printer = printerFor(this);
   const config = configOf(flags);
   const interrupts = hearInterrupts(this.process);
-  const stack = await followStack({ config, service: true, say: (words) => printer.say(words) });
+  const stack = await followStack({ config, service: true, say: (text) => printer.say(text) });
   const { temporal, uiUrl, receiver, service, dashboardPage } = stack;
   const { address, namespace } = temporal;
   if (flags.output === 'json') printer.json({ address, namespace, uiUrl, receiver, service, dashboardPage });
@@ -24,8 +24,8 @@ export default async function dev(
     printer.data(`service    ${service ?? 'none'}`);
     printer.data(`live page  ${dashboardPage ?? 'none'}`);
   }
-  printer.say('Both pages open for whoever has these addresses: give them to nobody.');
-  printer.say('Ctrl-C ends them; runsheet run … --local joins them');
+  printer.say('Everyone who has these addresses can open both pages: keep them secret.');
+  printer.say('Ctrl-C ends the servers; runsheet run … --local uses them');
   await interrupts.first;
   interrupts.onSecond(() => stack.hurry());
   await stack.leave();

@@ -1,4 +1,4 @@
-// doctor: checks everything that a batch will need, and says what helps where something is missing.
+// doctor: checks everything that a batch needs, and prints a hint for each part that fails.
 
 import { existsSync } from 'node:fs';
 import { EXIT, RunsheetError, problem, errorMessage } from '../errors/error.ts';
@@ -34,10 +34,10 @@ export default async function doctor(
   const config = configOf(flags);
   const checks: readonly (readonly [part: string, look: () => Promise<string>])[] = [
     ['node', async () => process.versions.node],
-    ['temporal', () => temporalWords(config, (words) => printer.say(words))],
-    ['encryption', () => encryptionWords(config)],
-    ['run service', () => serviceWords(config)],
-    ['webhooks', async () => webhookWords(config)],
+    ['temporal', () => temporalText(config, (text) => printer.say(text))],
+    ['encryption', () => encryptionText(config)],
+    ['run service', () => serviceText(config)],
+    ['webhooks', async () => webhookText(config)],
     ['folders', async () => `batches in ${config.out}, state in ${config.home}`],
   ];
   const findings: Finding[] = [];
@@ -63,12 +63,12 @@ async function finding(part: string, look: () => Promise<string>): Promise<Findi
   }
 }
 
-async function temporalWords(config: Config, say: (words: string) => void): Promise<string> {
+async function temporalText(config: Config, say: (text: string) => void): Promise<string> {
   const cluster = temporalFrom(config.environment);
   if (cluster === undefined) {
     const { cache, environment } = config;
     const stack = livingRecord(config.home)?.temporal;
-    return `embedded: ${await temporalBinary({ cache, environment, say })}${stack ? `, living at ${stack.address}` : ''}`;
+    return `embedded: ${await temporalBinary({ cache, environment, say })}${stack ? `, running at ${stack.address}` : ''}`;
   }
   const { client, close } = await connectClient(cluster);
   try {
@@ -84,21 +84,21 @@ async function temporalWords(config: Config, say: (words: string) => void): Prom
   }
 }
 
-/** Every worker must fit, for each may be given any step. */
-async function encryptionWords(config: Config): Promise<string> {
+/** Every worker needs the same keys, because Temporal may give any task to any worker. */
+async function encryptionText(config: Config): Promise<string> {
   const cluster = temporalFrom(config.environment);
   const living = livingRecord(config.home)?.temporal;
   const isSet = config.payload.keys !== undefined || config.payload.keysFile !== undefined;
-  // Looking draws no key.
+  // A check must not create the key.
   if (cluster === undefined && !isSet && !existsSync(drawnKeyFile(config.home)))
-    return 'with a key that is drawn for this place at its first start';
+    return 'on: the first start creates a random key';
   const keys = payloadKeys(config, cluster === undefined ? 'embedded' : 'cluster');
   const at = cluster ?? (living && { ...living, from: 'the embedded server', options: {} });
   if (at !== undefined) await refuseOtherKeys(at, config.taskQueue ?? TASK_QUEUE, keys);
   const [first, ...others] = keys.keys;
-  if (first === undefined) return 'off: Temporal holds inputs of steps, run ids and reasons as plain text';
-  const more = others.length > 0 ? `, ${others.map(({ id }) => id).join(', ')} read as well` : '';
-  return `with the key ${first.id}${more}; what is plain is ${keys.readsPlain ? 'read' : 'refused'}`;
+  if (first === undefined) return 'off: Temporal stores activity inputs, run ids and reasons as plain text';
+  const more = others.length > 0 ? `, ${others.map(({ id }) => id).join(', ')} for decryption only` : '';
+  return `on, with the key ${first.id}${more}; unencrypted payloads are ${keys.readsPlain ? 'accepted' : 'refused'}`;
 }
 
 async function refuseOtherKeys(at: TemporalAddress, queue: string, keys: PayloadKeys): Promise<void> {
@@ -110,8 +110,8 @@ async function refuseOtherKeys(at: TemporalAddress, queue: string, keys: Payload
   }
 }
 
-async function serviceWords(config: Config): Promise<string> {
-  if (config.apiUrl === undefined) return `none set; --local rehearses on the ${LOCAL} run service`;
+async function serviceText(config: Config): Promise<string> {
+  if (config.apiUrl === undefined) return `none set; to rehearse on the ${LOCAL} run service, add --local`;
   const meant = { base: config.apiUrl, api: config.api };
   const services = openServices(config, openTransport(2));
   await refuseOtherApi(services, meant);
@@ -123,17 +123,15 @@ async function serviceWords(config: Config): Promise<string> {
     workflowId === undefined ? undefined : await service.listRuns(workflowId, { limit: 1, offset: 0 });
   const proof =
     lists === undefined
-      ? 'no run list: unconfirmed requests cannot be looked up'
-      : 'run lists show what became of unconfirmed requests';
+      ? 'no run list, so unconfirmed attempts cannot be resolved by it'
+      : 'its run list can resolve unconfirmed attempts';
   const less =
-    config.api === 'v1'
-      ? '; it speaks V1, which cannot cancel runs either and tells nothing of its deployments'
-      : '';
-  return `${config.apiUrl}, key ${lastFour(key?.value ?? '')} from ${key?.from}, ${deployments?.length ?? 'unlisted'} deployments, prices ${prices ? 'told' : 'assumed'}, ${proof}${less}`;
+    config.api === 'v1' ? '; it speaks V1, which cannot cancel runs and does not describe deployments' : '';
+  return `${config.apiUrl}, key ${lastFour(key?.value ?? '')} from ${key?.from}, ${deployments?.length ?? 'unlisted'} deployments, prices ${prices ? 'from the service' : 'assumed'}, ${proof}${less}`;
 }
 
-function webhookWords({ webhook, apiUrl }: Config): string {
+function webhookText({ webhook, apiUrl }: Config): string {
   if (webhook.url !== undefined) return `received at ${webhook.url}`;
   if (apiUrl === undefined || canReachReceiver(apiUrl, webhook.url)) return 'received on this machine';
-  return `none: ${apiUrl} cannot reach this machine, so runs are polled; RUNSHEET_WEBHOOK_URL sets an address that it can reach`;
+  return `none: ${apiUrl} cannot reach this machine, so runs are polled; to receive webhooks, set RUNSHEET_WEBHOOK_URL to an address that it can reach`;
 }

@@ -102,7 +102,7 @@ const repeatable = <T>(flag: T): T & { readonly variadic: true; readonly optiona
   optional: true,
 });
 
-export const words = parsed(text);
+export const textFlag = parsed(text);
 const number = parsed(wholeFrom(0));
 export const port = parsed(wholeFrom(0, 65_535));
 export const rowNumber = wholeFrom(1);
@@ -122,7 +122,7 @@ const boolean = (brief: string) => ({ kind: 'boolean', default: false, withNegat
 
 export { boolean, choice, optional, repeatable };
 
-export const out = optional(words('dir', 'folder of the batches (default: RUNSHEET_OUT, else ./batches)'));
+export const out = optional(textFlag('dir', 'folder of the batches (default: RUNSHEET_OUT, else ./batches)'));
 export const quiet = boolean('print errors only');
 export const output = choice(['text', 'json'], 'text', 'json prints one document on stdout');
 
@@ -136,7 +136,7 @@ export const api = {
 
 /** How to read the sheet, what to request from the service, and how many runs at the same time. */
 export const sheetFlags = {
-  deployment: optional(words('name', 'deployment: its id, or its name if the name is unique (required)')),
+  deployment: optional(textFlag('name', 'deployment: its id, or its name if the name is unique (required)')),
   api,
   local: boolean('rehearse on the local run service, which costs nothing'),
   concurrency: optional(
@@ -163,17 +163,22 @@ export const sheetFlags = {
       "cancel a run that made no progress for this long, such as 30m (default: the deployment's limit + 5 min)",
     ),
   ),
-  gpu: optional(words('gpu', "GPU for rows that name none (default: the deployment's GPU)")),
-  gpuColumn: optional(words('column', 'column that names the GPU of each row (default: gpu)')),
+  gpu: optional(textFlag('gpu', "GPU for rows that name none (default: the deployment's GPU)")),
+  gpuColumn: optional(textFlag('column', 'column that names the GPU of each row (default: gpu)')),
   map: repeatable(
-    words('input=column', 'fill an input from this column (default: the column with the same name)'),
+    textFlag('input=column', 'fill an input from this column (default: the column with the same name)'),
   ),
-  set: repeatable(words('input=value', 'set an input to this value in every row')),
-  drop: repeatable(words('column', 'ignore this column')),
+  set: repeatable(textFlag('input=value', 'set an input to this value in every row')),
+  drop: repeatable(textFlag('column', 'ignore this column')),
   type: repeatable(
-    words('input=type', 'type of an input: string, int, float, bool, json (default: as the deployment says)'),
+    textFlag(
+      'input=type',
+      'type of an input: string, int, float, bool, json (default: as the deployment says)',
+    ),
   ),
-  key: optional(words('column', "column whose value names each row (default: a hash of the row's inputs)")),
+  key: optional(
+    textFlag('column', "column whose value names each row (default: a hash of the row's inputs)"),
+  ),
   limit: optional(positiveNumber('n', 'use only the first n rows (default: all)')),
   format: {
     kind: 'enum',
@@ -181,8 +186,8 @@ export const sheetFlags = {
     optional: true,
     brief: 'format of the sheet (default: from the file name)',
   },
-  delimiter: optional(words('char', 'character that separates CSV fields (default: comma; tab for .tsv)')),
-  encoding: optional(words('label', 'character encoding of the sheet (default: utf-8)')),
+  delimiter: optional(textFlag('char', 'character that separates CSV fields (default: comma; tab for .tsv)')),
+  encoding: optional(textFlag('label', 'character encoding of the sheet (default: utf-8)')),
   name: optional(parsed(name)('name', 'batch id (default: from the file name and the content)')),
   again: boolean('make a new batch even if the same one exists; its rows run again'),
   poll: boolean('poll the runs instead of using webhooks'),
@@ -195,15 +200,15 @@ export const sheetFlags = {
 export const serviceFlags = {
   port: { ...port('port', 'port on the loopback interface; 0 chooses a free one'), default: '0' },
   tokenFile: optional(
-    words('file', 'file with the accepted API keys, one per line (default: one random key)'),
+    textFlag('file', 'file with the accepted API keys, one per line (default: one random key)'),
   ),
-  token: { ...repeatable(words('key', 'refused: use --token-file')), hidden: true },
+  token: { ...repeatable(textFlag('key', 'refused: use --token-file')), hidden: true },
   speed: { ...factorNumber('x', 'run x times as fast: every waiting time is divided by x'), default: '1' },
-  db: { ...words('file', 'database file; :memory: keeps nothing'), default: ':memory:' },
+  db: { ...textFlag('file', 'database file; :memory: keeps nothing'), default: ':memory:' },
   deployments: optional(
-    words('file', 'JSON file of deployments and their machines (default: demo deployments)'),
+    textFlag('file', 'JSON file of deployments and their machines (default: demo deployments)'),
   ),
-  fault: repeatable(words('name=rate', 'inject this fault at a rate from 0 to 1, such as busy=0.03')),
+  fault: repeatable(textFlag('name=rate', 'inject this fault at a rate from 0 to 1, such as busy=0.03')),
   behaviour: choice(
     ['specification', 'vendor'],
     'specification',

@@ -1,4 +1,4 @@
-// Following a batch until it ends, pauses, takes too long, or the user goes.
+// Follows a batch until it ends, pauses, exceeds --timeout, or the user presses Ctrl-C.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { EXIT, problem, errorMessage } from '../errors/error.ts';
@@ -26,12 +26,12 @@ export type FollowParams = {
 };
 
 const LOOK_MS = { terminal: 250, elsewhere: 500 };
-/** A batch that stands still for so long is worth a word. */
+/** After this long without a worker or Temporal, the user is warned. */
 const SILENT_MS = 15_000;
 
 type Ending = 'finished' | 'interrupted' | 'paused' | 'timeout' | 'lost';
 
-/** Resolves with the exit code; the session is the caller's to close. Throws E501 where the batch is paused. */
+/** Resolves with the exit code; the caller closes the session. Throws E501 if the batch is paused. */
 export async function follow(params: FollowParams): Promise<number> {
   const { session, found, printer } = params;
   const interrupts = hearInterrupts(params.process);
@@ -63,7 +63,7 @@ const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
     const summary = await readSummary(ended.found.store);
     if (summary === undefined)
       throw problem('E506', { batch: ended.found.batch, reason: 'its folder has no summary.json' });
-    sayEnd(ended, summary);
+    printEnd(ended, summary);
     return notSucceeded(summary) === 0 ? EXIT.ok : EXIT.someRowsFailed;
   },
   paused: async ({ found, progress }) => {
@@ -74,7 +74,7 @@ const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
     });
   },
   timeout: async ({ printer, found }) => {
-    printer.say(`${found.batch} was waited for as long as asked`);
+    printer.say(`${found.batch} has not ended within --timeout; it goes on`);
     return EXIT.waitedTooLong;
   },
   lost: async (ended) => {
@@ -102,7 +102,7 @@ async function watch(
   latest: Latest,
 ): Promise<Ending> {
   const startedAt = performance.now();
-  const said = new Set<string>();
+  const reported = new Set<string>();
   let attendedAt = startedAt;
   let reason = '';
   while (!done.aborted) {
@@ -112,17 +112,17 @@ async function watch(
       latest.progress = progress;
       if (!isUnattended) attendedAt = performance.now();
       if (progress !== undefined) view.show(progress, performance.now());
-      else await sayTrouble(session, found, view, said);
+      else await reportTrouble(session, found, view, reported);
       if (progress?.state === 'paused') return 'paused';
-      // Whoever waits for the end at the server's old address would never hear of it.
+      // `finished` may still wait at the server's old address.
       if (progress?.state === 'finished') return 'finished';
-      reason = 'no worker does what it waits for';
+      reason = 'no worker takes its tasks';
     } catch (error) {
       if ((await summaryOfDone(found)) !== undefined) return 'finished';
       [reason = ''] = errorMessage((error as Error).cause ?? error).split('\n');
     }
     if (performance.now() - attendedAt > SILENT_MS) {
-      view.note(printer.paint('yellow', `the batch stands still: ${terminalLine(reason)}`));
+      view.note(printer.paint('yellow', `the batch does not advance: ${terminalLine(reason)}`));
       attendedAt = performance.now();
     }
     if (timeoutMs !== undefined && performance.now() - startedAt > timeoutMs) return 'timeout';
@@ -131,7 +131,7 @@ async function watch(
   return 'interrupted';
 }
 
-/** Servers that cannot write are ended immediately: what is on the wire stays unconfirmed, and is found later. */
+/** Servers that cannot write are ended immediately; requests on the wire stay unconfirmed and are resolved later. */
 function assertDiskSpace({ stack }: Session): void {
   try {
     stack?.assertDiskSpace();
@@ -141,20 +141,20 @@ function assertDiskSpace({ stack }: Session): void {
   }
 }
 
-/** Something may keep a batch from reading its parameters: each reason is said once. */
-async function sayTrouble(
+/** Prints once each reason why the batch cannot load its parameters. */
+async function reportTrouble(
   { batches }: Session,
   found: FoundBatch,
   view: ProgressView,
-  said: Set<string>,
+  reported: Set<string>,
 ): Promise<void> {
   const trouble = await batches.trouble(refOf(found));
-  if (trouble === undefined || said.has(trouble)) return;
-  said.add(trouble);
-  view.note(`the batch has not started: ${terminalLine(trouble)}; its worker tries again`);
+  if (trouble === undefined || reported.has(trouble)) return;
+  reported.add(trouble);
+  view.note(`the batch has not started: ${terminalLine(trouble)}; its worker retries`);
 }
 
-/** D7: the embedded servers go with us, unless others follow them; the same command goes on where this one stopped. */
+/** D7: the embedded servers end with this command, unless other commands use them. */
 async function stopAll({ session, printer, found, interrupts, progress }: Ended): Promise<void> {
   printer.say(`\nstopping; ${doneText(progress)}, nothing is lost`);
   interrupts.onSecond(() => session.stack?.hurry());
@@ -167,7 +167,7 @@ async function stopAll({ session, printer, found, interrupts, progress }: Ended)
     }
     said = onWire;
   });
-  printer.say(`stopped. The same command goes on where ${found.batch} stopped.`);
+  printer.say(`stopped. To continue ${found.batch}, repeat the same command.`);
 }
 
 const leaveRunning = ({ printer, found, progress }: Ended): void =>
@@ -182,8 +182,8 @@ function detach({ printer, found, progress }: Ended): void {
 const doneText = (progress: Progress | undefined): string =>
   progress === undefined ? 'not started' : `${count(progress.done)} of ${count(progress.rows)} rows done`;
 
-/** The closing lines, or the summary itself for programs. */
-function sayEnd(
+/** Prints the closing lines, or the summary for programs. */
+function printEnd(
   { printer, found, output }: Pick<FollowParams, 'printer' | 'found' | 'output'>,
   summary: Summary,
 ): void {
@@ -208,7 +208,7 @@ export function closing(summary: Summary, folder: string, paint: Paint): string 
   return `\n${lines.join('\n')}\n`;
 }
 
-/** What was paid for beside the rows, or may have been. */
+/** Runs that were paid for, or may have been, in addition to those of the rows. */
 function spendLines(summary: Summary, paint: Paint): readonly string[] {
   const { duplicates, unseen_runs_at_most: unseen, lists } = summary;
   const seconds = `${duplicates.gpu_seconds.toFixed(1)} GPU s`;

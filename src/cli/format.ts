@@ -1,4 +1,4 @@
-// How things are said: numbers, times, money, errors. Colours only where the stream is a terminal that wants them.
+// Formats numbers, times, money and errors. Colours appear only on terminals that support them.
 
 import { styleText } from 'node:util';
 import { RunsheetError, errorMessage, type Place } from '../errors/error.ts';
@@ -29,7 +29,7 @@ export function span(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
 }
 
-/** An error as people read it: code, place, the line with a mark under it, and what helps. */
+/** An error as text: code, message, place, line and hint. */
 export function errorText(error: unknown, paint: Paint): string {
   if (error instanceof SheetRefused) return refusalText(error, paint);
   if (!(error instanceof RunsheetError))
@@ -61,7 +61,7 @@ function placeText(place: Place | undefined, paint: Paint): string {
 const hintText = (hint: string | undefined, paint: Paint): string =>
   hint ? `${paint('cyan', 'hint')}: ${terminalLines(hint)}\n` : '';
 
-/** The same error for programs. */
+/** An error as JSON. */
 export function errorJson(error: unknown): object {
   if (!(error instanceof RunsheetError)) return { error: { code: 'E000', message: errorMessage(error) } };
   const { code, message, hint, place } = error;

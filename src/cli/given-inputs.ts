@@ -1,4 +1,4 @@
-// Inputs from --set, for a command that queues a run by itself: read as a sheet's cells are, by what the deployment says.
+// Parses inputs from --set as a sheet's cells, with the types of the deployment.
 
 import { parseExactly } from '../batch/digits.ts';
 import { list, nearest, problem } from '../errors/error.ts';
@@ -6,7 +6,7 @@ import type { Deployment } from '../run-service/contract/deployment.ts';
 import { kindOf, readText } from '../sheet/parse-cell.ts';
 import { pairs } from './batch-options.ts';
 
-/** Throws E602 where a needed input is missing, one is misspelt, or the deployment has no such input. */
+/** Throws E602 for a missing, invalid or unknown input. */
 export function inputsFrom(
   given: readonly string[] | undefined,
   { inputTypes }: Deployment,
@@ -15,8 +15,8 @@ export function inputsFrom(
   const missing = inputTypes?.find(({ name, required }) => required && texts[name] === undefined);
   if (missing)
     throw problem('E602', {
-      what: `the deployment needs the input "${missing.name}"`,
-      hint: `--set ${missing.name}=<value> gives it; --no-run does without a run`,
+      what: `the deployment requires the input "${missing.name}"`,
+      hint: `add --set ${missing.name}=<value>, or skip the run with --no-run`,
     });
   return Object.fromEntries(
     Object.entries(texts).map(([name, text]) => [name, valueOf(name, text, inputTypes)]),
@@ -33,7 +33,7 @@ function valueOf(name: string, text: string, inputTypes: Deployment['inputTypes'
     });
   const read = readText(text, type === undefined ? 'auto' : kindOf(type.type));
   if (typeof read === 'string') return parseExactly(read);
-  throw problem('E602', { what: `--set ${name}=${text}: it is not ${read.type}`, ...hintOf(read) });
+  throw problem('E602', { what: `--set ${name}=${text}: the value is not ${read.type}`, ...hintOf(read) });
 }
 
 const suggestion = (near: string | undefined): string =>

@@ -1,5 +1,5 @@
-// Ctrl-C, SIGTERM and SIGHUP, as an event that a command can wait for. A terminal may deliver one Ctrl-C twice, to the
-// program and to the process that started it; a person needs longer than that for a second one.
+// Turns Ctrl-C, SIGTERM and SIGHUP into an event that a command can wait for. One Ctrl-C can arrive twice, from the terminal
+// and from the parent process; a second one within a very short time is therefore ignored.
 
 const ONE_PRESS_MS = 150;
 

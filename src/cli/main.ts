@@ -1,4 +1,4 @@
-// The command line: reads the words, runs one command, maps every ending to an exit code.
+// Parses the command line, runs one command and maps every result to an exit code.
 
 import { run, type StricliProcess } from '@stricli/core';
 import { EXIT } from '../errors/error.ts';
@@ -7,29 +7,29 @@ import { application } from './command-list.ts';
 import type { Output } from './context.ts';
 import { parserFault } from './parser-faults.ts';
 
-export async function main(words: readonly string[]): Promise<void> {
-  // A reader that closes early (`| head`) is no error.
+export async function main(args: readonly string[]): Promise<void> {
+  // A reader that closes early (`| head`) is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(EXIT.ok);
     throw error;
   });
   const context = { process: process as StricliProcess & NodeJS.Process };
   try {
-    await run(application, words.length === 0 ? ['--help'] : words, context);
+    await run(application, args.length === 0 ? ['--help'] : args, context);
   } catch (error) {
-    await printAndExit(context, parserFault(error, words), outputIn(words));
+    await printAndExit(context, parserFault(error, args), outputIn(args));
   }
-  // The parser's own endings are negative: whatever it refuses is a matter of usage.
+  // The parser's own exit codes are negative; all of them mean wrong usage.
   const code = Number(process.exitCode ?? EXIT.ok);
   await Promise.all([process.stdout, process.stderr].map(flushed));
-  // Whatever still holds on to a socket has nothing more to say.
+  // Open sockets would keep the process alive, and no work is left.
   process.exit(code < 0 ? EXIT.usage : code);
 }
 
-/** What the parser refuses has no flags yet, and a program that asked for JSON still gets it. */
-function outputIn(words: readonly string[]): Output | undefined {
-  const given = words.map((word, at) =>
-    ['-o', '--output'].includes(word) ? words[at + 1] : /^(?:-o|--output)=(.*)$/.exec(word)?.[1],
+/** When the parser refuses the arguments, there are no parsed flags, but -o json must still apply. */
+function outputIn(args: readonly string[]): Output | undefined {
+  const given = args.map((word, at) =>
+    ['-o', '--output'].includes(word) ? args[at + 1] : /^(?:-o|--output)=(.*)$/.exec(word)?.[1],
   );
   return given.find((word) => word === 'json' || word === 'jsonl');
 }

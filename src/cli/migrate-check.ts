@@ -1,4 +1,4 @@
-// migrate-check: walks the rules of moving from V1 to V2, and says of each what holds, what does not and what is to be done.
+// migrate-check: checks each rule of the migration from V1 to V2, and prints the result and what to do.
 
 import { EXIT, problem } from '../errors/error.ts';
 import { findDeployment } from '../create-batch/find-deployment.ts';
@@ -48,13 +48,13 @@ export default async function migrateCheck(this: Context, flags: Flags): Promise
 async function factsFor(flags: Flags, printer: Printer, stop: AbortSignal): Promise<Facts> {
   const { apiUrl: base, ...config } = configOf({});
   if (flags.deployment === undefined)
-    throw problem('E602', { what: 'no deployment is given', hint: 'name one with -d' });
+    throw problem('E602', { what: 'no deployment is given', hint: 'add -d <deployment>' });
   if (base === undefined) throw problem('E305', {});
   const services = openServices({ ...config, apiUrl: base }, openTransport(4));
   const api = await services.apiAt(base);
   if (api === 'v1') return { base, api, machine: {}, check: { kind: 'left-out', why: 'v1' } };
   const service = services.at({ base, api });
-  // One run needs no concurrency, and a time-out that makes no sense must not end it.
+  // An invalid concurrency limit or time-out of the deployment must not prevent this single run.
   const found = await findDeployment(service, flags.deployment);
   const deployment = usableDeployment(found, { concurrency: 1, deadlines: { runMs: 1 } });
   const { check, machine } = await verified({ flags, printer, stop, service, deployment });
@@ -91,7 +91,7 @@ const MARKS: Readonly<Record<Verdict, readonly [Parameters<Paint>[0], string]>> 
   yours: ['yellow', '?'],
 };
 
-/** What is said of a verdict where the finding itself leaves it open. */
+/** The default text of a verdict. */
 const OPENINGS: Readonly<Partial<Record<Verdict, string>>> = {
   'not-revealed': 'not revealed: ',
   'not-checked': 'not checked: ',

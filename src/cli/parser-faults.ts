@@ -1,5 +1,5 @@
-// What the parser refuses, as errors with a code. The parser hands a refusal to its texts to have it worded; these throw
-// it instead, through the parser, to the one place that says errors.
+// Turns refusals of the parser into errors with a code. The parser asks its text table to format a refusal; this table throws
+// it instead, so that one place prints all errors.
 
 import {
   AliasNotFoundError,
@@ -26,7 +26,7 @@ class UnknownCommand extends Error {
   }
 }
 
-/** The parser's texts; help keeps its own. */
+/** The parser's text table; help texts stay unchanged. */
 export const PARSER_TEXT: typeof text_en = {
   ...text_en,
   exceptionWhileParsingArguments(refusal) {
@@ -37,12 +37,12 @@ export const PARSER_TEXT: typeof text_en = {
   },
 };
 
-/** The coded error for a refusal of the parser; anything else comes back as it is. `words` are the command line. */
-export function parserFault(refusal: unknown, words: readonly string[]): unknown {
-  const command = words.find((word) => !word.startsWith('-'));
+/** The coded error for a refusal of the parser; other errors are returned unchanged. `args` are the arguments. */
+export function parserFault(refusal: unknown, args: readonly string[]): unknown {
+  const command = args.find((word) => !word.startsWith('-'));
   if (refusal instanceof UnknownCommand) return unknownCommand(refusal);
   if (!(refusal instanceof ArgumentScannerError)) return refusal;
-  const help = `runsheet ${command} --help lists what it takes`;
+  const help = `see: runsheet ${command} --help`;
   return unknownWord(refusal, help) ?? problem('E602', { hint: help, ...wrongValue(refusal) });
 }
 
@@ -51,7 +51,7 @@ function unknownCommand({ input, corrections }: UnknownCommand): RunsheetError {
   return problem('E605', {
     word: `command ${JSON.stringify(input)}`,
     near,
-    help: 'runsheet --help lists all',
+    help: 'see: runsheet --help',
   });
 }
 
@@ -77,17 +77,17 @@ function wrongValue(refusal: ArgumentScannerError): { what: string; hint?: strin
   if (refusal instanceof UnexpectedFlagError) return { what: `--${refusal.externalFlagName} is given twice` };
   if (refusal instanceof UnsatisfiedPositionalError) return { what: `<${refusal.placeholder}> is missing` };
   if (refusal instanceof UnexpectedPositionalError)
-    return { what: `${JSON.stringify(refusal.input)} is one argument too many` };
+    return { what: `${JSON.stringify(refusal.input)} is an unexpected argument` };
   return { what: refusal.message };
 }
 
-/** The arguments of commands, by their placeholders; everything else that has a value is a flag. */
+/** The placeholders of arguments; everything else with a value is a flag. */
 const ARGUMENTS: ReadonlySet<string> = new Set(['sheet', 'batch', 'row']);
 
 function unreadable({ externalFlagNameOrPlaceholder: name, input, exception }: ArgumentParseError) {
   const word = ARGUMENTS.has(name) ? `<${name}>` : `--${inKebabCase(name)}`;
   const isOurs = exception instanceof RunsheetError;
-  const what = `${word} ${JSON.stringify(input)} ${isOurs ? exception.message : 'has no such value'}`;
+  const what = `${word} ${JSON.stringify(input)} ${isOurs ? exception.message : 'is not a valid value'}`;
   return isOurs && exception.hint !== undefined ? { what, hint: exception.hint } : { what };
 }
 

@@ -1,4 +1,4 @@
-// plan: everything but submitting.
+// plan: checks the sheet and shows rows, cost and first requests, without sending anything.
 
 import { DEFAULT_PRICES } from '../batch/gpu.ts';
 import type { Config } from '../host/config.ts';
@@ -10,7 +10,7 @@ import { queueToWire } from '../run-service/contract/queue.ts';
 import { readPage } from '../sheet/pages.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import type { SheetFlags } from './flags.ts';
-import { checkWords, configOf, createParams } from './batch-options.ts';
+import { checkFlags, configOf, createParams } from './batch-options.ts';
 import { limitsOfV1, sayBatch, webhooksArrive } from './batch-plan.ts';
 import { openSession } from './session.ts';
 import { count, money, span } from './format.ts';
@@ -20,7 +20,7 @@ const SHOWN_REQUESTS = 3;
 export default async function plan(this: Context, flags: SheetFlags, sheet: string): Promise<number> {
   const printer = printerFor(this, flags);
   const config = configOf(flags);
-  await checkWords(sheet, flags);
+  await checkFlags(sheet, flags);
   const session = flags.local ? await openSession({ config, local: true, printer }) : undefined;
   const { stdin } = this.process;
   try {
@@ -64,7 +64,7 @@ async function firstRequests({ file, layout }: DraftBatch): Promise<readonly obj
 
 type Estimate = { readonly perRunSecond: number };
 
-/** What a second of run time costs over all rows: nobody knows yet how long a run takes. */
+/** The cost of one second of run time over all rows; the duration of a run is not known yet. */
 function estimateOf({ file, laidOut }: DraftBatch): Estimate {
   const { prices } = file.service;
   const gpus = Object.entries(laidOut.gpus);

@@ -1,5 +1,4 @@
-// The progress of a batch: a block of lines on a terminal, drawn again in place; elsewhere a plain line now and then. It shows only
-// what the batch itself said last.
+// Shows the progress that the batch published last: a block of lines redrawn in place on a terminal, single lines elsewhere.
 
 import { stripVTControlCharacters } from 'node:util';
 import type { Progress } from '../batch/progress.ts';
@@ -15,8 +14,8 @@ const PLAIN_EVERY_SHARE = 0.05;
 export type ProgressView = {
   show(progress: Progress, now: number): void;
   /** Puts a line above the block. */
-  note(words: string): void;
-  /** Leaves the last picture standing. */
+  note(text: string): void;
+  /** Ends the view and leaves its last lines on the screen. */
   end(): void;
 };
 
@@ -40,25 +39,25 @@ function onTerminal(printer: Printer, stream: NodeJS.WriteStream, speedometer: S
   };
   return {
     show: (progress, now) => draw(picture(progress, speedometer.mark(progress, now), printer.paint)),
-    note: (words) => draw(drawn, `${words}\n`),
+    note: (text) => draw(drawn, `${text}\n`),
     end: () => (drawn = []),
   };
 }
 
 function inLines(printer: Printer, speedometer: Speedometer): ProgressView {
-  let saidAt = 0;
-  let saidShare = -1;
-  let saidState = '';
+  let printedAt = 0;
+  let printedShare = -1;
+  let printedState = '';
   return {
     show: (progress, now) => {
       const { perSecond, etaMs } = speedometer.mark(progress, now);
       const share = progress.rows === 0 ? 1 : progress.done / progress.rows;
       const isNews =
-        now - saidAt >= PLAIN_EVERY_MS ||
-        share - saidShare >= PLAIN_EVERY_SHARE ||
-        progress.state !== saidState;
+        now - printedAt >= PLAIN_EVERY_MS ||
+        share - printedShare >= PLAIN_EVERY_SHARE ||
+        progress.state !== printedState;
       if (!isNews) return;
-      [saidAt, saidShare, saidState] = [now, share, progress.state];
+      [printedAt, printedShare, printedState] = [now, share, progress.state];
       const { succeeded } = progress.tally.outcomes;
       const eta = etaMs === undefined ? '' : ` eta_s=${Math.round(etaMs / 1000)}`;
       const why =
@@ -67,7 +66,7 @@ function inLines(printer: Printer, speedometer: Speedometer): ProgressView {
         `progress state=${progress.state} done=${progress.done} succeeded=${succeeded} not_succeeded=${progress.done - succeeded} total=${progress.rows} outstanding=${outstanding(progress)} rows_per_s=${perSecond.toFixed(1)}${eta} cost_usd=${progress.costUsd.toFixed(4)}${why}`,
       );
     },
-    note: (words) => printer.say(words),
+    note: (text) => printer.say(text),
     end: () => undefined,
   };
 }
@@ -78,7 +77,7 @@ const outstanding = (progress: Progress): number =>
 type Speed = { readonly perSecond: number; readonly etaMs: number | undefined };
 type Speedometer = { mark(progress: Progress, now: number): Speed };
 
-/** Rows a second over the last quarter of a minute. */
+/** Measures rows per second over the last {@link WINDOW_MS}. */
 function openSpeedometer(): Speedometer {
   let marks: { readonly at: number; readonly done: number }[] = [];
   return {

@@ -1,4 +1,4 @@
-// resume: lets a paused batch go on, with the user's decision about unconfirmed attempts if that is what it waits for.
+// resume: continues a paused batch, and passes on the user's decision about unconfirmed attempts.
 
 import { assertQuiet, endQuiet } from '../audit/quiet-period.ts';
 import { readBackToStart } from '../audit/read-back.ts';
@@ -26,7 +26,7 @@ export default async function resume(this: Context, flags: Flags, name: string |
   const printer = printerFor(this);
   const found = await findBatch(configOf(flags).out, name);
   if (await summaryOfDone(found)) {
-    printer.say(`${found.batch} is done; there is nothing to resume`);
+    printer.say(`${found.batch} has ended; there is nothing to resume`);
     return EXIT.ok;
   }
   return withSession(flags, found, printer, async (session) => {
@@ -42,13 +42,13 @@ export default async function resume(this: Context, flags: Flags, name: string |
   });
 }
 
-/** R20: the batch as its parts and the service's lists show it. */
+/** R20: restarts the batch from its parts and the service's run list. */
 async function startAgain(session: Session, found: FoundBatch, printer: Printer): Promise<void> {
   const { batch, file, store } = found;
   const ref = refOf(found);
   const now = Date.now();
   const pass = await nextPass(store);
-  // Says what is missing, or that the batch goes on after all, before anything is terminated.
+  // Throws what is missing before the workflow is terminated.
   const rebuilt = await rebuild({
     store,
     file,
@@ -59,19 +59,19 @@ async function startAgain(session: Session, found: FoundBatch, printer: Printer)
   });
   const isRunning = await session.batches.isRunning(ref);
   if (isRunning) {
-    // What was read before it ended is not the last word: it must be quiet anew.
+    // A running workflow may have sent requests until now, so the quiet period starts again.
     await endQuiet(store);
     await session.batches.terminate(ref);
   }
   await assertQuiet(found, isRunning ? Date.now() : now);
   const isOurs = await store.create(passName(pass), `${JSON.stringify({ at: new Date().toISOString() })}\n`);
-  if (!isOurs) throw problem('E511', { batch, reason: 'another command rebuilds it at this moment' });
+  if (!isOurs) throw problem('E511', { batch, reason: 'another command is rebuilding it' });
   await session.batches.start(ref, rebuilt.snapshot);
-  // From now on its workers work for this execution, and for no earlier one.
+  // From now on workers accept tasks of this execution only.
   await replaceStarted(store, await session.batches.firstRun(ref));
   await endQuiet(store);
   const { done, running, again } = rebuilt;
   printer.say(
-    `${batch} is rebuilt: ${count(done)} rows are done, ${count(running)} have their run, ${count(again)} are sent again`,
+    `${batch} is rebuilt: ${count(done)} rows are done, ${count(running)} have a run, ${count(again)} will be sent again`,
   );
 }

@@ -1,4 +1,4 @@
-// rows, show and results: what is in a batch's folder, also while it runs.
+// rows, show and results: print rows from the batch folder, also while the batch runs.
 
 import { stringify } from 'csv-stringify/sync';
 import type { Outcome } from '../batch/outcome.ts';
@@ -42,7 +42,7 @@ const FIELDS: readonly string[] = [
   'reason',
 ] satisfies ResultColumn[];
 
-/** Throws E602 for a name that is neither a column of ours nor an input of the batch. */
+/** Throws E602 for a name that is neither a result column nor an input of the batch. */
 function fieldsIn(names: string, { sheet }: BatchFile): readonly string[] {
   const known = [...RESULT_COLUMNS, ...sheet.inputs.map(({ input }) => input)];
   const fields = names.split(',');
@@ -73,7 +73,7 @@ export async function show(
 
 type ResultsFlags = { readonly out?: string; readonly output: 'csv' | 'jsonl' | 'json' };
 
-/** The columns of results.csv, with what is there by now. */
+/** Prints the columns of results.csv with the results so far. */
 export async function results(this: Context, flags: ResultsFlags, name: string | undefined): Promise<number> {
   const { store, file } = await findBatch(configOf(flags).out, name);
   const { stdout } = this.process;
@@ -87,7 +87,7 @@ export async function results(this: Context, flags: ResultsFlags, name: string |
   return EXIT.ok;
 }
 
-/** A record, or what stands in for one while the row is open. */
+/** A record, or the substitute for an open row. */
 type Line = Omit<RowRecord, 'outcome'> & { readonly outcome: RowRecord['outcome'] | 'open' };
 
 /** A row without an outcome is `open`. */
@@ -140,13 +140,13 @@ const WRITERS: Readonly<Record<RowsFlags['output'], OpenWriter>> = {
 
 const jsonOf = (line: Line): string => terminalJson(JSON.stringify(line));
 
-/** A column of ours, else an input of the row. */
+/** A result column, else an input of the row. */
 function cellOf(cells: Readonly<Record<string, string>>, line: Line, field: string): string {
   const value = cells[field] ?? line.inputs[field] ?? '';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Waits while the reader is slower than we are. */
+/** Waits if the reader is slower. */
 function put(stream: NodeJS.WriteStream, text: string): Promise<void> {
   return new Promise((done) => {
     stream.write(text, () => done());

@@ -1,4 +1,4 @@
-// run: validate, submit, follow until done. submit: the same without following.
+// run: checks the sheet, starts its batch and follows it. submit: the same without following.
 
 import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
 import { closing, follow } from './follow.ts';
@@ -7,7 +7,7 @@ import { withCopy, type SheetCopy } from '../create-batch/copy-sheet.ts';
 import { createBatch } from '../create-batch/create-batch.ts';
 import { differences } from '../create-batch/reuse.ts';
 import type { Config } from '../host/config.ts';
-import { checkWords, configOf, createParams, madeBefore, settingsOf } from './batch-options.ts';
+import { checkFlags, configOf, createParams, madeBefore, settingsOf } from './batch-options.ts';
 import { openSession, type Session, type SessionParams } from './session.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import type { FoundBatch } from './batch-name.ts';
@@ -24,7 +24,9 @@ export async function run(this: Context, flags: SheetFlags, sheet: string): Prom
 export async function submit(this: Context, flags: SheetFlags, sheet: string): Promise<number> {
   return send(this, flags, sheet, async (session, found, printer) => {
     if (session.stack)
-      printer.say('the embedded servers end with this command: follow the batch with runsheet watch');
+      printer.say(
+        `the embedded servers end with this command; to continue the batch: runsheet watch ${found.batch}`,
+      );
     if (flags.output === 'json') printer.json({ batch: found.batch, folder: found.folder });
     else printer.data(found.batch);
     return EXIT.ok;
@@ -36,7 +38,7 @@ type Next = (session: Session, found: FoundBatch, printer: Printer) => Promise<n
 async function send(context: Context, flags: SheetFlags, sheet: string, next: Next): Promise<number> {
   const printer = printerFor(context, flags);
   const config = configOf(flags);
-  await checkWords(sheet, flags);
+  await checkFlags(sheet, flags);
   const { stdin } = context.process;
   return withCopy(
     sheet,
@@ -58,19 +60,19 @@ type Sending = {
   readonly copy: SheetCopy;
 };
 
-/** The local run service must be there to be asked; a remote one is asked before anything is started. */
+/** The local run service is started before it can be asked; a remote one is asked before anything is started. */
 async function sendCopy({ config, printer, flags, copy }: Sending, next: Next): Promise<number> {
-  const order = { config, local: flags.local, printer };
+  const params = { config, local: flags.local, printer };
   const sessions: Session[] = [];
   try {
-    if (flags.local) await opened(sessions, order);
+    if (flags.local) await opened(sessions, params);
     const found = await createBatch(await createParams(config, copy, flags));
     const summary = await summaryOfDone(found);
     if (summary) return sayDone(printer, flags, found, summary);
     sayBatch(printer, config, found);
-    const [session = await opened(sessions, order)] = sessions;
+    const [session = await opened(sessions, params)] = sessions;
     const how = await startOrAttach(session, found);
-    // Also a batch that was made and never started keeps its own settings.
+    // A batch that was made but never started also keeps its own settings.
     if (how === 'attached' || found.laidOut === undefined) sayAttached(printer, flags, found);
     return await next(session, found, printer);
   } finally {
@@ -78,8 +80,8 @@ async function sendCopy({ config, printer, flags, copy }: Sending, next: Next): 
   }
 }
 
-async function opened(sessions: Session[], order: SessionParams): Promise<Session> {
-  const session = await openSession(order);
+async function opened(sessions: Session[], params: SessionParams): Promise<Session> {
+  const session = await openSession(params);
   sessions.push(session);
   return session;
 }
@@ -89,7 +91,7 @@ function sayAttached(printer: Printer, flags: SheetFlags, found: FoundBatch): vo
   sayDifferences(printer, flags, found);
 }
 
-/** A batch keeps the settings that it was made with. */
+/** Names the given settings that the batch ignores. */
 function sayDifferences(printer: Printer, flags: SheetFlags, found: FoundBatch): void {
   const ignored = differences(found, settingsOf(flags));
   if (ignored.length > 0)
@@ -100,7 +102,9 @@ type Summary = NonNullable<Awaited<ReturnType<typeof summaryOfDone>>>;
 
 function sayDone(printer: Printer, flags: SheetFlags, found: FoundBatch, summary: Summary): number {
   const { batch, folder } = found;
-  printer.say(`This sheet is batch ${batch}, and it is done. A new batch of the same sheet: --again`);
+  printer.say(
+    `This sheet is batch ${batch}, which has ended. To make a new batch of the same sheet, add --again.`,
+  );
   sayDifferences(printer, flags, found);
   printer.raw(closing(summary, folder, printer.paint));
   if (flags.output === 'json') printer.json({ ...summary, folder });

@@ -1,4 +1,4 @@
-// service: the local run service in the foreground, or as a child of the embedded stack.
+// service: runs the local run service in the foreground, or as a child of the embedded stack.
 
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ import { tellStack, untilStackIsGone } from './stack-child.ts';
 type Flags = {
   readonly port: number;
   readonly tokenFile?: string;
-  /** Refused: every user of the machine sees the arguments of every process. */
+  /** Refused, because every user of the machine can read the arguments of processes. */
   readonly token?: readonly string[];
   readonly speed: number;
   readonly db: string;
@@ -40,10 +40,10 @@ export default async function service(this: Context, flags: Flags): Promise<numb
   const config = configOf({});
   const log = openLog(config.logLevel, 'service');
   const broken = Promise.withResolvers<never>();
-  const given = [...config.serviceTokens, ...tokensOf(flags)];
-  // The caller knows his own; one that is drawn is printed.
-  const drawn = given.length > 0 ? [] : [randomBytes(16).toString('hex')];
-  const tokens = [...given, ...drawn];
+  const configured = [...config.serviceTokens, ...tokensOf(flags)];
+  // Only a generated key is printed.
+  const generated = configured.length > 0 ? [] : [randomBytes(16).toString('hex')];
+  const tokens = [...configured, ...generated];
   const running = await startLocalService({
     port: flags.port,
     tokens,
@@ -70,12 +70,14 @@ export default async function service(this: Context, flags: Flags): Promise<numb
     const base = flags.only === 'v1' ? running.legacyBase : running.base;
     const api = flags.only === 'v1' ? ' RUNSHEET_API=v1' : '';
     const { dashboardPage } = running;
-    if (flags.output === 'json') printer.json({ base, tokens: drawn, live_page: dashboardPage });
+    if (flags.output === 'json') printer.json({ base, tokens: generated, live_page: dashboardPage });
     else {
-      printer.data(`RUNSHEET_API_URL=${base}${api}${drawn[0] ? ` RUNSHEET_API_KEY=${drawn[0]}` : ''}`);
+      printer.data(
+        `RUNSHEET_API_URL=${base}${api}${generated[0] ? ` RUNSHEET_API_KEY=${generated[0]}` : ''}`,
+      );
       printer.data(`live page: ${dashboardPage}`);
     }
-    printer.say(`the local run service listens at ${running.url}; Ctrl-C ends it`);
+    printer.say(`the local run service listens at ${running.url}; Ctrl-C stops it`);
     await Promise.race([interrupts.first, broken.promise]);
     interrupts.close();
   }
@@ -90,7 +92,7 @@ function tokensOf({ token, tokenFile }: Flags): readonly string[] {
     .split('\n')
     .map((line) => line.trim())
     .filter(Boolean);
-  if (tokens.length === 0) throw problem('E611', { file: tokenFile, why: 'holds no key' });
+  if (tokens.length === 0) throw problem('E611', { file: tokenFile, why: 'contains no key' });
   return tokens.map(keepSecret);
 }
 
@@ -107,7 +109,7 @@ function deploymentsOf(file: string | undefined): readonly DeploymentSpec[] {
   try {
     return readDeployments(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw fileFault(error, { path: file, hint: '--deployments names a JSON file of deployments' }) ?? error;
+    throw fileFault(error, { path: file, hint: '--deployments needs a JSON file of deployments' }) ?? error;
   }
 }
 

@@ -1,4 +1,4 @@
-// A command's way to Temporal: a cluster where the settings name one, else the embedded stack of this place.
+// Connects a command to Temporal: to a cluster if the settings name one, else to the embedded stack.
 
 import { allowOut } from '../store/allowed-folders.ts';
 import type { Config } from '../host/config.ts';
@@ -17,42 +17,42 @@ import { configOf } from './batch-options.ts';
 
 export type Session = {
   readonly batches: BatchClient;
-  /** undefined on a cluster, where batches go on without us. */
+  /** undefined on a cluster, where batches continue without this command. */
   readonly stack: Follower | undefined;
-  /** Lets go of everything, once; `told` hears how many requests are still awaited. */
-  close(told?: (onWire: number) => void): Promise<void>;
+  /** Closes the session once; calls `onProgress` with the number of requests that are still awaited. */
+  close(onProgress?: (onWire: number) => void): Promise<void>;
 };
 
 export type SessionParams = { readonly config: Config; readonly local: boolean; readonly printer: Printer };
 
-/** A session for a command that only looks; undefined where there is nobody to ask. */
-export async function openLivingSession(order: SessionParams): Promise<Session | undefined> {
-  const cluster = temporalFrom(order.config.environment);
-  if (cluster) return sessionWith(order, cluster, undefined);
-  const stack = await readStack(stackOrder(order));
-  return stack && sessionWith(order, stack.temporal, stack);
+/** A session for a command that only reads; undefined if no embedded stack is running. */
+export async function openLivingSession(params: SessionParams): Promise<Session | undefined> {
+  const cluster = temporalFrom(params.config.environment);
+  if (cluster) return sessionWith(params, cluster, undefined);
+  const stack = await readStack(stackParams(params));
+  return stack && sessionWith(params, stack.temporal, stack);
 }
 
-export async function openSession(order: SessionParams): Promise<Session> {
-  const cluster = temporalFrom(order.config.environment);
-  // The local run service is wanted also where Temporal is a cluster.
-  if (cluster && order.local) throw localOnCluster();
-  if (cluster) return sessionWith(order, cluster, undefined);
-  // The worker knows nothing of this command's flags.
-  allowOut(order.config);
-  const stack = await followStack(stackOrder(order));
+export async function openSession(params: SessionParams): Promise<Session> {
+  const cluster = temporalFrom(params.config.environment);
+  // --local starts the run service in the embedded stack, which a cluster does not have.
+  if (cluster && params.local) throw localOnCluster();
+  if (cluster) return sessionWith(params, cluster, undefined);
+  // The worker does not get this command's flags, so the folder is written to a file.
+  allowOut(params.config);
+  const stack = await followStack(stackParams(params));
   try {
-    return await sessionWith(order, stack.temporal, stack);
+    return await sessionWith(params, stack.temporal, stack);
   } catch (error) {
     await stack.leave();
     throw error;
   }
 }
 
-const stackOrder = ({ config, local, printer }: SessionParams) => ({
+const stackParams = ({ config, local, printer }: SessionParams) => ({
   config,
   service: local,
-  say: (words: string): void => printer.say(printer.paint('dim', words)),
+  say: (text: string): void => printer.say(printer.paint('dim', text)),
 });
 
 async function sessionWith(
@@ -69,22 +69,22 @@ async function sessionWith(
   const queue = config.taskQueue ?? TASK_QUEUE;
   refuseStrangers(await readWorkerKeys(client, at, queue, keys), at, keys, 'all');
   let closing: Promise<void> | undefined;
-  // The connection ends with the process: closing it under a call that is being retried would throw from a timer.
-  const letGo = async (told?: (onWire: number) => void): Promise<void> => stack?.leave(told);
+  // The connection stays open until the process ends: closing it during a retried call would throw from a timer.
+  const leave = async (onProgress?: (onWire: number) => void): Promise<void> => stack?.leave(onProgress);
   return {
     batches: openBatchClient(() => client, queue, keys.keys.length > 0),
     stack,
-    close: (told) => (closing ??= letGo(told)),
+    close: (onProgress) => (closing ??= leave(onProgress)),
   };
 }
 
 const localOnCluster = () =>
   problem('E602', {
-    what: '--local starts servers of this place, and the settings name a Temporal cluster',
-    hint: 'start the local run service with: runsheet service, and set RUNSHEET_API_URL to what it says',
+    what: '--local starts embedded servers, but the settings name a Temporal cluster',
+    hint: 'start the local run service with: runsheet service; then set RUNSHEET_API_URL as it prints',
   });
 
-/** Opens a session for a batch that is there, and closes it after the work. */
+/** Opens a session for an existing batch, and closes it after `work`. */
 export async function withSession(
   flags: { readonly out?: string },
   found: FoundBatch,

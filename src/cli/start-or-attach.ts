@@ -1,4 +1,4 @@
-// Starting a batch, or finding it again (R20): the folder remembers longer than Temporal does.
+// Starts a batch or attaches to it (R20). The folder is checked too, because Temporal may have deleted the workflow.
 
 import { dirname } from 'node:path';
 import { isRunsheetError, problem, type RunsheetError } from '../errors/error.ts';
@@ -8,12 +8,12 @@ import type { Known } from '../temporal/batch-client.ts';
 import { refOf, type FoundBatch } from './batch-name.ts';
 import type { Session } from './session.ts';
 
-/** The summary of a batch that is done; undefined while it is not. */
+/** The summary of a batch; undefined until it has ended. */
 export const summaryOfDone = (found: FoundBatch): Promise<Summary | undefined> => readSummary(found.store);
 
 /**
- * Starts the batch unless it was started before, and lets a paused one go on. Throws E503 where Temporal does not know a batch
- * that was started, E507 and E508 where it knows it as one of another folder, or as ended.
+ * Starts the batch unless it was started before, and resumes a paused one. Throws E503 if Temporal no longer has a started
+ * batch, E507 if the workflow uses another folder, E508 if it ended without results.
  */
 export async function startOrAttach(
   { batches }: Session,
@@ -22,7 +22,7 @@ export async function startOrAttach(
   const { batch, folder, store } = found;
   const ref = refOf(found);
   const known = await batches.find(ref);
-  // The workflow's first act is to create started.json in the folder; without it nothing was ever sent.
+  // The workflow creates started.json before it sends anything.
   if (known === undefined && (await store.exists(STARTED_FILE))) throw problem('E503', { batch, folder });
   if (known === undefined && (await batches.start(ref)) === 'started') return 'started';
   if (known !== undefined) await refuseOther(known, found);
@@ -33,14 +33,14 @@ export async function startOrAttach(
 /** For commands that only read: they start nothing. */
 export const notRunning = ({ batch }: FoundBatch): RunsheetError => problem('E516', { batch });
 
-/** Whether Temporal knows the batch as one that goes on here. Throws E507 and E508 as {@link startOrAttach}. */
+/** Whether Temporal has the batch. Throws E507 and E508 as {@link startOrAttach}. */
 export async function isUnderWay({ batches }: Session, found: FoundBatch): Promise<boolean> {
   const known = await batches.find(refOf(found));
   if (known !== undefined) await refuseOther(known, found);
   return known !== undefined;
 }
 
-/** The workflow may belong to a copy of the folder, or have ended without this one. */
+/** The workflow may belong to a copy of the folder, or have ended without writing here. */
 async function refuseOther({ folder, status }: Known, found: FoundBatch): Promise<void> {
   const { batch } = found;
   if (folder !== found.folder) throw problem('E507', { batch, folder: dirname(folder) });
@@ -52,7 +52,7 @@ async function resumeIfPaused(batches: Session['batches'], found: FoundBatch): P
   const { progress } = await batches.status(refOf(found));
   if (progress?.state !== 'paused') return;
   await batches.resume(refOf(found)).catch((error: unknown) => {
-    // Where no worker acknowledges it the command waits, and following the batch says so.
+    // If no worker acknowledges it, the signal waits, and following the batch reports that.
     if (!isRunsheetError(error, 'E512')) throw error;
   });
 }

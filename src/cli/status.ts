@@ -117,7 +117,7 @@ const lineOf = ({ batch, state, unattended, rows, outcomes }: BatchStatus): stri
     batch,
     unattended ? `${state}, no worker` : state,
     `${count(doneOf(outcomes))}/${count(rows)}`,
-    outcomeWords(outcomes),
+    outcomeText(outcomes),
   ]
     .filter(Boolean)
     .join('\t');
@@ -126,7 +126,7 @@ function textOf(shown: BatchStatus): string {
   const { batch, folder, state, rows, outcomes, progress, summary } = shown;
   const lines = [
     `${batch}  ${state}`,
-    `  rows      ${count(doneOf(outcomes))} of ${count(rows)} have an outcome${outcomeWords(outcomes) && `: ${outcomeWords(outcomes)}`}`,
+    `  rows      ${count(doneOf(outcomes))} of ${count(rows)} have an outcome${outcomeText(outcomes) && `: ${outcomeText(outcomes)}`}`,
     ...(progress
       ? [
           `  slots     ${progress.sending + progress.running + progress.unconfirmed} of ${progress.concurrency} in use${progress.unconfirmed ? `, ${progress.unconfirmed} unconfirmed` : ''}`,
@@ -155,7 +155,7 @@ function adviceOf({ batch, state, progress, unattended }: BatchStatus): readonly
 const doneOf = (outcomes: Readonly<Record<Outcome, number>>): number =>
   OUTCOMES.reduce((sum, outcome) => sum + outcomes[outcome], 0);
 
-const outcomeWords = (outcomes: Readonly<Record<Outcome, number>>): string =>
+const outcomeText = (outcomes: Readonly<Record<Outcome, number>>): string =>
   OUTCOMES.filter((outcome) => outcomes[outcome] > 0)
     .map((outcome) => `${count(outcomes[outcome])} ${outcome}`)
     .join(', ');

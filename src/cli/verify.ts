@@ -1,4 +1,4 @@
-// verify: what summary.json says, counted again from the batch's parts and files and from the service's own lists.
+// verify: compares summary.json with the batch's parts and files and with the service's run list.
 
 import { readLast } from '../audit/duplicate-runs.ts';
 import { KnownRuns } from '../audit/known-runs.ts';
@@ -28,18 +28,20 @@ export default async function verify(this: Context, flags: Flags, name: string |
   if (flags.output === 'json') printer.json({ batch: found.batch, holds: wrong.length === 0, findings: all });
   else for (const finding of all) printer.data(lineOf(finding));
   if (wrong.length > 0) throw problem('E510', { batch: found.batch, wrong: wrong.map(({ claim }) => claim) });
-  printer.say(`${found.batch} adds up${lists === undefined ? '; the service was not asked' : ''}`);
+  printer.say(
+    `${found.batch} adds up${lists === undefined ? '; the run list of the service was not checked' : ''}`,
+  );
   return EXIT.ok;
 }
 
 const lineOf = ({ claim, holds, said }: Finding): string =>
   terminalLine(`${holds ? 'ok ' : 'NOT'}  ${claim}: ${said}`);
 
-/** Duplicates that were hidden are named, up to so many. */
+/** The maximum number of unreported duplicate runs that are named. */
 const HIDDEN_MOST = 1_000;
 const PAGE_TRIES = 3;
 
-/** undefined where the service of the batch cannot be asked from here. */
+/** undefined if the batch's service cannot be reached with the settings here. */
 async function readLists({ file, store }: FoundBatch, known: KnownRuns): Promise<ListsNow | undefined> {
   using reported = new KnownRuns();
   await reportedDuplicates(store, reported);

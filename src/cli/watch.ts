@@ -1,4 +1,4 @@
-// watch: the live view again. wait: the same for scripts, without a word. cancel: ends a batch early.
+// watch: shows the progress of a batch until it ends. wait: the same without output, for scripts. cancel: stops sending rows.
 
 import { EXIT } from '../errors/error.ts';
 import { notSucceeded } from '../results/summary.ts';
@@ -8,7 +8,7 @@ import { printerFor, type Context, type Printer } from './context.ts';
 import { closing, follow } from './follow.ts';
 import { openLivingSession, withSession } from './session.ts';
 import { isUnderWay, notRunning, summaryOfDone } from './start-or-attach.ts';
-import { count } from './format.ts';
+import { plural } from './format.ts';
 
 type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
 
@@ -70,20 +70,20 @@ export async function cancel(
   const printer = printerFor(this);
   const found = await findBatch(configOf(flags).out, name);
   if (await summaryOfDone(found)) {
-    printer.say(`${found.batch} is done; there is nothing to cancel`);
+    printer.say(`${found.batch} has ended; there is nothing to cancel`);
     return EXIT.ok;
   }
   return withSession(flags, found, printer, async (session) => {
-    // A paused batch must not go on for the moment that it takes to cancel it.
+    // startOrAttach would resume a paused batch before it is cancelled.
     if (!(await isUnderWay(session, found))) {
       printer.say(`${found.batch} was never started; there is nothing to cancel`);
       return EXIT.ok;
     }
     const progress = await session.batches.cancel(refOf(found), flags.running);
     printer.say(
-      `${found.batch} sends nothing more; ${count(progress.running)} runs ${fateOf(found, flags.running)}`,
+      `${found.batch} sends no more rows; ${plural(progress.running, 'run')} ${plannedEndOf(found, flags.running)}`,
     );
-    // Embedded servers end with this command, and the batch has not ended yet.
+    // Embedded servers end with this command, so it waits until the batch has ended.
     const code =
       session.stack &&
       (await follow({ session, found, printer, process: this.process, output: flags.output }));
@@ -92,7 +92,7 @@ export async function cancel(
   });
 }
 
-function fateOf({ file }: FoundBatch, isToEnd: boolean): string {
-  if (!isToEnd) return 'go on to their end';
-  return file.service.api === 'v1' ? 'go on to their end: V1 cannot cancel them' : 'are being cancelled';
+function plannedEndOf({ file }: FoundBatch, isToEnd: boolean): string {
+  if (!isToEnd) return 'will finish';
+  return file.service.api === 'v1' ? 'will finish, because V1 cannot cancel runs' : 'will be cancelled';
 }

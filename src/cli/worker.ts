@@ -1,4 +1,4 @@
-// worker: does the work of batches on a cluster, with a webhook receiver of its own; or as a child of the embedded stack.
+// worker: runs workflows and activities on a cluster, with its own webhook receiver, or as a child of the embedded stack.
 
 import type { Config } from '../host/config.ts';
 import { EXIT } from '../errors/error.ts';
@@ -20,7 +20,7 @@ type Flags = {
 };
 
 const REPORT_MS = 250;
-/** The stack may have to fetch its server first, and ends this process when it gives up. */
+/** The stack may have to download Temporal first, and it ends this process when it gives up. */
 const STACK_STARTS_MS = 600_000;
 const CLUSTER_STARTS_MS = 30_000;
 
@@ -40,7 +40,7 @@ export default async function worker(this: Context, flags: Flags): Promise<numbe
     patienceMs: flags.embedded ? STACK_STARTS_MS : CLUSTER_STARTS_MS,
     ...port,
   });
-  // A worker that fails ends this process; whoever started it starts it again.
+  // A failing worker ends this process; the stack or the service manager restarts it.
   const failed = running.done.then(() => new Promise<never>(() => undefined));
   await Promise.race([
     flags.embedded ? serveStack(running) : serveTerminal(this, config, running, temporal),
@@ -73,11 +73,11 @@ async function serveTerminal(
   const printer = printerFor(context);
   const interrupts = hearInterrupts(context.process);
   printer.say(`worker at ${temporal.address} (${temporal.from}), namespace ${temporal.namespace}`);
-  printer.say(running.receiver ? `webhooks at ${running.receiver.url}` : 'no receiver of its own');
+  printer.say(running.receiver ? `webhooks at ${running.receiver.url}` : 'no receiver in this process');
   const { apiUrl, webhook } = config;
   if (running.receiver && apiUrl !== undefined && !canReachReceiver(apiUrl, webhook.url))
     printer.say(
-      `${apiUrl} cannot reach them, so its runs are polled; RUNSHEET_WEBHOOK_URL sets an address that it can reach`,
+      `${apiUrl} cannot reach them, so its runs are polled; to receive webhooks, set RUNSHEET_WEBHOOK_URL to an address that it can reach`,
     );
   await interrupts.first;
   const onWire = running.onWire();

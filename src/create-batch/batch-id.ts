@@ -1,5 +1,5 @@
-// What a batch is known by: what its rows ask for, in their order, of which deployment and service (R24). Neither the bytes
-// of the file nor its name belong to it, nor options that change nothing of a row.
+// Computes the identity of a batch: its rows in order, the deployment and the service (R24). The file's bytes, its name and
+// options that do not change a row are not part of it.
 
 import { createHash } from 'node:crypto';
 import { basename, extname } from 'node:path';
@@ -12,7 +12,7 @@ export type Asked = {
   readonly base: string;
 };
 
-/** sha256 of what is asked. */
+/** sha256 of the identity. */
 export const contentOf = ({ rows, deploymentId, base }: Asked): string =>
   createHash('sha256')
     .update(JSON.stringify([rows, deploymentId, base]))
@@ -20,13 +20,13 @@ export const contentOf = ({ rows, deploymentId, base }: Asked): string =>
 
 const ID_DIGITS = 12;
 
-/** People know a batch by its sheet: `prompts-5f0c2a91be77`. */
+/** The default batch id, from the sheet's name: `prompts-5f0c2a91be77`. */
 export const batchIdOf = (sheetName: string, content: string): string =>
   `${stemOf(sheetName)}-${content.slice(0, ID_DIGITS)}`;
 
 const STEM_CHARS = 40;
 
-/** The sheet's name without its ending, as part of a name. */
+/** The sheet's name without its extension, safe for a file name. */
 export function stemOf(sheetName: string): string {
   const stem = basename(sheetName, extname(sheetName)).toLowerCase();
   return (

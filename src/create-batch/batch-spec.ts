@@ -1,5 +1,5 @@
-// What the user asks for, beside the sheet: which deployment of which service, and how hard it is used. What was not said is
-// decided here, once, and stands in batch.json.
+// The parameters of a batch besides its sheet: deployment, service and settings. Defaults are chosen here once and stored in
+// batch.json.
 
 import { mostConcurrency, UNCONFIRMED_MS } from '../batch/bounds.ts';
 import { DEFAULT_TIMING, type Timing, type UnconfirmedRule } from '../batch/params.ts';
@@ -15,26 +15,26 @@ export type ServiceSpec = {
   readonly base: string;
   readonly api: Api;
   readonly rehearsal: boolean;
-  /** undefined where the service has no profile. */
+  /** undefined if the service has no profile. */
   readonly timing: Timing | undefined;
   readonly prices: Readonly<Record<string, number>>;
 };
 
-/** Options that change nothing of a row: the batch is the same one whatever they are. */
+/** Options that change no row, and therefore not the identity of the batch. */
 export type Settings = {
   /** Maximum runs at the same time (default: twice the deployment's limit). */
   readonly concurrency?: number;
   readonly retries?: number;
-  /** Without a time of its own, the rule's is the service's. */
+  /** Without `afterMs`, the time comes from the service's profile. */
   readonly unconfirmed?: { readonly rule: UnconfirmedRule['rule']; readonly afterMs?: number };
-  /** Default of `runMs`: the deployment's time limit and five minutes; none where it has no limit. */
+  /** Default of `runMs`: the deployment's time limit plus five minutes; none without a limit. */
   readonly deadlines: { readonly queueMs?: number; readonly runMs?: number };
   readonly webhooks: boolean;
 };
 
 export type BatchSpec = {
   readonly copy: SheetCopy;
-  /** How the sheet is read, but for its format, which the copy tells. */
+  /** How to read the sheet, except its format, which `copy` has. */
   readonly options: Omit<SheetOptions, 'format'>;
   readonly deployment: Deployment;
   readonly service: ServiceSpec;
@@ -90,19 +90,19 @@ function settingsOf({ settings, deployment, service }: BatchSpec): FileSettings 
   };
 }
 
-const CONCURRENCY_UNTOLD = 4;
+const CONCURRENCY_DEFAULT = 4;
 
-/** Twice the deployment's own limit keeps its machines busy; a service that does not tell gets few. */
+/** Twice the deployment's limit keeps its machines busy; without a known limit, few runs are safe. */
 const usualConcurrency = ({ concurrencyLimit }: Deployment): number =>
-  concurrencyLimit === undefined ? CONCURRENCY_UNTOLD : concurrencyLimit * 2;
+  concurrencyLimit === undefined ? CONCURRENCY_DEFAULT : concurrencyLimit * 2;
 
 const RUN_MARGIN_MS = 300_000;
 
-/** The machine ends a run by itself at its limit; later than that nobody does. */
+/** The service ends a run at the deployment's limit; the margin gives it time to do so. */
 const runDeadlineMs = ({ runTimeoutSeconds }: Deployment): number | undefined =>
   runTimeoutSeconds === undefined ? undefined : runTimeoutSeconds * 1000 + RUN_MARGIN_MS;
 
-/** On a rehearsal nobody waits for a day; nor does who has decided that the row shall fail. */
+/** A rehearsal, and the rule `fail`, use the short waiting time. */
 function unconfirmedRule(
   given: Settings['unconfirmed'],
   { rehearsal, timing }: ServiceSpec,

@@ -1,5 +1,5 @@
-// Copies the sheet as given into the folder of the batches, and takes its fingerprint. What was hashed is what is laid out,
-// even when the file changes meanwhile or came from a pipe.
+// Copies the sheet into the folder of the batches and hashes it. The batch is laid out from the copy, so the hash is right
+// even if the file changes meanwhile or comes from a pipe.
 
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
@@ -13,9 +13,9 @@ import { formatOf, type SheetFormat } from '../sheet/sheet-options.ts';
 import { refuseNoSheet, sheetFault } from '../sheet/sheet-source.ts';
 
 export type SheetCopy = {
-  /** As the user named it. */
+  /** The sheet's name as the user typed it. */
   readonly name: string;
-  /** A folder that holds nothing but the copy. */
+  /** A folder that contains only the copy. */
   readonly folder: string;
   /** The copy's name in its folder: `sheet.csv`. */
   readonly file: string;
@@ -27,7 +27,7 @@ export type SheetCopy = {
 export type CopyParams = { readonly out: string; readonly stdin: Readable; readonly format?: SheetFormat };
 
 /**
- * `path` is `-` for `stdin`. What `use` leaves of the copy is removed. Throws E101, E106 and E107 for the sheet, E606 and
+ * `path` is `-` for `stdin`. The copy is removed after `use`, unless it was moved. Throws E101, E106 and E107 for the sheet, E606 and
  * E607 for the folder.
  */
 export async function withCopy<T>(
@@ -53,7 +53,10 @@ async function makeIncoming(out: string): Promise<string> {
 }
 
 const outFault = (out: string, error: unknown): unknown =>
-  fileFault(error, { path: out, hint: 'name a folder for the batches with --out or RUNSHEET_OUT' }) ?? error;
+  fileFault(error, {
+    path: out,
+    hint: 'choose another folder for the batches with --out <dir> or RUNSHEET_OUT',
+  }) ?? error;
 
 async function copySheet(path: string, params: CopyParams, folder: string): Promise<SheetCopy> {
   const name = path === '-' ? 'stdin' : basename(path);
@@ -68,7 +71,7 @@ async function copySheet(path: string, params: CopyParams, folder: string): Prom
 
 type Copied = { readonly head: Uint8Array; readonly sha256: string; readonly bytes: number };
 
-/** A file that is still being written would give a batch of half of its rows. */
+/** Without this check, a file that is still being written would give a batch with half of its rows. */
 async function copyFile(path: string, folder: string): Promise<Copied> {
   const file = await openSheet(path);
   try {

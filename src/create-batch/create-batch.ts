@@ -1,10 +1,10 @@
-// A sheet and what is asked of it become a batch: laid out under a birth mark, then made to exist by one file. Nothing is
-// sent here. Whatever a command that is killed leaves behind is no batch:
+// Creates a batch from a sheet: lays out its pages under a birth mark, then creates batch.json, which makes the batch exist.
+// Nothing is sent. What a killed command leaves behind is not a batch:
 //
 //   .incoming-…/            the copy of the sheet and its pages, while it is read
-//   .names/<content>        the batch's name, so that one content in files of two names is one batch
-//   <batch>/layout/<mark>/  the same, in its place
-//   <batch>/batch.json      names the mark; created once, so that of two commands one makes the batch and the other joins it
+//   .names/<content>        the batch's name, so that the same rows in two files are one batch
+//   <batch>/layout/<mark>/  the copy and its pages
+//   <batch>/batch.json      names the mark; created once: of two commands, one makes the batch and the other attaches
 
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -23,7 +23,7 @@ import { findSame, nameOf, taken } from './reuse.ts';
 import { isLeftBehind } from './stale-folders.ts';
 
 export type CreateParams = BatchSpec & {
-  /** Where batch folders lie. */
+  /** The folder of the batch folders. */
   readonly out: string;
   /** The batch id, if the user gave one. */
   readonly name?: string;
@@ -32,11 +32,11 @@ export type CreateParams = BatchSpec & {
 };
 
 export type CreatedBatch = BatchFolder & {
-  /** What was laid out; undefined for a batch that was made before. */
+  /** The result of the layout; undefined for an existing batch. */
   readonly laidOut: LaidOut | undefined;
 };
 
-/** Throws what is wrong with the sheet, with all of its places in `<sheet>-errors.csv`. */
+/** Throws the errors of the sheet, and lists all of them in `<sheet>-errors.csv`. */
 export async function createBatch(params: CreateParams): Promise<CreatedBatch> {
   const { out, name, again } = params;
   const draft = await layOutCopy(params);
@@ -49,11 +49,11 @@ export async function createBatch(params: CreateParams): Promise<CreatedBatch> {
 export type DraftBatch = Pick<BatchFolder, 'batch' | 'file'> & {
   readonly laidOut: LaidOut;
   readonly content: string;
-  /** Where the pages lie, as long as the copy is there. */
+  /** The folder of the pages, as long as the copy exists. */
   readonly layout: Store;
 };
 
-/** The batch as it would be, without making it. Throws as {@link createBatch}. */
+/** The batch that {@link createBatch} would make, without making it. Throws the same errors. */
 export async function layOutCopy(params: CreateParams): Promise<DraftBatch> {
   const { copy, deployment, service, out } = params;
   const layout = folderStore(copy.folder);
@@ -75,7 +75,7 @@ const newMark = (): string => randomBytes(8).toString('hex');
 async function putInPlace(params: CreateParams, draft: DraftBatch): Promise<CreatedBatch> {
   const { out, copy, again } = params;
   let from = copy.folder;
-  // The copy was nobody else's business; workers and readers of results may be other users.
+  // The copy was private until now; workers and readers of results may be other users.
   await chmod(from, 0o777 & ~process.umask());
   for (const batch of again ? freeNames(out, draft.batch) : [draft.batch]) {
     const folder = join(out, batch);
@@ -100,7 +100,7 @@ async function moveTo(to: string, from: string): Promise<string> {
   return to;
 }
 
-/** Throws E602 where the batch of that name is another one. */
+/** Throws E602 if the name belongs to another batch. */
 function joined(other: BatchFolder, { content }: Pick<BatchFile, 'content'>): CreatedBatch {
   if (other.file.content !== content) throw taken(other);
   return { ...other, laidOut: undefined };
@@ -114,20 +114,20 @@ function* freeNames(out: string, id: string): Generator<string> {
 }
 
 /**
- * The batch that the folder holds already, which --again leaves alone. Throws E504 and E514 where it cannot be read, and
- * E602 for a folder with anything but a batch, or the layouts of one that was never made.
+ * The batch in an existing folder, unless --again is given. Throws E504 and E514 if it cannot be read, and E602 for a folder
+ * with other content than a batch or unfinished layouts.
  */
 async function batchIn(
   folder: string,
   { out, again }: CreateParams,
   batch: string,
 ): Promise<BatchFolder | undefined> {
-  // In this order: another command may make the batch meanwhile.
+  // Keep this order: another command may make the batch meanwhile.
   const isFree = !existsSync(folder) || isLeftBehind(folder);
   if (existsSync(join(folder, BATCH_FILE))) return again ? undefined : openBatchFolder(out, batch);
   if (isFree) return undefined;
   throw problem('E602', {
-    what: `${folder} is there already, and it is no batch`,
-    hint: 'give another --name or another --out',
+    what: `${folder} exists already and is not a batch`,
+    hint: 'choose another --name or another --out',
   });
 }

@@ -1,4 +1,4 @@
-// Problems with a sheet are listed beside the batches, in a file that is told from others by its first line.
+// Names the file that lists all errors of a sheet, next to the batches. Its first line identifies it.
 
 import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { stemOf } from './batch-id.ts';
 
 const NAME = /-errors(-\d+)?\.csv$/;
 
-/** `<sheet>-errors.csv`, or one with a number where that is a file of somebody else. */
+/** `<sheet>-errors.csv`, with a number if another file has that name. */
 export function errorsFileFor(out: string, sheetName: string): string {
   const stem = `${stemOf(sheetName)}-errors`;
   for (let number = 1; ; number += 1) {
@@ -28,7 +28,7 @@ export function isErrorList(path: string): boolean {
       closeSync(file);
     }
   } catch {
-    // What cannot be read is not ours.
+    // An unreadable file is not ours.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-// Which deployment `-d` means: an id, or a name that only one deployment has.
+// Finds the deployment for `-d`: by its id, or by its name if the name is unique.
 
 import { nearest, problem } from '../errors/error.ts';
 import type { RunService } from '../run-service/client.ts';
@@ -6,7 +6,7 @@ import type { Deployment } from '../run-service/contract/deployment.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Reads what the service tells of it. Throws E302 where it has none of that name, or several; E303 without a list. */
+/** The deployment as the service describes it. Throws E302 for no or several matches, E303 if there is no list. */
 export async function findDeployment(service: RunService, wanted: string): Promise<Deployment> {
   if (UUID.test(wanted)) return byId(service, wanted.toLowerCase());
   const all = await service.listDeployments();
@@ -18,7 +18,7 @@ export async function findDeployment(service: RunService, wanted: string): Promi
   throw problem('E302', { wanted, base: service.base, known, near: nearest(wanted, known) });
 }
 
-/** A service that describes no deployments is taken at the user's word: Queue Run will tell. */
+/** If the service does not describe deployments, Queue Run will check the id. */
 async function byId(service: RunService, id: string): Promise<Deployment> {
   const found = await service.getDeployment(id);
   if (found !== undefined) return found;

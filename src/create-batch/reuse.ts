@@ -1,5 +1,5 @@
-// The same batch again: found by what is asked, so that a sheet that was renamed, saved anew or given with other settings is
-// not bought twice.
+// Finds an existing batch by its content, so that the same rows are not paid for twice if the sheet is renamed, saved again
+// or run with other settings.
 
 import { problem } from '../errors/error.ts';
 import { LOCAL } from '../run-service/local-address.ts';
@@ -9,8 +9,8 @@ import { listBatchFolders, openBatchFolder, type BatchFolder } from '../store/ba
 import { sheetOptionsOf, type BatchSpec, type Settings } from './batch-spec.ts';
 
 /**
- * The batch of that content: the one of that name, or the oldest of this place. Throws E602 where the name stands for
- * another content.
+ * The batch with this content: the one with this name, or the oldest one. Throws E602 if the name belongs to other
+ * content.
  */
 export async function findSame(
   out: string,
@@ -24,10 +24,10 @@ export async function findSame(
   return named;
 }
 
-/** Where the name of each content stands, from before there is a batch of it. */
+/** Folder with the batch name of each content, written before the batch exists. */
 export const NAMES = '.names';
 
-/** The name for a batch of that content: the one that the first command drew, whatever this one calls the sheet. */
+/** The batch name of this content: the one that the first command chose, even if the sheet has another name now. */
 export async function nameOf(out: string, { content, batch }: Drawn): Promise<string> {
   const store = folderStore(out);
   const file = `${NAMES}/${content}`;
@@ -39,13 +39,13 @@ type Drawn = { readonly content: string; readonly batch: string };
 
 export const taken = ({ batch, file }: BatchFolder) =>
   problem('E602', {
-    what: `the batch "${batch}" was made of other rows, or for another deployment (${file.sheet.name}, ${file.createdAt})`,
-    hint: 'give another --name, or --again for a new batch beside it',
+    what: `the batch "${batch}" has other rows or another deployment (${file.sheet.name}, ${file.createdAt})`,
+    hint: 'choose another --name, or add --again to make a new batch beside it',
   });
 
 type Unchanged = Pick<BatchSpec, 'copy' | 'options'> & { readonly base: string; readonly name?: string };
 
-/** The same batch by the bytes of its sheet, found without laying it out and without asking the service. */
+/** The batch of a sheet with the same bytes, found without a layout and without a request to the service. */
 export async function findUnchanged(
   out: string,
   { copy, options, base, name }: Unchanged,
@@ -53,7 +53,7 @@ export async function findUnchanged(
 ): Promise<BatchFolder | undefined> {
   const wanted = inOneOrder(sheetOptionsOf({ copy, options }));
   return (await listBatchFolders(out)).findLast(({ batch, file: { sheet, deployment, service } }) => {
-    // Elsewhere a name may stand for another deployment by now, and only the service knows.
+    // A name may belong to another deployment by now, and only the service knows that.
     const isMeant =
       deployment.id === wantedDeployment || (base === LOCAL && deployment.name === wantedDeployment);
     return (
@@ -66,7 +66,7 @@ export async function findUnchanged(
   });
 }
 
-/** The same options give the same text, whatever order they were given in. */
+/** Canonical text of the options: their order does not matter. */
 function inOneOrder({ drop, ...options }: SheetOptions): string {
   return JSON.stringify(sorted({ ...options, drop: [...drop].sort() }));
 }
@@ -78,13 +78,13 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(entries.map(([name, inner]) => [name, sorted(inner)]));
 }
 
-/** The flags among the settings that differ from what the batch was made with, and what it has instead. */
+/** The flags that differ from the batch's settings, with the batch's values. */
 export function differences({ file }: BatchFolder, settings: Settings): readonly string[] {
   const { concurrency, retries, unconfirmed, deadlines, webhooks } = settings;
   const compared = [
     ['--concurrency', concurrency, file.concurrency],
     ['--retries', retries, file.retries],
-    ['--unconfirmed', unconfirmed && wordOf(unconfirmed), wordOf(file.unconfirmed)],
+    ['--unconfirmed', unconfirmed && flagValueOf(unconfirmed), flagValueOf(file.unconfirmed)],
     ['--queue-timeout', secondsOf(deadlines.queueMs), secondsOf(file.deadlines.queueMs)],
     ['--run-timeout', secondsOf(deadlines.runMs), secondsOf(file.deadlines.runMs)],
     ['--poll', webhooks ? undefined : 'polling', file.webhooks ? 'webhooks' : 'polling'],
@@ -94,8 +94,8 @@ export function differences({ file }: BatchFolder, settings: Settings): readonly
     .map(([flag, , has]) => `${flag} (it has ${has ?? 'none'})`);
 }
 
-/** A rule as the flag has it. */
-const wordOf = ({ rule, afterMs }: NonNullable<Settings['unconfirmed']>): string =>
+/** A rule as a value of --unconfirmed. */
+const flagValueOf = ({ rule, afterMs }: NonNullable<Settings['unconfirmed']>): string =>
   rule === 'resubmit' ? `resubmit-after=${secondsOf(afterMs)}` : rule;
 
 const secondsOf = (ms: number | undefined): string | undefined =>

@@ -1,5 +1,5 @@
-// Numbers that decide how many runs are bought, and when they are given up: those of the deployment, and those of the flags
-// held against what the service says of itself.
+// Checks the numbers that decide how many runs are sent and when they are given up: those of the deployment, and those of
+// the flags against the service's profile.
 
 import type { Timing } from '../batch/params.ts';
 import { problem, type RunsheetError } from '../errors/error.ts';
@@ -9,7 +9,7 @@ import type { Settings } from './batch-spec.ts';
 const LIMIT_MOST = 100_000;
 const TIMEOUT_MOST_S = 365 * 86_400;
 
-/** The deployment without the numbers that flags stand in for. Throws E311 where one of the others makes no sense. */
+/** The deployment without the numbers that flags replace. Throws E311 if another number is invalid. */
 export function usableDeployment(
   deployment: Deployment,
   { concurrency, deadlines }: Pick<Settings, 'concurrency' | 'deadlines'>,
@@ -18,14 +18,14 @@ export function usableDeployment(
   const hasLimit = limit === undefined || (Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MOST);
   const hasTimeout = seconds === undefined || (seconds > 0 && seconds <= TIMEOUT_MOST_S);
   if (!hasLimit && concurrency === undefined)
-    throw senseless(deployment, {
+    throw invalidNumber(deployment, {
       has: `the concurrency limit ${limit}, which is not a whole number from 1 to ${LIMIT_MOST.toLocaleString('en-US')}`,
-      hint: 'say with --concurrency how many runs there may be at the same time, or mend the deployment',
+      hint: 'set the maximum with --concurrency <n>, or correct the deployment',
     });
   if (!hasTimeout && deadlines.runMs === undefined)
-    throw senseless(deployment, {
+    throw invalidNumber(deployment, {
       has: `the run time-out ${seconds}, which is not a number of seconds from above 0 to 365 days`,
-      hint: 'say with --run-timeout how long a run may show nothing new, or mend the deployment',
+      hint: 'set the limit with --run-timeout <time>, or correct the deployment',
     });
   return {
     ...deployment,
@@ -34,16 +34,16 @@ export function usableDeployment(
   };
 }
 
-const senseless = ({ name, id }: Deployment, facts: { has: string; hint: string }): RunsheetError =>
+const invalidNumber = ({ name, id }: Deployment, facts: { has: string; hint: string }): RunsheetError =>
   problem('E311', { name: name ?? id, ...facts });
 
-/** Throws E602 for a time within which a run may have been made without showing: its row would be bought twice. */
+/** Throws E602 if a run may still be invisible after the given time: resubmitting would pay for its row twice. */
 export function refuseTooSoon({ unconfirmed }: Pick<Settings, 'unconfirmed'>, timing: Timing): void {
   const leastMs = timing.postDeadlineMs + timing.settleMs;
   if (unconfirmed?.rule !== 'resubmit' || (unconfirmed.afterMs ?? Infinity) >= leastMs) return;
   throw problem('E602', {
-    what: `--unconfirmed resubmit-after=${seconds(unconfirmed.afterMs ?? 0)} would buy rows twice: a run that the service has taken may show only later`,
-    hint: `give at least ${seconds(leastMs)}`,
+    what: `--unconfirmed resubmit-after=${seconds(unconfirmed.afterMs ?? 0)} is too short and would pay for rows twice: an accepted run may appear only later`,
+    hint: `use at least ${seconds(leastMs)}`,
   });
 }
 

@@ -1,5 +1,5 @@
-// What refused sheets and commands that were killed leave in a place: lists of problems, copies that were never laid out,
-// layouts that no batch.json names, and files that were never written to their end.
+// Finds the leftovers of refused sheets and killed commands: error lists, copies without a layout, layouts that no batch.json
+// names, and unfinished files.
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { folderStore, isDraftName } from '../store/folder.ts';
 import { isErrorList } from './error-list.ts';
 import { NAMES } from './reuse.ts';
 
-/** Paths that can be removed; of what was touched within the last `ageMs` nothing. */
+/** Paths that can be removed, except those that were modified within the last `ageMs`. */
 export async function stalePaths(out: string, ageMs: number): Promise<readonly string[]> {
   if (!existsSync(out)) return [];
   const isOld = (path: string): boolean => Date.now() - statSync(path).mtimeMs >= ageMs;
@@ -24,16 +24,16 @@ export async function stalePaths(out: string, ageMs: number): Promise<readonly s
   return found.filter(isOld);
 }
 
-/** As `mkdtemp` names the folder of a copy. */
+/** The names that `mkdtemp` gives to the folders of copies. */
 const INCOMING = /^\.incoming-\w{6}$/;
 
-/** Layouts of a batch folder that its batch.json does not name, and drafts; the whole folder where it has nothing else. */
+/** Drafts and layouts that batch.json does not name; the whole folder if it contains nothing else. */
 async function staleIn(folder: string): Promise<readonly string[]> {
   if (!existsSync(join(folder, BATCH_FILE))) {
-    // An empty folder may be anybody's.
+    // An empty folder may belong to the user.
     return readdirSync(folder).length > 0 && isLeftBehind(folder) ? [folder] : [];
   }
-  // A batch that this version cannot read keeps all that it has.
+  // Nothing is removed from a batch that this version cannot read.
   const file = await readBatchFile(folderStore(folder)).catch(() => undefined);
   if (file === undefined) return [];
   const layouts = existsSync(join(folder, LAYOUT)) ? readdirSync(join(folder, LAYOUT)) : [];
@@ -48,7 +48,7 @@ const draftsIn = (folder: string): readonly string[] =>
     .filter(isDraftName)
     .map((name) => join(folder, name));
 
-/** Whether a folder holds nothing but what a command leaves that is killed before it creates batch.json. */
+/** Whether a folder contains only leftovers of a command that was killed before it created batch.json. */
 export function isLeftBehind(folder: string): boolean {
   return readdirSync(folder, { withFileTypes: true }).every((entry) => {
     if (entry.name !== LAYOUT || !entry.isDirectory()) return isDraftName(entry.name);

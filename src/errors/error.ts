@@ -43,7 +43,7 @@ export class RunsheetError extends Error {
   }
 }
 
-/** Whether it is an error of ours, and has that code. */
+/** Whether it is a RunsheetError, with this code if one is given. */
 export const isRunsheetError = (error: unknown, code?: Code): error is RunsheetError =>
   error instanceof RunsheetError && (code === undefined || error.code === code);
 

@@ -1,33 +1,33 @@
-// Files and folders that cannot be used, in words: what the system says is a name and a path.
+// Turns file system errors into error messages for users.
 
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { problem, errorMessage, type RunsheetError } from './error.ts';
 
-/** What the system's names for a fault mean. */
+/** The meaning of each system error code. */
 const MEANINGS: Readonly<Record<string, string>> = {
-  EACCES: 'this user may not use it',
-  EPERM: 'this user may not use it',
-  EROFS: 'it lies on a file system that can only be read',
-  ENOENT: 'there is nothing of that name',
+  EACCES: 'this user has no permission to use it',
+  EPERM: 'this user has no permission to use it',
+  EROFS: 'its file system is read-only',
+  ENOENT: 'it does not exist',
   ENOTDIR: 'a part of this path is a file, not a folder',
   EISDIR: 'it is a folder',
   EEXIST: 'it is a file, not a folder',
   ENAMETOOLONG: 'its name is too long',
-  ELOOP: 'its links go round in a circle',
+  ELOOP: 'its symbolic links form a loop',
   EMFILE: 'too many files are open',
   ENFILE: 'too many files are open',
-  ENXIO: 'it is no file',
-  EIO: 'its disk fails',
+  ENXIO: 'it is not a file',
+  EIO: 'its disk reports an error',
 };
 
-/** What the file system has against it, in words; undefined for any other error. */
+/** The meaning of a file system error; undefined for any other error. */
 export const meaningOf = (error: unknown): string | undefined =>
   MEANINGS[(error as NodeJS.ErrnoException).code ?? ''];
 
 const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
 
-/** E606 or E607 for a fault of the file system; undefined for any other error. `use` tells what the user named. */
+/** E606 or E607 for a file system error; undefined for any other error. `use` has the path that the user named. */
 export function fileFault(
   error: unknown,
   use: { readonly path?: string; readonly hint?: string } = {},
@@ -44,7 +44,7 @@ export function fileFault(
   return problem('E606', { path: path ?? 'a file', reason: `${meaning} (${code})`, hint }, { cause: error });
 }
 
-/** Makes a folder with all that it lies in. Node's own recursion does not end where a folder of /proc is asked for. */
+/** Makes a folder and its parents. Node's own recursive mkdir never ends for a folder in /proc. */
 export async function makeFolder(path: string): Promise<void> {
   try {
     await makeOne(path);

@@ -1,10 +1,10 @@
 import { shortened } from './outside-text.ts';
 import { withoutSecrets } from './redact.ts';
 
-/** Reasons stand in signals, records and on screens, and who wrote them may have had a lot to say. */
+/** Messages appear in signals, records and on screens, and their length is not under our control. */
 const REASON_MAX = 1_000;
 
-/** What went wrong, in one line, of anything that was thrown. */
+/** The message of anything that was thrown, without secrets. */
 export const errorMessage = (thrown: unknown): string =>
   shortened(withoutSecrets(rawMessage(thrown)), REASON_MAX);
 

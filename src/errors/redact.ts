@@ -1,18 +1,18 @@
-// The words of this process that nobody may read: keys, tokens, the secret behind webhook addresses. Whoever reads one from
-// its variable or file keeps it here; whatever leaves for a log, a screen, a reason or Temporal is first read through
-// `withoutSecrets`, which strikes out every form in which they could stand there. They are kept until the process ends,
-// because an old key may still be quoted by an answer that comes late.
+// Redacts secrets: keys, tokens and the secret that signs webhook addresses. Code that reads a secret registers it with
+// `keepSecret`; every text for a log, a screen, a record or Temporal passes through `withoutSecrets`, which removes all
+// encodings of all registered secrets. They stay registered until the process ends, because a late response may still quote
+// an old key.
 
 import { timingSafeEqual } from 'node:crypto';
 
-/** Shorter ones keep nobody out, and striking them out would tear other words apart. */
+/** Shorter secrets do not protect anything, and removing them would damage other words. */
 const SHORTEST = 8;
 const STRUCK = '[secret]';
 
 const kept = new Set<string>();
 let forms: RegExp | undefined;
 
-/** Keeps a secret from being said, and gives it back. Words of fewer than 8 characters are not kept. */
+/** Registers a secret for redaction and returns it. Secrets of fewer than 8 characters are not registered. */
 export function keepSecret(secret: string): string {
   if (secret.length < SHORTEST || kept.has(secret)) return secret;
   kept.add(secret);
@@ -21,14 +21,14 @@ export function keepSecret(secret: string): string {
   return secret;
 }
 
-/** The text without any kept secret, bearer token or MAC of a webhook address. */
+/** The text without registered secrets, bearer tokens and MACs of webhook addresses. */
 export function withoutSecrets(text: string): string {
   return (forms === undefined ? text : text.replaceAll(forms, STRUCK))
     .replaceAll(BEARER, `$1${STRUCK}`)
     .replaceAll(MAC, `$1${STRUCK}`);
 }
 
-/** Whether somebody gave the secret. Takes the same time wherever the two differ. */
+/** Compares a given secret in constant time. */
 export function isSameSecret(given: string, secret: string): boolean {
   const [one, other] = [Buffer.from(given), Buffer.from(secret)];
   return one.length === other.length && timingSafeEqual(one, other);
@@ -36,14 +36,14 @@ export function isSameSecret(given: string, secret: string): boolean {
 
 const asPattern = (text: string): string => text.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
 
-/** A token after its scheme, kept or not; a word without a digit belongs to a sentence about tokens. */
+/** A bearer token, registered or not. A word without a digit is prose, not a token. */
 const BEARER = /\b(Bearer(?:\s|%20|\+)+)(?=[\w.~+/-]*\d)[\w.~+/-]{8,}=*/gi;
 
-/** What signs the address of an attempt; its slashes may be written in other ways. */
+/** The MAC in a webhook address; its slashes may be escaped or encoded. */
 const MAC =
   /((?:\/|\\\/|%2F)hook(?:\/|\\\/|%2F)[12](?:(?:\/|\\\/|%2F)[^/\s"]+?){3,4}(?:\/|\\\/|%2F))[0-9a-f]{32}/gi;
 
-/** A secret as it stands in text, in JSON, in an address, in hexadecimal digits, and inside longer base64. */
+/** All encodings of a secret: text, JSON, URL, hexadecimal, and part of longer base64. */
 function formsOf(secret: string): readonly string[] {
   const bytes = Buffer.from(secret);
   const hex = bytes.toString('hex');
@@ -61,7 +61,7 @@ function formsOf(secret: string): readonly string[] {
   ];
 }
 
-/** The characters that `bytes` alone decide, where so many bytes stand before them in a group of three. */
+/** The base64 characters that depend on `bytes` only, with `before` bytes in front of them in the group of three. */
 function inBase64(bytes: Buffer, before: number): string {
   const text = Buffer.concat([Buffer.alloc(before), bytes])
     .toString('base64')

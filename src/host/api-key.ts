@@ -1,5 +1,5 @@
-// The API key, from the environment or from a file. A file is read again when the service says 401, so that a new key
-// reaches running workers without a restart.
+// Provides the API key from the environment or from a file. After a 401 the file is read again, so that running workers get
+// a new key without a restart.
 
 import { problem, errorMessage } from '../errors/error.ts';
 import { secretIn } from './key-file.ts';
@@ -8,19 +8,19 @@ import { keepSecret } from '../errors/redact.ts';
 export interface ApiKey {
   /** The key as last read. */
   readonly value: string;
-  /** Where it came from, for messages: the name of a variable, or of a variable and its file. */
+  /** Its source, for messages: a variable, or a variable and its file. */
   readonly from: string;
-  /** Reads the file again; true when the key changed. A file that holds no key at the moment leaves it as it was. */
+  /** Reads the file again; true if the key changed. Keeps the old key if the file has no usable key. */
   refresh(): boolean;
 }
 
-/** Throws E309 where no request could carry the key. */
+/** Throws E309 for a key that an HTTP header cannot carry. */
 export function keyFromEnvironment(value: string, variable: string): ApiKey {
   const key = usableKey(variable, () => value.trim());
   return { value: key, from: variable, refresh: () => false };
 }
 
-/** Throws E309 where the file cannot be read or no request could carry what it holds. */
+/** Throws E309 for an unreadable file and for a key that an HTTP header cannot carry. */
 export function keyFromFile(path: string, variable: string): ApiKey {
   const from = `${variable} (${path})`;
   const read = (): string => usableKey(from, () => secretIn(path));
@@ -35,7 +35,7 @@ export function keyFromFile(path: string, variable: string): ApiKey {
       try {
         value = read();
       } catch {
-        // It may be in the middle of being replaced; the service's own answer says what is wrong with the old one.
+        // The file may be in the middle of a replacement; the service's response explains the problem with the old key.
         return false;
       }
       return value !== before;
@@ -54,7 +54,7 @@ function usableKey(from: string, read: () => string): string {
   }
 }
 
-/** What an authorization header cannot carry, by its place: the key itself is not shown. */
+/** Why a header cannot carry the key. Names the position of a bad character, never the key. */
 function flawOf(key: string): string | undefined {
   if (key === '') return 'it is empty';
   const at = key.search(/[^\x21-\x7e]/);
@@ -64,5 +64,5 @@ function flawOf(key: string): string | undefined {
   return key.charAt(at) === ' ' ? `it has a space in it, at ${place}` : `${place} cannot stand in a key`;
 }
 
-/** What may be shown of a key. */
+/** The part of a key that messages may show. */
 export const lastFour = (key: string): string => (key.length >= 12 ? `…${key.slice(-4)}` : '…');

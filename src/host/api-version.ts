@@ -1,3 +1,3 @@
-/** The two generations of the service's interface; each has a base address of its own. */
+/** The two versions of the service's API; each has its own base address. */
 export const APIS = ['v2', 'v1'] as const;
 export type Api = (typeof APIS)[number];

@@ -1,26 +1,26 @@
-// A bound on the connections of a server that anybody on the machine, or beyond it, can connect to. A connection that has
-// asked for nothing yet makes room for a new one, the oldest first, so that half-open ones keep no real caller out.
+// Limits the connections of a server that untrusted clients can reach. At the limit, the oldest idle connection is closed for
+// a new one, so that half-open connections cannot block real clients.
 
 import type { Server, Socket } from 'node:net';
 
 type Most = {
-  /** Connections in all. */
+  /** Maximum connections in total. */
   readonly most: number;
-  /** Connections from one address; the same as `most` where all callers may share an address. */
+  /** Maximum connections from one address; equal to `most` if all clients may share an address. */
   readonly perAddress: number;
 };
 
 export type Connections = {
-  /** The connection is at work: it is not closed to make room. */
+  /** Marks the connection as busy: it is not closed for a new one. */
   busy(socket: Socket): void;
-  /** It waits again, and may be closed. */
+  /** Marks the connection as idle: it may be closed. */
   idle(socket: Socket): void;
   closeAll(): void;
 };
 
 export function boundConnections(server: Server, { most, perAddress }: Most): Connections {
   const open = new Set<Socket>();
-  /** Those that wait, by address, the oldest first. */
+  /** Idle connections by address, the oldest first. */
   const waiting = new Map<string, Set<Socket>>();
   const counts = new Map<string, number>();
 
@@ -41,7 +41,7 @@ export function boundConnections(server: Server, { most, perAddress }: Most): Co
     if (count === 0) counts.delete(address);
     else counts.set(address, count);
   };
-  /** Closes the oldest that waits; the new one itself where none does. */
+  /** Closes the oldest idle connection, or the new one if all are busy. */
   const makeRoom = (among: ReadonlySet<Socket> | undefined, newest: Socket): void => {
     const [oldest = newest] = among ?? [];
     forget(oldest, addressOf(oldest));
@@ -61,7 +61,7 @@ export function boundConnections(server: Server, { most, perAddress }: Most): Co
   return { busy, idle, closeAll: () => open.forEach((socket) => socket.destroy()) };
 }
 
-/** The address with most connections among those that have one to spare. */
+/** The address with the most connections among those with an idle one. */
 function greediest(
   counts: ReadonlyMap<string, number>,
   waiting: ReadonlyMap<string, ReadonlySet<Socket>>,
@@ -75,7 +75,7 @@ function greediest(
 
 const ADDRESSES = new WeakMap<Socket, string>();
 
-/** A socket that is closed has forgotten its address. */
+/** A closed socket no longer has its address. */
 function addressOf(socket: Socket): string {
   const address = ADDRESSES.get(socket) ?? socket.remoteAddress ?? '';
   ADDRESSES.set(socket, address);

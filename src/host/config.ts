@@ -1,5 +1,5 @@
-// Every setting, read once: flag, environment, project file `runsheet.toml`, user file, in this order. This is the only
-// reader of process.env; everything else is handed the frozen result.
+// Reads every setting once, from flags, environment, `runsheet.toml` and the user's file, strongest first. Only this file
+// reads process.env; all other code receives the frozen result.
 
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -15,12 +15,12 @@ import { keepSecret } from '../errors/redact.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const HAS_PASSWORD = 'has a user or a password in it, which would stand in batch.json and in logs';
+const HAS_PASSWORD = 'contains a user name or password, which would appear in batch.json and in logs';
 
 const url = z
-  .url({ protocol: /^https?$/, error: 'is no http or https address' })
+  .url({ protocol: /^https?$/, error: 'is not an http or https URL' })
   .refine((text) => isPlainUrl(text, ({ username, password }) => username + password === ''), HAS_PASSWORD)
-  .refine((text) => isPlainUrl(text, ({ search, hash }) => search + hash === ''), 'has a ? or # in it')
+  .refine((text) => isPlainUrl(text, ({ search, hash }) => search + hash === ''), 'contains ? or #')
   .transform((text) => text.replace(/\/+$/, ''));
 const isPlainUrl = (text: string, isPlain: (url: URL) => boolean): boolean =>
   URL.canParse(text) && isPlain(new URL(text));
@@ -35,7 +35,7 @@ const listenAddress = z
   })
   .refine(({ port }) => port <= MOST_PORT, `has a port above ${MOST_PORT}`);
 
-/** Beyond it a second of life takes less than the clock can tell. */
+/** At a higher speed a second takes less time than the clock can measure. */
 const SPEED_MOST = 10_000;
 
 /** Name in the files → variable and meaning. Secrets have no name in the files. */
@@ -56,17 +56,17 @@ const SETTINGS = {
 } as const;
 type Name = keyof typeof SETTINGS;
 
-/** What helps where a setting is wrong. */
+/** Hints for invalid settings. */
 const HINTS: Readonly<Partial<Record<Name, string>>> = {
   api_url:
-    'the base address with its path alone, such as https://…/api; the key goes into RUNSHEET_API_KEY or RUNSHEET_API_KEY_FILE',
+    'use only the base address and its path, such as https://…/api; the key belongs in RUNSHEET_API_KEY or RUNSHEET_API_KEY_FILE',
   webhook_url:
-    'the address of the receiver alone, such as https://example.org; webhooks are signed with RUNSHEET_WEBHOOK_SECRET, so that it needs no password',
-  webhook_listen: 'for example :8088 or 0.0.0.0:8088',
-  local_speed: 'how many times as fast as life, for example 10',
+    'use only the address of the receiver, such as https://example.org; it needs no password, because RUNSHEET_WEBHOOK_SECRET signs webhooks',
+  webhook_listen: 'examples: :8088, 0.0.0.0:8088',
+  local_speed: 'the speed of the local run service; 10 is ten times as fast as real time',
 };
 
-/** Secrets are settings of the environment alone, or stand in a file of their own. */
+/** Secrets come from the environment or from files of their own, never from a settings file. */
 const SECRET_VARIABLES = [
   'RUNSHEET_API_KEY',
   'RUNSHEET_WEBHOOK_SECRET',
@@ -76,42 +76,42 @@ const SECRET_VARIABLES = [
 type Values = { readonly [K in Name]?: z.output<(typeof SETTINGS)[K]['schema']> };
 
 export type Config = {
-  /** State of this place: embedded servers, secrets, logs. Absolute. */
+  /** Folder of the embedded servers' state, secrets and logs. Absolute. */
   readonly home: string;
-  /** Where batch folders lie. Absolute. */
+  /** Folder of the batch folders. Absolute. */
   readonly out: string;
-  /** The run service's base address, of the API that `api` says. */
+  /** The run service's base address for the API version `api`. */
   readonly apiUrl: string | undefined;
   readonly api: Api;
-  /** undefined where no key is set. Throws where its file cannot be read. */
+  /** undefined if no key is set. Throws if its file cannot be read. */
   readonly apiKey: () => ApiKey | undefined;
   readonly webhook: {
-    /** Where the run service reaches our receiver. */
+    /** The receiver's address as the run service sees it. */
     readonly url: string | undefined;
     readonly listen: { readonly host: string; readonly port: number } | undefined;
     readonly secret: string | undefined;
     readonly secretFile: string | undefined;
   };
-  /** What encrypts all that Temporal is given. */
+  /** Encryption of all payloads sent to Temporal. */
   readonly payload: {
     readonly keys: string | undefined;
     readonly keysFile: string | undefined;
-    /** Whether plain payloads are read where there is a key. */
+    /** Whether unencrypted payloads are accepted although a key is set. */
     readonly plain: 'refuse' | 'read';
   };
   readonly taskQueue: string | undefined;
   readonly logLevel: LogLevel;
-  /** The tokens that the local run service takes, where an argument list would show them. */
+  /** API keys of the local run service, which an argument list would expose. */
   readonly serviceTokens: readonly string[];
-  /** How much faster than life the local run service lives when `--local` starts it. */
+  /** Speed of the local run service that `--local` starts, relative to real time. */
   readonly localSpeed: number;
-  /** The user's cache folder of ours. Absolute. */
+  /** runsheet's cache folder of this user. Absolute. */
   readonly cache: string;
-  /** The whole environment, for the processes that we start and for Temporal's own settings. */
+  /** The whole environment, for child processes and for Temporal's own settings. */
   readonly environment: Environment;
 };
 
-/** Reads all settings. `flags` are those of the command line, by their name in the files. Throws E602. */
+/** Reads all settings. `flags` has command line flags by their name in the files. Throws E602. */
 export function loadConfig(
   environment: Environment = process.env,
   flags: Readonly<Partial<Record<Name, string>>> = {},
@@ -146,7 +146,7 @@ export function loadConfig(
   });
 }
 
-/** Before anything can be said of them; those in files are kept by whoever reads the file. */
+/** Registers secrets for redaction before any message can contain them. */
 function keepSecrets(environment: Environment): void {
   const { RUNSHEET_API_KEY, RUNSHEET_WEBHOOK_SECRET, RUNSHEET_SERVICE_TOKEN } = environment;
   const words = [RUNSHEET_API_KEY, RUNSHEET_WEBHOOK_SECRET, ...wordsIn(RUNSHEET_SERVICE_TOKEN)];
@@ -159,7 +159,7 @@ const VARIABLES: readonly string[] = [
   ...SECRET_VARIABLES,
 ];
 
-/** A slip in a variable's name would leave its setting out without a word. Names that are like none are somebody else's. */
+/** A misspelt variable would be ignored silently. Names that resemble no setting belong to other programs. */
 function refuseVariables(environment: Environment): void {
   const known = VARIABLES.map((name) => name.slice(PREFIX.length));
   for (const name of Object.keys(environment)) {
@@ -195,7 +195,7 @@ function checked(schema: z.ZodType, from: string, value: unknown, hint: string |
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const given = typeof value === 'string' ? JSON.stringify(value) : String(value);
-  // What stands before the @ of an address may be a password.
+  // The part of a URL before @ may be a password.
   const shown = given.replace(/^.*@/s, '"[secret]@');
   throw problem('E602', {
     what: `${from} is ${shown}: ${parsed.error.issues[0]?.message ?? 'not valid'}`,
@@ -212,10 +212,10 @@ function readSettingsFile(path: string): SettingsFile {
   try {
     table = parseToml(text);
   } catch (error) {
-    // Below its first line the message shows the lines of the file, and one may hold a password.
-    const [words] = errorMessage(error).split('\n');
+    // The further lines of the message quote the file, which may contain a password.
+    const [firstLine] = errorMessage(error).split('\n');
     const where = error instanceof TomlError ? ` in line ${error.line}` : '';
-    throw unreadable(path, `${words}${where}`, error);
+    throw unreadable(path, `${firstLine}${where}`, error);
   }
   for (const name of Object.keys(table)) if (!Object.hasOwn(SETTINGS, name)) throw unknownName(path, name);
   return { path, table };
@@ -231,20 +231,24 @@ function settingsIn(path: string): string | undefined {
   }
 }
 
-/** It could send our key elsewhere. Root is spared: in a container it works in folders of whoever started that. */
+/** Another user's settings could send our key elsewhere. Root is allowed: a container often runs as root in a user's folder. */
 function refuseForeign({ uid }: { readonly uid: number }): void {
   const ours = process.geteuid?.() ?? 0;
   if (ours !== 0 && uid !== ours && uid !== 0) throw new Error('it belongs to another user of this machine');
 }
 
 const unreadable = (path: string, why: string, cause: unknown): RunsheetError =>
-  problem('E602', { what: `${path} cannot be read: ${why}`, hint: 'mend it or take it away' }, { cause });
+  problem(
+    'E602',
+    { what: `${path} cannot be read: ${why}`, hint: 'correct the file or delete it' },
+    { cause },
+  );
 
 function unknownName(path: string, name: string): RunsheetError {
-  const what = `${path} has the name ${JSON.stringify(name)}, which is no setting`;
+  const what = `${path} contains ${JSON.stringify(name)}, which is not a setting`;
   const names = Object.keys(SETTINGS);
   const isSecret = (SECRET_VARIABLES as readonly string[]).includes(`${PREFIX}${name.toUpperCase()}`);
-  const secretHint = `a secret does not stand here: ${name}_file names the file that holds it, or set ${PREFIX}${name.toUpperCase()}`;
+  const secretHint = `secrets are not allowed in this file: use ${name}_file with the path of a file that contains it, or set ${PREFIX}${name.toUpperCase()}`;
   if (isSecret) return problem('E602', { what, hint: secretHint });
   const near = nearest(name, names);
   return problem('E602', {

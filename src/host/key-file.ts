@@ -1,13 +1,13 @@
-// Reading a secret from the file that a setting names.
+// Reads a secret from the file that a setting names.
 
 import { readFileSync, statSync } from 'node:fs';
 import { errorMessage } from '../errors/error.ts';
 import { meaningOf } from '../errors/file-fault.ts';
 
-/** No key is as large, and a file that is may be the wrong one. */
+/** A larger file is not a key file. */
 const MOST_BYTES = 64 * 1024;
 
-/** What the file holds, without blanks around it; throws an Error that says why it holds no secret. */
+/** The file's content without surrounding white space. Throws an Error that says why there is no secret. */
 export function secretIn(path: string): string {
   const secret = contentOf(path).trim();
   if (secret === '') throw new Error('it is empty');
@@ -17,8 +17,8 @@ export function secretIn(path: string): string {
 function contentOf(path: string): string {
   try {
     const stats = statSync(path);
-    // A pipe comes from a shell that makes the secret on the spot.
-    if (!stats.isFile() && !stats.isFIFO() && !stats.isDirectory()) throw new Error('it is no file');
+    // A shell's process substitution gives a pipe.
+    if (!stats.isFile() && !stats.isFIFO() && !stats.isDirectory()) throw new Error('it is not a file');
     if (stats.size > MOST_BYTES) throw new Error('it is larger than any key');
     return readFileSync(path, 'utf8');
   } catch (error) {

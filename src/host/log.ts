@@ -1,4 +1,4 @@
-// Logs are for operators: one JSON line an event, never a body, a key or a whole webhook address.
+// The log for operators: one JSON line per event, never a body, a key or a complete webhook address.
 
 import { pino, type Logger } from 'pino';
 import { terminalJson } from '../errors/outside-text.ts';
@@ -6,7 +6,7 @@ import { withoutSecrets } from '../errors/redact.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** Writes to standard error, because standard output belongs to data. No line carries a kept secret, wherever it stood. */
+/** Writes to stderr, because stdout is for data. Removes registered secrets from every line. */
 export function openLog(level: LogLevel, name: string): Logger {
   const base = { name, pid: process.pid };
   const hooks = { streamWrite: (line: string) => terminalJson(withoutSecrets(line)) };

@@ -1,11 +1,11 @@
-// Pages for the owner's browser on a machine that others use too: an address with a secret in it sets a cookie, and only
-// requests with the cookie are answered. The secret is drawn anew at each start, so that a cookie that was sent to another
-// program on an old port opens nothing.
+// Protects pages for the owner's browser on a shared machine: an address with a secret sets a cookie, and only requests with
+// the cookie are answered. Each start creates a new secret, so a cookie that the browser sent to another program on an old
+// port is useless.
 
 import { randomBytes } from 'node:crypto';
 import { isSameSecret, keepSecret } from '../errors/redact.ts';
 
-/** What a request looks like to the door. */
+/** The part of a request that the check needs. */
 type Asking = {
   readonly url?: string | undefined;
   readonly socket: { readonly localPort?: number | undefined };
@@ -13,20 +13,20 @@ type Asking = {
 };
 
 export type PageLogin = {
-  /** The address to give to the owner; `origin` has no slash at its end. */
+  /** The owner's address; `origin` has no trailing slash. */
   address(origin: string): string;
-  /** The headers of the answer to that address, which lead on; undefined for any other request. */
+  /** The redirect headers in response to that address; undefined for any other request. */
   opens(asking: Asking): { readonly 'set-cookie': string; readonly location: string } | undefined;
   /** Whether the request carries the cookie. */
   isOpen(asking: Asking): boolean;
-  /** The request's other cookies, for whoever the request is passed on to. */
+  /** The request's other cookies, for the server behind this one. */
   cookiesWithout(asking: Asking): string;
 };
 
-/** The pages of a server on a port of its own. `entrance` is the path of the first one. */
+/** For the pages of one server; `entrance` is the path of the first page. */
 export function openPageLogin(entrance: string): PageLogin {
   const secret = keepSecret(randomBytes(24).toString('base64url'));
-  // A browser sends the cookies of one port to all others as well.
+  // Browsers send a cookie to all ports of a host.
   const nameFor = ({ socket }: Asking): string => `runsheet-${socket.localPort}`;
   const cookies = ({ headers }: Asking): readonly string[] =>
     (headers.cookie ?? '').split(';').map((pair) => pair.trim());

@@ -1,5 +1,5 @@
-// The state folder holds keys and says which servers are ours. In a folder that many can write, such as /tmp, somebody else
-// can make it first, with a key that he knows; such a folder is refused.
+// Creates and checks the state folder, which contains keys and the addresses of our servers. In a shared folder such as /tmp
+// another user could create it first with a known key, so a folder that others can write is refused.
 
 import { chmodSync, lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { problem } from '../errors/error.ts';
@@ -8,7 +8,7 @@ type Fault = { readonly reason: string; readonly hint: string };
 
 const ELSEWHERE = 'set RUNSHEET_HOME to a folder of your own';
 
-/** Makes the folder where it is missing, and closes it to all others. Throws E606 where others may have written in it. */
+/** Creates the folder and makes it private. Throws E606 if other users may have written to it. */
 export function takeStateFolder(home: string): void {
   mkdirSync(home, { recursive: true, mode: 0o700 });
   // Windows has no such permissions.
@@ -21,16 +21,16 @@ export function takeStateFolder(home: string): void {
 
 function faultOf(home: string, stats: Stats, uid: number): Fault | undefined {
   if (stats.isSymbolicLink())
-    return { reason: 'it is a link', hint: 'set RUNSHEET_HOME to the folder itself' };
+    return { reason: 'it is a symbolic link', hint: 'set RUNSHEET_HOME to the folder itself' };
   if (stats.uid !== uid)
     return {
       reason: 'it belongs to another user, who may know the keys in it',
-      hint: `${ELSEWHERE}; if you trust what is in it, chown ${uid} ${home}`,
+      hint: `${ELSEWHERE}; if you trust its content: chown ${uid} ${home}`,
     };
   if ((stats.mode & 0o022) !== 0)
     return {
-      reason: 'others may write in it, and may have put a key of theirs there',
-      hint: `${ELSEWHERE}; if you trust what is in it, chmod 700 ${home}`,
+      reason: 'other users can write to it, and may have placed their key there',
+      hint: `${ELSEWHERE}; if you trust its content: chmod 700 ${home}`,
     };
   return undefined;
 }

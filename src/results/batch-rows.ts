@@ -1,6 +1,6 @@
-// The rows of a batch in the order of the sheet, each with its record once it has one. Parts hold rows in the order in which
-// they ended, so an index of four bytes a row says which part has which row. The record of a later part replaces that of an
-// earlier one: a batch that was rebuilt may have written a row before.
+// Reads the rows of a batch in the order of the sheet, each with its record if it has one. Parts contain rows in the order in
+// which they ended, so an index of four bytes per row finds the part of a row. A later part's record wins, because a rebuilt
+// batch may write a row again.
 
 import { createInterface } from 'node:readline';
 import { pageOf, readPage, type SheetRow } from '../sheet/pages.ts';
@@ -14,7 +14,7 @@ export type BatchRow = { readonly row: SheetRow; readonly record: PartRecord | u
 
 type Pages = Pick<BatchFile, 'mark' | 'sheet'>;
 
-/** Parts kept in memory: rows of one page lie in few parts, unless they were tried again much later. */
+/** Parts in memory: the rows of a page are in few parts, unless they were retried much later. */
 const PARTS_KEPT = 64;
 const PARTS_BYTES = 64 * 1024 * 1024;
 
@@ -33,14 +33,14 @@ export async function* rowsOf(
       if (row.row >= from && row.row <= to) yield { row, record: await partOf(row.row) };
 }
 
-/** One row; undefined where the batch has no such row. */
+/** One row; undefined if the batch has no such row. */
 export async function rowOf(store: Store, file: Pages, number: number): Promise<BatchRow | undefined> {
   if (number < 1 || number > file.sheet.rows) return undefined;
   for await (const row of rowsOf(store, file, { from: number, to: number })) return row;
   return undefined;
 }
 
-/** The whole record of a row; that of a row that was never sent where it has none. */
+/** The record of a row; without one, the record of a row that was never sent. */
 export function recordOf({ row, record }: BatchRow): RowRecord {
   const { outcome, reason, attempts, files, texts } = record ?? NEVER_SENT;
   return {

@@ -1,4 +1,4 @@
-// duplicates.jsonl: every run that no row names. summary.json has the first of them and their sums.
+// Writes duplicates.jsonl: every run that no row names. summary.json has their totals and the first of them.
 
 import type { Draft, Store } from '../store/store.ts';
 import type { DuplicateRun } from './summary.ts';
@@ -9,7 +9,7 @@ export type DuplicatesDraft = Pick<Draft, 'commit' | 'discard'> & {
   readonly add: (run: DuplicateRun) => Promise<void>;
 };
 
-/** The file is there only if there are duplicates. */
+/** The file exists only if there are duplicates. */
 export async function openDuplicates(store: Store): Promise<DuplicatesDraft> {
   let draft: Draft | undefined;
   return {

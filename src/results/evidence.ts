@@ -1,4 +1,4 @@
-// Runs that no row in the workflow's state explained: what the workflow still has, and what it has put into the store.
+// Reads the runs that matched no row in the workflow's state, from the workflow and from its files.
 
 import { createInterface } from 'node:readline';
 import type { AttemptRun } from '../batch/attempt.ts';

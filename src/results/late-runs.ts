@@ -1,5 +1,4 @@
-// late/<run id>.json: runs that ended when their batch was done already, and that neither its rows nor its duplicates name.
-// A webhook of a known run that comes again is no news.
+// Writes late/<run id>.json for a run that ended after its batch, unless a row or duplicates.jsonl names it already.
 
 import { createInterface } from 'node:readline';
 import type { RunCompletion } from '../batch/events.ts';
@@ -10,7 +9,7 @@ import { readSummary } from './summary.ts';
 
 const FOLDER = 'late';
 
-/** True where it was news. */
+/** True if the run was not known. */
 export async function keepLateRun(store: Store, completion: RunCompletion): Promise<boolean> {
   const { row, attempt, runId, outcome, reason } = completion;
   if ((await readSummary(store)) === undefined || (await isNamed(store, runId))) return false;

@@ -1,5 +1,5 @@
-// Parts: up to a hundred rows that ended, in one file that is written once. Their names sort in the order in which they count:
-// of two records of a row, the one in the later part stands.
+// A part is a file with up to a hundred ended rows, written once. Of two records of a row, the one in the part with the later
+// name counts.
 
 import { parseExactly } from '../batch/digits.ts';
 import type { PartRecord } from './row-record.ts';

@@ -1,5 +1,5 @@
-// report.html: the batch in one page that needs no network and runs from the folder. Everything that came from a sheet or
-// a service is data in it, never markup: the page's script puts it in as text.
+// Writes report.html: one page that opens offline from the folder. Text from sheets and services is data in it, never markup:
+// the page's script inserts it as text.
 
 import { createHash } from 'node:crypto';
 import { htmlJson, htmlText, terminalLine } from '../errors/outside-text.ts';
@@ -10,7 +10,7 @@ import type { RowRecord } from './row-record.ts';
 import { recordOf, rowsOf } from './batch-rows.ts';
 import type { Summary } from './summary.ts';
 
-/** Rows shown; the page says when there are more. Rows that did not succeed come first into this number. */
+/** Maximum number of rows shown. Rows that did not succeed have priority. */
 const ROWS_SHOWN = 2_000;
 
 /** Characters of a cell or a reason, of all inputs of a row, and files of a row: the page stays below some ten MiB. */
@@ -19,9 +19,9 @@ const INPUTS_SHOWN = 4_000;
 const FILES_SHOWN = 20;
 
 type ShownRow = Pick<RowRecord, 'row' | 'key' | 'outcome'> & {
-  /** As text, digit for digit; of a long one its beginning. */
+  /** As text with all digits; a long value is cut. */
   readonly inputs: Readonly<Record<string, string>>;
-  /** How many further inputs the row has. */
+  /** The number of inputs that are not shown. */
   readonly more?: number;
   readonly reason?: string;
   readonly gpu?: string;
@@ -82,7 +82,7 @@ function shownInputs(inputs: RowRecord['inputs']): Pick<ShownRow, 'inputs' | 'mo
 const beginningOf = (text: string): string =>
   text.length > CELL_SHOWN ? `${Buffer.from(text.slice(0, CELL_SHOWN)).toString()}…` : text;
 
-/** The service's own words in it, as they can be seen. */
+/** Removes invisible characters from the service's texts. */
 const shownSummary = (summary: Summary): Summary => ({
   ...summary,
   deployment: terminalLine(summary.deployment),

@@ -1,5 +1,5 @@
-// The files of a finished batch, written in one pass over its rows in the order of the sheet. summary.json comes last:
-// where it is, all others are.
+// Writes the result files of an ended batch in one pass over its rows. summary.json is written last: if it exists, all others
+// exist.
 
 import { stringify } from 'csv-stringify/sync';
 import type { Progress } from '../batch/progress.ts';
@@ -17,7 +17,7 @@ export type ResultsParams = Ended & {
   readonly file: BatchFile;
   readonly store: Store;
   readonly progress: Progress;
-  /** Asked right before files are put in place; throws where somebody else writes them by now. */
+  /** Called right before files get their final names; throws if another worker writes them now. */
   readonly confirm: () => Promise<void>;
 };
 
@@ -53,7 +53,7 @@ export async function writeResults({
   await writeSummary(store, summary);
 }
 
-/** The sheet's own columns as given, then ours. */
+/** The sheet's columns, then the result columns. */
 export function headerOf({ sheet }: Pick<BatchFile, 'sheet'>): readonly string[] {
   const own = ownColumns(sheet.columns);
   return [...own, ...resultNames(own)];
@@ -62,7 +62,7 @@ export function headerOf({ sheet }: Pick<BatchFile, 'sheet'>): readonly string[]
 type Shown = Parameters<typeof csvCellsOf>[0];
 type RowWithCells<R extends Shown = RowRecord> = { readonly record: R; readonly cells: readonly string[] };
 
-/** Row by row. The sheet is read again beside the pages: its cells stand in the results exactly as they were given. */
+/** Reads the sheet again together with the pages, so that the results contain its cells exactly as given. */
 export async function* rowsWithCells<R extends Shown>(
   store: Store,
   file: BatchFile,

@@ -1,4 +1,4 @@
-// What is written about a row that has its outcome. Its field names are the column names of results.csv.
+// The record of a row with an outcome. Its field names are the column names of results.csv.
 
 import type { Outcome, PastAttempt } from '../batch/outcome.ts';
 import { csvCell } from '../errors/outside-text.ts';
@@ -10,12 +10,12 @@ export type FileRecord = {
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;
-  /** The name that the service gave it. */
+  /** The file name from the service. */
   readonly name: string;
   readonly node?: string;
 };
 
-/** One attempt, with what its run took where it had one. */
+/** One attempt, with the times of its run if it had one. */
 export type AttemptRecord = {
   readonly attempt: number;
   readonly outcome: PastAttempt['outcome'];
@@ -30,7 +30,7 @@ export type AttemptRecord = {
   readonly cost_usd?: number;
 };
 
-/** A line of `parts/…`: what became of a row. What was asked stands in its page. */
+/** A line of `parts/…`: the result of a row. Its inputs are in its page. */
 export type PartRecord = {
   readonly row: number;
   readonly outcome: Outcome;
@@ -40,18 +40,18 @@ export type PartRecord = {
   readonly texts?: readonly string[];
 };
 
-/** A line of results.jsonl: what was asked, and what became of it. */
+/** A line of results.jsonl: inputs and result of a row. */
 export type RowRecord = PartRecord & {
   readonly key: string;
   readonly gpu_asked?: string;
   readonly inputs: Readonly<Record<string, unknown>>;
 };
 
-/** A record, or what stands in for one. */
+/** A record, or the substitute for an open row. */
 type Shown = Omit<RowRecord, 'outcome'> & { readonly outcome: string };
 type Cells = Readonly<Record<ResultColumn, string>>;
 
-/** A record as the cells of our columns. The last attempt tells the run; the cost is that of all attempts. */
+/** A record as result columns: the run of the last attempt, and the cost of all attempts. */
 export function cellsOf(record: Shown): Cells {
   const last = record.attempts.at(-1);
   const cost = record.attempts.reduce((sum, attempt) => sum + (attempt.cost_usd ?? 0), 0);
@@ -72,7 +72,7 @@ export function cellsOf(record: Shown): Cells {
   };
 }
 
-/** The same for a spreadsheet: the service's words are made harmless, the user's own (key, gpu_asked) stay as given. */
+/** The same for a spreadsheet: texts of the service cannot act as formulas; the user's cells stay as given. */
 export function csvCellsOf(record: Shown): Cells {
   const cells = cellsOf(record);
   const { reason, run_id, gpu_used } = cells;

@@ -1,4 +1,4 @@
-// summary.json: what a finished batch came to. Its presence says that the batch is done.
+// summary.json: the result of an ended batch. If it exists, the batch has ended.
 
 import { atRisk, type RequestLedger } from '../batch/accounting/request-ledger.ts';
 import { costSoFar } from '../batch/accounting/tally.ts';
@@ -10,7 +10,7 @@ import type { Store } from '../store/store.ts';
 
 export type Summary = {
   readonly batch: string;
-  /** Whether the runs were those of the local run service. */
+  /** Whether the batch used the local run service. */
   readonly rehearsal: boolean;
   readonly deployment: string;
   readonly rows: number;
@@ -23,19 +23,19 @@ export type Summary = {
   readonly gpus: Readonly<
     Record<string, { readonly runs: number; readonly seconds: number; readonly cost_usd: number }>
   >;
-  /** Queue Run calls, and how each of them ended. */
+  /** Queue Run calls by their result. */
   readonly requests: RequestLedger;
-  /** How the service's lists were read at the end; see {@link LastReading}. */
+  /** How completely the run list was read at the end; see {@link LastReading}. */
   readonly lists: LastReading['lists'];
-  /** Runs of the batch that no row names: second runs of an attempt, or runs of an attempt that was written off. */
+  /** Runs of the batch that no row names: second runs of an attempt, or runs of an attempt that was given up. */
   readonly duplicates: LastReading['duplicates'];
-  /** Whether the workflow had to forget runs that webhooks had shown: without lists, duplicates may be missing. */
+  /** Whether the workflow had to drop runs known from webhooks: without run lists, duplicates may be missing. */
   readonly is_evidence_lost: boolean;
-  /** Requests that may have started a run which neither a webhook nor a list has shown. */
+  /** Requests that may have started a run that neither a webhook nor a run list has shown. */
   readonly unseen_runs_at_most: number;
 };
 
-/** What the run lists showed when all rows had their outcomes. */
+/** What the run list showed after all rows had an outcome. */
 export type LastReading = {
   readonly lists: 'complete' | 'incomplete' | 'none';
   readonly duplicates: {
@@ -94,19 +94,19 @@ export function summaryOf(file: BatchFile, progress: Progress, ended: Ended): Su
 
 const usd = (amount: number): number => Number(amount.toFixed(6));
 
-/** Complete lists show every run. Without them a refusal such as 429 is only the service's word that it started none. */
+/** A complete run list shows every run. Without one, only the service's refusal, such as 429, says that there is no run. */
 function unseenAtMost(ledger: RequestLedger, lists: LastReading['lists']): number {
   if (lists === 'complete') return 0;
   return atRisk(ledger) + ledger.throttled + ledger.blocked;
 }
 
-/** undefined while the batch is not done. Throws E504 where it cannot be read. */
+/** undefined until the batch has ended. Throws E504 if it cannot be read. */
 export async function readSummary(store: Store): Promise<Summary | undefined> {
   const text = await store.read(SUMMARY_FILE);
   try {
     return text === undefined ? undefined : (JSON.parse(text) as Summary);
   } catch (cause) {
-    throw problem('E504', { what: `${store.location}/${SUMMARY_FILE} is no JSON` }, { cause });
+    throw problem('E504', { what: `${store.location}/${SUMMARY_FILE} is not JSON` }, { cause });
   }
 }
 

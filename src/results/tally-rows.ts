@@ -1,4 +1,4 @@
-// What rows that have their outcome add to the batch's tally.
+// Adds rows with an outcome to the batch's tally.
 
 import { NO_TALLY, tallyOutcome, tallyUse, type Tally } from '../batch/accounting/tally.ts';
 import type { AttemptRecord, PartRecord } from './row-record.ts';

@@ -1,5 +1,5 @@
-// How a row is made from a record: which cell feeds which input as what kind. Drawn up once, before the first row is
-// read; what is wrong with the header for this deployment is found here, and only once.
+// Decides which cell provides which input, and as which type. Computed once, before the first row is read, so each error
+// in the header is reported once.
 
 import { isGpu, GPUS } from '../batch/gpu.ts';
 import { list, nearest, problem, type RunsheetError } from '../errors/error.ts';
@@ -22,9 +22,9 @@ export type ColumnMapping = Pick<Roles, 'gpuColumn' | 'keyColumn' | 'unused'> & 
   readonly columns: readonly Column[];
   /** In the order of the sheet, then of `--set`. */
   readonly feeds: readonly Feed[];
-  /** What a row asks that names no GPU itself. */
+  /** The GPU of rows that name none. */
   readonly gpu: string | undefined;
-  /** What the deployment has against the header (E203, E204). */
+  /** Errors of the header for this deployment (E203, E204). */
   readonly problems: readonly RunsheetError[];
 };
 
@@ -75,7 +75,7 @@ function refuseType(input: string, givers: readonly Giver[]): void {
   const inputs = givers.map((giver) => giver.input);
   if (inputs.includes(input)) return;
   throw problem('E602', {
-    what: `--type ${input}: nothing gives the input "${input}"`,
+    what: `--type ${input}: no column or flag provides the input "${input}"`,
     hint: among(input, inputs),
   });
 }
@@ -85,7 +85,7 @@ function among(wrong: string, right: readonly string[]): string {
   return `${near === undefined ? '' : `did you mean ${near}? `}inputs: ${list(right)}`;
 }
 
-/** None where the deployment does not know the input, or where `--set` leaves it empty. */
+/** Empty if the deployment does not have the input, or if `--set` leaves it empty. */
 function feedOf(giver: Giver, options: SheetOptions, known: Known): readonly Feed[] {
   const { input, from } = giver;
   const type = known?.get(input);

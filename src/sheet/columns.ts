@@ -1,15 +1,15 @@
-// What every column is for: an input, the GPU, the key, or nothing. Decided from the header and the options alone.
+// Assigns a role to every column: an input, the GPU, the key, or none. Uses only the header and the options.
 
 import { nearest, problem, type RunsheetError } from '../errors/error.ts';
 import type { SheetOptions } from './sheet-options.ts';
 import { ownColumns } from './result-columns.ts';
 
-/** What gives an input its values: a column (by its index) or the text of `--set`; `by` names it for people. */
+/** The source of an input: a column (by its index) or the text of `--set`; `by` names it in messages. */
 export type Giver = {
   readonly input: string;
   readonly by: string;
   readonly from: { readonly column: number } | { readonly set: string };
-  /** By an option; a column gives the input of its own name unasked. */
+  /** True if an option names it; a column provides the input of its own name without an option. */
   readonly asked: boolean;
 };
 
@@ -18,13 +18,13 @@ export type Roles = {
   readonly givers: readonly Giver[];
   readonly gpuColumn: number | undefined;
   readonly keyColumn: number | undefined;
-  /** Columns that give nothing. */
+  /** Columns without a role. */
   readonly unused: readonly string[];
 };
 
 /**
- * `inputs` are those of the deployment, where they are known. Throws E206 where an option names a column that is not
- * in the sheet, E602 where one input would have two givers.
+ * `inputs` are those of the deployment, if known. Throws E206 if an option names a column that is not in the sheet, E602
+ * if one input would have two sources.
  */
 export function rolesOf(
   names: readonly string[],
@@ -95,8 +95,8 @@ function eachInputOnce(givers: readonly Giver[]): readonly Giver[] {
 }
 
 function twoGivers(one: Giver, other: Giver): RunsheetError {
-  const what = `${one.by} and ${other.by} both give the input "${one.input}"`;
+  const what = `${one.by} and ${other.by} both provide the input "${one.input}"`;
   const own = [one, other].find(({ asked }) => !asked);
-  const hint = own ? `--drop ${own.input} leaves the column out` : 'leave one of them out';
+  const hint = own ? `to ignore the column, add: --drop ${own.input}` : 'remove one of them';
   return problem('E602', { what, hint });
 }

@@ -1,5 +1,5 @@
-// Sheets of separated values. csv-parse cuts the fields; lines are counted here, because its own count takes a CRLF
-// inside of quotes for two lines.
+// Reads CSV and TSV sheets. csv-parse splits the fields; this file counts the lines, because csv-parse counts a CRLF inside
+// quotes as two lines.
 
 import { pipeline } from 'node:stream';
 import { CsvError, type Info, parse } from 'csv-parse';
@@ -15,11 +15,11 @@ import { lenientTextOf, textOf } from './sheet-text.ts';
 
 type Fields = { readonly line: number; readonly fields: readonly string[] };
 
-/** The header. Throws E102 where the delimiter is another one, E104 where the names cannot be used. */
+/** The header. Throws E102 for another delimiter and E104 for unusable names. */
 export async function csvColumns(source: SheetSource, options: SheetOptions): Promise<readonly Column[]> {
   for await (const { line, fields } of fieldsOf(source, options)) {
     const columns = fields.map((name, index) => ({ name: name.trim(), line, column: index + 1 }));
-    // Whoever names the delimiter may well have a single column.
+    // With an explicit --delimiter a single column is intended.
     const fault =
       columns.length === 1 && options.delimiter === undefined && (await delimiterFault(source, options));
     if (fault) throw fault;
@@ -29,7 +29,7 @@ export async function csvColumns(source: SheetSource, options: SheetOptions): Pr
   throw problem('E104', { what: 'the sheet is empty' }, { place: { file: source.name } });
 }
 
-/** Every row behind the header, `width` fields each; a row of another width carries a fault. */
+/** Every row after the header. A row that does not have `width` fields carries a fault. */
 export async function* csvRecords(
   source: SheetSource,
   options: SheetOptions,
@@ -37,7 +37,7 @@ export async function* csvRecords(
 ): AsyncGenerator<SheetRecord> {
   let header = true;
   for await (const { line, fields } of fieldsOf(source, options)) {
-    // A line of spaces is a blank line, but in a sheet of one column it is a value.
+    // A line of spaces is a blank line, except in a sheet with one column, where it is a value.
     if (header || (width > 1 && isBlank(fields))) header = false;
     else if (fields.length === width) yield { line, column: 1, cells: fields };
     else yield { line, column: 1, cells: fields, fault: raggedness(line, width, fields) };
@@ -53,7 +53,7 @@ async function* fieldsOf(source: SheetSource, options: SheetOptions): AsyncGener
     relax_column_count: true,
     skip_empty_lines: true,
   });
-  // Whatever breaks the pipeline destroys the parser with it, and the loop below meets it there.
+  // An error in the pipeline destroys the parser, so the loop below throws it.
   pipeline(textOf(source, options), parser, () => undefined);
   let linesBefore = 0;
   let headerSeen = false;
@@ -86,8 +86,8 @@ function raggedness(line: number, width: number, fields: readonly string[]): Rec
     column: Math.min(width, fields.length) + 1,
     what: `this row has ${fields.length} ${fields.length === 1 ? 'field' : 'fields'}, and the header has ${width}`,
     hint: tooMany
-      ? 'a field that contains the delimiter stands in quotes'
-      : 'every row has as many fields as the header; an empty cell still needs its delimiter',
+      ? 'put a field that contains the delimiter in quotes'
+      : 'give every row as many fields as the header; an empty cell still needs its delimiter',
   };
 }
 
@@ -99,7 +99,7 @@ function refuseNames(file: string, columns: readonly Column[]): void {
     const what = `the header names more than ${MOST_COLUMNS} columns`;
     throw problem(
       'E104',
-      { what, hint: 'leave out the columns that are no inputs' },
+      { what, hint: 'remove the columns that are not inputs' },
       { place: { file, line, column } },
     );
   }
@@ -127,12 +127,12 @@ async function unreadable(
   if (!fault) return problem('E103', { what: cause.message }, { place: { file: source.name }, cause });
   const place = { file: source.name, line: fault.line, column: fault.column };
   if (fault.kind === 'too long') return tooLong({ file: source.name, line: fault.line });
-  const within = fault.metInLine === fault.line ? '' : ` (met in line ${fault.metInLine})`;
-  const words = {
+  const within = fault.metInLine === fault.line ? '' : ` (noticed in line ${fault.metInLine})`;
+  const what = {
     unclosed: 'the quote that opens here is not closed',
-    'inside a field': 'a quote stands inside of a field that does not begin with one',
-    'behind a quote': `something stands behind the quote that closes this field${within}`,
+    'inside a field': 'unexpected quote in a field that does not begin with a quote',
+    'behind a quote': `unexpected text after the closing quote of this field${within}`,
   }[fault.kind];
-  const hint = 'a field with quotes in it stands in quotes, and each of its own quotes is written twice: ""';
-  return problem('E103', { what: words, hint }, { place, cause });
+  const hint = 'put a field that contains quotes in quotes, and double each quote inside it: "say ""hi"""';
+  return problem('E103', { what, hint }, { place, cause });
 }

@@ -1,4 +1,4 @@
-// Which character separates the fields of a CSV: the one that was asked for, and what its header says against it.
+// Decides which character separates the fields of a CSV, and recognises a header with another delimiter.
 
 import { problem, type RunsheetError } from '../errors/error.ts';
 import type { SheetOptions } from './sheet-options.ts';
@@ -13,7 +13,7 @@ const DELIMITERS = [
   { character: ',', flag: "','", name: 'commas' },
 ] as const;
 
-/** The one character between two fields. Throws E602 where `--delimiter` is no such character. */
+/** The delimiter. Throws E602 if `--delimiter` is not one usable character. */
 export function delimiterOf({ delimiter, format }: SheetOptions): string {
   if (delimiter === undefined) return format === 'tsv' ? '\t' : ',';
   if (delimiter === 'tab' || delimiter === String.raw`\t`) return '\t';
@@ -22,7 +22,7 @@ export function delimiterOf({ delimiter, format }: SheetOptions): string {
   throw problem('E602', { what, hint: "for example --delimiter ';' or --delimiter tab" });
 }
 
-/** E102 where the header has none of the delimiters asked for and some of another kind; undefined where it fits. */
+/** E102 if the header has only other delimiters than the expected one; undefined if it fits. */
 export async function delimiterFault(
   source: SheetSource,
   options: SheetOptions,
@@ -36,8 +36,8 @@ export async function delimiterFault(
     const other = DELIMITERS.find(({ character }) => bare.includes(character));
     if (other === undefined || bare.includes(own)) return undefined;
     const ownName = DELIMITERS.find(({ character }) => character === own)?.name ?? JSON.stringify(own);
-    const what = `the header has no ${ownName}; its fields seem to be separated by ${other.name}`;
-    const hint = `--delimiter ${other.flag} reads it so`;
+    const what = `the header has no ${ownName}; the file looks separated by ${other.name}`;
+    const hint = `add --delimiter ${other.flag}`;
     return problem('E102', { what, hint }, { place: { file: source.name, line, column: 1 } });
   }
   return undefined;

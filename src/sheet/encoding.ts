@@ -1,4 +1,4 @@
-// The encoding of a sheet: its decoder, and what is said (E102) where the bytes are in another one.
+// Chooses the decoder of a sheet, and recognises bytes in another encoding (E102).
 
 import { TextDecoder } from 'node:util';
 import { type Place, problem, type RunsheetError } from '../errors/error.ts';
@@ -6,26 +6,26 @@ import { Cursor } from './text-cursor.ts';
 import type { SheetOptions } from './sheet-options.ts';
 import type { SheetSource } from './sheet-source.ts';
 
-/** How a sheet's bytes are to be understood. */
+/** The options that decide how bytes become text. */
 export type Writing = Pick<SheetOptions, 'format' | 'encoding'>;
 
-/** Throws E602 where `--encoding` names none. */
+/** Throws E602 if `--encoding` names no known encoding. */
 export function decoderOf({ encoding }: Writing, fatal = true): TextDecoder {
   try {
     return new TextDecoder(encoding ?? 'utf-8', { fatal });
   } catch (cause) {
-    const what = `--encoding ${encoding} is not an encoding that is known here`;
-    throw problem('E602', { what, hint: 'for example utf-8, windows-1252, utf-16le, shift_jis' }, { cause });
+    const what = `--encoding ${encoding} is not a known encoding`;
+    throw problem('E602', { what, hint: 'examples: utf-8, windows-1252, utf-16le, shift_jis' }, { cause });
   }
 }
 
-/** A place of which the cursor knows the line; a character counts as a column only in JSON. */
+/** The cursor's place. Only JSON counts characters as columns. */
 export function placeOf(file: string, { format }: Writing, cursor: Cursor): Place {
   const countsCharacters = format === 'json' || format === 'jsonl';
   return { file, line: cursor.line, ...(countsCharacters ? { column: cursor.column } : {}) };
 }
 
-/** What plainly is no sheet in this encoding gets better words from its first bytes than its first bad byte would. */
+/** The first bytes of a file in another format give a clearer error than its first invalid byte would. */
 export function foreignSheet(file: string, writing: Writing, head: Uint8Array): RunsheetError | undefined {
   const foreign = packedIn(head) ?? otherEncodingIn(head, decoderOf(writing).encoding);
   if (foreign === undefined) return undefined;
@@ -40,25 +40,26 @@ const begins = (head: Uint8Array, ...bytes: number[]): boolean =>
 function packedIn(head: Uint8Array): Foreign | undefined {
   if (begins(head, 0x50, 0x4b, 3, 4))
     return { is: 'is an Excel workbook or a zip file', hint: 'save the sheet as CSV (UTF-8)' };
-  if (begins(head, 0x1f, 0x8b)) return { is: 'is compressed with gzip', hint: 'unpack it first with gunzip' };
+  if (begins(head, 0x1f, 0x8b))
+    return { is: 'is compressed with gzip', hint: 'unpack it first: gunzip <file>' };
   return undefined;
 }
 
-/** Bytes that are looked at to tell an encoding. */
+/** The number of bytes used to recognise an encoding. */
 const SAMPLE = 4096;
 
 function otherEncodingIn(head: Uint8Array, declared: string): Foreign | undefined {
   const sample = head.subarray(0, SAMPLE);
   const not = `not ${declared.toUpperCase()}`;
   if (isUtf32(sample))
-    return { is: `is UTF-32, ${not}`, hint: 'save it as UTF-8, for example with iconv -f UTF-32 -t UTF-8' };
+    return { is: `is UTF-32, ${not}`, hint: 'save it as UTF-8, for example: iconv -f UTF-32 -t UTF-8' };
   const label = utf16Of(sample);
   if (label !== undefined && label !== declared)
-    return { is: `is UTF-16, ${not}`, hint: `--encoding ${label} reads it` };
+    return { is: `is UTF-16, ${not}`, hint: `add --encoding ${label}` };
   // The commas and line ends of UTF-16 have zeros, whatever its language.
   const isPlain =
     declared.startsWith('utf-16') && sample.length >= 4 && !sample.includes(0) && isUtf8(sample);
-  return isPlain ? { is: `is ${not}: it looks like UTF-8`, hint: 'leave --encoding out' } : undefined;
+  return isPlain ? { is: `is ${not}: it looks like UTF-8`, hint: 'remove --encoding' } : undefined;
 }
 
 /** Text in UTF-32 has zeros in at least one of each four bytes, at the same place, and western text in three. */

@@ -1,5 +1,5 @@
-// Cuts the text of one JSON array into its elements while it streams. Nothing is parsed here: outside of strings the
-// cutter only counts brackets, so an element ends at the first comma or ] that no bracket encloses.
+// Splits the text of one JSON array into its elements while it streams. It does not parse: outside strings it only counts
+// brackets, so an element ends at the first comma or ] outside all inner brackets.
 //
 //   before ──[──▶ inside ──]──▶ behind
 //                 │  ▲ a comma: one element is cut
@@ -13,7 +13,7 @@ import type { Spot } from './position.ts';
 /** A piece of JSON text and where it begins. */
 export type JsonPiece = Spot & { readonly text: string };
 
-/** The elements of the array that `texts` spell. Throws E103 where they spell no array, E104 where they spell nothing. */
+/** The elements of the array in `texts`. Throws E103 if it is not an array, E104 if it is empty. */
 export async function* elementsOf(file: string, texts: AsyncIterable<string>): AsyncGenerator<JsonPiece> {
   const cutter = new Cutter(file);
   for await (const text of texts) yield* cutter.cut(text);
@@ -52,7 +52,7 @@ class Cutter {
     if (this.#where === 'behind') this.#refuseRest(text.slice(at));
   }
 
-  /** What is left when the text is over can only be wrong; a piece of it has a better reason than this can give. */
+  /** The rest at the end of the text is an error; a partial element explains it best when parsed. */
   *end(): Generator<JsonPiece> {
     const what = 'the sheet is empty';
     if (this.#where === 'before') throw problem('E104', { what }, { place: { file: this.#file } });
@@ -60,7 +60,7 @@ class Cutter {
     if (this.#where === 'inside') throw this.#broken('the array is not closed: ] is missing at the end');
   }
 
-  /** Passes the opening bracket and answers with the index behind it. */
+  /** Skips the opening bracket and returns the index after it. */
   #enter(text: string): number {
     const lead = text.length - text.trimStart().length;
     this.#cursor.pass(text.slice(0, lead));
@@ -71,7 +71,7 @@ class Cutter {
     return lead + 1;
   }
 
-  /** The index of the comma or the bracket that ends the element, or the length of the text where it goes on. */
+  /** The index of the comma or the bracket that ends the element, or the length of the text if it continues. */
   #endOfElement(text: string, from: number): number {
     for (let at = from; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
@@ -98,9 +98,9 @@ class Cutter {
   }
 
   *#finish(mark: string): Generator<JsonPiece> {
-    if (mark === '}') throw this.#broken('a comma or ] must stand here, not }');
+    if (mark === '}') throw this.#broken('expected a comma or ], found }');
     if (this.#start) yield { text: this.#element.trimEnd(), ...this.#start };
-    else if (mark === ',' || this.#elements > 0) throw this.#broken(`a row must stand here, not ${mark}`);
+    else if (mark === ',' || this.#elements > 0) throw this.#broken(`expected a row, found ${mark}`);
     this.#elements += 1;
     this.#element = '';
     this.#start = undefined;
@@ -112,13 +112,13 @@ class Cutter {
   #refuseRest(text: string): void {
     const lead = text.length - text.trimStart().length;
     this.#cursor.pass(text.slice(0, lead));
-    if (lead < text.length) throw this.#broken('there is something behind the end of the array');
+    if (lead < text.length) throw this.#broken('unexpected text after the end of the array');
   }
 
   #notAnArray(): RunsheetError {
     const { line, column } = this.#cursor;
-    const what = 'a sheet of JSON is an array of objects, and this one does not begin with [';
-    const hint = 'one object a line is JSONL: let the name of the sheet end in .jsonl';
+    const what = 'a JSON sheet must be an array of objects, but this one does not begin with [';
+    const hint = 'if it has one object per line, it is JSONL: add --format jsonl';
     return problem('E103', { what, hint }, { place: { file: this.#file, line, column } });
   }
 

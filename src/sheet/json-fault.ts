@@ -1,13 +1,13 @@
-// Where a JSON text is wrong, and where its members stand. V8 tells a position only now and then, so this walks the
-// tokens itself; it runs only on texts that are known to be wrong, and for places in messages.
+// Finds the position of an error in a JSON text, and the positions of its members. V8 does not always report a position, so
+// this file walks the tokens. It runs only on malformed texts and for places in messages.
 
-/** Deeper nesting is refused before recursive code meets it. */
+/** Deeper nesting is refused, because recursive code could overflow the stack. */
 export const MOST_DEPTH = 64;
 
-/** `at` counts UTF-16 units from the text's beginning; a `malformed` text is no JSON at all. */
+/** `at` counts UTF-16 units from the text's beginning; a `malformed` text is not JSON. */
 export type JsonFault = { readonly at: number; readonly what: string; readonly malformed: boolean };
 
-/** The first thing that is wrong with a text; undefined where it is sound. */
+/** The first error of a text; undefined if it is valid. */
 export function faultOf(text: string): JsonFault | undefined {
   const open: Open = [];
   let expected: Expected = 'a value';
@@ -21,7 +21,7 @@ export function faultOf(text: string): JsonFault | undefined {
 
 type Member = { readonly name: string; readonly at: number; readonly from: number; readonly to: number };
 
-/** The members of the object that a sound text spells: where each has its name, and where its value begins and ends. */
+/** The members of the object in a valid text, with the positions of names and values. */
 export function* membersIn(text: string): Generator<Member> {
   let depth = 0;
   let open: { readonly name: string; readonly at: number; from?: number } | undefined;
@@ -65,7 +65,7 @@ const WORDS = [
 ];
 const TOKEN = new RegExp(`([ \\t\\r\\n]*)(${WORDS.join('|')})?`, 'y');
 
-/** The tokens in order, then one with an empty word where the text ends or where no token fits. */
+/** The tokens in order, then one with an empty word at the end of the text or at an invalid token. */
 function* tokensOf(text: string): Generator<Token> {
   let next = 0;
   for (;;) {
@@ -82,14 +82,14 @@ function faultAt(text: string, { word, at }: Token, expected: Expected, open: Op
   if (open.length > MOST_DEPTH)
     return { at, what: `it is nested deeper than ${MOST_DEPTH}`, malformed: false };
   if (!BEGINNINGS[expected].test(word) || (expected === 'the end' && at < text.length))
-    return { at, what: `${expected} must stand here, not ${found(text, at)}`, malformed: true };
+    return { at, what: `expected ${expected}, found ${found(text, at)}`, malformed: true };
   const again = word.startsWith('"') && names(expected) && open.at(-1)?.has(nameIn(word));
-  return again ? { at, what: `the name ${word} stands twice in one object`, malformed: false } : undefined;
+  return again ? { at, what: `the name ${word} occurs twice in one object`, malformed: false } : undefined;
 }
 
 function found(text: string, at: number): string {
   if (at >= text.length) return 'the end';
-  if (text[at] === '"') return 'a string that is not closed or holds a forbidden character';
+  if (text[at] === '"') return 'a string that is not closed or contains a forbidden character';
   return /^[\w+.-]+|./su.exec(text.slice(at, at + 20))?.[0] ?? '';
 }
 

@@ -1,20 +1,20 @@
-// Where the members of a row of JSON stand in its text. They are found in one pass: a row may have
-// thousands, and its text may have millions of characters.
+// Finds the positions of the members of a JSON row in one pass, because a row may have thousands of members and millions of
+// characters.
 
 import { Cursor } from './text-cursor.ts';
 import { membersIn } from './json-fault.ts';
 import type { Spot } from './position.ts';
 
 export type Member = {
-  /** Where its name and its value stand in the sheet. */
+  /** The positions of its name and its value in the sheet. */
   readonly name: Spot;
   readonly value: Spot;
-  /** Where its value begins and ends in the text of the row. */
+  /** The range of its value in the text of the row. */
   readonly from: number;
   readonly to: number;
 };
 
-/** The members of one object, whose text begins at `start`; found as far as they are asked for. */
+/** The members of one object whose text begins at `start`, found on demand. */
 export class Members {
   readonly #text: string;
   readonly #cursor: Cursor;

@@ -1,15 +1,15 @@
-// JSON text to value and back. Reading refuses what would change on its way unseen: a name that stands twice, numbers
-// that no double holds, NUL and half surrogates. Writing is canonical, so that equal values have equal text.
+// Converts JSON text to values and back. Reading refuses everything that would change silently: repeated names, numbers that
+// do not fit a double, NUL and lone surrogates. Writing is canonical: equal values have equal text.
 
 import { isRawNumber, parseExactly } from '../batch/digits.ts';
 import { faultOf, type JsonFault, MOST_DEPTH } from './json-fault.ts';
 
-/** The value of a JSON text, its integers digit for digit, or what is wrong with the text. */
+/** The value of a JSON text, with all digits of integers, or the error of the text. */
 export function readJson(text: string): { readonly value: unknown } | JsonFault {
   const shape = shapeOf(text);
   if (shape.depth > MOST_DEPTH) return faultIn(text);
   const value = parsed(text);
-  // JSON.parse keeps the last of two members with one name, so a count tells that there were more.
+  // JSON.parse keeps only the last of two members with the same name, so a count detects repeated names.
   return value && membersOf(value.value) === shape.members ? value : faultIn(text);
 }
 
@@ -21,16 +21,16 @@ export function canonical(value: unknown): string {
   return `{${members.map(([name, of]) => `${JSON.stringify(name)}:${canonical(of)}`).join(',')}}`;
 }
 
-/** What a value ought to be and is not. */
+/** The expected type of an invalid value. */
 export type Flaw = { readonly type: string; readonly hint?: string };
 
-/** A number that Infinity or 0 would be sent for. */
+/** A number that would be sent as Infinity or 0. */
 export const NO_DOUBLE: Flaw = {
   type: 'a number that can be sent',
   hint: 'numbers go from 5e-324 to 1.8e308',
 };
 
-/** undefined where the value can travel as it is. */
+/** undefined if the value can be sent unchanged. */
 export function flawOf(value: unknown): Flaw | undefined {
   if (typeof value === 'string') {
     if (value.includes('\0')) return { type: 'text without NUL characters' };

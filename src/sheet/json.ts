@@ -1,4 +1,4 @@
-// Sheets of JSON: one object a line (JSONL), or one array of objects.
+// Reads JSON sheets: one object per line (JSONL), or one array of objects.
 
 import { isRawNumber } from '../batch/digits.ts';
 import { problem, type RunsheetError } from '../errors/error.ts';
@@ -16,8 +16,8 @@ type Values = Readonly<Record<string, unknown>>;
 type ReadPiece = { readonly values: Values } | { readonly fault: RecordFault };
 
 /**
- * Every name that a row uses, in the order of first use: a sheet of JSON has no header, so it is read once for its
- * names and once for its rows. Throws E104 where a name cannot be a column.
+ * Every name that a row uses, in the order of first use. A JSON sheet has no header, so it is read once for its names and
+ * once for its rows. Throws E104 if a name cannot be a column.
  */
 export async function jsonColumns(source: SheetSource, options: SheetOptions): Promise<readonly Column[]> {
   const columns = new Map<string, Column>();
@@ -27,15 +27,15 @@ export async function jsonColumns(source: SheetSource, options: SheetOptions): P
     if ('fault' in read) fault ??= read.fault;
     else addColumns(source.name, columns, piece, Object.keys(read.values));
   }
-  // Without one readable row there is nothing to say about columns, and the reason is the first row's.
+  // Without a readable row there are no columns, so the error of the first row is reported.
   if (columns.size === 0 && fault) {
-    const { line, column, ...words } = fault;
-    throw problem('E103', words, { place: { file: source.name, line, column } });
+    const { line, column, ...facts } = fault;
+    throw problem('E103', facts, { place: { file: source.name, line, column } });
   }
   return [...columns.values()];
 }
 
-/** Throws E104 where there would be too many, or where a name cannot be a column. */
+/** Throws E104 for too many columns and for unusable names. */
 function addColumns(
   file: string,
   columns: Map<string, Column>,
@@ -57,7 +57,7 @@ function addColumns(
   }
 }
 
-/** Every row, its cells in the order of `columns`. Throws E103 where an array is no JSON any more. */
+/** Every row, its cells in the order of `columns`. Throws E103 if an array is malformed. */
 export async function* jsonRecords(
   source: SheetSource,
   options: SheetOptions,
@@ -100,7 +100,7 @@ function readPiece(source: SheetSource, options: SheetOptions, piece: JsonPiece)
 const isRow = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);
 
-/** A line that is broken spoils its row only; an array that is broken cannot be cut into rows any more. */
+/** A malformed line affects its row only; a malformed array cannot be split into rows. */
 function faultIn(file: string, options: SheetOptions, piece: JsonPiece, fault: JsonFault): RecordFault {
   const spot = spotIn(piece, piece.text, fault.at);
   const what = fault.malformed ? `this is not JSON: ${fault.what}` : `this row cannot be sent: ${fault.what}`;
@@ -117,6 +117,6 @@ function refuseName(file: string, { name, line, column }: Column): void {
 
 function tooManyNames(file: string, { name, line, column }: Column): RunsheetError {
   const what = `the rows use more than ${MOST_COLUMNS} different names`;
-  const hint = 'a name in an object is a column; values that differ from row to row belong behind the colon';
+  const hint = 'each name in an object is a column; put values that differ between rows after the colon';
   return problem('E104', { what, hint }, { place: { file, line, column, columnName: shortened(name) } });
 }

@@ -7,7 +7,7 @@ type Page = ReadonlyMap<number, SheetRow>;
 /** Parsed pages take two to three times their bytes; more than two full pages are rarely in use at the same time. */
 const PAGES_BYTES = 64 * 1024 * 1024;
 
-/** Reads rows by number, keeping the `most` pages that were used last: the groups of a page come one after another. */
+/** Reads rows by number and keeps the `most` pages used last, because groups read a page one after another. */
 export function cachePages(
   most: number,
   mostBytes: number = PAGES_BYTES,

@@ -1,5 +1,4 @@
-// Pages: 500 consecutive rows as one file of the batch folder, one row a line. A page's name follows from its rows, so
-// whoever knows a row's number knows its file.
+// Writes and reads pages: files with 500 consecutive rows, one per line. A row's number determines its page's name.
 
 import { parseExactly } from '../batch/digits.ts';
 import { problem } from '../errors/error.ts';
@@ -9,8 +8,8 @@ import type { Store } from '../store/store.ts';
 export const PAGE_ROWS = 500;
 
 /**
- * Bytes of a page: a worker parses a whole page to send one of its rows, and 32 MiB take it a quarter of a second, while
- * 64 KiB a row are more than any prompt needs.
+ * Maximum bytes of a page. A worker parses a whole page to send one of its rows, and 32 MiB take a quarter of a second;
+ * 64 KiB per row are more than any prompt needs.
  */
 export const PAGE_BYTES = 32 * 1024 * 1024;
 
@@ -18,7 +17,7 @@ export type SheetRow = {
   /** From 1, the header not counted. */
   readonly row: number;
   readonly key: string;
-  /** Absent where none was asked. */
+  /** Absent if the row names none. */
   readonly gpu?: string;
   readonly inputs: Readonly<Record<string, unknown>>;
 };
@@ -28,7 +27,7 @@ export const pageOf = (row: number): number => Math.ceil(row / PAGE_ROWS);
 
 export const pageName = (page: number): string => `rows/${String(page).padStart(5, '0')}.jsonl`;
 
-/** The rows of a page, their integers digit for digit. Throws E504 where the folder has no such page. */
+/** The rows of a page, with all digits of integers. Throws E504 if the page is missing. */
 export const readPage = async (store: Store, page: number): Promise<readonly SheetRow[]> =>
   (await readSizedPage(store, page)).rows;
 
@@ -43,13 +42,13 @@ export async function readSizedPage(
   return { rows: lines.map((line) => parseExactly(line) as SheetRow), bytes: Buffer.byteLength(text) };
 }
 
-/** A row as it stands in its page; `inputs` is JSON text. */
+/** A row as a line of its page; `inputs` is JSON text. */
 export function rowLine(row: number, key: string, gpu: string | undefined, inputs: string): string {
   const asked = gpu === undefined ? '' : `,"gpu":${JSON.stringify(gpu)}`;
   return `{"row":${row},"key":${JSON.stringify(key)}${asked},"inputs":${inputs}}\n`;
 }
 
-/** Adds up the bytes of each page, so that one that would be too large is found before anything is sent. */
+/** Adds up the bytes of each page, to find a page that is too large before anything is sent. */
 export class PageSizes {
   readonly #most: number;
   #page = 1;
@@ -64,7 +63,7 @@ export class PageSizes {
     return Number.isInteger(mebibytes) ? `${mebibytes} MiB` : `${this.#most.toLocaleString('en-US')} bytes`;
   }
 
-  /** The rows of the page, where this line is the first that the page has no room for. */
+  /** The page's rows if this line is the first that exceeds its size. */
   add(row: number, line: string): { readonly first: number; readonly last: number } | undefined {
     if (pageOf(row) !== this.#page) this.#bytes = 0;
     this.#page = pageOf(row);
@@ -75,18 +74,18 @@ export class PageSizes {
   }
 }
 
-/** Pages that are being finished at once: a disk takes several milliseconds to confirm one, and they wait side by side. */
+/** Maximum pages that are synced concurrently: a disk takes several milliseconds for each. */
 const MOST_FINISHING = 8;
 
 /**
- * Writes pages as rows arrive. A page grows in memory, up to a piece of it; a full page is finished while the next ones
- * grow. Only where too many are unfinished do rows have to wait, for the oldest.
+ * Writes pages as rows arrive. A full page is synced while the next ones are filled. If too many pages are unfinished, rows
+ * wait for the oldest.
  */
 export class PageWriter {
   readonly #store: Store;
   #rows = 0;
   #page: Pieces | undefined;
-  /** The oldest first; each ends with what went wrong, because a rejection that nobody awaits yet ends the process. */
+  /** The oldest first. Each resolves with its error, because an unhandled rejection would end the process. */
   readonly #finishing: Promise<unknown>[] = [];
 
   constructor(store: Store) {
@@ -97,7 +96,7 @@ export class PageWriter {
     return pageOf(this.#rows);
   }
 
-  /** Rows come in order, from 1. A promise where the caller has to wait before the next. */
+  /** Rows come in order, from 1. A promise if the caller has to wait before the next. */
   add(line: string): Promise<void> | undefined {
     this.#rows += 1;
     const name = pageName(this.pages);
@@ -112,7 +111,7 @@ export class PageWriter {
     while (this.#finishing.length > 0) await this.#oldest();
   }
 
-  /** Gives the page up that is not full; the full ones stay. */
+  /** Discards the unfinished page; full pages stay. */
   async abandon(): Promise<void> {
     await Promise.all(this.#finishing);
     await this.#page?.discard();

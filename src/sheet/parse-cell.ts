@@ -1,4 +1,4 @@
-// What a cell means: from its text or its JSON value to the JSON text that is sent, by the kind of its input.
+// Converts a cell, from text or a JSON value, to the JSON text that is sent, by the type of its input.
 
 import type { InputType } from '../run-service/contract/deployment.ts';
 import { integerFrom, isRawNumber } from '../batch/digits.ts';
@@ -6,10 +6,10 @@ import { nearest } from '../errors/error.ts';
 import { canonical, type Flaw, flawOf, NO_DOUBLE, readJson } from './json-text.ts';
 import type { InputKind } from './sheet-options.ts';
 
-/** `auto`: nobody said, so each cell is read as what it looks like. */
+/** `auto`: the type is unknown, so it is guessed for each cell. */
 export type Kind = InputKind | 'auto';
 
-/** The canonical JSON text of a value, or what the cell ought to spell and does not (E202). */
+/** The canonical JSON text of a value, or the type that the cell does not have (E202). */
 export type Reading = string | Flaw;
 
 const WORDS: Readonly<Record<InputKind, readonly string[]>> = {
@@ -24,16 +24,22 @@ const KINDS: ReadonlyMap<string, InputKind> = new Map(
   (Object.keys(WORDS) as InputKind[]).flatMap((kind) => WORDS[kind].map((word) => [word, kind] as const)),
 );
 
-/** The kind behind a service's word for a type; words that are not known mean text. */
+/** The kind for the service's name of a type; unknown names mean text. */
 export function kindOf(word: string): InputKind {
-  // Where a deployment tells no type, its word is the name of the node that takes the input.
+  // If a deployment has no type for an input, the name is that of the node that uses it.
   return KINDS.get(word.toLowerCase().replace(/^comfyuideployexternal/, '')) ?? 'string';
 }
 
-const STRING: Flaw = { type: 'a string', hint: 'JSON writes a string in quotes' };
-const INT: Flaw = { type: 'an integer', hint: 'digits only: no point, no exponent, no leading zero' };
-const FLOAT: Flaw = { type: 'a finite number', hint: 'for example 7.5; no comma, no NaN, no Infinity' };
-const BOOL: Flaw = { type: 'a boolean', hint: 'write true or false, in small letters' };
+const STRING: Flaw = { type: 'a string', hint: 'JSON strings need quotes: "text"' };
+const INT: Flaw = {
+  type: 'an integer',
+  hint: 'use digits only: no decimal point, no exponent, no leading zero',
+};
+const FLOAT: Flaw = {
+  type: 'a finite number',
+  hint: 'write it like 7.5; comma, NaN and Infinity are not allowed',
+};
+const BOOL: Flaw = { type: 'a boolean', hint: 'write true or false, in lower case' };
 
 const DECIMAL = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 
@@ -57,15 +63,15 @@ const FROM_JSON: Readonly<Record<Kind, (value: unknown) => Reading>> = {
   auto: canonical,
 };
 
-/** Reads a cell of a CSV; '' is no value and must not come here. */
+/** Reads a non-empty CSV cell. */
 export const readText = (text: string, kind: Kind): Reading => FROM_TEXT[kind](text);
 
-/** Reads a member of a JSON row; null is no value and must not come here. */
+/** Reads a member of a JSON row that is not null. */
 export function readValue(value: unknown, kind: Kind): Reading {
   return flawOf(value) ?? FROM_JSON[kind](value);
 }
 
-/** Sheets of JSON often keep long integers in quotes, and a declared kind says how they are meant. */
+/** JSON sheets often have long integers in quotes; a declared type resolves that. */
 function fromString(value: unknown, kind: 'int' | 'float' | 'bool'): Reading {
   const misspelt = { int: INT, float: FLOAT, bool: BOOL }[kind];
   return typeof value === 'string' ? FROM_TEXT[kind](value) : misspelt;
@@ -84,19 +90,19 @@ function jsonIn(text: string): Reading {
   return flawOf(read.value) ?? canonical(read.value);
 }
 
-/** A value that the deployment does not take (E201). */
+/** A value that the deployment does not accept (E201). */
 export type NotAllowed = {
   readonly what: string;
   readonly allowed: readonly string[];
   readonly near?: string | undefined;
 };
 
-/** What the deployment has against a value of its input, undefined where nothing; `json` is canonical. */
+/** Why the deployment does not accept a value; undefined if it does. `json` is canonical. */
 export function notAllowed(json: string, type: InputType): NotAllowed | undefined {
   const options = type.options ?? [];
   const text = json.startsWith('"') ? (JSON.parse(json) as string) : json;
   if (options.length > 0 && !options.includes(text))
-    return { what: 'is no value of this input', allowed: options, near: nearest(text, options) };
+    return { what: 'is not a value of this input', allowed: options, near: nearest(text, options) };
   const { min, max } = type;
   const value = /^-?[0-9]/.test(json) ? Number(json) : undefined;
   if (value === undefined) return undefined;

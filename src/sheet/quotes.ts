@@ -1,5 +1,5 @@
-// Where the quotes of a CSV go wrong. The parser stops with little to say: a quote that never closes is met at the end of
-// the sheet, far from where it opened, and until then looks like one very long cell. So the sheet is read once more here.
+// Finds the first quoting error of a CSV. The parser reports an unclosed quote only at the end of the sheet, far from where
+// it opened, so this file reads the sheet a second time.
 
 import { Cursor } from './text-cursor.ts';
 import { MOST_RECORD } from './sheet-record.ts';
@@ -7,11 +7,11 @@ import type { Spot } from './position.ts';
 
 export type QuoteFault = Spot & {
   readonly kind: 'unclosed' | 'inside a field' | 'behind a quote' | 'too long';
-  /** The line in which it was met. */
+  /** The line in which the scan noticed it. */
   readonly metInLine: number;
 };
 
-/** The first fault in the quotes of this text; `column` counts fields. */
+/** The first quoting error of this text; `column` counts fields. */
 export async function quoteFault(
   texts: AsyncIterable<string>,
   delimiter: string,
@@ -25,14 +25,14 @@ export async function quoteFault(
 }
 
 /**
- * A field begins (`start`), goes on without quotes (`bare`) or within them (`quoted`); a quote within quotes ends the
- * field (`closed`) unless a second one follows immediately.
+ * `start`: at the beginning of a field; `bare`: in an unquoted field; `quoted`: inside quotes; `closed`: after a quote that
+ * ends the field unless a second quote follows immediately.
  */
 type State = 'start' | 'bare' | 'quoted' | 'closed';
 
 class Scan {
   readonly #cursor = new Cursor();
-  /** Outside of quotes, the characters that mean something. */
+  /** The characters that have a meaning outside quotes. */
   readonly #mark: RegExp;
   #state: State = 'start';
   #field = 1;
@@ -74,7 +74,7 @@ class Scan {
     if (text === '') return undefined;
     this.#pass(text);
     if (this.#state === 'quoted') return undefined;
-    // The quote that seems to close a record of this size is rather the next one that opens.
+    // In a record of this size the closing quote is most likely the opening quote of a later field.
     if (this.#state === 'closed')
       return this.#fault(this.#recordSize > MOST_RECORD ? 'unclosed' : 'behind a quote', this.#opened);
     this.#state = 'bare';

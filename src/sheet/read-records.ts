@@ -1,4 +1,4 @@
-// A sheet of any format as columns and records. A sheet is opened twice: for its columns, then for its rows.
+// Reads a sheet of any format as columns and records. It opens the sheet twice: for the columns, then for the rows.
 
 import { problem } from '../errors/error.ts';
 import { csvColumns, csvRecords } from './csv.ts';
@@ -13,7 +13,7 @@ export function columnsOf(source: SheetSource, options: SheetOptions): Promise<r
   return isJson(options) ? jsonColumns(source, options) : csvColumns(source, options);
 }
 
-/** The first `limit` rows; one that cannot be read carries its fault. */
+/** The first `limit` rows. An unreadable row carries its fault. */
 export function recordsOf(
   source: SheetSource,
   options: SheetOptions,
@@ -26,8 +26,8 @@ export function recordsOf(
 }
 
 /**
- * The cells of every row as the sheet gives them, in the order of its columns; from JSON strings bare, other values as
- * JSON text, '' where absent. `columns` spares a sheet of JSON a first reading. Throws E103 for a row that is no row.
+ * The cells of every row in the order of its columns. From JSON: strings without quotes, other values as JSON text, '' if
+ * absent. `columns` saves the first read of a JSON sheet. Throws E103 for an unreadable row.
  */
 export async function* readCells(
   open: SheetSource['open'],

@@ -1,5 +1,5 @@
-// The columns that a batch puts behind the sheet's own. A file of results may come back as a sheet, mended: then they are
-// no inputs, and the new batch's take their place.
+// The result columns, which follow the sheet's own columns. A corrected results file may be used as a sheet again: then they
+// are not inputs, and the new batch replaces them.
 
 export const RESULT_COLUMNS = [
   'row',
@@ -18,13 +18,13 @@ export const RESULT_COLUMNS = [
 ] as const;
 export type ResultColumn = (typeof RESULT_COLUMNS)[number];
 
-/** Names of ours beside a sheet's own; one that the sheet uses itself gets a prefix. */
+/** The names of the result columns; a name that the sheet uses gets a prefix. */
 export function resultNames(own: readonly string[]): readonly string[] {
   const taken = new Set(own);
   return RESULT_COLUMNS.map((name) => (taken.has(name) ? `runsheet_${name}` : name));
 }
 
-/** The names without those that an earlier batch put behind them. */
+/** The names without the result columns of an earlier batch. */
 export function ownColumns(names: readonly string[]): readonly string[] {
   const own = names.slice(0, -RESULT_COLUMNS.length);
   const isResults =

@@ -1,19 +1,19 @@
-// The key names a row for ever: what the key column says, else what the row asks for. Rows that ask for the same are
-// told apart by a number, so every key is unique within its sheet.
+// Gives every row a unique key: the value of the key column, else a hash of its content. Rows with the same content get a
+// number.
 
 import { hash } from 'node:crypto';
 
 /** 64 bits of the sha256 of a text, as 16 hex digits. */
 export const fingerprint = (text: string): string => hash('sha256', text, 'hex').slice(0, 16);
 
-/** The key of a row by its content: canonical inputs, and the GPU where one was asked. */
+/** The key of a row by its content: canonical inputs, and the GPU if it names one. */
 export function contentKey(inputs: string, gpu: string | undefined): string {
   return fingerprint(
     gpu === undefined ? `{"inputs":${inputs}}` : `{"gpu":${JSON.stringify(gpu)},"inputs":${inputs}}`,
   );
 }
 
-/** What names a row: its canonical inputs, the GPU it asks and what the key column says. */
+/** The parts of a key: canonical inputs, GPU, and the value of the key column. */
 type Nameable = {
   readonly inputs: string;
   readonly gpu: string | undefined;
@@ -22,13 +22,13 @@ type Nameable = {
 
 const MOST_SHOWN = 10;
 
-/** Gives every row of a sheet its key, one after the other. */
+/** Assigns keys in the order of the sheet. */
 export class RowNames {
   readonly #table = new KeyTable();
   readonly #first: { row: number; firstRow: number }[] = [];
   #repeats = 0;
 
-  /** `firstRow` where the key column gives `key` a second time: the row that has it already. */
+  /** `firstRow` if the key column repeats `key`: the row that has it already. */
   name(content: Nameable, row: number): { readonly key: string; readonly firstRow?: number } {
     const own = content.key ?? contentKey(content.inputs, content.gpu);
     const { nth, firstRow } = this.#table.sight(content.key === undefined ? own : fingerprint(own), row);
@@ -39,13 +39,13 @@ export class RowNames {
     return { key: `${own}-${nth}` };
   }
 
-  /** Rows whose content an earlier row has, and the first ten of them. */
+  /** The number of rows that repeat the content of an earlier row, and the first ten of them. */
   get repeats() {
     return { count: this.#repeats, first: this.#first };
   }
 }
 
-/** Which time a fingerprint was met (1 is the first), and the row that had it first. */
+/** How often a fingerprint has occurred, and its first row. */
 export type Sighting = { readonly nth: number; readonly firstRow: number };
 
 /**
@@ -58,7 +58,7 @@ export class KeyTable {
   #slots = slots(1024);
   #taken = 0;
 
-  /** Notes that `row` (from 1) has this fingerprint. */
+  /** Records that `row` (from 1) has this fingerprint. */
   sight(print: string, row: number): Sighting {
     if (this.#taken * 4 > this.#mask * 3) this.#grow();
     const high = Number.parseInt(print.slice(0, 8), 16);
@@ -109,7 +109,7 @@ export class KeyTable {
 const slots = (count: number) => ({
   highs: new Uint32Array(count),
   lows: new Uint32Array(count),
-  /** The row that came first; 0 where the slot is empty. */
+  /** The first row; 0 if the slot is empty. */
   rows: new Uint32Array(count),
   counts: new Uint32Array(count),
 });

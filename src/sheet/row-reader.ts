@@ -1,4 +1,4 @@
-// From one record to one row, by the plan: what it asks for as JSON text, or everything that is wrong with it.
+// Turns one record into one row by the column mapping: its inputs as JSON text, or all its errors.
 
 import { isGpu } from '../batch/gpu.ts';
 import { type Place, problem, type RunsheetError } from '../errors/error.ts';
@@ -7,20 +7,20 @@ import { type Feed, notAGpu, type ColumnMapping } from './column-mapping.ts';
 import { MOST_SHOWN, type RecordFault, shortened, type SheetRecord, spotOf } from './sheet-record.ts';
 
 type ReadRow = {
-  /** Canonical JSON: what is stored is also what is hashed. */
+  /** Canonical JSON, which is stored and hashed. */
   readonly inputs: string;
   readonly gpu: string | undefined;
-  /** What the key column says; undefined where no column does. */
+  /** The value of the key column; undefined without one. */
   readonly key: string | undefined;
-  /** In the order of the cells; where there is any, the rest is not whole. */
+  /** In the order of the cells. With any problem, the other fields are incomplete. */
   readonly wrong: readonly RunsheetError[];
 };
 
 export type RowReader = (record: SheetRecord, row: number) => ReadRow;
 
-/** Reads records by a plan. */
+/** Reads records by a column mapping. */
 export function rowReader(plan: ColumnMapping): RowReader {
-  // Canonical JSON has its names sorted, so they are sorted once for all rows.
+  // Canonical JSON has sorted names, so they are sorted once for all rows.
   const feeds = plan.feeds
     .map((feed) => ({ ...feed, name: JSON.stringify(feed.input) }))
     .sort((a, b) => (a.input < b.input ? -1 : 1));
@@ -34,7 +34,7 @@ export function rowReader(plan: ColumnMapping): RowReader {
   };
 }
 
-/** Where a cell stands, for messages. */
+/** The place of a cell, for messages. */
 export function placeOfCell(plan: ColumnMapping, record: SheetRecord, row: number, index: number): Place {
   const columnName = plan.columns[index]?.name ?? '';
   return { file: plan.file, ...spotOf(record, index, columnName), row, columnName };
@@ -92,7 +92,7 @@ function gpuOf(look: Look): string | undefined {
   return undefined;
 }
 
-/** Keys travel in file names, signals and tables. */
+/** Keys appear in file names, signals and tables. */
 const MOST_KEY = 200;
 
 function keyOf(look: Look): string | undefined {
@@ -116,16 +116,16 @@ function keyOf(look: Look): string | undefined {
 }
 
 function unreadable({ file }: ColumnMapping, fault: RecordFault, row: number): ReadRow {
-  const { line, column, ...words } = fault;
-  const wrong = [problem('E103', words, { place: { file, line, column, row } })];
+  const { line, column, ...facts } = fault;
+  const wrong = [problem('E103', facts, { place: { file, line, column, row } })];
   return { inputs: '{}', gpu: undefined, key: undefined, wrong };
 }
 
-/** Left out of the row: an empty cell of a CSV, null or nothing in JSON. */
+/** Omitted from the row: an empty CSV cell, null or a missing member in JSON. */
 const isEmpty = (cell: unknown, { members }: SheetRecord): boolean =>
   cell === undefined || cell === null || (cell === '' && members === undefined);
 
-/** A cell as the sheet has it: what JSON makes of 1e400 is another number. */
+/** The text of a cell as in the sheet, because JSON.parse changes numbers such as 1e400. */
 function shown({ plan, record }: Look, index: number): string {
   const cell = record.cells[index];
   if (typeof cell === 'string' || record.members === undefined) return shortened(String(cell));

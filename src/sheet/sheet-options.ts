@@ -1,32 +1,32 @@
-// How a sheet is to be read, as plain JSON: these options are frozen into batch.json.
+// The options for reading a sheet, as plain JSON. batch.json stores them unchanged.
 
 import { extname } from 'node:path';
 
 export type SheetFormat = 'csv' | 'tsv' | 'jsonl' | 'json';
 
-/** The words of `--type`. */
+/** The values of `--type`. */
 export const INPUT_KINDS = ['string', 'int', 'float', 'bool', 'json'] as const;
 export type InputKind = (typeof INPUT_KINDS)[number];
 
 export type SheetOptions = {
   readonly format: SheetFormat;
-  /** One character, or the word `tab`; a comma where absent (TSV: a tab). */
+  /** One character, or the word `tab`; default: a comma (TSV: a tab). */
   readonly delimiter?: string;
-  /** A label of the WHATWG Encoding Standard; UTF-8 where absent. */
+  /** A label of the WHATWG Encoding Standard; default: UTF-8. */
   readonly encoding?: string;
-  /** Input → column that gives it. */
+  /** Input → column that provides it. */
   readonly map: Readonly<Record<string, string>>;
   /** Input → its value in every row, written as a cell would be. */
   readonly set: Readonly<Record<string, string>>;
-  /** Columns that are no inputs. */
+  /** Columns that are not inputs. */
   readonly drop: readonly string[];
   readonly types: Readonly<Record<string, InputKind>>;
-  /** Absent: the column "gpu" where there is one. */
+  /** Absent: the column "gpu" if there is one. */
   readonly gpuColumn?: string;
-  /** The GPU of the rows that ask for none. */
+  /** The GPU of rows that name none. */
   readonly gpu?: string;
   readonly keyColumn?: string;
-  /** Only the first so many rows. */
+  /** Maximum number of rows. */
   readonly limit?: number;
 };
 
@@ -38,7 +38,7 @@ const BY_EXTENSION: Readonly<Record<string, SheetFormat>> = {
   '.json': 'json',
 };
 
-/** The format of a sheet by its name, else by the first byte that is no space. */
+/** The format of a sheet by its name, else by the first byte that is not white space. */
 export function formatOf(fileName: string, firstBytes: Uint8Array): SheetFormat {
   const extension = extname(fileName).toLowerCase();
   if (Object.hasOwn(BY_EXTENSION, extension)) return BY_EXTENSION[extension] ?? 'csv';

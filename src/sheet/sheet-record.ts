@@ -11,31 +11,31 @@ export const MOST_RECORD = 4 * 1024 * 1024;
 /** A column and where the sheet first names it. */
 export type Column = { readonly name: string; readonly line: number; readonly column: number };
 
-/** What keeps a record from being read as a row (E103). */
+/** Why a record cannot be read as a row (E103). */
 export type RecordFault = Spot & { readonly what: string; readonly hint?: string };
 
 export type SheetRecord = Spot & {
-  /** In the order of the columns. CSV: text, '' where empty. JSON: values, undefined where absent. */
+  /** In the order of the columns. CSV: text, '' if empty. JSON: values, undefined if absent. */
   readonly cells: readonly unknown[];
-  /** Where its cells stand, in a sheet of JSON. */
+  /** The places of its cells, in a JSON sheet. */
   readonly members?: Members;
   readonly fault?: RecordFault;
 };
 
-/** Where the cell of the column `index`, called `name`, stands. */
+/** The place of the cell in column `index`, called `name`. */
 export function spotOf(record: SheetRecord, index: number, name: string): Spot {
   if (record.members === undefined) return { line: record.line, column: index + 1 };
   return record.members.get(name)?.value ?? { line: record.line, column: record.column };
 }
 
-/** Where the character `at` of a text stands, if the text begins at `start`. */
+/** The place of character `at` in a text that begins at `start`. */
 export function spotIn(start: Spot, text: string, at: number): Spot {
   const cursor = new Cursor(start.line, start.column);
   cursor.pass(text.slice(0, at));
   return { line: cursor.line, column: cursor.column };
 }
 
-/** The first `most` of all; everything where `most` is absent. */
+/** The first `most` items, or all of them. */
 export function firstOf<T>(all: AsyncIterable<T>, most: number | undefined): AsyncIterable<T> {
   return most === undefined ? all : taken(all, most);
 }
@@ -52,32 +52,32 @@ async function* taken<T>(all: AsyncIterable<T>, most: number): AsyncGenerator<T>
 
 const RESERVED: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** A sheet with more columns than this has values where names belong. */
+/** A sheet with more columns most likely has values in its header. */
 export const MOST_COLUMNS = 1000;
 
-/** Names stand in batch.json, in messages and in every line of results.jsonl. */
+/** Names are repeated in batch.json, in messages and in every line of results.jsonl. */
 const MOST_NAME = 200;
 
-/** Why a name can be no column and no input; undefined where it can. */
+/** Why a name cannot be a column or an input; undefined if it can. */
 export function nameFault(name: string): string | undefined {
   if (name.trim() === '') return 'a column has no name';
   if (name.length > MOST_NAME)
     return `the name of a column is longer than ${MOST_NAME} characters: ${shortened(name)}`;
-  if (RESERVED.has(name)) return `no column can be called ${name}: the name is reserved`;
+  if (RESERVED.has(name)) return `the column name ${name} is reserved`;
   if (!name.isWellFormed() || /\p{Cc}/u.test(name.replace(/[\r\n]/g, '')))
-    return 'the name of a column is no text';
+    return 'the name of a column contains control characters or invalid text';
   return undefined;
 }
 
 export function tooLong(place: Place): RunsheetError {
   const what = `the record that begins here is longer than ${MOST_RECORD / 1024 / 1024} MiB`;
-  return problem('E103', { what, hint: 'give large data by URL' }, { place });
+  return problem('E103', { what, hint: 'pass large data by URL' }, { place });
 }
 
-/** Characters of a value in a message. */
+/** The maximum length of a value in a message. */
 export const MOST_SHOWN = 80;
 
-/** A value as it is shown in a message. */
+/** A value, cut for a message. */
 export function shortened(text: string): string {
   return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN - 1)}…` : text;
 }

@@ -1,4 +1,4 @@
-// Where a sheet comes from, and what is said when it is not there or cannot be read.
+// Opens a sheet, and reports why it is missing or unreadable.
 
 import type { Stats } from 'node:fs';
 import { access, constants, readdir, stat } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { list, nearest, problem, errorMessage, RunsheetError } from '../errors/error.ts';
 
 export type SheetSource = {
-  /** As it is shown in messages. */
+  /** The name for messages. */
   readonly name: string;
   /** A fresh stream of the sheet's bytes; it is read more than once. */
   readonly open: () => Readable;
@@ -16,7 +16,7 @@ export type SheetSource = {
 const EXTENSIONS: ReadonlySet<string> = new Set(['.csv', '.tsv', '.jsonl', '.ndjson', '.json']);
 const MOST_NAMES = 5;
 
-/** Looks before anything is started. Throws E101 where nothing is there, E106 where it can be no sheet. */
+/** Checks the sheet before anything is started. Throws E101 if it is missing, E106 if it cannot be a sheet. */
 export async function refuseNoSheet(path: string): Promise<void> {
   try {
     refuseKind(path, await stat(path));
@@ -26,15 +26,15 @@ export async function refuseNoSheet(path: string): Promise<void> {
   }
 }
 
-/** Throws E106 for what has no content, or none that ends; a pipe has. */
+/** Throws E106 for sockets and devices, which have no content with an end; a pipe is allowed. */
 function refuseKind(path: string, stats: Stats): void {
   if (stats.isSocket()) throw unreadable(path, 'it is a socket');
   if (stats.isBlockDevice() || stats.isCharacterDevice()) throw unreadable(path, 'it is a device');
-  // The words for a folder need its content.
+  // The message for a folder lists the sheets in it.
   if (stats.isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
 }
 
-/** E101 or E106 for what went wrong when the sheet at `path` was opened or read. */
+/** E101 or E106 for an error of opening or reading the sheet at `path`. */
 export async function sheetFault(path: string, error: unknown): Promise<RunsheetError> {
   if (error instanceof RunsheetError) return error;
   const { code } = error as NodeJS.ErrnoException;
@@ -48,17 +48,17 @@ export async function sheetFault(path: string, error: unknown): Promise<Runsheet
     );
   }
   if (code === 'EACCES' || code === 'EPERM')
-    return unreadable(path, 'this user may not read it', `chmod u+r ${path} gives its owner the right`);
+    return unreadable(path, 'this user may not read it', `to let its owner read it: chmod u+r ${path}`);
   return unreadable(path, errorMessage(error));
 }
 
 const unreadable = (
   path: string,
   why: string,
-  hint = 'name a file, or give - for a sheet on stdin',
+  hint = 'pass a file name, or - to read the sheet from stdin',
 ): RunsheetError => problem('E106', { path: path === '-' ? 'stdin' : resolve(path), why, hint });
 
-/** E101 for `path`, with the names in its folder that may have been meant. */
+/** E101 for `path`, with similar names in its folder. */
 export async function sheetNotFound(path: string): Promise<RunsheetError> {
   const full = resolve(path);
   const names = await namesIn(dirname(full));

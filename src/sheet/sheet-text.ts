@@ -1,15 +1,15 @@
-// The text of a sheet, piece by piece and line by line.
+// Reads the text of a sheet in pieces and in lines.
 
 import { problem, type RunsheetError } from '../errors/error.ts';
 import { Cursor } from './text-cursor.ts';
 import { decoderOf, foreignSheet, placeOf, undecodable, type Writing } from './encoding.ts';
 import type { SheetSource } from './sheet-source.ts';
 
-// A tab, a line feed and a carriage return are the only control characters that a sheet has a use for.
+// A sheet may contain three control characters: tab, line feed and carriage return.
 // oxlint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
-/** The sheet's text in pieces, without a byte order mark. Throws E102 where the bytes are no text. */
+/** The sheet's text in pieces, without a byte order mark. Throws E102 if the bytes are not text. */
 export async function* textOf(source: SheetSource, writing: Writing): AsyncGenerator<string> {
   for await (const text of decoded(source, writing)) {
     if (CONTROL.test(text)) throw await controlCharacter(source, writing);
@@ -17,7 +17,7 @@ export async function* textOf(source: SheetSource, writing: Writing): AsyncGener
   }
 }
 
-/** The same text for messages about it: bytes that are no text show as U+FFFD. */
+/** The same text for messages; invalid bytes become U+FFFD. */
 export async function* lenientTextOf(source: SheetSource, writing: Writing): AsyncGenerator<string> {
   const decoder = decoderOf(writing, false);
   for await (const chunk of source.open()) yield decoder.decode(chunk as Uint8Array, { stream: true });

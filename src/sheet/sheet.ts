@@ -1,5 +1,5 @@
-// A sheet becomes the pages of a batch. Rows stream through: nothing is kept of a row but its fingerprint, and nothing
-// of a problem but the first ten and a line in the list of errors.
+// Turns a sheet into the pages of a batch. Rows are streamed: memory keeps only a fingerprint of each row and the first ten
+// errors; the error list has all errors.
 
 import { createHash } from 'node:crypto';
 import { parseExactly } from '../batch/digits.ts';
@@ -21,20 +21,20 @@ export type LaidOut = {
   readonly pages: number;
   /** All columns of the sheet, in its order. */
   readonly columns: readonly string[];
-  /** `kind` is `auto` where each cell is read as what it looks like. */
+  /** `kind` is `auto` if the type of each cell is guessed. */
   readonly inputs: readonly {
     readonly input: string;
     readonly kind: string;
     readonly from: { readonly column: string } | { readonly value: unknown };
   }[];
-  /** Columns that give nothing. */
+  /** Columns without a role. */
   readonly unused: readonly string[];
-  /** Rows that ask for what an earlier row asked; the first ten of them. */
+  /** Rows that repeat the content of an earlier row: their number and the first ten. */
   readonly repeats: {
     readonly count: number;
     readonly first: readonly { readonly row: number; readonly firstRow: number }[];
   };
-  /** Rows by the GPU they ask; '' where they ask none. */
+  /** Rows by GPU; '' for rows that name none. */
   readonly gpus: Readonly<Record<string, number>>;
   /** sha256 of the rows: key, GPU and inputs of each, in order. */
   readonly content: string;
@@ -43,18 +43,17 @@ export type LaidOut = {
 export type LayOutOrder = {
   readonly source: SheetSource;
   readonly options: SheetOptions;
-  /** Of the deployment; undefined where the service does not tell. */
+  /** The deployment's input types; undefined if the service does not provide them. */
   readonly inputTypes: readonly InputType[] | undefined;
   readonly store: Store;
   readonly errors: ErrorsPlace;
-  /** The most that a page may have; {@link PAGE_BYTES} where absent. */
+  /** Maximum bytes of a page (default: {@link PAGE_BYTES}). */
   readonly pageBytes?: number;
 };
 
 /**
- * Validates every row of a sheet and writes it into its page. Throws {@link SheetRefused} where rows or the header are
- * wrong for this deployment, E101 to E104 where the sheet cannot be read to its end, and E201, E206 or E602 where the
- * options do not fit. Pages that were whole by then stay.
+ * Validates every row of a sheet and writes it into its page. Throws {@link SheetRefused} for errors in rows or header, E101
+ * to E104 for an unreadable sheet, and E201, E206 or E602 for invalid options. Completed pages stay.
  */
 export async function layOut(order: LayOutOrder): Promise<LaidOut> {
   const { source, options, inputTypes, store, errors, pageBytes = PAGE_BYTES } = order;
@@ -109,10 +108,10 @@ async function layRows(
     if (overfull) {
       const place = { file: plan.file, line: record.line, row: rows };
       await problems.add(problem('E108', { ...overfull, row: rows, most: sizes.mostWords }, { place }));
-      // Such a sheet is made anew: reading the rest of it could take minutes and would change nothing.
+      // The user has to change such a sheet anyway, and reading the rest could take minutes.
       break;
     }
-    // A refused sheet needs no more pages.
+    // A refused sheet needs no pages.
     if (problems.total > 0) continue;
     gpus.set(row.gpu ?? '', (gpus.get(row.gpu ?? '') ?? 0) + 1);
     content.update(line);
@@ -137,13 +136,13 @@ function inputsOf({ feeds, columns }: ColumnMapping): LaidOut['inputs'] {
   }));
 }
 
-/** What cannot be opened is said with its place and what is near it. */
+/** Adds place and hint to an error of opening the sheet. */
 async function missing(error: unknown): Promise<never> {
   const { path, syscall } = error as NodeJS.ErrnoException;
   throw syscall === 'open' && path !== undefined ? await sheetFault(path, error) : error;
 }
 
-/** A problem is told with the line it stands in. */
+/** Adds the line of the sheet to an error. */
 async function explained(error: unknown, source: SheetSource, options: SheetOptions): Promise<unknown> {
   if (!(error instanceof RunsheetError)) return error;
   const [shown] = await withExcerpts([error], source, options);

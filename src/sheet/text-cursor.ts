@@ -1,6 +1,6 @@
-// A place in a text that is read piece by piece.
+// Tracks the position in a text that is read in pieces.
 
-/** The line and the character, from 1, of the next character to be read; a CRLF may be cut between two pieces. */
+/** The line and the character, from 1, of the next character to be read; a CRLF may be split between two pieces. */
 export class Cursor {
   line: number;
   column: number;

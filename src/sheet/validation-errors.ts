@@ -1,5 +1,5 @@
-// What is wrong with a sheet, all of it: every problem goes into a list as it is met, the first ten are kept to be
-// shown with the line they stand in. However bad a sheet is, memory holds ten problems and a count by code.
+// Collects the errors of a sheet: all of them go into a file, and the first ten are shown with their lines. Memory holds only
+// these ten and a count by code.
 
 import { problem, RunsheetError } from '../errors/error.ts';
 import { csvCell, markedLine } from '../errors/outside-text.ts';
@@ -9,7 +9,7 @@ import type { Writing } from './encoding.ts';
 import type { SheetSource } from './sheet-source.ts';
 import { lenientTextOf, linesOf } from './sheet-text.ts';
 
-/** Where the list of all problems is written. */
+/** Writes the list of all errors. */
 export type ErrorsPlace = { readonly store: Store; readonly file: string };
 
 const MOST_SHOWN = 10;
@@ -17,9 +17,9 @@ const MOST_EXCERPT = 2000;
 /** The first line of every list. */
 export const ERRORS_HEADER = 'code,file,line,column,row,column_name,message,hint\n';
 
-/** E200: the sheet has `total` problems in `rows` rows, and nothing of it was sent. */
+/** E200: the sheet has `total` errors in `rows` rows, and nothing was sent. */
 export class SheetRefused extends RunsheetError {
-  /** The first ten, with their places and the lines they stand in. */
+  /** The first ten, with their places and lines. */
   readonly problems: readonly RunsheetError[];
   readonly total: number;
   readonly byCode: Readonly<Record<string, number>>;
@@ -28,8 +28,8 @@ export class SheetRefused extends RunsheetError {
 
   constructor(found: Pick<SheetRefused, 'problems' | 'total' | 'byCode' | 'rows'>, errorsFile: string) {
     const facts = { rows: found.rows, wrong: found.total, errorsFile };
-    const words = problem('E200', facts);
-    super('E200', words.message, { exit: words.exit, hint: words.hint });
+    const composed = problem('E200', facts);
+    super('E200', composed.message, { exit: composed.exit, hint: composed.hint });
     this.problems = found.problems;
     this.total = found.total;
     this.byCode = found.byCode;
@@ -60,7 +60,7 @@ export class Problems {
     await this.#list.add(this.#total === 1 ? ERRORS_HEADER + csvLine(found) : csvLine(found));
   }
 
-  /** Finishes the list and says what was found in `rows` rows. */
+  /** Completes the list and returns the error for `rows` rows. */
   async refusal(source: SheetSource, writing: Writing, rows: number): Promise<SheetRefused> {
     await this.#list.commit();
     const problems = await withExcerpts(this.#first, source, writing);
@@ -71,13 +71,13 @@ export class Problems {
     );
   }
 
-  /** Gives an unfinished list up; harmless after {@link refusal}. */
+  /** Discards an unfinished list; does nothing after {@link refusal}. */
   async abandon(): Promise<void> {
     await this.#list.discard();
   }
 }
 
-/** The same problems, each with the physical line of its place; reads the sheet up to the last of these lines. */
+/** Adds the physical line to each error; reads the sheet up to the last of these lines. */
 export async function withExcerpts(
   problems: readonly RunsheetError[],
   source: SheetSource,
@@ -103,7 +103,7 @@ async function linesAt(
   let line = 0;
   for await (const text of linesOf(lenientTextOf(source, writing), MOST_EXCERPT)) {
     line += 1;
-    // What a terminal would obey is shown as a mark.
+    // Control characters are shown as marks.
     if (wanted.has(line)) found.set(line, markedLine(text));
     if (found.size === wanted.size) break;
   }

@@ -1,5 +1,5 @@
-// batch.json: what a batch is asked to do, and its birth mark. It is created once, when the sheet is laid out whole, and makes
-// the batch exist; what it says never changes.
+// batch.json: the parameters of a batch and its birth mark. It is created once, after the layout is complete, and makes the
+// batch exist. It never changes.
 
 import { z } from 'zod';
 import { problem } from '../errors/error.ts';
@@ -32,15 +32,15 @@ const sheetOptions = z.object({
 const schema = z.object({
   format: z.literal(2),
   batch: z.string(),
-  /** Drawn when the batch was born, and part of every token: what carries another mark belongs to another batch. */
+  /** Random, chosen when the batch is made, and part of every token: another mark means another batch. */
   mark,
   /** sha256 of the rows, the deployment and the service. */
   content: z.string(),
   createdAt: z.iso.datetime(),
   sheet: z.object({
-    /** As the user named it. */
+    /** The sheet's name as the user typed it. */
     name: z.string(),
-    /** Its copy, beside the pages. */
+    /** Its copy, next to the pages. */
     file: z.string(),
     sha256: z.string(),
     bytes: count,
@@ -66,9 +66,9 @@ const schema = z.object({
     runTimeoutSeconds: z.number().exactOptional(),
   }),
   service: z.object({
-    /** The API's base address; `local` is the local run service, wherever it listens today. */
+    /** The API's base address; `local` is the local run service at its current address. */
     base: z.string(),
-    /** Which API the service speaks there; batches of before there was a choice speak V2. */
+    /** The API version; batches from before there was a choice use V2. */
     api: z.enum(['v2', 'v1']).default('v2'),
     rehearsal: z.boolean(),
     timing: z.object({
@@ -78,28 +78,28 @@ const schema = z.object({
       settleWithoutControlMs: waitMs,
       pollIntervalMs: waitMs,
     }),
-    /** US dollars a second by GPU. */
+    /** US dollars per second by GPU. */
     prices: z.record(z.string(), z.number()),
   }),
   /** Maximum runs at the same time. */
   concurrency: count.min(1),
   retries: count,
-  /** What happens to an attempt of which no run list can tell whether it started a run (R12). */
+  /** What to do with an attempt that may have started a run, if no run list can show it (R12). */
   unconfirmed: z.object({ rule: z.enum(['unknown', 'fail', 'resubmit', 'ask']), afterMs: waitMs }),
-  /** A run that waits for a machine, or shows nothing new, for longer is cancelled; absent: never. */
+  /** A run that does not start, or makes no progress, for longer is cancelled; absent: never. */
   deadlines: z.object({ queueMs: waitMs.exactOptional(), runMs: waitMs.exactOptional() }),
   webhooks: z.boolean(),
-  /** Jitter is drawn from it. */
+  /** The seed of the random jitter. */
   seed: count,
 });
 
 export type BatchFile = z.infer<typeof schema>;
 
-/** Creates batch.json; false where the batch exists already. */
+/** Creates batch.json; false if the batch exists already. */
 export const createBatchFile = (store: Store, file: BatchFile): Promise<boolean> =>
   store.create(BATCH_FILE, `${JSON.stringify(file, undefined, 2)}\n`);
 
-/** undefined where the folder holds no batch; throws E504 where its batch.json is not one of ours, E514 where it is an old one. */
+/** undefined if the folder contains no batch. Throws E504 for an invalid batch.json, E514 for one of an old version. */
 export async function readBatchFile(store: Store): Promise<BatchFile | undefined> {
   const text = await store.read(BATCH_FILE);
   if (text === undefined) return undefined;
@@ -122,13 +122,13 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** Where the copy of the sheet and the pages of a batch lie. */
+/** The folder with the copy of the sheet and the pages. */
 export const layoutOf = (store: Store, { mark: own }: Pick<BatchFile, 'mark'>): Store =>
   within(store, `${LAYOUT}/${own}`);
 
 export const LAYOUT = 'layout';
 
-/** What a batch workflow needs to know, with what was found out about the service. */
+/** The parameters of a batch workflow, including what the service supports. */
 export const paramsOf = (
   file: BatchFile,
   found: Pick<BatchParams, 'webhooks' | 'lists' | 'pass'>,
@@ -143,18 +143,18 @@ export const paramsOf = (
   ...found,
 });
 
-/** Runs that no row in the workflow's state explained, kept for the last reading. */
+/** Runs that matched no row in the workflow's state, kept for the final search for duplicates. */
 export const evidenceName = (number: number): string =>
   `${EVIDENCE}/${String(number).padStart(5, '0')}.jsonl`;
 
 export const EVIDENCE = 'evidence';
 
-/** Written by the workflow's first act: from then on, only Temporal knows what was sent. */
+/** Written by the workflow's first activity: from then on, only Temporal knows what was sent. */
 export const STARTED_FILE = 'started.json';
 
 const startedSchema = z.object({
   at: z.iso.datetime(),
-  /** The service's own time at that moment. */
+  /** The time by the service's clock at that moment. */
   serviceNowMs: z.number().exactOptional(),
   workflow: z.object({ workflowId: z.string(), runId: z.string() }),
 });
@@ -162,7 +162,7 @@ const startedSchema = z.object({
 /** The workflow run that a batch started with, and when. */
 export type Started = z.infer<typeof startedSchema>;
 
-/** undefined where nothing was started; throws E504 where started.json is not one of ours. */
+/** undefined if the batch was not started. Throws E504 for an invalid started.json. */
 export async function readStarted(store: Store): Promise<Started | undefined> {
   const text = await store.read(STARTED_FILE);
   if (text === undefined) return undefined;
@@ -171,30 +171,30 @@ export async function readStarted(store: Store): Promise<Started | undefined> {
   throw problem('E504', { what: `${store.location}/${STARTED_FILE} is not one of this version` });
 }
 
-/** Creates started.json; false where the batch was started before. */
+/** Creates started.json; false if the batch was started before. */
 export const createStarted = (store: Store, started: Started): Promise<boolean> =>
   store.create(STARTED_FILE, `${JSON.stringify(started)}\n`);
 
-/** A batch that was rebuilt goes on in another workflow run. */
+/** A rebuilt batch continues in another workflow run. */
 export async function replaceStarted(store: Store, workflow: Started['workflow']): Promise<void> {
   const before = await readStarted(store);
   const started = { at: new Date().toISOString(), ...before, workflow };
   await store.write(STARTED_FILE, `${JSON.stringify(started)}\n`);
 }
 
-/** Each pass after the first, in which the batch was started, is a rebuilding; its file is created once. */
+/** The first pass starts the batch, and each further pass is a rebuild. Its file is created once. */
 export const passName = (pass: number): string => `${PASSES}/${String(pass).padStart(5, '0')}.json`;
 
 const PASSES = 'passes';
 
-/** The number of the pass that a rebuilding would begin. */
+/** The number of the next pass. */
 export const nextPass = async (store: Store): Promise<number> =>
   Math.max(1, await lastNumber(store, PASSES)) + 1;
 
 /** How many evidence files earlier passes have written. */
 export const countEvidence = (store: Store): Promise<number> => lastNumber(store, EVIDENCE);
 
-/** The highest number of a file in `folder`; 0 where there is none. */
+/** The highest file number in `folder`; 0 if it is empty. */
 async function lastNumber(store: Store, folder: string): Promise<number> {
   const numbers = (await store.list(folder)).map((name) => Number.parseInt(name, 10));
   return numbers.filter(Number.isInteger).reduce((most, number) => Math.max(most, number), 0);

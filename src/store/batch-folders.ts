@@ -1,4 +1,4 @@
-// The batches of a place: the folders of RUNSHEET_OUT that hold a batch.json.
+// Finds batches: the folders in RUNSHEET_OUT that contain a batch.json.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ export type BatchFolder = {
   readonly store: Store;
 };
 
-/** undefined where there is no such batch. Throws what is wrong with its batch.json. */
+/** undefined if there is no such batch. Throws the error of an invalid batch.json. */
 export async function openBatchFolder(out: string, batch: string): Promise<BatchFolder | undefined> {
   const folder = join(out, batch);
   const store = folderStore(folder);
@@ -21,7 +21,7 @@ export async function openBatchFolder(out: string, batch: string): Promise<Batch
   return file && { batch, folder, file, store };
 }
 
-/** All batches of a place, newest first. One that this version cannot read is no reason to hide the others. */
+/** All batches, newest first, without those that this version cannot read. */
 export async function listBatchFolders(out: string): Promise<readonly BatchFolder[]> {
   const names = existsSync(out)
     ? readdirSync(out).filter((name) => !name.startsWith('.') && existsSync(join(out, name, BATCH_FILE)))

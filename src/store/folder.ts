@@ -5,8 +5,8 @@ import { dropResumable, openResumable } from './resumable.ts';
 import type { Draft, Store } from './store.ts';
 
 /**
- * The batch folder at `path`; folders inside it are made as files arrive. Where it is an `existing` one that has vanished,
- * perhaps with the disk under it, writing fails with ENOENT: it would be made anew on another disk.
+ * The batch folder at `path`; subfolders are created with their first file. If an `existing` folder has vanished, perhaps
+ * because its disk was unmounted, writing fails with ENOENT instead of creating it on another disk.
  */
 export function folderStore(path: string, kind: 'new' | 'existing' = 'new'): Store {
   const root = resolve(path);
@@ -51,17 +51,17 @@ export function folderStore(path: string, kind: 'new' | 'existing' = 'new'): Sto
 
 let drafts = 0;
 
-/** A file that was being written when its process was killed has such a name. */
+/** The name of an unfinished file, which remains if its process is killed. */
 export const isDraftName = (name: string): boolean => /^\.\d+-\d+\.part$/.test(name);
 
-/** A name that nobody else writes, in the same folder, hidden from listings. */
+/** A unique hidden name in the same folder. */
 const besideOf = (path: string): string => join(dirname(path), `.${process.pid}-${++drafts}.part`);
 
-/** Puts the file `beside` into its place. */
+/** Moves the file `beside` to its final name. */
 type Place = (beside: string, path: string) => Promise<unknown>;
 type MakeFolder = (folder: string) => void;
 
-/** A link is there whole or not at all, and fails where the name is taken; false then. */
+/** Creates the final name atomically with a link; false if the name is taken. */
 async function linkOnce(beside: string, path: string): Promise<boolean> {
   try {
     await link(beside, path);
@@ -74,7 +74,7 @@ async function linkOnce(beside: string, path: string): Promise<boolean> {
   }
 }
 
-/** True unless the place was taken. */
+/** False if the name was taken. */
 async function writeWhole(
   path: string,
   content: string | Uint8Array,
@@ -92,7 +92,7 @@ async function writeWhole(
   }
 }
 
-/** Writes beside the final name, syncs, then puts it in place: a reader sees the old file, the new one or none, never a part. */
+/** Writes to a temporary name, syncs, then renames: a reader sees the old file, the new one or none, never a part. */
 async function openDraft(path: string, place: Place, makeFolder: MakeFolder): Promise<Draft> {
   makeFolder(dirname(path));
   const beside = besideOf(path);
@@ -117,7 +117,7 @@ async function openDraft(path: string, place: Place, makeFolder: MakeFolder): Pr
   };
 }
 
-/** A small file in three calls on the spot: handing each to another thread and back costs twice the work itself. */
+/** Writes a small file with three synchronous calls, because handing them to the thread pool costs twice the work. */
 function writeCached(path: string, content: string | Uint8Array, makeFolder: MakeFolder): void {
   const beside = besideOf(path);
   try {

@@ -1,8 +1,8 @@
-// A file that is written in pieces: text is gathered until it is worth a write, so that no string grows with the file.
+// Writes a file in pieces: collects text until a write is worthwhile, so that memory does not grow with the file.
 
 import type { Draft } from './store.ts';
 
-/** Characters that are gathered: enough to be quick, and few enough to keep memory flat. */
+/** Characters per write: enough for speed, few enough for memory. */
 const PIECE = 1 << 20;
 
 export class Pieces {
@@ -10,18 +10,18 @@ export class Pieces {
   #draft: Draft | undefined;
   #text = '';
 
-  /** The draft is opened with its first piece. */
+  /** `open` is called with the first piece. */
   constructor(open: () => Promise<Draft>) {
     this.#open = open;
   }
 
-  /** A promise where the caller has to wait before the next text. */
+  /** A promise if the caller has to wait before the next text. */
   add(text: string): Promise<void> | undefined {
     this.#text += text;
     return this.#text.length > PIECE ? this.#write() : undefined;
   }
 
-  /** Writes the rest; the file is whole then. Where that fails the draft is given up. */
+  /** Writes the rest and completes the file; discards the draft on failure. */
   async commit(): Promise<void> {
     try {
       await this.#write();
@@ -31,7 +31,7 @@ export class Pieces {
     }
   }
 
-  /** Gives an unfinished file up; harmless after {@link commit}. */
+  /** Discards an unfinished file; does nothing after {@link commit}. */
   async discard(): Promise<void> {
     await this.#draft?.discard();
   }

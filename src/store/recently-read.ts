@@ -1,7 +1,7 @@
-// Files of a batch as they were parsed, the most recently used ones: bounded by number and by the bytes of their text,
-// because a page of long rows is a thousand times as large as one of short rows.
+// An LRU cache of parsed files. It is bounded by number and by bytes of text, because a page of long rows is a thousand times
+// as large as one of short rows.
 
-/** A file's content, and how many bytes its text has. */
+/** A file's parsed content, and the bytes of its text. */
 export type Parsed<T> = { readonly value: T; readonly bytes: number };
 
 type Entry<T> = { readonly value: Promise<T>; bytes: number };
@@ -17,7 +17,7 @@ export class RecentlyRead<T> {
     this.#mostBytes = mostBytes;
   }
 
-  /** What `name` stands for, read by `read` where it is not here; callers that ask at the same time share one reading. */
+  /** The content of `name`, from the cache or from `read`. Concurrent callers share one read. */
   get(name: string, read: () => Promise<Parsed<T>>): Promise<T> {
     const entry = this.#entries.get(name) ?? this.#begin(name, read);
     this.#entries.delete(name);
@@ -34,13 +34,13 @@ export class RecentlyRead<T> {
         entry.bytes = bytes;
         this.#shrink();
       },
-      // A file that could not be read may be there the next time.
+      // A failed read is not cached: the file may exist the next time.
       () => this.#entries.delete(name),
     );
     return entry;
   }
 
-  /** The most recently used entry stays, however large it is. */
+  /** Keeps the most recently used entry, however large it is. */
   #shrink(): void {
     let bytes = 0;
     for (const entry of this.#entries.values()) bytes += entry.bytes;

@@ -1,5 +1,5 @@
-// Half files in a batch folder: each lies hidden beside where it will be, under a name made of its id and of a hash of its
-// mark. Two writers of one id and mark write the same bytes to the same places, so that neither harms the other.
+// Partial files that a later attempt can continue. Each has a hidden name next to its final one, made of its id and a hash of
+// its mark. Two writers with the same id and mark write the same bytes at the same offsets, so neither harms the other.
 
 import { hash } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { ResumableDraft, Resumption } from './store.ts';
 
-/** In a folder that is there. Goes on from the half file of this id and mark; those of other marks are of content that is no more, and go. */
+/** Continues the partial file of this id and mark in an existing folder; removes those of other marks, whose content is outdated. */
 export async function openResumable(path: string, { id, mark }: Resumption): Promise<ResumableDraft> {
   const folder = dirname(path);
   const beside = join(folder, `${prefixOf(id)}.${hash('sha256', mark, 'hex').slice(0, 16)}.part`);
@@ -17,7 +17,7 @@ export async function openResumable(path: string, { id, mark }: Resumption): Pro
   const { size: kept } = await file.stat();
   let at = kept;
   let closed = false;
-  /** Another try may have begun anew: its half is neither ours to put in place nor to take away. */
+  /** False if another attempt started over: its partial file must be neither completed nor removed here. */
   const isOurs = async (): Promise<boolean> => (await file.stat()).ino === (await stat(beside)).ino;
   const close = async (): Promise<void> => {
     if (!closed) await file.close();
@@ -38,7 +38,7 @@ export async function openResumable(path: string, { id, mark }: Resumption): Pro
     commit: async () => {
       await file.truncate(at);
       await file.sync();
-      if (!(await isOurs())) throw new Error(`${beside} is of another try, which began anew`);
+      if (!(await isOurs())) throw new Error(`${beside} belongs to another attempt, which started over`);
       await close();
       await rename(beside, path);
     },
@@ -52,7 +52,7 @@ export async function openResumable(path: string, { id, mark }: Resumption): Pro
   };
 }
 
-/** Takes away the half files in `folder` whose ids begin with `ids`. */
+/** Removes the partial files in `folder` whose ids begin with `ids`. */
 export const dropResumable = (folder: string, ids: string): Promise<void> => dropAll(folder, prefixOf(ids));
 
 const prefixOf = (id: string): string => `.${id}`;

@@ -146,7 +146,7 @@ describe('reading a list', () => {
   it('gives up a list that gives the same page whatever was asked', async () => {
     const own = rows(100);
     const same = { listRuns: async () => own, nowMs: () => NOW };
-    await expect(ownIds(same)).rejects.toThrow('the run list repeats itself without an end');
+    await expect(ownIds(same)).rejects.toThrow('the run list repeats itself endlessly');
   });
 
   it.each([7, 100])('gives up a list that begins anew where it ends, in pages of %i', async (most) => {
@@ -160,7 +160,7 @@ describe('reading a list', () => {
       },
       nowMs: () => NOW,
     };
-    await expect(ownIds(circle)).rejects.toThrow('the run list repeats itself without an end');
+    await expect(ownIds(circle)).rejects.toThrow('the run list repeats itself endlessly');
   });
 });
 
@@ -200,7 +200,7 @@ describe('a list that cannot be read', () => {
         failing(() => undefined),
         { tries: 2 },
       ),
-    ).rejects.toThrow('not there any more');
+    ).rejects.toThrow('no longer available');
     const none = { listRuns: async () => undefined, nowMs: () => NOW };
     await expect(ownIds(none)).rejects.toBeInstanceOf(NoList);
     expect(pauses).toHaveLength(3);

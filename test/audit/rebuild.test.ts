@@ -37,7 +37,7 @@ describe('the quiet before a batch is rebuilt', () => {
     const found = { store, file: FILE, batch: 'b' };
     const quietMs = quietMsOf(FILE);
     await expect(assertQuiet(found, NOW)).rejects.toThrow(
-      `in ${Math.ceil(quietMs / 1000)} s the lists are complete`,
+      `in ${Math.ceil(quietMs / 1000)} s, when the run list is complete`,
     );
     await expect(assertQuiet(found, NOW + quietMs - 1)).rejects.toThrow('in 1 s');
     await expect(assertQuiet(found, NOW + quietMs)).resolves.toBeUndefined();
@@ -51,7 +51,7 @@ describe('the quiet before a batch is rebuilt', () => {
   it('begins anew if our own clock was set back', async () => {
     const found = { store, file: FILE, batch: 'b' };
     const quietMs = quietMsOf(FILE);
-    await expect(assertQuiet(found, NOW)).rejects.toThrow('the lists are complete');
+    await expect(assertQuiet(found, NOW)).rejects.toThrow('when the run list is complete');
     await expect(assertQuiet(found, NOW - HOUR_MS)).rejects.toThrow(`in ${Math.ceil(quietMs / 1000)} s`);
     await expect(assertQuiet(found, NOW - HOUR_MS + quietMs)).resolves.toBeUndefined();
   });

@@ -44,7 +44,7 @@ describe('a batch that Temporal has forgotten', () => {
       resumed = await stage.run(['resume', '--recover']);
       return resumed.code === 0;
     }, 'the lists are old enough');
-    expect(resumed.stderr).toMatch(/is rebuilt: [2-9]\d rows are done, \d+ have their run/);
+    expect(resumed.stderr).toMatch(/is rebuilt: [2-9]\d rows are done, \d+ have a run/);
     expect((await stage.run(['wait'])).code).toBe(0);
     expect(stage.results().filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(ROWS);
     const succeeded = (await stage.truth()).filter(({ status }) => status === 'success');

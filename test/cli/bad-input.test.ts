@@ -17,7 +17,7 @@ const usage: readonly Bad[] = [
   ['a flag that is like no other', plan('--xyzzy'), 2, 'E605', /no flag --xyzzy[^]*runsheet plan --help/],
   ['an unknown short flag', plan('-z'), 2, 'E605', /no flag -z[^]*runsheet plan --help/],
   ['an unknown command', ['pln', 'ok.csv'], 2, 'E605', /no command "pln"[^]*did you mean plan\?/],
-  ['a second sheet', plan('more.csv'), 2, 'E602', /"more\.csv" is one argument too many/],
+  ['a second sheet', plan('more.csv'), 2, 'E602', /"more\.csv" is an unexpected argument/],
   ['no sheet', ['plan', '-d', 'portraits'], 2, 'E602', /<sheet> is missing[^]*runsheet plan --help/],
   ['no deployment', ['plan', 'ok.csv'], 2, 'E602', /no deployment is given/],
   ['a flag without its value', plan('--out'), 2, 'E602', /--out needs a value/],
@@ -35,7 +35,7 @@ const usage: readonly Bad[] = [
   ['an empty value', plan('--key', ''), 2, 'E602', /--key "" is empty/],
   ['half a pair', plan('--map', 'x'), 2, 'E602', /--map x/],
   ['two values for one input', plan('--set', 'a=1', '--set', 'a=2'), 2, 'E602', /--set a is given twice/],
-  ['an unknown type', plan('--type', 'seed=intt'), 2, 'E602', /no type intt[^]*did you mean int\?/],
+  ['an unknown type', plan('--type', 'seed=intt'), 2, 'E602', /unknown type intt[^]*did you mean int\?/],
 ];
 
 const numbers: readonly Bad[] = [
@@ -47,11 +47,11 @@ const numbers: readonly Bad[] = [
     new RegExp(`--concurrency "${value}" is not a whole number from 1 to 3,000`),
   ]),
   [
-    'more at once than so many retries leave room for',
+    'more runs at the same time than so many retries allow',
     plan('-c', '2000', '--retries', '20'),
     2,
     'E602',
-    new RegExp(`--concurrency 2,000[^]*--retries 20[^]*at most ${mostConcurrency(20)}`),
+    new RegExp(`--concurrency 2,000[^]*--retries 20[^]*at most --concurrency ${mostConcurrency(20)}`),
   ],
   ...['-1', 'NaN', '21'].map((value): Bad => [
     `--retries ${value}`,

@@ -19,8 +19,8 @@ const services: readonly (readonly [
   code: string,
   said: RegExp,
 ])[] = [
-  ['no JSON', '/deployments', '<h1>Welcome</h1>', 6, 'E310', /GET \/deployments .*no JSON: <h1>/],
-  ['another shape', '/deployments', { deployments: [] }, 6, 'E310', /GET \/deployments /],
+  ['no JSON', '/deployments', '<h1>Welcome</h1>', 6, 'E310', /GET \/deployments: .*no JSON: <h1>/],
+  ['another shape', '/deployments', { deployments: [] }, 6, 'E310', /GET \/deployments: /],
   [
     'a concurrency limit of 0',
     '/deployments',
@@ -51,7 +51,7 @@ const services: readonly (readonly [
     { A10G: -1 },
     6,
     'E310',
-    /GET \/platform\/gpu-pricing .*A10G: /,
+    /GET \/platform\/gpu-pricing: .*A10G: /,
   ],
   [
     'a profile of words',
@@ -59,7 +59,7 @@ const services: readonly (readonly [
     { poll_interval_ms: 'often' },
     6,
     'E310',
-    /GET \/platform\/profile /,
+    /GET \/platform\/profile: /,
   ],
 ];
 

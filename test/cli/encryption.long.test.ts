@@ -126,7 +126,10 @@ describe('encryption', () => {
     const running = run(FEW_ROWS);
     await until(async () => (await stage.truth()).length > 0, 'the batch is under way');
     const doctor = await stage.run(['doctor']);
-    expect([doctor.code, doctor.stdout]).toEqual([6, expect.stringMatching(/encryption +at .* reads plain/)]);
+    expect([doctor.code, doctor.stdout]).toEqual([
+      6,
+      expect.stringMatching(/encryption +workers at .* reads plain/),
+    ]);
     await expectAllRight(running, FEW_ROWS);
   });
 

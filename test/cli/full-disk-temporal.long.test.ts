@@ -36,7 +36,7 @@ it.skipIf(!hasDisk)(
     const ended = await command.ended;
     expect(ended.code).toBe(6);
     expect(ended.stderr).toMatch(
-      /error\[E604\]: the disk of .* has \d+ bytes left, so that Temporal cannot keep its state\n/,
+      /error\[E604\]: the disk of .* has \d+ bytes left, too few for Temporal to save its state\n/,
     );
     expect((await stage.run(words)).code).toBe(6);
 

@@ -39,11 +39,11 @@ describe('batches and their folders', () => {
     const precious = stage.write('batches/photos/one.jpg', 'mine');
     const words = ['run', stage.sheet(3), '-d', 'portraits', '--name'];
     const taken = await stage.run([...words, 'photos']);
-    expect([taken.code, taken.stderr]).toEqual([2, expect.stringContaining('it is no batch')]);
+    expect([taken.code, taken.stderr]).toEqual([2, expect.stringContaining('is not a batch')]);
     expect(existsSync(precious)).toBe(true);
 
     expect((await stage.run([...words, 'nightly'])).code).toBe(0);
-    expect((await stage.run([...words, 'nightly'])).stderr).toContain('it is done');
+    expect((await stage.run([...words, 'nightly'])).stderr).toContain('which has ended');
     const other = await stage.run([
       'run',
       stage.sheet(4, 'tuesday.csv'),
@@ -54,7 +54,10 @@ describe('batches and their folders', () => {
     ]);
     const gpu = await stage.run([...words, 'nightly', '--gpu', 'H100']);
     for (const ended of [other, gpu])
-      expect([ended.code, ended.stderr]).toEqual([2, expect.stringContaining('was made of other rows')]);
+      expect([ended.code, ended.stderr]).toEqual([
+        2,
+        expect.stringContaining('has other rows or another deployment'),
+      ]);
     expect(await stage.truth()).toHaveLength(3);
   });
 
@@ -83,7 +86,7 @@ describe('batches and their folders', () => {
     for (const command of ['run', 'submit']) {
       const done = await stage.run([command, 'done.jsonl', '-d', 'portraits', ...settings]);
       expect([done.code, done.stdout.trim()]).toEqual([0, stage.batch()]);
-      expect(done.stderr).toContain('it is done');
+      expect(done.stderr).toContain('which has ended');
       expect(done.stderr).toContain(named);
     }
     expect(await stage.truth()).toHaveLength(5);

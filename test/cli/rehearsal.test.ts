@@ -61,7 +61,7 @@ describe('the example, as npm start runs it', () => {
   it('says, when given again, that it is done and where', async () => {
     const again = await stage.run(words);
     expect(again.code).toBe(0);
-    expect(again.stderr).toContain('it is done');
+    expect(again.stderr).toContain('which has ended');
     expect(again.stdout.trim()).toBe(stage.batch());
   });
 

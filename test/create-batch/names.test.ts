@@ -52,7 +52,10 @@ describe('a name never stands for', () => {
     const first = await place.create('sheet.csv', { name: 'nightly' });
     const kept = filesBelow(first.folder);
     place.write('other.csv', 'number\n3\n');
-    const refused = { code: 'E602', message: expect.stringContaining('was made of other rows') };
+    const refused = {
+      code: 'E602',
+      message: expect.stringContaining('has other rows or another deployment'),
+    };
     await expect(place.create('other.csv', { name: 'nightly' })).rejects.toMatchObject(refused);
     expect([place.names(), filesBelow(first.folder)]).toEqual([['nightly'], kept]);
   });
@@ -75,7 +78,7 @@ describe('a name never stands for', () => {
     ['a layout that is none of ours', ['layout', 'index.html']],
   ])('a folder that holds %s', async (_, names) => {
     const path = foreign('photos', ...names);
-    const refused = { code: 'E602', message: expect.stringContaining('it is no batch') };
+    const refused = { code: 'E602', message: expect.stringContaining('is not a batch') };
     await expect(place.create('sheet.csv', { name: 'photos' })).rejects.toMatchObject(refused);
     expect(filesBelow(join(place.out, 'photos'))).toEqual(
       names.map((_name, at) => join(...names.slice(0, at + 1))),

@@ -66,7 +66,7 @@ describe('a key file that', () => {
   it.each([
     ['is not there', () => join(place(), 'none'), /there is no such file/],
     ['is a folder', () => place(), /it is a folder/],
-    ['is a device', () => '/dev/zero', /it is no file/],
+    ['is a device', () => '/dev/zero', /it is not a file/],
     ['is larger than any key', () => fileWith('x'.repeat(70_000)), /it is larger than any key/],
     ['lies in a file', () => join(fileWith(KEY), 'key'), /a part of this path is a file/],
   ])('%s is refused', (_, pathOf, why) => {

@@ -59,13 +59,13 @@ describe('a state folder', () => {
   it.each([0o707, 0o770])('that others may write (%s) is refused, and nothing is drawn in it', (mode) => {
     mkdirSync(home);
     chmodSync(home, mode);
-    expect(refused()).toEqual(refusal(/others may write/, /chmod 700/));
+    expect(refused()).toEqual(refusal(/other users can write/, /chmod 700/));
   });
 
   it('that is a link is refused', () => {
     mkdirSync(`${home}-elsewhere`);
     symlinkSync(`${home}-elsewhere`, home);
-    expect(refused()).toEqual(refusal(/it is a link/, /RUNSHEET_HOME/));
+    expect(refused()).toEqual(refusal(/it is a symbolic link/, /RUNSHEET_HOME/));
   });
 
   it.skipIf(process.getuid?.() !== 0)('of somebody else is refused', () => {

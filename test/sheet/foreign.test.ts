@@ -36,7 +36,7 @@ const foreign: readonly Unreadable[] = [
     'semicolons',
     { text: '\na;b\n1;2\n' },
     'E102 2:1',
-    /^the header has no commas; its fields seem to be separated by semicolons$/,
+    /^the header has no commas; the file looks separated by semicolons$/,
   ],
   ['tabs in a .csv', { text: 'a\tb\n1\t2\n' }, 'E102 1:1', /no commas; .* separated by tabs$/],
   [
@@ -66,14 +66,14 @@ unreadableWith(foreign);
 
 describe('what helps then', () => {
   it.each([
-    ['--encoding utf-16le reads it', { text: utf16('\ufeffa\n1') }],
-    ['--encoding utf-16be reads it', { text: utf16('\ufeffa\n1').swap16() }],
-    ['--encoding utf-16be reads it', { text: utf16('a,b\n1,2').swap16() }],
+    ['add --encoding utf-16le', { text: utf16('\ufeffa\n1') }],
+    ['add --encoding utf-16be', { text: utf16('\ufeffa\n1').swap16() }],
+    ['add --encoding utf-16be', { text: utf16('a,b\n1,2').swap16() }],
     ['iconv -f UTF-32 -t UTF-8', { text: utf32('\ufeffa\n1') }],
-    ['leave --encoding out', { text: 'a,b\n1,2\n', options: { encoding: 'utf-16be' } }],
-    [`--delimiter ';' reads it so`, { text: 'a;b\n1;2\n' }],
-    ['--delimiter tab reads it so', { text: 'a\tb\n1\t2\n' }],
-    [`--delimiter '|' reads it so`, { text: 'a|b\n1|2\n' }],
+    ['remove --encoding', { text: 'a,b\n1,2\n', options: { encoding: 'utf-16be' } }],
+    [`add --delimiter ';'`, { text: 'a;b\n1;2\n' }],
+    ['add --delimiter tab', { text: 'a\tb\n1\t2\n' }],
+    [`add --delimiter '|'`, { text: 'a|b\n1|2\n' }],
   ] as const)('names %s', async (words, sheet) => {
     expect((await thrownBy(lay(sheet))).hint).toContain(words);
   });

@@ -51,7 +51,7 @@ describe('a cell of text', () => {
 
   it('of kind json names the character that is wrong', () => {
     expect(readText('{"a": tru}', 'json')).toMatchObject({
-      hint: 'character 7: a value must stand here, not tru',
+      hint: 'character 7: expected a value, found tru',
     });
   });
 

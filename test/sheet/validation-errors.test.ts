@@ -169,10 +169,10 @@ describe('a refusal', () => {
     expect(lines).toHaveLength(3001);
     expect(lines[0]).toBe('code,file,line,column,row,column_name,message,hint');
     expect(lines[1]).toBe(
-      'E103,sheet.csv,2,2,1,,"this row has 1 field, and the header has 2",every row has as many fields as the header; an empty cell still needs its delimiter',
+      'E103,sheet.csv,2,2,1,,"this row has 1 field, and the header has 2",give every row as many fields as the header; an empty cell still needs its delimiter',
     );
     expect(lines[3000]).toBe(
-      String.raw`E202,sheet.csv,3001,2,3000,steps,"""x, \""2999\"""" in column ""steps"" is not an integer","digits only: no point, no exponent, no leading zero"`,
+      String.raw`E202,sheet.csv,3001,2,3000,steps,"""x, \""2999\"""" in column ""steps"" is not an integer","use digits only: no decimal point, no exponent, no leading zero"`,
     );
   });
 

@@ -83,7 +83,7 @@ describe('an encrypted payload', () => {
 
   it('without its key is refused with E407, which names the key id and shows no key', async () => {
     const { id = '' } = keysFrom(NEW).keys[0] ?? {};
-    const message = new RegExp(`${id}.* and no key is set here`);
+    const message = new RegExp(`${id}.* but no payload key is set here`);
     await expect(read(await encrypt('x'), keysFrom(''))).rejects.toMatchObject({
       code: 'E407',
       message: expect.stringMatching(message),
