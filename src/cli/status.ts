@@ -51,8 +51,10 @@ export async function status(this: Context, flags: Flags, name: string | undefin
   const found = await findBatch(config.out, name);
   const fromFolder = await statusFromFolder(found);
   const session = fromFolder.summary ? undefined : await openLivingSession({ config, local: false, printer });
-  const now = session === undefined ? fromFolder : await liveStatus(session, found, fromFolder);
-  await session?.close();
+  const now =
+    session === undefined
+      ? fromFolder
+      : await liveStatus(session, found, fromFolder).finally(async () => session.close());
   if (flags.output === 'json') printer.json(now);
   else printer.data(textOf(now));
   return EXIT.ok;
@@ -70,7 +72,7 @@ async function withLiveStatus(
     const session = await openLivingSession({ config, local: false, printer });
     if (session === undefined) return fromFolders;
     const statuses = found.map(async (one, at) => liveStatus(session, one, fromFolders[at] as BatchStatus));
-    return await Promise.all(statuses).finally(() => session.close());
+    return await Promise.all(statuses).finally(async () => session.close());
   } catch (error) {
     printer.say(`Temporal cannot be asked which batches are running: ${errorMessage(error)}`);
     return fromFolders.map((one) => (one.summary ? one : { ...one, state: 'unknown' }));

@@ -112,16 +112,13 @@ function follow(params: FollowParams, first: Joined, keeps: boolean): Follower {
 
   /** A keeper may start the stack again. */
   const rejoin = async (): Promise<void> => {
-    for (const until = Date.now() + REJOIN_MS; !isLeaving && Date.now() < until;) {
-      await wait(AGAIN_AFTER_LOSS_MS);
-      const again = await joinStack(params, false).catch(() => undefined);
-      if (again === undefined) continue;
-      joined = again;
-      watch(joined);
-      return moved(addressOf(joined));
+    const again = await joinAgain(params, moved);
+    if (again === undefined || isLeaving) {
+      leaving.resolve();
+      return lost.resolve();
     }
-    leaving.resolve();
-    lost.resolve();
+    joined = again;
+    watch(joined);
   };
 
   watch(joined);
@@ -146,6 +143,25 @@ function follow(params: FollowParams, first: Joined, keeps: boolean): Follower {
     assertDiskSpace: () => assertDiskSpace(params.config.home),
     hurry: () => send(joined.socket, { type: 'now' }),
   };
+}
+
+/** undefined if no stack was started within {@link REJOIN_MS}. */
+async function joinAgain(
+  params: FollowParams,
+  moved: (at: TemporalAddress) => Promise<void>,
+): Promise<Joined | undefined> {
+  for (const until = Date.now() + REJOIN_MS; Date.now() < until;) {
+    await wait(AGAIN_AFTER_LOSS_MS);
+    try {
+      const joined = await joinStack(params, false);
+      if (joined === undefined) continue;
+      await moved(addressOf(joined));
+      return joined;
+    } catch (error) {
+      params.say(`the embedded servers do not answer: ${errorMessage(error)}`);
+    }
+  }
+  return undefined;
 }
 
 const addressOf = ({ ready: { address, namespace } }: Joined): TemporalAddress => ({
