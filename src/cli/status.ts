@@ -50,11 +50,10 @@ export async function status(this: Context, flags: Flags, name: string | undefin
   const config = configOf(flags);
   const found = await findBatch(config.out, name);
   const fromFolder = await statusFromFolder(found);
-  const session = fromFolder.summary ? undefined : await openLivingSession({ config, local: false, printer });
-  const now =
-    session === undefined
-      ? fromFolder
-      : await liveStatus(session, found, fromFolder).finally(async () => session.close());
+  const live = fromFolder.summary
+    ? undefined
+    : await askTemporal(config, printer, async (session) => liveStatus(session, found, fromFolder));
+  const now = live ?? fromFolder;
   if (flags.output === 'json') printer.json(now);
   else printer.data(textOf(now));
   return EXIT.ok;
@@ -69,13 +68,28 @@ async function withLiveStatus(
 ): Promise<readonly BatchStatus[]> {
   if (fromFolders.every(({ summary }) => summary !== undefined)) return fromFolders;
   try {
-    const session = await openLivingSession({ config, local: false, printer });
-    if (session === undefined) return fromFolders;
-    const statuses = found.map(async (one, at) => liveStatus(session, one, fromFolders[at] as BatchStatus));
-    return await Promise.all(statuses).finally(async () => session.close());
+    const statuses = await askTemporal(config, printer, async (session) =>
+      Promise.all(found.map(async (one, at) => liveStatus(session, one, fromFolders[at] as BatchStatus))),
+    );
+    return statuses ?? fromFolders;
   } catch (error) {
     printer.say(`Temporal cannot be asked which batches are running: ${errorMessage(error)}`);
     return fromFolders.map((one) => (one.summary ? one : { ...one, state: 'unknown' }));
+  }
+}
+
+/** undefined if no server of this place is running. */
+async function askTemporal<T>(
+  config: Config,
+  printer: Printer,
+  ask: (session: Session) => Promise<T>,
+): Promise<T | undefined> {
+  const session = await openLivingSession({ config, local: false, printer });
+  if (session === undefined) return undefined;
+  try {
+    return await ask(session);
+  } finally {
+    await session.close();
   }
 }
 

@@ -113,12 +113,9 @@ function follow(params: FollowParams, first: Joined, keeps: boolean): Follower {
   /** A keeper may start the stack again. */
   const rejoin = async (): Promise<void> => {
     const again = await joinAgain(params, moved);
-    if (again === undefined || isLeaving) {
-      leaving.resolve();
-      return lost.resolve();
-    }
-    joined = again;
-    watch(joined);
+    if (again !== undefined && !isLeaving) return watch((joined = again));
+    leaving.resolve();
+    lost.resolve();
   };
 
   watch(joined);
