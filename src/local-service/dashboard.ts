@@ -46,16 +46,16 @@ export type Dashboard = {
 export function dashboardOf(service: Service): Dashboard {
   const pools = poolsOf(service);
   const busy = pools.reduce((sum, pool) => sum + pool.busy, 0);
-  const glance = service.database.glance(Math.min(busy, WORKING_MAX), MOST);
+  const dashboardRuns = service.database.dashboardRuns(Math.min(busy, WORKING_MAX), MOST);
   const nowMs = service.clock.now();
   const shown = (row: RunRow): ShownRun => shownRun(service, row, nowMs);
   return {
     behaviour: service.behaviour.name,
-    runs: glance.runs,
+    runs: dashboardRuns.runs,
     pools,
-    atWork: glance.atWork.map(shown),
-    next: glance.next.map(shown),
-    ended: glance.ended.map(shown),
+    atWork: dashboardRuns.atWork.map(shown),
+    next: dashboardRuns.next.map(shown),
+    ended: dashboardRuns.ended.map(shown),
   };
 }
 
@@ -86,13 +86,13 @@ function shownRun({ deployments }: Service, row: RunRow, nowMs: number): ShownRu
     progress,
     gpu: row.gpu,
     seconds: ((endedAtMs ?? nowMs) - (queuedAtMs ?? createdAtMs)) / 1000,
-    words: wordsOf(row.inputs),
+    words: textOf(row.inputs),
     picture: pictureOf(row),
   };
 }
 
 /** The text by which a person recognises the run: its prompt, or all of its inputs. */
-function wordsOf(inputs: string): string {
+function textOf(inputs: string): string {
   const prompt = promptOf(parseExactly(inputs) as Record<string, unknown>);
   return (typeof prompt === 'string' ? prompt : inputs).slice(0, WORDS_MAX);
 }

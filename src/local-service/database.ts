@@ -73,7 +73,7 @@ export type Database = {
   /** Every run that has not ended, oldest first. */
   alive(): readonly LiveRow[];
   /** See {@link dashboardQuery}. */
-  glance(busy: number, most: { readonly next: number; readonly ended: number }): DashboardRuns;
+  dashboardRuns(busy: number, most: { readonly next: number; readonly ended: number }): DashboardRuns;
   close(): void;
 };
 
@@ -132,7 +132,7 @@ export function openDatabase(file: string): Database {
     byStatus: () => totals(byStatus),
     sold: () => totals(sold),
     alive: () => rows<LiveRow>(alive),
-    glance: dashboardQuery(db),
+    dashboardRuns: dashboardQuery(db),
     deliveriesOf: (runId) => rows<DeliveryRow>(deliveriesOf, runId),
     uploadOf: (id) => uploadOf.get(id) as UploadRow | undefined,
     close: () => db.close(),

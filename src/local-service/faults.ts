@@ -98,13 +98,13 @@ const FAULTS: readonly string[] = Object.keys(FAULT_TABLE);
 export const FAULT_INPUT = 'runsheet_faults';
 
 /** The fields of a run that faults need; `faults` are those that the run names itself. */
-export type Victim = { readonly number: number; readonly faults?: string };
+export type FaultTarget = { readonly number: number; readonly faults?: string };
 
 export type Faults = {
   /** Whether to inject the fault into the run; `occasion` distinguishes several requests about one run. */
-  shouldInject(fault: Fault, target: Victim, occasion?: string | number): boolean;
+  shouldInject(fault: Fault, target: FaultTarget, occasion?: string | number): boolean;
   /** The malformed response at this place; undefined for a normal one. */
-  faceAt(place: Place, target: Victim, occasion?: string | number): Face | undefined;
+  faceAt(place: Place, target: FaultTarget, occasion?: string | number): Face | undefined;
   /** The current rates; 0 if not set. */
   rates(): Readonly<Record<string, number>>;
   /** Sets the named rates from now on. Throws like {@link createFaults}. */
@@ -128,7 +128,7 @@ export function createFaults(given: Readonly<Record<string, number>>, seed: numb
 
   function shouldInject(
     fault: Fault,
-    { number, faults = '' }: Victim,
+    { number, faults = '' }: FaultTarget,
     occasion: string | number = '',
   ): boolean {
     if (isPeaceful && faults === '') return false;

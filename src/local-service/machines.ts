@@ -24,7 +24,7 @@ import { FifoQueue } from './fifo-queue.ts';
 export type Ticket = { readonly number: number; readonly deploymentId: string; readonly gpu: string };
 export type Container = { readonly id: string; readonly deploymentId: string; readonly gpu: string };
 /** How many containers a deployment may have, and how long an idle one stays warm. */
-export type WorkerKeys = { readonly limit: number; readonly idleMs: number };
+export type MachineLimits = { readonly limit: number; readonly idleMs: number };
 
 export type Machines<T extends Ticket> = {
   /** Queues the run; it may get a container before this returns. */
@@ -45,7 +45,7 @@ type Census = { readonly waiting: number; readonly busy: number; readonly idle: 
 
 type Idle = { readonly container: Container; readonly sinceMs: number };
 type Pool<T> = {
-  readonly fleet: WorkerKeys;
+  readonly limits: MachineLimits;
   readonly line: FifoQueue<number, T>;
   readonly idle: Map<string, FifoQueue<string, Idle>>;
   busy: number;
@@ -56,7 +56,7 @@ type Pool<T> = {
 /** `begin` is called for every run that gets a container; `name` creates the id of a new container. */
 export function createMachines<T extends Ticket>(deps: {
   readonly clock: Clock;
-  readonly fleetOf: (deploymentId: string) => WorkerKeys;
+  readonly limitsOf: (deploymentId: string) => MachineLimits;
   readonly name: () => string;
   readonly begin: (ticket: T, container: Container, cold: boolean) => void;
 }): Machines<T> {
@@ -65,7 +65,7 @@ export function createMachines<T extends Ticket>(deps: {
   function poolOf(deploymentId: string): Pool<T> {
     const old = pools.get(deploymentId);
     if (old !== undefined) return old;
-    const pool = newPool<T>(deps.fleetOf(deploymentId));
+    const pool = newPool<T>(deps.limitsOf(deploymentId));
     pools.set(deploymentId, pool);
     return pool;
   }
@@ -87,7 +87,7 @@ export function createMachines<T extends Ticket>(deps: {
     if (pool.watched || oldest === undefined) return;
     pool.watched = true;
     // One timer per pool, for its oldest idle container: one timer per container would fill the clock.
-    deps.clock.at(oldest.sinceMs + pool.fleet.idleMs, () => {
+    deps.clock.at(oldest.sinceMs + pool.limits.idleMs, () => {
       pool.watched = false;
       dropCold(pool, deps.clock.now());
       watchIdle(pool);
@@ -121,8 +121,8 @@ export function createMachines<T extends Ticket>(deps: {
   };
 }
 
-const newPool = <T>(fleet: WorkerKeys): Pool<T> => ({
-  fleet,
+const newPool = <T>(limits: MachineLimits): Pool<T> => ({
+  limits,
   line: new FifoQueue<number, T>(),
   idle: new Map<string, FifoQueue<string, Idle>>(),
   busy: 0,
@@ -134,7 +134,7 @@ const newPool = <T>(fleet: WorkerKeys): Pool<T> => ({
 function placeFor<T>(pool: Pool<T>, gpu: string): Container | 'new' | 'none' {
   const warm = takeIdle(pool, gpu);
   if (warm !== undefined) return warm.container;
-  if (pool.busy + pool.idling < pool.fleet.limit) return 'new';
+  if (pool.busy + pool.idling < pool.limits.limit) return 'new';
   const other = longestIdle(pool);
   if (other === undefined) return 'none';
   takeIdle(pool, other.container.gpu);
@@ -164,7 +164,7 @@ const longestIdle = <T>(pool: Pool<T>): Idle | undefined =>
 
 function dropCold<T>(pool: Pool<T>, nowMs: number): void {
   for (let idle = longestIdle(pool); idle !== undefined; idle = longestIdle(pool)) {
-    if (idle.sinceMs + pool.fleet.idleMs > nowMs) return;
+    if (idle.sinceMs + pool.limits.idleMs > nowMs) return;
     takeIdle(pool, idle.container.gpu);
   }
 }

@@ -76,14 +76,14 @@ function captionOf(inputs: Inputs): Caption {
   const prompt = promptOf(inputs);
   const seed = Object.entries(inputs).find(([name]) => /seed$/i.test(name))?.[1];
   return {
-    title: number === undefined ? '' : `#${wordsOf(number)}`,
-    prompt: prompt === undefined ? '' : wordsOf(prompt),
-    seed: seed === undefined ? '' : `seed ${wordsOf(seed)}`,
+    title: number === undefined ? '' : `#${textOf(number)}`,
+    prompt: prompt === undefined ? '' : textOf(prompt),
+    seed: seed === undefined ? '' : `seed ${textOf(seed)}`,
   };
 }
 
 const firstOf = (inputs: Inputs, names: readonly string[]): unknown =>
   names.map((name) => inputs[name]).find((value) => value !== undefined && value !== null);
 
-const wordsOf = (value: unknown): string =>
+const textOf = (value: unknown): string =>
   plain((typeof value === 'string' ? value : canonical(value)).slice(0, TEXT_MAX));

@@ -8,9 +8,9 @@ import type { Clock } from './service-time.ts';
 import type { Database, LiveRow, NewRun } from './database.ts';
 import type { RunRow } from './run-row.ts';
 import type { DeploymentSpec } from './deployments.ts';
-import { namedFaults, type Faults, type Victim } from './faults.ts';
+import { namedFaults, type Faults, type FaultTarget } from './faults.ts';
 import { createRunLifecycle, type RunLifecycle, type LiveRun } from './run-lifecycle.ts';
-import { createMachines, type Container, type WorkerKeys, type Machines } from './machines.ts';
+import { createMachines, type Container, type MachineLimits, type Machines } from './machines.ts';
 import { NO_WORK, planRun, type PlannedResult, type RunPlan } from './planned-result.ts';
 import { storedPlan, type Links } from './run-record.ts';
 import { publish } from './webhook-events.ts';
@@ -36,7 +36,7 @@ type World = {
   readonly deployments: ReadonlyMap<string, DeploymentSpec>;
   readonly speed: number;
   readonly seed: number;
-  readonly linksOf: (run: Victim, nowMs: number) => Links;
+  readonly linksOf: (run: FaultTarget, nowMs: number) => Links;
   readonly newId: (kind: 'run' | 'container') => string;
   /** Runs `work` in one transaction and publishes the changes afterwards. */
   readonly commit: <Result>(work: () => Result) => Result;
@@ -45,7 +45,7 @@ type World = {
 
 export function createRuns(world: World): Runs {
   const { clock, database, commit } = world;
-  const lives: RunLifecycle = createRunLifecycle({
+  const lifecycle: RunLifecycle = createRunLifecycle({
     clock,
     database,
     publish: (run, change) => publish(world, run, change),
@@ -57,12 +57,12 @@ export function createRuns(world: World): Runs {
   });
   const machines = createMachines<LiveRun>({
     clock,
-    fleetOf: (deploymentId) => fleetOf(world, deploymentId),
+    limitsOf: (deploymentId) => limitsOf(world, deploymentId),
     name: () => world.newId('container'),
     begin(run, container, cold) {
       const spec = world.deployments.get(run.deploymentId);
       // Only runs of known deployments are queued.
-      if (spec !== undefined) lives.begin({ run, container, plan: draftPlan(world, run, spec, cold) });
+      if (spec !== undefined) lifecycle.begin({ run, container, plan: draftPlan(world, run, spec, cold) });
     },
   });
 
@@ -81,10 +81,10 @@ export function createRuns(world: World): Runs {
     cancel(id) {
       const row = database.find(id);
       if (row === undefined) return false;
-      if (row.endedMs === null) commit(() => cancel(world, row, machines, lives));
+      if (row.endedMs === null) commit(() => cancel(world, row, machines, lifecycle));
       return true;
     },
-    recover: () => commit(() => recover(world, machines, lives)),
+    recover: () => commit(() => recover(world, machines, lifecycle)),
     census: machines.census,
     pools: machines.pools,
   };
@@ -124,9 +124,9 @@ function fateOf(faults: Faults, run: LiveRun): PlannedResult {
   return FATES.find((plannedResult) => faults.shouldInject(plannedResult, run)) ?? 'none';
 }
 
-function cancel(world: World, row: RunRow, machines: Machines<LiveRun>, lives: RunLifecycle): void {
+function cancel(world: World, row: RunRow, machines: Machines<LiveRun>, lifecycle: RunLifecycle): void {
   const atMs = world.clock.now();
-  if (lives.stop(row.number, atMs)) return;
+  if (lifecycle.stop(row.number, atMs)) return;
   const run = liveRunOf(row);
   machines.leave(run);
   world.database.ended(row.number, 'cancelled', atMs, atMs);
@@ -134,21 +134,21 @@ function cancel(world: World, row: RunRow, machines: Machines<LiveRun>, lives: R
 }
 
 /** Restores the busy containers first and then the queue in order, so that the order and the limits hold. */
-function recover(world: World, machines: Machines<LiveRun>, lives: RunLifecycle): void {
+function recover(world: World, machines: Machines<LiveRun>, lifecycle: RunLifecycle): void {
   const rows = world.database.alive();
-  for (const row of rows) resume(row, machines, lives);
+  for (const row of rows) resume(row, machines, lifecycle);
   const waiting = rows.filter((row) => storedPlan(row) === undefined);
   const [known, unknown] = partition(waiting, (row) => world.deployments.has(row.deploymentId));
   for (const row of known) machines.wait(liveRunOf(row));
   if (unknown.length > 0) world.log('runs-without-deployment', { runs: unknown.length });
 }
 
-function resume(row: LiveRow, machines: Machines<LiveRun>, lives: RunLifecycle): void {
+function resume(row: LiveRow, machines: Machines<LiveRun>, lifecycle: RunLifecycle): void {
   const plan = storedPlan(row);
   if (plan === undefined || row.containerId === null) return;
   const container: Container = { id: row.containerId, deploymentId: row.deploymentId, gpu: row.gpu };
   machines.hold(container);
-  lives.resume({ run: liveRunOf(row), container, plan }, row.status);
+  lifecycle.resume({ run: liveRunOf(row), container, plan }, row.status);
 }
 
 const liveRunOf = (row: Omit<NewRun, 'inputs'> & { readonly number: number }): LiveRun => ({
@@ -163,7 +163,7 @@ const liveRunOf = (row: Omit<NewRun, 'inputs'> & { readonly number: number }): L
   wasPreempted: 'lostMs' in row && Number(row.lostMs) > 0,
 });
 
-function fleetOf(world: World, deploymentId: string): WorkerKeys {
+function limitsOf(world: World, deploymentId: string): MachineLimits {
   const spec = world.deployments.get(deploymentId);
   // A removed deployment keeps its busy containers and gets no new ones.
   if (spec === undefined) return { limit: 0, idleMs: 0 };

@@ -15,12 +15,12 @@ const WAIT_MAX_MS = 2 ** 31 - 1;
 
 /** `turn` is called with all work that is due at one time, so that one transaction can write it. */
 export function createWallClock(turn: (work: () => void) => void): WallClock {
-  const agenda = new TimerQueue();
+  const timers = new TimerQueue();
   let timer: { readonly atMs: number; stop(): void } | undefined;
   let state: 'unopened' | 'open' | 'closed' = 'unopened';
 
   function arm(): void {
-    const nextMs = agenda.nextMs;
+    const nextMs = timers.nextMs;
     if (state !== 'open' || nextMs === undefined || (timer !== undefined && timer.atMs <= nextMs)) return;
     timer?.stop();
     const handle = setTimeout(fire, Math.min(Math.max(nextMs - Date.now(), 0), WAIT_MAX_MS));
@@ -32,7 +32,7 @@ export function createWallClock(turn: (work: () => void) => void): WallClock {
     turn(() => {
       const nowMs = Date.now();
       for (let done = 0; done < TURN_MAX; done++) {
-        const work = agenda.takeDue(nowMs);
+        const work = timers.takeDue(nowMs);
         if (work === undefined) return;
         work();
       }
@@ -43,7 +43,7 @@ export function createWallClock(turn: (work: () => void) => void): WallClock {
   return {
     now: () => Date.now(),
     at(timeMs, work) {
-      const cancel = agenda.enter(timeMs, work);
+      const cancel = timers.enter(timeMs, work);
       arm();
       return cancel;
     },
@@ -54,7 +54,7 @@ export function createWallClock(turn: (work: () => void) => void): WallClock {
     close() {
       state = 'closed';
       timer?.stop();
-      agenda.clear();
+      timers.clear();
     },
   };
 }

@@ -7,7 +7,7 @@ import type { Clock, WallClock } from './service-time.ts';
 import { openDatabase, type Database, type DeliveryRow } from './database.ts';
 import type { RunRow } from './run-row.ts';
 import { refuseRepeats, type DeploymentSpec } from './deployments.ts';
-import { createFaults, type Faults, type Victim } from './faults.ts';
+import { createFaults, type Faults, type FaultTarget } from './faults.ts';
 import { createRuns, type Runs } from './runs.ts';
 import { recordOf, type Links } from './run-record.ts';
 import type { Caller } from './webhook-call.ts';
@@ -97,7 +97,7 @@ export function createService(options: Options): LivingService {
     commit,
     log,
     newId: outside.newId,
-    linksOf: (run: Victim, nowMs: number): Links => ({
+    linksOf: (run: FaultTarget, nowMs: number): Links => ({
       origin: address,
       endMs: faults.shouldInject('private-file', run) ? nowMs + LINK_LIFE_MS / speed : undefined,
       filename: faults.shouldInject('wild-name', run) ? '../../escape.png' : undefined,

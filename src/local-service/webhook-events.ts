@@ -3,7 +3,7 @@
 
 import { outputToWire, type OutputRecord } from '../run-service/contract/run.ts';
 import { webhookToWire } from '../run-service/contract/webhook.ts';
-import type { Faults, Victim } from './faults.ts';
+import type { Faults, FaultTarget } from './faults.ts';
 import { uuidOf } from './identity.ts';
 import type { LiveRun, RunChange } from './run-lifecycle.ts';
 import { outputsOf, type Links } from './run-record.ts';
@@ -12,7 +12,7 @@ import type { Webhooks } from './webhooks.ts';
 type World = {
   readonly webhooks: Pick<Webhooks, 'post'>;
   readonly faults: Faults;
-  readonly linksOf: (run: Victim, nowMs: number) => Links;
+  readonly linksOf: (run: FaultTarget, nowMs: number) => Links;
 };
 
 const DELAY_MS = 3_000;

@@ -18,7 +18,7 @@ function openYard(limit: number, idleMs = 1000) {
   let containers = 0;
   const machines = createMachines<Ticket>({
     clock,
-    fleetOf: () => ({ limit, idleMs }),
+    limitsOf: () => ({ limit, idleMs }),
     name: () => `c${++containers}`,
     begin: ({ number }, container, cold) => begun.push({ number, container, cold, atMs: clock.now() }),
   });
@@ -160,7 +160,7 @@ function simulate(limit: number, arrivals: readonly Arrival[]): void {
   let containers = 0;
   const machines = createMachines<Ticket & { readonly workMs: number }>({
     clock,
-    fleetOf: () => ({ limit, idleMs: 500 }),
+    limitsOf: () => ({ limit, idleMs: 500 }),
     name: () => `c${++containers}`,
     begin({ number, gpu, workMs }, container) {
       expect(container.gpu).toBe(gpu);

@@ -1,7 +1,7 @@
 // Renders one operation of the reference page: its parameters, a shell command, and all its answers.
 
 import { Html, html } from './html.ts';
-import { fieldsTable, nameOf, rowOf, rowsOf, typeOf, wordsOf, type Schema } from './reference-schema.ts';
+import { fieldsTable, nameOf, rowOf, rowsOf, typeOf, paragraphOf, type Schema } from './reference-schema.ts';
 
 type Media = { readonly schema?: Schema; readonly example?: unknown };
 type Content = Readonly<Record<string, Media>>;
@@ -38,7 +38,7 @@ export function operationSection(
   return html`<article id="${operationId}">
     <h3><a href="#${operationId}">${summary}</a></h3>
     <p class="address"><b class="${method}">${method.toUpperCase()}</b> <code>${path}</code></p>
-    <p>${wordsOf(description)}</p>
+    <p>${paragraphOf(description)}</p>
     <p class="soft">${security?.length === 0 ? 'Needs no token.' : 'Needs a token.'}</p>
     ${
       parameters.length > 0 &&
@@ -66,7 +66,7 @@ const parameterRow = ({ name, in: place, required, schema = {}, description }: P
 
 const answerBlock = (status: string, answer: OperationObject['responses'][string]): Html =>
   html`<details ${new Html(status === '200' ? 'open' : '')}>
-    <summary><b class="status-${status[0]}">${status}</b> ${wordsOf(answer.description)}</summary>
+    <summary><b class="status-${status[0]}">${status}</b> ${paragraphOf(answer.description)}</summary>
     ${answer.content !== undefined && contentBlock(answer.content)}
   </details>`;
 

@@ -69,7 +69,7 @@ export const rowOf = (name: string, field: Schema, isRequired: boolean): Html =>
   html`<tr>
     <td><code>${name}</code>${!isRequired && html` <i>optional</i>`}</td>
     <td>${typeOf(field)}${boundsOf(field)}</td>
-    <td>${wordsOf(field.description)}</td>
+    <td>${paragraphOf(field.description)}</td>
   </tr>`;
 
 function boundsOf({ minimum, maximum, default: fallback }: Schema): Html | false {
@@ -84,7 +84,7 @@ function boundsOf({ minimum, maximum, default: fallback }: Schema): Html | false
 }
 
 /** Text between backticks is code. */
-export const wordsOf = (text = ''): Html =>
+export const paragraphOf = (text = ''): Html =>
   html`${text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`;
 
 export const fieldsTable = (rows: readonly Html[]): Html =>

@@ -6,7 +6,7 @@ import { html, type Html } from './html.ts';
 import { PAGE_STYLE } from './page-style.ts';
 import { pageOf, type Page } from './page.ts';
 import { operationSection, type OperationObject, type Placed } from './reference-operation.ts';
-import { fieldsTable, rowsOf, typeOf, wordsOf, type Schema } from './reference-schema.ts';
+import { fieldsTable, rowsOf, typeOf, paragraphOf, type Schema } from './reference-schema.ts';
 import { REFERENCE_STYLE } from './reference-style.ts';
 
 type PathItems = Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
@@ -64,7 +64,7 @@ function webhookSection(webhook: OperationObject): Html {
   return html`<h2>Webhook</h2>
     <article id="${webhook.operationId}">
       <h3>${webhook.summary}</h3>
-      <p>${wordsOf(webhook.description)}</p>
+      <p>${paragraphOf(webhook.description)}</p>
       <p>The body is a <a href="#schema-Webhook">Webhook</a>.</p>
       <pre tabindex="0">${JSON.stringify(example, undefined, 2)}</pre>
     </article>`;
@@ -74,7 +74,7 @@ const schemaSection = ([name, schema]: readonly [string, Schema]): Html => {
   const rows = rowsOf(schema);
   return html`<article id="schema-${name}">
     <h3><a href="#schema-${name}">${name}</a></h3>
-    <p>${wordsOf(schema.description)}</p>
+    <p>${paragraphOf(schema.description)}</p>
     ${rows.length > 0 ? fieldsTable(rows) : html`<p>${typeOf(schema)}</p>`}
   </article>`;
 };

@@ -19,7 +19,7 @@ import {
   refusalToWire,
   type Refusal,
 } from '../../run-service/contract/refusal.ts';
-import { FAULT_INPUT, faultHint, namedFaults, type Fault, type Victim } from '../faults.ts';
+import { FAULT_INPUT, faultHint, namedFaults, type Fault, type FaultTarget } from '../faults.ts';
 import type { Service } from '../service.ts';
 import { malform } from './malformed-responses.ts';
 import { notFound, unprocessable } from './refusals.ts';
@@ -54,7 +54,7 @@ function queue(service: Service, order: QueueOrder, owner: string, reply: Fastif
 /** Answers with a fault before a run is created; undefined if there is none. */
 function goneWrong(
   { faults, clock }: Service,
-  target: Victim,
+  target: FaultTarget,
   reply: FastifyReply,
 ): FastifyReply | undefined {
   const face = faults.faceAt('request', target);
@@ -87,7 +87,7 @@ const BUSY: readonly (readonly [Fault, (nowMs: number) => string | undefined])[]
 /** Answers after the run was created: correctly, late, wrongly, or never. */
 function answer(
   { faults, clock }: Service,
-  run: Victim & { readonly id: string },
+  run: FaultTarget & { readonly id: string },
   reply: FastifyReply,
 ): FastifyReply {
   const body = queueAnswerToWire(run.id);

@@ -90,7 +90,7 @@ export const refusalsOf = (error: z.ZodError, part: Part, given: unknown): reado
 
 function refusalOf(issue: Issue, part: Part, given: unknown): Refusal {
   const input = issue.path.reduce(member, given);
-  const words = wordsOf(issue, input, part);
+  const words = wordingOf(issue, input, part);
   const loc = [part, ...issue.path.map((step) => (typeof step === 'number' ? step : String(step)))];
   // For a missing field, the real service shows the object that lacks it.
   const shown = words === MISSING ? issue.path.slice(0, -1).reduce(member, given) : input;
@@ -106,7 +106,7 @@ function refusalOf(issue: Issue, part: Part, given: unknown): Refusal {
 const member = (value: unknown, key: PropertyKey): unknown =>
   typeof value === 'object' && value !== null ? (value as Record<PropertyKey, unknown>)[key] : undefined;
 
-function wordsOf(issue: Issue, input: unknown, part: Part): Words {
+function wordingOf(issue: Issue, input: unknown, part: Part): Words {
   if (issue.path.length === 0) return BODY_TYPE;
   if (input === undefined) return MISSING;
   if (issue.path.at(-1) === 'deployment_id' && typeof input !== 'string') return UUID_TYPE;
