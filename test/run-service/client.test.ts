@@ -206,7 +206,7 @@ describe('an answer with an unexpected body', () => {
       'an object for a list',
       '{"deployments":[]}',
       ({ listDeployments }) => listDeployments(),
-      /GET \/deployments /,
+      /GET \/deployments: /,
     ],
     [
       'a number that is none',
@@ -215,7 +215,7 @@ describe('an answer with an unexpected body', () => {
       /0\.concurrency_limit: /,
     ],
     ['a list for an object', '[]', ({ getDeployment }) => getDeployment(RUN), /GET \/deployment\//],
-    ['a negative price', price, ({ getPrices }) => getPrices(), /GET \/platform\/gpu-pricing .*H100: /],
+    ['a negative price', price, ({ getPrices }) => getPrices(), /GET \/platform\/gpu-pricing: .*H100: /],
     ['an absurd price', '{"A10G":1e9}', ({ getPrices }) => getPrices(), /A10G: /],
     [
       'a word for a time',

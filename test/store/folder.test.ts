@@ -134,13 +134,13 @@ describe('a batch folder', () => {
     expect(await store.read('outputs/fox/1.mp4')).toBe(content);
   });
 
-  it('puts nothing in place that another try has begun anew', async () => {
+  it('puts nothing in place that another try has started over', async () => {
     const old = await openResumable();
     await old.write('all of the old one');
     await (await openResumable()).discard();
     const anew = await openResumable();
     await anew.write('half');
-    await expect(old.commit()).rejects.toThrow('another try');
+    await expect(old.commit()).rejects.toThrow('another attempt');
     await old.discard();
     await anew.write(' and half');
     await anew.commit();
