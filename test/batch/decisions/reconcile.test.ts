@@ -45,6 +45,37 @@ describe('reconcile', () => {
     expect(world.readings[0]).toMatchObject({ control: 'run-32' });
   });
 
+  it('reading the run lists goes back to the oldest of several unconfirmed attempts', () => {
+    const world = new World({ rows: 34, concurrency: 33 });
+    world.answer(0, ['dropped']);
+    world.answer(0, ['accepted']);
+    world.pass(3_000);
+    world.finish('run-0', 'succeeded');
+    world.read('incomplete');
+    world.pass(1_000);
+    world.answer(0, ['dropped']);
+    world.read('incomplete');
+    world.pass(1_000);
+    expect(world.readings[0]).toMatchObject({
+      attempts: { length: 33 },
+      back: { agoMs: expect.any(Number) },
+    });
+    expect(world.readings[0]?.back.agoMs).toBeGreaterThan(4_000);
+  });
+
+  it('reading the run lists expects as many runs as are known, but for the latest ones, and never fewer than none', () => {
+    const world = new World({ rows: 33, concurrency: 1 });
+    for (let row = 0; row < 32; row += 1) {
+      world.answer(0, ['accepted']);
+      world.finish(`run-${row}`, 'succeeded');
+    }
+    world.answer(0, ['dropped']);
+    expect(world.readings[0]?.least).toBe(31);
+    const small = new World({ rows: 64, concurrency: 64 });
+    small.answer(0, ['dropped']);
+    expect(small.readings[0]?.least).toBe(0);
+  });
+
   it('reading the run lists comes less and less often, at least once a minute', () => {
     const world = unconfirmed();
     const gaps: number[] = [];

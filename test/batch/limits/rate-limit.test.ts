@@ -35,6 +35,14 @@ describe('rate limit', () => {
     expect(rateLimit(state).at).toBe(state.now + RATE_GAP_FIRST_MS);
   });
 
+  it('the rate limit is used up by every attempt of a group', () => {
+    const state = begin(paramsOf(), 1, 0);
+    adaptRate(state, true);
+    state.now = 2 * RATE_GAP_FIRST_MS;
+    spendRate(state, 5);
+    expect(rateLimit(state).at).toBe(6 * RATE_GAP_FIRST_MS);
+  });
+
   it('the rate limit costs nothing while there is none', () => {
     const state = begin(paramsOf(), 1, 0);
     spendRate(state, 32);
