@@ -58,7 +58,7 @@ describe('migrate-check', () => {
     const url = legacy.environment['RUNSHEET_API_URL'] ?? '';
     const ended = await at(url);
     expect([ended.code, ended.stdout]).toEqual([3, expect.stringMatching(/✗ 1 base address +V1 answers at/)]);
-    expect(ended.stdout).toContain('put the V2 base address in its place');
+    expect(ended.stdout).toContain('use the V2 base address instead');
     expect(ended.stdout).toMatch(/5 verification run +not checked: V1 has no flags; no run was bought/);
     expect(ended.stderr).not.toContain('buys');
     const ledger = await fetch(`${new URL(url).origin}/control/ledger`, {
