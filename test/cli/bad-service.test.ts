@@ -19,7 +19,7 @@ const services: readonly (readonly [
   code: string,
   said: RegExp,
 ])[] = [
-  ['no JSON', '/deployments', '<h1>Welcome</h1>', 6, 'E310', /GET \/deployments: .*no JSON: <h1>/],
+  ['no JSON', '/deployments', '<h1>Welcome</h1>', 6, 'E310', /GET \/deployments: .*not JSON: <h1>/],
   ['another shape', '/deployments', { deployments: [] }, 6, 'E310', /GET \/deployments: /],
   [
     'a concurrency limit of 0',
