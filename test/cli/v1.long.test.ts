@@ -44,7 +44,7 @@ describe('a service that speaks V1', () => {
       }
     }
     expect(hooked.stderr).toContain('waits for a webhook');
-    expect(polled.stderr).toContain('no webhook will tell');
+    expect(polled.stderr).toContain('because webhooks are off');
   });
 
   it('a lost answer is found by its webhook, and without webhooks its row is reported as unknown, never sent again', async () => {
@@ -86,10 +86,10 @@ describe('a service that speaks V1', () => {
     const doctor = await stage.run(['doctor', '--api', 'v1']);
     expect(doctor.stdout).toMatch(/✓ run service .*no run list.*speaks V1, which cannot cancel/);
     const asV2 = await stage.run(['run', stage.sheet(3), '-d', ID]);
-    expect([asV2.code, asV2.stderr]).toEqual([2, expect.stringContaining('speaks V1, and V2 was asked for')]);
+    expect([asV2.code, asV2.stderr]).toEqual([2, expect.stringContaining('speaks V1, but V2 was requested')]);
     speakV1(v2);
     const asV1 = await stage.run(['run', stage.sheet(3), '-d', ID], { RUNSHEET_API: 'v1' });
-    expect([asV1.code, asV1.stderr]).toEqual([2, expect.stringContaining('speaks V2, and V1 was asked for')]);
+    expect([asV1.code, asV1.stderr]).toEqual([2, expect.stringContaining('speaks V2, but V1 was requested')]);
     expect(await stage.truth(v2)).toEqual([]);
   });
 });
