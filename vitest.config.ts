@@ -11,7 +11,7 @@ const WHOLE = [
 
 // Of these, those where every command's time counts, or that take the whole machine: one at a time.
 const ALONE = [
-  'test/cli/{cluster,failures,interrupt,places,poison-rows,rehearsal,two-at-once}{,.long}.test.ts',
+  'test/cli/{cluster,failures,interrupt,rehearsal,two-at-once}{,.long}.test.ts',
   'test/chaos/{cycles,postgres}.long.test.ts',
   'test/package.test.ts',
 ];
@@ -40,7 +40,7 @@ export function projectsOf(size: 'short' | 'long'): TestProjectInlineConfigurati
   return [
     project('parts', ['test/**/*.test.ts'], WHOLE, 2, 0),
     // The long ones wait for outages and clocks most of the time.
-    project('patient', WHOLE, ALONE, size === 'long' ? 5 : 3, 1),
+    project('patient', WHOLE, ALONE, size === 'long' ? 5 : 4, 1),
     project('whole', ALONE, [], 1, 2),
   ];
 }

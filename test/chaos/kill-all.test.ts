@@ -6,7 +6,7 @@ import { expectOneRunPerRow, mostOutstanding } from '../stage/truth.ts';
 
 const ROWS = 500;
 const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 24, coldStartSeconds: 0.1, runSeconds: 0.4, runSpread: 0.3 },
+  { name: 'portraits', concurrencyLimit: 24, coldStartSeconds: 0.1, runSeconds: 0.8, runSpread: 0.3 },
 ]);
 
 describe('SIGKILL of the whole process tree in the middle of a batch', () => {
