@@ -40,6 +40,7 @@ describe('retry policy', () => {
   it('the retry policy draws the same number for the same row and try, and spreads over rows', () => {
     expect(chance(1, 2, 3)).toBe(chance(1, 2, 3));
     const drawn = Array.from({ length: 2_000 }, (_, row) => chance(7, row, 1));
+    expect(new Set(drawn).size).toBeGreaterThan(1_900);
     expect(Math.min(...drawn)).toBeGreaterThanOrEqual(0);
     expect(Math.max(...drawn)).toBeLessThan(1);
     const mean = drawn.reduce((sum, one) => sum + one, 0) / drawn.length;
