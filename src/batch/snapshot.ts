@@ -5,7 +5,7 @@
 import type { AttemptRun } from './attempt.ts';
 import { cancelRun } from './accounting/duplicates.ts';
 import { cancelAllRunning, acknowledge } from './on-event/user-command.ts';
-import { OUTCOMES, type PastAttempt } from './outcome.ts';
+import type { PastAttempt } from './outcome.ts';
 import type { Pause, PauseKind } from './pause-kinds.ts';
 import {
   endedRowBytes,
@@ -146,7 +146,16 @@ function resumeWork(state: State): void {
 const packRun = ({ row, attempt, runId }: AttemptRun): RunTuple => [row, attempt, runId];
 const readRun = ([row, attempt, runId]: RunTuple): AttemptRun => ({ row, attempt, runId });
 
-const PAST_OUTCOMES = [...OUTCOMES, 'absent'] as const;
+/** Snapshots hold positions in this list, so that a new outcome must be appended. */
+const PAST_OUTCOMES: readonly PastAttempt['outcome'][] = [
+  'succeeded',
+  'failed',
+  'timed-out',
+  'cancelled',
+  'refused',
+  'unknown',
+  'absent',
+];
 
 const packPast = ({ attempt, outcome, runId, reason }: PastAttempt): PastTuple => [
   attempt,

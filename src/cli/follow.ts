@@ -66,11 +66,11 @@ const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
     printEnd(ended, summary);
     return notSucceeded(summary) === 0 ? EXIT.ok : EXIT.someRowsFailed;
   },
-  paused: async ({ found, progress }) => {
+  paused: async ({ session, found, progress, reads }) => {
     throw problem('E501', {
       batch: found.batch,
       reason: progress?.reason ?? '',
-      hint: pauseHint(found.batch, progress?.pauses[0]?.kind),
+      hint: pauseHint(found.batch, progress?.pauses[0]?.kind, session.stack !== undefined && !reads),
     });
   },
   timeout: async ({ printer, found }) => {

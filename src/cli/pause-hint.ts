@@ -17,5 +17,14 @@ const HINTS: Readonly<Record<PauseKind, (resume: string) => string>> = {
     `decide about them: ${resume} --unconfirmed unknown (or fail, or resubmit, which may pay for a row twice)`,
 };
 
-export const pauseHint = (batch: string, kind: PauseKind | undefined): string =>
-  HINTS[kind ?? 'unreachable'](`runsheet resume ${batch}`);
+/** `serversEnd`: the embedded servers end with the command, and nothing continues the batch then. */
+export function pauseHint(batch: string, kind: PauseKind | undefined, serversEnd = false): string {
+  const resume = `runsheet resume ${batch}`;
+  if (serversEnd && kind !== undefined && CONTINUES.has(kind))
+    return `the servers end with this command; when the cause is gone: ${resume}`;
+  // A newer worker may name a kind that this command does not know.
+  return ((HINTS as Partial<typeof HINTS>)[kind ?? 'unreachable'] ?? HINTS.unreachable)(resume);
+}
+
+/** Pauses that end without the user, as long as servers run. */
+const CONTINUES: ReadonlySet<PauseKind> = new Set(['unreachable', 'files']);

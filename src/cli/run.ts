@@ -25,7 +25,7 @@ export async function submit(this: Context, flags: SheetFlags, sheet: string): P
   return send(this, flags, sheet, async (session, found, printer) => {
     if (session.stack)
       printer.say(
-        `the embedded servers end with this command; to continue the batch: runsheet watch ${found.batch}`,
+        `the embedded servers end with this command; to continue the batch: runsheet resume ${found.batch}`,
       );
     if (flags.output === 'json') printer.json({ batch: found.batch, folder: found.folder });
     else printer.data(found.batch);

@@ -185,12 +185,13 @@ export const errorTable = {
   E508: entry<{ batch: string; folder: string; status: string }>(
     inputRefused,
     (f) => `the workflow of batch ${f.batch} is ${f.status.toLowerCase()}, but ${f.folder} has no results`,
-    () => 'to make a new batch of the same sheet, add --again; rows that have run already are paid for again',
+    (f) =>
+      `rebuild it from its folder and the service's run list: runsheet resume ${f.batch} --recover. A new batch (--again) pays for its rows again`,
   ),
   E509: entry<{ batch: string }>(
     usage,
     (f) => `batch ${f.batch} has not ended, so it cannot be verified yet`,
-    (f) => `wait for its end: runsheet watch ${f.batch}`,
+    (f) => `wait for its end: runsheet wait ${f.batch}; if no server runs it: runsheet resume ${f.batch}`,
   ),
   E510: entry<{ batch: string; wrong: readonly string[] }>(
     unexpected,

@@ -21,7 +21,7 @@ export function outcomeOf(run: Pick<Run, 'status' | 'endedAtMs' | 'liveStatus'>)
     case 'timeout':
       if (run.endedAtMs === undefined) return { kind: 'stale' };
       return { kind: 'ended', outcome: 'timed-out', reason: "the run exceeded its machine's time limit" };
-    default:
+    case 'failed':
       return { kind: 'ended', outcome: 'failed', reason: failedAt(run.liveStatus) };
   }
 }

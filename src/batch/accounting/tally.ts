@@ -6,8 +6,10 @@ import { OUTCOMES, type Outcome } from '../outcome.ts';
 /** What the runs on one GPU used. `seconds` includes cold start and run; the cost is an estimate in US dollars. */
 export type GpuUse = { readonly runs: number; readonly seconds: number; readonly costUsd: number };
 
+type Counts = Record<Outcome, number>;
+
 export type Tally = {
-  readonly outcomes: Readonly<Record<Outcome, number>>;
+  readonly outcomes: Readonly<Counts>;
   readonly gpus: Readonly<Record<string, GpuUse>>;
 };
 
@@ -17,8 +19,12 @@ export const NO_TALLY: Tally = {
 };
 
 export function addTallies(a: Tally, b: Tally): Tally {
-  const outcomes = { ...a.outcomes };
-  for (const outcome of OUTCOMES) outcomes[outcome] += b.outcomes[outcome];
+  // A worker of an older version counts fewer outcomes.
+  const [outcomes, more] = [a, b].map((one) => ({ ...NO_TALLY.outcomes, ...one.outcomes })) as [
+    Counts,
+    Counts,
+  ];
+  for (const outcome of OUTCOMES) outcomes[outcome] += more[outcome];
   const gpus = { ...a.gpus };
   for (const [gpu, use] of Object.entries(b.gpus)) addTo(gpus, gpu, use);
   return { outcomes, gpus };

@@ -19,5 +19,6 @@ export function allowance(state: State): Allowance {
     at = Math.max(at, one.at);
     most = Math.min(most, one.most);
   }
-  return { at, most };
+  // A limit that allows no attempt has no time: an empty group would be sent again and again.
+  return { at: most < 1 ? Number.POSITIVE_INFINITY : at, most };
 }

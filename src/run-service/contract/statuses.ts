@@ -10,3 +10,11 @@ export const STATUSES = [
   'timeout',
   'cancelled',
 ] as const;
+
+/** Those of a run that has ended. */
+export const TERMINAL = [
+  'success',
+  'failed',
+  'timeout',
+  'cancelled',
+] as const satisfies (typeof STATUSES)[number][];
