@@ -78,7 +78,7 @@ const onBatches = {
         timeout: optional(
           time(
             'time',
-            'stop waiting after this long, such as 2h, with exit code 7; the batch goes on (default: no limit)',
+            'stop waiting after this long, such as 2h, with exit code 7; the batch continues (default: no limit)',
           ),
         ),
         out,

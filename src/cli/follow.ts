@@ -74,7 +74,7 @@ const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
     });
   },
   timeout: async ({ printer, found }) => {
-    printer.say(`${found.batch} has not ended within --timeout; it goes on`);
+    printer.say(`${found.batch} has not ended within --timeout; it continues`);
     return EXIT.waitedTooLong;
   },
   lost: async (ended) => {
@@ -175,7 +175,7 @@ const leaveRunning = ({ printer, found, progress }: Ended): void =>
 
 function detach({ printer, found, progress }: Ended): void {
   const { batch } = found;
-  printer.say(`\nDetached. ${batch} goes on: ${doneText(progress)}.`);
+  printer.say(`\nDetached. ${batch} continues: ${doneText(progress)}.`);
   printer.say(`  follow   runsheet watch ${batch}\n  stop     runsheet cancel ${batch}`);
 }
 

@@ -33,7 +33,7 @@ export default async function resume(this: Context, flags: Flags, name: string |
     if (flags.recover) await startAgain(session, found, printer);
     await startOrAttach(session, found);
     const progress = await session.batches.resume(refOf(found), flags.unconfirmed);
-    printer.say(`${found.batch} goes on`);
+    printer.say(`${found.batch} continues`);
     if (session.stack === undefined) {
       if (flags.output === 'json') printer.json(progress);
       return EXIT.ok;

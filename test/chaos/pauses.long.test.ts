@@ -75,7 +75,7 @@ describe('a batch that cannot continue', () => {
 
     writeFileSync(keyFile, 'the-new-key-of-the-stage');
     const resumed = await stage.run(['resume']);
-    expect([resumed.code, resumed.stderr]).toEqual([0, expect.stringContaining('goes on')]);
+    expect([resumed.code, resumed.stderr]).toEqual([0, expect.stringContaining('continues')]);
     expect((await stage.run(['wait'])).code).toBe(0);
     expect(stage.results().filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(ROWS);
     expectOneRunPerRow(await stage.truth(base, 'the-new-key-of-the-stage'), ROWS);
