@@ -1,6 +1,9 @@
 // How an attempt and its run are identified, in the state and in Temporal payloads.
 
-/** One attempt: one POST for a row, counted from 1. */
+/**
+ * One try to start a run for a row, counted from 1. It is POSTed again under the same token while the service turns it
+ * away or cannot be reached.
+ */
 export type AttemptRef = { readonly row: number; readonly attempt: number };
 
 /** A run that carries the token of an attempt. */

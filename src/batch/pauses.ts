@@ -1,8 +1,9 @@
-// Pauses and resumes a batch that cannot continue. No row fails because of a pause, and every command shows the reason.
-// Several pauses may hold at the same time; the batch continues when the last one ends. Most end without the user:
+// Pauses and resumes a batch that cannot continue. No row fails because of a pause. `run`, `watch` and `wait` end
+// with exit code 8 and name the reason; `status` shows it. Several pauses may hold at the same time; the batch continues
+// when the last one ends. Most end without the user:
 //
 //   blocked      the service refuses every request (401, credits, no such deployment)  one attempt probes
-//   unreachable  nothing could be sent for a while                                      one attempt probes
+//   unreachable  no attempt was accepted for a while: throttled or not sent             one attempt probes
 //   unreadable   runs cannot be read                                                    every poll probes
 //   store        the batch folder takes no writes                                       one write probes
 //   files        no output can be fetched                                               a few rows probe

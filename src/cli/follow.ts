@@ -154,7 +154,7 @@ async function reportTrouble(
   view.note(`the batch has not started: ${terminalLine(trouble)}; its worker retries`);
 }
 
-/** D7: the embedded servers end with this command, unless other commands use them. */
+/** R23: the embedded servers end with this command, unless other commands use them. */
 async function stopAll({ session, printer, found, interrupts, progress }: Ended): Promise<void> {
   printer.say(`\nstopping; ${doneText(progress)}, nothing is lost`);
   interrupts.onSecond(() => session.stack?.hurry());

@@ -1,4 +1,4 @@
-// Handles webhooks. A webhook is only a hint (D5): the handler reads the run with Get Run, and signals only the confirmed result
+// Handles webhooks. A webhook is only a hint (R8): the handler reads the run with Get Run, and signals only the confirmed result
 // to the batch's workflow.
 //
 //   not ended: after some seconds without an end, the batch gets a signal that names the attempt's run

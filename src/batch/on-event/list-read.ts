@@ -1,7 +1,7 @@
 // Resolves unconfirmed attempts from a reading of the run lists (R10, R11). A run in a list is adopted immediately.
-// Absence needs two complete lists, a gap apart. Each must be requested so late that it would contain the run, and must
-// contain the control, a run of ours that was accepted later; without a control the wait is longer. If no list can
-// prove anything, the attempt keeps its slot until a webhook names its run or the user's rule writes it off.
+// Absence needs two complete lists, a gap apart. Each must be requested late enough: 5 min after the deadline if it shows
+// the control run (a run of ours accepted later), otherwise 30 min. If no list can prove anything, the attempt
+// keeps its slot until a webhook names its run or the user's rule writes it off.
 
 import { abandon } from '../accounting/duplicates.ts';
 import { enterResolved } from '../accounting/request-ledger.ts';
