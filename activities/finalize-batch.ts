@@ -33,8 +33,8 @@ const PAGE_TRIES = 12;
 
 /** Idempotent: a retry writes the same files. */
 export async function finalizeBatch(deps: Deps, input: FinalizeInput): Promise<void> {
-  const open = await deps.open(input);
   await withStore(async () => {
+    const open = await deps.open(input);
     using known = await compare(open, input);
     const reading = await readAgain(deps, open, input, known);
     if (reading.lists === 'incomplete')

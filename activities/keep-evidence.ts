@@ -10,7 +10,6 @@ export type EvidenceInput = BatchRef & { readonly number: number; readonly runs:
 
 /** Idempotent: a retry writes the same runs to the same file. */
 export async function keepEvidence(deps: Deps, { number, runs, ...ref }: EvidenceInput): Promise<void> {
-  const { store } = await deps.open(ref);
   const text = runs.map((run) => `${JSON.stringify(run)}\n`).join('');
-  await withStore(() => store.write(evidenceName(number), text));
+  await withStore(async () => (await deps.open(ref)).store.write(evidenceName(number), text));
 }

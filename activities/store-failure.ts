@@ -1,7 +1,7 @@
 // Marks errors of the store. They do not fail the batch: the workflow pauses and retries later.
 
 import { ApplicationFailure } from '@temporalio/common';
-import { errorMessage } from '../src/errors/error.ts';
+import { errorMessage, isRunsheetError } from '../src/errors/error.ts';
 
 const CODES = new Set(
   'ENOENT ENOTDIR EEXIST ENOSPC EDQUOT EROFS EACCES EPERM EIO EFBIG ESTALE ENODEV ENXIO'.split(' '),
@@ -18,7 +18,11 @@ export async function withStore<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const isStore = error instanceof StoreConflict || (code !== undefined && CODES.has(code));
+    // E504: the batch folder has vanished, perhaps with its disk, or its batch.json cannot be read.
+    const isStore =
+      error instanceof StoreConflict ||
+      isRunsheetError(error, 'E504') ||
+      (code !== undefined && CODES.has(code));
     if (!isStore) throw error;
     throw ApplicationFailure.create({
       message: errorMessage(error),

@@ -36,11 +36,21 @@ export const PAST_BYTES = 150;
 /** The size of an earlier attempt without a run and without its reason. */
 export const PAST_WITHOUT_RUN_BYTES = 40;
 
-/** The maximum concurrency for which the state has space, given the number of retries. */
-export const mostConcurrency = (retries: number): number =>
+/** What a row may still take: its retries, and if it may be resubmitted, its attempts without a run. */
+export function reservedBytes({ retries, resubmits }: Reserve): number {
+  // One more for an attempt that was proved absent; without resubmissions the payload has space for those.
+  const withoutRun = resubmits ? RESUBMITS_MOST + 1 : 0;
+  const withoutRunBytes = PAST_WITHOUT_RUN_BYTES + SHORT_REASON_BYTES;
+  return SHORT_REASON_BYTES + retries * PAST_BYTES + withoutRun * withoutRunBytes;
+}
+
+type Reserve = { readonly retries: number; readonly resubmits: boolean };
+
+/** The maximum concurrency for which the state has space. */
+export const mostConcurrency = (retries: number, resubmits = false): number =>
   Math.min(
     CONCURRENCY_MAX,
-    Math.floor(STATE_BYTES_MAX / (ROW_BYTES + SHORT_REASON_BYTES + retries * PAST_BYTES)),
+    Math.floor(STATE_BYTES_MAX / (ROW_BYTES + reservedBytes({ retries, resubmits }))),
   );
 
 /** A worker starts no POST later than this after it requested the last confirmed heartbeat (R3). */

@@ -1,23 +1,12 @@
 // Limits the size of the state. A snapshot must fit into one payload, so a row enters only if its later attempts fit too.
 
-import {
-  PAST_BYTES,
-  PAST_WITHOUT_RUN_BYTES,
-  REASON_BYTES,
-  RESUBMITS_MOST,
-  ROWS_MAX,
-  SHORT_REASON_BYTES,
-  STATE_BYTES_MAX,
-} from './bounds.ts';
+import { REASON_BYTES, reservedBytes, ROWS_MAX, SHORT_REASON_BYTES, STATE_BYTES_MAX } from './bounds.ts';
 import type { State } from './state.ts';
 
 /** Whether no further row may enter. Each row in the state has space reserved for the attempts that it may still need. */
 export function isFull({ rows, bytes, params }: State): boolean {
   const { retries, unconfirmed } = params;
-  // Plus one absent attempt; without resubmissions the payload has enough spare space for it.
-  const withoutRun = unconfirmed.rule === 'resubmit' ? RESUBMITS_MOST + 1 : 0;
-  const withoutRunBytes = PAST_WITHOUT_RUN_BYTES + SHORT_REASON_BYTES;
-  const reserved = rows.size * (SHORT_REASON_BYTES + retries * PAST_BYTES + withoutRun * withoutRunBytes);
+  const reserved = rows.size * reservedBytes({ retries, resubmits: unconfirmed.rule === 'resubmit' });
   return rows.size >= ROWS_MAX || bytes + reserved >= STATE_BYTES_MAX;
 }
 

@@ -43,7 +43,7 @@ export async function checkFlags(sheet: string, flags: SheetFlags): Promise<void
   if (flags.deployment === undefined)
     throw problem('E602', { what: 'no deployment is given', hint: 'add -d <deployment>' });
   const retries = flags.retries ?? RETRIES;
-  const most = mostConcurrency(retries);
+  const most = mostConcurrency(retries, flags.unconfirmed?.rule === 'resubmit');
   if (flags.concurrency !== undefined && flags.concurrency > most)
     throw problem('E602', {
       what: `--concurrency ${count(flags.concurrency)} is too many with --retries ${retries}`,

@@ -16,7 +16,8 @@ export default async function dev(
   const stack = await followStack({ config, service: true, say: (text) => printer.say(text) });
   const { temporal, uiUrl, receiver, service, dashboardPage } = stack;
   const { address, namespace } = temporal;
-  if (flags.output === 'json') printer.json({ address, namespace, uiUrl, receiver, service, dashboardPage });
+  if (flags.output === 'json')
+    printer.json({ address, namespace, ui_url: uiUrl, receiver, service, live_page: dashboardPage });
   else {
     printer.data(`temporal   ${address}, namespace ${namespace}`);
     printer.data(`pages      ${uiUrl}`);

@@ -118,7 +118,7 @@ async function watch(
       if (progress?.state === 'finished') return 'finished';
       reason = 'no worker takes its tasks';
     } catch (error) {
-      if ((await summaryOfDone(found)) !== undefined) return 'finished';
+      if ((await summaryOfDone(found).catch(() => undefined)) !== undefined) return 'finished';
       [reason = ''] = errorMessage((error as Error).cause ?? error).split('\n');
     }
     if (performance.now() - attendedAt > SILENT_MS) {

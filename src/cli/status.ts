@@ -103,6 +103,8 @@ async function liveStatus(
   const known = await batches.find(refOf(found));
   // The last progress of a terminated workflow still says running.
   if (known?.status !== 'RUNNING' && known?.status !== 'COMPLETED') return fromFolder;
+  // A copied folder is not the one that the workflow writes.
+  if (known.folder !== found.folder) return fromFolder;
   const { progress, isUnattended } = await batches.status(refOf(found));
   return {
     ...fromFolder,

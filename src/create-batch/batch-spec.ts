@@ -81,10 +81,14 @@ type FileSettings = Pick<BatchFile, 'concurrency' | 'retries' | 'unconfirmed' | 
 function settingsOf({ settings, deployment, service }: BatchSpec): FileSettings {
   const { retries = RETRIES, deadlines, webhooks, unconfirmed } = settings;
   const runMs = deadlines.runMs ?? runDeadlineMs(deployment);
+  const rule = unconfirmedRule(unconfirmed, service);
   return {
-    concurrency: Math.min(mostConcurrency(retries), settings.concurrency ?? usualConcurrency(deployment)),
+    concurrency: Math.min(
+      mostConcurrency(retries, rule.rule === 'resubmit'),
+      settings.concurrency ?? usualConcurrency(deployment),
+    ),
     retries,
-    unconfirmed: unconfirmedRule(unconfirmed, service),
+    unconfirmed: rule,
     deadlines: definedOnly({ queueMs: deadlines.queueMs, runMs }),
     webhooks,
   };

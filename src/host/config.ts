@@ -1,7 +1,7 @@
 // Reads every setting once, from flags, environment, `runsheet.toml` and the user's file, strongest first. Only this file
 // reads process.env; all other code receives the frozen result.
 
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parse as parseToml, TomlError } from 'smol-toml';
@@ -223,10 +223,16 @@ function readSettingsFile(path: string): SettingsFile {
 
 function settingsIn(path: string): string | undefined {
   try {
-    if (!existsSync(path)) return undefined;
-    refuseForeign(statSync(path));
-    return readFileSync(path, 'utf8');
+    // The same file is checked and read, whatever the name stands for meanwhile.
+    const file = openSync(path, 'r');
+    try {
+      refuseForeign(fstatSync(file));
+      return readFileSync(file, 'utf8');
+    } finally {
+      closeSync(file);
+    }
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw unreadable(path, meaningOf(error) ?? errorMessage(error), error);
   }
 }

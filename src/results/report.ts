@@ -31,9 +31,9 @@ type ShownRow = Pick<RowRecord, 'row' | 'key' | 'outcome'> & {
   readonly files: readonly string[];
 };
 
-export async function writeReport(store: Store, file: BatchFile, summary: Summary): Promise<void> {
-  const rows = await shownRows(store, file);
-  await store.write('report.html', pageOf(file, summary, rows));
+/** The page; building it reads every row. */
+export async function reportOf(store: Store, file: BatchFile, summary: Summary): Promise<string> {
+  return pageOf(file, summary, await shownRows(store, file));
 }
 
 async function shownRows(store: Store, file: BatchFile): Promise<readonly ShownRow[]> {

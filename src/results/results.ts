@@ -9,7 +9,7 @@ import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { Pieces } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
 import { csvCellsOf, type RowRecord } from './row-record.ts';
-import { writeReport } from './report.ts';
+import { reportOf } from './report.ts';
 import { recordOf, rowsOf, type BatchRow } from './batch-rows.ts';
 import { summaryOf, writeSummary, type Ended } from './summary.ts';
 
@@ -47,8 +47,9 @@ export async function writeResults({
   } finally {
     await Promise.all([results.discard(), failures.discard(), lines.discard()]);
   }
+  const report = await reportOf(store, file, summary);
   await confirm();
-  await writeReport(store, file, summary);
+  await store.write('report.html', report);
   await confirm();
   await writeSummary(store, summary);
 }

@@ -18,7 +18,10 @@ export async function openResumable(path: string, { id, mark }: Resumption): Pro
   let at = kept;
   let closed = false;
   /** False if another attempt started over: its partial file must be neither completed nor removed here. */
-  const isOurs = async (): Promise<boolean> => (await file.stat()).ino === (await stat(beside)).ino;
+  const isOurs = async (): Promise<boolean> => {
+    const there = await stat(beside).catch(undefinedIfAbsent);
+    return (await file.stat()).ino === there?.ino;
+  };
   const close = async (): Promise<void> => {
     if (!closed) await file.close();
     closed = true;
@@ -54,6 +57,11 @@ export async function openResumable(path: string, { id, mark }: Resumption): Pro
 
 /** Removes the partial files in `folder` whose ids begin with `ids`. */
 export const dropResumable = (folder: string, ids: string): Promise<void> => dropAll(folder, prefixOf(ids));
+
+function undefinedIfAbsent(error: unknown): undefined {
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+  throw error;
+}
 
 const prefixOf = (id: string): string => `.${id}`;
 

@@ -140,7 +140,10 @@ describe('lists that cannot be read to their end', () => {
   it('are incomplete if they have no end', async () => {
     const listRuns = async () => rows(100);
     const { reading } = await read([], { service: { listRuns } });
-    expect(reading).toMatchObject({ lists: 'incomplete', reason: expect.stringContaining('repeats itself endlessly') });
+    expect(reading).toMatchObject({
+      lists: 'incomplete',
+      reason: expect.stringContaining('repeats itself endlessly'),
+    });
   });
 
   it('are none if the service or the deployment has none', async () => {

@@ -3,11 +3,15 @@ import { CONCURRENCY_MAX, mostConcurrency, RETRIES_MAX } from '../../src/batch/b
 
 describe('concurrency', () => {
   it('the most runs at the same time are 3,000 if rows are hardly tried again, and fewer the more often they may be', () => {
-    expect([0, 1, 2, RETRIES_MAX].map(mostConcurrency)).toEqual([
+    expect([0, 1, 2, RETRIES_MAX].map((retries) => mostConcurrency(retries))).toEqual([
       CONCURRENCY_MAX,
       CONCURRENCY_MAX,
       2_941,
       467,
     ]);
+  });
+
+  it('the most runs at the same time are fewer if rows may be resubmitted, and a state takes in as many', () => {
+    expect([0, 2, RETRIES_MAX].map((retries) => mostConcurrency(retries, true))).toEqual([2_459, 1_648, 415]);
   });
 });

@@ -42,7 +42,7 @@ export const STACK_MESSAGES = { schema: stackMessage, most: 1 << 16 };
 /** Messages from a follower to the stack. */
 const followerMessage = z.discriminatedUnion('type', [
   /** `keeps`: the stack lives at least as long as this connection; a reader does not keep it. */
-  z.object({ type: z.literal('hold'), word: text, service: z.boolean(), keeps: z.boolean() }),
+  z.object({ type: z.literal('hold'), word: text, service: z.boolean(), keeps: z.boolean().default(true) }),
   z.object({ type: z.literal('leave') }),
   /** Stop without waiting for pending requests. */
   z.object({ type: z.literal('now') }),

@@ -56,6 +56,9 @@ type Joined = {
 const START_MS = 300_000;
 const ASK_AGAIN_MS = 30;
 const AGAIN_AFTER_LOSS_MS = 500;
+/** How long a reader waits for the first answer of a stack. */
+const READER_WAITS_MS = 5_000;
+
 /** How long a reader waits for a keeper to start a lost stack again. */
 const REJOIN_MS = 12_000;
 
@@ -86,36 +89,33 @@ function follow(params: FollowParams, first: Joined, keeps: boolean): Follower {
       if (message.type === 'stopping') onPending?.(message.onWire);
       if (message.type === 'left') leaving.resolve();
     });
-    socket.once('close', () => {
-      if (isLeaving) leaving.resolve();
-      else void (keeps ? restart() : rejoin());
-    });
+    socket.once('close', () => (isLeaving ? leaving.resolve() : void regain()));
   };
 
   /** The stack was killed; its state is on disk. */
-  const restart = async (): Promise<void> => {
-    while (!isLeaving) {
+  const regain = async (): Promise<void> => {
+    const again = await (keeps ? startAgain(params, () => isLeaving) : joinAgain(params));
+    if (again === undefined || isLeaving) {
+      again?.socket.destroy();
+      leaving.resolve();
+      return lost.resolve();
+    }
+    watch((joined = again));
+    await move();
+  };
+
+  let known = joined.ready.address;
+  const move = async (): Promise<void> => {
+    while (!isLeaving && !joined.socket.destroyed && joined.ready.address !== known) {
       try {
-        params.say('the embedded servers were lost; starting them again');
-        const before = joined.ready.address;
-        joined = await joinOrStart(params);
-        watch(joined);
-        if (joined.ready.address !== before) await moved(addressOf(joined));
-        return;
+        const { address } = joined.ready;
+        await moved(addressOf(joined));
+        known = address;
       } catch (error) {
-        params.say(`the embedded servers did not start again: ${errorMessage(error)}`);
+        params.say(`the embedded servers do not answer: ${errorMessage(error)}`);
         await wait(AGAIN_AFTER_LOSS_MS);
       }
     }
-    leaving.resolve();
-  };
-
-  /** A keeper may start the stack again. */
-  const rejoin = async (): Promise<void> => {
-    const again = await joinAgain(params, moved);
-    if (again !== undefined && !isLeaving) return watch((joined = again));
-    leaving.resolve();
-    lost.resolve();
   };
 
   watch(joined);
@@ -133,6 +133,8 @@ function follow(params: FollowParams, first: Joined, keeps: boolean): Follower {
     leave: (callback) => {
       isLeaving = true;
       onPending = callback;
+      // The stack does not wait for a reader, so that a reader waits for no answer of a frozen stack.
+      if (!keeps) joined.socket.destroy();
       if (joined.socket.destroyed) leaving.resolve();
       else send(joined.socket, { type: 'leave' });
       return leaving.promise;
@@ -142,21 +144,26 @@ function follow(params: FollowParams, first: Joined, keeps: boolean): Follower {
   };
 }
 
+/** undefined once the command leaves. */
+async function startAgain(params: FollowParams, isLeaving: () => boolean): Promise<Joined | undefined> {
+  while (!isLeaving()) {
+    try {
+      params.say('the embedded servers were lost; starting them again');
+      return await joinOrStart(params);
+    } catch (error) {
+      params.say(`the embedded servers did not start again: ${errorMessage(error)}`);
+      await wait(AGAIN_AFTER_LOSS_MS);
+    }
+  }
+  return undefined;
+}
+
 /** undefined if no stack was started within {@link REJOIN_MS}. */
-async function joinAgain(
-  params: FollowParams,
-  moved: (at: TemporalAddress) => Promise<void>,
-): Promise<Joined | undefined> {
+async function joinAgain(params: FollowParams): Promise<Joined | undefined> {
   for (const until = Date.now() + REJOIN_MS; Date.now() < until;) {
     await wait(AGAIN_AFTER_LOSS_MS);
-    try {
-      const joined = await joinStack(params, false);
-      if (joined === undefined) continue;
-      await moved(addressOf(joined));
-      return joined;
-    } catch (error) {
-      params.say(`the embedded servers do not answer: ${errorMessage(error)}`);
-    }
+    const joined = await joinStack(params, false).catch(() => undefined);
+    if (joined !== undefined) return joined;
   }
   return undefined;
 }
@@ -204,8 +211,10 @@ async function joinStack(params: FollowParams, keeps: boolean): Promise<Joined |
   return new Promise((done, failed) => {
     let hear = (message: StackMessage): void => {
       if (message.type === 'say') params.say(message.words);
-      else if (message.type === 'ready') done({ socket, ready: message, listen });
-      else if (message.type === 'failed') failed(failureOf(message));
+      else if (message.type === 'ready') {
+        clearTimeout(timer);
+        done({ socket, ready: message, listen });
+      } else if (message.type === 'failed') failed(failureOf(message));
     };
     const listen: Joined['listen'] = (next) => (hear = next);
     let isOurs = false;
@@ -217,6 +226,8 @@ async function joinStack(params: FollowParams, keeps: boolean): Promise<Joined |
     });
     socket.on('error', () => undefined);
     socket.once('close', () => done(undefined));
+    // A keeper waits for servers that start; a reader asks servers that run.
+    const timer = keeps ? undefined : setTimeout(() => socket.destroy(), READER_WAITS_MS);
   });
 }
 
