@@ -151,6 +151,10 @@ const SAME_MEANING: readonly string[] = [
   'v1.ts',
 ];
 
+/** Private words that had standard terms: dependencies, unconfirmed, immediately, automatically, nobody in particular … */
+const BANNED =
+  /\b(?:nobody|whoever|by itself|at once|doubt|uncertain|becomes? of|hands|catalogue|madeOnce|bounces|leavings|fates?|wordsOf)\b/i;
+
 describe('the tree', () => {
   it('uses only what each folder may use', () => {
     expect(SOURCES.flatMap((file) => importsOf(file).flatMap((one) => offence(file, one)))).toEqual([]);
@@ -203,6 +207,11 @@ describe('the tree', () => {
   it('has no drawer for what has no name', () => {
     const parts = FILES.flatMap((file) => file.split('/')).map((part) => basename(part).replace(/\..*$/, ''));
     expect(parts.filter((part) => /^(utils?|helpers?|common|shared|types|misc)$/.test(part))).toEqual([]);
+  });
+
+  it('speaks in plain words', () => {
+    const files = SOURCES.filter((file) => BANNED.test(textOf(file)));
+    expect(files.map((file) => `${file}: ${BANNED.exec(textOf(file))?.[0]}`)).toEqual([]);
   });
 
   it('reads the environment in one file', () => {

@@ -116,12 +116,12 @@ function draftPlan(world: World, run: LiveRun, spec: DeploymentSpec, cold: boole
   });
 }
 
-const FATES = ['fail', 'oom', 'stuck', 'hang'] as const;
+const PLANNED_RESULTS = ['fail', 'oom', 'stuck', 'hang'] as const;
 
 function fateOf(faults: Faults, run: LiveRun): PlannedResult {
   // At most once: a run that is always preempted would never end.
   if (!run.wasPreempted && faults.shouldInject('preempt', run)) return 'preempt';
-  return FATES.find((plannedResult) => faults.shouldInject(plannedResult, run)) ?? 'none';
+  return PLANNED_RESULTS.find((plannedResult) => faults.shouldInject(plannedResult, run)) ?? 'none';
 }
 
 function cancel(world: World, row: RunRow, machines: Machines<LiveRun>, lifecycle: RunLifecycle): void {
