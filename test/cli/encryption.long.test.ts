@@ -104,13 +104,18 @@ describe('encryption', () => {
     expect(await readableIn(stage, await troubledBatch(stage))).toEqual([]);
   });
 
-  it('is what hides them: without it the same search finds all but the prompts, which never pass through Temporal', async () => {
-    const readable = await readableIn(stage, await troubledBatch(stage));
-    expect(readable).toEqual(
-      expect.arrayContaining(['reason', 'error', 'stack', 'folder', 'run 0', 'run 59']),
-    );
-    expect(readable).not.toContain('prompt');
-  });
+  // If the worker without a key is killed in the middle of a try, the history has a timeout instead of that try's error.
+  it(
+    'is what hides them: without it the same search finds all but the prompts, which never pass through Temporal',
+    { retry: 2 },
+    async () => {
+      const readable = await readableIn(stage, await troubledBatch(stage));
+      expect(readable).toEqual(
+        expect.arrayContaining(['reason', 'error', 'stack', 'folder', 'run 0', 'run 59']),
+      );
+      expect(readable).not.toContain('prompt');
+    },
+  );
 
   it('that a worker lacks is said by run, doctor and status with E410; beside one that has it no row fails', async () => {
     await stage.worker();
