@@ -45,7 +45,7 @@ function compileCache() {
   }
 }
 
-/** A folder of this user, no link, that gives nobody else the `refused` permissions. */
+/** A folder of this user, no link, that gives other users none of the `refused` permissions. */
 function isOurs(folder, refused) {
   const stats = lstatSync(folder);
   if (process.getuid === undefined) return stats.isDirectory();

@@ -151,7 +151,7 @@ const SAME_MEANING: readonly string[] = [
   'v1.ts',
 ];
 
-/** Private words that had standard terms: dependencies, unconfirmed, immediately, automatically, nobody in particular … */
+/** Private words that had standard terms: dependencies, unconfirmed, immediately, automatically and so on. */
 const BANNED =
   /\b(?:nobody|whoever|by itself|at once|doubt|uncertain|becomes? of|hands|catalogue|madeOnce|bounces|leavings|fates?|wordsOf)\b/i;
 

@@ -117,7 +117,7 @@ export function openBatchClient(reach: () => Client, taskQueue: string = TASK_QU
   };
 }
 
-/** Decrypts nothing, because somebody else may have started a workflow with the batch's id. */
+/** Decrypts nothing, because another user may have started a workflow with the batch's id. */
 async function isRunning({ workflowService, options }: Client, name: BatchName): Promise<boolean> {
   try {
     const { workflowExecutionInfo } = await workflowService.describeWorkflowExecution({

@@ -62,7 +62,7 @@ describe('a large file', () => {
       tries += 1;
       if (tries > 1) return next(request, response);
       response.writeHead(200, { etag: '"one"', 'content-length': CONTENT.length });
-      response.write(CONTENT.subarray(0, at), () => setTimeout(() => response.destroy(), 20));
+      response.write(CONTENT.subarray(0, at), () => response.socket?.destroySoon());
     };
   };
 
@@ -87,7 +87,7 @@ describe('a large file', () => {
     const { url, asked } = await fileHost((request, response) => {
       if (asked.length > 1) return stored(CONTENT, headers)(request, response);
       response.writeHead(200, { ...headers, 'content-length': CONTENT.length });
-      response.write(CONTENT.subarray(0, 2 * MIB), () => setTimeout(() => response.destroy(), 20));
+      response.write(CONTENT.subarray(0, 2 * MIB), () => response.socket?.destroySoon());
     });
     await expect(fetching(url)).rejects.toBeInstanceOf(HostFault);
     expectWhole(await fetching(url));
@@ -196,7 +196,7 @@ describe('a large file', () => {
     const { url } = await fileHost((__, response) => {
       response.writeHead(200, { ...headers, 'content-length': CONTENT.length });
       if ((tries += 1) > 1) response.end(CONTENT);
-      else response.write(CONTENT.subarray(0, 2 * MIB), () => setTimeout(() => response.destroy(), 20));
+      else response.write(CONTENT.subarray(0, 2 * MIB), () => response.socket?.destroySoon());
     });
     const where = { store: { ...store, ...without } as Store };
     await expect(fetching(url, where)).rejects.toBeInstanceOf(HostFault);

@@ -1,4 +1,4 @@
-// Compiled code is kept where nobody else can put some: Node's own choice is a folder in TMPDIR, which is everybody's.
+// Compiled code is kept where no other user can write: Node's own choice is a folder in TMPDIR, where every user can.
 
 import { execFileSync } from 'node:child_process';
 import {
@@ -35,7 +35,7 @@ describe('the compile cache of a command', () => {
     return execFileSync(process.execPath, [programFile(), '--version'], { env, encoding: 'utf8' });
   };
 
-  it('lies in the user’s own cache folder, which nobody else can read or write', () => {
+  it('lies in the user’s own cache folder, which no other user can read or write', () => {
     ask();
     expect(readdirSync(at('tmp'))).toEqual([]);
     expect(readdirSync(ours())).not.toEqual([]);
@@ -68,7 +68,7 @@ describe('the compile cache of a command', () => {
     expect(readdirSync(at('tmp'))).toEqual([]);
   });
 
-  it.skipIf(process.getuid?.() !== 0)('is not kept in a folder of somebody else', () => {
+  it.skipIf(process.getuid?.() !== 0)('is not kept in a folder of another user', () => {
     mkdirSync(ours(), { recursive: true, mode: 0o700 });
     chownSync(ours(), STRANGER, STRANGER);
     expect(ask()).toBe('0.1.0\n');

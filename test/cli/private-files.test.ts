@@ -10,7 +10,7 @@ describe('the files of embedded servers', () => {
   const stage = new Stage();
   afterAll(() => stage.close());
 
-  it('are private each by itself, and the worker keeps the umask of the user', async () => {
+  it('are all private, and the worker keeps the umask of the user', async () => {
     const before = process.umask(0o022);
     const dev = stage.start(['dev'], { TEMPORAL_ADDRESS: '' });
     process.umask(before);

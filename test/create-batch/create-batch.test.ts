@@ -11,7 +11,7 @@ const ROUNDS = 15;
 let place: Place;
 beforeEach(() => (place = new Place()));
 
-describe('the same sheet given several times at once', () => {
+describe('the same sheet given several times concurrently', () => {
   const together = (name: string): Promise<readonly PromiseSettledResult<CreatedBatch>[]> =>
     Promise.allSettled(Array.from({ length: AT_ONCE }, () => place.create(name)));
 

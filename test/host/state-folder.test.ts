@@ -1,4 +1,4 @@
-// The state folder holds keys, and says which servers to trust: it is used only where nobody else can have put that there.
+// The state folder holds keys and names the servers to trust, so it is used only if no other user can have written it.
 
 import {
   chmodSync,
@@ -68,7 +68,7 @@ describe('a state folder', () => {
     expect(refused()).toEqual(refusal(/it is a symbolic link/, /RUNSHEET_HOME/));
   });
 
-  it.skipIf(process.getuid?.() !== 0)('of somebody else is refused', () => {
+  it.skipIf(process.getuid?.() !== 0)('of another user is refused', () => {
     mkdirSync(home);
     chownSync(home, STRANGER, STRANGER);
     expect(refused()).toEqual(refusal(/another user/, /chown/));

@@ -45,7 +45,7 @@ export const drawnKeyFile = (home: string): string => join(home, 'payload-key');
 
 /**
  * Every user of the machine can connect to an embedded server, so all its payloads are encrypted. We never write plain payloads
- * there, so a plain one comes from somebody else and is refused.
+ * there, so a plain one comes from another program and is refused.
  */
 function drawnKeys(home: string): PayloadKeys {
   const file = drawnKeyFile(home);
