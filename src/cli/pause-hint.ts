@@ -4,27 +4,26 @@ import type { PauseKind } from '../batch/pause-kinds.ts';
 
 const KEY = 'workers read RUNSHEET_API_KEY_FILE again, and RUNSHEET_API_KEY only when they start';
 
-const HINTS: Readonly<Record<PauseKind, (resume: string) => string>> = {
-  blocked: (resume) => `fix the cause (${KEY}), then: ${resume}`,
-  unreachable: (resume) =>
-    `it continues automatically when the service answers; to retry immediately: ${resume}`,
-  unreadable: (resume) =>
-    `fix the cause (${KEY}); it continues automatically when runs can be read; to retry immediately: ${resume}`,
-  files: (resume) =>
-    `it continues automatically when the files can be fetched, and no run is lost; to retry immediately: ${resume}`,
-  store: (resume) => `free disk space or repair the folder, then: ${resume} (it also retries automatically)`,
-  unconfirmed: (resume) =>
-    `decide about them: ${resume} --unconfirmed unknown (or fail, or resubmit, which may pay for a row twice)`,
+/** What the user has to do, and when the batch continues without the user, as long as servers run it. */
+type Way = { readonly first?: string; readonly until?: string };
+
+const WAYS: Readonly<Record<Exclude<PauseKind, 'unconfirmed'>, Way>> = {
+  blocked: { first: `fix the cause (${KEY})` },
+  unreachable: { until: 'the service answers' },
+  unreadable: { first: `fix the cause (${KEY})`, until: 'runs can be read' },
+  files: { until: 'the files can be fetched' },
+  store: { first: 'free disk space or repair the folder', until: 'the folder can be written' },
 };
 
 /** `serversEnd`: the embedded servers end with the command, and nothing continues the batch then. */
-export function pauseHint(batch: string, kind: PauseKind | undefined, serversEnd = false): string {
+export function pauseHint(batch: string, kind: PauseKind = 'unreachable', serversEnd = false): string {
   const resume = `runsheet resume ${batch}`;
-  if (serversEnd && kind !== undefined && CONTINUES.has(kind))
-    return `the servers end with this command; when the cause is gone: ${resume}`;
+  if (kind === 'unconfirmed')
+    return `decide about them: ${resume} --unconfirmed unknown (or fail, or resubmit, which may pay for a row twice)`;
   // A newer worker may name a kind that this command does not know.
-  return ((HINTS as Partial<typeof HINTS>)[kind ?? 'unreachable'] ?? HINTS.unreachable)(resume);
+  const { first, until } = (WAYS as Partial<typeof WAYS>)[kind] ?? WAYS.unreachable;
+  if (until === undefined || (serversEnd && first !== undefined)) return `${first}, then: ${resume}`;
+  if (serversEnd) return `the servers end with this command; when ${until}: ${resume}`;
+  const automatically = `it continues automatically when ${until}; to retry immediately: ${resume}`;
+  return first === undefined ? automatically : `${first}; ${automatically}`;
 }
-
-/** Pauses that end without the user, as long as servers run. */
-const CONTINUES: ReadonlySet<PauseKind> = new Set(['unreachable', 'files']);

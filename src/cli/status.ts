@@ -36,12 +36,16 @@ export type BatchStatus = {
 export async function list(this: Context, flags: Flags): Promise<number> {
   const printer = printerFor(this);
   const config = configOf(flags);
-  const found = await listBatchFolders(config.out);
-  const fromFolders = await Promise.all(found.map((one) => statusFromFolder(one)));
-  const statuses = await withLiveStatus(config, printer, found, fromFolders);
+  const folders = await Promise.all(
+    (await listBatchFolders(config.out)).map(async (found) => ({
+      found,
+      own: await statusFromFolder(found),
+    })),
+  );
+  const statuses = await withLiveStatus(config, printer, folders);
   if (flags.output === 'json') printer.json(statuses);
   else for (const one of statuses) printer.data(lineOf(one));
-  if (found.length === 0) printer.say('no batches here yet');
+  if (folders.length === 0) printer.say('no batches here yet');
   return EXIT.ok;
 }
 
@@ -59,22 +63,30 @@ export async function status(this: Context, flags: Flags, name: string | undefin
   return EXIT.ok;
 }
 
-/** Asks Temporal about batches that have not ended. A server that cannot be reached does not hide what the folders say. */
+type Folder = { readonly found: FoundBatch; readonly own: BatchStatus };
+
+/** Asks Temporal about batches that have not ended. What cannot be asked does not hide what the folders say. */
 async function withLiveStatus(
   config: Config,
   printer: Printer,
-  found: readonly FoundBatch[],
-  fromFolders: readonly BatchStatus[],
+  folders: readonly Folder[],
 ): Promise<readonly BatchStatus[]> {
+  const fromFolders = folders.map(({ own }) => own);
   if (fromFolders.every(({ summary }) => summary !== undefined)) return fromFolders;
+  const unknown = (own: BatchStatus, error: unknown): BatchStatus => {
+    printer.say(`Temporal cannot be asked whether ${own.batch} is running: ${errorMessage(error)}`);
+    return { ...own, state: 'unknown' };
+  };
   try {
-    const statuses = await askTemporal(config, printer, async (session) =>
-      Promise.all(found.map(async (one, at) => liveStatus(session, one, fromFolders[at] as BatchStatus))),
-    );
-    return statuses ?? fromFolders;
+    const ask = async (session: Session) =>
+      Promise.all(
+        folders.map(async ({ found, own }) =>
+          liveStatus(session, found, own).catch((error: unknown) => unknown(own, error)),
+        ),
+      );
+    return (await askTemporal(config, printer, ask)) ?? fromFolders;
   } catch (error) {
-    printer.say(`Temporal cannot be asked which batches are running: ${errorMessage(error)}`);
-    return fromFolders.map((one) => (one.summary ? one : { ...one, state: 'unknown' }));
+    return fromFolders.map((own) => (own.summary ? own : unknown(own, error)));
   }
 }
 

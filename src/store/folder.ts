@@ -1,6 +1,7 @@
 import { accessSync, createReadStream, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { access, link, open, readFile, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
+import { undefinedIfAbsent } from './absent.ts';
 import { dropResumable, openResumable } from './resumable.ts';
 import type { Draft, Store } from './store.ts';
 
@@ -128,11 +129,6 @@ function writeCached(path: string, content: string | Uint8Array, makeFolder: Mak
     writeFileSync(beside, content, { flag: 'wx' });
   }
   renameSync(beside, path);
-}
-
-function undefinedIfAbsent(error: unknown): undefined {
-  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-  throw error;
 }
 
 function undefinedIfClosed(error: unknown): undefined {

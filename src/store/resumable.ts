@@ -6,6 +6,7 @@ import { constants } from 'node:fs';
 import { open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
+import { undefinedIfAbsent } from './absent.ts';
 import type { ResumableDraft, Resumption } from './store.ts';
 
 /** Continues the partial file of this id and mark in an existing folder; removes those of other marks, whose content is outdated. */
@@ -57,11 +58,6 @@ export async function openResumable(path: string, { id, mark }: Resumption): Pro
 
 /** Removes the partial files in `folder` whose ids begin with `ids`. */
 export const dropResumable = (folder: string, ids: string): Promise<void> => dropAll(folder, prefixOf(ids));
-
-function undefinedIfAbsent(error: unknown): undefined {
-  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-  throw error;
-}
 
 const prefixOf = (id: string): string => `.${id}`;
 

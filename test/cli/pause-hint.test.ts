@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import type { PauseKind } from '../../src/batch/pause-kinds.ts';
+import { pauseHint } from '../../src/cli/pause-hint.ts';
+
+const KINDS: readonly PauseKind[] = ['blocked', 'unreachable', 'unreadable', 'files', 'store', 'unconfirmed'];
+
+describe('the hint of a paused batch', () => {
+  it.each(KINDS)(
+    'ends with the command that continues it, and promises nothing after the servers: %s',
+    (kind) => {
+      const [alone, ended] = [pauseHint('b', kind), pauseHint('b', kind, true)];
+      for (const hint of [alone, ended]) expect(hint).toContain('runsheet resume b');
+      expect(ended).not.toContain('automatically');
+      expect(alone.includes('automatically')).toBe(!['blocked', 'unconfirmed'].includes(kind));
+    },
+  );
+
+  it('helps with a kind of pause that a newer worker names', () => {
+    expect(pauseHint('b', 'new' as PauseKind)).toBe(pauseHint('b'));
+  });
+});
