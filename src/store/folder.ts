@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { accessSync, createReadStream, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { access, link, open, readFile, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
@@ -50,13 +51,15 @@ export function folderStore(path: string, kind: 'new' | 'existing' = 'new'): Sto
   };
 }
 
+/** Process ids repeat: every container has a process 1, and all of them may share a folder. */
+const PROCESS = randomBytes(6).toString('hex');
 let drafts = 0;
 
 /** The name of an unfinished file, which remains if its process is killed. */
-export const isDraftName = (name: string): boolean => /^\.\d+-\d+\.part$/.test(name);
+export const isDraftName = (name: string): boolean => /^\.[0-9a-f]{12}-\d+\.part$/.test(name);
 
 /** A unique hidden name in the same folder. */
-const besideOf = (path: string): string => join(dirname(path), `.${process.pid}-${++drafts}.part`);
+const besideOf = (path: string): string => join(dirname(path), `.${PROCESS}-${++drafts}.part`);
 
 /** Moves the file `beside` to its final name. */
 type Place = (beside: string, path: string) => Promise<unknown>;

@@ -1,7 +1,7 @@
 // Provides the workflow code as one bundle. The npm package contains it; a clone builds it once and caches it until its sources
 // change, because bundling is the slowest step of a start.
 
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
@@ -55,7 +55,7 @@ function withoutComments<R>(rule: R): R {
 
 async function keep(path: string, code: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
-  const beside = `${path}.${process.pid}`;
+  const beside = `${path}.${randomUUID()}`;
   await writeFile(beside, code);
   await rename(beside, path);
   const stale = (await readdir(dirname(path))).filter((name) => /^workflow-bundle-[0-9a-f]+\.js$/.test(name));

@@ -166,7 +166,7 @@ describe('a batch folder', () => {
     expect(readdirSync(folder)).toEqual(['batch.json']);
   });
 
-  it('creates each file for one of the processes that create it at the same moment', async () => {
+  it('creates each file for one of the processes that create it at the same moment, even if containers give all of them the id 1', async () => {
     const files = 150;
     const created = await Promise.all([0, 1, 2].map(() => createdByProcess(folder, files)));
     expect(created.flat().toSorted((a, b) => a - b)).toEqual(Array.from({ length: files }, (_, at) => at));
@@ -190,6 +190,7 @@ describe('a batch folder', () => {
 /** A process that creates files 0, 1, …, and tells which of them are its own. */
 async function createdByProcess(folder: string, files: number): Promise<readonly number[]> {
   const script = `
+    Object.defineProperty(process, 'pid', { value: 1 });
     const { folderStore } = await import(${JSON.stringify(new URL('../../src/store/folder.ts', import.meta.url).href)});
     const store = folderStore(${JSON.stringify(folder)});
     const created = [];

@@ -1,6 +1,7 @@
 // Reads and writes .runsheet/embedded.json, which describes the running stack of a state folder. Commands use it to join the
 // stack, and to clean up after a killed one.
 
+import { randomUUID } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -48,7 +49,7 @@ function isAlive(pid: number): boolean {
 
 /** Atomic, so that concurrent writes cannot mix. */
 export function writeRecord(home: string, record: StackRecord): void {
-  const beside = `${recordFile(home)}.${process.pid}`;
+  const beside = `${recordFile(home)}.${randomUUID()}`;
   try {
     writeFileSync(beside, `${JSON.stringify(record, undefined, 2)}\n`, { mode: 0o600 });
     renameSync(beside, recordFile(home));

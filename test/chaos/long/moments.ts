@@ -139,7 +139,7 @@ async function whileContinuing(rig: Rig, until: number, strike: Strike): Promise
 }
 
 const WRITES_WITHIN_MS = 60;
-const DRAFT = /^\.\d+-\d+\.part$/;
+const DRAFT = /^\.[0-9a-f]{12}-\d+\.part$/;
 
 async function whileClosing(rig: Rig, until: number, strike: Strike): Promise<boolean> {
   const folder = rig.folder();

@@ -1,0 +1,31 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+
+const MODULE = new URL('../../src/host/secret-file.ts', import.meta.url).href;
+
+/** Reads or creates the secrets 0, 1, … of a folder in a process that has the id 1, as in a container. */
+async function secretsOfProcess(home: string, count: number): Promise<unknown> {
+  const script = `
+    Object.defineProperty(process, 'pid', { value: 1 });
+    const { readOrCreateSecret } = await import(${JSON.stringify(MODULE)});
+    const secrets = [];
+    for (let at = 0; at < ${count}; at += 1) secrets.push(readOrCreateSecret(${JSON.stringify(home)} + '/' + at));
+    console.log(JSON.stringify(secrets));`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return JSON.parse(await text(child.stdout));
+}
+
+it('processes that create a secret at the same moment read the same one, even if containers give all of them the id 1', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'runsheet-home-'));
+  const [first, ...others] = await Promise.all([0, 1, 2].map(async () => secretsOfProcess(home, 200)));
+  expect(first).toHaveLength(200);
+  for (const other of others) expect(other).toEqual(first);
+  expect(readdirSync(home)).toHaveLength(200);
+  rmSync(home, { recursive: true });
+});
