@@ -5,7 +5,7 @@ import type { Config } from '../src/host/config.ts';
 import { problem } from '../src/errors/error.ts';
 import type { Services } from '../src/run-service/open-services.ts';
 import { readBatchFile, type BatchFile } from '../src/store/batch-file.ts';
-import { folderStore } from '../src/store/folder.ts';
+import { openStore } from '../src/store/open-store.ts';
 import type { Store } from '../src/store/store.ts';
 import type { BatchName } from '../src/batch/batch-ref.ts';
 import type { OpenBatch } from './deps.ts';
@@ -52,7 +52,7 @@ export class OpenBatches {
 
 async function read({ batch, mark, folder }: BatchRef, config: Config): Promise<Opened> {
   if (!isAllowed(folder, config)) throw problem('E411', { folder, out: config.out });
-  const store = folderStore(folder, 'existing');
+  const store = openStore(folder, 'existing');
   const file = await readBatchFile(store);
   if (file === undefined) throw problem('E504', { what: `there is no batch in ${folder}` });
   if (file.batch !== batch || file.mark !== mark)

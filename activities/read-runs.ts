@@ -4,7 +4,7 @@
 import pMap from 'p-map';
 import type { AttemptRun } from '../src/batch/attempt.ts';
 import { errorMessage } from '../src/errors/error.ts';
-import { isTerminal } from '../src/run-service/contract/run.ts';
+import { isTerminal } from '../src/run-service/contract/statuses.ts';
 import type { Sight } from '../src/run-service/observation.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 

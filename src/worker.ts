@@ -19,7 +19,7 @@ import { openServices } from './run-service/open-services.ts';
 import { openTransport } from './run-service/transport.ts';
 import { cachePages } from './sheet/page-cache.ts';
 import { layoutOf, readStarted } from './store/batch-file.ts';
-import { folderStore } from './store/folder.ts';
+import { openStore } from './store/open-store.ts';
 import { openBatchClient } from './temporal/batch-client.ts';
 import { batchSignals } from './temporal/batch-signals.ts';
 import type { BatchSignals } from './batch/signals.ts';
@@ -175,7 +175,7 @@ export const workerInterceptors = (server: Server, client: Client) => ({
 });
 
 /** The first workflow run of a batch. */
-const startedBy = async (folder: string) => (await readStarted(folderStore(folder)))?.workflow;
+const startedBy = async (folder: string) => (await readStarted(openStore(folder)))?.workflow;
 
 /** Sends the SDK's log lines to our log; the command line handles process signals. */
 function quietCore(log: Logger): void {

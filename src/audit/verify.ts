@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import { knownRuns, stillUnconfirmed, type RequestLedger } from '../batch/accounting/request-ledger.ts';
-import { OUTCOMES } from '../batch/outcome.ts';
+import { NO_OUTCOMES, OUTCOMES } from '../batch/outcome.ts';
 import { DUPLICATES_FILE } from '../results/duplicates.ts';
 import type { FileRecord } from '../results/row-record.ts';
 import { recordOf, rowsOf } from '../results/batch-rows.ts';
@@ -33,7 +33,7 @@ export async function recount(
   file: BatchFile,
   { files, known }: { readonly files: boolean; readonly known: Pick<KnownRuns, 'add'> },
 ): Promise<Recount> {
-  const outcomes: Record<string, number> = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0]));
+  const outcomes: Record<string, number> = { ...NO_OUTCOMES };
   const badFiles: string[] = [];
   let [rows, runs, gpuSeconds, delivered] = [0, 0, 0, 0];
   for await (const row of rowsOf(store, file)) {

@@ -5,7 +5,7 @@
 import type { AttemptRun } from './attempt.ts';
 import { cancelRun } from './accounting/duplicates.ts';
 import { cancelAllRunning, acknowledge } from './on-event/user-command.ts';
-import type { PastAttempt } from './outcome.ts';
+import { OUTCOMES, type PastAttempt } from './outcome.ts';
 import type { Pause, PauseKind } from './pause-kinds.ts';
 import {
   endedRowBytes,
@@ -146,27 +146,18 @@ function resumeWork(state: State): void {
 const packRun = ({ row, attempt, runId }: AttemptRun): RunTuple => [row, attempt, runId];
 const readRun = ([row, attempt, runId]: RunTuple): AttemptRun => ({ row, attempt, runId });
 
-/** Snapshots hold positions in this list, so that a new outcome must be appended. */
-const PAST_OUTCOMES: readonly PastAttempt['outcome'][] = [
-  'succeeded',
-  'failed',
-  'timed-out',
-  'cancelled',
-  'refused',
-  'unknown',
-  'absent',
-];
+const ABSENT = -1;
 
 const packPast = ({ attempt, outcome, runId, reason }: PastAttempt): PastTuple => [
   attempt,
-  PAST_OUTCOMES.indexOf(outcome),
+  outcome === 'absent' ? ABSENT : OUTCOMES.indexOf(outcome),
   runId ?? 0,
   reason ?? 0,
 ];
 
 const readPast = ([attempt, outcome, runId, reason]: PastTuple): PastAttempt => ({
   attempt,
-  outcome: PAST_OUTCOMES[outcome] as PastAttempt['outcome'],
+  outcome: OUTCOMES[outcome] ?? 'absent',
   ...(runId === 0 ? {} : { runId }),
   ...(reason === 0 ? {} : { reason }),
 });
@@ -199,7 +190,7 @@ function packRow(row: Exclude<RowState, { phase: 'sending' }>): RowTuple {
         'e',
         ...base,
         row.at,
-        PAST_OUTCOMES.indexOf(row.outcome),
+        OUTCOMES.indexOf(row.outcome),
         row.runId ?? 0,
         row.reason ?? 0,
         row.deferral ? [row.deferral.tries, row.deferral.notBefore] : 0,

@@ -1,6 +1,7 @@
 // Shows the progress that the batch published last: a block of lines redrawn in place on a terminal, single lines elsewhere.
 
 import { stripVTControlCharacters } from 'node:util';
+import { countSeenAs } from '../batch/outcome.ts';
 import type { Progress } from '../batch/progress.ts';
 import { terminalLine } from '../errors/outside-text.ts';
 import type { Printer } from './context.ts';
@@ -94,11 +95,14 @@ function openSpeedometer(): Speedometer {
 
 function picture(progress: Progress, { perSecond, etaMs }: Speed, paint: Paint): readonly string[] {
   const { outcomes } = progress.tally;
-  const bad = outcomes.failed + outcomes['timed-out'] + outcomes.refused;
-  const odd = outcomes.cancelled + outcomes.unknown;
+  const [good, bad, odd] = (['good', 'bad', 'odd'] as const).map((seen) => countSeenAs(outcomes, seen)) as [
+    number,
+    number,
+    number,
+  ];
   const ended = progress.done + progress.collecting;
   const parts = [
-    paint('green', `✓ ${count(outcomes.succeeded)}`),
+    paint('green', `✓ ${count(good)}`),
     bad > 0 ? paint('red', `✗ ${count(bad)}`) : '',
     odd > 0 ? paint('yellow', `? ${count(odd)}`) : '',
     progress.retrying > 0 ? paint('yellow', `↻ ${count(progress.retrying)} to try again`) : '',

@@ -3,7 +3,7 @@
 
 import { EXIT, errorMessage } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
-import { OUTCOMES, type Outcome } from '../batch/outcome.ts';
+import { NO_OUTCOMES, OUTCOMES, type OutcomeCounts } from '../batch/outcome.ts';
 import type { Progress } from '../batch/progress.ts';
 import { terminalLine } from '../errors/outside-text.ts';
 import { readSummary, type Summary } from '../results/summary.ts';
@@ -26,7 +26,7 @@ export type BatchStatus = {
   readonly folder: string;
   readonly state: Progress['state'] | 'interrupted' | 'unknown';
   readonly rows: number;
-  readonly outcomes: Readonly<Record<Outcome, number>>;
+  readonly outcomes: OutcomeCounts;
   readonly progress?: Progress;
   /** Present and true if the batch waits for a worker and none takes its tasks. */
   readonly unattended?: true;
@@ -130,14 +130,7 @@ async function statusFromFolder({ batch, folder, file, store }: FoundBatch): Pro
   const summary = await readSummary(store);
   const own = { batch, folder, rows: file.sheet.rows };
   if (summary) return { ...own, state: 'finished', outcomes: summary.outcomes, summary };
-  const outcomes: Record<Outcome, number> = {
-    succeeded: 0,
-    failed: 0,
-    'timed-out': 0,
-    cancelled: 0,
-    refused: 0,
-    unknown: 0,
-  };
+  const outcomes = { ...NO_OUTCOMES };
   for await (const { record } of rowsOf(store, file)) if (record) outcomes[record.outcome] += 1;
   return { ...own, state: 'interrupted', outcomes };
 }
@@ -182,10 +175,10 @@ function adviceOf({ batch, state, progress, unattended }: BatchStatus): readonly
   ];
 }
 
-const doneOf = (outcomes: Readonly<Record<Outcome, number>>): number =>
+const doneOf = (outcomes: OutcomeCounts): number =>
   OUTCOMES.reduce((sum, outcome) => sum + outcomes[outcome], 0);
 
-const outcomeText = (outcomes: Readonly<Record<Outcome, number>>): string =>
+const outcomeText = (outcomes: OutcomeCounts): string =>
   OUTCOMES.filter((outcome) => outcomes[outcome] > 0)
     .map((outcome) => `${count(outcomes[outcome])} ${outcome}`)
     .join(', ');

@@ -14,7 +14,7 @@ import { problem } from '../errors/error.ts';
 import { layOut, type LaidOut } from '../sheet/sheet.ts';
 import { BATCH_FILE, createBatchFile, LAYOUT, type BatchFile } from '../store/batch-file.ts';
 import { openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
-import { folderStore } from '../store/folder.ts';
+import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import { batchIdOf, contentOf } from './batch-id.ts';
 import { batchFileOf, sheetOptionsOf, type BatchSpec } from './batch-spec.ts';
@@ -56,13 +56,13 @@ export type DraftBatch = Pick<BatchFolder, 'batch' | 'file'> & {
 /** The batch that {@link createBatch} would make, without making it. Throws the same errors. */
 export async function layOutCopy(params: CreateParams): Promise<DraftBatch> {
   const { copy, deployment, service, out } = params;
-  const layout = folderStore(copy.folder);
+  const layout = openStore(copy.folder);
   const laidOut = await layOut({
     source: { name: copy.name, open: () => layout.open(copy.file) },
     options: sheetOptionsOf(params),
     inputTypes: deployment.inputTypes,
     store: layout,
-    errors: { store: folderStore(out), file: errorsFileFor(out, copy.name) },
+    errors: { store: openStore(out), file: errorsFileFor(out, copy.name) },
   });
   const content = contentOf({ rows: laidOut.content, deploymentId: deployment.id, base: service.base });
   const batch = params.name ?? batchIdOf(copy.name, content);
@@ -79,7 +79,7 @@ async function putInPlace(params: CreateParams, draft: DraftBatch): Promise<Crea
   await chmod(from, 0o777 & ~process.umask());
   for (const batch of again ? freeNames(out, draft.batch) : [draft.batch]) {
     const folder = join(out, batch);
-    const store = folderStore(folder);
+    const store = openStore(folder);
     const file = { ...draft.file, batch };
     const other = await batchIn(folder, params, batch);
     if (other !== undefined) return joined(other, file);

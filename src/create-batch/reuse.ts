@@ -4,7 +4,7 @@
 import { problem } from '../errors/error.ts';
 import { LOCAL } from '../run-service/local-address.ts';
 import type { SheetOptions } from '../sheet/sheet-options.ts';
-import { folderStore } from '../store/folder.ts';
+import { openStore } from '../store/open-store.ts';
 import { listBatchFolders, openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
 import { sheetOptionsOf, type BatchSpec, type Settings } from './batch-spec.ts';
 
@@ -29,7 +29,7 @@ export const NAMES = '.names';
 
 /** The batch name of this content: the one that the first command chose, even if the sheet has another name now. */
 export async function nameOf(out: string, { content, batch }: Drawn): Promise<string> {
-  const store = folderStore(out);
+  const store = openStore(out);
   const file = `${NAMES}/${content}`;
   if (await store.create(file, batch)) return batch;
   return (await store.read(file)) ?? batch;

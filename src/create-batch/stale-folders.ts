@@ -4,7 +4,8 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { BATCH_FILE, LAYOUT, readBatchFile } from '../store/batch-file.ts';
-import { folderStore, isDraftName } from '../store/folder.ts';
+import { isDraftName } from '../store/folder.ts';
+import { openStore } from '../store/open-store.ts';
 import { isErrorList } from './error-list.ts';
 import { NAMES } from './reuse.ts';
 
@@ -34,7 +35,7 @@ async function staleIn(folder: string): Promise<readonly string[]> {
     return readdirSync(folder).length > 0 && isLeftBehind(folder) ? [folder] : [];
   }
   // Nothing is removed from a batch that this version cannot read.
-  const file = await readBatchFile(folderStore(folder)).catch(() => undefined);
+  const file = await readBatchFile(openStore(folder)).catch(() => undefined);
   if (file === undefined) return [];
   const layouts = existsSync(join(folder, LAYOUT)) ? readdirSync(join(folder, LAYOUT)) : [];
   return [

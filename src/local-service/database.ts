@@ -4,7 +4,7 @@
 import type { RunRow } from './run-row.ts';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { createTransaction, openFile } from './database-file.ts';
-import type { Status } from '../run-service/contract/run.ts';
+import type { Status } from '../run-service/contract/statuses.ts';
 import { dashboardQuery, type DashboardRuns } from './dashboard-query.ts';
 import type { RunPlan } from './planned-result.ts';
 

@@ -7,7 +7,7 @@
 //
 // Between two changes of status, live status and progress are computed from the plan on request.
 
-import type { Status } from '../run-service/contract/run.ts';
+import type { Status } from '../run-service/contract/statuses.ts';
 import { fitsOn, runSecondsOn, type DeploymentSpec } from './deployments.ts';
 
 /** Times are milliseconds since 1970. `runMs` is the duration of the run if nothing interrupts it. */

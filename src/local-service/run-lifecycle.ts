@@ -7,7 +7,7 @@
 //
 // Each change of status is stored first and published afterwards; the caller decides who gets it.
 
-import type { Status } from '../run-service/contract/run.ts';
+import type { Status } from '../run-service/contract/statuses.ts';
 import type { Clock } from './service-time.ts';
 import type { Database } from './database.ts';
 import type { Container, Ticket } from './machines.ts';

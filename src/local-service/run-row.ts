@@ -1,6 +1,6 @@
 // A run in the database.
 
-import type { Status } from '../run-service/contract/run.ts';
+import type { Status } from '../run-service/contract/statuses.ts';
 import type { RunPlan } from './planned-result.ts';
 
 export type RunRow = {

@@ -1,5 +1,14 @@
 // The report's page: its style, its frame and its script. The script reads the data beside it and draws it as text.
 
+import { OUTCOME_CLASS } from '../batch/outcome.ts';
+
+const COLOURS = Object.entries(OUTCOME_CLASS)
+  .map(
+    ([outcome, seen]) =>
+      `.${outcome} { color: var(--${seen}); } i.${outcome} { background: var(--${seen}); }`,
+  )
+  .join('\n');
+
 export const REPORT_STYLE = `
 :root { color-scheme: light dark; --line: #8884; --soft: #8882; --good: #2a8a4a; --bad: #c33c31; --odd: #b7791f; }
 * { box-sizing: border-box; }
@@ -21,8 +30,7 @@ article .none { aspect-ratio: 1; display: grid; place-items: center; text-align:
 article dl { margin: 0; padding: 8px 10px; font-size: 12px; }
 article dt { opacity: .6; float: left; clear: left; margin-right: 6px; }
 article dd { margin: 0 0 2px; overflow-wrap: anywhere; max-height: 4.4em; overflow: auto; white-space: pre-wrap; }
-.succeeded { color: var(--good); } .failed, .timed-out, .refused { color: var(--bad); } .cancelled, .unknown { color: var(--odd); }
-i.succeeded { background: var(--good); } i.failed, i.timed-out, i.refused { background: var(--bad); } i.cancelled, i.unknown { background: var(--odd); }
+${COLOURS}
 table { border-collapse: collapse; font-size: 13px; margin: 8px 0 20px; font-variant-numeric: tabular-nums; }
 td, th { text-align: right; padding: 2px 14px 2px 0; } td:first-child, th:first-child { text-align: left; }
 @media print { nav { display: none; } article { break-inside: avoid; } }

@@ -2,7 +2,7 @@
 
 import { atRisk, type RequestLedger } from '../batch/accounting/request-ledger.ts';
 import { costSoFar } from '../batch/accounting/tally.ts';
-import { OUTCOMES, type Outcome } from '../batch/outcome.ts';
+import { OUTCOMES, type OutcomeCounts } from '../batch/outcome.ts';
 import type { Progress } from '../batch/progress.ts';
 import { problem } from '../errors/error.ts';
 import { SUMMARY_FILE, type BatchFile } from '../store/batch-file.ts';
@@ -14,7 +14,7 @@ export type Summary = {
   readonly rehearsal: boolean;
   readonly deployment: string;
   readonly rows: number;
-  readonly outcomes: Readonly<Record<Outcome, number>>;
+  readonly outcomes: OutcomeCounts;
   readonly started_at: string;
   readonly ended_at: string;
   readonly seconds: number;

@@ -2,7 +2,8 @@
 // `forget` makes the next call read it again, for expired links and late outputs.
 
 import type { RunService } from './client.ts';
-import { isTerminal, type Run } from './contract/run.ts';
+import type { Run } from './contract/run.ts';
+import { isTerminal } from './contract/statuses.ts';
 
 const REMEMBERED_MAX = 2_000;
 /** The total size in characters, because outputs with many files or long texts would fill the memory. */

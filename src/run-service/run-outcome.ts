@@ -3,7 +3,8 @@
 import { clipped } from '../batch/clipped.ts';
 import type { Outcome } from '../batch/outcome.ts';
 import { withoutSecrets } from '../errors/redact.ts';
-import { isTerminal, type Run } from './contract/run.ts';
+import type { Run } from './contract/run.ts';
+import { isTerminal } from './contract/statuses.ts';
 
 export type RunOutcome =
   | { readonly kind: 'open' }

@@ -3,7 +3,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { BATCH_FILE, readBatchFile, type BatchFile } from './batch-file.ts';
-import { folderStore } from './folder.ts';
+import { openStore } from './open-store.ts';
 import type { Store } from './store.ts';
 
 export type BatchFolder = {
@@ -16,7 +16,7 @@ export type BatchFolder = {
 /** undefined if there is no such batch. Throws the error of an invalid batch.json. */
 export async function openBatchFolder(out: string, batch: string): Promise<BatchFolder | undefined> {
   const folder = join(out, batch);
-  const store = folderStore(folder);
+  const store = openStore(folder);
   const file = existsSync(folder) ? await readBatchFile(store) : undefined;
   return file && { batch, folder, file, store };
 }

@@ -9,6 +9,7 @@ import type { AttemptRun } from '../batch/attempt.ts';
 import type { RunCompletion } from '../batch/events.ts';
 import { errorMessage } from '../errors/error.ts';
 import type { Run } from '../run-service/contract/run.ts';
+import { isOpen } from '../run-service/contract/statuses.ts';
 import { outcomeOf } from '../run-service/run-outcome.ts';
 import type { Delivered } from '../batch/signals.ts';
 import type { BatchName } from '../batch/batch-ref.ts';
@@ -107,5 +108,4 @@ export class WebhookHandler {
 }
 
 /** A status that certainly is not final needs no Get Run. */
-const mayHaveEnded = ({ status }: Hint): boolean =>
-  !['not-started', 'queued', 'started', 'running', 'uploading'].includes(status);
+const mayHaveEnded = ({ status }: Hint): boolean => !isOpen(status);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isTerminal } from '../../src/run-service/contract/run.ts';
+import { isTerminal } from '../../src/run-service/contract/statuses.ts';
 import { outcomeOf } from '../../src/run-service/run-outcome.ts';
 
 const ENDED = 1_800_000_000_000;

@@ -1,30 +1,23 @@
 // Counts the outcomes of collected rows. No two parts share a row, so tallies can be added in any order.
 
 import { GPU_NAME_CHARS, GPU_NAMES_MAX } from '../bounds.ts';
-import { OUTCOMES, type Outcome } from '../outcome.ts';
+import { NO_OUTCOMES, OUTCOMES, type Outcome, type OutcomeCounts } from '../outcome.ts';
 
 /** What the runs on one GPU used. `seconds` includes cold start and run; the cost is an estimate in US dollars. */
 export type GpuUse = { readonly runs: number; readonly seconds: number; readonly costUsd: number };
 
-type Counts = Record<Outcome, number>;
-
 export type Tally = {
-  readonly outcomes: Readonly<Counts>;
+  readonly outcomes: OutcomeCounts;
   readonly gpus: Readonly<Record<string, GpuUse>>;
 };
 
-export const NO_TALLY: Tally = {
-  outcomes: { succeeded: 0, failed: 0, 'timed-out': 0, cancelled: 0, refused: 0, unknown: 0 },
-  gpus: {},
-};
+export const NO_TALLY: Tally = { outcomes: NO_OUTCOMES, gpus: {} };
 
 export function addTallies(a: Tally, b: Tally): Tally {
   // A worker of an older version counts fewer outcomes.
-  const [outcomes, more] = [a, b].map((one) => ({ ...NO_TALLY.outcomes, ...one.outcomes })) as [
-    Counts,
-    Counts,
-  ];
-  for (const outcome of OUTCOMES) outcomes[outcome] += more[outcome];
+  const outcomes = Object.fromEntries(
+    OUTCOMES.map((outcome) => [outcome, (a.outcomes[outcome] ?? 0) + (b.outcomes[outcome] ?? 0)]),
+  ) as OutcomeCounts;
   const gpus = { ...a.gpus };
   for (const [gpu, use] of Object.entries(b.gpus)) addTo(gpus, gpu, use);
   return { outcomes, gpus };

@@ -1,7 +1,8 @@
 // Answers Get Run with the true run, or with an injected false one.
 
 import type { FastifyReply } from 'fastify';
-import type { RunRecord, Status } from '../../run-service/contract/run.ts';
+import type { RunRecord } from '../../run-service/contract/run.ts';
+import type { Status } from '../../run-service/contract/statuses.ts';
 import { runToWire } from '../../run-service/contract/run.ts';
 import type { RunRow } from '../run-row.ts';
 import type { Fault } from '../faults.ts';

@@ -5,13 +5,7 @@ import { z } from 'zod';
 import { fileNameText, gpuName, optionalName, shortId, shortName } from './names.ts';
 import type { Shown } from './shown/fields.ts';
 import type { lightRowShown, listedRunShown, outputShown, runPageShown, runShown } from './shown/run.ts';
-import { TERMINAL, type STATUSES } from './statuses.ts';
-
-export type Status = (typeof STATUSES)[number];
-
-/** Whether a status is final. An unknown status never is, because services add new ones. */
-export const isTerminal = (status: string): status is (typeof TERMINAL)[number] =>
-  TERMINAL.some((one) => one === status);
+import type { Status } from './statuses.ts';
 
 const text = z.string().nullish();
 const number = z.number().nullish();

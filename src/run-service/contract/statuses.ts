@@ -18,3 +18,13 @@ export const TERMINAL = [
   'timeout',
   'cancelled',
 ] as const satisfies (typeof STATUSES)[number][];
+
+export type Status = (typeof STATUSES)[number];
+
+/** Whether a status is final. An unknown status never is, because services add new ones. */
+export const isTerminal = (status: string): status is (typeof TERMINAL)[number] =>
+  TERMINAL.some((one) => one === status);
+
+/** Whether a status says that the run has not ended. An unknown status does not say so. */
+export const isOpen = (status: string): boolean =>
+  STATUSES.some((one) => one === status) && !isTerminal(status);

@@ -7,7 +7,8 @@ import { DEFAULT_TIMING } from '../../batch/params.ts';
 import { RunsheetError } from '../../errors/error.ts';
 import type { RunService } from '../client.ts';
 import type { Deployment } from '../contract/deployment.ts';
-import { isTerminal, type Run } from '../contract/run.ts';
+import type { Run } from '../contract/run.ts';
+import { isTerminal } from '../contract/statuses.ts';
 import { outcomeOf } from '../run-outcome.ts';
 import type { Check, Machine } from './rules.ts';
 

@@ -2,7 +2,8 @@
 // cancels runs of the batch in the service's web interface; and a file host that is down for a while.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { isTerminal, type Run } from '../../../src/run-service/contract/run.ts';
+import type { Run } from '../../../src/run-service/contract/run.ts';
+import { isTerminal } from '../../../src/run-service/contract/statuses.ts';
 import type { BatchName } from '../../../src/batch/batch-ref.ts';
 import { readToken } from '../../../src/webhook/token.ts';
 import { ask, setFaults } from './service.ts';
