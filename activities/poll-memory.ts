@@ -11,12 +11,16 @@ export type PollMemory = {
   readonly agedMs: number;
   /** For how long no run could be read, and whether that was signalled to the batch. */
   readonly unreadMs: number;
-  readonly isToldUnreadable: boolean;
+  readonly isOutageReported: boolean;
   readonly runs: readonly Observation[];
 };
 
 type RunTuple = readonly [shown: number, quietMs: number, missingMs: number, isReported: 0 | 1];
-export type StoredMemory = Omit<PollMemory, 'runs' | 'sinceLastMs'> & { readonly runs: readonly RunTuple[] };
+/** Keeps the stored name `isToldUnreadable`, so that older and newer workers can read each other's heartbeats. */
+export type StoredMemory = Omit<PollMemory, 'runs' | 'sinceLastMs' | 'isOutageReported'> & {
+  readonly isToldUnreadable: boolean;
+  readonly runs: readonly RunTuple[];
+};
 
 /** A longer outage of the service or of Temporal proves nothing about a run. */
 const COUNTED_MOST_MS = 30_000;
@@ -34,16 +38,17 @@ export function readMemory(
       sinceLastMs: 0,
       agedMs: 0,
       unreadMs: 0,
-      isToldUnreadable: isUnreadable,
+      isOutageReported: isUnreadable,
       runs: runs.map(() => NOT_OBSERVED),
     };
   const sinceLastMs = Math.min(COUNTED_MOST_MS, Math.max(0, nowMs - stored.lookedAtMs));
-  return { ...stored, sinceLastMs, runs: stored.runs.map(readRun) };
+  const { isToldUnreadable: isOutageReported, runs: observed, ...memory } = stored;
+  return { ...memory, isOutageReported, sinceLastMs, runs: observed.map(readRun) };
 }
 
 export function storeMemory(stored: PollMemory): StoredMemory {
-  const { sinceLastMs: _, runs, ...memory } = stored;
-  return { ...memory, runs: runs.map(storeRun) };
+  const { sinceLastMs: _, isOutageReported, runs, ...memory } = stored;
+  return { ...memory, isToldUnreadable: isOutageReported, runs: runs.map(storeRun) };
 }
 
 const readRun = ([shown, quietMs, missingMs, isReported]: RunTuple): Observation => ({

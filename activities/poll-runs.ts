@@ -143,19 +143,19 @@ type Reading = { readonly isRead: boolean; readonly failure: unknown };
 async function signalReadable(
   { signals }: Deps,
   ref: BatchRef,
-  { unreadMs, sinceLastMs, isToldUnreadable }: PollMemory,
+  { unreadMs, sinceLastMs, isOutageReported }: PollMemory,
   { isRead, failure }: Reading,
-): Promise<Pick<PollMemory, 'unreadMs' | 'isToldUnreadable'>> {
+): Promise<Pick<PollMemory, 'unreadMs' | 'isOutageReported'>> {
   if (isRead) {
-    if (isToldUnreadable) await signals.serviceRead(ref, {});
-    return { unreadMs: 0, isToldUnreadable: false };
+    if (isOutageReported) await signals.serviceRead(ref, {});
+    return { unreadMs: 0, isOutageReported: false };
   }
   const forMs = unreadMs + Math.max(1, sinceLastMs);
   const isOutage = forMs >= UNREADABLE_AFTER_MS || isRunsheetError(failure, 'E301');
   // Repeated from time to time, because the user may have resumed the batch meanwhile.
   const isDue =
-    !isToldUnreadable || Math.floor(forMs / SIGNAL_AGAIN_MS) > Math.floor(unreadMs / SIGNAL_AGAIN_MS);
+    !isOutageReported || Math.floor(forMs / SIGNAL_AGAIN_MS) > Math.floor(unreadMs / SIGNAL_AGAIN_MS);
   if (isOutage && isDue)
     await signals.serviceRead(ref, { reason: clipped(errorMessage(failure), REASON_BYTES) });
-  return { unreadMs: forMs, isToldUnreadable: isToldUnreadable || isOutage };
+  return { unreadMs: forMs, isOutageReported: isOutageReported || isOutage };
 }

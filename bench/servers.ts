@@ -62,7 +62,7 @@ export const KEY = 'bench-key';
 
 export async function startTemporal(folder: string): Promise<Served & { readonly at: TemporalAddress }> {
   const { cache, environment } = loadConfig();
-  const program = await temporalBinary({ cache, environment, say: (text) => console.error(text) });
+  const program = await temporalBinary({ cache, environment, notice: (text) => console.error(text) });
   mkdirSync(join(folder, 'logs'), { recursive: true });
   const namespace = 'bench';
   const server = await startServer({

@@ -86,7 +86,7 @@ function mayContinueAsNew(state: State, signalCount: number): boolean {
   const isLong =
     historyLength >= CONTINUE_AT_EVENTS || signalCount >= CONTINUE_AT_SIGNALS || continueAsNewSuggested;
   // Continue-as-new restarts the reading of the run lists, so a long reading would never end.
-  const isReading = state.reconcile.askedAt !== undefined && historyLength < CONTINUE_BY_EVENTS;
+  const isReading = state.reconcile.requestedAt !== undefined && historyLength < CONTINUE_BY_EVENTS;
   return ((isLong && !isReading) || state.isStopping) && maySnapshot(state);
 }
 

@@ -1,6 +1,6 @@
 // Finds duplicate runs when a batch ends (R13). It compares every run with a token of the batch, from the run list and from
 // webhooks, with the runs that rows name. A run that no row names is a duplicate: a second run of an attempt, or a run of an
-// attempt that was given up. It costs money, so it is reported.
+// attempt that was abandoned. It costs money, so it is reported.
 
 import type { AttemptRun } from '../batch/attempt.ts';
 import { costOf } from '../batch/gpu.ts';

@@ -14,7 +14,7 @@ import type { Reading } from './duplicate-runs.ts';
 import type { KnownRuns } from './known-runs.ts';
 
 /** One claim of summary.json, and whether it holds. */
-export type Finding = { readonly claim: string; readonly holds: boolean; readonly said: string };
+export type Finding = { readonly claim: string; readonly holds: boolean; readonly message: string };
 
 export type Recount = {
   readonly rows: number;
@@ -85,7 +85,7 @@ export function findings(
   lists: ListsNow | undefined,
 ): readonly Finding[] {
   const { requests } = summary;
-  const said = Object.values(summary.gpus).reduce((sum, { seconds }) => sum + seconds, 0);
+  const claimedSeconds = Object.values(summary.gpus).reduce((sum, { seconds }) => sum + seconds, 0);
   return [
     equal('every row has one outcome', summary.rows, counted.rows),
     ...OUTCOMES.map((outcome) =>
@@ -98,11 +98,11 @@ export function findings(
     ),
     equal('unconfirmed requests without a decision', 0, stillUnconfirmed(requests)),
     equal('runs that rows name', knownRuns(requests), counted.runs),
-    near('GPU seconds', said, counted.gpuSeconds),
+    near('GPU seconds', claimedSeconds, counted.gpuSeconds),
     {
       claim: `${counted.files} files as delivered`,
       holds: counted.badFiles.length === 0,
-      said: counted.badFiles.length === 0 ? 'all' : `not ${counted.badFiles.slice(0, 5).join(', ')}`,
+      message: counted.badFiles.length === 0 ? 'all' : `not ${counted.badFiles.slice(0, 5).join(', ')}`,
     },
     ...(lists === undefined ? [] : listFindings(counted, lists)),
   ];
@@ -114,7 +114,7 @@ function listFindings({ runs }: Recount, { reading, hidden }: ListsNow): readonl
       {
         claim: 'the service lists the runs',
         holds: true,
-        said: `not read: ${reading.reason ?? 'it has no list'}`,
+        message: `not read: ${reading.reason ?? 'it has no list'}`,
       },
     ];
   const duplicates = reading.duplicates.runs;
@@ -123,7 +123,7 @@ function listFindings({ runs }: Recount, { reading, hidden }: ListsNow): readonl
     {
       claim: 'runs that no row names are reported',
       holds: hidden.length === 0,
-      said: hidden.length === 0 ? String(duplicates) : `not ${hidden.slice(0, HIDDEN_SHOWN).join(', ')}`,
+      message: hidden.length === 0 ? String(duplicates) : `not ${hidden.slice(0, HIDDEN_SHOWN).join(', ')}`,
     },
   ];
 }
@@ -136,7 +136,7 @@ const sumOfSent = ({ accepted, rejected, throttled, blocked, unconfirmed }: Requ
 const equal = (claim: string, expected: number, found: number): Finding => ({
   claim,
   holds: expected === found,
-  said: expected === found ? String(found) : `${expected} expected, ${found} found`,
+  message: expected === found ? String(found) : `${expected} expected, ${found} found`,
 });
 
 function near(claim: string, expected: number, found: number): Finding {
@@ -144,6 +144,6 @@ function near(claim: string, expected: number, found: number): Finding {
   return {
     claim,
     holds,
-    said: holds ? found.toFixed(1) : `${expected.toFixed(1)} expected, ${found.toFixed(1)} found`,
+    message: holds ? found.toFixed(1) : `${expected.toFixed(1)} expected, ${found.toFixed(1)} found`,
   };
 }

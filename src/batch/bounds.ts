@@ -108,7 +108,7 @@ export const DEFERS_MOST = 8;
 export const FILES_PAUSE_AFTER_MS = 10_000;
 export const FILES_PROBE_ROWS = 8;
 
-/** How many attempts that were written off, and reported duplicates, the state remembers. */
+/** How many attempts that were abandoned, and reported duplicates, the state remembers. */
 export const ABANDONED_MAX = 2_000;
 export const REPORTED_MAX = 2_000;
 

@@ -96,7 +96,7 @@ export type State = {
   readonly unstored: Set<StoreItem>;
   /** Since when every file download has failed. */
   filesFailSince?: number | undefined;
-  /** Attempts that were written off, as `row/attempt`, oldest first. */
+  /** Attempts that were abandoned, as `row/attempt`, oldest first. */
   readonly abandoned: Set<string>;
   /** Duplicate runs that were reported, oldest first. */
   readonly reported: Set<string>;
@@ -105,9 +105,9 @@ export type State = {
   isStopping: boolean;
   /** Ids of the commands that requested a continue-as-new. */
   refreshIds: readonly string[];
-  /** The list reading in flight and the next one; `controlAt`: when the group of the control run was issued. */
+  /** The list reading in flight, requested at `requestedAt`, and the next one; `controlAt`: when the group of the control run was issued. */
   readonly reconcile: {
-    askedAt?: number | undefined;
+    requestedAt?: number | undefined;
     controlAt?: number | undefined;
     nextAt: number;
     readings: number;

@@ -7,7 +7,7 @@ import { cancelRuns } from './decisions/cancel-runs.ts';
 import { close } from './decisions/close.ts';
 import { collect } from './decisions/collect.ts';
 import type { Decision } from './decisions/decision.ts';
-import { giveUpRuns } from './decisions/give-up-runs.ts';
+import { abandonRuns } from './decisions/abandon-runs.ts';
 import { keepEvidenceWhenMuch } from './decisions/keep-evidence.ts';
 import { liftPointlessPauses } from './decisions/lift-pointless-pauses.ts';
 import { pauseForUnconfirmed, resumeFromUnconfirmed } from './decisions/pause-for-unconfirmed.ts';
@@ -25,7 +25,7 @@ export const DECISIONS: readonly Decision[] = [
   liftPointlessPauses,
   resumeFromUnconfirmed,
   pauseForUnconfirmed,
-  giveUpRuns,
+  abandonRuns,
   storeAgain,
   send,
   reconcile,

@@ -10,34 +10,34 @@ import { count, plural } from './format.ts';
 
 type Planned = Pick<CreatedBatch, 'batch' | 'file' | 'laidOut'>;
 
-export function sayBatch(printer: Printer, config: Config, { batch, file, laidOut }: Planned): void {
+export function printBatch(printer: Printer, config: Config, { batch, file, laidOut }: Planned): void {
   const { paint } = printer;
   const { sheet, deployment, service, concurrency } = file;
   const arrive = webhooksArrive(config, file);
   if (service.rehearsal)
-    printer.say(paint('yellow', 'rehearsal: runs use the local run service and cost nothing'));
+    printer.notice(paint('yellow', 'rehearsal: runs use the local run service and cost nothing'));
   if (service.api === 'v1') {
-    printer.say(paint('yellow', 'the run service speaks V1, which cannot guarantee what V2 does:'));
-    for (const limit of limitsOfV1({ webhooks: arrive })) printer.say(`  - ${limit}`);
+    printer.notice(paint('yellow', 'the run service speaks V1, which cannot guarantee what V2 does:'));
+    for (const limit of limitsOfV1({ webhooks: arrive })) printer.notice(`  - ${limit}`);
   }
   const repeats =
     sheet.repeats > 0
       ? ` · ${plural(sheet.repeats, 'row')} ${sheet.repeats === 1 ? 'repeats' : 'repeat'} an earlier one`
       : '';
-  printer.say(
+  printer.notice(
     `${paint('green', '✓')} ${plural(sheet.rows, 'row')}, ${plural(sheet.columns.length, 'column')}${repeats}`,
   );
   const unused =
     laidOut && laidOut.unused.length > 0 ? `     unused: ${terminalLine(laidOut.unused.join(', '))}` : '';
-  printer.say(`  inputs    ${inputText(file)}${unused}`);
-  printer.say(
+  printer.notice(`  inputs    ${inputText(file)}${unused}`);
+  printer.notice(
     `  gpus      ${laidOut ? gpuText(laidOut.gpus, deployment.gpu) : terminalLine(deployment.gpu ?? 'as the rows ask')}`,
   );
-  printer.say(
+  printer.notice(
     `  batch     ${paint('bold', batch)} · ${terminalLine(deployment.name ?? deployment.id)} · ${count(concurrency)} at the same time`,
   );
   if (file.webhooks && !arrive)
-    printer.say(
+    printer.notice(
       '  webhooks  none: the run service cannot reach this machine, so runs are polled. To receive webhooks, set RUNSHEET_WEBHOOK_URL to an address that it can reach',
     );
 }

@@ -30,7 +30,7 @@ export default async function clean(this: Context, flags: Flags): Promise<number
   if (flags.output === 'json') printer.json({ removed: flags.yes, paths });
   else for (const path of paths) printer.data(path);
   if (flags.yes) await Promise.all(paths.map((path) => rm(path, { recursive: true, force: true })));
-  printer.say(
+  printer.notice(
     flags.yes
       ? `${plural(paths.length, 'path')} removed`
       : `${plural(paths.length, 'path')} would be removed; to remove, add --yes`,

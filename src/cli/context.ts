@@ -21,7 +21,7 @@ export type Printer = {
   data(text: string): void;
   json(value: unknown): void;
   /** A message line without secrets and without terminal control characters except colours; silent with -q. */
-  say(text: string): void;
+  notice(text: string): void;
   /** Several such lines, including their line breaks. */
   raw(text: string): void;
 };
@@ -33,7 +33,7 @@ export function printerFor({ process }: Context, { quiet = false } = {}): Printe
     stdin: process.stdin,
     data: (text) => void process.stdout.write(`${text}\n`),
     json: (value) => void process.stdout.write(`${terminalJson(JSON.stringify(value, undefined, 2))}\n`),
-    say: (text) => void (quiet || process.stderr.write(`${forPeople(text)}\n`)),
+    notice: (text) => void (quiet || process.stderr.write(`${forPeople(text)}\n`)),
     raw: (text) => void (quiet || process.stderr.write(forPeople(text))),
   };
 }

@@ -13,7 +13,7 @@ export default async function dev(
   const printer = printerFor(this);
   const config = configOf(flags);
   const interrupts = hearInterrupts(this.process);
-  const stack = await followStack({ config, service: true, say: (text) => printer.say(text) });
+  const stack = await followStack({ config, service: true, notice: (text) => printer.notice(text) });
   const { temporal, uiUrl, receiver, service, dashboardPage } = stack;
   const { address, namespace } = temporal;
   if (flags.output === 'json')
@@ -25,8 +25,8 @@ export default async function dev(
     printer.data(`service    ${service ?? 'none'}`);
     printer.data(`live page  ${dashboardPage ?? 'none'}`);
   }
-  printer.say('Everyone who has these addresses can open both pages: keep them secret.');
-  printer.say('Ctrl-C ends the servers; runsheet run … --local uses them');
+  printer.notice('Everyone who has these addresses can open both pages: keep them secret.');
+  printer.notice('Ctrl-C ends the servers; runsheet run … --local uses them');
   await interrupts.first;
   interrupts.onSecond(() => stack.hurry());
   await stack.leave();

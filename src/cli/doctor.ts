@@ -10,7 +10,7 @@ import { lastFour } from '../host/api-key.ts';
 import { openServices } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { connectClient, temporalFrom, type TemporalAddress } from '../temporal/connect.ts';
-import { readWorkerKeys, refuseStrangers } from '../temporal/encryption/worker-keys.ts';
+import { readWorkerKeys, checkWorkerKeys } from '../temporal/encryption/worker-keys.ts';
 import { drawnKeyFile, payloadKeys, type PayloadKeys } from '../temporal/encryption/payload-keys.ts';
 import { temporalBinary } from '../temporal/embedded/binary.ts';
 import { livingRecord } from '../temporal/embedded/stack-file.ts';
@@ -22,7 +22,7 @@ import { configOf, refuseOtherApi } from './batch-options.ts';
 type Finding = {
   readonly part: string;
   readonly ok: boolean;
-  readonly words: string;
+  readonly message: string;
   readonly hint?: string;
 };
 
@@ -32,21 +32,21 @@ export default async function doctor(
 ): Promise<number> {
   const printer = printerFor(this);
   const config = configOf(flags);
-  const checks: readonly (readonly [part: string, look: () => Promise<string>])[] = [
+  const checks: readonly (readonly [part: string, check: () => Promise<string>])[] = [
     ['node', async () => process.versions.node],
-    ['temporal', () => temporalText(config, (text) => printer.say(text))],
+    ['temporal', () => temporalText(config, (text) => printer.notice(text))],
     ['encryption', () => encryptionText(config)],
     ['run service', () => serviceText(config)],
     ['webhooks', async () => webhookText(config)],
     ['folders', async () => `batches in ${config.out}, state in ${config.home}`],
   ];
   const findings: Finding[] = [];
-  for (const [part, look] of checks) findings.push(await finding(part, look));
+  for (const [part, check] of checks) findings.push(await finding(part, check));
   if (flags.output === 'json') printer.json(findings);
   else {
-    for (const { part, ok, words, hint } of findings) {
+    for (const { part, ok, message, hint } of findings) {
       printer.data(
-        `${ok ? printer.paint('green', '✓') : printer.paint('red', '✗')} ${part.padEnd(12)} ${terminalLine(words)}`,
+        `${ok ? printer.paint('green', '✓') : printer.paint('red', '✗')} ${part.padEnd(12)} ${terminalLine(message)}`,
       );
       if (hint) printer.data(`  hint: ${terminalLine(hint)}`);
     }
@@ -54,21 +54,21 @@ export default async function doctor(
   return findings.every(({ ok }) => ok) ? EXIT.ok : EXIT.unreachable;
 }
 
-async function finding(part: string, look: () => Promise<string>): Promise<Finding> {
+async function finding(part: string, check: () => Promise<string>): Promise<Finding> {
   try {
-    return { part, ok: true, words: await look() };
+    return { part, ok: true, message: await check() };
   } catch (error) {
     const hint = error instanceof RunsheetError && error.hint ? { hint: error.hint } : {};
-    return { part, ok: false, words: errorMessage(error), ...hint };
+    return { part, ok: false, message: errorMessage(error), ...hint };
   }
 }
 
-async function temporalText(config: Config, say: (text: string) => void): Promise<string> {
+async function temporalText(config: Config, notice: (text: string) => void): Promise<string> {
   const cluster = temporalFrom(config.environment);
   if (cluster === undefined) {
     const { cache, environment } = config;
     const stack = livingRecord(config.home)?.temporal;
-    return `embedded: ${await temporalBinary({ cache, environment, say })}${stack ? `, running at ${stack.address}` : ''}`;
+    return `embedded: ${await temporalBinary({ cache, environment, notice })}${stack ? `, running at ${stack.address}` : ''}`;
   }
   const { client, close } = await connectClient(cluster);
   try {
@@ -104,7 +104,7 @@ async function encryptionText(config: Config): Promise<string> {
 async function refuseOtherKeys(at: TemporalAddress, queue: string, keys: PayloadKeys): Promise<void> {
   const { client, close } = await connectClient(at);
   try {
-    refuseStrangers(await readWorkerKeys(client, at, queue, keys), at, keys, 'any');
+    checkWorkerKeys(await readWorkerKeys(client, at, queue, keys), at, keys, 'any');
   } finally {
     await close();
   }

@@ -74,7 +74,7 @@ const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
     });
   },
   timeout: async ({ printer, found }) => {
-    printer.say(`${found.batch} has not ended within --timeout; it continues`);
+    printer.notice(`${found.batch} has not ended within --timeout; it continues`);
     return EXIT.waitedTooLong;
   },
   lost: async (ended) => {
@@ -156,27 +156,27 @@ async function reportTrouble(
 
 /** R23: the embedded servers end with this command, unless other commands use them. */
 async function stopAll({ session, printer, found, interrupts, progress }: Ended): Promise<void> {
-  printer.say(`\nstopping; ${doneText(progress)}, nothing is lost`);
+  printer.notice(`\nstopping; ${doneText(progress)}, nothing is lost`);
   interrupts.onSecond(() => session.stack?.hurry());
-  let said = -1;
+  let reported = -1;
   await session.close((onWire) => {
-    if (onWire !== said && onWire > 0) {
-      printer.say(
+    if (onWire !== reported && onWire > 0) {
+      printer.notice(
         `${plural(onWire, 'request')} on the wire; waiting for the answers (Ctrl-C again leaves them unconfirmed)`,
       );
     }
-    said = onWire;
+    reported = onWire;
   });
-  printer.say(`stopped. To continue ${found.batch}, repeat the same command.`);
+  printer.notice(`stopped. To continue ${found.batch}, repeat the same command.`);
 }
 
 const leaveRunning = ({ printer, found, progress }: Ended): void =>
-  printer.say(`\nNo longer watching ${found.batch}: ${doneText(progress)}.`);
+  printer.notice(`\nNo longer watching ${found.batch}: ${doneText(progress)}.`);
 
 function detach({ printer, found, progress }: Ended): void {
   const { batch } = found;
-  printer.say(`\nDetached. ${batch} continues: ${doneText(progress)}.`);
-  printer.say(`  follow   runsheet watch ${batch}\n  stop     runsheet cancel ${batch}`);
+  printer.notice(`\nDetached. ${batch} continues: ${doneText(progress)}.`);
+  printer.notice(`  follow   runsheet watch ${batch}\n  stop     runsheet cancel ${batch}`);
 }
 
 const doneText = (progress: Progress | undefined): string =>

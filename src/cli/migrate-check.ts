@@ -74,11 +74,11 @@ async function verified({ flags, printer, stop, service, deployment }: Checking)
   if (flags.noRun) return { check: { kind: 'left-out', why: 'asked' }, machine: {} };
   const inputs = inputsFrom(flags.set, deployment);
   const name = terminalLine(deployment.name ?? deployment.id);
-  printer.say(
+  printer.notice(
     `buys one run of ${name}, with the flag ${PROVIDER_FLAG} (--no-run walks the rules without it)`,
   );
   const queued = (runId: string): void =>
-    printer.say(`run ${terminalLine(runId)} is queued; following it to its end`);
+    printer.notice(`run ${terminalLine(runId)} is queued; following it to its end`);
   return verify({ service, deployment, inputs, queued, stop });
 }
 

@@ -11,7 +11,7 @@ import { readPage } from '../sheet/pages.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import type { SheetFlags } from './flags.ts';
 import { checkFlags, configOf, createParams } from './batch-options.ts';
-import { limitsOfV1, sayBatch, webhooksArrive } from './batch-plan.ts';
+import { limitsOfV1, printBatch, webhooksArrive } from './batch-plan.ts';
 import { openSession } from './session.ts';
 import { count, money, span } from './format.ts';
 
@@ -76,15 +76,15 @@ function estimateOf({ file, laidOut }: DraftBatch): Estimate {
 
 function sayPlan(printer: Printer, config: Config, draft: DraftBatch, requests: readonly object[]): void {
   const { file } = draft;
-  sayBatch(printer, config, draft);
+  printBatch(printer, config, draft);
   const { perRunSecond } = estimateOf(draft);
   for (const seconds of [5, 30]) {
     const wallMs = Math.ceil(file.sheet.rows / file.concurrency) * seconds * 1000;
-    printer.say(
+    printer.notice(
       `  if a run takes ${seconds} s: ${span(wallMs)} at ${count(file.concurrency)} at the same time, about ${money(perRunSecond * seconds)} without cold starts`,
     );
   }
-  printer.say('  first requests:');
+  printer.notice('  first requests:');
   for (const request of requests) printer.data(terminalJson(JSON.stringify(request)));
-  printer.say('nothing was sent');
+  printer.notice('nothing was sent');
 }

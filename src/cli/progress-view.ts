@@ -63,11 +63,11 @@ function inLines(printer: Printer, speedometer: Speedometer): ProgressView {
       const eta = etaMs === undefined ? '' : ` eta_s=${Math.round(etaMs / 1000)}`;
       const why =
         progress.reason === undefined ? '' : ` reason=${JSON.stringify(terminalLine(progress.reason))}`;
-      printer.say(
+      printer.notice(
         `progress state=${progress.state} done=${progress.done} succeeded=${succeeded} not_succeeded=${progress.done - succeeded} total=${progress.rows} outstanding=${outstanding(progress)} rows_per_s=${perSecond.toFixed(1)}${eta} cost_usd=${progress.costUsd.toFixed(4)}${why}`,
       );
     },
-    note: (text) => printer.say(text),
+    note: (text) => printer.notice(text),
     end: () => undefined,
   };
 }

@@ -26,14 +26,14 @@ export default async function resume(this: Context, flags: Flags, name: string |
   const printer = printerFor(this);
   const found = await findBatch(configOf(flags).out, name);
   if (await summaryOfDone(found)) {
-    printer.say(`${found.batch} has ended; there is nothing to resume`);
+    printer.notice(`${found.batch} has ended; there is nothing to resume`);
     return EXIT.ok;
   }
   return withSession(flags, found, printer, async (session) => {
     if (flags.recover) await startAgain(session, found, printer);
     await startOrAttach(session, found);
     const progress = await session.batches.resume(refOf(found), flags.unconfirmed);
-    printer.say(`${found.batch} continues`);
+    printer.notice(`${found.batch} continues`);
     if (session.stack === undefined) {
       if (flags.output === 'json') printer.json(progress);
       return EXIT.ok;
@@ -71,7 +71,7 @@ async function startAgain(session: Session, found: FoundBatch, printer: Printer)
   await replaceStarted(store, await session.batches.firstRun(ref));
   await endQuiet(store);
   const { done, running, again } = rebuilt;
-  printer.say(
+  printer.notice(
     `${batch} is rebuilt: ${count(done)} rows are done, ${count(running)} have a run, ${count(again)} will be sent again`,
   );
 }

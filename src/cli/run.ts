@@ -13,7 +13,7 @@ import { printerFor, type Context, type Printer } from './context.ts';
 import type { FoundBatch } from './batch-name.ts';
 import { EXIT } from '../errors/error.ts';
 import { notSucceeded } from '../results/summary.ts';
-import { sayBatch } from './batch-plan.ts';
+import { printBatch } from './batch-plan.ts';
 
 export async function run(this: Context, flags: SheetFlags, sheet: string): Promise<number> {
   return send(this, flags, sheet, (session, found, printer) =>
@@ -24,7 +24,7 @@ export async function run(this: Context, flags: SheetFlags, sheet: string): Prom
 export async function submit(this: Context, flags: SheetFlags, sheet: string): Promise<number> {
   return send(this, flags, sheet, async (session, found, printer) => {
     if (session.stack)
-      printer.say(
+      printer.notice(
         `the embedded servers end with this command; to continue the batch: runsheet resume ${found.batch}`,
       );
     if (flags.output === 'json') printer.json({ batch: found.batch, folder: found.folder });
@@ -69,11 +69,11 @@ async function sendCopy({ config, printer, flags, copy }: Sending, next: Next): 
     const found = await createBatch(await createParams(config, copy, flags));
     const summary = await summaryOfDone(found);
     if (summary) return sayDone(printer, flags, found, summary);
-    sayBatch(printer, config, found);
+    printBatch(printer, config, found);
     const [session = await opened(sessions, params)] = sessions;
     const how = await startOrAttach(session, found);
     // A batch that was made but never started also keeps its own settings.
-    if (how === 'attached' || found.laidOut === undefined) sayAttached(printer, flags, found);
+    if (how === 'attached' || found.laidOut === undefined) printAttached(printer, flags, found);
     return await next(session, found, printer);
   } finally {
     await Promise.all(sessions.map((session) => session.close()));
@@ -86,8 +86,8 @@ async function opened(sessions: Session[], params: SessionParams): Promise<Sessi
   return session;
 }
 
-function sayAttached(printer: Printer, flags: SheetFlags, found: FoundBatch): void {
-  printer.say(`This sheet is already batch ${found.batch}. Attached.`);
+function printAttached(printer: Printer, flags: SheetFlags, found: FoundBatch): void {
+  printer.notice(`This sheet is already batch ${found.batch}. Attached.`);
   sayDifferences(printer, flags, found);
 }
 
@@ -95,14 +95,14 @@ function sayAttached(printer: Printer, flags: SheetFlags, found: FoundBatch): vo
 function sayDifferences(printer: Printer, flags: SheetFlags, found: FoundBatch): void {
   const ignored = differences(found, settingsOf(flags));
   if (ignored.length > 0)
-    printer.say(printer.paint('yellow', `The batch keeps its own settings; ignored: ${ignored.join(', ')}`));
+    printer.notice(printer.paint('yellow', `The batch keeps its own settings; ignored: ${ignored.join(', ')}`));
 }
 
 type Summary = NonNullable<Awaited<ReturnType<typeof summaryOfDone>>>;
 
 function sayDone(printer: Printer, flags: SheetFlags, found: FoundBatch, summary: Summary): number {
   const { batch, folder } = found;
-  printer.say(
+  printer.notice(
     `This sheet is batch ${batch}, which has ended. To make a new batch of the same sheet, add --again.`,
   );
   sayDifferences(printer, flags, found);

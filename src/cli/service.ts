@@ -77,7 +77,7 @@ export default async function service(this: Context, flags: Flags): Promise<numb
       );
       printer.data(`live page: ${dashboardPage}`);
     }
-    printer.say(`the local run service listens at ${running.url}; Ctrl-C stops it`);
+    printer.notice(`the local run service listens at ${running.url}; Ctrl-C stops it`);
     await Promise.race([interrupts.first, broken.promise]);
     interrupts.close();
   }

@@ -7,7 +7,7 @@ import { connectClient, temporalFrom, type TemporalAddress } from '../temporal/c
 import { openBatchClient, type BatchClient } from '../temporal/batch-client.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { clientConverter } from '../temporal/encryption/converter.ts';
-import { readWorkerKeys, refuseStrangers } from '../temporal/encryption/worker-keys.ts';
+import { readWorkerKeys, checkWorkerKeys } from '../temporal/encryption/worker-keys.ts';
 import { payloadKeys } from '../temporal/encryption/payload-keys.ts';
 import { followStack, readStack, type Follower } from '../temporal/embedded/follower.ts';
 import { LOCAL } from '../run-service/local-address.ts';
@@ -52,7 +52,7 @@ export async function openSession(params: SessionParams): Promise<Session> {
 const stackParams = ({ config, local, printer }: SessionParams) => ({
   config,
   service: local,
-  say: (text: string): void => printer.say(printer.paint('dim', text)),
+  notice: (text: string): void => printer.notice(printer.paint('dim', text)),
 });
 
 async function sessionWith(
@@ -67,7 +67,7 @@ async function sessionWith(
     ({ client } = await connectClient(moved, converter));
   });
   const queue = config.taskQueue ?? TASK_QUEUE;
-  refuseStrangers(await readWorkerKeys(client, at, queue, keys), at, keys, 'all');
+  checkWorkerKeys(await readWorkerKeys(client, at, queue, keys), at, keys, 'all');
   let closing: Promise<void> | undefined;
   // The connection stays open until the process ends: closing it during a retried call would throw from a timer.
   const leave = async (onProgress?: (onWire: number) => void): Promise<void> => stack?.leave(onProgress);

@@ -45,7 +45,7 @@ export async function list(this: Context, flags: Flags): Promise<number> {
   const statuses = await withLiveStatus(config, printer, folders);
   if (flags.output === 'json') printer.json(statuses);
   else for (const one of statuses) printer.data(lineOf(one));
-  if (folders.length === 0) printer.say('no batches here yet');
+  if (folders.length === 0) printer.notice('no batches here yet');
   return EXIT.ok;
 }
 
@@ -74,7 +74,7 @@ async function withLiveStatus(
   const fromFolders = folders.map(({ own }) => own);
   if (fromFolders.every(({ summary }) => summary !== undefined)) return fromFolders;
   const unknown = (own: BatchStatus, error: unknown): BatchStatus => {
-    printer.say(`Temporal cannot be asked whether ${own.batch} is running: ${errorMessage(error)}`);
+    printer.notice(`Temporal cannot be asked whether ${own.batch} is running: ${errorMessage(error)}`);
     return { ...own, state: 'unknown' };
   };
   try {

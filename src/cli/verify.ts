@@ -28,14 +28,14 @@ export default async function verify(this: Context, flags: Flags, name: string |
   if (flags.output === 'json') printer.json({ batch: found.batch, holds: wrong.length === 0, findings: all });
   else for (const finding of all) printer.data(lineOf(finding));
   if (wrong.length > 0) throw problem('E510', { batch: found.batch, wrong: wrong.map(({ claim }) => claim) });
-  printer.say(
+  printer.notice(
     `${found.batch} adds up${lists === undefined ? '; the run list of the service was not checked' : ''}`,
   );
   return EXIT.ok;
 }
 
-const lineOf = ({ claim, holds, said }: Finding): string =>
-  terminalLine(`${holds ? 'ok ' : 'NOT'}  ${claim}: ${said}`);
+const lineOf = ({ claim, holds, message }: Finding): string =>
+  terminalLine(`${holds ? 'ok ' : 'NOT'}  ${claim}: ${message}`);
 
 /** The maximum number of unreported duplicate runs that are named. */
 const HIDDEN_MOST = 1_000;

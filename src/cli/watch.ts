@@ -70,17 +70,17 @@ export async function cancel(
   const printer = printerFor(this);
   const found = await findBatch(configOf(flags).out, name);
   if (await summaryOfDone(found)) {
-    printer.say(`${found.batch} has ended; there is nothing to cancel`);
+    printer.notice(`${found.batch} has ended; there is nothing to cancel`);
     return EXIT.ok;
   }
   return withSession(flags, found, printer, async (session) => {
     // startOrAttach would resume a paused batch before it is cancelled.
     if (!(await isUnderWay(session, found))) {
-      printer.say(`${found.batch} was never started; there is nothing to cancel`);
+      printer.notice(`${found.batch} was never started; there is nothing to cancel`);
       return EXIT.ok;
     }
     const progress = await session.batches.cancel(refOf(found), flags.running);
-    printer.say(
+    printer.notice(
       `${found.batch} sends no more rows; ${plural(progress.running, 'run')} ${plannedEndOf(found, flags.running)}`,
     );
     // Embedded servers end with this command, so it waits until the batch has ended.

@@ -72,16 +72,16 @@ async function serveTerminal(
 ): Promise<void> {
   const printer = printerFor(context);
   const interrupts = hearInterrupts(context.process);
-  printer.say(`worker at ${temporal.address} (${temporal.from}), namespace ${temporal.namespace}`);
-  printer.say(running.receiver ? `webhooks at ${running.receiver.url}` : 'no receiver in this process');
+  printer.notice(`worker at ${temporal.address} (${temporal.from}), namespace ${temporal.namespace}`);
+  printer.notice(running.receiver ? `webhooks at ${running.receiver.url}` : 'no receiver in this process');
   const { apiUrl, webhook } = config;
   if (running.receiver && apiUrl !== undefined && !canReachReceiver(apiUrl, webhook.url))
-    printer.say(
+    printer.notice(
       `${apiUrl} cannot reach them, so its runs are polled; to receive webhooks, set RUNSHEET_WEBHOOK_URL to an address that it can reach`,
     );
   await interrupts.first;
   const onWire = running.onWire();
-  printer.say(
+  printer.notice(
     onWire > 0
       ? `stopping; ${plural(onWire, 'request')} on the wire (Ctrl-C again leaves them unconfirmed)`
       : 'stopping',

@@ -1,4 +1,4 @@
-// Checks the numbers that decide how many runs are sent and when they are given up: those of the deployment, and those of
+// Checks the numbers that decide how many runs are sent and when they are abandoned: those of the deployment, and those of
 // the flags against the service's profile.
 
 import type { Timing } from '../batch/params.ts';

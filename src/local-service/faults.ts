@@ -6,7 +6,7 @@ import { nearest, problem } from '../errors/error.ts';
 import { chance } from './chance.ts';
 
 /** Malformed responses. */
-export const FACES = {
+export const MALFORMED_RESPONSES = {
   drop: 'the connection is closed without an answer',
   reset: 'the connection is reset',
   silence: 'the request is never answered',
@@ -25,7 +25,7 @@ export const FACES = {
   flood: '200 with 64 MiB of body',
   bomb: '200 with 64 MiB of body compressed to 64 KiB',
 } as const satisfies Record<string, string>;
-export type Face = keyof typeof FACES;
+export type MalformedResponse = keyof typeof MALFORMED_RESPONSES;
 
 /** Where a response can be malformed: at Queue Run before or after a run was created, or at Get Run. */
 const PLACES = {
@@ -75,7 +75,7 @@ const OTHERS = {
   'cut-dates': 'Get Run shows dates without seconds',
 } as const satisfies Record<string, string>;
 
-export type Fault = keyof typeof OTHERS | `${Face}-${Place}`;
+export type Fault = keyof typeof OTHERS | `${MalformedResponse}-${Place}`;
 
 const spread = <Key extends string>(
   table: Readonly<Record<Key, string>>,
@@ -86,7 +86,7 @@ const FAULT_TABLE: Readonly<Record<string, string>> = {
   ...OTHERS,
   ...Object.fromEntries(
     spread(PLACES).flatMap(([place, where]) =>
-      spread(FACES).map(([face, what]) => [`${face}-${place}`, `${what}, ${where}`]),
+      spread(MALFORMED_RESPONSES).map(([response, what]) => [`${response}-${place}`, `${what}, ${where}`]),
     ),
   ),
 };
@@ -104,7 +104,7 @@ export type Faults = {
   /** Whether to inject the fault into the run; `occasion` distinguishes several requests about one run. */
   shouldInject(fault: Fault, target: FaultTarget, occasion?: string | number): boolean;
   /** The malformed response at this place; undefined for a normal one. */
-  faceAt(place: Place, target: FaultTarget, occasion?: string | number): Face | undefined;
+  malformedAt(place: Place, target: FaultTarget, occasion?: string | number): MalformedResponse | undefined;
   /** The current rates; 0 if not set. */
   rates(): Readonly<Record<string, number>>;
   /** Sets the named rates from now on. Throws like {@link createFaults}. */
@@ -120,10 +120,10 @@ export function createFaults(given: Readonly<Record<string, number>>, seed: numb
   const set = (wanted: Readonly<Record<string, number>>): void => {
     for (const [name, rate] of Object.entries(wanted)) check(name, rate);
     Object.assign(rates, wanted);
-    isPeaceful = Object.values(rates).every((rate) => rate === 0);
+    areRatesZero = Object.values(rates).every((rate) => rate === 0);
   };
   // A fast path, because most services have no faults and every answer checks dozens of them.
-  let isPeaceful = true;
+  let areRatesZero = true;
   set(given);
 
   function shouldInject(
@@ -131,7 +131,7 @@ export function createFaults(given: Readonly<Record<string, number>>, seed: numb
     { number, faults = '' }: FaultTarget,
     occasion: string | number = '',
   ): boolean {
-    if (isPeaceful && faults === '') return false;
+    if (areRatesZero && faults === '') return false;
     const rate = rates[fault] ?? 0;
     const named = faults !== '' && faults.split(' ').includes(fault);
     if (!named && (rate === 0 || chance(seed, fault, number, occasion) >= rate)) return false;
@@ -141,17 +141,19 @@ export function createFaults(given: Readonly<Record<string, number>>, seed: numb
 
   return {
     shouldInject,
-    faceAt: (place, target, occasion) =>
-      isPeaceful && !target.faults
+    malformedAt: (place, target, occasion) =>
+      areRatesZero && !target.faults
         ? undefined
-        : faces.find((face) => shouldInject(`${face}-${place}` as const, target, occasion)),
+        : malformedResponses.find((response) =>
+            shouldInject(`${response}-${place}` as const, target, occasion),
+          ),
     rates: () => ({ ...rates }),
     set,
     counts: () => ({ ...counts }),
   };
 }
 
-const faces = Object.keys(FACES) as Face[];
+const malformedResponses = Object.keys(MALFORMED_RESPONSES) as MalformedResponse[];
 
 /** The faults that a run's inputs name, or the first unknown name. */
 export function namedFaults(inputs: Readonly<Record<string, unknown>>): { faults: string; unknown?: string } {
@@ -164,7 +166,7 @@ export function namedFaults(inputs: Readonly<Record<string, unknown>>): { faults
 /** The hint for an unknown fault name. */
 export function faultHint(name: string): string {
   const near = nearest(name, FAULTS);
-  const families = `${Object.keys(OTHERS).join(' ')}, and FACE-${Object.keys(PLACES).join(' FACE-')} with FACE one of ${faces.join(' ')}`;
+  const families = `${Object.keys(OTHERS).join(' ')}, and <response>-${Object.keys(PLACES).join(' <response>-')} with <response> one of ${malformedResponses.join(' ')}`;
   return `${near === undefined ? '' : `did you mean ${near}? `}faults: ${families}`;
 }
 

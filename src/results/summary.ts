@@ -27,7 +27,7 @@ export type Summary = {
   readonly requests: RequestLedger;
   /** How completely the run list was read at the end; see {@link LastReading}. */
   readonly lists: LastReading['lists'];
-  /** Runs of the batch that no row names: second runs of an attempt, or runs of an attempt that was given up. */
+  /** Runs of the batch that no row names: second runs of an attempt, or runs of an attempt that was abandoned. */
   readonly duplicates: LastReading['duplicates'];
   /** Whether the workflow had to drop runs known from webhooks: without run lists, duplicates may be missing. */
   readonly is_evidence_lost: boolean;

@@ -112,7 +112,7 @@ export class PageWriter {
   }
 
   /** Discards the unfinished page; full pages stay. */
-  async abandon(): Promise<void> {
+  async discard(): Promise<void> {
     await Promise.all(this.#finishing);
     await this.#page?.discard();
   }

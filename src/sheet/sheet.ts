@@ -73,8 +73,8 @@ export async function layOut(order: LayOutOrder): Promise<LaidOut> {
   } catch (error) {
     throw await explained(error, source, options);
   } finally {
-    await pages.abandon();
-    await problems.abandon();
+    await pages.discard();
+    await problems.discard();
   }
 }
 

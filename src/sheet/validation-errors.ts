@@ -72,7 +72,7 @@ export class Problems {
   }
 
   /** Discards an unfinished list; does nothing after {@link refusal}. */
-  async abandon(): Promise<void> {
+  async discard(): Promise<void> {
     await this.#list.discard();
   }
 }

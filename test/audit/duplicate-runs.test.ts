@@ -52,21 +52,21 @@ async function read(runs: readonly Run[], given: Given = {}): Promise<Read> {
 }
 
 const NONE = { runs: 0, gpu_seconds: 0, cost_usd: 0, first: [] };
-const [OWN, TWIN, LATER] = [idOf(1), 'aaaa1111', 'aaaa2222'];
+const [OWN, DUPLICATE, LATER] = [idOf(1), 'aaaa1111', 'aaaa2222'];
 const rows = (count: number): Run[] => Array.from({ length: count }, (_, at) => runOf({ row: at + 1 }));
 
 describe('the last reading of the lists', () => {
   it('names every run of the batch that no row names, with what it cost', async () => {
     const runs = [
       runOf({ row: 1 }),
-      runOf({ row: 1, id: TWIN }),
+      runOf({ row: 1, id: DUPLICATE }),
       runOf({ row: 1, id: LATER, attempt: 2, status: 'failed' }),
       ...strangersRuns(3),
     ];
     const { reading, told } = await read(runs, { known: [OWN] });
     const duplicate = { row: 1, gpu: 'L4', gpu_seconds: 4, cost_usd: 8 };
     expect(told).toEqual([
-      { ...duplicate, attempt: 1, run_id: TWIN, status: 'success' },
+      { ...duplicate, attempt: 1, run_id: DUPLICATE, status: 'success' },
       { ...duplicate, attempt: 2, run_id: LATER, status: 'failed' },
     ]);
     expect(reading).toEqual({
@@ -119,10 +119,10 @@ describe('the last reading of the lists', () => {
     };
     const { told } = await read([runOf({ row: 2, status: 'running' })], { service: { cancelRun } });
     expect(told).toMatchObject([{ run_id: idOf(2), status: 'running', gpu_seconds: 4 }]);
-    const getRun = async () => runOf({ row: 1, id: TWIN, status: 'running' });
-    const evidence = [{ row: 1, attempt: 1, runId: TWIN }];
+    const getRun = async () => runOf({ row: 1, id: DUPLICATE, status: 'running' });
+    const evidence = [{ row: 1, attempt: 1, runId: DUPLICATE }];
     const { told: unlisted } = await read([], { evidence, service: { getRun, cancelRun } });
-    expect(unlisted).toMatchObject([{ run_id: TWIN, status: 'running', gpu_seconds: 4 }]);
+    expect(unlisted).toMatchObject([{ run_id: DUPLICATE, status: 'running', gpu_seconds: 4 }]);
   });
 });
 
@@ -164,30 +164,30 @@ describe('lists that cannot be read to their end', () => {
 describe('the evidence of runs that no list shows', () => {
   const evidence = [
     { row: 1, attempt: 1, runId: OWN },
-    { row: 1, attempt: 1, runId: TWIN },
+    { row: 1, attempt: 1, runId: DUPLICATE },
     { row: 2, attempt: 1, runId: idOf(2) },
   ];
-  const hidden = runOf({ row: 1, id: TWIN, status: 'running' });
+  const hidden = runOf({ row: 1, id: DUPLICATE, status: 'running' });
 
   it('names duplicates, reads what they cost from the service, and cancels those that still run', async () => {
     const cancelled: string[] = [];
     const service = {
       listRuns: async () => undefined,
       getRun: async (id: string) =>
-        id === TWIN ? { ...hidden, status: cancelled.length > 0 ? 'cancelled' : 'running' } : undefined,
+        id === DUPLICATE ? { ...hidden, status: cancelled.length > 0 ? 'cancelled' : 'running' } : undefined,
       cancelRun: async (id: string) => cancelled.push(id) > 0,
     };
     const { reading, told } = await read([], { service, evidence: evidence.slice(0, 2), known: [OWN] });
     expect(told).toEqual([
-      { row: 1, attempt: 1, run_id: TWIN, status: 'cancelled', gpu: 'L4', gpu_seconds: 4, cost_usd: 8 },
+      { row: 1, attempt: 1, run_id: DUPLICATE, status: 'cancelled', gpu: 'L4', gpu_seconds: 4, cost_usd: 8 },
     ]);
-    expect(cancelled).toEqual([TWIN]);
+    expect(cancelled).toEqual([DUPLICATE]);
     expect(reading).toMatchObject({ lists: 'none', runs: 0, duplicates: { runs: 1 } });
   });
 
   it('counts no run again that a list has shown', async () => {
     const { reading, told } = await read([runOf({ row: 2 })], { evidence });
-    expect(told.map(({ run_id }) => run_id)).toEqual([idOf(2), OWN, TWIN]);
+    expect(told.map(({ run_id }) => run_id)).toEqual([idOf(2), OWN, DUPLICATE]);
     expect([reading.runs, reading.duplicates.runs]).toEqual([1, 3]);
   });
 
@@ -214,7 +214,7 @@ describe('the evidence of runs that no list shows', () => {
     const before: ListingOptions['before'] = ({ offset }) => {
       if (offset >= 200) throw new Error('502');
     };
-    const { reading } = await read(rows(200), { before, evidence: [{ row: 1, attempt: 1, runId: TWIN }] });
+    const { reading } = await read(rows(200), { before, evidence: [{ row: 1, attempt: 1, runId: DUPLICATE }] });
     expect(reading).toMatchObject({ lists: 'incomplete', runs: 200, duplicates: { runs: 201 } });
   });
 });

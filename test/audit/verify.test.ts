@@ -56,7 +56,7 @@ const recordOf = (row: number, files: readonly FileRecord[] = []): PartRecord =>
 });
 const RECORDS = Array.from({ length: ROWS }, (_, at) => recordOf(at + 1, at === 0 ? [file] : []));
 const OWN = RECORDS.map(({ row }) => runOf({ row }));
-const TWIN = runOf({ row: 2, id: 'aaaa' });
+const DUPLICATE = runOf({ row: 2, id: 'aaaa' });
 const LEDGER = { ...NO_LEDGER, sent: ROWS, accepted: ROWS };
 
 describe('a finished batch', () => {
@@ -91,8 +91,8 @@ describe('a finished batch', () => {
     return { runs: runs.length, gpu_seconds: runs.length * 4, cost_usd: runs.length * 8, first };
   }
 
-  type Said = { readonly ledger?: RequestLedger; readonly duplicates?: LastReading['duplicates'] };
-  function said({ ledger = LEDGER, duplicates }: Said = {}): Summary {
+  type SummaryParts = { readonly ledger?: RequestLedger; readonly duplicates?: LastReading['duplicates'] };
+  function summaryWith({ ledger = LEDGER, duplicates }: SummaryParts = {}): Summary {
     const none = { runs: 0, gpu_seconds: 0, cost_usd: 0, first: [] };
     const last = {
       ...progress(begin(paramsOf({ rows: ROWS }), WRITES, 1_000)),
@@ -138,33 +138,33 @@ describe('a finished batch', () => {
   };
 
   it('adds up from its folder alone', async () => {
-    expect(await wrong(said())).toEqual([]);
+    expect(await wrong(summaryWith())).toEqual([]);
   });
 
   it.each([7, 100])(
     'adds up with the lists of the service, %i runs a page, among strangers’ runs',
     async (most) => {
       const runs = OWN.flatMap((run) => [...strangersRuns(20), run]);
-      expect(await wrong(said(), runs, { most })).toEqual([]);
+      expect(await wrong(summaryWith(), runs, { most })).toEqual([]);
     },
   );
 
   it('adds up with duplicates, if it has reported each of them', async () => {
-    const duplicates = await report(TWIN);
-    expect(await wrong(said({ duplicates }), [...OWN, TWIN])).toEqual([]);
+    const duplicates = await report(DUPLICATE);
+    expect(await wrong(summaryWith({ duplicates }), [...OWN, DUPLICATE])).toEqual([]);
   });
 
   it('hides no duplicate: one that it has not reported is named', async () => {
-    const duplicates = await report(TWIN);
+    const duplicates = await report(DUPLICATE);
     const hidden = runOf({ row: 3, attempt: 2, id: 'bbbb' });
-    expect(await wrong(said({ duplicates }), [...OWN, TWIN, hidden])).toEqual([
-      { claim: 'runs that no row names are reported', holds: false, said: 'not bbbb' },
+    expect(await wrong(summaryWith({ duplicates }), [...OWN, DUPLICATE, hidden])).toEqual([
+      { claim: 'runs that no row names are reported', holds: false, message: 'not bbbb' },
     ]);
   });
 
   it('names a run of a row that the lists do not have', async () => {
-    expect(await wrong(said(), OWN.slice(1))).toEqual([
-      { claim: 'runs in the lists of the service', holds: false, said: '6 expected, 5 found' },
+    expect(await wrong(summaryWith(), OWN.slice(1))).toEqual([
+      { claim: 'runs in the lists of the service', holds: false, message: '6 expected, 5 found' },
     ]);
   });
 
@@ -172,13 +172,13 @@ describe('a finished batch', () => {
     const before = (): never => {
       throw new Error('502');
     };
-    expect(await wrong(said(), [TWIN], { before })).toEqual([]);
+    expect(await wrong(summaryWith(), [DUPLICATE], { before })).toEqual([]);
   });
 
   it('is counted by the records of its latest pass', async () => {
     const failed = { attempts: [{ attempt: 1, outcome: 'failed' }], outcome: 'failed' } as const;
     await writePart(2, 1, { ...recordOf(3), ...failed });
-    expect((await wrong(said(), OWN)).map(({ claim, said: words }) => [claim, words])).toEqual([
+    expect((await wrong(summaryWith(), OWN)).map(({ claim, message }) => [claim, message])).toEqual([
       ['rows succeeded', '6 expected, 5 found'],
       ['rows failed', '0 expected, 1 found'],
       ['runs that rows name', '6 expected, 5 found'],
@@ -187,7 +187,7 @@ describe('a finished batch', () => {
       ['runs that no row names are reported', `not ${idOf(3)}`],
     ]);
     await writePart(3, 1, recordOf(3));
-    expect(await wrong(said(), OWN)).toEqual([]);
+    expect(await wrong(summaryWith(), OWN)).toEqual([]);
   });
 
   it.each<readonly [string, (path: string) => Promise<void>]>([
@@ -196,8 +196,8 @@ describe('a finished batch', () => {
     ['is another one of the same length', (path) => store.write(path, 'A picture')],
   ])('names a file that %s', async (_, spoil) => {
     await spoil(file.path);
-    expect(await wrong(said())).toEqual([
-      { claim: '1 files as delivered', holds: false, said: 'not outputs/1/one.png' },
+    expect(await wrong(summaryWith())).toEqual([
+      { claim: '1 files as delivered', holds: false, message: 'not outputs/1/one.png' },
     ]);
   });
 
@@ -214,7 +214,7 @@ describe('a finished batch', () => {
     ],
     ['a run that no row names', { sent: 7, accepted: 7 }, ['runs that rows name']],
   ])('is not believed with %s', async (_, ledger, claims) => {
-    const summary = said({ ledger: { ...LEDGER, ...ledger } });
+    const summary = summaryWith({ ledger: { ...LEDGER, ...ledger } });
     expect((await wrong(summary)).map(({ claim }) => claim)).toEqual(claims);
   });
 
@@ -233,6 +233,6 @@ describe('a finished batch', () => {
       resubmitted: 2,
       failed: 1,
     };
-    expect(await wrong(said({ ledger }), OWN)).toEqual([]);
+    expect(await wrong(summaryWith({ ledger }), OWN)).toEqual([]);
   });
 });

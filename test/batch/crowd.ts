@@ -1,7 +1,7 @@
 // A batch at the maximum concurrency in which every text has its maximum length. Its store and run lists respond only
 // if a test makes them.
 
-import { abandon, keepEvidence, reportDuplicate } from '../../src/batch/accounting/duplicates.ts';
+import { rememberAbandoned, keepEvidence, reportDuplicate } from '../../src/batch/accounting/duplicates.ts';
 import { tallyUse } from '../../src/batch/accounting/tally.ts';
 import {
   ABANDONED_MAX,
@@ -111,7 +111,7 @@ export class Crowd {
     const run = (at: number) => ({ row: ROWS - at, attempt: RETRIES_MAX, runId: crypto.randomUUID() });
     for (let at = 0; at < REPORTED_MAX; at += 1) reportDuplicate(state, run(at), false);
     for (let at = 0; at < EVIDENCE_MAX; at += 1) keepEvidence(state, run(at));
-    for (let at = 0; at < ABANDONED_MAX; at += 1) abandon(state, run(at));
+    for (let at = 0; at < ABANDONED_MAX; at += 1) rememberAbandoned(state, run(at));
     for (let at = 0; at < ACKNOWLEDGED_MOST; at += 1) acknowledge(state, crypto.randomUUID());
     for (let at = 0; at < 2 * GPU_NAMES_MAX; at += 1) {
       const name = `${at}`.padEnd(GPU_NAME_CHARS, 'x');

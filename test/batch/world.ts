@@ -97,7 +97,7 @@ export class World {
     }
   }
 
-  /** Counts open runs. Attempts that were written off or have an extra run are left out. */
+  /** Counts open runs. Attempts that were abandoned or have an extra run are left out. */
   #openRuns(): number {
     const { runs } = this.service;
     const extra = new Set(runs.filter(({ isExtra }) => isExtra).map(attemptKey));
@@ -215,7 +215,7 @@ export class World {
       const run = this.service.find(runId);
       if (run?.status !== 'open') continue;
       if (isObeyed) run.status = 'cancelled';
-      // The batch may give up this run and reuse its slot.
+      // The batch may abandon this run and reuse its slot.
       else run.isExtra = true;
     }
     this.apply({ type: 'runsCancelled', id: command.id });

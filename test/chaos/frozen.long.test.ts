@@ -22,19 +22,19 @@ const ON_WIRE = 256;
  * Longer than the heartbeat timeout of 5 s and the lease, shorter than the POST timeout of 10 s: only the lease keeps the
  * waiting attempts from being sent.
  */
-const GIVEN_UP_MS = 7_000;
+const ABANDONED_MS = 7_000;
 const DEPLOYMENTS = JSON.stringify([
   { name: 'portraits', concurrencyLimit: CAP, coldStartSeconds: 0, runSeconds: 0.5, pictureSize: 16 },
 ]);
 
 type Case = [name: string, hasOther: boolean, frozenMs: number];
 const MORE: readonly Case[] = [
-  ['no other worker lives meanwhile', false, GIVEN_UP_MS],
+  ['no other worker lives meanwhile', false, ABANDONED_MS],
   ['so long that its POSTs are too late as well', false, OUTAGE_MS],
   ['so long, and another worker lives', true, OUTAGE_MS],
 ];
 
-describe('a worker that is frozen in the middle of its groups and woken long after they were given up', () => {
+describe('a worker that is frozen in the middle of its groups and woken long after Temporal abandoned them', () => {
   let stage = new Stage();
   let gateway: Gateway;
   let client: Client;
@@ -68,7 +68,7 @@ describe('a worker that is frozen in the middle of its groups and woken long aft
     return groups?.length ?? 0;
   };
 
-  it.each<Case>([['another worker lives meanwhile', true, GIVEN_UP_MS], ...(IS_LONG ? MORE : [])])(
+  it.each<Case>([['another worker lives meanwhile', true, ABANDONED_MS], ...(IS_LONG ? MORE : [])])(
     'sends none of their attempts, and nothing is lost or bought twice: %s',
     async (_, hasOther, frozenMs) => {
       const frozen = await stage.worker();

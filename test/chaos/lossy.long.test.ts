@@ -77,7 +77,7 @@ it(
       none: turnedAway,
     });
     expect(sent).toBe(ROWS + turnedAway);
-    // Only bounds: a webhook may arrive before its response is lost, and a slow worker may give up a group that was sent.
+    // Only bounds: a webhook may arrive before its response is lost, and a slow worker may lose a group that was sent.
     expect(unconfirmed).toBe(adopted + absent);
     const none = { rejected: 0, blocked: 0, unknown: 0, resubmitted: 0, failed: 0, duplicates: 0 };
     expect(others).toEqual(none);

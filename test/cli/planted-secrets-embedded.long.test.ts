@@ -14,7 +14,7 @@ import { FAULTS, Scene, askEverything, expectNothingFound, runBatch } from '../s
 /** The stack is gone; its database is opened once more. */
 async function addEmbeddedWorkflows(home: string, evidence: Evidence): Promise<void> {
   const { cache, environment } = loadConfig();
-  const program = await temporalBinary({ cache, environment, say: () => undefined });
+  const program = await temporalBinary({ cache, environment, notice: () => undefined });
   const namespace = `runsheet-${readFileSync(join(home, 'instance'), 'utf8').slice(0, 8)}`;
   const { temporal: port, ui: uiPort } = await choosePorts(home);
   const { child, address } = await startServer({ program, home, namespace, port, uiPort, environment });

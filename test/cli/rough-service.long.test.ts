@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { FACES } from '../../src/local-service/faults.ts';
+import { MALFORMED_RESPONSES } from '../../src/local-service/faults.ts';
 import type { Summary } from '../../src/results/summary.ts';
 import { IS_LONG } from '../stage/outage.ts';
 import { Stage } from '../stage/stage.ts';
@@ -12,7 +12,7 @@ import { expectOneRunPerRow } from '../stage/truth.ts';
 const DEPLOYMENTS = JSON.stringify([
   { name: 'portraits', concurrencyLimit: 40, coldStartSeconds: 0, runSeconds: 0.3, pictureSize: 32 },
 ]);
-const faces = Object.keys(FACES);
+const malformed = Object.keys(MALFORMED_RESPONSES);
 
 describe('a run service that does wrong', () => {
   let stage = new Stage();
@@ -38,17 +38,17 @@ describe('a run service that does wrong', () => {
   it('answers badly in every way after it made the run: each is found, and none is bought again', async () => {
     await open();
     // No webhook tells of a run before its answer is given up.
-    const { outcomes, requests } = await run(struckBy(faces.map((face) => `${face}-answer`)), '--poll');
-    expect(outcomes.succeeded).toBe(faces.length);
-    expectOneRunPerRow(await stage.truth(), faces.length);
+    const { outcomes, requests } = await run(struckBy(malformed.map((kind) => `${kind}-answer`)), '--poll');
+    expect(outcomes.succeeded).toBe(malformed.length);
+    expectOneRunPerRow(await stage.truth(), malformed.length);
     // With the id named twice the last one counts, which is the true one.
-    expect([requests.accepted, requests.unconfirmed, requests.absent]).toEqual([1, faces.length - 1, 0]);
+    expect([requests.accepted, requests.unconfirmed, requests.absent]).toEqual([1, malformed.length - 1, 0]);
   });
 
   it('answers badly in every way before it made a run: absence is proved, and the row is sent again', async () => {
     // An answer that names a run twice is accepted; whether there is such a run, no wire tells.
-    const unreadable = faces.filter((face) => face !== 'twice');
-    await open(Object.fromEntries(unreadable.map((face) => [`${face}-request`, 0.01])));
+    const unreadable = malformed.filter((kind) => kind !== 'twice');
+    await open(Object.fromEntries(unreadable.map((kind) => [`${kind}-request`, 0.01])));
     const { outcomes, requests } = await run(stage.sheet(60));
     expect(outcomes.succeeded).toBe(60);
     expectOneRunPerRow(await stage.truth(), 60);
@@ -66,10 +66,10 @@ describe('a run service that does wrong', () => {
       'late-output',
     ];
     // Those that keep a question open for 20 s are left to the look that comes after it.
-    const quick = faces.filter((face) => !['silence', 'interim', 'trickle'].includes(face));
+    const quick = malformed.filter((kind) => !['silence', 'interim', 'trickle'].includes(kind));
     await open({
       ...Object.fromEntries(lies.map((lie) => [lie, 0.1])),
-      ...Object.fromEntries(quick.map((face) => [`${face}-read`, 0.01])),
+      ...Object.fromEntries(quick.map((kind) => [`${kind}-read`, 0.01])),
     });
     const { outcomes, requests } = await run(stage.sheet(80));
     expect(stage.results().filter(({ outcome }) => outcome !== 'succeeded')).toEqual([]);

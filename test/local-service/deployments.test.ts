@@ -65,7 +65,7 @@ describe('invalid options', () => {
     await expect(start).rejects.toMatchObject({
       code: 'E602',
       message: 'there is no fault "drop-anser"',
-      hint: expect.stringMatching(/^did you mean drop-answer\? faults: busy .*FACE-answer/),
+      hint: expect.stringMatching(/^did you mean drop-answer\? faults: busy .*<response>-answer/),
     });
   });
 

@@ -3,7 +3,7 @@
 import { createConnection } from 'node:net';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { FACES, type Face } from '../../src/local-service/faults.ts';
+import { MALFORMED_RESPONSES, type MalformedResponse } from '../../src/local-service/faults.ts';
 import { openService, TOKEN } from './asking.ts';
 
 /** The received bytes until a short silence, and how the connection ended. */
@@ -31,7 +31,7 @@ async function rawAnswer(
 }
 
 /** Each malformed response: how it starts, and how its connection ends. */
-const SEEN: Readonly<Record<Face, { text: RegExp; end?: string }>> = {
+const SEEN: Readonly<Record<MalformedResponse, { text: RegExp; end?: string }>> = {
   drop: { text: /^$/, end: 'closed' },
   reset: { text: /^$/, end: 'reset' },
   silence: { text: /^$/, end: 'open' },
@@ -51,19 +51,19 @@ const SEEN: Readonly<Record<Face, { text: RegExp; end?: string }>> = {
   bomb: { text: /^HTTP\/1.1 200[^]*content-encoding: gzip/ },
 };
 
-const faces = Object.keys(FACES) as Face[];
+const malformed = Object.keys(MALFORMED_RESPONSES) as MalformedResponse[];
 
 describe('a malformed response of Queue Run', () => {
-  it.each(faces)('%s, before and after the run is created', async (face) => {
+  it.each(malformed)('%s, before and after the run is created', async (kind) => {
     for (const [place, runs] of [
       ['request', 0],
       ['answer', 1],
     ] as const) {
-      const { service, ask, deploymentId } = await openService({}, { faults: { [`${face}-${place}`]: 1 } });
+      const { service, ask, deploymentId } = await openService({}, { faults: { [`${kind}-${place}`]: 1 } });
       const body = JSON.stringify({ deployment_id: deploymentId });
       const seen = await rawAnswer(service.url, 'POST', '/api/run/deployment/queue', body);
-      expect(seen.text).toMatch(SEEN[face].text);
-      expect([seen.end, 'whatever']).toContain(SEEN[face].end ?? 'whatever');
+      expect(seen.text).toMatch(SEEN[kind].text);
+      expect([seen.end, 'whatever']).toContain(SEEN[kind].end ?? 'whatever');
       const { json } = await ask('GET', `/api/deployment/${deploymentId}/runs`);
       expect(json['data']).toHaveLength(runs);
     }
@@ -71,11 +71,11 @@ describe('a malformed response of Queue Run', () => {
 });
 
 describe('a malformed response of Get Run', () => {
-  it.each(faces)('%s, without a change of the run', async (face) => {
-    const { service, queue, ask, deploymentId } = await openService({}, { faults: { [`${face}-read`]: 1 } });
+  it.each(malformed)('%s, without a change of the run', async (kind) => {
+    const { service, queue, ask, deploymentId } = await openService({}, { faults: { [`${kind}-read`]: 1 } });
     const id = await queue();
     const seen = await rawAnswer(service.url, 'GET', `/api/run/${id}`);
-    expect(seen.text).toMatch(SEEN[face].text);
+    expect(seen.text).toMatch(SEEN[kind].text);
     const { json } = await ask('GET', `/api/deployment/${deploymentId}/runs`);
     expect(json['data']).toMatchObject([{ id }]);
   });

@@ -44,7 +44,7 @@ export const BUYING: readonly Mutant[] = [
   },
   {
     id: 'lease-from-the-answer',
-    loses: 'after Temporal gave up a group, its worker still sends for the duration of one heartbeat call',
+    loses: 'after Temporal abandoned a group, its worker still sends for the duration of one heartbeat call',
     file: 'activities/lease.ts',
     old: '({ wallMs, steadyMs } = requested);',
     new: '({ wallMs, steadyMs } = { wallMs: Date.now(), steadyMs: performance.now() });',

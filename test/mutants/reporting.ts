@@ -20,7 +20,7 @@ export const REPORTING: readonly Mutant[] = [
   },
   {
     id: 'missing-run-believed-at-once',
-    loses: 'a paid run is given up after a single response that it does not exist',
+    loses: 'a paid run is abandoned after a single response that it does not exist',
     file: 'src/run-service/observation.ts',
     old: 'if (after.missingMs < MISSING_MOST_MS || before.isReported)',
     new: 'if (before.isReported)',
@@ -28,7 +28,7 @@ export const REPORTING: readonly Mutant[] = [
   },
   {
     id: 'gateway-404-is-a-missing-run',
-    loses: 'paid runs are given up because a gateway responds 404 while the service is down',
+    loses: 'paid runs are abandoned because a gateway responds 404 while the service is down',
     file: 'src/run-service/client.ts',
     old: 'answer.status === 404 && /^run not found/i.test(messageOf(answer));',
     new: 'answer.status === 404;',
@@ -44,7 +44,7 @@ export const REPORTING: readonly Mutant[] = [
   },
   {
     id: 'late-answers-dropped',
-    loses: 'runs of a group that was given up are not reported to the batch',
+    loses: 'runs of a group that was abandoned are not reported to the batch',
     file: 'activities/queue-runs.ts',
     old: 'await signalSeen(deps, input, result.results);',
     new: 'await signalSeen(deps, input, []);',

@@ -229,12 +229,12 @@ describe('the words of a hostile service', () => {
     };
     for (const isTerminal of [true, false]) {
       let printed = '';
-      const write = (words: string): boolean => ((printed += words), true);
+      const write = (text: string): boolean => ((printed += text), true);
       const stream = { columns: 4_000, write } as unknown as NodeJS.WriteStream;
       const printer = {
         isTerminal,
-        paint: (_: unknown, words: string) => words,
-        say: (words: string) => void write(`${words}\n`),
+        paint: (_: unknown, text: string) => text,
+        notice: (text: string) => void write(`${text}\n`),
       };
       openProgressView(printer as unknown as Parameters<typeof openProgressView>[0], stream).show(now, 0);
       expect(printed).toContain('HYPERLINK');
@@ -256,7 +256,7 @@ describe('the words of a hostile service', () => {
 
   it('move no cursor and hide nothing even in a line that nobody guarded', async () => {
     const printed = await said(async (context) => {
-      printerFor(context).say(`\u001B[32mok\u001B[39m ${BIDI}\u001B[2J\r`);
+      printerFor(context).notice(`\u001B[32mok\u001B[39m ${BIDI}\u001B[2J\r`);
       printerFor(context).raw('\u009B2J\n');
       return 0;
     });

@@ -70,7 +70,7 @@ describe('the runs that a batch may not have seen', () => {
   });
 
   it.each(['incomplete', 'none'] as const)(
-    'are what was written off, and what was turned away on the service’s word alone, if the lists were %s',
+    'are what was abandoned, and what was turned away on the service’s word alone, if the lists were %s',
     (lists) => {
       expect(summary(LEDGER, lists).unseen_runs_at_most).toBe(1 + 2 + 3 + 2 + 3);
     },

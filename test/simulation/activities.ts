@@ -97,7 +97,7 @@ export function collect(
 ): void {
   const { world, store } = batch;
   // An abandoned try usually stops, but it may still write if it checked before it was abandoned.
-  if (attempt.isGivenUp() && world.chance(0.8)) return;
+  if (attempt.isAbandoned() && world.chance(0.8)) return;
   const { records, deferred } = fetchOutputs(batch, rows);
   const written: SimPart = {
     rows: records,
@@ -116,7 +116,7 @@ export function collect(
       tally: kept.tally,
       fetched: kept.fetched,
       deferred: missing.map(
-        ({ row }) => deferred.find((one) => one.row === row) ?? { row, kind: 'host', reason: 'given up' },
+        ({ row }) => deferred.find((one) => one.row === row) ?? { row, kind: 'host', reason: 'abandoned' },
       ),
     };
     done({ type: 'partCollected', part, result });
@@ -139,7 +139,7 @@ function fetchOutputs(
     if (outcome !== 'succeeded' || (!isBad && !isHostAway())) {
       records.push({ end, outcome });
     } else if (end.isLastTry) {
-      world.saw('files given up');
+      world.saw('files abandoned');
       records.push({ end, outcome: 'failed' });
     } else {
       world.saw('files deferred');
@@ -167,7 +167,7 @@ export function poll(batch: SimBatch, command: CommandOf<'poll'>, attempt: Try, 
     isReportedUnreadable = !isRead && (isReportedUnreadable || isLong);
   };
   const pollOnce = (): void => {
-    if (batch.generation !== generation || batch.state.finished || attempt.isGivenUp()) return;
+    if (batch.generation !== generation || batch.state.finished || attempt.isAbandoned()) return;
     // After a lost try, the next one continues with the observations that were kept.
     const sinceLastMs = Math.min(COUNTED_MOST_MS, Math.max(0, temporal.clock.now - polledAt));
     polledAt = temporal.clock.now;
@@ -237,7 +237,7 @@ export function close(
   const finish = (listed: readonly SimRun[], isWhole: boolean): void => {
     if (!isWhole) return void attempt.worker.after(500, () => close(batch, command, attempt, done));
     // The real close also checks with Temporal right before it writes the files.
-    if (attempt.isGivenUp()) return world.saw('an abandoned close wrote nothing');
+    if (attempt.isAbandoned()) return world.saw('an abandoned close wrote nothing');
     const own = listed.filter(({ mark }) => mark === batch.mark);
     const all: readonly AttemptRun[] = [
       ...own.map((run) => ({ row: run.row, attempt: run.attempt, runId: run.id })),

@@ -9,7 +9,7 @@ const HEARTBEAT_MS = 5_000;
 const GROUP_MS = 180_000;
 
 export type Ending = GroupResult & { readonly rest: 'not-sent' | 'unconfirmed'; readonly reason?: string };
-type Answer = 'taken' | 'given up' | 'nothing';
+type Answer = 'taken' | 'abandoned' | 'nothing';
 
 /** `ended` is called once, by the worker's result or by a timeout. */
 export function openGroup(
@@ -27,24 +27,24 @@ export function openGroup(
     isOpen = false;
     ended(ending);
   };
-  const giveUp = (): void => {
+  const abandon = (): void => {
     if (!isOpen) return;
-    world.saw('group given up');
+    world.saw('group abandoned');
     const rest = details === undefined ? 'not-sent' : 'unconfirmed';
     end({ ...(details ?? { results: [] }), rest, reason: 'the worker was lost' });
   };
   const expectHeartbeat = (): void => {
     const count = (heartbeats += 1);
-    temporal.after(HEARTBEAT_MS, () => count === heartbeats && giveUp());
+    temporal.after(HEARTBEAT_MS, () => count === heartbeats && abandon());
   };
   const answer = (take: () => void): Answer => {
     if (temporal.isDown) return 'nothing';
-    if (!isOpen) return 'given up';
+    if (!isOpen) return 'abandoned';
     take();
     return 'taken';
   };
   expectHeartbeat();
-  temporal.after(GROUP_MS, giveUp);
+  temporal.after(GROUP_MS, abandon);
   return {
     heartbeat: (result) =>
       answer(() => {

@@ -79,7 +79,7 @@ function checkRow(world: World, batch: SimBatch, row: Row, verdict: Verdict): vo
   world.claim(failures <= world.plan.retries + 1, () => `row ${row.row} failed ${failures} times`);
 }
 
-/** Every run must belong to its row, be reported as duplicate or late, or belong to an attempt that was written off. */
+/** Every run must belong to its row, be reported as duplicate or late, or belong to an attempt that was abandoned. */
 function checkRun(
   world: World,
   batch: SimBatch,
@@ -121,7 +121,7 @@ function checkBought(world: World, { row, attempts, runs }: Row, verdict: Verdic
   }
 }
 
-/** Whether the attempt was written off, and so reported as possible spend. */
+/** Whether the attempt was abandoned, and so reported as possible spend. */
 const isRisk = (record: PastAttempt | undefined): boolean =>
   record?.outcome === 'unknown' || (record?.outcome === 'failed' && record.runId === undefined);
 

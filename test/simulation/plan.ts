@@ -38,7 +38,7 @@ const MOST = {
   brokenRead: 0.3,
   lyingRead: 0.1,
   lostActivity: 0.2,
-  actsAfterGivenUp: 0.2,
+  actsAfterAbandoned: 0.2,
   fullDisk: 0.1,
   lostWrite: 0.1,
   hostAway: 0.02,

@@ -7,14 +7,14 @@ import { WrongClock, type World } from './world.ts';
 type Timer = { readonly at: number; readonly work: () => void; isOver: boolean };
 
 const ACTIVITY_TIMEOUT_MS = 10_000;
-const GIVEN_UP_LATER_MS = 30_000;
+const ABANDONED_LATER_MS = 30_000;
 
 /** One try of an activity. */
 export type Try = {
   readonly worker: SimWorker;
   readonly number: number;
-  /** Whether Temporal has given up this try; the try may continue until it learns that. */
-  isGivenUp(): boolean;
+  /** Whether Temporal has abandoned this try; the try may continue until it learns that. */
+  isAbandoned(): boolean;
 };
 
 export class SimTemporal {
@@ -91,18 +91,18 @@ export class SimTemporal {
       current += 1;
       const number = current;
       const worker = pickWorker();
-      const isGivenUp = (): boolean => number !== current;
+      const isAbandoned = (): boolean => number !== current;
       const isLost = this.#world.shouldInject('lostActivity');
-      const isLate = this.#world.shouldInject('actsAfterGivenUp');
-      const lateMs = isLate ? this.#world.between(1, GIVEN_UP_LATER_MS) : 0;
+      const isLate = this.#world.shouldInject('actsAfterAbandoned');
+      const lateMs = isLate ? this.#world.between(1, ABANDONED_LATER_MS) : 0;
       let isOver = false;
       const done = (value: T): void => {
-        if (isOver || isLost || isGivenUp()) return;
+        if (isOver || isLost || isAbandoned()) return;
         isOver = true;
         current = 0;
         answer(value);
       };
-      worker.after(this.#world.between(1, 50) + lateMs, () => work({ worker, number, isGivenUp }, done));
+      worker.after(this.#world.between(1, 50) + lateMs, () => work({ worker, number, isAbandoned }, done));
       const watch = (): void =>
         this.after(ACTIVITY_TIMEOUT_MS, () => {
           if (number !== current || !isWanted()) return;

@@ -9,8 +9,8 @@ import { timingOf } from './plan.ts';
 import type { SimService } from './service.ts';
 import { WrongClock, type World } from './world.ts';
 
-/** Temporal's response to a worker: accepted, the group was given up, or no response. */
-type Answer = 'taken' | 'given up' | 'nothing';
+/** Temporal's response to a worker: accepted, the group was abandoned, or no response. */
+type Answer = 'taken' | 'abandoned' | 'nothing';
 
 /** Temporal's side of a group. */
 export type GroupTask = {
@@ -63,7 +63,7 @@ export class SimWorker {
     return !this.isDead && !this.isCut && this.#frozenUntil <= this.#world.now;
   }
 
-  /** Sends a group of batch `mark`; if the group was given up, `signalSeen` reports its accepted runs. */
+  /** Sends a group of batch `mark`; if the group was abandoned, `signalSeen` reports its accepted runs. */
   send(
     deps: {
       readonly service: SimService;
@@ -83,7 +83,7 @@ export class SimWorker {
     const heartbeat = (): void => {
       if (this.isCut) return;
       const answer = task.heartbeat({ results: [...results], ...serviceNow });
-      isLost ||= answer === 'given up';
+      isLost ||= answer === 'abandoned';
       if (answer === 'taken') confirmed = { at: world.now, wallAt: this.clock.now };
     };
     const heartbeatOn = (): void => {

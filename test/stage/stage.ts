@@ -149,7 +149,7 @@ export class Stage {
   /** Starts a Temporal server with a database of that name; later commands of this stage use it. */
   async temporal(name = 'temporal'): Promise<Temporal> {
     const { cache, environment } = loadConfig();
-    const program = await temporalBinary({ cache, environment, say: () => undefined });
+    const program = await temporalBinary({ cache, environment, notice: () => undefined });
     const home = this.path(name);
     mkdirSync(join(home, 'logs'), { recursive: true });
     const started = await startSomewhere({ program, home, namespace: 'stage', environment });

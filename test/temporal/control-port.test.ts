@@ -23,29 +23,29 @@ describe('the control port of the embedded servers', () => {
 
   beforeEach(async () => {
     for (const called of [onLast, onNow, onHold]) called.mockReset();
-    onHold.mockResolvedValue({ type: 'say', words: 'held' });
+    onHold.mockResolvedValue({ type: 'notice', text: 'held' });
     control = await openControl({ onHold, onLast, onNow }, { lingerMs: LINGER_MS, wordWithinMs: WORD_MS });
   });
   afterEach(() => control.close());
 
-  const say = (socket: Socket, word: FollowerMessage) => socket.write(`${JSON.stringify(word)}\n`);
+  const send = (socket: Socket, message: FollowerMessage) => socket.write(`${JSON.stringify(message)}\n`);
   const follow = async (keeps = true): Promise<Socket> => {
     const socket = connect(control.port, '127.0.0.1');
     const answers: StackMessage[] = [];
     readJsonLines(socket, STACK_MESSAGES, (news) => answers.push(news));
-    say(socket, { type: 'hold', word: control.word, service: false, keeps });
-    await vi.waitFor(() => expect(answers.at(-1)?.type).toBe('say'), { interval: 2 });
+    send(socket, { type: 'hold', word: control.word, service: false, keeps });
+    await vi.waitFor(() => expect(answers.at(-1)?.type).toBe('notice'), { interval: 2 });
     expect(answers[0]).toEqual({ type: 'held', answer: control.answer });
     return socket;
   };
 
   it('ends immediately when the last follower leaves', async () => {
     const [first, second] = [await follow(), await follow()];
-    say(first, { type: 'leave' });
+    send(first, { type: 'leave' });
     await once(first, 'data');
     expect(onLast).not.toHaveBeenCalled();
     const left = Date.now();
-    say(second, { type: 'leave' });
+    send(second, { type: 'leave' });
     await vi.waitFor(() => expect(onLast).toHaveBeenCalledOnce(), { interval: 5 });
     expect(Date.now() - left).toBeLessThan(LINGER_MS);
   });
@@ -53,13 +53,13 @@ describe('the control port of the embedded servers', () => {
   it('ends when its last keeper leaves, though a reader is connected, and a reader that leaves ends nothing', async () => {
     const keeper = await follow();
     const readers = [await follow(false), await follow(false)] as const;
-    say(readers[0], { type: 'leave' });
+    send(readers[0], { type: 'leave' });
     await once(readers[0], 'data');
     readers[1].resetAndDestroy();
     await wait(LINGER_MS * 1.2);
     expect(onLast).not.toHaveBeenCalled();
     await follow(false);
-    say(keeper, { type: 'leave' });
+    send(keeper, { type: 'leave' });
     await vi.waitFor(() => expect(onLast).toHaveBeenCalledOnce(), { interval: 5 });
   });
 

@@ -38,29 +38,29 @@ describe('a command that finds another program on the port of its embedded serve
 
   const line = (news: object): string => `${JSON.stringify(news)}\n`;
   const follow = () => {
-    const said: string[] = [];
+    const notices: string[] = [];
     const order = { config: loadConfig({ RUNSHEET_HOME: home }), service: false };
-    return readStack({ ...order, say: (words) => said.push(words) }).then((stack) => ({
+    return readStack({ ...order, notice: (text) => notices.push(text) }).then((stack) => ({
       stack,
-      said,
+      notices,
     }));
   };
 
   it('trusts the program that knows the answer', async () => {
-    says = line({ type: 'held', answer: ANSWER }) + line({ type: 'say', words: 'held' }) + line(READY);
-    const { stack, said } = await follow();
+    says = line({ type: 'held', answer: ANSWER }) + line({ type: 'notice', text: 'held' }) + line(READY);
+    const { stack, notices } = await follow();
     expect(heard).toContain('the-word');
-    expect([stack?.temporal.address, said]).toEqual(['127.0.0.1:1', ['held']]);
+    expect([stack?.temporal.address, notices]).toEqual(['127.0.0.1:1', ['held']]);
   });
 
   it.each([
-    ['no answer', line({ type: 'say', words: 'a lie' }) + line(READY)],
+    ['no answer', line({ type: 'notice', text: 'untrusted' }) + line(READY)],
     ['another answer', line({ type: 'held', answer: 'x' }) + line(READY)],
     ['null', 'null\n'],
     ['no JSON', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
     ['a line without an end', 'x'.repeat(1 << 20)],
   ])('does not trust a program that sends %s', async (_what, bytes) => {
     says = bytes;
-    expect(await follow()).toEqual({ stack: undefined, said: [] });
+    expect(await follow()).toEqual({ stack: undefined, notices: [] });
   });
 });

@@ -1,5 +1,5 @@
 // Decides whether a run belongs to a row (R13, R26). A run that carries the token of an attempt is the row's own run, a
-// duplicate (a second run of the attempt, or a run of an attempt that was written off), or belongs to a row that is no
+// duplicate (a second run of the attempt, or a run of an attempt that was abandoned), or belongs to a row that is no
 // longer in the state. The store keeps the last kind until the close, which knows all rows. Duplicates are reported and
 // cancelled.
 
@@ -44,8 +44,8 @@ function collecting({ parts }: State, row: number): readonly PastAttempt[] | und
   return undefined;
 }
 
-/** Remembers an attempt that was written off: a run of it that appears later is a duplicate. */
-export function abandon(state: State, attempt: AttemptRef): void {
+/** Remembers an attempt that was abandoned: a run of it that appears later is a duplicate. */
+export function rememberAbandoned(state: State, attempt: AttemptRef): void {
   remember(state.abandoned, attemptKey(attempt), ABANDONED_MAX);
 }
 

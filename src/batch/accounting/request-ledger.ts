@@ -31,7 +31,7 @@ export type RequestLedger = {
   /** Unconfirmed attempts whose row was sent again, or failed, by the user's rule. */
   readonly resubmitted: number;
   readonly failed: number;
-  /** Duplicate runs: second runs of an attempt, or runs of an attempt that was written off. */
+  /** Duplicate runs: second runs of an attempt, or runs of an attempt that was abandoned. */
   readonly duplicates: number;
 };
 
@@ -80,7 +80,7 @@ export const enterDuplicate = (ledger: RequestLedger): RequestLedger => ({
 export const knownRuns = ({ accepted, adopted }: RequestLedger): number =>
   accepted + adopted.webhook + adopted.list;
 
-/** Unconfirmed attempts that are neither adopted nor written off. */
+/** Unconfirmed attempts that are neither adopted nor abandoned. */
 export function stillUnconfirmed(ledger: RequestLedger): number {
   const { unconfirmed, adopted, absent } = ledger;
   return unconfirmed - adopted.webhook - adopted.list - absent - atRisk(ledger);

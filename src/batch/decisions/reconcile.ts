@@ -8,11 +8,11 @@ import { NEVER, type Decision } from './decision.ts';
 
 export const reconcile: Decision = {
   name: 'reconcile',
-  dueAt: ({ phases, reconcile: { askedAt, nextAt } }) =>
-    phases.unconfirmed === 0 || askedAt !== undefined ? NEVER : nextAt,
+  dueAt: ({ phases, reconcile: { requestedAt, nextAt } }) =>
+    phases.unconfirmed === 0 || requestedAt !== undefined ? NEVER : nextAt,
   act: (state) => {
     const rows = unconfirmedRows(state);
-    state.reconcile.askedAt = state.now;
+    state.reconcile.requestedAt = state.now;
     state.reconcile.controlAt = state.control?.at;
     const control = state.control === undefined ? {} : { control: state.control.runId };
     const attempts = rows.map(({ row, attempt }) => ({ row, attempt }));

@@ -1,9 +1,9 @@
 // Resolves unconfirmed attempts from a reading of the run lists (R10, R11). A run in a list is adopted immediately.
 // Absence needs two complete lists, a gap apart. Each must be requested late enough: 5 min after the deadline if it shows
 // the control run (a run of ours accepted later), otherwise 30 min. If no list can prove anything, the attempt
-// keeps its slot until a webhook names its run or the user's rule writes it off.
+// keeps its slot until a webhook names its run or the user's rule abandons it.
 
-import { abandon } from '../accounting/duplicates.ts';
+import { rememberAbandoned } from '../accounting/duplicates.ts';
 import { enterResolved } from '../accounting/request-ledger.ts';
 import { RECONCILE_MAX_MS, RESUBMITS_MOST, SHORT_REASON_BYTES, UNCONFIRMED_MS } from '../bounds.ts';
 import { clipped } from '../clipped.ts';
@@ -14,38 +14,39 @@ import { isStuck } from '../unconfirmed.ts';
 import { endRow } from './end-row.ts';
 import { onRunsSeen } from './runs-seen.ts';
 
-type Reading = ListReading & { readonly askedAt: number; readonly controlAt: number | undefined };
+type Reading = ListReading & { readonly requestedAt: number; readonly controlAt: number | undefined };
 
 export function onListRead(state: State, reading: ListReading): void {
-  const { askedAt, controlAt } = state.reconcile;
-  if (askedAt === undefined) return;
-  state.reconcile.askedAt = undefined;
+  const { requestedAt, controlAt } = state.reconcile;
+  if (requestedAt === undefined) return;
+  state.reconcile.requestedAt = undefined;
   state.reconcile.readings += 1;
   onRunsSeen(state, reading.found, 'list');
-  for (const row of unconfirmedRows(state)) resolveMissing(state, row, { ...reading, askedAt, controlAt });
+  for (const row of unconfirmedRows(state))
+    resolveMissing(state, row, { ...reading, requestedAt, controlAt });
   const { listGapMs } = state.params.timing;
   const gap = listGapMs * 2 ** Math.min(16, Math.max(0, state.reconcile.readings - 4));
   // The service's own interval may be longer than our maximum.
   const slowest = Math.max(listGapMs, RECONCILE_MAX_MS);
-  state.reconcile.nextAt = Math.max(askedAt + Math.min(gap, slowest), state.now + 1);
+  state.reconcile.nextAt = Math.max(requestedAt + Math.min(gap, slowest), state.now + 1);
 }
 
 function resolveMissing(state: State, row: Unconfirmed, reading: Reading): void {
-  const { askedAt } = reading;
+  const { requestedAt } = reading;
   if (reading.answer !== 'complete') return applyUserRule(state, row, reading);
-  if (askedAt < countsFrom(state, row, reading)) return;
-  if (row.missedAt === undefined) amend(state, { ...row, missedAt: askedAt });
-  else if (askedAt >= row.missedAt + state.params.timing.listGapMs) proveAbsent(state, row);
+  if (requestedAt < countsFrom(state, row, reading)) return;
+  if (row.missedAt === undefined) amend(state, { ...row, missedAt: requestedAt });
+  else if (requestedAt >= row.missedAt + state.params.timing.listGapMs) proveAbsent(state, row);
 }
 
 /** The list does not exist or could not be read: the user's rule decides after its wait (R12). */
-function applyUserRule(state: State, row: Unconfirmed, { answer, askedAt }: Reading): void {
+function applyUserRule(state: State, row: Unconfirmed, { answer, requestedAt }: Reading): void {
   const { rule, afterMs } = state.params.unconfirmed;
   // A list that fails now may be readable later; a list that does not exist never will be.
   const waitMs = answer === 'none' || rule === 'resubmit' ? afterMs : Math.max(afterMs, UNCONFIRMED_MS);
   // A cancelled batch waits neither for a day nor for the user's decision.
-  if (state.cancelling !== undefined && isStuck(state, row)) writeOff(state, row, 'unknown');
-  else if (rule !== 'ask' && askedAt >= row.sentBy + waitMs) writeOff(state, row, rule);
+  if (state.cancelling !== undefined && isStuck(state, row)) abandonAttempt(state, row, 'unknown');
+  else if (rule !== 'ask' && requestedAt >= row.sentBy + waitMs) abandonAttempt(state, row, rule);
 }
 
 /** The time from which a list without the run counts as proof of absence. */
@@ -58,7 +59,7 @@ function countsFrom(state: State, row: Unconfirmed, { hasControl, controlAt }: R
 /** The attempt started no run: the row is sent again under a new token, and the retry policy does not count this. */
 function proveAbsent(state: State, row: Unconfirmed): void {
   state.ledger = enterResolved(state.ledger, 'absent');
-  abandon(state, row);
+  rememberAbandoned(state, row);
   if (state.cancelling === undefined) return sendUnderNewToken(state, row, 'absent', row.reason);
   endRow(state, row, { outcome: 'cancelled', reason: row.reason });
 }
@@ -71,9 +72,9 @@ function sendUnderNewToken(state: State, row: Unconfirmed, was: 'absent' | 'unkn
   put(state, { phase: 'waiting', row: number, attempt: attempt + 1, tries, past, dueAt: state.now });
 }
 
-/** Gives up an attempt that nothing proves, reports it, and remembers it in case its run appears later (R12). */
-function writeOff(state: State, row: Unconfirmed, rule: 'unknown' | 'fail' | 'resubmit'): void {
-  abandon(state, row);
+/** Abandons an attempt that nothing proves, reports it, and remembers it in case its run appears later (R12). */
+function abandonAttempt(state: State, row: Unconfirmed, rule: 'unknown' | 'fail' | 'resubmit'): void {
+  rememberAbandoned(state, row);
   const reason = `may have run unseen: ${row.reason}`;
   const resubmits = row.past.filter(({ outcome }) => outcome === 'unknown').length;
   if (rule === 'resubmit' && state.cancelling === undefined && resubmits < RESUBMITS_MOST) {
@@ -86,5 +87,5 @@ function writeOff(state: State, row: Unconfirmed, rule: 'unknown' | 'fail' | 're
 
 /** Applies the user's decision to all attempts that no list resolved in time. */
 export function decideUnconfirmed(state: State, rule: 'unknown' | 'fail' | 'resubmit'): void {
-  for (const row of unconfirmedRows(state)) if (isStuck(state, row)) writeOff(state, row, rule);
+  for (const row of unconfirmedRows(state)) if (isStuck(state, row)) abandonAttempt(state, row, rule);
 }

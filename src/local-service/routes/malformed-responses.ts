@@ -3,14 +3,14 @@
 import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
-import type { Face } from '../faults.ts';
+import type { MalformedResponse } from '../faults.ts';
 
 const FLOOD_BYTES = 64 << 20;
 const HEADERS_BYTES = 64 << 10;
 const DEPTH = 100_000;
 const TRICKLE_MS = 1_000;
 
-type Wear = (reply: FastifyReply, honest: string) => FastifyReply;
+type Send = (reply: FastifyReply, honest: string) => FastifyReply;
 type Raw = FastifyReply['raw'];
 
 const ID = /"(run_id|id)": ?"([^"]*)"/;
@@ -18,18 +18,18 @@ const OK = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
 
 /** Another body instead of the correct JSON. */
 const json =
-  (text: (honest: string) => string | Buffer): Wear =>
+  (text: (honest: string) => string | Buffer): Send =>
   (reply, honest) =>
     reply.type('application/json').send(text(honest));
 
 const page =
-  (status: number, type: string, text: string): Wear =>
+  (status: number, type: string, text: string): Send =>
   (reply) =>
     reply.code(status).type(type).send(text);
 
 /** Raw bytes that no framework would send. */
 const raw =
-  (act: (answer: Raw, honest: string) => unknown): Wear =>
+  (act: (answer: Raw, honest: string) => unknown): Send =>
   (reply, honest) => {
     reply.hijack();
     void act(reply.raw, honest);
@@ -37,10 +37,10 @@ const raw =
   };
 
 /** Sends a malformed response instead of `honest`, the correct JSON text. */
-export const malform = (face: Face, reply: FastifyReply, honest: string): FastifyReply =>
-  WEAR[face](reply, honest);
+export const malform = (kind: MalformedResponse, reply: FastifyReply, honest: string): FastifyReply =>
+  SEND[kind](reply, honest);
 
-const WEAR: Readonly<Record<Face, Wear>> = {
+const SEND: Readonly<Record<MalformedResponse, Send>> = {
   drop: raw((answer) => answer.destroy()),
   reset: raw((answer) => answer.socket?.resetAndDestroy()),
   // The connection ends when the client gives up.

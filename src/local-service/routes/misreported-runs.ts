@@ -27,8 +27,8 @@ export function showRun(service: Service, row: RunRow, asked: number, reply: Fas
     ...(shouldInject('extra-fields') ? { gpu_mood: 'fine', outputs_v3: [{ kind: 'hologram' }] } : {}),
     ...(behaviour.showsWorkflowApi ? {} : { workflow_api: undefined }),
   };
-  const face = faults.faceAt('read', row, asked);
-  return face === undefined ? reply.send(body) : malform(face, reply, JSON.stringify(body));
+  const malformed = faults.malformedAt('read', row, asked);
+  return malformed === undefined ? reply.send(body) : malform(malformed, reply, JSON.stringify(body));
 }
 
 function shownRecord(service: Service, row: RunRow, shouldInject: (fault: Fault) => boolean): RunRecord {

@@ -57,8 +57,8 @@ function goneWrong(
   target: FaultTarget,
   reply: FastifyReply,
 ): FastifyReply | undefined {
-  const face = faults.faceAt('request', target);
-  if (face !== undefined) return malform(face, reply, JSON.stringify(queueAnswerToWire(NO_RUN)));
+  const malformed = faults.malformedAt('request', target);
+  if (malformed !== undefined) return malform(malformed, reply, JSON.stringify(queueAnswerToWire(NO_RUN)));
   if (faults.shouldInject('no-credits', target)) return reply.code(403).send(refusalToWire(NO_CREDITS));
   for (const [fault, retryAfter] of BUSY) {
     if (!faults.shouldInject(fault, target)) continue;
@@ -91,8 +91,8 @@ function answer(
   reply: FastifyReply,
 ): FastifyReply {
   const body = queueAnswerToWire(run.id);
-  const face = faults.faceAt('answer', run);
-  if (face !== undefined) return malform(face, reply, JSON.stringify(body));
+  const malformed = faults.malformedAt('answer', run);
+  if (malformed !== undefined) return malform(malformed, reply, JSON.stringify(body));
   if (faults.shouldInject('busy-answer', run)) return tooMany(reply, '1');
   if (!faults.shouldInject('slow-answer', run)) return reply.send(body);
   clock.at(clock.now() + SLOW_ANSWER_MS, () => void reply.send(body));

@@ -70,7 +70,7 @@ async function follow(order: VerifyOrder, runId: string, pollMs: number): Promis
   const seconds = secondsSoFar();
   const wasCancelled = await order.service.cancelRun(runId).catch(() => false);
   return {
-    check: { kind: 'given-up', runId, seconds, wasCancelled },
+    check: { kind: 'abandoned', runId, seconds, wasCancelled },
     machine: run ? machineOf(run) : {},
   };
 }

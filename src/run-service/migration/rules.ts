@@ -16,7 +16,7 @@ export type Check =
       readonly seconds: number;
     }
   | {
-      readonly kind: 'given-up';
+      readonly kind: 'abandoned';
       readonly runId: string;
       readonly seconds: number;
       readonly wasCancelled: boolean;
@@ -77,7 +77,7 @@ function baseAddress({ api, base }: Facts): Judged {
 
 /** Why a fact about the machine is unknown. */
 const unknown = ({ check }: Facts, what: string): string =>
-  check.kind === 'ended' || check.kind === 'given-up'
+  check.kind === 'ended' || check.kind === 'abandoned'
     ? `the run does not show ${what}`
     : `without a run, ${what} is unknown`;
 
@@ -112,7 +112,7 @@ const WHOSE = {
   user: "the machine is the user's own",
 };
 
-function typeUntold(facts: Facts): string {
+function machineTypeText(facts: Facts): string {
   const { type } = facts.machine;
   return type === undefined ? unknown(facts, 'the owner of the machine') : `the machine type is "${type}"`;
 }
@@ -123,7 +123,7 @@ function hostedMachines(facts: Facts): Judged {
   if (owner !== undefined) return { verdict: 'does-not-apply', found: WHOSE[owner] };
   return {
     verdict: 'not-revealed',
-    found: typeUntold(facts),
+    found: machineTypeText(facts),
     todo: "with the service's own hosted machines, nothing",
   };
 }
@@ -135,7 +135,7 @@ function providerMachines(facts: Facts): Judged {
   if (owner === undefined)
     return {
       verdict: 'not-revealed',
-      found: typeUntold(facts),
+      found: machineTypeText(facts),
       todo: `with machines of a third-party GPU provider: ${UPDATE_IMAGE}`,
     };
   if (owner !== 'provider') return { verdict: 'does-not-apply', found: WHOSE[owner] };
@@ -165,7 +165,7 @@ function verificationRun({ check }: Facts): Judged {
         found: `a run may have been bought, but no answer arrived: ${check.reason}`,
         todo: 'look for the run on the service, then check again',
       };
-    case 'given-up':
+    case 'abandoned':
       return {
         verdict: 'broken',
         found: `run ${check.runId} had not ended after ${check.seconds} s`,

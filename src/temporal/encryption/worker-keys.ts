@@ -25,7 +25,7 @@ const readsIn = (identity: string): readonly string[] | undefined =>
 export type WorkerKeys = {
   readonly workers: number;
   /** The identities of workers that cannot read our payloads, or whose payloads we cannot read. */
-  readonly strangers: readonly string[];
+  readonly mismatched: readonly string[];
 };
 
 /** The workers of a task queue that Temporal has seen in the last minutes. */
@@ -41,20 +41,20 @@ export async function readWorkerKeys(
   });
   const identities = (pollers ?? []).map(({ identity }) => identity ?? '');
   const own = readsOf(keys);
-  const strangers = identities.filter((identity) => !fit(own, readsIn(identity) ?? own));
-  return { workers: identities.length, strangers };
+  const mismatched = identities.filter((identity) => !fit(own, readsIn(identity) ?? own));
+  return { workers: identities.length, mismatched };
 }
 
 const fit = (one: readonly string[], other: readonly string[]): boolean =>
   one.includes(other[0] ?? '') && other.includes(one[0] ?? '');
 
 /** Throws E410 if any or all do not match. One matching worker is enough to work, and a killed one is listed for some minutes. */
-export function refuseStrangers(
-  { workers, strangers }: WorkerKeys,
+export function checkWorkerKeys(
+  { workers, mismatched }: WorkerKeys,
   { address }: Pick<TemporalAddress, 'address'>,
   keys: PayloadKeys,
   which: 'any' | 'all',
 ): void {
-  const isWrong = which === 'any' ? strangers.length > 0 : workers > 0 && strangers.length === workers;
-  if (isWrong) throw problem('E410', { address, workers: strangers, own: readsOf(keys).join(',') });
+  const isWrong = which === 'any' ? mismatched.length > 0 : workers > 0 && mismatched.length === workers;
+  if (isWrong) throw problem('E410', { address, workers: mismatched, own: readsOf(keys).join(',') });
 }

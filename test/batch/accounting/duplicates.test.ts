@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  abandon,
+  rememberAbandoned,
   belongingOf,
   keepEvidence,
   reportDuplicate,
@@ -143,7 +143,7 @@ describe('belonging', () => {
 });
 
 describe('abandoned attempts', () => {
-  it('an attempt that was written off is remembered over a continue-as-new: its run is cancelled and reported when it turns up', () => {
+  it('an attempt that was abandoned is remembered over a continue-as-new: its run is cancelled and reported when it turns up', () => {
     const world = unconfirmed();
     readUntilResolved(world);
     expect(world.state.ledger.absent).toBe(1);
@@ -154,9 +154,9 @@ describe('abandoned attempts', () => {
     expect(world.state.rows.get(1)).toMatchObject({ phase: 'running', attempt: 2 });
   });
 
-  it('attempts that were written off are forgotten when there are too many, the oldest first', () => {
+  it('attempts that were abandoned are forgotten when there are too many, the oldest first', () => {
     const state = begin(paramsOf(), 1, 0);
-    for (let row = 1; row <= ABANDONED_MAX + 1; row += 1) abandon(state, { row, attempt: 1 });
+    for (let row = 1; row <= ABANDONED_MAX + 1; row += 1) rememberAbandoned(state, { row, attempt: 1 });
     expect(belongingOf(state, { row: 1, attempt: 1, runId: 'r' })).toBe('later');
     expect(belongingOf(state, { row: 2, attempt: 1, runId: 'r' })).toBe('duplicate');
     expect(state.abandoned.size).toBe(ABANDONED_MAX);

@@ -15,7 +15,7 @@ describe('reconcile', () => {
     expect(world.readings).toHaveLength(1);
   });
 
-  it('reading the run lists goes back to when the group was asked for, however late it was given up', () => {
+  it('reading the run lists goes back to when the group was asked for, however late it was abandoned', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     world.pass(12 * 3_600_000);
     world.answer(0, ['lost']);

@@ -38,9 +38,9 @@ function doubtful(params: Partial<BatchParams> = {}): State {
 }
 
 /** A reading requested and completed at this time; `controlAt`: when the group of its control was issued. */
-function read(state: State, askedAt: number, reading: ListReading, controlAt?: number): void {
-  state.now = Math.max(state.now, askedAt);
-  Object.assign(state.reconcile, { askedAt, controlAt });
+function read(state: State, requestedAt: number, reading: ListReading, controlAt?: number): void {
+  state.now = Math.max(state.now, requestedAt);
+  Object.assign(state.reconcile, { requestedAt, controlAt });
   onListRead(state, reading);
 }
 

@@ -86,7 +86,7 @@ describe('the verification run', () => {
       stop: new AbortController().signal,
       patience: { queueMs: 60_000, marginMs: 0 },
     });
-    expect(check).toMatchObject({ kind: 'given-up', runId: queued[0], wasCancelled: true });
+    expect(check).toMatchObject({ kind: 'abandoned', runId: queued[0], wasCancelled: true });
     expect(await service.getRun(queued[0] ?? '')).toMatchObject({ status: 'cancelled' });
   });
 
@@ -98,8 +98,8 @@ describe('the verification run', () => {
       { speed: 1 },
     );
     const { check } = await go();
-    expect(check).toMatchObject({ kind: 'given-up', wasCancelled: true });
-    expect(check.kind === 'given-up' && (await service.getRun(check.runId))?.status).toBe('cancelled');
+    expect(check).toMatchObject({ kind: 'abandoned', wasCancelled: true });
+    expect(check.kind === 'abandoned' && (await service.getRun(check.runId))?.status).toBe('cancelled');
   });
 });
 

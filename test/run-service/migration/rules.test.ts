@@ -67,7 +67,7 @@ describe('the seven rules of the migration', () => {
     ],
     [
       'a run that did not end',
-      { check: { kind: 'given-up', runId: RUN, seconds: 960, wasCancelled: true } },
+      { check: { kind: 'abandoned', runId: RUN, seconds: 960, wasCancelled: true } },
       [H, H, H, N, B, N, Y],
     ],
   ])('are judged for %s', (_, more, expected) => {

@@ -13,8 +13,8 @@ const overdue = (world: World, rows: number): void => {
   world.apply({ type: 'runsOverdue', runs });
 };
 
-describe('give up runs', () => {
-  it('an overdue run is given up a minute after the service was asked to cancel it: its row ends as unknown and its slot is free', () => {
+describe('abandoned runs', () => {
+  it('an overdue run is abandoned a minute after the service was asked to cancel it: its row ends as unknown and its slot is free', () => {
     const world = running({ rows: 2, concurrency: 1 });
     overdue(world, 1);
     world.pass(10_000);
@@ -34,14 +34,14 @@ describe('give up runs', () => {
     ]);
   });
 
-  it('an overdue run is not given up before the service was asked to cancel it', () => {
+  it('an overdue run is not abandoned before the service was asked to cancel it', () => {
     const world = running({ rows: 1, concurrency: 1 });
     overdue(world, 1);
     world.pass(10 * CANCEL_PATIENCE_MS);
     expect(world.runOf(1)).toBe('run-0');
   });
 
-  it('an overdue run is not given up while runs cannot be read: its end may be there to see', () => {
+  it('an overdue run is not abandoned while runs cannot be read: its end may be there to see', () => {
     const world = running({ rows: 1, concurrency: 1 });
     overdue(world, 1);
     world.cancel(false);
@@ -66,7 +66,7 @@ describe('give up runs', () => {
     expect(world.runOf(1)).toBeUndefined();
   });
 
-  it('thousands of overdue runs are given up in one step when runs can be read again', () => {
+  it('thousands of overdue runs are abandoned in one step when runs can be read again', () => {
     const world = running({ rows: 1_500, concurrency: 1_500 });
     overdue(world, 1_500);
     while (world.cancels.length > 0) world.cancel(false);

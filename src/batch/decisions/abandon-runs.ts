@@ -6,8 +6,8 @@ import { completeAttempt } from '../on-event/runs-completed.ts';
 import { oldestOverdue } from '../state.ts';
 import { NEVER, type Decision } from './decision.ts';
 
-export const giveUpRuns: Decision = {
-  name: 'give-up-runs',
+export const abandonRuns: Decision = {
+  name: 'abandon-runs',
   dueAt: (state) => {
     const row = oldestOverdue(state);
     const isOpen = row === undefined || state.cancels.has(row.runId) || state.pauses.has('unreadable');
@@ -17,7 +17,7 @@ export const giveUpRuns: Decision = {
   act: (state) => {
     for (
       let row = oldestOverdue(state);
-      row && giveUpRuns.dueAt(state) <= state.now;
+      row && abandonRuns.dueAt(state) <= state.now;
       row = oldestOverdue(state)
     ) {
       const reason = `${row.overdue.reason}, and could not be cancelled: it may still run`;
