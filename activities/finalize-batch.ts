@@ -7,9 +7,11 @@ import { readLast, type Reading } from '../src/audit/duplicate-runs.ts';
 import type { AttemptRun } from '../src/batch/attempt.ts';
 import { NO_TALLY, tallyOutcome, type Tally } from '../src/batch/accounting/tally.ts';
 import type { ReadBack } from '../src/batch/commands.ts';
+import type { LogEntry } from '../src/batch/log-entry.ts';
 import { OUTCOMES } from '../src/batch/outcome.ts';
 import type { Progress } from '../src/batch/progress.ts';
 import { keptEvidence } from '../src/results/evidence.ts';
+import { writeEvents } from '../src/results/event-files.ts';
 import { writeResults } from '../src/results/results.ts';
 import { recordOf, rowsOf } from '../src/results/batch-rows.ts';
 import { openDuplicates } from '../src/results/duplicates.ts';
@@ -26,6 +28,8 @@ export type FinalizeInput = BatchRef & {
   readonly evidence: readonly AttemptRun[];
   readonly isEvidenceLost: boolean;
   readonly back: ReadBack;
+  readonly log: readonly LogEntry[];
+  readonly logNumber: number;
 };
 
 /** A page is retried for some minutes; then the reading is reported as incomplete. */
@@ -43,6 +47,7 @@ export async function finalizeBatch(deps: Deps, input: FinalizeInput): Promise<v
         'the run lists could not be read at the end',
       );
     const { file, store } = open;
+    await writeEvents(store, input.logNumber, input.log);
     const { progress, startedAt, endedAt, isEvidenceLost } = input;
     const confirm = () => confirmOurs(deps);
     await writeResults({ file, store, progress, startedAt, endedAt, reading, isEvidenceLost, confirm });

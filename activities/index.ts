@@ -7,6 +7,7 @@ import { collectRows } from './collect-rows.ts';
 import type { Deps } from './deps.ts';
 import { finalizeBatch } from './finalize-batch.ts';
 import { keepEvidence } from './keep-evidence.ts';
+import { keepLog } from './keep-log.ts';
 import { loadBatch } from './load-batch.ts';
 import { pollRuns } from './poll-runs.ts';
 import { queueRuns } from './queue-runs.ts';
@@ -46,6 +47,7 @@ export const createWork = (deps: Deps) =>
     reconcileRuns: heartbeating(reconcileRuns),
     cancelRuns: heartbeating(cancelRuns),
     keepEvidence: heartbeating(keepEvidence),
+    keepLog: heartbeating(keepLog),
     collectRows: heartbeating(collectRows),
     finalizeBatch: heartbeating(finalizeBatch),
   });

@@ -21,14 +21,15 @@ export function bindActivities(ref: BatchRef): BoundActivities {
     startToCloseTimeout: '180s',
     heartbeatTimeout: '5s',
     retry: { maximumAttempts: 1 },
-    cancellationType: 'ABANDON',
+    // A group that is stopped still ends with its results.
+    cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   });
   const patientOptions = {
     taskQueue,
     heartbeatTimeout: '10s',
     retry: { initialInterval: '500ms', maximumInterval: '10s' },
   } as const;
-  const { loadBatch, reconcileRuns, keepEvidence } = proxyActivities<Activities>({
+  const { loadBatch, reconcileRuns, keepEvidence, keepLog } = proxyActivities<Activities>({
     ...patientOptions,
     startToCloseTimeout: '1h',
   });
@@ -47,6 +48,7 @@ export function bindActivities(ref: BatchRef): BoundActivities {
     loadBatch: () => loadBatch(ref),
     reconcileRuns: (input) => reconcileRuns({ ...ref, ...input }),
     keepEvidence: (input) => keepEvidence({ ...ref, ...input }),
+    keepLog: (input) => keepLog({ ...ref, ...input }),
     collectRows: (input) => collectRows({ ...ref, ...input }),
     finalizeBatch: (input) => finalizeBatch({ ...ref, ...input }),
     cancelRuns: (input) => cancelRuns({ ...ref, ...input }),

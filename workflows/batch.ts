@@ -6,6 +6,7 @@ import {
   ActivityFailure,
   ApplicationFailure,
   CancellationScope,
+  CancelledFailure,
   TimeoutFailure,
   Trigger,
   condition,
@@ -17,7 +18,7 @@ import {
 } from '@temporalio/workflow';
 import { CONTINUE_AT_EVENTS, CONTINUE_AT_SIGNALS, CONTINUE_BY_EVENTS } from '../src/batch/bounds.ts';
 import type { Command } from '../src/batch/commands.ts';
-import { EVIDENCE, RESULTS, type Event, type GroupResult } from '../src/batch/events.ts';
+import { EVIDENCE, LOG, RESULTS, type Event, type GroupResult } from '../src/batch/events.ts';
 import { progress, type Progress } from '../src/batch/progress.ts';
 import { maySnapshot, restore, snapshot, type Snapshot } from '../src/batch/snapshot.ts';
 import { begin, type State } from '../src/batch/state.ts';
@@ -102,6 +103,8 @@ function listen(enqueue: Enqueue): () => number {
   setHandler(signals.runsOverdue, (runs) => on({ type: 'runsOverdue', runs }));
   setHandler(signals.serviceRead, (read) => on({ type: 'serviceRead', ...read }));
   setHandler(signals.cancelBatch, (command) => on({ type: 'cancel', ...command }));
+  setHandler(signals.pauseBatch, (command) => on({ type: 'pause', ...command }));
+  setHandler(signals.scaleBatch, (command) => on({ type: 'scale', ...command }));
   setHandler(signals.resumeBatch, (command) => on({ type: 'resume', ...command }));
   setHandler(signals.refreshBatch, (command) => on({ type: 'refresh', ...command }));
   // A cancel from Temporal's command line or web UI also cancels the running runs.
@@ -122,6 +125,7 @@ type Connection = {
 /** Applies events to the state and executes its commands; the result of each command is an event again. */
 function connect(activities: BoundActivities, state: State): Connection {
   const wake = createTimers();
+  const groups: GroupScopes = new Map();
   const failed = new Trigger<never>();
   const lasting = new CancellationScope({ cancellable: false });
   let events: Event[] = [];
@@ -138,7 +142,7 @@ function connect(activities: BoundActivities, state: State): Connection {
   };
 
   const start = (command: Command): void => {
-    const work = execute({ activities, state, wake }, command);
+    const work = execute({ activities, state, wake, groups }, command);
     // An activity that failed permanently fails the batch, with the same message.
     void work.then((event) => event && enqueue(event)).catch(failed.reject);
   };
@@ -150,13 +154,26 @@ function connect(activities: BoundActivities, state: State): Connection {
   return { enqueue, decide, failed };
 }
 
-type Context = { readonly activities: BoundActivities; readonly state: State; readonly wake: Wake };
+/** The groups in flight; cancelling a scope asks the group's worker to start no further POST. */
+type GroupScopes = Map<number, CancellationScope>;
+type Context = {
+  readonly activities: BoundActivities;
+  readonly state: State;
+  readonly wake: Wake;
+  readonly groups: GroupScopes;
+};
 
 /** Executes a command; the event carries its result. */
-async function execute({ activities, state, wake }: Context, command: Command): Promise<Event | undefined> {
+async function execute(
+  { activities, state, wake, groups }: Context,
+  command: Command,
+): Promise<Event | undefined> {
   switch (command.type) {
     case 'send':
-      return sendGroup(activities, command);
+      return sendGroup(activities, groups, command);
+    case 'stopGroups':
+      for (const group of command.groups) groups.get(group)?.cancel();
+      return undefined;
     case 'reconcile':
       return { type: 'listRead', reading: await activities.reconcileRuns(inputOf(command)) };
     case 'poll':
@@ -174,6 +191,11 @@ async function execute({ activities, state, wake }: Context, command: Command): 
       return stored(EVIDENCE, async () => {
         await activities.keepEvidence(inputOf(command));
         return { type: 'evidenceKept', count: command.runs.length };
+      });
+    case 'keepLog':
+      return stored(LOG, async () => {
+        await activities.keepLog(inputOf(command));
+        return { type: 'logKept', count: command.entries.length };
       });
     case 'close':
       return stored(RESULTS, async () => {
@@ -221,13 +243,18 @@ type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
 
 async function sendGroup(
   { queueRuns }: BoundActivities,
+  groups: GroupScopes,
   { group, attempts }: CommandOf<'send'>,
 ): Promise<Event> {
+  const scope = new CancellationScope();
+  groups.set(group, scope);
   try {
-    const result = await queueRuns({ attempts });
+    const result = await scope.run(async () => queueRuns({ attempts }));
     return { type: 'groupEnded', group, ...result, rest: 'unconfirmed' };
   } catch (error) {
     return { type: 'groupEnded', group, ...resultOfFailed(error) };
+  } finally {
+    groups.delete(group);
   }
 }
 
@@ -259,7 +286,9 @@ function resultOfFailed(
 ): GroupResult & { readonly rest: 'not-sent' | 'unconfirmed'; readonly reason: string } {
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
   const reason = cause?.message ?? String(error);
-  if (cause instanceof ApplicationFailure && cause.type === 'NothingSent')
+  // The server cancels only a group that no worker has taken.
+  const isNotSent = cause instanceof CancelledFailure;
+  if (isNotSent || (cause instanceof ApplicationFailure && cause.type === 'NothingSent'))
     return { results: [], rest: 'not-sent', reason };
   if (!(cause instanceof TimeoutFailure)) return { results: [], rest: 'unconfirmed', reason };
   const known = cause.lastHeartbeatDetails as GroupResult | undefined;

@@ -4,7 +4,8 @@
 
 import { defineSignal } from '@temporalio/workflow';
 import type { AttemptRun } from '../src/batch/attempt.ts';
-import type { OverdueRun, RunCompletion } from '../src/batch/events.ts';
+import type { OverdueRun, RunCompletion, UserCommand } from '../src/batch/events.ts';
+import type { LimitChange } from '../src/batch/params.ts';
 import type { Progress } from '../src/batch/progress.ts';
 
 /** Confirmed run completions, at most 500 per signal. */
@@ -21,14 +22,19 @@ export const runsOverdue = defineSignal<[runs: readonly OverdueRun[]]>('runsOver
 export const serviceRead = defineSignal<[{ readonly reason?: string }]>('serviceRead');
 
 /** Stops sending; `running` also cancels the outstanding runs. */
-export const cancelBatch =
-  defineSignal<[{ readonly running: boolean; readonly commandId: string }]>('cancel');
+export const cancelBatch = defineSignal<[UserCommand & { readonly running: boolean }]>('cancel');
+
+/** Sends nothing more until a user resumes the batch. */
+export const pauseBatch = defineSignal<[UserCommand]>('pause');
+
+/** Changes limits of the batch. */
+export const scaleBatch = defineSignal<[UserCommand & { readonly limits: LimitChange }]>('scale');
 
 /** Ends a pause; `unconfirmed` decides about the attempts that no run list resolved. */
 export const resumeBatch = defineSignal<[ResumeCommand]>('resume');
-export type ResumeCommand = {
+export type ResumeCommand = UserCommand & {
   readonly unconfirmed?: 'unknown' | 'fail' | 'resubmit';
-  readonly commandId: string;
+  readonly limits?: LimitChange;
 };
 
 /** Continues as new as soon as possible. */

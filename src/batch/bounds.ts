@@ -69,6 +69,10 @@ export const POLL_INTERVAL_MOST_MS = 15_000;
 /** How long the service may take to end an overdue run that we asked it to cancel. */
 export const CANCEL_PATIENCE_MS = 60_000;
 
+/** How many entries of the log may wait to be written, and for how long they wait for others. */
+export const LOG_MAX = 100;
+export const LOG_AFTER_MS = 1_000;
+
 /** How many acknowledgements a batch keeps; a command reads its own within seconds. */
 export const ACKNOWLEDGED_MOST = 20;
 

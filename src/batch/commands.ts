@@ -1,6 +1,7 @@
 // Defines the commands that a batch issues. The workflow executes them as activities, timers and memo updates.
 
 import type { AttemptRef, AttemptRun } from './attempt.ts';
+import type { LogEntry } from './log-entry.ts';
 import type { EndedRow } from './row-state.ts';
 
 /** A run to poll. */
@@ -42,6 +43,17 @@ export type Command =
   | { readonly type: 'cancelRuns'; readonly id: number; readonly runs: readonly AttemptRun[] }
   /** Writes runs that match no row in the state to the store; the close checks them. */
   | { readonly type: 'keepEvidence'; readonly number: number; readonly runs: readonly AttemptRun[] }
-  | { readonly type: 'close'; readonly evidence: readonly AttemptRun[]; readonly back: ReadBack }
+  /** Asks the workers of these groups to start no further POST; each group still ends with its results. */
+  | { readonly type: 'stopGroups'; readonly groups: readonly number[] }
+  /** Writes entries of the log to the store. */
+  | { readonly type: 'keepLog'; readonly number: number; readonly entries: readonly LogEntry[] }
+  | {
+      readonly type: 'close';
+      readonly evidence: readonly AttemptRun[];
+      readonly back: ReadBack;
+      /** The entries of the log that the store does not have, for file `logNumber`. */
+      readonly log: readonly LogEntry[];
+      readonly logNumber: number;
+    }
   | { readonly type: 'publish' }
   | { readonly type: 'wake'; readonly afterMs: number };

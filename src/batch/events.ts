@@ -4,6 +4,7 @@
 import type { AttemptRef, AttemptRun } from './attempt.ts';
 import type { PostClass } from './classify-response.ts';
 import type { Outcome } from './outcome.ts';
+import type { LimitChange } from './params.ts';
 import type { Tally } from './accounting/tally.ts';
 
 /** How one POST of a group ended. */
@@ -46,13 +47,15 @@ export type PartResult = {
   readonly fetched: number;
 };
 
-/** An item that the store failed to write: a part's number, the results (0), or evidence (-1). */
+/** An item that the store failed to write: a part's number, the results (0), evidence (-1), or the log (-2). */
 export type StoreItem = number;
 export const RESULTS: StoreItem = 0;
 export const EVIDENCE: StoreItem = -1;
+export const LOG: StoreItem = -2;
 
-/** A user's command; the acknowledgement repeats `commandId`. */
-type Command<Type extends string> = { readonly type: Type; readonly commandId?: string };
+/** A user's command; the acknowledgement repeats `commandId`. `by` and `reason` go to the log. */
+type Command<Type extends string> = { readonly type: Type } & UserCommand;
+export type UserCommand = { readonly commandId?: string; readonly by?: string; readonly reason?: string };
 
 export type Event =
   /** `serviceNowMs`: the service's time, if the worker requested it. */
@@ -82,8 +85,15 @@ export type Event =
   | { readonly type: 'closed' }
   | { readonly type: 'woke' }
   | { readonly type: 'stopSending' }
+  | { readonly type: 'logKept'; readonly count: number }
   | (Command<'cancel'> & { readonly running: boolean })
+  /** Sends nothing until the user resumes the batch. */
+  | Command<'pause'>
+  | (Command<'scale'> & { readonly limits: LimitChange })
   /** `unconfirmed`: the user's decision about attempts that no list resolved. */
-  | (Command<'resume'> & { readonly unconfirmed?: 'unknown' | 'fail' | 'resubmit' })
+  | (Command<'resume'> & {
+      readonly unconfirmed?: 'unknown' | 'fail' | 'resubmit';
+      readonly limits?: LimitChange;
+    })
   /** The batch continues as new as soon as possible, in the newest version. */
   | Command<'refresh'>;

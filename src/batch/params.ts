@@ -31,6 +31,13 @@ export type UnconfirmedRule = {
   readonly afterMs: number;
 };
 
+/** Limits that a user may change while the batch runs; `startsPerMinute` 0 means no limit. */
+export type LimitChange = {
+  readonly concurrency?: number;
+  readonly retries?: number;
+  readonly startsPerMinute?: number;
+};
+
 export type BatchParams = {
   readonly batch: string;
   readonly rows: number;
@@ -38,6 +45,8 @@ export type BatchParams = {
   readonly concurrency: number;
   /** Further attempts for a row whose run failed or timed out. */
   readonly retries: number;
+  /** Maximum POSTs in a minute. */
+  readonly startsPerMinute?: number;
   /** Whether each POST names a webhook address. */
   readonly webhooks: boolean;
   /** Whether the service's run list includes webhook addresses, so that it can prove absence. */

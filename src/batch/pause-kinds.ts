@@ -1,6 +1,6 @@
 // Why a batch may be paused; src/batch/pauses.ts defines what ends each kind.
 
-export type PauseKind = 'blocked' | 'unreachable' | 'unreadable' | 'store' | 'files' | 'unconfirmed';
+export type PauseKind = 'blocked' | 'unreachable' | 'unreadable' | 'store' | 'files' | 'unconfirmed' | 'user';
 
 export type Pause = {
   readonly reason: string;

@@ -8,11 +8,13 @@
 //   store        the batch folder takes no writes                                       one write probes
 //   files        no output can be fetched                                               a few rows probe
 //   unconfirmed  attempts that no list resolves hold half of the slots                  until they are resolved
+//   user         a user asked for it                                                    until the user resumes it
 //
 // The first probe comes after 15 s, later ones less often.
 
 import type { PauseKind } from './pause-kinds.ts';
 import { PROBE_MAX_MS, PROBE_MS } from './bounds.ts';
+import { note } from './event-log.ts';
 import type { State } from './state.ts';
 
 /** Pauses in which a single attempt probes whether the service accepts runs again. */
@@ -21,11 +23,12 @@ const BY_SENDING: ReadonlySet<PauseKind> = new Set(['blocked', 'unreachable']);
 /** A second pause of the same kind does not replace the reason of the first. */
 export function pause(state: State, kind: PauseKind, reason: string): void {
   if (state.pauses.has(kind)) return;
+  note(state, { event: 'paused', kind, reason });
   state.pauses.set(kind, { reason, sinceWallAt: state.wallAt, probeAt: state.now + PROBE_MS, probes: 0 });
 }
 
 export function unpause(state: State, ...kinds: readonly PauseKind[]): void {
-  for (const kind of kinds) state.pauses.delete(kind);
+  for (const kind of kinds) if (state.pauses.delete(kind)) note(state, { event: 'continued', kind });
 }
 
 /** Schedules the next probe of these pauses, later than the last time. */

@@ -4,10 +4,13 @@ import { REASON_BYTES, reservedBytes, ROWS_MAX, SHORT_REASON_BYTES, STATE_BYTES_
 import type { State } from './state.ts';
 
 /** Whether no further row may enter. Each row in the state has space reserved for the attempts that it may still need. */
-export function isFull({ rows, bytes, params }: State): boolean {
+export const isFull = (state: State): boolean =>
+  state.rows.size >= ROWS_MAX || neededBytes(state) >= STATE_BYTES_MAX;
+
+/** What the rows in the state take, and may take. */
+export function neededBytes({ rows, bytes, params }: Pick<State, 'rows' | 'bytes' | 'params'>): number {
   const { retries, unconfirmed } = params;
-  const reserved = rows.size * reservedBytes({ retries, resubmits: unconfirmed.rule === 'resubmit' });
-  return rows.size >= ROWS_MAX || bytes + reserved >= STATE_BYTES_MAX;
+  return bytes + rows.size * reservedBytes({ retries, resubmits: unconfirmed.rule === 'resubmit' });
 }
 
 /** How many bytes a reason may take; fewer once the state is half full. */

@@ -5,6 +5,7 @@ import type { AttemptRef, AttemptRun } from './attempt.ts';
 import { NO_LEDGER, type RequestLedger } from './accounting/request-ledger.ts';
 import { NO_TALLY, type Tally } from './accounting/tally.ts';
 import type { StoreItem } from './events.ts';
+import type { LogEntry } from './log-entry.ts';
 import type { Outcome } from './outcome.ts';
 import type { BatchParams } from './params.ts';
 import type { Pause, PauseKind } from './pause-kinds.ts';
@@ -20,7 +21,14 @@ import {
   type Waiting,
 } from './row-state.ts';
 
+/** The batch's answer to a command, given when the command is in force. */
 export type Acknowledgement = { readonly id: string; readonly ok: boolean; readonly note?: string };
+
+/** A command that is in force when the groups up to number `upTo` have ended. */
+export type PendingCommand = Omit<Acknowledgement, 'id'> & {
+  readonly id: string | undefined;
+  readonly upTo: number;
+};
 
 /** See limits/rate-limit.ts. */
 export type RateLimit = {
@@ -32,7 +40,8 @@ export type RateLimit = {
 export const NO_LIMIT: RateLimit = { gapMs: 0, nextAt: 0 };
 
 export type State = {
-  readonly params: BatchParams;
+  /** A user may change the limits in it while the batch runs. */
+  params: BatchParams;
   /** See version.ts. */
   readonly version: number;
   /** The batch's own clock in milliseconds; see clock.ts. All times in the state are on this clock. */
@@ -64,7 +73,13 @@ export type State = {
   /** Groups in flight: the attempts of each, and when its command was issued, by the batch's clock and by Temporal's. */
   readonly groups: Map<
     number,
-    { readonly attempts: readonly AttemptRef[]; readonly at: number; readonly wallAt: number }
+    {
+      readonly attempts: readonly AttemptRef[];
+      readonly at: number;
+      readonly wallAt: number;
+      /** Its worker was asked to start no further POST. */
+      readonly isStopped?: true;
+    }
   >;
   /** Parts being collected: the rows of each. */
   readonly parts: Map<number, readonly EndedRow[]>;
@@ -80,6 +95,11 @@ export type State = {
   isEvidenceNew: boolean;
   keeping: number;
   evidenceFiles: number;
+  /** Entries of the log that the store does not have yet; `loggingNow`: how many of them are being written. */
+  readonly log: LogEntry[];
+  loggingNow: number;
+  logDueAt: number;
+  logFiles: number;
   nextGroup: number;
   nextPart: number;
   nextPoll: number;
@@ -92,6 +112,10 @@ export type State = {
   trouble?: string | undefined;
   readonly pauses: Map<PauseKind, Pause>;
   rateLimit: RateLimit;
+  /** See limits/starts-per-minute.ts. */
+  nextStartAt: number;
+  /** The highest concurrency that was ever in force. */
+  peakConcurrency: number;
   /** Items that the store failed to write. */
   readonly unstored: Set<StoreItem>;
   /** Since when every file download has failed. */
@@ -121,6 +145,7 @@ export type State = {
   /** When progress was last published, its summary, and whether it has changed since. */
   published: { readonly at: number; readonly summary: string; isStale: boolean };
   acknowledgements: readonly Acknowledgement[];
+  pendingCommands: readonly PendingCommand[];
   lastFailure?: { readonly row: number; readonly outcome: Outcome; readonly reason?: string } | undefined;
   tally: Tally;
   ledger: RequestLedger;
@@ -157,6 +182,10 @@ export function begin(params: BatchParams, version: number, wallAt: number): Sta
     isEvidenceNew: false,
     keeping: 0,
     evidenceFiles: 0,
+    log: [],
+    loggingNow: 0,
+    logDueAt: 0,
+    logFiles: 0,
     nextGroup: 1,
     nextPart: 1,
     nextPoll: 1,
@@ -165,6 +194,8 @@ export function begin(params: BatchParams, version: number, wallAt: number): Sta
     consecutiveFailures: 0,
     pauses: new Map(),
     rateLimit: NO_LIMIT,
+    nextStartAt: 0,
+    peakConcurrency: params.concurrency,
     unstored: new Set(),
     abandoned: new Set(),
     reported: new Set(),
@@ -174,6 +205,7 @@ export function begin(params: BatchParams, version: number, wallAt: number): Sta
     usualRunMs: 0,
     published: { at: 0, summary: '', isStale: true },
     acknowledgements: [],
+    pendingCommands: [],
     tally: NO_TALLY,
     ledger: NO_LEDGER,
     closing: false,

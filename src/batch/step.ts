@@ -3,12 +3,14 @@
 
 import { advanceClock } from './clock.ts';
 import type { Command } from './commands.ts';
+import { acknowledgeCommands, stopGroups } from './decisions/acknowledge-commands.ts';
 import { cancelRuns } from './decisions/cancel-runs.ts';
 import { close } from './decisions/close.ts';
 import { collect } from './decisions/collect.ts';
 import type { Decision } from './decisions/decision.ts';
 import { abandonRuns } from './decisions/abandon-runs.ts';
 import { keepEvidenceWhenMuch } from './decisions/keep-evidence.ts';
+import { keepLogWhenOld } from './decisions/keep-log.ts';
 import { liftPointlessPauses } from './decisions/lift-pointless-pauses.ts';
 import { pauseForUnconfirmed, resumeFromUnconfirmed } from './decisions/pause-for-unconfirmed.ts';
 import { poll } from './decisions/poll.ts';
@@ -27,11 +29,14 @@ export const DECISIONS: readonly Decision[] = [
   pauseForUnconfirmed,
   abandonRuns,
   storeAgain,
+  stopGroups,
+  acknowledgeCommands,
   send,
   reconcile,
   cancelRuns,
   collect,
   keepEvidenceWhenMuch,
+  keepLogWhenOld,
   poll,
   close,
 ];

@@ -7,7 +7,7 @@ const KEY = 'workers read RUNSHEET_API_KEY_FILE again, and RUNSHEET_API_KEY only
 /** What the user has to do, and when the batch continues without the user, as long as servers run it. */
 type Way = { readonly first?: string; readonly until?: string };
 
-const WAYS: Readonly<Record<Exclude<PauseKind, 'unconfirmed'>, Way>> = {
+const WAYS: Readonly<Record<Exclude<PauseKind, 'unconfirmed' | 'user'>, Way>> = {
   blocked: { first: `fix the cause (${KEY})` },
   unreachable: { until: 'the service answers' },
   unreadable: { first: `fix the cause (${KEY})`, until: 'runs can be read' },
@@ -18,6 +18,7 @@ const WAYS: Readonly<Record<Exclude<PauseKind, 'unconfirmed'>, Way>> = {
 /** `serversEnd`: the embedded servers end with the command, and nothing continues the batch then. */
 export function pauseHint(batch: string, kind: PauseKind = 'unreachable', serversEnd = false): string {
   const resume = `runsheet resume ${batch}`;
+  if (kind === 'user') return `to continue: ${resume}`;
   if (kind === 'unconfirmed')
     return `decide about them: ${resume} --unconfirmed unknown (or fail, or resubmit, which may pay for a row twice)`;
   // A newer worker may name a kind that this command does not know.

@@ -149,6 +149,11 @@ export const evidenceName = (number: number): string =>
 
 export const EVIDENCE = 'evidence';
 
+/** Pauses and the commands of users. */
+export const eventsName = (number: number): string => `${EVENTS}/${String(number).padStart(5, '0')}.jsonl`;
+
+export const EVENTS = 'events';
+
 /** Written by the workflow's first activity: from then on, only Temporal knows what was sent. */
 export const STARTED_FILE = 'started.json';
 
@@ -193,6 +198,9 @@ export const nextPass = async (store: Store): Promise<number> =>
 
 /** How many evidence files earlier passes have written. */
 export const countEvidence = (store: Store): Promise<number> => lastNumber(store, EVIDENCE);
+
+/** How many files of events earlier passes have written. */
+export const countEvents = (store: Store): Promise<number> => lastNumber(store, EVENTS);
 
 /** The highest file number in `folder`; 0 if it is empty. */
 async function lastNumber(store: Store, folder: string): Promise<number> {

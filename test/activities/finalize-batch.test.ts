@@ -86,6 +86,8 @@ describe('the end of a batch', () => {
         evidence,
         isEvidenceLost: false,
         back: BACK,
+        log: [],
+        logNumber: 1,
       }),
     );
   const summary = (): Summary => JSON.parse(readFileSync(join(folder, 'summary.json'), 'utf8')) as Summary;

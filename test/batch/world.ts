@@ -5,6 +5,8 @@ import { attemptKey } from '../../src/batch/attempt.ts';
 import type { Command } from '../../src/batch/commands.ts';
 import type { Decision } from '../../src/batch/decisions/decision.ts';
 import { EVIDENCE, RESULTS, type Event, type PostResult } from '../../src/batch/events.ts';
+import { keepLogWhenOld } from '../../src/batch/decisions/keep-log.ts';
+import type { LogEntry } from '../../src/batch/log-entry.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
 import { progress, type Progress } from '../../src/batch/progress.ts';
 import { maySnapshot, restore, snapshot, type Snapshot } from '../../src/batch/snapshot.ts';
@@ -40,11 +42,15 @@ export class World {
   readonly keeps: CommandOf<'keepEvidence'>[] = [];
   readonly closes: CommandOf<'close'>[] = [];
   readonly published: Progress[] = [];
+  readonly logged: LogEntry[] = [];
+  /** The groups that must start no further POST. */
+  readonly stopped: number[] = [];
   readonly problems: string[] = [];
   /** The approximate size of Temporal's history. */
   historyBytes = 0;
   /** Changes each event before the batch sees it. */
   edit = (event: Event): Event => event;
+  readonly #logs: CommandOf<'keepLog'>[] = [];
   #wakeAt = Number.POSITIVE_INFINITY;
   /** Results of groups that were sent but have not ended for the batch. */
   readonly #results = new Map<number, readonly PostResult[]>();
@@ -55,7 +61,10 @@ export class World {
   }
 
   apply(...events: readonly Event[]): readonly Command[] {
-    const commands = step(this.state, events.map(this.edit), this.wallAt);
+    const kept = this.#logs
+      .splice(0)
+      .map(({ entries }) => ({ type: 'logKept', count: entries.length }) as const);
+    const commands = step(this.state, [...kept, ...events].map(this.edit), this.wallAt);
     this.#wakeAt = Number.POSITIVE_INFINITY;
     this.historyBytes +=
       TASK_BYTES + JSON.stringify([events, commands]).length + COMMAND_BYTES * commands.length;
@@ -90,6 +99,11 @@ export class World {
         return void this.keeps.push(command);
       case 'close':
         return void this.closes.push(command);
+      case 'keepLog':
+        this.logged.push(...command.entries);
+        return void this.#logs.push(command);
+      case 'stopGroups':
+        return void this.stopped.push(...command.groups);
       case 'publish':
         return void this.published.push(progress(this.state));
       case 'wake':
@@ -252,9 +266,10 @@ export class World {
     this.apply({ type: 'woke' });
   }
 
-  /** How long until a decision is due, except publish. */
+  /** How long until a decision is due, except publish and the writing of the log. */
   get waitMs(): number {
-    return Math.min(...DECISIONS.map(({ dueAt }) => dueAt(this.state))) - this.state.now;
+    const others = DECISIONS.filter((decision) => decision !== keepLogWhenOld);
+    return Math.min(...others.map(({ dueAt }) => dueAt(this.state))) - this.state.now;
   }
 
   /** How long until this decision is due. */
@@ -265,7 +280,7 @@ export class World {
   /** Continues as new, if that is allowed: commands in flight are lost and issued again. */
   continueAsNew(): void {
     if (!maySnapshot(this.state)) return;
-    for (const commands of [this.collects, this.readings, this.polls, this.cancels, this.keeps])
+    for (const commands of [this.collects, this.readings, this.polls, this.cancels, this.keeps, this.#logs])
       commands.length = 0;
     this.state = restore(JSON.parse(JSON.stringify(snapshot(this.state))) as Snapshot);
     this.apply({ type: 'started' });

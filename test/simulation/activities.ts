@@ -88,6 +88,20 @@ export function keepEvidence(
   }
 }
 
+export function keepLog(
+  batch: SimBatch,
+  { entries }: CommandOf<'keepLog'>,
+  done: (event: Event) => void,
+): void {
+  try {
+    batch.store.write(() => undefined);
+    batch.world.saw('log kept');
+    done({ type: 'logKept', count: entries.length });
+  } catch (error) {
+    done({ type: 'storeFailed', item: -2, reason: String(error) });
+  }
+}
+
 /** Fetches the files of succeeded rows and writes the part; a part that exists already counts. */
 export function collect(
   batch: SimBatch,

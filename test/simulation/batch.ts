@@ -8,12 +8,12 @@ import type { Command } from '../../src/batch/commands.ts';
 import type { Event, ListReading } from '../../src/batch/events.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
 import { maySnapshot, restore, snapshot, type Snapshot } from '../../src/batch/snapshot.ts';
-import { begin, type State } from '../../src/batch/state.ts';
+import { begin, usedSlots, type State } from '../../src/batch/state.ts';
 import { nextDueAt, step } from '../../src/batch/step.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import * as activities from './activities.ts';
 import { openGroup } from './group.ts';
-import { timingOf } from './plan.ts';
+import { timingOf, type Plan } from './plan.ts';
 import type { SimRun, SimService } from './service.ts';
 import { SimStore } from './store.ts';
 import type { SimTemporal, Try } from './temporal.ts';
@@ -59,6 +59,7 @@ export class SimBatch {
   /** How many events are being delivered. */
   #eventsInTransit = 0;
   #seenPauses = new Set<string>();
+  readonly #groups = new Map<number, ReturnType<typeof openGroup>>();
 
   constructor({ world, temporal, service, pickWorker, isHostAway }: Shared, mark: number) {
     const { plan } = world;
@@ -73,6 +74,7 @@ export class SimBatch {
     this.params = { ...plan, batch: `b${mark}`, unconfirmed, timing: timingOf(plan), pass: 1 };
     this.state = begin(this.params, WRITES, temporal.clock.now);
     this.#deliver({ type: 'started', serviceNowMs: service.clock.now });
+    for (const command of plan.commands) world.after(command.atMs, () => this.#control(command));
     if (plan.cancelAtMs !== undefined)
       world.after(plan.cancelAtMs, () => this.#deliver({ type: 'cancel', running: plan.cancelsRunning }));
   }
@@ -125,6 +127,21 @@ export class SimBatch {
       this.#deliver({ type: 'refresh', commandId: `refresh ${world.now}` });
   }
 
+  /** A user's command; its acknowledgement must come, unless the batch ends first. */
+  #control({ atMs, concurrency, startsPerMinute }: Plan['commands'][number]): void {
+    const commandId = `command ${atMs}`;
+    const isPause = concurrency === undefined;
+    const limits = isPause
+      ? {}
+      : { concurrency, ...(startsPerMinute === undefined ? {} : { startsPerMinute }) };
+    this.signal(isPause ? { type: 'pause', commandId } : { type: 'scale', commandId, limits });
+  }
+
+  /** Whether the user has the batch's word that it sends nothing. */
+  get isPausedByUser(): boolean {
+    return this.state.pauses.has('user') && this.state.pendingCommands.length === 0;
+  }
+
   /** Checks that no due decision is left, and that an unfinished batch waits for something. */
   #checkStep(): void {
     const { state, world } = this;
@@ -132,9 +149,11 @@ export class SimBatch {
     const dueAt = nextDueAt(state);
     world.claim(dueAt > state.now, () => 'a due decision was not done');
     world.claim(dueAt === nextDueAt(state), () => 'dueAt changes the state');
-    const isWaiting = this.#inFlight + this.#eventsInTransit > 0 || Number.isFinite(dueAt);
+    const isWaiting =
+      this.#inFlight + this.#eventsInTransit > 0 || Number.isFinite(dueAt) || state.pauses.has('user');
     world.claim(isWaiting || (state.isStopping && maySnapshot(state)), () => 'the batch waits for nothing');
     world.claim(this.#inFlight <= ACTIVITIES_MOST, () => `${this.#inFlight} activities are in flight`);
+    if (usedSlots(state) > state.params.concurrency) world.saw('a cap below the runs outstanding');
     const room = state.bytes <= STATE_BYTES_MAX * 1.1;
     world.claim(room, () => `${state.bytes} bytes of state`);
   }
@@ -146,7 +165,7 @@ export class SimBatch {
       if (this.#seenPauses.has(name)) continue;
       this.#seenPauses.add(name);
       this.world.saw(`paused: ${kind}`);
-      if (kind !== 'unconfirmed' && this.world.chance(0.5)) continue;
+      if (kind !== 'unconfirmed' && kind !== 'user' && this.world.chance(0.5)) continue;
       const unconfirmed = kind === 'unconfirmed' ? this.world.pick(RULES) : undefined;
       const event: Event = { type: 'resume', ...(unconfirmed === undefined ? {} : { unconfirmed }) };
       this.world.after(this.world.between(1_000, 60_000), () => this.#deliver(event));
@@ -192,6 +211,15 @@ export class SimBatch {
       case 'keepEvidence':
         return this.#do<Event>(
           (_, done) => activities.keepEvidence(this, command, done),
+          (event) => this.#deliver(event, generation),
+        );
+      case 'stopGroups':
+        this.world.saw('groups stopped');
+        for (const group of command.groups) this.temporal.reach(() => this.#groups.get(group)?.stop());
+        return undefined;
+      case 'keepLog':
+        return this.#do<Event>(
+          (_, done) => activities.keepLog(this, command, done),
           (event) => this.#deliver(event, generation),
         );
       case 'close':
@@ -241,11 +269,15 @@ export class SimBatch {
     const task = openGroup(world, this.temporal, (ending) => {
       if (generation !== this.generation) return;
       this.#inFlight -= 1;
+      this.#groups.delete(group);
       this.#deliver({ type: 'groupEnded', group, ...ending }, generation);
     });
+    this.#groups.set(group, task);
     const deps = {
       service: this.service,
       mark: this.mark,
+      beforePost: () =>
+        this.world.claim(!this.isPausedByUser, () => 'a POST started while the user had paused the batch'),
       signalSeen: (runs: readonly { row: number; attempt: number; runId: string }[]) =>
         this.signal({ type: 'runsSeen', runs }),
     };
@@ -254,7 +286,7 @@ export class SimBatch {
   }
 
   #checkSlots(): void {
-    const { concurrency } = this.params;
+    const { concurrency } = this.state.params;
     const live = this.service.live[this.mark] ?? 0;
     const most = concurrency + atRisk(this.state.ledger) + (this.service.extra[this.mark] ?? 0);
     this.world.claim(live <= most, () => `${live} runs are open, the maximum is ${most}`);

@@ -19,9 +19,12 @@ export function openGroup(
 ): {
   readonly heartbeat: (result: GroupResult) => Answer;
   readonly complete: (result: GroupResult) => Answer;
+  /** Asks the worker to start no further POST. A group that no worker has taken ends without having sent anything. */
+  readonly stop: () => void;
 } {
   let details: GroupResult | undefined;
   let isOpen = true;
+  let isStopped = false;
   let heartbeats = 0;
   const end = (ending: Ending): void => {
     isOpen = false;
@@ -46,11 +49,17 @@ export function openGroup(
   expectHeartbeat();
   temporal.after(GROUP_MS, abandon);
   return {
-    heartbeat: (result) =>
-      answer(() => {
+    heartbeat: (result) => {
+      const answered = answer(() => {
         details = result;
         expectHeartbeat();
-      }),
+      });
+      return answered === 'taken' && isStopped ? 'abandoned' : answered;
+    },
+    stop: () => {
+      isStopped = true;
+      if (isOpen && details === undefined) end({ results: [], rest: 'not-sent', reason: 'stopped' });
+    },
     complete: (result) => answer(() => end({ ...result, rest: 'unconfirmed' })),
   };
 }

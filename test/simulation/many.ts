@@ -21,7 +21,7 @@ export const SOMETIMES = [
     (name) => `class ${name}`,
   ),
   ...['succeeded', 'failed', 'timed-out', 'cancelled', 'refused', 'unknown'].map((name) => `outcome ${name}`),
-  ...['blocked', 'unreachable', 'unreadable', 'store', 'files', 'unconfirmed'].map(
+  ...['blocked', 'unreachable', 'unreadable', 'store', 'files', 'unconfirmed', 'user'].map(
     (kind) => `paused: ${kind}`,
   ),
   ...['missing', 'running', 'other', 'no outputs'].map((kind) => `wrong read: ${kind}`),
@@ -46,6 +46,9 @@ export const SOMETIMES = [
   'worker lost',
   'duplicate reported',
   'continued as new',
+  'log kept',
+  'groups stopped',
+  'a cap below the runs outstanding',
 ] as const;
 
 export function simulateMany(from: number, seeds: number, size: Size = 'small'): Sum {

@@ -71,6 +71,12 @@ export type Plan = {
   /** When the user cancels, in ms after the start. */
   readonly cancelAtMs?: number;
   readonly cancelsRunning: boolean;
+  /** Pauses, which a user ends again, and changes of the limits. */
+  readonly commands: readonly {
+    readonly atMs: number;
+    readonly concurrency?: number;
+    readonly startsPerMinute?: number;
+  }[];
   readonly unconfirmed: 'unknown' | 'fail' | 'resubmit' | 'ask';
   readonly rates: Rates;
 };
@@ -120,9 +126,22 @@ export function planOf(seed: number, size: Size = 'small'): Plan {
     strangers: draw() < 0.5 ? 0 : between(1, isLarge ? 300 : 30),
     ...(cancels ? { cancelAtMs: between(0, 60_000) } : {}),
     cancelsRunning: draw() < 0.5,
+    commands: commandsOf(draw, isLarge ? 3_000 : 20),
     unconfirmed: (['unknown', 'unknown', 'fail', 'resubmit', 'ask'] as const)[between(0, 4)] ?? 'unknown',
     rates,
   };
+}
+
+function commandsOf(draw: () => number, most: number): Plan['commands'] {
+  const count = draw() < 0.5 ? 0 : 1 + Math.floor(draw() * 4);
+  return Array.from({ length: count }, () => {
+    const atMs = Math.floor(draw() * 60_000);
+    if (draw() < 0.4) return { atMs };
+    const concurrency = 1 + Math.floor(draw() * most);
+    // Fast enough for the rows of a world.
+    const startsPerMinute = 60 * (1 + Math.floor(draw() * most * 10));
+    return { atMs, concurrency, ...(draw() < 0.3 ? { startsPerMinute } : {}) };
+  });
 }
 
 /** Finds a smaller plan that still fails: removes faults one by one, then rows. */
@@ -135,6 +154,7 @@ export function shrink(plan: Plan, fails: (plan: Plan) => boolean): Plan {
     if (least.rates[fault] > 0) tryOne({ ...least, rates: { ...least.rates, [fault]: 0 } });
   const { cancelAtMs: _, ...uncancelled } = least;
   if (least.cancelAtMs !== undefined) tryOne(uncancelled);
+  if (least.commands.length > 0) tryOne({ ...least, commands: [] });
   if (least.batches > 1) tryOne({ ...least, batches: 1 });
   if (least.workers > 1) tryOne({ ...least, workers: 1 });
   if (least.strangers > 0) tryOne({ ...least, strangers: 0 });

@@ -68,6 +68,7 @@ export class SimWorker {
     deps: {
       readonly service: SimService;
       readonly mark: number;
+      readonly beforePost: () => void;
       readonly signalSeen: (runs: readonly AttemptRun[]) => void;
     },
     attempts: readonly AttemptRef[],
@@ -118,6 +119,7 @@ export class SimWorker {
       }
       if (world.shouldInject('unreachable'))
         return resolve(resultOf(name, { begun: false, error: 'refused' }));
+      deps.beforePost();
       const { facts, afterMs } = deps.service.post(deps.mark, name);
       const serviceNowMs = deps.service.clock.now;
       this.after(Math.min(afterMs, deadlineMs), () => {

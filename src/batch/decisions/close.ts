@@ -16,5 +16,5 @@ export const close: Decision = {
   },
 };
 
-const hasWork = ({ rows, parts, groups, cancels, keeping }: State): boolean =>
-  rows.size + parts.size + groups.size + cancels.size + keeping > 0;
+const hasWork = ({ rows, parts, groups, cancels, keeping, loggingNow }: State): boolean =>
+  rows.size + parts.size + groups.size + cancels.size + keeping + loggingNow > 0;

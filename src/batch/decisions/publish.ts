@@ -16,6 +16,9 @@ const SILENT: ReadonlySet<string> = new Set([
   'evidenceKept',
   'poll',
   'keepEvidence',
+  'keepLog',
+  'logKept',
+  'stopGroups',
 ]);
 
 export function noteChange(state: State, happened: readonly (Event | Command)[]): void {

@@ -21,7 +21,7 @@ export const reconcile: Decision = {
       wallAt: Math.min(...rows.map(({ askedWallAt }) => askedWallAt)),
     });
     // The list may not contain the latest runs yet.
-    const least = Math.max(0, knownRuns(state.ledger) - state.params.concurrency);
+    const least = Math.max(0, knownRuns(state.ledger) - state.peakConcurrency);
     return [{ type: 'reconcile', attempts, back, least, ...control }];
   },
 };

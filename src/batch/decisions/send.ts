@@ -4,6 +4,7 @@ import type { AttemptRef } from '../attempt.ts';
 import { GROUP_ATTEMPTS } from '../bounds.ts';
 import { allowance } from '../limits/limits.ts';
 import { spendRate } from '../limits/rate-limit.ts';
+import { spendStarts } from '../limits/starts-per-minute.ts';
 import { probed } from '../pauses.ts';
 import { hasUnsent, put, type State } from '../state.ts';
 import { isFull } from '../state-size.ts';
@@ -16,6 +17,7 @@ export const send: Decision = {
   act: (state) => {
     const attempts = takeAttempts(state, Math.min(GROUP_ATTEMPTS, allowance(state).most));
     spendRate(state, attempts.length);
+    spendStarts(state, attempts.length);
     probed(state, 'blocked', 'unreachable');
     const group = state.nextGroup;
     state.nextGroup += 1;

@@ -2,11 +2,12 @@
 
 import { readBack } from '../clock.ts';
 import type { Command } from '../commands.ts';
-import { EVIDENCE, RESULTS, type StoreItem } from '../events.ts';
+import { EVIDENCE, LOG, RESULTS, type StoreItem } from '../events.ts';
 import { probeAt, probed } from '../pauses.ts';
 import type { EndedRow } from '../row-state.ts';
 import type { State } from '../state.ts';
 import { keepEvidence } from './keep-evidence.ts';
+import { keepLog } from './keep-log.ts';
 import { NEVER, type Decision } from './decision.ts';
 
 export const storeAgain: Decision = {
@@ -26,6 +27,7 @@ export const storeAgain: Decision = {
 function commandFor(state: State, item: StoreItem): Command {
   if (item === RESULTS) return closeCommand(state);
   if (item === EVIDENCE) return keepEvidence(state);
+  if (item === LOG) return keepLog(state);
   return { type: 'collect', part: item, rows: state.parts.get(item) as readonly EndedRow[] };
 }
 
@@ -36,5 +38,7 @@ export function closeCommand(state: State): Command {
     evidence: [...state.evidence.values()],
     // Both clocks show the same time at the start.
     back: readBack(state, { at: state.startedWallAt, wallAt: state.startedWallAt }),
+    log: [...state.log],
+    logNumber: state.logFiles + 1,
   };
 }

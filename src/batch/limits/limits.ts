@@ -8,8 +8,17 @@ import type { Allowance, Limit } from './limit.ts';
 import { pause } from './pause.ts';
 import { rateLimit } from './rate-limit.ts';
 import { slots } from './slots.ts';
+import { startsPerMinute } from './starts-per-minute.ts';
 
-const LIMITS: readonly Limit[] = [continueAsNew, slots, groupsInFlight, pause, circuitBreaker, rateLimit];
+const LIMITS: readonly Limit[] = [
+  continueAsNew,
+  slots,
+  groupsInFlight,
+  pause,
+  circuitBreaker,
+  rateLimit,
+  startsPerMinute,
+];
 
 export function allowance(state: State): Allowance {
   let at = 0;

@@ -10,9 +10,11 @@ import { onPartCollected, onStoreFailed } from './part-collected.ts';
 import { onRunsCancelled, onRunsOverdue } from './runs-overdue.ts';
 import { onRunsCompleted } from './runs-completed.ts';
 import { onRunsSeen } from './runs-seen.ts';
-import { acknowledge, onCancel, onRefresh, onResume } from './user-command.ts';
+import { isKnownCommand, onCancel, onPause, onRefresh, onResume, onScale } from './user-command.ts';
 
 export function applyEvent(state: State, event: Event): void {
+  // A signal may arrive twice, and late: a pause must not come back after the user has resumed the batch.
+  if ('commandId' in event && isKnownCommand(state, event.commandId)) return;
   switch (event.type) {
     case 'groupEnded':
       return onGroupEnded(state, event);
@@ -36,12 +38,16 @@ export function applyEvent(state: State, event: Event): void {
       return onPartCollected(state, event.part, event.result);
     case 'storeFailed':
       return onStoreFailed(state, event.item, event.reason);
+    case 'logKept':
+      return onLogKept(state, event.count);
     case 'cancel':
-      acknowledge(state, event.commandId);
-      return onCancel(state, event.running);
+      return onCancel(state, event);
+    case 'pause':
+      return onPause(state, event);
+    case 'scale':
+      return onScale(state, event);
     case 'resume':
-      acknowledge(state, event.commandId);
-      return onResume(state, event.unconfirmed);
+      return onResume(state, event);
     case 'refresh':
       return onRefresh(state, event.commandId);
     case 'stopSending':
@@ -74,6 +80,13 @@ function onPollEnded(state: State, poll: number): void {
 function onClosed(state: State): void {
   if (state.isEvidenceNew) state.unstored.add(RESULTS);
   else state.finished = true;
+}
+
+function onLogKept(state: State, count: number): void {
+  state.log.splice(0, count);
+  state.loggingNow = 0;
+  // A full disk may have room for a few entries: only what failed shows that the store works again.
+  if (state.unstored.size === 0) unpause(state, 'store');
 }
 
 function onEvidenceKept(state: State, count: number): void {

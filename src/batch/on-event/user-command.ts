@@ -1,22 +1,74 @@
-// Handles the commands of a user. Each is acknowledged in the memo, where the command line waits for the acknowledgement.
+// Handles the commands of users. Each is acknowledged in the memo once it is in force, where the command line waits for that.
 
 import { cancelRun } from '../accounting/duplicates.ts';
-import { ACKNOWLEDGED_MOST } from '../bounds.ts';
-import type { Event } from '../events.ts';
-import { NO_LIMIT } from '../state.ts';
-import { runningRow, type State } from '../state.ts';
+import { ACKNOWLEDGED_MOST, REASON_BYTES } from '../bounds.ts';
+import { clipped } from '../clipped.ts';
+import type { Event, UserCommand } from '../events.ts';
+import { note } from '../event-log.ts';
+import { pause } from '../pauses.ts';
+import { NO_LIMIT, runningRow, usedSlots, type Acknowledgement, type State } from '../state.ts';
+import { changeLimits } from './change-limits.ts';
 import { endRow } from './end-row.ts';
 import { decideUnconfirmed } from './list-read.ts';
 import { fetchNow } from './part-collected.ts';
 
-export function acknowledge(state: State, id: string | undefined): void {
+type Answer = Omit<Acknowledgement, 'id'>;
+const DONE: Answer = { ok: true };
+
+export function acknowledge(state: State, id: string | undefined, answer: Answer = DONE): void {
   if (id === undefined) return;
-  state.acknowledgements = [...state.acknowledgements, { id, ok: true }].slice(-ACKNOWLEDGED_MOST);
+  state.acknowledgements = [...state.acknowledgements, { id, ...answer }].slice(-ACKNOWLEDGED_MOST);
+}
+
+/** Acknowledges the command when no POST of the groups in flight can start any more. */
+function acknowledgeLater(state: State, id: string | undefined, answer: Answer): void {
+  const pending = { id, ...answer, upTo: state.nextGroup - 1 };
+  state.pendingCommands = [...state.pendingCommands, pending].slice(-ACKNOWLEDGED_MOST);
+}
+
+export const isKnownCommand = (state: State, commandId: string | undefined): boolean =>
+  commandId !== undefined &&
+  [...state.acknowledgements, ...state.pendingCommands].some(({ id }) => id === commandId);
+
+const origin = ({ by, reason }: UserCommand): Pick<UserCommand, 'by' | 'reason'> => ({
+  ...(by === undefined ? {} : { by }),
+  ...(reason === undefined ? {} : { reason }),
+});
+
+/** Sends nothing more until the user resumes the batch. Runs continue, and their results are collected. */
+export function onPause(state: State, command: Extract<Event, { type: 'pause' }>): void {
+  const refused = refusal(state);
+  if (refused !== undefined) return acknowledge(state, command.commandId, { ok: false, note: refused });
+  const { by = 'a user', reason } = command;
+  const text = `paused by ${by}${reason === undefined ? '' : `: ${reason}`}`;
+  pause(state, 'user', clipped(text, REASON_BYTES));
+  acknowledgeLater(state, command.commandId, DONE);
+}
+
+/** Changes limits. A lower concurrency is in force when no group can start a run beyond it. */
+export function onScale(state: State, command: Extract<Event, { type: 'scale' }>): void {
+  const { commandId, limits } = command;
+  const refused = refusal(state);
+  const change = refused === undefined ? changeLimits(state, limits) : { ok: false, note: refused };
+  if (!change.ok) return acknowledge(state, commandId, change);
+  note(state, { event: 'scaled', ...origin(command), note: change.note, limits });
+  const isBelow = usedSlots(state) > state.params.concurrency;
+  if (isBelow || limits.startsPerMinute !== undefined) acknowledgeLater(state, commandId, change);
+  else acknowledge(state, commandId, change);
+}
+
+/** Why the command changes nothing any more. */
+function refusal({ closing, cancelling }: State): string | undefined {
+  if (closing) return 'every row has its outcome already';
+  return cancelling === undefined ? undefined : 'the batch is cancelled: it sends nothing more';
 }
 
 /** Stops sending and cancels the rows that wait. Runs continue, or are cancelled too if `running` is set. */
-export function onCancel(state: State, running: boolean): void {
+export function onCancel(state: State, command: Extract<Event, { type: 'cancel' }>): void {
+  const { running } = command;
+  acknowledge(state, command.commandId);
   if (state.closing) return;
+  note(state, { event: 'cancelled', ...origin(command) });
   state.cancelling = running || state.cancelling === 'running' ? 'running' : 'unsent';
   // A paused batch would never finish.
   state.pauses.clear();
@@ -33,8 +85,18 @@ export function cancelAllRunning(state: State): void {
   }
 }
 
-/** Ends every pause and every wait. */
-export function onResume(state: State, unconfirmed: Extract<Event, { type: 'resume' }>['unconfirmed']): void {
+/** Ends every pause and every wait, and changes limits. */
+export function onResume(state: State, command: Extract<Event, { type: 'resume' }>): void {
+  const { unconfirmed, limits } = command;
+  const change = limits === undefined ? { ...DONE, note: '' } : changeLimits(state, limits);
+  acknowledge(state, command.commandId, limits === undefined ? DONE : change);
+  // Limits that cannot be changed do not continue a batch that the user wanted to continue with them.
+  if (!change.ok) return;
+  note(state, {
+    event: 'resumed',
+    ...origin(command),
+    ...(limits === undefined ? {} : { note: change.note, limits }),
+  });
   if (unconfirmed !== undefined) decideUnconfirmed(state, unconfirmed);
   state.pauses.clear();
   state.filesFailSince = undefined;

@@ -1,0 +1,42 @@
+// Acknowledges a pause or a lower limit when it is in force: the workers of all groups that were in flight have answered. Those
+// groups are asked to start no further POST, so that this takes a second and not as long as the slowest POST may wait.
+
+import { acknowledge } from '../on-event/user-command.ts';
+import type { State } from '../state.ts';
+import { dueIf, type Decision } from './decision.ts';
+
+export const stopGroups: Decision = {
+  name: 'stop-groups',
+  dueAt: (state) => dueIf(state.pendingCommands.length > 0 && toStop(state).length > 0),
+  act: (state) => {
+    const groups = toStop(state);
+    for (const group of groups) {
+      const found = state.groups.get(group);
+      if (found !== undefined) state.groups.set(group, { ...found, isStopped: true });
+    }
+    return [{ type: 'stopGroups', groups }];
+  },
+};
+
+function toStop({ groups, pendingCommands }: State): readonly number[] {
+  const upTo = Math.max(...pendingCommands.map((command) => command.upTo));
+  return [...groups]
+    .filter(([number, group]) => number <= upTo && !group.isStopped)
+    .map(([number]) => number);
+}
+
+export const acknowledgeCommands: Decision = {
+  name: 'acknowledge-commands',
+  dueAt: (state) => dueIf(inForce(state).length > 0),
+  act: (state) => {
+    const acknowledged = inForce(state);
+    state.pendingCommands = state.pendingCommands.filter((command) => !acknowledged.includes(command));
+    for (const { id, upTo: _, ...answer } of acknowledged) acknowledge(state, id, answer);
+    return [];
+  },
+};
+
+function inForce({ groups, pendingCommands }: State): State['pendingCommands'] {
+  const oldest = Math.min(...groups.keys());
+  return pendingCommands.filter(({ upTo }) => oldest > upTo);
+}

@@ -1,0 +1,17 @@
+// One thing that happened to the batch as a whole, for `events/` in its folder.
+
+import type { LimitChange } from './params.ts';
+import type { PauseKind } from './pause-kinds.ts';
+
+export type LogEntry = {
+  /** In milliseconds since 1970 by Temporal's clock. */
+  readonly at: number;
+  readonly event: 'paused' | 'continued' | 'resumed' | 'scaled' | 'cancelled' | 'rebuilt';
+  readonly kind?: PauseKind;
+  /** Who gave the command. */
+  readonly by?: string;
+  readonly reason?: string;
+  /** What changed, in words and as limits. */
+  readonly note?: string;
+  readonly limits?: LimitChange;
+};
