@@ -149,7 +149,7 @@ describe('a batch that cannot continue', () => {
     },
   );
 
-  it('a run that ends after its batch is recorded once in the folder late, and a run that the batch knows is not', async () => {
+  it('a run that ends after its batch is recorded once in the folder late, and a run that its batch counted is not', async () => {
     await open();
     await stage.worker();
     expect((await stage.run(['run', stage.sheet(3), '-d', 'portraits'])).code).toBe(0);
@@ -172,7 +172,7 @@ describe('a batch that cannot continue', () => {
     expect(readdirSync(join(stage.batch(), 'late'))).toEqual([`${run_id}.json`]);
   });
 
-  it('verify reports what does not add up', async () => {
+  it('verify reports claims that do not match', async () => {
     await open();
     await stage.worker();
     expect((await stage.run(['run', stage.sheet(3), '-d', 'portraits'])).code).toBe(0);

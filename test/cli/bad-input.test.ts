@@ -111,19 +111,19 @@ describe('the command line', () => {
   });
   afterAll(() => stage.close());
 
-  describe('refuses words that it does not know:', () => {
+  describe('refuses unknown commands, flags and values:', () => {
     it.each(usage.map((bad) => ({ name: bad[0], bad })))('$name', async ({ bad }) => {
       expect(await missingFrom(stage, bad)).toEqual([]);
     });
   });
 
-  describe('refuses numbers and times that make no sense:', () => {
+  describe('refuses invalid numbers and times:', () => {
     it.each(numbers.map((bad) => ({ name: bad[0], bad })))('$name', async ({ bad }) => {
       expect(await missingFrom(stage, bad)).toEqual([]);
     });
   });
 
-  it('tells a machine the same', async () => {
+  it('reports the same error as JSON', async () => {
     const words = [
       plan('-o', 'json', '--bogus'),
       plan('--output=json', '--limit', '0'),
@@ -135,7 +135,7 @@ describe('the command line', () => {
     expect(codes).toEqual(['E605', 'E602', 'E605']);
   });
 
-  it('has bought nothing by any of it', async () => {
+  it('has started no run in any of these cases', async () => {
     expect(await stage.truth()).toEqual([]);
   });
 });

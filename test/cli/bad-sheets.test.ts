@@ -179,7 +179,7 @@ describe('a bad sheet', () => {
   afterAll(() => stage.close());
 
   it.each(bad)(
-    '%s: has its code and its place, ends with 5',
+    '%s: the error has its code and its place, and the exit code is 5',
     async (_, file, text, flags, code, place, words) => {
       if (text !== undefined) stage.write(file, text);
       const ended = await stage.run(['run', file, '-d', 'portraits', ...flags]);
@@ -192,7 +192,7 @@ describe('a bad sheet', () => {
     },
   );
 
-  it('tells a machine the same', async () => {
+  it('is reported with the same error as JSON', async () => {
     stage.write('word.csv', 'prompt,seed\na,1\nb,many\n');
     const ended = await stage.run(['run', 'word.csv', '-d', 'portraits', '-o', 'json']);
     expect(JSON.parse(ended.stdout)).toMatchObject({ error: { code: 'E200' } });
@@ -208,7 +208,7 @@ describe('a bad sheet', () => {
     expect(readFileSync(file, 'utf8').trim().split('\n')).toHaveLength(21);
   });
 
-  it('buys no run and leaves no batch', async () => {
+  it('starts no run and leaves no batch', async () => {
     expect(await stage.truth()).toEqual([]);
     const left = existsSync(stage.path('batches')) ? readdirSync(stage.path('batches')) : [];
     expect(

@@ -199,7 +199,7 @@ describe('the command line', () => {
     });
   });
 
-  describe('refuses of a batch:', () => {
+  describe('refuses for a batch:', () => {
     it.each(batches.map((bad) => ({ name: bad[0], bad })))('$name', async ({ bad }) => {
       stage.write('made/b/batch.json', JSON.stringify(BATCH));
       stage.write('made/broken/batch.json', '{"format":');
@@ -208,7 +208,7 @@ describe('the command line', () => {
       expect(await missingFrom(stage, [name, [...words, '--out', 'made'], ...rest])).toEqual([]);
     });
 
-    it('nothing where the columns are its own', async () => {
+    it('nothing if the columns are its own', async () => {
       stage.write('made/b/batch.json', JSON.stringify(BATCH));
       const ended = await stage.run([
         'rows',
@@ -224,12 +224,12 @@ describe('the command line', () => {
     });
   });
 
-  describe('refuses settings that cannot be meant:', () => {
+  describe('refuses invalid settings:', () => {
     it.each(settings.map((bad) => ({ name: bad[0], bad })))('$name', async ({ bad }) => {
       expect(await missingFrom(stage, bad)).toEqual([]);
     });
 
-    it('a name in runsheet.toml that is none', async () => {
+    it('an unknown name in runsheet.toml', async () => {
       const path = stage.write('runsheet.toml', 'api_ulr = "http://127.0.0.1:1/api"\n');
       onTestFinished(() => rmSync(path));
       const said = /"api_ulr"[^]*did you mean api_url\?/;
@@ -237,7 +237,7 @@ describe('the command line', () => {
     });
   });
 
-  it('has bought nothing by any of it', async () => {
+  it('has started no run in any of these cases', async () => {
     expect(await stage.truth()).toEqual([]);
   });
 });

@@ -37,7 +37,7 @@ const webhooksOf = (batch: string): readonly (string | null)[] => [
   `http://there.invalid/${'x'.repeat(20_000)}`,
 ];
 
-describe('many rows among the runs of strangers', () => {
+describe('many rows among the runs of other users', () => {
   let stage = new Stage();
   let gateway: Gateway;
 
@@ -91,7 +91,7 @@ describe('many rows among the runs of strangers', () => {
     return summary;
   };
 
-  it('end with one run each: what was lost is found behind the strangers, page by page', async () => {
+  it('end with one run each: lost runs are found page by page behind the runs of others', async () => {
     stage.sheet(ROWS);
     await buyAsStrangers('sheet');
     const running = stage.start([...words(), '--poll']);
@@ -104,7 +104,7 @@ describe('many rows among the runs of strangers', () => {
     expect(requests.absent).toBeGreaterThan(0);
   });
 
-  it('end so as well when they are rebuilt from the lists and parts after Temporal lost its memory', async () => {
+  it('end with one run each also after they are rebuilt from the lists and parts because Temporal lost its data', async () => {
     stage.sheet(ROWS);
     await buyAsStrangers('sheet');
     const running = stage.start(words());

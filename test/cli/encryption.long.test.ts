@@ -99,14 +99,14 @@ describe('encryption', () => {
     expectOneRunPerRow(await stage.truth(), rows);
   };
 
-  it('hides prompts, run ids, reasons and errors from the history, and a killed worker is taken over all the same', async () => {
+  it('hides prompts, run ids, reasons and errors from the history, and another worker takes over from a killed one', async () => {
     set(withKey(KEY));
     expect(await readableIn(stage, await troubledBatch(stage))).toEqual([]);
   });
 
   // If the worker without a key is killed in the middle of a try, the history has a timeout instead of that try's error.
   it(
-    'is what hides them: without it the same search finds all but the prompts, which never pass through Temporal',
+    'is what hides them: without it, the same search finds everything except the prompts, which never reach Temporal',
     { retry: 2 },
     async () => {
       const readable = await readableIn(stage, await troubledBatch(stage));
@@ -117,7 +117,7 @@ describe('encryption', () => {
     },
   );
 
-  it('that a worker lacks is said by run, doctor and status with E410; beside one that has it no row fails', async () => {
+  it('run, doctor and status report E410 for a worker without the key; no row fails if another worker has it', async () => {
     await stage.worker();
     set(withKey(KEY));
     const refused = await run(FEW_ROWS).ended;
@@ -138,7 +138,7 @@ describe('encryption', () => {
     await expectAllRight(running, FEW_ROWS);
   });
 
-  it('that nobody has any more is said with E407, and a worker without it leaves the batch as it is', async () => {
+  it('a key that no worker has is reported with E407, and a worker without it does not change the batch', async () => {
     const run60 = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '4'];
     const fitting = await stage.worker(withKey(KEY));
     const first = stage.start(run60, withKey(KEY));
@@ -156,7 +156,7 @@ describe('encryption', () => {
     await expectAllRight(first);
   });
 
-  it('can be switched on under a running batch: refused with E408 until plain payloads may be read, then it ends right', async () => {
+  it('can be enabled for a running batch: E408 until plain payloads may be read, then the batch ends correctly', async () => {
     const before = await stage.worker();
     const first = run();
     await until(async () => (await stage.truth()).length >= 8, 'the batch is under way');
@@ -175,7 +175,7 @@ describe('encryption', () => {
     await expectAllRight(run());
   });
 
-  it('carries commands and their acknowledgements: cancel ends the batch with what ran', async () => {
+  it('covers commands and their acknowledgements: cancel ends the batch with the rows that ran', async () => {
     set(withKey(KEY));
     await stage.worker();
     const running = run();
@@ -185,7 +185,7 @@ describe('encryption', () => {
     expect(stage.results().map(({ outcome }) => outcome)).toContain('cancelled');
   });
 
-  it('changes its key under a running batch', async () => {
+  it('can change its key while a batch runs', async () => {
     set(withKey(OTHER));
     const before = await stage.worker();
     const first = run();
@@ -203,7 +203,7 @@ describe('encryption in an embedded stack', () => {
   const stage = new Stage();
   afterAll(() => stage.close());
 
-  it('works alike, and a command of another key that joins is told so', async () => {
+  it('works the same, and a command with another key gets an error when it joins', async () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
     const running = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '4'], withKey(KEY));
     await until(async () => (await stage.truth()).length >= 8, 'the batch is under way');

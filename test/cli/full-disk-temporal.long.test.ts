@@ -23,7 +23,7 @@ mkdirSync(home, { recursive: true });
 const hasDisk = call('mount', '-t', 'tmpfs', '-o', 'size=40m,mode=700', 'tmpfs', home);
 
 it.skipIf(!hasDisk)(
-  'Temporal whose disk is full: one sentence, exit code 6, and the same command goes on where room is made',
+  'a full disk under Temporal gives one sentence and exit code 6, and the same command continues once there is space',
   async () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
     const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '12'];

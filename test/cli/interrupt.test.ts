@@ -8,7 +8,7 @@ const DEPLOYMENTS = JSON.stringify([
   { name: 'portraits', concurrencyLimit: 8, coldStartSeconds: 0, runSeconds: 0.3 },
 ]);
 
-describe('Ctrl-C with servers of its own', () => {
+describe('Ctrl-C in a command with embedded servers', () => {
   let stage = new Stage();
   let gateway: Gateway;
   /** Settled, the gateway gives the answers that it holds back. */
@@ -26,7 +26,7 @@ describe('Ctrl-C with servers of its own', () => {
     await gateway.close();
   });
 
-  it('awaits what is on the wire, a second one does not, and the same command loses nothing and buys nothing twice', async () => {
+  it('waits for pending requests, a second Ctrl-C does not, and the repeated command loses nothing and buys nothing twice', async () => {
     const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '8'];
     const first = stage.start(words);
     await first.says(/progress state=/);

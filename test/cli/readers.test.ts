@@ -53,7 +53,7 @@ describe('commands that read', () => {
     expect(await listed()).toBe('finished');
   });
 
-  it('name a batch of a cluster as running without a worker, and say where Temporal cannot be asked', async () => {
+  it('show a batch of a cluster as running without a worker, and report an unreachable Temporal', async () => {
     await stage.temporal();
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
     const worker = await stage.worker();

@@ -18,7 +18,7 @@ const DEPLOYMENTS = JSON.stringify([
 /** Lost answers, which send both of them to the lists. */
 const FAULTS = ['--fault', 'reset-answer=0.1', '--fault', 'reset-request=0.03'];
 
-describe('one sheet in two places', () => {
+describe('one sheet in two folders', () => {
   let stage = new Stage();
   beforeEach(() => (stage = new Stage()));
   afterEach(() => stage.close());
@@ -55,7 +55,7 @@ describe('one sheet in two places', () => {
     expect([place, code, stdout]).toEqual([place, 0, expect.not.stringContaining('NOT')]);
   };
 
-  it('at the same moment: each pays for its own runs, and neither adopts, cancels or counts those of the other', async () => {
+  it('concurrently: each pays for its own runs, and neither adopts, cancels or counts the runs of the other', async () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS), ...FAULTS]);
     stage.sheet(ROWS);
     const both = await Promise.all([run('here', '--poll'), run('there', '--poll')]);
@@ -67,7 +67,7 @@ describe('one sheet in two places', () => {
     await expectVerified('there');
   });
 
-  it('a day later, and once more on a clean machine: each buys its own rows, and the first stays as it is', async () => {
+  it('a day later, and again on a clean machine: each buys its own rows, and the first batch does not change', async () => {
     const words = ['--deployments', stage.write('deployments.json', DEPLOYMENTS), ...FAULTS];
     const now = stage.environment;
     stage.environment = {

@@ -29,7 +29,7 @@ describe('a service that speaks V1', () => {
   });
   afterEach(() => stage.close());
 
-  it('brings every row to its outcome with one run each, with webhooks and without', async () => {
+  it('gives every row its outcome with one run each, with webhooks and without', async () => {
     const words = ['run', stage.sheet(ROWS), '-d', ID, '-c', '8', '--api', 'v1'];
     const hooked = await stage.run(words);
     expect([hooked.code, hooked.stderr]).toEqual([0, expect.stringContaining(`${ROWS} of ${ROWS} rows`)]);
@@ -47,7 +47,7 @@ describe('a service that speaks V1', () => {
     expect(polled.stderr).toContain('because webhooks are off');
   });
 
-  it('a lost answer is found by its webhook, and without webhooks its row is reported as unknown, never sent again', async () => {
+  it('a run whose response was lost is found by its webhook; without webhooks its row is unknown and never sent again', async () => {
     const gateway = await openGateway(v2.replace('/api', '/v1/api'), 0, 0, (nth) => nth % 6 === 3);
     speakV1(gateway.base);
     const words = ['run', stage.sheet(6), '-d', ID, '--api', 'v1'];
@@ -67,7 +67,7 @@ describe('a service that speaks V1', () => {
     expect(unknown?.['reason']).toContain('may have run unseen');
   });
 
-  it('a deployment that it does not know holds the batch instead of being asked for again, and a name is no id', async () => {
+  it('an unknown deployment pauses the batch instead of being requested again, and a name is not accepted as an id', async () => {
     const other = ID.replace('3f2b', '0000');
     const words = ['--api', 'v1', '-d'];
     const held = await stage.run(['run', stage.sheet(3), ...words, other]);
@@ -77,7 +77,7 @@ describe('a service that speaks V1', () => {
     expect([named.code, named.stderr]).toEqual([5, expect.stringContaining('error[E303]')]);
   });
 
-  it('plan and doctor say what it does not guarantee, and the wrong API is refused before anything is made', async () => {
+  it('plan and doctor name what V1 does not guarantee, and the wrong API is refused before anything is created', async () => {
     const planned = await stage.run(['plan', stage.sheet(3), '-d', ID, '--api', 'v1', '-o', 'json']);
     expect(JSON.parse(planned.stdout)).toMatchObject({
       service: { api: 'v1' },

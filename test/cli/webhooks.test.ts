@@ -19,11 +19,11 @@ const lasting = ({
   ...rest
 }: Readonly<Record<string, string>>) => rest;
 
-describe('webhooks only save time', () => {
+describe('webhooks affect only the speed', () => {
   const stage = new Stage();
   afterAll(() => stage.close());
 
-  it('without a receiver that can be reached, and with --poll, the results are the same', async () => {
+  it('the results are the same with an unreachable receiver and with --poll', async () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
     const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '8'];
     const folderOf = (ended: { readonly stdout: string }): string => ended.stdout.trim();
@@ -48,11 +48,11 @@ describe('webhooks only save time', () => {
 // The name of this machine is an address as any other: who asks at it may be anywhere.
 const isNamed = (await lookup(hostname()).catch(() => undefined))?.address === '127.0.0.1';
 
-describe.runIf(isNamed)('a run service elsewhere', () => {
+describe.runIf(isNamed)('a run service on another machine', () => {
   const stage = new Stage();
   afterAll(() => stage.close());
 
-  it('is given no address that it cannot reach: the command says so once, and its runs are polled', async () => {
+  it('gets no webhook address that it cannot reach: the command reports this once and polls', async () => {
     const { base } = await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
     const elsewhere = { RUNSHEET_API_URL: base.replace('127.0.0.1', hostname()) };
     const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '8'];

@@ -97,7 +97,7 @@ export function unreadableWith(cases: readonly Unreadable[]): void {
     });
 
     it.each(cases.filter(([, { text }]) => text.length < 10_000))(
-      '%s, in whatever pieces it comes',
+      '%s, however its bytes are split',
       async (_, sheet, where) => {
         // The first look at a file's bytes needs a first chunk.
         if (/-:-/.test(where)) return;

@@ -11,7 +11,7 @@ const MIB = 1024 * 1024;
 const order = { options: PLAIN, inputTypes: undefined };
 
 describe('a page', () => {
-  it('holds at most so many bytes: the first row too many is refused before its page is written', async () => {
+  it('has a maximum size: the first row above it is refused before its page is written', async () => {
     const store = freshStore();
     const rows = Array.from({ length: 12 }, (_, at) => `${at},${'x'.repeat(MIB / 5)}\n`);
     const source = { name: 'sheet.csv', open: opened(`n,prompt\n${rows.join('')}`) };
@@ -28,7 +28,7 @@ describe('a page', () => {
     expect(await store.exists(pageName(1))).toBe(false);
   });
 
-  it('that is too large ends the reading, and what was wrong before it is told as well', async () => {
+  it('that is too large ends the reading, and earlier errors are reported too', async () => {
     const rows = Array.from({ length: 3 * PAGE_ROWS }, (_, at) => `row ${at},${at === 2 ? 'Z' : ''}\n`).join(
       '',
     );
@@ -71,7 +71,7 @@ describe('the pages that stay in memory', () => {
   };
   const firstRows = [1, PAGE_ROWS + 1, 2 * PAGE_ROWS + 1, 3 * PAGE_ROWS + 1];
 
-  it('are as many as fit, however few they are by number', async () => {
+  it('are limited by their bytes', async () => {
     const { store, reads } = await pages(1_000);
     const readRows = cachePages(32, 2_500);
     await readRows(store, firstRows);
@@ -81,7 +81,7 @@ describe('the pages that stay in memory', () => {
     expect(reads.slice(4)).toEqual([pageName(1)]);
   });
 
-  it('include the one that is used, even where it alone is too large', async () => {
+  it('include the one in use, even if it alone is too large', async () => {
     const { store, reads } = await pages(1_000);
     const readRows = cachePages(32, 500);
     await readRows(store, [1]);
@@ -90,7 +90,7 @@ describe('the pages that stay in memory', () => {
     expect(reads).toEqual([pageName(1)]);
   });
 
-  it('are bounded by number as well', async () => {
+  it('are limited by their number too', async () => {
     const { store, reads } = await pages(10);
     const readRows = cachePages(2, MIB);
     await readRows(store, firstRows);
