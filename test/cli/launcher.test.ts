@@ -35,7 +35,7 @@ await import(${JSON.stringify(pathToFileURL(programFile()).href)});
     expect(isAlive(real)).toBe(false);
   });
 
-  it('ends as after SIGTERM: the embedded servers end with it', async () => {
+  it('ends with its embedded servers when that process is killed, as after SIGTERM', async () => {
     const dev = stage.start(['dev'], { TEMPORAL_ADDRESS: '' }, old);
     await dev.says(/service +http/);
     const real = realOf(dev);

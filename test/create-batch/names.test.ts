@@ -32,10 +32,10 @@ describe('the name of a batch', () => {
     expect((await place.create('sheet.csv', { name: 'Nightly_1' })).batch).toBe('Nightly_1');
   });
 
-  it('is kept if its rows are given under another name', async () => {
+  it('is kept if its rows are given again without a name', async () => {
     const { batch } = await place.create('sheet.csv', { name: 'nightly' });
     expect((await place.create('sheet.csv')).batch).toBe(batch);
-    // Whoever names a batch means one of that name.
+    // An explicit name means a batch with that name.
     expect((await place.create('sheet.csv', { name: 'weekly' })).batch).toBe('weekly');
   });
 

@@ -59,7 +59,7 @@ const TABLE: readonly Case[] = [
   ),
   free(
     'versions.base',
-    "V1's base does not know V2's path",
+    "V1's base address does not serve V2's path",
     async (service) => {
       const answer = await askV1(service, 'POST', QUEUE, { json: { deployment_id: NOBODY } });
       assert.equal(answer.status, 404);
@@ -69,14 +69,14 @@ const TABLE: readonly Case[] = [
   ),
   buys(
     'migration.1',
-    'a run that V1 queued is read by V2',
+    'V2 can read a run that V1 queued',
     async (service) => {
       const id = await queueV1(service);
       assert.equal((await service.run(id))['id'], id);
     },
     V1,
   ),
-  buys('migration.2', 'the node component is recent enough, where it is told', async (service) => {
+  buys('migration.2', 'the node component is recent enough if its version is shown', async (service) => {
     const { machine_version: version } = await service.run(await service.queue());
     if (version === null) return;
     assert.equal(typeof version, 'string');
@@ -101,7 +101,7 @@ const REAL: readonly Case[] = [
   ),
   free(
     'v1.401',
-    'V1: without a key there is 401 and a sentence',
+    'V1: a request without a key gets 401 and a sentence',
     async (service) => {
       const headers = { authorization: undefined };
       const answer = await askV1(service, 'GET', `/run?run_id=${NOBODY}`, { headers });
@@ -113,7 +113,7 @@ const REAL: readonly Case[] = [
   ),
   free(
     'v1.500',
-    'V1: a wrong order gets 500 and an error',
+    'V1: an invalid request gets 500 and an error',
     async (service) => {
       const answer = await askV1(service, 'POST', '/run', { json: { deployment_id: NOBODY } });
       assert.deepEqual([answer.status, Object.keys(answer.json)], [500, ['error']]);
@@ -131,7 +131,7 @@ const REAL: readonly Case[] = [
   ),
   buys(
     'v1.fields',
-    'V1: a run shows less than V2 does',
+    'V1: a run shows fewer fields than in V2',
     async (service) => {
       const run = await finishedV1(service);
       const added = [
@@ -157,7 +157,7 @@ const REAL: readonly Case[] = [
   ),
   buys(
     'v1.outputs',
-    'V1: an output has data and nothing else',
+    'V1: an output has only data',
     async (service) => {
       const outputs = (await finishedV1(service))['outputs'] as Json[];
       assert.ok(outputs.length > 0);

@@ -33,13 +33,13 @@ const outputTold = (service: Service): Promise<Received | undefined> =>
 const OUTPUT: readonly Case[] = [
   buys(
     'webhook.output',
-    'a webhook tells of outputs where that was asked for',
+    'a webhook reports outputs on request',
     async (service) => void (await outputTold(service)),
     REACHED,
   ),
   buys(
     'webhook.output.outputs',
-    'the webhook of outputs has them',
+    'the webhook that reports outputs contains them',
     async (service) => {
       const outputs = (await outputTold(service))?.body['outputs'];
       assert.ok(Array.isArray(outputs) && outputs.length > 0);
@@ -48,7 +48,7 @@ const OUTPUT: readonly Case[] = [
   ),
   buys(
     'webhook.output.only',
-    'no webhook tells of outputs where that was not asked for',
+    'no webhook reports outputs by default',
     async (service) => {
       const { all } = await told(service);
       await settled(service);
@@ -61,7 +61,7 @@ const OUTPUT: readonly Case[] = [
 const toldCase = (status: string): Case =>
   buys(
     `webhook.on.${status}`,
-    `a webhook tells of ${status}`,
+    `a webhook reports ${status}`,
     async (service) => {
       const inbox = service.inboxes.open();
       await service.queue({ webhook: inbox.url });
@@ -74,7 +74,7 @@ const EVENTS: readonly Case[] = [
   ...STATUSES.map(toldCase),
   buys(
     'webhook.on.cancelled webhook.end.last',
-    'a webhook tells of a cancellation, and none comes after it',
+    'a webhook reports a cancellation, and no webhook follows it',
     async (service) => {
       const inbox = service.inboxes.open();
       const id = await service.queue({ webhook: inbox.url, deployment_id: service.deployments?.long });
@@ -88,7 +88,7 @@ const EVENTS: readonly Case[] = [
   ),
   buys(
     'webhook.on.timeout',
-    'a webhook tells of a timeout',
+    'a webhook reports a timeout',
     async (service) => {
       const inbox = service.inboxes.open();
       await service.queue({ webhook: inbox.url, deployment_id: service.deployments?.hasty });
@@ -98,7 +98,7 @@ const EVENTS: readonly Case[] = [
   ),
   buys(
     'webhook.not-on.not-started',
-    'no webhook tells of a run that only waits',
+    'no webhook reports a waiting run',
     async (service) => {
       const { all } = await told(service);
       assert.ok(!statusesOf(all).includes('not-started'), String(statusesOf(all)));
@@ -107,7 +107,7 @@ const EVENTS: readonly Case[] = [
   ),
   buys(
     'webhook.intermediate webhook.intermediate.outputs',
-    'webhooks tell of the progress where it was asked for',
+    'webhooks report progress on request',
     async (service) => {
       const inbox = service.inboxes.open();
       await service.queue({ webhook: inbox.url, webhook_intermediate_status: true });
@@ -121,7 +121,7 @@ const EVENTS: readonly Case[] = [
   ),
   buys(
     'webhook.intermediate.only',
-    'webhooks tell of no progress where it was not asked for',
+    'webhooks do not report progress by default',
     async (service) => {
       const { all } = await told(service);
       await settled(service);
@@ -158,7 +158,7 @@ async function tries(
 const TRIES: readonly Case[] = [
   buys(
     'webhook.tries webhook.tries.get',
-    'news that is not taken comes as a POST and two GETs',
+    'a refused webhook is sent as a POST and two GETs',
     async (service) => {
       const all = await tries(service, () => 503, 3);
       assert.deepEqual(
@@ -170,7 +170,7 @@ const TRIES: readonly Case[] = [
   ),
   buys(
     'webhook.tries.end',
-    'news that is never taken is given up after three tries',
+    'a webhook is not sent again after three refusals',
     async (service) => {
       const all = await tries(service, () => 503, 3);
       await settled(service);
@@ -180,7 +180,7 @@ const TRIES: readonly Case[] = [
   ),
   buys(
     'webhook.tries.body',
-    'each try says the same',
+    'each try has the same body',
     async (service) => {
       const all = await tries(service, () => 503, 3);
       for (const { body } of all()) assert.deepEqual(body, all()[0]?.body);
@@ -189,7 +189,7 @@ const TRIES: readonly Case[] = [
   ),
   buys(
     'webhook.taken',
-    'news that was taken comes once, also where the answer was 302',
+    'an accepted webhook is sent once, also after an answer of 302',
     async (service) => {
       const all = await tries(service, () => 302, 1);
       // Other news is tried three times meanwhile.

@@ -189,13 +189,13 @@ const AUTH = chapter('Authentication', [
 ]);
 
 const REAL_AUTH = chapter('Real service: who may ask', [
-  ['auth.401', 'who is not let in gets 401', statused((_asked, answer) => answer.status === 401, 403)],
+  ['auth.401', 'an unauthenticated request gets 401', statused((_asked, answer) => answer.status === 401, 403)],
   ['auth.missing', 'without a key: `Invalid or missing token`', saying401('Invalid or missing token')],
   ['auth.unknown', 'with an unknown key: `Invalid or expired token`', saying401('Invalid or expired token')],
   ['auth.revoked', 'with a revoked key: `Revoked token`', saying401('Revoked token')],
   [
     'auth.first',
-    'who may ask is looked at before what is asked',
+    'authentication is checked before the request',
     answering(
       (asked) => isQueue(asked) && asked.body.length < 20 && asked.headers['authorization'] === undefined,
       answerOf(422, { detail: [] }),

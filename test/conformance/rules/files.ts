@@ -43,7 +43,7 @@ const FILES = chapter('Real service: file upload', [
   ),
   [
     'upload.fetch',
-    'the address of an uploaded file gives the file',
+    'the address of an uploaded file returns the file',
     answering(({ method, path }) => method === 'GET' && path.startsWith('/files/'), NOT_FOUND),
   ],
   [
@@ -66,21 +66,21 @@ const FILES = chapter('Real service: file upload', [
   ],
   [
     'v1.upload-url.size',
-    'V1: a file has 50 MB at most',
+    'V1: a file has at most 50 MB',
     asking(uploadUrl, (asked) => ({ ...asked, path: asked.path.replace(/file_size=\d+/, 'file_size=1') })),
   ],
 ]);
 
 const LOGS = chapter('Real service: logs', [
-  ['logs.path', 'GET /v2/clickhouse-run-logs/{run_id} gives the log of a run', answering(log, NOT_FOUND)],
+  ['logs.path', 'GET /v2/clickhouse-run-logs/{run_id} returns the log of a run', answering(log, NOT_FOUND)],
   [
     'logs.reason',
-    'the log says why a run failed',
+    'the log contains the reason of a failed run',
     inRows(log, (rows) => rows.filter((row) => row['log_type'] !== 'error')),
   ],
   [
     'logs.reason.only',
-    'the record of a run that failed has no outputs and no reason',
+    'the record of a failed run has no outputs and no reason',
     inRun((run) => (run['status'] === 'failed' ? { ...run, outputs: [{ data: { error: [] } }] } : run)),
   ],
   [
@@ -91,7 +91,7 @@ const LOGS = chapter('Real service: logs', [
 ]);
 
 const LIGHT = chapter('Real service: run lists', [
-  ['list.light', 'GET /v2/workflow/{workflow_id}/runs lists runs lightly', answering(light, NOT_FOUND)],
+  ['list.light', 'GET /v2/workflow/{workflow_id}/runs lists runs with few fields', answering(light, NOT_FOUND)],
   ...LIGHT_ROW.map(
     (name) =>
       [
@@ -100,10 +100,10 @@ const LIGHT = chapter('Real service: run lists', [
         inRows(light, (rows) => rows.map((row) => without(row, name))),
       ] as const,
   ),
-  ['list.light.newest', 'the newest run comes first there too', inRows(light, (rows) => rows.toReversed())],
+  ['list.light.newest', 'the newest run comes first in it', inRows(light, (rows) => rows.toReversed())],
   [
     'list.light.filter',
-    'status= leaves out runs with another status',
+    'status= omits runs with another status',
     asking(light, (asked) => ({ ...asked, path: asked.path.replace(/status=[^&]*/, '') })),
   ],
 ]);

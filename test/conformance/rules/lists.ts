@@ -61,7 +61,7 @@ const LISTS = chapter('Real service: run lists', [
   ['list.workflow.limit', 'limit bounds the list', inList((runs) => [...runs, ...runs])],
   [
     'list.workflow.offset',
-    'offset leaves out as many of the newest',
+    'offset skips that many of the newest runs',
     {
       exchange: (asked, pass) =>
         pass(workflowRuns(asked) ? { ...asked, path: asked.path.replace(/offset=\d+/, 'offset=0') } : asked),
@@ -69,7 +69,7 @@ const LISTS = chapter('Real service: run lists', [
   ],
   [
     'list.workflow.own',
-    'nobody sees the runs of another',
+    'a user does not see the runs of another user',
     {
       exchange: (asked, pass, memory) => {
         if (!workflowRuns(asked)) return pass(asked);
@@ -84,7 +84,7 @@ const LISTS = chapter('Real service: run lists', [
   ],
   [
     'list.deployment',
-    'GET /deployment/{deployment_id}/runs gives {data, meta}',
+    'GET /deployment/{deployment_id}/runs returns {data, meta}',
     showing(deploymentRuns, (page) => page['data']),
   ],
   ...LIGHT.map(

@@ -27,10 +27,10 @@ const ofCancelled = (change: (run: Json) => Json): Lie =>
 const A_DATE = '2026-01-01T00:00:00.000000Z';
 
 const STATES = chapter('Real service: run states', [
-  ['state.nine', 'the status is one of the nine', unlessEnded((run) => ({ ...run, status: 'processing' }))],
+  ['state.nine', 'the status is one of nine', unlessEnded((run) => ({ ...run, status: 'processing' }))],
   [
     'state.success',
-    'a run that comes to its end well is a `success`',
+    'a run that ends without an error is a `success`',
     inEndedRun((run) => ({ ...run, status: 'failed' })),
   ],
   [
@@ -55,13 +55,13 @@ const STATES = chapter('Real service: run states', [
   ],
   [
     'state.running',
-    'a run that works is `running`, and has started_at',
+    'an executing run is `running`, and has started_at',
     inRun((run) => (run['status'] === 'running' ? { ...run, started_at: null } : run)),
   ],
   ['state.ended_at', 'ended_at is null until the end', unlessEnded((run) => ({ ...run, ended_at: A_DATE }))],
   [
     'state.durations',
-    'durations are null until both their ends are known',
+    'durations are null until both of their times are known',
     unlessEnded((run) => ({ ...run, duration: 0, run_duration: 0 })),
   ],
   [
@@ -71,7 +71,7 @@ const STATES = chapter('Real service: run states', [
   ],
   [
     'state.live_status.node',
-    'live_status says `Executing` and the node',
+    'live_status contains `Executing` and the node',
     inRun((run) => (run['live_status'] === null ? run : { ...run, live_status: 'busy' })),
   ],
   [
@@ -81,7 +81,7 @@ const STATES = chapter('Real service: run states', [
   ],
   [
     'state.progress.digits',
-    'progress has two decimals at most',
+    'progress has at most two decimals',
     inRun((run) => ({ ...run, progress: Number(run['progress']) - 0.0001 })),
   ],
   ['state.outputs.first', 'outputs are empty at first', unlessEnded((run) => ({ ...run, outputs: [{}] }))],
@@ -92,7 +92,7 @@ const STATES = chapter('Real service: run states', [
   ],
   [
     'state.sticky',
-    'an end stays: reading it again shows the same record',
+    'an ended run does not change: reading it again shows the same record',
     {
       exchange: async (asked, pass, memory) => {
         const answer = await pass(asked);
@@ -118,17 +118,17 @@ const OUTPUTS = chapter('Real service: outputs', [
   ],
   [
     'output.node',
-    '`node_meta.node_id` names the node, in text',
+    '`node_meta.node_id` names the node as text',
     inOutput((output) => ({ ...output, node_meta: { node_id: 9 } })),
   ],
-  ['output.data.lists', '`data` has lists', inOutput((output) => ({ ...output, data: { images: {} } }))],
+  ['output.data.lists', '`data` contains lists', inOutput((output) => ({ ...output, data: { images: {} } }))],
   ...(['url', 'type', 'filename'] as const).map(
     (name) => [`file.${name}`, `a file has \`${name}\``, inFile((file) => without(file, name))] as const,
   ),
   ['file.type.value', '`type` of a file is `output`', inFile((file) => ({ ...file, type: 'temp' }))],
   [
     'file.fetch',
-    'the address of a file gives the file, without a key',
+    'the address of a file returns the file without a key',
     answering(({ path }) => path.startsWith('/files/'), answerOf(403, 'AccessDenied', 'application/xml')),
   ],
 ]);
@@ -148,10 +148,10 @@ const CANCEL = chapter('Real service: cancel', [
     cancelled((answer) => ({ ...answer, message: '' })),
   ],
   ['cancel.cancelled', 'the run is then `cancelled`', ofCancelled((run) => ({ ...run, status: 'failed' }))],
-  ['cancel.ended_at', 'a cancelled run has its end', ofCancelled((run) => ({ ...run, ended_at: null }))],
+  ['cancel.ended_at', 'a cancelled run has ended_at', ofCancelled((run) => ({ ...run, ended_at: null }))],
   [
     'cancel.waiting',
-    'a run that waits can be cancelled, and never had a machine',
+    'a waiting run can be cancelled, and then never gets a machine',
     ofCancelled((run) => ({ ...run, queued_at: run['queued_at'] ?? A_DATE })),
   ],
   [

@@ -60,7 +60,7 @@ const FIELDS = chapter('Queue Run: request body', [
   ],
   [
     'inputs.free-form',
-    'inputs is free-form: a value may be anything that JSON has',
+    'inputs is free-form: a value may be any JSON value',
     inOrder((order) => {
       const plain = Object.entries((order['inputs'] ?? {}) as Json).filter(
         ([, value]) => typeof value !== 'object',
@@ -71,7 +71,7 @@ const FIELDS = chapter('Queue Run: request body', [
   ],
   [
     'inputs.kept',
-    'the inputs of a run are those of its order',
+    'the inputs of a run are those of its request',
     inOrder((order) => (wasAsked(order, 'inputs') ? { ...order, inputs: {} } : undefined)),
   ],
   ['webhook.type', 'webhook is a string', dropping('webhook', (value) => typeof value === 'number')],
@@ -83,7 +83,7 @@ const FIELDS = chapter('Queue Run: request body', [
       wasAsked(order, 'webhook') ? undefined : { ...order, webhook: 'https://runsheet.invalid/' },
     ),
   ],
-  ['webhook.target', 'the webhook target is told of the run', swallowing(() => true)],
+  ['webhook.target', 'the service calls the webhook target for the run', swallowing(() => true)],
   [
     'webhook_intermediate_status.type',
     'webhook_intermediate_status is a boolean',
@@ -103,7 +103,7 @@ const FIELDS = chapter('Queue Run: request body', [
   ['gpu.optional', 'gpu is not required', refusingOrders(absent('gpu'))],
   [
     'gpu.default',
-    "a run that asks for no gpu gets its machine's",
+    "a run without a requested gpu gets that of its machine",
     inRun((run) => (run['gpu'] === 'A10G' ? { ...run, gpu: 'H100' } : run)),
   ],
   ['flags.type', 'flags is a list', dropping('flags', (value) => typeof value === 'string')],
@@ -117,7 +117,7 @@ const FIELDS = chapter('Queue Run: request body', [
   ['flags.optional', 'flags is not required, and there are none by default', refusingOrders(absent('flags'))],
   [
     'flags.provider_v2',
-    'the flag provider_v2 is taken',
+    'the flag provider_v2 is accepted',
     refusingOrders(({ flags }) => Array.isArray(flags) && flags.includes('provider_v2')),
   ],
 ]);
@@ -125,7 +125,7 @@ const FIELDS = chapter('Queue Run: request body', [
 const REAL = chapter('Real service: Queue Run', [
   [
     'queue.unknown-fields',
-    'fields that it does not know are ignored',
+    'unknown fields are ignored',
     refusingOrders((order) => 'machine_id' in order),
   ],
   ['queue.null-gpu', 'gpu may be null', refusingOrders((order) => order['gpu'] === null)],
@@ -133,12 +133,12 @@ const REAL = chapter('Real service: Queue Run', [
   ['queue.null-flags', 'flags may be null', refusingOrders((order) => order['flags'] === null)],
   [
     'queue.any-flags',
-    'any flags are taken',
+    'any flags are accepted',
     refusingOrders(({ flags }) => Array.isArray(flags) && flags.includes('made_up')),
   ],
   [
     'queue.gpu.deployment-wins',
-    'a deployment that has a GPU of its own keeps it',
+    'the GPU of a deployment takes precedence',
     showing(isGetRun, (run) => (run['gpu'] === 'A10G' ? { ...run, gpu: 'H100' } : run)),
     'vendor',
   ],

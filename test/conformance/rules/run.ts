@@ -27,7 +27,7 @@ const rowsOf = ({ name, type, format, only }: RunField): readonly Rule[] => [
     [`run.${name}`, `Get Run shows \`${name}\`, under exactly this name`, renamed(name), only],
     [
       `run.${name}.type`,
-      `\`${name}\` is of type ${type}, where it is not empty`,
+      `\`${name}\` has the type ${type} if it is not empty`,
       put(name, WRONG[type]),
       only,
     ],
@@ -55,7 +55,7 @@ const NOTES = chapter('Run', [
   ],
   [
     'run.webhook.note',
-    '`webhook` is the webhook target given at queue time, as it was given',
+    '`webhook` is the webhook target given at queue time, unchanged',
     inRun((run) => ({ ...run, webhook: decodeURIComponent(String(run['webhook'])) })),
   ],
   [
@@ -79,12 +79,12 @@ const GPUS: readonly Rule[] = [
     ],
     [
       'gpu.spelling',
-      'a GPU is spelled exactly so',
+      'a GPU must be spelled exactly like this',
       inOrder((order) => (order['gpu'] === 't4' ? { ...order, gpu: 'T4' } : undefined)),
     ],
     [
       'gpu.one',
-      '`gpu` is one value, no list of them',
+      '`gpu` is one value, not a list',
       inOrder((order) => (Array.isArray(order['gpu']) ? { ...order, gpu: order['gpu'][0] } : undefined)),
     ],
   ]),
@@ -103,10 +103,10 @@ const never = (status: string): Lie =>
   inRun((run) => ({ ...run, status, ended_at: null, outputs: [], run_duration: null }));
 
 const SERVICE = chapter('What the service does', [
-  ['does.execute', 'the service executes what was queued', never('not-started')],
+  ['does.execute', 'the service executes queued runs', never('not-started')],
   [
     'does.new-run',
-    'each order gives the identifier of a new run',
+    'each request returns the identifier of a new run',
     {
       exchange: async (asked, pass, memory) => {
         const answer = await pass(asked);
@@ -119,7 +119,7 @@ const SERVICE = chapter('What the service does', [
   ],
   [
     'does.full-details',
-    'a run is read in full by its identifier',
+    'Get Run returns all details of a run',
     inRun(({ id, status, ended_at }) => ({ id, status, ended_at })),
   ],
   ['record.status', 'a record carries its status', inRun((run) => ({ ...run, status: '' }))],
@@ -140,7 +140,7 @@ const REAL = chapter('Real service: Get Run', [
   ['run.workflow_api.absent', 'Get Run no longer shows `workflow_api`', put('workflow_api', {}), 'vendor'],
   [
     'run.modal_function_call_id',
-    "the call has the vendor's name too, with the same value",
+    "the call also has the vendor's field name, with the same value",
     inRun((run) => without(run, 'modal_function_call_id')),
   ],
   [
@@ -151,12 +151,12 @@ const REAL = chapter('Real service: Get Run', [
   ['run.origin.api', '`origin` of a run that was queued here is `api`', put('origin', 'manual')],
   [
     'run.dates.digits',
-    'a date has six digits behind its seconds, or none, and a Z',
+    'a date has six digits after its seconds, or none, and a Z',
     inRun((run) => ({ ...run, created_at: String(run['created_at']).replace('000Z', 'Z') })),
   ],
   [
     'run.query',
-    "V1's way to read a run, `?run_id=`, works on the V2 base too, and shows the same",
+    "V1's `?run_id=` also works on the V2 base, and shows the same run",
     showing(
       ({ method, path }) => method === 'GET' && path.startsWith('/api/run?'),
       (run) => without(run, 'run_duration'),
@@ -167,7 +167,7 @@ const REAL = chapter('Real service: Get Run', [
   ['run.webhook_status.value', '`webhook_status` is never written', put('webhook_status', 'success')],
   [
     'run.progress.range',
-    '`progress` goes from 0 to 1',
+    '`progress` is between 0 and 1',
     inRun((run) => ({ ...run, progress: Number(run['progress']) * 100 })),
   ],
   [

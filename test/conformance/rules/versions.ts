@@ -26,10 +26,10 @@ const inV1 = (change: (run: Json) => Json): Lie => showing(isV1Get, change);
 
 const TABLE = chapter('Versioning', [
   ['versions.v1.create', 'V1 creates a run by POST /run', answering(isV1Queue, NOT_FOUND)],
-  ['versions.v1.get', 'V1 gives the status of a run by GET /run', answering(isV1Get, NOT_FOUND)],
+  ['versions.v1.get', 'V1 returns the status of a run by GET /run', answering(isV1Get, NOT_FOUND)],
   [
     'versions.v1.get.query',
-    'V1 takes the run from the query parameter run_id',
+    'V1 reads the run from the query parameter run_id',
     {
       exchange: (asked, pass, memory) => {
         if (!isV1Get(asked)) return pass(asked);
@@ -40,7 +40,7 @@ const TABLE = chapter('Versioning', [
     },
   ],
   ['versions.v2.create', 'V2 creates a run by POST /run/deployment/queue', answering(isQueue, NOT_FOUND)],
-  ['versions.v2.get', 'V2 gives the status of a run by GET /run/{run_id}', answering(isGetRun, NOT_FOUND)],
+  ['versions.v2.get', 'V2 returns the status of a run by GET /run/{run_id}', answering(isGetRun, NOT_FOUND)],
   [
     'versions.base',
     "V1 and V2 differ by their base address: V2's endpoints are not on the base of V1",
@@ -48,7 +48,7 @@ const TABLE = chapter('Versioning', [
   ],
   [
     'migration.1',
-    'a client that has replaced the base address finds its runs of before',
+    'a client that has replaced the base address finds its earlier runs',
     {
       exchange: async (asked, pass, memory) => {
         const answer = await pass(asked);
@@ -60,12 +60,12 @@ const TABLE = chapter('Versioning', [
   ],
   [
     'migration.2',
-    'the node component is at v2.1.0 or later, where the service tells its version',
+    'the node component is at v2.1.0 or later if the service shows its version',
     inRun((run) => ({ ...run, machine_version: 'v2.0.9' })),
   ],
   [
     'migration.5',
-    'a run with a deployment_id and the flag provider_v2 can be queued and comes to its end',
+    'a run with a deployment_id and the flag provider_v2 can be queued and ends',
     refusingOrders((order) => Array.isArray(order['flags'])),
   ],
 ]);
@@ -74,7 +74,7 @@ const REAL = chapter('Real service: V1', [
   ['v1.answer', 'POST /run answers {run_id}', showing(isV1Queue, ({ run_id }) => ({ id: run_id }))],
   [
     'v1.401',
-    'who is not let in gets 401 in plain text',
+    'an unauthenticated request gets 401 in plain text',
     telling(
       (asked, { status }) => isV1(asked) && status === 401,
       () => answerOf(401, { detail: 'Invalid or expired token' }),
@@ -82,7 +82,7 @@ const REAL = chapter('Real service: V1', [
   ],
   [
     'v1.500',
-    'an order that cannot be: 500 and {error}',
+    'an invalid request: 500 and {error}',
     telling(
       (asked, { status }) => isV1Queue(asked) && status === 500,
       (answer) => ({ ...withJson(answer, { detail: [] }), status: 422 }),
