@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { buys, free, type Case } from '../case.ts';
-import type { Json } from '../lies.ts';
-import { finished, FULL_ORDER, NOBODY, problemsOf, QUEUE, type Service } from '../service.ts';
+import type { Json } from '../violations.ts';
+import { finished, FULL_REQUEST, UNKNOWN_ID, problemsOf, QUEUE, type Service } from '../service.ts';
 import { UUID } from './run.ts';
 
 const GET: readonly Case[] = [
@@ -13,7 +13,7 @@ const GET: readonly Case[] = [
       assert.equal(answer.status, 200);
     },
   ),
-  free('get.run_id.uuid get.rule-2', 'a run_id that is not a uuid is refused as malformed', async (service) => {
+  free('get.run_id.uuid get.rule-2', 'a run_id that is not a uuid is refused', async (service) => {
     problemsOf(await service.ask('GET', '/run/nonsense'));
   }),
   free('get.run_id.required', 'Get Run without a run_id is refused', async (service) => {
@@ -35,33 +35,33 @@ const GET: readonly Case[] = [
   }),
 ];
 
-const firstRefused = async (service: Service, order: Json): Promise<unknown[]> =>
-  (await service.refused(order)).map((problem) => problem.loc[1]);
+const firstRefused = async (service: Service, request: Json): Promise<unknown[]> =>
+  (await service.refused(request)).map((problem) => problem.loc[1]);
 
 const QUEUE_CASES: readonly Case[] = [
   buys(
     'queue.method queue.path queue.content-type queue.authorization',
     'a run is queued by a POST of JSON',
     async (service) => {
-      assert.equal((await service.order()).status, 200);
+      assert.equal((await service.postRun()).status, 200);
     },
   ),
   buys('queue.success', 'Queue Run answers with an object', async (service) => {
-    const { json, type } = await service.order();
+    const { json, type } = await service.postRun();
     assert.match(type, /^application\/json/);
     assert.ok(!Array.isArray(json));
   }),
   buys('queue.success.one-field', 'the answer of Queue Run has one field', async (service) => {
-    assert.equal(Object.keys((await service.order()).json).length, 1);
+    assert.equal(Object.keys((await service.postRun()).json).length, 1);
   }),
   buys('queue.success.run_id', 'the answer of Queue Run has run_id', async (service) => {
-    assert.ok('run_id' in (await service.order()).json);
+    assert.ok('run_id' in (await service.postRun()).json);
   }),
   buys('queue.success.run_id.uuid', 'run_id is a uuid', async (service) => {
-    assert.match(String((await service.order()).json['run_id']), UUID);
+    assert.match(String((await service.postRun()).json['run_id']), UUID);
   }),
   free('queue.failure', 'the refusal of a Queue Run is an object with detail', async (service) => {
-    const { json } = await service.order({ deployment_id: 'portraits' });
+    const { json } = await service.postRun({ deployment_id: 'portraits' });
     assert.ok(!Array.isArray(json) && 'detail' in json, JSON.stringify(json));
   }),
   buys('queue.rule-1', 'a queued run can be read', async (service) => {
@@ -101,9 +101,9 @@ const QUEUE_CASES: readonly Case[] = [
   }),
 ];
 
-/** Shows the service an order that is good but for its deployment, which nobody has. */
+/** Sends a request that is valid except for its unknown deployment. */
 const learn = async (service: Service): Promise<void> => {
-  await service.order({ gpu: 'RTX4090' });
+  await service.postRun({ gpu: 'RTX4090' });
 };
 
 const FIELDS: readonly Case[] = [
@@ -114,7 +114,7 @@ const FIELDS: readonly Case[] = [
   buys(
     'inputs.optional webhook.optional webhook_intermediate_status.optional gpu.optional flags.optional',
     'a deployment_id is enough for a request',
-    async (service) => void assert.equal((await service.order()).status, 200),
+    async (service) => void assert.equal((await service.postRun()).status, 200),
   ),
   buys('inputs.default', 'a request without inputs has empty inputs', async (service) => {
     assert.deepEqual((await service.run(await service.queue()))['workflow_inputs'], {});
@@ -129,7 +129,7 @@ const FIELDS: readonly Case[] = [
     { only: 'specification' },
   ),
   buys('inputs.kept', 'a run shows the inputs of its request', async (service) => {
-    assert.deepEqual((await finished(service))['workflow_inputs'], FULL_ORDER.inputs);
+    assert.deepEqual((await finished(service))['workflow_inputs'], FULL_REQUEST.inputs);
   }),
   free('webhook.type', 'a webhook that is a number is refused', async (service) => {
     assert.deepEqual(await firstRefused(service, { webhook: 7 }), ['webhook']);
@@ -181,49 +181,54 @@ const FIELDS: readonly Case[] = [
     assert.deepEqual(await firstRefused(service, { flags: ['provider_v2', 2] }), ['flags']);
   }),
   buys('flags.provider_v2', 'a request with the flag provider_v2 is accepted', async (service) => {
-    assert.equal((await service.order({ flags: ['provider_v2'] })).status, 200);
+    assert.equal((await service.postRun({ flags: ['provider_v2'] })).status, 200);
   }),
 ];
 
-const said = async (service: Service, authorization: string | undefined): Promise<unknown> => {
-  const { status, json } = await service.ask('GET', `/run/${NOBODY}`, { headers: { authorization } });
+const authDetailOf = async (service: Service, authorization: string | undefined): Promise<unknown> => {
+  const { status, json } = await service.ask('GET', `/run/${UNKNOWN_ID}`, { headers: { authorization } });
   return [status, json['detail']];
 };
 
 const AUTH: readonly Case[] = [
   free('auth.queue', 'Queue Run requires a key', async (service) => {
-    await service.order({ gpu: 'RTX4090' });
-    const { status } = await service.order({ gpu: 'RTX4090' }, { headers: { authorization: undefined } });
+    await service.postRun({ gpu: 'RTX4090' });
+    const { status } = await service.postRun({ gpu: 'RTX4090' }, { headers: { authorization: undefined } });
     assert.ok([401, 403].includes(status), String(status));
   }),
   free('auth.get', 'Get Run requires a key', async (service) => {
-    await service.ask('GET', `/run/${NOBODY}`);
-    const answer = await service.ask('GET', `/run/${NOBODY}`, { headers: { authorization: undefined } });
+    await service.ask('GET', `/run/${UNKNOWN_ID}`);
+    const answer = await service.ask('GET', `/run/${UNKNOWN_ID}`, { headers: { authorization: undefined } });
     assert.ok([401, 403].includes(answer.status), String(answer.status));
   }),
   free('auth.scheme', 'a key with another scheme is refused', async (service) => {
-    await service.ask('GET', `/run/${NOBODY}`);
+    await service.ask('GET', `/run/${UNKNOWN_ID}`);
     for (const scheme of ['Basic', 'Token']) {
       const headers = { authorization: `${scheme} ${service.key}` };
-      const { status } = await service.ask('GET', `/run/${NOBODY}`, { headers });
+      const { status } = await service.ask('GET', `/run/${UNKNOWN_ID}`, { headers });
       assert.ok([401, 403].includes(status), `${scheme}: ${status}`);
     }
   }),
   free('auth.401', 'a request without a key gets 401', async (service) => {
-    const { status } = await service.ask('GET', `/run/${NOBODY}`, { headers: { authorization: undefined } });
+    const { status } = await service.ask('GET', `/run/${UNKNOWN_ID}`, {
+      headers: { authorization: undefined },
+    });
     assert.equal(status, 401);
   }),
   free('auth.missing', 'a missing key is called invalid or missing', async (service) => {
-    assert.deepEqual(await said(service, undefined), [401, 'Invalid or missing token']);
+    assert.deepEqual(await authDetailOf(service, undefined), [401, 'Invalid or missing token']);
   }),
   free('auth.unknown', 'an unknown key is called invalid or expired', async (service) => {
-    assert.deepEqual(await said(service, `Bearer ${NOBODY}`), [401, 'Invalid or expired token']);
+    assert.deepEqual(await authDetailOf(service, `Bearer ${UNKNOWN_ID}`), [401, 'Invalid or expired token']);
   }),
   free(
     'auth.revoked',
     'a revoked key is called revoked',
     async (service) =>
-      void assert.deepEqual(await said(service, `Bearer ${service.revokedKey}`), [401, 'Revoked token']),
+      void assert.deepEqual(await authDetailOf(service, `Bearer ${service.revokedKey}`), [
+        401,
+        'Revoked token',
+      ]),
     { needs: ['revoked key'] },
   ),
   free('auth.first', 'an invalid request without a key gets 401, not 422', async (service) => {
@@ -245,8 +250,8 @@ const AUTH: readonly Case[] = [
   ),
 ];
 
-const taken = (rule: string, name: string, order: Json): Case =>
-  buys(rule, name, async (service) => void assert.equal((await service.order(order)).status, 200));
+const taken = (rule: string, name: string, request: Json): Case =>
+  buys(rule, name, async (service) => void assert.equal((await service.postRun(request)).status, 200));
 
 const REAL: readonly Case[] = [
   buys('events.order.webhook', 'a run keeps its webhook', async (service) => {
@@ -257,7 +262,7 @@ const REAL: readonly Case[] = [
     const id = await service.queue({ webhook_intermediate_status: true });
     assert.equal((await service.run(id))['webhook_intermediate_status'], true);
   }),
-  taken('queue.unknown-fields', 'a request may have unknown fields', { machine_id: NOBODY, x: 1 }),
+  taken('queue.unknown-fields', 'a request may have unknown fields', { machine_id: UNKNOWN_ID, x: 1 }),
   taken('queue.null-gpu', 'a request may have null as its gpu', { gpu: null }),
   taken('queue.null-webhook', 'a request may have null as its webhook', { webhook: null }),
   taken('queue.null-flags', 'a request may have null as its flags', { flags: null }),

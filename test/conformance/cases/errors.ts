@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { buys, free, type Case } from '../case.ts';
-import type { Json } from '../lies.ts';
-import { NOBODY, problemsOf, QUEUE, type Problem, type Service } from '../service.ts';
+import type { Json } from '../violations.ts';
+import { UNKNOWN_ID, problemsOf, QUEUE, type Problem, type Service } from '../service.ts';
 
-/** An order with three problems. */
+/** A request with three problems. */
 const refusedThrice = (service: Service): Promise<readonly Problem[]> =>
   service.refused({ deployment_id: 'portraits', gpu: 'RTX4090', inputs: 7 });
 
@@ -61,18 +61,18 @@ const is = async (problem: Promise<Problem>, type: string, ...loc: readonly unkn
   return one;
 };
 
-const refusedOnce = async (service: Service, order: Json): Promise<Problem> =>
-  only(await service.refused(order));
+const refusedOnce = async (service: Service, request: Json): Promise<Problem> =>
+  only(await service.refused(request));
 
 const KINDS: readonly Case[] = [
   buys('status.queue', 'Queue Run answers 200', async (service) => {
-    assert.equal((await service.order()).status, 200);
+    assert.equal((await service.postRun()).status, 200);
   }),
   buys('status.get', 'Get Run answers 200', async (service) => {
     assert.equal((await service.ask('GET', `/run/${await service.queue()}`)).status, 200);
   }),
   free('status.422', 'an invalid request gets 422', async (service) => {
-    assert.equal((await service.order({ gpu: 'RTX4090' })).status, 422);
+    assert.equal((await service.postRun({ gpu: 'RTX4090' })).status, 422);
   }),
   free('status.422.path', 'an invalid run_id gets 422', async (service) => {
     assert.equal((await service.ask('GET', '/run/nonsense')).status, 422);
@@ -152,17 +152,20 @@ const missing = (
   });
 
 const MISSING: readonly Case[] = [
-  missing('status.404.run', 'an unknown run is not found', (s) => s.ask('GET', `/run/${NOBODY}`), [
+  missing('status.404.run', 'an unknown run is not found', (s) => s.ask('GET', `/run/${UNKNOWN_ID}`), [
     404,
     'Run not found',
   ]),
   missing(
     'status.404.deployment',
     'an unknown deployment is not found',
-    (s) => s.order({ deployment_id: NOBODY }),
+    (s) => s.postRun({ deployment_id: UNKNOWN_ID }),
     [404, 'Deployment not found'],
   ),
-  missing('status.404.path', 'an unknown path is not found', (s) => s.ask('GET', '/nowhere'), [404, 'Not Found']),
+  missing('status.404.path', 'an unknown path is not found', (s) => s.ask('GET', '/nowhere'), [
+    404,
+    'Not Found',
+  ]),
   missing('status.405', 'PUT is not allowed for Queue Run', (s) => s.ask('PUT', QUEUE, { json: {} }), [
     405,
     'Method Not Allowed',

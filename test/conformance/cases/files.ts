@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { buys, free, type Case } from '../case.ts';
-import type { Json } from '../lies.ts';
+import type { Json } from '../violations.ts';
 import { LIGHT_ROW, PLACE, UPLOADED } from '../rules/files.ts';
 import { finished, problemsOf, type Answer, type Service } from '../service.ts';
 import { isNewestFirst } from './lists.ts';

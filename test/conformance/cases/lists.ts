@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { buys, free, type Case } from '../case.ts';
-import type { Json } from '../lies.ts';
+import type { Json } from '../violations.ts';
 import { DESCRIBED, LIGHT, LISTED } from '../rules/lists.ts';
 import { GPU_VALUES } from '../run-fields.ts';
-import { finished, NOBODY, type Service } from '../service.ts';
+import { finished, UNKNOWN_ID, type Service } from '../service.ts';
 
 type Listed = { readonly ids: readonly string[]; readonly runs: readonly Json[] };
 
@@ -116,7 +116,7 @@ const DEPLOYMENT: readonly Case[] = [
     for (const run of ended) assert.equal(typeof run['duration'], 'string');
   }),
   free('list.deployment.unknown', 'an unknown deployment has no page', async (service) => {
-    const { status, json } = await service.ask('GET', `/deployment/${NOBODY}/runs`);
+    const { status, json } = await service.ask('GET', `/deployment/${UNKNOWN_ID}/runs`);
     assert.deepEqual([status, json['detail']], [404, 'Deployment not found']);
   }),
 ];

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { buys, free, type Case } from '../case.ts';
-import type { Json } from '../lies.ts';
+import type { Json } from '../violations.ts';
 import { MAY_BE_EMPTY, GPU_VALUES, RUN_FIELDS, VENDOR_GPU_VALUES, type RunField } from '../run-fields.ts';
-import { finished, FULL_ORDER } from '../service.ts';
+import { finished, FULL_REQUEST } from '../service.ts';
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
@@ -54,7 +54,7 @@ export const RUN_CASES: readonly Case[] = [
     assert.match(String((await finished(service))['ended_at']), /Z$/);
   }),
   buys('run.webhook.note', '`webhook` is shown unchanged', async (service) => {
-    assert.equal((await finished(service))['webhook'], FULL_ORDER.webhook);
+    assert.equal((await finished(service))['webhook'], FULL_REQUEST.webhook);
   }),
   buys('run.call-id.note', 'two runs have two calls', async (service) => {
     const other = await service.ended(await service.queue());
@@ -62,14 +62,14 @@ export const RUN_CASES: readonly Case[] = [
   }),
   ...GPU_VALUES.map((gpu) =>
     buys(`gpu.${gpu}`, `a run can be queued on ${gpu}`, async (service) => {
-      assert.equal((await service.order({ gpu })).status, 200);
+      assert.equal((await service.postRun({ gpu })).status, 200);
     }),
   ),
   ...VENDOR_GPU_VALUES.map((gpu) =>
     buys(
       `gpu.${gpu}`,
       `a run can be queued on ${gpu}`,
-      async (service) => void assert.equal((await service.order({ gpu })).status, 200),
+      async (service) => void assert.equal((await service.postRun({ gpu })).status, 200),
       { only: 'vendor' },
     ),
   ),
@@ -121,7 +121,7 @@ export const RUN_CASES: readonly Case[] = [
   buys('record.webhook-settings', 'a record shows the webhook settings of its request', async (service) => {
     const run = await finished(service);
     const shown = [run['webhook'], run['webhook_intermediate_status']];
-    assert.deepEqual(shown, [FULL_ORDER.webhook, true]);
+    assert.deepEqual(shown, [FULL_REQUEST.webhook, true]);
   }),
   buys('record.outputs', 'a succeeded run shows its outputs', async (service) => {
     assert.ok(((await finished(service))['outputs'] as unknown[]).length > 0);

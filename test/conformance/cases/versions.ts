@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { buys, free, type Case } from '../case.ts';
-import type { Json } from '../lies.ts';
-import { FULL_ORDER, isEnded, NOBODY, QUEUE, type Answer, type Question, type Service } from '../service.ts';
+import type { Json } from '../violations.ts';
+import {
+  FULL_REQUEST,
+  isEnded,
+  UNKNOWN_ID,
+  QUEUE,
+  type Answer,
+  type Question,
+  type Service,
+} from '../service.ts';
 
 const V1 = { needs: ['legacy base'] } as const;
 
@@ -61,7 +69,7 @@ const TABLE: readonly Case[] = [
     'versions.base',
     "V1's base address does not serve V2's path",
     async (service) => {
-      const answer = await askV1(service, 'POST', QUEUE, { json: { deployment_id: NOBODY } });
+      const answer = await askV1(service, 'POST', QUEUE, { json: { deployment_id: UNKNOWN_ID } });
       assert.equal(answer.status, 404);
       assert.notEqual(answer.json['detail'], 'Deployment not found');
     },
@@ -84,7 +92,7 @@ const TABLE: readonly Case[] = [
     assert.ok(major > 2 || (major === 2 && minor >= 1), version as string);
   }),
   buys('migration.5', 'the verification run of a migration ends', async (service) => {
-    const run = await service.ended(await service.queue({ flags: [...FULL_ORDER.flags] }));
+    const run = await service.ended(await service.queue({ flags: [...FULL_REQUEST.flags] }));
     assert.equal(run['status'], 'success');
   }),
 ];
@@ -104,7 +112,7 @@ const REAL: readonly Case[] = [
     'V1: a request without a key gets 401 and a sentence',
     async (service) => {
       const headers = { authorization: undefined };
-      const answer = await askV1(service, 'GET', `/run?run_id=${NOBODY}`, { headers });
+      const answer = await askV1(service, 'GET', `/run?run_id=${UNKNOWN_ID}`, { headers });
       assert.equal(answer.status, 401);
       assert.match(answer.type, /^text\/plain/);
       assert.equal(answer.text, 'Invalid or expired token');
@@ -115,7 +123,7 @@ const REAL: readonly Case[] = [
     'v1.500',
     'V1: an invalid request gets 500 and an error',
     async (service) => {
-      const answer = await askV1(service, 'POST', '/run', { json: { deployment_id: NOBODY } });
+      const answer = await askV1(service, 'POST', '/run', { json: { deployment_id: UNKNOWN_ID } });
       assert.deepEqual([answer.status, Object.keys(answer.json)], [500, ['error']]);
     },
     V1,
@@ -124,7 +132,7 @@ const REAL: readonly Case[] = [
     'v1.400',
     'V1: an unknown run gets 400 and a message',
     async (service) => {
-      const { status, json } = await askV1(service, 'GET', `/run?run_id=${NOBODY}`);
+      const { status, json } = await askV1(service, 'GET', `/run?run_id=${UNKNOWN_ID}`);
       assert.deepEqual([status, json['message'], 'code' in json], [400, 'Workflow not found', true]);
     },
     V1,

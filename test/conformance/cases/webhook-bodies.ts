@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { buys, type Case } from '../case.ts';
-import type { Json } from '../lies.ts';
+import type { Json } from '../violations.ts';
 import type { Received } from '../receiver.ts';
 import { isEnded, type Service } from '../service.ts';
 
@@ -14,7 +14,7 @@ const pathsIn = (outputs: unknown): string => JSON.stringify(outputs).replaceAll
 
 /** The first webhook of one run, whatever it says. */
 const first = (service: Service): Promise<Received & { id: string }> =>
-  service.once('first told', async () => {
+  service.once('first webhook', async () => {
     const inbox = service.inboxes.open();
     const id = await service.queue({ webhook: `${inbox.url}/deep?mark=1&b=2` });
     const [one] = await inbox.until((all) => all.length > 0);

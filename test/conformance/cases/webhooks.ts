@@ -9,11 +9,11 @@ const STATUSES = ['queued', 'started', 'running', 'success'] as const;
 
 const statusesOf = (all: readonly Received[]): string[] => all.map(({ body }) => String(body['status']));
 
-type Told = { readonly id: string; readonly all: readonly Received[] };
+type RunWebhooks = { readonly id: string; readonly all: readonly Received[] };
 
-/** All that was told of one run whose webhook has a query, once the end and all statuses have been told. */
-const told = (service: Service): Promise<Told> =>
-  service.once('told', async () => {
+/** All webhooks of one run whose address has a query, once all statuses have arrived. */
+const webhooksOfRun = (service: Service): Promise<RunWebhooks> =>
+  service.once('webhooks', async () => {
     const inbox = service.inboxes.open();
     const id = await service.queue({ webhook: `${inbox.url}/deep?mark=1&b=2` });
     const all = await inbox.until((seen) => STATUSES.every((status) => statusesOf(seen).includes(status)));
@@ -22,9 +22,9 @@ const told = (service: Service): Promise<Told> =>
 
 const isOutput = ({ body }: Received): boolean => body['event_type'] === 'run.output';
 
-/** What was told of outputs, where that was asked for. */
-const outputTold = (service: Service): Promise<Received | undefined> =>
-  service.once('output told', async () => {
+/** The webhook that reports outputs, which the address of the run requests. */
+const outputWebhook = (service: Service): Promise<Received | undefined> =>
+  service.once('webhook of outputs', async () => {
     const inbox = service.inboxes.open();
     await service.queue({ webhook: `${inbox.url}/hook?target_events=run.output,run.updated` });
     return (await inbox.until((all) => all.some(isOutput))).find(isOutput);
@@ -34,14 +34,14 @@ const OUTPUT: readonly Case[] = [
   buys(
     'webhook.output',
     'a webhook reports outputs on request',
-    async (service) => void (await outputTold(service)),
+    async (service) => void (await outputWebhook(service)),
     REACHED,
   ),
   buys(
     'webhook.output.outputs',
     'the webhook that reports outputs contains them',
     async (service) => {
-      const outputs = (await outputTold(service))?.body['outputs'];
+      const outputs = (await outputWebhook(service))?.body['outputs'];
       assert.ok(Array.isArray(outputs) && outputs.length > 0);
     },
     REACHED,
@@ -50,7 +50,7 @@ const OUTPUT: readonly Case[] = [
     'webhook.output.only',
     'no webhook reports outputs by default',
     async (service) => {
-      const { all } = await told(service);
+      const { all } = await webhooksOfRun(service);
       await settled(service);
       assert.deepEqual(all.filter(isOutput), []);
     },
@@ -100,7 +100,7 @@ const EVENTS: readonly Case[] = [
     'webhook.not-on.not-started',
     'no webhook reports a waiting run',
     async (service) => {
-      const { all } = await told(service);
+      const { all } = await webhooksOfRun(service);
       assert.ok(!statusesOf(all).includes('not-started'), String(statusesOf(all)));
     },
     REACHED,
@@ -123,7 +123,7 @@ const EVENTS: readonly Case[] = [
     'webhook.intermediate.only',
     'webhooks do not report progress by default',
     async (service) => {
-      const { all } = await told(service);
+      const { all } = await webhooksOfRun(service);
       await settled(service);
       assert.equal(runningOf(all).length, 1);
     },
@@ -134,7 +134,7 @@ const EVENTS: readonly Case[] = [
 const runningOf = (all: readonly Received[]): readonly Received[] =>
   all.filter(({ body }) => body['status'] === 'running');
 
-/** What was sent before this has arrived: another run has been told of from its beginning to its end. */
+/** Waits until earlier webhooks have arrived: another run has reported its end. */
 const settled = async (service: Service): Promise<void> => {
   const inbox = service.inboxes.open();
   await service.queue({ webhook: inbox.url });

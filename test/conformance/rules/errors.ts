@@ -8,11 +8,11 @@ import {
   isGetRun,
   isQueue,
   statused,
-  telling,
+  changingAnswer,
   without,
   type Json,
-} from '../lies.ts';
-import { chapter, type Asked, type Lie, type Rule } from '../rule.ts';
+} from '../violations.ts';
+import { chapter, type ReceivedRequest, type Violation, type Rule } from '../rule.ts';
 
 const always = (): boolean => true;
 
@@ -86,14 +86,15 @@ function each(change: (problem: Json) => Json) {
   return (detail: Json[]): Json[] => detail.map(change);
 }
 
-const is422 = (asked: Asked, answer: { status: number }): boolean => isQueue(asked) && answer.status === 422;
+const is422 = (received: ReceivedRequest, answer: { status: number }): boolean =>
+  isQueue(received) && answer.status === 422;
 /** Has another type where the service has this one. */
-const untyped = (type: string): Lie =>
+const untyped = (type: string): Violation =>
   inRefusal(
     always,
     each((one) => (one['type'] === type ? { ...one, type: 'value_error' } : one)),
   );
-const unplaced = (type: string): Lie =>
+const unplaced = (type: string): Violation =>
   inRefusal(
     always,
     each((one) => (one['type'] === type ? { ...one, loc: ['body', 'somewhere'] } : one)),
@@ -103,18 +104,18 @@ const KINDS = chapter('Real service: status codes and error bodies', [
   [
     'status.queue',
     'Queue Run succeeds with 200',
-    statused((asked, { status }) => isQueue(asked) && status === 200, 201),
+    statused((received, { status }) => isQueue(received) && status === 200, 201),
   ],
   [
     'status.get',
     'Get Run succeeds with 200',
-    statused((asked, { status }) => isGetRun(asked) && status === 200, 203),
+    statused((received, { status }) => isGetRun(received) && status === 200, 203),
   ],
   ['status.422', 'a validation failure of Queue Run has status 422', statused(is422, 400)],
   [
     'status.422.path',
     'a validation failure of a run_id has status 422',
-    statused((asked, { status }) => !isQueue(asked) && status === 422, 400),
+    statused((received, { status }) => !isQueue(received) && status === 422, 400),
   ],
   ['kind.missing', 'a missing deployment_id: `missing`', untyped('missing')],
   [
@@ -183,15 +184,15 @@ const KINDS = chapter('Real service: status codes and error bodies', [
     'kind.null-inputs',
     'inputs and webhook_intermediate_status must not be null',
     answering(
-      (asked) => isQueue(asked) && asked.body.includes(':null'),
+      (received) => isQueue(received) && received.body.includes(':null'),
       answerOf(200, { run_id: '3f2b8c1e-5d6a-4b7c-8d9e-0a1b2c3d4e5f' }),
     ),
   ],
 ]);
 
-const saying = (when: (asked: Asked) => boolean, status: number, words: string): Lie =>
-  telling(
-    (asked, answer) => when(asked) && answer.status === status && answer.body.toString().includes(words),
+const saying = (when: (received: ReceivedRequest) => boolean, status: number, text: string): Violation =>
+  changingAnswer(
+    (received, answer) => when(received) && answer.status === status && answer.body.toString().includes(text),
     (answer) => ({ ...answer, status: status === 404 ? 400 : 404 }),
   );
 

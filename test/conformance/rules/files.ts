@@ -3,28 +3,29 @@
 import {
   answering,
   answerOf,
-  asking,
+  changingRequest,
   at,
   inRun,
   isV1,
   showing,
-  telling,
+  changingAnswer,
   without,
   withJson,
   jsonOf,
   type Json,
-} from '../lies.ts';
-import { chapter, type Asked, type Lie, type Rule } from '../rule.ts';
+} from '../violations.ts';
+import { chapter, type ReceivedRequest, type Violation, type Rule } from '../rule.ts';
 
 const upload = at(/^\/api\/file\/upload$/, 'POST');
-const uploadUrl = (asked: Asked): boolean => isV1(asked) && asked.path.includes('/upload-url');
+const uploadUrl = (received: ReceivedRequest): boolean =>
+  isV1(received) && received.path.includes('/upload-url');
 const log = at(/clickhouse-run-logs/);
 const light = at(/^\/api\/v2\/workflow\/[^/]+\/runs$/);
 const NOT_FOUND = answerOf(404, { detail: 'Not Found' });
 
-const inRows = (when: (asked: Asked) => boolean, change: (rows: Json[]) => unknown): Lie =>
-  telling(
-    (asked, { status }) => when(asked) && status === 200,
+const inRows = (when: (received: ReceivedRequest) => boolean, change: (rows: Json[]) => unknown): Violation =>
+  changingAnswer(
+    (received, { status }) => when(received) && status === 200,
     (answer) => withJson(answer, change(jsonOf(answer.body) as Json[])),
   );
 
@@ -49,7 +50,7 @@ const FILES = chapter('Real service: file upload', [
   [
     'upload.missing',
     'a form without `file` is a validation failure',
-    telling(upload, (answer) => (answer.status === 422 ? answerOf(200, {}) : answer)),
+    changingAnswer(upload, (answer) => (answer.status === 422 ? answerOf(200, {}) : answer)),
   ],
   ...PLACE.map(
     (name) =>
@@ -67,7 +68,10 @@ const FILES = chapter('Real service: file upload', [
   [
     'v1.upload-url.size',
     'V1: a file has at most 50 MB',
-    asking(uploadUrl, (asked) => ({ ...asked, path: asked.path.replace(/file_size=\d+/, 'file_size=1') })),
+    changingRequest(uploadUrl, (received) => ({
+      ...received,
+      path: received.path.replace(/file_size=\d+/, 'file_size=1'),
+    })),
   ],
 ]);
 
@@ -91,7 +95,11 @@ const LOGS = chapter('Real service: logs', [
 ]);
 
 const LIGHT = chapter('Real service: run lists', [
-  ['list.light', 'GET /v2/workflow/{workflow_id}/runs lists runs with few fields', answering(light, NOT_FOUND)],
+  [
+    'list.light',
+    'GET /v2/workflow/{workflow_id}/runs lists runs with few fields',
+    answering(light, NOT_FOUND),
+  ],
   ...LIGHT_ROW.map(
     (name) =>
       [
@@ -104,7 +112,7 @@ const LIGHT = chapter('Real service: run lists', [
   [
     'list.light.filter',
     'status= omits runs with another status',
-    asking(light, (asked) => ({ ...asked, path: asked.path.replace(/status=[^&]*/, '') })),
+    changingRequest(light, (received) => ({ ...received, path: received.path.replace(/status=[^&]*/, '') })),
   ],
 ]);
 

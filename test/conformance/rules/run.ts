@@ -1,12 +1,21 @@
 // The chapter "Resources and their fields": the rows of the Run's table, and what the other chapters say of a record.
 
-import { inEndedRun, inRun, refusingOrders, without, inOrder, showing, type Json } from '../lies.ts';
-import { chapter, type Lie, type Rule } from '../rule.ts';
+import {
+  inEndedRun,
+  inRun,
+  refusingRequests,
+  without,
+  inQueueRequest,
+  showing,
+  type Json,
+} from '../violations.ts';
+import { chapter, type Violation, type Rule } from '../rule.ts';
 import { GPU_VALUES, RUN_FIELDS, VENDOR_GPU_VALUES, type RunField } from '../run-fields.ts';
 
-const put = (name: string, value: unknown): Lie => inRun((run) => ({ ...run, [name]: value }));
+const put = (name: string, value: unknown): Violation => inRun((run) => ({ ...run, [name]: value }));
 
-const renamed = (name: string): Lie => inRun((run) => ({ ...without(run, name), [`${name}_`]: run[name] }));
+const renamed = (name: string): Violation =>
+  inRun((run) => ({ ...without(run, name), [`${name}_`]: run[name] }));
 
 const WRONG: Readonly<Record<RunField['type'], unknown>> = {
   string: 7,
@@ -25,12 +34,7 @@ const MALFORMED = {
 const rowsOf = ({ name, type, format, only }: RunField): readonly Rule[] => [
   ...chapter('Run', [
     [`run.${name}`, `Get Run shows \`${name}\`, under exactly this name`, renamed(name), only],
-    [
-      `run.${name}.type`,
-      `\`${name}\` has the type ${type} if it is not empty`,
-      put(name, WRONG[type]),
-      only,
-    ],
+    [`run.${name}.type`, `\`${name}\` has the type ${type} if it is not empty`, put(name, WRONG[type]), only],
   ]),
   ...(format === undefined ? [] : formatOf(name, format)),
 ];
@@ -68,24 +72,30 @@ const NOTES = chapter('Run', [
 const GPUS: readonly Rule[] = [
   ...chapter(
     'GPU values',
-    GPU_VALUES.map((gpu) => [`gpu.${gpu}`, `\`gpu\` may be ${gpu}`, refusingOrders((o) => o['gpu'] === gpu)]),
+    GPU_VALUES.map((gpu) => [
+      `gpu.${gpu}`,
+      `\`gpu\` may be ${gpu}`,
+      refusingRequests((o) => o['gpu'] === gpu),
+    ]),
   ),
   ...chapter('GPU values', [
     [
       'gpu.exactly',
       '`gpu` is one of the seven values and nothing else',
-      inOrder((order) => (order['gpu'] === 'H200' ? { ...order, gpu: 'H100' } : undefined)),
+      inQueueRequest((request) => (request['gpu'] === 'H200' ? { ...request, gpu: 'H100' } : undefined)),
       'specification',
     ],
     [
       'gpu.spelling',
       'a GPU must be spelled exactly like this',
-      inOrder((order) => (order['gpu'] === 't4' ? { ...order, gpu: 'T4' } : undefined)),
+      inQueueRequest((request) => (request['gpu'] === 't4' ? { ...request, gpu: 'T4' } : undefined)),
     ],
     [
       'gpu.one',
       '`gpu` is one value, not a list',
-      inOrder((order) => (Array.isArray(order['gpu']) ? { ...order, gpu: order['gpu'][0] } : undefined)),
+      inQueueRequest((request) =>
+        Array.isArray(request['gpu']) ? { ...request, gpu: request['gpu'][0] } : undefined,
+      ),
     ],
   ]),
   ...chapter(
@@ -93,13 +103,13 @@ const GPUS: readonly Rule[] = [
     VENDOR_GPU_VALUES.map((gpu) => [
       `gpu.${gpu}`,
       `\`gpu\` may be ${gpu} too`,
-      refusingOrders((order) => order['gpu'] === gpu),
+      refusingRequests((request) => request['gpu'] === gpu),
       'vendor',
     ]),
   ),
 ];
 
-const never = (status: string): Lie =>
+const never = (status: string): Violation =>
   inRun((run) => ({ ...run, status, ended_at: null, outputs: [], run_duration: null }));
 
 const SERVICE = chapter('What the service does', [
@@ -108,9 +118,9 @@ const SERVICE = chapter('What the service does', [
     'does.new-run',
     'each request returns the identifier of a new run',
     {
-      exchange: async (asked, pass, memory) => {
-        const answer = await pass(asked);
-        if (!asked.path.endsWith('/queue') || answer.status !== 200) return answer;
+      exchange: async (received, pass, memory) => {
+        const answer = await pass(received);
+        if (!received.path.endsWith('/queue') || answer.status !== 200) return answer;
         const first = memory.get('first') ?? answer.body.toString();
         memory.set('first', first);
         return { ...answer, body: Buffer.from(first) };

@@ -1,17 +1,17 @@
 // Webhooks. The specification is silent on them ("not shown"), so that every rule is the real service's.
 
-import { inHook, inOrder, jsonOf, swallowing, without, type Json } from '../lies.ts';
-import { chapter, type Hook, type Lie, type Memory, type Rule } from '../rule.ts';
+import { inHook, inQueueRequest, jsonOf, swallowing, without, type Json } from '../violations.ts';
+import { chapter, type Hook, type Violation, type Memory, type Rule } from '../rule.ts';
 
 const KEYS = ['event_type', 'status', 'live_status', 'progress', 'run_id', 'outputs'] as const;
 const bodyOf = (hook: Hook): Json => jsonOf(hook.body) as Json;
 
 /** Changes the webhook of one status. */
-const inStatus = (status: string, change: (body: Json) => Json): Lie =>
+const inStatus = (status: string, change: (body: Json) => Json): Violation =>
   inHook((body) => (body['status'] === status ? change(body) : body));
 
 /** Sends something more after a webhook of this status. */
-const after = (status: string, more: (body: Json) => Json): Lie => ({
+const after = (status: string, more: (body: Json) => Json): Violation => ({
   hook: async (hook, deliver) => {
     const given = await deliver(hook);
     if (bodyOf(hook)['status'] === status) {
@@ -89,7 +89,11 @@ const EVENTS = chapter('Real service: webhooks', [
         swallowing((body) => body['status'] === status),
       ] as const,
   ),
-  ['webhook.on.cancelled', 'a webhook reports a cancellation', swallowing((body) => body['status'] === 'cancelled')],
+  [
+    'webhook.on.cancelled',
+    'a webhook reports a cancellation',
+    swallowing((body) => body['status'] === 'cancelled'),
+  ],
   ['webhook.on.timeout', 'a webhook reports a timeout', swallowing((body) => body['status'] === 'timeout')],
   [
     'webhook.not-on.not-started',
@@ -108,7 +112,7 @@ const EVENTS = chapter('Real service: webhooks', [
   [
     'webhook.intermediate',
     'with webhook_intermediate_status, webhooks also report progress within a status',
-    inOrder((order) => without(order, 'webhook_intermediate_status')),
+    inQueueRequest((request) => without(request, 'webhook_intermediate_status')),
   ],
   [
     'webhook.intermediate.only',

@@ -3,7 +3,7 @@
 import {
   answering,
   answerOf,
-  asking,
+  changingRequest,
   inEndedRun,
   inFile,
   inOutput,
@@ -12,17 +12,17 @@ import {
   isGetRun,
   jsonOf,
   showing,
-  telling,
+  changingAnswer,
   without,
   withJson,
   type Json,
-} from '../lies.ts';
-import { chapter, type Lie, type Rule } from '../rule.ts';
+} from '../violations.ts';
+import { chapter, type Violation, type Rule } from '../rule.ts';
 
 const EARLY: ReadonlySet<unknown> = new Set(['not-started', 'queued']);
-const unlessEnded = (change: (run: Json) => Json): Lie =>
+const unlessEnded = (change: (run: Json) => Json): Violation =>
   inRun((run) => (run['ended_at'] === null ? change(run) : run));
-const ofCancelled = (change: (run: Json) => Json): Lie =>
+const ofCancelled = (change: (run: Json) => Json): Violation =>
   inRun((run) => (run['status'] === 'cancelled' ? change(run) : run));
 const A_DATE = '2026-01-01T00:00:00.000000Z';
 
@@ -94,12 +94,12 @@ const STATES = chapter('Real service: run states', [
     'state.sticky',
     'an ended run does not change: reading it again shows the same record',
     {
-      exchange: async (asked, pass, memory) => {
-        const answer = await pass(asked);
-        const run = isGetRun(asked) ? (jsonOf(answer.body) as Json) : {};
+      exchange: async (received, pass, memory) => {
+        const answer = await pass(received);
+        const run = isGetRun(received) ? (jsonOf(answer.body) as Json) : {};
         if (run['status'] !== 'success') return answer;
-        const reads = Number(memory.get(asked.path) ?? 0) + 1;
-        memory.set(asked.path, String(reads));
+        const reads = Number(memory.get(received.path) ?? 0) + 1;
+        memory.set(received.path, String(reads));
         return reads > 2 ? withJson(answer, { ...run, status: 'failed' }) : answer;
       },
     },
@@ -133,7 +133,7 @@ const OUTPUTS = chapter('Real service: outputs', [
   ],
 ]);
 
-const cancelled = (change: (answer: Json) => Json): Lie => showing(isCancel, change);
+const cancelled = (change: (answer: Json) => Json): Violation => showing(isCancel, change);
 
 const CANCEL = chapter('Real service: cancel', [
   [
@@ -158,11 +158,13 @@ const CANCEL = chapter('Real service: cancel', [
     'cancel.again',
     'cancelling a run that has ended succeeds',
     {
-      exchange: async (asked, pass) => {
-        if (!isCancel(asked)) return pass(asked);
-        const read = { ...asked, method: 'GET', path: asked.path.replace('/cancel', ''), body: '' };
+      exchange: async (received, pass) => {
+        if (!isCancel(received)) return pass(received);
+        const read = { ...received, method: 'GET', path: received.path.replace('/cancel', ''), body: '' };
         const run = jsonOf((await pass(read)).body) as Json;
-        return (run['ended_at'] ?? null) === null ? pass(asked) : answerOf(409, { detail: 'Run has ended' });
+        return (run['ended_at'] ?? null) === null
+          ? pass(received)
+          : answerOf(409, { detail: 'Run has ended' });
       },
     },
   ],
@@ -170,10 +172,10 @@ const CANCEL = chapter('Real service: cancel', [
     'cancel.again.same',
     'cancelling a run that has ended changes nothing',
     {
-      exchange: async (asked, pass, memory) => {
-        const answer = await pass(asked);
-        if (isCancel(asked)) memory.set(asked.path.replace('/cancel', ''), '');
-        if (!isGetRun(asked) || !memory.has(asked.path)) return answer;
+      exchange: async (received, pass, memory) => {
+        const answer = await pass(received);
+        if (isCancel(received)) memory.set(received.path.replace('/cancel', ''), '');
+        if (!isGetRun(received) || !memory.has(received.path)) return answer;
         const run = jsonOf(answer.body) as Json;
         return run['status'] === 'success' ? withJson(answer, { ...run, status: 'cancelled' }) : answer;
       },
@@ -182,16 +184,18 @@ const CANCEL = chapter('Real service: cancel', [
   [
     'cancel.unknown',
     'an unknown run cannot be cancelled',
-    telling(isCancel, (answer) => (answer.status === 200 ? answer : answerOf(200, { status: 'success' }))),
+    changingAnswer(isCancel, (answer) =>
+      answer.status === 200 ? answer : answerOf(200, { status: 'success' }),
+    ),
   ],
   [
     'cancel.malformed',
     'a malformed run_id is refused with the validation error shape',
-    asking(isCancel, (asked) => ({
-      ...asked,
-      path: asked.path.replace('nonsense', '3f2b8c1e-5d6a-4b7c-8d9e-0a1b2c3d4e5f'),
+    changingRequest(isCancel, (received) => ({
+      ...received,
+      path: received.path.replace('nonsense', '3f2b8c1e-5d6a-4b7c-8d9e-0a1b2c3d4e5f'),
     })),
   ],
 ]);
 
-export const LIFE_RULES: readonly Rule[] = [...STATES, ...OUTPUTS, ...CANCEL];
+export const RUN_STATE_RULES: readonly Rule[] = [...STATES, ...OUTPUTS, ...CANCEL];

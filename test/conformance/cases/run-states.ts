@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { buys, free, type Case } from '../case.ts';
-import type { Json } from '../lies.ts';
-import { finished, NOBODY, problemsOf, type Service } from '../service.ts';
+import type { Json } from '../violations.ts';
+import { finished, UNKNOWN_ID, problemsOf, type Service } from '../service.ts';
 
 const OF_ALL_KINDS = { needs: ['deployments of all kinds'] } as const;
 const NINE = 'not-started queued started running uploading success failed timeout cancelled'.split(' ');
@@ -57,15 +57,10 @@ const STATES: readonly Case[] = [
   stateCase('state.not-started.times', 'a waiting run has no queued_at', waits, ({ queued_at }) =>
     assert.equal(queued_at, null),
   ),
-  stateCase(
-    'state.queued',
-    'a run whose machine boots has queued_at and its call',
-    booting,
-    (run) => {
-      assert.notEqual(run['queued_at'], null);
-      assert.notEqual(run['worker_function_call_id'], null);
-    },
-  ),
+  stateCase('state.queued', 'a run whose machine boots has queued_at and its call', booting, (run) => {
+    assert.notEqual(run['queued_at'], null);
+    assert.notEqual(run['worker_function_call_id'], null);
+  }),
   stateCase('state.queued.times', 'a run whose machine boots has no started_at', booting, ({ started_at }) =>
     assert.equal(started_at, null),
   ),
@@ -223,11 +218,11 @@ const CANCEL: readonly Case[] = [
     assert.deepEqual(await service.run(String(run['id'])), run);
   }),
   free('cancel.unknown', 'an unknown run cannot be cancelled', async (service) => {
-    assert.ok((await cancel(service, NOBODY)).status >= 400);
+    assert.ok((await cancel(service, UNKNOWN_ID)).status >= 400);
   }),
   free('cancel.malformed', 'a malformed run_id cannot be cancelled', async (service) => {
     problemsOf(await cancel(service, 'nonsense'));
   }),
 ];
 
-export const LIFE_CASES: readonly Case[] = [...STATES, ...OUTPUTS, ...CANCEL];
+export const RUN_STATE_CASES: readonly Case[] = [...STATES, ...OUTPUTS, ...CANCEL];
