@@ -25,9 +25,9 @@ describe('a batch that cannot continue', () => {
   });
   afterEach(() => stage.close());
 
-  const open = async (words: readonly string[] = []): Promise<void> => {
+  const open = async (args: readonly string[] = []): Promise<void> => {
     await stage.temporal();
-    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS), ...words]);
+    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS), ...args]);
   };
 
   const setFaults = async (rates: Readonly<Record<string, number>>): Promise<void> => {
@@ -135,8 +135,8 @@ describe('a batch that cannot continue', () => {
       const ROWS = 30;
       await open(['--fault', 'stuck=0.2', '--fault', 'oom=0.1']);
       await stage.worker();
-      const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', String(ROWS), '--retries', '8'];
-      const running = stage.start([...words, '--queue-timeout', '3s', '--run-timeout', '3s']);
+      const args = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', String(ROWS), '--retries', '8'];
+      const running = stage.start([...args, '--queue-timeout', '3s', '--run-timeout', '3s']);
       await until(async () => (await stage.truth()).length >= ROWS, 'every row has its first run');
       await setFaults({ stuck: 0, oom: 0 });
       const done = await running.ended;

@@ -124,13 +124,13 @@ describe('the command line', () => {
   });
 
   it('reports the same error as JSON', async () => {
-    const words = [
+    const args = [
       plan('-o', 'json', '--bogus'),
       plan('--output=json', '--limit', '0'),
       ['pln', '-o', 'json'],
     ];
-    const ended = await Promise.all(words.map((one) => stage.run(one)));
-    expect(ended.map(({ code, stderr }) => [code, stderr])).toEqual(words.map(() => [2, '']));
+    const ended = await Promise.all(args.map((one) => stage.run(one)));
+    expect(ended.map(({ code, stderr }) => [code, stderr])).toEqual(args.map(() => [2, '']));
     const codes = ended.map(({ stdout }) => (JSON.parse(stdout) as { error: { code: string } }).error.code);
     expect(codes).toEqual(['E605', 'E602', 'E605']);
   });

@@ -63,7 +63,7 @@ const services: readonly (readonly [
   ],
 ];
 
-/** A run service of which nothing but these answers is there. */
+/** A run service that gives only these answers. */
 async function serviceThat(answers: Readonly<Record<string, unknown>>): Promise<string> {
   const server = createServer((request, response) => {
     const path = (request.url ?? '').replace(/^\/api|\?.*$/g, '');

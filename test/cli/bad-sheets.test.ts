@@ -2,7 +2,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Stage } from '../stage/stage.ts';
 
-/** Name, file, bytes, flags; then what must be said: code, place, and the words that help. */
+/** Name, file, bytes and flags, then the expected code, place and hint. */
 type Bad = readonly [
   name: string,
   file: string,
@@ -10,7 +10,7 @@ type Bad = readonly [
   flags: readonly string[],
   code: string,
   place: string,
-  words: RegExp,
+  hint: RegExp,
 ];
 
 const bad: readonly Bad[] = [
@@ -180,12 +180,12 @@ describe('a bad sheet', () => {
 
   it.each(bad)(
     '%s: the error has its code and its place, and the exit code is 5',
-    async (_, file, text, flags, code, place, words) => {
+    async (_, file, text, flags, code, place, hint) => {
       if (text !== undefined) stage.write(file, text);
       const ended = await stage.run(['run', file, '-d', 'portraits', ...flags]);
       expect(ended.stderr).toContain(`error[${code}]`);
       expect(ended.stderr).toContain(place);
-      expect(ended.stderr).toMatch(words);
+      expect(ended.stderr).toMatch(hint);
       expect(ended.stderr).not.toMatch(/\n\s+at /);
       expect(ended.stdout).toBe('');
       expect(ended.code).toBe(5);

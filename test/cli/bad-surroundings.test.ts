@@ -161,9 +161,9 @@ const batches: readonly Bad[] = [
     'E504',
     /broken\/batch\.json is not a batch of this version/,
   ],
-  ...[['rows'], ['status'], ['watch'], ['resume'], ['cancel'], ['verify']].map((words): Bad => [
-    `an earlier version's batch, by ${words.join(' ')}`,
-    [...words, 'old'],
+  ...[['rows'], ['status'], ['watch'], ['resume'], ['cancel'], ['verify']].map((args): Bad => [
+    `an earlier version's batch, by ${args.join(' ')}`,
+    [...args, 'old'],
     5,
     'E514',
     /old was made by an earlier version/,
@@ -204,8 +204,8 @@ describe('the command line', () => {
       stage.write('made/b/batch.json', JSON.stringify(BATCH));
       stage.write('made/broken/batch.json', '{"format":');
       stage.write('made/old/batch.json', JSON.stringify({ ...BATCH, format: 1 }));
-      const [name, words, ...rest] = bad;
-      expect(await missingFrom(stage, [name, [...words, '--out', 'made'], ...rest])).toEqual([]);
+      const [name, args, ...rest] = bad;
+      expect(await missingFrom(stage, [name, [...args, '--out', 'made'], ...rest])).toEqual([]);
     });
 
     it('nothing if the columns are its own', async () => {

@@ -42,10 +42,10 @@ describe('an external Temporal and a separate worker', () => {
   });
 
   it('a missing namespace, an unreachable server and a queue without a worker have different errors', async () => {
-    const words = ['run', stage.sheet(3), '-d', 'portraits'];
-    const namespace = await stage.run(words, { TEMPORAL_NAMESPACE: 'nowhere' });
+    const args = ['run', stage.sheet(3), '-d', 'portraits'];
+    const namespace = await stage.run(args, { TEMPORAL_NAMESPACE: 'nowhere' });
     expect([namespace.code, namespace.stderr]).toEqual([6, expect.stringContaining('error[E402]')]);
-    const server = await stage.run(words, { TEMPORAL_ADDRESS: '127.0.0.1:1' });
+    const server = await stage.run(args, { TEMPORAL_ADDRESS: '127.0.0.1:1' });
     expect([server.code, server.stderr]).toEqual([6, expect.stringContaining('error[E401]')]);
     const doctor = await stage.run(['doctor']);
     expect([doctor.code, doctor.stdout]).toEqual([6, expect.stringContaining('no worker polls')]);

@@ -65,11 +65,11 @@ async function troubledBatch(stage: Stage): Promise<readonly Run[]> {
   return truth;
 }
 
-/** Words of such a batch that Temporal's history shows to whoever can read them, by what they tell. */
+/** Secrets of such a batch that a readable Temporal history shows, by kind. */
 async function readableIn(stage: Stage, truth: readonly Run[]): Promise<readonly string[]> {
   const { bytes, events } = await rawHistory(stage);
   expect(events).toBeGreaterThan(30);
-  const words = {
+  const searched = {
     prompt: 'planted prompt',
     reason: 'run failed at',
     error: 'no API key is set for',
@@ -77,7 +77,7 @@ async function readableIn(stage: Stage, truth: readonly Run[]): Promise<readonly
     folder: stage.folder,
   };
   const runs = Object.fromEntries(truth.map(({ id }, at) => [`run ${at}`, id]));
-  return leaksIn(bytes, { ...words, ...runs }, 'history').map(({ secret }) => secret);
+  return leaksIn(bytes, { ...searched, ...runs }, 'history').map(({ secret }) => secret);
 }
 
 describe('encryption', () => {
@@ -147,8 +147,8 @@ describe('encryption', () => {
     expect((await stage.run(['status'])).stderr).toContain('error[E410]');
     await fitting.kill('SIGKILL');
     const keyless = await stage.worker();
-    for (const words of [['status'], run60]) {
-      const { code, stderr } = await stage.run(words);
+    for (const args of [['status'], run60]) {
+      const { code, stderr } = await stage.run(args);
       expect([code, stderr]).toEqual([4, expect.stringContaining('error[E407]')]);
     }
     await keyless.kill('SIGKILL');
@@ -210,14 +210,14 @@ describe('encryption in an embedded stack', () => {
     const other = await stage.run(['status'], withKey(OTHER));
     expect([other.code, other.stderr]).toEqual([6, expect.stringContaining('error[E410]')]);
     expect((await running.ended).code).toBe(0);
-    const words = {
+    const searched = {
       folder: stage.path('batches'),
       outcome: 'succeeded',
       run: (await stage.truth())[0]?.id ?? '',
       key: KEY,
     };
     // What folders this place uses is kept beside, for its owner alone.
-    const { leaks, files } = leaksBelow(stage.path('.runsheet'), words, [stage.path('.runsheet', 'outs')]);
+    const { leaks, files } = leaksBelow(stage.path('.runsheet'), searched, [stage.path('.runsheet', 'outs')]);
     expect(leaks).toEqual([]);
     expect(files).toBeGreaterThan(5);
   });

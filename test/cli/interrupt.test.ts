@@ -27,8 +27,8 @@ describe('Ctrl-C in a command with embedded servers', () => {
   });
 
   it('waits for pending requests, a second Ctrl-C does not, and the repeated command loses nothing and buys nothing twice', async () => {
-    const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '8'];
-    const first = stage.start(words);
+    const args = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '8'];
+    const first = stage.start(args);
     await first.says(/progress state=/);
     await until(() => gateway.inFlight() > 0, 'calls are on the wire');
     first.child.kill('SIGINT');
@@ -41,7 +41,7 @@ describe('Ctrl-C in a command with embedded servers', () => {
     await gateway.close();
     gateway = await openGateway(gateway.service, new Promise(() => undefined), gateway.port);
 
-    const second = stage.start(words);
+    const second = stage.start(args);
     await second.says(/progress state=/);
     await until(() => gateway.inFlight() > 0, 'calls are on the wire again');
     second.child.kill('SIGINT');
@@ -52,7 +52,7 @@ describe('Ctrl-C in a command with embedded servers', () => {
 
     await gateway.close();
     gateway = await openGateway(gateway.service, 0, gateway.port);
-    const last = await stage.run(words);
+    const last = await stage.run(args);
     expect(last.stderr).toContain(`${ROWS} of ${ROWS} rows succeeded`);
     expectOneRunPerRow(await stage.truth(), ROWS);
   });

@@ -37,13 +37,13 @@ describe('batches and their folders', () => {
   it('a name never refers to another folder or to other rows', async () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
     const precious = stage.write('batches/photos/one.jpg', 'mine');
-    const words = ['run', stage.sheet(3), '-d', 'portraits', '--name'];
-    const taken = await stage.run([...words, 'photos']);
+    const args = ['run', stage.sheet(3), '-d', 'portraits', '--name'];
+    const taken = await stage.run([...args, 'photos']);
     expect([taken.code, taken.stderr]).toEqual([2, expect.stringContaining('is not a batch')]);
     expect(existsSync(precious)).toBe(true);
 
-    expect((await stage.run([...words, 'nightly'])).code).toBe(0);
-    expect((await stage.run([...words, 'nightly'])).stderr).toContain('which has ended');
+    expect((await stage.run([...args, 'nightly'])).code).toBe(0);
+    expect((await stage.run([...args, 'nightly'])).stderr).toContain('which has ended');
     const other = await stage.run([
       'run',
       stage.sheet(4, 'tuesday.csv'),
@@ -52,7 +52,7 @@ describe('batches and their folders', () => {
       '--name',
       'nightly',
     ]);
-    const gpu = await stage.run([...words, 'nightly', '--gpu', 'H100']);
+    const gpu = await stage.run([...args, 'nightly', '--gpu', 'H100']);
     for (const ended of [other, gpu])
       expect([ended.code, ended.stderr]).toEqual([
         2,
@@ -114,11 +114,11 @@ describe('batches and their folders', () => {
   it('a copy of the folder of a running batch does not take it over', async () => {
     await stage.temporal();
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
-    const words = ['submit', stage.sheet(5), '-d', 'portraits'];
+    const args = ['submit', stage.sheet(5), '-d', 'portraits'];
     // Without a worker it waits.
-    const batch = (await stage.run(words)).stdout.trim();
+    const batch = (await stage.run(args)).stdout.trim();
     cpSync(stage.path('batches', batch), stage.path('elsewhere', batch), { recursive: true });
-    const elsewhere = await stage.run([...words, '--out', stage.path('elsewhere')]);
+    const elsewhere = await stage.run([...args, '--out', stage.path('elsewhere')]);
     expect([elsewhere.code, elsewhere.stderr]).toEqual([5, expect.stringContaining('error[E507]')]);
     expect(elsewhere.stderr).toContain(stage.path('batches'));
     await stage.worker();

@@ -10,12 +10,12 @@ const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
 describe('the example, as npm start runs it', () => {
   const stage = new Stage();
-  const words = ['run', EXAMPLE, '-d', 'portraits', '--local'];
+  const args = ['run', EXAMPLE, '-d', 'portraits', '--local'];
   const sheet = parse(readFileSync(EXAMPLE), { columns: true }) as Record<string, string>[];
   let first: Ended;
 
   beforeAll(async () => {
-    first = await stage.run(words);
+    first = await stage.run(args);
   });
   afterAll(() => stage.close());
 
@@ -59,7 +59,7 @@ describe('the example, as npm start runs it', () => {
   });
 
   it('reports when repeated that it is done, and where the results are', async () => {
-    const again = await stage.run(words);
+    const again = await stage.run(args);
     expect(again.code).toBe(0);
     expect(again.stderr).toContain('which has ended');
     expect(again.stdout.trim()).toBe(stage.batch());

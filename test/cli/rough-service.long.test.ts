@@ -24,21 +24,24 @@ describe('a faulty run service', () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS), ...faults]);
   };
   /** One row for each; it names what strikes it. */
-  const struckBy = (names: readonly string[]): string =>
+  const sheetWithFaults = (names: readonly string[]): string =>
     stage.write(
       'struck.csv',
       `number,runsheet_faults\n${names.map((name, at) => `${at},${name}\n`).join('')}`,
     );
-  const run = async (sheet: string, ...words: readonly string[]): Promise<Summary> => {
-    const ended = await stage.run(['run', sheet, '-d', 'portraits', '-c', '40', ...words]);
+  const run = async (sheet: string, ...args: readonly string[]): Promise<Summary> => {
+    const ended = await stage.run(['run', sheet, '-d', 'portraits', '-c', '40', ...args]);
     expect(ended.stderr).not.toContain('error[');
     return JSON.parse(readFileSync(join(stage.batch(), 'summary.json'), 'utf8')) as Summary;
   };
 
   it('sends every malformed response after it created the run: each run is found, and no row is bought again', async () => {
     await open();
-    // No webhook tells of a run before its answer is given up.
-    const { outcomes, requests } = await run(struckBy(malformed.map((kind) => `${kind}-answer`)), '--poll');
+    // No webhook reports a run before its request times out.
+    const { outcomes, requests } = await run(
+      sheetWithFaults(malformed.map((kind) => `${kind}-answer`)),
+      '--poll',
+    );
     expect(outcomes.succeeded).toBe(malformed.length);
     expectOneRunPerRow(await stage.truth(), malformed.length);
     // With the id named twice the last one counts, which is the true one.
@@ -46,7 +49,7 @@ describe('a faulty run service', () => {
   });
 
   it('sends every malformed response without creating a run: absence is proved, and the row is sent again', async () => {
-    // An answer that names a run twice is accepted; whether there is such a run, no wire tells.
+    // A response with two ids is accepted: it does not show whether that run exists.
     const unreadable = malformed.filter((kind) => kind !== 'twice');
     await open(Object.fromEntries(unreadable.map((kind) => [`${kind}-request`, 0.01])));
     const { outcomes, requests } = await run(stage.sheet(60));
@@ -107,7 +110,7 @@ describe('a faulty run service', () => {
     await open({ 'lose-file': 0.1, 'cut-file': 0.1, 'short-file': 0.1, 'changed-file': 0.2 });
     const named = ['wild-name', 'script-file', 'private-file'];
     const { outcomes } = await run(
-      struckBy([...named, ...Array.from({ length: 27 }, () => '')]),
+      sheetWithFaults([...named, ...Array.from({ length: 27 }, () => '')]),
       '--retries',
       '0',
     );
@@ -128,7 +131,7 @@ describe('a faulty run service', () => {
     { timeout: 900_000 },
     async () => {
       await open();
-      const { outcomes } = await run(struckBy(['', 'no-output']), '--retries', '0');
+      const { outcomes } = await run(sheetWithFaults(['', 'no-output']), '--retries', '0');
       expect(outcomes).toMatchObject({ succeeded: 1, failed: 1 });
       expect(stage.results()[1]?.['reason']).toContain('outputs_missing');
     },

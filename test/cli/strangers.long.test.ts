@@ -76,9 +76,13 @@ describe('an attacker with access to the embedded Temporal', () => {
     });
   it('reads neither folder nor run ids nor outcomes in the data of Temporal', async () => {
     expect(kept.length).toBeGreaterThan(20);
-    const words = { folder: stage.folder, outcome: 'succeeded', run: stage.results()[0]?.['run_id'] ?? '' };
-    expect(words.run).not.toBe('');
-    expect(leaksIn(History.encode({ events: [...kept] }).finish(), words, 'history')).toEqual([]);
+    const searched = {
+      folder: stage.folder,
+      outcome: 'succeeded',
+      run: stage.results()[0]?.['run_id'] ?? '',
+    };
+    expect(searched.run).not.toBe('');
+    expect(leaksIn(History.encode({ events: [...kept] }).finish(), searched, 'history')).toEqual([]);
   });
 
   it('buys no run by starting a batch, and blocks no command of the owner', async () => {
@@ -94,9 +98,9 @@ describe('an attacker with access to the embedded Temporal', () => {
     }, 'the start was refused twice');
     expect(await runs()).toBe(before);
     expect(existsSync(`${folder}/started.json`)).toBe(false);
-    for (const words of [['list'], ['status', batch], ['doctor']]) {
-      const { stdout, stderr } = await stage.run(words);
-      expect([words, stdout + stderr]).toEqual([words, expect.not.stringContaining('E408')]);
+    for (const args of [['list'], ['status', batch], ['doctor']]) {
+      const { stdout, stderr } = await stage.run(args);
+      expect([args, stdout + stderr]).toEqual([args, expect.not.stringContaining('E408')]);
     }
   });
 
@@ -182,8 +186,8 @@ describe('a batch folder', () => {
     await stage.service();
     await stage.worker();
     const elsewhere = stage.path('elsewhere', 'batches');
-    const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '--out', elsewhere];
-    const { code, stderr } = await stage.run(words);
+    const args = ['run', stage.sheet(ROWS), '-d', 'portraits', '--out', elsewhere];
+    const { code, stderr } = await stage.run(args);
     expect([code, stderr]).toEqual([1, expect.stringContaining('E411')]);
     expect(stderr).toContain(`RUNSHEET_OUT=${elsewhere}`);
     expect(await stage.truth()).toEqual([]);

@@ -19,10 +19,10 @@ describe('concurrent commands and workers', () => {
   });
   afterEach(() => stage.close());
 
-  /** The same words twice, and what both came to. */
+  /** Runs the same command twice concurrently, and returns both results. */
   const startTwice = async (): Promise<readonly Ended[]> => {
-    const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '12'];
-    return Promise.all([stage.run(words), stage.run(words)]);
+    const args = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '12'];
+    return Promise.all([stage.run(args), stage.run(args)]);
   };
   const expectOneBatch = async (both: readonly Ended[]): Promise<void> => {
     expect(both.map(({ code, stderr }) => (code === 0 ? '' : stderr))).toEqual(['', '']);

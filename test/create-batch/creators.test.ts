@@ -82,11 +82,11 @@ describe('a creator that is killed', () => {
   it('between any two of its writes does not block the next creator, and all its files are stale', async () => {
     const left = new Set<string>();
     let killAt = 1;
-    for (let said: string | undefined; said === undefined; killAt += 1) {
+    for (let output: string | undefined; output === undefined; killAt += 1) {
       const place = new Place();
       place.write('sheet.csv', SHEET);
-      said = createUntil(place, killAt);
-      expect(said ?? '{"batch":').toMatch(/^\{"batch":/);
+      output = createUntil(place, killAt);
+      expect(output ?? '{"batch":').toMatch(/^\{"batch":/);
       const hasMade = place.hasBatch();
       const next = await place.create('sheet.csv');
       // A batch that is made is never made again: the next command joins it, and its own copy goes.
@@ -111,11 +111,11 @@ describe('a creator that is killed', () => {
 
   it('while its sheet is refused leaves only stale files', async () => {
     let killAt = 1;
-    for (let said: string | undefined; said === undefined; killAt += 1) {
+    for (let output: string | undefined; output === undefined; killAt += 1) {
       const place = new Place();
       place.write('sheet.csv', 'gpu\nNOPE\n');
-      said = createUntil(place, killAt);
-      expect(said ?? 'E200').toContain('E200');
+      output = createUntil(place, killAt);
+      expect(output ?? 'E200').toContain('E200');
       for (const path of await stalePaths(place.out, 0)) rmSync(path, { recursive: true });
       expect([killAt, filesBelow(place.folder).filter((name) => name !== 'batches')]).toEqual([
         killAt,

@@ -1,4 +1,4 @@
-// Sheets in another encoding, or with another delimiter, than they were said to be.
+// Sheets whose encoding or delimiter differs from the one given.
 
 import { describe, expect, it } from 'vitest';
 import { lay, thrownBy, type Unreadable, unreadableWith } from './laying.ts';

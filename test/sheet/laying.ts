@@ -84,7 +84,7 @@ export async function refusedBy(laying: Promise<unknown>): Promise<SheetRefused>
   throw new Error(`thrown at once: ${error.code} ${error.message}`, { cause: error });
 }
 
-/** What is wrong, the sheet, its {@link spot} and what is said. */
+/** The problem, the sheet, its {@link spot} and the expected message. */
 export type Unreadable = readonly [what: string, sheet: Sheet, where: string, message: RegExp];
 
 /** Each of these sheets ends laying out, however its bytes arrive. */

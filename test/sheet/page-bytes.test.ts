@@ -8,7 +8,7 @@ import type { Store } from '../../src/store/store.ts';
 import { errorsIn, freshStore, opened, PLAIN, refusedBy } from './laying.ts';
 
 const MIB = 1024 * 1024;
-const order = { options: PLAIN, inputTypes: undefined };
+const params = { options: PLAIN, inputTypes: undefined };
 
 describe('a page', () => {
   it('has a maximum size: the first row above it is refused before its page is written', async () => {
@@ -16,7 +16,7 @@ describe('a page', () => {
     const rows = Array.from({ length: 12 }, (_, at) => `${at},${'x'.repeat(MIB / 5)}\n`);
     const source = { name: 'sheet.csv', open: opened(`n,prompt\n${rows.join('')}`) };
     const refused = await refusedBy(
-      layOut({ ...order, source, store, errors: errorsIn(store), pageBytes: 2 * MIB }),
+      layOut({ ...params, source, store, errors: errorsIn(store), pageBytes: 2 * MIB }),
     );
     const [problem, ...others] = refused.problems;
     expect(others).toEqual([]);
@@ -35,7 +35,7 @@ describe('a page', () => {
     const source = { name: 'sheet.csv', open: opened(`prompt,gpu\n${rows}`) };
     const store = freshStore();
     const refused = await refusedBy(
-      layOut({ ...order, source, store, errors: errorsIn(store), pageBytes: 20_000 }),
+      layOut({ ...params, source, store, errors: errorsIn(store), pageBytes: 20_000 }),
     );
     expect(refused.problems.map(({ code }) => code)).toEqual(['E201', 'E108']);
     expect(refused.problems[1]?.message).toMatch(
@@ -48,7 +48,7 @@ describe('a page', () => {
     const laying = (word: string) => {
       const source = { name: 'sheet.csv', open: opened(`a\n${word}\n`) };
       const store = freshStore();
-      return layOut({ ...order, source, store, errors: errorsIn(store), pageBytes: 200 });
+      return layOut({ ...params, source, store, errors: errorsIn(store), pageBytes: 200 });
     };
     expect(await laying('x'.repeat(100))).toMatchObject({ rows: 1 });
     expect((await refusedBy(laying('狐'.repeat(100)))).problems[0]?.code).toBe('E108');
