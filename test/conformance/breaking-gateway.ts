@@ -121,16 +121,16 @@ const isBrokenConnection = (error: unknown): boolean =>
 
 const isText = (answer: Answer): boolean => !String(answer.headers['content-type']).startsWith('image/');
 
-/** The request with a webhook through the gateway. */
+/** The body with a webhook through the gateway. */
 function readdressed(received: ReceivedRequest, url: string, spelled: Map<string, string>): ReceivedRequest {
-  const request = isQueue(received) || isV1(received) ? jsonOf(received.body) : undefined;
-  const { webhook } = (request ?? {}) as { webhook?: unknown };
+  const body = isQueue(received) || isV1(received) ? jsonOf(received.body) : undefined;
+  const { webhook } = (body ?? {}) as { webhook?: unknown };
   if (typeof webhook !== 'string') return received;
   const { search } = new URL(webhook);
   // The slash ends the hex, so that no address is a prefix of another.
   const through = `${url}${HOOK}${Buffer.from(webhook).toString('hex')}/${search}`;
   spelled.set(through, webhook);
-  return { ...received, body: JSON.stringify({ ...(request as object), webhook: through }) };
+  return { ...received, body: JSON.stringify({ ...(body as object), webhook: through }) };
 }
 
 /** The original address of a webhook; its query is that of the service. */
