@@ -95,7 +95,9 @@ function printAttached(printer: Printer, flags: SheetFlags, found: FoundBatch): 
 function sayDifferences(printer: Printer, flags: SheetFlags, found: FoundBatch): void {
   const ignored = differences(found, settingsOf(flags));
   if (ignored.length > 0)
-    printer.notice(printer.paint('yellow', `The batch keeps its own settings; ignored: ${ignored.join(', ')}`));
+    printer.notice(
+      printer.paint('yellow', `The batch keeps its own settings; ignored: ${ignored.join(', ')}`),
+    );
 }
 
 type Summary = NonNullable<Awaited<ReturnType<typeof summaryOfDone>>>;

@@ -214,7 +214,10 @@ describe('the evidence of runs that no list shows', () => {
     const before: ListingOptions['before'] = ({ offset }) => {
       if (offset >= 200) throw new Error('502');
     };
-    const { reading } = await read(rows(200), { before, evidence: [{ row: 1, attempt: 1, runId: DUPLICATE }] });
+    const { reading } = await read(rows(200), {
+      before,
+      evidence: [{ row: 1, attempt: 1, runId: DUPLICATE }],
+    });
     expect(reading).toMatchObject({ lists: 'incomplete', runs: 200, duplicates: { runs: 201 } });
   });
 });
