@@ -63,8 +63,8 @@ describe('a worker whose network is cut in the middle of a group and repaired lo
   it.each([...CUTS, ...(IS_LONG ? MORE : [])])(
     'nothing is lost, nothing is bought twice: %s',
     async (_, ways, how) => {
-      const words = ['submit', stage.sheet(ROWS), '-d', 'portraits', '-c', String(CAP)];
-      const batch = (await stage.run(words)).stdout.trim();
+      const args = ['submit', stage.sheet(ROWS), '-d', 'portraits', '-c', String(CAP)];
+      const batch = (await stage.run(args)).stdout.trim();
       await until(async () => {
         const runs = await stage.truth(base);
         const outstanding = runs.filter(({ endedAtMs }) => endedAtMs === undefined).length;

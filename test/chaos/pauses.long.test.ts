@@ -25,9 +25,9 @@ describe('a batch that cannot continue', () => {
   });
   afterEach(() => stage.close());
 
-  const open = async (words: readonly string[] = []): Promise<void> => {
+  const open = async (args: readonly string[] = []): Promise<void> => {
     await stage.temporal();
-    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS), ...words]);
+    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS), ...args]);
   };
 
   const setFaults = async (rates: Readonly<Record<string, number>>): Promise<void> => {
@@ -135,8 +135,8 @@ describe('a batch that cannot continue', () => {
       const ROWS = 30;
       await open(['--fault', 'stuck=0.2', '--fault', 'oom=0.1']);
       await stage.worker();
-      const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', String(ROWS), '--retries', '8'];
-      const running = stage.start([...words, '--queue-timeout', '3s', '--run-timeout', '3s']);
+      const args = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', String(ROWS), '--retries', '8'];
+      const running = stage.start([...args, '--queue-timeout', '3s', '--run-timeout', '3s']);
       await until(async () => (await stage.truth()).length >= ROWS, 'every row has its first run');
       await setFaults({ stuck: 0, oom: 0 });
       const done = await running.ended;
@@ -149,7 +149,7 @@ describe('a batch that cannot continue', () => {
     },
   );
 
-  it('a run that ends after its batch is recorded once in the folder late, and a run that the batch knows is not', async () => {
+  it('a run that ends after its batch is recorded once in the folder late, and a run that its batch counted is not', async () => {
     await open();
     await stage.worker();
     expect((await stage.run(['run', stage.sheet(3), '-d', 'portraits'])).code).toBe(0);
@@ -172,7 +172,7 @@ describe('a batch that cannot continue', () => {
     expect(readdirSync(join(stage.batch(), 'late'))).toEqual([`${run_id}.json`]);
   });
 
-  it('verify reports what does not add up', async () => {
+  it('verify reports claims that do not match', async () => {
     await open();
     await stage.worker();
     expect((await stage.run(['run', stage.sheet(3), '-d', 'portraits'])).code).toBe(0);

@@ -111,31 +111,31 @@ describe('the command line', () => {
   });
   afterAll(() => stage.close());
 
-  describe('refuses words that it does not know:', () => {
+  describe('refuses unknown commands, flags and values:', () => {
     it.each(usage.map((bad) => ({ name: bad[0], bad })))('$name', async ({ bad }) => {
       expect(await missingFrom(stage, bad)).toEqual([]);
     });
   });
 
-  describe('refuses numbers and times that make no sense:', () => {
+  describe('refuses invalid numbers and times:', () => {
     it.each(numbers.map((bad) => ({ name: bad[0], bad })))('$name', async ({ bad }) => {
       expect(await missingFrom(stage, bad)).toEqual([]);
     });
   });
 
-  it('tells a machine the same', async () => {
-    const words = [
+  it('reports the same error as JSON', async () => {
+    const args = [
       plan('-o', 'json', '--bogus'),
       plan('--output=json', '--limit', '0'),
       ['pln', '-o', 'json'],
     ];
-    const ended = await Promise.all(words.map((one) => stage.run(one)));
-    expect(ended.map(({ code, stderr }) => [code, stderr])).toEqual(words.map(() => [2, '']));
+    const ended = await Promise.all(args.map((one) => stage.run(one)));
+    expect(ended.map(({ code, stderr }) => [code, stderr])).toEqual(args.map(() => [2, '']));
     const codes = ended.map(({ stdout }) => (JSON.parse(stdout) as { error: { code: string } }).error.code);
     expect(codes).toEqual(['E605', 'E602', 'E605']);
   });
 
-  it('has bought nothing by any of it', async () => {
+  it('has started no run in any of these cases', async () => {
     expect(await stage.truth()).toEqual([]);
   });
 });

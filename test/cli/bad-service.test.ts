@@ -63,7 +63,7 @@ const services: readonly (readonly [
   ],
 ];
 
-/** A run service of which nothing but these answers is there. */
+/** A run service that gives only these answers. */
 async function serviceThat(answers: Readonly<Record<string, unknown>>): Promise<string> {
   const server = createServer((request, response) => {
     const path = (request.url ?? '').replace(/^\/api|\?.*$/g, '');
@@ -93,7 +93,7 @@ describe('a command', () => {
       expect([ended.stdout, ended.code]).toEqual(['', exit]);
     });
 
-    it('a senseless limit, and takes --concurrency for it', async () => {
+    it('an invalid limit, and accepts --concurrency instead', async () => {
       const base = await serviceThat({ '/deployments': [{ ...DEPLOYMENT, concurrency_limit: -5 }] });
       const ended = await stage.run(plan('-c', '3', '-o', 'json'), { RUNSHEET_API_URL: base });
       expect([ended.code, JSON.parse(ended.stdout)]).toEqual([

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Stage } from '../stage/stage.ts';
 
-/** Name, file, bytes, flags; then what must be said: code, place, and the words that help. */
+/** Name, file, bytes and flags, then the expected code, place and hint. */
 type Bad = readonly [
   name: string,
   file: string,
@@ -10,7 +10,7 @@ type Bad = readonly [
   flags: readonly string[],
   code: string,
   place: string,
-  words: RegExp,
+  hint: RegExp,
 ];
 
 const bad: readonly Bad[] = [
@@ -179,20 +179,20 @@ describe('a bad sheet', () => {
   afterAll(() => stage.close());
 
   it.each(bad)(
-    '%s: has its code and its place, ends with 5',
-    async (_, file, text, flags, code, place, words) => {
+    '%s: the error has its code and its place, and the exit code is 5',
+    async (_, file, text, flags, code, place, hint) => {
       if (text !== undefined) stage.write(file, text);
       const ended = await stage.run(['run', file, '-d', 'portraits', ...flags]);
       expect(ended.stderr).toContain(`error[${code}]`);
       expect(ended.stderr).toContain(place);
-      expect(ended.stderr).toMatch(words);
+      expect(ended.stderr).toMatch(hint);
       expect(ended.stderr).not.toMatch(/\n\s+at /);
       expect(ended.stdout).toBe('');
       expect(ended.code).toBe(5);
     },
   );
 
-  it('tells a machine the same', async () => {
+  it('is reported with the same error as JSON', async () => {
     stage.write('word.csv', 'prompt,seed\na,1\nb,many\n');
     const ended = await stage.run(['run', 'word.csv', '-d', 'portraits', '-o', 'json']);
     expect(JSON.parse(ended.stdout)).toMatchObject({ error: { code: 'E200' } });
@@ -208,7 +208,7 @@ describe('a bad sheet', () => {
     expect(readFileSync(file, 'utf8').trim().split('\n')).toHaveLength(21);
   });
 
-  it('buys no run and leaves no batch', async () => {
+  it('starts no run and leaves no batch', async () => {
     expect(await stage.truth()).toEqual([]);
     const left = existsSync(stage.path('batches')) ? readdirSync(stage.path('batches')) : [];
     expect(

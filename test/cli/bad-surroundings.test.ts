@@ -161,9 +161,9 @@ const batches: readonly Bad[] = [
     'E504',
     /broken\/batch\.json is not a batch of this version/,
   ],
-  ...[['rows'], ['status'], ['watch'], ['resume'], ['cancel'], ['verify']].map((words): Bad => [
-    `an earlier version's batch, by ${words.join(' ')}`,
-    [...words, 'old'],
+  ...[['rows'], ['status'], ['watch'], ['resume'], ['cancel'], ['verify']].map((args): Bad => [
+    `an earlier version's batch, by ${args.join(' ')}`,
+    [...args, 'old'],
     5,
     'E514',
     /old was made by an earlier version/,
@@ -199,16 +199,16 @@ describe('the command line', () => {
     });
   });
 
-  describe('refuses of a batch:', () => {
+  describe('refuses for a batch:', () => {
     it.each(batches.map((bad) => ({ name: bad[0], bad })))('$name', async ({ bad }) => {
       stage.write('made/b/batch.json', JSON.stringify(BATCH));
       stage.write('made/broken/batch.json', '{"format":');
       stage.write('made/old/batch.json', JSON.stringify({ ...BATCH, format: 1 }));
-      const [name, words, ...rest] = bad;
-      expect(await missingFrom(stage, [name, [...words, '--out', 'made'], ...rest])).toEqual([]);
+      const [name, args, ...rest] = bad;
+      expect(await missingFrom(stage, [name, [...args, '--out', 'made'], ...rest])).toEqual([]);
     });
 
-    it('nothing where the columns are its own', async () => {
+    it('nothing if the columns are its own', async () => {
       stage.write('made/b/batch.json', JSON.stringify(BATCH));
       const ended = await stage.run([
         'rows',
@@ -224,12 +224,12 @@ describe('the command line', () => {
     });
   });
 
-  describe('refuses settings that cannot be meant:', () => {
+  describe('refuses invalid settings:', () => {
     it.each(settings.map((bad) => ({ name: bad[0], bad })))('$name', async ({ bad }) => {
       expect(await missingFrom(stage, bad)).toEqual([]);
     });
 
-    it('a name in runsheet.toml that is none', async () => {
+    it('an unknown name in runsheet.toml', async () => {
       const path = stage.write('runsheet.toml', 'api_ulr = "http://127.0.0.1:1/api"\n');
       onTestFinished(() => rmSync(path));
       const said = /"api_ulr"[^]*did you mean api_url\?/;
@@ -237,7 +237,7 @@ describe('the command line', () => {
     });
   });
 
-  it('has bought nothing by any of it', async () => {
+  it('has started no run in any of these cases', async () => {
     expect(await stage.truth()).toEqual([]);
   });
 });

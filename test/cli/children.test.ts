@@ -38,12 +38,12 @@ describe('the children of the embedded servers', () => {
       .filter(([, value]) => /planted|abababab/.test(value))
       .map(([name]) => name);
 
-  it('see no secret where they are Temporal or the local run service', () => {
+  it('contain no secret in their environment if they are Temporal or the local run service', () => {
     expect(planted(environmentOf(record?.temporal?.pid))).toEqual([]);
     expect(planted(environmentOf(record?.service?.pid))).toEqual([]);
   });
 
-  it('see the keys where they are workers, and nothing that belongs to other programs', () => {
+  it('have the keys in their environment if they are workers, and no variables of other programs', () => {
     const { pid } = record?.worker ?? {};
     expect(environmentOf(pid)).toMatchObject(SECRETS);
     expect(planted(environmentOf(pid)).toSorted()).toEqual(Object.keys(SECRETS).toSorted());
@@ -82,7 +82,7 @@ describe('the keys of the local run service', () => {
   it.each([
     ['is not there', 'missing', undefined],
     ['is empty', 'empty', '\n'],
-  ])('are asked for with E611 where their file %s', async (_what, name, text) => {
+  ])('are requested with E611 if their file %s', async (_what, name, text) => {
     const file = text === undefined ? stage.path(name) : stage.write(name, text);
     const { code, stderr } = await stage.run(['service', '--token-file', file]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(`error[E611]: --token-file ${file}`)]);

@@ -62,7 +62,7 @@ async function runSlowRows(stage: Stage, truthBase: string): Promise<readonly Ru
 const wordsOf = (runs: readonly Run[]): ReadonlySet<string> => new Set(runs.map(({ status }) => status));
 
 describe.concurrent('with a run service whose clock is', () => {
-  it.each(WAYS)('%s, runs of 20 s are not cancelled, and each row has one', (_, steps) =>
+  it.each(WAYS)('%s, runs of 20 s are not cancelled, and each row has exactly one', (_, steps) =>
     withStage(async (stage) => {
       const { base } = await stage.service([
         '--deployments',
@@ -79,7 +79,7 @@ describe.concurrent('with a run service whose clock is', () => {
     }),
   );
 
-  it('an hour behind, lost answers are found in its lists, and nothing is bought twice', () =>
+  it('an hour behind, runs whose responses were lost are found in its lists, and no row is bought twice', () =>
     withStage(async (stage) => {
       // More than a page of the lists that are searched for lost answers.
       const rows = 260;
@@ -99,7 +99,7 @@ describe.concurrent('with a run service whose clock is', () => {
 });
 
 describe.concurrent('with our own clock', () => {
-  it.each(WAYS)('%s, runs of 20 s are not cancelled, and each row has one', (_, steps) =>
+  it.each(WAYS)('%s, runs of 20 s are not cancelled, and each row has exactly one', (_, steps) =>
     withStage(async (stage) => {
       const { base } = await stage.service([
         '--deployments',

@@ -22,7 +22,7 @@ describe('an external Temporal and a separate worker', () => {
   });
   afterEach(() => stage.close());
 
-  it('Ctrl-C detaches with 130, the batch goes on, status is JSON, watch attaches and ends with 0', async () => {
+  it('Ctrl-C detaches with 130, the batch continues, status prints JSON, watch attaches and ends with 0', async () => {
     await stage.worker();
     const command = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '6']);
     await command.says(/progress state=running done=[1-9]/);
@@ -41,18 +41,18 @@ describe('an external Temporal and a separate worker', () => {
     expectOneRunPerRow(await stage.truth(), ROWS);
   });
 
-  it('a namespace that is not there, a server that is not there and a queue without a worker are told apart', async () => {
-    const words = ['run', stage.sheet(3), '-d', 'portraits'];
-    const namespace = await stage.run(words, { TEMPORAL_NAMESPACE: 'nowhere' });
+  it('a missing namespace, an unreachable server and a queue without a worker have different errors', async () => {
+    const args = ['run', stage.sheet(3), '-d', 'portraits'];
+    const namespace = await stage.run(args, { TEMPORAL_NAMESPACE: 'nowhere' });
     expect([namespace.code, namespace.stderr]).toEqual([6, expect.stringContaining('error[E402]')]);
-    const server = await stage.run(words, { TEMPORAL_ADDRESS: '127.0.0.1:1' });
+    const server = await stage.run(args, { TEMPORAL_ADDRESS: '127.0.0.1:1' });
     expect([server.code, server.stderr]).toEqual([6, expect.stringContaining('error[E401]')]);
     const doctor = await stage.run(['doctor']);
     expect([doctor.code, doctor.stdout]).toEqual([6, expect.stringContaining('no worker polls')]);
     expect(await stage.truth()).toEqual([]);
   });
 
-  it('an order that no worker hears is said to wait, and is carried out by the first one that comes', async () => {
+  it('a command without a worker is reported as waiting, and the first worker that starts executes it', async () => {
     const batch = (await stage.run(['submit', stage.sheet(3), '-d', 'portraits'])).stdout.trim();
     const cancelled = await stage.run(['cancel', batch]);
     expect([cancelled.code, cancelled.stderr]).toEqual([6, expect.stringContaining('error[E512]')]);
@@ -63,7 +63,7 @@ describe('an external Temporal and a separate worker', () => {
     expect(await stage.truth()).toEqual([]);
   });
 
-  it('wait ends with 7 when it waited long enough, and cancel ends the batch with what ran', async () => {
+  it('wait ends with 7 after --timeout, and cancel ends the batch with the rows that ran', async () => {
     await stage.worker();
     const sheet = stage.sheet(ROWS);
     const submitted = await stage.run(['submit', sheet, '-d', 'portraits', '-c', '3']);
@@ -83,7 +83,7 @@ describe('an external Temporal and a separate worker', () => {
     expect(failures.length - 1).toBe(outcomes['cancelled']);
   });
 
-  it('one worker killed while another lives: full speed again within 10 s', async () => {
+  it('when one of two workers is killed, full speed returns within 10 s', async () => {
     const [first, second] = [await stage.worker(), await stage.worker()];
     // So many slots that the attempts of a group that dies with its worker, uncertain for longer, are less than a tenth.
     const running = stage.start(['run', stage.sheet(2_000), '-d', 'wide', '-c', '40']);

@@ -35,7 +35,7 @@ describe('the compile cache of a command', () => {
     return execFileSync(process.execPath, [programFile(), '--version'], { env, encoding: 'utf8' });
   };
 
-  it('lies in the user’s own cache folder, which no other user can read or write', () => {
+  it('is in the user’s own cache folder, which no other user can read or write', () => {
     ask();
     expect(readdirSync(at('tmp'))).toEqual([]);
     expect(readdirSync(ours())).not.toEqual([]);
@@ -43,7 +43,7 @@ describe('the compile cache of a command', () => {
     expect(statSync(at('cache', 'runsheet')).mode & 0o777).toBe(0o700);
   });
 
-  it('lies in the home folder where no cache folder is set', () => {
+  it('is in the home folder if no cache folder is set', () => {
     ask({ XDG_CACHE_HOME: '', HOME: at('home') });
     expect(readdirSync(at('home', '.cache', 'runsheet', 'compile'))).not.toEqual([]);
   });
@@ -75,7 +75,7 @@ describe('the compile cache of a command', () => {
     expect(readdirSync(ours())).toEqual([]);
   });
 
-  it('is done without where there is no place for it', () => {
+  it('is skipped if there is no place for it', () => {
     expect(ask({ XDG_CACHE_HOME: '/dev/null' })).toBe('0.1.0\n');
     expect(existsSync(at('cache'))).toBe(false);
     expect(readdirSync(at('tmp'))).toEqual([]);

@@ -37,7 +37,7 @@ const webhooksOf = (batch: string): readonly (string | null)[] => [
   `http://there.invalid/${'x'.repeat(20_000)}`,
 ];
 
-describe('many rows among the runs of strangers', () => {
+describe('many rows among the runs of other users', () => {
   let stage = new Stage();
   let gateway: Gateway;
 
@@ -69,7 +69,7 @@ describe('many rows among the runs of strangers', () => {
       );
     }
   };
-  const words = (): readonly string[] => ['run', stage.path('sheet.csv'), '-d', 'portraits', '-c', '60'];
+  const args = (): readonly string[] => ['run', stage.path('sheet.csv'), '-d', 'portraits', '-c', '60'];
 
   const expectTrue = async (): Promise<Summary> => {
     const runs = await stage.truth(gateway.service);
@@ -91,10 +91,10 @@ describe('many rows among the runs of strangers', () => {
     return summary;
   };
 
-  it('end with one run each: what was lost is found behind the strangers, page by page', async () => {
+  it('end with one run each: lost runs are found page by page behind the runs of others', async () => {
     stage.sheet(ROWS);
     await buyAsStrangers('sheet');
-    const running = stage.start([...words(), '--poll']);
+    const running = stage.start([...args(), '--poll']);
     await running.says(/progress state=running done=[1-9]/);
     await buyAsStrangers(stage.batchFile().batch);
     const ended = await running.ended;
@@ -104,10 +104,10 @@ describe('many rows among the runs of strangers', () => {
     expect(requests.absent).toBeGreaterThan(0);
   });
 
-  it('end so as well when they are rebuilt from the lists and parts after Temporal lost its memory', async () => {
+  it('end with one run each also after they are rebuilt from the lists and parts because Temporal lost its data', async () => {
     stage.sheet(ROWS);
     await buyAsStrangers('sheet');
-    const running = stage.start(words());
+    const running = stage.start(args());
     await running.says(/progress state=/);
     await until(async () => {
       const parts = join(stage.batch(), 'parts');
@@ -120,7 +120,7 @@ describe('many rows among the runs of strangers', () => {
     for (const name of readdirSync(stage.path('.runsheet')).filter((one) => one.startsWith('temporal')))
       rmSync(stage.path('.runsheet', name), { recursive: true });
 
-    const refused = await stage.run(words());
+    const refused = await stage.run(args());
     expect([refused.code, refused.stderr]).toEqual([5, expect.stringContaining('error[E503]')]);
     let recovered = refused;
     await until(async () => {

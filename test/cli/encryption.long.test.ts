@@ -65,11 +65,11 @@ async function troubledBatch(stage: Stage): Promise<readonly Run[]> {
   return truth;
 }
 
-/** Words of such a batch that Temporal's history shows to whoever can read them, by what they tell. */
+/** Secrets of such a batch that a readable Temporal history shows, by kind. */
 async function readableIn(stage: Stage, truth: readonly Run[]): Promise<readonly string[]> {
   const { bytes, events } = await rawHistory(stage);
   expect(events).toBeGreaterThan(30);
-  const words = {
+  const searched = {
     prompt: 'planted prompt',
     reason: 'run failed at',
     error: 'no API key is set for',
@@ -77,7 +77,7 @@ async function readableIn(stage: Stage, truth: readonly Run[]): Promise<readonly
     folder: stage.folder,
   };
   const runs = Object.fromEntries(truth.map(({ id }, at) => [`run ${at}`, id]));
-  return leaksIn(bytes, { ...words, ...runs }, 'history').map(({ secret }) => secret);
+  return leaksIn(bytes, { ...searched, ...runs }, 'history').map(({ secret }) => secret);
 }
 
 describe('encryption', () => {
@@ -100,14 +100,14 @@ describe('encryption', () => {
     expectOneRunPerRow(await stage.truth(), rows);
   };
 
-  it('hides prompts, run ids, reasons and errors from the history, and a killed worker is taken over all the same', async () => {
+  it('hides prompts, run ids, reasons and errors from the history, and another worker takes over from a killed one', async () => {
     set(withKey(KEY));
     expect(await readableIn(stage, await troubledBatch(stage))).toEqual([]);
   });
 
   // If the worker without a key is killed in the middle of a try, the history has a timeout instead of that try's error.
   it(
-    'is what hides them: without it the same search finds all but the prompts, which never pass through Temporal',
+    'is what hides them: without it, the same search finds everything except the prompts, which never reach Temporal',
     { retry: 2 },
     async () => {
       const readable = await readableIn(stage, await troubledBatch(stage));
@@ -118,7 +118,7 @@ describe('encryption', () => {
     },
   );
 
-  it('that a worker lacks is said by run, doctor and status with E410; beside one that has it no row fails', async () => {
+  it('run, doctor and status report E410 for a worker without the key; no row fails if another worker has it', async () => {
     await stage.worker();
     set(withKey(KEY));
     const refused = await run(FEW_ROWS).ended;
@@ -139,7 +139,7 @@ describe('encryption', () => {
     await expectAllRight(running, FEW_ROWS);
   });
 
-  it('that nobody has any more is said with E407, and a worker without it leaves the batch as it is', async () => {
+  it('a key that no worker has is reported with E407, and a worker without it does not change the batch', async () => {
     const run60 = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '4'];
     const fitting = await stage.worker(withKey(KEY));
     const first = stage.start(run60, withKey(KEY));
@@ -148,8 +148,8 @@ describe('encryption', () => {
     expect((await stage.run(['status'])).stderr).toContain('error[E410]');
     await fitting.kill('SIGKILL');
     const keyless = await stage.worker();
-    for (const words of [['status'], run60]) {
-      const { code, stderr } = await stage.run(words);
+    for (const args of [['status'], run60]) {
+      const { code, stderr } = await stage.run(args);
       expect([code, stderr]).toEqual([4, expect.stringContaining('error[E407]')]);
     }
     await keyless.kill('SIGKILL');
@@ -157,7 +157,7 @@ describe('encryption', () => {
     await expectAllRight(first);
   });
 
-  it('can be switched on under a running batch: refused with E408 until plain payloads may be read, then it ends right', async () => {
+  it('can be enabled for a running batch: E408 until plain payloads may be read, then the batch ends correctly', async () => {
     const before = await stage.worker();
     const first = run();
     await until(async () => (await stage.truth()).length >= 8, 'the batch is under way');
@@ -176,7 +176,7 @@ describe('encryption', () => {
     await expectAllRight(run());
   });
 
-  it('carries commands and their acknowledgements: cancel ends the batch with what ran', async () => {
+  it('covers commands and their acknowledgements: cancel ends the batch with the rows that ran', async () => {
     set(withKey(KEY));
     await stage.worker();
     // It must still run when the command arrives.
@@ -187,7 +187,7 @@ describe('encryption', () => {
     expect(stage.results().map(({ outcome }) => outcome)).toContain('cancelled');
   });
 
-  it('changes its key under a running batch', async () => {
+  it('can change its key while a batch runs', async () => {
     set(withKey(OTHER));
     const before = await stage.worker();
     const first = run();
@@ -205,7 +205,7 @@ describe('encryption in an embedded stack', () => {
   const stage = new Stage();
   afterAll(() => stage.close());
 
-  it('works alike, and a command of another key that joins is told so', async () => {
+  it('works the same, and a command with another key gets an error when it joins', async () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
     // It must still run when the second command arrives.
     const running = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '1'], withKey(KEY));
@@ -213,14 +213,14 @@ describe('encryption in an embedded stack', () => {
     const other = await stage.run(['status'], withKey(OTHER));
     expect([other.code, other.stderr]).toEqual([6, expect.stringContaining('error[E410]')]);
     expect((await running.ended).code).toBe(0);
-    const words = {
+    const searched = {
       folder: stage.path('batches'),
       outcome: 'succeeded',
       run: (await stage.truth())[0]?.id ?? '',
       key: KEY,
     };
     // What folders this place uses is kept beside, for its owner alone.
-    const { leaks, files } = leaksBelow(stage.path('.runsheet'), words, [stage.path('.runsheet', 'outs')]);
+    const { leaks, files } = leaksBelow(stage.path('.runsheet'), searched, [stage.path('.runsheet', 'outs')]);
     expect(leaks).toEqual([]);
     expect(files).toBeGreaterThan(5);
   });

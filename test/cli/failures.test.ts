@@ -8,7 +8,7 @@ const DEPLOYMENTS = JSON.stringify([
   { name: 'portraits', concurrencyLimit: 8, coldStartSeconds: 0, runSeconds: 0.2 },
 ]);
 
-describe('rows that fail for good', () => {
+describe('rows that fail permanently', () => {
   const stage = new Stage();
   const folders: string[] = [];
   let first: Ended;
@@ -29,7 +29,7 @@ describe('rows that fail for good', () => {
       .trim()
       .split('\n');
 
-  it('end the command with 3, and are all that failures.csv has', () => {
+  it('end the command with 3, and failures.csv contains exactly these rows', () => {
     const failed = stage.results(folders[0]).filter(({ outcome }) => outcome === 'failed');
     expect(failed.length).toBeGreaterThan(3);
     expect(failed.length).toBeLessThan(ROWS);
@@ -38,7 +38,7 @@ describe('rows that fail for good', () => {
     for (const { reason, run_id } of failed) expect([reason !== '', run_id !== '']).toEqual([true, true]);
   });
 
-  it('succeed when failures.csv is given to run as it is', async () => {
+  it('succeed when run gets the unchanged failures.csv', async () => {
     const again = await stage.run(['run', join(folders[0] ?? '', 'failures.csv'), '-d', 'portraits']);
     expect(again.stderr).toContain('rows succeeded');
     expect(again.code).toBe(0);

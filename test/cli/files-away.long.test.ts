@@ -13,7 +13,7 @@ const DEPLOYMENTS = JSON.stringify([
   { name: 'portraits', concurrencyLimit: 10, coldStartSeconds: 0, runSeconds: 0.5, pictureSize: 16 },
 ]);
 
-describe('a batch whose file host is away', () => {
+describe('a batch whose file host is unavailable', () => {
   let stage = new Stage();
   beforeEach(() => {
     stage = new Stage();
@@ -28,7 +28,7 @@ describe('a batch whose file host is away', () => {
     expect(answer.status).toBe(200);
   };
 
-  it('pauses for it, fails no row, and goes on by itself', async () => {
+  it('pauses, fails no row, and continues automatically', async () => {
     await stage.temporal();
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
     await stage.worker();

@@ -8,7 +8,7 @@ import { expect, it, onTestFinished } from 'vitest';
 
 const PROGRAM = join(import.meta.dirname, '../../bin/runsheet.mjs');
 
-it('the local run service whose disk is full says so and ends with 6, instead of living on without a memory', async () => {
+it('the local run service reports a full disk and ends with 6 instead of running without its database', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'runsheet-full-disk-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   // A limit on the size of files stands for the disk: both make a write fail.

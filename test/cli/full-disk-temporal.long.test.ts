@@ -8,8 +8,7 @@ const ROWS = 200;
 const DEPLOYMENTS = JSON.stringify([
   { name: 'portraits', concurrencyLimit: 12, coldStartSeconds: 0, runSeconds: 0.5, pictureSize: 32 },
 ]);
-const call = (program: string, ...words: readonly string[]): boolean =>
-  spawnSync(program, words).status === 0;
+const call = (program: string, ...args: readonly string[]): boolean => spawnSync(program, args).status === 0;
 
 const stage = new Stage();
 const home = stage.path('.runsheet');
@@ -23,11 +22,11 @@ mkdirSync(home, { recursive: true });
 const hasDisk = call('mount', '-t', 'tmpfs', '-o', 'size=40m,mode=700', 'tmpfs', home);
 
 it.skipIf(!hasDisk)(
-  'Temporal whose disk is full: one sentence, exit code 6, and the same command goes on where room is made',
+  'a full disk under Temporal gives one sentence and exit code 6, and the same command continues once there is space',
   async () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
-    const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '12'];
-    const command = stage.start(words);
+    const args = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '12'];
+    const command = stage.start(args);
     await until(async () => (await stage.truth()).length >= 50, 'a quarter is under way');
     const { bavail, bsize } = statfsSync(home);
     const ballast = stage.path('.runsheet', 'ballast');
@@ -38,10 +37,10 @@ it.skipIf(!hasDisk)(
     expect(ended.stderr).toMatch(
       /error\[E604\]: the disk of .* has \d+ bytes left, too few for Temporal to save its state\n/,
     );
-    expect((await stage.run(words)).code).toBe(6);
+    expect((await stage.run(args)).code).toBe(6);
 
     rmSync(ballast);
-    const again = await stage.run(words);
+    const again = await stage.run(args);
     expect(again.stderr).toContain(`${ROWS} of ${ROWS} rows succeeded`);
     expectOneRunPerRow(await stage.truth(), ROWS);
   },

@@ -8,7 +8,7 @@ const DEPLOYMENTS = JSON.stringify([
   { name: 'portraits', concurrencyLimit: 8, coldStartSeconds: 0, runSeconds: 0.3 },
 ]);
 
-describe('Ctrl-C with servers of its own', () => {
+describe('Ctrl-C in a command with embedded servers', () => {
   let stage = new Stage();
   let gateway: Gateway;
   /** Settled, the gateway gives the answers that it holds back. */
@@ -26,9 +26,9 @@ describe('Ctrl-C with servers of its own', () => {
     await gateway.close();
   });
 
-  it('awaits what is on the wire, a second one does not, and the same command loses nothing and buys nothing twice', async () => {
-    const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '8'];
-    const first = stage.start(words);
+  it('waits for pending requests, a second Ctrl-C does not, and the repeated command loses nothing and buys nothing twice', async () => {
+    const args = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '8'];
+    const first = stage.start(args);
     await first.says(/progress state=/);
     await until(() => gateway.inFlight() > 0, 'calls are on the wire');
     first.child.kill('SIGINT');
@@ -41,7 +41,7 @@ describe('Ctrl-C with servers of its own', () => {
     await gateway.close();
     gateway = await openGateway(gateway.service, new Promise(() => undefined), gateway.port);
 
-    const second = stage.start(words);
+    const second = stage.start(args);
     await second.says(/progress state=/);
     await until(() => gateway.inFlight() > 0, 'calls are on the wire again');
     second.child.kill('SIGINT');
@@ -52,7 +52,7 @@ describe('Ctrl-C with servers of its own', () => {
 
     await gateway.close();
     gateway = await openGateway(gateway.service, 0, gateway.port);
-    const last = await stage.run(words);
+    const last = await stage.run(args);
     expect(last.stderr).toContain(`${ROWS} of ${ROWS} rows succeeded`);
     expectOneRunPerRow(await stage.truth(), ROWS);
   });

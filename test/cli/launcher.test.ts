@@ -25,7 +25,7 @@ await import(${JSON.stringify(pathToFileURL(programFile()).href)});
     return real ?? Number.NaN;
   };
 
-  it('ends when the process that the user knows is killed: a worker polls no more', async () => {
+  it('ends when the process that the user started is killed: its worker no longer polls', async () => {
     await stage.temporal();
     const worker = stage.start(['worker'], {}, old);
     await worker.says(/webhooks at/);
@@ -35,7 +35,7 @@ await import(${JSON.stringify(pathToFileURL(programFile()).href)});
     expect(isAlive(real)).toBe(false);
   });
 
-  it('ends as at SIGTERM: what follows it is told, and embedded servers end with it', async () => {
+  it('ends with its embedded servers when that process is killed, as after SIGTERM', async () => {
     const dev = stage.start(['dev'], { TEMPORAL_ADDRESS: '' }, old);
     await dev.says(/service +http/);
     const real = realOf(dev);
@@ -46,14 +46,14 @@ await import(${JSON.stringify(pathToFileURL(programFile()).href)});
     expect(dev.stderr).not.toMatch(/error/i);
   });
 
-  it('ends by itself when it is done, with its own exit code', async () => {
+  it('ends with its own exit code when it is done', async () => {
     const began = performance.now();
     expect(await stage.run(['--version'], {}, old)).toMatchObject({ code: 0, stdout: '0.1.0\n' });
     expect(await stage.run(['status'], { TEMPORAL_ADDRESS: '' }, old)).toMatchObject({ code: 2 });
     expect(performance.now() - began).toBeLessThan(PATIENCE_MS);
   });
 
-  it('passes signals on, and ends by the one that ended it', async () => {
+  it('forwards signals, and ends by the signal that ended its child', async () => {
     const service = stage.start(['service'], {}, old);
     await service.says(/RUNSHEET_API_URL/);
     const real = realOf(service);

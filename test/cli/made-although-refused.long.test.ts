@@ -21,7 +21,7 @@ async function timesStruck(base: string): Promise<number> {
   return faults['busy-answer'] ?? 0;
 }
 
-describe('a service that turns requests away although it made their runs', () => {
+describe('a service that rejects requests although it created their runs', () => {
   let stage = new Stage();
   beforeEach(() => {
     stage = new Stage();
@@ -48,7 +48,7 @@ describe('a service that turns requests away although it made their runs', () =>
     return { made, others, unnamed, summary, struck: await timesStruck(base) };
   }
 
-  it('with webhooks: its runs are adopted, but for those whose webhook came after the retry, and these are named', async () => {
+  it('with webhooks: its runs are adopted, except those whose webhook arrived after the retry, which are reported', async () => {
     const { made, others, unnamed, summary, struck } = await run([]);
     // Its runs take no longer than it asks to wait, so that some webhooks come in time.
     expect(struck).toBeGreaterThan(ROWS / 50);
@@ -58,7 +58,7 @@ describe('a service that turns requests away although it made their runs', () =>
     expect(made.length).toBe(ROWS + others.length);
   });
 
-  it('with lists alone: each second run is named', async () => {
+  it('with lists only: each duplicate run is reported', async () => {
     const { others, unnamed, summary } = await run(['--poll']);
     expect(others.length).toBeGreaterThan(ROWS / 50);
     expect(unnamed).toEqual([]);
@@ -66,7 +66,7 @@ describe('a service that turns requests away although it made their runs', () =>
     expect(summary.unseen_runs_at_most).toBe(0);
   });
 
-  it('with neither: no more second runs were made than the summary says there may be', async () => {
+  it('with neither: the summary’s upper bound covers all duplicate runs', async () => {
     const { others, summary } = await run(['--poll'], false);
     expect(others.length).toBeGreaterThan(ROWS / 50);
     expect(summary.unseen_runs_at_most).toBeGreaterThanOrEqual(others.length);

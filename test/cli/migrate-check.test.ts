@@ -41,7 +41,7 @@ describe('migrate-check', () => {
     stage.run(['migrate-check', '-d', 'hosted'], { RUNSHEET_API_URL: url, ...more });
   const base = (): string => stage.environment['RUNSHEET_API_URL'] ?? '';
 
-  it('against V2: says before that it buys one run, buys it, and ends with 0', async () => {
+  it('against V2: announces that it buys one run, buys it, and ends with 0', async () => {
     const before = (await stage.truth()).length;
     const ended = await check('hosted');
     expect(ended.stderr).toContain('buys one run of hosted, with the flag provider_v2');
@@ -54,7 +54,7 @@ describe('migrate-check', () => {
     expect(await stage.truth()).toHaveLength(before + 1);
   });
 
-  it('against V1 only: tells it from V2, buys nothing, and ends with 3', async () => {
+  it('against V1 only: distinguishes it from V2, buys nothing, and ends with 3', async () => {
     const url = legacy.environment['RUNSHEET_API_URL'] ?? '';
     const ended = await at(url);
     expect([ended.code, ended.stdout]).toEqual([3, expect.stringMatching(/✗ 1 base address +V1 answers at/)]);
@@ -103,13 +103,13 @@ describe('migrate-check', () => {
     expect(rules[3]?.todo).toContain('worker image');
   });
 
-  it('a machine that tells nothing is reported as not revealed', async () => {
+  it('a machine without these facts is reported as not revealed', async () => {
     const ended = await check('silent');
     expect(ended.stdout).toMatch(/\? 2 node component +not revealed: the run does not show the version/);
     expect(ended.code).toBe(0);
   });
 
-  it('with --no-run buys nothing, and reads the machine off the last run where there is one', async () => {
+  it('with --no-run: buys nothing, and reads the machine from the last run if there is one', async () => {
     await check('provider');
     const before = (await stage.truth()).length;
     const ended = await check('provider', '--no-run');
@@ -118,7 +118,7 @@ describe('migrate-check', () => {
     expect(await stage.truth()).toHaveLength(before);
   });
 
-  it('asks for an input that the deployment needs before it buys anything, and sends it as its type says', async () => {
+  it('asks for a required input of the deployment before it buys a run, and sends it with its declared type', async () => {
     const before = (await stage.truth()).length;
     const missing = await check('needy');
     expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('--set seed=<value>')]);
@@ -130,7 +130,7 @@ describe('migrate-check', () => {
     expect(JSON.stringify(run?.inputs)).toBe('{"seed":18446744073709551615}');
   });
 
-  it('Ctrl-C cancels the run that nobody waits for any more, and ends with 130', async () => {
+  it('Ctrl-C cancels the verification run, and ends with 130', async () => {
     const running = stage.start(['migrate-check', '-d', 'endless']);
     const [, runId = ''] = await running.says(/run (\S+) is queued/);
     const ended = await running.kill('SIGINT');

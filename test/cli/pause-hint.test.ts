@@ -15,7 +15,7 @@ describe('the hint of a paused batch', () => {
     },
   );
 
-  it('helps with a kind of pause that a newer worker names', () => {
+  it('also exists for an unknown kind of pause from a newer worker', () => {
     expect(pauseHint('b', 'new' as PauseKind)).toBe(pauseHint('b'));
   });
 });

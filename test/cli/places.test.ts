@@ -12,7 +12,7 @@ describe('batches and their folders', () => {
   beforeEach(() => (stage = new Stage()));
   afterEach(() => stage.close());
 
-  it('clean takes away what refused sheets left an hour ago, and nothing that is not ours', async () => {
+  it('clean removes what refused sheets left an hour ago, and no files of others', async () => {
     await stage.service();
     stage.write('bad.csv', 'prompt,seed\na,many\n');
     const refused = await stage.run(['run', 'bad.csv', '-d', 'portraits']);
@@ -34,16 +34,16 @@ describe('batches and their folders', () => {
     ]);
   });
 
-  it('a name never stands for another folder or for other rows', async () => {
+  it('a name never refers to another folder or to other rows', async () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
     const precious = stage.write('batches/photos/one.jpg', 'mine');
-    const words = ['run', stage.sheet(3), '-d', 'portraits', '--name'];
-    const taken = await stage.run([...words, 'photos']);
+    const args = ['run', stage.sheet(3), '-d', 'portraits', '--name'];
+    const taken = await stage.run([...args, 'photos']);
     expect([taken.code, taken.stderr]).toEqual([2, expect.stringContaining('is not a batch')]);
     expect(existsSync(precious)).toBe(true);
 
-    expect((await stage.run([...words, 'nightly'])).code).toBe(0);
-    expect((await stage.run([...words, 'nightly'])).stderr).toContain('which has ended');
+    expect((await stage.run([...args, 'nightly'])).code).toBe(0);
+    expect((await stage.run([...args, 'nightly'])).stderr).toContain('which has ended');
     const other = await stage.run([
       'run',
       stage.sheet(4, 'tuesday.csv'),
@@ -52,7 +52,7 @@ describe('batches and their folders', () => {
       '--name',
       'nightly',
     ]);
-    const gpu = await stage.run([...words, 'nightly', '--gpu', 'H100']);
+    const gpu = await stage.run([...args, 'nightly', '--gpu', 'H100']);
     for (const ended of [other, gpu])
       expect([ended.code, ended.stderr]).toEqual([
         2,
@@ -61,7 +61,7 @@ describe('batches and their folders', () => {
     expect(await stage.truth()).toHaveLength(3);
   });
 
-  it('the same rows are found again under another file name, saved anew, with other settings, which are named', async () => {
+  it('the same rows in another file, with other settings, attach to their batch, and the ignored settings are named', async () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
     const text = readFileSync(stage.sheet(5), 'utf8');
     const running = stage.start(['run', 'sheet.csv', '-d', 'portraits']);
@@ -92,7 +92,7 @@ describe('batches and their folders', () => {
     expect(await stage.truth()).toHaveLength(5);
   });
 
-  it('plan leaves nothing and touches no batch, whether there is one of its rows or not', async () => {
+  it('plan leaves no files and changes no batch, whether a batch of its rows exists or not', async () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
     const everything = (): readonly string[] =>
       readdirSync(stage.path('batches'), { recursive: true })
@@ -114,11 +114,11 @@ describe('batches and their folders', () => {
   it('a copy of the folder of a running batch does not take it over', async () => {
     await stage.temporal();
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
-    const words = ['submit', stage.sheet(5), '-d', 'portraits'];
+    const args = ['submit', stage.sheet(5), '-d', 'portraits'];
     // Without a worker it waits.
-    const batch = (await stage.run(words)).stdout.trim();
+    const batch = (await stage.run(args)).stdout.trim();
     cpSync(stage.path('batches', batch), stage.path('elsewhere', batch), { recursive: true });
-    const elsewhere = await stage.run([...words, '--out', stage.path('elsewhere')]);
+    const elsewhere = await stage.run([...args, '--out', stage.path('elsewhere')]);
     expect([elsewhere.code, elsewhere.stderr]).toEqual([5, expect.stringContaining('error[E507]')]);
     expect(elsewhere.stderr).toContain(stage.path('batches'));
     await stage.worker();
@@ -126,7 +126,7 @@ describe('batches and their folders', () => {
     expect(await stage.truth()).toHaveLength(5);
   });
 
-  it('a worker without a key for the service says so, and the batch goes on when one has it', async () => {
+  it('a worker without an API key reports that, and the batch continues when a worker has one', async () => {
     await stage.temporal();
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
     const keyless = await stage.worker({ RUNSHEET_API_KEY: '' });

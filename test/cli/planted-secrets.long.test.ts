@@ -1,9 +1,9 @@
-// Secrets are planted where a user gives them, a batch goes through all the trouble that there is, and then everything that
-// was written, said or shown is searched for them in every form.
+// Plants secrets in every place where a user gives them, runs a batch with every kind of fault, and then searches everything
+// that was written, printed or shown for them in every form.
 //
-// What of a webhook address is a secret: its MAC lets whoever has it say "look at this run again", and the run service keeps
-// it with the run by design. So MACs may stand in the service's own database and answers, and nowhere else; the secret that
-// makes them may stand nowhere but in its own file or variable.
+// The MAC of a webhook address is secret: with it, anyone can make a worker poll the run again. The run service stores it with
+// the run by design. So MACs may be only in the service's own database and responses, and the secret that signs them only in
+// its own file or variable.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -31,13 +31,13 @@ describe('a row that could hurt others', () => {
   });
   afterAll(() => stage.close());
 
-  it('fails alone, with the words of the service', () => {
+  it('fails alone, with the message of the service', () => {
     expect(code).toBe(3);
     expect(stage.results().map(({ outcome }) => outcome)).toEqual(ROWS.map(([, , outcome]) => outcome));
     expect(stage.results()[1]?.['reason']).toContain('body.inputs.runsheet_faults');
   });
 
-  it('buys one run where it is taken and none where it is refused', async () => {
+  it('buys one run if it is accepted and none if it is refused', async () => {
     const runs = await stage.truth();
     expect(runs).toHaveLength(ROWS.filter(([, , outcome]) => outcome === 'succeeded').length);
     expect(runs.map(({ inputs }) => inputs?.['prompt'])).toContain('x'.repeat(2 << 20));

@@ -23,8 +23,8 @@ describe('commands that read', () => {
 
   it('follow a batch of embedded servers, keep no server running, and start none', async () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
-    const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '4'];
-    const running = stage.start(words);
+    const args = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '4'];
+    const running = stage.start(args);
     await running.says(/done=[1-9]/);
     const watching = stage.start(['watch']);
     await watching.says(/progress state=running/);
@@ -53,7 +53,7 @@ describe('commands that read', () => {
     expect(await listed()).toBe('finished');
   });
 
-  it('name a batch of a cluster as running without a worker, and say where Temporal cannot be asked', async () => {
+  it('show a batch of a cluster as running without a worker, and report an unreachable Temporal', async () => {
     await stage.temporal();
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
     const worker = await stage.worker();

@@ -1,31 +1,31 @@
-// A command that is refused: what was typed, and what must be said of it.
+// A refused command: its arguments and the expected error.
 
 import type { Stage } from '../stage/stage.ts';
 
 export type Bad = readonly [
   name: string,
-  words: readonly string[],
+  args: readonly string[],
   exit: number,
   code: string,
   said: RegExp,
   environment?: Readonly<Record<string, string>>,
 ];
 
-export const plan = (...words: readonly string[]): readonly string[] => [
+export const plan = (...args: readonly string[]): readonly string[] => [
   'plan',
   'ok.csv',
   '-d',
   'portraits',
-  ...words,
+  ...args,
 ];
 
 /** Stands in addresses that are refused, and must never be shown. */
 export const PASSWORD = 'hunter2hunter2';
 
-/** What the command's ending lacks: it must be one coded error, said in words with what helps, and nothing else. */
+/** What is missing in the output of the command, which must be exactly one error with a code, a message and a hint. */
 export async function missingFrom(stage: Stage, bad: Bad): Promise<readonly string[]> {
-  const [, words, exit, code, said, environment = {}] = bad;
-  const { stdout, stderr, code: ended } = await stage.run(words, environment);
+  const [, args, exit, code, said, environment = {}] = bad;
+  const { stdout, stderr, code: ended } = await stage.run(args, environment);
   const wanted: readonly (readonly [string, boolean])[] = [
     [`exit code ${exit}`, ended === exit],
     [code, stderr.includes(`error[${code}]`)],

@@ -10,12 +10,12 @@ const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
 describe('the example, as npm start runs it', () => {
   const stage = new Stage();
-  const words = ['run', EXAMPLE, '-d', 'portraits', '--local'];
+  const args = ['run', EXAMPLE, '-d', 'portraits', '--local'];
   const sheet = parse(readFileSync(EXAMPLE), { columns: true }) as Record<string, string>[];
   let first: Ended;
 
   beforeAll(async () => {
-    first = await stage.run(words);
+    first = await stage.run(args);
   });
   afterAll(() => stage.close());
 
@@ -33,14 +33,14 @@ describe('the example, as npm start runs it', () => {
     });
   });
 
-  it('has a line per row in the order of the sheet, with the sheet as given', () => {
+  it('has a line per row in the order of the sheet, with the columns of the sheet', () => {
     const results = stage.results();
     expect(results.map(({ row }) => Number(row))).toEqual(sheet.map((_, at) => at + 1));
     for (const [at, line] of results.entries())
       expect(line).toMatchObject({ ...sheet[at], outcome: 'succeeded', attempts: '1' });
   });
 
-  it('tells of each run its id, gpu, times and cost', () => {
+  it('shows the id, gpu, times and cost of each run', () => {
     for (const line of stage.results()) {
       expect(line['run_id']).toMatch(/^[0-9a-f-]{36}$/);
       expect(line['gpu_asked']).toBe(line['gpu']);
@@ -52,14 +52,14 @@ describe('the example, as npm start runs it', () => {
     }
   });
 
-  it('has a PNG for each row, and different ones', () => {
+  it('has a different PNG for each row', () => {
     const pictures = stage.results().map(({ outputs = '' }) => readFileSync(join(stage.batch(), outputs)));
     for (const picture of pictures) expect(picture.subarray(0, 8)).toEqual(PNG);
     expect(new Set(pictures.map((picture) => picture.toString('base64'))).size).toBe(26);
   });
 
-  it('says, when given again, that it is done and where', async () => {
-    const again = await stage.run(words);
+  it('reports when repeated that it is done, and where the results are', async () => {
+    const again = await stage.run(args);
     expect(again.code).toBe(0);
     expect(again.stderr).toContain('which has ended');
     expect(again.stdout.trim()).toBe(stage.batch());
@@ -84,7 +84,7 @@ describe('the example, as npm start runs it', () => {
     }
   });
 
-  it('is found by list, status, rows, show and results', async () => {
+  it('is shown by list, status, rows, show and results', async () => {
     const [list, status, rows, show, results] = [
       await stage.run(['list', '-o', 'json']),
       await stage.run(['status', '-o', 'json']),

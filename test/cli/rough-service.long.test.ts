@@ -14,7 +14,7 @@ const DEPLOYMENTS = JSON.stringify([
 ]);
 const malformed = Object.keys(MALFORMED_RESPONSES);
 
-describe('a run service that does wrong', () => {
+describe('a faulty run service', () => {
   let stage = new Stage();
   afterEach(() => stage.close());
 
@@ -24,29 +24,32 @@ describe('a run service that does wrong', () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS), ...faults]);
   };
   /** One row for each; it names what strikes it. */
-  const struckBy = (names: readonly string[]): string =>
+  const sheetWithFaults = (names: readonly string[]): string =>
     stage.write(
       'struck.csv',
       `number,runsheet_faults\n${names.map((name, at) => `${at},${name}\n`).join('')}`,
     );
-  const run = async (sheet: string, ...words: readonly string[]): Promise<Summary> => {
-    const ended = await stage.run(['run', sheet, '-d', 'portraits', '-c', '40', ...words]);
+  const run = async (sheet: string, ...args: readonly string[]): Promise<Summary> => {
+    const ended = await stage.run(['run', sheet, '-d', 'portraits', '-c', '40', ...args]);
     expect(ended.stderr).not.toContain('error[');
     return JSON.parse(readFileSync(join(stage.batch(), 'summary.json'), 'utf8')) as Summary;
   };
 
-  it('answers badly in every way after it made the run: each is found, and none is bought again', async () => {
+  it('sends every malformed response after it created the run: each run is found, and no row is bought again', async () => {
     await open();
-    // No webhook tells of a run before its answer is given up.
-    const { outcomes, requests } = await run(struckBy(malformed.map((kind) => `${kind}-answer`)), '--poll');
+    // No webhook reports a run before its request times out.
+    const { outcomes, requests } = await run(
+      sheetWithFaults(malformed.map((kind) => `${kind}-answer`)),
+      '--poll',
+    );
     expect(outcomes.succeeded).toBe(malformed.length);
     expectOneRunPerRow(await stage.truth(), malformed.length);
     // With the id named twice the last one counts, which is the true one.
     expect([requests.accepted, requests.unconfirmed, requests.absent]).toEqual([1, malformed.length - 1, 0]);
   });
 
-  it('answers badly in every way before it made a run: absence is proved, and the row is sent again', async () => {
-    // An answer that names a run twice is accepted; whether there is such a run, no wire tells.
+  it('sends every malformed response without creating a run: absence is proved, and the row is sent again', async () => {
+    // A response with two ids is accepted: it does not show whether that run exists.
     const unreadable = malformed.filter((kind) => kind !== 'twice');
     await open(Object.fromEntries(unreadable.map((kind) => [`${kind}-request`, 0.01])));
     const { outcomes, requests } = await run(stage.sheet(60));
@@ -55,7 +58,7 @@ describe('a run service that does wrong', () => {
     expect(requests.absent).toBeGreaterThan(3);
   });
 
-  it('shows runs badly in every way: only what Get Run confirms is believed', async () => {
+  it('misreports runs in every way: only results that Get Run confirms count', async () => {
     const lies = [
       'vanish',
       'other-run',
@@ -79,7 +82,7 @@ describe('a run service that does wrong', () => {
     expect(new Set(stage.results().map(({ run_id }) => run_id)).size).toBe(80);
   });
 
-  it('calls back wrongly in every way: the results are those of the runs', async () => {
+  it('sends every faulty webhook: the results are those of the runs', async () => {
     const names = ['lose', 'repeat', 'empty', 'delay', 'stray', 'lie'];
     await open({
       ...Object.fromEntries(names.map((name) => [`${name}-webhook`, 0.2])),
@@ -94,7 +97,7 @@ describe('a run service that does wrong', () => {
     expectOneRunPerRow(await stage.truth(), 80);
   });
 
-  it('answers 429 in every way but the absurd: no attempt is counted for it', async () => {
+  it('answers 429 with every plausible Retry-After: no attempt is counted for it', async () => {
     await open({ busy: 0.1, 'busy-silent': 0.1, 'busy-date': 0.1 });
     const { outcomes, requests } = await run(stage.sheet(60));
     expect(outcomes.succeeded).toBe(60);
@@ -103,11 +106,11 @@ describe('a run service that does wrong', () => {
     expectOneRunPerRow(await stage.truth(), 60);
   });
 
-  it('gives bad files: they are asked for again, named by what they are, and never written elsewhere', async () => {
+  it('serves faulty files: they are downloaded again, named by their content, and never written outside the batch folder', async () => {
     await open({ 'lose-file': 0.1, 'cut-file': 0.1, 'short-file': 0.1, 'changed-file': 0.2 });
     const named = ['wild-name', 'script-file', 'private-file'];
     const { outcomes } = await run(
-      struckBy([...named, ...Array.from({ length: 27 }, () => '')]),
+      sheetWithFaults([...named, ...Array.from({ length: 27 }, () => '')]),
       '--retries',
       '0',
     );
@@ -124,11 +127,11 @@ describe('a run service that does wrong', () => {
 
   // Files are asked for again and again over minutes before a paid success counts as failed.
   it.runIf(IS_LONG)(
-    'ends a run without a file: it is asked for files for minutes, and then its row has failed',
+    'ends a run without files: runsheet asks for its files for minutes, and then the row fails',
     { timeout: 900_000 },
     async () => {
       await open();
-      const { outcomes } = await run(struckBy(['', 'no-output']), '--retries', '0');
+      const { outcomes } = await run(sheetWithFaults(['', 'no-output']), '--retries', '0');
       expect(outcomes).toMatchObject({ succeeded: 1, failed: 1 });
       expect(stage.results()[1]?.['reason']).toContain('outputs_missing');
     },

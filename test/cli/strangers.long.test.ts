@@ -19,7 +19,7 @@ const { WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE } = proto.temporal.api.enums.v1
 const { History } = proto.temporal.api.history.v1;
 const plain = (value: unknown): Payload => defaultPayloadConverter.toPayload(value);
 
-describe('a stranger with access to the embedded Temporal', () => {
+describe('an attacker with access to the embedded Temporal', () => {
   const stage = new Stage();
   let client: Client;
   let namespace = '';
@@ -74,14 +74,18 @@ describe('a stranger with access to the embedded Temporal', () => {
       memo: { fields: memo },
       workflowIdReusePolicy: WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
     });
-  it('reads neither folder nor run ids nor outcomes in what Temporal holds', async () => {
+  it('reads neither folder nor run ids nor outcomes in the data of Temporal', async () => {
     expect(kept.length).toBeGreaterThan(20);
-    const words = { folder: stage.folder, outcome: 'succeeded', run: stage.results()[0]?.['run_id'] ?? '' };
-    expect(words.run).not.toBe('');
-    expect(leaksIn(History.encode({ events: [...kept] }).finish(), words, 'history')).toEqual([]);
+    const searched = {
+      folder: stage.folder,
+      outcome: 'succeeded',
+      run: stage.results()[0]?.['run_id'] ?? '',
+    };
+    expect(searched.run).not.toBe('');
+    expect(leaksIn(History.encode({ events: [...kept] }).finish(), searched, 'history')).toEqual([]);
   });
 
-  it('buys nothing by starting a batch of his own, and keeps no command of the owner from working', async () => {
+  it('buys no run by starting a batch, and blocks no command of the owner', async () => {
     const folder = stage.path('stranger', 'forged');
     cpSync(stage.batch(), folder, { recursive: true });
     for (const name of ['started.json', 'summary.json', 'results.csv']) rmSync(`${folder}/${name}`);
@@ -94,13 +98,13 @@ describe('a stranger with access to the embedded Temporal', () => {
     }, 'the start was refused twice');
     expect(await runs()).toBe(before);
     expect(existsSync(`${folder}/started.json`)).toBe(false);
-    for (const words of [['list'], ['status', batch], ['doctor']]) {
-      const { stdout, stderr } = await stage.run(words);
-      expect([words, stdout + stderr]).toEqual([words, expect.not.stringContaining('E408')]);
+    for (const args of [['list'], ['status', batch], ['doctor']]) {
+      const { stdout, stderr } = await stage.run(args);
+      expect([args, stdout + stderr]).toEqual([args, expect.not.stringContaining('E408')]);
     }
   });
 
-  it('buys nothing by giving a worker the words of an earlier group', async () => {
+  it('buys no run by replaying the input of an earlier group to a worker', async () => {
     const group = kept
       .map(({ activityTaskScheduledEventAttributes }) => activityTaskScheduledEventAttributes)
       .find((scheduled) => scheduled?.activityType?.name === 'queueRuns');
@@ -121,7 +125,7 @@ describe('a stranger with access to the embedded Temporal', () => {
     expect(ended.outcome?.failure ?? undefined).toBeDefined();
   });
 
-  it('buys nothing by resetting the batch to the moment before it sent its first group', async () => {
+  it('buys no run by resetting the batch to the moment before its first group', async () => {
     const group = kept
       .map(({ activityTaskScheduledEventAttributes }) => activityTaskScheduledEventAttributes)
       .find((scheduled) => scheduled?.activityType?.name === 'queueRuns');
@@ -142,7 +146,7 @@ describe('a stranger with access to the embedded Temporal', () => {
     await reset.terminate();
   });
 
-  it('buys nothing by starting the same batch again with the words of its first start', async () => {
+  it('buys no run by starting the same batch again with the input of its first start', async () => {
     const { input, memo } = kept[0]?.workflowExecutionStartedEventAttributes ?? {};
     const before = await runs();
     // As if it had been ended before its results were written.
@@ -161,7 +165,7 @@ describe('a stranger with access to the embedded Temporal', () => {
     expect(await runs()).toBe(before);
   });
 
-  it('keeps no batch from its owner for good, by whatever he starts in its place', async () => {
+  it('cannot block a batch permanently by starting another workflow in its place', async () => {
     const before = await runs();
     rmSync(`${stage.batch()}/summary.json`);
     const memo = { folder: plain('/elsewhere'), progress: plain({}) };
@@ -177,19 +181,19 @@ describe('a batch folder', () => {
   const stage = new Stage();
   afterAll(() => stage.close());
 
-  it('outside of RUNSHEET_OUT is refused by workers with E411, and nothing is sent', async () => {
+  it('outside RUNSHEET_OUT is refused by workers with E411, and nothing is sent', async () => {
     await stage.temporal();
     await stage.service();
     await stage.worker();
     const elsewhere = stage.path('elsewhere', 'batches');
-    const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '--out', elsewhere];
-    const { code, stderr } = await stage.run(words);
+    const args = ['run', stage.sheet(ROWS), '-d', 'portraits', '--out', elsewhere];
+    const { code, stderr } = await stage.run(args);
     expect([code, stderr]).toEqual([1, expect.stringContaining('E411')]);
     expect(stderr).toContain(`RUNSHEET_OUT=${elsewhere}`);
     expect(await stage.truth()).toEqual([]);
   });
 
-  it('of any --out is used by embedded servers, also when a command without it starts them again', async () => {
+  it('of any --out is used by embedded servers, also after a command without --out restarts them', async () => {
     const place = new Stage();
     const elsewhere = place.path('elsewhere');
     const running = place.start(['run', place.sheet(30), '-d', 'portraits', '--local', '--out', elsewhere]);

@@ -11,7 +11,7 @@ const SAME_IDENTITY = {
   NODE_OPTIONS: '--import=data:text/javascript,Object.defineProperty(process,`pid`,{value:1})',
 };
 
-describe('two of a kind at once', () => {
+describe('concurrent commands and workers', () => {
   let stage = new Stage();
   beforeEach(async () => {
     stage = new Stage();
@@ -19,10 +19,10 @@ describe('two of a kind at once', () => {
   });
   afterEach(() => stage.close());
 
-  /** The same words twice, and what both came to. */
+  /** Runs the same command twice concurrently, and returns both results. */
   const startTwice = async (): Promise<readonly Ended[]> => {
-    const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '12'];
-    return Promise.all([stage.run(words), stage.run(words)]);
+    const args = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '12'];
+    return Promise.all([stage.run(args), stage.run(args)]);
   };
   const expectOneBatch = async (both: readonly Ended[]): Promise<void> => {
     expect(both.map(({ code, stderr }) => (code === 0 ? '' : stderr))).toEqual(['', '']);
@@ -30,13 +30,13 @@ describe('two of a kind at once', () => {
     expectOneRunPerRow(await stage.truth(), ROWS);
   };
 
-  it('two commands that start the same sheet in one place bring it to its end together, one run per row', async () => {
+  it('two commands with the same sheet in one folder share one batch, with one run per row', async () => {
     const both = await startTwice();
     expect(both).toHaveLength(2);
     await expectOneBatch(both);
   });
 
-  it('two commands and two workers of one identity on a cluster do the same', async () => {
+  it('two commands and two workers with the same identity on a cluster also run each row once', async () => {
     await stage.temporal();
     const workers = await Promise.all([stage.worker(SAME_IDENTITY), stage.worker(SAME_IDENTITY)]);
     expect(workers).toHaveLength(2);

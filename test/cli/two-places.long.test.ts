@@ -1,5 +1,5 @@
 // One sheet, one service, and two places that know nothing of each other: two laptops, or a clean machine every night. Their
-// batches have the same name and the same content; only the birth mark tells their runs apart.
+// batches have the same name and the same content; only the birth mark distinguishes their runs.
 
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,13 +18,13 @@ const DEPLOYMENTS = JSON.stringify([
 /** Lost answers, which send both of them to the lists. */
 const FAULTS = ['--fault', 'reset-answer=0.1', '--fault', 'reset-request=0.03'];
 
-describe('one sheet in two places', () => {
+describe('one sheet in two folders', () => {
   let stage = new Stage();
   beforeEach(() => (stage = new Stage()));
   afterEach(() => stage.close());
 
-  const run = (place: string, ...words: readonly string[]): Promise<Ended> =>
-    stage.run(['run', stage.path('sheet.csv'), '-d', 'portraits', '-c', '8', ...words], environmentOf(place));
+  const run = (place: string, ...args: readonly string[]): Promise<Ended> =>
+    stage.run(['run', stage.path('sheet.csv'), '-d', 'portraits', '-c', '8', ...args], environmentOf(place));
   const environmentOf = (place: string) => ({
     RUNSHEET_HOME: stage.path(place, 'home'),
     RUNSHEET_OUT: stage.path(place, 'batches'),
@@ -55,7 +55,7 @@ describe('one sheet in two places', () => {
     expect([place, code, stdout]).toEqual([place, 0, expect.not.stringContaining('NOT')]);
   };
 
-  it('at the same moment: each pays for its own runs, and neither adopts, cancels or counts those of the other', async () => {
+  it('concurrently: each pays for its own runs, and neither adopts, cancels or counts the runs of the other', async () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS), ...FAULTS]);
     stage.sheet(ROWS);
     const both = await Promise.all([run('here', '--poll'), run('there', '--poll')]);
@@ -67,21 +67,21 @@ describe('one sheet in two places', () => {
     await expectVerified('there');
   });
 
-  it('a day later, and once more on a clean machine: each buys its own rows, and the first stays as it is', async () => {
-    const words = ['--deployments', stage.write('deployments.json', DEPLOYMENTS), ...FAULTS];
+  it('a day later, and again on a clean machine: each buys its own rows, and the first batch does not change', async () => {
+    const args = ['--deployments', stage.write('deployments.json', DEPLOYMENTS), ...FAULTS];
     const now = stage.environment;
     stage.environment = {
       ...now,
       NODE_OPTIONS: `--import ${CLOCK}?file=${stage.write('clock', String(-DAY_MS))}`,
     };
-    const yesterday = await stage.service(words);
+    const yesterday = await stage.service(args);
     stage.environment = { ...stage.environment, NODE_OPTIONS: '' };
     stage.sheet(ROWS);
     const first = await run('here', '--poll');
     await expectOwnRunsOnly('here', first);
     await yesterday.kill();
 
-    await stage.service(words, Number(new URL(yesterday.base).port));
+    await stage.service(args, Number(new URL(yesterday.base).port));
     await expectOwnRunsOnly('there', await run('there', '--poll'));
     const kept = stage.batchFile(stage.path('there', 'batches', stage.batchFile(first.stdout.trim()).batch));
     for (const name of ['home', 'batches']) rmSync(stage.path('there', name), { recursive: true });

@@ -29,11 +29,11 @@ describe('a service that speaks V1', () => {
   });
   afterEach(() => stage.close());
 
-  it('brings every row to its outcome with one run each, with webhooks and without', async () => {
-    const words = ['run', stage.sheet(ROWS), '-d', ID, '-c', '8', '--api', 'v1'];
-    const hooked = await stage.run(words);
+  it('gives every row its outcome with one run each, with webhooks and without', async () => {
+    const args = ['run', stage.sheet(ROWS), '-d', ID, '-c', '8', '--api', 'v1'];
+    const hooked = await stage.run(args);
     expect([hooked.code, hooked.stderr]).toEqual([0, expect.stringContaining(`${ROWS} of ${ROWS} rows`)]);
-    const polled = await stage.run([...words, '--again', '--poll']);
+    const polled = await stage.run([...args, '--again', '--poll']);
     expect([polled.code, polled.stderr]).toEqual([0, expect.stringContaining(`${ROWS} of ${ROWS} rows`)]);
     for (const ended of [hooked, polled]) {
       expect(ended.stderr).toContain('speaks V1, which cannot guarantee what V2 does');
@@ -47,15 +47,15 @@ describe('a service that speaks V1', () => {
     expect(polled.stderr).toContain('because webhooks are off');
   });
 
-  it('a lost answer is found by its webhook, and without webhooks its row is reported as unknown, never sent again', async () => {
+  it('a run whose response was lost is found by its webhook; without webhooks its row is unknown and never sent again', async () => {
     const gateway = await openGateway(v2.replace('/api', '/v1/api'), 0, 0, (nth) => nth % 6 === 3);
     speakV1(gateway.base);
-    const words = ['run', stage.sheet(6), '-d', ID, '--api', 'v1'];
-    const found = await stage.run(words);
+    const args = ['run', stage.sheet(6), '-d', ID, '--api', 'v1'];
+    const found = await stage.run(args);
     expect([found.code, found.stderr]).toEqual([0, expect.stringContaining('6 of 6 rows succeeded')]);
     expectOneRunPerRow(await boughtBy(found), 6);
 
-    const polled = await stage.run([...words, '--again', '--poll']);
+    const polled = await stage.run([...args, '--again', '--poll']);
     await gateway.close();
     expect(polled.code).toBe(3);
     expect(outcomesOf(polled).toSorted((a = '', b = '') => a.localeCompare(b))).toEqual([
@@ -67,17 +67,17 @@ describe('a service that speaks V1', () => {
     expect(unknown?.['reason']).toContain('may have run unseen');
   });
 
-  it('a deployment that it does not know holds the batch instead of being asked for again, and a name is no id', async () => {
+  it('an unknown deployment pauses the batch instead of being requested again, and a name is not accepted as an id', async () => {
     const other = ID.replace('3f2b', '0000');
-    const words = ['--api', 'v1', '-d'];
-    const held = await stage.run(['run', stage.sheet(3), ...words, other]);
+    const args = ['--api', 'v1', '-d'];
+    const held = await stage.run(['run', stage.sheet(3), ...args, other]);
     expect([held.code, held.stderr]).toEqual([8, expect.stringContaining('Deployment not found')]);
     expect(await stage.truth(v2)).toEqual([]);
-    const named = await stage.run(['run', stage.sheet(3), ...words, 'portraits']);
+    const named = await stage.run(['run', stage.sheet(3), ...args, 'portraits']);
     expect([named.code, named.stderr]).toEqual([5, expect.stringContaining('error[E303]')]);
   });
 
-  it('plan and doctor say what it does not guarantee, and the wrong API is refused before anything is made', async () => {
+  it('plan and doctor name what V1 does not guarantee, and the wrong API is refused before anything is created', async () => {
     const planned = await stage.run(['plan', stage.sheet(3), '-d', ID, '--api', 'v1', '-o', 'json']);
     expect(JSON.parse(planned.stdout)).toMatchObject({
       service: { api: 'v1' },

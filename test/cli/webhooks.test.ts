@@ -19,19 +19,19 @@ const lasting = ({
   ...rest
 }: Readonly<Record<string, string>>) => rest;
 
-describe('webhooks only save time', () => {
+describe('webhooks affect only the speed', () => {
   const stage = new Stage();
   afterAll(() => stage.close());
 
-  it('without a receiver that can be reached, and with --poll, the results are the same', async () => {
+  it('the results are the same with an unreachable receiver and with --poll', async () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
-    const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '8'];
+    const args = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '8'];
     const folderOf = (ended: { readonly stdout: string }): string => ended.stdout.trim();
-    const normal = folderOf(await stage.run(words));
+    const normal = folderOf(await stage.run(args));
     const unreachable = folderOf(
-      await stage.run([...words, '--again'], { RUNSHEET_WEBHOOK_URL: 'http://127.0.0.1:9' }),
+      await stage.run([...args, '--again'], { RUNSHEET_WEBHOOK_URL: 'http://127.0.0.1:9' }),
     );
-    const lost = folderOf(await stage.run([...words, '--again', '--poll']));
+    const lost = folderOf(await stage.run([...args, '--again', '--poll']));
 
     expect(new Set([normal, unreachable, lost]).size).toBe(3);
     const expected = stage.results(normal).map(lasting);
@@ -48,15 +48,15 @@ describe('webhooks only save time', () => {
 // The name of this machine is an address as any other: who asks at it may be anywhere.
 const isNamed = (await lookup(hostname()).catch(() => undefined))?.address === '127.0.0.1';
 
-describe.runIf(isNamed)('a run service elsewhere', () => {
+describe.runIf(isNamed)('a run service on another machine', () => {
   const stage = new Stage();
   afterAll(() => stage.close());
 
-  it('is given no address that it cannot reach: the command says so once, and its runs are polled', async () => {
+  it('gets no webhook address that it cannot reach: the command reports this once and polls', async () => {
     const { base } = await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
     const elsewhere = { RUNSHEET_API_URL: base.replace('127.0.0.1', hostname()) };
-    const words = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '8'];
-    const { code, stderr } = await stage.run(words, elsewhere);
+    const args = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '8'];
+    const { code, stderr } = await stage.run(args, elsewhere);
     expect([code, stderr.match(/webhooks +none: .*RUNSHEET_WEBHOOK_URL/g)?.length]).toEqual([0, 1]);
     const hosts = new Set((await stage.truth()).map(({ webhook }) => new URL(webhook ?? '').host));
     expect([...hosts]).toEqual(['runsheet.invalid']);

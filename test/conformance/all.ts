@@ -4,7 +4,7 @@ import type { Case } from './case.ts';
 import { ENDPOINT_CASES } from './cases/endpoints.ts';
 import { ERROR_CASES } from './cases/errors.ts';
 import { FILE_CASES } from './cases/files.ts';
-import { LIFE_CASES } from './cases/lives.ts';
+import { RUN_STATE_CASES } from './cases/run-states.ts';
 import { LIST_CASES } from './cases/lists.ts';
 import { RUN_CASES } from './cases/run.ts';
 import { VERSION_CASES } from './cases/versions.ts';
@@ -13,9 +13,9 @@ import type { Flavour, Rule } from './rule.ts';
 import { ENDPOINT_RULES } from './rules/endpoints.ts';
 import { ERROR_RULES } from './rules/errors.ts';
 import { FILE_RULES } from './rules/files.ts';
-import { LIFE_RULES } from './rules/lives.ts';
+import { RUN_STATE_RULES } from './rules/run-states.ts';
 import { LIST_RULES } from './rules/lists.ts';
-import { ORDER_RULES } from './rules/order.ts';
+import { QUEUE_REQUEST_RULES } from './rules/queue-request.ts';
 import { RUN_RULES } from './rules/run.ts';
 import { VERSION_RULES } from './rules/versions.ts';
 import { WEBHOOK_RULES } from './rules/webhooks.ts';
@@ -23,10 +23,10 @@ import { WEBHOOK_RULES } from './rules/webhooks.ts';
 export const RULES: readonly Rule[] = [
   ...RUN_RULES,
   ...ENDPOINT_RULES,
-  ...ORDER_RULES,
+  ...QUEUE_REQUEST_RULES,
   ...ERROR_RULES,
   ...VERSION_RULES,
-  ...LIFE_RULES,
+  ...RUN_STATE_RULES,
   ...WEBHOOK_RULES,
   ...LIST_RULES,
   ...FILE_RULES,
@@ -37,7 +37,7 @@ export const CASES: readonly Case[] = [
   ...ENDPOINT_CASES,
   ...ERROR_CASES,
   ...VERSION_CASES,
-  ...LIFE_CASES,
+  ...RUN_STATE_CASES,
   ...WEBHOOK_CASES,
   ...LIST_CASES,
   ...FILE_CASES,

@@ -9,7 +9,7 @@ import { conformancePage } from './document.ts';
 import type { Rule } from './rule.ts';
 
 const PAGE = join(import.meta.dirname, '../../docs/testing/conformance.md');
-const AT_ONCE = 3;
+const CONCURRENCY = 3;
 
 for (const flavour of ['specification', 'vendor'] as const) {
   const failures = await failuresOf(inFlavour(CASES, flavour), flavour);
@@ -19,7 +19,7 @@ for (const flavour of ['specification', 'vendor'] as const) {
 
 const startedMs = Date.now();
 const widest = Math.max(...RULES.map(({ id }) => id.length));
-const broken = await inTurn(RULES, AT_ONCE, (rule) => breakAndTell(rule));
+const broken = await inTurn(RULES, CONCURRENCY, (rule) => breakAndLog(rule));
 const unnoticed = broken.filter(({ seen, blind }) => seen.length === 0 || blind.length > 0);
 writeFileSync(PAGE, conformancePage());
 const seconds = ((Date.now() - startedMs) / 1000).toFixed(0);
@@ -28,12 +28,12 @@ console.log(
 );
 process.exit(unnoticed.length > 0 ? 1 : 0);
 
-async function breakAndTell(rule: Rule): Promise<Broken> {
+async function breakAndLog(rule: Rule): Promise<Broken> {
   const result = await breakRule(rule, 'all cases');
   const { seen, blind, also } = result;
-  const words = [...seen, ...blind.map((name) => `NOT: ${name}`)].join('; ');
+  const names = [...seen, ...blind.map((name) => `NOT: ${name}`)].join('; ');
   console.log(
-    `${rule.id.padEnd(widest)}  ${words || 'NOBODY'}${also.length > 0 ? ` (and ${also.length} others)` : ''}`,
+    `${rule.id.padEnd(widest)}  ${names || 'NO CASE'}${also.length > 0 ? ` (and ${also.length} others)` : ''}`,
   );
   return result;
 }

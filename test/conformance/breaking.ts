@@ -3,7 +3,7 @@
 import { CASES, casesOf, inFlavour } from './all.ts';
 import type { Case } from './case.ts';
 import { openLocal } from './local.ts';
-import type { Flavour, Lie, Rule } from './rule.ts';
+import type { Flavour, Violation, Rule } from './rule.ts';
 
 export type Failure = { readonly name: string; readonly reason: string };
 
@@ -15,9 +15,13 @@ const HONEST_PATIENCE_MS = 10_000;
 export async function failuresOf(
   cases: readonly Case[],
   flavour: Flavour,
-  lie?: Lie,
+  violation?: Violation,
 ): Promise<readonly Failure[]> {
-  const service = await openLocal(flavour, lie, lie === undefined ? HONEST_PATIENCE_MS : PATIENCE_MS);
+  const service = await openLocal(
+    flavour,
+    violation,
+    violation === undefined ? HONEST_PATIENCE_MS : PATIENCE_MS,
+  );
   try {
     const ends = await Promise.all(
       cases.map(async ({ name, run }) => {

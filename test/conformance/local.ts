@@ -1,8 +1,8 @@
 // The local run service as a target: at a thousand times the speed, with one deployment per behaviour, behind the gateway.
 
 import { deploymentSpecSchema, startLocalService } from '../../src/local-service/server.ts';
-import { openLiar } from './liar.ts';
-import type { Flavour, Lie } from './rule.ts';
+import { openBreakingGateway } from './breaking-gateway.ts';
+import type { Flavour, Violation } from './rule.ts';
 import { openService, type Service } from './service.ts';
 import type { Target } from './target.ts';
 
@@ -34,10 +34,10 @@ const KINDS = {
 
 const KEY = 'key-of-the-suite';
 
-/** Opens the local service behind a gateway with `lie`. `patienceMs` is how long a case waits for anything. */
+/** Opens the local service behind a gateway with `violation`. `patienceMs` is how long a case waits for anything. */
 export async function openLocal(
   flavour: Flavour,
-  lie: Lie | undefined,
+  violation: Violation | undefined,
   patienceMs: number,
 ): Promise<Service> {
   const revoked = 'key-that-was-revoked';
@@ -53,14 +53,14 @@ export async function openLocal(
   });
   const headers = { authorization: `Bearer ${KEY}` };
   await fetch(`${service.url}/control/tokens/${revoked}/revoke`, { method: 'POST', headers });
-  const liar = await openLiar(service.url, lie);
-  const asked = await openService(targetAt(liar.url, flavour, patienceMs));
+  const gateway = await openBreakingGateway(service.url, violation);
+  const received = await openService(targetAt(gateway.url, flavour, patienceMs));
   return {
-    ...asked,
+    ...received,
     close: async () => {
-      await asked.close();
+      await received.close();
       try {
-        await liar.close();
+        await gateway.close();
       } finally {
         await service.close();
       }

@@ -1,4 +1,4 @@
-// What the specification leaves open in so many words, what we chose, and why; and what it says that no service can show.
+// Lists what the specification explicitly leaves open, what we chose, and why; and its statements that no case can test.
 
 export type NotShown = {
   readonly chapter: string;
@@ -178,46 +178,46 @@ export const NOT_SHOWN: readonly NotShown[] = [
     chapter: 'Versioning',
     what: 'the year of April 15',
     choice: 'V1 works on',
-    why: 'whoever rehearses a migration needs both',
+    why: 'a rehearsal of a migration needs both',
   },
 ];
 
-export type Beyond = { readonly chapter: string; readonly says: string; readonly why: string };
+export type Beyond = { readonly chapter: string; readonly text: string; readonly why: string };
 
 export const BEYOND: readonly Beyond[] = [
   {
     chapter: 'Queue Run',
-    says: 'flags has no default',
+    text: 'flags has no default',
     why: 'no answer shows the flags of a run; that none are needed is pinned by `flags.optional`',
   },
   {
     chapter: 'Versioning, rule 1',
-    says: 'clients replace the base address',
+    text: 'clients replace the base address',
     why: 'the client does; the service can only serve both, see `versions.base` and `migration.1`',
   },
   {
     chapter: 'Versioning, rule 3',
-    says: 'users of hosted machines need no further change',
-    why: 'it is said of users; `runsheet migrate-check` tells them',
+    text: 'users of hosted machines need no further change',
+    why: 'it is about users; `runsheet migrate-check` reports it to them',
   },
   {
     chapter: 'Versioning, rule 4',
-    says: 'users of a third-party GPU provider update their worker image',
-    why: 'it is said of users',
+    text: 'users of a third-party GPU provider update their worker image',
+    why: 'it is about users',
   },
   {
     chapter: 'Versioning, rule 6',
-    says: 'all V1 users of that provider are to be migrated; old nodes stop after April 15',
-    why: 'it is said of users and of a provider',
+    text: 'all V1 users of that provider are to be migrated; old nodes stop after April 15',
+    why: 'it is about users and of a provider',
   },
   {
     chapter: 'Versioning, rule 7',
-    says: 'client SDKs are to be updated',
-    why: "it is said of clients; `test/foreign-clients` runs the vendor's",
+    text: 'client SDKs are to be updated',
+    why: "it is about clients; `test/foreign-clients` runs the vendor's",
   },
   {
     chapter: 'Versioning',
-    says: 'V2 adds performance, session editing, a Python API and private buckets',
+    text: 'V2 adds performance, session editing, a Python API and private buckets',
     why: 'no field and no endpoint of this interface shows any of it',
   },
 ];

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Json } from './lies.ts';
+import type { Json } from './violations.ts';
 
 export type Received = {
   readonly method: string;

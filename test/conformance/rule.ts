@@ -1,4 +1,4 @@
-// A rule of the API as data: its text, its source, and a lie that breaks only this rule.
+// Defines a rule of the API as data: its text, its source, and a violation that breaks only this rule.
 
 /** If the specification and the real service differ, a rule and its cases belong to one of them. */
 export type Flavour = 'specification' | 'vendor';
@@ -7,14 +7,14 @@ export type Rule = {
   readonly id: string;
   /** The chapter that states it: one of the specification, or `Real service: …` where the specification is silent. */
   readonly source: string;
-  readonly says: string;
+  readonly text: string;
   /** The gateway uses it to break this rule. */
-  readonly broken: Lie;
+  readonly broken: Violation;
   readonly only?: Flavour;
 };
 
 /** A request that the gateway received. */
-export type Asked = {
+export type ReceivedRequest = {
   readonly method: string;
   /** With its query. */
   readonly path: string;
@@ -30,24 +30,24 @@ export type Answer = {
 };
 
 /** A webhook on its way from the service to its receiver. */
-export type Hook = Asked & { readonly url: string };
+export type Hook = ReceivedRequest & { readonly url: string };
 
 /** Forwards a request to the service, and returns its answer. */
-export type Pass = (asked: Asked) => Promise<Answer>;
+export type Pass = (received: ReceivedRequest) => Promise<Answer>;
 
-/** The state of a lie; it lives as long as the gateway. */
+/** The state of a violation; it lives as long as the gateway. */
 export type Memory = Map<string, string>;
 
 /** The gateway's changes to requests, answers and webhooks. */
-export type Lie = {
-  readonly exchange?: (asked: Asked, pass: Pass, memory: Memory) => Promise<Answer>;
+export type Violation = {
+  readonly exchange?: (received: ReceivedRequest, pass: Pass, memory: Memory) => Promise<Answer>;
   /** Returns the status for the service; `deliver` sends a webhook to its receiver and returns the receiver's status. */
   readonly hook?: (hook: Hook, deliver: (hook: Hook) => Promise<number>, memory: Memory) => Promise<number>;
 };
 
-/** The rules of one chapter, each with its id, its text, and its lie. */
+/** The rules of one chapter, each with its id, its text, and its violation. */
 export const chapter = (
   source: string,
-  rules: readonly (readonly [id: string, says: string, broken: Lie, only?: Flavour | undefined])[],
+  rules: readonly (readonly [id: string, text: string, broken: Violation, only?: Flavour | undefined])[],
 ): readonly Rule[] =>
-  rules.map(([id, says, broken, only]) => ({ id, source, says, broken, ...(only && { only }) }));
+  rules.map(([id, text, broken, only]) => ({ id, source, text, broken, ...(only && { only }) }));

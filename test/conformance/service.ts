@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, request } from 'undici';
-import type { Json } from './lies.ts';
+import type { Json } from './violations.ts';
 import { openInboxes, type Inboxes } from './receiver.ts';
 import type { Target } from './target.ts';
 
@@ -30,11 +30,11 @@ export type Problem = { readonly loc: unknown[]; readonly msg: unknown; readonly
 export type Service = Target & {
   ask(method: string, path: string, question?: Question): Promise<Answer>;
   /** POSTs a request to Queue Run; without a `deployment_id` it uses the target's. */
-  order(order?: Json, question?: Question): Promise<Answer>;
+  postRun(body?: Json, question?: Question): Promise<Answer>;
   /** Queues a run that must be accepted, and returns its id. */
-  queue(order?: Json): Promise<string>;
+  queue(request?: Json): Promise<string>;
   /** Sends a request that must be refused with a validation failure. */
-  refused(order: Json): Promise<readonly Problem[]>;
+  refused(request: Json): Promise<readonly Problem[]>;
   run(id: string): Promise<Json>;
   until(id: string, done: (run: Json) => boolean): Promise<Json>;
   ended(id: string): Promise<Json>;
@@ -45,7 +45,7 @@ export type Service = Target & {
 };
 
 /** Who is about to be asked under no rule at all. */
-export const NOBODY = '3f2b8c1e-5d6a-4b7c-8d9e-0a1b2c3d4e5f';
+export const UNKNOWN_ID = '3f2b8c1e-5d6a-4b7c-8d9e-0a1b2c3d4e5f';
 export const QUEUE = '/run/deployment/queue';
 
 export async function openService(target: Target): Promise<Service> {
@@ -78,13 +78,13 @@ export async function openService(target: Target): Promise<Service> {
     };
   }
 
-  const order: Service['order'] = (given = {}, question = {}) => {
+  const postRun: Service['postRun'] = (given = {}, question = {}) => {
     const json = { deployment_id: target.deploymentId, ...given };
     return ask('POST', QUEUE, { json, ...question });
   };
 
   async function queue(given: Json = {}): Promise<string> {
-    const answer = await order(given);
+    const answer = await postRun(given);
     assert.ok(isSuccess(answer), `Queue Run answered ${answer.status}: ${answer.text}`);
     return String(answer.json['run_id']);
   }
@@ -111,13 +111,13 @@ export async function openService(target: Target): Promise<Service> {
   return {
     ...target,
     ask,
-    order,
+    postRun,
     queue,
     run,
     until,
     inboxes,
     ended: (id) => until(id, isEnded),
-    refused: async (given) => problemsOf(await order(given)),
+    refused: async (given) => problemsOf(await postRun(given)),
     once<Value>(name: string, make: () => Promise<Value>): Promise<Value> {
       const old = made.get(name) as Promise<Value> | undefined;
       if (old !== undefined) return old;
@@ -150,7 +150,7 @@ export function problemsOf(answer: Answer): readonly Problem[] {
 }
 
 /** The request of the run that most cases read; it sets every field. */
-export const FULL_ORDER = {
+export const FULL_REQUEST = {
   inputs: { prompt: 'a cat', seed: 7, steps: 20, tags: ['a', 'b'] },
   webhook: 'https://runsheet.invalid/hook/1?a=b&c=%20d',
   webhook_intermediate_status: true,
@@ -158,6 +158,6 @@ export const FULL_ORDER = {
   flags: ['provider_v2'],
 } as const;
 
-/** A run of `FULL_ORDER` that has ended. */
+/** A run of `FULL_REQUEST` that has ended. */
 export const finished = (service: Service): Promise<Json> =>
-  service.once('finished', async () => service.ended(await service.queue(FULL_ORDER)));
+  service.once('finished', async () => service.ended(await service.queue(FULL_REQUEST)));

@@ -30,7 +30,7 @@ const copied = (path: string, out: string, stdin: Readable = Readable.from([])):
 const failed = (code: string): NodeJS.ErrnoException => Object.assign(new Error(`${code}: no`), { code });
 
 describe('a sheet that cannot be read', () => {
-  it('is a folder, and the sheets in it are named', async () => {
+  it('is a folder, and the error names the sheets in it', async () => {
     const folder = place();
     mkdirSync(join(folder, 'sheets.csv'));
     writeFileSync(join(folder, 'sheets.csv', 'a.csv'), 'a\n1\n');
@@ -70,7 +70,7 @@ describe('a sheet that cannot be read', () => {
     expect(error.hint).toMatch(hint);
   });
 
-  it('is on stdin, which breaks off', async () => {
+  it('is an interrupted stdin', async () => {
     const stdin = Readable.from(
       (function* () {
         yield Buffer.from('a\n');
@@ -130,13 +130,13 @@ describe('a folder for batches that cannot be used', () => {
     });
   });
 
-  it('keeps a copy under a name that is known later, whatever the sheet is called', async () => {
+  it('keeps a copy under a recognisable name, whatever the name of the sheet', async () => {
     const folder = place();
     writeFileSync(join(folder, 'sheet.csv~old file'), 'a\n1\n');
     expect((await copied(join(folder, 'sheet.csv~old file'), join(folder, 'out'))).file).toBe('sheet.csv');
   });
 
-  it('is made with the folders that it lies in', async () => {
+  it('is created with its parent folders', async () => {
     const out = join(place(), 'a', 'b', 'c');
     expect((await copied(sheet(), out)).bytes).toBe(4);
   });

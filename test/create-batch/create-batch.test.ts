@@ -15,7 +15,7 @@ describe('the same sheet given several times concurrently', () => {
   const together = (name: string): Promise<readonly PromiseSettledResult<CreatedBatch>[]> =>
     Promise.allSettled(Array.from({ length: AT_ONCE }, () => place.create(name)));
 
-  it('is one batch, whole, for each of them', async () => {
+  it('is one complete batch for all of them', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const rows = Array.from({ length: 700 + round }, (_, at) => `${at}\n`).join('');
       place.write(`round-${round}.csv`, `number\n${rows}`);
@@ -31,7 +31,7 @@ describe('the same sheet given several times concurrently', () => {
     expect(place.names()).toHaveLength(ROUNDS);
   });
 
-  it('and wrong, is refused each time, with its problems listed where each of them says', async () => {
+  it('with errors is refused each time, and each refusal names its own list of problems', async () => {
     place.write('wrong.csv', 'number,number\n1,2\n');
     const taken = await together('wrong.csv');
     expect(taken.map(({ status }) => status)).toEqual(taken.map(() => 'rejected'));
@@ -42,7 +42,7 @@ describe('the same sheet given several times concurrently', () => {
     expect(readFileSync(join(place.out, 'bad-errors.csv'), 'utf8')).toContain('NOPE');
   });
 
-  it('with --again is a batch of its own for each of them', async () => {
+  it('with --again is a separate batch for each of them', async () => {
     place.write('sheet.csv', 'number\n1\n2\n');
     const first = await place.create('sheet.csv');
     const others = await Promise.all(
@@ -69,7 +69,7 @@ const csv = (separator: string, end: string, columns: readonly (keyof (typeof RO
     .join('');
 const GIVEN = csv(',', '\n', ['prompt', 'seed', 'gpu']);
 
-describe('the same rows are the same batch', () => {
+describe('the same rows find the same batch', () => {
   const jsonl = ROWS.map(
     ({ prompt, seed, gpu }) =>
       `{"seed": ${seed}, "prompt": ${JSON.stringify(prompt)}${gpu && `, "gpu": "${gpu}"`}}\n`,
@@ -97,7 +97,7 @@ describe('the same rows are the same batch', () => {
     expect([place.names(), filesBelow(first.folder)]).toEqual([[first.batch], kept]);
   });
 
-  it('with another delimiter and encoding, and inputs that other columns give', async () => {
+  it('with another delimiter and encoding, and with other columns for the inputs', async () => {
     place.write('sheet.csv', GIVEN);
     const first = await place.create('sheet.csv');
     const text = `note;words;seed;card\nx;${ROWS[0].prompt};${ROWS[0].seed};A10G\ny;${ROWS[1].prompt};7;\n`;
@@ -114,7 +114,7 @@ describe('the same rows are the same batch', () => {
     expect((await place.create('sheet.csv', { settings })).file).toEqual(first.file);
   });
 
-  it('of which the oldest goes on, where --again made a second one', async () => {
+  it('and the oldest one if --again created a second', async () => {
     place.write('sheet.csv', GIVEN);
     const first = await place.create('sheet.csv');
     const again = await place.create('sheet.csv', { again: true });
@@ -123,7 +123,7 @@ describe('the same rows are the same batch', () => {
   });
 });
 
-describe('another batch is what', () => {
+describe('another batch is created for', () => {
   const { options, deployment, service } = ASKED;
   const others: readonly (readonly [string, string, Asked])[] = [
     ['has another row', `${GIVEN}another,1,\n`, {}],

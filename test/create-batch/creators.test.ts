@@ -33,8 +33,8 @@ async function together(place: Place, all: readonly (readonly [string, Asked])[]
   return Promise.all(outputs);
 }
 
-describe('creators of one content at the same moment', () => {
-  it('make one batch, whatever their settings are', async () => {
+describe('concurrent creators of the same content', () => {
+  it('create one batch, whatever their settings are', async () => {
     const place = new Place();
     const { settings } = ASKED;
     for (let round = 0; round < 2; round += 1) {
@@ -54,8 +54,8 @@ describe('creators of one content at the same moment', () => {
   });
 });
 
-describe('creators of one content in files of different names', () => {
-  it('make one batch as well', async () => {
+describe('concurrent creators of the same content in files with different names', () => {
+  it('also create one batch', async () => {
     const place = new Place();
     for (let round = 0; round < 3; round += 1) {
       const names = ['a', 'b', 'c'].map((name) => `${name}-${round}.csv`);
@@ -79,14 +79,14 @@ describe('a creator that is killed', () => {
     return signal === 'SIGKILL' ? undefined : stdout + stderr;
   };
 
-  it('between any two of its writes leaves nothing that stops the next one, and all that it left is stale', async () => {
+  it('between any two of its writes does not block the next creator, and all its files are stale', async () => {
     const left = new Set<string>();
     let killAt = 1;
-    for (let said: string | undefined; said === undefined; killAt += 1) {
+    for (let output: string | undefined; output === undefined; killAt += 1) {
       const place = new Place();
       place.write('sheet.csv', SHEET);
-      said = createUntil(place, killAt);
-      expect(said ?? '{"batch":').toMatch(/^\{"batch":/);
+      output = createUntil(place, killAt);
+      expect(output ?? '{"batch":').toMatch(/^\{"batch":/);
       const hasMade = place.hasBatch();
       const next = await place.create('sheet.csv');
       // A batch that is made is never made again: the next command joins it, and its own copy goes.
@@ -109,13 +109,13 @@ describe('a creator that is killed', () => {
     ]);
   });
 
-  it('while its sheet is refused leaves nothing but what is stale', async () => {
+  it('while its sheet is refused leaves only stale files', async () => {
     let killAt = 1;
-    for (let said: string | undefined; said === undefined; killAt += 1) {
+    for (let output: string | undefined; output === undefined; killAt += 1) {
       const place = new Place();
       place.write('sheet.csv', 'gpu\nNOPE\n');
-      said = createUntil(place, killAt);
-      expect(said ?? 'E200').toContain('E200');
+      output = createUntil(place, killAt);
+      expect(output ?? 'E200').toContain('E200');
       for (const path of await stalePaths(place.out, 0)) rmSync(path, { recursive: true });
       expect([killAt, filesBelow(place.folder).filter((name) => name !== 'batches')]).toEqual([
         killAt,

@@ -22,8 +22,8 @@ const foreign = (...names: readonly string[]): string => {
   return path;
 };
 
-describe('a batch has the name', () => {
-  it('of its sheet and of its content, or the one that is given', async () => {
+describe('the name of a batch', () => {
+  it('contains the name of its sheet and a hash of its content, unless --name is set', async () => {
     place.write('Été 2026 (final) copy.csv', 'number\n1\n');
     const { batch, file } = await place.create('Été 2026 (final) copy.csv');
     expect(batch).toBe(`t-2026-final-copy-${file.content.slice(0, 12)}`);
@@ -32,14 +32,14 @@ describe('a batch has the name', () => {
     expect((await place.create('sheet.csv', { name: 'Nightly_1' })).batch).toBe('Nightly_1');
   });
 
-  it('of the batch that it is, found also by another name than its own', async () => {
+  it('is kept if its rows are given again without a name', async () => {
     const { batch } = await place.create('sheet.csv', { name: 'nightly' });
     expect((await place.create('sheet.csv')).batch).toBe(batch);
-    // Whoever names a batch means one of that name.
+    // An explicit name means a batch with that name.
     expect((await place.create('sheet.csv', { name: 'weekly' })).batch).toBe('weekly');
   });
 
-  it('with a number behind it where --again finds the name taken, by whatever it is', async () => {
+  it('gets a number if --again finds the name taken', async () => {
     foreign('nightly', 'photo.jpg');
     const again = { name: 'nightly', again: true };
     expect((await place.create('sheet.csv', again)).batch).toBe('nightly-2');
@@ -47,7 +47,7 @@ describe('a batch has the name', () => {
   });
 });
 
-describe('a name never stands for', () => {
+describe('a name never refers to', () => {
   it('a batch of other rows', async () => {
     const first = await place.create('sheet.csv', { name: 'nightly' });
     const kept = filesBelow(first.folder);
@@ -60,7 +60,7 @@ describe('a name never stands for', () => {
     expect([place.names(), filesBelow(first.folder)]).toEqual([['nightly'], kept]);
   });
 
-  it('batches of two sheets that are given it at the same moment: one is made, the other is refused', async () => {
+  it('the batches of two sheets that use it concurrently: one is created, the other is refused', async () => {
     place.write('other.csv', 'number\n3\n');
     for (let round = 0; round < 5; round += 1) {
       const name = `nightly-${round}`;
@@ -86,7 +86,7 @@ describe('a name never stands for', () => {
     expect(readFileSync(path, 'utf8')).toBe('mine');
   });
 
-  it('but for an empty one, which a command leaves that is killed early', async () => {
+  it('except an empty one, which a killed command can leave', async () => {
     mkdirSync(join(place.out, 'nightly'), { recursive: true });
     expect(await stalePaths(place.out, 0)).toEqual([]);
     expect((await place.create('sheet.csv', { name: 'nightly' })).batch).toBe('nightly');
@@ -95,7 +95,7 @@ describe('a name never stands for', () => {
   it.each([
     ['an earlier version made', '{"format":1,"batch":"nightly"}', 'E514'],
     ['nobody can read', '{"format":', 'E504'],
-  ])('a batch that %s, and nothing is left beside it', async (_, text, code) => {
+  ])('a batch that %s, and no other files remain', async (_, text, code) => {
     const { batch } = await place.create('sheet.csv');
     writeFileSync(join(place.out, batch, 'batch.json'), text);
     const kept = filesBelow(place.out);
@@ -106,10 +106,10 @@ describe('a name never stands for', () => {
   });
 });
 
-describe('what is stale is', () => {
+describe('stale files are', () => {
   const age = (path: string): void => utimesSync(path, 1, 1);
 
-  it('never the folder or the file of somebody else', async () => {
+  it('never the folder or the file of another program', async () => {
     for (const names of [['a', '.git', 'config'], ['b', 'layout', 'index.html'], ['c-errors.csv']])
       foreign(...names);
     foreign('d', 'layout', '0123456789abcdef', 'sheet.csv');
@@ -118,14 +118,14 @@ describe('what is stale is', () => {
     expect(await stalePaths(place.out, 1_000)).toEqual([]);
   });
 
-  it('the list of what was wrong with a sheet', async () => {
+  it('the list of problems of a sheet', async () => {
     place.write('bad.csv', 'gpu\nNOPE\n');
     await expect(place.create('bad.csv')).rejects.toMatchObject({ code: 'E200' });
     expect(await stalePaths(place.out, 0)).toEqual([join(place.out, 'bad-errors.csv')]);
     expect(await stalePaths(place.out, 60_000)).toEqual([]);
   });
 
-  it('nothing of a batch, also where this version cannot read it', async () => {
+  it('no files of a batch, also if this version cannot read it', async () => {
     const { folder } = await place.create('sheet.csv');
     expect(await stalePaths(place.out, 0)).toEqual([]);
     foreign('old', 'layout', '0123456789abcdef', 'sheet.csv');
@@ -135,18 +135,18 @@ describe('what is stale is', () => {
   });
 });
 
-it('a list of problems never takes the place of a file that is none', async () => {
+it('a list of problems never overwrites another file', async () => {
   const path = foreign('bad-errors.csv');
   place.write('bad.csv', 'gpu\nNOPE\n');
   await expect(place.create('bad.csv')).rejects.toMatchObject({ code: 'E200' });
   expect(readFileSync(path, 'utf8')).toBe('mine');
 });
 
-describe('settings that a batch ignores are named with what it has instead', () => {
+describe('ignored settings are named with the settings of the batch', () => {
   const made = (): Promise<CreatedBatch> => place.create('sheet.csv');
   const { settings } = ASKED;
 
-  it('each by its flag', async () => {
+  it('by their flags', async () => {
     const batch = await made();
     expect(filesBelow(batch.folder)).toEqual(wholeBatch(batch.file));
     const given = {
@@ -166,14 +166,14 @@ describe('settings that a batch ignores are named with what it has instead', () 
     ]);
   });
 
-  it('with the time after which it resubmits', async () => {
+  it('with the time of resubmit-after', async () => {
     const rule = (afterMs: number) => ({ ...settings, unconfirmed: { rule: 'resubmit', afterMs } }) as const;
     const batch = await place.create('sheet.csv', { settings: rule(7_200_000) });
     expect(differences(batch, rule(7_200_000))).toEqual([]);
     expect(differences(batch, rule(3_600_000))).toEqual(['--unconfirmed (it has resubmit-after=7200s)']);
   });
 
-  it('and those that are the same, or were not given, are not', async () => {
+  it('except settings that are equal or not given', async () => {
     const batch = await made();
     expect(differences(batch, settings)).toEqual([]);
     expect(differences(batch, { deadlines: {}, webhooks: true })).toEqual([]);

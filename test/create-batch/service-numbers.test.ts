@@ -23,7 +23,7 @@ function refusal(work: () => unknown): RunsheetError | undefined {
 }
 
 describe('the concurrency limit of a deployment', () => {
-  it.each([0, -5, 2.5, 1e9])('is refused as %d, and --concurrency stands in for it', (limit) => {
+  it.each([0, -5, 2.5, 1e9])('is refused as %d, and --concurrency replaces it', (limit) => {
     const wrong = deployment({ concurrency_limit: limit });
     expect(refusal(() => usableDeployment(wrong, NOTHING))).toMatchObject({
       code: 'E311',
@@ -34,14 +34,14 @@ describe('the concurrency limit of a deployment', () => {
     expect(usableDeployment(wrong, { concurrency: 4, deadlines: {} }).concurrencyLimit).toBeUndefined();
   });
 
-  it.each([1, 4, undefined])('is taken as %s', (limit) => {
+  it.each([1, 4, undefined])('is read as %s', (limit) => {
     const right = deployment(limit === undefined ? {} : { concurrency_limit: limit });
     expect(usableDeployment(right, NOTHING)).toEqual(right);
   });
 });
 
 describe('the run time-out of a deployment', () => {
-  it.each([0, -1, 1e12])('is refused as %d, and --run-timeout stands in for it', (seconds) => {
+  it.each([0, -1, 1e12])('is refused as %d, and --run-timeout replaces it', (seconds) => {
     const wrong = deployment({ run_timeout: seconds });
     expect(refusal(() => usableDeployment(wrong, NOTHING))).toMatchObject({
       code: 'E311',
@@ -51,7 +51,7 @@ describe('the run time-out of a deployment', () => {
     expect(usableDeployment(wrong, { deadlines: { runMs: 60_000 } }).runTimeoutSeconds).toBeUndefined();
   });
 
-  it('is taken where it makes sense', () => {
+  it('is used if it is valid', () => {
     expect(usableDeployment(deployment({ run_timeout: 0.3 }), NOTHING).runTimeoutSeconds).toBe(0.3);
   });
 });
@@ -59,7 +59,7 @@ describe('the run time-out of a deployment', () => {
 describe('resubmitting', () => {
   const resubmit = (afterMs: number) => ({ unconfirmed: { rule: 'resubmit', afterMs } }) as const;
 
-  it('has to wait until a run that was taken would show', () => {
+  it('must wait until an accepted run would be visible', () => {
     expect(refusal(() => refuseTooSoon(resubmit(419_000), DEFAULT_TIMING))).toMatchObject({
       code: 'E602',
       exit: 2,
@@ -69,7 +69,7 @@ describe('resubmitting', () => {
     expect(refusal(() => refuseTooSoon(resubmit(420_000), DEFAULT_TIMING))).toBeUndefined();
   });
 
-  it('is the only rule that has to', () => {
+  it('is the only rule that must wait', () => {
     for (const unconfirmed of [{ rule: 'fail', afterMs: 1 }, { rule: 'ask' }] as const)
       expect(refusal(() => refuseTooSoon({ unconfirmed }, DEFAULT_TIMING))).toBeUndefined();
     expect(refusal(() => refuseTooSoon({}, DEFAULT_TIMING))).toBeUndefined();

@@ -229,12 +229,12 @@ describe('the words of a hostile service', () => {
     };
     for (const isTerminal of [true, false]) {
       let printed = '';
-      const write = (text: string): boolean => ((printed += text), true);
+      const write = (message: string): boolean => ((printed += message), true);
       const stream = { columns: 4_000, write } as unknown as NodeJS.WriteStream;
       const printer = {
         isTerminal,
-        paint: (_: unknown, text: string) => text,
-        notice: (text: string) => void write(`${text}\n`),
+        paint: (_: unknown, message: string) => message,
+        notice: (message: string) => void write(`${message}\n`),
       };
       openProgressView(printer as unknown as Parameters<typeof openProgressView>[0], stream).show(now, 0);
       expect(printed).toContain('HYPERLINK');

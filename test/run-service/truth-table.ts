@@ -18,18 +18,18 @@ export type Measured = {
   readonly isWritten: boolean;
   readonly got: Got;
   readonly facts: PostFacts;
-  readonly became: PostClass;
+  readonly class: PostClass;
 };
 
 type Case = Pick<Measured, 'connection' | 'body'> & { readonly fault: WireFault };
 
 const DEADLINE_MS = 20_000;
-const AT_ONCE = 12;
+const CONCURRENCY = 12;
 const PROMPT = { small: 'a portrait', '8 MB': 'x'.repeat(8_000_000) };
 
 /** Every fault, on a new and on a kept connection, with a small and a large request. */
 export async function measureAll(): Promise<readonly Measured[]> {
-  const limit = pLimit(AT_ONCE);
+  const limit = pLimit(CONCURRENCY);
   const full = await openFullPort();
   try {
     const cases = WIRE_FAULTS.flatMap((fault) =>
@@ -59,7 +59,7 @@ async function measure({ fault, connection, body }: Case, fullPort: number): Pro
     clock: new ServiceClock(),
   });
   const deadlineMs = fault.deadlineMs ?? DEADLINE_MS;
-  const order = (prompt: string) => ({ deploymentId: RUN_FROM, inputs: { prompt }, webhook: undefined });
+  const paramsFor = (prompt: string) => ({ deploymentId: RUN_FROM, inputs: { prompt }, webhook: undefined });
   let isWritten = false;
   const open = (): void => {
     if (fault.isShut) throw new Error('not now');
@@ -67,11 +67,11 @@ async function measure({ fault, connection, body }: Case, fullPort: number): Pro
     wire.begun();
   };
   if (connection === 'kept')
-    await service.queueRun(order('first'), { beforeSend: () => undefined, deadlineMs });
+    await service.queueRun(paramsFor('first'), { beforeSend: () => undefined, deadlineMs });
   if (fault.isBusy) void occupy(transport, service.base);
   const posted = Promise.withResolvers<PostFacts>();
-  wire.beforeOrder(() =>
-    posted.resolve(service.queueRun(order(PROMPT[body]), { beforeSend: open, deadlineMs })),
+  wire.beforeRequest(() =>
+    posted.resolve(service.queueRun(paramsFor(PROMPT[body]), { beforeSend: open, deadlineMs })),
   );
   const facts = await posted.promise;
   await transport.destroy();
@@ -82,7 +82,7 @@ async function measure({ fault, connection, body }: Case, fullPort: number): Pro
     isWritten,
     got: await wire.close(),
     facts,
-    became: classifyResponse(facts),
+    class: classifyResponse(facts),
   };
 }
 
@@ -100,7 +100,7 @@ function baseOf({ base }: WireFault, wire: Wire, fullPort: number): string {
     itself: `http://127.0.0.1:${wire.port}/api`,
     https: `https://127.0.0.1:${wire.port}/api`,
     full: `http://127.0.0.1:${fullPort}/api`,
-    nobody: 'http://127.0.0.1:1/api',
+    'closed port': 'http://127.0.0.1:1/api',
     // No DNS label may be this long, so no name server is queried.
     'no name': `http://${'x'.repeat(64)}.invalid/api`,
   };
@@ -112,13 +112,13 @@ export function pageOf(all: readonly Measured[]): string {
   const rows = all.map(({ what, connection, body, ...rest }) => [what, connection, body, ...outcomeOf(rest)]);
   const lines = joinAlike(joinAlike(rows, 2), 1);
   return [
-    '# What a POST can come to',
+    '# Results of a POST',
     '',
-    'Measured by `test/run-service/truth-table.test.ts` on the pinned undici, through our own client: what can go wrong on the wire between an order and its answer, what the server really had of the order, what our client saw, and what becomes of the attempt. An order is made on a new connection and on one that an earlier order left open, with a small body and with one of 8 MB.',
+    '`test/run-service/truth-table.test.ts` measures this table with the pinned undici and our own client. Each row shows a fault on the wire between a request and its response, how much of the request the server received, what our client saw, and how it classified the attempt. Each request is sent on a new connection and on one that an earlier request left open, with a small body and with one of 8 MB.',
     '',
-    'A first byte that was never written is the only proof that the service knows of nothing: the same words are seen where the server had the whole order and where it had none of it. Of a run id in an answer the wire cannot tell whose it is.',
+    'Only a first byte that was never written proves that the service received nothing: the client sees the same error message whether the server received the whole request or none of it. The wire does not show which request the run id in a response belongs to.',
     '',
-    '| what happens | connection | order | first byte | the server had | what is seen | class |',
+    '| fault | connection | request body | first byte | server received | client saw | class |',
     '| --- | --- | --- | --- | --- | --- | --- |',
     ...lines.map((cells) => `| ${cells.join(' | ')} |`),
     '',
@@ -137,18 +137,18 @@ const outcomeOf = ({
   isWritten,
   got,
   facts,
-  became,
-}: Pick<Measured, 'isWritten' | 'got' | 'facts' | 'became'>): readonly string[] => [
+  class: postClass,
+}: Pick<Measured, 'isWritten' | 'got' | 'facts' | 'class'>): readonly string[] => [
   isWritten ? 'written' : 'not written',
   got,
   seenIn(facts),
-  became,
+  postClass,
 ];
 
 /** Removes the variable parts of a message. */
 function seenIn({ status, runId, error }: PostFacts): string {
   if (runId !== undefined) return `${status}, ${runId === RUN ? 'the run id' : "another run's id"}`;
   if (status !== undefined) return `${status}, no run id`;
-  const words = (error ?? '').replaceAll(/ 127\.0\.0\.1:\d+| x{64}\.invalid/g, '');
-  return words.replace(/^[0-9A-F]+:error:([^:]*:[^:]*):.*$/s, 'error:$1').replace(/\(attempted.*?\) /, '');
+  const message = (error ?? '').replaceAll(/ 127\.0\.0\.1:\d+| x{64}\.invalid/g, '');
+  return message.replace(/^[0-9A-F]+:error:([^:]*:[^:]*):.*$/s, 'error:$1').replace(/\(attempted.*?\) /, '');
 }

@@ -1,4 +1,4 @@
-// Everything that can go wrong on the wire between an order and its answer, one name each.
+// Lists every fault that can happen on the wire between a request and its response.
 
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -7,13 +7,13 @@ import { OTHER_RUN, RUN, trickle, type Wrong } from './wire.ts';
 
 export type WireFault = Wrong & {
   readonly what: string;
-  /** Both where it is not said: a connection made for the order, and one that an earlier order left open. */
+  /** Default: both. A connection opened for the request, or one kept open by an earlier request. */
   readonly connections?: readonly ('new' | 'kept')[];
-  /** Both where it is not said: the size of an order matters only while it is on its way. */
+  /** Default: both. The size matters only while the request is being sent. */
   readonly bodies?: readonly ('small' | '8 MB')[];
-  /** Where the order goes instead of the server's own port. */
-  readonly base?: 'nobody' | 'no name' | 'full' | 'https';
-  /** Whether all connections are busy with other orders. */
+  /** Where the request goes instead of the server's own port. */
+  readonly base?: 'closed port' | 'no name' | 'full' | 'https';
+  /** Whether all connections are busy with other requests. */
   readonly isBusy?: true;
   /** The whole call may take this long. */
   readonly deadlineMs?: number;
@@ -44,8 +44,8 @@ const zipped = (bytes: Buffer): Buffer =>
 
 const CONNECTING: readonly WireFault[] = [
   { what: 'the last check before sending fails', isShut: true },
-  { what: 'nobody listens', connections: ['new'], base: 'nobody' },
-  { what: 'the name is not known', connections: ['new'], base: 'no name' },
+  { what: 'no server listens', connections: ['new'], base: 'closed port' },
+  { what: 'the host name is unknown', connections: ['new'], base: 'no name' },
   { what: 'connecting stalls', connections: ['new'], base: 'full', deadlineMs: 60_000 },
   {
     what: 'connecting stalls beyond the deadline',
@@ -56,7 +56,7 @@ const CONNECTING: readonly WireFault[] = [
   { what: 'TLS stalls', connections: ['new'], base: 'https', deadlineMs: 60_000 },
   { what: 'TLS stalls beyond the deadline', connections: ['new'], base: 'https', deadlineMs: PATIENCE_MS },
   {
-    what: 'TLS is answered with something else',
+    what: 'the server answers TLS with plain HTTP',
     connections: ['new'],
     base: 'https',
     atAccept: says('HTTP/1.1 400 Bad Request\r\n\r\n'),
@@ -71,58 +71,62 @@ const CONNECTING: readonly WireFault[] = [
 ];
 
 const CUT: readonly WireFault[] = [
-  { what: 'RST later, the server never read', unread: resets },
-  { what: 'RST after the whole order was read', atEnd: resets },
+  { what: 'RST later, without reading the request', unread: resets },
+  { what: 'RST after the server read the whole request', atEnd: resets },
   { what: 'FIN after accept', connections: ['new'], atAccept: ends },
-  { what: 'FIN after the whole order was read', atEnd: ends },
+  { what: 'FIN after the server read the whole request', atEnd: ends },
   {
-    what: 'the kept connection had been given up with FIN',
+    what: 'the server has ended the kept connection with FIN',
     connections: ['kept'],
-    whileIdle: (socket, order) => void socket.end(order),
+    whileIdle: (socket, request) => void socket.end(request),
   },
   {
-    what: 'the kept connection had been given up with RST',
+    what: 'the server has reset the kept connection with RST',
     connections: ['kept'],
-    whileIdle: (socket, order) => {
+    whileIdle: (socket, request) => {
       socket.resetAndDestroy();
-      order();
+      request();
     },
   },
   {
-    what: 'the kept connection had been closed',
+    what: 'the server has closed the kept connection',
     connections: ['kept'],
-    whileIdle: (socket, order) => {
+    whileIdle: (socket, request) => {
       socket.destroy();
-      order();
+      request();
     },
   },
   {
-    what: 'an answer that nobody asked for comes in the moment of the order',
+    what: 'an unsolicited response arrives while the request is sent',
     connections: ['kept'],
-    whileIdle: (socket, order) => {
+    whileIdle: (socket, request) => {
       socket.write(answer(200, `{"run_id":"${OTHER_RUN}"}`));
-      order();
+      request();
     },
   },
   {
-    what: 'an answer that nobody asked for came before',
+    what: 'an unsolicited response arrives before the request is sent',
     connections: ['kept'],
-    whileIdle: (socket, order) =>
-      void socket.write(answer(200, `{"run_id":"${OTHER_RUN}"}`), () => setImmediate(order)),
+    whileIdle: (socket, request) =>
+      void socket.write(answer(200, `{"run_id":"${OTHER_RUN}"}`), () => setImmediate(request)),
     ...json(`{"run_id":"${RUN}"}`),
   },
 ];
 
 const SLOW: readonly WireFault[] = [
-  { what: 'silence after the whole order was read', deadlineMs: PATIENCE_MS, atEnd: () => undefined },
-  { what: 'silence, the server never read', deadlineMs: PATIENCE_MS, unread: () => undefined },
+  {
+    what: 'silence after the server read the whole request',
+    deadlineMs: PATIENCE_MS,
+    atEnd: () => undefined,
+  },
+  { what: 'silence, without reading the request', deadlineMs: PATIENCE_MS, unread: () => undefined },
   {
     what: '103 Early Hints, then silence',
     deadlineMs: PATIENCE_MS,
     atEnd: says('HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n'),
   },
   {
-    what: 'the headers come a byte at a time, beyond the deadline',
+    what: 'the headers arrive one byte at a time, beyond the deadline',
     deadlineMs: PATIENCE_MS,
     atEnd: (socket) => trickle(socket, HONEST, SLOWLY_MS),
   },
@@ -132,14 +136,17 @@ const SLOW: readonly WireFault[] = [
     atEnd: says(`${OK}content-length: 49\r\n\r\n{"run_id":`),
   },
   {
-    what: 'the body comes a byte at a time, beyond the deadline',
+    what: 'the body arrives one byte at a time, beyond the deadline',
     deadlineMs: PATIENCE_MS,
     atEnd: (socket) => {
       socket.write(`${OK}content-length: 49\r\n\r\n`);
       return trickle(socket, `{"run_id":"${RUN}"}`, SLOWLY_MS);
     },
   },
-  { what: 'all comes a byte at a time, within the deadline', atEnd: (socket) => trickle(socket, HONEST, 2) },
+  {
+    what: 'the response arrives one byte at a time, within the deadline',
+    atEnd: (socket) => trickle(socket, HONEST, 2),
+  },
 ];
 
 const NONSENSE: readonly WireFault[] = [
@@ -157,10 +164,13 @@ const NONSENSE: readonly WireFault[] = [
       void socket.write(`${OK}content-length: 49\r\n\r\n{"run_id":`, () => setTimeout(resets, 50, socket)),
   },
   {
-    what: 'Content-Length promises more, then FIN',
+    what: 'Content-Length is larger than the body, then FIN',
     atEnd: (socket) => void socket.end(`${OK}content-length: 1049\r\n\r\n{"run_id":"${RUN}"}`),
   },
-  { what: 'Content-Length promises less', atEnd: says(`${OK}content-length: 20\r\n\r\n{"run_id":"${RUN}"}`) },
+  {
+    what: 'Content-Length is smaller than the body',
+    atEnd: says(`${OK}content-length: 20\r\n\r\n{"run_id":"${RUN}"}`),
+  },
   {
     what: 'two Content-Lengths',
     atEnd: says(`${OK}content-length: 49\r\ncontent-length: 20\r\n\r\n{"run_id":"${RUN}"}`),
@@ -183,17 +193,17 @@ const NONSENSE: readonly WireFault[] = [
   { what: '204', atEnd: says('HTTP/1.1 204 No Content\r\n\r\n') },
   { what: '302', atEnd: says(answer(302, '', 'location: /login\r\n')) },
   { what: '200 without an id', ...json('{}') },
-  { what: '200 with NaN for the id', ...json('{"run_id": NaN}') },
-  { what: '200 with an id that is none', ...json('{"run_id":"1"}') },
-  { what: '200 with the id named twice', ...json(`{"run_id":"other","run_id":"${RUN}"}`) },
+  { what: '200 with NaN instead of the id', ...json('{"run_id": NaN}') },
+  { what: '200 with an invalid id', ...json('{"run_id":"1"}') },
+  { what: '200 with the id key twice', ...json(`{"run_id":"other","run_id":"${RUN}"}`) },
   { what: '200 with JSON that ends too early', ...json(`{"run_id":"${RUN}"`) },
   { what: '200 with JSON nested 100,000 deep', ...json(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) },
 ];
 
 const STATUSES: readonly WireFault[] = [
   { what: '200 with an id', ...json(`{"run_id":"${RUN}"}`) },
-  { what: '503 before the order was read', atHead: says(answer(503, '{"detail":"busy"}')) },
-  { what: '413 before the order was read', atHead: says(answer(413, '{"detail":"too large"}')) },
+  { what: '503 before the server read the request', atHead: says(answer(503, '{"detail":"busy"}')) },
+  { what: '413 before the server read the request', atHead: says(answer(413, '{"detail":"too large"}')) },
   { what: '429', atEnd: says(answer(429, '{"detail":"slow down"}', 'retry-after: 1\r\n')) },
   { what: '500', atEnd: says(answer(500, 'Internal Server Error', 'content-type: text/plain\r\n')) },
   {

@@ -1,5 +1,5 @@
-// A server of bare TCP that answers honestly until it is told to do wrong, and knows of the order that it did wrong to
-// how much of it arrived: nothing, a part, or the whole.
+// A TCP server that responds correctly until it injects its fault, and records how much of the affected request it received:
+// nothing, a part, or the whole.
 
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
@@ -12,15 +12,15 @@ export const OTHER_RUN = '9a1d51c2-24a5-4f6f-8f0e-6f2d7c1b7b22';
 
 /** What a server does wrong, and when. */
 export type Wrong = {
-  /** As soon as somebody has connected. */
+  /** When a client has connected. */
   readonly atAccept?: (socket: Socket) => void;
-  /** On a connection that is kept, before the order; the order is sent when this is done, in the same moment. */
-  readonly whileIdle?: (socket: Socket, order: () => void) => void;
-  /** The server stops reading; this happens once the order is on the wire. */
+  /** On a kept connection before the request; call `request` to send it in the same tick. */
+  readonly whileIdle?: (socket: Socket, request: () => void) => void;
+  /** The server stops reading and does this when the client starts to write the request. */
   readonly unread?: (socket: Socket) => void;
-  /** Once the head of the order is read; nothing more is. */
+  /** When the server has read the headers; it reads nothing more. */
   readonly atHead?: (socket: Socket) => void;
-  /** Once the whole order is read. */
+  /** When the server has read the whole request. */
   readonly atEnd?: (socket: Socket) => unknown;
 };
 
@@ -34,9 +34,9 @@ export class Wire {
   #isHonest: boolean;
   #got: Got = 'nothing';
 
-  /** `isKept`: the first request is answered honestly, so that its connection is there for the order. */
+  /** `isKept`: the server answers a first request correctly, so that its connection is kept for the faulty one. */
   static async open(wrong: Wrong, isKept: boolean): Promise<Wire> {
-    // A side that was told good-bye may still listen.
+    // A socket that has received FIN may still read.
     const server = createServer({
       allowHalfOpen: true,
       pauseOnConnect: wrong.unread !== undefined && !isKept,
@@ -55,23 +55,23 @@ export class Wire {
 
   #take(socket: Socket): void {
     this.#sockets.add(socket);
-    // A connection that is cut is what this is about.
+    // Cut connections are expected here.
     socket.on('error', () => undefined);
-    let order = NO_ORDER;
+    let request = NO_REQUEST;
     socket.on('data', (chunk: Buffer) => {
-      order = readOn(order, chunk);
-      const got = gotOf(order);
+      request = readOn(request, chunk);
+      const got = gotOf(request);
       if (got === 'whole' && this.#isHonest) {
-        order = NO_ORDER;
+        request = NO_REQUEST;
         this.#answer(socket);
-      } else if (!this.#isHonest) this.#wrongTo(socket, order, got);
+      } else if (!this.#isHonest) this.#wrongTo(socket, request, got);
     });
     if (!this.#isHonest) this.#wrong.atAccept?.(socket);
   }
 
-  #wrongTo(socket: Socket, order: Order, got: Got): void {
+  #wrongTo(socket: Socket, request: RequestRead, got: Got): void {
     if (got !== 'nothing') this.#got = got;
-    if (order.body >= 0 && this.#wrong.atHead !== undefined) {
+    if (request.body >= 0 && this.#wrong.atHead !== undefined) {
       socket.pause();
       this.#wrong.atHead(socket);
     } else if (got === 'whole') this.#wrong.atEnd?.(socket);
@@ -83,24 +83,24 @@ export class Wire {
     socket.write(answer(200, `{"run_id":"${RUN}"}`));
   }
 
-  /** Does `order` when the server has done what it does to an idle connection. */
-  beforeOrder(order: () => void): void {
+  /** Calls `request` after the server's fault on the idle connection. */
+  beforeRequest(request: () => void): void {
     const [socket] = this.#sockets;
-    if (socket === undefined || this.#wrong.whileIdle === undefined) order();
-    else this.#wrong.whileIdle(socket, order);
+    if (socket === undefined || this.#wrong.whileIdle === undefined) request();
+    else this.#wrong.whileIdle(socket, request);
   }
 
-  /** To be told when the first byte of the order is being written. */
+  /** Must be called when the first byte of the request is being written. */
   readonly begun = (): void => {
     if (this.#wrong.unread !== undefined)
       setImmediate(() => this.#sockets.forEach((one) => this.#wrong.unread?.(one)));
   };
 
-  /** How much of the order the server has read; to be asked when the client's connections are gone. */
+  /** Returns how much of the request the server has read. Call it after the client has closed its connections. */
   async close(): Promise<Got> {
     const isOver = [...this.#sockets].map(async (socket) => {
       if (socket.isPaused()) socket.destroy();
-      // Whatever arrived before the end is read before it.
+      // Data that arrived before the end is read first.
       else if (!socket.destroyed && !socket.readableEnded) await once(socket, 'end').catch(() => undefined);
       socket.destroy();
     });
@@ -110,23 +110,23 @@ export class Wire {
   }
 }
 
-/** As far as an order was read; `body` counts its bytes, -1 while the head goes on. */
-type Order = { readonly head: string; readonly body: number };
-const NO_ORDER: Order = { head: '', body: -1 };
+/** How much of a request was read; `body` counts its bytes, -1 until the headers are complete. */
+type RequestRead = { readonly head: string; readonly body: number };
+const NO_REQUEST: RequestRead = { head: '', body: -1 };
 
-function readOn({ head, body }: Order, chunk: Buffer): Order {
+function readOn({ head, body }: RequestRead, chunk: Buffer): RequestRead {
   if (body >= 0) return { head, body: body + chunk.length };
   const text = head + chunk.toString('latin1');
   const end = text.indexOf('\r\n\r\n');
   return end < 0 ? { head: text, body } : { head: text.slice(0, end), body: text.length - end - 4 };
 }
 
-function gotOf({ head, body }: Order): Got {
+function gotOf({ head, body }: RequestRead): Got {
   if (!head.startsWith('POST ')) return 'nothing';
   return body === Number(/content-length: (\d+)/i.exec(head)?.[1]) ? 'whole' : 'part';
 }
 
-/** Writes bytes one at a time until they are over or nobody is there any more. */
+/** Writes one byte at a time until all are written or the client has disconnected. */
 export async function trickle(socket: Socket, text: string, everyMs: number): Promise<void> {
   for (const byte of text) {
     if (socket.destroyed || !socket.writable) return;
@@ -135,7 +135,7 @@ export async function trickle(socket: Socket, text: string, everyMs: number): Pr
   }
 }
 
-const ACCEPTS_NOBODY = `
+const NEVER_ACCEPTS = `
   const { createServer } = require('node:net');
   const { parentPort, workerData } = require('node:worker_threads');
   const server = createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
@@ -144,12 +144,12 @@ const ACCEPTS_NOBODY = `
   });
 `;
 
-/** A port at which connecting never comes to an end: somebody listens, accepts nobody, and the queue is full. */
+/** A port at which connecting never ends: the server listens but accepts no connection, and its queue is full. */
 export async function openFullPort(): Promise<{
   readonly port: number;
   readonly close: () => Promise<unknown>;
 }> {
-  const worker = new Worker(ACCEPTS_NOBODY, { eval: true, workerData: new SharedArrayBuffer(4) });
+  const worker = new Worker(NEVER_ACCEPTS, { eval: true, workerData: new SharedArrayBuffer(4) });
   const [port] = (await once(worker, 'message')) as [number];
   const fillers: Socket[] = [];
   for (let isFull = false; !isFull;) {

@@ -1,4 +1,4 @@
-// Sheets in another encoding, or with another delimiter, than they were said to be.
+// Sheets whose encoding or delimiter differs from the one given.
 
 import { describe, expect, it } from 'vitest';
 import { lay, thrownBy, type Unreadable, unreadableWith } from './laying.ts';
@@ -64,7 +64,7 @@ const foreign: readonly Unreadable[] = [
 
 unreadableWith(foreign);
 
-describe('what helps then', () => {
+describe('the hint', () => {
   it.each([
     ['add --encoding utf-16le', { text: utf16('\ufeffa\n1') }],
     ['add --encoding utf-16be', { text: utf16('\ufeffa\n1').swap16() }],
@@ -78,7 +78,7 @@ describe('what helps then', () => {
     expect((await thrownBy(lay(sheet))).hint).toContain(words);
   });
 
-  it('is nothing where whoever names the delimiter has a single column', async () => {
+  it('is empty if the user names the delimiter and the sheet has a single column', async () => {
     const laidOut = await lay({ text: 'a;b\n1\n', options: { delimiter: ',' } });
     expect(laidOut.columns).toEqual(['a;b']);
   });

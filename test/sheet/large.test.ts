@@ -41,7 +41,7 @@ async function heapKeptBy(rows: number): Promise<number> {
   return most;
 }
 
-it('200,000 rows keep no more of the heap than 20,000', async () => {
+it('200,000 rows use no more heap than 20,000', async () => {
   await heapKeptBy(CHUNK);
   const few = await heapKeptBy(20_000);
   const many = await heapKeptBy(200_000);

@@ -84,7 +84,7 @@ export async function refusedBy(laying: Promise<unknown>): Promise<SheetRefused>
   throw new Error(`thrown at once: ${error.code} ${error.message}`, { cause: error });
 }
 
-/** What is wrong, the sheet, its {@link spot} and what is said. */
+/** The problem, the sheet, its {@link spot} and the expected message. */
 export type Unreadable = readonly [what: string, sheet: Sheet, where: string, message: RegExp];
 
 /** Each of these sheets ends laying out, however its bytes arrive. */
@@ -97,7 +97,7 @@ export function unreadableWith(cases: readonly Unreadable[]): void {
     });
 
     it.each(cases.filter(([, { text }]) => text.length < 10_000))(
-      '%s, in whatever pieces it comes',
+      '%s, however its bytes are split',
       async (_, sheet, where) => {
         // The first look at a file's bytes needs a first chunk.
         if (/-:-/.test(where)) return;

@@ -10,12 +10,12 @@ const named = (names: number): string =>
   `{${Array.from({ length: names }, (_, n) => `"n${n}":1`).join(',')}}`;
 const SOON = 10_000;
 
-describe('a row of very many names', () => {
+describe('a row with very many names', () => {
   it.each([
     ['a line', jsonl, named(300_000), 1],
     ['an element', json, `[\n${named(300_000)}]`, 2],
   ] as const)(
-    'is refused for their number, at the first one too many (%s)',
+    'is refused at the first name above the limit (%s)',
     async (_, options, text, line) => {
       const error = await thrownBy(lay({ text, options }));
       expect(error.message).toBe('the rows use more than 1000 different names');
@@ -26,18 +26,18 @@ describe('a row of very many names', () => {
     SOON,
   );
 
-  it('is refused for their number before their names are looked at', async () => {
+  it('is refused for the number of its names before they are checked', async () => {
     const text = `{"__proto__":1,${named(300_000).slice(1)}`;
     expect((await thrownBy(lay({ text, options: jsonl }))).message).toMatch(/more than 1000 different names/);
   });
 
-  it('counts names of all rows together', async () => {
+  it('counts the names of all rows together', async () => {
     const text = Array.from({ length: 1001 }, (_, n) => `{"n${n}":1}`).join('\n');
     expect(spot(await thrownBy(lay({ text, options: jsonl })))).toBe('E104 1001:2');
   });
 });
 
-describe('a long row of a thousand wrong cells', () => {
+describe('a long row with a thousand invalid cells', () => {
   const inputTypes = [
     input('prompt', 'text'),
     ...Array.from({ length: 999 }, (_, n) => input(`n${n}`, 'int')),
@@ -45,7 +45,7 @@ describe('a long row of a thousand wrong cells', () => {
   const wrong = Array.from({ length: 999 }, (_, n) => `"n${n}":"x"`).join(',');
 
   it(
-    'names the place of each',
+    'reports the place of each cell',
     async () => {
       const text = `{"prompt":"${'fox '.repeat(1_000_000)}",${wrong}}\n`;
       const refused = await refusedBy(lay({ text, options: jsonl, inputTypes }));

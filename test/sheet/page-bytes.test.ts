@@ -8,15 +8,15 @@ import type { Store } from '../../src/store/store.ts';
 import { errorsIn, freshStore, opened, PLAIN, refusedBy } from './laying.ts';
 
 const MIB = 1024 * 1024;
-const order = { options: PLAIN, inputTypes: undefined };
+const params = { options: PLAIN, inputTypes: undefined };
 
 describe('a page', () => {
-  it('holds at most so many bytes: the first row too many is refused before its page is written', async () => {
+  it('has a maximum size: the first row above it is refused before its page is written', async () => {
     const store = freshStore();
     const rows = Array.from({ length: 12 }, (_, at) => `${at},${'x'.repeat(MIB / 5)}\n`);
     const source = { name: 'sheet.csv', open: opened(`n,prompt\n${rows.join('')}`) };
     const refused = await refusedBy(
-      layOut({ ...order, source, store, errors: errorsIn(store), pageBytes: 2 * MIB }),
+      layOut({ ...params, source, store, errors: errorsIn(store), pageBytes: 2 * MIB }),
     );
     const [problem, ...others] = refused.problems;
     expect(others).toEqual([]);
@@ -28,14 +28,14 @@ describe('a page', () => {
     expect(await store.exists(pageName(1))).toBe(false);
   });
 
-  it('that is too large ends the reading, and what was wrong before it is told as well', async () => {
+  it('that is too large ends the reading, and earlier errors are reported too', async () => {
     const rows = Array.from({ length: 3 * PAGE_ROWS }, (_, at) => `row ${at},${at === 2 ? 'Z' : ''}\n`).join(
       '',
     );
     const source = { name: 'sheet.csv', open: opened(`prompt,gpu\n${rows}`) };
     const store = freshStore();
     const refused = await refusedBy(
-      layOut({ ...order, source, store, errors: errorsIn(store), pageBytes: 20_000 }),
+      layOut({ ...params, source, store, errors: errorsIn(store), pageBytes: 20_000 }),
     );
     expect(refused.problems.map(({ code }) => code)).toEqual(['E201', 'E108']);
     expect(refused.problems[1]?.message).toMatch(
@@ -48,7 +48,7 @@ describe('a page', () => {
     const laying = (word: string) => {
       const source = { name: 'sheet.csv', open: opened(`a\n${word}\n`) };
       const store = freshStore();
-      return layOut({ ...order, source, store, errors: errorsIn(store), pageBytes: 200 });
+      return layOut({ ...params, source, store, errors: errorsIn(store), pageBytes: 200 });
     };
     expect(await laying('x'.repeat(100))).toMatchObject({ rows: 1 });
     expect((await refusedBy(laying('狐'.repeat(100)))).problems[0]?.code).toBe('E108');
@@ -71,7 +71,7 @@ describe('the pages that stay in memory', () => {
   };
   const firstRows = [1, PAGE_ROWS + 1, 2 * PAGE_ROWS + 1, 3 * PAGE_ROWS + 1];
 
-  it('are as many as fit, however few they are by number', async () => {
+  it('are limited by their bytes', async () => {
     const { store, reads } = await pages(1_000);
     const readRows = cachePages(32, 2_500);
     await readRows(store, firstRows);
@@ -81,7 +81,7 @@ describe('the pages that stay in memory', () => {
     expect(reads.slice(4)).toEqual([pageName(1)]);
   });
 
-  it('include the one that is used, even where it alone is too large', async () => {
+  it('include the one in use, even if it alone is too large', async () => {
     const { store, reads } = await pages(1_000);
     const readRows = cachePages(32, 500);
     await readRows(store, [1]);
@@ -90,7 +90,7 @@ describe('the pages that stay in memory', () => {
     expect(reads).toEqual([pageName(1)]);
   });
 
-  it('are bounded by number as well', async () => {
+  it('are limited by their number too', async () => {
     const { store, reads } = await pages(10);
     const readRows = cachePages(2, MIB);
     await readRows(store, firstRows);

@@ -49,13 +49,13 @@ describe('a cell of text', () => {
     expect(readText(text, kind)).toMatchObject({ type });
   });
 
-  it('of kind json names the character that is wrong', () => {
+  it('of kind json: the error names the wrong character', () => {
     expect(readText('{"a": tru}', 'json')).toMatchObject({
       hint: 'character 7: expected a value, found tru',
     });
   });
 
-  it('of any digits stays what it is', () => {
+  it('keeps all digits of a number', () => {
     fc.assert(
       fc.property(fc.bigInt(), (n) => {
         expect(readText(String(n), 'auto')).toBe(String(n));
@@ -113,7 +113,7 @@ describe('a type of the deployment', () => {
     expect(kindOf(word)).toBe(kind);
   });
 
-  it('refuses what is outside of its bounds', () => {
+  it('refuses a value outside its bounds', () => {
     const steps = input('steps', 'int', { min: 1, max: 40 });
     expect(notAllowed('40', steps)).toBeUndefined();
     expect(notAllowed('0', steps)).toMatchObject({ what: 'is too small', allowed: ['1 to 40'] });
@@ -123,7 +123,7 @@ describe('a type of the deployment', () => {
     expect(notAllowed('"99"', steps)).toBeUndefined();
   });
 
-  it('refuses what is none of its options and names the nearest', () => {
+  it('refuses an unknown option and names the nearest', () => {
     const style = input('style', 'enum', { options: ['photo', 'oil'] });
     expect(notAllowed('"oil"', style)).toBeUndefined();
     expect(notAllowed('"foto"', style)).toMatchObject({ allowed: ['photo', 'oil'], near: 'photo' });

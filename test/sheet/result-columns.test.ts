@@ -3,23 +3,23 @@ import { ownColumns, RESULT_COLUMNS, resultNames } from '../../src/sheet/result-
 import { input, lay } from './laying.ts';
 
 describe('the columns of results', () => {
-  it('give way where the sheet uses the same name', () => {
+  it('get another name if the sheet uses the same name', () => {
     expect(resultNames(['prompt', 'row'])).toEqual(['runsheet_row', ...RESULT_COLUMNS.slice(1)]);
   });
 
   it.each([[['prompt', 'seed']], [['row', 'prompt', 'outcome']]])(
-    'are known again behind the columns %j',
+    'are recognised after the columns %j',
     (own) => {
       expect(ownColumns([...own, ...resultNames(own)])).toEqual(own);
     },
   );
 
-  it('are no results where one of them is missing', () => {
+  it('are not recognised if one of them is missing', () => {
     const names = ['prompt', ...RESULT_COLUMNS.slice(1)];
     expect(ownColumns(names)).toEqual(names);
   });
 
-  it('are no inputs of a sheet that is a mended failures.csv', async () => {
+  it('are not inputs if the sheet is an edited failures.csv', async () => {
     const cells = RESULT_COLUMNS.map(() => 'x').join(',');
     const text = `prompt,${RESULT_COLUMNS.join(',')}\na fox,${cells}\n`;
     const laid = await lay({ text, inputTypes: [input('prompt', 'text')] });

@@ -21,7 +21,7 @@ const textOf = (rows: readonly unknown[], format: 'jsonl' | 'json', indent: numb
     : rows.map((row) => JSON.stringify(row)).join('\n');
 
 describe('pages', () => {
-  it('hold what a sheet of JSON gives, however its bytes arrive', async () => {
+  it('hold the rows of a JSON sheet, however its bytes arrive', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(members, { minLength: 1, maxLength: 8 }),
@@ -52,7 +52,7 @@ describe('pages', () => {
       fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1, maxLength: 6 }),
     );
 
-  it('hold what a CSV gives, and its cells come back as they were', async () => {
+  it('hold the rows of a CSV, and its cells are read back unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(table, chunk, async (given, size) => {
         const columns = (given[0] ?? []).map((_, index) => `c${index}`);
@@ -82,7 +82,7 @@ describe('the cells of a sheet', () => {
     ]);
   });
 
-  it('are strings, JSON text, or nothing where the sheet is JSON', async () => {
+  it('are strings, JSON text, or empty if the sheet is JSON', async () => {
     const open = opened('{"a":"x","b":{"n":18446744073709551615}}\n{"c":true,"a":null}\n');
     const options = { ...PLAIN, format: 'jsonl' } as const;
     const expected = [
@@ -96,7 +96,7 @@ describe('the cells of a sheet', () => {
     ]);
   });
 
-  it('are not made up for a row that is none', async () => {
+  it('are not invented for a line that is not a row', async () => {
     const cells = collected(readCells(opened('a,b\n1,2\n3\n'), PLAIN));
     await expect(cells).rejects.toMatchObject({ code: 'E103', place: { line: 3 } });
   });

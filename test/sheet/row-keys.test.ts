@@ -7,7 +7,7 @@ const keysOf = async (text: string, options = {}): Promise<readonly string[]> =>
   (await rowsOf({ text, options })).map(({ key }) => key);
 
 describe('the key of a row', () => {
-  it('is the sha256 of its canonical inputs and of the gpu asked', async () => {
+  it('is the sha256 of its canonical inputs and its requested gpu', async () => {
     expect(await keysOf('b,a,gpu\n2,x,\n2,x,T4\n')).toEqual([
       fingerprint('{"inputs":{"a":"x","b":2}}'),
       fingerprint('{"gpu":"T4","inputs":{"a":"x","b":2}}'),
@@ -15,14 +15,14 @@ describe('the key of a row', () => {
     expect(fingerprint('')).toBe('e3b0c44298fc1c14');
   });
 
-  it('knows neither the order of columns, nor the format, nor where the gpu was asked', async () => {
+  it('does not depend on the order of columns, the format, or where the gpu was requested', async () => {
     const [key] = await keysOf('a,b\nx,2\n', { gpu: 'T4' });
     expect(await keysOf('b,gpu,a\n2,T4,x\n')).toEqual([key]);
     expect(await keysOf('{"b":2,"gpu":"T4","a":"x"}', { format: 'jsonl' })).toEqual([key]);
     expect(contentKey('{"a":"x","b":2}', 'T4')).toBe(key);
   });
 
-  it('is counted where rows repeat, and the repeats are told', async () => {
+  it('gets a number if rows repeat, and the repeats are reported', async () => {
     const text = `a\n${'x\n'.repeat(13)}y\n`;
     const key = fingerprint('{"inputs":{"a":"x"}}');
     const keys = await keysOf(text);
@@ -33,7 +33,7 @@ describe('the key of a row', () => {
     expect(repeats.first).toEqual(Array.from({ length: 10 }, (_, n) => ({ row: n + 2, firstRow: 1 })));
   });
 
-  it('is what the key column says, which is then no input', async () => {
+  it('is the cell of the key column, which is then not an input', async () => {
     const rows = await rowsOf({ text: 'id,a\nfox-1,1\nFox 2,1\n', options: { keyColumn: 'id' } });
     expect(rows).toEqual([
       { row: 1, key: 'fox-1', inputs: { a: 1 } },
@@ -41,7 +41,7 @@ describe('the key of a row', () => {
     ]);
   });
 
-  it('is an input too where the deployment has one of that name, or --map says so', async () => {
+  it('is also an input if the deployment has one of that name, or with --map', async () => {
     const id = { name: 'id', type: 'string', required: true };
     const options = { keyColumn: 'id' };
     expect(await rowsOf({ text: 'id\n7\n', options, inputTypes: [id] })).toEqual([
@@ -57,7 +57,7 @@ describe('the key of a row', () => {
     expect(await keysOf(text, { format: 'jsonl', keyColumn: 'id' })).toEqual(['18446744073709551615', 'x']);
   });
 
-  it('must not repeat, be empty, long or no text at all', async () => {
+  it('must not repeat, be empty, too long or not a text', async () => {
     const text = `id,a\nx,1\ny,2\nx,3\n,4\n${'k'.repeat(201)},5\n`;
     const refused = await refusedBy(lay({ text, options: { keyColumn: 'id' } }));
     expect(refused.problems.map(spot)).toEqual(['E105 4:1', 'E202 5:1', 'E202 6:1']);
@@ -68,7 +68,7 @@ describe('the key of a row', () => {
     expect(more.problems.map(spot)).toEqual(['E202 1:7', 'E202 2:7', 'E202 3:7']);
   });
 
-  it('repeats also where the row is wrong otherwise, or long numbers are the keys', async () => {
+  it('is checked for repeats also in rows with other errors and for long numbers', async () => {
     const refused = await refusedBy(lay({ text: 'id,gpu\nx,\nx,Z\nx,\n', options: { keyColumn: 'id' } }));
     expect(refused.problems.map(spot)).toEqual(['E201 3:2', 'E105 3:1', 'E105 4:1']);
     const digits = '1'.repeat(100);
@@ -78,7 +78,7 @@ describe('the key of a row', () => {
 
   const inputs = fc.record({ a: fc.integer({ min: 0, max: 3 }), b: fc.constantFrom('x', 'y', null) });
 
-  it('is unique whatever the inputs are, and its first holder keeps it in any order', async () => {
+  it('is unique for all inputs, and the first row with it keeps it in any order', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(inputs, { minLength: 1, maxLength: 40 }), async (given) => {
         const textOf = (rows: typeof given): string => rows.map((row) => JSON.stringify(row)).join('\n');
@@ -94,7 +94,7 @@ describe('the key of a row', () => {
 });
 
 describe('the key table', () => {
-  it('tells every repeat, through all its growing', () => {
+  it('finds every repeat while it grows', () => {
     const table = new KeyTable();
     const prints = Array.from({ length: 5000 }, (_, n) => fingerprint(String(n)));
     for (const [index, print] of prints.entries())
@@ -103,7 +103,7 @@ describe('the key table', () => {
       expect(table.sight(print, 9999)).toEqual({ nth: 2, firstRow: index + 1 });
   });
 
-  it('tells prints apart that share their lower half', () => {
+  it('distinguishes hashes with the same lower half', () => {
     const table = new KeyTable();
     expect(table.sight('0000000100000001', 1).nth).toBe(1);
     expect(table.sight('0000000200000001', 2).nth).toBe(1);
@@ -124,9 +124,12 @@ describe('the key table', () => {
 });
 
 describe('the folder of a key', () => {
-  it.each(['a', 'fox-1', '0123456789abcdef', '0123456789abcdef-12', 'x'.repeat(80)])('%s stays', (key) => {
-    expect(folderNameOf(key)).toBe(key);
-  });
+  it.each(['a', 'fox-1', '0123456789abcdef', '0123456789abcdef-12', 'x'.repeat(80)])(
+    '%s is unchanged',
+    (key) => {
+      expect(folderNameOf(key)).toBe(key);
+    },
+  );
 
   it.each([
     ['Fox', /^fox-[0-9a-f]{16}$/],
@@ -143,11 +146,11 @@ describe('the folder of a key', () => {
     expect(folderNameOf(key)).toMatch(name);
   });
 
-  it('is never that of a key which looks like a made name', () => {
+  it('never equals the folder of a key that looks like a generated name', () => {
     expect(folderNameOf(folderNameOf('Fox'))).not.toBe(folderNameOf('Fox'));
   });
 
-  it('is safe and unique where case is ignored', () => {
+  it('is safe and unique on file systems that ignore case', () => {
     const near = fc.string({
       unit: fc.constantFrom('a', 'A', '\u00e9', '\u0301', '.', '-', ' ', '/'),
       maxLength: 4,

@@ -121,7 +121,7 @@ describe('options are refused for', () => {
     expect(error.hint ?? '').toMatch(hint);
   });
 
-  it('columns that are not there, in JSON too', async () => {
+  it('missing columns, also in JSON', async () => {
     const sheet = { text: '{"a":1}', options: { format: 'jsonl', keyColumn: 'id' } } as const;
     expect((await thrownBy(lay(sheet))).code).toBe('E206');
   });

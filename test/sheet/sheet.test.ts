@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { PAGE_ROWS, pageName, pageOf, readPage } from '../../src/sheet/pages.ts';
 import { ERRORS_FILE, freshStore, input, inputsOf, lay, rowsOf } from './laying.ts';
 
-describe('a sheet that is laid out', () => {
-  it('becomes one line a row, and says what it holds', async () => {
+describe('a sheet that is written to pages', () => {
+  it('has one line per row, and its summary lists its contents', async () => {
     const store = freshStore();
     const text = 'prompt,seed,gpu\na red fox,7,A10G\na blue fox,8,\n';
     const laidOut = await lay({ text }, store);
@@ -46,7 +46,7 @@ describe('a sheet that is laid out', () => {
     expect([1, 123_456].map(pageName)).toEqual(['rows/00001.jsonl', 'rows/123456.jsonl']);
   });
 
-  it('says which page is not there', async () => {
+  it('reports a missing page', async () => {
     const missing = readPage(freshStore(), 7);
     await expect(missing).rejects.toMatchObject({
       code: 'E504',
@@ -54,7 +54,7 @@ describe('a sheet that is laid out', () => {
     });
   });
 
-  it('has no empty page behind a full one', async () => {
+  it('has no empty page after a full one', async () => {
     const text = `n\n${Array.from({ length: 500 }, (_, n) => n).join('\n')}`;
     expect(await lay({ text })).toMatchObject({ rows: 500, pages: 1 });
   });
@@ -73,22 +73,22 @@ describe('a sheet that is laid out', () => {
     expect(await inputsOf({ text })).toEqual(['{"seed":18446744073709551615}', '{"seed":-9007199254740993}']);
   });
 
-  it('leaves empty cells out', async () => {
+  it('omits empty cells', async () => {
     expect(await inputsOf({ text: 'a,b\n,2\n1,\n,\n' })).toEqual(['{"b":2}', '{"a":1}', '{}']);
   });
 
-  it('reads only the first rows where it is told so', async () => {
+  it('reads only the first rows with --rows', async () => {
     const text = 'a\n1\n2\n3\nbad,row\n';
     expect(await inputsOf({ text, options: { limit: 2 } })).toEqual(['{"a":1}', '{"a":2}']);
   });
 
-  it('reads names that JavaScript gives to every object as plain names', async () => {
+  it('reads the property names of every JavaScript object as plain names', async () => {
     const text = 'toString,hasOwnProperty,valueOf\n1,2,3\n';
     expect(await inputsOf({ text })).toEqual(['{"hasOwnProperty":2,"toString":1,"valueOf":3}']);
   });
 });
 
-describe('the writing of a sheet', () => {
+describe('the text of a sheet', () => {
   const expected = ['{"a":1,"b":"x"}', '{"a":2,"b":"y"}'];
 
   it.each([
@@ -113,12 +113,12 @@ describe('the writing of a sheet', () => {
     expect(await inputsOf({ text, options })).toEqual(expected);
   });
 
-  it('keeps delimiters, quotes and line ends inside of quotes', async () => {
+  it('keeps delimiters, quotes and line breaks inside quotes', async () => {
     const text = 'a,b\n"x, ""y""","1\r\n2\n3"\n';
     expect(await inputsOf({ text })).toEqual([JSON.stringify({ a: 'x, "y"', b: '1\r\n2\n3' })]);
   });
 
-  it('takes a line of spaces for a value where there is one column', async () => {
+  it('reads a line of spaces as a value if there is one column', async () => {
     expect(await inputsOf({ text: 'a\n  \nx\n' })).toEqual(['{"a":"  "}', '{"a":"x"}']);
   });
 
@@ -130,8 +130,8 @@ describe('the writing of a sheet', () => {
   });
 });
 
-describe('a disk that fails', () => {
-  it('ends the laying out, whichever page it was', async () => {
+describe('a disk error', () => {
+  it('ends the writing, whichever page it hits', async () => {
     const store = freshStore();
     const full = { ...store, draft: () => Promise.reject(new Error('no space left on device')) };
     for (const rows of [3, 700, 9000]) {
@@ -144,13 +144,13 @@ describe('a disk that fails', () => {
 describe('columns and inputs', () => {
   const text = 'text,seed,notes,gpu\na fox,7,nice,A100\n';
 
-  it('meet by --map, and the column gives its own name no longer', async () => {
+  it('are connected by --map, which replaces the name of the column', async () => {
     expect(await inputsOf({ text, options: { map: { prompt: 'text' }, drop: ['notes'] } })).toEqual([
       '{"prompt":"a fox","seed":7}',
     ]);
   });
 
-  it('may be swapped, or give two inputs', async () => {
+  it('may be swapped, and one column may set two inputs', async () => {
     expect(await inputsOf({ text: 'a,b\n1,2\n', options: { map: { a: 'b', b: 'a' } } })).toEqual([
       '{"a":2,"b":1}',
     ]);
@@ -159,7 +159,7 @@ describe('columns and inputs', () => {
     ]);
   });
 
-  it('are joined by constants, which are read as a cell would be', async () => {
+  it('are completed by constants, which are parsed like cells', async () => {
     const options = { set: { steps: '20', cfg: '7.50', off: '' }, types: { cfg: 'float' } } as const;
     const laidOut = await lay({ text: 'a\n1\n', options });
     expect(laidOut.inputs).toEqual([
@@ -170,14 +170,14 @@ describe('columns and inputs', () => {
     expect(await inputsOf({ text: 'a\n1\n', options })).toEqual(['{"a":1,"cfg":7.5,"steps":20}']);
   });
 
-  it('that are dropped are counted as unused', async () => {
+  it('count as unused if they are dropped', async () => {
     expect(await lay({ text, options: { drop: ['notes', 'seed'] } })).toMatchObject({
       columns: ['text', 'seed', 'notes', 'gpu'],
       unused: ['seed', 'notes'],
     });
   });
 
-  it('take their kinds from the deployment, and from --type before it', async () => {
+  it('get their types from --type, otherwise from the deployment', async () => {
     const inputTypes = [input('text', 'text'), input('seed', 'seed'), input('notes', 'Boolean')];
     const sheet = { text: 'text,seed,notes\n5,7,true\n', inputTypes };
     expect(await inputsOf(sheet)).toEqual(['{"notes":true,"seed":7,"text":"5"}']);
@@ -194,19 +194,19 @@ describe('the gpu of a row', () => {
       .map(({ gpu }) => gpu ?? '-')
       .join(' ');
 
-  it('is the cell of the column gpu, else --gpu, else none', async () => {
+  it('is the cell of the column gpu, otherwise --gpu, otherwise none', async () => {
     expect(await gpusOf('a,gpu\n1,H100\n2,\n')).toBe('H100 -');
     expect(await gpusOf('a,gpu\n1,H100\n2,\n', { gpu: 'T4' })).toBe('H100 T4');
     expect(await gpusOf('a\n1\n', { gpu: 'A100-80GB' })).toBe('A100-80GB');
   });
 
-  it('comes from another column where --gpu-column says so, and gpu is then an input', async () => {
+  it('is the cell of the column of --gpu-column, and gpu is then an input', async () => {
     const text = 'gpu,machine\nbig,L4\n';
     expect(await gpusOf(text, { gpuColumn: 'machine' })).toBe('L4');
     expect(await inputsOf({ text, options: { gpuColumn: 'machine' } })).toEqual(['{"gpu":"big"}']);
   });
 
-  it('is not taken from a column that is dropped, mapped, or an input of the deployment', async () => {
+  it('is not read from a column that is dropped, mapped, or an input of the deployment', async () => {
     expect(await gpusOf('a,gpu\n1,big\n', { drop: ['gpu'] })).toBe('-');
     expect(await gpusOf('a,gpu\n1,big\n', { map: { size: 'gpu' } })).toBe('-');
     const inputTypes = [input('gpu', 'string')];

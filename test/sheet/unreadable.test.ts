@@ -189,8 +189,8 @@ const unreadable: readonly Unreadable[] = [
 
 unreadableWith(unreadable);
 
-describe('what is said then', () => {
-  it('names what helps', async () => {
+describe('the error of an unreadable sheet', () => {
+  it('contains a hint', async () => {
     const hintOf = async (sheet: Sheet) => (await thrownBy(lay(sheet))).hint;
     expect(await hintOf({ text: latin1 })).toContain('--encoding windows-1252');
     expect(await hintOf({ text: '{"a":1}\n', options: json })).toContain('--format jsonl');
@@ -203,7 +203,7 @@ describe('what is said then', () => {
     expect(nul.place?.excerpt).toBe('1,x\ufffdy');
   });
 
-  it('comes before the problems of rows, and no list of them is left', async () => {
+  it('replaces the problems of rows, and no list of them remains', async () => {
     const store = freshStore();
     const error = await thrownBy(lay({ text: 'a,gpu\n1,Z\n2,"x\n' }, store));
     expect(error.code).toBe('E103');
@@ -211,7 +211,7 @@ describe('what is said then', () => {
   });
 });
 
-describe('a sheet that is not there', () => {
+describe('a missing sheet', () => {
   const folder = (): string => {
     const path = mkdtempSync(join(tmpdir(), 'runsheet-near-'));
     onTestFinished(() => rmSync(path, { recursive: true }));
@@ -220,7 +220,7 @@ describe('a sheet that is not there', () => {
     return path;
   };
 
-  it('is named with its whole path and with the files that are like it', async () => {
+  it('is reported with its absolute path and with similar files', async () => {
     const path = join(folder(), 'promts.csv');
     expect(await sheetNotFound(path)).toMatchObject({
       code: 'E101',
@@ -229,7 +229,7 @@ describe('a sheet that is not there', () => {
     });
   });
 
-  it('is told so by laying out as well, and in a folder that is not there', async () => {
+  it('is also reported while pages are written, and in a missing folder', async () => {
     const path = join(folder(), 'absent', 'prompts.csv');
     const source = { name: 'prompts.csv', open: () => createReadStream(path) };
     const store = freshStore();

@@ -86,7 +86,7 @@ describe('a sheet is refused for', () => {
 });
 
 describe('a refusal', () => {
-  it('shows the place, the line and what helps', async () => {
+  it('shows the place, the line and a hint', async () => {
     const text = 'prompt,seed,steps,gpu\n"a red\nfox",7,20,A100-80\n';
     const refused = await refusedBy(lay({ text }));
     expect(refused).toMatchObject({ code: 'E200', exit: 5, total: 1, rows: 1, byCode: { E201: 1 } });
@@ -98,7 +98,7 @@ describe('a refusal', () => {
     });
   });
 
-  it('names the nearest input, and the columns beside what is missing', async () => {
+  it('names the nearest input, and the columns of the sheet if an input is missing', async () => {
     const text = 'promt,seed\na,1\n';
     const { problems } = await refusedBy(lay({ text, inputTypes: portrait }));
     expect(problems.map(({ code, message, hint }) => [code, message, hint])).toEqual([
@@ -115,7 +115,7 @@ describe('a refusal', () => {
     ]);
   });
 
-  it('shows a value of JSON as the sheet has it, not as what JSON makes of it', async () => {
+  it('shows a JSON value as the sheet has it, not as parsed', async () => {
     const text = '{"a":1e400}\n{"a": [ 1e999 , 2 ] , "b": 1}\n';
     const { problems } = await refusedBy(lay({ text, options: { format: 'jsonl' } }));
     expect(problems.map(({ message }) => message)).toEqual([
@@ -125,7 +125,7 @@ describe('a refusal', () => {
     expect(problems[0]?.hint).toBe('numbers go from 5e-324 to 1.8e308');
   });
 
-  it('names the first of very many inputs and columns', async () => {
+  it('names only the first of very many inputs and columns', async () => {
     const names = Array.from({ length: 900 }, (_, n) => `input_${n}`);
     const inputTypes = [
       input('prompt', 'text', { required: true }),
@@ -140,21 +140,21 @@ describe('a refusal', () => {
     expect(many.problems[0]?.hint).toContain('input_29, … and 870 more');
   });
 
-  it('says that a row leaves a required input empty', async () => {
+  it('reports a row that leaves a required input empty', async () => {
     const { problems } = await refusedBy(lay({ text: 'prompt,seed\n,1\n', inputTypes: portrait }));
     expect(problems[0]?.message).toBe(
       'the deployment requires the input "prompt", but column "prompt" is empty in this row',
     );
   });
 
-  it('finds a required input missing that --set leaves empty', async () => {
+  it('reports a required input that --set leaves empty', async () => {
     const { problems } = await refusedBy(
       lay({ text: 'seed\n1\n', options: { set: { prompt: '' } }, inputTypes: portrait }),
     );
     expect(problems.map(spot)).toEqual(['E203 1:-']);
   });
 
-  it('keeps ten problems, counts all and lists all in a file', async () => {
+  it('shows ten problems, counts all and lists all in a file', async () => {
     const store = freshStore();
     const rows = Array.from({ length: 3000 }, (_, n) => (n % 2 ? `${n},"x, ""${n}"""` : `${n}`));
     const refused = await refusedBy(
@@ -176,20 +176,20 @@ describe('a refusal', () => {
     );
   });
 
-  it('leaves the pages that were whole before the first problem', async () => {
+  it('keeps the pages that were complete before the first problem', async () => {
     const store = freshStore();
     const rows = Array.from({ length: 1200 }, (_, n) => `${n},${n === 700 ? 'Z' : ''}`);
     await refusedBy(lay({ text: `a,gpu\n${rows.join('\n')}\n` }, store));
     expect(readdirSync(`${store.location}/rows`)).toEqual(['00001.jsonl']);
   });
 
-  it('does not let a cell become a formula of that file', async () => {
+  it('writes no cell as a formula into that file', async () => {
     const store = freshStore();
     await refusedBy(lay({ text: '=cmd(),prompt\n1,x\n', inputTypes: portrait }, store));
     expect(await store.read(ERRORS_FILE)).toContain(`,'=cmd(),`);
   });
 
-  it('shows no control character of a sheet to a terminal', async () => {
+  it('prints no control character of a sheet to a terminal', async () => {
     const text = '{"a":1}\n{"gpu":"\\u001b[31m"}\n';
     const { problems } = await refusedBy(lay({ text, options: { format: 'jsonl' } }));
     expect(problems[0]?.message).toBe(
@@ -197,7 +197,7 @@ describe('a refusal', () => {
     );
   });
 
-  it('cuts long values and long lines', async () => {
+  it('shortens long values and long lines', async () => {
     const text = `prompt,steps\na,${'9'.repeat(5000)}x\n`;
     const { problems } = await refusedBy(lay({ text, inputTypes: portrait }));
     expect(problems[0]?.message.length).toBeLessThan(130);

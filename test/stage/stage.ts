@@ -117,8 +117,8 @@ export class Stage {
     return this.write(name, `number,prompt,seed\n${lines.join('\n')}\n`);
   }
 
-  start(words: readonly string[], environment: Environment = {}, program = programFile()): Running {
-    const child = spawn(process.execPath, [program, ...words], {
+  start(args: readonly string[], environment: Environment = {}, program = programFile()): Running {
+    const child = spawn(process.execPath, [program, ...args], {
       cwd: this.folder,
       env: { ...ownEnvironment(), ...this.environment, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -128,19 +128,19 @@ export class Stage {
     return running;
   }
 
-  run(words: readonly string[], environment: Environment = {}, program = programFile()): Promise<Ended> {
-    return this.start(words, environment, program).ended;
+  run(args: readonly string[], environment: Environment = {}, program = programFile()): Promise<Ended> {
+    return this.start(args, environment, program).ended;
   }
 
   /** Starts a run service that also accepts `keys`; later commands of this stage use it. */
   async service(
-    words: readonly string[] = [],
+    args: readonly string[] = [],
     port = 0,
     keys: readonly string[] = [],
   ): Promise<Running & { readonly base: string }> {
     const database = ['--db', this.path('service.db'), '--port', String(port)];
     const tokens = { RUNSHEET_SERVICE_TOKEN: [KEY, ...keys].join(',') };
-    const running = this.start(['service', ...database, ...words], tokens);
+    const running = this.start(['service', ...database, ...args], tokens);
     const [, base = ''] = await running.says(/RUNSHEET_API_URL=(\S+)/);
     this.environment = { ...this.environment, RUNSHEET_API_URL: base, RUNSHEET_API_KEY: KEY };
     return Object.assign(running, { base });

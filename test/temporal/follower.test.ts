@@ -14,16 +14,16 @@ const ANSWER = 'the-answer-in-embedded-json';
 describe('a command that finds another program on the port of its embedded servers', () => {
   let home = '';
   let server: Server;
-  let heard = '';
-  let says = '';
+  let received = '';
+  let response = '';
   beforeEach(async () => {
     home = mkdtempSync(join(tmpdir(), 'runsheet-follower-'));
-    heard = '';
+    received = '';
     server = createServer((socket) => {
       socket.on('error', () => undefined);
       socket.on('data', (chunk) => {
-        heard += chunk.toString();
-        socket.write(says);
+        received += chunk.toString();
+        socket.write(response);
       });
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -39,17 +39,17 @@ describe('a command that finds another program on the port of its embedded serve
   const line = (news: object): string => `${JSON.stringify(news)}\n`;
   const follow = () => {
     const notices: string[] = [];
-    const order = { config: loadConfig({ RUNSHEET_HOME: home }), service: false };
-    return readStack({ ...order, notice: (text) => notices.push(text) }).then((stack) => ({
+    const params = { config: loadConfig({ RUNSHEET_HOME: home }), service: false };
+    return readStack({ ...params, notice: (text) => notices.push(text) }).then((stack) => ({
       stack,
       notices,
     }));
   };
 
   it('trusts the program that knows the answer', async () => {
-    says = line({ type: 'held', answer: ANSWER }) + line({ type: 'notice', text: 'held' }) + line(READY);
+    response = line({ type: 'held', answer: ANSWER }) + line({ type: 'notice', text: 'held' }) + line(READY);
     const { stack, notices } = await follow();
-    expect(heard).toContain('the-word');
+    expect(received).toContain('the-word');
     expect([stack?.temporal.address, notices]).toEqual(['127.0.0.1:1', ['held']]);
   });
 
@@ -60,7 +60,7 @@ describe('a command that finds another program on the port of its embedded serve
     ['no JSON', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
     ['a line without an end', 'x'.repeat(1 << 20)],
   ])('does not trust a program that sends %s', async (_what, bytes) => {
-    says = bytes;
+    response = bytes;
     expect(await follow()).toEqual({ stack: undefined, notices: [] });
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { buys, free, type Case } from '../case.ts';
-import type { Json } from '../lies.ts';
-import { finished, FULL_ORDER, NOBODY, problemsOf, QUEUE, type Service } from '../service.ts';
+import type { Json } from '../violations.ts';
+import { finished, FULL_REQUEST, UNKNOWN_ID, problemsOf, QUEUE, type Service } from '../service.ts';
 import { UUID } from './run.ts';
 
 const GET: readonly Case[] = [
@@ -13,13 +13,13 @@ const GET: readonly Case[] = [
       assert.equal(answer.status, 200);
     },
   ),
-  free('get.run_id.uuid get.rule-2', 'a run_id that is no uuid is refused as such', async (service) => {
+  free('get.run_id.uuid get.rule-2', 'a run_id that is not a uuid is refused', async (service) => {
     problemsOf(await service.ask('GET', '/run/nonsense'));
   }),
-  free('get.run_id.required', 'no run is read without a run_id', async (service) => {
+  free('get.run_id.required', 'Get Run without a run_id is refused', async (service) => {
     problemsOf(await service.ask('GET', '/run'));
   }),
-  buys('get.success', 'Get Run answers with the run and nothing around it', async (service) => {
+  buys('get.success', 'Get Run answers with the run object itself', async (service) => {
     const { json, type } = await service.ask('GET', `/run/${await service.queue()}`);
     assert.match(type, /^application\/json/);
     assert.ok('status' in json, JSON.stringify(json));
@@ -35,41 +35,41 @@ const GET: readonly Case[] = [
   }),
 ];
 
-const firstRefused = async (service: Service, order: Json): Promise<unknown[]> =>
-  (await service.refused(order)).map((problem) => problem.loc[1]);
+const firstRefused = async (service: Service, request: Json): Promise<unknown[]> =>
+  (await service.refused(request)).map((problem) => problem.loc[1]);
 
 const QUEUE_CASES: readonly Case[] = [
   buys(
     'queue.method queue.path queue.content-type queue.authorization',
     'a run is queued by a POST of JSON',
     async (service) => {
-      assert.equal((await service.order()).status, 200);
+      assert.equal((await service.postRun()).status, 200);
     },
   ),
   buys('queue.success', 'Queue Run answers with an object', async (service) => {
-    const { json, type } = await service.order();
+    const { json, type } = await service.postRun();
     assert.match(type, /^application\/json/);
     assert.ok(!Array.isArray(json));
   }),
   buys('queue.success.one-field', 'the answer of Queue Run has one field', async (service) => {
-    assert.equal(Object.keys((await service.order()).json).length, 1);
+    assert.equal(Object.keys((await service.postRun()).json).length, 1);
   }),
   buys('queue.success.run_id', 'the answer of Queue Run has run_id', async (service) => {
-    assert.ok('run_id' in (await service.order()).json);
+    assert.ok('run_id' in (await service.postRun()).json);
   }),
   buys('queue.success.run_id.uuid', 'run_id is a uuid', async (service) => {
-    assert.match(String((await service.order()).json['run_id']), UUID);
+    assert.match(String((await service.postRun()).json['run_id']), UUID);
   }),
-  free('queue.failure', 'the refusal of an order is an object with detail', async (service) => {
-    const { json } = await service.order({ deployment_id: 'portraits' });
+  free('queue.failure', 'the refusal of a Queue Run is an object with detail', async (service) => {
+    const { json } = await service.postRun({ deployment_id: 'portraits' });
     assert.ok(!Array.isArray(json) && 'detail' in json, JSON.stringify(json));
   }),
-  buys('queue.rule-1', 'the run that was queued is there', async (service) => {
+  buys('queue.rule-1', 'a queued run can be read', async (service) => {
     assert.equal((await service.ask('GET', `/run/${await service.queue()}`)).status, 200);
   }),
   buys(
     'queue.rule-2',
-    'a run gets the GPU that it asks for',
+    'a run gets the GPU that it requests',
     async (service) => {
       const run = await service.ended(await service.queue({ gpu: 'H100' }));
       assert.equal(run['gpu'], 'H100');
@@ -78,7 +78,7 @@ const QUEUE_CASES: readonly Case[] = [
   ),
   free(
     'queue.rule-3.missing deployment_id.required',
-    'an order without a deployment_id is refused',
+    'a request without a deployment_id is refused',
     async (service) => {
       await learn(service);
       assert.deepEqual(await firstRefused(service, { deployment_id: undefined }), ['deployment_id']);
@@ -86,7 +86,7 @@ const QUEUE_CASES: readonly Case[] = [
   ),
   free(
     'queue.rule-3.invalid deployment_id.format',
-    'a deployment_id that is no uuid is refused',
+    'a deployment_id that is not a uuid is refused',
     async (service) => {
       await learn(service);
       assert.deepEqual(await firstRefused(service, { deployment_id: 'portraits' }), ['deployment_id']);
@@ -96,14 +96,14 @@ const QUEUE_CASES: readonly Case[] = [
     await learn(service);
     assert.deepEqual(await firstRefused(service, { deployment_id: 5 }), ['deployment_id']);
   }),
-  free('queue.rule-3.gpu', 'a GPU that nobody has is refused', async (service) => {
+  free('queue.rule-3.gpu', 'an unknown GPU is refused', async (service) => {
     assert.deepEqual(await firstRefused(service, { gpu: 'RTX4090' }), ['gpu']);
   }),
 ];
 
-/** Shows the service an order that is good but for its deployment, which nobody has. */
+/** Sends a request that is valid except for its unknown deployment. */
 const learn = async (service: Service): Promise<void> => {
-  await service.order({ gpu: 'RTX4090' });
+  await service.postRun({ gpu: 'RTX4090' });
 };
 
 const FIELDS: readonly Case[] = [
@@ -113,10 +113,10 @@ const FIELDS: readonly Case[] = [
   }),
   buys(
     'inputs.optional webhook.optional webhook_intermediate_status.optional gpu.optional flags.optional',
-    'a deployment_id is enough for an order',
-    async (service) => void assert.equal((await service.order()).status, 200),
+    'a deployment_id is enough for a request',
+    async (service) => void assert.equal((await service.postRun()).status, 200),
   ),
-  buys('inputs.default', 'an order without inputs has empty ones', async (service) => {
+  buys('inputs.default', 'a request without inputs has empty inputs', async (service) => {
     assert.deepEqual((await service.run(await service.queue()))['workflow_inputs'], {});
   }),
   buys(
@@ -128,18 +128,18 @@ const FIELDS: readonly Case[] = [
     },
     { only: 'specification' },
   ),
-  buys('inputs.kept', 'a run shows the inputs of its order', async (service) => {
-    assert.deepEqual((await finished(service))['workflow_inputs'], FULL_ORDER.inputs);
+  buys('inputs.kept', 'a run shows the inputs of its request', async (service) => {
+    assert.deepEqual((await finished(service))['workflow_inputs'], FULL_REQUEST.inputs);
   }),
   free('webhook.type', 'a webhook that is a number is refused', async (service) => {
     assert.deepEqual(await firstRefused(service, { webhook: 7 }), ['webhook']);
   }),
-  buys('webhook.default', 'a run that was given no webhook has none', async (service) => {
+  buys('webhook.default', 'a run without a requested webhook has none', async (service) => {
     assert.equal((await service.run(await service.queue()))['webhook'], null);
   }),
   buys(
     'webhook.target',
-    'the webhook of an order is called with its run',
+    'the webhook of a request is called with its run',
     async (service) => {
       const inbox = service.inboxes.open();
       const id = await service.queue({ webhook: inbox.url });
@@ -158,7 +158,7 @@ const FIELDS: readonly Case[] = [
   ),
   buys(
     'webhook_intermediate_status.default',
-    'webhook_intermediate_status is false where it was not asked for',
+    'webhook_intermediate_status is false by default',
     async (service) => {
       assert.equal((await service.run(await service.queue()))['webhook_intermediate_status'], false);
     },
@@ -166,7 +166,7 @@ const FIELDS: readonly Case[] = [
   free('gpu.type', 'a gpu that is a number is refused', async (service) => {
     assert.deepEqual(await firstRefused(service, { gpu: 4 }), ['gpu']);
   }),
-  buys('gpu.default', 'runs that ask for no gpu get the one of their machine', async (service) => {
+  buys('gpu.default', 'runs without a requested gpu get that of their machine', async (service) => {
     const runs = await Promise.all([0, 1].map(async () => service.ended(await service.queue())));
     const { json } = await service.ask('GET', `/deployment/${service.deploymentId}`);
     assert.deepEqual(
@@ -180,59 +180,64 @@ const FIELDS: readonly Case[] = [
   free('flags.items', 'a flag that is a number is refused', async (service) => {
     assert.deepEqual(await firstRefused(service, { flags: ['provider_v2', 2] }), ['flags']);
   }),
-  buys('flags.provider_v2', 'an order with the flag provider_v2 is taken', async (service) => {
-    assert.equal((await service.order({ flags: ['provider_v2'] })).status, 200);
+  buys('flags.provider_v2', 'a request with the flag provider_v2 is accepted', async (service) => {
+    assert.equal((await service.postRun({ flags: ['provider_v2'] })).status, 200);
   }),
 ];
 
-const said = async (service: Service, authorization: string | undefined): Promise<unknown> => {
-  const { status, json } = await service.ask('GET', `/run/${NOBODY}`, { headers: { authorization } });
+const authDetailOf = async (service: Service, authorization: string | undefined): Promise<unknown> => {
+  const { status, json } = await service.ask('GET', `/run/${UNKNOWN_ID}`, { headers: { authorization } });
   return [status, json['detail']];
 };
 
 const AUTH: readonly Case[] = [
-  free('auth.queue', 'Queue Run lets nobody in without a key', async (service) => {
-    await service.order({ gpu: 'RTX4090' });
-    const { status } = await service.order({ gpu: 'RTX4090' }, { headers: { authorization: undefined } });
+  free('auth.queue', 'Queue Run requires a key', async (service) => {
+    await service.postRun({ gpu: 'RTX4090' });
+    const { status } = await service.postRun({ gpu: 'RTX4090' }, { headers: { authorization: undefined } });
     assert.ok([401, 403].includes(status), String(status));
   }),
-  free('auth.get', 'Get Run lets nobody in without a key', async (service) => {
-    await service.ask('GET', `/run/${NOBODY}`);
-    const answer = await service.ask('GET', `/run/${NOBODY}`, { headers: { authorization: undefined } });
+  free('auth.get', 'Get Run requires a key', async (service) => {
+    await service.ask('GET', `/run/${UNKNOWN_ID}`);
+    const answer = await service.ask('GET', `/run/${UNKNOWN_ID}`, { headers: { authorization: undefined } });
     assert.ok([401, 403].includes(answer.status), String(answer.status));
   }),
-  free('auth.scheme', 'a key by another scheme lets nobody in', async (service) => {
-    await service.ask('GET', `/run/${NOBODY}`);
+  free('auth.scheme', 'a key with another scheme is refused', async (service) => {
+    await service.ask('GET', `/run/${UNKNOWN_ID}`);
     for (const scheme of ['Basic', 'Token']) {
       const headers = { authorization: `${scheme} ${service.key}` };
-      const { status } = await service.ask('GET', `/run/${NOBODY}`, { headers });
+      const { status } = await service.ask('GET', `/run/${UNKNOWN_ID}`, { headers });
       assert.ok([401, 403].includes(status), `${scheme}: ${status}`);
     }
   }),
-  free('auth.401', 'no key gives 401', async (service) => {
-    const { status } = await service.ask('GET', `/run/${NOBODY}`, { headers: { authorization: undefined } });
+  free('auth.401', 'a request without a key gets 401', async (service) => {
+    const { status } = await service.ask('GET', `/run/${UNKNOWN_ID}`, {
+      headers: { authorization: undefined },
+    });
     assert.equal(status, 401);
   }),
-  free('auth.missing', 'no key is said to be invalid or missing', async (service) => {
-    assert.deepEqual(await said(service, undefined), [401, 'Invalid or missing token']);
+  free('auth.missing', 'a missing key is called invalid or missing', async (service) => {
+    assert.deepEqual(await authDetailOf(service, undefined), [401, 'Invalid or missing token']);
   }),
-  free('auth.unknown', 'an unknown key is said to be invalid or expired', async (service) => {
-    assert.deepEqual(await said(service, `Bearer ${NOBODY}`), [401, 'Invalid or expired token']);
+  free('auth.unknown', 'an unknown key is called invalid or expired', async (service) => {
+    assert.deepEqual(await authDetailOf(service, `Bearer ${UNKNOWN_ID}`), [401, 'Invalid or expired token']);
   }),
   free(
     'auth.revoked',
-    'a revoked key is said to be revoked',
+    'a revoked key is called revoked',
     async (service) =>
-      void assert.deepEqual(await said(service, `Bearer ${service.revokedKey}`), [401, 'Revoked token']),
+      void assert.deepEqual(await authDetailOf(service, `Bearer ${service.revokedKey}`), [
+        401,
+        'Revoked token',
+      ]),
     { needs: ['revoked key'] },
   ),
-  free('auth.first', 'a bad order without a key gives 401, not 422', async (service) => {
+  free('auth.first', 'an invalid request without a key gets 401, not 422', async (service) => {
     const { status } = await service.ask('POST', QUEUE, { body: '{', headers: { authorization: undefined } });
     assert.equal(status, 401);
   }),
   buys(
     'auth.another',
-    'nobody reads the runs of another',
+    'a user cannot read the runs of another user',
     async (service) => {
       const headers = { authorization: `Bearer ${service.otherKey}` };
       const answer = await service.ask('GET', `/run/${await service.queue()}`, { headers });
@@ -245,8 +250,8 @@ const AUTH: readonly Case[] = [
   ),
 ];
 
-const taken = (rule: string, name: string, order: Json): Case =>
-  buys(rule, name, async (service) => void assert.equal((await service.order(order)).status, 200));
+const taken = (rule: string, name: string, request: Json): Case =>
+  buys(rule, name, async (service) => void assert.equal((await service.postRun(request)).status, 200));
 
 const REAL: readonly Case[] = [
   buys('events.order.webhook', 'a run keeps its webhook', async (service) => {
@@ -257,14 +262,14 @@ const REAL: readonly Case[] = [
     const id = await service.queue({ webhook_intermediate_status: true });
     assert.equal((await service.run(id))['webhook_intermediate_status'], true);
   }),
-  taken('queue.unknown-fields', 'an order may have fields that nobody knows', { machine_id: NOBODY, x: 1 }),
-  taken('queue.null-gpu', 'an order may have null as its gpu', { gpu: null }),
-  taken('queue.null-webhook', 'an order may have null as its webhook', { webhook: null }),
-  taken('queue.null-flags', 'an order may have null as its flags', { flags: null }),
-  taken('queue.any-flags', 'an order may have flags that nobody knows', { flags: ['made_up'] }),
+  taken('queue.unknown-fields', 'a request may have unknown fields', { machine_id: UNKNOWN_ID, x: 1 }),
+  taken('queue.null-gpu', 'a request may have null as its gpu', { gpu: null }),
+  taken('queue.null-webhook', 'a request may have null as its webhook', { webhook: null }),
+  taken('queue.null-flags', 'a request may have null as its flags', { flags: null }),
+  taken('queue.any-flags', 'a request may have unknown flags', { flags: ['made_up'] }),
   buys(
     'queue.gpu.deployment-wins',
-    'a run gets the GPU of its deployment, whatever it asks for',
+    'a run gets the GPU of its deployment, whatever it requests',
     async (service) => void assert.equal((await finished(service))['gpu'], 'A10G'),
     { only: 'vendor' },
   ),

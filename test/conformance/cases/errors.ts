@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { buys, free, type Case } from '../case.ts';
-import type { Json } from '../lies.ts';
-import { NOBODY, problemsOf, QUEUE, type Problem, type Service } from '../service.ts';
+import type { Json } from '../violations.ts';
+import { UNKNOWN_ID, problemsOf, QUEUE, type Problem, type Service } from '../service.ts';
 
-/** An order with three problems. */
+/** A request with three problems. */
 const refusedThrice = (service: Service): Promise<readonly Problem[]> =>
   service.refused({ deployment_id: 'portraits', gpu: 'RTX4090', inputs: 7 });
 
@@ -22,12 +22,12 @@ const SHAPE: readonly Case[] = [
   free('errors.detail.each', 'three problems are three entries', async (service) => {
     assert.equal((await refusedThrice(service)).length, 3);
   }),
-  free('errors.loc', 'each problem has a list that says where', async (service) => {
+  free('errors.loc', 'each problem has a list that locates it', async (service) => {
     for (const { loc } of await refusedThrice(service)) assert.ok(Array.isArray(loc), String(loc));
   }),
   free(
     'errors.loc.strings',
-    'the steps of a place are strings, whatever is wrong',
+    'the parts of each location are strings',
     async (service) => {
       const flags = await service.refused({ flags: ['a', 1] });
       const json = await raw(service, '{"deployment_id": x}', 'application/json');
@@ -40,7 +40,7 @@ const SHAPE: readonly Case[] = [
     },
     { only: 'specification' },
   ),
-  free('errors.loc.place', 'each problem is where it is', async (service) => {
+  free('errors.loc.place', 'each problem has the correct location', async (service) => {
     const places = (await refusedThrice(service)).map(({ loc }) => String(loc[1]));
     assert.deepEqual([...places].sort(), ['deployment_id', 'gpu', 'inputs']);
   }),
@@ -61,20 +61,20 @@ const is = async (problem: Promise<Problem>, type: string, ...loc: readonly unkn
   return one;
 };
 
-const refusedOnce = async (service: Service, order: Json): Promise<Problem> =>
-  only(await service.refused(order));
+const refusedOnce = async (service: Service, request: Json): Promise<Problem> =>
+  only(await service.refused(request));
 
 const KINDS: readonly Case[] = [
   buys('status.queue', 'Queue Run answers 200', async (service) => {
-    assert.equal((await service.order()).status, 200);
+    assert.equal((await service.postRun()).status, 200);
   }),
   buys('status.get', 'Get Run answers 200', async (service) => {
     assert.equal((await service.ask('GET', `/run/${await service.queue()}`)).status, 200);
   }),
-  free('status.422', 'a wrong order gets 422', async (service) => {
-    assert.equal((await service.order({ gpu: 'RTX4090' })).status, 422);
+  free('status.422', 'an invalid request gets 422', async (service) => {
+    assert.equal((await service.postRun({ gpu: 'RTX4090' })).status, 422);
   }),
-  free('status.422.path', 'a wrong run_id gets 422', async (service) => {
+  free('status.422.path', 'an invalid run_id gets 422', async (service) => {
     assert.equal((await service.ask('GET', '/run/nonsense')).status, 422);
   }),
   free('kind.missing kind.missing.words', 'a missing deployment_id is `missing`', async (service) => {
@@ -86,7 +86,7 @@ const KINDS: readonly Case[] = [
     );
     assert.equal(problem.msg, 'Field required');
   }),
-  free('kind.uuid_parsing', 'a deployment_id that is no uuid is `uuid_parsing`', async (service) => {
+  free('kind.uuid_parsing', 'a deployment_id that is not a uuid is `uuid_parsing`', async (service) => {
     const problem = await is(
       refusedOnce(service, { deployment_id: 'x' }),
       'uuid_parsing',
@@ -98,42 +98,42 @@ const KINDS: readonly Case[] = [
   free('kind.uuid_type', 'a deployment_id that is a number is `uuid_type`', async (service) => {
     await is(refusedOnce(service, { deployment_id: 5 }), 'uuid_type', 'body', 'deployment_id');
   }),
-  free('kind.enum', 'a wrong GPU is `enum`, and the right ones are named', async (service) => {
+  free('kind.enum', 'an unknown GPU is `enum`, and the known ones are named', async (service) => {
     const problem = await refusedOnce(service, { gpu: 'RTX4090' });
     assert.equal(problem.type, 'enum');
     assert.match(String(problem.msg), /^Input should be .*'T4', 'L4', 'A10G', 'L40S', 'A100', 'A100-80GB'/);
   }),
-  free('kind.enum.place', 'a wrong GPU is at body, gpu', async (service) => {
+  free('kind.enum.place', 'an unknown GPU is at body, gpu', async (service) => {
     await is(refusedOnce(service, { gpu: 'RTX4090' }), 'enum', 'body', 'gpu');
   }),
-  free('kind.json_invalid', 'broken JSON is `json_invalid` where it breaks', async (service) => {
+  free('kind.json_invalid', 'invalid JSON is `json_invalid` at its first error', async (service) => {
     await is(raw(service, '{"a": 1 b}', 'application/json').then(only), 'json_invalid', 'body', 8);
   }),
-  free('kind.content-type', 'JSON under another name is no object', async (service) => {
+  free('kind.content-type', 'JSON with another content type is not read as an object', async (service) => {
     const body = JSON.stringify({ deployment_id: service.deploymentId });
     for (const type of ['text/plain', undefined]) {
       await is(raw(service, body, type).then(only), 'model_attributes_type', 'body');
     }
   }),
-  free('kind.empty', 'an empty body is missing', async (service) => {
+  free('kind.empty', 'an empty body is `missing`', async (service) => {
     await is(raw(service, '', 'application/json').then(only), 'missing', 'body');
   }),
-  free('kind.path', 'a malformed run_id is in the path', async (service) => {
+  free('kind.path', 'a malformed run_id is located in the path', async (service) => {
     const problems = problemsOf(await service.ask('GET', '/run/nonsense'));
     await is(Promise.resolve(only(problems)), 'uuid_parsing', 'path', 'run_id');
   }),
-  free('kind.query', 'a malformed run_id is in the query', async (service) => {
+  free('kind.query', 'a malformed run_id is located in the query', async (service) => {
     const problems = problemsOf(await service.ask('GET', '/run?run_id=nonsense'));
     await is(Promise.resolve(only(problems)), 'uuid_parsing', 'query', 'run_id');
   }),
-  free('kind.input', 'a refusal shows what was given', async (service) => {
+  free('kind.input', 'a refusal shows the refused input', async (service) => {
     assert.equal((await refusedOnce(service, { gpu: 'RTX4090' }))['input'], 'RTX4090');
   }),
-  free('kind.ctx', 'the refusal of a GPU has what was expected', async (service) => {
+  free('kind.ctx', 'the refusal of a GPU shows the expected values', async (service) => {
     const { ctx } = (await refusedOnce(service, { gpu: 'RTX4090' })) as { ctx?: { expected?: unknown } };
     assert.match(String(ctx?.expected), /'T4'.* or '/);
   }),
-  free('kind.null-inputs', 'what may not be null is refused as such', async (service) => {
+  free('kind.null-inputs', 'a field that must not be null is refused with its type', async (service) => {
     for (const name of ['inputs', 'webhook_intermediate_status']) {
       assert.deepEqual((await refusedOnce(service, { [name]: null })).loc, ['body', name]);
     }
@@ -152,18 +152,21 @@ const missing = (
   });
 
 const MISSING: readonly Case[] = [
-  missing('status.404.run', 'a run that nobody queued is not found', (s) => s.ask('GET', `/run/${NOBODY}`), [
+  missing('status.404.run', 'an unknown run is not found', (s) => s.ask('GET', `/run/${UNKNOWN_ID}`), [
     404,
     'Run not found',
   ]),
   missing(
     'status.404.deployment',
-    'a deployment that nobody has is not found',
-    (s) => s.order({ deployment_id: NOBODY }),
+    'an unknown deployment is not found',
+    (s) => s.postRun({ deployment_id: UNKNOWN_ID }),
     [404, 'Deployment not found'],
   ),
-  missing('status.404.path', 'there is nothing nowhere', (s) => s.ask('GET', '/nowhere'), [404, 'Not Found']),
-  missing('status.405', 'nobody PUTs an order', (s) => s.ask('PUT', QUEUE, { json: {} }), [
+  missing('status.404.path', 'an unknown path is not found', (s) => s.ask('GET', '/nowhere'), [
+    404,
+    'Not Found',
+  ]),
+  missing('status.405', 'PUT is not allowed for Queue Run', (s) => s.ask('PUT', QUEUE, { json: {} }), [
     405,
     'Method Not Allowed',
   ]),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { buys, free, type Case } from '../case.ts';
-import type { Json } from '../lies.ts';
+import type { Json } from '../violations.ts';
 import { LIGHT_ROW, PLACE, UPLOADED } from '../rules/files.ts';
 import { finished, problemsOf, type Answer, type Service } from '../service.ts';
 import { isNewestFirst } from './lists.ts';
@@ -43,7 +43,7 @@ const FILES: readonly Case[] = [
       assert.equal(typeof (await uploaded(service))[name], 'string');
     }),
   ),
-  free('upload.fetch', 'an uploaded file can be fetched by everyone', async (service) => {
+  free('upload.fetch', 'an uploaded file can be fetched without a key', async (service) => {
     const { file_url: url } = await uploaded(service);
     const answer = await service.ask('GET', '', { base: String(url), headers: NOBODY_ELSE });
     assert.equal(answer.text, CONTENT);
@@ -54,14 +54,14 @@ const FILES: readonly Case[] = [
   ...PLACE.map((name) =>
     free(
       `v1.upload-url.${name}`,
-      `V1: a place for a file has \`${name}\``,
+      `V1: an upload URL has \`${name}\``,
       async (service) => void assert.equal(typeof (await place(service)).json[name], 'string'),
       V1,
     ),
   ),
   free(
     'v1.upload-url.put',
-    'V1: a file is put in its place and fetched from there',
+    'V1: a file can be PUT to its upload URL and fetched',
     async (service) => {
       const { upload_url: there, download_url: url } = (await place(service)).json;
       const headers = { ...NOBODY_ELSE, 'content-type': 'image/png' };
@@ -73,7 +73,7 @@ const FILES: readonly Case[] = [
   ),
   free(
     'v1.upload-url.size',
-    'V1: there is no place for a file of 60 MB',
+    'V1: an upload URL for 60 MB is refused',
     async (service) => {
       const { status } = await place(service, 60 * 1024 * 1024);
       assert.ok(status >= 400, String(status));
@@ -103,7 +103,7 @@ const LOGS: readonly Case[] = [
   }),
   buys(
     'logs.reason',
-    'a run that failed has its reason in the log',
+    'the log of a failed run has the reason',
     async (service) => {
       const run = await failed(service);
       const reasons = (await logOf(service, run)).filter((row) => row['log_type'] === 'error');
@@ -113,7 +113,7 @@ const LOGS: readonly Case[] = [
   ),
   buys(
     'logs.reason.only',
-    'a run that failed shows no reason',
+    'a failed run shows no reason',
     async (service) => {
       const { status, outputs } = await failed(service);
       assert.deepEqual([status, outputs], ['failed', []]);
@@ -155,7 +155,7 @@ const LIGHT: readonly Case[] = [
       for (const row of await lightly(service, 'limit=20')) assert.ok(name in row, JSON.stringify(row));
     }),
   ),
-  buys('list.light.newest', 'the light list begins with the newest run', async (service) => {
+  buys('list.light.newest', 'the light list starts with the newest run', async (service) => {
     const rows = await service.once('listed lightly', async () => {
       await service.ended(await service.queue());
       return lightly(service, 'limit=100');
@@ -163,7 +163,7 @@ const LIGHT: readonly Case[] = [
     assert.ok(rows.length > 1);
     isNewestFirst(rows);
   }),
-  buys('list.light.filter', 'the light list keeps to the status that was asked for', async (service) => {
+  buys('list.light.filter', 'the light list shows only runs with the requested status', async (service) => {
     assert.deepEqual(await lightly(service, 'status=uploading&limit=20'), []);
   }),
 ];

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { buys, free, type Case } from '../case.ts';
-import type { Json } from '../lies.ts';
+import type { Json } from '../violations.ts';
 import { DESCRIBED, LIGHT, LISTED } from '../rules/lists.ts';
 import { GPU_VALUES } from '../run-fields.ts';
-import { finished, NOBODY, type Service } from '../service.ts';
+import { finished, UNKNOWN_ID, type Service } from '../service.ts';
 
 type Listed = { readonly ids: readonly string[]; readonly runs: readonly Json[] };
 
@@ -63,24 +63,24 @@ const WORKFLOW: readonly Case[] = [
     isNewestFirst(runs);
     assert.ok(shown.indexOf(ids[1] ?? '') < shown.indexOf(ids[0] ?? ''));
   }),
-  buys('list.workflow.inputs', 'the list shows inputs where they are asked for', async (service) => {
+  buys('list.workflow.inputs', 'the list shows inputs on request', async (service) => {
     for (const run of await listOf(service, 'with_inputs=true')) assert.ok('workflow_inputs' in run);
   }),
-  buys('list.workflow.no-outputs', 'the list shows no outputs where they are not wanted', async (service) => {
+  buys('list.workflow.no-outputs', 'the list hides outputs on request', async (service) => {
     for (const run of await listOf(service, 'with_outputs=false')) assert.ok(!('outputs' in run));
   }),
-  buys('list.workflow.limit', 'the list is no longer than was asked for', async (service) => {
+  buys('list.workflow.limit', 'the list is not longer than its limit', async (service) => {
     await listed(service);
     assert.equal((await listOf(service, 'limit=1')).length, 1);
   }),
-  buys('list.workflow.offset', 'behind the oldest run the list is empty', async (service) => {
+  buys('list.workflow.offset', 'the list is empty after the oldest run', async (service) => {
     await listed(service);
     // Others queue meanwhile, so that the place of one run proves nothing.
     assert.deepEqual(await listOf(service, 'limit=5&offset=1000000'), []);
   }),
   buys(
     'list.workflow.own',
-    'nobody lists the runs of another',
+    'a user cannot list the runs of another user',
     async (service) => {
       const { ids } = await listed(service);
       const runs = await listOf(service, 'limit=200', service.otherKey);
@@ -110,13 +110,13 @@ const DEPLOYMENT: readonly Case[] = [
     isNewestFirst(runs);
     assert.ok(shown.indexOf(ids[1] ?? '') < shown.indexOf(ids[0] ?? ''));
   }),
-  buys('list.deployment.duration.text', 'how long a run took is text in a page', async (service) => {
+  buys('list.deployment.duration.text', 'the duration of a run is text in a page', async (service) => {
     const ended = (await page(service)).filter((run) => run['ended_at'] !== null);
     assert.ok(ended.length > 0);
     for (const run of ended) assert.equal(typeof run['duration'], 'string');
   }),
-  free('list.deployment.unknown', 'a deployment that nobody has has no page', async (service) => {
-    const { status, json } = await service.ask('GET', `/deployment/${NOBODY}/runs`);
+  free('list.deployment.unknown', 'an unknown deployment has no page', async (service) => {
+    const { status, json } = await service.ask('GET', `/deployment/${UNKNOWN_ID}/runs`);
     assert.deepEqual([status, json['detail']], [404, 'Deployment not found']);
   }),
 ];
@@ -145,7 +145,7 @@ const OTHERS: readonly Case[] = [
       }
     },
   ),
-  free('prices.open', 'everyone may see the prices', async (service) => {
+  free('prices.open', 'the prices can be read without a key', async (service) => {
     const answer = await service.ask('GET', '/platform/gpu-pricing', {
       headers: { authorization: undefined },
     });

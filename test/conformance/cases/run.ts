@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { buys, free, type Case } from '../case.ts';
-import type { Json } from '../lies.ts';
+import type { Json } from '../violations.ts';
 import { MAY_BE_EMPTY, GPU_VALUES, RUN_FIELDS, VENDOR_GPU_VALUES, type RunField } from '../run-fields.ts';
-import { finished, FULL_ORDER } from '../service.ts';
+import { finished, FULL_REQUEST } from '../service.ts';
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
@@ -28,7 +28,7 @@ const fieldCase = ({ name, type, format, only }: RunField): Case =>
 const dateOf = (run: Json, name: string): number => Date.parse(String(run[name]));
 
 const durationCase = (name: string, from: string, to: string): Case =>
-  buys(`run.${name}.value`, `\`${name}\` is what lies between \`${from}\` and \`${to}\``, async (service) => {
+  buys(`run.${name}.value`, `\`${name}\` is the time between \`${from}\` and \`${to}\``, async (service) => {
     const run = await finished(service);
     const seconds = (dateOf(run, to) - dateOf(run, from)) / 1000;
     assert.ok(Math.abs(Number(run[name]) - seconds) < 0.002, `${String(run[name])} instead of ${seconds}`);
@@ -46,15 +46,15 @@ const MACHINES: ReadonlySet<unknown> = new Set([
 
 export const RUN_CASES: readonly Case[] = [
   ...RUN_FIELDS.map(fieldCase),
-  buys('run.id.note', '`id` is what Queue Run answered', async (service) => {
+  buys('run.id.note', '`id` is the id that Queue Run returned', async (service) => {
     const id = await service.queue();
     assert.equal((await service.run(id))['id'], id);
   }),
   buys('run.ended_at.utc', '`ended_at` ends with Z', async (service) => {
     assert.match(String((await finished(service))['ended_at']), /Z$/);
   }),
-  buys('run.webhook.note', '`webhook` is shown letter by letter', async (service) => {
-    assert.equal((await finished(service))['webhook'], FULL_ORDER.webhook);
+  buys('run.webhook.note', '`webhook` is shown unchanged', async (service) => {
+    assert.equal((await finished(service))['webhook'], FULL_REQUEST.webhook);
   }),
   buys('run.call-id.note', 'two runs have two calls', async (service) => {
     const other = await service.ended(await service.queue());
@@ -62,49 +62,49 @@ export const RUN_CASES: readonly Case[] = [
   }),
   ...GPU_VALUES.map((gpu) =>
     buys(`gpu.${gpu}`, `a run can be queued on ${gpu}`, async (service) => {
-      assert.equal((await service.order({ gpu })).status, 200);
+      assert.equal((await service.postRun({ gpu })).status, 200);
     }),
   ),
   ...VENDOR_GPU_VALUES.map((gpu) =>
     buys(
       `gpu.${gpu}`,
       `a run can be queued on ${gpu}`,
-      async (service) => void assert.equal((await service.order({ gpu })).status, 200),
+      async (service) => void assert.equal((await service.postRun({ gpu })).status, 200),
       { only: 'vendor' },
     ),
   ),
   free(
     'gpu.exactly',
-    'no GPU beside the seven is taken',
+    'no other GPU than the seven is accepted',
     async (service) => {
       for (const gpu of ['H200', 'B200', 'CPU', 'RTX4090', '']) await service.refused({ gpu });
     },
     { only: 'specification' },
   ),
-  free('gpu.spelling', 'a GPU in small letters is refused', async (service) => {
+  free('gpu.spelling', 'a GPU in lower case is refused', async (service) => {
     await service.refused({ gpu: 't4' });
   }),
   free('gpu.one', 'a list of GPUs is refused', async (service) => {
     await service.refused({ gpu: ['T4', 'L4'] });
   }),
-  buys('does.execute', 'a queued run comes to its end', async (service) => {
+  buys('does.execute', 'a queued run ends', async (service) => {
     assert.equal((await finished(service))['status'], 'success');
   }),
-  buys('does.new-run', 'two equal orders are two runs', async (service) => {
+  buys('does.new-run', 'two equal requests create two runs', async (service) => {
     assert.notEqual(await service.queue(), await service.queue());
   }),
-  buys('does.full-details', 'Get Run shows all fields at once', async (service) => {
+  buys('does.full-details', 'Get Run shows all fields together', async (service) => {
     const run = await finished(service);
     const missing = RUN_FIELDS.filter(({ name, only }) => !(name in run) && only !== 'specification');
     assert.deepEqual(missing, []);
   }),
-  buys('record.status', 'a record says its status', async (service) => {
+  buys('record.status', 'a record has its status', async (service) => {
     const run = await service.run(await service.queue());
     assert.notEqual(run['status'], '');
   }),
   buys(
     'record.timing',
-    'a run that ended shows when it was made, queued, started and ended',
+    'an ended run shows when it was created, queued, started and ended',
     async (service) => {
       const run = await finished(service);
       const times = ['created_at', 'queued_at', 'started_at', 'ended_at'].map((name) => dateOf(run, name));
@@ -115,15 +115,15 @@ export const RUN_CASES: readonly Case[] = [
       assert.ok(times.every(Number.isFinite), String(times));
     },
   ),
-  buys('record.gpu', 'a run that ended shows its GPU', async (service) => {
+  buys('record.gpu', 'an ended run shows its GPU', async (service) => {
     assert.match(String((await finished(service))['gpu']), /^[A-Z]+[0-9]/);
   }),
-  buys('record.webhook-settings', 'a record shows the webhook settings of its order', async (service) => {
+  buys('record.webhook-settings', 'a record shows the webhook settings of its request', async (service) => {
     const run = await finished(service);
     const shown = [run['webhook'], run['webhook_intermediate_status']];
-    assert.deepEqual(shown, [FULL_ORDER.webhook, true]);
+    assert.deepEqual(shown, [FULL_REQUEST.webhook, true]);
   }),
-  buys('record.outputs', 'a run that succeeded shows what it made', async (service) => {
+  buys('record.outputs', 'a succeeded run shows its outputs', async (service) => {
     assert.ok(((await finished(service))['outputs'] as unknown[]).length > 0);
   }),
   buys(
@@ -132,20 +132,20 @@ export const RUN_CASES: readonly Case[] = [
     async (service) => void assert.ok(!('workflow_api' in (await finished(service)))),
     { only: 'vendor' },
   ),
-  buys('run.modal_function_call_id', 'the call has both its names', async (service) => {
+  buys('run.modal_function_call_id', 'the call has both of its names', async (service) => {
     const run = await finished(service);
     assert.equal(run['modal_function_call_id'], run['worker_function_call_id']);
   }),
-  buys('run.call-id.shape', 'the call is named as the worker names it', async (service) => {
+  buys('run.call-id.shape', 'the call has the id format of the worker', async (service) => {
     assert.match(String((await finished(service))['modal_function_call_id']), /^fc-[0-9A-Z]{26}$/);
   }),
-  buys('run.origin.api', 'a run that was queued says `api`', async (service) => {
+  buys('run.origin.api', 'the origin of a queued run is `api`', async (service) => {
     assert.equal((await finished(service))['origin'], 'api');
   }),
   buys('run.dates.digits', 'dates have six digits', async (service) => {
     assert.match(String((await finished(service))['created_at']), /T\d\d:\d\d(:\d\d(\.\d{6})?)?Z$/);
   }),
-  buys('run.query', 'a run is read by `?run_id=` as well', async (service) => {
+  buys('run.query', 'a run can also be read by `?run_id=`', async (service) => {
     const run = await finished(service);
     const answer = await service.ask('GET', `/run?run_id=${String(run['id'])}`);
     assert.deepEqual(answer.json, run);
@@ -159,11 +159,11 @@ export const RUN_CASES: readonly Case[] = [
   buys('run.webhook_status.value', '`webhook_status` is empty', async (service) => {
     assert.equal((await finished(service))['webhook_status'], null);
   }),
-  buys('run.progress.range', 'the progress of a run that succeeded is at most 1', async (service) => {
+  buys('run.progress.range', 'the progress of a succeeded run is at most 1', async (service) => {
     const { progress } = await finished(service);
     assert.ok(Number(progress) > 0 && Number(progress) <= 1, String(progress));
   }),
-  buys('run.durations.seconds', 'a run lasts as many seconds as its dates say', async (service) => {
+  buys('run.durations.seconds', 'the durations of a run match its dates in seconds', async (service) => {
     const run = await finished(service);
     const ms = dateOf(run, 'ended_at') - dateOf(run, 'created_at');
     assert.ok(Number(run['duration']) * 1000 < ms + 2, `${String(run['duration'])} for ${ms} ms`);

@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { buys, free, type Case } from '../case.ts';
-import type { Json } from '../lies.ts';
-import { FULL_ORDER, isEnded, NOBODY, QUEUE, type Answer, type Question, type Service } from '../service.ts';
+import type { Json } from '../violations.ts';
+import {
+  FULL_REQUEST,
+  isEnded,
+  UNKNOWN_ID,
+  QUEUE,
+  type Answer,
+  type Question,
+  type Service,
+} from '../service.ts';
 
 const V1 = { needs: ['legacy base'] } as const;
 
@@ -59,9 +67,9 @@ const TABLE: readonly Case[] = [
   ),
   free(
     'versions.base',
-    "V1's base does not know V2's path",
+    "V1's base address does not serve V2's path",
     async (service) => {
-      const answer = await askV1(service, 'POST', QUEUE, { json: { deployment_id: NOBODY } });
+      const answer = await askV1(service, 'POST', QUEUE, { json: { deployment_id: UNKNOWN_ID } });
       assert.equal(answer.status, 404);
       assert.notEqual(answer.json['detail'], 'Deployment not found');
     },
@@ -69,14 +77,14 @@ const TABLE: readonly Case[] = [
   ),
   buys(
     'migration.1',
-    'a run that V1 queued is read by V2',
+    'V2 can read a run that V1 queued',
     async (service) => {
       const id = await queueV1(service);
       assert.equal((await service.run(id))['id'], id);
     },
     V1,
   ),
-  buys('migration.2', 'the node component is recent enough, where it is told', async (service) => {
+  buys('migration.2', 'the node component is recent enough if its version is shown', async (service) => {
     const { machine_version: version } = await service.run(await service.queue());
     if (version === null) return;
     assert.equal(typeof version, 'string');
@@ -84,7 +92,7 @@ const TABLE: readonly Case[] = [
     assert.ok(major > 2 || (major === 2 && minor >= 1), version as string);
   }),
   buys('migration.5', 'the verification run of a migration ends', async (service) => {
-    const run = await service.ended(await service.queue({ flags: [...FULL_ORDER.flags] }));
+    const run = await service.ended(await service.queue({ flags: [...FULL_REQUEST.flags] }));
     assert.equal(run['status'], 'success');
   }),
 ];
@@ -101,10 +109,10 @@ const REAL: readonly Case[] = [
   ),
   free(
     'v1.401',
-    'V1: without a key there is 401 and a sentence',
+    'V1: a request without a key gets 401 and a sentence',
     async (service) => {
       const headers = { authorization: undefined };
-      const answer = await askV1(service, 'GET', `/run?run_id=${NOBODY}`, { headers });
+      const answer = await askV1(service, 'GET', `/run?run_id=${UNKNOWN_ID}`, { headers });
       assert.equal(answer.status, 401);
       assert.match(answer.type, /^text\/plain/);
       assert.equal(answer.text, 'Invalid or expired token');
@@ -113,9 +121,9 @@ const REAL: readonly Case[] = [
   ),
   free(
     'v1.500',
-    'V1: a wrong order gets 500 and an error',
+    'V1: an invalid request gets 500 and an error',
     async (service) => {
-      const answer = await askV1(service, 'POST', '/run', { json: { deployment_id: NOBODY } });
+      const answer = await askV1(service, 'POST', '/run', { json: { deployment_id: UNKNOWN_ID } });
       assert.deepEqual([answer.status, Object.keys(answer.json)], [500, ['error']]);
     },
     V1,
@@ -124,14 +132,14 @@ const REAL: readonly Case[] = [
     'v1.400',
     'V1: an unknown run gets 400 and a message',
     async (service) => {
-      const { status, json } = await askV1(service, 'GET', `/run?run_id=${NOBODY}`);
+      const { status, json } = await askV1(service, 'GET', `/run?run_id=${UNKNOWN_ID}`);
       assert.deepEqual([status, json['message'], 'code' in json], [400, 'Workflow not found', true]);
     },
     V1,
   ),
   buys(
     'v1.fields',
-    'V1: a run shows less than V2 does',
+    'V1: a run shows fewer fields than in V2',
     async (service) => {
       const run = await finishedV1(service);
       const added = [
@@ -157,7 +165,7 @@ const REAL: readonly Case[] = [
   ),
   buys(
     'v1.outputs',
-    'V1: an output has data and nothing else',
+    'V1: an output has only data',
     async (service) => {
       const outputs = (await finishedV1(service))['outputs'] as Json[];
       assert.ok(outputs.length > 0);

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { buys, type Case } from '../case.ts';
-import type { Json } from '../lies.ts';
+import type { Json } from '../violations.ts';
 import type { Received } from '../receiver.ts';
 import { isEnded, type Service } from '../service.ts';
 
@@ -14,7 +14,7 @@ const pathsIn = (outputs: unknown): string => JSON.stringify(outputs).replaceAll
 
 /** The first webhook of one run, whatever it says. */
 const first = (service: Service): Promise<Received & { id: string }> =>
-  service.once('first told', async () => {
+  service.once('first webhook', async () => {
     const inbox = service.inboxes.open();
     const id = await service.queue({ webhook: `${inbox.url}/deep?mark=1&b=2` });
     const [one] = await inbox.until((all) => all.length > 0);
@@ -35,13 +35,13 @@ const bodyCase = (key: string, name: string, check: (value: unknown, body: Json)
   );
 
 export const WEBHOOK_BODY_CASES: readonly Case[] = [
-  bodyCase('event_type', 'a webhook says what kind it is', (value) => assert.equal(typeof value, 'string')),
-  bodyCase('status', 'a webhook says the status', (value) => assert.equal(typeof value, 'string')),
-  bodyCase('live_status', 'a webhook says the live status, or null', (value) =>
+  bodyCase('event_type', 'a webhook has its event type', (value) => assert.equal(typeof value, 'string')),
+  bodyCase('status', 'a webhook has the status', (value) => assert.equal(typeof value, 'string')),
+  bodyCase('live_status', 'a webhook has the live status, or null', (value) =>
     assert.ok(value === null || typeof value === 'string'),
   ),
-  bodyCase('progress', 'a webhook says the progress', (value) => assert.equal(typeof value, 'number')),
-  bodyCase('run_id', 'a webhook says the run', (value) => assert.equal(typeof value, 'string')),
+  bodyCase('progress', 'a webhook has the progress', (value) => assert.equal(typeof value, 'number')),
+  bodyCase('run_id', 'a webhook has the run id', (value) => assert.equal(typeof value, 'string')),
   bodyCase('outputs', 'a webhook has outputs', (value) => assert.ok(Array.isArray(value))),
   buys(
     'webhook.six',
@@ -51,13 +51,13 @@ export const WEBHOOK_BODY_CASES: readonly Case[] = [
   ),
   buys(
     'webhook.event_type.value',
-    'a webhook is called run.updated',
+    'the event type of a webhook is run.updated',
     async (service) => void assert.equal((await first(service)).body['event_type'], 'run.updated'),
     REACHED,
   ),
   buys(
     'webhook.run_id.value',
-    'a webhook speaks of the run whose it is',
+    'a webhook names the run of its request',
     async (service) => {
       const { id, body } = await first(service);
       assert.equal(body['run_id'], id);
@@ -66,7 +66,7 @@ export const WEBHOOK_BODY_CASES: readonly Case[] = [
   ),
   buys(
     'webhook.progress.value',
-    'the progress of a webhook is within 0 and 1',
+    'the progress of a webhook is between 0 and 1',
     async (service) => {
       const progress = Number((await first(service)).body['progress']);
       assert.ok(progress >= 0 && progress <= 1, String(progress));
@@ -87,20 +87,20 @@ export const WEBHOOK_BODY_CASES: readonly Case[] = [
   ),
   buys(
     'webhook.content-type',
-    'a webhook says that it is JSON',
+    'a webhook has the content type of JSON',
     async (service) =>
       void assert.match(String((await first(service)).headers['content-type']), /^application\/json/),
     REACHED,
   ),
   buys(
     'webhook.post',
-    'a webhook comes as a POST',
+    'a webhook is sent as a POST',
     async (service) => void assert.equal((await first(service)).method, 'POST'),
     REACHED,
   ),
   buys(
     'webhook.query',
-    'a webhook comes to the path and the query that were given',
+    'a webhook is sent to the given path and query',
     async (service) => void assert.match((await first(service)).url, /\/deep\?mark=1&b=2$/),
     REACHED,
   ),

@@ -9,11 +9,11 @@ const STATUSES = ['queued', 'started', 'running', 'success'] as const;
 
 const statusesOf = (all: readonly Received[]): string[] => all.map(({ body }) => String(body['status']));
 
-type Told = { readonly id: string; readonly all: readonly Received[] };
+type RunWebhooks = { readonly id: string; readonly all: readonly Received[] };
 
-/** All that was told of one run whose webhook has a query, once the end and all statuses have been told. */
-const told = (service: Service): Promise<Told> =>
-  service.once('told', async () => {
+/** All webhooks of one run whose address has a query, once all statuses have arrived. */
+const webhooksOfRun = (service: Service): Promise<RunWebhooks> =>
+  service.once('webhooks', async () => {
     const inbox = service.inboxes.open();
     const id = await service.queue({ webhook: `${inbox.url}/deep?mark=1&b=2` });
     const all = await inbox.until((seen) => STATUSES.every((status) => statusesOf(seen).includes(status)));
@@ -22,9 +22,9 @@ const told = (service: Service): Promise<Told> =>
 
 const isOutput = ({ body }: Received): boolean => body['event_type'] === 'run.output';
 
-/** What was told of outputs, where that was asked for. */
-const outputTold = (service: Service): Promise<Received | undefined> =>
-  service.once('output told', async () => {
+/** The webhook that reports outputs, which the address of the run requests. */
+const outputWebhook = (service: Service): Promise<Received | undefined> =>
+  service.once('webhook of outputs', async () => {
     const inbox = service.inboxes.open();
     await service.queue({ webhook: `${inbox.url}/hook?target_events=run.output,run.updated` });
     return (await inbox.until((all) => all.some(isOutput))).find(isOutput);
@@ -33,24 +33,24 @@ const outputTold = (service: Service): Promise<Received | undefined> =>
 const OUTPUT: readonly Case[] = [
   buys(
     'webhook.output',
-    'a webhook tells of outputs where that was asked for',
-    async (service) => void (await outputTold(service)),
+    'a webhook reports outputs on request',
+    async (service) => void (await outputWebhook(service)),
     REACHED,
   ),
   buys(
     'webhook.output.outputs',
-    'the webhook of outputs has them',
+    'the webhook that reports outputs contains them',
     async (service) => {
-      const outputs = (await outputTold(service))?.body['outputs'];
+      const outputs = (await outputWebhook(service))?.body['outputs'];
       assert.ok(Array.isArray(outputs) && outputs.length > 0);
     },
     REACHED,
   ),
   buys(
     'webhook.output.only',
-    'no webhook tells of outputs where that was not asked for',
+    'no webhook reports outputs by default',
     async (service) => {
-      const { all } = await told(service);
+      const { all } = await webhooksOfRun(service);
       await settled(service);
       assert.deepEqual(all.filter(isOutput), []);
     },
@@ -61,7 +61,7 @@ const OUTPUT: readonly Case[] = [
 const toldCase = (status: string): Case =>
   buys(
     `webhook.on.${status}`,
-    `a webhook tells of ${status}`,
+    `a webhook reports ${status}`,
     async (service) => {
       const inbox = service.inboxes.open();
       await service.queue({ webhook: inbox.url });
@@ -74,7 +74,7 @@ const EVENTS: readonly Case[] = [
   ...STATUSES.map(toldCase),
   buys(
     'webhook.on.cancelled webhook.end.last',
-    'a webhook tells of a cancellation, and none comes after it',
+    'a webhook reports a cancellation, and no webhook follows it',
     async (service) => {
       const inbox = service.inboxes.open();
       const id = await service.queue({ webhook: inbox.url, deployment_id: service.deployments?.long });
@@ -88,7 +88,7 @@ const EVENTS: readonly Case[] = [
   ),
   buys(
     'webhook.on.timeout',
-    'a webhook tells of a timeout',
+    'a webhook reports a timeout',
     async (service) => {
       const inbox = service.inboxes.open();
       await service.queue({ webhook: inbox.url, deployment_id: service.deployments?.hasty });
@@ -98,16 +98,16 @@ const EVENTS: readonly Case[] = [
   ),
   buys(
     'webhook.not-on.not-started',
-    'no webhook tells of a run that only waits',
+    'no webhook reports a waiting run',
     async (service) => {
-      const { all } = await told(service);
+      const { all } = await webhooksOfRun(service);
       assert.ok(!statusesOf(all).includes('not-started'), String(statusesOf(all)));
     },
     REACHED,
   ),
   buys(
     'webhook.intermediate webhook.intermediate.outputs',
-    'webhooks tell of the progress where it was asked for',
+    'webhooks report progress on request',
     async (service) => {
       const inbox = service.inboxes.open();
       await service.queue({ webhook: inbox.url, webhook_intermediate_status: true });
@@ -121,9 +121,9 @@ const EVENTS: readonly Case[] = [
   ),
   buys(
     'webhook.intermediate.only',
-    'webhooks tell of no progress where it was not asked for',
+    'webhooks do not report progress by default',
     async (service) => {
-      const { all } = await told(service);
+      const { all } = await webhooksOfRun(service);
       await settled(service);
       assert.equal(runningOf(all).length, 1);
     },
@@ -134,7 +134,7 @@ const EVENTS: readonly Case[] = [
 const runningOf = (all: readonly Received[]): readonly Received[] =>
   all.filter(({ body }) => body['status'] === 'running');
 
-/** What was sent before this has arrived: another run has been told of from its beginning to its end. */
+/** Waits until earlier webhooks have arrived: another run has reported its end. */
 const settled = async (service: Service): Promise<void> => {
   const inbox = service.inboxes.open();
   await service.queue({ webhook: inbox.url });
@@ -158,7 +158,7 @@ async function tries(
 const TRIES: readonly Case[] = [
   buys(
     'webhook.tries webhook.tries.get',
-    'news that is not taken comes as a POST and two GETs',
+    'a refused webhook is sent as a POST and two GETs',
     async (service) => {
       const all = await tries(service, () => 503, 3);
       assert.deepEqual(
@@ -170,7 +170,7 @@ const TRIES: readonly Case[] = [
   ),
   buys(
     'webhook.tries.end',
-    'news that is never taken is given up after three tries',
+    'a webhook is not sent again after three refusals',
     async (service) => {
       const all = await tries(service, () => 503, 3);
       await settled(service);
@@ -180,7 +180,7 @@ const TRIES: readonly Case[] = [
   ),
   buys(
     'webhook.tries.body',
-    'each try says the same',
+    'each try has the same body',
     async (service) => {
       const all = await tries(service, () => 503, 3);
       for (const { body } of all()) assert.deepEqual(body, all()[0]?.body);
@@ -189,7 +189,7 @@ const TRIES: readonly Case[] = [
   ),
   buys(
     'webhook.taken',
-    'news that was taken comes once, also where the answer was 302',
+    'an accepted webhook is sent once, also after an answer of 302',
     async (service) => {
       const all = await tries(service, () => 302, 1);
       // Other news is tried three times meanwhile.

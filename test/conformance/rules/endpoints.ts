@@ -3,23 +3,23 @@
 import {
   answering,
   answerOf,
-  asking,
-  inOrder,
+  changingRequest,
+  inQueueRequest,
   isGetRun,
   isQueue,
   jsonOf,
   showing,
   statused,
-  telling,
+  changingAnswer,
   without,
   withJson,
   type Json,
-} from '../lies.ts';
-import { chapter, type Asked, type Rule } from '../rule.ts';
-import { NOBODY } from '../service.ts';
+} from '../violations.ts';
+import { chapter, type ReceivedRequest, type Rule } from '../rule.ts';
+import { UNKNOWN_ID } from '../service.ts';
 
 const NOT_FOUND = answerOf(404, { detail: 'Not Found' });
-const malformedId = ({ method, path }: Asked): boolean =>
+const malformedId = ({ method, path }: ReceivedRequest): boolean =>
   method === 'GET' && /^\/api\/run\/[^/]{1,20}$/.test(path);
 
 const GET = chapter('Get Run', [
@@ -28,7 +28,7 @@ const GET = chapter('Get Run', [
   [
     'get.run_id.uuid',
     'run_id is a uuid',
-    asking(malformedId, (asked) => ({ ...asked, path: `/api/run/${NOBODY}` })),
+    changingRequest(malformedId, (received) => ({ ...received, path: `/api/run/${UNKNOWN_ID}` })),
   ],
   [
     'get.run_id.required',
@@ -38,13 +38,16 @@ const GET = chapter('Get Run', [
   [
     'get.no-body',
     'there is no request body',
-    answering((asked) => isGetRun(asked) && asked.body === '', answerOf(411, { detail: 'Length Required' })),
+    answering(
+      (received) => isGetRun(received) && received.body === '',
+      answerOf(411, { detail: 'Length Required' }),
+    ),
   ],
   [
     'get.authorization',
     'the request has the header Authorization: Bearer <ACCESS_TOKEN>',
     answering(
-      (asked) => isGetRun(asked) && (asked.headers['authorization'] ?? '').startsWith('Bearer '),
+      (received) => isGetRun(received) && (received.headers['authorization'] ?? '').startsWith('Bearer '),
       NOT_FOUND,
     ),
   ],
@@ -56,17 +59,17 @@ const GET = chapter('Get Run', [
   [
     'get.failure',
     'the validation failure response is a JSON object with detail',
-    telling(malformedId, (answer) => withJson(answer, [jsonOf(answer.body)])),
+    changingAnswer(malformedId, (answer) => withJson(answer, [jsonOf(answer.body)])),
   ],
   [
     'get.rule-1',
     "a valid run_id of an existing run gives that run's record",
     {
-      exchange: async (asked, pass, memory) => {
-        if (!isGetRun(asked)) return pass(asked);
-        const first = memory.get('first') ?? asked.path;
+      exchange: async (received, pass, memory) => {
+        if (!isGetRun(received)) return pass(received);
+        const first = memory.get('first') ?? received.path;
         memory.set('first', first);
-        return pass({ ...asked, path: first });
+        return pass({ ...received, path: first });
       },
     },
   ],
@@ -77,13 +80,13 @@ const GET = chapter('Get Run', [
   ],
 ]);
 
-const failsBadly = (when: (order: Json) => boolean): Rule['broken'] =>
+const failsBadly = (when: (request: Json) => boolean): Rule['broken'] =>
   answering(
-    (asked) => isQueue(asked) && when((jsonOf(asked.body) ?? {}) as Json),
-    answerOf(422, { detail: 'Something is wrong with your order' }),
+    (received) => isQueue(received) && when((jsonOf(received.body) ?? {}) as Json),
+    answerOf(422, { detail: 'Something is wrong with your request' }),
   );
 
-const wasAsked = (order: Json, name: string): boolean => order[name] !== undefined;
+const wasAsked = (request: Json, name: string): boolean => request[name] !== undefined;
 
 const QUEUE = chapter('Queue Run', [
   ['queue.method', 'the method is POST', answering(isQueue, answerOf(405, { detail: 'Method Not Allowed' }))],
@@ -92,7 +95,7 @@ const QUEUE = chapter('Queue Run', [
     'queue.content-type',
     'the request content type is application/json',
     answering(
-      (asked) => isQueue(asked) && asked.headers['content-type'] === 'application/json',
+      (received) => isQueue(received) && received.headers['content-type'] === 'application/json',
       answerOf(415, { detail: 'Unsupported Media Type' }),
     ),
   ],
@@ -100,7 +103,7 @@ const QUEUE = chapter('Queue Run', [
     'queue.authorization',
     'the request has the header Authorization: Bearer <ACCESS_TOKEN>',
     answering(
-      (asked) => isQueue(asked) && (asked.headers['authorization'] ?? '').startsWith('Bearer '),
+      (received) => isQueue(received) && (received.headers['authorization'] ?? '').startsWith('Bearer '),
       NOT_FOUND,
     ),
   ],
@@ -119,8 +122,8 @@ const QUEUE = chapter('Queue Run', [
   [
     'queue.failure',
     'the validation failure response is a JSON object with detail',
-    telling(
-      (asked, answer) => isQueue(asked) && answer.status === 422,
+    changingAnswer(
+      (received, answer) => isQueue(received) && answer.status === 422,
       (answer) => withJson(answer, [jsonOf(answer.body)]),
     ),
   ],
@@ -132,7 +135,7 @@ const QUEUE = chapter('Queue Run', [
   [
     'queue.rule-2',
     'gpu overrides the default GPU of the machine for this run',
-    inOrder((order) => without(order, 'gpu')),
+    inQueueRequest((request) => without(request, 'gpu')),
     'specification',
   ],
   [
@@ -154,23 +157,23 @@ const QUEUE = chapter('Queue Run', [
 
 /** Lets everyone in with the last key that was any good. */
 const opening = (
-  when: (asked: Asked) => boolean,
+  when: (received: ReceivedRequest) => boolean,
   wrong: (header: string | undefined) => boolean,
 ): Rule['broken'] => ({
-  exchange: (asked, pass, memory) => {
-    const given = asked.headers['authorization'];
-    if (!when(asked) || !wrong(given)) {
+  exchange: (received, pass, memory) => {
+    const given = received.headers['authorization'];
+    if (!when(received) || !wrong(given)) {
       if (given?.startsWith('Bearer ')) memory.set('key', given);
-      return pass(asked);
+      return pass(received);
     }
     const authorization = memory.get('key') ?? '';
-    return pass({ ...asked, headers: { ...asked.headers, authorization } });
+    return pass({ ...received, headers: { ...received.headers, authorization } });
   },
 });
 
-const saying401 = (words: string): Rule['broken'] =>
-  telling(
-    (_asked, answer) => answer.status === 401 && answer.body.toString().includes(words),
+const saying401 = (text: string): Rule['broken'] =>
+  changingAnswer(
+    (_received, answer) => answer.status === 401 && answer.body.toString().includes(text),
     (answer) => withJson(answer, { detail: 'Unauthorized' }),
   );
 
@@ -189,34 +192,43 @@ const AUTH = chapter('Authentication', [
 ]);
 
 const REAL_AUTH = chapter('Real service: who may ask', [
-  ['auth.401', 'who is not let in gets 401', statused((_asked, answer) => answer.status === 401, 403)],
+  [
+    'auth.401',
+    'an unauthenticated request gets 401',
+    statused((_received, answer) => answer.status === 401, 403),
+  ],
   ['auth.missing', 'without a key: `Invalid or missing token`', saying401('Invalid or missing token')],
   ['auth.unknown', 'with an unknown key: `Invalid or expired token`', saying401('Invalid or expired token')],
   ['auth.revoked', 'with a revoked key: `Revoked token`', saying401('Revoked token')],
   [
     'auth.first',
-    'who may ask is looked at before what is asked',
+    'authentication is checked before the request',
     answering(
-      (asked) => isQueue(asked) && asked.body.length < 20 && asked.headers['authorization'] === undefined,
+      (received) =>
+        isQueue(received) && received.body.length < 20 && received.headers['authorization'] === undefined,
       answerOf(422, { detail: [] }),
     ),
   ],
   [
     'auth.another',
     'a run of another owner: 403, `You are not authorized to access this resource`',
-    telling(
-      (_asked, answer) => answer.status === 403,
+    changingAnswer(
+      (_received, answer) => answer.status === 403,
       () => answerOf(404, { detail: 'Run not found' }),
     ),
   ],
 ]);
 
 const EVENTS = chapter('Events', [
-  ['events.order.webhook', 'a run can be queued with webhook', inOrder((order) => without(order, 'webhook'))],
+  [
+    'events.order.webhook',
+    'a run can be queued with webhook',
+    inQueueRequest((order) => without(order, 'webhook')),
+  ],
   [
     'events.order.intermediate',
     'a run can be queued with webhook_intermediate_status',
-    inOrder((order) => without(order, 'webhook_intermediate_status')),
+    inQueueRequest((request) => without(request, 'webhook_intermediate_status')),
   ],
 ]);
 

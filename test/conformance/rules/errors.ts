@@ -8,11 +8,11 @@ import {
   isGetRun,
   isQueue,
   statused,
-  telling,
+  changingAnswer,
   without,
   type Json,
-} from '../lies.ts';
-import { chapter, type Asked, type Lie, type Rule } from '../rule.ts';
+} from '../violations.ts';
+import { chapter, type ReceivedRequest, type Violation, type Rule } from '../rule.ts';
 
 const always = (): boolean => true;
 
@@ -74,7 +74,7 @@ const SHAPE = chapter('Errors', [
   ],
   [
     'errors.type.kind',
-    'type tells the kind of problem: different problems have different ones',
+    'type is the kind of problem: different problems have different types',
     inRefusal(
       always,
       each((one) => ({ ...one, type: 'value_error' })),
@@ -86,14 +86,15 @@ function each(change: (problem: Json) => Json) {
   return (detail: Json[]): Json[] => detail.map(change);
 }
 
-const is422 = (asked: Asked, answer: { status: number }): boolean => isQueue(asked) && answer.status === 422;
+const is422 = (received: ReceivedRequest, answer: { status: number }): boolean =>
+  isQueue(received) && answer.status === 422;
 /** Has another type where the service has this one. */
-const untyped = (type: string): Lie =>
+const untyped = (type: string): Violation =>
   inRefusal(
     always,
     each((one) => (one['type'] === type ? { ...one, type: 'value_error' } : one)),
   );
-const unplaced = (type: string): Lie =>
+const unplaced = (type: string): Violation =>
   inRefusal(
     always,
     each((one) => (one['type'] === type ? { ...one, loc: ['body', 'somewhere'] } : one)),
@@ -103,35 +104,35 @@ const KINDS = chapter('Real service: status codes and error bodies', [
   [
     'status.queue',
     'Queue Run succeeds with 200',
-    statused((asked, { status }) => isQueue(asked) && status === 200, 201),
+    statused((received, { status }) => isQueue(received) && status === 200, 201),
   ],
   [
     'status.get',
     'Get Run succeeds with 200',
-    statused((asked, { status }) => isGetRun(asked) && status === 200, 203),
+    statused((received, { status }) => isGetRun(received) && status === 200, 203),
   ],
-  ['status.422', 'a validation failure of an order has status 422', statused(is422, 400)],
+  ['status.422', 'a validation failure of Queue Run has status 422', statused(is422, 400)],
   [
     'status.422.path',
     'a validation failure of a run_id has status 422',
-    statused((asked, { status }) => !isQueue(asked) && status === 422, 400),
+    statused((received, { status }) => !isQueue(received) && status === 422, 400),
   ],
-  ['kind.missing', 'a deployment_id that is missing: `missing`', untyped('missing')],
+  ['kind.missing', 'a missing deployment_id: `missing`', untyped('missing')],
   [
     'kind.missing.words',
-    'what is missing is said in these words: `Field required`',
+    'the message for a missing field is `Field required`',
     inRefusal(
       always,
       each((one) => ({ ...one, msg: 'required' })),
     ),
   ],
-  ['kind.uuid_parsing', 'a deployment_id that is no uuid: `uuid_parsing`', untyped('uuid_parsing')],
+  ['kind.uuid_parsing', 'a deployment_id that is not a uuid: `uuid_parsing`', untyped('uuid_parsing')],
   ['kind.uuid_type', 'a deployment_id that is a number: `uuid_type`', untyped('uuid_type')],
   ['kind.enum', 'a GPU outside the allowed values: `enum`, with the allowed ones in msg', untyped('enum')],
   ['kind.enum.place', 'a GPU outside the allowed values is at body, gpu', unplaced('enum')],
   [
     'kind.json_invalid',
-    'a body that is no JSON: `json_invalid`, at body and the offset',
+    'a body that is not JSON: `json_invalid`, at body and the offset',
     unplaced('json_invalid'),
   ],
   [
@@ -157,7 +158,7 @@ const KINDS = chapter('Real service: status codes and error bodies', [
   ],
   [
     'kind.query',
-    "a malformed run_id in V1's way is at query, run_id",
+    "a malformed run_id in V1's query is at query, run_id",
     inRefusal(
       always,
       each((one) => (String(one['loc']) === 'query,run_id' ? { ...one, loc: ['path', 'run_id'] } : one)),
@@ -181,17 +182,17 @@ const KINDS = chapter('Real service: status codes and error bodies', [
   ],
   [
     'kind.null-inputs',
-    'inputs and webhook_intermediate_status may not be null',
+    'inputs and webhook_intermediate_status must not be null',
     answering(
-      (asked) => isQueue(asked) && asked.body.includes(':null'),
+      (received) => isQueue(received) && received.body.includes(':null'),
       answerOf(200, { run_id: '3f2b8c1e-5d6a-4b7c-8d9e-0a1b2c3d4e5f' }),
     ),
   ],
 ]);
 
-const saying = (when: (asked: Asked) => boolean, status: number, words: string): Lie =>
-  telling(
-    (asked, answer) => when(asked) && answer.status === status && answer.body.toString().includes(words),
+const saying = (when: (received: ReceivedRequest) => boolean, status: number, text: string): Violation =>
+  changingAnswer(
+    (received, answer) => when(received) && answer.status === status && answer.body.toString().includes(text),
     (answer) => ({ ...answer, status: status === 404 ? 400 : 404 }),
   );
 
@@ -199,7 +200,7 @@ const MISSING = chapter('Real service: status codes and error bodies', [
   ['status.404.run', 'an unknown run: 404, `Run not found`', saying(isGetRun, 404, 'Run not found')],
   [
     'status.404.deployment',
-    'an order for an unknown deployment: 404, `Deployment not found`',
+    'a request for an unknown deployment: 404, `Deployment not found`',
     saying(isQueue, 404, 'Deployment not found'),
   ],
   ['status.404.path', 'an unknown path: 404, `Not Found`', saying(at(/nowhere/), 404, 'Not Found')],

@@ -3,28 +3,29 @@
 import {
   answering,
   answerOf,
-  asking,
+  changingRequest,
   at,
   inRun,
   isV1,
   showing,
-  telling,
+  changingAnswer,
   without,
   withJson,
   jsonOf,
   type Json,
-} from '../lies.ts';
-import { chapter, type Asked, type Lie, type Rule } from '../rule.ts';
+} from '../violations.ts';
+import { chapter, type ReceivedRequest, type Violation, type Rule } from '../rule.ts';
 
 const upload = at(/^\/api\/file\/upload$/, 'POST');
-const uploadUrl = (asked: Asked): boolean => isV1(asked) && asked.path.includes('/upload-url');
+const uploadUrl = (received: ReceivedRequest): boolean =>
+  isV1(received) && received.path.includes('/upload-url');
 const log = at(/clickhouse-run-logs/);
 const light = at(/^\/api\/v2\/workflow\/[^/]+\/runs$/);
 const NOT_FOUND = answerOf(404, { detail: 'Not Found' });
 
-const inRows = (when: (asked: Asked) => boolean, change: (rows: Json[]) => unknown): Lie =>
-  telling(
-    (asked, { status }) => when(asked) && status === 200,
+const inRows = (when: (received: ReceivedRequest) => boolean, change: (rows: Json[]) => unknown): Violation =>
+  changingAnswer(
+    (received, { status }) => when(received) && status === 200,
     (answer) => withJson(answer, change(jsonOf(answer.body) as Json[])),
   );
 
@@ -43,13 +44,13 @@ const FILES = chapter('Real service: file upload', [
   ),
   [
     'upload.fetch',
-    'the address of an uploaded file gives the file',
+    'the address of an uploaded file returns the file',
     answering(({ method, path }) => method === 'GET' && path.startsWith('/files/'), NOT_FOUND),
   ],
   [
     'upload.missing',
     'a form without `file` is a validation failure',
-    telling(upload, (answer) => (answer.status === 422 ? answerOf(200, {}) : answer)),
+    changingAnswer(upload, (answer) => (answer.status === 422 ? answerOf(200, {}) : answer)),
   ],
   ...PLACE.map(
     (name) =>
@@ -66,21 +67,24 @@ const FILES = chapter('Real service: file upload', [
   ],
   [
     'v1.upload-url.size',
-    'V1: a file has 50 MB at most',
-    asking(uploadUrl, (asked) => ({ ...asked, path: asked.path.replace(/file_size=\d+/, 'file_size=1') })),
+    'V1: a file has at most 50 MB',
+    changingRequest(uploadUrl, (received) => ({
+      ...received,
+      path: received.path.replace(/file_size=\d+/, 'file_size=1'),
+    })),
   ],
 ]);
 
 const LOGS = chapter('Real service: logs', [
-  ['logs.path', 'GET /v2/clickhouse-run-logs/{run_id} gives the log of a run', answering(log, NOT_FOUND)],
+  ['logs.path', 'GET /v2/clickhouse-run-logs/{run_id} returns the log of a run', answering(log, NOT_FOUND)],
   [
     'logs.reason',
-    'the log says why a run failed',
+    'the log contains the reason of a failed run',
     inRows(log, (rows) => rows.filter((row) => row['log_type'] !== 'error')),
   ],
   [
     'logs.reason.only',
-    'the record of a run that failed has no outputs and no reason',
+    'the record of a failed run has no outputs and no reason',
     inRun((run) => (run['status'] === 'failed' ? { ...run, outputs: [{ data: { error: [] } }] } : run)),
   ],
   [
@@ -91,7 +95,11 @@ const LOGS = chapter('Real service: logs', [
 ]);
 
 const LIGHT = chapter('Real service: run lists', [
-  ['list.light', 'GET /v2/workflow/{workflow_id}/runs lists runs lightly', answering(light, NOT_FOUND)],
+  [
+    'list.light',
+    'GET /v2/workflow/{workflow_id}/runs lists runs with few fields',
+    answering(light, NOT_FOUND),
+  ],
   ...LIGHT_ROW.map(
     (name) =>
       [
@@ -100,11 +108,11 @@ const LIGHT = chapter('Real service: run lists', [
         inRows(light, (rows) => rows.map((row) => without(row, name))),
       ] as const,
   ),
-  ['list.light.newest', 'the newest run comes first there too', inRows(light, (rows) => rows.toReversed())],
+  ['list.light.newest', 'the newest run comes first in it', inRows(light, (rows) => rows.toReversed())],
   [
     'list.light.filter',
-    'status= leaves out runs with another status',
-    asking(light, (asked) => ({ ...asked, path: asked.path.replace(/status=[^&]*/, '') })),
+    'status= omits runs with another status',
+    changingRequest(light, (received) => ({ ...received, path: received.path.replace(/status=[^&]*/, '') })),
   ],
 ]);
 

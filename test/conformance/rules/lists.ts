@@ -1,7 +1,17 @@
 // The lists, deployments and prices of the real service, with what a client needs that looks for a lost run.
 
-import { answering, answerOf, at, showing, telling, without, withJson, jsonOf, type Json } from '../lies.ts';
-import { chapter, type Lie, type Rule } from '../rule.ts';
+import {
+  answering,
+  answerOf,
+  at,
+  showing,
+  changingAnswer,
+  without,
+  withJson,
+  jsonOf,
+  type Json,
+} from '../violations.ts';
+import { chapter, type Violation, type Rule } from '../rule.ts';
 
 const workflowRuns = at(/^\/api\/workflow\/[^/]+\/runs$/);
 const deploymentRuns = at(/^\/api\/deployment\/[^/]+\/runs$/);
@@ -10,9 +20,9 @@ const deployments = at(/^\/api\/deployments$/);
 const prices = at(/gpu-pricing$/);
 const NOT_FOUND = answerOf(404, { detail: 'Not Found' });
 
-const inList = (change: (runs: Json[], path: string) => unknown): Lie =>
+const inList = (change: (runs: Json[], path: string) => unknown): Violation =>
   showing(workflowRuns, (runs, { path }) => change(runs as unknown as Json[], path));
-const inPage = (change: (runs: Json[]) => unknown): Lie =>
+const inPage = (change: (runs: Json[]) => unknown): Violation =>
   showing(deploymentRuns, (page) => ({ ...page, data: change(page['data'] as Json[]) }));
 const inEach =
   (change: (run: Json) => Json) =>
@@ -61,30 +71,34 @@ const LISTS = chapter('Real service: run lists', [
   ['list.workflow.limit', 'limit bounds the list', inList((runs) => [...runs, ...runs])],
   [
     'list.workflow.offset',
-    'offset leaves out as many of the newest',
+    'offset skips that many of the newest runs',
     {
-      exchange: (asked, pass) =>
-        pass(workflowRuns(asked) ? { ...asked, path: asked.path.replace(/offset=\d+/, 'offset=0') } : asked),
+      exchange: (received, pass) =>
+        pass(
+          workflowRuns(received)
+            ? { ...received, path: received.path.replace(/offset=\d+/, 'offset=0') }
+            : received,
+        ),
     },
   ],
   [
     'list.workflow.own',
-    'nobody sees the runs of another',
+    'a user does not see the runs of another user',
     {
-      exchange: (asked, pass, memory) => {
-        if (!workflowRuns(asked)) return pass(asked);
+      exchange: (received, pass, memory) => {
+        if (!workflowRuns(received)) return pass(received);
         const headers = {
-          ...asked.headers,
-          authorization: memory.get('key') ?? asked.headers['authorization'] ?? '',
+          ...received.headers,
+          authorization: memory.get('key') ?? received.headers['authorization'] ?? '',
         };
         memory.set('key', headers.authorization);
-        return pass({ ...asked, headers });
+        return pass({ ...received, headers });
       },
     },
   ],
   [
     'list.deployment',
-    'GET /deployment/{deployment_id}/runs gives {data, meta}',
+    'GET /deployment/{deployment_id}/runs returns {data, meta}',
     showing(deploymentRuns, (page) => page['data']),
   ],
   ...LIGHT.map(
@@ -106,7 +120,7 @@ const LISTS = chapter('Real service: run lists', [
   [
     'list.deployment.unknown',
     'runs of an unknown deployment: 404, `Deployment not found`',
-    telling(deploymentRuns, (answer) =>
+    changingAnswer(deploymentRuns, (answer) =>
       answer.status === 404 ? answerOf(200, { data: [], meta: {} }) : answer,
     ),
   ],
@@ -131,14 +145,14 @@ const DEPLOYMENTS = chapter('Real service: deployments', [
     'prices.open',
     'GET /platform/gpu-pricing needs no key',
     answering(
-      (asked) => prices(asked) && asked.headers['authorization'] === undefined,
+      (received) => prices(received) && received.headers['authorization'] === undefined,
       answerOf(401, { detail: '' }),
     ),
   ],
   [
     'prices.seven',
     'there is a price for each of the seven GPUs, in dollars a second',
-    telling(prices, (answer) => withJson(answer, without(jsonOf(answer.body) as Json, 'L40S'))),
+    changingAnswer(prices, (answer) => withJson(answer, without(jsonOf(answer.body) as Json, 'L40S'))),
   ],
 ]);
 

@@ -1,12 +1,21 @@
 // The chapter "Resources and their fields": the rows of the Run's table, and what the other chapters say of a record.
 
-import { inEndedRun, inRun, refusingOrders, without, inOrder, showing, type Json } from '../lies.ts';
-import { chapter, type Lie, type Rule } from '../rule.ts';
+import {
+  inEndedRun,
+  inRun,
+  refusingRequests,
+  without,
+  inQueueRequest,
+  showing,
+  type Json,
+} from '../violations.ts';
+import { chapter, type Violation, type Rule } from '../rule.ts';
 import { GPU_VALUES, RUN_FIELDS, VENDOR_GPU_VALUES, type RunField } from '../run-fields.ts';
 
-const put = (name: string, value: unknown): Lie => inRun((run) => ({ ...run, [name]: value }));
+const put = (name: string, value: unknown): Violation => inRun((run) => ({ ...run, [name]: value }));
 
-const renamed = (name: string): Lie => inRun((run) => ({ ...without(run, name), [`${name}_`]: run[name] }));
+const renamed = (name: string): Violation =>
+  inRun((run) => ({ ...without(run, name), [`${name}_`]: run[name] }));
 
 const WRONG: Readonly<Record<RunField['type'], unknown>> = {
   string: 7,
@@ -25,12 +34,7 @@ const MALFORMED = {
 const rowsOf = ({ name, type, format, only }: RunField): readonly Rule[] => [
   ...chapter('Run', [
     [`run.${name}`, `Get Run shows \`${name}\`, under exactly this name`, renamed(name), only],
-    [
-      `run.${name}.type`,
-      `\`${name}\` is of type ${type}, where it is not empty`,
-      put(name, WRONG[type]),
-      only,
-    ],
+    [`run.${name}.type`, `\`${name}\` has the type ${type} if it is not empty`, put(name, WRONG[type]), only],
   ]),
   ...(format === undefined ? [] : formatOf(name, format)),
 ];
@@ -55,7 +59,7 @@ const NOTES = chapter('Run', [
   ],
   [
     'run.webhook.note',
-    '`webhook` is the webhook target given at queue time, as it was given',
+    '`webhook` is the webhook target given at queue time, unchanged',
     inRun((run) => ({ ...run, webhook: decodeURIComponent(String(run['webhook'])) })),
   ],
   [
@@ -68,24 +72,30 @@ const NOTES = chapter('Run', [
 const GPUS: readonly Rule[] = [
   ...chapter(
     'GPU values',
-    GPU_VALUES.map((gpu) => [`gpu.${gpu}`, `\`gpu\` may be ${gpu}`, refusingOrders((o) => o['gpu'] === gpu)]),
+    GPU_VALUES.map((gpu) => [
+      `gpu.${gpu}`,
+      `\`gpu\` may be ${gpu}`,
+      refusingRequests((o) => o['gpu'] === gpu),
+    ]),
   ),
   ...chapter('GPU values', [
     [
       'gpu.exactly',
       '`gpu` is one of the seven values and nothing else',
-      inOrder((order) => (order['gpu'] === 'H200' ? { ...order, gpu: 'H100' } : undefined)),
+      inQueueRequest((request) => (request['gpu'] === 'H200' ? { ...request, gpu: 'H100' } : undefined)),
       'specification',
     ],
     [
       'gpu.spelling',
-      'a GPU is spelled exactly so',
-      inOrder((order) => (order['gpu'] === 't4' ? { ...order, gpu: 'T4' } : undefined)),
+      'a GPU must be spelled exactly like this',
+      inQueueRequest((request) => (request['gpu'] === 't4' ? { ...request, gpu: 'T4' } : undefined)),
     ],
     [
       'gpu.one',
-      '`gpu` is one value, no list of them',
-      inOrder((order) => (Array.isArray(order['gpu']) ? { ...order, gpu: order['gpu'][0] } : undefined)),
+      '`gpu` is one value, not a list',
+      inQueueRequest((request) =>
+        Array.isArray(request['gpu']) ? { ...request, gpu: request['gpu'][0] } : undefined,
+      ),
     ],
   ]),
   ...chapter(
@@ -93,24 +103,24 @@ const GPUS: readonly Rule[] = [
     VENDOR_GPU_VALUES.map((gpu) => [
       `gpu.${gpu}`,
       `\`gpu\` may be ${gpu} too`,
-      refusingOrders((order) => order['gpu'] === gpu),
+      refusingRequests((request) => request['gpu'] === gpu),
       'vendor',
     ]),
   ),
 ];
 
-const never = (status: string): Lie =>
+const never = (status: string): Violation =>
   inRun((run) => ({ ...run, status, ended_at: null, outputs: [], run_duration: null }));
 
 const SERVICE = chapter('What the service does', [
-  ['does.execute', 'the service executes what was queued', never('not-started')],
+  ['does.execute', 'the service executes queued runs', never('not-started')],
   [
     'does.new-run',
-    'each order gives the identifier of a new run',
+    'each request returns the identifier of a new run',
     {
-      exchange: async (asked, pass, memory) => {
-        const answer = await pass(asked);
-        if (!asked.path.endsWith('/queue') || answer.status !== 200) return answer;
+      exchange: async (received, pass, memory) => {
+        const answer = await pass(received);
+        if (!received.path.endsWith('/queue') || answer.status !== 200) return answer;
         const first = memory.get('first') ?? answer.body.toString();
         memory.set('first', first);
         return { ...answer, body: Buffer.from(first) };
@@ -119,7 +129,7 @@ const SERVICE = chapter('What the service does', [
   ],
   [
     'does.full-details',
-    'a run is read in full by its identifier',
+    'Get Run returns all details of a run',
     inRun(({ id, status, ended_at }) => ({ id, status, ended_at })),
   ],
   ['record.status', 'a record carries its status', inRun((run) => ({ ...run, status: '' }))],
@@ -140,7 +150,7 @@ const REAL = chapter('Real service: Get Run', [
   ['run.workflow_api.absent', 'Get Run no longer shows `workflow_api`', put('workflow_api', {}), 'vendor'],
   [
     'run.modal_function_call_id',
-    "the call has the vendor's name too, with the same value",
+    "the call also has the vendor's field name, with the same value",
     inRun((run) => without(run, 'modal_function_call_id')),
   ],
   [
@@ -151,12 +161,12 @@ const REAL = chapter('Real service: Get Run', [
   ['run.origin.api', '`origin` of a run that was queued here is `api`', put('origin', 'manual')],
   [
     'run.dates.digits',
-    'a date has six digits behind its seconds, or none, and a Z',
+    'a date has six digits after its seconds, or none, and a Z',
     inRun((run) => ({ ...run, created_at: String(run['created_at']).replace('000Z', 'Z') })),
   ],
   [
     'run.query',
-    "V1's way to read a run, `?run_id=`, works on the V2 base too, and shows the same",
+    "V1's `?run_id=` also works on the V2 base, and shows the same run",
     showing(
       ({ method, path }) => method === 'GET' && path.startsWith('/api/run?'),
       (run) => without(run, 'run_duration'),
@@ -167,7 +177,7 @@ const REAL = chapter('Real service: Get Run', [
   ['run.webhook_status.value', '`webhook_status` is never written', put('webhook_status', 'success')],
   [
     'run.progress.range',
-    '`progress` goes from 0 to 1',
+    '`progress` is between 0 and 1',
     inRun((run) => ({ ...run, progress: Number(run['progress']) * 100 })),
   ],
   [

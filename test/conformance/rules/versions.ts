@@ -3,70 +3,73 @@
 import {
   answering,
   answerOf,
-  asking,
+  changingRequest,
   at,
   inRun,
   isGetRun,
   isQueue,
   isV1,
-  refusingOrders,
-  telling,
+  refusingRequests,
+  changingAnswer,
   without,
   withJson,
   jsonOf,
   showing,
   type Json,
-} from '../lies.ts';
-import { chapter, type Asked, type Lie, type Rule } from '../rule.ts';
+} from '../violations.ts';
+import { chapter, type ReceivedRequest, type Violation, type Rule } from '../rule.ts';
 
 const NOT_FOUND = answerOf(404, 'Not Found', 'text/plain');
-const isV1Queue = (asked: Asked): boolean => isV1(asked) && asked.method === 'POST';
+const isV1Queue = (received: ReceivedRequest): boolean => isV1(received) && received.method === 'POST';
 const isV1Get = at(/^\/v1\/api\/run$/);
-const inV1 = (change: (run: Json) => Json): Lie => showing(isV1Get, change);
+const inV1 = (change: (run: Json) => Json): Violation => showing(isV1Get, change);
 
 const TABLE = chapter('Versioning', [
   ['versions.v1.create', 'V1 creates a run by POST /run', answering(isV1Queue, NOT_FOUND)],
-  ['versions.v1.get', 'V1 gives the status of a run by GET /run', answering(isV1Get, NOT_FOUND)],
+  ['versions.v1.get', 'V1 returns the status of a run by GET /run', answering(isV1Get, NOT_FOUND)],
   [
     'versions.v1.get.query',
-    'V1 takes the run from the query parameter run_id',
+    'V1 reads the run from the query parameter run_id',
     {
-      exchange: (asked, pass, memory) => {
-        if (!isV1Get(asked)) return pass(asked);
-        const first = memory.get('first') ?? asked.path;
+      exchange: (received, pass, memory) => {
+        if (!isV1Get(received)) return pass(received);
+        const first = memory.get('first') ?? received.path;
         memory.set('first', first);
-        return pass({ ...asked, path: first });
+        return pass({ ...received, path: first });
       },
     },
   ],
   ['versions.v2.create', 'V2 creates a run by POST /run/deployment/queue', answering(isQueue, NOT_FOUND)],
-  ['versions.v2.get', 'V2 gives the status of a run by GET /run/{run_id}', answering(isGetRun, NOT_FOUND)],
+  ['versions.v2.get', 'V2 returns the status of a run by GET /run/{run_id}', answering(isGetRun, NOT_FOUND)],
   [
     'versions.base',
     "V1 and V2 differ by their base address: V2's endpoints are not on the base of V1",
-    asking(isV1, (asked) => ({ ...asked, path: asked.path.replace('/v1/api/run/', '/api/run/') })),
+    changingRequest(isV1, (received) => ({
+      ...received,
+      path: received.path.replace('/v1/api/run/', '/api/run/'),
+    })),
   ],
   [
     'migration.1',
-    'a client that has replaced the base address finds its runs of before',
+    'a client that has replaced the base address finds its earlier runs',
     {
-      exchange: async (asked, pass, memory) => {
-        const answer = await pass(asked);
-        if (isV1Queue(asked)) memory.set(String((jsonOf(answer.body) as Json)['run_id']), '');
-        const id = asked.path.split('/').at(-1) ?? '';
-        return isGetRun(asked) && memory.has(id) ? answerOf(404, { detail: 'Run not found' }) : answer;
+      exchange: async (received, pass, memory) => {
+        const answer = await pass(received);
+        if (isV1Queue(received)) memory.set(String((jsonOf(answer.body) as Json)['run_id']), '');
+        const id = received.path.split('/').at(-1) ?? '';
+        return isGetRun(received) && memory.has(id) ? answerOf(404, { detail: 'Run not found' }) : answer;
       },
     },
   ],
   [
     'migration.2',
-    'the node component is at v2.1.0 or later, where the service tells its version',
+    'the node component is at v2.1.0 or later if the service shows its version',
     inRun((run) => ({ ...run, machine_version: 'v2.0.9' })),
   ],
   [
     'migration.5',
-    'a run with a deployment_id and the flag provider_v2 can be queued and comes to its end',
-    refusingOrders((order) => Array.isArray(order['flags'])),
+    'a run with a deployment_id and the flag provider_v2 can be queued and ends',
+    refusingRequests((request) => Array.isArray(request['flags'])),
   ],
 ]);
 
@@ -74,25 +77,25 @@ const REAL = chapter('Real service: V1', [
   ['v1.answer', 'POST /run answers {run_id}', showing(isV1Queue, ({ run_id }) => ({ id: run_id }))],
   [
     'v1.401',
-    'who is not let in gets 401 in plain text',
-    telling(
-      (asked, { status }) => isV1(asked) && status === 401,
+    'an unauthenticated request gets 401 in plain text',
+    changingAnswer(
+      (received, { status }) => isV1(received) && status === 401,
       () => answerOf(401, { detail: 'Invalid or expired token' }),
     ),
   ],
   [
     'v1.500',
-    'an order that cannot be: 500 and {error}',
-    telling(
-      (asked, { status }) => isV1Queue(asked) && status === 500,
+    'an invalid request: 500 and {error}',
+    changingAnswer(
+      (received, { status }) => isV1Queue(received) && status === 500,
       (answer) => ({ ...withJson(answer, { detail: [] }), status: 422 }),
     ),
   ],
   [
     'v1.400',
     'an unknown run: 400 and {code, message: "Workflow not found"}',
-    telling(
-      (asked, { status }) => isV1Get(asked) && status === 400,
+    changingAnswer(
+      (received, { status }) => isV1Get(received) && status === 400,
       () => answerOf(404, { detail: 'Run not found' }),
     ),
   ],

@@ -1,17 +1,17 @@
 // Webhooks. The specification is silent on them ("not shown"), so that every rule is the real service's.
 
-import { inHook, inOrder, jsonOf, swallowing, without, type Json } from '../lies.ts';
-import { chapter, type Hook, type Lie, type Memory, type Rule } from '../rule.ts';
+import { inHook, inQueueRequest, jsonOf, swallowing, without, type Json } from '../violations.ts';
+import { chapter, type Hook, type Violation, type Memory, type Rule } from '../rule.ts';
 
 const KEYS = ['event_type', 'status', 'live_status', 'progress', 'run_id', 'outputs'] as const;
 const bodyOf = (hook: Hook): Json => jsonOf(hook.body) as Json;
 
 /** Changes the webhook of one status. */
-const inStatus = (status: string, change: (body: Json) => Json): Lie =>
+const inStatus = (status: string, change: (body: Json) => Json): Violation =>
   inHook((body) => (body['status'] === status ? change(body) : body));
 
 /** Sends something more after a webhook of this status. */
-const after = (status: string, more: (body: Json) => Json): Lie => ({
+const after = (status: string, more: (body: Json) => Json): Violation => ({
   hook: async (hook, deliver) => {
     const given = await deliver(hook);
     if (bodyOf(hook)['status'] === status) {
@@ -33,7 +33,7 @@ const BODY = chapter('Real service: webhooks', [
   ],
   [
     'webhook.run_id.value',
-    '`run_id` is the run',
+    '`run_id` is the id of the run',
     inHook((body) => ({ ...body, run_id: crypto.randomUUID() })),
   ],
   [
@@ -48,7 +48,7 @@ const BODY = chapter('Real service: webhooks', [
   ],
   [
     'webhook.content-type',
-    'a webhook is JSON by its content type',
+    'the content type of a webhook is JSON',
     {
       hook: (hook, deliver) =>
         deliver({ ...hook, headers: { ...hook.headers, 'content-type': 'text/plain' } }),
@@ -57,7 +57,7 @@ const BODY = chapter('Real service: webhooks', [
   ['webhook.post', 'a webhook is a POST', { hook: (hook, deliver) => deliver({ ...hook, method: 'PUT' }) }],
   [
     'webhook.query',
-    'path and query of the webhook are kept',
+    'the path and query of the webhook address are kept',
     { hook: (hook, deliver) => deliver({ ...hook, url: hook.url.split('?')[0] ?? '' }) },
   ],
 ]);
@@ -65,12 +65,12 @@ const BODY = chapter('Real service: webhooks', [
 const OUTPUT = chapter('Real service: webhooks', [
   [
     'webhook.output',
-    'with `target_events=run.output` in its query, a webhook tells of outputs by `run.output` too',
+    'with `target_events=run.output` in its query, a webhook also reports outputs by `run.output`',
     swallowing((body) => body['event_type'] === 'run.output'),
   ],
   [
     'webhook.output.outputs',
-    '`run.output` has the outputs',
+    '`run.output` contains the outputs',
     inHook((body) => (body['event_type'] === 'run.output' ? { ...body, outputs: [] } : body)),
   ],
   [
@@ -85,15 +85,19 @@ const EVENTS = chapter('Real service: webhooks', [
     (status) =>
       [
         `webhook.on.${status}`,
-        `the status ${status} is told, whatever webhook_intermediate_status is`,
+        `a webhook reports the status ${status}, whatever webhook_intermediate_status is`,
         swallowing((body) => body['status'] === status),
       ] as const,
   ),
-  ['webhook.on.cancelled', 'a cancellation is told', swallowing((body) => body['status'] === 'cancelled')],
-  ['webhook.on.timeout', 'a timeout is told', swallowing((body) => body['status'] === 'timeout')],
+  [
+    'webhook.on.cancelled',
+    'a webhook reports a cancellation',
+    swallowing((body) => body['status'] === 'cancelled'),
+  ],
+  ['webhook.on.timeout', 'a webhook reports a timeout', swallowing((body) => body['status'] === 'timeout')],
   [
     'webhook.not-on.not-started',
-    'that a run was taken is not told',
+    'no webhook reports that a run was accepted',
     {
       hook: async (hook, deliver, memory) => {
         const id = String(bodyOf(hook)['run_id']);
@@ -107,22 +111,22 @@ const EVENTS = chapter('Real service: webhooks', [
   ],
   [
     'webhook.intermediate',
-    'with webhook_intermediate_status, progress within a status is told too',
-    inOrder((order) => without(order, 'webhook_intermediate_status')),
+    'with webhook_intermediate_status, webhooks also report progress within a status',
+    inQueueRequest((request) => without(request, 'webhook_intermediate_status')),
   ],
   [
     'webhook.intermediate.only',
-    'without webhook_intermediate_status, progress is not told',
+    'without webhook_intermediate_status, webhooks do not report progress',
     after('running', (body) => ({ ...body, progress: 0.5 })),
   ],
   [
     'webhook.intermediate.outputs',
-    'progress is told without outputs',
+    'webhooks report progress without outputs',
     inStatus('running', (body) => ({ ...body, outputs: [{ data: { images: [] } }] })),
   ],
   [
     'webhook.end.last',
-    'nothing is told of a run after it was cancelled',
+    'no webhook is sent for a run after it was cancelled',
     after('cancelled', (body) => ({ ...body, status: 'running' })),
   ],
 ]);
@@ -138,12 +142,12 @@ const triesOf = (hook: Hook, memory: Memory): number => {
 const TRIES = chapter('Real service: webhooks', [
   [
     'webhook.tries',
-    'a webhook that is not taken is tried three times',
+    'a webhook that is refused is sent three times',
     { hook: async (hook, deliver) => (hook.method === 'POST' ? deliver(hook).then(() => 200) : 200) },
   ],
   [
     'webhook.tries.end',
-    'after three tries the news is given up',
+    'after three tries a webhook is not sent again',
     {
       hook: async (hook, deliver, memory) => {
         const status = await deliver(hook);
@@ -169,7 +173,7 @@ const TRIES = chapter('Real service: webhooks', [
   ],
   [
     'webhook.taken',
-    'an answer below 400 is enough; what was taken is not sent again',
+    'an answer below 400 accepts a webhook, which is then not sent again',
     {
       hook: async (hook, deliver) => {
         const status = await deliver(hook);

@@ -3,7 +3,7 @@
 import {
   answering,
   answerOf,
-  asking,
+  changingRequest,
   inEndedRun,
   inFile,
   inOutput,
@@ -12,25 +12,25 @@ import {
   isGetRun,
   jsonOf,
   showing,
-  telling,
+  changingAnswer,
   without,
   withJson,
   type Json,
-} from '../lies.ts';
-import { chapter, type Lie, type Rule } from '../rule.ts';
+} from '../violations.ts';
+import { chapter, type Violation, type Rule } from '../rule.ts';
 
 const EARLY: ReadonlySet<unknown> = new Set(['not-started', 'queued']);
-const unlessEnded = (change: (run: Json) => Json): Lie =>
+const unlessEnded = (change: (run: Json) => Json): Violation =>
   inRun((run) => (run['ended_at'] === null ? change(run) : run));
-const ofCancelled = (change: (run: Json) => Json): Lie =>
+const ofCancelled = (change: (run: Json) => Json): Violation =>
   inRun((run) => (run['status'] === 'cancelled' ? change(run) : run));
 const A_DATE = '2026-01-01T00:00:00.000000Z';
 
 const STATES = chapter('Real service: run states', [
-  ['state.nine', 'the status is one of the nine', unlessEnded((run) => ({ ...run, status: 'processing' }))],
+  ['state.nine', 'the status is one of nine', unlessEnded((run) => ({ ...run, status: 'processing' }))],
   [
     'state.success',
-    'a run that comes to its end well is a `success`',
+    'a run that ends without an error is a `success`',
     inEndedRun((run) => ({ ...run, status: 'failed' })),
   ],
   [
@@ -55,13 +55,13 @@ const STATES = chapter('Real service: run states', [
   ],
   [
     'state.running',
-    'a run that works is `running`, and has started_at',
+    'an executing run is `running`, and has started_at',
     inRun((run) => (run['status'] === 'running' ? { ...run, started_at: null } : run)),
   ],
   ['state.ended_at', 'ended_at is null until the end', unlessEnded((run) => ({ ...run, ended_at: A_DATE }))],
   [
     'state.durations',
-    'durations are null until both their ends are known',
+    'durations are null until both of their times are known',
     unlessEnded((run) => ({ ...run, duration: 0, run_duration: 0 })),
   ],
   [
@@ -71,7 +71,7 @@ const STATES = chapter('Real service: run states', [
   ],
   [
     'state.live_status.node',
-    'live_status says `Executing` and the node',
+    'live_status contains `Executing` and the node',
     inRun((run) => (run['live_status'] === null ? run : { ...run, live_status: 'busy' })),
   ],
   [
@@ -81,7 +81,7 @@ const STATES = chapter('Real service: run states', [
   ],
   [
     'state.progress.digits',
-    'progress has two decimals at most',
+    'progress has at most two decimals',
     inRun((run) => ({ ...run, progress: Number(run['progress']) - 0.0001 })),
   ],
   ['state.outputs.first', 'outputs are empty at first', unlessEnded((run) => ({ ...run, outputs: [{}] }))],
@@ -92,14 +92,14 @@ const STATES = chapter('Real service: run states', [
   ],
   [
     'state.sticky',
-    'an end stays: reading it again shows the same record',
+    'an ended run does not change: reading it again shows the same record',
     {
-      exchange: async (asked, pass, memory) => {
-        const answer = await pass(asked);
-        const run = isGetRun(asked) ? (jsonOf(answer.body) as Json) : {};
+      exchange: async (received, pass, memory) => {
+        const answer = await pass(received);
+        const run = isGetRun(received) ? (jsonOf(answer.body) as Json) : {};
         if (run['status'] !== 'success') return answer;
-        const reads = Number(memory.get(asked.path) ?? 0) + 1;
-        memory.set(asked.path, String(reads));
+        const reads = Number(memory.get(received.path) ?? 0) + 1;
+        memory.set(received.path, String(reads));
         return reads > 2 ? withJson(answer, { ...run, status: 'failed' }) : answer;
       },
     },
@@ -118,22 +118,22 @@ const OUTPUTS = chapter('Real service: outputs', [
   ],
   [
     'output.node',
-    '`node_meta.node_id` names the node, in text',
+    '`node_meta.node_id` names the node as text',
     inOutput((output) => ({ ...output, node_meta: { node_id: 9 } })),
   ],
-  ['output.data.lists', '`data` has lists', inOutput((output) => ({ ...output, data: { images: {} } }))],
+  ['output.data.lists', '`data` contains lists', inOutput((output) => ({ ...output, data: { images: {} } }))],
   ...(['url', 'type', 'filename'] as const).map(
     (name) => [`file.${name}`, `a file has \`${name}\``, inFile((file) => without(file, name))] as const,
   ),
   ['file.type.value', '`type` of a file is `output`', inFile((file) => ({ ...file, type: 'temp' }))],
   [
     'file.fetch',
-    'the address of a file gives the file, without a key',
+    'the address of a file returns the file without a key',
     answering(({ path }) => path.startsWith('/files/'), answerOf(403, 'AccessDenied', 'application/xml')),
   ],
 ]);
 
-const cancelled = (change: (answer: Json) => Json): Lie => showing(isCancel, change);
+const cancelled = (change: (answer: Json) => Json): Violation => showing(isCancel, change);
 
 const CANCEL = chapter('Real service: cancel', [
   [
@@ -148,21 +148,23 @@ const CANCEL = chapter('Real service: cancel', [
     cancelled((answer) => ({ ...answer, message: '' })),
   ],
   ['cancel.cancelled', 'the run is then `cancelled`', ofCancelled((run) => ({ ...run, status: 'failed' }))],
-  ['cancel.ended_at', 'a cancelled run has its end', ofCancelled((run) => ({ ...run, ended_at: null }))],
+  ['cancel.ended_at', 'a cancelled run has ended_at', ofCancelled((run) => ({ ...run, ended_at: null }))],
   [
     'cancel.waiting',
-    'a run that waits can be cancelled, and never had a machine',
+    'a waiting run can be cancelled, and then never gets a machine',
     ofCancelled((run) => ({ ...run, queued_at: run['queued_at'] ?? A_DATE })),
   ],
   [
     'cancel.again',
     'cancelling a run that has ended succeeds',
     {
-      exchange: async (asked, pass) => {
-        if (!isCancel(asked)) return pass(asked);
-        const read = { ...asked, method: 'GET', path: asked.path.replace('/cancel', ''), body: '' };
+      exchange: async (received, pass) => {
+        if (!isCancel(received)) return pass(received);
+        const read = { ...received, method: 'GET', path: received.path.replace('/cancel', ''), body: '' };
         const run = jsonOf((await pass(read)).body) as Json;
-        return (run['ended_at'] ?? null) === null ? pass(asked) : answerOf(409, { detail: 'Run has ended' });
+        return (run['ended_at'] ?? null) === null
+          ? pass(received)
+          : answerOf(409, { detail: 'Run has ended' });
       },
     },
   ],
@@ -170,10 +172,10 @@ const CANCEL = chapter('Real service: cancel', [
     'cancel.again.same',
     'cancelling a run that has ended changes nothing',
     {
-      exchange: async (asked, pass, memory) => {
-        const answer = await pass(asked);
-        if (isCancel(asked)) memory.set(asked.path.replace('/cancel', ''), '');
-        if (!isGetRun(asked) || !memory.has(asked.path)) return answer;
+      exchange: async (received, pass, memory) => {
+        const answer = await pass(received);
+        if (isCancel(received)) memory.set(received.path.replace('/cancel', ''), '');
+        if (!isGetRun(received) || !memory.has(received.path)) return answer;
         const run = jsonOf(answer.body) as Json;
         return run['status'] === 'success' ? withJson(answer, { ...run, status: 'cancelled' }) : answer;
       },
@@ -182,16 +184,18 @@ const CANCEL = chapter('Real service: cancel', [
   [
     'cancel.unknown',
     'an unknown run cannot be cancelled',
-    telling(isCancel, (answer) => (answer.status === 200 ? answer : answerOf(200, { status: 'success' }))),
+    changingAnswer(isCancel, (answer) =>
+      answer.status === 200 ? answer : answerOf(200, { status: 'success' }),
+    ),
   ],
   [
     'cancel.malformed',
     'a malformed run_id is refused with the validation error shape',
-    asking(isCancel, (asked) => ({
-      ...asked,
-      path: asked.path.replace('nonsense', '3f2b8c1e-5d6a-4b7c-8d9e-0a1b2c3d4e5f'),
+    changingRequest(isCancel, (received) => ({
+      ...received,
+      path: received.path.replace('nonsense', '3f2b8c1e-5d6a-4b7c-8d9e-0a1b2c3d4e5f'),
     })),
   ],
 ]);
 
-export const LIFE_RULES: readonly Rule[] = [...STATES, ...OUTPUTS, ...CANCEL];
+export const RUN_STATE_RULES: readonly Rule[] = [...STATES, ...OUTPUTS, ...CANCEL];

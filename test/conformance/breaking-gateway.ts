@@ -5,10 +5,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Agent, request } from 'undici';
-import { isQueue, isV1, jsonOf } from './lies.ts';
-import type { Answer, Asked, Hook, Lie } from './rule.ts';
+import { isQueue, isV1, jsonOf } from './violations.ts';
+import type { Answer, ReceivedRequest, Hook, Violation } from './rule.ts';
 
-export type Liar = {
+export type BreakingGateway = {
   readonly url: string;
   /** Throws errors of a change: a failing gateway would break every rule and prove nothing. */
   close(): Promise<void>;
@@ -19,19 +19,22 @@ const HOOK = '/~hook/';
 const KEPT = ['content-type', 'www-authenticate', 'allow', 'retry-after'];
 
 /** Opens a gateway for the service at `origin`, including its files. */
-export async function openLiar(origin: string, lie: Lie = {}): Promise<Liar> {
+export async function openBreakingGateway(
+  origin: string,
+  violation: Violation = {},
+): Promise<BreakingGateway> {
   const dispatcher = new Agent();
   const memory = new Map<string, string>();
   const spelled = new Map<string, string>();
   const stumbles: unknown[] = [];
   let url = '';
 
-  async function send(asked: Asked, to: string): Promise<Answer> {
+  async function send(received: ReceivedRequest, to: string): Promise<Answer> {
     const answer = await request(to, {
       dispatcher,
-      method: asked.method as 'GET',
-      headers: asked.headers,
-      body: asked.body === '' ? null : asked.body,
+      method: received.method as 'GET',
+      headers: received.headers,
+      body: received.body === '' ? null : received.body,
     });
     const headers = KEPT.flatMap((name) => {
       const value = answer.headers[name];
@@ -45,27 +48,30 @@ export async function openLiar(origin: string, lie: Lie = {}): Promise<Liar> {
     };
   }
 
-  const pass = async (asked: Asked): Promise<Answer> => {
-    const answer = await send(lie.hook ? readdressed(asked, url, spelled) : asked, `${origin}${asked.path}`);
+  const pass = async (received: ReceivedRequest): Promise<Answer> => {
+    const answer = await send(
+      violation.hook ? readdressed(received, url, spelled) : received,
+      `${origin}${received.path}`,
+    );
     return isText(answer) ? { ...answer, body: Buffer.from(named(answer.body.toString())) } : answer;
   };
 
   function named(text: string): string {
-    let said = text.replaceAll(origin, url);
-    for (const [ours, theirs] of spelled) said = said.replaceAll(ours, theirs);
-    return said;
+    let rewritten = text.replaceAll(origin, url);
+    for (const [ours, theirs] of spelled) rewritten = rewritten.replaceAll(ours, theirs);
+    return rewritten;
   }
 
-  async function hooked(asked: Asked): Promise<Answer> {
-    const hook = { ...asked, body: named(asked.body), url: receiverOf(asked.path) };
+  async function hooked(received: ReceivedRequest): Promise<Answer> {
+    const hook = { ...received, body: named(received.body), url: receiverOf(received.path) };
     const deliver = async (one: Hook): Promise<number> => (await send(one, one.url)).status;
-    const status = lie.hook ? await lie.hook(hook, deliver, memory) : await deliver(hook);
+    const status = violation.hook ? await violation.hook(hook, deliver, memory) : await deliver(hook);
     return { status, headers: {}, body: Buffer.alloc(0) };
   }
 
-  const answer = (asked: Asked): Promise<Answer> => {
-    if (asked.path.startsWith(HOOK)) return hooked(asked);
-    return lie.exchange ? lie.exchange(asked, pass, memory) : pass(asked);
+  const answer = (received: ReceivedRequest): Promise<Answer> => {
+    if (received.path.startsWith(HOOK)) return hooked(received);
+    return violation.exchange ? violation.exchange(received, pass, memory) : pass(received);
   };
 
   const server = createServer((incoming, outgoing) => {
@@ -83,7 +89,8 @@ export async function openLiar(origin: string, lie: Lie = {}): Promise<Liar> {
       server.close();
       server.closeAllConnections();
       await dispatcher.destroy();
-      if (stumbles.length > 0) throw new AggregateError(stumbles, `a lie stumbled: ${String(stumbles[0])}`);
+      if (stumbles.length > 0)
+        throw new AggregateError(stumbles, `a violation stumbled: ${String(stumbles[0])}`);
     },
   };
 }
@@ -91,7 +98,7 @@ export async function openLiar(origin: string, lie: Lie = {}): Promise<Liar> {
 async function serve(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  answer: (asked: Asked) => Promise<Answer>,
+  answer: (received: ReceivedRequest) => Promise<Answer>,
 ): Promise<void> {
   const parts: Buffer[] = [];
   for await (const part of incoming) parts.push(part as Buffer);
@@ -114,16 +121,16 @@ const isBrokenConnection = (error: unknown): boolean =>
 
 const isText = (answer: Answer): boolean => !String(answer.headers['content-type']).startsWith('image/');
 
-/** The request with a webhook through the gateway. */
-function readdressed(asked: Asked, url: string, spelled: Map<string, string>): Asked {
-  const order = isQueue(asked) || isV1(asked) ? jsonOf(asked.body) : undefined;
-  const { webhook } = (order ?? {}) as { webhook?: unknown };
-  if (typeof webhook !== 'string') return asked;
+/** The body with a webhook through the gateway. */
+function readdressed(received: ReceivedRequest, url: string, spelled: Map<string, string>): ReceivedRequest {
+  const body = isQueue(received) || isV1(received) ? jsonOf(received.body) : undefined;
+  const { webhook } = (body ?? {}) as { webhook?: unknown };
+  if (typeof webhook !== 'string') return received;
   const { search } = new URL(webhook);
   // The slash ends the hex, so that no address is a prefix of another.
   const through = `${url}${HOOK}${Buffer.from(webhook).toString('hex')}/${search}`;
   spelled.set(through, webhook);
-  return { ...asked, body: JSON.stringify({ ...(order as object), webhook: through }) };
+  return { ...received, body: JSON.stringify({ ...(body as object), webhook: through }) };
 }
 
 /** The original address of a webhook; its query is that of the service. */

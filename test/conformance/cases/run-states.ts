@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { buys, free, type Case } from '../case.ts';
-import type { Json } from '../lies.ts';
-import { finished, NOBODY, problemsOf, type Service } from '../service.ts';
+import type { Json } from '../violations.ts';
+import { finished, UNKNOWN_ID, problemsOf, type Service } from '../service.ts';
 
 const OF_ALL_KINDS = { needs: ['deployments of all kinds'] } as const;
 const NINE = 'not-started queued started running uploading success failed timeout cancelled'.split(' ');
@@ -45,64 +45,59 @@ const stateCase = (
 const waits = async (service: Service): Promise<Json> => service.run(await waiting(service));
 
 const STATES: readonly Case[] = [
-  stateCase('state.nine', 'a run that waits has one of nine statuses', waits, ({ status }) =>
+  stateCase('state.nine', 'a waiting run has one of nine statuses', waits, ({ status }) =>
     assert.ok(NINE.includes(String(status)), String(status)),
   ),
-  buys('state.success', 'a run that ends well is a success', async (service) => {
+  buys('state.success', 'a run that ends without an error is a success', async (service) => {
     assert.equal((await finished(service))['status'], 'success');
   }),
-  stateCase('state.not-started', 'a run that waits is not started', waits, ({ status }) =>
+  stateCase('state.not-started', 'a waiting run is not-started', waits, ({ status }) =>
     assert.equal(status, 'not-started'),
   ),
-  stateCase('state.not-started.times', 'a run that waits was not queued', waits, ({ queued_at }) =>
+  stateCase('state.not-started.times', 'a waiting run has no queued_at', waits, ({ queued_at }) =>
     assert.equal(queued_at, null),
   ),
-  stateCase(
-    'state.queued',
-    'a run whose machine boots says since when, and by which call',
-    booting,
-    (run) => {
-      assert.notEqual(run['queued_at'], null);
-      assert.notEqual(run['worker_function_call_id'], null);
-    },
-  ),
-  stateCase('state.queued.times', 'a run whose machine boots has not started', booting, ({ started_at }) =>
+  stateCase('state.queued', 'a run whose machine boots has queued_at and its call', booting, (run) => {
+    assert.notEqual(run['queued_at'], null);
+    assert.notEqual(run['worker_function_call_id'], null);
+  }),
+  stateCase('state.queued.times', 'a run whose machine boots has no started_at', booting, ({ started_at }) =>
     assert.equal(started_at, null),
   ),
-  stateCase('state.running', 'a run that works has started', working, ({ started_at }) =>
+  stateCase('state.running', 'an executing run has started_at', working, ({ started_at }) =>
     assert.notEqual(started_at, null),
   ),
-  stateCase('state.ended_at', 'a run that works has no end', started, ({ ended_at }) =>
+  stateCase('state.ended_at', 'an executing run has no ended_at', started, ({ ended_at }) =>
     assert.equal(ended_at, null),
   ),
-  stateCase('state.durations', 'a run that works has not lasted', started, (run) =>
+  stateCase('state.durations', 'an executing run has no durations', started, (run) =>
     assert.deepEqual([run['duration'], run['run_duration']], [null, null]),
   ),
-  stateCase('state.live_status', 'a run that waits does nothing', waits, ({ live_status }) =>
+  stateCase('state.live_status', 'a waiting run has no live_status', waits, ({ live_status }) =>
     assert.equal(live_status, null),
   ),
-  buys('state.live_status.node', 'a run says what it executes', async (service) => {
+  buys('state.live_status.node', 'a run names the node that it executes', async (service) => {
     assert.match(String((await finished(service))['live_status']), /^Executing \S/);
   }),
-  stateCase('state.progress.first', 'a run that waits has made no progress', waits, ({ progress }) =>
+  stateCase('state.progress.first', 'a waiting run has progress 0', waits, ({ progress }) =>
     assert.equal(progress, 0),
   ),
   buys('state.progress.digits', 'progress is rounded', async (service) => {
     assert.match(String((await finished(service))['progress']), /^[01](\.\d\d?)?$/);
   }),
-  stateCase('state.outputs.first', 'a run that works has no outputs yet', started, ({ outputs }) =>
+  stateCase('state.outputs.first', 'an executing run has no outputs', started, ({ outputs }) =>
     assert.deepEqual(outputs, []),
   ),
   buys(
     'state.timeout',
-    'a run that takes too long times out',
+    'a run that exceeds its time limit times out',
     async (service) => {
       const id = await service.queue({ deployment_id: service.deployments?.hasty });
       assert.equal((await service.ended(id))['status'], 'timeout');
     },
     OF_ALL_KINDS,
   ),
-  buys('state.sticky', 'a run that has ended is the same ever after', async (service) => {
+  buys('state.sticky', 'an ended run no longer changes', async (service) => {
     const run = await finished(service);
     for (let look = 0; look < 3; look++) {
       assert.deepEqual((await service.run(String(run['id'])))['status'], run['status']);
@@ -134,7 +129,7 @@ const OUTPUTS: readonly Case[] = [
     const { id } = await finished(service);
     for (const output of await outputsOf(service)) assert.equal(output['run_id'], id);
   }),
-  buys('output.node', 'an output says which node it is from', async (service) => {
+  buys('output.node', 'an output names its node', async (service) => {
     for (const output of await outputsOf(service)) {
       assert.equal(typeof (output['node_meta'] as Json)['node_id'], 'string');
     }
@@ -149,7 +144,7 @@ const OUTPUTS: readonly Case[] = [
       for (const file of await filesOf(service)) assert.equal(typeof file[name], 'string');
     }),
   ),
-  buys('file.type.value', 'a file is an output', async (service) => {
+  buys('file.type.value', 'a file has the type output', async (service) => {
     for (const { type } of await filesOf(service)) assert.equal(type, 'output');
   }),
   buys('file.fetch', 'a file can be fetched from its address', async (service) => {
@@ -178,7 +173,7 @@ const cancelledRun = (service: Service): Promise<{ readonly answer: Json; readon
 const CANCEL: readonly Case[] = [
   buys(
     'cancel.path cancel.status',
-    'a run that works is cancelled by a POST',
+    'an executing run is cancelled by a POST',
     async (service) => void assert.equal((await cancelledRun(service)).answer['status'], 'success'),
     OF_ALL_KINDS,
   ),
@@ -191,19 +186,19 @@ const CANCEL: readonly Case[] = [
   ),
   buys(
     'cancel.cancelled',
-    'a run that was cancelled is cancelled at once',
+    'a cancelled run is shown as cancelled immediately',
     async (service) => void assert.equal((await cancelledRun(service)).run['status'], 'cancelled'),
     OF_ALL_KINDS,
   ),
   buys(
     'cancel.ended_at',
-    'a run that was cancelled has ended',
+    'a cancelled run has ended_at',
     async (service) => void assert.notEqual((await cancelledRun(service)).run['ended_at'], null),
     OF_ALL_KINDS,
   ),
   buys(
     'cancel.waiting',
-    'a run that waits is cancelled before it has a machine',
+    'a waiting run can be cancelled before it has a machine',
     async (service) => {
       await waiting(service);
       const id = await service.queue({ deployment_id: service.deployments?.full });
@@ -213,21 +208,21 @@ const CANCEL: readonly Case[] = [
     },
     OF_ALL_KINDS,
   ),
-  buys('cancel.again', 'a run that has ended can be cancelled in vain', async (service) => {
+  buys('cancel.again', 'cancelling an ended run succeeds', async (service) => {
     const run = await finished(service);
     assert.equal((await cancel(service, String(run['id']))).status, 200);
   }),
-  buys('cancel.again.same', 'a run that was cancelled in vain is what it was', async (service) => {
+  buys('cancel.again.same', 'cancelling an ended run does not change it', async (service) => {
     const run = await service.ended(await service.queue());
     await cancel(service, String(run['id']));
     assert.deepEqual(await service.run(String(run['id'])), run);
   }),
-  free('cancel.unknown', 'a run that nobody queued is not cancelled', async (service) => {
-    assert.ok((await cancel(service, NOBODY)).status >= 400);
+  free('cancel.unknown', 'an unknown run cannot be cancelled', async (service) => {
+    assert.ok((await cancel(service, UNKNOWN_ID)).status >= 400);
   }),
-  free('cancel.malformed', 'a malformed run_id is not cancelled', async (service) => {
+  free('cancel.malformed', 'a malformed run_id cannot be cancelled', async (service) => {
     problemsOf(await cancel(service, 'nonsense'));
   }),
 ];
 
-export const LIFE_CASES: readonly Case[] = [...STATES, ...OUTPUTS, ...CANCEL];
+export const RUN_STATE_CASES: readonly Case[] = [...STATES, ...OUTPUTS, ...CANCEL];
