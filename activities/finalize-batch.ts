@@ -7,7 +7,7 @@ import { readLast, type Reading } from '../src/audit/duplicate-runs.ts';
 import type { AttemptRun } from '../src/batch/attempt.ts';
 import { NO_TALLY, tallyOutcome, type Tally } from '../src/batch/accounting/tally.ts';
 import type { ReadBack } from '../src/batch/commands.ts';
-import type { LogEntry } from '../src/batch/log-entry.ts';
+import type { BatchEvent } from '../src/batch/batch-event.ts';
 import { OUTCOMES } from '../src/batch/outcome.ts';
 import type { Progress } from '../src/batch/progress.ts';
 import { keptEvidence } from '../src/results/evidence.ts';
@@ -28,7 +28,7 @@ export type FinalizeInput = BatchRef & {
   readonly evidence: readonly AttemptRun[];
   readonly isEvidenceLost: boolean;
   readonly back: ReadBack;
-  readonly log: readonly LogEntry[];
+  readonly log: readonly BatchEvent[];
   readonly logNumber: number;
 };
 

@@ -142,6 +142,7 @@ const SAME_MEANING: readonly string[] = [
   'files-and-logs.ts',
   'index.ts',
   'keep-evidence.ts',
+  'keep-log.ts',
   'logs.ts',
   'queue.ts',
   'reference.ts',

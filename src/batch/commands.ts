@@ -1,7 +1,7 @@
 // Defines the commands that a batch issues. The workflow executes them as activities, timers and memo updates.
 
 import type { AttemptRef, AttemptRun } from './attempt.ts';
-import type { LogEntry } from './log-entry.ts';
+import type { BatchEvent } from './batch-event.ts';
 import type { EndedRow } from './row-state.ts';
 
 /** A run to poll. */
@@ -46,13 +46,13 @@ export type Command =
   /** Asks the workers of these groups to start no further POST; each group still ends with its results. */
   | { readonly type: 'stopGroups'; readonly groups: readonly number[] }
   /** Writes entries of the log to the store. */
-  | { readonly type: 'keepLog'; readonly number: number; readonly entries: readonly LogEntry[] }
+  | { readonly type: 'keepLog'; readonly number: number; readonly entries: readonly BatchEvent[] }
   | {
       readonly type: 'close';
       readonly evidence: readonly AttemptRun[];
       readonly back: ReadBack;
       /** The entries of the log that the store does not have, for file `logNumber`. */
-      readonly log: readonly LogEntry[];
+      readonly log: readonly BatchEvent[];
       readonly logNumber: number;
     }
   | { readonly type: 'publish' }

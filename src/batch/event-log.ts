@@ -3,11 +3,11 @@
 
 import { LOG_AFTER_MS, LOG_MAX, REASON_BYTES, SHORT_REASON_BYTES } from './bounds.ts';
 import { clipped } from './clipped.ts';
-import type { LogEntry } from './log-entry.ts';
+import type { BatchEvent } from './batch-event.ts';
 import type { State } from './state.ts';
 
 /** Adds an entry. If the store takes none for long, the oldest entries are lost. */
-export function note(state: State, entry: Omit<LogEntry, 'at'>): void {
+export function note(state: State, entry: Omit<BatchEvent, 'at'>): void {
   const { by, reason } = entry;
   if (state.log.length === 0) state.logDueAt = state.now + LOG_AFTER_MS;
   state.log.push({

@@ -9,6 +9,9 @@ export type Progress = {
   readonly batch: string;
   readonly rows: number;
   readonly concurrency: number;
+  readonly retries: number;
+  /** Maximum POSTs in a minute, if the user set a maximum. */
+  readonly startsPerMinute?: number;
   /** Rows with an outcome whose files are stored. */
   readonly done: number;
   /** Rows with an outcome whose files are not stored yet. */
@@ -46,6 +49,8 @@ export function progress(state: State): Progress {
     batch: params.batch,
     rows: params.rows,
     concurrency: params.concurrency,
+    retries: params.retries,
+    ...(params.startsPerMinute === undefined ? {} : { startsPerMinute: params.startsPerMinute }),
     done: rowsDone(tally),
     collecting: phases.ended + inParts,
     sending: phases.sending,

@@ -16,7 +16,8 @@ import {
   type Running,
   type TurnedAway,
 } from './row-state.ts';
-import { begin, put, runningRow, unconfirmedRows, type State } from './state.ts';
+import { put } from './put-row.ts';
+import { begin, runningRow, unconfirmedRows, type State } from './state.ts';
 import { readableVersion, WRITES } from './version.ts';
 
 /** Fields that are copied unchanged. */

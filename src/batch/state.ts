@@ -1,16 +1,15 @@
-// Defines the state of a batch and the only functions that change a row's phase. `step` changes the state in place:
+// Defines the state of a batch; put-row.ts has the only functions that change a row's phase. `step` changes the state in place:
 // copying ten thousand rows for each run that ends would cost more than the rest of the step.
 
 import type { AttemptRef, AttemptRun } from './attempt.ts';
 import { NO_LEDGER, type RequestLedger } from './accounting/request-ledger.ts';
 import { NO_TALLY, type Tally } from './accounting/tally.ts';
 import type { StoreItem } from './events.ts';
-import type { LogEntry } from './log-entry.ts';
+import type { BatchEvent } from './batch-event.ts';
 import type { Outcome } from './outcome.ts';
 import type { BatchParams } from './params.ts';
 import type { Pause, PauseKind } from './pause-kinds.ts';
 import {
-  bytesOf,
   type Deferred,
   type Ended,
   type EndedRow,
@@ -96,7 +95,7 @@ export type State = {
   keeping: number;
   evidenceFiles: number;
   /** Entries of the log that the store does not have yet; `loggingNow`: how many of them are being written. */
-  readonly log: LogEntry[];
+  readonly log: BatchEvent[];
   loggingNow: number;
   logDueAt: number;
   logFiles: number;
@@ -211,71 +210,6 @@ export function begin(params: BatchParams, version: number, wallAt: number): Sta
     closing: false,
     finished: false,
   };
-}
-
-/** Moves a row into a phase, from any other phase. */
-export function put(state: State, row: RowState): void {
-  forget(state, row.row);
-  state.rows.set(row.row, row);
-  state.phases[row.phase] += 1;
-  state.bytes += bytesOf(row);
-  enterQueue(state, row);
-}
-
-/** Changes a row without changing its phase: it keeps its position in every queue. */
-export function amend(
-  state: State,
-  row: Running | Unconfirmed | Extract<RowState, { phase: 'sending' }>,
-): void {
-  state.bytes += bytesOf(row) - bytesOf(state.rows.get(row.row) as RowState);
-  state.rows.set(row.row, row);
-  if (row.phase === 'running' && row.overdue !== undefined) {
-    state.overdue.delete(row.row);
-    state.overdue.add(row.row);
-  }
-}
-
-/** Removes a row from the state. */
-export function forget(state: State, number: number): void {
-  const row = state.rows.get(number);
-  if (row === undefined) return;
-  state.rows.delete(number);
-  state.phases[row.phase] -= 1;
-  state.bytes -= bytesOf(row);
-  leaveQueue(state, row);
-}
-
-function enterQueue(state: State, row: RowState): void {
-  if (row.phase === 'waiting') insertSorted(state.waiting, row, ({ dueAt }) => dueAt);
-  else if (row.phase === 'running') {
-    state.unpolled.add(row.row);
-    if (row.overdue !== undefined) state.overdue.add(row.row);
-  } else if (row.phase === 'unconfirmed') state.unconfirmed.push(row.row);
-  else if (row.phase === 'ended') {
-    if (isDeferred(row)) insertSorted(state.deferred, row, ({ deferral }) => deferral.notBefore);
-    else state.ended.push(row);
-  }
-}
-
-function leaveQueue(state: State, row: RowState): void {
-  if (row.phase === 'waiting') remove(state.waiting, row);
-  else if (row.phase === 'running') {
-    state.unpolled.delete(row.row);
-    state.overdue.delete(row.row);
-  } else if (row.phase === 'unconfirmed') remove(state.unconfirmed, row.row);
-  else if (row.phase === 'ended') remove(isDeferred(row) ? state.deferred : state.ended, row);
-}
-
-const isDeferred = (row: Ended): row is Deferred => row.deferral !== undefined;
-
-function insertSorted<T>(queue: T[], item: T, timeOf: (item: T) => number): void {
-  const time = timeOf(item);
-  const after = queue.findLastIndex((other) => timeOf(other) <= time);
-  queue.splice(after + 1, 0, item);
-}
-
-function remove<T>(queue: T[], item: T): void {
-  queue.splice(queue.indexOf(item), 1);
 }
 
 /** Oldest first. */

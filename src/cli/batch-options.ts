@@ -95,10 +95,11 @@ export async function createParams(
 }
 
 export function settingsOf(flags: SheetFlags): Settings {
-  const { concurrency, retries, unconfirmed, queueTimeout, runTimeout, poll } = flags;
+  const { concurrency, retries, rate, unconfirmed, queueTimeout, runTimeout, poll } = flags;
   return {
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(retries === undefined ? {} : { retries }),
+    ...(rate === undefined || rate === 0 ? {} : { startsPerMinute: rate }),
     ...(unconfirmed === undefined ? {} : { unconfirmed }),
     deadlines: {
       ...(queueTimeout === undefined ? {} : { queueMs: queueTimeout }),

@@ -2,19 +2,17 @@
 // command is chosen, which keeps --help fast.
 
 import { buildApplication, buildRouteMap } from '@stricli/core';
-import { OUTCOMES } from '../batch/outcome.ts';
+import { onBatches } from './batch-commands.ts';
 import { command } from './command.ts';
+import { alias, one } from './positionals.ts';
 import {
   api,
   boolean,
-  choice,
   optional,
   out,
   output,
   port,
-  quiet,
   repeatable,
-  rowNumber,
   serviceFlags,
   sheetAliases,
   sheetFlags,
@@ -24,14 +22,7 @@ import {
 import { PARSER_TEXT } from './parser-faults.ts';
 import { version } from './package-version.ts';
 
-const one = (brief: string, placeholder: string) =>
-  ({ kind: 'tuple', parameters: [{ brief, placeholder, parse: String }] }) as const;
-const maybeOne = (brief: string, placeholder: string) =>
-  ({ kind: 'tuple', parameters: [{ brief, placeholder, parse: String, optional: true }] }) as const;
-
 const sheet = one('the sheet: .csv .tsv .jsonl .json, or - for stdin', 'sheet');
-const batch = maybeOne('batch id or the beginning of one (default: the newest batch)', 'batch');
-const alias = { o: 'output' } as const;
 
 const onSheets = {
   run: command(
@@ -51,129 +42,6 @@ const onSheets = {
     { positional: sheet, flags: sheetFlags, aliases: sheetAliases },
     'check a sheet, start its batch, and print the batch id',
     '<sheet> -d <deployment> [flags]',
-  ),
-};
-
-const onBatches = {
-  list: command(
-    async () => (await import('./status.ts')).list,
-    { flags: { out, output }, aliases: alias },
-    'list the batches, newest first',
-  ),
-  status: command(
-    async () => (await import('./status.ts')).status,
-    { positional: batch, flags: { out, output }, aliases: alias },
-    'show the progress of a batch',
-  ),
-  watch: command(
-    async () => (await import('./watch.ts')).watch,
-    { positional: batch, flags: { out, quiet, output }, aliases: { o: 'output', q: 'quiet' } },
-    'follow a batch until it ends',
-  ),
-  wait: command(
-    async () => (await import('./watch.ts')).wait,
-    {
-      positional: batch,
-      flags: {
-        timeout: optional(
-          time(
-            'time',
-            'stop waiting after this long, such as 2h, with exit code 7; the batch continues (default: no limit)',
-          ),
-        ),
-        out,
-        output,
-      },
-      aliases: alias,
-    },
-    'wait silently until a batch ends (for scripts)',
-  ),
-  rows: command(
-    async () => (await import('./rows.ts')).rows,
-    {
-      positional: batch,
-      flags: {
-        outcome: {
-          kind: 'enum',
-          values: [...OUTCOMES, 'open'],
-          optional: true,
-          brief: 'only rows with this outcome; open: rows without one (default: all)',
-        },
-        fields: optional(
-          textFlag('a,b', 'columns to print: result columns and inputs (default: a selection)'),
-        ),
-        out,
-        output: choice(['table', 'csv', 'jsonl', 'json'], 'table', 'format of the rows on stdout'),
-      },
-      aliases: alias,
-    },
-    'list the rows of a batch',
-  ),
-  show: command(
-    async () => (await import('./rows.ts')).show,
-    {
-      positional: {
-        kind: 'tuple',
-        parameters: [
-          { brief: 'batch id or the beginning of one', placeholder: 'batch', parse: String },
-          { brief: 'row number, from 1', placeholder: 'row', parse: rowNumber },
-        ],
-      },
-      flags: { out, output },
-      aliases: alias,
-    },
-    'show one row: inputs, attempts, runs, files',
-  ),
-  results: command(
-    async () => (await import('./rows.ts')).results,
-    {
-      positional: batch,
-      flags: { out, output: choice(['csv', 'jsonl', 'json'], 'csv', 'format of the results on stdout') },
-      aliases: alias,
-    },
-    'print the results, also while the batch runs',
-  ),
-  verify: command(
-    async () => (await import('./verify.ts')).default,
-    {
-      positional: batch,
-      flags: {
-        files: { kind: 'boolean', default: true, brief: 'also read every file and compare its checksum' },
-        out,
-        output,
-      },
-      aliases: alias,
-    },
-    "check a finished batch against its files and the service's run list",
-  ),
-  resume: command(
-    async () => (await import('./resume.ts')).default,
-    {
-      positional: batch,
-      flags: {
-        unconfirmed: {
-          kind: 'enum',
-          values: ['unknown', 'fail', 'resubmit'],
-          optional: true,
-          brief:
-            'what to do with attempts that may have started a run (default: keep waiting); resubmit may buy a row twice',
-        },
-        recover: boolean('rebuild a batch that Temporal lost or that no longer responds'),
-        out,
-        output,
-      },
-      aliases: alias,
-    },
-    'continue a paused batch',
-  ),
-  cancel: command(
-    async () => (await import('./watch.ts')).cancel,
-    {
-      positional: one('batch id or the beginning of one', 'batch'),
-      flags: { running: boolean('also cancel the runs that have been sent'), out, output },
-      aliases: alias,
-    },
-    'send no more rows of a batch',
   ),
 };
 

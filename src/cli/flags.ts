@@ -106,6 +106,12 @@ export const textFlag = parsed(text);
 const number = parsed(wholeFrom(0));
 export const port = parsed(wholeFrom(0, 65_535));
 export const rowNumber = wholeFrom(1);
+const RATE_MOST = 100_000;
+
+/** `600/min`, `600`, or `none` as 0. */
+const perMinute = (input: string): number =>
+  input === 'none' ? 0 : wholeFrom(1, RATE_MOST)(input.replace(/\/min$/, ''));
+const ratePerMinute = parsed(perMinute);
 const positiveNumber = parsed(wholeFrom(1));
 const concurrencyNumber = parsed(wholeFrom(1, CONCURRENCY_MAX));
 const unconfirmedRule = parsed(unconfirmedChoice);
@@ -134,17 +140,31 @@ export const api = {
   brief: 'API version of the run service; v1 guarantees less (default: RUNSHEET_API, else v2)',
 } as const;
 
-/** How to read the sheet, what to request from the service, and how many runs at the same time. */
-export const sheetFlags = {
-  deployment: optional(textFlag('name', 'deployment: its id, or its name if the name is unique (required)')),
-  api,
-  local: boolean('rehearse on the local run service, which costs nothing'),
+/** Limits that may change while a batch runs. */
+export const limitFlags = {
   concurrency: optional(
     concurrencyNumber('n', "maximum runs at the same time (default: twice the deployment's limit)"),
   ),
   retries: optional(
     retriesNumber('n', 'maximum retries of a row whose run failed or timed out (default: 2)'),
   ),
+  rate: optional(ratePerMinute('n/min', 'maximum runs started in a minute; none removes it (default: none)')),
+} as const;
+
+/** For commands that control a batch. */
+export const controlFlags = {
+  reason: optional(textFlag('text', 'why; the log of the batch names it')),
+  timeout: optional(
+    time('time', 'how long to wait until the command is in force, with exit code 7 after it (default: 20s)'),
+  ),
+} as const;
+
+/** How to read the sheet, what to request from the service, and how many runs at the same time. */
+export const sheetFlags = {
+  deployment: optional(textFlag('name', 'deployment: its id, or its name if the name is unique (required)')),
+  api,
+  local: boolean('rehearse on the local run service, which costs nothing'),
+  ...limitFlags,
   unconfirmed: optional(
     unconfirmedRule(
       'rule',
@@ -234,6 +254,7 @@ export type SheetFlags = {
   readonly local: boolean;
   readonly concurrency?: number;
   readonly retries?: number;
+  readonly rate?: number;
   readonly unconfirmed?: UnconfirmedChoice;
   readonly queueTimeout?: number;
   readonly runTimeout?: number;

@@ -113,7 +113,7 @@ async function watch(
       if (!isUnattended) attendedAt = performance.now();
       if (progress !== undefined) view.show(progress, performance.now());
       else await reportTrouble(session, found, view, reported);
-      if (progress?.state === 'paused') return 'paused';
+      if (progress?.state === 'paused' && !hasRunsToFinish(progress)) return 'paused';
       // `finished` may still wait at the server's old address.
       if (progress?.state === 'finished') return 'finished';
       reason = 'no worker takes its tasks';
@@ -130,6 +130,10 @@ async function watch(
   }
   return 'interrupted';
 }
+
+/** A batch that a user paused still collects the runs that were sent; any other pause is reported immediately. */
+const hasRunsToFinish = ({ pauses, sending, running, collecting }: Progress): boolean =>
+  pauses.every(({ kind }) => kind === 'user') && sending + running + collecting > 0;
 
 /** Servers that cannot write are ended immediately; requests on the wire stay unconfirmed and are resolved later. */
 function assertDiskSpace({ stack }: Session): void {

@@ -9,13 +9,16 @@ import { openServices } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
+import { commandOptions, limitsOf, type LimitFlags } from './control.ts';
 import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
 import { follow } from './follow.ts';
 import { configOf } from './batch-options.ts';
 import { withSession, type Session } from './session.ts';
 import { count } from './format.ts';
 
-type Flags = {
+type Flags = LimitFlags & {
+  readonly reason?: string;
+  readonly timeout?: number;
   readonly unconfirmed?: 'unknown' | 'fail' | 'resubmit';
   readonly recover: boolean;
   readonly out?: string;
@@ -32,8 +35,13 @@ export default async function resume(this: Context, flags: Flags, name: string |
   return withSession(flags, found, printer, async (session) => {
     if (flags.recover) await startAgain(session, found, printer);
     await startOrAttach(session, found);
-    const progress = await session.batches.resume(refOf(found), flags.unconfirmed);
-    printer.notice(`${found.batch} continues`);
+    const limits = limitsOf(flags);
+    const decided = {
+      ...(flags.unconfirmed === undefined ? {} : { unconfirmed: flags.unconfirmed }),
+      ...(Object.keys(limits).length === 0 ? {} : { limits }),
+    };
+    const { progress, note } = await session.batches.resume(refOf(found), decided, commandOptions(flags));
+    printer.notice(`${found.batch} continues${note === undefined ? '' : `; ${note}`}`);
     if (session.stack === undefined) {
       if (flags.output === 'json') printer.json(progress);
       return EXIT.ok;

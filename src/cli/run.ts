@@ -10,8 +10,9 @@ import type { Config } from '../host/config.ts';
 import { checkFlags, configOf, createParams, madeBefore, settingsOf } from './batch-options.ts';
 import { openSession, type Session, type SessionParams } from './session.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
-import type { FoundBatch } from './batch-name.ts';
-import { EXIT } from '../errors/error.ts';
+import { refOf, type FoundBatch } from './batch-name.ts';
+import { limitsOf } from './control.ts';
+import { EXIT, isRunsheetError } from '../errors/error.ts';
 import { notSucceeded } from '../results/summary.ts';
 import { printBatch } from './batch-plan.ts';
 
@@ -73,7 +74,10 @@ async function sendCopy({ config, printer, flags, copy }: Sending, next: Next): 
     const [session = await opened(sessions, params)] = sessions;
     const how = await startOrAttach(session, found);
     // A batch that was made but never started also keeps its own settings.
-    if (how === 'attached' || found.laidOut === undefined) printAttached(printer, flags, found);
+    if (how === 'attached' || found.laidOut === undefined) {
+      printAttached(printer, flags, found);
+      await changeLimits(session, found, flags, printer);
+    }
     return await next(session, found, printer);
   } finally {
     await Promise.all(sessions.map((session) => session.close()));
@@ -89,6 +93,24 @@ async function opened(sessions: Session[], params: SessionParams): Promise<Sessi
 function printAttached(printer: Printer, flags: SheetFlags, found: FoundBatch): void {
   printer.notice(`This sheet is already batch ${found.batch}. Attached.`);
   sayDifferences(printer, flags, found);
+}
+
+/** Limits that are given again change the batch. */
+async function changeLimits(
+  { batches }: Session,
+  found: FoundBatch,
+  flags: SheetFlags,
+  printer: Printer,
+): Promise<void> {
+  const limits = limitsOf(flags);
+  if (Object.keys(limits).length === 0) return;
+  try {
+    const { note } = await batches.scale(refOf(found), limits);
+    printer.notice(note ?? '');
+  } catch (error) {
+    // If no worker acknowledges it, the signal waits, and following the batch reports that.
+    if (!isRunsheetError(error, 'E512')) throw error;
+  }
 }
 
 /** Names the given settings that the batch ignores. */

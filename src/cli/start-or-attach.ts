@@ -50,7 +50,9 @@ async function refuseOther({ folder, status }: Known, found: FoundBatch): Promis
 
 async function resumeIfPaused(batches: Session['batches'], found: FoundBatch): Promise<void> {
   const { progress } = await batches.status(refOf(found));
-  if (progress?.state !== 'paused') return;
+  // Only `resume` ends the pause of a user.
+  const isByUser = progress?.pauses.some(({ kind }) => kind === 'user');
+  if (progress?.state !== 'paused' || isByUser) return;
   await batches.resume(refOf(found)).catch((error: unknown) => {
     // If no worker acknowledges it, the signal waits, and following the batch reports that.
     if (!isRunsheetError(error, 'E512')) throw error;

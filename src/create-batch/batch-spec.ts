@@ -25,6 +25,8 @@ export type Settings = {
   /** Maximum runs at the same time (default: twice the deployment's limit). */
   readonly concurrency?: number;
   readonly retries?: number;
+  /** Maximum POSTs in a minute (default: no limit). */
+  readonly startsPerMinute?: number;
   /** Without `afterMs`, the time comes from the service's profile. */
   readonly unconfirmed?: { readonly rule: UnconfirmedRule['rule']; readonly afterMs?: number };
   /** Default of `runMs`: the deployment's time limit plus five minutes; none without a limit. */
@@ -76,7 +78,10 @@ export function batchFileOf(spec: BatchSpec, laidOut: LaidOut, identity: Identit
 
 export const RETRIES = 2;
 
-type FileSettings = Pick<BatchFile, 'concurrency' | 'retries' | 'unconfirmed' | 'deadlines' | 'webhooks'>;
+type FileSettings = Pick<
+  BatchFile,
+  'concurrency' | 'retries' | 'startsPerMinute' | 'unconfirmed' | 'deadlines' | 'webhooks'
+>;
 
 function settingsOf({ settings, deployment, service }: BatchSpec): FileSettings {
   const { retries = RETRIES, deadlines, webhooks, unconfirmed } = settings;
@@ -89,6 +94,7 @@ function settingsOf({ settings, deployment, service }: BatchSpec): FileSettings 
     ),
     retries,
     unconfirmed: rule,
+    ...definedOnly({ startsPerMinute: settings.startsPerMinute }),
     deadlines: definedOnly({ queueMs: deadlines.queueMs, runMs }),
     webhooks,
   };

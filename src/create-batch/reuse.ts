@@ -80,10 +80,8 @@ function sorted(value: unknown): unknown {
 
 /** The flags that differ from the batch's settings, with the batch's values. */
 export function differences({ file }: BatchFolder, settings: Settings): readonly string[] {
-  const { concurrency, retries, unconfirmed, deadlines, webhooks } = settings;
+  const { unconfirmed, deadlines, webhooks } = settings;
   const compared = [
-    ['--concurrency', concurrency, file.concurrency],
-    ['--retries', retries, file.retries],
     ['--unconfirmed', unconfirmed && flagValueOf(unconfirmed), flagValueOf(file.unconfirmed)],
     ['--queue-timeout', secondsOf(deadlines.queueMs), secondsOf(file.deadlines.queueMs)],
     ['--run-timeout', secondsOf(deadlines.runMs), secondsOf(file.deadlines.runMs)],

@@ -5,7 +5,7 @@ import { EXIT } from './exit-codes.ts';
 import { didYouMean, entry, list, textFromThrower, type Entry } from './entry.ts';
 import { SHEET_ENTRIES } from './sheet-codes.ts';
 
-const { usage, notAuthenticated, inputRefused, unreachable, unexpected, paused } = EXIT;
+const { usage, notAuthenticated, inputRefused, unreachable, unexpected, paused, waitedTooLong } = EXIT;
 
 export const errorTable = {
   ...SHEET_ENTRIES,
@@ -230,6 +230,17 @@ export const errorTable = {
     unreachable,
     (f) => `batch ${f.batch} has not ended, and it is not running: none of this place's servers runs it`,
     (f) => `continue it: runsheet resume ${f.batch}`,
+  ),
+  E517: entry<{ batch: string; reason: string }>(
+    usage,
+    (f) => `batch ${f.batch} refused the command: ${f.reason}`,
+    (f) => `show its state: runsheet status ${f.batch}`,
+  ),
+  E518: entry<{ batch: string; seconds: number }>(
+    waitedTooLong,
+    (f) => `batch ${f.batch} did not confirm the command within ${f.seconds} s`,
+    (f) =>
+      `it has received the command, which takes effect later; show its state: runsheet status ${f.batch}`,
   ),
   E602: textFromThrower(usage),
   E603: entry<{ database: string; reason: string }>(

@@ -1,24 +1,28 @@
 // The log of a batch in its folder: pauses, and the commands of users, one JSON object a line.
 
 import { createInterface } from 'node:readline';
-import type { LogEntry } from '../batch/log-entry.ts';
+import type { BatchEvent } from '../batch/batch-event.ts';
 import { EVENTS, eventsName } from '../store/batch-file.ts';
 import type { Store } from '../store/store.ts';
 
-export async function writeEvents(store: Store, number: number, entries: readonly LogEntry[]): Promise<void> {
+export async function writeEvents(
+  store: Store,
+  number: number,
+  entries: readonly BatchEvent[],
+): Promise<void> {
   if (entries.length === 0) return;
   await store.write(eventsName(number), entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
 }
 
 /** Oldest first. A batch that continued as new may have written entries twice. */
-export async function* readEvents(store: Store): AsyncGenerator<LogEntry> {
+export async function* readEvents(store: Store): AsyncGenerator<BatchEvent> {
   let earlier = new Set<string>();
   for (const name of await store.list(EVENTS)) {
     const lines = new Set<string>();
     for await (const line of createInterface({ input: store.open(`${EVENTS}/${name}`) })) {
       if (line === '') continue;
       lines.add(line);
-      if (!earlier.has(line)) yield JSON.parse(line) as LogEntry;
+      if (!earlier.has(line)) yield JSON.parse(line) as BatchEvent;
     }
     earlier = lines;
   }

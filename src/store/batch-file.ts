@@ -84,6 +84,8 @@ const schema = z.object({
   /** Maximum runs at the same time. */
   concurrency: count.min(1),
   retries: count,
+  /** Maximum POSTs in a minute; absent: no limit. */
+  startsPerMinute: count.min(1).exactOptional(),
   /** What to do with an attempt that may have started a run, if no run list can show it (R12). */
   unconfirmed: z.object({ rule: z.enum(['unknown', 'fail', 'resubmit', 'ask']), afterMs: waitMs }),
   /** A run that does not start, or makes no progress, for longer is cancelled; absent: never. */
@@ -137,6 +139,7 @@ export const paramsOf = (
   rows: file.sheet.rows,
   concurrency: file.concurrency,
   retries: file.retries,
+  ...(file.startsPerMinute === undefined ? {} : { startsPerMinute: file.startsPerMinute }),
   unconfirmed: file.unconfirmed,
   seed: file.seed,
   timing: file.service.timing,

@@ -2,17 +2,22 @@
 // acknowledges (workflows/signals.ts).
 
 import { randomUUID } from 'node:crypto';
+import { hostname, userInfo } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import {
   cancelBatch,
+  pauseBatch,
   refreshBatch,
   resumeBatch,
+  scaleBatch,
   type BatchMemo,
   type ResumeCommand,
 } from '../../workflows/signals.ts';
+import type { UserCommand } from '../batch/events.ts';
+import type { LimitChange } from '../batch/params.ts';
 import type { Progress } from '../batch/progress.ts';
 import { problem } from '../errors/error.ts';
 import { workflowIdOf } from './workflow-id.ts';
@@ -35,6 +40,12 @@ export type BatchStatus = {
   readonly isRunning: boolean;
 };
 
+/** `reason` goes to the log of the batch. */
+export type CommandOptions = { readonly timeoutMs?: number; readonly reason?: string };
+
+/** The batch's progress when a command was in force, and what the batch says about it. */
+export type Acknowledged = { readonly progress: Progress; readonly note: string | undefined };
+
 /** `reach` returns the current client. */
 export function openControl(reach: () => Client) {
   const handleOf = (name: BatchName) => reach().workflow.getHandle(workflowIdOf(name));
@@ -52,43 +63,61 @@ export function openControl(reach: () => Client) {
     };
   };
 
-  /** Resolves when the batch acknowledges the command. Throws E512 if it does not, E513 if it has ended. */
-  const acknowledged = async (
+  /**
+   * Sends a command and resolves when it is in force. Throws E512 if no worker takes it, E513 if the batch has ended, E517 if the
+   * batch refuses it, E518 if it is not in force in time.
+   */
+  const command = async (
     name: BatchName,
-    send: (commandId: string) => Promise<void>,
-  ): Promise<Progress> => {
+    send: (origin: UserCommand & { readonly commandId: string }) => Promise<void>,
+    { timeoutMs = ACKNOWLEDGED_MS, ...given }: CommandOptions = {},
+  ): Promise<Acknowledged> => {
     const commandId = randomUUID();
-    await send(commandId);
+    await send({ commandId, by: userHere(), ...given });
     const since = Date.now();
-    for (let now = since; now < since + ACKNOWLEDGED_MS; now = Date.now()) {
+    for (let now = since; now < since + timeoutMs; now = Date.now()) {
       const { progress, isRunning } = await status(name);
-      if (progress?.acknowledgements.some(({ id }) => id === commandId)) return progress;
+      const answer = progress?.acknowledgements.find(({ id }) => id === commandId);
+      if (answer?.ok === false) throw problem('E517', { batch: name.batch, reason: answer.note ?? '' });
+      if (progress && answer) return { progress, note: answer.note };
       if (!isRunning) throw problem('E513', name);
       await wait(READ_AGAIN_MS);
     }
-    const { waitsSinceMs = since } = await status(name);
-    throw problem('E512', { batch: name.batch, sinceMs: waitsSinceMs });
+    const { waitsSinceMs, isUnattended } = await status(name);
+    if (isUnattended || timeoutMs === ACKNOWLEDGED_MS)
+      throw problem('E512', { batch: name.batch, sinceMs: waitsSinceMs ?? since });
+    throw problem('E518', { batch: name.batch, seconds: timeoutMs / 1_000 });
   };
 
   return {
     status,
 
-    cancel: (name: BatchName, running: boolean): Promise<Progress> =>
-      acknowledged(name, (commandId) => handleOf(name).signal(cancelBatch, { running, commandId })),
+    /** Sends nothing more until a user resumes the batch. */
+    pause: (name: BatchName, options?: CommandOptions): Promise<Acknowledged> =>
+      command(name, (origin) => handleOf(name).signal(pauseBatch, origin), options),
 
-    resume: (name: BatchName, unconfirmed?: ResumeCommand['unconfirmed']): Promise<Progress> =>
-      acknowledged(name, (commandId) =>
-        handleOf(name).signal(resumeBatch, {
-          commandId,
-          ...(unconfirmed === undefined ? {} : { unconfirmed }),
-        }),
-      ),
+    /** Changes limits while the batch runs. */
+    scale: (name: BatchName, limits: LimitChange, options?: CommandOptions): Promise<Acknowledged> =>
+      command(name, (origin) => handleOf(name).signal(scaleBatch, { ...origin, limits }), options),
+
+    cancel: (name: BatchName, running: boolean, options?: CommandOptions): Promise<Acknowledged> =>
+      command(name, (origin) => handleOf(name).signal(cancelBatch, { ...origin, running }), options),
+
+    resume: (
+      name: BatchName,
+      decided: Pick<ResumeCommand, 'unconfirmed' | 'limits'> = {},
+      options?: CommandOptions,
+    ): Promise<Acknowledged> =>
+      command(name, (origin) => handleOf(name).signal(resumeBatch, { ...origin, ...decided }), options),
 
     /** Makes the batch continue as new, in the version in which its worker starts batches. */
-    refresh: (name: BatchName): Promise<Progress> =>
-      acknowledged(name, (commandId) => handleOf(name).signal(refreshBatch, { commandId })),
+    refresh: (name: BatchName): Promise<Acknowledged> =>
+      command(name, (origin) => handleOf(name).signal(refreshBatch, origin)),
   };
 }
+
+/** Who gives a command, for the log of the batch. */
+const userHere = (): string => `${userInfo().username}@${hostname()}`;
 
 const { PENDING_ACTIVITY_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingActivityState;
 

@@ -9,10 +9,12 @@ import {
   EVIDENCE_MAX,
   GPU_NAME_CHARS,
   GPU_NAMES_MAX,
+  LOG_MAX,
   mostConcurrency,
   REPORTED_MAX,
   RETRIES_MAX,
 } from '../../src/batch/bounds.ts';
+import { note } from '../../src/batch/event-log.ts';
 import type { Event, PostResult, RunCompletion } from '../../src/batch/events.ts';
 import { acknowledge } from '../../src/batch/on-event/user-command.ts';
 import type { UnconfirmedRule } from '../../src/batch/params.ts';
@@ -27,7 +29,15 @@ import { paramsOf } from './params.ts';
 const ROWS = 10_000_000;
 /** Each character takes two bytes in JSON. */
 const LONG = '"'.repeat(500);
-const KINDS: readonly PauseKind[] = ['blocked', 'unreachable', 'unreadable', 'store', 'files', 'unconfirmed'];
+const KINDS: readonly PauseKind[] = [
+  'blocked',
+  'unreachable',
+  'unreadable',
+  'store',
+  'files',
+  'unconfirmed',
+  'user',
+];
 
 type Result = 'accepted' | 'rejected' | 'unconfirmed';
 
@@ -108,6 +118,8 @@ export class Crowd {
   remember(): void {
     const { state } = this;
     for (const kind of KINDS) pause(state, kind, LONG.slice(0, 150));
+    for (let entry = 0; entry < LOG_MAX; entry += 1)
+      note(state, { event: 'scaled', by: LONG, reason: LONG, note: LONG.slice(0, 100) });
     const run = (at: number) => ({ row: ROWS - at, attempt: RETRIES_MAX, runId: crypto.randomUUID() });
     for (let at = 0; at < REPORTED_MAX; at += 1) reportDuplicate(state, run(at), false);
     for (let at = 0; at < EVIDENCE_MAX; at += 1) keepEvidence(state, run(at));

@@ -1,6 +1,7 @@
 // Checks the invariants of every state.
 
 import { knownRuns, stillUnconfirmed, atRisk } from '../../src/batch/accounting/request-ledger.ts';
+import type { AttemptRun } from '../../src/batch/attempt.ts';
 import {
   CANCELS_IN_FLIGHT,
   CANCEL_RUNS,
@@ -23,6 +24,20 @@ export function problemsOf(state: State): readonly string[] {
     'the bytes do not add up': state.bytes !== bytesIn(state),
   };
   return Object.keys(wrong).filter((name) => wrong[name]);
+}
+
+/** Each running run must wait for a poll or belong to exactly one poll. */
+export function wronglyPolled(
+  state: State,
+  polls: readonly { readonly runs: readonly AttemptRun[] }[],
+): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { runId } of polls.flatMap(({ runs }) => runs)) counts.set(runId, (counts.get(runId) ?? 0) + 1);
+  const rows = [...state.rows.values()].filter((row) => row.phase === 'running');
+  return rows.flatMap(({ row, runId }) => {
+    const count = (counts.get(runId) ?? 0) + Number(state.unpolled.has(row));
+    return count === 1 ? [] : [`${runId} has ${count} polls`];
+  });
 }
 
 const inOrder = (times: readonly number[]): boolean =>

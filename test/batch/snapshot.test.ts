@@ -3,7 +3,8 @@ import { maySnapshot, restore, snapshot, type Snapshot } from '../../src/batch/s
 import { progress } from '../../src/batch/progress.ts';
 import type { PastAttempt } from '../../src/batch/outcome.ts';
 import type { RowState } from '../../src/batch/row-state.ts';
-import { begin, put, unconfirmedRows, type State } from '../../src/batch/state.ts';
+import { put } from '../../src/batch/put-row.ts';
+import { begin, unconfirmedRows, type State } from '../../src/batch/state.ts';
 import { problemsOf } from './invariants.ts';
 import { paramsOf } from './params.ts';
 import { running, runOfFirst } from './scenes.ts';

@@ -11,7 +11,8 @@ import {
   STATE_BYTES_MAX,
 } from '../../src/batch/bounds.ts';
 import type { UnconfirmedRule } from '../../src/batch/params.ts';
-import { begin, put, type State } from '../../src/batch/state.ts';
+import { put } from '../../src/batch/put-row.ts';
+import { begin, type State } from '../../src/batch/state.ts';
 import { isFull, reasonBytes } from '../../src/batch/state-size.ts';
 import { paramsOf } from './params.ts';
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { begin, forget, put } from '../../src/batch/state.ts';
+import { forget, put } from '../../src/batch/put-row.ts';
+import { begin } from '../../src/batch/state.ts';
 import { paramsOf } from './params.ts';
 
 const waiting = (row: number, dueAt = 0) =>

@@ -6,7 +6,7 @@ import type { Command } from '../../src/batch/commands.ts';
 import type { Decision } from '../../src/batch/decisions/decision.ts';
 import { EVIDENCE, RESULTS, type Event, type PostResult } from '../../src/batch/events.ts';
 import { keepLogWhenOld } from '../../src/batch/decisions/keep-log.ts';
-import type { LogEntry } from '../../src/batch/log-entry.ts';
+import type { BatchEvent } from '../../src/batch/batch-event.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
 import { progress, type Progress } from '../../src/batch/progress.ts';
 import { maySnapshot, restore, snapshot, type Snapshot } from '../../src/batch/snapshot.ts';
@@ -14,7 +14,7 @@ import { begin, runningRow, usedSlots, type State } from '../../src/batch/state.
 import { DECISIONS, nextDueAt, step } from '../../src/batch/step.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import { Folder, type Fetch } from './folder.ts';
-import { problemsOf } from './invariants.ts';
+import { problemsOf, wronglyPolled } from './invariants.ts';
 import { paramsOf } from './params.ts';
 import { Service, type End, type PlannedResult, type Run } from './service.ts';
 
@@ -42,7 +42,7 @@ export class World {
   readonly keeps: CommandOf<'keepEvidence'>[] = [];
   readonly closes: CommandOf<'close'>[] = [];
   readonly published: Progress[] = [];
-  readonly logged: LogEntry[] = [];
+  readonly logged: BatchEvent[] = [];
   /** The groups that must start no further POST. */
   readonly stopped: number[] = [];
   readonly problems: string[] = [];
@@ -72,7 +72,7 @@ export class World {
     const isUndone = !this.state.finished && nextDueAt(this.state) <= this.state.now;
     const wrong = [...problemsOf(this.state), ...(isUndone ? ['a due decision was not done'] : [])];
     if (wrong.length > 0) throw new Error(wrong.join('; '));
-    this.problems.push(...this.service.repeated, ...this.#wronglyPolled());
+    this.problems.push(...this.service.repeated, ...wronglyPolled(this.state, this.polls));
     const { concurrency } = this.state.params;
     // A run that appears for a waiting row takes a slot even if none is free.
     const isSending = commands.some(({ type }) => type === 'send');
@@ -118,18 +118,6 @@ export class World {
     const isKnown = (run: Run): boolean =>
       !extra.has(attemptKey(run)) && !this.state.abandoned.has(attemptKey(run));
     return runs.filter((run) => run.status === 'open' && isKnown(run)).length;
-  }
-
-  /** Each running run must wait for a poll or belong to exactly one poll. */
-  #wronglyPolled(): readonly string[] {
-    const counts = new Map<string, number>();
-    for (const { runId } of this.polls.flatMap(({ runs }) => runs))
-      counts.set(runId, (counts.get(runId) ?? 0) + 1);
-    const rows = [...this.state.rows.values()].filter((row) => row.phase === 'running');
-    return rows.flatMap(({ row, runId }) => {
-      const count = (counts.get(runId) ?? 0) + Number(this.state.unpolled.has(row));
-      return count === 1 ? [] : [`${runId} has ${count} polls`];
-    });
   }
 
   /** Ends one group with the planned results; if the worker died, every other result is lost. */
@@ -280,8 +268,8 @@ export class World {
   /** Continues as new, if that is allowed: commands in flight are lost and issued again. */
   continueAsNew(): void {
     if (!maySnapshot(this.state)) return;
-    for (const commands of [this.collects, this.readings, this.polls, this.cancels, this.keeps, this.#logs])
-      commands.length = 0;
+    const { collects, readings, polls, cancels, keeps } = this;
+    for (const lost of [collects, readings, polls, cancels, keeps, this.#logs]) lost.length = 0;
     this.state = restore(JSON.parse(JSON.stringify(snapshot(this.state))) as Snapshot);
     this.apply({ type: 'started' });
   }

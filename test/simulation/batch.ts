@@ -13,14 +13,13 @@ import { nextDueAt, step } from '../../src/batch/step.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import * as activities from './activities.ts';
 import { openGroup } from './group.ts';
-import { timingOf, type Plan } from './plan.ts';
+import { timingOf } from './plan.ts';
 import type { SimRun, SimService } from './service.ts';
 import { SimStore } from './store.ts';
 import type { SimTemporal, Try } from './temporal.ts';
+import { SimUser } from './user.ts';
 import type { SimWorker } from './worker.ts';
 import type { World } from './world.ts';
-
-const RULES = ['unknown', 'fail', 'resubmit'] as const;
 
 /** The maximum size of a snapshot; a payload has at most 2 MiB. */
 const SNAPSHOT_MOST = 2_000_000;
@@ -58,7 +57,7 @@ export class SimBatch {
   #inFlight = 0;
   /** How many events are being delivered. */
   #eventsInTransit = 0;
-  #seenPauses = new Set<string>();
+  readonly #user: SimUser;
   readonly #groups = new Map<number, ReturnType<typeof openGroup>>();
 
   constructor({ world, temporal, service, pickWorker, isHostAway }: Shared, mark: number) {
@@ -74,9 +73,7 @@ export class SimBatch {
     this.params = { ...plan, batch: `b${mark}`, unconfirmed, timing: timingOf(plan), pass: 1 };
     this.state = begin(this.params, WRITES, temporal.clock.now);
     this.#deliver({ type: 'started', serviceNowMs: service.clock.now });
-    for (const command of plan.commands) world.after(command.atMs, () => this.#control(command));
-    if (plan.cancelAtMs !== undefined)
-      world.after(plan.cancelAtMs, () => this.#deliver({ type: 'cancel', running: plan.cancelsRunning }));
+    this.#user = new SimUser(world, (event) => this.signal(event));
   }
 
   signal(event: Event): void {
@@ -119,22 +116,12 @@ export class SimBatch {
     world.note(() => `${this.mark} ${JSON.stringify(events)} => ${JSON.stringify(commands)}`);
     for (const command of commands) this.#execute(command);
     this.#checkStep();
-    this.#resumePauses();
+    this.#user.look(state.pauses);
     const isStopping = state.isStopping && maySnapshot(state);
     if (!state.finished && (isStopping || (maySnapshot(state) && world.shouldInject('continueAsNew'))))
       this.#continueAsNew();
     else if (!state.finished && world.shouldInject('upgrade'))
       this.#deliver({ type: 'refresh', commandId: `refresh ${world.now}` });
-  }
-
-  /** A user's command; its acknowledgement must come, unless the batch ends first. */
-  #control({ atMs, concurrency, startsPerMinute }: Plan['commands'][number]): void {
-    const commandId = `command ${atMs}`;
-    const isPause = concurrency === undefined;
-    const limits = isPause
-      ? {}
-      : { concurrency, ...(startsPerMinute === undefined ? {} : { startsPerMinute }) };
-    this.signal(isPause ? { type: 'pause', commandId } : { type: 'scale', commandId, limits });
   }
 
   /** Whether the user has the batch's word that it sends nothing. */
@@ -156,20 +143,6 @@ export class SimBatch {
     if (usedSlots(state) > state.params.concurrency) world.saw('a cap below the runs outstanding');
     const room = state.bytes <= STATE_BYTES_MAX * 1.1;
     world.claim(room, () => `${state.bytes} bytes of state`);
-  }
-
-  /** Lets a user resume the batch after a while; most pauses end without that. */
-  #resumePauses(): void {
-    for (const [kind, { sinceWallAt }] of this.state.pauses) {
-      const name = `${kind} ${sinceWallAt}`;
-      if (this.#seenPauses.has(name)) continue;
-      this.#seenPauses.add(name);
-      this.world.saw(`paused: ${kind}`);
-      if (kind !== 'unconfirmed' && kind !== 'user' && this.world.chance(0.5)) continue;
-      const unconfirmed = kind === 'unconfirmed' ? this.world.pick(RULES) : undefined;
-      const event: Event = { type: 'resume', ...(unconfirmed === undefined ? {} : { unconfirmed }) };
-      this.world.after(this.world.between(1_000, 60_000), () => this.#deliver(event));
-    }
   }
 
   #continueAsNew(): void {

@@ -9,7 +9,8 @@ import {
 } from '../bounds.ts';
 import { probeAt, probed } from '../pauses.ts';
 import { endedRowBytes, pastWith, type Ended, type EndedRow } from '../row-state.ts';
-import { forget, isIdle, type State } from '../state.ts';
+import { forget } from '../put-row.ts';
+import { isIdle, type State } from '../state.ts';
 import { NEVER, type Decision } from './decision.ts';
 
 export const collect: Decision = {

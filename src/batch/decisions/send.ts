@@ -6,7 +6,8 @@ import { allowance } from '../limits/limits.ts';
 import { spendRate } from '../limits/rate-limit.ts';
 import { spendStarts } from '../limits/starts-per-minute.ts';
 import { probed } from '../pauses.ts';
-import { hasUnsent, put, type State } from '../state.ts';
+import { put } from '../put-row.ts';
+import { hasUnsent, type State } from '../state.ts';
 import { isFull } from '../state-size.ts';
 import type { Decision } from './decision.ts';
 

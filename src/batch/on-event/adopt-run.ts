@@ -3,7 +3,8 @@
 import { cancelRun, reportOthers } from '../accounting/duplicates.ts';
 import { enterAccepted, enterAdopted, enterPost, type AdoptedBy } from '../accounting/request-ledger.ts';
 import type { Base, Sending, Unconfirmed, Waiting } from '../row-state.ts';
-import { put, type State } from '../state.ts';
+import { put } from '../put-row.ts';
+import type { State } from '../state.ts';
 
 /** The row's phase becomes running. */
 export function startRun(state: State, { row, attempt, tries, past }: Base, runId: string): void {

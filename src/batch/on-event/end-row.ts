@@ -3,7 +3,8 @@
 import { clipped } from '../clipped.ts';
 import type { Outcome } from '../outcome.ts';
 import type { Base } from '../row-state.ts';
-import { put, type State } from '../state.ts';
+import { put } from '../put-row.ts';
+import type { State } from '../state.ts';
 import { reasonBytes } from '../state-size.ts';
 
 type End = {

@@ -12,7 +12,8 @@ import { believable, closeCircuit, countFailure } from '../limits/circuit-breake
 import { adaptRate } from '../limits/rate-limit.ts';
 import { pause, unpause } from '../pauses.ts';
 import type { Sending, TurnedAway } from '../row-state.ts';
-import { put, type State } from '../state.ts';
+import { put } from '../put-row.ts';
+import type { State } from '../state.ts';
 import { reasonBytes } from '../state-size.ts';
 import { enterRun, startRun } from './adopt-run.ts';
 import { endRow } from './end-row.ts';

@@ -9,7 +9,8 @@ import { RECONCILE_MAX_MS, RESUBMITS_MOST, SHORT_REASON_BYTES, UNCONFIRMED_MS } 
 import { clipped } from '../clipped.ts';
 import type { ListReading } from '../events.ts';
 import { pastWith, type Unconfirmed } from '../row-state.ts';
-import { amend, put, unconfirmedRows, type State } from '../state.ts';
+import { amend, put } from '../put-row.ts';
+import { unconfirmedRows, type State } from '../state.ts';
 import { isStuck } from '../unconfirmed.ts';
 import { endRow } from './end-row.ts';
 import { onRunsSeen } from './runs-seen.ts';

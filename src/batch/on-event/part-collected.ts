@@ -7,7 +7,8 @@ import { clipped } from '../clipped.ts';
 import type { DeferredRow, PartResult, StoreItem } from '../events.ts';
 import { pause, unpause } from '../pauses.ts';
 import { endedRowBytes, type Deferral, type EndedRow, type LastAttempt } from '../row-state.ts';
-import { put, type State } from '../state.ts';
+import { put } from '../put-row.ts';
+import type { State } from '../state.ts';
 
 export function onPartCollected(state: State, part: number, { tally, deferred, fetched }: PartResult): void {
   const rows = state.parts.get(part);

@@ -6,7 +6,8 @@ import { clipped } from '../clipped.ts';
 import type { RunCompletion } from '../events.ts';
 import { retryAt } from '../retry-policy.ts';
 import { pastWith, type RowState } from '../row-state.ts';
-import { put, type State } from '../state.ts';
+import { put } from '../put-row.ts';
+import type { State } from '../state.ts';
 import { enterRun } from './adopt-run.ts';
 import { endRow } from './end-row.ts';
 

@@ -4,7 +4,8 @@ import { cancelRun } from '../accounting/duplicates.ts';
 import { SHORT_REASON_BYTES } from '../bounds.ts';
 import { clipped } from '../clipped.ts';
 import type { OverdueRun } from '../events.ts';
-import { amend, runningRow, type State } from '../state.ts';
+import { amend } from '../put-row.ts';
+import { runningRow, type State } from '../state.ts';
 
 export function onRunsOverdue(state: State, runs: readonly OverdueRun[]): void {
   for (const { row: number, attempt, runId, reason } of runs) {

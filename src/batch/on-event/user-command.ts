@@ -39,6 +39,8 @@ const origin = ({ by, reason }: UserCommand): Pick<UserCommand, 'by' | 'reason'>
 export function onPause(state: State, command: Extract<Event, { type: 'pause' }>): void {
   const refused = refusal(state);
   if (refused !== undefined) return acknowledge(state, command.commandId, { ok: false, note: refused });
+  if (state.pauses.has('user'))
+    return acknowledgeLater(state, command.commandId, { ...DONE, note: 'already paused' });
   const { by = 'a user', reason } = command;
   const text = `paused by ${by}${reason === undefined ? '' : `: ${reason}`}`;
   pause(state, 'user', clipped(text, REASON_BYTES));

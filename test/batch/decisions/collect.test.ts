@@ -8,7 +8,7 @@ import {
 } from '../../../src/batch/bounds.ts';
 import { progress } from '../../../src/batch/progress.ts';
 import type { Deferred } from '../../../src/batch/row-state.ts';
-import { put } from '../../../src/batch/state.ts';
+import { put } from '../../../src/batch/put-row.ts';
 import { TIMING } from '../params.ts';
 import { running } from '../scenes.ts';
 import type { World } from '../world.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { GROUP_ATTEMPTS, ROWS_MAX } from '../../../src/batch/bounds.ts';
-import { begin, put } from '../../../src/batch/state.ts';
+import { put } from '../../../src/batch/put-row.ts';
+import { begin } from '../../../src/batch/state.ts';
 import { step } from '../../../src/batch/step.ts';
 import { paramsOf } from '../params.ts';
 import { running } from '../scenes.ts';

@@ -3,7 +3,7 @@
 import type { LimitChange } from './params.ts';
 import type { PauseKind } from './pause-kinds.ts';
 
-export type LogEntry = {
+export type BatchEvent = {
   /** In milliseconds since 1970 by Temporal's clock. */
   readonly at: number;
   readonly event: 'paused' | 'continued' | 'resumed' | 'scaled' | 'cancelled' | 'rebuilt';

@@ -1,0 +1,76 @@
+// Moves rows between phases. Each phase has a queue in the state, so that the next row is found without a search.
+
+import {
+  bytesOf,
+  type Deferred,
+  type Ended,
+  type RowState,
+  type Running,
+  type Unconfirmed,
+} from './row-state.ts';
+import type { State } from './state.ts';
+
+/** Moves a row into a phase, from any other phase. */
+export function put(state: State, row: RowState): void {
+  forget(state, row.row);
+  state.rows.set(row.row, row);
+  state.phases[row.phase] += 1;
+  state.bytes += bytesOf(row);
+  enterQueue(state, row);
+}
+
+/** Changes a row without changing its phase: it keeps its position in every queue. */
+export function amend(
+  state: State,
+  row: Running | Unconfirmed | Extract<RowState, { phase: 'sending' }>,
+): void {
+  state.bytes += bytesOf(row) - bytesOf(state.rows.get(row.row) as RowState);
+  state.rows.set(row.row, row);
+  if (row.phase === 'running' && row.overdue !== undefined) {
+    state.overdue.delete(row.row);
+    state.overdue.add(row.row);
+  }
+}
+
+/** Removes a row from the state. */
+export function forget(state: State, number: number): void {
+  const row = state.rows.get(number);
+  if (row === undefined) return;
+  state.rows.delete(number);
+  state.phases[row.phase] -= 1;
+  state.bytes -= bytesOf(row);
+  leaveQueue(state, row);
+}
+
+function enterQueue(state: State, row: RowState): void {
+  if (row.phase === 'waiting') insertSorted(state.waiting, row, ({ dueAt }) => dueAt);
+  else if (row.phase === 'running') {
+    state.unpolled.add(row.row);
+    if (row.overdue !== undefined) state.overdue.add(row.row);
+  } else if (row.phase === 'unconfirmed') state.unconfirmed.push(row.row);
+  else if (row.phase === 'ended') {
+    if (isDeferred(row)) insertSorted(state.deferred, row, ({ deferral }) => deferral.notBefore);
+    else state.ended.push(row);
+  }
+}
+
+function leaveQueue(state: State, row: RowState): void {
+  if (row.phase === 'waiting') remove(state.waiting, row);
+  else if (row.phase === 'running') {
+    state.unpolled.delete(row.row);
+    state.overdue.delete(row.row);
+  } else if (row.phase === 'unconfirmed') remove(state.unconfirmed, row.row);
+  else if (row.phase === 'ended') remove(isDeferred(row) ? state.deferred : state.ended, row);
+}
+
+const isDeferred = (row: Ended): row is Deferred => row.deferral !== undefined;
+
+function insertSorted<T>(queue: T[], item: T, timeOf: (item: T) => number): void {
+  const time = timeOf(item);
+  const after = queue.findLastIndex((other) => timeOf(other) <= time);
+  queue.splice(after + 1, 0, item);
+}
+
+function remove<T>(queue: T[], item: T): void {
+  queue.splice(queue.indexOf(item), 1);
+}

@@ -1,0 +1,176 @@
+// Lists the commands on existing batches with their arguments and their help.
+
+import { OUTCOMES } from '../batch/outcome.ts';
+import { command } from './command.ts';
+import {
+  boolean,
+  choice,
+  controlFlags,
+  limitFlags,
+  optional,
+  out,
+  output,
+  quiet,
+  rowNumber,
+  time,
+  textFlag,
+} from './flags.ts';
+import { alias, batch, namedBatch } from './positionals.ts';
+
+export const onBatches = {
+  list: command(
+    async () => (await import('./status.ts')).list,
+    { flags: { out, output }, aliases: alias },
+    'list the batches, newest first',
+  ),
+  status: command(
+    async () => (await import('./status.ts')).status,
+    { positional: batch, flags: { out, output }, aliases: alias },
+    'show the progress of a batch',
+  ),
+  watch: command(
+    async () => (await import('./watch.ts')).watch,
+    { positional: batch, flags: { out, quiet, output }, aliases: { o: 'output', q: 'quiet' } },
+    'follow a batch until it ends',
+  ),
+  wait: command(
+    async () => (await import('./watch.ts')).wait,
+    {
+      positional: batch,
+      flags: {
+        timeout: optional(
+          time(
+            'time',
+            'stop waiting after this long, such as 2h, with exit code 7; the batch continues (default: no limit)',
+          ),
+        ),
+        out,
+        output,
+      },
+      aliases: alias,
+    },
+    'wait silently until a batch ends (for scripts)',
+  ),
+  rows: command(
+    async () => (await import('./rows.ts')).rows,
+    {
+      positional: batch,
+      flags: {
+        outcome: {
+          kind: 'enum',
+          values: [...OUTCOMES, 'open'],
+          optional: true,
+          brief: 'only rows with this outcome; open: rows without one (default: all)',
+        },
+        fields: optional(
+          textFlag('a,b', 'columns to print: result columns and inputs (default: a selection)'),
+        ),
+        out,
+        output: choice(['table', 'csv', 'jsonl', 'json'], 'table', 'format of the rows on stdout'),
+      },
+      aliases: alias,
+    },
+    'list the rows of a batch',
+  ),
+  show: command(
+    async () => (await import('./rows.ts')).show,
+    {
+      positional: {
+        kind: 'tuple',
+        parameters: [
+          { brief: 'batch id or the beginning of one', placeholder: 'batch', parse: String },
+          { brief: 'row number, from 1', placeholder: 'row', parse: rowNumber },
+        ],
+      },
+      flags: { out, output },
+      aliases: alias,
+    },
+    'show one row: inputs, attempts, runs, files',
+  ),
+  results: command(
+    async () => (await import('./rows.ts')).results,
+    {
+      positional: batch,
+      flags: { out, output: choice(['csv', 'jsonl', 'json'], 'csv', 'format of the results on stdout') },
+      aliases: alias,
+    },
+    'print the results, also while the batch runs',
+  ),
+  events: command(
+    async () => (await import('./events.ts')).default,
+    {
+      positional: batch,
+      flags: {
+        follow: boolean('print events as they happen, until the batch ends'),
+        since: optional(time('time', 'only events of the last hour (1h), day (1d) … (default: all)')),
+        out,
+        output: choice(['text', 'json', 'jsonl'], 'text', 'format of the events on stdout'),
+      },
+      aliases: { o: 'output', f: 'follow' },
+    },
+    'list pauses and commands of a batch: when, who, why',
+  ),
+  verify: command(
+    async () => (await import('./verify.ts')).default,
+    {
+      positional: batch,
+      flags: {
+        files: { kind: 'boolean', default: true, brief: 'also read every file and compare its checksum' },
+        out,
+        output,
+      },
+      aliases: alias,
+    },
+    "check a finished batch against its files and the service's run list",
+  ),
+  resume: command(
+    async () => (await import('./resume.ts')).default,
+    {
+      positional: batch,
+      flags: {
+        unconfirmed: {
+          kind: 'enum',
+          values: ['unknown', 'fail', 'resubmit'],
+          optional: true,
+          brief:
+            'what to do with attempts that may have started a run (default: keep waiting); resubmit may buy a row twice',
+        },
+        recover: boolean('rebuild a batch that Temporal lost or that no longer responds'),
+        ...limitFlags,
+        ...controlFlags,
+        out,
+        output,
+      },
+      aliases: { ...alias, c: 'concurrency' },
+    },
+    'continue a paused batch, also with other limits',
+  ),
+  pause: command(
+    async () => (await import('./control.ts')).pause,
+    {
+      positional: namedBatch,
+      flags: { ...controlFlags, out, output },
+      aliases: alias,
+    },
+    'send nothing more until resume; runs that have been sent finish',
+  ),
+  scale: command(
+    async () => (await import('./control.ts')).scale,
+    {
+      positional: namedBatch,
+      flags: { ...limitFlags, ...controlFlags, out, output },
+      aliases: { ...alias, c: 'concurrency' },
+    },
+    'change the limits of a running batch',
+    '<batch> -c <n> [flags]',
+  ),
+  cancel: command(
+    async () => (await import('./control.ts')).cancel,
+    {
+      positional: namedBatch,
+      flags: { running: boolean('also cancel the runs that have been sent'), ...controlFlags, out, output },
+      aliases: alias,
+    },
+    'send no more rows of a batch',
+  ),
+};

@@ -1,0 +1,128 @@
+// pause, scale, cancel: control a running batch. Each ends when the batch has acknowledged that the command is in force.
+
+import type { LimitChange } from '../batch/params.ts';
+import { EXIT, problem } from '../errors/error.ts';
+import { rowsDone } from '../batch/accounting/tally.ts';
+import type { Acknowledged, CommandOptions } from '../temporal/batch-control.ts';
+import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
+import { configOf } from './batch-options.ts';
+import { printerFor, type Context, type Printer } from './context.ts';
+import { follow } from './follow.ts';
+import { money, plural } from './format.ts';
+import { openLivingSession, withSession, type Session } from './session.ts';
+import { isUnderWay, notRunning, summaryOfDone } from './start-or-attach.ts';
+
+type Flags = {
+  readonly reason?: string;
+  readonly timeout?: number;
+  readonly out?: string;
+  readonly output: 'text' | 'json';
+};
+
+export type LimitFlags = { readonly concurrency?: number; readonly retries?: number; readonly rate?: number };
+
+/** The limits that flags change. */
+export const limitsOf = ({ concurrency, retries, rate }: LimitFlags): LimitChange => ({
+  ...(concurrency === undefined ? {} : { concurrency }),
+  ...(retries === undefined ? {} : { retries }),
+  ...(rate === undefined ? {} : { startsPerMinute: rate }),
+});
+
+export const commandOptions = ({ reason, timeout }: Pick<Flags, 'reason' | 'timeout'>): CommandOptions => ({
+  ...(reason === undefined ? {} : { reason }),
+  ...(timeout === undefined ? {} : { timeoutMs: timeout }),
+});
+
+export async function pause(this: Context, flags: Flags, name: string): Promise<number> {
+  const printer = printerFor(this);
+  const found = await findBatch(configOf(flags).out, name);
+  if (await hasEnded(found, printer, 'pause')) return EXIT.ok;
+  const done = await whileRunning(flags, found, printer, (session) =>
+    session.batches.pause(refOf(found), commandOptions(flags)),
+  );
+  if (done === undefined) {
+    printer.notice(
+      `${found.batch} is not running: nothing is sent. Continue: runsheet resume ${found.batch}`,
+    );
+    return EXIT.ok;
+  }
+  const { progress, note = 'paused' } = done;
+  printer.notice(
+    `${note}; ${plural(progress.running, 'run')} ${finish(progress.running)}. Continue: runsheet resume ${found.batch}`,
+  );
+  if (flags.output === 'json') printer.json(progress);
+  return EXIT.ok;
+}
+
+export async function scale(this: Context, flags: Flags & LimitFlags, name: string): Promise<number> {
+  const printer = printerFor(this);
+  const limits = limitsOf(flags);
+  if (Object.keys(limits).length === 0)
+    throw problem('E602', { what: 'no limit is given', hint: `for example: runsheet scale ${name} -c 20` });
+  const found = await findBatch(configOf(flags).out, name);
+  if (await hasEnded(found, printer, 'scale')) return EXIT.usage;
+  const done = await whileRunning(flags, found, printer, (session) =>
+    session.batches.scale(refOf(found), limits, commandOptions(flags)),
+  );
+  if (done === undefined) throw notRunning(found);
+  printer.notice(done.note ?? '');
+  if (flags.output === 'json') printer.json(done.progress);
+  return EXIT.ok;
+}
+
+export async function cancel(
+  this: Context,
+  flags: Flags & { readonly running: boolean },
+  name: string,
+): Promise<number> {
+  const printer = printerFor(this);
+  const found = await findBatch(configOf(flags).out, name);
+  if (await hasEnded(found, printer, 'cancel')) return EXIT.ok;
+  return withSession(flags, found, printer, async (session) => {
+    // startOrAttach would resume a paused batch before it is cancelled.
+    if (!(await isUnderWay(session, found))) {
+      printer.notice(`${found.batch} was never started; there is nothing to cancel`);
+      return EXIT.ok;
+    }
+    const done = await session.batches.cancel(refOf(found), flags.running, commandOptions(flags));
+    printer.notice(cancelled(found, done, flags.running));
+    // Embedded servers end with this command, so it waits until the batch has ended.
+    const code =
+      session.stack &&
+      (await follow({ session, found, printer, process: this.process, output: flags.output }));
+    if (code === undefined && flags.output === 'json') printer.json(done.progress);
+    return code === EXIT.interrupted ? code : EXIT.ok;
+  });
+}
+
+async function hasEnded(found: FoundBatch, printer: Printer, verb: string): Promise<boolean> {
+  const summary = await summaryOfDone(found);
+  if (summary !== undefined) printer.notice(`${found.batch} has ended; there is nothing to ${verb}`);
+  return summary !== undefined;
+}
+
+/** Gives a command to a batch that runs here or on the cluster; undefined if it does not run. Starts no servers. */
+async function whileRunning(
+  flags: Flags,
+  found: FoundBatch,
+  printer: Printer,
+  give: (session: Session) => Promise<Acknowledged>,
+): Promise<Acknowledged | undefined> {
+  const session = await openLivingSession({ config: configOf(flags), local: false, printer });
+  if (session === undefined) return undefined;
+  try {
+    return (await isUnderWay(session, found)) ? await give(session) : undefined;
+  } finally {
+    await session.close();
+  }
+}
+
+const finish = (runs: number): string => (runs === 1 ? 'finishes' : 'finish');
+
+function cancelled({ file }: FoundBatch, { progress }: Acknowledged, isToEnd: boolean): string {
+  const { rows, running, costUsd, tally, collecting } = progress;
+  const left = rows - rowsDone(tally) - collecting - running - progress.sending - progress.unconfirmed;
+  const end = isToEnd && file.service.api !== 'v1' ? 'will be cancelled' : 'will finish';
+  const why = isToEnd && file.service.api === 'v1' ? ', because V1 cannot cancel runs' : '';
+  return `${plural(left, 'row')} cancelled, ${plural(running, 'run')} ${end}${why}; ${money(costUsd)} spent`;
+}

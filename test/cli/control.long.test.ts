@@ -1,0 +1,87 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { basename } from 'node:path';
+import type { Run } from '../../src/run-service/contract/run.ts';
+import { Stage, until } from '../stage/stage.ts';
+import { expectOneRunPerRow } from '../stage/truth.ts';
+
+const ROWS = 3_000;
+const DEPLOYMENTS = JSON.stringify([
+  {
+    name: 'wide',
+    concurrencyLimit: 400,
+    coldStartSeconds: 0,
+    runSeconds: 4,
+    runSpread: 0.3,
+    pictureSize: 16,
+  },
+]);
+
+const isLive = ({ createdAtMs = 0, endedAtMs = Number.POSITIVE_INFINITY }: Run, at: number): boolean =>
+  createdAtMs <= at && endedAtMs > at;
+const liveAt = (runs: readonly Run[], at: number): number => runs.filter((run) => isLive(run, at)).length;
+const startedBetween = (runs: readonly Run[], from: number, to: number): readonly Run[] =>
+  runs.filter(({ createdAtMs = 0 }) => createdAtMs > from && createdAtMs < to);
+
+describe('a batch with 200 runs outstanding', () => {
+  let stage = new Stage();
+  beforeEach(async () => {
+    stage = new Stage();
+    await stage.temporal();
+    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+  });
+  afterEach(() => stage.close());
+
+  /** Gives a command; resolves with the time when the batch had acknowledged it. */
+  const command = async (...words: readonly string[]): Promise<number> => {
+    const { code, stderr } = await stage.run(words);
+    expect([words[0], code, code === 0 ? '' : stderr]).toEqual([words[0], 0, '']);
+    return Date.now();
+  };
+  const outstanding = async (): Promise<number> => liveAt(await stage.truth(), Date.now());
+
+  it('keeps to each limit from its acknowledgement on, sends nothing while paused, also when its worker is killed', async () => {
+    const worker = await stage.worker();
+    expect((await stage.run(['submit', stage.sheet(ROWS), '-d', 'wide', '-c', '200'])).code).toBe(0);
+    const batch = basename(stage.batch());
+    await until(async () => (await outstanding()) >= 190, '200 runs are outstanding');
+
+    const lowered = await command('scale', batch, '-c', '20');
+    await until(async () => (await outstanding()) < 20, 'fewer than 20 runs are outstanding');
+    await worker.kill('SIGKILL');
+    await stage.worker();
+    await wait(8_000);
+    const pausing = Date.now();
+    const paused = await command('pause', batch);
+    await wait(10_000);
+    const resuming = Date.now();
+    await command('resume', batch);
+    await wait(8_000);
+    const raising = Date.now();
+    await command('scale', batch, '-c', '400');
+    expect((await stage.run(['wait', batch])).code).toBe(0);
+
+    const runs = await stage.truth();
+    expectOneRunPerRow(runs, ROWS);
+    const low = startedBetween(runs, lowered, raising);
+    expect(low.length).toBeGreaterThan(20);
+    for (const { createdAtMs = 0 } of low) expect(liveAt(runs, createdAtMs)).toBeLessThanOrEqual(20);
+    expect(startedBetween(runs, paused + 1_000, resuming)).toEqual([]);
+    expect(startedBetween(runs, pausing - 8_000, pausing).length).toBeGreaterThan(0);
+    expect(
+      Math.max(
+        ...startedBetween(runs, raising, Date.now()).map(({ createdAtMs = 0 }) => liveAt(runs, createdAtMs)),
+      ),
+    ).toBeGreaterThan(200);
+    const events = (await stage.run(['events', batch, '-o', 'jsonl'])).stdout.trim().split('\n');
+    expect(events.map((line) => (JSON.parse(line) as { event: string }).event)).toEqual([
+      'created',
+      'started',
+      'scaled',
+      'paused',
+      'resumed',
+      'scaled',
+      'finished',
+    ]);
+  });
+});

@@ -1,0 +1,83 @@
+import { basename } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Progress } from '../../src/batch/progress.ts';
+import { Stage, until, type Ended } from '../stage/stage.ts';
+import { expectOneRunPerRow } from '../stage/truth.ts';
+
+const ROWS = 120;
+const DEPLOYMENTS = JSON.stringify([
+  { name: 'slow', concurrencyLimit: 40, coldStartSeconds: 0, runSeconds: 1, runSpread: 0.2, pictureSize: 16 },
+]);
+
+describe('control of a running batch', () => {
+  const stage = new Stage();
+  let batch = '';
+  beforeAll(async () => {
+    await stage.temporal();
+    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+    await stage.worker();
+  });
+  afterAll(() => stage.close());
+
+  const run = (...flags: readonly string[]): Promise<Ended> =>
+    stage.run(['run', stage.path('sheet.csv'), '-d', 'slow', ...flags]);
+  const ended = ({ code, stderr }: Ended): readonly unknown[] => [code, stderr.trim().split('\n').at(-1)];
+
+  it('ends a pause when it is in force, says how many runs finish, and how to continue', async () => {
+    batch = (await stage.run(['submit', stage.sheet(ROWS), '-d', 'slow', '-c', '10'])).stdout.trim();
+    await until(async () => (await stage.truth()).length >= 10, 'the batch is under way');
+    const paused = await stage.run(['pause', batch, '--reason', 'lunch', '-o', 'json']);
+    const { running, state } = JSON.parse(paused.stdout) as Progress;
+    const finish = `${running} run${running === 1 ? ' finishes' : 's finish'}`;
+    expect([state, ...ended(paused)]).toEqual([
+      'paused',
+      0,
+      `paused; ${finish}. Continue: runsheet resume ${batch}`,
+    ]);
+    const sent = (await stage.truth()).length;
+    expect(ended(await stage.run(['pause', batch]))[1]).toMatch(/^already paused; /);
+    const again = await run('--rate', '900');
+    expect([again.code, again.stderr]).toEqual([8, expect.stringContaining('paused by')]);
+    expect(again.stderr).toContain('rate no limit → 900/min');
+    expect(again.stderr).toContain(`runsheet resume ${batch}`);
+    expect((await stage.truth()).length).toBe(sent);
+  });
+
+  it('resumes with other limits, and refuses those for which the batch has no room', async () => {
+    const refused = await stage.run(['scale', batch, '-c', '3000', '--retries', '20']);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('error[E517]')]);
+    const resumed = await stage.run(['resume', batch, '-c', '30', '--rate', 'none']);
+    expect(ended(resumed)).toEqual([0, `${batch} continues; concurrency 10 → 30, rate 900/min → no limit`]);
+    const again = await run('-c', '40');
+    expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('concurrency 30 → 40')]);
+    expectOneRunPerRow(await stage.truth(), ROWS);
+  });
+
+  it('lists each pause and command with its time, its user and its reason', async () => {
+    const { stdout } = await stage.run(['events', basename(stage.batch()), '-o', 'json']);
+    const events = JSON.parse(stdout) as { event: string; by?: string; reason?: string; at: string }[];
+    expect(events.map(({ event }) => event)).toEqual([
+      'created',
+      'started',
+      'paused',
+      'scaled',
+      'resumed',
+      'scaled',
+      'finished',
+    ]);
+    expect(events[2]?.reason).toMatch(/^paused by .+@.+: lunch$/);
+    expect(events[3]?.by).toMatch(/.+@.+/);
+    const times = events.map(({ at }) => Date.parse(at));
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    expect((await stage.run(['events', batch, '--since', '0s'])).stdout).toBe('');
+  });
+
+  it('does nothing to a batch that has ended', async () => {
+    expect(ended(await stage.run(['pause', batch]))).toEqual([
+      0,
+      `${batch} has ended; there is nothing to pause`,
+    ]);
+    expect((await stage.run(['scale', batch, '-c', '2'])).code).toBe(2);
+    expect((await stage.run(['scale', batch])).stderr).toContain('no limit is given');
+  });
+});

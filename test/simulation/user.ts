@@ -1,0 +1,44 @@
+// Simulates the user of a batch, who cancels it, pauses it, changes its limits, and resumes it after a while.
+
+import type { Event } from '../../src/batch/events.ts';
+import type { State } from '../../src/batch/state.ts';
+import type { Plan } from './plan.ts';
+import type { World } from './world.ts';
+
+const RULES = ['unknown', 'fail', 'resubmit'] as const;
+
+export class SimUser {
+  readonly #world: World;
+  readonly #signal: (event: Event) => void;
+  readonly #seenPauses = new Set<string>();
+
+  constructor(world: World, signal: (event: Event) => void) {
+    this.#world = world;
+    this.#signal = signal;
+    const { commands, cancelAtMs, cancelsRunning } = world.plan;
+    for (const command of commands) world.after(command.atMs, () => signal(eventOf(command)));
+    if (cancelAtMs !== undefined)
+      world.after(cancelAtMs, () => signal({ type: 'cancel', running: cancelsRunning, commandId: 'cancel' }));
+  }
+
+  /** Resumes the batch after a while; most pauses end without that. */
+  look(pauses: State['pauses']): void {
+    for (const [kind, { sinceWallAt }] of pauses) {
+      const name = `${kind} ${sinceWallAt}`;
+      if (this.#seenPauses.has(name)) continue;
+      this.#seenPauses.add(name);
+      this.#world.saw(`paused: ${kind}`);
+      if (kind !== 'unconfirmed' && kind !== 'user' && this.#world.chance(0.5)) continue;
+      const unconfirmed = kind === 'unconfirmed' ? { unconfirmed: this.#world.pick(RULES) } : {};
+      const event: Event = { type: 'resume', commandId: `resume ${name}`, ...unconfirmed };
+      this.#world.after(this.#world.between(1_000, 60_000), () => this.#signal(event));
+    }
+  }
+}
+
+function eventOf({ atMs, concurrency, startsPerMinute }: Plan['commands'][number]): Event {
+  const commandId = `command ${atMs}`;
+  if (concurrency === undefined) return { type: 'pause', commandId };
+  const starts = startsPerMinute === undefined ? {} : { startsPerMinute };
+  return { type: 'scale', commandId, limits: { concurrency, ...starts } };
+}
