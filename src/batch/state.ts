@@ -24,7 +24,7 @@ import {
 export type Acknowledgement = { readonly id: string; readonly ok: boolean; readonly note?: string };
 
 /** A command that is in force when the groups up to number `upTo` have ended. */
-export type PendingCommand = Omit<Acknowledgement, 'id'> & {
+type PendingCommand = Omit<Acknowledgement, 'id'> & {
   readonly id: string | undefined;
   readonly upTo: number;
 };

@@ -5,11 +5,11 @@ import type { BatchEvent } from '../batch/batch-event.ts';
 import { EXIT } from '../errors/error.ts';
 import { terminalLine } from '../errors/outside-text.ts';
 import { readEvents } from '../results/event-files.ts';
+import { readSummary } from '../results/summary.ts';
 import { readStarted } from '../store/batch-file.ts';
 import { findBatch, type FoundBatch } from './batch-name.ts';
 import { configOf } from './batch-options.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
-import { summaryOfDone } from './start-or-attach.ts';
 
 type Flags = {
   readonly follow: boolean;
@@ -52,16 +52,15 @@ function print(printer: Printer, output: Flags['output'], event: ShownEvent): vo
 }
 
 /** Oldest first. */
-async function eventsOf(found: FoundBatch): Promise<readonly ShownEvent[]> {
-  const { file, store } = found;
-  const [started, summary] = await Promise.all([readStarted(store), summaryOfDone(found)]);
-  const events: ShownEvent[] = [{ at: file.createdAt, event: 'created' }];
-  if (started) events.push({ at: started.at, event: 'started' });
+async function eventsOf({ file, store }: FoundBatch): Promise<readonly ShownEvent[]> {
+  const [started, summary] = await Promise.all([readStarted(store), readSummary(store)]);
+  const all: ShownEvent[] = [{ at: file.createdAt, event: 'created' }];
+  if (started) all.push({ at: started.at, event: 'started' });
   for await (const { at, ...event } of readEvents(store))
-    events.push({ at: new Date(at).toISOString(), ...event });
-  events.sort((a, b) => a.at.localeCompare(b.at));
-  if (summary) events.push({ at: summary.ended_at, event: 'finished' });
-  return events;
+    all.push({ at: new Date(at).toISOString(), ...event });
+  all.sort((a, b) => a.at.localeCompare(b.at));
+  if (summary) all.push({ at: summary.ended_at, event: 'finished' });
+  return all;
 }
 
 function lineOf({ at, event, kind, by, reason, note }: ShownEvent): string {

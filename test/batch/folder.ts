@@ -19,6 +19,10 @@ export class Folder {
   readonly repeated: number[] = [];
   readonly #parts = new Map<number, Part>();
 
+  keep(runs: readonly AttemptRun[]): void {
+    for (const run of runs) this.evidence.set(run.runId, run);
+  }
+
   write(number: number, rows: readonly EndedRow[], fetch: Fetch): PartResult {
     const part = this.#parts.get(number) ?? this.#create(number, rows, fetch);
     const kind = fetch === 'fetched' ? 'host' : fetch;

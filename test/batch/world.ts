@@ -227,7 +227,7 @@ export class World {
     const command = this.keeps.shift();
     if (command === undefined) return;
     if (!isTaken) return void this.apply({ type: 'storeFailed', item: EVIDENCE, reason: 'ENOSPC' });
-    for (const run of command.runs) this.folder.evidence.set(run.runId, run);
+    this.folder.keep(command.runs);
     this.apply({ type: 'evidenceKept', count: command.runs.length });
   }
 
@@ -235,7 +235,7 @@ export class World {
     const command = this.closes.shift();
     if (command === undefined) return;
     if (!isTaken) return void this.apply({ type: 'storeFailed', item: RESULTS, reason: 'ENOSPC' });
-    for (const run of command.evidence) this.folder.evidence.set(run.runId, run);
+    this.folder.keep(command.evidence);
     this.apply({ type: 'closed' });
   }
 
@@ -256,8 +256,9 @@ export class World {
 
   /** How long until a decision is due, except publish and the writing of the log. */
   get waitMs(): number {
-    const others = DECISIONS.filter((decision) => decision !== keepLogWhenOld);
-    return Math.min(...others.map(({ dueAt }) => dueAt(this.state))) - this.state.now;
+    return Math.min(
+      ...DECISIONS.map((one) => (one === keepLogWhenOld ? Number.POSITIVE_INFINITY : this.waitFor(one))),
+    );
   }
 
   /** How long until this decision is due. */
