@@ -43,10 +43,8 @@ export class World {
   readonly closes: CommandOf<'close'>[] = [];
   readonly published: Progress[] = [];
   readonly logged: BatchEvent[] = [];
-  /** The groups that must start no further POST. */
   readonly stopped: number[] = [];
   readonly problems: string[] = [];
-  /** The approximate size of Temporal's history. */
   historyBytes = 0;
   /** Changes each event before the batch sees it. */
   edit = (event: Event): Event => event;
@@ -261,7 +259,6 @@ export class World {
     );
   }
 
-  /** How long until this decision is due. */
   waitFor({ dueAt }: Decision): number {
     return dueAt(this.state) - this.state.now;
   }
@@ -297,7 +294,6 @@ export class World {
     this.pass(Math.max(1, Math.min(60_000, this.#wakeAt - this.wallAt)));
   }
 
-  /** The run that a row has now. */
   runOf(row: number): string | undefined {
     return runningRow(this.state, row)?.runId;
   }
