@@ -12,7 +12,7 @@ import { openSession, type Session, type SessionParams } from './session.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import { refOf, type FoundBatch } from './batch-name.ts';
 import { limitsOf } from './control.ts';
-import { EXIT, isRunsheetError } from '../errors/error.ts';
+import { errorMessage, EXIT, isRunsheetError } from '../errors/error.ts';
 import { notSucceeded } from '../results/summary.ts';
 import { printBatch } from './batch-plan.ts';
 
@@ -95,6 +95,8 @@ function printAttached(printer: Printer, flags: SheetFlags, found: FoundBatch): 
   sayDifferences(printer, flags, found);
 }
 
+const CONTROL_FAILURES = ['E512', 'E513', 'E517'] as const;
+
 /** Limits that are given again change the batch. */
 async function changeLimits(
   { batches }: Session,
@@ -108,8 +110,10 @@ async function changeLimits(
     const { note } = await batches.scale(refOf(found), limits);
     printer.notice(note ?? '');
   } catch (error) {
-    // If no worker acknowledges it, the signal waits, and following the batch reports that.
-    if (!isRunsheetError(error, 'E512')) throw error;
+    // The batch may end meanwhile, have no worker, or refuse the limits; all of that is no reason not to follow it.
+    const isKnown = CONTROL_FAILURES.some((code) => isRunsheetError(error, code));
+    if (!isKnown) throw error;
+    printer.notice(printer.paint('yellow', errorMessage(error)));
   }
 }
 

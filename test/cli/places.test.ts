@@ -71,7 +71,7 @@ describe('batches and their folders', () => {
     const attached = await stage.run(['run', 'renamed.csv', '-d', 'portraits', ...settings]);
     expect([attached.code, (await running.ended).code]).toEqual([0, 0]);
     expect(attached.stderr).toMatch(new RegExp(`This sheet is (already )?batch ${batch}`));
-    const named = 'ignored: --concurrency (it has 16), --retries (it has 2), --poll (it has webhooks)';
+    const named = 'ignored: --poll (it has webhooks)';
     expect(attached.stderr).toContain(named);
 
     const rows = text
