@@ -69,6 +69,9 @@ export const POLL_INTERVAL_MOST_MS = 15_000;
 /** How long the service may take to end an overdue run that we asked it to cancel. */
 export const CANCEL_PATIENCE_MS = 60_000;
 
+/** A share of failed rows counts when so many rows have ended. */
+export const GUARD_ROWS_LEAST = 20;
+
 /** How many entries of the log may wait to be written, and for how long they wait for others. */
 export const LOG_MAX = 100;
 export const LOG_AFTER_MS = 1_000;

@@ -31,11 +31,16 @@ export type UnconfirmedRule = {
   readonly afterMs: number;
 };
 
-/** Limits that a user may change while the batch runs; `startsPerMinute` 0 means no limit. */
+/** Pauses the batch after so many rows without success, or after this share (0 to 1) of the rows that have ended. */
+export type FailAfter = { readonly rows: number } | { readonly share: number };
+
+/** Limits that a user may change while the batch runs. */
 export type LimitChange = {
   readonly concurrency?: number;
   readonly retries?: number;
-  readonly startsPerMinute?: number;
+  readonly startsPerMinute?: number | 'none';
+  readonly failAfter?: FailAfter | 'none';
+  readonly deadlineAt?: number | 'none';
 };
 
 export type BatchParams = {
@@ -47,6 +52,9 @@ export type BatchParams = {
   readonly retries: number;
   /** Maximum POSTs in a minute. */
   readonly startsPerMinute?: number;
+  readonly failAfter?: FailAfter;
+  /** When to stop sending, in milliseconds since 1970 by Temporal's clock. */
+  readonly deadlineAt?: number;
   /** Whether each POST names a webhook address. */
   readonly webhooks: boolean;
   /** Whether the service's run list includes webhook addresses, so that it can prove absence. */

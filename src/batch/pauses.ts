@@ -9,6 +9,8 @@
 //   files        no output can be fetched                                               a few rows probe
 //   unconfirmed  attempts that no list resolves hold half of the slots                  until they are resolved
 //   user         a user asked for it                                                    until the user resumes it
+//   failures     too many rows ended without success (--fail-after)                     until the user resumes it
+//   deadline     the user's deadline has passed (--deadline)                            until the user resumes it
 //
 // The first probe comes after 15 s, later ones less often.
 

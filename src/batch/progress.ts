@@ -2,6 +2,7 @@
 
 import type { RequestLedger } from './accounting/request-ledger.ts';
 import { costSoFar, rowsDone, type Tally } from './accounting/tally.ts';
+import type { BatchParams, FailAfter } from './params.ts';
 import type { PauseKind } from './pause-kinds.ts';
 import type { Acknowledgement, State } from './state.ts';
 
@@ -10,8 +11,10 @@ export type Progress = {
   readonly rows: number;
   readonly concurrency: number;
   readonly retries: number;
-  /** Maximum POSTs in a minute, if the user set a maximum. */
+  /** Limits that the user set; see params.ts. */
   readonly startsPerMinute?: number;
+  readonly failAfter?: FailAfter;
+  readonly deadlineAt?: number;
   /** Rows with an outcome whose files are stored. */
   readonly done: number;
   /** Rows with an outcome whose files are not stored yet. */
@@ -50,7 +53,7 @@ export function progress(state: State): Progress {
     rows: params.rows,
     concurrency: params.concurrency,
     retries: params.retries,
-    ...(params.startsPerMinute === undefined ? {} : { startsPerMinute: params.startsPerMinute }),
+    ...setLimits(params),
     done: rowsDone(tally),
     collecting: phases.ended + inParts,
     sending: phases.sending,
@@ -68,6 +71,12 @@ export function progress(state: State): Progress {
     ...(lastFailure === undefined ? {} : { lastFailure }),
   };
 }
+
+const setLimits = ({ startsPerMinute, failAfter, deadlineAt }: BatchParams): Partial<Progress> => ({
+  ...(startsPerMinute === undefined ? {} : { startsPerMinute }),
+  ...(failAfter === undefined ? {} : { failAfter }),
+  ...(deadlineAt === undefined ? {} : { deadlineAt }),
+});
 
 export function statusOf(state: State): Progress['state'] {
   if (state.finished) return 'finished';

@@ -51,6 +51,8 @@ const PLAIN = [
   'completedBy',
   'acknowledgements',
   'lastFailure',
+  'endings',
+  'resumedAt',
   'tally',
   'ledger',
 ] as const satisfies readonly (keyof State)[];

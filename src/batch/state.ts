@@ -38,6 +38,15 @@ export type RateLimit = {
 
 export const NO_LIMIT: RateLimit = { gapMs: 0, nextAt: 0 };
 
+/** A group in flight, and when its command was issued, by the batch's clock and by Temporal's. */
+export type Group = {
+  readonly attempts: readonly AttemptRef[];
+  readonly at: number;
+  readonly wallAt: number;
+  /** Its worker was asked to start no further POST. */
+  readonly isStopped?: true;
+};
+
 export type State = {
   /** A user may change the limits in it while the batch runs. */
   params: BatchParams;
@@ -69,17 +78,7 @@ export type State = {
   /** Rows whose runs belong to no poll, oldest first; and rows whose runs are cancelled because they take too long. */
   readonly unpolled: Set<number>;
   readonly overdue: Set<number>;
-  /** Groups in flight: the attempts of each, and when its command was issued, by the batch's clock and by Temporal's. */
-  readonly groups: Map<
-    number,
-    {
-      readonly attempts: readonly AttemptRef[];
-      readonly at: number;
-      readonly wallAt: number;
-      /** Its worker was asked to start no further POST. */
-      readonly isStopped?: true;
-    }
-  >;
+  readonly groups: Map<number, Group>;
   /** Parts being collected: the rows of each. */
   readonly parts: Map<number, readonly EndedRow[]>;
   /** Polls in flight: the runs of each. */
@@ -146,11 +145,16 @@ export type State = {
   acknowledgements: readonly Acknowledgement[];
   pendingCommands: readonly PendingCommand[];
   lastFailure?: { readonly row: number; readonly outcome: Outcome; readonly reason?: string } | undefined;
+  /** How many rows have ended, and how many of them without success; and the same when a user last resumed the batch. */
+  endings: { readonly all: number; readonly bad: number };
+  resumedAt: { readonly all: number; readonly bad: number };
   tally: Tally;
   ledger: RequestLedger;
   closing: boolean;
   finished: boolean;
 };
+
+const NO_ENDINGS = { all: 0, bad: 0 };
 
 /** The initial state of a batch that starts at Temporal's time `wallAt`. */
 export function begin(params: BatchParams, version: number, wallAt: number): State {
@@ -205,6 +209,8 @@ export function begin(params: BatchParams, version: number, wallAt: number): Sta
     published: { at: 0, summary: '', isStale: true },
     acknowledgements: [],
     pendingCommands: [],
+    endings: NO_ENDINGS,
+    resumedAt: NO_ENDINGS,
     tally: NO_TALLY,
     ledger: NO_LEDGER,
     closing: false,

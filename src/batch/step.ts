@@ -10,6 +10,7 @@ import { collect } from './decisions/collect.ts';
 import type { Decision } from './decisions/decision.ts';
 import { abandonRuns } from './decisions/abandon-runs.ts';
 import { keepEvidenceWhenMuch } from './decisions/keep-evidence.ts';
+import { pauseForDeadline, pauseForFailures } from './decisions/guard.ts';
 import { keepLogWhenOld } from './decisions/keep-log.ts';
 import { liftPointlessPauses } from './decisions/lift-pointless-pauses.ts';
 import { pauseForUnconfirmed, resumeFromUnconfirmed } from './decisions/pause-for-unconfirmed.ts';
@@ -27,6 +28,8 @@ export const DECISIONS: readonly Decision[] = [
   liftPointlessPauses,
   resumeFromUnconfirmed,
   pauseForUnconfirmed,
+  pauseForFailures,
+  pauseForDeadline,
   abandonRuns,
   storeAgain,
   stopGroups,

@@ -95,11 +95,14 @@ export async function createParams(
 }
 
 export function settingsOf(flags: SheetFlags): Settings {
-  const { concurrency, retries, rate, unconfirmed, queueTimeout, runTimeout, poll } = flags;
+  const { concurrency, retries, rate, failAfter, deadline, unconfirmed, queueTimeout, runTimeout, poll } =
+    flags;
   return {
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(retries === undefined ? {} : { retries }),
-    ...(rate === undefined || rate === 0 ? {} : { startsPerMinute: rate }),
+    ...(rate === undefined || rate === 'none' ? {} : { startsPerMinute: rate }),
+    ...(failAfter === undefined || failAfter === 'none' ? {} : { failAfter }),
+    ...(deadline === undefined || deadline === 'none' ? {} : { deadlineAt: deadline }),
     ...(unconfirmed === undefined ? {} : { unconfirmed }),
     deadlines: {
       ...(queueTimeout === undefined ? {} : { queueMs: queueTimeout }),

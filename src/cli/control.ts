@@ -1,6 +1,6 @@
 // pause, scale, cancel: control a running batch. Each ends when the batch has acknowledged that the command is in force.
 
-import type { LimitChange } from '../batch/params.ts';
+import type { FailAfter, LimitChange } from '../batch/params.ts';
 import { EXIT, problem } from '../errors/error.ts';
 import { rowsDone } from '../batch/accounting/tally.ts';
 import type { Acknowledged, CommandOptions } from '../temporal/batch-control.ts';
@@ -19,13 +19,21 @@ type Flags = {
   readonly output: 'text' | 'json';
 };
 
-export type LimitFlags = { readonly concurrency?: number; readonly retries?: number; readonly rate?: number };
+export type LimitFlags = {
+  readonly concurrency?: number;
+  readonly retries?: number;
+  readonly rate?: number | 'none';
+  readonly failAfter?: FailAfter | 'none';
+  readonly deadline?: number | 'none';
+};
 
 /** The limits that flags change. */
-export const limitsOf = ({ concurrency, retries, rate }: LimitFlags): LimitChange => ({
+export const limitsOf = ({ concurrency, retries, rate, failAfter, deadline }: LimitFlags): LimitChange => ({
   ...(concurrency === undefined ? {} : { concurrency }),
   ...(retries === undefined ? {} : { retries }),
   ...(rate === undefined ? {} : { startsPerMinute: rate }),
+  ...(failAfter === undefined ? {} : { failAfter }),
+  ...(deadline === undefined ? {} : { deadlineAt: deadline }),
 });
 
 export const commandOptions = ({ reason, timeout }: Pick<Flags, 'reason' | 'timeout'>): CommandOptions => ({

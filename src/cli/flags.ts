@@ -2,87 +2,26 @@
 // command-list.ts.
 
 import { CONCURRENCY_MAX, RETRIES_MAX } from '../batch/bounds.ts';
-import type { UnconfirmedRule } from '../batch/params.ts';
-import { list, nearest, problem } from '../errors/error.ts';
+import type { FailAfter } from '../batch/params.ts';
 import { APIS, type Api } from '../host/api-version.ts';
-
-/** Throws what is wrong with a value. The message continues after the flag and the value. */
-const fail = (what: string, hint?: string): never => {
-  throw problem('E602', { what, ...(hint !== undefined && { hint }) });
-};
-
-const MOST_WHOLE = 999_999_999;
-
-const wholeFrom =
-  (least: number, most = MOST_WHOLE) =>
-  (input: string): number => {
-    const value = /^\d{1,10}$/.test(input) ? Number(input) : Number.NaN;
-    return value >= least && value <= most
-      ? value
-      : fail(`is not a whole number from ${least} to ${most.toLocaleString('en-US')}`);
-  };
-
-/** At a higher speed a second takes less time than the clock can measure. */
-const SPEED_MOST = 10_000;
-
-const factor = (input: string): number => {
-  const value = Number(input);
-  return value > 0 && value <= SPEED_MOST
-    ? value
-    : fail(`is not a number above 0, up to ${SPEED_MOST.toLocaleString('en-US')}`);
-};
-/** An empty value is most likely an unset shell variable. */
-const text = (input: string): string => (input === '' ? fail('is empty') : input);
-
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** `90s`, `30m`, `2h`, `7d` in milliseconds; NaN for anything else. */
-function msOf(input: string): number {
-  const [, amount, unit = 's'] = /^(\d{1,9}(?:\.\d{1,9})?)(ms|s|m|h|d)?$/.exec(input) ?? [];
-  return Number(amount) * (UNITS[unit] ?? 1);
-}
-
-const MOST_TIME = '365d';
-
-const timeFrom =
-  (least: string) =>
-  (input: string): number =>
-    msOf(input) >= msOf(least) && msOf(input) <= msOf(MOST_TIME)
-      ? msOf(input)
-      : fail(`is not a time from ${least} to ${MOST_TIME}`, 'examples: 90s, 30m, 2h, 7d');
-
-const name = (input: string): string =>
-  /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$/.test(input)
-    ? input
-    : fail(
-        'is not a valid batch name',
-        'use letters, digits, dots, underscores and hyphens, at most 100, beginning with a letter or a digit',
-      );
+import {
+  deadlineAt,
+  factor,
+  failAfterLimit,
+  name,
+  perMinute,
+  text,
+  timeFrom,
+  unconfirmedChoice,
+  wholeFrom,
+  type UnconfirmedChoice,
+} from './flag-values.ts';
 
 type Kind<T> = {
   readonly kind: 'parsed';
   readonly parse: (input: string) => T;
   readonly brief: string;
   readonly placeholder: string;
-};
-
-export type UnconfirmedChoice = { readonly rule: UnconfirmedRule['rule']; readonly afterMs?: number };
-
-const PLAIN_RULES = ['unknown', 'ask', 'fail'] as const;
-
-const RESUBMIT = 'resubmit-after=';
-
-const unconfirmedChoice = (input: string): UnconfirmedChoice => {
-  if (input.startsWith(RESUBMIT))
-    return { rule: 'resubmit', afterMs: timeFrom('1s')(input.slice(RESUBMIT.length)) };
-  const rule = PLAIN_RULES.find((plain) => plain === input);
-  if (rule !== undefined) return { rule };
-  const values = [...PLAIN_RULES, `${RESUBMIT}2h`];
-  const near = nearest(input, values);
-  return fail(
-    'is not one of its values',
-    `${near === undefined ? '' : `did you mean ${near}? `}values: ${list(values)}`,
-  );
 };
 
 const parsed =
@@ -106,12 +45,9 @@ export const textFlag = parsed(text);
 const number = parsed(wholeFrom(0));
 export const port = parsed(wholeFrom(0, 65_535));
 export const rowNumber = wholeFrom(1);
-const RATE_MOST = 100_000;
-
-/** `600/min`, `600`, or `none` as 0. */
-const perMinute = (input: string): number =>
-  input === 'none' ? 0 : wholeFrom(1, RATE_MOST)(input.replace(/\/min$/, ''));
 const ratePerMinute = parsed(perMinute);
+const failureLimit = parsed(failAfterLimit);
+const deadlineTime = parsed(deadlineAt);
 const positiveNumber = parsed(wholeFrom(1));
 const concurrencyNumber = parsed(wholeFrom(1, CONCURRENCY_MAX));
 const unconfirmedRule = parsed(unconfirmedChoice);
@@ -148,7 +84,16 @@ export const limitFlags = {
   retries: optional(
     retriesNumber('n', 'maximum retries of a row whose run failed or timed out (default: 2)'),
   ),
-  rate: optional(ratePerMinute('n/min', 'maximum runs started in a minute; none removes it (default: none)')),
+  rate: optional(ratePerMinute('n/min', 'maximum runs started in a minute (default: none)')),
+  failAfter: optional(
+    failureLimit(
+      'n|n%',
+      'pause when so many rows ended without success, or this share of 20 or more (default: none)',
+    ),
+  ),
+  deadline: optional(
+    deadlineTime('time', 'pause at this time, 2026-12-24T06:00, or after this long, 8h (default: none)'),
+  ),
 } as const;
 
 /** For commands that control a batch. */
@@ -254,7 +199,9 @@ export type SheetFlags = {
   readonly local: boolean;
   readonly concurrency?: number;
   readonly retries?: number;
-  readonly rate?: number;
+  readonly rate?: number | 'none';
+  readonly failAfter?: FailAfter | 'none';
+  readonly deadline?: number | 'none';
   readonly unconfirmed?: UnconfirmedChoice;
   readonly queueTimeout?: number;
   readonly runTimeout?: number;

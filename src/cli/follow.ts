@@ -8,7 +8,7 @@ import { notSucceeded, readSummary, type Summary } from '../results/summary.ts';
 import { refOf, type FoundBatch } from './batch-name.ts';
 import type { Printer } from './context.ts';
 import { hearInterrupts, type Interrupts } from './interrupt.ts';
-import { pauseHint } from './pause-hint.ts';
+import { BY_RESUME_ONLY, pauseHint } from './pause-hint.ts';
 import { openProgressView, type ProgressView } from './progress-view.ts';
 import type { Session } from './session.ts';
 import { notRunning, summaryOfDone } from './start-or-attach.ts';
@@ -133,7 +133,7 @@ async function watch(
 
 /** A batch that a user paused still collects the runs that were sent; any other pause is reported immediately. */
 const hasRunsToFinish = ({ pauses, sending, running, collecting }: Progress): boolean =>
-  pauses.every(({ kind }) => kind === 'user') && sending + running + collecting > 0;
+  pauses.every(({ kind }) => BY_RESUME_ONLY.has(kind)) && sending + running + collecting > 0;
 
 /** Servers that cannot write are ended immediately; requests on the wire stay unconfirmed and are resolved later. */
 function assertDiskSpace({ stack }: Session): void {

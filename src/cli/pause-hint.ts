@@ -4,21 +4,25 @@ import type { PauseKind } from '../batch/pause-kinds.ts';
 
 const KEY = 'workers read RUNSHEET_API_KEY_FILE again, and RUNSHEET_API_KEY only when they start';
 
+/** Pauses that only a user ends. */
+export const BY_RESUME_ONLY: ReadonlySet<PauseKind> = new Set(['user', 'failures', 'deadline'] as const);
+
 /** What the user has to do, and when the batch continues without the user, as long as servers run it. */
 type Way = { readonly first?: string; readonly until?: string };
 
-const WAYS: Readonly<Record<Exclude<PauseKind, 'unconfirmed' | 'user'>, Way>> = {
+const WAYS: Readonly<Record<Exclude<PauseKind, 'unconfirmed' | 'user' | 'deadline'>, Way>> = {
   blocked: { first: `fix the cause (${KEY})` },
   unreachable: { until: 'the service answers' },
   unreadable: { first: `fix the cause (${KEY})`, until: 'runs can be read' },
   files: { until: 'the files can be fetched' },
+  failures: { first: 'show the rows: runsheet rows --outcome failed' },
   store: { first: 'free disk space or repair the folder', until: 'the folder can be written' },
 };
 
 /** `serversEnd`: the embedded servers end with the command, and nothing continues the batch then. */
 export function pauseHint(batch: string, kind: PauseKind = 'unreachable', serversEnd = false): string {
   const resume = `runsheet resume ${batch}`;
-  if (kind === 'user') return `to continue: ${resume}`;
+  if (kind === 'user' || kind === 'deadline') return `to continue: ${resume}`;
   if (kind === 'unconfirmed')
     return `decide about them: ${resume} --unconfirmed unknown (or fail, or resubmit, which may pay for a row twice)`;
   // A newer worker may name a kind that this command does not know.

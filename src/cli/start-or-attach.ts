@@ -6,6 +6,7 @@ import { STARTED_FILE } from '../store/batch-file.ts';
 import { readSummary, type Summary } from '../results/summary.ts';
 import type { Known } from '../temporal/batch-client.ts';
 import { refOf, type FoundBatch } from './batch-name.ts';
+import { BY_RESUME_ONLY } from './pause-hint.ts';
 import type { Session } from './session.ts';
 
 /** The summary of a batch; undefined until it has ended. */
@@ -50,8 +51,8 @@ async function refuseOther({ folder, status }: Known, found: FoundBatch): Promis
 
 async function resumeIfPaused(batches: Session['batches'], found: FoundBatch): Promise<void> {
   const { progress } = await batches.status(refOf(found));
-  // Only `resume` ends the pause of a user.
-  const isByUser = progress?.pauses.some(({ kind }) => kind === 'user');
+  // Only `resume` ends the pause of a user, or of a limit that the user set.
+  const isByUser = progress?.pauses.some(({ kind }) => BY_RESUME_ONLY.has(kind));
   if (progress?.state !== 'paused' || isByUser) return;
   await batches.resume(refOf(found)).catch((error: unknown) => {
     // If no worker acknowledges it, the signal waits, and following the batch reports that.

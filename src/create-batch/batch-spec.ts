@@ -2,7 +2,7 @@
 // batch.json.
 
 import { mostConcurrency, UNCONFIRMED_MS } from '../batch/bounds.ts';
-import { DEFAULT_TIMING, type Timing, type UnconfirmedRule } from '../batch/params.ts';
+import { DEFAULT_TIMING, type FailAfter, type Timing, type UnconfirmedRule } from '../batch/params.ts';
 import type { Api } from '../host/api-version.ts';
 import type { Deployment } from '../run-service/contract/deployment.ts';
 import type { SheetOptions } from '../sheet/sheet-options.ts';
@@ -27,6 +27,9 @@ export type Settings = {
   readonly retries?: number;
   /** Maximum POSTs in a minute (default: no limit). */
   readonly startsPerMinute?: number;
+  readonly failAfter?: FailAfter;
+  /** In milliseconds since 1970. */
+  readonly deadlineAt?: number;
   /** Without `afterMs`, the time comes from the service's profile. */
   readonly unconfirmed?: { readonly rule: UnconfirmedRule['rule']; readonly afterMs?: number };
   /** Default of `runMs`: the deployment's time limit plus five minutes; none without a limit. */
@@ -80,7 +83,14 @@ export const RETRIES = 2;
 
 type FileSettings = Pick<
   BatchFile,
-  'concurrency' | 'retries' | 'startsPerMinute' | 'unconfirmed' | 'deadlines' | 'webhooks'
+  | 'concurrency'
+  | 'retries'
+  | 'startsPerMinute'
+  | 'failAfter'
+  | 'deadlineAt'
+  | 'unconfirmed'
+  | 'deadlines'
+  | 'webhooks'
 >;
 
 function settingsOf({ settings, deployment, service }: BatchSpec): FileSettings {
@@ -94,7 +104,11 @@ function settingsOf({ settings, deployment, service }: BatchSpec): FileSettings 
     ),
     retries,
     unconfirmed: rule,
-    ...definedOnly({ startsPerMinute: settings.startsPerMinute }),
+    ...definedOnly({
+      startsPerMinute: settings.startsPerMinute,
+      failAfter: settings.failAfter,
+      deadlineAt: settings.deadlineAt,
+    }),
     deadlines: definedOnly({ queueMs: deadlines.queueMs, runMs }),
     webhooks,
   };

@@ -86,6 +86,12 @@ const schema = z.object({
   retries: count,
   /** Maximum POSTs in a minute; absent: no limit. */
   startsPerMinute: count.min(1).exactOptional(),
+  /** Pause after so many rows without success, or after this share of those that ended. */
+  failAfter: z
+    .union([z.object({ rows: count.min(1) }), z.object({ share: z.number().gt(0).max(1) })])
+    .exactOptional(),
+  /** When to stop sending, in milliseconds since 1970. */
+  deadlineAt: count.exactOptional(),
   /** What to do with an attempt that may have started a run, if no run list can show it (R12). */
   unconfirmed: z.object({ rule: z.enum(['unknown', 'fail', 'resubmit', 'ask']), afterMs: waitMs }),
   /** A run that does not start, or makes no progress, for longer is cancelled; absent: never. */
@@ -140,6 +146,8 @@ export const paramsOf = (
   concurrency: file.concurrency,
   retries: file.retries,
   ...(file.startsPerMinute === undefined ? {} : { startsPerMinute: file.startsPerMinute }),
+  ...(file.failAfter === undefined ? {} : { failAfter: file.failAfter }),
+  ...(file.deadlineAt === undefined ? {} : { deadlineAt: file.deadlineAt }),
   unconfirmed: file.unconfirmed,
   seed: file.seed,
   timing: file.service.timing,

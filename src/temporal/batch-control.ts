@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import { WorkflowNotFoundError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import {
@@ -73,7 +73,9 @@ export function openControl(reach: () => Client) {
     { timeoutMs = ACKNOWLEDGED_MS, ...given }: CommandOptions = {},
   ): Promise<Acknowledged> => {
     const commandId = randomUUID();
-    await send({ commandId, by: userHere(), ...given });
+    await send({ commandId, by: userHere(), ...given }).catch((error: unknown) => {
+      throw error instanceof WorkflowNotFoundError ? problem('E513', name) : error;
+    });
     const since = Date.now();
     for (let now = since; now < since + timeoutMs; now = Date.now()) {
       const { progress, isRunning } = await status(name);

@@ -37,6 +37,8 @@ const KINDS: readonly PauseKind[] = [
   'files',
   'unconfirmed',
   'user',
+  'failures',
+  'deadline',
 ];
 
 type Result = 'accepted' | 'rejected' | 'unconfirmed';

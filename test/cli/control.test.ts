@@ -4,7 +4,7 @@ import type { Progress } from '../../src/batch/progress.ts';
 import { Stage, until, type Ended } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
-const ROWS = 120;
+const ROWS = 200;
 const DEPLOYMENTS = JSON.stringify([
   { name: 'slow', concurrencyLimit: 40, coldStartSeconds: 0, runSeconds: 1, runSpread: 0.2, pictureSize: 16 },
 ]);
@@ -38,7 +38,7 @@ describe('control of a running batch', () => {
     expect(ended(await stage.run(['pause', batch]))[1]).toMatch(/^already paused; /);
     const again = await run('--rate', '900');
     expect([again.code, again.stderr]).toEqual([8, expect.stringContaining('paused by')]);
-    expect(again.stderr).toContain('rate no limit → 900/min');
+    expect(again.stderr).toContain('rate none → 900/min');
     expect(again.stderr).toContain(`runsheet resume ${batch}`);
     expect((await stage.truth()).length).toBe(sent);
   });
@@ -47,7 +47,7 @@ describe('control of a running batch', () => {
     const refused = await stage.run(['scale', batch, '-c', '3000', '--retries', '20']);
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('error[E517]')]);
     const resumed = await stage.run(['resume', batch, '-c', '30', '--rate', 'none']);
-    expect(ended(resumed)).toEqual([0, `${batch} continues; concurrency 10 → 30, rate 900/min → no limit`]);
+    expect(ended(resumed)).toEqual([0, `${batch} continues; concurrency 10 → 30, rate 900/min → none`]);
     const again = await run('-c', '40');
     expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('concurrency 30 → 40')]);
     expectOneRunPerRow(await stage.truth(), ROWS);

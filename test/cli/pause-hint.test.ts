@@ -2,7 +2,17 @@ import { describe, expect, it } from 'vitest';
 import type { PauseKind } from '../../src/batch/pause-kinds.ts';
 import { pauseHint } from '../../src/cli/pause-hint.ts';
 
-const KINDS: readonly PauseKind[] = ['blocked', 'unreachable', 'unreadable', 'files', 'store', 'unconfirmed'];
+const KINDS: readonly PauseKind[] = [
+  'blocked',
+  'unreachable',
+  'unreadable',
+  'files',
+  'store',
+  'unconfirmed',
+  'user',
+  'failures',
+  'deadline',
+];
 
 describe('the hint of a paused batch', () => {
   it.each(KINDS)(
@@ -11,7 +21,9 @@ describe('the hint of a paused batch', () => {
       const [alone, ended] = [pauseHint('b', kind), pauseHint('b', kind, true)];
       for (const hint of [alone, ended]) expect(hint).toContain('runsheet resume b');
       expect(ended).not.toContain('automatically');
-      expect(alone.includes('automatically')).toBe(!['blocked', 'unconfirmed'].includes(kind));
+      expect(alone.includes('automatically')).toBe(
+        !['blocked', 'unconfirmed', 'user', 'failures', 'deadline'].includes(kind),
+      );
     },
   );
 

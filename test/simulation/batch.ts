@@ -17,7 +17,7 @@ import { timingOf } from './plan.ts';
 import type { SimRun, SimService } from './service.ts';
 import { SimStore } from './store.ts';
 import type { SimTemporal, Try } from './temporal.ts';
-import { SimUser } from './user.ts';
+import { NEEDS_USER, SimUser } from './user.ts';
 import type { SimWorker } from './worker.ts';
 import type { World } from './world.ts';
 
@@ -73,7 +73,11 @@ export class SimBatch {
     this.params = { ...plan, batch: `b${mark}`, unconfirmed, timing: timingOf(plan), pass: 1 };
     this.state = begin(this.params, WRITES, temporal.clock.now);
     this.#deliver({ type: 'started', serviceNowMs: service.clock.now });
-    this.#user = new SimUser(world, (event) => this.signal(event));
+    this.#user = new SimUser(
+      world,
+      (event) => this.signal(event),
+      () => temporal.clock.now,
+    );
   }
 
   signal(event: Event): void {
@@ -137,7 +141,9 @@ export class SimBatch {
     world.claim(dueAt > state.now, () => 'a due decision was not done');
     world.claim(dueAt === nextDueAt(state), () => 'dueAt changes the state');
     const isWaiting =
-      this.#inFlight + this.#eventsInTransit > 0 || Number.isFinite(dueAt) || state.pauses.has('user');
+      this.#inFlight + this.#eventsInTransit > 0 ||
+      Number.isFinite(dueAt) ||
+      [...state.pauses.keys()].some((kind) => NEEDS_USER.has(kind));
     world.claim(isWaiting || (state.isStopping && maySnapshot(state)), () => 'the batch waits for nothing');
     world.claim(this.#inFlight <= ACTIVITIES_MOST, () => `${this.#inFlight} activities are in flight`);
     if (usedSlots(state) > state.params.concurrency) world.saw('a cap below the runs outstanding');

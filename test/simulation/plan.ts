@@ -76,7 +76,10 @@ export type Plan = {
     readonly atMs: number;
     readonly concurrency?: number;
     readonly startsPerMinute?: number;
+    /** How long after the command the batch is to stop sending. */
+    readonly deadlineMs?: number;
   }[];
+  readonly failAfter?: { readonly rows: number } | { readonly share: number };
   readonly unconfirmed: 'unknown' | 'fail' | 'resubmit' | 'ask';
   readonly rates: Rates;
 };
@@ -127,6 +130,7 @@ export function planOf(seed: number, size: Size = 'small'): Plan {
     ...(cancels ? { cancelAtMs: between(0, 60_000) } : {}),
     cancelsRunning: draw() < 0.5,
     commands: commandsOf(draw, isLarge ? 3_000 : 20),
+    ...failAfterOf(draw, rows),
     unconfirmed: (['unknown', 'unknown', 'fail', 'resubmit', 'ask'] as const)[between(0, 4)] ?? 'unknown',
     rates,
   };
@@ -140,8 +144,20 @@ function commandsOf(draw: () => number, most: number): Plan['commands'] {
     const concurrency = 1 + Math.floor(draw() * most);
     // Fast enough for the rows of a world.
     const startsPerMinute = 60 * (1 + Math.floor(draw() * most * 10));
-    return { atMs, concurrency, ...(draw() < 0.3 ? { startsPerMinute } : {}) };
+    const deadlineMs = Math.floor(draw() * 60_000);
+    return {
+      atMs,
+      concurrency,
+      ...(draw() < 0.3 ? { startsPerMinute } : {}),
+      ...(draw() < 0.2 ? { deadlineMs } : {}),
+    };
   });
+}
+
+function failAfterOf(draw: () => number, rows: number): Pick<Plan, 'failAfter'> {
+  const share = 0.01 + draw() * 0.5;
+  if (draw() < 0.7) return {};
+  return { failAfter: draw() < 0.5 ? { share } : { rows: Math.ceil(share * rows) } };
 }
 
 /** Finds a smaller plan that still fails: removes faults one by one, then rows. */

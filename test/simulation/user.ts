@@ -5,6 +5,9 @@ import type { State } from '../../src/batch/state.ts';
 import type { Plan } from './plan.ts';
 import type { World } from './world.ts';
 
+/** Pauses that only a user ends. */
+export const NEEDS_USER: ReadonlySet<string> = new Set(['unconfirmed', 'user', 'failures', 'deadline']);
+
 const RULES = ['unknown', 'fail', 'resubmit'] as const;
 
 export class SimUser {
@@ -12,11 +15,11 @@ export class SimUser {
   readonly #signal: (event: Event) => void;
   readonly #seenPauses = new Set<string>();
 
-  constructor(world: World, signal: (event: Event) => void) {
+  constructor(world: World, signal: (event: Event) => void, temporalNow: () => number) {
     this.#world = world;
     this.#signal = signal;
     const { commands, cancelAtMs, cancelsRunning } = world.plan;
-    for (const command of commands) world.after(command.atMs, () => signal(eventOf(command)));
+    for (const command of commands) world.after(command.atMs, () => signal(eventOf(command, temporalNow())));
     if (cancelAtMs !== undefined)
       world.after(cancelAtMs, () => signal({ type: 'cancel', running: cancelsRunning, commandId: 'cancel' }));
   }
@@ -28,7 +31,8 @@ export class SimUser {
       if (this.#seenPauses.has(name)) continue;
       this.#seenPauses.add(name);
       this.#world.saw(`paused: ${kind}`);
-      if (kind !== 'unconfirmed' && kind !== 'user' && this.#world.chance(0.5)) continue;
+      const isAutomatic = !NEEDS_USER.has(kind);
+      if (isAutomatic && this.#world.chance(0.5)) continue;
       const unconfirmed = kind === 'unconfirmed' ? { unconfirmed: this.#world.pick(RULES) } : {};
       const event: Event = { type: 'resume', commandId: `resume ${name}`, ...unconfirmed };
       this.#world.after(this.#world.between(1_000, 60_000), () => this.#signal(event));
@@ -36,9 +40,13 @@ export class SimUser {
   }
 }
 
-function eventOf({ atMs, concurrency, startsPerMinute }: Plan['commands'][number]): Event {
+function eventOf(
+  { atMs, concurrency, startsPerMinute, deadlineMs }: Plan['commands'][number],
+  temporalNow: number,
+): Event {
   const commandId = `command ${atMs}`;
   if (concurrency === undefined) return { type: 'pause', commandId };
   const starts = startsPerMinute === undefined ? {} : { startsPerMinute };
-  return { type: 'scale', commandId, limits: { concurrency, ...starts } };
+  const deadline = deadlineMs === undefined ? {} : { deadlineAt: temporalNow + deadlineMs };
+  return { type: 'scale', commandId, limits: { concurrency, ...starts, ...deadline } };
 }

@@ -15,8 +15,12 @@ export const NO_TALLY: Tally = { outcomes: NO_OUTCOMES, gpus: {} };
 
 export function addTallies(a: Tally, b: Tally): Tally {
   // A worker of an older version counts fewer outcomes.
+  const [left, right] = [a, b].map((one) => ({ ...NO_OUTCOMES, ...one.outcomes })) as [
+    OutcomeCounts,
+    OutcomeCounts,
+  ];
   const outcomes = Object.fromEntries(
-    OUTCOMES.map((outcome) => [outcome, (a.outcomes[outcome] ?? 0) + (b.outcomes[outcome] ?? 0)]),
+    OUTCOMES.map((outcome) => [outcome, left[outcome] + right[outcome]]),
   ) as OutcomeCounts;
   const gpus = { ...a.gpus };
   for (const [gpu, use] of Object.entries(b.gpus)) addTo(gpus, gpu, use);

@@ -2,27 +2,23 @@
 // groups are asked to start no further POST, so that this takes a second and not as long as the slowest POST may wait.
 
 import { acknowledge } from '../on-event/user-command.ts';
-import type { State } from '../state.ts';
+import type { Group, State } from '../state.ts';
 import { dueIf, type Decision } from './decision.ts';
 
 export const stopGroups: Decision = {
   name: 'stop-groups',
-  dueAt: (state) => dueIf(state.pendingCommands.length > 0 && toStop(state).length > 0),
+  dueAt: (state) => dueIf(toStop(state).length > 0),
   act: (state) => {
     const groups = toStop(state);
-    for (const group of groups) {
-      const found = state.groups.get(group);
-      if (found !== undefined) state.groups.set(group, { ...found, isStopped: true });
-    }
-    return [{ type: 'stopGroups', groups }];
+    for (const [number, group] of groups) state.groups.set(number, { ...group, isStopped: true });
+    return [{ type: 'stopGroups', groups: groups.map(([number]) => number) }];
   },
 };
 
-function toStop({ groups, pendingCommands }: State): readonly number[] {
+/** The groups that a command waits for, and that were not stopped yet. */
+function toStop({ groups, pendingCommands }: State): readonly (readonly [number, Group])[] {
   const upTo = Math.max(...pendingCommands.map((command) => command.upTo));
-  return [...groups]
-    .filter(([number, group]) => number <= upTo && !group.isStopped)
-    .map(([number]) => number);
+  return [...groups].filter(([number, group]) => number <= upTo && !group.isStopped);
 }
 
 export const acknowledgeCommands: Decision = {

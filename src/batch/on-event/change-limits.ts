@@ -1,28 +1,27 @@
 // Changes the limits of a running batch, unless its state has no room for what they allow.
 
 import { mostConcurrency, STATE_BYTES_MAX } from '../bounds.ts';
-import type { BatchParams, LimitChange } from '../params.ts';
+import type { BatchParams, FailAfter, LimitChange } from '../params.ts';
 import { usedSlots, type Acknowledgement, type State } from '../state.ts';
 import { neededBytes } from '../state-size.ts';
 
 /** `note` says what changed, or why nothing did. */
 type Change = Pick<Acknowledgement, 'ok'> & { readonly note: string };
 
-export function changeLimits(state: State, { concurrency, retries, startsPerMinute }: LimitChange): Change {
+export function changeLimits(state: State, change: LimitChange): Change {
   const before = state.params;
-  const { startsPerMinute: _, ...others } = before;
-  const starts = startsPerMinute ?? before.startsPerMinute ?? 0;
-  const params: BatchParams = {
-    ...others,
-    ...(concurrency === undefined ? {} : { concurrency }),
-    ...(retries === undefined ? {} : { retries }),
-    ...(starts === 0 ? {} : { startsPerMinute: starts }),
-  };
+  const params = changed(before, change);
   const refused = refusal(state, params);
   if (refused !== undefined) return { ok: false, note: refused };
   state.params = params;
   state.peakConcurrency = Math.max(state.peakConcurrency, params.concurrency);
   return { ok: true, note: differences(before, params, usedSlots(state)) };
+}
+
+/** The parameters with each given limit; 'none' removes one. */
+function changed(before: BatchParams, change: LimitChange): BatchParams {
+  const all = Object.entries({ ...before, ...change });
+  return Object.fromEntries(all.filter(([, value]) => value !== 'none')) as BatchParams;
 }
 
 function refusal(state: State, params: BatchParams): string | undefined {
@@ -35,18 +34,26 @@ function refusal(state: State, params: BatchParams): string | undefined {
     : undefined;
 }
 
+const NONE = 'none';
+
+export const failAfterText = (limit: FailAfter): string =>
+  'rows' in limit ? `${limit.rows} rows` : `${limit.share * 100} % of the rows`;
+
+/** What users see of each limit. */
+const SHOWN: Readonly<Record<string, (params: BatchParams) => string>> = {
+  concurrency: ({ concurrency }) => `${concurrency}`,
+  retries: ({ retries }) => `${retries}`,
+  rate: ({ startsPerMinute }) => (startsPerMinute === undefined ? NONE : `${startsPerMinute}/min`),
+  'fail-after': ({ failAfter }) => (failAfter === undefined ? NONE : failAfterText(failAfter)),
+  deadline: ({ deadlineAt }) => (deadlineAt === undefined ? NONE : new Date(deadlineAt).toISOString()),
+};
+
 function differences(before: BatchParams, after: BatchParams, used: number): string {
-  const none = 'no limit';
-  const perMinute = ({ startsPerMinute }: BatchParams): string =>
-    startsPerMinute === undefined ? none : `${startsPerMinute}/min`;
-  const named = [
-    ['concurrency', `${before.concurrency}`, `${after.concurrency}`],
-    ['retries', `${before.retries}`, `${after.retries}`],
-    ['rate', perMinute(before), perMinute(after)],
-  ].filter(([, old, now]) => old !== now);
+  const named = Object.entries(SHOWN)
+    .filter(([, textOf]) => textOf(before) !== textOf(after))
+    .map(([name, textOf]) => `${name} ${textOf(before)} → ${textOf(after)}`);
   if (named.length === 0) return 'nothing changed: the limits are already so';
-  const changes = named.map(([name, old, now]) => `${name} ${old} → ${now}`).join(', ');
   return used > after.concurrency
-    ? `${changes}; ${used} runs are outstanding, and none starts before that is below ${after.concurrency}`
-    : changes;
+    ? `${named.join(', ')}; ${used} runs are outstanding, and none starts before that is below ${after.concurrency}`
+    : named.join(', ');
 }

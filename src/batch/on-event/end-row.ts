@@ -18,5 +18,8 @@ export function endRow(state: State, { row, attempt, tries, past }: Base, end: E
   const reason = end.reason && clipped(end.reason, reasonBytes(state));
   const facts = { ...(runId === undefined ? {} : { runId }), ...(reason ? { reason } : {}) };
   put(state, { phase: 'ended', row, attempt, tries, past, at: state.now, outcome, ...facts });
+  const { all, bad } = state.endings;
+  const isBad = outcome !== 'succeeded' && outcome !== 'cancelled';
+  state.endings = { all: all + 1, bad: bad + Number(isBad) };
   if (outcome !== 'succeeded') state.lastFailure = { row, outcome, ...(reason ? { reason } : {}) };
 }

@@ -1,7 +1,7 @@
 // Handles the end of a group: each row moves to the phase that its POST's class (R5) implies, and attempts that could
 // not be sent delay the batch. Only rows that still wait for this result change (R15).
 
-import { attemptKey, type AttemptRef } from '../attempt.ts';
+import { attemptKey } from '../attempt.ts';
 import { CLOCK_SLACK_MS, HOLD_BASE_MS, LEASE_MS, REASON_BYTES } from '../bounds.ts';
 import { clipped } from '../clipped.ts';
 import { noteServiceTime } from '../clock.ts';
@@ -13,14 +13,13 @@ import { adaptRate } from '../limits/rate-limit.ts';
 import { pause, unpause } from '../pauses.ts';
 import type { Sending, TurnedAway } from '../row-state.ts';
 import { put } from '../put-row.ts';
-import type { State } from '../state.ts';
+import type { Group, State } from '../state.ts';
 import { reasonBytes } from '../state-size.ts';
 import { enterRun, startRun } from './adopt-run.ts';
 import { endRow } from './end-row.ts';
 import { noteRun } from './runs-seen.ts';
 
 type GroupEnded = Extract<Event, { type: 'groupEnded' }>;
-type Group = { readonly attempts: readonly AttemptRef[]; readonly at: number; readonly wallAt: number };
 
 export function onGroupEnded(state: State, event: GroupEnded): void {
   const group = state.groups.get(event.group);

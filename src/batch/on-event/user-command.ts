@@ -55,7 +55,7 @@ export function onScale(state: State, command: Extract<Event, { type: 'scale' }>
   if (!change.ok) return acknowledge(state, commandId, change);
   note(state, { event: 'scaled', ...origin(command), note: change.note, limits });
   const isBelow = usedSlots(state) > state.params.concurrency;
-  if (isBelow || limits.startsPerMinute !== undefined) acknowledgeLater(state, commandId, change);
+  if (isBelow || typeof limits.startsPerMinute === 'number') acknowledgeLater(state, commandId, change);
   else acknowledge(state, commandId, change);
 }
 
@@ -87,26 +87,35 @@ export function cancelAllRunning(state: State): void {
   }
 }
 
-/** Ends every pause and every wait, and changes limits. */
+/** Ends every pause and every wait, and changes limits. After it, only rows that end later count as failures. */
 export function onResume(state: State, command: Extract<Event, { type: 'resume' }>): void {
-  const { unconfirmed, limits } = command;
-  const change = limits === undefined ? { ...DONE, note: '' } : changeLimits(state, limits);
-  acknowledge(state, command.commandId, limits === undefined ? DONE : change);
+  const { unconfirmed, limits = {} } = command;
+  const before = state.params;
+  // The user continues in spite of a deadline that has passed, but may give another one.
+  state.params = withoutPassedDeadline(state);
+  const change = changeLimits(state, limits);
   // Limits that cannot be changed do not continue a batch that the user wanted to continue with them.
-  if (!change.ok) return;
-  note(state, {
-    event: 'resumed',
-    ...origin(command),
-    ...(limits === undefined ? {} : { note: change.note, limits }),
-  });
+  if (!change.ok) {
+    state.params = before;
+    return acknowledge(state, command.commandId, change);
+  }
+  const changed = Object.keys(limits).length === 0 ? {} : { note: change.note };
+  acknowledge(state, command.commandId, { ...DONE, ...changed });
+  note(state, { event: 'resumed', ...origin(command), ...changed, ...('note' in changed ? { limits } : {}) });
   if (unconfirmed !== undefined) decideUnconfirmed(state, unconfirmed);
   state.pauses.clear();
+  state.resumedAt = state.endings;
   state.filesFailSince = undefined;
   fetchNow(state);
   state.trouble = undefined;
   state.holdUntil = state.now;
   state.consecutiveFailures = 0;
   state.rateLimit = NO_LIMIT;
+}
+
+function withoutPassedDeadline({ params, wallAt }: State): State['params'] {
+  const { deadlineAt, ...others } = params;
+  return deadlineAt !== undefined && deadlineAt <= wallAt ? others : params;
 }
 
 export function onRefresh(state: State, commandId: string | undefined): void {

@@ -23,6 +23,11 @@ describe('a pause by a user', () => {
   it('sends nothing until the user resumes the batch, while runs end and are collected', () => {
     const world = running({ rows: 10, concurrency: 4 });
     world.apply({ type: 'pause', commandId: 'c', by: 'ann@desk', reason: 'lunch' });
+    world.apply({ type: 'pause', commandId: 'd' });
+    expect(answers(world)).toEqual([
+      { id: 'c', ...DONE },
+      { id: 'd', ...DONE, note: 'already paused' },
+    ]);
     for (let run = 0; run < 4; run += 1) world.finish(`run-${run}`, 'succeeded');
     world.pass(3_600_000);
     while (world.collects.length > 0) world.collect();
@@ -130,17 +135,17 @@ describe('a change of limits', () => {
     world.apply({
       type: 'scale',
       commandId: 's',
-      limits: { concurrency: 2, retries: 2, startsPerMinute: 0 },
+      limits: { concurrency: 2, retries: 2, startsPerMinute: 'none' },
     });
     expect(answers(world)).toEqual([
       { id: 's', ok: true, note: 'nothing changed: the limits are already so' },
     ]);
   });
 
-  it('names the rate before and after, and 0 removes it', () => {
+  it('names the rate before and after, and removes it', () => {
     const { state } = running({ rows: 20, concurrency: 2 });
-    expect(changeLimits(state, { startsPerMinute: 600 }).note).toBe('rate no limit → 600/min');
-    expect(changeLimits(state, { startsPerMinute: 0 }).note).toBe('rate 600/min → no limit');
+    expect(changeLimits(state, { startsPerMinute: 600 }).note).toBe('rate none → 600/min');
+    expect(changeLimits(state, { startsPerMinute: 'none' }).note).toBe('rate 600/min → none');
     expect(state.params).not.toHaveProperty('startsPerMinute');
   });
 

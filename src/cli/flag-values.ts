@@ -1,0 +1,101 @@
+// Parses the values of flags. What is wrong is thrown and continues the name of the flag and the value.
+
+import type { FailAfter, UnconfirmedRule } from '../batch/params.ts';
+import { list, nearest, problem } from '../errors/error.ts';
+
+/** Throws what is wrong with a value. The message continues after the flag and the value. */
+const fail = (what: string, hint?: string): never => {
+  throw problem('E602', { what, ...(hint !== undefined && { hint }) });
+};
+
+const MOST_WHOLE = 999_999_999;
+
+export const wholeFrom =
+  (least: number, most = MOST_WHOLE) =>
+  (input: string): number => {
+    const value = /^\d{1,10}$/.test(input) ? Number(input) : Number.NaN;
+    return value >= least && value <= most
+      ? value
+      : fail(`is not a whole number from ${least} to ${most.toLocaleString('en-US')}`);
+  };
+
+/** At a higher speed a second takes less time than the clock can measure. */
+const SPEED_MOST = 10_000;
+
+export const factor = (input: string): number => {
+  const value = Number(input);
+  return value > 0 && value <= SPEED_MOST
+    ? value
+    : fail(`is not a number above 0, up to ${SPEED_MOST.toLocaleString('en-US')}`);
+};
+/** An empty value is most likely an unset shell variable. */
+export const text = (input: string): string => (input === '' ? fail('is empty') : input);
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `90s`, `30m`, `2h`, `7d` in milliseconds; NaN for anything else. */
+function msOf(input: string): number {
+  const [, amount, unit = 's'] = /^(\d{1,9}(?:\.\d{1,9})?)(ms|s|m|h|d)?$/.exec(input) ?? [];
+  return Number(amount) * (UNITS[unit] ?? 1);
+}
+
+const MOST_TIME = '365d';
+
+export const timeFrom =
+  (least: string) =>
+  (input: string): number =>
+    msOf(input) >= msOf(least) && msOf(input) <= msOf(MOST_TIME)
+      ? msOf(input)
+      : fail(`is not a time from ${least} to ${MOST_TIME}`, 'examples: 90s, 30m, 2h, 7d');
+
+export const name = (input: string): string =>
+  /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$/.test(input)
+    ? input
+    : fail(
+        'is not a valid batch name',
+        'use letters, digits, dots, underscores and hyphens, at most 100, beginning with a letter or a digit',
+      );
+
+export type UnconfirmedChoice = { readonly rule: UnconfirmedRule['rule']; readonly afterMs?: number };
+
+const PLAIN_RULES = ['unknown', 'ask', 'fail'] as const;
+
+const RESUBMIT = 'resubmit-after=';
+
+export const unconfirmedChoice = (input: string): UnconfirmedChoice => {
+  if (input.startsWith(RESUBMIT))
+    return { rule: 'resubmit', afterMs: timeFrom('1s')(input.slice(RESUBMIT.length)) };
+  const rule = PLAIN_RULES.find((plain) => plain === input);
+  if (rule !== undefined) return { rule };
+  const values = [...PLAIN_RULES, `${RESUBMIT}2h`];
+  const near = nearest(input, values);
+  return fail(
+    'is not one of its values',
+    `${near === undefined ? '' : `did you mean ${near}? `}values: ${list(values)}`,
+  );
+};
+
+const RATE_MOST = 100_000;
+
+const orNone =
+  <T>(parse: (input: string) => T) =>
+  (input: string): T | 'none' =>
+    input === 'none' ? 'none' : parse(input);
+
+/** `600/min` or `600`. */
+export const perMinute = orNone((input) => wholeFrom(1, RATE_MOST)(input.replace(/\/min$/, '')));
+
+export const failAfterLimit = orNone((input): FailAfter => {
+  if (!input.endsWith('%')) return { rows: wholeFrom(1)(input) };
+  const percent = Number(input.slice(0, -1));
+  return percent > 0 && percent <= 100
+    ? { share: percent / 100 }
+    : fail('is not a number of rows or a share', 'examples: 200, 5%');
+});
+
+/** A time in milliseconds since 1970; without a zone it is in the zone of this machine. */
+export const deadlineAt = orNone((input) => {
+  const at = Number.isNaN(msOf(input)) ? Date.parse(input) : Date.now() + msOf(input);
+  if (Number.isNaN(at)) return fail('is not a time', 'examples: 8h, 2026-12-24T06:00');
+  return at > Date.now() ? at : fail('has passed');
+});

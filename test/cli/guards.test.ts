@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Stage } from '../stage/stage.ts';
+
+const CAP = 8;
+const DEPLOYMENTS = JSON.stringify([
+  {
+    name: 'broken',
+    concurrencyLimit: CAP,
+    coldStartSeconds: 0,
+    runSeconds: 0.5,
+    runSpread: 0.2,
+    pictureSize: 16,
+  },
+]);
+
+describe('limits at which a batch pauses itself', () => {
+  const stage = new Stage();
+  beforeAll(async () => {
+    await stage.temporal();
+    await stage.service(['--fault', 'fail=1', '--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+    await stage.worker();
+  });
+  afterAll(() => stage.close());
+
+  it('--fail-after stops a failing sheet within as many rows as run at the same time, and resume continues it', async () => {
+    const flags = ['-d', 'broken', '-c', String(CAP), '--retries', '0', '--fail-after', '5'];
+    const run = await stage.run(['run', stage.sheet(200), ...flags]);
+    expect([run.code, run.stderr]).toEqual([8, expect.stringContaining('--fail-after is 5 rows')]);
+    const bought = (await stage.truth()).length;
+    expect(bought).toBeGreaterThanOrEqual(5);
+    expect(bought).toBeLessThanOrEqual(5 + CAP);
+    const batch = stage.batchFile().batch;
+    expect(run.stderr).toContain(`runsheet resume ${batch}`);
+    // The same command does not lift a limit of the user.
+    expect((await stage.run(['run', stage.sheet(200), ...flags])).code).toBe(8);
+    expect(await stage.truth()).toHaveLength(bought);
+
+    expect((await stage.run(['resume', batch, '--fail-after', 'none', '--deadline', '2s'])).code).toBe(0);
+    const watched = await stage.run(['watch', batch]);
+    expect([watched.code, watched.stderr]).toEqual([8, expect.stringMatching(/the deadline .+ has passed/)]);
+    const sent = (await stage.truth()).length;
+    expect(sent).toBeGreaterThan(bought);
+    expect(sent).toBeLessThan(200);
+    expect((await stage.run(['cancel', batch])).code).toBe(0);
+  });
+
+  it('values that make no sense are refused before anything is sent', async () => {
+    const refusals = [
+      ['--fail-after', '0%'],
+      ['--fail-after', '101%'],
+      ['--fail-after', 'many'],
+      ['--deadline', '2020-01-01T00:00'],
+      ['--deadline', 'soon'],
+      ['--rate', '0'],
+    ] as const;
+    for (const [flag, value] of refusals) {
+      const refused = await stage.run(['run', stage.sheet(3, 'few.csv'), '-d', 'broken', flag, value]);
+      expect([flag, value, refused.code, refused.stderr]).toEqual([
+        flag,
+        value,
+        2,
+        expect.stringContaining(`${flag} "${value}"`),
+      ]);
+    }
+  });
+});
