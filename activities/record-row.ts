@@ -7,6 +7,7 @@ import type { EndedRow } from '../src/batch/row-state.ts';
 import { errorMessage } from '../src/errors/error.ts';
 import type { AttemptRecord, PartRecord } from '../src/results/row-record.ts';
 import type { Run } from '../src/run-service/contract/run.ts';
+import type { KnownRun } from '../src/run-service/run-outcome.ts';
 import type { SheetRow } from '../src/sheet/pages.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import { downloadOutputs } from './download-outputs.ts';
@@ -44,7 +45,7 @@ export async function recordRow(
   };
 }
 
-type Usage = ReadonlyMap<string, Run | undefined>;
+type Usage = ReadonlyMap<string, KnownRun | undefined>;
 
 /** The runs of all attempts; a run that the service no longer has is undefined. */
 async function readUsage({ service }: OpenBatch, { row, attempts }: EndedRow): Promise<Usage | DeferredRow> {
@@ -95,6 +96,7 @@ function attemptRecord({ file }: OpenBatch, past: PastAttempt, usage: Usage | un
     outcome,
     ...(reason === undefined ? {} : { reason }),
     ...(runId === undefined ? {} : { run_id: runId }),
+    ...(run?.failure === undefined ? {} : { failure: run.failure.kind }),
     ...(run === undefined ? {} : usageOf(run, file.service.prices)),
   };
 }

@@ -11,8 +11,18 @@ import type { State } from './state.ts';
 export function advanceClock(state: State, wallAt: number): void {
   const passed = Math.max(0, wallAt - state.wallAt);
   const expected = Number.isFinite(state.wakeAt) ? Math.max(0, state.wakeAt - state.now) : CLOCK_IDLE_MS;
+  const hasJumped = passed > expected + CLOCK_SLACK_MS;
+  if (hasJumped) widenOffset(state, -passed);
+  else if (wallAt < state.wallAt) widenOffset(state, state.wallAt - wallAt);
   state.wallAt = wallAt;
-  state.now += passed <= expected + CLOCK_SLACK_MS ? passed : CLOCK_DOUBT_MS;
+  state.now += hasJumped ? CLOCK_DOUBT_MS : passed;
+}
+
+/** If Temporal's time was changed by `-ms`, the service's time differs from it by so much more. It may also be right. */
+function widenOffset(state: State, ms: number): void {
+  if (state.serviceOffset === undefined) return;
+  const { min, max } = state.serviceOffset;
+  state.serviceOffset = { min: Math.min(min, min + ms), max: Math.max(max, max + ms) };
 }
 
 /** Records the service's time from a response that just arrived. */

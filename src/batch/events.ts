@@ -3,6 +3,7 @@
 
 import type { AttemptRef, AttemptRun } from './attempt.ts';
 import type { PostClass } from './classify-response.ts';
+import type { FailureKind } from './failure-kind.ts';
 import type { Outcome } from './outcome.ts';
 import type { LimitChange } from './params.ts';
 import type { Tally } from './accounting/tally.ts';
@@ -23,7 +24,12 @@ export type GroupResult = { readonly results: readonly PostResult[]; readonly se
 export type NotAccepted = Exclude<PostResult, { result: 'accepted' }>;
 
 /** The end of one run, confirmed by Get Run. */
-export type RunCompletion = AttemptRun & { readonly outcome: Outcome; readonly reason?: string };
+export type RunCompletion = AttemptRun & {
+  readonly outcome: Outcome;
+  readonly reason?: string;
+  /** Why it failed, if its log says so. */
+  readonly failure?: FailureKind;
+};
 
 /** A run that made no progress for too long. */
 export type OverdueRun = AttemptRun & { readonly reason: string };

@@ -1,5 +1,7 @@
 // The part of batch.json that the batch workflow needs for its decisions.
 
+import type { RetriesByKind } from './failure-kind.ts';
+
 /** How fast and how patiently to call a service, in milliseconds. */
 export type Timing = {
   /** The timeout of a POST. */
@@ -39,6 +41,7 @@ export type LimitChange = {
   readonly concurrency?: number;
   readonly retries?: number;
   readonly startsPerMinute?: number | 'none';
+  readonly retriesByKind?: RetriesByKind;
   readonly failAfter?: FailAfter | 'none';
   readonly deadlineAt?: number | 'none';
 };
@@ -50,6 +53,8 @@ export type BatchParams = {
   readonly concurrency: number;
   /** Further attempts for a row whose run failed or timed out. */
   readonly retries: number;
+  /** Other numbers for some kinds of failures. */
+  readonly retriesByKind?: RetriesByKind;
   /** Maximum POSTs in a minute. */
   readonly startsPerMinute?: number;
   readonly failAfter?: FailAfter;

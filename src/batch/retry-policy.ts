@@ -1,19 +1,27 @@
 // Decides whether and when a row is retried. To change the retry policy, change `retryAt`.
 
 import { RETRY_BASE_MS, RETRY_MAX_MS } from './bounds.ts';
+import { retriesFor, type FailureKind } from './failure-kind.ts';
 import type { Outcome } from './outcome.ts';
+import type { BatchParams } from './params.ts';
 
 /** `tries` counts the ended runs of this row, including this one. */
-export type AttemptEnd = { readonly outcome: Outcome; readonly tries: number; readonly row: number };
+export type AttemptEnd = {
+  readonly outcome: Outcome;
+  readonly failure?: FailureKind | undefined;
+  readonly tries: number;
+  readonly row: number;
+};
 
 /** When to retry the row, by the clock of `now`; undefined if its outcome is final. */
 export function retryAt(
   end: AttemptEnd,
-  policy: { readonly retries: number; readonly seed: number },
+  policy: Pick<BatchParams, 'retries' | 'retriesByKind' | 'seed'>,
   now: number,
 ): number | undefined {
   if (end.outcome !== 'failed' && end.outcome !== 'timed-out') return undefined;
-  if (end.tries > policy.retries) return undefined;
+  const kind = end.outcome === 'timed-out' ? 'timeout' : (end.failure ?? 'unknown');
+  if (end.tries > retriesFor(kind, policy)) return undefined;
   return now + backoffMs(end.tries, chance(policy.seed, end.row, end.tries));
 }
 

@@ -1,6 +1,7 @@
 // Limits the size of the state. A snapshot must fit into one payload, so a row enters only if its later attempts fit too.
 
 import { REASON_BYTES, reservedBytes, ROWS_MAX, SHORT_REASON_BYTES, STATE_BYTES_MAX } from './bounds.ts';
+import { mostRetries } from './failure-kind.ts';
 import type { State } from './state.ts';
 
 /** Whether no further row may enter. Each row in the state has space reserved for the attempts that it may still need. */
@@ -9,8 +10,11 @@ export const isFull = (state: State): boolean =>
 
 /** What the rows in the state take, and may take. */
 export function neededBytes({ rows, bytes, params }: Pick<State, 'rows' | 'bytes' | 'params'>): number {
-  const { retries, unconfirmed } = params;
-  return bytes + rows.size * reservedBytes({ retries, resubmits: unconfirmed.rule === 'resubmit' });
+  const { unconfirmed } = params;
+  return (
+    bytes +
+    rows.size * reservedBytes({ retries: mostRetries(params), resubmits: unconfirmed.rule === 'resubmit' })
+  );
 }
 
 /** How many bytes a reason may take; fewer once the state is half full. */

@@ -4,6 +4,7 @@ import { loadConfig, type Config } from '../host/config.ts';
 import { nearest, problem } from '../errors/error.ts';
 import { DEFAULT_PRICES } from '../batch/gpu.ts';
 import { mostConcurrency } from '../batch/bounds.ts';
+import { mostRetries } from '../batch/failure-kind.ts';
 import { DEFAULT_TIMING } from '../batch/params.ts';
 import { RETRIES, type BatchSpec, type ServiceSpec, type Settings } from '../create-batch/batch-spec.ts';
 import type { SheetCopy } from '../create-batch/copy-sheet.ts';
@@ -42,7 +43,7 @@ export async function checkFlags(sheet: string, flags: SheetFlags): Promise<void
     });
   if (flags.deployment === undefined)
     throw problem('E602', { what: 'no deployment is given', hint: 'add -d <deployment>' });
-  const retries = flags.retries ?? RETRIES;
+  const retries = mostRetries({ retries: flags.retries ?? RETRIES, retriesByKind: flags.retry ?? {} });
   const most = mostConcurrency(retries, flags.unconfirmed?.rule === 'resubmit');
   if (flags.concurrency !== undefined && flags.concurrency > most)
     throw problem('E602', {
@@ -95,11 +96,12 @@ export async function createParams(
 }
 
 export function settingsOf(flags: SheetFlags): Settings {
-  const { concurrency, retries, rate, failAfter, deadline, unconfirmed, queueTimeout, runTimeout, poll } =
+  const { concurrency, retries, retry, rate, failAfter, deadline, unconfirmed, queueTimeout, runTimeout, poll } =
     flags;
   return {
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(retries === undefined ? {} : { retries }),
+    ...(retry === undefined ? {} : { retriesByKind: retry }),
     ...(rate === undefined || rate === 'none' ? {} : { startsPerMinute: rate }),
     ...(failAfter === undefined || failAfter === 'none' ? {} : { failAfter }),
     ...(deadline === undefined || deadline === 'none' ? {} : { deadlineAt: deadline }),

@@ -1,5 +1,6 @@
 // pause, scale, cancel: control a running batch. Each ends when the batch has acknowledged that the command is in force.
 
+import type { RetriesByKind } from '../batch/failure-kind.ts';
 import type { FailAfter, LimitChange } from '../batch/params.ts';
 import { EXIT, problem } from '../errors/error.ts';
 import { rowsDone } from '../batch/accounting/tally.ts';
@@ -22,15 +23,17 @@ type Flags = {
 export type LimitFlags = {
   readonly concurrency?: number;
   readonly retries?: number;
+  readonly retry?: RetriesByKind;
   readonly rate?: number | 'none';
   readonly failAfter?: FailAfter | 'none';
   readonly deadline?: number | 'none';
 };
 
 /** The limits that flags change. */
-export const limitsOf = ({ concurrency, retries, rate, failAfter, deadline }: LimitFlags): LimitChange => ({
+export const limitsOf = ({ concurrency, retries, retry, rate, failAfter, deadline }: LimitFlags): LimitChange => ({
   ...(concurrency === undefined ? {} : { concurrency }),
   ...(retries === undefined ? {} : { retries }),
+  ...(retry === undefined ? {} : { retriesByKind: retry }),
   ...(rate === undefined ? {} : { startsPerMinute: rate }),
   ...(failAfter === undefined ? {} : { failAfter }),
   ...(deadline === undefined ? {} : { deadlineAt: deadline }),

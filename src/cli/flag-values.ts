@@ -1,5 +1,7 @@
 // Parses the values of flags. What is wrong is thrown and continues the name of the flag and the value.
 
+import { RETRIES_MAX } from '../batch/bounds.ts';
+import { FAILURE_KINDS, type FailureKind, type RetriesByKind } from '../batch/failure-kind.ts';
 import type { FailAfter, UnconfirmedRule } from '../batch/params.ts';
 import { list, nearest, problem } from '../errors/error.ts';
 
@@ -84,6 +86,24 @@ const orNone =
 
 /** `600/min` or `600`. */
 export const perMinute = orNone((input) => wholeFrom(1, RATE_MOST)(input.replace(/\/min$/, '')));
+
+/** `out-of-memory=2,timeout=1`. */
+export function retriesOf(input: string): RetriesByKind {
+  const found: Partial<Record<FailureKind, number>> = {};
+  for (const part of input.split(',')) {
+    const [name = '', most = ''] = part.split('=');
+    const kind = FAILURE_KINDS.find((one) => one === name);
+    if (kind === undefined) {
+      const near = nearest(name, FAILURE_KINDS);
+      return fail(
+        `names no kind of failure with ${name}`,
+        `${near === undefined ? '' : `did you mean ${near}? `}kinds: ${list(FAILURE_KINDS)}`,
+      );
+    }
+    found[kind] = wholeFrom(0, RETRIES_MAX)(most);
+  }
+  return found;
+}
 
 export const failAfterLimit = orNone((input): FailAfter => {
   if (!input.endsWith('%')) return { rows: wholeFrom(1)(input) };

@@ -2,6 +2,7 @@
 // command-list.ts.
 
 import { CONCURRENCY_MAX, RETRIES_MAX } from '../batch/bounds.ts';
+import type { RetriesByKind } from '../batch/failure-kind.ts';
 import type { FailAfter } from '../batch/params.ts';
 import { APIS, type Api } from '../host/api-version.ts';
 import {
@@ -10,6 +11,7 @@ import {
   failAfterLimit,
   name,
   perMinute,
+  retriesOf,
   text,
   timeFrom,
   unconfirmedChoice,
@@ -46,6 +48,7 @@ const number = parsed(wholeFrom(0));
 export const port = parsed(wholeFrom(0, 65_535));
 export const rowNumber = wholeFrom(1);
 const ratePerMinute = parsed(perMinute);
+const retriesByKind = parsed(retriesOf);
 const failureLimit = parsed(failAfterLimit);
 const deadlineTime = parsed(deadlineAt);
 const positiveNumber = parsed(wholeFrom(1));
@@ -83,6 +86,12 @@ export const limitFlags = {
   ),
   retries: optional(
     retriesNumber('n', 'maximum retries of a row whose run failed or timed out (default: 2)'),
+  ),
+  retry: optional(
+    retriesByKind(
+      'kind=n,…',
+      'retries by the kind of failure, such as out-of-memory=0,timeout=1 (default: as --retries; out-of-memory 1)',
+    ),
   ),
   rate: optional(ratePerMinute('n/min', 'maximum runs started in a minute (default: none)')),
   failAfter: optional(
@@ -199,6 +208,7 @@ export type SheetFlags = {
   readonly local: boolean;
   readonly concurrency?: number;
   readonly retries?: number;
+  readonly retry?: RetriesByKind;
   readonly rate?: number | 'none';
   readonly failAfter?: FailAfter | 'none';
   readonly deadline?: number | 'none';

@@ -2,6 +2,7 @@
 // batch.json.
 
 import { mostConcurrency, UNCONFIRMED_MS } from '../batch/bounds.ts';
+import { mostRetries, type RetriesByKind } from '../batch/failure-kind.ts';
 import { DEFAULT_TIMING, type FailAfter, type Timing, type UnconfirmedRule } from '../batch/params.ts';
 import type { Api } from '../host/api-version.ts';
 import type { Deployment } from '../run-service/contract/deployment.ts';
@@ -25,6 +26,7 @@ export type Settings = {
   /** Maximum runs at the same time (default: twice the deployment's limit). */
   readonly concurrency?: number;
   readonly retries?: number;
+  readonly retriesByKind?: RetriesByKind;
   /** Maximum POSTs in a minute (default: no limit). */
   readonly startsPerMinute?: number;
   readonly failAfter?: FailAfter;
@@ -85,6 +87,7 @@ type FileSettings = Pick<
   BatchFile,
   | 'concurrency'
   | 'retries'
+  | 'retriesByKind'
   | 'startsPerMinute'
   | 'failAfter'
   | 'deadlineAt'
@@ -99,12 +102,13 @@ function settingsOf({ settings, deployment, service }: BatchSpec): FileSettings 
   const rule = unconfirmedRule(unconfirmed, service);
   return {
     concurrency: Math.min(
-      mostConcurrency(retries, rule.rule === 'resubmit'),
+      mostConcurrency(mostRetries({ ...settings, retries }), rule.rule === 'resubmit'),
       settings.concurrency ?? usualConcurrency(deployment),
     ),
     retries,
     unconfirmed: rule,
     ...definedOnly({
+      retriesByKind: settings.retriesByKind,
       startsPerMinute: settings.startsPerMinute,
       failAfter: settings.failAfter,
       deadlineAt: settings.deadlineAt,

@@ -1,5 +1,6 @@
 // The record of a row with an outcome. Its field names are the column names of results.csv.
 
+import type { FailureKind } from '../batch/failure-kind.ts';
 import type { Outcome, PastAttempt } from '../batch/outcome.ts';
 import { csvCell } from '../errors/outside-text.ts';
 import type { ResultColumn } from '../sheet/result-columns.ts';
@@ -20,6 +21,8 @@ export type AttemptRecord = {
   readonly attempt: number;
   readonly outcome: PastAttempt['outcome'];
   readonly reason?: string;
+  /** Why its run failed, if the log says so. */
+  readonly failure?: FailureKind;
   readonly run_id?: string;
   readonly gpu_used?: string;
   readonly created_at?: string;

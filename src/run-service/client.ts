@@ -9,6 +9,8 @@ import {
   pricingSchema,
   type Deployment,
 } from './contract/deployment.ts';
+import { runLogSchema, type LogLine } from './contract/log-entry.ts';
+import { PATHS } from './contract/paths.ts';
 import { profileSchema, type Profile } from './contract/profile.ts';
 import { queueToWire, type QueueRequest } from './contract/queue.ts';
 import { runListSchema, runSchema, type Run } from './contract/run.ts';
@@ -32,6 +34,8 @@ export interface RunService {
   queueRun(request: QueueRequest, limits: PostLimits): Promise<PostFacts>;
   /** undefined if the service does not know the run. */
   getRun(runId: string): Promise<Run | undefined>;
+  /** The lines of its log up to now; undefined if the service has no logs. */
+  getRunLog(runId: string): Promise<readonly LogLine[] | undefined>;
   /** False if the service refuses to cancel it. */
   cancelRun(runId: string): Promise<boolean>;
   /** Runs of a workflow, newest first, with their webhooks; undefined if the service has no run lists. */
@@ -64,6 +68,7 @@ export function connectRunService(at: ServiceConnection): RunService {
       const answer = await ask('GET', path);
       return isUnknownRun(answer) ? undefined : readAs(at, path, answer, runSchema);
     },
+    getRunLog: (runId) => readOptional(PATHS.runLogs.replace(':run_id', runId), runLogSchema),
     cancelRun: async (runId) => isOk(await ask('POST', `/run/${runId}/cancel`)),
     listRuns: (workflowId, { limit, offset }) =>
       readOptional(

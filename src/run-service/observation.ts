@@ -2,6 +2,7 @@
 // clock (R25), the service's or ours. If both ages are known, the smaller one counts, so that a wrong or adjusted clock never
 // makes a healthy run look stuck.
 
+import type { FailureKind } from '../batch/failure-kind.ts';
 import type { Outcome } from '../batch/outcome.ts';
 import type { Run } from './contract/run.ts';
 import { outcomeOf } from './run-outcome.ts';
@@ -35,7 +36,12 @@ export type Observation = {
 export const NOT_OBSERVED: Observation = { shown: 0, quietMs: 0, missingMs: 0, isReported: false };
 
 export type Report =
-  | { readonly kind: 'completed'; readonly outcome: Outcome; readonly reason?: string }
+  | {
+      readonly kind: 'completed';
+      readonly outcome: Outcome;
+      readonly reason?: string;
+      readonly failure?: FailureKind;
+    }
   | { readonly kind: 'overdue'; readonly reason: string };
 
 /** A run that the service does not know for this long counts as gone. */
@@ -59,8 +65,7 @@ export function observe(
   const after = { ...before, shown, quietMs, missingMs: 0 };
   const state = outcomeOf(sight.run);
   if (state.kind === 'ended') {
-    const { outcome, reason } = state;
-    const report = { kind: 'completed', outcome, ...(reason === undefined ? {} : { reason }) } as const;
+    const report = { ...state, kind: 'completed' } as const;
     return before.isReported ? { after } : { after: { ...after, isReported: true }, report };
   }
   const reason =

@@ -3,22 +3,27 @@
 
 import type { RunService } from './client.ts';
 import type { Run } from './contract/run.ts';
+import { failureIn } from './failure-reason.ts';
+import type { KnownRun } from './run-outcome.ts';
 import { isTerminal } from './contract/statuses.ts';
 
 const REMEMBERED_MAX = 2_000;
 /** The total size in characters, because outputs with many files or long texts would fill the memory. */
 const REMEMBERED_CHARS = 64 << 20;
 
-export type RememberingService = RunService & { forget(runId: string): void };
+export type RememberingService = Omit<RunService, 'getRun'> & {
+  getRun(runId: string): Promise<KnownRun | undefined>;
+  forget(runId: string): void;
+};
 
 export function remembering(service: RunService): RememberingService {
-  const ended = new Map<string, { readonly run: Run; readonly chars: number }>();
+  const ended = new Map<string, { readonly run: KnownRun; readonly chars: number }>();
   let chars = 0;
   const forget = (runId: string): void => {
     chars -= ended.get(runId)?.chars ?? 0;
     ended.delete(runId);
   };
-  const remember = (run: Run): void => {
+  const remember = (run: KnownRun): void => {
     forget(run.id);
     const known = { run, chars: JSON.stringify(run).length };
     ended.set(run.id, known);
@@ -33,11 +38,19 @@ export function remembering(service: RunService): RememberingService {
     getRun: async (runId) => {
       const known = ended.get(runId);
       if (known !== undefined) return known.run;
-      const run = await service.getRun(runId);
+      const read = await service.getRun(runId);
+      const run = read?.status === 'failed' && read.id === runId ? await withFailure(service, read) : read;
       // A `timeout` without an end time is not final: the run may still start.
       if (run && run.id === runId && isTerminal(run.status) && run.endedAtMs !== undefined) remember(run);
       return run;
     },
     forget,
   };
+}
+
+/** Reads why the run failed. A log that cannot be read must not keep the end of the run from being known. */
+async function withFailure(service: RunService, run: Run): Promise<KnownRun> {
+  const lines = await service.getRunLog(run.id).catch(() => undefined);
+  const failure = failureIn(lines ?? []);
+  return failure === undefined ? run : { ...run, failure };
 }

@@ -1,6 +1,8 @@
 // Derives an attempt's outcome from its run. Only this decides that a run has ended (R8).
 
+import { REASON_BYTES } from '../batch/bounds.ts';
 import { clipped } from '../batch/clipped.ts';
+import type { Failure, FailureKind } from '../batch/failure-kind.ts';
 import type { Outcome } from '../batch/outcome.ts';
 import { withoutSecrets } from '../errors/redact.ts';
 import type { Run } from './contract/run.ts';
@@ -10,9 +12,19 @@ export type RunOutcome =
   | { readonly kind: 'open' }
   /** Shown as timed out because it was not updated for a day; it may still start. */
   | { readonly kind: 'stale' }
-  | { readonly kind: 'ended'; readonly outcome: Outcome; readonly reason?: string };
+  | {
+      readonly kind: 'ended';
+      readonly outcome: Outcome;
+      readonly reason?: string;
+      readonly failure?: FailureKind;
+    };
 
-export function outcomeOf(run: Pick<Run, 'status' | 'endedAtMs' | 'liveStatus'>): RunOutcome {
+/** A run, and what its log says if it failed. */
+export type KnownRun = Run & { readonly failure?: Failure };
+
+export function outcomeOf(
+  run: Pick<KnownRun, 'status' | 'endedAtMs' | 'liveStatus' | 'failure'>,
+): RunOutcome {
   if (!isTerminal(run.status)) return { kind: 'open' };
   switch (run.status) {
     case 'success':
@@ -23,13 +35,21 @@ export function outcomeOf(run: Pick<Run, 'status' | 'endedAtMs' | 'liveStatus'>)
       if (run.endedAtMs === undefined) return { kind: 'stale' };
       return { kind: 'ended', outcome: 'timed-out', reason: "the run exceeded its machine's time limit" };
     case 'failed':
-      return { kind: 'ended', outcome: 'failed', reason: failedAt(run.liveStatus) };
+      return { kind: 'ended', outcome: 'failed', ...whyFailed(run) };
   }
+}
+
+function whyFailed({
+  failure,
+  liveStatus,
+}: Pick<KnownRun, 'failure' | 'liveStatus'>): Pick<RunOutcome & { kind: 'ended' }, 'reason' | 'failure'> {
+  if (failure === undefined) return { reason: failedAt(liveStatus) };
+  return { reason: clipped(withoutSecrets(failure.reason), REASON_BYTES), failure: failure.kind };
 }
 
 const LIVE_STATUS_BYTES = 200;
 
-// The run contains no reason; its last live status is the only hint.
+// Without a log, the last live status is the only hint.
 const failedAt = (liveStatus: string | undefined): string =>
   liveStatus
     ? `the run failed at: ${clipped(withoutSecrets(liveStatus), LIVE_STATUS_BYTES)}`

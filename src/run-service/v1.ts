@@ -25,6 +25,7 @@ export function connectV1(at: ServiceConnection): RunService {
       const isUnknown = isUnknownV1Run(answer.status, messageOf(answer));
       return isUnknown ? undefined : readAs(at, path, answer, v1RunSchema);
     },
+    getRunLog: async () => undefined,
     cancelRun: async () => false,
     listRuns: async () => undefined,
     listDeployments: async () => undefined,

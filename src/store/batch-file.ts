@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { problem } from '../errors/error.ts';
+import { FAILURE_KINDS } from '../batch/failure-kind.ts';
 import type { BatchParams } from '../batch/params.ts';
 import type { Store } from './store.ts';
 import { within } from './within.ts';
@@ -84,6 +85,8 @@ const schema = z.object({
   /** Maximum runs at the same time. */
   concurrency: count.min(1),
   retries: count,
+  /** Other numbers for some kinds of failures. */
+  retriesByKind: z.partialRecord(z.enum(FAILURE_KINDS), count).exactOptional(),
   /** Maximum POSTs in a minute; absent: no limit. */
   startsPerMinute: count.min(1).exactOptional(),
   /** Pause after so many rows without success, or after this share of those that ended. */
@@ -145,6 +148,7 @@ export const paramsOf = (
   rows: file.sheet.rows,
   concurrency: file.concurrency,
   retries: file.retries,
+  ...(file.retriesByKind === undefined ? {} : { retriesByKind: file.retriesByKind }),
   ...(file.startsPerMinute === undefined ? {} : { startsPerMinute: file.startsPerMinute }),
   ...(file.failAfter === undefined ? {} : { failAfter: file.failAfter }),
   ...(file.deadlineAt === undefined ? {} : { deadlineAt: file.deadlineAt }),

@@ -8,9 +8,8 @@ import type { Logger } from 'pino';
 import type { AttemptRun } from '../batch/attempt.ts';
 import type { RunCompletion } from '../batch/events.ts';
 import { errorMessage } from '../errors/error.ts';
-import type { Run } from '../run-service/contract/run.ts';
 import { isOpen } from '../run-service/contract/statuses.ts';
-import { outcomeOf } from '../run-service/run-outcome.ts';
+import { outcomeOf, type KnownRun } from '../run-service/run-outcome.ts';
 import type { Delivered } from '../batch/signals.ts';
 import type { BatchName } from '../batch/batch-ref.ts';
 import { ReportedRuns } from './reported-runs.ts';
@@ -18,7 +17,7 @@ import { isSameAttempt, readToken, type Token } from './token.ts';
 
 export type HandlerDeps = {
   /** Reads a run of the batch; undefined if the service does not know it. */
-  getRun(batch: BatchName, runId: string): Promise<Run | undefined>;
+  getRun(batch: BatchName, runId: string): Promise<KnownRun | undefined>;
   runEnded(batch: BatchName, completion: RunCompletion): Promise<Delivered>;
   runSeen(batch: BatchName, run: AttemptRun): Promise<Delivered>;
   /** Runs whose completion this worker has signalled. */
@@ -55,14 +54,8 @@ export class WebhookHandler {
     if (state?.kind !== 'ended') return this.#see(token, hint);
     this.#forget(hint.runId);
     const { row, attempt } = token;
-    const { outcome, reason } = state;
-    await runEnded(token, {
-      row,
-      attempt,
-      runId: hint.runId,
-      outcome,
-      ...(reason === undefined ? {} : { reason }),
-    });
+    const { kind: _, ...end } = state;
+    await runEnded(token, { row, attempt, runId: hint.runId, ...end });
     reported.add(hint.runId);
   }
 
@@ -97,7 +90,7 @@ export class WebhookHandler {
   }
 
   /** R7: returns the run if its own webhook address names this attempt. */
-  async #readOwn(token: Token, { runId }: Hint): Promise<Run | 'missing' | undefined> {
+  async #readOwn(token: Token, { runId }: Hint): Promise<KnownRun | 'missing' | undefined> {
     const run = await this.#deps.getRun(token, runId);
     if (run === undefined) return 'missing';
     if (run.id === runId && isSameAttempt(readToken(run.webhook), token)) return run;

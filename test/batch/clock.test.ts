@@ -41,6 +41,22 @@ describe('clock', () => {
     expect(state.now).toBe(1_500);
   });
 
+  it('a change of the time may hide how far the time of the service is away, so that lists are read back further', () => {
+    const forward = wokenAfter(1_000);
+    noteServiceTime(forward, 5_000);
+    advanceClock(forward, 1_000 + DAY_MS);
+    expect(forward.serviceOffset).toEqual({ min: 4_000 - DAY_MS, max: 4_000 });
+    const back = wokenAfter(1_000);
+    noteServiceTime(back, 5_000);
+    advanceClock(back, 1_000 - DAY_MS);
+    expect(back.serviceOffset).toEqual({ min: 4_000, max: 4_000 + DAY_MS });
+    advanceClock(back, 1_500 - DAY_MS);
+    expect(back.serviceOffset).toEqual({ min: 4_000, max: 4_000 + DAY_MS });
+    const unknown = wokenAfter(1_000);
+    advanceClock(unknown, 1_000 + DAY_MS);
+    expect(unknown.serviceOffset).toBeUndefined();
+  });
+
   it("the batch's clock believes ten minutes of a batch that waits for nothing but events, and no more", () => {
     const state = wokenAfter(Number.POSITIVE_INFINITY);
     advanceClock(state, 1_000 + CLOCK_IDLE_MS + CLOCK_SLACK_MS);

@@ -2,6 +2,7 @@
 // Run it once after WRITES in src/batch/version.ts has changed, and keep the older recordings unchanged.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
@@ -13,6 +14,9 @@ import { workflowIdOf } from '../../src/temporal/workflow-id.ts';
 import { Stage, until } from '../stage/stage.ts';
 
 const folder = join(import.meta.dirname, `version-${WRITES}`);
+
+/** Who gives the commands of a scene. */
+const HERE = `${userInfo().username}@${hostname()}`;
 
 type Scene = {
   readonly rows: number;
@@ -45,6 +49,30 @@ const SCENES: Readonly<Record<string, Scene>> = {
     meanwhile: async (stage) => {
       await until(async () => (await stage.truth()).length >= 12, 'the batch is under way');
       await stage.run(['cancel', batchOf(stage), '--running']);
+    },
+  },
+  'paused-scaled-and-resumed': {
+    rows: 80,
+    cap: 12,
+    runSeconds: 0.4,
+    meanwhile: async (stage) => {
+      await until(async () => (await stage.truth()).length >= 20, 'the batch is under way');
+      await stage.run(['scale', batchOf(stage), '-c', '4']);
+      await stage.run(['pause', batchOf(stage)]);
+      await stage.run(['resume', batchOf(stage), '-c', '12', '--rate', '3000/min']);
+      await stage.run(['wait', batchOf(stage)]);
+    },
+  },
+  'stopped-by-its-own-limits': {
+    rows: 60,
+    cap: 8,
+    runSeconds: 0.2,
+    faults: ['--fault', 'fail=1'],
+    flags: ['--retries', '0', '--fail-after', '6', '--deadline', '1h'],
+    meanwhile: async (stage) => {
+      await until(async () => (await stage.run(['status', '-o', 'json'])).stdout.includes('"paused"'), 'the batch is paused');
+      await stage.run(['cancel', batchOf(stage)]);
+      await stage.run(['wait', batchOf(stage)]);
     },
   },
   'after-a-continue-as-new': { rows: 560, cap: 2, runSeconds: 0.02 },
@@ -95,9 +123,8 @@ function withoutPlace(history: string, place: string): string {
     .replaceAll(/"identity":\s*"[^"]*"/g, '"identity":"recorder"')
     .replaceAll(/"data":\s*"([A-Za-z0-9+/=]+)"/g, (whole, base64: string) => {
       const text = Buffer.from(base64, 'base64').toString();
-      return text.includes(place)
-        ? `"data":"${Buffer.from(text.replaceAll(place, '/recorded')).toString('base64')}"`
-        : whole;
+      const replaced = text.replaceAll(place, '/recorded').replaceAll(HERE, 'user@recorder');
+      return replaced === text ? whole : `"data":"${Buffer.from(replaced).toString('base64')}"`;
     });
 }
 

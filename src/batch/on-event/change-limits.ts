@@ -1,6 +1,7 @@
 // Changes the limits of a running batch, unless its state has no room for what they allow.
 
 import { mostConcurrency, STATE_BYTES_MAX } from '../bounds.ts';
+import { mostRetries } from '../failure-kind.ts';
 import type { BatchParams, FailAfter, LimitChange } from '../params.ts';
 import { usedSlots, type Acknowledgement, type State } from '../state.ts';
 import { neededBytes } from '../state-size.ts';
@@ -20,15 +21,18 @@ export function changeLimits(state: State, change: LimitChange): Change {
 
 /** The parameters with each given limit; 'none' removes one. */
 function changed(before: BatchParams, change: LimitChange): BatchParams {
-  const all = Object.entries({ ...before, ...change });
+  const retriesByKind = { ...before.retriesByKind, ...change.retriesByKind };
+  const own = Object.keys(retriesByKind).length === 0 ? {} : { retriesByKind };
+  const all = Object.entries({ ...before, ...change, ...own });
   return Object.fromEntries(all.filter(([, value]) => value !== 'none')) as BatchParams;
 }
 
 function refusal(state: State, params: BatchParams): string | undefined {
-  const { retries, concurrency, unconfirmed } = params;
+  const { concurrency, unconfirmed } = params;
+  const retries = mostRetries(params);
   const most = mostConcurrency(retries, unconfirmed.rule === 'resubmit');
   if (concurrency > most) return `with ${retries} retries the concurrency can be at most ${most}`;
-  const isRaised = retries > state.params.retries;
+  const isRaised = retries > mostRetries(state.params);
   return isRaised && neededBytes({ ...state, params }) > STATE_BYTES_MAX
     ? `the rows in the batch leave no room for ${retries} retries each`
     : undefined;
@@ -43,6 +47,10 @@ export const failAfterText = (limit: FailAfter): string =>
 const SHOWN: Readonly<Record<string, (params: BatchParams) => string>> = {
   concurrency: ({ concurrency }) => `${concurrency}`,
   retries: ({ retries }) => `${retries}`,
+  retry: ({ retriesByKind = {} }) =>
+    Object.entries(retriesByKind)
+      .map(([kind, most]) => `${kind}=${most}`)
+      .join(',') || NONE,
   rate: ({ startsPerMinute }) => (startsPerMinute === undefined ? NONE : `${startsPerMinute}/min`),
   'fail-after': ({ failAfter }) => (failAfter === undefined ? NONE : failAfterText(failAfter)),
   deadline: ({ deadlineAt }) => (deadlineAt === undefined ? NONE : new Date(deadlineAt).toISOString()),

@@ -53,12 +53,12 @@ function asTimeout(row: RowState, completion: RunCompletion): RunCompletion {
 export function completeAttempt(
   state: State,
   row: RowState,
-  end: Pick<RunCompletion, 'runId' | 'outcome' | 'reason'>,
+  end: Pick<RunCompletion, 'runId' | 'outcome' | 'reason' | 'failure'>,
 ): void {
   const tries = row.tries + 1;
   const again =
     state.cancelling === undefined
-      ? retryAt({ outcome: end.outcome, tries, row: row.row }, state.params, state.now)
+      ? retryAt({ outcome: end.outcome, failure: end.failure, tries, row: row.row }, state.params, state.now)
       : undefined;
   if (again === undefined) return endRow(state, { ...row, tries }, end);
   const reason = end.reason && clipped(end.reason, SHORT_REASON_BYTES);
