@@ -8,7 +8,7 @@ import type { AttemptRun } from '../src/batch/attempt.ts';
 import { NO_TALLY, tallyOutcome, type Tally } from '../src/batch/accounting/tally.ts';
 import type { ReadBack } from '../src/batch/commands.ts';
 import type { BatchEvent } from '../src/batch/batch-event.ts';
-import { OUTCOMES } from '../src/batch/outcome.ts';
+import { NO_OUTCOMES, OUTCOMES } from '../src/batch/outcome.ts';
 import type { Progress } from '../src/batch/progress.ts';
 import { keptEvidence } from '../src/results/evidence.ts';
 import { writeEvents } from '../src/results/event-files.ts';
@@ -71,12 +71,14 @@ async function compare({ store, file }: OpenBatch, { progress }: FinalizeInput):
     counted = tallyOutcome(counted, record.outcome);
     for (const { run_id } of record.attempts) if (run_id !== undefined) known.add(run_id);
   }
-  const wrong = OUTCOMES.filter((outcome) => counted.outcomes[outcome] !== progress.tally.outcomes[outcome]);
+  // A batch of an older version counts fewer outcomes.
+  const expected = { ...NO_OUTCOMES, ...progress.tally.outcomes };
+  const wrong = OUTCOMES.filter((outcome) => counted.outcomes[outcome] !== expected[outcome]);
   if (wrong.length === 0) return known;
   known[Symbol.dispose]();
   const differences = wrong.map(
     (outcome) =>
-      `${counted.outcomes[outcome]} ${outcome} rows in the parts, ${progress.tally.outcomes[outcome]} counted`,
+      `${counted.outcomes[outcome]} ${outcome} rows in the parts, ${expected[outcome]} counted`,
   );
   throw new StoreConflict(
     `the parts in the folder do not match the batch's counts: ${differences.join('; ')}`,

@@ -23,7 +23,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/host',
     'src/run-service/contract',
   ],
-  'src/store': ['zod', 'type:src/batch', 'src/errors'],
+  'src/store': ['zod', 'src/batch', 'src/errors'],
   'src/sheet': ['csv-parse', 'src/batch', 'src/errors', 'type:src/run-service/contract', 'src/store'],
   'src/create-batch': [
     'type:src/host',

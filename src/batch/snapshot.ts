@@ -118,7 +118,9 @@ export function snapshot(state: State): Snapshot {
 /** Rebuilds the state. Throws if only a newer worker can continue the batch. */
 export function restore(packed: Snapshot): State {
   const version = readableVersion(packed.version);
-  const plain = Object.fromEntries(PLAIN.map((name) => [name, packed[name]])) as Plain;
+  // An older snapshot has fewer fields.
+  const known = PLAIN.filter((name) => packed[name] !== undefined);
+  const plain = Object.fromEntries(known.map((name) => [name, packed[name]])) as Plain;
   const parts = new Map(packed.parts.map(([part, rows]) => [part, rows.map(readEnded)]));
   const state: State = {
     ...begin(plain.params, version, plain.wallAt),

@@ -3,6 +3,7 @@
 import { OUTCOMES } from '../batch/outcome.ts';
 import { command } from './command.ts';
 import {
+  attemptNumber,
   boolean,
   choice,
   controlFlags,
@@ -86,6 +87,21 @@ export const onBatches = {
       aliases: alias,
     },
     'show one row: inputs, attempts, runs, files',
+  ),
+  logs: command(
+    async () => (await import('./logs.ts')).default,
+    {
+      positional: {
+        kind: 'tuple',
+        parameters: [
+          { brief: 'batch id or the beginning of one', placeholder: 'batch', parse: String },
+          { brief: 'row number, from 1, or key', placeholder: 'row|key', parse: String },
+        ],
+      },
+      flags: { attempt: optional(attemptNumber('n', 'the attempt (default: the last one)')), out, output },
+      aliases: alias,
+    },
+    "print the log of a row's run",
   ),
   results: command(
     async () => (await import('./rows.ts')).results,

@@ -96,8 +96,18 @@ export async function createParams(
 }
 
 export function settingsOf(flags: SheetFlags): Settings {
-  const { concurrency, retries, retry, rate, failAfter, deadline, unconfirmed, queueTimeout, runTimeout, poll } =
-    flags;
+  const {
+    concurrency,
+    retries,
+    retry,
+    rate,
+    failAfter,
+    deadline,
+    unconfirmed,
+    queueTimeout,
+    runTimeout,
+    poll,
+  } = flags;
   return {
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(retries === undefined ? {} : { retries }),

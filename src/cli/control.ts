@@ -30,7 +30,14 @@ export type LimitFlags = {
 };
 
 /** The limits that flags change. */
-export const limitsOf = ({ concurrency, retries, retry, rate, failAfter, deadline }: LimitFlags): LimitChange => ({
+export const limitsOf = ({
+  concurrency,
+  retries,
+  retry,
+  rate,
+  failAfter,
+  deadline,
+}: LimitFlags): LimitChange => ({
   ...(concurrency === undefined ? {} : { concurrency }),
   ...(retries === undefined ? {} : { retries }),
   ...(retry === undefined ? {} : { retriesByKind: retry }),

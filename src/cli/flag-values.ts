@@ -113,9 +113,17 @@ export const failAfterLimit = orNone((input): FailAfter => {
     : fail('is not a number of rows or a share', 'examples: 200, 5%');
 });
 
-/** A time in milliseconds since 1970; without a zone it is in the zone of this machine. */
+const DEADLINE_MOST = '3650d';
+const DEADLINE_EXAMPLES = 'examples: 8h, 2026-12-24T06:00, 2026-12-24T06:00Z';
+
+/** In milliseconds since 1970. A time of day without a zone is in the zone of this machine. */
 export const deadlineAt = orNone((input) => {
-  const at = Number.isNaN(msOf(input)) ? Date.parse(input) : Date.now() + msOf(input);
-  if (Number.isNaN(at)) return fail('is not a time', 'examples: 8h, 2026-12-24T06:00');
-  return at > Date.now() ? at : fail('has passed');
+  const isDuration = /^[\d.]+(ms|s|m|h|d)$/.test(input);
+  const isDate = /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(input);
+  const at = isDuration ? Date.now() + msOf(input) : isDate ? Date.parse(input) : Number.NaN;
+  if (!Number.isFinite(at)) return fail('is not a time', DEADLINE_EXAMPLES);
+  if (at <= Date.now()) return fail('has passed', DEADLINE_EXAMPLES);
+  return at <= Date.now() + msOf(DEADLINE_MOST)
+    ? Math.round(at)
+    : fail('is more than ten years away', DEADLINE_EXAMPLES);
 });

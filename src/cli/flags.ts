@@ -52,6 +52,7 @@ const retriesByKind = parsed(retriesOf);
 const failureLimit = parsed(failAfterLimit);
 const deadlineTime = parsed(deadlineAt);
 const positiveNumber = parsed(wholeFrom(1));
+export const attemptNumber = positiveNumber;
 const concurrencyNumber = parsed(wholeFrom(1, CONCURRENCY_MAX));
 const unconfirmedRule = parsed(unconfirmedChoice);
 const retriesNumber = parsed(wholeFrom(0, RETRIES_MAX));
@@ -97,11 +98,14 @@ export const limitFlags = {
   failAfter: optional(
     failureLimit(
       'n|n%',
-      'pause when so many rows ended without success, or this share of 20 or more (default: none)',
+      'pause after n rows without success, or n % of the rows that ended, from 20 rows on (default: none)',
     ),
   ),
   deadline: optional(
-    deadlineTime('time', 'pause at this time, 2026-12-24T06:00, or after this long, 8h (default: none)'),
+    deadlineTime(
+      'time',
+      'pause at this time, 2026-12-24T06:00, or so long after this command, 8h (default: none)',
+    ),
   ),
 } as const;
 

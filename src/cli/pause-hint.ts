@@ -10,12 +10,11 @@ export const BY_RESUME_ONLY: ReadonlySet<PauseKind> = new Set(['user', 'failures
 /** What the user has to do, and when the batch continues without the user, as long as servers run it. */
 type Way = { readonly first?: string; readonly until?: string };
 
-const WAYS: Readonly<Record<Exclude<PauseKind, 'unconfirmed' | 'user' | 'deadline'>, Way>> = {
+const WAYS: Readonly<Record<Exclude<PauseKind, 'unconfirmed' | 'user' | 'failures' | 'deadline'>, Way>> = {
   blocked: { first: `fix the cause (${KEY})` },
   unreachable: { until: 'the service answers' },
   unreadable: { first: `fix the cause (${KEY})`, until: 'runs can be read' },
   files: { until: 'the files can be fetched' },
-  failures: { first: 'show the rows: runsheet rows --outcome failed' },
   store: { first: 'free disk space or repair the folder', until: 'the folder can be written' },
 };
 
@@ -23,6 +22,7 @@ const WAYS: Readonly<Record<Exclude<PauseKind, 'unconfirmed' | 'user' | 'deadlin
 export function pauseHint(batch: string, kind: PauseKind = 'unreachable', serversEnd = false): string {
   const resume = `runsheet resume ${batch}`;
   if (kind === 'user' || kind === 'deadline') return `to continue: ${resume}`;
+  if (kind === 'failures') return `show the rows: runsheet rows ${batch}; to continue: ${resume}`;
   if (kind === 'unconfirmed')
     return `decide about them: ${resume} --unconfirmed unknown (or fail, or resubmit, which may pay for a row twice)`;
   // A newer worker may name a kind that this command does not know.

@@ -167,7 +167,7 @@ export const errorTable = {
     (f) => f.what,
     () => 'the batch folder was changed: restore it from a copy, or make a new batch with --again',
   ),
-  E505: entry<{ batch: string; row: number; rows: number }>(
+  E505: entry<{ batch: string; row: number | string; rows: number }>(
     usage,
     (f) => `batch ${f.batch} has no row ${f.row}`,
     (f) => `its rows have the numbers 1 to ${f.rows}`,
@@ -235,6 +235,12 @@ export const errorTable = {
     usage,
     (f) => `batch ${f.batch} refused the command: ${f.reason}`,
     (f) => `show its state: runsheet status ${f.batch}`,
+  ),
+  E519: entry<{ batch: string; row: number; attempt: number | undefined }>(
+    usage,
+    (f) =>
+      `row ${f.row} of ${f.batch} has no run${f.attempt === undefined ? '' : ` of attempt ${f.attempt}`} in the results yet`,
+    (f) => `show its attempts: runsheet show ${f.batch} ${f.row}`,
   ),
   E518: entry<{ batch: string; seconds: number }>(
     waitedTooLong,

@@ -35,7 +35,8 @@ const PLACES = {
 } as const;
 type Place = keyof typeof PLACES;
 
-const OTHERS = {
+/** All other faults. */
+export const OTHER_FAULTS = {
   busy: 'Queue Run answers 429 with Retry-After: 1 and creates no run',
   'busy-silent': 'Queue Run answers 429 without Retry-After',
   'busy-date': 'Queue Run answers 429 with a date 2 s ahead',
@@ -75,7 +76,7 @@ const OTHERS = {
   'cut-dates': 'Get Run shows dates without seconds',
 } as const satisfies Record<string, string>;
 
-export type Fault = keyof typeof OTHERS | `${MalformedResponse}-${Place}`;
+export type Fault = keyof typeof OTHER_FAULTS | `${MalformedResponse}-${Place}`;
 
 const spread = <Key extends string>(
   table: Readonly<Record<Key, string>>,
@@ -83,7 +84,7 @@ const spread = <Key extends string>(
 
 /** The description of each fault, by its name. */
 const FAULT_TABLE: Readonly<Record<string, string>> = {
-  ...OTHERS,
+  ...OTHER_FAULTS,
   ...Object.fromEntries(
     spread(PLACES).flatMap(([place, where]) =>
       spread(MALFORMED_RESPONSES).map(([response, what]) => [`${response}-${place}`, `${what}, ${where}`]),
@@ -166,7 +167,7 @@ export function namedFaults(inputs: Readonly<Record<string, unknown>>): { faults
 /** The hint for an unknown fault name. */
 export function faultHint(name: string): string {
   const near = nearest(name, FAULTS);
-  const families = `${Object.keys(OTHERS).join(' ')}, and <response>-${Object.keys(PLACES).join(' <response>-')} with <response> one of ${malformedResponses.join(' ')}`;
+  const families = `${Object.keys(OTHER_FAULTS).join(' ')}, and <response>-${Object.keys(PLACES).join(' <response>-')} with <response> one of ${malformedResponses.join(' ')}`;
   return `${near === undefined ? '' : `did you mean ${near}? `}faults: ${families}`;
 }
 

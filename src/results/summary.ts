@@ -2,7 +2,7 @@
 
 import { atRisk, type RequestLedger } from '../batch/accounting/request-ledger.ts';
 import { costSoFar } from '../batch/accounting/tally.ts';
-import { OUTCOMES, type OutcomeCounts } from '../batch/outcome.ts';
+import { NO_OUTCOMES, OUTCOMES, type OutcomeCounts } from '../batch/outcome.ts';
 import type { Progress } from '../batch/progress.ts';
 import { problem } from '../errors/error.ts';
 import { SUMMARY_FILE, type BatchFile } from '../store/batch-file.ts';
@@ -104,7 +104,10 @@ function unseenAtMost(ledger: RequestLedger, lists: LastReading['lists']): numbe
 export async function readSummary(store: Store): Promise<Summary | undefined> {
   const text = await store.read(SUMMARY_FILE);
   try {
-    return text === undefined ? undefined : (JSON.parse(text) as Summary);
+    if (text === undefined) return undefined;
+    const summary = JSON.parse(text) as Summary;
+    // A batch of an older version counts fewer outcomes.
+    return { ...summary, outcomes: { ...NO_OUTCOMES, ...summary.outcomes } };
   } catch (cause) {
     throw problem('E504', { what: `${store.location}/${SUMMARY_FILE} is not JSON` }, { cause });
   }

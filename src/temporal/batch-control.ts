@@ -86,8 +86,7 @@ export function openControl(reach: () => Client) {
       await wait(READ_AGAIN_MS);
     }
     const { waitsSinceMs, isUnattended } = await status(name);
-    if (isUnattended || timeoutMs === ACKNOWLEDGED_MS)
-      throw problem('E512', { batch: name.batch, sinceMs: waitsSinceMs ?? since });
+    if (isUnattended) throw problem('E512', { batch: name.batch, sinceMs: waitsSinceMs ?? since });
     throw problem('E518', { batch: name.batch, seconds: timeoutMs / 1_000 });
   };
 

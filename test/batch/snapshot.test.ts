@@ -210,3 +210,13 @@ describe('snapshot', () => {
     expect(world.collects[0]?.rows).toMatchObject([{ row: 1, deferral: { tries: 7 }, isLastTry: true }]);
   });
 });
+
+it.each(['endings', 'resumedAt', 'log', 'nextStartAt', 'peakConcurrency'] as const)(
+  'a snapshot of a release that did not know %s is continued',
+  (field) => {
+    const { [field]: _, ...older } = snapshot(running({ rows: 4, concurrency: 2 }).state);
+    const state = restore(JSON.parse(JSON.stringify(older)) as Snapshot);
+    expect(state[field]).toBeDefined();
+    expect(problemsOf(state)).toEqual([]);
+  },
+);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RowRecord } from '../../src/results/row-record.ts';
 import { Stage } from '../stage/stage.ts';
 
 const CAP = 8;
@@ -42,6 +43,27 @@ describe('limits at which a batch pauses itself', () => {
     expect(sent).toBeGreaterThan(bought);
     expect(sent).toBeLessThan(200);
     expect((await stage.run(['cancel', batch])).code).toBe(0);
+    expect((await stage.run(['wait', batch])).code).toBe(3);
+  });
+
+  it('a failed row names the error of its log, and logs prints it', async () => {
+    const error = 'RuntimeError: KSampler: injected failure';
+    const [failed] = stage.results().filter(({ outcome }) => outcome === 'failed');
+    expect(failed?.['reason']).toBe(error);
+    const { batch } = stage.batchFile();
+    for (const row of [failed?.['row'], failed?.['key']]) {
+      const { code, stdout } = await stage.run(['logs', batch, row ?? '']);
+      expect([code, stdout]).toEqual([0, expect.stringContaining(`error  ${error}`)]);
+      expect(stdout).toContain('Executing');
+    }
+    const shown = JSON.parse(
+      (await stage.run(['show', batch, failed?.['row'] ?? '', '-o', 'json'])).stdout,
+    ) as RowRecord;
+    expect(shown.attempts[0]).toMatchObject({ outcome: 'failed', failure: 'node-error', reason: error });
+    expect((await stage.run(['logs', batch, 'no-such-key'])).stderr).toContain('error[E505]');
+    expect((await stage.run(['logs', batch, failed?.['row'] ?? '', '--attempt', '7'])).stderr).toContain(
+      'error[E519]',
+    );
   });
 
   it('values that make no sense are refused before anything is sent', async () => {
@@ -51,6 +73,10 @@ describe('limits at which a batch pauses itself', () => {
       ['--fail-after', 'many'],
       ['--deadline', '2020-01-01T00:00'],
       ['--deadline', 'soon'],
+      ['--deadline', '12'],
+      ['--deadline', '999999999d'],
+      ['--deadline', '2026-12-24'],
+      ['--retry', 'memory=2'],
       ['--rate', '0'],
     ] as const;
     for (const [flag, value] of refusals) {

@@ -32,6 +32,8 @@ function refusal(state: State, params: BatchParams): string | undefined {
   const retries = mostRetries(params);
   const most = mostConcurrency(retries, unconfirmed.rule === 'resubmit');
   if (concurrency > most) return `with ${retries} retries the concurrency can be at most ${most}`;
+  // A time that no Date can hold would fail every later workflow task.
+  if (!Number.isFinite(new Date(params.deadlineAt ?? 0).getTime())) return 'the deadline is not a time';
   const isRaised = retries > mostRetries(state.params);
   return isRaised && neededBytes({ ...state, params }) > STATE_BYTES_MAX
     ? `the rows in the batch leave no room for ${retries} retries each`
@@ -41,7 +43,9 @@ function refusal(state: State, params: BatchParams): string | undefined {
 const NONE = 'none';
 
 export const failAfterText = (limit: FailAfter): string =>
-  'rows' in limit ? `${limit.rows} rows` : `${limit.share * 100} % of the rows`;
+  'rows' in limit
+    ? `${limit.rows} row${limit.rows === 1 ? '' : 's'}`
+    : `${Number((limit.share * 100).toFixed(4))} % of the rows`;
 
 /** What users see of each limit. */
 const SHOWN: Readonly<Record<string, (params: BatchParams) => string>> = {

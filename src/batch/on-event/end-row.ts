@@ -1,7 +1,7 @@
 // Gives a row its outcome; the row then waits to be collected.
 
 import { clipped } from '../clipped.ts';
-import type { Outcome } from '../outcome.ts';
+import { OUTCOME_CLASS, type Outcome } from '../outcome.ts';
 import type { Base } from '../row-state.ts';
 import { put } from '../put-row.ts';
 import type { State } from '../state.ts';
@@ -19,7 +19,8 @@ export function endRow(state: State, { row, attempt, tries, past }: Base, end: E
   const facts = { ...(runId === undefined ? {} : { runId }), ...(reason ? { reason } : {}) };
   put(state, { phase: 'ended', row, attempt, tries, past, at: state.now, outcome, ...facts });
   const { all, bad } = state.endings;
-  const isBad = outcome !== 'succeeded' && outcome !== 'cancelled';
+  // What the user cancelled is no failure.
+  const isBad = outcome !== 'cancelled' && OUTCOME_CLASS[outcome] !== 'good';
   state.endings = { all: all + 1, bad: bad + Number(isBad) };
   if (outcome !== 'succeeded') state.lastFailure = { row, outcome, ...(reason ? { reason } : {}) };
 }

@@ -5,7 +5,7 @@ import { ACKNOWLEDGED_MOST, REASON_BYTES } from '../bounds.ts';
 import { clipped } from '../clipped.ts';
 import type { Event, UserCommand } from '../events.ts';
 import { note } from '../event-log.ts';
-import { pause } from '../pauses.ts';
+import { pause, unpause } from '../pauses.ts';
 import { NO_LIMIT, runningRow, usedSlots, type Acknowledgement, type State } from '../state.ts';
 import { changeLimits } from './change-limits.ts';
 import { endRow } from './end-row.ts';
@@ -54,6 +54,9 @@ export function onScale(state: State, command: Extract<Event, { type: 'scale' }>
   const change = refused === undefined ? changeLimits(state, limits) : { ok: false, note: refused };
   if (!change.ok) return acknowledge(state, commandId, change);
   note(state, { event: 'scaled', ...origin(command), note: change.note, limits });
+  // A limit that is no longer reached pauses no batch.
+  if (limits.deadlineAt !== undefined) unpause(state, 'deadline');
+  if (limits.failAfter !== undefined) unpause(state, 'failures');
   const isBelow = usedSlots(state) > state.params.concurrency;
   if (isBelow || typeof limits.startsPerMinute === 'number') acknowledgeLater(state, commandId, change);
   else acknowledge(state, commandId, change);
@@ -68,8 +71,8 @@ function refusal({ closing, cancelling }: State): string | undefined {
 /** Stops sending and cancels the rows that wait. Runs continue, or are cancelled too if `running` is set. */
 export function onCancel(state: State, command: Extract<Event, { type: 'cancel' }>): void {
   const { running } = command;
-  acknowledge(state, command.commandId);
-  if (state.closing) return;
+  if (state.closing) return acknowledge(state, command.commandId);
+  acknowledgeLater(state, command.commandId, DONE);
   note(state, { event: 'cancelled', ...origin(command) });
   state.cancelling = running || state.cancelling === 'running' ? 'running' : 'unsent';
   // A paused batch would never finish.

@@ -9,6 +9,7 @@ import { World } from '../world.ts';
 
 const answers = ({ state }: World): readonly unknown[] => state.acknowledgements;
 const DONE = { ok: true };
+const kindsOf = ({ state }: World): readonly string[] => [...state.pauses.keys()];
 
 describe('a pause by a user', () => {
   it('is acknowledged when the groups in flight have answered, which are asked to start no further POST', () => {
@@ -57,9 +58,11 @@ describe('a pause by a user', () => {
     expect([world.state.pauses.has('user'), world.sends]).toEqual([true, []]);
   });
 
-  it('lets a batch end that has nothing left to send', () => {
+  it('ends with the last row: a batch that is closing is not paused', () => {
     const world = running({ rows: 2, concurrency: 2 });
     world.apply({ type: 'pause', commandId: 'c' });
+    for (const run of ['run-0', 'run-1']) world.finish(run, 'succeeded');
+    expect(kindsOf(world)).toEqual([]);
     world.settle();
     expect(world.state.finished).toBe(true);
   });
@@ -94,7 +97,36 @@ describe('a pause by a user', () => {
   });
 });
 
+describe('cancel', () => {
+  it('is acknowledged when the groups in flight have answered, which are asked to start no further POST', () => {
+    const world = new World({ rows: 10, concurrency: 4 });
+    world.apply({ type: 'cancel', running: false, commandId: 'c' });
+    expect([world.stopped, answers(world)]).toEqual([[1], []]);
+    world.answer(0, ['accepted']);
+    expect(answers(world)).toEqual([{ id: 'c', ...DONE }]);
+  });
+});
+
 describe('a change of limits', () => {
+  it('ends the pause of the limit that it replaces', () => {
+    const world = running({ rows: 9, concurrency: 1, retries: 0, failAfter: { rows: 1 } });
+    world.finish('run-0', 'failed');
+    world.apply({ type: 'scale', limits: { deadlineAt: world.wallAt } });
+    expect(kindsOf(world)).toEqual(['failures', 'deadline']);
+    world.apply({ type: 'scale', limits: { failAfter: 'none' } });
+    expect(kindsOf(world)).toEqual(['deadline']);
+    world.apply({ type: 'scale', limits: { deadlineAt: world.wallAt + 1_000 } });
+    expect(kindsOf(world)).toEqual([]);
+  });
+
+  it('to a deadline that no clock can show is refused', () => {
+    const { state } = running({ rows: 2, concurrency: 1 });
+    expect(changeLimits(state, { deadlineAt: 8.64e16 })).toEqual({
+      ok: false,
+      note: 'the deadline is not a time',
+    });
+  });
+
   it('to a lower concurrency is acknowledged when no group can start a run beyond it', () => {
     const world = running({ rows: 300, concurrency: 100 });
     for (let run = 0; run < 10; run += 1) world.finish(`run-${run}`, 'succeeded');
