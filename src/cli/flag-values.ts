@@ -91,12 +91,12 @@ export const perMinute = orNone((input) => wholeFrom(1, RATE_MOST)(input.replace
 export function retriesOf(input: string): RetriesByKind {
   const found: Partial<Record<FailureKind, number>> = {};
   for (const part of input.split(',')) {
-    const [name = '', most = ''] = part.split('=');
-    const kind = FAILURE_KINDS.find((one) => one === name);
+    const [given = '', most = ''] = part.split('=');
+    const kind = FAILURE_KINDS.find((one) => one === given);
     if (kind === undefined) {
-      const near = nearest(name, FAILURE_KINDS);
+      const near = nearest(given, FAILURE_KINDS);
       return fail(
-        `names no kind of failure with ${name}`,
+        `names no kind of failure with ${given}`,
         `${near === undefined ? '' : `did you mean ${near}? `}kinds: ${list(FAILURE_KINDS)}`,
       );
     }

@@ -48,7 +48,7 @@ describe('limits at which a batch pauses itself', () => {
 
   it('a failed row names the error of its log, and logs prints it', async () => {
     const error = 'RuntimeError: KSampler: injected failure';
-    const [failed] = stage.results().filter(({ outcome }) => outcome === 'failed');
+    const failed = stage.results().find(({ outcome }) => outcome === 'failed');
     expect(failed?.['reason']).toBe(error);
     const { batch } = stage.batchFile();
     for (const row of [failed?.['row'], failed?.['key']]) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { GUARD_ROWS_LEAST } from '../../../src/batch/bounds.ts';
 import { progress } from '../../../src/batch/progress.ts';
 import { running } from '../scenes.ts';
-import { World } from '../world.ts';
+import type { World } from '../world.ts';
 
 /** Ends the next run of the batch. */
 function endNext(world: World, end: 'failed' | 'succeeded'): void {
