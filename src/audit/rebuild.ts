@@ -9,6 +9,7 @@ import type { ReadBack } from '../batch/commands.ts';
 import { note } from '../batch/event-log.ts';
 import { changeLimits } from '../batch/on-event/change-limits.ts';
 import type { PastAttempt } from '../batch/outcome.ts';
+import type { BatchParams } from '../batch/params.ts';
 import { retryAt } from '../batch/retry-policy.ts';
 import type { RowState } from '../batch/row-state.ts';
 import { snapshot, type Snapshot } from '../batch/snapshot.ts';
@@ -60,23 +61,22 @@ export type Rebuilt = {
 /** Throws E511 if the run list cannot show what was bought. */
 export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
   const { store, file, back, pass, now } = params;
-  const done = await readParts(store, file);
-  const runs = await readRuns(params, done);
-  const last = [...runs.keys()].reduce((most, row) => Math.max(most, row), done.last);
-  const rows = rowsUpTo(last, done, runs, params);
-  if (rows.length > ROWS_MAX)
-    throw problem('E511', {
-      batch: file.batch,
-      reason: `${rows.length} rows are in progress, more than a batch can have`,
-    });
-  const webhooks = file.webhooks;
-  const state = begin(paramsOf(file, { webhooks, lists: true, pass }), WRITES, now);
+  const state = begin(paramsOf(file, { webhooks: file.webhooks, lists: true, pass }), WRITES, now);
   state.serviceOffset = back.offset;
   state.evidenceFiles = await countEvidence(store);
   state.logFiles = await countEvents(store);
   // Users may have changed the limits of the batch since it was made.
   for await (const { limits } of readEvents(store)) if (limits !== undefined) changeLimits(state, limits);
   note(state, { event: 'rebuilt' });
+  const done = await readParts(store, file);
+  const runs = await readRuns(params, done, state.peakConcurrency);
+  const last = [...runs.keys()].reduce((most, row) => Math.max(most, row), done.last);
+  const rows = rowsUpTo(last, done, runs, { pass, now, policy: state.params });
+  if (rows.length > ROWS_MAX)
+    throw problem('E511', {
+      batch: file.batch,
+      reason: `${rows.length} rows are in progress, more than a batch can have`,
+    });
   for (const row of rows) put(state, row);
   const named = rows.reduce((sum, row) => sum + row.past.length + Number('runId' in row), 0) + done.runs;
   state.nextRow = last + 1;
@@ -108,12 +108,16 @@ async function readParts(store: Store, file: BatchFile): Promise<Done> {
 /** Runs of rows that are not done, by row. */
 type Runs = ReadonlyMap<number, readonly OwnRun[]>;
 
-async function readRuns({ file, service, back }: RebuildParams, done: Done): Promise<Runs> {
+async function readRuns(
+  { file, service, back }: RebuildParams,
+  done: Done,
+  peakConcurrency: number,
+): Promise<Runs> {
   const runs = new Map<number, OwnRun[]>();
   let newest = 0;
   let shown = 0;
   const isWhole = (): boolean => {
-    if (shown >= leastShown(done.runs, file.concurrency)) return true;
+    if (shown >= leastShown(done.runs, peakConcurrency)) return true;
     throw problem('E511', {
       batch: file.batch,
       reason: `the run list shows only ${shown} of its runs, but its parts name ${done.runs}`,
@@ -155,7 +159,9 @@ async function* everyRun(
   }
 }
 
-function rowsUpTo(last: number, done: Done, runs: Runs, params: RebuildParams): readonly RowState[] {
+type RowParams = Pick<RebuildParams, 'pass' | 'now'> & { readonly policy: BatchParams };
+
+function rowsUpTo(last: number, done: Done, runs: Runs, params: RowParams): readonly RowState[] {
   const rows: RowState[] = [];
   for (let row = 1; row <= last; row += 1)
     if (done.rows[row] !== 1) rows.push(rowOf(row, runs.get(row) ?? [], params));
@@ -163,7 +169,7 @@ function rowsUpTo(last: number, done: Done, runs: Runs, params: RebuildParams): 
 }
 
 /** The state of a row from its current run; a run that has ended holds no slot. */
-function rowOf(row: number, runs: readonly OwnRun[], { file, pass, now }: RebuildParams): RowState {
+function rowOf(row: number, runs: readonly OwnRun[], { policy, pass, now }: RowParams): RowState {
   const firstAttempt = (pass - 1) * PASS_ATTEMPTS + 1;
   const own = chosenRun(runs);
   if (own === undefined)
@@ -175,7 +181,7 @@ function rowOf(row: number, runs: readonly OwnRun[], { file, pass, now }: Rebuil
     return { phase: 'running', row, attempt, tries: past.length, past, runId, since: now };
   const { outcome, reason } = state;
   const tries = past.length + 1;
-  const dueAt = retryAt({ outcome, tries, row }, file, now);
+  const dueAt = retryAt({ outcome, tries, row }, policy, now);
   if (dueAt === undefined)
     return { phase: 'ended', row, attempt, tries, past, at: now, outcome, runId, ...(reason && { reason }) };
   const again = Math.max(attempt + 1, firstAttempt);

@@ -24,6 +24,7 @@ export const ROWS_MAX = 10_000;
 /** Retries per row; the snapshot holds all earlier attempts of a row. */
 export const RETRIES_MAX = 20;
 export const CONCURRENCY_MAX = 3_000;
+export const STARTS_PER_MINUTE_MAX = 100_000;
 
 /** The service's message about a row; shorter once the state is half full, and for finished attempts. */
 export const REASON_BYTES = 300;
@@ -78,6 +79,9 @@ export const LOG_AFTER_MS = 1_000;
 
 /** How many acknowledgements a batch keeps; a command reads its own within seconds. */
 export const ACKNOWLEDGED_MOST = 20;
+
+/** How many commands a batch recognises if their signals arrive again. */
+export const COMMANDS_KNOWN = 200;
 
 /** The minimum time between two publications of progress, because each adds to the history. */
 export const PUBLISH_MS = 500;

@@ -50,6 +50,8 @@ const PLAIN = [
   'usualRunMs',
   'completedBy',
   'acknowledgements',
+  'pendingCommands',
+  'knownCommands',
   'lastFailure',
   'endings',
   'resumedAt',

@@ -24,8 +24,9 @@ import {
 export type Acknowledgement = { readonly id: string; readonly ok: boolean; readonly note?: string };
 
 /** A command that is in force when the groups up to number `upTo` have ended. */
-type PendingCommand = Omit<Acknowledgement, 'id'> & {
+export type PendingCommand = Omit<Acknowledgement, 'id'> & {
   readonly id: string | undefined;
+  readonly kind: 'pause' | 'scale' | 'cancel';
   readonly upTo: number;
 };
 
@@ -144,6 +145,8 @@ export type State = {
   published: { readonly at: number; readonly summary: string; isStale: boolean };
   acknowledgements: readonly Acknowledgement[];
   pendingCommands: readonly PendingCommand[];
+  /** The ids of the latest commands. */
+  knownCommands: readonly string[];
   lastFailure?: { readonly row: number; readonly outcome: Outcome; readonly reason?: string } | undefined;
   /** How many rows have ended, and how many of them without success; and the same when a user last resumed the batch. */
   endings: { readonly all: number; readonly bad: number };
@@ -209,6 +212,7 @@ export function begin(params: BatchParams, version: number, wallAt: number): Sta
     published: { at: 0, summary: '', isStale: true },
     acknowledgements: [],
     pendingCommands: [],
+    knownCommands: [],
     endings: NO_ENDINGS,
     resumedAt: NO_ENDINGS,
     tally: NO_TALLY,

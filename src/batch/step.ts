@@ -1,6 +1,7 @@
 // Applies events to the state of a batch and returns the commands that follow. The function is pure except for the state:
 // it reads no clock, uses no random numbers and never waits, so the workflow and the simulator run the same code.
 
+import { CLOCK_IDLE_MS } from './bounds.ts';
 import { advanceClock } from './clock.ts';
 import type { Command } from './commands.ts';
 import { acknowledgeCommands, stopGroups } from './decisions/acknowledge-commands.ts';
@@ -61,7 +62,9 @@ export function step(state: State, events: readonly Event[], wallAt: number): re
   if (publish.dueAt(state) <= state.now) commands.push(...publish.act(state));
   const dueAt = nextDueAt(state);
   state.wakeAt = Math.max(dueAt, state.now + (dueAt <= state.now ? OVERRUN_MS : 1));
-  if (Number.isFinite(dueAt)) commands.push({ type: 'wake', afterMs: Math.ceil(state.wakeAt - state.now) });
+  // Long waits are split: the batch's clock believes no longer one.
+  const afterMs = Math.min(CLOCK_IDLE_MS, state.wakeAt - state.now);
+  if (Number.isFinite(dueAt)) commands.push({ type: 'wake', afterMs: Math.ceil(afterMs) });
   return commands;
 }
 

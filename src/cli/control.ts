@@ -4,6 +4,7 @@ import type { RetriesByKind } from '../batch/failure-kind.ts';
 import type { FailAfter, LimitChange } from '../batch/params.ts';
 import { EXIT, problem } from '../errors/error.ts';
 import { rowsDone } from '../batch/accounting/tally.ts';
+import { STARTED_FILE } from '../store/batch-file.ts';
 import type { Acknowledged, CommandOptions } from '../temporal/batch-control.ts';
 import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
 import { configOf } from './batch-options.ts';
@@ -59,9 +60,9 @@ export async function pause(this: Context, flags: Flags, name: string): Promise<
     session.batches.pause(refOf(found), commandOptions(flags)),
   );
   if (done === undefined) {
-    printer.notice(
-      `${found.batch} is not running: nothing is sent. Continue: runsheet resume ${found.batch}`,
-    );
+    // Servers that this command does not see may be running it.
+    if (await found.store.exists(STARTED_FILE)) throw notRunning(found);
+    printer.notice(`${found.batch} was never started; there is nothing to pause`);
     return EXIT.ok;
   }
   const { progress, note = 'paused' } = done;

@@ -1,6 +1,6 @@
 // Parses the values of flags. What is wrong is thrown and continues the name of the flag and the value.
 
-import { RETRIES_MAX } from '../batch/bounds.ts';
+import { RETRIES_MAX, STARTS_PER_MINUTE_MAX } from '../batch/bounds.ts';
 import { FAILURE_KINDS, type FailureKind, type RetriesByKind } from '../batch/failure-kind.ts';
 import type { FailAfter, UnconfirmedRule } from '../batch/params.ts';
 import { list, nearest, problem } from '../errors/error.ts';
@@ -77,15 +77,13 @@ export const unconfirmedChoice = (input: string): UnconfirmedChoice => {
   );
 };
 
-const RATE_MOST = 100_000;
-
 const orNone =
   <T>(parse: (input: string) => T) =>
   (input: string): T | 'none' =>
     input === 'none' ? 'none' : parse(input);
 
 /** `600/min` or `600`. */
-export const perMinute = orNone((input) => wholeFrom(1, RATE_MOST)(input.replace(/\/min$/, '')));
+export const perMinute = orNone((input) => wholeFrom(1, STARTS_PER_MINUTE_MAX)(input.replace(/\/min$/, '')));
 
 /** `out-of-memory=2,timeout=1`. */
 export function retriesOf(input: string): RetriesByKind {

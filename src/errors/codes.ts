@@ -246,7 +246,7 @@ export const errorTable = {
     waitedTooLong,
     (f) => `batch ${f.batch} did not confirm the command within ${f.seconds} s`,
     (f) =>
-      `it has received the command, which takes effect later; show its state: runsheet status ${f.batch}`,
+      `it takes effect when a worker has taken it and the requests on the wire are answered; show its state: runsheet status ${f.batch}`,
   ),
   E602: textFromThrower(usage),
   E603: entry<{ database: string; reason: string }>(

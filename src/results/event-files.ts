@@ -17,7 +17,7 @@ export async function writeEvents(
 /** Oldest first. A batch that continued as new may have written entries twice. */
 export async function* readEvents(store: Store): AsyncGenerator<BatchEvent> {
   let earlier = new Set<string>();
-  for (const name of await store.list(EVENTS)) {
+  for (const name of (await store.list(EVENTS)).filter((one) => /^\d{5}\.jsonl$/.test(one))) {
     const lines = new Set<string>();
     for await (const line of createInterface({ input: store.open(`${EVENTS}/${name}`) })) {
       if (line === '') continue;

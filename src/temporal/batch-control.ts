@@ -78,7 +78,16 @@ export function openControl(reach: () => Client) {
     });
     const since = Date.now();
     for (let now = since; now < since + timeoutMs; now = Date.now()) {
-      const { progress, isRunning } = await status(name);
+      // The command was taken: a server that is away for a moment must not hide that.
+      const read = await status(name).catch((error: unknown) => {
+        if (error instanceof WorkflowNotFoundError) throw error;
+        return undefined;
+      });
+      if (read === undefined) {
+        await wait(READ_AGAIN_MS);
+        continue;
+      }
+      const { progress, isRunning } = read;
       const answer = progress?.acknowledgements.find(({ id }) => id === commandId);
       if (answer?.ok === false) throw problem('E517', { batch: name.batch, reason: answer.note ?? '' });
       if (progress && answer) return { progress, note: answer.note };
@@ -118,7 +127,15 @@ export function openControl(reach: () => Client) {
 }
 
 /** Who gives a command, for the log of the batch. */
-const userHere = (): string => `${userInfo().username}@${hostname()}`;
+function userHere(): string {
+  const host = hostname();
+  try {
+    return `${userInfo().username}@${host}`;
+  } catch {
+    // A container's user may have no name.
+    return `uid ${process.getuid?.() ?? '?'}@${host}`;
+  }
+}
 
 const { PENDING_ACTIVITY_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingActivityState;
 

@@ -144,7 +144,7 @@ function commandsOf(draw: () => number, most: number): Plan['commands'] {
     const concurrency = 1 + Math.floor(draw() * most);
     // Fast enough for the rows of a world.
     const startsPerMinute = 60 * (1 + Math.floor(draw() * most * 10));
-    const deadlineMs = Math.floor(draw() * 60_000);
+    const deadlineMs = Math.floor(draw() * (draw() < 0.5 ? 60_000 : 24 * 3_600_000));
     return {
       atMs,
       concurrency,

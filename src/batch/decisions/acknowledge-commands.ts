@@ -27,7 +27,7 @@ export const acknowledgeCommands: Decision = {
   act: (state) => {
     const acknowledged = inForce(state);
     state.pendingCommands = state.pendingCommands.filter((command) => !acknowledged.includes(command));
-    for (const { id, upTo: _, ...answer } of acknowledged) acknowledge(state, id, answer);
+    for (const { id, upTo: _, kind: __, ...answer } of acknowledged) acknowledge(state, id, answer);
     return [];
   },
 };

@@ -33,12 +33,14 @@ function commandFor(state: State, item: StoreItem): Command {
 
 export function closeCommand(state: State): Command {
   state.isEvidenceNew = false;
+  state.loggingNow = state.log.length;
+  state.logFiles += 1;
   return {
     type: 'close',
     evidence: [...state.evidence.values()],
     // Both clocks show the same time at the start.
     back: readBack(state, { at: state.startedWallAt, wallAt: state.startedWallAt }),
     log: [...state.log],
-    logNumber: state.logFiles + 1,
+    logNumber: state.logFiles,
   };
 }

@@ -76,9 +76,11 @@ function onPollEnded(state: State, poll: number): void {
   state.polls.delete(poll);
 }
 
-/** R26: if a run appeared during the close, the close is repeated with that run. */
+/** R26: if a run or an entry of the log appeared during the close, the close is repeated with it. */
 function onClosed(state: State): void {
-  if (state.isEvidenceNew) state.unstored.add(RESULTS);
+  state.log.splice(0, state.loggingNow);
+  state.loggingNow = 0;
+  if (state.isEvidenceNew || state.log.length > 0) state.unstored.add(RESULTS);
   else state.finished = true;
 }
 

@@ -1,7 +1,13 @@
 // Changes the limits of a running batch, unless its state has no room for what they allow.
 
-import { mostConcurrency, STATE_BYTES_MAX } from '../bounds.ts';
-import { mostRetries } from '../failure-kind.ts';
+import {
+  CONCURRENCY_MAX,
+  mostConcurrency,
+  RETRIES_MAX,
+  STARTS_PER_MINUTE_MAX,
+  STATE_BYTES_MAX,
+} from '../bounds.ts';
+import { FAILURE_KINDS, mostRetries, type RetriesByKind } from '../failure-kind.ts';
 import type { BatchParams, FailAfter, LimitChange } from '../params.ts';
 import { usedSlots, type Acknowledgement, type State } from '../state.ts';
 import { neededBytes } from '../state-size.ts';
@@ -11,12 +17,47 @@ type Change = Pick<Acknowledgement, 'ok'> & { readonly note: string };
 
 export function changeLimits(state: State, change: LimitChange): Change {
   const before = state.params;
+  const wrong = unusable(change);
+  if (wrong !== undefined) return { ok: false, note: wrong };
   const params = changed(before, change);
   const refused = refusal(state, params);
   if (refused !== undefined) return { ok: false, note: refused };
   state.params = params;
   state.peakConcurrency = Math.max(state.peakConcurrency, params.concurrency);
   return { ok: true, note: differences(before, params, usedSlots(state)) };
+}
+
+type Check = (value: never) => boolean;
+const isWhole = (least: number, most: number) => (value: unknown) =>
+  Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+
+/** No `Date` can show a later time, and the error would fail every workflow task. */
+const LATEST_MS = 8.64e15;
+
+/** Values come from a signal, perhaps of a newer command. */
+const USABLE: Readonly<Record<keyof LimitChange, Check>> = {
+  concurrency: isWhole(1, CONCURRENCY_MAX),
+  retries: isWhole(0, RETRIES_MAX),
+  retriesByKind: (value: RetriesByKind) =>
+    Object.entries(value).every(
+      ([kind, most]) => FAILURE_KINDS.some((one) => one === kind) && isWhole(0, RETRIES_MAX)(most),
+    ),
+  startsPerMinute: isWhole(1, STARTS_PER_MINUTE_MAX),
+  failAfter: (limit: FailAfter) =>
+    'rows' in limit ? isWhole(1, Number.MAX_SAFE_INTEGER)(limit.rows) : limit.share > 0 && limit.share <= 1,
+  deadlineAt: isWhole(0, LATEST_MS),
+};
+
+const REMOVABLE: ReadonlySet<string> = new Set(['startsPerMinute', 'failAfter', 'deadlineAt']);
+
+/** What is wrong with a change; undefined if it can be used. */
+function unusable(change: LimitChange): string | undefined {
+  const wrong = Object.entries(change).find(([name, value]) => {
+    if (value === 'none' && REMOVABLE.has(name)) return false;
+    const check = (USABLE as Readonly<Record<string, Check>>)[name];
+    return check === undefined || !check(value as never);
+  });
+  return wrong === undefined ? undefined : `${wrong[0]} cannot be set to this value`;
 }
 
 /** The parameters with each given limit; 'none' removes one. */
@@ -32,8 +73,6 @@ function refusal(state: State, params: BatchParams): string | undefined {
   const retries = mostRetries(params);
   const most = mostConcurrency(retries, unconfirmed.rule === 'resubmit');
   if (concurrency > most) return `with ${retries} retries the concurrency can be at most ${most}`;
-  // A time that no Date can hold would fail every later workflow task.
-  if (!Number.isFinite(new Date(params.deadlineAt ?? 0).getTime())) return 'the deadline is not a time';
   const isRaised = retries > mostRetries(state.params);
   return isRaised && neededBytes({ ...state, params }) > STATE_BYTES_MAX
     ? `the rows in the batch leave no room for ${retries} retries each`

@@ -38,7 +38,9 @@ export function onGroupEnded(state: State, event: GroupEnded): void {
       continue;
     }
     const result = known ?? withoutResult(row, event);
-    if (result.result === 'not-sent' || result.result === 'throttled') failed.push(result);
+    // What the batch itself stopped says nothing about the service.
+    const isOurs = group.isStopped && result.result === 'not-sent';
+    if (!isOurs && (result.result === 'not-sent' || result.result === 'throttled')) failed.push(result);
     applyResult(state, row, result, { group, hasAccepted });
   }
   adaptRate(

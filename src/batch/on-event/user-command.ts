@@ -1,12 +1,19 @@
 // Handles the commands of users. Each is acknowledged in the memo once it is in force, where the command line waits for that.
 
 import { cancelRun } from '../accounting/duplicates.ts';
-import { ACKNOWLEDGED_MOST, REASON_BYTES } from '../bounds.ts';
+import { ACKNOWLEDGED_MOST, COMMANDS_KNOWN, REASON_BYTES } from '../bounds.ts';
 import { clipped } from '../clipped.ts';
 import type { Event, UserCommand } from '../events.ts';
 import { note } from '../event-log.ts';
 import { pause, unpause } from '../pauses.ts';
-import { NO_LIMIT, runningRow, usedSlots, type Acknowledgement, type State } from '../state.ts';
+import {
+  NO_LIMIT,
+  runningRow,
+  usedSlots,
+  type Acknowledgement,
+  type PendingCommand,
+  type State,
+} from '../state.ts';
 import { changeLimits } from './change-limits.ts';
 import { endRow } from './end-row.ts';
 import { decideUnconfirmed } from './list-read.ts';
@@ -17,18 +24,33 @@ const DONE: Answer = { ok: true };
 
 export function acknowledge(state: State, id: string | undefined, answer: Answer = DONE): void {
   if (id === undefined) return;
+  state.knownCommands = [...state.knownCommands, id].slice(-COMMANDS_KNOWN);
   state.acknowledgements = [...state.acknowledgements, { id, ...answer }].slice(-ACKNOWLEDGED_MOST);
 }
 
 /** Acknowledges the command when no POST of the groups in flight can start any more. */
-function acknowledgeLater(state: State, id: string | undefined, answer: Answer): void {
-  const pending = { id, ...answer, upTo: state.nextGroup - 1 };
-  state.pendingCommands = [...state.pendingCommands, pending].slice(-ACKNOWLEDGED_MOST);
+function acknowledgeLater(
+  state: State,
+  { type: kind, commandId: id }: { readonly type: PendingCommand['kind']; readonly commandId?: string },
+  answer: Answer,
+): void {
+  const pending = { id, kind, ...answer, upTo: state.nextGroup - 1 };
+  state.pendingCommands = [...state.pendingCommands, pending];
+  const [oldest] = state.pendingCommands;
+  if (state.pendingCommands.length > ACKNOWLEDGED_MOST)
+    overtake(state, (command) => command === oldest, kind);
 }
 
 export const isKnownCommand = (state: State, commandId: string | undefined): boolean =>
   commandId !== undefined &&
-  [...state.acknowledgements, ...state.pendingCommands].some(({ id }) => id === commandId);
+  (state.knownCommands.includes(commandId) || state.pendingCommands.some(({ id }) => id === commandId));
+
+/** A command that is not in force yet, and that another one reverses, never will be. */
+function overtake(state: State, isOvertaken: (command: PendingCommand) => boolean, by: string): void {
+  const overtaken = state.pendingCommands.filter(isOvertaken);
+  state.pendingCommands = state.pendingCommands.filter((command) => !overtaken.includes(command));
+  for (const { id } of overtaken) acknowledge(state, id, { ok: false, note: `overtaken by a later ${by}` });
+}
 
 const origin = ({ by, reason }: UserCommand): Pick<UserCommand, 'by' | 'reason'> => ({
   ...(by === undefined ? {} : { by }),
@@ -39,12 +61,11 @@ const origin = ({ by, reason }: UserCommand): Pick<UserCommand, 'by' | 'reason'>
 export function onPause(state: State, command: Extract<Event, { type: 'pause' }>): void {
   const refused = refusal(state);
   if (refused !== undefined) return acknowledge(state, command.commandId, { ok: false, note: refused });
-  if (state.pauses.has('user'))
-    return acknowledgeLater(state, command.commandId, { ...DONE, note: 'already paused' });
+  if (state.pauses.has('user')) return acknowledgeLater(state, command, { ...DONE, note: 'already paused' });
   const { by = 'a user', reason } = command;
   const text = `paused by ${by}${reason === undefined ? '' : `: ${reason}`}`;
   pause(state, 'user', clipped(text, REASON_BYTES));
-  acknowledgeLater(state, command.commandId, DONE);
+  acknowledgeLater(state, command, DONE);
 }
 
 /** Changes limits. A lower concurrency is in force when no group can start a run beyond it. */
@@ -53,12 +74,13 @@ export function onScale(state: State, command: Extract<Event, { type: 'scale' }>
   const refused = refusal(state);
   const change = refused === undefined ? changeLimits(state, limits) : { ok: false, note: refused };
   if (!change.ok) return acknowledge(state, commandId, change);
+  overtake(state, ({ kind }) => kind === 'scale', 'scale');
   note(state, { event: 'scaled', ...origin(command), note: change.note, limits });
   // A limit that is no longer reached pauses no batch.
   if (limits.deadlineAt !== undefined) unpause(state, 'deadline');
   if (limits.failAfter !== undefined) unpause(state, 'failures');
   const isBelow = usedSlots(state) > state.params.concurrency;
-  if (isBelow || typeof limits.startsPerMinute === 'number') acknowledgeLater(state, commandId, change);
+  if (isBelow || typeof limits.startsPerMinute === 'number') acknowledgeLater(state, command, change);
   else acknowledge(state, commandId, change);
 }
 
@@ -72,7 +94,8 @@ function refusal({ closing, cancelling }: State): string | undefined {
 export function onCancel(state: State, command: Extract<Event, { type: 'cancel' }>): void {
   const { running } = command;
   if (state.closing) return acknowledge(state, command.commandId);
-  acknowledgeLater(state, command.commandId, DONE);
+  overtake(state, ({ kind }) => kind !== 'cancel', 'cancel');
+  acknowledgeLater(state, command, DONE);
   note(state, { event: 'cancelled', ...origin(command) });
   state.cancelling = running || state.cancelling === 'running' ? 'running' : 'unsent';
   // A paused batch would never finish.
@@ -103,6 +126,7 @@ export function onResume(state: State, command: Extract<Event, { type: 'resume' 
     return acknowledge(state, command.commandId, change);
   }
   const changed = Object.keys(limits).length === 0 ? {} : { note: change.note };
+  overtake(state, ({ kind }) => kind === 'pause' || (kind === 'scale' && 'note' in changed), 'resume');
   acknowledge(state, command.commandId, { ...DONE, ...changed });
   note(state, { event: 'resumed', ...origin(command), ...changed, ...('note' in changed ? { limits } : {}) });
   if (unconfirmed !== undefined) decideUnconfirmed(state, unconfirmed);
@@ -116,9 +140,11 @@ export function onResume(state: State, command: Extract<Event, { type: 'resume' 
   state.rateLimit = NO_LIMIT;
 }
 
-function withoutPassedDeadline({ params, wallAt }: State): State['params'] {
+function withoutPassedDeadline({ params, wallAt, pauses }: State): State['params'] {
   const { deadlineAt, ...others } = params;
-  return deadlineAt !== undefined && deadlineAt <= wallAt ? others : params;
+  // Temporal's time may have been set back since.
+  const hasPassed = pauses.has('deadline') || (deadlineAt !== undefined && deadlineAt <= wallAt);
+  return hasPassed ? others : params;
 }
 
 export function onRefresh(state: State, commandId: string | undefined): void {

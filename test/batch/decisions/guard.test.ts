@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { GUARD_ROWS_LEAST } from '../../../src/batch/bounds.ts';
+import { CLOCK_DOUBT_MS, GUARD_ROWS_LEAST } from '../../../src/batch/bounds.ts';
 import { progress } from '../../../src/batch/progress.ts';
-import { running } from '../scenes.ts';
+import { running, unconfirmed } from '../scenes.ts';
 import type { World } from '../world.ts';
 
 /** Ends the next run of the batch. */
@@ -118,5 +118,21 @@ describe('--deadline', () => {
     early.apply({ type: 'resume', commandId: 'r' });
     early.pass(HOUR_MS);
     expect(kinds(early)).toEqual(['deadline']);
+  });
+
+  it('is gone when the user resumes, also if the time was set back meanwhile', () => {
+    const batch = world();
+    batch.pass(HOUR_MS);
+    batch.jump(-2 * HOUR_MS);
+    batch.apply({ type: 'resume', commandId: 'r' });
+    expect(progress(batch.state).deadlineAt).toBeUndefined();
+  });
+
+  it('does not make the batch believe a jump of the time: a POST without an answer is not proved absent by it', () => {
+    const batch = unconfirmed({ rows: 3, concurrency: 1 });
+    batch.apply({ type: 'scale', limits: { deadlineAt: batch.wallAt + 24 * HOUR_MS } });
+    const before = batch.state.now;
+    batch.jump(2 * HOUR_MS);
+    expect(batch.state.now - before).toBeLessThanOrEqual(CLOCK_DOUBT_MS);
   });
 });

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LOG_MAX, mostConcurrency } from '../../../src/batch/bounds.ts';
-import { LOG } from '../../../src/batch/events.ts';
-import { changeLimits } from '../../../src/batch/on-event/change-limits.ts';
+import { ACKNOWLEDGED_MOST } from '../../../src/batch/bounds.ts';
 import { progress } from '../../../src/batch/progress.ts';
-import { Crowd } from '../crowd.ts';
 import { running } from '../scenes.ts';
 import { World } from '../world.ts';
 
@@ -107,160 +104,71 @@ describe('cancel', () => {
   });
 });
 
-describe('a change of limits', () => {
-  it('ends the pause of the limit that it replaces', () => {
-    const world = running({ rows: 9, concurrency: 1, retries: 0, failAfter: { rows: 1 } });
-    world.finish('run-0', 'failed');
-    world.apply({ type: 'scale', limits: { deadlineAt: world.wallAt } });
-    expect(kindsOf(world)).toEqual(['failures', 'deadline']);
-    world.apply({ type: 'scale', limits: { failAfter: 'none' } });
-    expect(kindsOf(world)).toEqual(['deadline']);
-    world.apply({ type: 'scale', limits: { deadlineAt: world.wallAt + 1_000 } });
-    expect(kindsOf(world)).toEqual([]);
-  });
+describe('a command that another one overtakes before it is in force', () => {
+  const overtaken = (by: string) => ({ ok: false, note: `overtaken by a later ${by}` });
 
-  it('to a deadline that no clock can show is refused', () => {
-    const { state } = running({ rows: 2, concurrency: 1 });
-    expect(changeLimits(state, { deadlineAt: 8.64e16 })).toEqual({
-      ok: false,
-      note: 'the deadline is not a time',
-    });
-  });
-
-  it('to a lower concurrency is acknowledged when no group can start a run beyond it', () => {
-    const world = running({ rows: 300, concurrency: 100 });
-    for (let run = 0; run < 10; run += 1) world.finish(`run-${run}`, 'succeeded');
-    expect(world.sends.length).toBeGreaterThan(0);
-    world.apply({ type: 'scale', commandId: 's', limits: { concurrency: 20 } });
-    expect([answers(world), world.stopped.length]).toEqual([[], world.sends.length]);
-    while (world.sends.length > 0) world.answer(0, ['accepted']);
-    expect(answers(world)).toEqual([
-      {
-        id: 's',
-        ok: true,
-        note: 'concurrency 100 → 20; 100 runs are outstanding, and none starts before that is below 20',
-      },
-    ]);
-    expect(progress(world.state).concurrency).toBe(20);
-  });
-
-  it('to a lower concurrency starts a run only when fewer are outstanding, also after a continue-as-new', () => {
-    const world = running({ rows: 20, concurrency: 10 });
-    world.apply({ type: 'scale', commandId: 's', limits: { concurrency: 3 } });
-    world.continueAsNew();
-    for (let run = 0; run < 7; run += 1) world.finish(`run-${run}`, 'succeeded');
-    expect(world.sends).toEqual([]);
-    world.finish('run-7', 'succeeded');
-    expect(world.sends.map(({ attempts }) => attempts.length)).toEqual([1]);
-  });
-
-  it('to a higher concurrency is in force immediately', () => {
-    const world = running({ rows: 20, concurrency: 2 });
-    world.apply({ type: 'scale', commandId: 's', limits: { concurrency: 5 } });
-    expect(answers(world)).toEqual([{ id: 's', ok: true, note: 'concurrency 2 → 5' }]);
-    expect(world.sends.map(({ attempts }) => attempts.length)).toEqual([3]);
-    expect(world.state.peakConcurrency).toBe(5);
-  });
-
-  it('that changes nothing says so', () => {
-    const world = running({ rows: 20, concurrency: 2, retries: 2 });
-    world.apply({
-      type: 'scale',
-      commandId: 's',
-      limits: { concurrency: 2, retries: 2, startsPerMinute: 'none' },
-    });
-    expect(answers(world)).toEqual([
-      { id: 's', ok: true, note: 'nothing changed: the limits are already so' },
-    ]);
-  });
-
-  it('names the rate before and after, and removes it', () => {
-    const { state } = running({ rows: 20, concurrency: 2 });
-    expect(changeLimits(state, { startsPerMinute: 600 }).note).toBe('rate none → 600/min');
-    expect(changeLimits(state, { startsPerMinute: 'none' }).note).toBe('rate 600/min → none');
-    expect(state.params).not.toHaveProperty('startsPerMinute');
-  });
-
-  it('to a rate is acknowledged when the groups in flight have answered', () => {
-    const world = new World({ rows: 20, concurrency: 2 });
-    world.apply({ type: 'scale', commandId: 's', limits: { startsPerMinute: 60 } });
-    expect(answers(world)).toEqual([]);
-    world.answer(0, ['accepted']);
-    expect(answers(world)).toHaveLength(1);
-  });
-
-  it('beyond the room of the state is refused, and changes nothing', () => {
-    const world = running({ rows: 20, concurrency: 2, retries: 2 });
-    const most = mostConcurrency(20);
-    world.apply({ type: 'scale', commandId: 's', limits: { concurrency: most + 1, retries: 20 } });
-    expect(answers(world)).toEqual([
-      { id: 's', ok: false, note: `with 20 retries the concurrency can be at most ${most}` },
-    ]);
-    expect(world.state.params).toMatchObject({ concurrency: 2, retries: 2 });
-  });
-
-  it('to more retries is refused while the rows in the state leave no room for them', () => {
-    const crowd = new Crowd(0, 10_000);
-    crowd.answerAll('accepted');
-    expect(changeLimits(crowd.state, { retries: 20, concurrency: 1 })).toEqual({
-      ok: false,
-      note: 'the rows in the batch leave no room for 20 retries each',
-    });
-    expect(changeLimits(crowd.state, { retries: 1, concurrency: 1 }).ok).toBe(true);
-  });
-
-  it('comes with a resume, or keeps the pause if it is refused', () => {
-    const world = running({ rows: 20, concurrency: 2 });
+  it('is answered with that: a pause by a resume, after which rows are sent', () => {
+    const world = new World({ rows: 10, concurrency: 4 });
     world.apply({ type: 'pause', commandId: 'p' });
-    world.apply({ type: 'resume', commandId: 'r', limits: { concurrency: 1_000_000 } });
-    expect([world.state.pauses.has('user'), world.state.acknowledgements.at(-1)?.ok]).toEqual([true, false]);
-    world.apply({ type: 'resume', commandId: 'again', limits: { concurrency: 4 } });
-    expect(world.state.acknowledgements.at(-1)).toEqual({ id: 'again', ok: true, note: 'concurrency 2 → 4' });
-    expect([world.state.pauses.size, world.sends.length]).toEqual([0, 1]);
+    world.apply({ type: 'resume', commandId: 'r' });
+    world.answer(0, ['accepted', 'accepted', 'rejected', 'rejected']);
+    expect(answers(world)).toEqual([
+      { id: 'p', ...overtaken('resume') },
+      { id: 'r', ...DONE },
+    ]);
+    expect(world.sends).toHaveLength(1);
+  });
+
+  it('is answered with that: a lower limit by a higher one, and everything by cancel', () => {
+    const world = new World({ rows: 99, concurrency: 64 });
+    world.apply({ type: 'scale', commandId: 'down', limits: { concurrency: 5 } });
+    world.apply({ type: 'scale', commandId: 'up', limits: { concurrency: 70 } });
+    world.apply(
+      { type: 'pause', commandId: 'p' },
+      { type: 'scale', commandId: 's', limits: { concurrency: 3 } },
+    );
+    world.apply({ type: 'resume', commandId: 'r' });
+    world.apply({ type: 'cancel', commandId: 'c', running: false });
+    expect(answers(world)).toMatchObject([
+      { id: 'down', ...overtaken('scale') },
+      { id: 'up', ok: true },
+      { id: 'p', ...overtaken('resume') },
+      { id: 'r', ...DONE },
+      { id: 's', ...overtaken('cancel') },
+    ]);
+  });
+
+  it('gets an answer also if too many commands wait', () => {
+    const world = new World({ rows: 10, concurrency: 4 });
+    for (let at = 0; at <= ACKNOWLEDGED_MOST; at += 1) world.apply({ type: 'pause', commandId: `p${at}` });
+    expect(answers(world)).toEqual([{ id: 'p0', ...overtaken('pause') }]);
+    world.answer(0, ['accepted']);
+    expect(answers(world)).toHaveLength(ACKNOWLEDGED_MOST);
+  });
+
+  it('is recognised when its signal arrives again after many others', () => {
+    const world = running({ rows: 9, concurrency: 2 });
+    world.apply({ type: 'pause', commandId: 'p' });
+    for (let at = 0; at < 2 * ACKNOWLEDGED_MOST; at += 1)
+      world.apply({ type: 'resume', commandId: `r${at}` });
+    world.continueAsNew();
+    world.apply({ type: 'pause', commandId: 'p' });
+    expect(kindsOf(world)).toEqual([]);
   });
 });
 
-describe('the log of a batch', () => {
-  it('names each pause and command, who gave it, and what changed', () => {
-    const world = running({ rows: 20, concurrency: 2 });
-    const at = world.wallAt;
-    world.apply({ type: 'pause', commandId: 'p', by: 'ann@desk', reason: 'lunch' });
-    world.apply({ type: 'scale', commandId: 's', by: 'bob@desk', limits: { concurrency: 1 } });
-    world.apply({ type: 'resume', commandId: 'r', by: 'ann@desk' });
-    world.apply({ type: 'cancel', running: true, by: 'ann@desk', reason: 'wrong sheet' });
-    world.pass(2_000);
-    expect(world.logged).toEqual([
-      { at, event: 'paused', kind: 'user', reason: 'paused by ann@desk: lunch' },
-      {
-        at,
-        event: 'scaled',
-        by: 'bob@desk',
-        note: 'concurrency 2 → 1; 2 runs are outstanding, and none starts before that is below 1',
-        limits: { concurrency: 1 },
-      },
-      { at, event: 'resumed', by: 'ann@desk' },
-      { at, event: 'cancelled', by: 'ann@desk', reason: 'wrong sheet' },
+describe('groups that a command stops', () => {
+  it('are no failure of the service, however many', () => {
+    const world = new World({ rows: 900, concurrency: 640 });
+    const groups = world.sends.map(({ group }) => group);
+    expect(groups.length).toBeGreaterThan(7);
+    world.apply({ type: 'scale', commandId: 's', limits: { concurrency: 10 } });
+    for (const group of groups) world.apply({ type: 'groupEnded', group, results: [], rest: 'not-sent' });
+    expect([world.state.consecutiveFailures, world.state.trouble, kindsOf(world)]).toEqual([
+      0,
+      undefined,
+      [],
     ]);
-  });
-
-  it('is written by the close, if it did not wait long enough before', () => {
-    const world = running({ rows: 1, concurrency: 1 });
-    world.apply({ type: 'scale', limits: { concurrency: 3 } });
-    world.finish('run-0', 'succeeded');
-    world.collect();
-    expect(world.closes[0]).toMatchObject({ log: [{ event: 'scaled' }], logNumber: 1 });
-  });
-
-  it('keeps its newest entries when the store takes none, and writes them when it does', () => {
-    const world = running({ rows: 3, concurrency: 1 });
-    world.edit = (event) =>
-      event.type === 'logKept' ? { type: 'storeFailed', item: LOG, reason: 'ENOSPC' } : event;
-    for (let at = 0; at < LOG_MAX + 20; at += 1)
-      world.apply({ type: 'scale', limits: { concurrency: 1 + (at % 2) } });
-    world.pass(5_000);
-    expect([world.state.log.length, [...world.state.pauses.keys()]]).toEqual([LOG_MAX, ['store']]);
-    world.edit = (event) => event;
-    for (let turn = 0; turn < 5; turn += 1) world.pass(60_000);
-    expect([world.state.log.length, world.state.pauses.size]).toEqual([0, 0]);
+    expect(answers(world)).toMatchObject([{ id: 's', ok: true }]);
   });
 });
