@@ -76,27 +76,7 @@ export function openControl(reach: () => Client) {
     await send({ commandId, by: userHere(), ...given }).catch((error: unknown) => {
       throw error instanceof WorkflowNotFoundError ? problem('E513', name) : error;
     });
-    const since = Date.now();
-    for (let now = since; now < since + timeoutMs; now = Date.now()) {
-      // The command was taken: a server that is away for a moment must not hide that.
-      const read = await status(name).catch((error: unknown) => {
-        if (error instanceof WorkflowNotFoundError) throw error;
-        return undefined;
-      });
-      if (read === undefined) {
-        await wait(READ_AGAIN_MS);
-        continue;
-      }
-      const { progress, isRunning } = read;
-      const answer = progress?.acknowledgements.find(({ id }) => id === commandId);
-      if (answer?.ok === false) throw problem('E517', { batch: name.batch, reason: answer.note ?? '' });
-      if (progress && answer) return { progress, note: answer.note };
-      if (!isRunning) throw problem('E513', name);
-      await wait(READ_AGAIN_MS);
-    }
-    const { waitsSinceMs, isUnattended } = await status(name);
-    if (isUnattended) throw problem('E512', { batch: name.batch, sinceMs: waitsSinceMs ?? since });
-    throw problem('E518', { batch: name.batch, seconds: timeoutMs / 1_000 });
+    return acknowledged(() => status(name), { name, commandId, timeoutMs });
   };
 
   return {
@@ -124,6 +104,30 @@ export function openControl(reach: () => Client) {
     refresh: (name: BatchName): Promise<Acknowledged> =>
       command(name, (origin) => handleOf(name).signal(refreshBatch, origin)),
   };
+}
+
+type Waiting = { readonly name: BatchName; readonly commandId: string; readonly timeoutMs: number };
+
+/** Waits until the command is in force; see `command` for the errors. */
+async function acknowledged(
+  read: () => Promise<BatchStatus>,
+  { name, commandId, timeoutMs }: Waiting,
+): Promise<Acknowledged> {
+  const since = Date.now();
+  for (; Date.now() < since + timeoutMs; await wait(READ_AGAIN_MS)) {
+    // The command was taken: a server that is away for a moment must not hide that.
+    const found = await read().catch((error: unknown) => {
+      if (error instanceof WorkflowNotFoundError) throw error;
+      return undefined;
+    });
+    const answer = found?.progress?.acknowledgements.find(({ id }) => id === commandId);
+    if (answer?.ok === false) throw problem('E517', { batch: name.batch, reason: answer.note ?? '' });
+    if (found?.progress && answer) return { progress: found.progress, note: answer.note };
+    if (found?.isRunning === false) throw problem('E513', name);
+  }
+  const { waitsSinceMs, isUnattended } = await read();
+  if (isUnattended) throw problem('E512', { batch: name.batch, sinceMs: waitsSinceMs ?? since });
+  throw problem('E518', { batch: name.batch, seconds: timeoutMs / 1_000 });
 }
 
 /** Who gives a command, for the log of the batch. */
