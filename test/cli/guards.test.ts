@@ -3,6 +3,7 @@ import type { RowRecord } from '../../src/results/row-record.ts';
 import { Stage } from '../stage/stage.ts';
 
 const CAP = 8;
+const ROWS = 600;
 const DEPLOYMENTS = JSON.stringify([
   {
     name: 'broken',
@@ -25,7 +26,7 @@ describe('limits at which a batch pauses itself', () => {
 
   it('--fail-after stops a failing sheet within as many rows as run at the same time, and resume continues it', async () => {
     const flags = ['-d', 'broken', '-c', String(CAP), '--retries', '0', '--fail-after', '5'];
-    const run = await stage.run(['run', stage.sheet(200), ...flags]);
+    const run = await stage.run(['run', stage.sheet(ROWS), ...flags]);
     expect([run.code, run.stderr]).toEqual([8, expect.stringContaining('--fail-after is 5 rows')]);
     const bought = (await stage.truth()).length;
     expect(bought).toBeGreaterThanOrEqual(5);
@@ -33,15 +34,16 @@ describe('limits at which a batch pauses itself', () => {
     const batch = stage.batchFile().batch;
     expect(run.stderr).toContain(`runsheet resume ${batch}`);
     // The same command does not lift a limit of the user.
-    expect((await stage.run(['run', stage.sheet(200), ...flags])).code).toBe(8);
+    expect((await stage.run(['run', stage.sheet(ROWS), ...flags])).code).toBe(8);
     expect(await stage.truth()).toHaveLength(bought);
 
-    expect((await stage.run(['resume', batch, '--fail-after', 'none', '--deadline', '2s'])).code).toBe(0);
+    // Far enough that the command itself takes less, near enough that the sheet takes more.
+    expect((await stage.run(['resume', batch, '--fail-after', 'none', '--deadline', '10s'])).code).toBe(0);
     const watched = await stage.run(['watch', batch]);
     expect([watched.code, watched.stderr]).toEqual([8, expect.stringMatching(/the deadline .+ has passed/)]);
     const sent = (await stage.truth()).length;
     expect(sent).toBeGreaterThan(bought);
-    expect(sent).toBeLessThan(200);
+    expect(sent).toBeLessThan(ROWS);
     expect((await stage.run(['cancel', batch])).code).toBe(0);
     expect((await stage.run(['wait', batch])).code).toBe(3);
   });

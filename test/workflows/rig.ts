@@ -93,6 +93,7 @@ export class Script {
         this.finalize.get(input.batch)?.(input),
       cancelRuns: async () => undefined,
       keepEvidence: async () => undefined,
+      keepLog: async () => undefined,
     };
   }
 }
