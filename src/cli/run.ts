@@ -95,7 +95,7 @@ function printAttached(printer: Printer, flags: SheetFlags, found: FoundBatch): 
   sayDifferences(printer, flags, found);
 }
 
-const CONTROL_FAILURES = ['E512', 'E513', 'E517'] as const;
+const CONTROL_FAILURES = ['E512', 'E513', 'E517', 'E518'] as const;
 
 /** Limits that are given again change the batch. */
 async function changeLimits(

@@ -56,6 +56,7 @@ async function resumeIfPaused(batches: Session['batches'], found: FoundBatch): P
   if (progress?.state !== 'paused' || isByUser) return;
   await batches.resume(refOf(found)).catch((error: unknown) => {
     // If no worker acknowledges it, the signal waits, and following the batch reports that.
-    if (!isRunsheetError(error, 'E512') && !isRunsheetError(error, 'E513')) throw error;
+    const isKnown = (['E512', 'E513', 'E518'] as const).some((code) => isRunsheetError(error, code));
+    if (!isKnown) throw error;
   });
 }
