@@ -1,5 +1,5 @@
 // Words, numbers and times on the command line that cannot be meant: each command ends with its code, says which word is
-// wrong and what helps, and buys nothing. Sheets stand in bad-sheets.test.ts, files and settings in bad-surroundings.test.ts.
+// wrong and what helps, and buys nothing. Sheets stand in bad-sheets.test.ts, files and settings in bad-surroundings.long.test.ts.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mostConcurrency } from '../../src/batch/bounds.ts';
