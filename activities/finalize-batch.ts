@@ -77,8 +77,7 @@ async function compare({ store, file }: OpenBatch, { progress }: FinalizeInput):
   if (wrong.length === 0) return known;
   known[Symbol.dispose]();
   const differences = wrong.map(
-    (outcome) =>
-      `${counted.outcomes[outcome]} ${outcome} rows in the parts, ${expected[outcome]} counted`,
+    (outcome) => `${counted.outcomes[outcome]} ${outcome} rows in the parts, ${expected[outcome]} counted`,
   );
   throw new StoreConflict(
     `the parts in the folder do not match the batch's counts: ${differences.join('; ')}`,
