@@ -16,11 +16,7 @@ export type PollMemory = {
 };
 
 type RunTuple = readonly [shown: number, quietMs: number, missingMs: number, isReported: 0 | 1];
-/** Keeps the stored name `isToldUnreadable`, so that older and newer workers can read each other's heartbeats. */
-export type StoredMemory = Omit<PollMemory, 'runs' | 'sinceLastMs' | 'isOutageReported'> & {
-  readonly isToldUnreadable: boolean;
-  readonly runs: readonly RunTuple[];
-};
+export type StoredMemory = Omit<PollMemory, 'runs' | 'sinceLastMs'> & { readonly runs: readonly RunTuple[] };
 
 /** A longer outage of the service or of Temporal proves nothing about a run. */
 const COUNTED_MOST_MS = 30_000;
@@ -42,13 +38,12 @@ export function readMemory(
       runs: runs.map(() => NOT_OBSERVED),
     };
   const sinceLastMs = Math.min(COUNTED_MOST_MS, Math.max(0, nowMs - stored.lookedAtMs));
-  const { isToldUnreadable: isOutageReported, runs: observed, ...memory } = stored;
-  return { ...memory, isOutageReported, sinceLastMs, runs: observed.map(readRun) };
+  return { ...stored, sinceLastMs, runs: stored.runs.map(readRun) };
 }
 
 export function storeMemory(stored: PollMemory): StoredMemory {
-  const { sinceLastMs: _, isOutageReported, runs, ...memory } = stored;
-  return { ...memory, isToldUnreadable: isOutageReported, runs: runs.map(storeRun) };
+  const { sinceLastMs: _, runs, ...memory } = stored;
+  return { ...memory, runs: runs.map(storeRun) };
 }
 
 const readRun = ([shown, quietMs, missingMs, isReported]: RunTuple): Observation => ({

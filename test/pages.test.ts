@@ -3,27 +3,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { PauseKind } from '../src/batch/pause-kinds.ts';
+import { PAUSE_KINDS } from '../src/batch/pause-kinds.ts';
 import { onBatches } from '../src/cli/batch-commands.ts';
 import { MALFORMED_RESPONSES, OTHER_FAULTS } from '../src/local-service/faults.ts';
 
 const page = (name: string): string => readFileSync(join(import.meta.dirname, '..', name), 'utf8');
 
-/** The compiler refuses a missing kind. */
-const KINDS: Readonly<Record<PauseKind, true>> = {
-  blocked: true,
-  unreachable: true,
-  unreadable: true,
-  store: true,
-  files: true,
-  unconfirmed: true,
-  user: true,
-  failures: true,
-  deadline: true,
-};
-
 describe('the pages', () => {
-  it.each(Object.keys(KINDS))('name the pause %s, when it starts, when it ends, and what to do', (kind) => {
+  it.each(PAUSE_KINDS)('name the pause %s, when it starts, when it ends, and what to do', (kind) => {
     expect(page('docs/states.md')).toMatch(new RegExp(`^\\| \`${kind}\``, 'm'));
     expect(page('docs/operations.md')).toMatch(new RegExp(`^\\| paused, \`${kind}\``, 'm'));
   });

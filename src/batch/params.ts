@@ -46,6 +46,12 @@ export type LimitChange = {
   readonly deadlineAt?: number | 'none';
 };
 
+/** A change without the limits that it removes. */
+export const withoutNone = <T extends LimitChange>(change: T) =>
+  Object.fromEntries(Object.entries(change).filter(([, value]) => value !== 'none')) as {
+    readonly [K in keyof T]: Exclude<T[K], 'none'>;
+  };
+
 export type BatchParams = {
   readonly batch: string;
   readonly rows: number;
@@ -71,3 +77,18 @@ export type BatchParams = {
   /** The pass whose parts this workflow writes: 1 for a new batch, increased by each rebuild. */
   readonly pass: number;
 };
+
+type OptionalLimits = Pick<BatchParams, 'retriesByKind' | 'startsPerMinute' | 'failAfter' | 'deadlineAt'>;
+
+/** The limits that a batch has only if the user set them. */
+export const optionalLimits = ({
+  retriesByKind,
+  startsPerMinute,
+  failAfter,
+  deadlineAt,
+}: OptionalLimits): OptionalLimits => ({
+  ...(retriesByKind === undefined ? {} : { retriesByKind }),
+  ...(startsPerMinute === undefined ? {} : { startsPerMinute }),
+  ...(failAfter === undefined ? {} : { failAfter }),
+  ...(deadlineAt === undefined ? {} : { deadlineAt }),
+});

@@ -1,15 +1,17 @@
 // Why a batch may be paused; src/batch/pauses.ts defines what ends each kind.
 
-export type PauseKind =
-  | 'blocked'
-  | 'unreachable'
-  | 'unreadable'
-  | 'store'
-  | 'files'
-  | 'unconfirmed'
-  | 'user'
-  | 'failures'
-  | 'deadline';
+export const PAUSE_KINDS = [
+  'blocked',
+  'unreachable',
+  'unreadable',
+  'store',
+  'files',
+  'unconfirmed',
+  'user',
+  'failures',
+  'deadline',
+] as const;
+export type PauseKind = (typeof PAUSE_KINDS)[number];
 
 export type Pause = {
   readonly reason: string;

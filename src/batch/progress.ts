@@ -1,20 +1,17 @@
-// Builds the progress of a batch, which its memo shows to people and programs: counts and a few reasons, at most 6 KB.
+// Builds the progress of a batch, which its memo shows to people and programs: counts and a few reasons, at most 8 KB.
 
 import type { RequestLedger } from './accounting/request-ledger.ts';
 import { costSoFar, rowsDone, type Tally } from './accounting/tally.ts';
-import type { BatchParams, FailAfter } from './params.ts';
+import { optionalLimits } from './params.ts';
 import type { PauseKind } from './pause-kinds.ts';
 import type { Acknowledgement, State } from './state.ts';
 
-export type Progress = {
+/** Limits are those in force now; some exist only if the user set them. */
+export type Progress = ReturnType<typeof optionalLimits> & {
   readonly batch: string;
   readonly rows: number;
   readonly concurrency: number;
   readonly retries: number;
-  /** Limits that the user set; see params.ts. */
-  readonly startsPerMinute?: number;
-  readonly failAfter?: FailAfter;
-  readonly deadlineAt?: number;
   /** Rows with an outcome whose files are stored. */
   readonly done: number;
   /** Rows with an outcome whose files are not stored yet. */
@@ -53,7 +50,7 @@ export function progress(state: State): Progress {
     rows: params.rows,
     concurrency: params.concurrency,
     retries: params.retries,
-    ...setLimits(params),
+    ...optionalLimits(params),
     done: rowsDone(tally),
     collecting: phases.ended + inParts,
     sending: phases.sending,
@@ -71,12 +68,6 @@ export function progress(state: State): Progress {
     ...(lastFailure === undefined ? {} : { lastFailure }),
   };
 }
-
-const setLimits = ({ startsPerMinute, failAfter, deadlineAt }: BatchParams): Partial<Progress> => ({
-  ...(startsPerMinute === undefined ? {} : { startsPerMinute }),
-  ...(failAfter === undefined ? {} : { failAfter }),
-  ...(deadlineAt === undefined ? {} : { deadlineAt }),
-});
 
 export function statusOf(state: State): Progress['state'] {
   if (state.finished) return 'finished';

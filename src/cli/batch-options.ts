@@ -5,7 +5,7 @@ import { nearest, problem } from '../errors/error.ts';
 import { DEFAULT_PRICES } from '../batch/gpu.ts';
 import { mostConcurrency } from '../batch/bounds.ts';
 import { mostRetries } from '../batch/failure-kind.ts';
-import { DEFAULT_TIMING } from '../batch/params.ts';
+import { DEFAULT_TIMING, withoutNone, type LimitChange } from '../batch/params.ts';
 import { RETRIES, type BatchSpec, type ServiceSpec, type Settings } from '../create-batch/batch-spec.ts';
 import type { SheetCopy } from '../create-batch/copy-sheet.ts';
 import type { CreateParams } from '../create-batch/create-batch.ts';
@@ -20,7 +20,7 @@ import { openTransport } from '../run-service/transport.ts';
 import { INPUT_KINDS, type InputKind, type SheetOptions } from '../sheet/sheet-options.ts';
 import { refuseNoSheet } from '../sheet/sheet-source.ts';
 import type { BatchFolder } from '../store/batch-folders.ts';
-import type { SheetFlags } from './flags.ts';
+import type { LimitFlags, SheetFlags } from './flags.ts';
 import { count } from './format.ts';
 
 export const configOf = ({ out, api }: { readonly out?: string; readonly api?: Api }): Config =>
@@ -95,26 +95,23 @@ export async function createParams(
   };
 }
 
-export function settingsOf(flags: SheetFlags): Settings {
-  const {
-    concurrency,
-    retries,
-    retry,
-    rate,
-    failAfter,
-    deadline,
-    unconfirmed,
-    queueTimeout,
-    runTimeout,
-    poll,
-  } = flags;
+/** The limits that flags change. */
+export const limitsOf = (flags: LimitFlags): LimitChange => {
+  const { concurrency, retries, retry, rate, failAfter, deadline } = flags;
   return {
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(retries === undefined ? {} : { retries }),
     ...(retry === undefined ? {} : { retriesByKind: retry }),
-    ...(rate === undefined || rate === 'none' ? {} : { startsPerMinute: rate }),
-    ...(failAfter === undefined || failAfter === 'none' ? {} : { failAfter }),
-    ...(deadline === undefined || deadline === 'none' ? {} : { deadlineAt: deadline }),
+    ...(rate === undefined ? {} : { startsPerMinute: rate }),
+    ...(failAfter === undefined ? {} : { failAfter }),
+    ...(deadline === undefined ? {} : { deadlineAt: deadline }),
+  };
+};
+
+export function settingsOf(flags: SheetFlags): Settings {
+  const { unconfirmed, queueTimeout, runTimeout, poll } = flags;
+  return {
+    ...withoutNone(limitsOf(flags)),
     ...(unconfirmed === undefined ? {} : { unconfirmed }),
     deadlines: {
       ...(queueTimeout === undefined ? {} : { queueMs: queueTimeout }),

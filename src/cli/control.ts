@@ -1,13 +1,12 @@
 // pause, scale, cancel: control a running batch. Each ends when the batch has acknowledged that the command is in force.
 
-import type { RetriesByKind } from '../batch/failure-kind.ts';
-import type { FailAfter, LimitChange } from '../batch/params.ts';
 import { EXIT, problem } from '../errors/error.ts';
 import { rowsDone } from '../batch/accounting/tally.ts';
 import { STARTED_FILE } from '../store/batch-file.ts';
 import type { Acknowledged, CommandOptions } from '../temporal/batch-control.ts';
 import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
-import { configOf } from './batch-options.ts';
+import { configOf, limitsOf } from './batch-options.ts';
+import type { LimitFlags } from './flags.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import { follow } from './follow.ts';
 import { money, plural } from './format.ts';
@@ -20,32 +19,6 @@ type Flags = {
   readonly out?: string;
   readonly output: 'text' | 'json';
 };
-
-export type LimitFlags = {
-  readonly concurrency?: number;
-  readonly retries?: number;
-  readonly retry?: RetriesByKind;
-  readonly rate?: number | 'none';
-  readonly failAfter?: FailAfter | 'none';
-  readonly deadline?: number | 'none';
-};
-
-/** The limits that flags change. */
-export const limitsOf = ({
-  concurrency,
-  retries,
-  retry,
-  rate,
-  failAfter,
-  deadline,
-}: LimitFlags): LimitChange => ({
-  ...(concurrency === undefined ? {} : { concurrency }),
-  ...(retries === undefined ? {} : { retries }),
-  ...(retry === undefined ? {} : { retriesByKind: retry }),
-  ...(rate === undefined ? {} : { startsPerMinute: rate }),
-  ...(failAfter === undefined ? {} : { failAfter }),
-  ...(deadline === undefined ? {} : { deadlineAt: deadline }),
-});
 
 export const commandOptions = ({ reason, timeout }: Pick<Flags, 'reason' | 'timeout'>): CommandOptions => ({
   ...(reason === undefined ? {} : { reason }),

@@ -206,16 +206,20 @@ export const serviceFlags = {
 
 export const sheetAliases = { d: 'deployment', c: 'concurrency', o: 'output', q: 'quiet' } as const;
 
-export type SheetFlags = {
-  readonly deployment?: string;
-  readonly api?: Api;
-  readonly local: boolean;
+/** The values of {@link limitFlags}. */
+export type LimitFlags = {
   readonly concurrency?: number;
   readonly retries?: number;
   readonly retry?: RetriesByKind;
   readonly rate?: number | 'none';
   readonly failAfter?: FailAfter | 'none';
   readonly deadline?: number | 'none';
+};
+
+export type SheetFlags = LimitFlags & {
+  readonly deployment?: string;
+  readonly api?: Api;
+  readonly local: boolean;
   readonly unconfirmed?: UnconfirmedChoice;
   readonly queueTimeout?: number;
   readonly runTimeout?: number;

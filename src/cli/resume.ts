@@ -9,10 +9,11 @@ import { openServices } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
-import { commandOptions, limitsOf, type LimitFlags } from './control.ts';
+import { commandOptions } from './control.ts';
+import type { LimitFlags } from './flags.ts';
 import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
 import { follow } from './follow.ts';
-import { configOf } from './batch-options.ts';
+import { configOf, limitsOf } from './batch-options.ts';
 import { withSession, type Session } from './session.ts';
 import { count } from './format.ts';
 

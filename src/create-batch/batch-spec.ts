@@ -3,7 +3,13 @@
 
 import { mostConcurrency, UNCONFIRMED_MS } from '../batch/bounds.ts';
 import { mostRetries, type RetriesByKind } from '../batch/failure-kind.ts';
-import { DEFAULT_TIMING, type FailAfter, type Timing, type UnconfirmedRule } from '../batch/params.ts';
+import {
+  DEFAULT_TIMING,
+  optionalLimits,
+  type FailAfter,
+  type Timing,
+  type UnconfirmedRule,
+} from '../batch/params.ts';
 import type { Api } from '../host/api-version.ts';
 import type { Deployment } from '../run-service/contract/deployment.ts';
 import type { SheetOptions } from '../sheet/sheet-options.ts';
@@ -107,12 +113,7 @@ function settingsOf({ settings, deployment, service }: BatchSpec): FileSettings 
     ),
     retries,
     unconfirmed: rule,
-    ...definedOnly({
-      retriesByKind: settings.retriesByKind,
-      startsPerMinute: settings.startsPerMinute,
-      failAfter: settings.failAfter,
-      deadlineAt: settings.deadlineAt,
-    }),
+    ...optionalLimits(settings),
     deadlines: definedOnly({ queueMs: deadlines.queueMs, runMs }),
     webhooks,
   };

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { problem } from '../errors/error.ts';
 import { FAILURE_KINDS } from '../batch/failure-kind.ts';
-import type { BatchParams } from '../batch/params.ts';
+import { optionalLimits, type BatchParams } from '../batch/params.ts';
 import type { Store } from './store.ts';
 import { within } from './within.ts';
 
@@ -148,10 +148,7 @@ export const paramsOf = (
   rows: file.sheet.rows,
   concurrency: file.concurrency,
   retries: file.retries,
-  ...(file.retriesByKind === undefined ? {} : { retriesByKind: file.retriesByKind }),
-  ...(file.startsPerMinute === undefined ? {} : { startsPerMinute: file.startsPerMinute }),
-  ...(file.failAfter === undefined ? {} : { failAfter: file.failAfter }),
-  ...(file.deadlineAt === undefined ? {} : { deadlineAt: file.deadlineAt }),
+  ...optionalLimits(file),
   unconfirmed: file.unconfirmed,
   seed: file.seed,
   timing: file.service.timing,

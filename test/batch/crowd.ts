@@ -19,7 +19,7 @@ import type { Event, PostResult, RunCompletion } from '../../src/batch/events.ts
 import { acknowledge } from '../../src/batch/on-event/user-command.ts';
 import type { UnconfirmedRule } from '../../src/batch/params.ts';
 import { pause } from '../../src/batch/pauses.ts';
-import type { PauseKind } from '../../src/batch/pause-kinds.ts';
+import { PAUSE_KINDS } from '../../src/batch/pause-kinds.ts';
 import type { Running } from '../../src/batch/row-state.ts';
 import { snapshot } from '../../src/batch/snapshot.ts';
 import { begin, type State } from '../../src/batch/state.ts';
@@ -29,17 +29,6 @@ import { paramsOf } from './params.ts';
 const ROWS = 10_000_000;
 /** Each character takes two bytes in JSON. */
 const LONG = '"'.repeat(500);
-const KINDS: readonly PauseKind[] = [
-  'blocked',
-  'unreachable',
-  'unreadable',
-  'store',
-  'files',
-  'unconfirmed',
-  'user',
-  'failures',
-  'deadline',
-];
 
 type Result = 'accepted' | 'rejected' | 'unconfirmed';
 
@@ -119,7 +108,7 @@ export class Crowd {
   /** Fills everything except rows and parts to its limit. */
   remember(): void {
     const { state } = this;
-    for (const kind of KINDS) pause(state, kind, LONG.slice(0, 150));
+    for (const kind of PAUSE_KINDS) pause(state, kind, LONG.slice(0, 150));
     for (let entry = 0; entry < LOG_MAX; entry += 1)
       note(state, { event: 'scaled', by: LONG, reason: LONG, note: LONG.slice(0, 100) });
     const run = (at: number) => ({ row: ROWS - at, attempt: RETRIES_MAX, runId: crypto.randomUUID() });

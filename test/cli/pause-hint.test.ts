@@ -1,21 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { PauseKind } from '../../src/batch/pause-kinds.ts';
+import { PAUSE_KINDS, type PauseKind } from '../../src/batch/pause-kinds.ts';
 import { pauseHint } from '../../src/cli/pause-hint.ts';
 
-const KINDS: readonly PauseKind[] = [
-  'blocked',
-  'unreachable',
-  'unreadable',
-  'files',
-  'store',
-  'unconfirmed',
-  'user',
-  'failures',
-  'deadline',
-];
-
 describe('the hint of a paused batch', () => {
-  it.each(KINDS)(
+  it.each(PAUSE_KINDS)(
     'ends with the command that continues it, and promises nothing after the servers: %s',
     (kind) => {
       const [alone, ended] = [pauseHint('b', kind), pauseHint('b', kind, true)];

@@ -1,5 +1,6 @@
 // Simulates many seeds, one after the other, and sums up the results.
 
+import { PAUSE_KINDS } from '../../src/batch/pause-kinds.ts';
 import { planOf, type Size } from './plan.ts';
 import { explain, simulate, type Result } from './simulate.ts';
 
@@ -21,17 +22,7 @@ export const SOMETIMES = [
     (name) => `class ${name}`,
   ),
   ...['succeeded', 'failed', 'timed-out', 'cancelled', 'refused', 'unknown'].map((name) => `outcome ${name}`),
-  ...[
-    'blocked',
-    'unreachable',
-    'unreadable',
-    'store',
-    'files',
-    'unconfirmed',
-    'user',
-    'failures',
-    'deadline',
-  ].map((kind) => `paused: ${kind}`),
+  ...PAUSE_KINDS.map((kind) => `paused: ${kind}`),
   ...['missing', 'running', 'other', 'no outputs'].map((kind) => `wrong read: ${kind}`),
   'adopted by webhook',
   'adopted by list',

@@ -7,8 +7,8 @@ import {
   STARTS_PER_MINUTE_MAX,
   STATE_BYTES_MAX,
 } from '../bounds.ts';
-import { FAILURE_KINDS, mostRetries, type RetriesByKind } from '../failure-kind.ts';
-import type { BatchParams, FailAfter, LimitChange } from '../params.ts';
+import { FAILURE_KINDS, mostRetries } from '../failure-kind.ts';
+import { withoutNone, type BatchParams, type FailAfter, type LimitChange } from '../params.ts';
 import { usedSlots, type Acknowledgement, type State } from '../state.ts';
 import { neededBytes } from '../state-size.ts';
 
@@ -27,9 +27,14 @@ export function changeLimits(state: State, change: LimitChange): Change {
   return { ok: true, note: differences(before, params, usedSlots(state)) };
 }
 
-type Check = (value: never) => boolean;
-const isWhole = (least: number, most: number) => (value: unknown) =>
-  Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+type Check = (value: unknown) => boolean;
+const isWhole =
+  (least: number, most: number): Check =>
+  (value) =>
+    Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
+const isShare = (value: unknown): boolean => typeof value === 'number' && value > 0 && value <= 1;
 
 /** No `Date` can show a later time, and the error would fail every workflow task. */
 const LATEST_MS = 8.64e15;
@@ -38,13 +43,14 @@ const LATEST_MS = 8.64e15;
 const USABLE: Readonly<Record<keyof LimitChange, Check>> = {
   concurrency: isWhole(1, CONCURRENCY_MAX),
   retries: isWhole(0, RETRIES_MAX),
-  retriesByKind: (value: RetriesByKind) =>
+  retriesByKind: (value) =>
+    isObject(value) &&
     Object.entries(value).every(
       ([kind, most]) => FAILURE_KINDS.some((one) => one === kind) && isWhole(0, RETRIES_MAX)(most),
     ),
   startsPerMinute: isWhole(1, STARTS_PER_MINUTE_MAX),
-  failAfter: (limit: FailAfter) =>
-    'rows' in limit ? isWhole(1, Number.MAX_SAFE_INTEGER)(limit.rows) : limit.share > 0 && limit.share <= 1,
+  failAfter: (value) =>
+    isObject(value) && (isWhole(1, Number.MAX_SAFE_INTEGER)(value['rows']) || isShare(value['share'])),
   deadlineAt: isWhole(0, LATEST_MS),
 };
 
@@ -52,11 +58,10 @@ const REMOVABLE: ReadonlySet<string> = new Set(['startsPerMinute', 'failAfter', 
 
 /** What is wrong with a change; undefined if it can be used. */
 function unusable(change: LimitChange): string | undefined {
-  const wrong = Object.entries(change).find(([name, value]) => {
-    if (value === 'none' && REMOVABLE.has(name)) return false;
-    const check = (USABLE as Readonly<Record<string, Check>>)[name];
-    return check === undefined || !check(value as never);
-  });
+  const isUsable = ([name, value]: [string, unknown]): boolean =>
+    (value === 'none' && REMOVABLE.has(name)) ||
+    (Object.hasOwn(USABLE, name) && USABLE[name as keyof LimitChange](value));
+  const wrong = Object.entries(change).find((one) => !isUsable(one));
   return wrong === undefined ? undefined : `${wrong[0]} cannot be set to this value`;
 }
 
@@ -64,8 +69,7 @@ function unusable(change: LimitChange): string | undefined {
 function changed(before: BatchParams, change: LimitChange): BatchParams {
   const retriesByKind = { ...before.retriesByKind, ...change.retriesByKind };
   const own = Object.keys(retriesByKind).length === 0 ? {} : { retriesByKind };
-  const all = Object.entries({ ...before, ...change, ...own });
-  return Object.fromEntries(all.filter(([, value]) => value !== 'none')) as BatchParams;
+  return withoutNone({ ...before, ...change, ...own });
 }
 
 function refusal(state: State, params: BatchParams): string | undefined {

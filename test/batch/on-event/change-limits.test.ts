@@ -123,7 +123,7 @@ describe('a change of limits', () => {
 });
 
 describe('limits that no batch can use', () => {
-  it.each([
+  const unusable: readonly Readonly<Record<string, unknown>>[] = [
     { concurrency: 0 },
     { concurrency: 1.5 },
     { concurrency: 'none' },
@@ -133,13 +133,20 @@ describe('limits that no batch can use', () => {
     { startsPerMinute: 0 },
     { failAfter: { share: 2 } },
     { failAfter: { rows: 0 } },
+    { failAfter: 5 },
+    { failAfter: null },
+    { failAfter: { share: '0.5' } },
+    { retriesByKind: null },
+    { constructor: 1 },
     { deadlineAt: 1.5 },
     { rows: 5 },
     { timing: {} },
-  ])('are refused, and change nothing: %j', (limits) => {
+  ];
+
+  it.each(unusable)('are refused, and change nothing: %j', (limits) => {
     const world = running({ rows: 9, concurrency: 2 });
     const before = structuredClone(world.state.params);
-    world.apply({ type: 'scale', commandId: 's', limits: limits as never });
+    world.apply({ type: 'scale', commandId: 's', limits });
     expect(answers(world)).toEqual([
       { id: 's', ok: false, note: `${Object.keys(limits)[0]} cannot be set to this value` },
     ]);
