@@ -6,8 +6,8 @@ import pMap from 'p-map';
 import type { DeferredRow, PartResult } from '../src/batch/events.ts';
 import type { EndedRow } from '../src/batch/row-state.ts';
 import { parsePart, partName } from '../src/results/parts.ts';
-import type { PartRecord } from '../src/results/row-record.ts';
-import { tallyRows } from '../src/results/tally-rows.ts';
+import { placeOf, type PartRecord } from '../src/results/row-record.ts';
+import { tallyChange } from '../src/results/tally-rows.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
 import { recordRow } from './record-row.ts';
@@ -40,13 +40,13 @@ async function writePart(
   const signal = AbortSignal.any([Context.current().cancellationSignal, deps.posts.stopping]);
   const pageRows = await deps.readRows(
     open,
-    input.rows.map(({ row }) => row),
+    input.rows.map(({ place }) => place),
   );
   const records: PartRecord[] = [];
   const deferred: DeferredRow[] = [];
   const collected = await pMap(
     input.rows,
-    (ended) => recordRow(deps, open, { ended, row: pageRows.get(ended.row), pass: input.pass, signal }),
+    (ended) => recordRow(deps, open, { ended, row: pageRows.get(ended.place), pass: input.pass, signal }),
     { concurrency: CONCURRENCY, signal },
   );
   for (const one of collected)
@@ -67,18 +67,19 @@ function resultOf(
   deferred: readonly DeferredRow[],
 ): PartResult {
   const records = parsePart(text);
-  const asked = new Set(rows.map(({ row }) => row));
-  const other = records.find(({ row }) => !asked.has(row));
+  const asked = new Set(rows.map(({ place }) => place));
+  const other = records.find((record) => !asked.has(placeOf(record)));
   if (other !== undefined)
     throw new StoreConflict(`${name} already exists, with row ${other.row}, which belongs in another part`);
-  const written = new Set(records.map(({ row }) => row));
-  const missing = rows.filter(({ row }) => !written.has(row));
-  const reasons = new Map(deferred.map((one) => [one.row, one]));
+  const written = new Set(records.map(placeOf));
+  const missing = rows.filter(({ place }) => !written.has(place));
+  const reasons = new Map(deferred.map((one) => [one.place, one]));
   return {
-    tally: tallyRows(records),
+    tally: tallyChange(records),
+    again: records.filter(({ before }) => before !== undefined).length,
     fetched: records.filter(({ outcome }) => outcome === 'succeeded').length,
     deferred: missing.map(
-      ({ row }) => reasons.get(row) ?? { row, kind: 'host', reason: 'another try wrote the part' },
+      ({ place }) => reasons.get(place) ?? { place, kind: 'host', reason: 'another try wrote the part' },
     ),
   };
 }

@@ -4,7 +4,7 @@ import type { AsyncCompletionClient } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { Download } from '../src/run-service/download.ts';
 import type { RememberingService } from '../src/run-service/remembering.ts';
-import type { SheetRow } from '../src/sheet/pages.ts';
+import type { PlacedRow } from '../src/sheet/placed-rows.ts';
 import type { BatchFile } from '../src/store/batch-file.ts';
 import type { Store } from '../src/store/store.ts';
 import type { BatchSignals } from '../src/batch/signals.ts';
@@ -21,11 +21,11 @@ export type OpenBatch = {
 export type Deps = {
   /** Throws if the folder does not hold this batch, or if this worker has no key for its service. */
   open(ref: BatchRef): Promise<OpenBatch>;
-  /** Rows by number, from their pages. */
+  /** The rows at these places, from their pages. */
   readRows(
     open: Pick<OpenBatch, 'store' | 'file'>,
-    rows: readonly number[],
-  ): Promise<ReadonlyMap<number, SheetRow>>;
+    places: readonly number[],
+  ): Promise<ReadonlyMap<number, PlacedRow>>;
   /** Completes and heartbeats activities by their task token. */
   readonly completion: AsyncCompletionClient;
   readonly signals: BatchSignals;

@@ -13,7 +13,7 @@ import type { Progress } from '../src/batch/progress.ts';
 import { keptEvidence } from '../src/results/evidence.ts';
 import { writeEvents } from '../src/results/event-files.ts';
 import { writeResults } from '../src/results/results.ts';
-import { recordOf, rowsOf } from '../src/results/batch-rows.ts';
+import { nameOf, recordOf, rowsOf } from '../src/results/batch-rows.ts';
 import { openDuplicates } from '../src/results/duplicates.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
@@ -101,6 +101,7 @@ async function readAgain(
       cancels: true,
       tries: PAGE_TRIES,
       signal: Context.current().cancellationSignal,
+      nameOf: (attempt) => nameOf(store, file, attempt),
       onDuplicate: duplicates.add,
     });
     await confirmOurs(deps);

@@ -104,7 +104,7 @@ function observeAll(
 ): Seen {
   const completions: RunCompletion[] = [];
   const overdue: OverdueRun[] = [];
-  const after = runs.map(({ row, attempt, runId, ageMs, isOverdue }, at) => {
+  const after = runs.map(({ place, attempt, runId, ageMs, isOverdue }, at) => {
     const known = before.runs[at] as Observation;
     const sight = sights.get(runId) ?? { kind: 'unread' };
     const { after: next, report } = observe(known, sight, {
@@ -112,7 +112,7 @@ function observeAll(
       ageMs: ageMs + before.agedMs + before.sinceLastMs,
       deadlines: file.deadlines,
     });
-    const name = { row, attempt, runId };
+    const name = { place, attempt, runId };
     if (report?.kind === 'completed') {
       const { kind: _, ...end } = report;
       completions.push({ ...name, ...end });

@@ -58,11 +58,11 @@ async function prepare(
     const open = await deps.open(input);
     const rows = await deps.readRows(
       open,
-      input.attempts.map(({ row }) => row),
+      input.attempts.map(({ place }) => place),
     );
     const requests = input.attempts.map((name) => ({
       name,
-      request: requestFor(deps, open, name, rows.get(name.row)),
+      request: requestFor(deps, open, name, rows.get(name.place)),
     }));
     return { open, requests };
   } catch (error) {
@@ -77,17 +77,17 @@ async function prepare(
 function requestFor(
   { webhooks }: Deps,
   { file }: OpenBatch,
-  { row: number, attempt }: AttemptRef,
+  { place, attempt }: AttemptRef,
   row: SheetRow | undefined,
 ): QueueRequest {
-  if (row === undefined) throw new Error(`row ${number} is not in its page`);
+  if (row === undefined) throw new Error(`place ${place} is in no page`);
   const { batch, mark } = file;
   const receiver = file.webhooks ? webhooks.receiver(file) : undefined;
   return {
     deploymentId: file.deployment.id,
     inputs: row.inputs,
     gpu: row.gpu,
-    webhook: webhookUrl({ batch, mark, row: number, attempt }, webhooks.secret, receiver),
+    webhook: webhookUrl({ batch, mark, place, attempt }, webhooks.secret, receiver),
   };
 }
 
@@ -167,7 +167,7 @@ async function complete(
 /** Resolves the accepted attempts of an abandoned group, which the workflow holds as unconfirmed. */
 async function signalSeen(deps: Deps, ref: BatchRef, results: readonly PostResult[]): Promise<void> {
   const runs = results.flatMap((one) =>
-    one.result === 'accepted' ? [{ row: one.row, attempt: one.attempt, runId: one.runId }] : [],
+    one.result === 'accepted' ? [{ place: one.place, attempt: one.attempt, runId: one.runId }] : [],
   );
   if (runs.length > 0) await deps.signals.runsSeen(ref, runs);
 }

@@ -60,9 +60,9 @@ async function read(
   const isWhole = (): boolean => all.size >= least;
   const signal = Context.current().cancellationSignal;
   for await (const page of listRuns({ service, workflowId, back, tries: PAGE_TRIES, signal, isWhole })) {
-    for (const { row, attempt, runId } of page.flatMap((run) => ownRun(file, run))) {
+    for (const { place, attempt, runId } of page.flatMap((run) => ownRun(file, run))) {
       all.add(runId);
-      if (wanted.has(attemptKey({ row, attempt }))) seen.found.push({ row, attempt, runId });
+      if (wanted.has(attemptKey({ place, attempt }))) seen.found.push({ place, attempt, runId });
     }
     seen.hasControl ||= page.some(({ id }) => id === control);
   }

@@ -8,13 +8,14 @@ import { errorMessage } from '../src/errors/error.ts';
 import type { AttemptRecord, PartRecord } from '../src/results/row-record.ts';
 import type { Run } from '../src/run-service/contract/run.ts';
 import type { KnownRun } from '../src/run-service/run-outcome.ts';
-import type { SheetRow } from '../src/sheet/pages.ts';
+import { recordBefore } from '../src/results/batch-rows.ts';
+import type { PlacedRow } from '../src/sheet/placed-rows.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import { downloadOutputs } from './download-outputs.ts';
 
 export type RecordParams = {
   readonly ended: EndedRow;
-  readonly row: SheetRow | undefined;
+  readonly row: PlacedRow | undefined;
   readonly pass: number;
   readonly signal: AbortSignal;
 };
@@ -26,7 +27,8 @@ export async function recordRow(
   params: RecordParams,
 ): Promise<PartRecord | DeferredRow> {
   const { ended, row } = params;
-  if (row === undefined) throw new Error(`row ${ended.row} is not in its page`);
+  if (row === undefined) throw new Error(`place ${ended.place} is in no page`);
+  const before = await recordBefore(open.store, row);
   const usage = await readUsage(open, ended);
   if ('kind' in usage && !ended.isLastTry) return usage;
   const attempts = ended.attempts.map((attempt) =>
@@ -35,29 +37,52 @@ export async function recordRow(
   const delivered = await deliver(deps, open, params, row.key);
   if ('kind' in delivered) return delivered;
   const { outcome, reason, files, texts } = delivered;
-  return {
-    row: ended.row,
+  const record = {
     outcome,
     ...(reason === undefined ? {} : { reason }),
     attempts,
     files,
     ...(texts.length > 0 ? { texts } : {}),
   };
+  return { ...placeOfRecord(ended, row), ...(row.before === undefined ? record : continued(before, record)) };
+}
+
+function placeOfRecord(
+  { place }: EndedRow,
+  { row, gpu }: PlacedRow,
+): Pick<PartRecord, 'row' | 'place' | 'gpu_asked'> {
+  return place === row ? { row } : { row, place, ...(gpu === undefined ? {} : { gpu_asked: gpu }) };
+}
+
+type Result = Omit<PartRecord, 'row' | 'place' | 'gpu_asked' | 'before'>;
+
+/** The record of a row that had an outcome before: its attempts add up. If nothing was sent, it keeps that outcome. */
+function continued(before: PartRecord | undefined, now: Result): Omit<PartRecord, 'row'> {
+  const earlier = before?.attempts ?? [];
+  const last = earlier.at(-1)?.attempt ?? 0;
+  const attempts = [...earlier, ...now.attempts.map((one) => ({ ...one, attempt: last + one.attempt }))];
+  const had = { outcome: before?.outcome ?? 'cancelled', attempts: earlier.length } as const;
+  if (now.attempts.length > 0 || before === undefined) return { ...now, attempts, before: had };
+  const { row: _, place: __, gpu_asked: ___, ...kept } = before;
+  return { ...kept, before: had };
 }
 
 type Usage = ReadonlyMap<string, KnownRun | undefined>;
 
 /** The runs of all attempts; a run that the service no longer has is undefined. */
-async function readUsage({ service }: OpenBatch, { row, attempts }: EndedRow): Promise<Usage | DeferredRow> {
+async function readUsage(
+  { service }: OpenBatch,
+  { place, attempts }: EndedRow,
+): Promise<Usage | DeferredRow> {
   const runIds = attempts.flatMap(({ runId }) => runId ?? []);
   try {
     const runs = await Promise.all(runIds.map((runId) => service.getRun(runId)));
     const isOther = runs.some((run, at) => run !== undefined && run.id !== runIds[at]);
     if (!isOther) return new Map(runIds.map((runId, at) => [runId, runs[at]]));
     for (const runId of runIds) service.forget(runId);
-    return { row, kind: 'host', reason: 'the service returned another run' };
+    return { place, kind: 'host', reason: 'the service returned another run' };
   } catch (error) {
-    return { row, kind: 'host', reason: errorMessage(error) };
+    return { place, kind: 'host', reason: errorMessage(error) };
   }
 }
 
@@ -80,7 +105,7 @@ async function deliver(
     return { outcome: 'succeeded', reason: delivery.note, files: delivery.files, texts: delivery.texts };
   const { kind } = delivery;
   const reason = delivery.kind === 'host' ? `${delivery.host}: ${delivery.reason}` : delivery.reason;
-  if (!ended.isLastTry) return { row: ended.row, kind, reason };
+  if (!ended.isLastTry) return { place: ended.place, kind, reason };
   return { outcome: 'failed', reason: `outputs_missing: ${reason}`, files: [], texts: [] };
 }
 

@@ -68,6 +68,7 @@ async function makeBatch(job: BatchJob): Promise<CreatedBatch> {
       name: `bench-${Date.now()}`,
       again: false,
       options: { map: {}, set: {}, drop: [], types: {} },
+      order: {},
       deployment: await findDeployment(service, job.deployment),
       service: { base: job.base, api: 'v2', rehearsal: true, timing: profile, prices: {} },
       settings: {

@@ -17,7 +17,7 @@ import { keepLateRun } from './results/late-runs.ts';
 import { openDownloads } from './run-service/download.ts';
 import { openServices } from './run-service/open-services.ts';
 import { openTransport } from './run-service/transport.ts';
-import { cachePages } from './sheet/page-cache.ts';
+import { cacheRows } from './sheet/placed-rows.ts';
 import { layoutOf, readStarted } from './store/batch-file.ts';
 import { openStore } from './store/open-store.ts';
 import { openBatchClient } from './temporal/batch-client.ts';
@@ -149,11 +149,11 @@ function activityDeps(
   { batches, signals, completions, reported }: Shared,
   { completion, posts, ownUrl }: Pick<Deps, 'completion' | 'posts'> & { readonly ownUrl: string | undefined },
 ): Deps {
-  const readRows = cachePages(PAGES_KEPT);
+  const readRows = cacheRows(PAGES_KEPT);
   const { url = ownUrl } = config.webhook;
   return {
     open: (ref) => batches.open(ref),
-    readRows: ({ store, file }, rows) => readRows(layoutOf(store, file), rows),
+    readRows: ({ store, file }, places) => readRows(layoutOf(store, file), file.sheet, places),
     completion,
     signals,
     nextSignal: (batch) => completions.nextSignal(batch),
@@ -256,10 +256,10 @@ async function storeLate(
   name: BatchName,
   completion: RunCompletion,
 ): Promise<void> {
-  const store = (await batches.find(name))?.store;
-  if (store === undefined || !(await keepLateRun(store, completion))) return;
-  const { row, runId } = completion;
-  log.warn({ batch: name.batch, row, run: runId }, 'a run ended after its batch; see the folder late');
+  const found = await batches.find(name);
+  if (found === undefined || !(await keepLateRun(found.store, found.file, completion))) return;
+  const { place, runId } = completion;
+  log.warn({ batch: name.batch, place, run: runId }, 'a run ended after its batch; see the folder late');
 }
 
 async function listen({ config, receiverPort }: WorkerParams, deps: ReceiverDeps): Promise<Receiver> {

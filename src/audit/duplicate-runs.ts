@@ -2,7 +2,7 @@
 // webhooks, with the runs that rows name. A run that no row names is a duplicate: a second run of an attempt, or a run of an
 // attempt that was abandoned. It costs money, so it is reported.
 
-import type { AttemptRun } from '../batch/attempt.ts';
+import type { AttemptRef, AttemptRun } from '../batch/attempt.ts';
 import { costOf } from '../batch/gpu.ts';
 import { errorMessage } from '../errors/error.ts';
 import type { RunService } from '../run-service/client.ts';
@@ -23,6 +23,8 @@ export type ReadingParams = Omit<ListParams, 'service' | 'workflowId'> & {
   readonly evidence: AsyncIterable<AttemptRun>;
   /** Whether duplicates that are still running are cancelled. */
   readonly cancels: boolean;
+  /** The row and attempt that people know. */
+  readonly nameOf: (attempt: AttemptRef) => Promise<{ readonly row: number; readonly attempt: number }>;
   /** Called once for each duplicate. */
   readonly onDuplicate: (run: DuplicateRun) => Promise<void>;
 };
@@ -63,7 +65,8 @@ function openReport(params: ReadingParams, seen: KnownRuns) {
       const before = seen.size;
       seen.add(named.runId);
       if (seen.size === before || known.has(named.runId)) return;
-      const one = duplicateOf(named, await endOf(params, named.runId, listed), file);
+      const name = { ...(await params.nameOf(named)), runId: named.runId };
+      const one = duplicateOf(name, await endOf(params, named.runId, listed), file);
       runs += 1;
       gpuSeconds += one.gpu_seconds;
       costUsd += one.cost_usd;
@@ -98,7 +101,7 @@ async function endOf(
 }
 
 function duplicateOf(
-  { row, attempt, runId }: AttemptRun,
+  { row, attempt, runId }: { readonly row: number; readonly attempt: number; readonly runId: string },
   run: Run | undefined,
   { service: { prices } }: BatchFile,
 ): DuplicateRun {

@@ -80,7 +80,7 @@ const RUN_ID = /^[\da-f-]{1,40}$/i;
 export function ownRun({ batch, mark }: Pick<BatchFile, 'batch' | 'mark'>, run: Run): readonly OwnRun[] {
   const token = readToken(run.webhook);
   const isOwn = token?.batch === batch && token.mark === mark && RUN_ID.test(run.id);
-  return isOwn ? [{ run, row: token.row, attempt: token.attempt, runId: run.id }] : [];
+  return isOwn ? [{ run, place: token.place, attempt: token.attempt, runId: run.id }] : [];
 }
 
 /** Every run of a batch. A run may appear twice. */

@@ -13,12 +13,13 @@ import type { BatchParams } from '../batch/params.ts';
 import { retryAt } from '../batch/retry-policy.ts';
 import type { RowState } from '../batch/row-state.ts';
 import { snapshot, type Snapshot } from '../batch/snapshot.ts';
+import { laneOf, numberOf, takePlace, type Lane, type Segment } from '../batch/lanes.ts';
 import { put } from '../batch/put-row.ts';
 import { begin } from '../batch/state.ts';
 import { WRITES } from '../batch/version.ts';
 import { problem } from '../errors/error.ts';
 import { addRecord } from '../results/tally-rows.ts';
-import { rowsOf } from '../results/batch-rows.ts';
+import { recordsOf, rowsOf } from '../results/batch-rows.ts';
 import { readEvents } from '../results/event-files.ts';
 import type { RunService } from '../run-service/client.ts';
 import { outcomeOf } from '../run-service/run-outcome.ts';
@@ -31,10 +32,9 @@ import { leastShown } from './list-walk.ts';
 /** Each pass has its own range of attempt numbers. */
 const PASS_ATTEMPTS = 100;
 
-/** From the parts: which rows are done, and their totals. */
+/** From the parts: which places are done, and the totals of their rows. */
 type Done = {
-  readonly rows: Uint8Array;
-  readonly last: number;
+  readonly places: Places;
   readonly tally: Tally;
   readonly count: number;
   /** Attempts with a run, of rows that are done. */
@@ -68,10 +68,9 @@ export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
   // Users may have changed the limits of the batch since it was made.
   for await (const { limits } of readEvents(store)) if (limits !== undefined) changeLimits(state, limits);
   note(state, { event: 'rebuilt' });
-  const done = await readParts(store, file);
+  const done = await readParts(store, file, state.lanes);
   const runs = await readRuns(params, done, state.peakConcurrency);
-  const last = [...runs.keys()].reduce((most, row) => Math.max(most, row), done.last);
-  const rows = rowsUpTo(last, done, runs, { pass, now, policy: state.params });
+  const rows = takeKnown(state.lanes, done, runs, { pass, now, policy: state.params });
   if (rows.length > ROWS_MAX)
     throw problem('E511', {
       batch: file.batch,
@@ -79,7 +78,6 @@ export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
     });
   for (const row of rows) put(state, row);
   const named = rows.reduce((sum, row) => sum + row.past.length + Number('runId' in row), 0) + done.runs;
-  state.nextRow = last + 1;
   state.tally = done.tally;
   state.ledger = { ...NO_LEDGER, sent: named, accepted: named };
   return {
@@ -91,21 +89,48 @@ export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
   };
 }
 
-async function readParts(store: Store, file: BatchFile): Promise<Done> {
-  const rows = new Uint8Array(file.sheet.rows + 1);
-  let [last, count, runs, tally] = [0, 0, 0, NO_TALLY];
-  for await (const { row, record } of rowsOf(store, file)) {
+async function readParts(store: Store, file: BatchFile, lanes: readonly Lane[]): Promise<Done> {
+  const places = new Places(lanes);
+  for await (const { place } of recordsOf(store)) places.add(place);
+  let [count, runs, tally] = [0, 0, NO_TALLY];
+  for await (const { record } of rowsOf(store, file)) {
     if (record === undefined) continue;
-    rows[row.row] = 1;
-    last = row.row;
     count += 1;
     runs += record.attempts.filter(({ run_id }) => run_id !== undefined).length;
     tally = addRecord(tally, record);
   }
-  return { rows, last, tally, count, runs };
+  return { places, tally, count, runs };
 }
 
-/** Runs of rows that are not done, by row. */
+/** A set of places of all lanes, one byte for each place. */
+class Places {
+  readonly #lanes: readonly Uint8Array[];
+
+  constructor(lanes: readonly Lane[]) {
+    this.#lanes = lanes.map(({ segments }) => new Uint8Array(lastIn(segments) + 1));
+  }
+
+  /** undefined if no lane has such a place. */
+  has(place: number): boolean | undefined {
+    const byte = this.#lanes[laneOf(place)]?.[numberOf(place)];
+    return byte === undefined || numberOf(place) === 0 ? undefined : byte === 1;
+  }
+
+  add(place: number): void {
+    const lane = this.#lanes[laneOf(place)];
+    if (lane !== undefined) lane[numberOf(place)] = 1;
+  }
+
+  /** The highest number in the lane. */
+  last(lane: number): number {
+    return this.#lanes[lane]?.lastIndexOf(1) ?? 0;
+  }
+}
+
+const lastIn = (segments: readonly Segment[]): number =>
+  segments.reduce((most, { first, count }) => Math.max(most, first + count - 1), 0);
+
+/** Runs of rows that are not done, by place. */
 type Runs = ReadonlyMap<number, readonly OwnRun[]>;
 
 async function readRuns(
@@ -126,10 +151,10 @@ async function readRuns(
   for await (const one of everyRun(file, service, back, isWhole)) {
     shown += 1;
     newest = Math.max(newest, one.run.createdAtMs ?? 0);
-    const all = runs.get(one.row) ?? [];
-    // A forged token may name a row that the sheet does not have.
-    const isOpen = one.row >= 1 && done.rows[one.row] === 0;
-    if (isOpen && all.every(({ runId }) => runId !== one.runId)) runs.set(one.row, [...all, one]);
+    const all = runs.get(one.place) ?? [];
+    // A forged token may name a place that the batch does not have.
+    const isOpen = done.places.has(one.place) === false;
+    if (isOpen && all.every(({ runId }) => runId !== one.runId)) runs.set(one.place, [...all, one]);
   }
   // Both times are by the service's clock.
   const ageMs = (service.nowMs() ?? Number.POSITIVE_INFINITY) - newest;
@@ -161,33 +186,50 @@ async function* everyRun(
 
 type RowParams = Pick<RebuildParams, 'pass' | 'now'> & { readonly policy: BatchParams };
 
-function rowsUpTo(last: number, done: Done, runs: Runs, params: RowParams): readonly RowState[] {
+/** Takes from the lanes all places up to the last one that is done or has a run; returns the rows of those that are not done. */
+function takeKnown(lanes: readonly Lane[], done: Done, runs: Runs, params: RowParams): readonly RowState[] {
   const rows: RowState[] = [];
-  for (let row = 1; row <= last; row += 1)
-    if (done.rows[row] !== 1) rows.push(rowOf(row, runs.get(row) ?? [], params));
+  for (const [at, lane] of lanes.entries()) {
+    const named = [...runs.keys()].filter((place) => laneOf(place) === at).map(numberOf);
+    const last = named.reduce((most, number) => Math.max(most, number), done.places.last(at));
+    while (lane.segments.length > 0 && (lane.segments[0] as Segment).first <= last) {
+      const place = takePlace(lanes, at);
+      if (done.places.has(place) === false) rows.push(rowOf(place, runs.get(place) ?? [], params));
+    }
+  }
   return rows;
 }
 
 /** The state of a row from its current run; a run that has ended holds no slot. */
-function rowOf(row: number, runs: readonly OwnRun[], { policy, pass, now }: RowParams): RowState {
+function rowOf(place: number, runs: readonly OwnRun[], { policy, pass, now }: RowParams): RowState {
   const firstAttempt = (pass - 1) * PASS_ATTEMPTS + 1;
   const own = chosenRun(runs);
   if (own === undefined)
-    return { phase: 'waiting', row, attempt: firstAttempt, tries: 0, past: [], dueAt: now };
+    return { phase: 'waiting', place, attempt: firstAttempt, tries: 0, past: [], dueAt: now };
   const { attempt, runId } = own;
   const past = pastOf(runs, own);
   const state = outcomeOf(own.run);
   if (state.kind !== 'ended')
-    return { phase: 'running', row, attempt, tries: past.length, past, runId, since: now };
+    return { phase: 'running', place, attempt, tries: past.length, past, runId, since: now };
   const { outcome, reason } = state;
   const tries = past.length + 1;
-  const dueAt = retryAt({ outcome, tries, row }, policy, now);
+  const dueAt = retryAt({ outcome, tries, place }, policy, now);
   if (dueAt === undefined)
-    return { phase: 'ended', row, attempt, tries, past, at: now, outcome, runId, ...(reason && { reason }) };
+    return {
+      phase: 'ended',
+      place,
+      attempt,
+      tries,
+      past,
+      at: now,
+      outcome,
+      runId,
+      ...(reason && { reason }),
+    };
   const again = Math.max(attempt + 1, firstAttempt);
   return {
     phase: 'waiting',
-    row,
+    place,
     attempt: again,
     tries,
     past: [...past, { attempt, runId, outcome }],

@@ -4,9 +4,9 @@
  * One try to start a run for a row, counted from 1. It is POSTed again under the same token while the service turns it
  * away or cannot be reached.
  */
-export type AttemptRef = { readonly row: number; readonly attempt: number };
+export type AttemptRef = { readonly place: number; readonly attempt: number };
 
 /** A run that carries the token of an attempt. */
 export type AttemptRun = AttemptRef & { readonly runId: string };
 
-export const attemptKey = ({ row, attempt }: AttemptRef): string => `${row}/${attempt}`;
+export const attemptKey = ({ place, attempt }: AttemptRef): string => `${place}/${attempt}`;

@@ -44,13 +44,15 @@ export type ListReading = {
 };
 
 /** A row whose files could not be fetched; `host`: the file host or the service failed, `file`: only this row's files. */
-export type DeferredRow = { readonly row: number; readonly kind: 'host' | 'file'; readonly reason: string };
+export type DeferredRow = { readonly place: number; readonly kind: 'host' | 'file'; readonly reason: string };
 
 export type PartResult = {
   readonly tally: Tally;
   readonly deferred: readonly DeferredRow[];
   /** How many rows had their files fetched for this part. */
   readonly fetched: number;
+  /** How many of its rows had an outcome before. */
+  readonly again?: number;
 };
 
 /** An item that the store failed to write: a part's number, the results (0), evidence (-1), or the log (-2). */

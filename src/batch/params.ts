@@ -36,11 +36,15 @@ export type UnconfirmedRule = {
 /** Pauses the batch after so many rows without success, or after this share (0 to 1) of the rows that have ended. */
 export type FailAfter = { readonly rows: number } | { readonly share: number };
 
+/** Maximum runs outstanding by GPU. */
+export type GpuConcurrency = Readonly<Record<string, number>>;
+
 /** Limits that a user may change while the batch runs. */
 export type LimitChange = {
   readonly concurrency?: number;
   readonly retries?: number;
   readonly startsPerMinute?: number | 'none';
+  readonly gpuConcurrency?: GpuConcurrency | 'none';
   readonly retriesByKind?: RetriesByKind;
   readonly failAfter?: FailAfter | 'none';
   readonly deadlineAt?: number | 'none';
@@ -52,9 +56,14 @@ export const withoutNone = <T extends LimitChange>(change: T) =>
     readonly [K in keyof T]: Exclude<T[K], 'none'>;
   };
 
+/** A lane as batch.json names it; see lanes.ts. */
+export type LaneSpec = { readonly gpu?: string; readonly places: number };
+
 export type BatchParams = {
   readonly batch: string;
   readonly rows: number;
+  /** Absent: one lane in the order of the sheet. */
+  readonly lanes?: readonly LaneSpec[];
   /** Maximum runs outstanding at the same time. */
   readonly concurrency: number;
   /** Further attempts for a row whose run failed or timed out. */
@@ -63,6 +72,8 @@ export type BatchParams = {
   readonly retriesByKind?: RetriesByKind;
   /** Maximum POSTs in a minute. */
   readonly startsPerMinute?: number;
+  /** Maximum runs outstanding of a GPU. */
+  readonly gpuConcurrency?: GpuConcurrency;
   readonly failAfter?: FailAfter;
   /** When to stop sending, in milliseconds since 1970 by Temporal's clock. */
   readonly deadlineAt?: number;
@@ -78,17 +89,22 @@ export type BatchParams = {
   readonly pass: number;
 };
 
-type OptionalLimits = Pick<BatchParams, 'retriesByKind' | 'startsPerMinute' | 'failAfter' | 'deadlineAt'>;
+type OptionalLimits = Pick<
+  BatchParams,
+  'retriesByKind' | 'startsPerMinute' | 'gpuConcurrency' | 'failAfter' | 'deadlineAt'
+>;
 
 /** The limits that a batch has only if the user set them. */
 export const optionalLimits = ({
   retriesByKind,
   startsPerMinute,
+  gpuConcurrency,
   failAfter,
   deadlineAt,
 }: OptionalLimits): OptionalLimits => ({
   ...(retriesByKind === undefined ? {} : { retriesByKind }),
   ...(startsPerMinute === undefined ? {} : { startsPerMinute }),
+  ...(gpuConcurrency === undefined ? {} : { gpuConcurrency }),
   ...(failAfter === undefined ? {} : { failAfter }),
   ...(deadlineAt === undefined ? {} : { deadlineAt }),
 });

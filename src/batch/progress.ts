@@ -4,7 +4,7 @@ import type { RequestLedger } from './accounting/request-ledger.ts';
 import { costSoFar, rowsDone, type Tally } from './accounting/tally.ts';
 import { optionalLimits } from './params.ts';
 import type { PauseKind } from './pause-kinds.ts';
-import type { Acknowledgement, State } from './state.ts';
+import { unsentPlaces, type Acknowledgement, type State } from './state.ts';
 
 /** Limits are those in force now; some exist only if the user set them. */
 export type Progress = ReturnType<typeof optionalLimits> & {
@@ -57,7 +57,7 @@ export function progress(state: State): Progress {
     running: phases.running,
     unconfirmed: phases.unconfirmed,
     retrying: phases.waiting,
-    unsent: state.closing ? 0 : params.rows - state.nextRow + 1,
+    unsent: unsentPlaces(state),
     tally,
     ledger,
     costUsd: costSoFar(tally),

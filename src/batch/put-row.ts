@@ -4,18 +4,23 @@ import {
   bytesOf,
   type Deferred,
   type Ended,
+  type Phase,
   type RowState,
   type Running,
   type Unconfirmed,
 } from './row-state.ts';
+import { laneOf, type Lane } from './lanes.ts';
 import type { State } from './state.ts';
+
+const SLOT_PHASES: ReadonlySet<Phase> = new Set(['sending', 'running', 'unconfirmed']);
 
 /** Moves a row into a phase, from any other phase. */
 export function put(state: State, row: RowState): void {
-  forget(state, row.row);
-  state.rows.set(row.row, row);
+  forget(state, row.place);
+  state.rows.set(row.place, row);
   state.phases[row.phase] += 1;
   state.bytes += bytesOf(row);
+  if (SLOT_PHASES.has(row.phase)) laneAt(state, row.place).outstanding += 1;
   enterQueue(state, row);
 }
 
@@ -24,11 +29,11 @@ export function amend(
   state: State,
   row: Running | Unconfirmed | Extract<RowState, { phase: 'sending' }>,
 ): void {
-  state.bytes += bytesOf(row) - bytesOf(state.rows.get(row.row) as RowState);
-  state.rows.set(row.row, row);
+  state.bytes += bytesOf(row) - bytesOf(state.rows.get(row.place) as RowState);
+  state.rows.set(row.place, row);
   if (row.phase === 'running' && row.overdue !== undefined) {
-    state.overdue.delete(row.row);
-    state.overdue.add(row.row);
+    state.overdue.delete(row.place);
+    state.overdue.add(row.place);
   }
 }
 
@@ -39,15 +44,16 @@ export function forget(state: State, number: number): void {
   state.rows.delete(number);
   state.phases[row.phase] -= 1;
   state.bytes -= bytesOf(row);
+  if (SLOT_PHASES.has(row.phase)) laneAt(state, row.place).outstanding -= 1;
   leaveQueue(state, row);
 }
 
 function enterQueue(state: State, row: RowState): void {
-  if (row.phase === 'waiting') insertSorted(state.waiting, row, ({ dueAt }) => dueAt);
+  if (row.phase === 'waiting') insertSorted(laneAt(state, row.place).waiting, row, ({ dueAt }) => dueAt);
   else if (row.phase === 'running') {
-    state.unpolled.add(row.row);
-    if (row.overdue !== undefined) state.overdue.add(row.row);
-  } else if (row.phase === 'unconfirmed') state.unconfirmed.push(row.row);
+    state.unpolled.add(row.place);
+    if (row.overdue !== undefined) state.overdue.add(row.place);
+  } else if (row.phase === 'unconfirmed') state.unconfirmed.push(row.place);
   else if (row.phase === 'ended') {
     if (isDeferred(row)) insertSorted(state.deferred, row, ({ deferral }) => deferral.notBefore);
     else state.ended.push(row);
@@ -55,13 +61,15 @@ function enterQueue(state: State, row: RowState): void {
 }
 
 function leaveQueue(state: State, row: RowState): void {
-  if (row.phase === 'waiting') remove(state.waiting, row);
+  if (row.phase === 'waiting') remove(laneAt(state, row.place).waiting, row);
   else if (row.phase === 'running') {
-    state.unpolled.delete(row.row);
-    state.overdue.delete(row.row);
-  } else if (row.phase === 'unconfirmed') remove(state.unconfirmed, row.row);
+    state.unpolled.delete(row.place);
+    state.overdue.delete(row.place);
+  } else if (row.phase === 'unconfirmed') remove(state.unconfirmed, row.place);
   else if (row.phase === 'ended') remove(isDeferred(row) ? state.deferred : state.ended, row);
 }
+
+const laneAt = ({ lanes }: State, place: number): Lane => lanes[laneOf(place)] as Lane;
 
 const isDeferred = (row: Ended): row is Deferred => row.deferral !== undefined;
 

@@ -10,7 +10,7 @@ export type AttemptEnd = {
   readonly outcome: Outcome;
   readonly failure?: FailureKind | undefined;
   readonly tries: number;
-  readonly row: number;
+  readonly place: number;
 };
 
 /** When to retry the row, by the clock of `now`; undefined if its outcome is final. */
@@ -22,7 +22,7 @@ export function retryAt(
   if (end.outcome !== 'failed' && end.outcome !== 'timed-out') return undefined;
   const kind = end.outcome === 'timed-out' ? 'timeout' : (end.failure ?? 'unknown');
   if (end.tries > retriesFor(kind, policy)) return undefined;
-  return now + backoffMs(end.tries, chance(policy.seed, end.row, end.tries));
+  return now + backoffMs(end.tries, chance(policy.seed, end.place, end.tries));
 }
 
 /** 1 s, 2 s, 4 s … up to a minute, half of it jitter: rows that failed together are not retried together. */

@@ -86,7 +86,7 @@ export type LastAttempt = PastAttempt & { readonly outcome: Outcome };
 
 /** A row as `collect` writes it: all of its attempts, the last one with the row's outcome. */
 export type EndedRow = {
-  readonly row: number;
+  readonly place: number;
   readonly attempts: readonly PastAttempt[];
   /** If its files cannot be fetched this time, `collect` writes the row without them. */
   readonly isLastTry?: true;

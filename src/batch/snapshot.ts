@@ -5,6 +5,7 @@
 import type { AttemptRun } from './attempt.ts';
 import { cancelRun } from './accounting/duplicates.ts';
 import { cancelAllRunning, acknowledge } from './on-event/user-command.ts';
+import { newLane, type Lane } from './lanes.ts';
 import { OUTCOMES, type PastAttempt } from './outcome.ts';
 import type { Pause, PauseKind } from './pause-kinds.ts';
 import {
@@ -27,7 +28,6 @@ const PLAIN = [
   'wallAt',
   'startedWallAt',
   'serviceOffset',
-  'nextRow',
   'evidenceFiles',
   'log',
   'logDueAt',
@@ -60,25 +60,31 @@ const PLAIN = [
 ] as const satisfies readonly (keyof State)[];
 
 type Plain = Pick<State, (typeof PLAIN)[number]>;
-type RunTuple = readonly [row: number, attempt: number, runId: string];
+type RunTuple = readonly [place: number, attempt: number, runId: string];
 type PastTuple = readonly [attempt: number, outcome: number, runId: string | 0, reason: string | 0];
 type RowTuple = readonly [
   phase: string,
-  row: number,
+  place: number,
   attempt: number,
   tries: number,
   past: readonly PastTuple[],
   ...unknown[],
 ];
 type EndedTuple = readonly [
-  row: number,
+  place: number,
   past: readonly PastTuple[],
   isLastTry: 0 | 1,
   deferral: Deferral | 0,
 ];
 
+type LaneTuple = readonly [
+  gpu: string | 0,
+  segments: readonly (readonly [first: number, count: number, isAgain: 0 | 1])[],
+];
+
 export type Snapshot = Plain & {
   readonly version: number;
+  readonly lanes: readonly LaneTuple[];
   readonly rows: readonly RowTuple[];
   readonly parts: readonly (readonly [part: number, rows: readonly EndedTuple[]])[];
   readonly pauses: readonly (readonly [kind: PauseKind, pause: Pause])[];
@@ -101,11 +107,12 @@ export function snapshot(state: State): Snapshot {
   const rows = [...state.rows.values()].filter((row) => row.phase === 'waiting' || row.phase === 'running');
   const queued = [...unconfirmedRows(state), ...state.ended, ...state.deferred];
   const duplicates = [...state.cancels.values()].filter(
-    (run) => runningRow(state, run.row)?.runId !== run.runId,
+    (run) => runningRow(state, run.place)?.runId !== run.runId,
   );
   return {
     ...plain,
     version: Math.max(state.version, WRITES),
+    lanes: state.lanes.map(packLane),
     rows: [...rows, ...queued].map(packRow),
     parts: [...state.parts].map(([part, ended]) => [part, ended.map(packEnded)] as const),
     pauses: [...state.pauses],
@@ -128,6 +135,7 @@ export function restore(packed: Snapshot): State {
     ...begin(plain.params, version, plain.wallAt),
     ...plain,
     wakeAt: plain.now,
+    lanes: packed.lanes.map(readLane),
     parts,
     bytes: [...parts.values()].flat().reduce((sum, row) => sum + endedRowBytes(row), 0),
     // Every part is collected again.
@@ -149,14 +157,29 @@ function resumeWork(state: State): void {
   if (state.cancelling === 'running') cancelAllRunning(state);
   for (const number of state.overdue) {
     const { attempt, runId } = state.rows.get(number) as Running;
-    cancelRun(state, { row: number, attempt, runId });
+    cancelRun(state, { place: number, attempt, runId });
   }
   for (const id of state.refreshIds) acknowledge(state, id);
   state.refreshIds = [];
 }
 
-const packRun = ({ row, attempt, runId }: AttemptRun): RunTuple => [row, attempt, runId];
-const readRun = ([row, attempt, runId]: RunTuple): AttemptRun => ({ row, attempt, runId });
+const packLane = ({ gpu, segments }: Lane): LaneTuple => [
+  gpu ?? 0,
+  segments.map(({ first, count, isAgain }) => [first, count, isAgain ? 1 : 0] as const),
+];
+
+const readLane = ([gpu, segments]: LaneTuple): Lane =>
+  newLane(
+    gpu === 0 ? undefined : gpu,
+    segments.map(([first, count, isAgain]) => ({
+      first,
+      count,
+      ...(isAgain === 1 ? { isAgain: true } : {}),
+    })),
+  );
+
+const packRun = ({ place, attempt, runId }: AttemptRun): RunTuple => [place, attempt, runId];
+const readRun = ([place, attempt, runId]: RunTuple): AttemptRun => ({ place, attempt, runId });
 
 const ABSENT = -1;
 
@@ -174,22 +197,22 @@ const readPast = ([attempt, outcome, runId, reason]: PastTuple): PastAttempt => 
   ...(reason === 0 ? {} : { reason }),
 });
 
-const packEnded = ({ row, attempts, isLastTry, deferral }: EndedRow): EndedTuple => [
-  row,
+const packEnded = ({ place, attempts, isLastTry, deferral }: EndedRow): EndedTuple => [
+  place,
   attempts.map(packPast),
   isLastTry ? 1 : 0,
   deferral ?? 0,
 ];
 
-const readEnded = ([row, attempts, isLastTry, deferral]: EndedTuple): EndedRow => ({
-  row,
+const readEnded = ([place, attempts, isLastTry, deferral]: EndedTuple): EndedRow => ({
+  place,
   attempts: attempts.map(readPast),
   ...(isLastTry === 1 ? { isLastTry: true as const } : {}),
   ...(deferral === 0 ? {} : { deferral }),
 });
 
 function packRow(row: Exclude<RowState, { phase: 'sending' }>): RowTuple {
-  const base = [row.row, row.attempt, row.tries, row.past.map(packPast)] as const;
+  const base = [row.place, row.attempt, row.tries, row.past.map(packPast)] as const;
   switch (row.phase) {
     case 'waiting':
       return ['w', ...base, row.dueAt, row.turnedAway ?? 0];
@@ -223,8 +246,8 @@ type Rest = {
   ];
 };
 
-function readRow([phase, row, attempt, tries, packed, ...rest]: RowTuple): RowState {
-  const base = { row, attempt, tries, past: packed.map(readPast) };
+function readRow([phase, place, attempt, tries, packed, ...rest]: RowTuple): RowState {
+  const base = { place, attempt, tries, past: packed.map(readPast) };
   switch (phase) {
     case 'w': {
       const [dueAt, turnedAway] = rest as Rest['w'];

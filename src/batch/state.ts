@@ -7,6 +7,7 @@ import { NO_TALLY, type Tally } from './accounting/tally.ts';
 import type { StoreItem } from './events.ts';
 import type { BatchEvent } from './batch-event.ts';
 import type { Outcome } from './outcome.ts';
+import { lanesOf, unsentIn, type Lane } from './lanes.ts';
 import type { BatchParams } from './params.ts';
 import type { Pause, PauseKind } from './pause-kinds.ts';
 import {
@@ -63,14 +64,12 @@ export type State = {
   serviceOffset?: { readonly min: number; readonly max: number } | undefined;
   /** When the last step asked to be woken. */
   wakeAt: number;
-  /** The first row that was never sent. */
-  nextRow: number;
+  readonly lanes: Lane[];
+  /** The rows in the state, by place. */
   readonly rows: Map<number, RowState>;
   readonly phases: Record<Phase, number>;
   /** The bytes that `rows` and `parts` take in a snapshot; never an underestimate. */
   bytes: number;
-  /** The rows in phase waiting, sorted by due time. */
-  readonly waiting: Waiting[];
   /** Ended rows, oldest first; and ended rows whose files are fetched later, sorted by that time. */
   readonly ended: Ended[];
   readonly deferred: Deferred[];
@@ -147,7 +146,7 @@ export type State = {
   pendingCommands: readonly PendingCommand[];
   /** The ids of the latest commands. */
   knownCommands: readonly string[];
-  lastFailure?: { readonly row: number; readonly outcome: Outcome; readonly reason?: string } | undefined;
+  lastFailure?: { readonly place: number; readonly outcome: Outcome; readonly reason?: string } | undefined;
   /** How many rows have ended, and how many of them without success; and the same when a user last resumed the batch. */
   endings: { readonly all: number; readonly bad: number };
   resumedAt: { readonly all: number; readonly bad: number };
@@ -168,11 +167,10 @@ export function begin(params: BatchParams, version: number, wallAt: number): Sta
     wallAt,
     startedWallAt: wallAt,
     wakeAt: wallAt,
-    nextRow: 1,
+    lanes: lanesOf(params),
     rows: new Map(),
     phases: { waiting: 0, sending: 0, running: 0, unconfirmed: 0, ended: 0 },
     bytes: 0,
-    waiting: [],
     ended: [],
     deferred: [],
     unconfirmed: [],
@@ -252,8 +250,16 @@ export function isIdle(state: State): boolean {
 }
 
 /** Whether the batch still has to send rows for the first time. */
-export const hasUnsent = ({ nextRow, params, cancelling }: State): boolean =>
-  nextRow <= params.rows && cancelling === undefined;
+export const hasUnsent = ({ lanes, cancelling }: State): boolean =>
+  cancelling === undefined && lanes.some(({ segments }) => segments.length > 0);
+
+/** Places that were never sent, of all lanes. */
+export const unsentPlaces = ({ lanes }: Pick<State, 'lanes'>): number =>
+  lanes.reduce((sum, lane) => sum + unsentIn(lane), 0);
+
+/** The rows in phase waiting, the next one first. */
+export const waitingRows = ({ lanes }: Pick<State, 'lanes'>): readonly Waiting[] =>
+  lanes.flatMap(({ waiting }) => waiting).sort((a, b) => a.dueAt - b.dueAt);
 
 /** A slot is the right to have one run outstanding. Each attempt that may have started a run holds a slot. */
 export const usedSlots = ({ phases }: Pick<State, 'phases'>): number =>

@@ -17,6 +17,7 @@ import type { RunService } from '../run-service/client.ts';
 import type { Api } from '../host/api-version.ts';
 import { openServices, type Services, type Spoken } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
+import type { OrderOptions } from '../sheet/sending-order.ts';
 import { INPUT_KINDS, type InputKind, type SheetOptions } from '../sheet/sheet-options.ts';
 import { refuseNoSheet } from '../sheet/sheet-source.ts';
 import type { BatchFolder } from '../store/batch-folders.ts';
@@ -87,6 +88,7 @@ export async function createParams(
     copy,
     options: sheetOptions(flags),
     settings,
+    order: orderOf(flags),
     deployment: usableDeployment(found, settings),
     service: facts,
     out: config.out,
@@ -97,16 +99,23 @@ export async function createParams(
 
 /** The limits that flags change. */
 export const limitsOf = (flags: LimitFlags): LimitChange => {
-  const { concurrency, retries, retry, rate, failAfter, deadline } = flags;
+  const { concurrency, retries, retry, rate, gpuConcurrency, failAfter, deadline } = flags;
   return {
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(retries === undefined ? {} : { retries }),
     ...(retry === undefined ? {} : { retriesByKind: retry }),
     ...(rate === undefined ? {} : { startsPerMinute: rate }),
+    ...(gpuConcurrency === undefined ? {} : { gpuConcurrency }),
     ...(failAfter === undefined ? {} : { failAfter }),
     ...(deadline === undefined ? {} : { deadlineAt: deadline }),
   };
 };
+
+const orderOf = ({ shuffle, orderBy, priority }: SheetFlags): OrderOptions => ({
+  ...(shuffle ? { shuffle } : {}),
+  ...(orderBy === undefined ? {} : { orderBy }),
+  ...(priority === undefined ? {} : { priority }),
+});
 
 export function settingsOf(flags: SheetFlags): Settings {
   const { unconfirmed, queueTimeout, runTimeout, poll } = flags;

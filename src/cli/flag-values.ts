@@ -1,8 +1,9 @@
 // Parses the values of flags. What is wrong is thrown and continues the name of the flag and the value.
 
-import { RETRIES_MAX, STARTS_PER_MINUTE_MAX } from '../batch/bounds.ts';
+import { CONCURRENCY_MAX, RETRIES_MAX, STARTS_PER_MINUTE_MAX } from '../batch/bounds.ts';
 import { FAILURE_KINDS, type FailureKind, type RetriesByKind } from '../batch/failure-kind.ts';
-import type { FailAfter, UnconfirmedRule } from '../batch/params.ts';
+import { GPUS, isGpu } from '../batch/gpu.ts';
+import type { FailAfter, GpuConcurrency, UnconfirmedRule } from '../batch/params.ts';
 import { list, nearest, problem } from '../errors/error.ts';
 
 /** Throws what is wrong with a value. The message continues after the flag and the value. */
@@ -102,6 +103,23 @@ export function retriesOf(input: string): RetriesByKind {
   }
   return found;
 }
+
+/** `H100=2,A10G=16`. */
+export const gpuConcurrencyOf = orNone((input): GpuConcurrency => {
+  const found: Record<string, number> = {};
+  for (const part of input.split(',')) {
+    const [gpu = '', most = ''] = part.split('=');
+    if (!isGpu(gpu)) {
+      const near = nearest(gpu, GPUS);
+      return fail(
+        `names no GPU with ${gpu}`,
+        `${near === undefined ? '' : `did you mean ${near}? `}GPUs: ${list(GPUS)}`,
+      );
+    }
+    found[gpu] = wholeFrom(1, CONCURRENCY_MAX)(most);
+  }
+  return found;
+});
 
 export const failAfterLimit = orNone((input): FailAfter => {
   if (!input.endsWith('%')) return { rows: wholeFrom(1)(input) };

@@ -3,7 +3,7 @@
 
 import { CONCURRENCY_MAX, RETRIES_MAX } from '../batch/bounds.ts';
 import type { RetriesByKind } from '../batch/failure-kind.ts';
-import type { FailAfter } from '../batch/params.ts';
+import type { FailAfter, GpuConcurrency } from '../batch/params.ts';
 import { APIS, type Api } from '../host/api-version.ts';
 import {
   deadlineAt,
@@ -12,6 +12,7 @@ import {
   name,
   perMinute,
   retriesOf,
+  gpuConcurrencyOf,
   text,
   timeFrom,
   unconfirmedChoice,
@@ -49,6 +50,7 @@ export const port = parsed(wholeFrom(0, 65_535));
 export const rowNumber = wholeFrom(1);
 const ratePerMinute = parsed(perMinute);
 const retriesByKind = parsed(retriesOf);
+const concurrencyByGpu = parsed(gpuConcurrencyOf);
 const failureLimit = parsed(failAfterLimit);
 const deadlineTime = parsed(deadlineAt);
 const positiveNumber = parsed(wholeFrom(1));
@@ -95,6 +97,12 @@ export const limitFlags = {
     ),
   ),
   rate: optional(ratePerMinute('n/min', 'maximum runs started in a minute (default: none)')),
+  gpuConcurrency: optional(
+    concurrencyByGpu(
+      'gpu=n,…',
+      'maximum runs at the same time by GPU, such as H100=2,A10G=16 (default: none)',
+    ),
+  ),
   failAfter: optional(
     failureLimit(
       'n|n%',
@@ -141,6 +149,14 @@ export const sheetFlags = {
       "cancel a run that made no progress for this long, such as 30m (default: the deployment's limit + 5 min)",
     ),
   ),
+  shuffle: boolean('send the rows in a random order that is the same each time'),
+  orderBy: optional(
+    textFlag(
+      'column',
+      'send the rows in the order of this column, smallest first (default: as in the sheet)',
+    ),
+  ),
+  priority: optional(textFlag('column', 'send the rows with the highest number in this column first')),
   gpu: optional(textFlag('gpu', "GPU for rows that name none (default: the deployment's GPU)")),
   gpuColumn: optional(textFlag('column', 'column that names the GPU of each row (default: gpu)')),
   map: repeatable(
@@ -212,6 +228,7 @@ export type LimitFlags = {
   readonly retries?: number;
   readonly retry?: RetriesByKind;
   readonly rate?: number | 'none';
+  readonly gpuConcurrency?: GpuConcurrency | 'none';
   readonly failAfter?: FailAfter | 'none';
   readonly deadline?: number | 'none';
 };
@@ -223,6 +240,9 @@ export type SheetFlags = LimitFlags & {
   readonly unconfirmed?: UnconfirmedChoice;
   readonly queueTimeout?: number;
   readonly runTimeout?: number;
+  readonly shuffle: boolean;
+  readonly orderBy?: string;
+  readonly priority?: string;
   readonly gpu?: string;
   readonly gpuColumn?: string;
   readonly map?: readonly string[];

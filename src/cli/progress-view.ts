@@ -131,7 +131,7 @@ function stateLines(progress: Progress, paint: Paint): readonly string[] {
     ...(lastFailure === undefined
       ? []
       : [
-          `  last failure  row ${count(lastFailure.row)}  ${lastFailure.outcome}: ${terminalLine(lastFailure.reason ?? '')}`,
+          `  last failure  row ${count(lastFailure.place)}  ${lastFailure.outcome}: ${terminalLine(lastFailure.reason ?? '')}`,
         ]),
   ];
 }

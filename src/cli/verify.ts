@@ -1,5 +1,6 @@
 // verify: compares summary.json with the batch's parts and files and with the service's run list.
 
+import { nameOf } from '../results/batch-rows.ts';
 import { readLast } from '../audit/duplicate-runs.ts';
 import { KnownRuns } from '../audit/known-runs.ts';
 import { readBackToStart } from '../audit/read-back.ts';
@@ -48,6 +49,7 @@ async function readLists({ file, store }: FoundBatch, known: KnownRuns): Promise
   const hidden: string[] = [];
   try {
     const reading = await readLast({
+      nameOf: (attempt) => nameOf(store, file, attempt),
       file,
       service: openServices(configOf({}), openTransport(4)).at(file.service),
       known,

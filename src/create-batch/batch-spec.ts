@@ -7,11 +7,13 @@ import {
   DEFAULT_TIMING,
   optionalLimits,
   type FailAfter,
+  type GpuConcurrency,
   type Timing,
   type UnconfirmedRule,
 } from '../batch/params.ts';
 import type { Api } from '../host/api-version.ts';
 import type { Deployment } from '../run-service/contract/deployment.ts';
+import type { OrderOptions } from '../sheet/sending-order.ts';
 import type { SheetOptions } from '../sheet/sheet-options.ts';
 import type { LaidOut } from '../sheet/sheet.ts';
 import type { BatchFile } from '../store/batch-file.ts';
@@ -35,6 +37,8 @@ export type Settings = {
   readonly retriesByKind?: RetriesByKind;
   /** Maximum POSTs in a minute (default: no limit). */
   readonly startsPerMinute?: number;
+  /** Maximum runs at the same time by GPU. */
+  readonly gpuConcurrency?: GpuConcurrency;
   readonly failAfter?: FailAfter;
   /** In milliseconds since 1970. */
   readonly deadlineAt?: number;
@@ -52,6 +56,7 @@ export type BatchSpec = {
   readonly deployment: Deployment;
   readonly service: ServiceSpec;
   readonly settings: Settings;
+  readonly order: OrderOptions;
 };
 
 export const sheetOptionsOf = ({ copy, options }: Pick<BatchSpec, 'copy' | 'options'>): SheetOptions => ({
@@ -79,6 +84,8 @@ export function batchFileOf(spec: BatchSpec, laidOut: LaidOut, identity: Identit
       rows: laidOut.rows,
       pages: laidOut.pages,
       repeats: laidOut.repeats.count,
+      ...(Object.keys(spec.order).length === 0 ? {} : { order: spec.order }),
+      ...(laidOut.lanes === undefined ? {} : { lanes: [...laidOut.lanes] }),
     },
     deployment: { id: deployment.id, ...definedOnly(known) },
     service: { ...service, timing: service.timing ?? DEFAULT_TIMING, prices: { ...service.prices } },
@@ -95,6 +102,7 @@ type FileSettings = Pick<
   | 'retries'
   | 'retriesByKind'
   | 'startsPerMinute'
+  | 'gpuConcurrency'
   | 'failAfter'
   | 'deadlineAt'
   | 'unconfirmed'

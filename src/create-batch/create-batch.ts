@@ -62,6 +62,8 @@ export async function layOutCopy(params: CreateParams): Promise<DraftBatch> {
     options: sheetOptionsOf(params),
     inputTypes: deployment.inputTypes,
     store: layout,
+    order: params.order,
+    ownGpu: deployment.gpu,
     errors: { store: openStore(out), file: errorsFileFor(out, copy.name) },
   });
   const content = contentOf({ rows: laidOut.content, deploymentId: deployment.id, base: service.base });

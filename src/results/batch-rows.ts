@@ -3,12 +3,14 @@
 // batch may write a row again.
 
 import { createInterface } from 'node:readline';
+import type { AttemptRef } from '../batch/attempt.ts';
 import { pageOf, readPage, type SheetRow } from '../sheet/pages.ts';
+import { queuedAt, readQueuePage, rowAtOnce, type Queued } from '../sheet/queue.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { RecentlyRead, type Parsed } from '../store/recently-read.ts';
 import type { Store } from '../store/store.ts';
 import { parsePart, PARTS } from './parts.ts';
-import type { PartRecord, RowRecord } from './row-record.ts';
+import { placeOf, type PartRecord, type RowRecord } from './row-record.ts';
 
 export type BatchRow = { readonly row: SheetRow; readonly record: PartRecord | undefined };
 
@@ -42,13 +44,13 @@ export async function rowOf(store: Store, file: Pages, number: number): Promise<
 
 /** The record of a row; without one, the record of a row that was never sent. */
 export function recordOf({ row, record }: BatchRow): RowRecord {
-  const { outcome, reason, attempts, files, texts } = record ?? NEVER_SENT;
+  const { outcome, reason, attempts, files, texts, gpu_asked = row.gpu } = record ?? NEVER_SENT;
   return {
     row: row.row,
     key: row.key,
     outcome,
     ...(reason === undefined ? {} : { reason }),
-    ...(row.gpu === undefined ? {} : { gpu_asked: row.gpu }),
+    ...(gpu_asked === undefined ? {} : { gpu_asked }),
     inputs: row.inputs,
     attempts,
     files,
@@ -62,6 +64,37 @@ const NEVER_SENT: Omit<PartRecord, 'row'> = {
   attempts: [],
   files: [],
 };
+
+/** The records of all parts, oldest first, each with its place. */
+export async function* recordsOf(store: Store): AsyncGenerator<PartRecord & { readonly place: number }> {
+  for (const name of await store.list(PARTS))
+    for (const record of parsePart((await store.read(`${PARTS}/${name}`)) ?? ''))
+      yield { ...record, place: placeOf(record) };
+}
+
+/** The row and the attempt that people know: attempts of a row that was sent again are counted on. */
+export async function nameOf(
+  store: Store,
+  file: Pages,
+  { place, attempt }: AttemptRef,
+): Promise<{ readonly row: number; readonly attempt: number }> {
+  const row = rowAtOnce(file.sheet, place);
+  if (row !== undefined) return { row, attempt };
+  const queued = queuedAt(await readQueuePage(layoutOf(store, file), place), place);
+  // A forged token may name a place that the batch does not have.
+  if (queued === undefined) return { row: 0, attempt };
+  const before = await recordBefore(store, queued);
+  return { row: queued.row, attempt: (before?.attempts.at(-1)?.attempt ?? 0) + attempt };
+}
+
+/** The record that a row had before it was sent again; undefined if it was never sent before. */
+export async function recordBefore(
+  store: Store,
+  { row, before }: Pick<Queued, 'row' | 'before'>,
+): Promise<PartRecord | undefined> {
+  if (before === undefined || before === '') return undefined;
+  return (await readPart(store, before)).value.get(row);
+}
 
 /** Finds the record of a row among all parts. */
 async function indexParts(

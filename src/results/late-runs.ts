@@ -3,16 +3,23 @@
 import { createInterface } from 'node:readline';
 import type { RunCompletion } from '../batch/events.ts';
 import { fileName } from '../errors/outside-text.ts';
+import type { BatchFile } from '../store/batch-file.ts';
 import type { Store } from '../store/store.ts';
 import { DUPLICATES_FILE } from './duplicates.ts';
+import { nameOf } from './batch-rows.ts';
 import { readSummary } from './summary.ts';
 
 const FOLDER = 'late';
 
 /** True if the run was not known. */
-export async function keepLateRun(store: Store, completion: RunCompletion): Promise<boolean> {
-  const { row, attempt, runId, outcome, reason } = completion;
+export async function keepLateRun(
+  store: Store,
+  file: Pick<BatchFile, 'mark' | 'sheet'>,
+  completion: RunCompletion,
+): Promise<boolean> {
+  const { runId, outcome, reason } = completion;
   if ((await readSummary(store)) === undefined || (await isNamed(store, runId))) return false;
+  const { row, attempt } = await nameOf(store, file, completion);
   const record = { row, attempt, run_id: runId, outcome, ...(reason === undefined ? {} : { reason }) };
   return store.create(`${FOLDER}/${fileName(runId)}.json`, `${JSON.stringify(record)}\n`);
 }

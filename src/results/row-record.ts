@@ -36,6 +36,12 @@ export type AttemptRecord = {
 /** A line of `parts/…`: the result of a row. Its inputs are in its page. */
 export type PartRecord = {
   readonly row: number;
+  /** The place that was sent, unless it is the row's number. */
+  readonly place?: number;
+  /** The GPU that was asked for, if it is not the row's own. */
+  readonly gpu_asked?: string;
+  /** If the row had an outcome before and was sent again: that outcome, and how many of the attempts led to it. */
+  readonly before?: { readonly outcome: Outcome; readonly attempts: number };
   readonly outcome: Outcome;
   readonly reason?: string;
   readonly attempts: readonly AttemptRecord[];
@@ -43,10 +49,11 @@ export type PartRecord = {
   readonly texts?: readonly string[];
 };
 
+export const placeOf = ({ place, row }: Pick<PartRecord, 'place' | 'row'>): number => place ?? row;
+
 /** A line of results.jsonl: inputs and result of a row. */
-export type RowRecord = PartRecord & {
+export type RowRecord = Omit<PartRecord, 'place' | 'before'> & {
   readonly key: string;
-  readonly gpu_asked?: string;
   readonly inputs: Readonly<Record<string, unknown>>;
 };
 

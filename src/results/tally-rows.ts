@@ -3,9 +3,16 @@
 import { NO_TALLY, tallyOutcome, tallyUse, type Tally } from '../batch/accounting/tally.ts';
 import type { AttemptRecord, PartRecord } from './row-record.ts';
 
-type Counted = Pick<PartRecord, 'outcome' | 'attempts'>;
+type Counted = Pick<PartRecord, 'outcome' | 'attempts' | 'before'>;
 
-export const tallyRows = (records: readonly Counted[]): Tally => records.reduce(addRecord, NO_TALLY);
+/** What these records change: a row that was sent again has another outcome, and its new attempts. */
+export const tallyChange = (records: readonly Counted[]): Tally => records.reduce(addChange, NO_TALLY);
+
+function addChange(tally: Tally, { outcome, attempts, before }: Counted): Tally {
+  if (before === undefined) return addRecord(tally, { outcome, attempts });
+  const moved = tallyOutcome(tallyOutcome(tally, outcome), before.outcome, -1);
+  return attempts.slice(before.attempts).reduce(addAttempt, moved);
+}
 
 export function addRecord(tally: Tally, record: Counted): Tally {
   return record.attempts.reduce(addAttempt, tallyOutcome(tally, record.outcome));

@@ -28,19 +28,24 @@ export const pageOf = (row: number): number => Math.ceil(row / PAGE_ROWS);
 export const pageName = (page: number): string => `rows/${String(page).padStart(5, '0')}.jsonl`;
 
 /** The rows of a page, with all digits of integers. Throws E504 if the page is missing. */
-export const readPage = async (store: Store, page: number): Promise<readonly SheetRow[]> =>
-  (await readSizedPage(store, page)).rows;
+export async function readPage(store: Store, page: number): Promise<readonly SheetRow[]> {
+  const { lines } = await readPageLines(store, page);
+  return lines.map((line) => parseExactly(line) as SheetRow);
+}
 
-/** The same, with the bytes that the page has. */
-export async function readSizedPage(
+/** The lines of a page, and the bytes that it has. Throws E504 if the page is missing. */
+export async function readPageLines(
   store: Store,
   page: number,
-): Promise<{ readonly rows: readonly SheetRow[]; readonly bytes: number }> {
+): Promise<{ readonly lines: readonly string[]; readonly bytes: number }> {
   const text = await store.read(pageName(page));
   if (text === undefined) throw problem('E504', { what: `${store.location} has no ${pageName(page)}` });
-  const lines = text.split('\n').filter((line) => line !== '');
-  return { rows: lines.map((line) => parseExactly(line) as SheetRow), bytes: Buffer.byteLength(text) };
+  return { lines: text.split('\n').filter((line) => line !== ''), bytes: Buffer.byteLength(text) };
 }
+
+/** The line of a row in its page. */
+export const lineIn = (lines: readonly string[], row: number): string | undefined =>
+  lines[(row - 1) % PAGE_ROWS];
 
 /** A row as a line of its page; `inputs` is JSON text. */
 export function rowLine(row: number, key: string, gpu: string | undefined, inputs: string): string {

@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { parseExactly } from '../batch/digits.ts';
 import { problem, RunsheetError } from '../errors/error.ts';
+import type { LaneSpec } from '../batch/params.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
 import type { Store } from '../store/store.ts';
 import { RowNames } from './row-keys.ts';
@@ -14,6 +15,7 @@ import type { SheetRecord } from './sheet-record.ts';
 import { columnsOf, recordsOf } from './read-records.ts';
 import { type ErrorsPlace, Problems, withExcerpts } from './validation-errors.ts';
 import { placeOfCell, rowReader } from './row-reader.ts';
+import { rowSorter, SendingOrder, type OrderOptions, type RowSorter } from './sending-order.ts';
 import { sheetFault, type SheetSource } from './sheet-source.ts';
 
 export type LaidOut = {
@@ -36,6 +38,8 @@ export type LaidOut = {
   };
   /** Rows by GPU; '' for rows that name none. */
   readonly gpus: Readonly<Record<string, number>>;
+  /** The lanes of the queue; undefined: one, in the order of the sheet. */
+  readonly lanes: readonly LaneSpec[] | undefined;
   /** sha256 of the rows: key, GPU and inputs of each, in order. */
   readonly content: string;
 };
@@ -47,6 +51,9 @@ export type LayOutOrder = {
   readonly inputTypes: readonly InputType[] | undefined;
   readonly store: Store;
   readonly errors: ErrorsPlace;
+  readonly order?: OrderOptions;
+  /** The GPU of rows that ask for none, if it is known. */
+  readonly ownGpu?: string | undefined;
   /** Maximum bytes of a page (default: {@link PAGE_BYTES}). */
   readonly pageBytes?: number;
 };
@@ -57,6 +64,7 @@ export type LayOutOrder = {
  */
 export async function layOut(order: LayOutOrder): Promise<LaidOut> {
   const { source, options, inputTypes, store, errors, pageBytes = PAGE_BYTES } = order;
+
   const problems = new Problems(errors);
   const pages = new PageWriter(store);
   try {
@@ -65,11 +73,14 @@ export async function layOut(order: LayOutOrder): Promise<LaidOut> {
     const names = columns.map(({ name }) => name);
     const sizes = new PageSizes(pageBytes);
     const records = recordsOf(source, options, names);
-    const { rows, ...counts } = await layRows(plan, records, { pages, sizes, problems });
+    const sorter = rowSorter(plan, order.order ?? {});
+    using queue = new SendingOrder(store, order.ownGpu, sorter !== undefined);
+    const { rows, ...counts } = await layRows(plan, records, { pages, sizes, problems, queue, sorter });
     if (problems.total > 0) throw await problems.refusal(source, options, rows);
     await pages.end();
+    const lanes = await queue.end();
     const { unused } = plan;
-    return { rows, pages: pages.pages, columns: names, inputs: inputsOf(plan), unused, ...counts };
+    return { rows, pages: pages.pages, columns: names, inputs: inputsOf(plan), unused, lanes, ...counts };
   } catch (error) {
     throw await explained(error, source, options);
   } finally {
@@ -80,12 +91,18 @@ export async function layOut(order: LayOutOrder): Promise<LaidOut> {
 
 type Counts = Pick<LaidOut, 'rows' | 'repeats' | 'gpus' | 'content'>;
 
-type Laying = { readonly pages: PageWriter; readonly sizes: PageSizes; readonly problems: Problems };
+type Laying = {
+  readonly pages: PageWriter;
+  readonly sizes: PageSizes;
+  readonly problems: Problems;
+  readonly queue: SendingOrder;
+  readonly sorter: RowSorter | undefined;
+};
 
 async function layRows(
   plan: ColumnMapping,
   records: AsyncIterable<SheetRecord>,
-  { pages, sizes, problems }: Laying,
+  { pages, sizes, problems, queue, sorter }: Laying,
 ): Promise<Counts> {
   const read = rowReader(plan);
   const names = new RowNames();
@@ -111,12 +128,16 @@ async function layRows(
       // The user has to change such a sheet anyway, and reading the rest could take minutes.
       break;
     }
+    const position = sorter?.(record, rows);
+    if (position instanceof RunsheetError) await problems.add(position);
     // A refused sheet needs no pages.
     if (problems.total > 0) continue;
     gpus.set(row.gpu ?? '', (gpus.get(row.gpu ?? '') ?? 0) + 1);
     content.update(line);
     const full = pages.add(line);
     if (full) await full;
+    const queued = queue.add(row.gpu, position instanceof RunsheetError ? undefined : position);
+    if (queued) await queued;
   }
   const what = plan.columns.length > 0 ? 'the sheet has a header and no rows' : 'the sheet has no rows';
   if (rows === 0) throw problem('E104', { what }, { place: { file: plan.file } });

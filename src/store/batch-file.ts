@@ -57,6 +57,16 @@ const schema = z.object({
     rows: count,
     pages: count,
     repeats: count,
+    /** The sending order, if it is not the order of the sheet. */
+    order: z
+      .object({
+        shuffle: z.boolean().exactOptional(),
+        orderBy: z.string().exactOptional(),
+        priority: z.string().exactOptional(),
+      })
+      .exactOptional(),
+    /** The lanes of the queue; absent: one, in the order of the sheet. */
+    lanes: z.array(z.object({ gpu: z.string().exactOptional(), places: count })).exactOptional(),
   }),
   deployment: z.object({
     id: z.string(),
@@ -89,6 +99,8 @@ const schema = z.object({
   retriesByKind: z.partialRecord(z.enum(FAILURE_KINDS), count).exactOptional(),
   /** Maximum POSTs in a minute; absent: no limit. */
   startsPerMinute: count.min(1).exactOptional(),
+  /** Maximum runs at the same time by GPU. */
+  gpuConcurrency: z.record(z.string(), count.min(1)).exactOptional(),
   /** Pause after so many rows without success, or after this share of those that ended. */
   failAfter: z
     .union([z.object({ rows: count.min(1) }), z.object({ share: z.number().gt(0).max(1) })])
@@ -146,6 +158,7 @@ export const paramsOf = (
 ): BatchParams => ({
   batch: file.batch,
   rows: file.sheet.rows,
+  ...(file.sheet.lanes === undefined ? {} : { lanes: file.sheet.lanes }),
   concurrency: file.concurrency,
   retries: file.retries,
   ...optionalLimits(file),

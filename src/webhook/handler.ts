@@ -53,9 +53,9 @@ export class WebhookHandler {
     const state = run && outcomeOf(run);
     if (state?.kind !== 'ended') return this.#see(token, hint);
     this.#forget(hint.runId);
-    const { row, attempt } = token;
+    const { place, attempt } = token;
     const { kind: _, ...end } = state;
-    await runEnded(token, { row, attempt, runId: hint.runId, ...end });
+    await runEnded(token, { place, attempt, runId: hint.runId, ...end });
     reported.add(hint.runId);
   }
 
@@ -76,16 +76,16 @@ export class WebhookHandler {
   }
 
   async #signalSeen(token: Token, hint: Hint): Promise<void> {
-    const { batch, row, attempt } = token;
+    const { batch, place, attempt } = token;
     this.#waiting.delete(hint.runId);
     try {
       const run = await this.#readOwn(token, hint);
       if (run !== undefined && run !== 'missing')
-        await this.#deps.runSeen(token, { row, attempt, runId: run.id });
+        await this.#deps.runSeen(token, { place, attempt, runId: run.id });
       this.#seen.add(hint.runId);
     } catch (error) {
       const reason = errorMessage(error);
-      this.#deps.log.warn({ batch, row, reason }, 'a run could not be signalled; its next webhook retries');
+      this.#deps.log.warn({ batch, place, reason }, 'a run could not be signalled; its next webhook retries');
     }
   }
 
@@ -94,8 +94,8 @@ export class WebhookHandler {
     const run = await this.#deps.getRun(token, runId);
     if (run === undefined) return 'missing';
     if (run.id === runId && isSameAttempt(readToken(run.webhook), token)) return run;
-    const { batch, row, attempt } = token;
-    this.#deps.log.warn({ batch, row, attempt, run: runId }, 'a webhook named a run of another attempt');
+    const { batch, place, attempt } = token;
+    this.#deps.log.warn({ batch, place, attempt, run: runId }, 'a webhook named a run of another attempt');
     return undefined;
   }
 }

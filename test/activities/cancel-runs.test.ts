@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { cancelRuns } from '../../activities/cancel-runs.ts';
 import { depsOf, REF } from './deps.ts';
 
-const runs = Array.from({ length: 40 }, (_, at) => ({ row: at + 1, attempt: 1, runId: `r${at + 1}` }));
+const runs = Array.from({ length: 40 }, (_, at) => ({ place: at + 1, attempt: 1, runId: `r${at + 1}` }));
 
 async function cancel(cancelRun: (id: string) => Promise<boolean>): Promise<readonly string[]> {
   const asked: string[] = [];

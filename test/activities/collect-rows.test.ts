@@ -20,7 +20,7 @@ import { depsOf, downloadOf, REF, runOf, type Given } from './deps.ts';
 vi.mock('node:timers/promises', () => ({ setTimeout: async () => undefined }));
 
 const ended = (row: number, outcome: 'succeeded' | 'failed' = 'succeeded'): EndedRow => ({
-  row,
+  place: row,
   attempts: [{ attempt: 1, outcome, runId: `r${row}` }],
 });
 const lastTry = (row: number): EndedRow => ({ ...ended(row), isLastTry: true });
@@ -78,7 +78,7 @@ describe('collecting rows', () => {
     await write([ended(1)]);
     const { tally, deferred } = await write([ended(1), ended(2)]);
     expect(tally.outcomes.succeeded).toBe(1);
-    expect(deferred).toMatchObject([{ row: 2, kind: 'host' }]);
+    expect(deferred).toMatchObject([{ place: 2, kind: 'host' }]);
     expect(await records()).toHaveLength(1);
   });
 
@@ -121,7 +121,7 @@ describe('collecting rows', () => {
     const first = await write([ended(1), ended(2)], { download });
     expect(first.tally.outcomes).toMatchObject({ succeeded: 1, failed: 0 });
     expect(first.deferred).toEqual([
-      { row: 1, kind: 'file', reason: 'file 1 (one.png): the link has expired' },
+      { place: 1, kind: 'file', reason: 'file 1 (one.png): the link has expired' },
     ]);
     rmSync(join(folder, PART));
     const last = await write([lastTry(1)], { download });
@@ -145,7 +145,7 @@ describe('collecting rows', () => {
     const first = await write(rows, { download, delivered });
     expect(first).toMatchObject({
       tally: { outcomes: { succeeded: 2, failed: 0 } },
-      deferred: [{ row: 1, kind: 'host', reason: 'files: file 1 (one.png): files answered 503' }],
+      deferred: [{ place: 1, kind: 'host', reason: 'files: file 1 (one.png): files answered 503' }],
     });
     isAway = false;
     rmSync(join(folder, PART));
@@ -159,7 +159,7 @@ describe('collecting rows', () => {
     };
     const { tally, deferred } = await write([ended(1), ended(2, 'failed')], { service: { getRun } });
     expect(tally.outcomes).toMatchObject({ succeeded: 0, failed: 0 });
-    expect(deferred.map(({ row, kind }) => [row, kind])).toEqual([
+    expect(deferred.map(({ place, kind }) => [place, kind])).toEqual([
       [1, 'host'],
       [2, 'host'],
     ]);
@@ -170,7 +170,7 @@ describe('collecting rows', () => {
     const service = { getRun: async () => other };
     const { deferred } = await write([ended(1, 'failed')], { service });
     expect(deferred).toMatchObject([
-      { row: 1, kind: 'host', reason: expect.stringContaining('another run') },
+      { place: 1, kind: 'host', reason: expect.stringContaining('another run') },
     ]);
     rmSync(join(folder, PART));
     const last: EndedRow = { ...ended(1, 'failed'), isLastTry: true };

@@ -15,7 +15,7 @@ import { WRITES } from '../../src/batch/version.ts';
 import { partName } from '../../src/results/parts.ts';
 import type { PartRecord } from '../../src/results/row-record.ts';
 import type { Summary } from '../../src/results/summary.ts';
-import { tallyRows } from '../../src/results/tally-rows.ts';
+import { tallyChange } from '../../src/results/tally-rows.ts';
 import { pageName, rowLine } from '../../src/sheet/pages.ts';
 import { layoutOf, type BatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
@@ -60,7 +60,7 @@ describe('the end of a batch', () => {
     store.write(partName(1, 1), records.map((record) => `${JSON.stringify(record)}\n`).join(''));
 
   const deps = (
-    runs = RECORDS.map(({ row }) => runOf({ row })),
+    runs = RECORDS.map(({ row }) => runOf({ place: row })),
     confirm = async (): Promise<void> => undefined,
   ) =>
     depsOf({
@@ -80,7 +80,7 @@ describe('the end of a batch', () => {
     new MockActivityEnvironment().run(() =>
       finalizeBatch(given, {
         ...REF,
-        progress: { ...progress(begin(paramsOf({ rows: ROWS }), WRITES, 0)), tally: tallyRows(RECORDS) },
+        progress: { ...progress(begin(paramsOf({ rows: ROWS }), WRITES, 0)), tally: tallyChange(RECORDS) },
         startedAt: 1_000,
         endedAt: 61_000,
         evidence,
@@ -116,8 +116,8 @@ describe('the end of a batch', () => {
 
   it('lets no abandoned try overwrite the files of the current one', async () => {
     await writePart(RECORDS);
-    const runs = RECORDS.map(({ row }) => runOf({ row }));
-    const duplicate = runOf({ row: 2, id: idOf(700) });
+    const runs = RECORDS.map(({ row }) => runOf({ place: row }));
+    const duplicate = runOf({ place: 2, id: idOf(700) });
     await finalize(deps([...runs, duplicate]));
     const filesOf = (): readonly string[] =>
       readdirSync(folder).filter((name) => /\./.test(name) && !name.startsWith('.'));
@@ -126,7 +126,7 @@ describe('the end of a batch', () => {
     const givenUp = async (): Promise<void> => {
       throw new ActivityNotFoundError('given up');
     };
-    for (const older of [runs, [...runs, runOf({ row: 3, id: idOf(701) })]])
+    for (const older of [runs, [...runs, runOf({ place: 3, id: idOf(701) })]])
       await expect(finalize(deps(older, givenUp))).rejects.toThrow('given up');
     expect(filesOf().map((name) => [name, statSync(join(folder, name)).ino])).toEqual(before);
     expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([]);
@@ -145,12 +145,12 @@ describe('the end of a batch', () => {
 
   it('names and cancels a second run that only the evidence shows, from the input or from stored files', async () => {
     await writePart(RECORDS);
-    const evidence = (id: string): AttemptRun => ({ row: 1, attempt: 1, runId: id });
+    const evidence = (id: string): AttemptRun => ({ place: 1, attempt: 1, runId: id });
     const hidden = [
-      runOf({ row: 1, id: 'aaaa', status: 'running' }),
-      runOf({ row: 1, id: 'bbbb', status: 'running' }),
+      runOf({ place: 1, id: 'aaaa', status: 'running' }),
+      runOf({ place: 1, id: 'bbbb', status: 'running' }),
     ];
-    const given = deps([...RECORDS.map(({ row }) => runOf({ row })), ...hidden]);
+    const given = deps([...RECORDS.map(({ row }) => runOf({ place: row })), ...hidden]);
     await new MockActivityEnvironment().run(() =>
       keepEvidence(given, { ...REF, number: 1, runs: [evidence('aaaa'), evidence(idOf(1))] }),
     );

@@ -14,7 +14,7 @@ describe('an activity', () => {
       if (beats === 2) resolve(true);
     });
     const { cancelRuns } = createWork(depsOf({ service: { cancelRun: () => slow } }));
-    await environment.run(cancelRuns, { ...REF, runs: [{ row: 1, attempt: 1, runId: 'r' }] });
+    await environment.run(cancelRuns, { ...REF, runs: [{ place: 1, attempt: 1, runId: 'r' }] });
     expect(beats).toBe(2);
   });
 
@@ -22,7 +22,7 @@ describe('an activity', () => {
     const environment = new MockActivityEnvironment();
     const never = new Promise<boolean>(() => undefined);
     const { cancelRuns } = createWork(depsOf({ service: { cancelRun: () => never } }));
-    const work = environment.run(cancelRuns, { ...REF, runs: [{ row: 1, attempt: 1, runId: 'r' }] });
+    const work = environment.run(cancelRuns, { ...REF, runs: [{ place: 1, attempt: 1, runId: 'r' }] });
     environment.cancel();
     await expect(work).rejects.toBeInstanceOf(CancelledFailure);
   });

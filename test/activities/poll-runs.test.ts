@@ -162,8 +162,8 @@ describe('a poll of outstanding runs', () => {
     await poll.lookFor(60_000, service);
     expect(poll.completions).toEqual([]);
     expect(poll.overdue.slice(0, 2)).toEqual([
-      { row: 1, attempt: 1, runId: 'r1', reason: 'the run did not start within 24 h' },
-      { row: 2, attempt: 1, runId: 'r2', reason: 'the run made no progress for 2 h' },
+      { place: 1, attempt: 1, runId: 'r1', reason: 'the run did not start within 24 h' },
+      { place: 2, attempt: 1, runId: 'r2', reason: 'the run made no progress for 2 h' },
     ]);
     expect(poll.overdue.every(({ runId }) => runId !== 'r3')).toBe(true);
   });

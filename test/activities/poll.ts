@@ -23,7 +23,7 @@ export class Poll {
 
   constructor(count = 3, ageMs = 0) {
     this.runs = Array.from({ length: count }, (_, at) => ({
-      row: at + 1,
+      place: at + 1,
       attempt: 1,
       runId: `r${at + 1}`,
       ageMs,

@@ -14,8 +14,8 @@ import { depsOf, MARK, REF, type Given } from './deps.ts';
 
 const RUN = '0b3f1c1e-5a55-4c0e-9d3e-6a8f0f2f7a11';
 const ATTEMPTS = [
-  { row: 3, attempt: 1 },
-  { row: 4, attempt: 2 },
+  { place: 3, attempt: 1 },
+  { place: 4, attempt: 2 },
 ];
 const takes: Act = (socket) => void socket.write(answer(200, `{"run_id":"${RUN}"}`));
 
@@ -59,7 +59,7 @@ describe('sending a group', () => {
     return [...service.asked];
   }
 
-  const results = () => completed[0]?.results.toSorted((a, b) => a.row - b.row);
+  const results = () => completed[0]?.results.toSorted((a, b) => a.place - b.place);
 
   const webhooksOf = (asked: readonly string[]) =>
     asked
@@ -83,8 +83,8 @@ describe('sending a group', () => {
     );
     expect(completed).toHaveLength(1);
     expect(results()).toMatchObject([
-      { row: 3, attempt: 1, result: 'accepted', runId: RUN },
-      { row: 4, attempt: 2, result: 'unconfirmed' },
+      { place: 3, attempt: 1, result: 'accepted', runId: RUN },
+      { place: 4, attempt: 2, result: 'unconfirmed' },
     ]);
   });
 
@@ -108,7 +108,7 @@ describe('sending a group', () => {
     );
     expect(heartbeats[0]).toEqual({ results: [] });
     expect(heartbeats.map(({ results: some }) => some)).toContainEqual([
-      { row: 3, attempt: 1, result: 'accepted', runId: RUN },
+      { place: 3, attempt: 1, result: 'accepted', runId: RUN },
     ]);
   });
 
@@ -150,7 +150,7 @@ describe('sending a group', () => {
         },
       },
     );
-    expect(seen).toEqual([{ row: 3, attempt: 1, runId: RUN }]);
+    expect(seen).toEqual([{ place: 3, attempt: 1, runId: RUN }]);
   });
 
   it('fails with NothingSent if its rows cannot be read', async () => {

@@ -12,7 +12,7 @@ const NOW = Date.now();
 const BACK = { agoMs: HOUR, wallAt: NOW };
 
 type Named = {
-  readonly row: number;
+  readonly place: number;
   readonly attempt?: number;
   readonly batch?: string;
   readonly mark?: string;
@@ -21,11 +21,11 @@ type Named = {
 /** A run that carries the token of an attempt. */
 const runFor = (
   id: string,
-  { row, attempt = 1, batch = 'b', mark = MARK }: Named,
+  { place: row, attempt = 1, batch = 'b', mark = MARK }: Named,
   createdAtMs = NOW,
 ): Run => ({
   ...runOf(id, 'running'),
-  webhook: webhookUrl({ batch, mark, row, attempt }, 'a secret of long ago', 'http://elsewhere'),
+  webhook: webhookUrl({ batch, mark, place: row, attempt }, 'a secret of long ago', 'http://elsewhere'),
   createdAtMs,
 });
 
@@ -47,8 +47,8 @@ async function read(
   const listRuns = async (_: string, page: { limit: number; offset: number }) => list(page);
   const service = { listRuns, getRun: async () => undefined, nowMs: () => NOW, ...own };
   const attempts = [
-    { row: 1, attempt: 1 },
-    { row: 2, attempt: 3 },
+    { place: 1, attempt: 1 },
+    { place: 2, attempt: 3 },
   ];
   const deps = depsOf({ service, workflowId: 'w' });
   return new MockActivityEnvironment().run(() =>
@@ -63,12 +63,12 @@ const pagesOf =
 
 describe('reading the run lists for unconfirmed attempts', () => {
   it('finds the runs of its attempts by their tokens, whatever host and secret the tokens have', async () => {
-    const found = [runFor(ID(1), { row: 1 }), runFor(ID(2), { row: 2, attempt: 3 })];
+    const found = [runFor(ID(1), { place: 1 }), runFor(ID(2), { place: 2, attempt: 3 })];
     expect(await read(pagesOf(found))).toMatchObject({
       answer: 'complete',
       found: [
-        { row: 1, attempt: 1, runId: ID(1) },
-        { row: 2, attempt: 3, runId: ID(2) },
+        { place: 1, attempt: 1, runId: ID(1) },
+        { place: 2, attempt: 3, runId: ID(2) },
       ],
       hasControl: false,
     });
@@ -76,10 +76,10 @@ describe('reading the run lists for unconfirmed attempts', () => {
 
   it('ignores runs of another batch, attempt, row or birth mark', async () => {
     const others = [
-      runFor(ID(1), { row: 1, batch: 'c' }),
-      runFor(ID(2), { row: 2, attempt: 2 }),
-      runFor(ID(3), { row: 3 }),
-      runFor(ID(4), { row: 1, mark: 'fedcba9876543210' }),
+      runFor(ID(1), { place: 1, batch: 'c' }),
+      runFor(ID(2), { place: 2, attempt: 2 }),
+      runFor(ID(3), { place: 3 }),
+      runFor(ID(4), { place: 1, mark: 'fedcba9876543210' }),
       ...strangers(1),
     ];
     expect((await read(pagesOf(others))).found).toEqual([]);
@@ -95,7 +95,7 @@ describe('reading the run lists for unconfirmed attempts', () => {
       `/hook/1/b/1/1/${'0'.repeat(32)}`,
     ];
     const odd = malformed.map((webhook, n) => ({ ...runOf(ID(n), 'running'), webhook, createdAtMs: NOW }));
-    const { answer, found } = await read(pagesOf([...odd, runFor(ID(99), { row: 1 })]));
+    const { answer, found } = await read(pagesOf([...odd, runFor(ID(99), { place: 1 })]));
     expect([answer, found.map(({ runId }) => runId)]).toEqual(['complete', [ID(99)]]);
   });
 
@@ -103,7 +103,7 @@ describe('reading the run lists for unconfirmed attempts', () => {
     const runs = [
       ...strangers(250),
       { ...runOf('control', 'success'), createdAtMs: NOW },
-      runFor(ID(1), { row: 1 }),
+      runFor(ID(1), { place: 1 }),
     ];
     expect(await read(pagesOf(runs, most))).toMatchObject({
       answer: 'complete',
@@ -114,7 +114,7 @@ describe('reading the run lists for unconfirmed attempts', () => {
 
   it('finds a run behind older ones as long as its page holds one that is not too old', async () => {
     const old = strangers(150, NOW - 9 * HOUR);
-    const runs = [...old, runFor(ID(1), { row: 1 }), ...strangers(300)];
+    const runs = [...old, runFor(ID(1), { place: 1 }), ...strangers(300)];
     expect((await read(pagesOf(runs))).found).toMatchObject([{ runId: ID(1) }]);
   });
 
@@ -131,12 +131,12 @@ describe('reading the run lists for unconfirmed attempts', () => {
 
   it("measures age by the service's own clock, even if it is wrong", async () => {
     const theirs = NOW - 1_000 * HOUR;
-    const runs = [...strangers(450, theirs), runFor(ID(1), { row: 1 }, theirs - HOUR / 2)];
+    const runs = [...strangers(450, theirs), runFor(ID(1), { place: 1 }, theirs - HOUR / 2)];
     expect((await read(pagesOf(runs), { nowMs: () => theirs })).found).toMatchObject([{ runId: ID(1) }]);
   });
 
   it("reads further back by the largest observed step of the service's clock", async () => {
-    const behind = [...strangers(250, NOW - 5 * HOUR), runFor(ID(1), { row: 1 }, NOW - 5 * HOUR)];
+    const behind = [...strangers(250, NOW - 5 * HOUR), runFor(ID(1), { place: 1 }, NOW - 5 * HOUR)];
     expect((await read(pagesOf(behind))).found).toEqual([]);
     const stepped = { ...BACK, offset: { min: -4 * HOUR, max: 0 } };
     expect((await read(pagesOf(behind), {}, stepped)).found).toHaveLength(1);
@@ -154,14 +154,14 @@ describe('reading the run lists for unconfirmed attempts', () => {
   it('returns the runs of the pages that it could read', async () => {
     const broken: Listing = ({ limit, offset }) => {
       if (offset > 0) throw new Error('502');
-      return [runFor(ID(1), { row: 1 }), ...strangers(limit - 1)];
+      return [runFor(ID(1), { place: 1 }), ...strangers(limit - 1)];
     };
-    const found = [expect.objectContaining({ row: 1, attempt: 1 })];
+    const found = [expect.objectContaining({ place: 1, attempt: 1 })];
     expect(await read(broken)).toMatchObject({ answer: 'incomplete', found });
   });
 
   it('is incomplete if the list ends although more runs of the batch are known', async () => {
-    const cut = pagesOf([runFor(ID(5), { row: 5 }), runFor(ID(6), { row: 6 })]);
+    const cut = pagesOf([runFor(ID(5), { place: 5 }), runFor(ID(6), { place: 6 })]);
     expect(await read(cut, {}, BACK, 3)).toMatchObject({ answer: 'incomplete' });
     expect(await read(cut, {}, BACK, 2)).toMatchObject({ answer: 'complete' });
   });

@@ -27,6 +27,7 @@ async function read(runs: readonly Run[], given: Given = {}): Promise<Read> {
   const cancelled: string[] = [];
   const told: DuplicateRun[] = [];
   const reading = await readLast({
+    nameOf: ({ place, attempt }) => Promise.resolve({ row: place, attempt }),
     file,
     service: {
       ...listing(all, options),
@@ -53,14 +54,14 @@ async function read(runs: readonly Run[], given: Given = {}): Promise<Read> {
 
 const NONE = { runs: 0, gpu_seconds: 0, cost_usd: 0, first: [] };
 const [OWN, DUPLICATE, LATER] = [idOf(1), 'aaaa1111', 'aaaa2222'];
-const rows = (count: number): Run[] => Array.from({ length: count }, (_, at) => runOf({ row: at + 1 }));
+const rows = (count: number): Run[] => Array.from({ length: count }, (_, at) => runOf({ place: at + 1 }));
 
 describe('the last reading of the lists', () => {
   it('names every run of the batch that no row names, with what it cost', async () => {
     const runs = [
-      runOf({ row: 1 }),
-      runOf({ row: 1, id: DUPLICATE }),
-      runOf({ row: 1, id: LATER, attempt: 2, status: 'failed' }),
+      runOf({ place: 1 }),
+      runOf({ place: 1, id: DUPLICATE }),
+      runOf({ place: 1, id: LATER, attempt: 2, status: 'failed' }),
       ...strangersRuns(3),
     ];
     const { reading, told } = await read(runs, { known: [OWN] });
@@ -96,9 +97,9 @@ describe('the last reading of the lists', () => {
 
   it('cancels duplicates that still run, and only those, and names them as they are then', async () => {
     const runs = [
-      runOf({ row: 1, status: 'running' }),
-      runOf({ row: 2, status: 'running' }),
-      runOf({ row: 3 }),
+      runOf({ place: 1, status: 'running' }),
+      runOf({ place: 2, status: 'running' }),
+      runOf({ place: 3 }),
     ];
     const { told, cancelled } = await read(runs, { known: [OWN] });
     expect(cancelled).toEqual([idOf(2)]);
@@ -109,7 +110,7 @@ describe('the last reading of the lists', () => {
   });
 
   it('cancels nothing if it may only look', async () => {
-    const { told, cancelled } = await read([runOf({ row: 2, status: 'running' })], { cancels: false });
+    const { told, cancelled } = await read([runOf({ place: 2, status: 'running' })], { cancels: false });
     expect([cancelled, told[0]?.status]).toEqual([[], 'running']);
   });
 
@@ -117,10 +118,10 @@ describe('the last reading of the lists', () => {
     const cancelRun = async (): Promise<never> => {
       throw new Error('502');
     };
-    const { told } = await read([runOf({ row: 2, status: 'running' })], { service: { cancelRun } });
+    const { told } = await read([runOf({ place: 2, status: 'running' })], { service: { cancelRun } });
     expect(told).toMatchObject([{ run_id: idOf(2), status: 'running', gpu_seconds: 4 }]);
-    const getRun = async () => runOf({ row: 1, id: DUPLICATE, status: 'running' });
-    const evidence = [{ row: 1, attempt: 1, runId: DUPLICATE }];
+    const getRun = async () => runOf({ place: 1, id: DUPLICATE, status: 'running' });
+    const evidence = [{ place: 1, attempt: 1, runId: DUPLICATE }];
     const { told: unlisted } = await read([], { evidence, service: { getRun, cancelRun } });
     expect(unlisted).toMatchObject([{ run_id: DUPLICATE, status: 'running', gpu_seconds: 4 }]);
   });
@@ -163,11 +164,11 @@ describe('lists that cannot be read to their end', () => {
 
 describe('the evidence of runs that no list shows', () => {
   const evidence = [
-    { row: 1, attempt: 1, runId: OWN },
-    { row: 1, attempt: 1, runId: DUPLICATE },
-    { row: 2, attempt: 1, runId: idOf(2) },
+    { place: 1, attempt: 1, runId: OWN },
+    { place: 1, attempt: 1, runId: DUPLICATE },
+    { place: 2, attempt: 1, runId: idOf(2) },
   ];
-  const hidden = runOf({ row: 1, id: DUPLICATE, status: 'running' });
+  const hidden = runOf({ place: 1, id: DUPLICATE, status: 'running' });
 
   it('names duplicates, reads what they cost from the service, and cancels those that still run', async () => {
     const cancelled: string[] = [];
@@ -186,7 +187,7 @@ describe('the evidence of runs that no list shows', () => {
   });
 
   it('counts no run again that a list has shown', async () => {
-    const { reading, told } = await read([runOf({ row: 2 })], { evidence });
+    const { reading, told } = await read([runOf({ place: 2 })], { evidence });
     expect(told.map(({ run_id }) => run_id)).toEqual([idOf(2), OWN, DUPLICATE]);
     expect([reading.runs, reading.duplicates.runs]).toEqual([1, 3]);
   });
@@ -216,7 +217,7 @@ describe('the evidence of runs that no list shows', () => {
     };
     const { reading } = await read(rows(200), {
       before,
-      evidence: [{ row: 1, attempt: 1, runId: DUPLICATE }],
+      evidence: [{ place: 1, attempt: 1, runId: DUPLICATE }],
     });
     expect(reading).toMatchObject({ lists: 'incomplete', runs: 200, duplicates: { runs: 201 } });
   });

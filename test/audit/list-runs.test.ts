@@ -32,7 +32,7 @@ async function ownIds(service: ListParams['service'], more: Partial<ListParams> 
 }
 
 const rows = (count: number, more: Partial<Bought> = {}): Run[] =>
-  Array.from({ length: count }, (_, at) => runOf({ row: at + 1, ...more }));
+  Array.from({ length: count }, (_, at) => runOf({ place: at + 1, ...more }));
 const idsOf = (runs: readonly Run[]): string[] => runs.map(({ id }) => id).toSorted();
 
 describe('the runs of a batch in the service’s lists', () => {
@@ -86,13 +86,13 @@ describe('the runs of a batch in the service’s lists', () => {
     ['a run whose id is no id', { id: '../../batch.json' }],
     ['a run whose id is empty', { id: '' }],
   ])('are not those of %s', async (_, more) => {
-    expect(await ownIds(listing([runOf({ row: 1, ...more }), runOf({ row: 2 })]))).toEqual([idOf(2)]);
+    expect(await ownIds(listing([runOf({ place: 1, ...more }), runOf({ place: 2 })]))).toEqual([idOf(2)]);
   });
 
   it('name the attempts whose tokens they carry', async () => {
-    const runs = [runOf({ row: 3, attempt: 101 })];
-    for await (const { row, attempt, runId } of ownRuns(FILE, paramsOf(listing(runs))))
-      expect([row, attempt, runId]).toEqual([3, 101, idOf(3, 101)]);
+    const runs = [runOf({ place: 3, attempt: 101 })];
+    for await (const { place, attempt, runId } of ownRuns(FILE, paramsOf(listing(runs))))
+      expect([place, attempt, runId]).toEqual([3, 101, idOf(3, 101)]);
     expect.assertions(1);
   });
 });
@@ -114,7 +114,7 @@ describe('reading a list', () => {
 
   it('goes on behind runs that do not tell when they were made', async () => {
     const undated = strangersRuns(200).map((run) => ({ ...run, createdAtMs: undefined }));
-    expect(await ownIds(listing([...undated, runOf({ row: 1 })]))).toEqual([idOf(1)]);
+    expect(await ownIds(listing([...undated, runOf({ place: 1 })]))).toEqual([idOf(1)]);
   });
 
   it.each([

@@ -29,7 +29,7 @@ export const FILE = {
 export const BACK = { agoMs: NOW - STARTED, wallAt: NOW, offset: { min: 0, max: 0 } };
 
 export type Bought = Partial<Token> & {
-  readonly row: number;
+  readonly place: number;
   readonly id?: string;
   readonly status?: string;
   readonly at?: number;
@@ -39,8 +39,8 @@ export type Bought = Partial<Token> & {
 let strangers = 0;
 
 /** A run of the batch, unless its token says otherwise; ids are hexadecimal. */
-export function runOf({ row, attempt = 1, batch = 'b', mark = MARK, ...more }: Bought): Run {
-  const { id = idOf(row, attempt), status = 'success', at = STARTED + 60_000 } = more;
+export function runOf({ place, attempt = 1, batch = 'b', mark = MARK, ...more }: Bought): Run {
+  const { id = idOf(place, attempt), status = 'success', at = STARTED + 60_000 } = more;
   return runSchema.parse({
     id,
     status,
@@ -48,7 +48,7 @@ export function runOf({ row, attempt = 1, batch = 'b', mark = MARK, ...more }: B
     run_duration: 3,
     cold_start_duration: 1,
     created_at: new Date(at).toISOString(),
-    webhook: more.webhook ?? webhookUrl({ batch, mark, row, attempt }, 's', undefined),
+    webhook: more.webhook ?? webhookUrl({ batch, mark, place, attempt }, 's', undefined),
   });
 }
 
@@ -58,7 +58,7 @@ export const idOf = (row: number, attempt = 1): string =>
 /** Runs of other batches, or of nobody's. */
 export const strangersRuns = (count: number, more: Partial<Bought> = {}): readonly Run[] =>
   Array.from({ length: count }, () =>
-    runOf({ row: 1, id: `f${String(++strangers).padStart(8, '0')}`, mark: 'fedcba9876543210', ...more }),
+    runOf({ place: 1, id: `f${String(++strangers).padStart(8, '0')}`, mark: 'fedcba9876543210', ...more }),
   );
 
 type Page = { readonly limit: number; readonly offset: number };

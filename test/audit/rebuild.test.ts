@@ -96,52 +96,52 @@ describe('a batch that is rebuilt', () => {
     return { ...counts, state: restore(JSON.parse(JSON.stringify(snapshot)) as typeof snapshot) };
   }
   const rowsOf = ({ state }: { readonly state: State }) =>
-    [...state.rows.values()].toSorted((a, b) => a.row - b.row);
+    [...state.rows.values()].toSorted((a, b) => a.place - b.place);
 
   it('has its done rows from the parts, waits for the runs that go on, and continues the sheet after them', async () => {
     await writePart(1, 3, recordOf(2), recordOf(1));
     const { state, ...counts } = await rebuilt([
-      { row: 1 },
-      { row: 2 },
-      { row: 3, status: 'running' },
-      { row: 4 },
+      { place: 1 },
+      { place: 2 },
+      { place: 3, status: 'running' },
+      { place: 4 },
     ]);
     expect(counts).toEqual({ done: 2, running: 2, again: 0 });
     expect(state).toMatchObject({
-      nextRow: 5,
+      lanes: [{ segments: [{ first: 5, count: FILE.sheet.rows - 4 }] }],
       params: { pass: 2 },
       tally: { outcomes: { succeeded: 2 } },
       ledger: { sent: 4, accepted: 4 },
     });
     expect(rowsOf({ state })).toMatchObject([
-      { row: 3, phase: 'running', attempt: 1, runId: idOf(3) },
-      { row: 4, phase: 'ended', outcome: 'succeeded', runId: idOf(4) },
+      { place: 3, phase: 'running', attempt: 1, runId: idOf(3) },
+      { place: 4, phase: 'ended', outcome: 'succeeded', runId: idOf(4) },
     ]);
   });
 
   it('finds runs among strangers’, and on pages of any size', async () => {
-    const runs = [...strangersRuns(20), ...[1, 2, 3].map((row) => runOf({ row, status: 'running' }))];
+    const runs = [...strangersRuns(20), ...[1, 2, 3].map((row) => runOf({ place: row, status: 'running' }))];
     const all = await rebuilt([], { service: listing(runs, { most: 7 }) });
     expect(all).toMatchObject({ done: 0, running: 3, again: 0 });
   });
 
   it('sends a row that was never bought under an attempt that no earlier pass has used', async () => {
-    const bought: readonly Bought[] = [{ row: 3, status: 'running' }];
+    const bought: readonly Bought[] = [{ place: 3, status: 'running' }];
     for (const [pass, attempt] of [
       [2, 101],
       [3, 201],
     ] as const)
       expect(rowsOf(await rebuilt(bought, { pass })).slice(0, 2)).toMatchObject([
-        { row: 1, phase: 'waiting', tries: 0, attempt },
-        { row: 2, phase: 'waiting', tries: 0, attempt },
+        { place: 1, phase: 'waiting', tries: 0, attempt },
+        { place: 2, phase: 'waiting', tries: 0, attempt },
       ]);
   });
 
   it('tries a failed row again as often as it may, in attempts of its own pass, and counts the earlier ones', async () => {
-    const failed = (attempt: number): Bought => ({ row: 1, attempt, status: 'failed' });
+    const failed = (attempt: number): Bought => ({ place: 1, attempt, status: 'failed' });
     expect(rowsOf(await rebuilt([failed(1)]))).toMatchObject([
       {
-        row: 1,
+        place: 1,
         phase: 'waiting',
         attempt: 101,
         tries: 1,
@@ -149,20 +149,20 @@ describe('a batch that is rebuilt', () => {
       },
     ]);
     expect(rowsOf(await rebuilt([failed(2), failed(1)]))).toMatchObject([
-      { row: 1, phase: 'ended', attempt: 2, outcome: 'failed', past: [{ attempt: 1 }] },
+      { place: 1, phase: 'ended', attempt: 2, outcome: 'failed', past: [{ attempt: 1 }] },
     ]);
   });
 
   it('lives by the run that succeeded, and leaves another one of the same attempt to be found as a duplicate', async () => {
     const { state } = await rebuilt([
-      { row: 1 },
-      { row: 1, id: 'aaaa', status: 'cancelled' },
-      { row: 2, attempt: 2, status: 'failed' },
-      { row: 2, attempt: 1, status: 'running' },
+      { place: 1 },
+      { place: 1, id: 'aaaa', status: 'cancelled' },
+      { place: 2, attempt: 2, status: 'failed' },
+      { place: 2, attempt: 1, status: 'running' },
     ]);
     expect(rowsOf({ state })).toMatchObject([
-      { row: 1, phase: 'ended', outcome: 'succeeded', runId: idOf(1), past: [] },
-      { row: 2, phase: 'running', attempt: 1, past: [] },
+      { place: 1, phase: 'ended', outcome: 'succeeded', runId: idOf(1), past: [] },
+      { place: 2, phase: 'running', attempt: 1, past: [] },
     ]);
     expect(state.ledger).toMatchObject({ sent: 2, accepted: 2 });
   });
@@ -174,20 +174,20 @@ describe('a batch that is rebuilt', () => {
     } as const;
     await writePart(1, 1, recordOf(1, failed));
     await writePart(2, 1, recordOf(1));
-    const { state, done } = await rebuilt([{ row: 1 }], { pass: 3 });
+    const { state, done } = await rebuilt([{ place: 1 }], { pass: 3 });
     expect(done).toBe(1);
     expect(state.tally.outcomes).toMatchObject({ succeeded: 1, failed: 0 });
   });
 
   it('has nothing to do with runs whose tokens name rows that its sheet does not have', async () => {
     const all = await rebuilt([
-      { row: 2, status: 'running' },
-      { row: 0 },
-      { row: ROWS + 1 },
-      { row: 999_999_999 },
+      { place: 2, status: 'running' },
+      { place: 0 },
+      { place: ROWS + 1 },
+      { place: 999_999_999 },
     ]);
     expect(all).toMatchObject({ done: 0, running: 1, again: 1 });
-    expect(rowsOf(all).map(({ row }) => row)).toEqual([1, 2]);
+    expect(rowsOf(all).map(({ place }) => place)).toEqual([1, 2]);
   });
 
   it('reads the lists at its end back to its first start, by all that is known of the clocks', async () => {
@@ -220,7 +220,7 @@ describe('a rebuilding', () => {
         now: NOW,
         ...given,
       });
-    const young = [{ row: 1, status: 'running', at: NOW - 1_000 }];
+    const young = [{ place: 1, status: 'running', at: NOW - 1_000 }];
     await expect(rebuilding(young)).rejects.toThrow(/its last run is 1 s old/);
     const { id } = FILE.deployment;
     const refused = { code: 'E511', message: expect.stringContaining('no list that shows webhooks') };

@@ -22,7 +22,7 @@ import { openDuplicates } from '../../src/results/duplicates.ts';
 import { partName } from '../../src/results/parts.ts';
 import type { FileRecord, PartRecord } from '../../src/results/row-record.ts';
 import { summaryOf, type LastReading, type Summary } from '../../src/results/summary.ts';
-import { tallyRows } from '../../src/results/tally-rows.ts';
+import { tallyChange } from '../../src/results/tally-rows.ts';
 import type { Run } from '../../src/run-service/contract/run.ts';
 import { pageName, rowLine } from '../../src/sheet/pages.ts';
 import { layoutOf } from '../../src/store/batch-file.ts';
@@ -55,8 +55,8 @@ const recordOf = (row: number, files: readonly FileRecord[] = []): PartRecord =>
   files,
 });
 const RECORDS = Array.from({ length: ROWS }, (_, at) => recordOf(at + 1, at === 0 ? [file] : []));
-const OWN = RECORDS.map(({ row }) => runOf({ row }));
-const DUPLICATE = runOf({ row: 2, id: 'aaaa' });
+const OWN = RECORDS.map(({ row }) => runOf({ place: row }));
+const DUPLICATE = runOf({ place: 2, id: 'aaaa' });
 const LEDGER = { ...NO_LEDGER, sent: ROWS, accepted: ROWS };
 
 describe('a finished batch', () => {
@@ -97,7 +97,7 @@ describe('a finished batch', () => {
     const last = {
       ...progress(begin(paramsOf({ rows: ROWS }), WRITES, 1_000)),
       ledger,
-      tally: tallyRows(RECORDS),
+      tally: tallyChange(RECORDS),
     };
     const reading = { lists: 'complete', duplicates: duplicates ?? none } as const;
     return summaryOf(FILE, last, { startedAt: 1_000, endedAt: 2_000, reading, isEvidenceLost: false });
@@ -120,6 +120,7 @@ describe('a finished batch', () => {
     await reportedDuplicates(store, reported);
     const hidden: string[] = [];
     const reading = await readLast({
+      nameOf: ({ place, attempt }) => Promise.resolve({ row: place, attempt }),
       file: FILE,
       service: { ...listing(runs, options), getRun: forbidden, cancelRun: forbidden },
       known,
@@ -156,7 +157,7 @@ describe('a finished batch', () => {
 
   it('hides no duplicate: one that it has not reported is named', async () => {
     const duplicates = await report(DUPLICATE);
-    const hidden = runOf({ row: 3, attempt: 2, id: 'bbbb' });
+    const hidden = runOf({ place: 3, attempt: 2, id: 'bbbb' });
     expect(await wrong(summaryWith({ duplicates }), [...OWN, DUPLICATE, hidden])).toEqual([
       { claim: 'runs that no row names are reported', holds: false, message: 'not bbbb' },
     ]);

@@ -104,7 +104,7 @@ describe('set clocks', () => {
     world.continueAsNew();
     world.jump(DAY_MS);
     world.pass(2_000);
-    expect(world.sends.map(({ attempts }) => attempts)).toEqual([[{ row: 1, attempt: 2 }]]);
+    expect(world.sends.map(({ attempts }) => attempts)).toEqual([[{ place: 1, attempt: 2 }]]);
   });
 });
 

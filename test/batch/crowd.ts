@@ -1,6 +1,7 @@
 // A batch at the maximum concurrency in which every text has its maximum length. Its store and run lists respond only
 // if a test makes them.
 
+import { sendFrom } from './send-from.ts';
 import { rememberAbandoned, keepEvidence, reportDuplicate } from '../../src/batch/accounting/duplicates.ts';
 import { tallyUse } from '../../src/batch/accounting/tally.ts';
 import {
@@ -45,7 +46,7 @@ export class Crowd {
       1,
       this.#wallAt,
     );
-    this.state.nextRow = ROWS - rowsLeft + 1;
+    sendFrom(this.state, ROWS - rowsLeft + 1);
     this.apply({ type: 'started' });
   }
 
@@ -69,7 +70,7 @@ export class Crowd {
   answer(resultOf: (row: number) => Result): void {
     for (const [group, { attempts }] of this.state.groups) {
       const results = attempts.map((attempt): PostResult => {
-        const result = resultOf(attempt.row);
+        const result = resultOf(attempt.place);
         if (result === 'accepted') return { ...attempt, result, runId: crypto.randomUUID() };
         return { ...attempt, result, reason: LONG };
       });
@@ -82,8 +83,8 @@ export class Crowd {
   }
 
   failAll(): void {
-    const completions = this.runs.map(({ row, attempt, runId }): RunCompletion => ({
-      row,
+    const completions = this.runs.map(({ place, attempt, runId }): RunCompletion => ({
+      place,
       attempt,
       runId,
       outcome: 'failed',
@@ -93,7 +94,7 @@ export class Crowd {
   }
 
   delayAll(): void {
-    const runs = this.runs.map(({ row, attempt, runId }) => ({ row, attempt, runId, reason: LONG }));
+    const runs = this.runs.map(({ place, attempt, runId }) => ({ place, attempt, runId, reason: LONG }));
     this.apply({ type: 'runsOverdue', runs });
   }
 
@@ -111,7 +112,7 @@ export class Crowd {
     for (const kind of PAUSE_KINDS) pause(state, kind, LONG.slice(0, 150));
     for (let entry = 0; entry < LOG_MAX; entry += 1)
       note(state, { event: 'scaled', by: LONG, reason: LONG, note: LONG.slice(0, 100) });
-    const run = (at: number) => ({ row: ROWS - at, attempt: RETRIES_MAX, runId: crypto.randomUUID() });
+    const run = (at: number) => ({ place: ROWS - at, attempt: RETRIES_MAX, runId: crypto.randomUUID() });
     for (let at = 0; at < REPORTED_MAX; at += 1) reportDuplicate(state, run(at), false);
     for (let at = 0; at < EVIDENCE_MAX; at += 1) keepEvidence(state, run(at));
     for (let at = 0; at < ABANDONED_MAX; at += 1) rememberAbandoned(state, run(at));

@@ -30,14 +30,16 @@ describe('retries by the kind of failure', () => {
   it('take a run that timed out as a time-out, whatever its log says', () => {
     const policy = { retries: 2, retriesByKind: { timeout: 0 }, seed: 1 };
     expect(
-      retryAt({ outcome: 'timed-out', failure: 'node-error', tries: 1, row: 1 }, policy, 0),
+      retryAt({ outcome: 'timed-out', failure: 'node-error', tries: 1, place: 1 }, policy, 0),
     ).toBeUndefined();
-    expect(retryAt({ outcome: 'failed', failure: 'node-error', tries: 1, row: 1 }, policy, 0)).toBeDefined();
+    expect(
+      retryAt({ outcome: 'failed', failure: 'node-error', tries: 1, place: 1 }, policy, 0),
+    ).toBeDefined();
   });
 
   it('end a row after its first failed validation, and can be changed while the batch runs', () => {
     const world = running({ rows: 9, concurrency: 2, retries: 2 });
-    const completion = { row: 1, attempt: 1, runId: 'run-0', outcome: 'failed' } as const;
+    const completion = { place: 1, attempt: 1, runId: 'run-0', outcome: 'failed' } as const;
     world.apply({
       type: 'runsCompleted',
       by: 'poll',
@@ -49,7 +51,7 @@ describe('retries by the kind of failure', () => {
     world.apply({
       type: 'runsCompleted',
       by: 'poll',
-      completions: [{ ...completion, row: 2, runId: 'run-1', failure: 'node-error' }],
+      completions: [{ ...completion, place: 2, runId: 'run-1', failure: 'node-error' }],
     });
     expect(world.state.rows.get(2)?.phase).toBe('ended');
   });

@@ -26,11 +26,11 @@ export class Folder {
   write(number: number, rows: readonly EndedRow[], fetch: Fetch): PartResult {
     const part = this.#parts.get(number) ?? this.#create(number, rows, fetch);
     const kind = fetch === 'fetched' ? 'host' : fetch;
-    const missing = rows.filter(({ row }) => !part.rows.has(row));
+    const missing = rows.filter(({ place }) => !part.rows.has(place));
     return {
       tally: part.tally,
       fetched: part.fetched,
-      deferred: missing.map(({ row }) => ({ row, kind, reason: `the ${kind} is away` })),
+      deferred: missing.map(({ place }) => ({ place, kind, reason: `the ${kind} is away` })),
     };
   }
 
@@ -40,10 +40,10 @@ export class Folder {
     for (const end of rows) {
       const outcome = outcomeOf(end, fetch);
       if (outcome === undefined) continue;
-      if (this.rows.has(end.row)) this.repeated.push(end.row);
-      written.add(end.row);
-      this.rows.set(end.row, end);
-      this.outcomes.set(end.row, outcome);
+      if (this.rows.has(end.place)) this.repeated.push(end.place);
+      written.add(end.place);
+      this.rows.set(end.place, end);
+      this.outcomes.set(end.place, outcome);
       tally = tallyOutcome(tally, outcome);
       if (outcome === 'succeeded') fetched += 1;
     }

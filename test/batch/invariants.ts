@@ -1,5 +1,6 @@
 // Checks the invariants of every state.
 
+import { laneOf } from '../../src/batch/lanes.ts';
 import { knownRuns, stillUnconfirmed, atRisk } from '../../src/batch/accounting/request-ledger.ts';
 import type { AttemptRun } from '../../src/batch/attempt.ts';
 import {
@@ -13,7 +14,7 @@ import {
   POLL_RUNS,
 } from '../../src/batch/bounds.ts';
 import { bytesOf, endedRowBytes, type RowState } from '../../src/batch/row-state.ts';
-import type { State } from '../../src/batch/state.ts';
+import { waitingRows, type State } from '../../src/batch/state.ts';
 
 /** The invariants that a state violates. */
 export function problemsOf(state: State): readonly string[] {
@@ -34,11 +35,13 @@ export function wronglyPolled(
   const counts = new Map<string, number>();
   for (const { runId } of polls.flatMap(({ runs }) => runs)) counts.set(runId, (counts.get(runId) ?? 0) + 1);
   const rows = [...state.rows.values()].filter((row) => row.phase === 'running');
-  return rows.flatMap(({ row, runId }) => {
-    const count = (counts.get(runId) ?? 0) + Number(state.unpolled.has(row));
+  return rows.flatMap(({ place, runId }) => {
+    const count = (counts.get(runId) ?? 0) + Number(state.unpolled.has(place));
     return count === 1 ? [] : [`${runId} has ${count} polls`];
   });
 }
+
+const SLOTS: ReadonlySet<string> = new Set(['sending', 'running', 'unconfirmed']);
 
 const inOrder = (times: readonly number[]): boolean =>
   times.every((time, at) => at === 0 || time >= (times[at - 1] ?? 0));
@@ -48,7 +51,7 @@ const same = (a: Iterable<number>, b: Iterable<number>): boolean =>
 function wrongQueues(state: State) {
   const rows = [...state.rows.values()];
   const inPhase = (phase: RowState['phase']) =>
-    rows.filter((row) => row.phase === phase).map(({ row }) => row);
+    rows.filter((row) => row.phase === phase).map(({ place }) => place);
   const ended = [...state.ended, ...state.deferred];
   const inGroups = [...state.groups.values()].flatMap(({ attempts }) => attempts);
   return {
@@ -57,12 +60,18 @@ function wrongQueues(state: State) {
     ),
     'the waiting queue is wrong': !same(
       inPhase('waiting'),
-      state.waiting.map(({ row }) => row),
+      waitingRows(state).map(({ place }) => place),
     ),
-    'the waiting queue is out of order': !inOrder(state.waiting.map(({ dueAt }) => dueAt)),
+    'the waiting queue is out of order': state.lanes.some(
+      ({ waiting }) => !inOrder(waiting.map(({ dueAt }) => dueAt)),
+    ),
+    'a lane miscounts its slots': state.lanes.some(
+      ({ outstanding }, at) =>
+        outstanding !== rows.filter(({ place, phase }) => laneOf(place) === at && SLOTS.has(phase)).length,
+    ),
     'the ended queues are wrong': !same(
       inPhase('ended'),
-      ended.map(({ row }) => row),
+      ended.map(({ place }) => place),
     ),
     'a deferred row is in the wrong queue':
       state.ended.some(({ deferral }) => deferral) || state.deferred.some(({ deferral }) => !deferral),
@@ -71,10 +80,10 @@ function wrongQueues(state: State) {
     ),
     'the unconfirmed queue is wrong': !same(inPhase('unconfirmed'), state.unconfirmed),
     'the overdue queue is wrong': !same(
-      rows.flatMap((row) => (row.phase === 'running' && row.overdue ? [row.row] : [])),
+      rows.flatMap((row) => (row.phase === 'running' && row.overdue ? [row.place] : [])),
       state.overdue,
     ),
-    'a row is sent by no group': inPhase('sending').some((row) => !inGroups.some((one) => one.row === row)),
+    'a row is sent by no group': inPhase('sending').some((row) => !inGroups.some((one) => one.place === row)),
   };
 }
 

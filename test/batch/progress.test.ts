@@ -72,7 +72,7 @@ describe('progress', () => {
     expect(progress(world.state)).not.toHaveProperty('lastFailure');
     world.finish('run-1', 'failed');
     world.finish('run-2', 'succeeded');
-    expect(progress(world.state).lastFailure).toEqual({ row: 2, outcome: 'failed' });
+    expect(progress(world.state).lastFailure).toEqual({ place: 2, outcome: 'failed' });
   });
 
   it('progress takes at most 8 KB, whatever happens', () => {
@@ -88,7 +88,7 @@ describe('progress', () => {
       });
     }
     for (let at = 0; at < 2 * ACKNOWLEDGED_MOST; at += 1) acknowledge(state, crypto.randomUUID());
-    endRow(state, { row: 999_999, attempt: 21, tries: 21, past: [] }, { outcome: 'failed', reason: long });
+    endRow(state, { place: 999_999, attempt: 21, tries: 21, past: [] }, { outcome: 'failed', reason: long });
     expect(Buffer.byteLength(JSON.stringify(progress(state)))).toBeLessThanOrEqual(8_000);
   });
 });

@@ -8,18 +8,18 @@ const policy = { retries: 2, seed: 11 };
 describe('retry policy', () => {
   it('the retry policy gives a failed and a timed-out row another attempt, later', () => {
     for (const outcome of ['failed', 'timed-out'] as const)
-      expect(retryAt({ outcome, tries: 1, row: 5 }, policy, 1_000)).toBeGreaterThan(1_000);
+      expect(retryAt({ outcome, tries: 1, place: 5 }, policy, 1_000)).toBeGreaterThan(1_000);
   });
 
   it('the retry policy lets every other outcome stand', () => {
     for (const outcome of ['succeeded', 'cancelled', 'refused', 'unknown'] as const)
-      expect(retryAt({ outcome, tries: 1, row: 5 }, policy, 1_000)).toBeUndefined();
+      expect(retryAt({ outcome, tries: 1, place: 5 }, policy, 1_000)).toBeUndefined();
   });
 
   it('the retry policy stops after as many further attempts as the batch allows', () => {
-    expect(retryAt({ outcome: 'failed', tries: 2, row: 5 }, policy, 0)).toBeDefined();
-    expect(retryAt({ outcome: 'failed', tries: 3, row: 5 }, policy, 0)).toBeUndefined();
-    expect(retryAt({ outcome: 'failed', tries: 1, row: 5 }, { ...policy, retries: 0 }, 0)).toBeUndefined();
+    expect(retryAt({ outcome: 'failed', tries: 2, place: 5 }, policy, 0)).toBeDefined();
+    expect(retryAt({ outcome: 'failed', tries: 3, place: 5 }, policy, 0)).toBeUndefined();
+    expect(retryAt({ outcome: 'failed', tries: 1, place: 5 }, { ...policy, retries: 0 }, 0)).toBeUndefined();
   });
 
   it('the retry policy waits twice as long each time, at least half of it, never beyond the bound', () => {

@@ -3,7 +3,7 @@ import { PAST_BYTES, PAST_WITHOUT_RUN_BYTES, ROW_BYTES, SHORT_REASON_BYTES } fro
 import type { PastAttempt } from '../../src/batch/outcome.ts';
 import { bytesOf, endedRowBytes, type RowState } from '../../src/batch/row-state.ts';
 
-const base = { row: 1, attempt: 3, tries: 0, past: [] } as const;
+const base = { place: 1, attempt: 3, tries: 0, past: [] } as const;
 const sending = { ...base, phase: 'sending' } as const;
 const running = { ...base, phase: 'running', runId: 'r', since: 0 } as const;
 const unconfirmed = { ...base, phase: 'unconfirmed', askedAt: 0, askedWallAt: 0, sentBy: 0 } as const;
@@ -50,6 +50,6 @@ describe('room of a row', () => {
   it.each(PAST)('the room of a row grows with each earlier attempt %s by %i bytes', (_, bytes, past) => {
     expect(bytesOf({ ...running, past: [past] })).toBe(ROW_BYTES + bytes);
     expect(bytesOf({ ...running, past: [past, past] })).toBe(ROW_BYTES + 2 * bytes);
-    expect(endedRowBytes({ row: 1, attempts: [past, past] })).toBe(ROW_BYTES + 2 * bytes);
+    expect(endedRowBytes({ place: 1, attempts: [past, past] })).toBe(ROW_BYTES + 2 * bytes);
   });
 });

@@ -30,7 +30,7 @@ export const PROOF_MS = SENT_BY_MS + TIMING.postDeadlineMs + TIMING.settleWithou
 export const STUCK_MS = PROOF_MS + 2 * TIMING.listGapMs;
 
 /** A run of row 1. */
-export const runOfFirst = (runId: string, attempt = 1): AttemptRun => ({ row: 1, attempt, runId });
+export const runOfFirst = (runId: string, attempt = 1): AttemptRun => ({ place: 1, attempt, runId });
 
 /** Reads complete lists whenever the batch requests them, until no attempt is unconfirmed. */
 export function readUntilResolved(world: World): void {

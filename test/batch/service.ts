@@ -57,8 +57,8 @@ export class Service {
   }
 
   /** Makes a second run for an attempt. */
-  duplicate({ row, attempt }: AttemptRef): Run {
-    const run: Run = { row, attempt, runId: `run-${this.runs.length}`, status: 'open', isExtra: true };
+  duplicate({ place, attempt }: AttemptRef): Run {
+    const run: Run = { place, attempt, runId: `run-${this.runs.length}`, status: 'open', isExtra: true };
     this.runs.push(run);
     return run;
   }
@@ -68,7 +68,7 @@ export class Service {
   }
 
   /** The completion of a run, as Get Run returns it. */
-  completionOf({ row, attempt, runId, status }: Run): RunCompletion | undefined {
-    return status === 'open' ? undefined : { row, attempt, runId, outcome: status };
+  completionOf({ place, attempt, runId, status }: Run): RunCompletion | undefined {
+    return status === 'open' ? undefined : { place, attempt, runId, outcome: status };
   }
 }

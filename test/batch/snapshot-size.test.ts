@@ -12,7 +12,7 @@ import {
   RETRIES_MAX,
   STATE_BYTES_MAX,
 } from '../../src/batch/bounds.ts';
-import { unconfirmedRows } from '../../src/batch/state.ts';
+import { unconfirmedRows, unsentPlaces } from '../../src/batch/state.ts';
 import { isFull } from '../../src/batch/state-size.ts';
 import { Crowd } from './crowd.ts';
 
@@ -48,8 +48,8 @@ describe('size of a snapshot', () => {
   it('the largest state fits into a payload if its runs take too long while other rows fill it', () => {
     const crowd = new Crowd(0, MILLIONS);
     const { state } = crowd;
-    for (let before = 0; before !== state.nextRow;) {
-      before = state.nextRow;
+    for (let before = -1; before !== unsentPlaces(state);) {
+      before = unsentPlaces(state);
       crowd.answer((row) => (row % 2 === 0 ? 'accepted' : 'rejected'));
     }
     crowd.delayAll();

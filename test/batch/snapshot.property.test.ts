@@ -17,8 +17,8 @@ const travelled = (state: State): State => restore(JSON.parse(encoded(state)) as
 /** The sends of a step and the progress after it, without the commands that the next workflow run issues again. */
 function stepped(state: State, events: readonly Event[], wallAt: number): unknown {
   const sent = step(state, events, wallAt).filter(({ type }) => type === 'send');
-  const { waiting, ended, deferred, unconfirmed, bytes } = state;
-  return structuredClone({ sent, waiting, ended, deferred, unconfirmed, bytes, progress: progress(state) });
+  const { lanes, ended, deferred, unconfirmed, bytes } = state;
+  return structuredClone({ sent, lanes, ended, deferred, unconfirmed, bytes, progress: progress(state) });
 }
 
 /** Fails all runs, and lets time pass until the waiting rows are sent again. */
@@ -27,7 +27,7 @@ const endAll = ({ rows }: State): Event => ({
   by: 'webhook',
   completions: [...rows.values()].flatMap((row) =>
     row.phase === 'running'
-      ? [{ row: row.row, attempt: row.attempt, runId: row.runId, outcome: 'failed' as const }]
+      ? [{ place: row.place, attempt: row.attempt, runId: row.runId, outcome: 'failed' as const }]
       : [],
   ),
 });

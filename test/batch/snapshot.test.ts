@@ -53,25 +53,34 @@ const doubtful = {
   reason: 'no answer',
 } as const;
 const ROWS: readonly RowState[] = [
-  { ...base, row: 1, past: PAST, phase: 'waiting', dueAt: 5 },
-  { ...base, row: 2, past: [], phase: 'waiting', dueAt: 6, turnedAway: 'throttled' },
-  { ...base, row: 3, past: PAST, phase: 'running', runId: 'r', since: 7 },
+  { ...base, place: 1, past: PAST, phase: 'waiting', dueAt: 5 },
+  { ...base, place: 2, past: [], phase: 'waiting', dueAt: 6, turnedAway: 'throttled' },
+  { ...base, place: 3, past: PAST, phase: 'running', runId: 'r', since: 7 },
   {
     ...base,
-    row: 4,
+    place: 4,
     past: [],
     phase: 'running',
     runId: 'r',
     since: 7,
     overdue: { at: 8, reason: 'it hangs' },
   },
-  { ...base, row: 5, past: PAST, ...doubtful },
-  { ...base, row: 6, past: [], ...doubtful, missedAt: 9 },
-  { ...base, row: 7, past: PAST, phase: 'ended', at: 10, outcome: 'failed', runId: 'r', reason: 'it failed' },
-  { ...base, row: 8, past: [], phase: 'ended', at: 11, outcome: 'cancelled' },
+  { ...base, place: 5, past: PAST, ...doubtful },
+  { ...base, place: 6, past: [], ...doubtful, missedAt: 9 },
   {
     ...base,
-    row: 9,
+    place: 7,
+    past: PAST,
+    phase: 'ended',
+    at: 10,
+    outcome: 'failed',
+    runId: 'r',
+    reason: 'it failed',
+  },
+  { ...base, place: 8, past: [], phase: 'ended', at: 11, outcome: 'cancelled' },
+  {
+    ...base,
+    place: 9,
     past: [],
     phase: 'ended',
     at: 12,
@@ -89,7 +98,7 @@ describe('snapshot', () => {
       expect(state.phases[phase], phase).toBeGreaterThan(0);
     expect(state.deferred.length).toBeGreaterThan(0);
     for (const part of [
-      'waiting',
+      'lanes',
       'ended',
       'deferred',
       'unconfirmed',
@@ -111,7 +120,6 @@ describe('snapshot', () => {
     const odd = {
       startedWallAt: 11,
       serviceOffset: { min: -12, max: 13 },
-      nextRow: 41,
       evidenceFiles: 14,
       isEvidenceLost: true,
       nextGroup: 15,
@@ -141,9 +149,11 @@ describe('snapshot', () => {
     const state = begin(paramsOf(), 1, 0);
     for (const row of ROWS) put(state, row);
     const packed = snapshot(state);
-    expect(packed.rows.map(([, row]) => row).toSorted((a, b) => a - b)).toEqual(ROWS.map(({ row }) => row));
+    expect(packed.rows.map(([, row]) => row).toSorted((a, b) => a - b)).toEqual(
+      ROWS.map(({ place }) => place),
+    );
     const again = travelled(state);
-    for (const row of ROWS) expect(again.rows.get(row.row)).toStrictEqual(row);
+    for (const row of ROWS) expect(again.rows.get(row.place)).toStrictEqual(row);
   });
 
   it('of the runs that wait to be cancelled only duplicates travel: those of rows are cancelled because of their rows', () => {
@@ -201,13 +211,13 @@ describe('snapshot', () => {
     world.collect(0, 'file');
     world.pass(world.waitMs);
     world.continueAsNew();
-    expect(world.collects[0]?.rows).toMatchObject([{ row: 1, deferral: { tries: 1 } }]);
+    expect(world.collects[0]?.rows).toMatchObject([{ place: 1, deferral: { tries: 1 } }]);
     for (let time = 0; time < 6; time += 1) {
       world.collect(0, 'file');
       world.pass(world.waitMs);
     }
     world.continueAsNew();
-    expect(world.collects[0]?.rows).toMatchObject([{ row: 1, deferral: { tries: 7 }, isLastTry: true }]);
+    expect(world.collects[0]?.rows).toMatchObject([{ place: 1, deferral: { tries: 7 }, isLastTry: true }]);
   });
 });
 

@@ -17,7 +17,7 @@ import { isFull, reasonBytes } from '../../src/batch/state-size.ts';
 import { paramsOf } from './params.ts';
 
 const waiting = (row: number, dueAt = 0) =>
-  ({ phase: 'waiting', row, attempt: 1, tries: 0, past: [], dueAt }) as const;
+  ({ phase: 'waiting', place: row, attempt: 1, tries: 0, past: [], dueAt }) as const;
 
 function filled(retries: number, rule: UnconfirmedRule['rule'] = 'unknown'): State {
   const unconfirmed = { rule, afterMs: 0 };

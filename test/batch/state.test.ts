@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { forget, put } from '../../src/batch/put-row.ts';
-import { begin } from '../../src/batch/state.ts';
+import { begin, waitingRows } from '../../src/batch/state.ts';
 import { paramsOf } from './params.ts';
 
 const waiting = (row: number, dueAt = 0) =>
-  ({ phase: 'waiting', row, attempt: 1, tries: 0, past: [], dueAt }) as const;
+  ({ phase: 'waiting', place: row, attempt: 1, tries: 0, past: [], dueAt }) as const;
 
 describe('rows', () => {
   it('the rows of a state wait in the order in which they are due, those of the same time in the order in which they came', () => {
@@ -17,14 +17,14 @@ describe('rows', () => {
       [5, 3],
     ] as const)
       put(state, waiting(row, dueAt));
-    expect(state.waiting.map(({ row }) => row)).toEqual([2, 5, 4, 1, 3]);
+    expect(waitingRows(state).map(({ place }) => place)).toEqual([2, 5, 4, 1, 3]);
   });
 
   it('the rows of a state leave nothing behind when they are forgotten', () => {
     const state = begin(paramsOf(), 1, 0);
     const before = structuredClone({ ...state });
     put(state, waiting(1));
-    put(state, { phase: 'running', row: 1, attempt: 1, tries: 0, past: [], runId: 'r', since: 0 });
+    put(state, { phase: 'running', place: 1, attempt: 1, tries: 0, past: [], runId: 'r', since: 0 });
     put(state, waiting(2));
     forget(state, 1);
     forget(state, 2);

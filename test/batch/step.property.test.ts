@@ -50,7 +50,7 @@ describe('step', () => {
           if (outcome !== 'succeeded') continue;
           const last = world.folder.rows.get(row)?.attempts.at(-1);
           const run = world.service.find(last?.runId ?? '');
-          expect(run).toMatchObject({ row, attempt: last?.attempt, status: 'succeeded' });
+          expect(run).toMatchObject({ place: row, attempt: last?.attempt, status: 'succeeded' });
         }
       }),
       { numRuns: 300 },
@@ -80,7 +80,7 @@ describe('step', () => {
         perform(world, actions);
         world.settle();
         for (const row of numbersTo(given.rows)) {
-          const bought = world.service.runs.filter((run) => run.row === row);
+          const bought = world.service.runs.filter((run) => run.place === row);
           expect(bought.length).toBeLessThanOrEqual(1 + given.retries);
           expect(bought.filter(({ status }) => status === 'succeeded').length).toBeLessThanOrEqual(1);
         }

@@ -18,7 +18,7 @@ describe('step', () => {
     step(state, [{ type: 'started' }], 0);
     expect(typesOf(step(state, [{ type: 'woke' }], 600))).toEqual([]);
     expect(state.wakeAt).toBe(Number.POSITIVE_INFINITY);
-    const result = { row: 1, attempt: 1, result: 'not-sent', retryAfterMs: 70.5 } as const;
+    const result = { place: 1, attempt: 1, result: 'not-sent', retryAfterMs: 70.5 } as const;
     const commands = step(
       state,
       [{ type: 'groupEnded', group: 1, results: [result], rest: 'unconfirmed' }],
@@ -30,7 +30,7 @@ describe('step', () => {
   it('a step never asks to be woken for less than a millisecond', () => {
     const state = begin(paramsOf({ rows: 1, concurrency: 1 }), 1, 0);
     step(state, [{ type: 'started' }], 0);
-    const result = { row: 1, attempt: 1, result: 'not-sent', retryAfterMs: 0.25 } as const;
+    const result = { place: 1, attempt: 1, result: 'not-sent', retryAfterMs: 0.25 } as const;
     const commands = step(
       state,
       [{ type: 'groupEnded', group: 1, results: [result], rest: 'unconfirmed' }],
@@ -44,7 +44,7 @@ describe('step', () => {
     world.settle();
     expect(
       typesOf(
-        world.apply({ type: 'resume' }, { type: 'runsSeen', runs: [{ row: 1, attempt: 1, runId: 'x' }] }),
+        world.apply({ type: 'resume' }, { type: 'runsSeen', runs: [{ place: 1, attempt: 1, runId: 'x' }] }),
       ),
     ).toEqual(['publish']);
   });

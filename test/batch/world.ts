@@ -154,10 +154,10 @@ export class World {
 
   /** Delivers a webhook: of the run's start, or of its end. */
   callBack(run: Run): readonly Command[] {
-    const { row, attempt, runId } = run;
+    const { place, attempt, runId } = run;
     const completion = this.service.completionOf(run);
     return completion === undefined
-      ? this.apply({ type: 'runsSeen', runs: [{ row, attempt, runId }] })
+      ? this.apply({ type: 'runsSeen', runs: [{ place, attempt, runId }] })
       : this.apply({ type: 'runsCompleted', by: 'webhook', completions: [completion] });
   }
 
@@ -188,7 +188,7 @@ export class World {
       type: 'listRead',
       reading: {
         answer,
-        found: found.map(({ row, attempt, runId }) => ({ row, attempt, runId })),
+        found: found.map(({ place, attempt, runId }) => ({ place, attempt, runId })),
         hasControl,
       },
     });

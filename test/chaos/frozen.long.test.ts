@@ -92,7 +92,7 @@ describe('a worker that is frozen in the middle of its groups and woken long aft
       const late = gateway.calls
         .filter(({ at }) => at >= wokeAt)
         .map(({ webhook }) => readToken(webhook))
-        .filter((token) => token?.attempt === 1 && token.row <= CAP);
+        .filter((token) => token?.attempt === 1 && token.place <= CAP);
       expect(late).toEqual([]);
       const runs = await stage.truth();
       expectOneRunPerRow(runs, ROWS);
@@ -100,7 +100,7 @@ describe('a worker that is frozen in the middle of its groups and woken long aft
       // waited there too, if a webhook ended a run before the response to its POST.
       const again = runs
         .map(({ webhook }) => readToken(webhook))
-        .filter((token) => token?.attempt === 2 && token.row <= CAP);
+        .filter((token) => token?.attempt === 2 && token.place <= CAP);
       expect(again).toHaveLength(CAP - ON_WIRE);
       expect(stage.results().filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(ROWS);
       expect((await stage.run(['verify'])).code).toBe(0);

@@ -96,7 +96,7 @@ function expectEachRowsOwnRun(runs: readonly Run[]): void {
   expect(rows.map(({ row, outcome }) => [Number(row), outcome])).toEqual(
     Array.from({ length: ROWS }, (_, at) => [at + 1, 'succeeded']),
   );
-  const wanted = new Map(runs.map((run) => [readToken(run.webhook)?.row, run.id]));
+  const wanted = new Map(runs.map((run) => [readToken(run.webhook)?.place, run.id]));
   expect(runs).toHaveLength(ROWS);
   expect(rows.map((row) => row['run_id'])).toEqual(rows.map(({ row }) => wanted.get(Number(row))));
 }

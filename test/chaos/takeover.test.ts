@@ -76,7 +76,7 @@ describe('a query that a dead worker leaves behind', () => {
 async function completionsOf(stage: Stage, after: number): Promise<readonly RunCompletion[]> {
   const ended = (await stage.truth()).slice(after).filter((run) => outcomeOf(run).kind === 'ended');
   return ended.map((run) => {
-    const { row = 0, attempt = 0 } = readToken(run.webhook) ?? {};
-    return { row, attempt, runId: run.id, outcome: 'succeeded' };
+    const { place = 0, attempt = 0 } = readToken(run.webhook) ?? {};
+    return { place, attempt, runId: run.id, outcome: 'succeeded' };
   });
 }

@@ -13,6 +13,7 @@ import { BATCH_FILE, LAYOUT, type BatchFile } from '../../src/store/batch-file.t
 
 export const ASKED: Omit<CreateParams, 'copy' | 'out'> = {
   options: { map: {}, set: {}, drop: [], types: {} },
+  order: {},
   deployment: deploymentSchema.parse({ id: '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d' }),
   service: { base: 'local', api: 'v2', rehearsal: true, timing: undefined, prices: {} },
   settings: { retries: 0, deadlines: { queueMs: 86_400_000 }, webhooks: true },
@@ -62,11 +63,12 @@ export const wholeBatch = ({
   mark,
   sheet,
 }: Pick<BatchFile, 'mark'> & {
-  readonly sheet: Pick<BatchFile['sheet'], 'file' | 'pages'>;
+  readonly sheet: Pick<BatchFile['sheet'], 'file' | 'pages' | 'lanes'>;
 }): readonly string[] => [
   BATCH_FILE,
   LAYOUT,
   `${LAYOUT}/${mark}`,
+  ...queueOf(sheet.lanes?.length ?? 0).map((name) => `${LAYOUT}/${mark}/queue${name}`),
   `${LAYOUT}/${mark}/rows`,
   ...Array.from(
     { length: sheet.pages },
@@ -80,3 +82,9 @@ export const filesBelow = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true })
     .map((name) => String(name))
     .sort();
+
+/** Small lanes have one file each. */
+const queueOf = (lanes: number): readonly string[] =>
+  lanes === 0
+    ? []
+    : ['', ...Array.from({ length: lanes }, (_, at) => [`/0${at}`, `/0${at}/00001.jsonl`]).flat()];

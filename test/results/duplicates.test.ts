@@ -54,7 +54,7 @@ describe('duplicates.jsonl', () => {
 });
 
 describe('the evidence of a batch', () => {
-  const run = (runId: string): AttemptRun => ({ row: 1, attempt: 1, runId });
+  const run = (runId: string): AttemptRun => ({ place: 1, attempt: 1, runId });
   const lines = (...ids: readonly string[]): string =>
     ids.map((id) => `${JSON.stringify(run(id))}\n`).join('');
 

@@ -113,8 +113,8 @@ describe('the words of a hostile service', () => {
       ...(ended?.reason === undefined ? {} : { reason: ended.reason }),
     } as const;
     const ends: EndedRow[] = [
-      { row: 1, attempts: [failed] },
-      { row: 2, attempts: [{ attempt: 1, outcome: 'succeeded', runId: RUN.id }] },
+      { place: 1, attempts: [failed] },
+      { place: 2, attempts: [{ attempt: 1, outcome: 'succeeded', runId: RUN.id }] },
     ];
     const deps = depsOf({
       store: store(),
@@ -225,7 +225,7 @@ describe('the words of a hostile service', () => {
       ...progress(begin(paramsOf({ rows: 2 }), WRITES, 1_000)),
       state: 'paused',
       reason: evil('pause'),
-      lastFailure: { row: 1, outcome: 'failed', reason: evil('failure') },
+      lastFailure: { place: 1, outcome: 'failed', reason: evil('failure') },
     };
     for (const isTerminal of [true, false]) {
       let printed = '';

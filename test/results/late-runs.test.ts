@@ -8,9 +8,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { keepLateRun } from '../../src/results/late-runs.ts';
 import { folderStore } from '../../src/store/folder.ts';
+import type { BatchFile } from '../../src/store/batch-file.ts';
 import type { Store } from '../../src/store/store.ts';
 
-const end = (runId: string) => ({ row: 3, attempt: 1, runId, outcome: 'succeeded' }) as const;
+const FILE: Pick<BatchFile, 'mark' | 'sheet'> = {
+  mark: '0123456789abcdef',
+  sheet: { rows: 5 } as BatchFile['sheet'],
+};
+const end = (runId: string) => ({ place: 3, attempt: 1, runId, outcome: 'succeeded' }) as const;
 
 describe('a run that ends after its batch', () => {
   let folder: string;
@@ -27,8 +32,11 @@ describe('a run that ends after its batch', () => {
 
   it('is kept once, in a file of its own', async () => {
     await finish();
-    expect([await keepLateRun(store, end('r1')), await keepLateRun(store, end('r2'))]).toEqual([true, true]);
-    expect(await keepLateRun(store, end('r1'))).toBe(false);
+    expect([await keepLateRun(store, FILE, end('r1')), await keepLateRun(store, FILE, end('r2'))]).toEqual([
+      true,
+      true,
+    ]);
+    expect(await keepLateRun(store, FILE, end('r1'))).toBe(false);
     expect(await kept()).toEqual(['r1.json', 'r2.json']);
     expect(JSON.parse((await store.read('late/r1.json')) ?? '')).toEqual({
       row: 3,
@@ -39,15 +47,16 @@ describe('a run that ends after its batch', () => {
   });
 
   it('is not kept if a row or a duplicate names it, or while the batch goes on', async () => {
-    expect(await keepLateRun(store, end('r1'))).toBe(false);
+    expect(await keepLateRun(store, FILE, end('r1'))).toBe(false);
     await finish();
-    for (const runId of ['named', 'duplicate']) expect(await keepLateRun(store, end(runId))).toBe(false);
+    for (const runId of ['named', 'duplicate'])
+      expect(await keepLateRun(store, FILE, end(runId))).toBe(false);
     expect(await kept()).toEqual([]);
   });
 
   it('is kept although another run whose id begins with its id is named, or a cell holds its id', async () => {
     await finish();
-    for (const runId of ['name', 'late']) expect(await keepLateRun(store, end(runId))).toBe(true);
+    for (const runId of ['name', 'late']) expect(await keepLateRun(store, FILE, end(runId))).toBe(true);
   });
 
   it('is news for one of the workers that report it at the same moment', async () => {
@@ -69,7 +78,7 @@ async function newsOfWorker(folder: string, runs: number): Promise<readonly numb
     const store = folderStore(${JSON.stringify(folder)});
     const news = [];
     for (let run = 0; run < ${runs}; run += 1)
-      if (await keepLateRun(store, { row: 3, attempt: 1, runId: 'run-' + run, outcome: 'failed' })) news.push(run);
+      if (await keepLateRun(store, { mark: '0123456789abcdef', sheet: { rows: 5 } }, { place: 3, attempt: 1, runId: 'run-' + run, outcome: 'failed' })) news.push(run);
     console.log(JSON.stringify(news));`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'pipe' });
   let printed = '';

@@ -6,7 +6,7 @@ import { progress } from '../../src/batch/progress.ts';
 import { begin } from '../../src/batch/state.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import { notSucceeded, summaryOf, type LastReading, type Summary } from '../../src/results/summary.ts';
-import { tallyRows } from '../../src/results/tally-rows.ts';
+import { tallyChange } from '../../src/results/tally-rows.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import { paramsOf } from '../batch/params.ts';
 
@@ -18,7 +18,7 @@ const FILE = {
 } as unknown as BatchFile;
 const NO_DUPLICATES = { runs: 0, gpu_seconds: 0, cost_usd: 0, first: [] };
 
-const TALLY = tallyRows([
+const TALLY = tallyChange([
   {
     outcome: 'succeeded',
     attempts: [

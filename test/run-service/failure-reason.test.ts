@@ -56,7 +56,7 @@ describe('a log', () => {
     ]);
   });
 
-  const failed = { ...runOf({ row: 1 }), status: 'failed', endedAtMs: 5 } as const;
+  const failed = { ...runOf({ place: 1 }), status: 'failed', endedAtMs: 5 } as const;
   const serviceWith = (getRunLog: () => Promise<readonly LogLine[] | undefined>) => {
     let reads = 0;
     const service = remembering({

@@ -82,7 +82,7 @@ describe('a redacted text', () => {
 
   it('contains no bearer token and no MAC of a webhook address, whether registered or not', () => {
     const url = webhookUrl(
-      { batch: 'a-batch', mark: '0123456789abcdef', row: 3, attempt: 1 },
+      { batch: 'a-batch', mark: '0123456789abcdef', place: 3, attempt: 1 },
       'the secret of another place',
       'https://hooks.example',
     );

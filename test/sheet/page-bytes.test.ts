@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { PAGE_ROWS, pageName, rowLine } from '../../src/sheet/pages.ts';
-import { cachePages } from '../../src/sheet/page-cache.ts';
+import { cacheRows } from '../../src/sheet/placed-rows.ts';
 import { layOut } from '../../src/sheet/sheet.ts';
 import type { Store } from '../../src/store/store.ts';
 import { errorsIn, freshStore, opened, PLAIN, refusedBy } from './laying.ts';
@@ -69,32 +69,33 @@ describe('the pages that stay in memory', () => {
     };
     return { store: { ...store, read }, reads };
   };
+  const SHEET = { rows: 4 * PAGE_ROWS };
   const firstRows = [1, PAGE_ROWS + 1, 2 * PAGE_ROWS + 1, 3 * PAGE_ROWS + 1];
 
   it('are limited by their bytes', async () => {
     const { store, reads } = await pages(1_000);
-    const readRows = cachePages(32, 2_500);
-    await readRows(store, firstRows);
-    await readRows(store, firstRows.slice(2));
+    const readRows = cacheRows(32, 2_500);
+    await readRows(store, SHEET, firstRows);
+    await readRows(store, SHEET, firstRows.slice(2));
     expect(reads).toEqual([1, 2, 3, 4].map(pageName));
-    await readRows(store, [1]);
+    await readRows(store, SHEET, [1]);
     expect(reads.slice(4)).toEqual([pageName(1)]);
   });
 
   it('include the one in use, even if it alone is too large', async () => {
     const { store, reads } = await pages(1_000);
-    const readRows = cachePages(32, 500);
-    await readRows(store, [1]);
-    const rows = await readRows(store, [1]);
+    const readRows = cacheRows(32, 500);
+    await readRows(store, SHEET, [1]);
+    const rows = await readRows(store, SHEET, [1]);
     expect(rows.get(1)?.key).toBe('k1');
     expect(reads).toEqual([pageName(1)]);
   });
 
   it('are limited by their number too', async () => {
     const { store, reads } = await pages(10);
-    const readRows = cachePages(2, MIB);
-    await readRows(store, firstRows);
-    await readRows(store, [1]);
+    const readRows = cacheRows(2, MIB);
+    await readRows(store, SHEET, firstRows);
+    await readRows(store, SHEET, [1]);
     expect(reads).toEqual([1, 2, 3, 4, 1].map(pageName));
   });
 });

@@ -4,7 +4,7 @@ import { leastShown, ListWalk, readBackTo } from '../../src/audit/list-walk.ts';
 import type { AttemptRun } from '../../src/batch/attempt.ts';
 import type { Command, ReadBack } from '../../src/batch/commands.ts';
 import type { DeferredRow, Event, ListReading, PartResult } from '../../src/batch/events.ts';
-import { addTallies, NO_TALLY, tallyOutcome } from '../../src/batch/accounting/tally.ts';
+import { addTallies, NO_TALLY, rowsDone, tallyOutcome } from '../../src/batch/accounting/tally.ts';
 import type { EndedRow } from '../../src/batch/row-state.ts';
 import { NOT_OBSERVED, observe, type Observation } from '../../src/run-service/observation.ts';
 import type { SimBatch } from './batch.ts';
@@ -26,13 +26,13 @@ export function reconcile(
   done: (reading: ListReading) => void,
 ): void {
   if (!batch.world.plan.lists) return done({ answer: 'none', found: [], hasControl: false });
-  const wanted = new Set(attempts.map(({ row, attempt: number }) => `${row}/${number}`));
+  const wanted = new Set(attempts.map(({ place, attempt: number }) => `${place}/${number}`));
   readList(batch, attempt, { back, least }, (runs, isWhole) => {
-    const found = runs.filter((run) => run.mark === batch.mark && wanted.has(`${run.row}/${run.attempt}`));
+    const found = runs.filter((run) => run.mark === batch.mark && wanted.has(`${run.place}/${run.attempt}`));
     if (found.length > 0) batch.world.saw('found in a list');
     done({
       answer: isWhole ? 'complete' : 'incomplete',
-      found: found.map((run) => ({ row: run.row, attempt: run.attempt, runId: run.id })),
+      found: found.map((run) => ({ place: run.place, attempt: run.attempt, runId: run.id })),
       hasControl: runs.some(({ id }) => id === control),
     });
   });
@@ -120,17 +120,18 @@ export function collect(
   };
   try {
     const kept = store.createPart(part, written);
-    const known = new Set(kept.rows.map(({ end }) => end.row));
+    const known = new Set(kept.rows.map(({ end }) => end.place));
     world.claim(
-      kept.rows.every(({ end }) => rows.some(({ row }) => row === end.row)),
+      kept.rows.every(({ end }) => rows.some(({ place }) => place === end.place)),
       () => `part ${part} contains different rows`,
     );
-    const missing = rows.filter(({ row }) => !known.has(row));
+    const missing = rows.filter(({ place }) => !known.has(place));
     const result: PartResult = {
       tally: kept.tally,
       fetched: kept.fetched,
       deferred: missing.map(
-        ({ row }) => deferred.find((one) => one.row === row) ?? { row, kind: 'host', reason: 'abandoned' },
+        ({ place }) =>
+          deferred.find((one) => one.place === place) ?? { place, kind: 'host', reason: 'abandoned' },
       ),
     };
     done({ type: 'partCollected', part, result });
@@ -157,7 +158,7 @@ function fetchOutputs(
       records.push({ end, outcome: 'failed' });
     } else {
       world.saw('files deferred');
-      deferred.push({ row: end.row, kind: isHostAway() ? 'host' : 'file', reason: 'no file' });
+      deferred.push({ place: end.place, kind: isHostAway() ? 'host' : 'file', reason: 'no file' });
     }
   }
   return { records, deferred };
@@ -199,7 +200,7 @@ export function poll(batch: SimBatch, command: CommandOf<'poll'>, attempt: Try, 
         deadlines: DEADLINES,
       });
       memory[at] = after;
-      const name = { row: run.row, attempt: run.attempt, runId: run.runId };
+      const name = { place: run.place, attempt: run.attempt, runId: run.runId };
       if (report?.kind === 'completed') {
         const { kind: _, ...end } = report;
         completions.push({ ...name, ...end });
@@ -240,7 +241,7 @@ export function close(
     tally = addTallies(tally, part.tally);
     for (const { end } of part.rows) for (const { runId } of end.attempts) if (runId) known.add(runId);
   }
-  const neverSent = batch.params.rows - batch.state.nextRow + 1;
+  const neverSent = batch.state.cancelling === undefined ? 0 : batch.params.rows - rowsDone(tally);
   const counted = neverSent > 0 ? tallyOutcome(tally, 'cancelled', neverSent) : tally;
   world.claim(
     JSON.stringify(counted.outcomes) === JSON.stringify(batch.state.tally.outcomes),
@@ -254,7 +255,7 @@ export function close(
     if (attempt.isAbandoned()) return world.saw('an abandoned close wrote nothing');
     const own = listed.filter(({ mark }) => mark === batch.mark);
     const all: readonly AttemptRun[] = [
-      ...own.map((run) => ({ row: run.row, attempt: run.attempt, runId: run.id })),
+      ...own.map((run) => ({ place: run.place, attempt: run.attempt, runId: run.id })),
       ...command.evidence,
       ...store.evidence.values(),
     ];

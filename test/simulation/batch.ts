@@ -257,7 +257,7 @@ export class SimBatch {
       mark: this.mark,
       beforePost: () =>
         this.world.claim(!this.isPausedByUser, () => 'a POST started while the user had paused the batch'),
-      signalSeen: (runs: readonly { row: number; attempt: number; runId: string }[]) =>
+      signalSeen: (runs: readonly { place: number; attempt: number; runId: string }[]) =>
         this.signal({ type: 'runsSeen', runs }),
     };
     const worker = this.#pickWorker();
@@ -274,17 +274,17 @@ export class SimBatch {
 
   /** Handles a webhook like the receiver: reads the run, then signals the batch. */
   receive(run: SimRun): void {
-    const row = this.state.rows.get(run.row);
+    const row = this.state.rows.get(run.place);
     if (row?.attempt === run.attempt && row.phase === 'sending')
       this.world.saw('a webhook before its response');
     if (row?.attempt === run.attempt && row.phase === 'waiting')
       this.world.saw('a run of a request that was turned away');
     const sight = this.service.sight(run.id);
     if (sight.kind !== 'run') return this.world.saw('a webhook that could not be confirmed');
-    const { row: number, attempt, id: runId } = run;
+    const { place: number, attempt, id: runId } = run;
     const hasEnded = sight.run.endedAtMs !== undefined;
-    if (!hasEnded) return this.signal({ type: 'runsSeen', runs: [{ row: number, attempt, runId }] });
-    const completions = [{ row: number, attempt, runId, outcome: run.outcome }];
+    if (!hasEnded) return this.signal({ type: 'runsSeen', runs: [{ place: number, attempt, runId }] });
+    const completions = [{ place: number, attempt, runId, outcome: run.outcome }];
     this.signal({ type: 'runsCompleted', by: 'webhook', completions });
   }
 }

@@ -21,7 +21,7 @@ export type Verdict = {
 export function judge(world: World, batch: SimBatch, verdict: Verdict): void {
   const runsOf = new Map<number, SimRun[]>();
   for (const run of batch.service.runs) {
-    if (run.mark === batch.mark) runsOf.set(run.row, [...(runsOf.get(run.row) ?? []), run]);
+    if (run.mark === batch.mark) runsOf.set(run.place, [...(runsOf.get(run.place) ?? []), run]);
     else if (run.cancelledBy === batch.mark) verdict.foreign += 1;
   }
   world.claim(verdict.foreign === 0, () => `batch ${batch.mark} cancelled runs of others`);
@@ -39,8 +39,8 @@ function recordsOf(world: World, batch: SimBatch): ReadonlyMap<number, SimRecord
   const records = new Map<number, SimRecord>();
   for (const { rows } of batch.store.parts.values()) {
     for (const record of rows) {
-      world.claim(!records.has(record.end.row), () => `row ${record.end.row} is in two parts`);
-      records.set(record.end.row, record);
+      world.claim(!records.has(record.end.place), () => `row ${record.end.place} is in two parts`);
+      records.set(record.end.place, record);
     }
   }
   return records;
@@ -54,7 +54,7 @@ function checkMissing(
   runs: readonly SimRun[],
   verdict: Verdict,
 ): void {
-  const neverSent = batch.state.cancelling !== undefined && row >= batch.state.nextRow;
+  const neverSent = batch.state.cancelling !== undefined;
   if (!neverSent) verdict.lost += 1;
   world.claim(neverSent && runs.length === 0, () => `row ${row} has no outcome, and ${runs.length} runs`);
 }

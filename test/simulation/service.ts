@@ -62,7 +62,9 @@ export class SimService {
     }
     this.#injectReadOutages();
     for (let stranger = 0; stranger < world.plan.strangers; stranger += 1)
-      world.after(world.between(0, 60_000), () => this.#create({ row: stranger + 1, attempt: 1 }, undefined));
+      world.after(world.between(0, 60_000), () =>
+        this.#create({ place: stranger + 1, attempt: 1 }, undefined),
+      );
   }
 
   /** Makes all runs unreadable for a while, at random times. */
@@ -93,7 +95,7 @@ export class SimService {
     if (world.shouldInject('errorBefore')) return answer({ status: 500, detail: 'Internal Server Error' });
     if (world.shouldInject('busy')) return refused({ status: 429, ...this.#retryAfter() });
     if (world.shouldInject('unauthorized')) return refused({ status: 401, detail: 'Revoked token' });
-    if (world.plan.rates.poison > (name.row % 97) / 97 && name.row % 7 === 0) {
+    if (world.plan.rates.poison > (name.place % 97) / 97 && name.place % 7 === 0) {
       world.saw('poison');
       return refused({ status: 422, detail: 'no', locs: [['body', 'inputs', 'x', 'str']] });
     }
@@ -187,7 +189,7 @@ export class SimService {
     const lastsMs = world.between(20, world.chance(0.1) ? 60_000 : 5_000);
     const isStuck = mark !== undefined && world.shouldInject('stuckRun');
     const run: SimRun = {
-      row: name.row,
+      place: name.place,
       attempt: name.attempt,
       id: `0000-${this.runs.length}`,
       mark,

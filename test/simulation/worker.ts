@@ -98,7 +98,7 @@ export class SimWorker {
       if (answer === 'taken') return;
       world.saw('completed too late');
       const runs = results.flatMap((one) =>
-        one.result === 'accepted' ? [{ row: one.row, attempt: one.attempt, runId: one.runId }] : [],
+        one.result === 'accepted' ? [{ place: one.place, attempt: one.attempt, runId: one.runId }] : [],
       );
       if (runs.length > 0) deps.signalSeen(runs);
     };

@@ -26,7 +26,7 @@ export const runsOf = (runs: readonly Run[], { mark }: Pick<BatchFile, 'mark'>):
 export function expectOneRunPerRow(runs: readonly Run[], rows: number): void {
   const byRow = new Map<number, number>();
   for (const run of runs) {
-    const row = readToken(run.webhook)?.row ?? 0;
+    const row = readToken(run.webhook)?.place ?? 0;
     byRow.set(row, (byRow.get(row) ?? 0) + 1);
   }
   expect([...byRow].filter(([, times]) => times !== 1)).toEqual([]);

@@ -47,7 +47,7 @@ describe('a genuine webhook', () => {
     );
   };
   const url = (row = 1): string =>
-    webhookUrl({ batch: 'b', mark: MARK, row, attempt: 1 }, SECRET, receiver.url);
+    webhookUrl({ batch: 'b', mark: MARK, place: row, attempt: 1 }, SECRET, receiver.url);
   const hook = async (row?: number): Promise<{ readonly status: number; readonly ms: number }> => {
     const began = performance.now();
     const { status } = await fetch(url(row), {

@@ -11,7 +11,7 @@ import { ReportedRuns } from '../../src/webhook/reported-runs.ts';
 import { webhookUrl } from '../../src/webhook/token.ts';
 
 const SECRET = 'a secret';
-const NAME = { batch: 'b', mark: '0123456789abcdef', row: 7, attempt: 1 };
+const NAME = { batch: 'b', mark: '0123456789abcdef', place: 7, attempt: 1 };
 
 describe('the receiver', () => {
   let receiver: Receiver;
@@ -72,7 +72,7 @@ describe('the receiver', () => {
   it('signals the completion of a run that Get Run confirms', async () => {
     const runId = has('success');
     expect(await hook(runId, 'success')).toBe(200);
-    expect(completions).toMatchObject([{ row: 7, attempt: 1, runId, outcome: 'succeeded' }]);
+    expect(completions).toMatchObject([{ place: 7, attempt: 1, runId, outcome: 'succeeded' }]);
   });
 
   it('accepts a GET with a body like a POST', async () => {
@@ -85,7 +85,7 @@ describe('the receiver', () => {
     const runId = has('success');
     const body = JSON.stringify({ status: 'success', run_id: runId, outputs: [{ data: {} }] });
     expect(await hook('', '', { body })).toBe(200);
-    expect(completions).toMatchObject([{ row: 7, attempt: 1, runId, outcome: 'succeeded' }]);
+    expect(completions).toMatchObject([{ place: 7, attempt: 1, runId, outcome: 'succeeded' }]);
   });
 
   it('trusts Get Run and not the webhook', async () => {
@@ -127,9 +127,9 @@ describe('the receiver', () => {
     const runId = has('running');
     await hook(runId, 'queued');
     await hook(runId, 'running');
-    await hook(randomUUID(), 'running', { url: webhookUrl({ ...NAME, row: 8 }, SECRET, receiver.url) });
+    await hook(randomUUID(), 'running', { url: webhookUrl({ ...NAME, place: 8 }, SECRET, receiver.url) });
     await vi.advanceTimersByTimeAsync(5_000);
-    expect(seen).toEqual([{ row: 7, attempt: 1, runId }]);
+    expect(seen).toEqual([{ place: 7, attempt: 1, runId }]);
     await hook(runId, 'uploading');
     await vi.advanceTimersByTimeAsync(5_000);
     expect(seen).toHaveLength(1);

@@ -4,14 +4,14 @@ import { isGenuine, isOldToken, isSameAttempt, readToken, webhookUrl } from '../
 
 const SECRET = 'a secret';
 const MARK = '0123456789abcdef';
-const token = { batch: 'portraits-0123456789ab', mark: MARK, row: 4_181, attempt: 2 };
+const token = { batch: 'portraits-0123456789ab', mark: MARK, place: 4_181, attempt: 2 };
 
 describe('a token', () => {
   it('is read back from its webhook address, whatever the name of the batch', () => {
     const names = fc.record({
       batch: fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/),
       mark: fc.stringMatching(/^[0-9a-f]{16}$/),
-      row: fc.integer({ min: 1, max: 1_000_000 }),
+      place: fc.integer({ min: 1, max: 1_000_000 }),
       attempt: fc.integer({ min: 1, max: 99 }),
     });
     fc.assert(
@@ -31,12 +31,12 @@ describe('a token', () => {
   it('names exactly one attempt', () => {
     const url = webhookUrl(token, SECRET, undefined).replace('/4181/2/', '/4181/3/');
     const read = readToken(url);
-    expect(read).toMatchObject({ row: 4_181, attempt: 3 });
+    expect(read).toMatchObject({ place: 4_181, attempt: 3 });
     expect(read && isGenuine(read, SECRET)).toBe(false);
   });
 
   it.each([
-    ['row', { row: 4_182 }],
+    ['place', { place: 4_182 }],
     ['attempt', { attempt: 3 }],
     ['batch', { batch: 'other' }],
     ['birth mark', { mark: 'fedcba9876543210' }],

@@ -1,4 +1,5 @@
 import { heartbeat } from '@temporalio/activity';
+import { takePlace } from '../../src/batch/lanes.ts';
 import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LEASE_MS } from '../../src/batch/bounds.ts';
@@ -32,8 +33,8 @@ describe('the workflow of a batch', () => {
     return { progress, sent: script.groups.get(batch) ?? [] };
   }
   const both = [
-    { row: 1, attempt: 1 },
-    { row: 2, attempt: 1 },
+    { place: 1, attempt: 1 },
+    { place: 2, attempt: 1 },
   ];
 
   it.concurrent('gives a group to no second worker where the first one failed in the middle of it', async () => {
@@ -118,13 +119,13 @@ describe('the workflow of a batch', () => {
     await rig.batches.terminate(ref);
     // The first row has a run; the second was never sent.
     const state = begin(smallBatch('stuck'), WRITES, Date.now());
-    state.nextRow = 2;
-    put(state, { phase: 'running', row: 1, attempt: 1, tries: 0, past: [], runId: 'run-1-1', since: 0 });
+    takePlace(state.lanes, 0);
+    put(state, { phase: 'running', place: 1, attempt: 1, tries: 0, past: [], runId: 'run-1-1', since: 0 });
     script.sends.set('stuck', async (attempts) => attempts.map(accepted));
     script.groups.delete('stuck');
     expect(await rig.batches.start(ref, snapshot(state))).toBe('started');
     expect((await rig.result('stuck')).tally.outcomes.succeeded).toBe(2);
-    expect(script.groups.get('stuck')).toEqual([[{ row: 2, attempt: 1 }]]);
+    expect(script.groups.get('stuck')).toEqual([[{ place: 2, attempt: 1 }]]);
   });
 
   it('publishes its progress, even after its end, and acknowledges every command once', async () => {

@@ -26,10 +26,10 @@ export type Sends = (
 ) => Promise<readonly PostResult[]>;
 
 export const refOf = (batch: string): BatchRef => ({ batch, mark: '00112233445566aa', folder: '/nowhere' });
-const runOf = ({ row, attempt }: AttemptRef): AttemptRun => ({
-  row,
+const runOf = ({ place, attempt }: AttemptRef): AttemptRun => ({
+  place,
   attempt,
-  runId: `run-${row}-${attempt}`,
+  runId: `run-${place}-${attempt}`,
 });
 export const accepted = (name: AttemptRef): PostResult => ({ ...runOf(name), result: 'accepted' });
 export const smallBatch = (batch: string, rows = 2) =>

@@ -80,7 +80,7 @@ describe('while batches run, a newer release', () => {
 
   async function expectEveryRowOnce(batch: string): Promise<void> {
     expect(await rig.result(batch)).toMatchObject({ done: ROWS, ledger: { sent: ROWS, accepted: ROWS } });
-    const rows = (script.groups.get(batch) ?? []).flat().map(({ row }) => row);
+    const rows = (script.groups.get(batch) ?? []).flat().map(({ place }) => place);
     expect(rows.sort((x, y) => x - y)).toEqual(Array.from({ length: ROWS }, (_, at) => at + 1));
   }
 

@@ -14,8 +14,8 @@ export type Belonging = 'open' | 'own' | 'duplicate' | 'later';
 
 export function belongingOf(state: State, run: AttemptRun): Belonging {
   if (state.abandoned.has(attemptKey(run))) return 'duplicate';
-  const row = state.rows.get(run.row);
-  if (row === undefined) return amongPast(collecting(state, run.row), run);
+  const row = state.rows.get(run.place);
+  if (row === undefined) return amongPast(collecting(state, run.place), run);
   if (row.attempt !== run.attempt) return amongPast(row.past, run);
   switch (row.phase) {
     case 'waiting':
@@ -38,7 +38,7 @@ function amongPast(past: readonly PastAttempt[] | undefined, run: AttemptRun): B
 /** The attempts of a row whose part is being written. */
 function collecting({ parts }: State, row: number): readonly PastAttempt[] | undefined {
   for (const rows of parts.values()) {
-    const found = rows.find((one) => one.row === row);
+    const found = rows.find((one) => one.place === row);
     if (found) return found.attempts;
   }
   return undefined;
@@ -50,36 +50,40 @@ export function rememberAbandoned(state: State, attempt: AttemptRef): void {
 }
 
 /** Reports a duplicate run once, and cancels it unless it has ended. */
-export function reportDuplicate(state: State, { row, attempt, runId }: AttemptRun, hasEnded: boolean): void {
+export function reportDuplicate(
+  state: State,
+  { place, attempt, runId }: AttemptRun,
+  hasEnded: boolean,
+): void {
   if (!state.reported.has(runId)) {
     remember(state.reported, runId, REPORTED_MAX);
     state.ledger = enterDuplicate(state.ledger);
-    keepEvidence(state, { row, attempt, runId });
+    keepEvidence(state, { place, attempt, runId });
   }
   const hasRoom = state.cancels.size < CANCELS_MAX;
-  if (!hasEnded && hasRoom) cancelRun(state, { row, attempt, runId });
+  if (!hasEnded && hasRoom) cancelRun(state, { place, attempt, runId });
 }
 
 /** Reports all runs that were seen for an attempt, except its own, as duplicates. */
 export function reportOthers(
   state: State,
-  { row, attempt, seen = [] }: AttemptRef & { readonly seen?: readonly string[] },
+  { place, attempt, seen = [] }: AttemptRef & { readonly seen?: readonly string[] },
   own: string,
 ): void {
-  for (const runId of seen) if (runId !== own) reportDuplicate(state, { row, attempt, runId }, false);
+  for (const runId of seen) if (runId !== own) reportDuplicate(state, { place, attempt, runId }, false);
 }
 
 /** Keeps a run for the close, which compares it with the runs of all rows. */
-export function keepEvidence(state: State, { row, attempt, runId }: AttemptRun): void {
+export function keepEvidence(state: State, { place, attempt, runId }: AttemptRun): void {
   if (state.evidence.has(runId)) return;
   state.isEvidenceNew = true;
-  if (state.evidence.size < EVIDENCE_MAX) state.evidence.set(runId, { row, attempt, runId });
+  if (state.evidence.size < EVIDENCE_MAX) state.evidence.set(runId, { place, attempt, runId });
   else state.isEvidenceLost = true;
 }
 
 /** Cancels a run; a cancel that is already waiting is not repeated. */
-export function cancelRun(state: State, { row, attempt, runId }: AttemptRun): void {
-  if (!state.cancels.has(runId)) state.cancels.set(runId, { row, attempt, runId });
+export function cancelRun(state: State, { place, attempt, runId }: AttemptRun): void {
+  if (!state.cancels.has(runId)) state.cancels.set(runId, { place, attempt, runId });
 }
 
 function remember(known: Set<string>, name: string, most: number): void {

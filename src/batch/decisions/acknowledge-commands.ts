@@ -7,7 +7,7 @@ import { dueIf, type Decision } from './decision.ts';
 
 export const stopGroups: Decision = {
   name: 'stop-groups',
-  dueAt: (state) => dueIf(toStop(state).length > 0),
+  dueAt: (state) => dueIf(state.pendingCommands.length > 0 && toStop(state).length > 0),
   act: (state) => {
     const groups = toStop(state);
     for (const [number, group] of groups) state.groups.set(number, { ...group, isStopped: true });
@@ -23,7 +23,7 @@ function toStop({ groups, pendingCommands }: State): readonly (readonly [number,
 
 export const acknowledgeCommands: Decision = {
   name: 'acknowledge-commands',
-  dueAt: (state) => dueIf(inForce(state).length > 0),
+  dueAt: (state) => dueIf(state.pendingCommands.length > 0 && inForce(state).length > 0),
   act: (state) => {
     const acknowledged = inForce(state);
     state.pendingCommands = state.pendingCommands.filter((command) => !acknowledged.includes(command));

@@ -1,6 +1,7 @@
 // Closes the batch when all rows are collected and no command that must finish first is in flight.
 
 import { tallyOutcome } from '../accounting/tally.ts';
+import { neverSentIn } from '../lanes.ts';
 import { isIdle, type State } from '../state.ts';
 import { dueIf, type Decision } from './decision.ts';
 import { closeCommand } from './store-again.ts';
@@ -10,7 +11,8 @@ export const close: Decision = {
   dueAt: (state) => dueIf(!state.closing && isIdle(state) && !hasWork(state)),
   act: (state) => {
     state.closing = true;
-    const neverSent = state.params.rows - state.nextRow + 1;
+    const neverSent = state.lanes.reduce((sum, lane) => sum + neverSentIn(lane), 0);
+    for (const { segments } of state.lanes) segments.length = 0;
     if (neverSent > 0) state.tally = tallyOutcome(state.tally, 'cancelled', neverSent);
     return [closeCommand(state)];
   },

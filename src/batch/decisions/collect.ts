@@ -30,7 +30,7 @@ export const collect: Decision = {
     const rows = isProbe ? takeProbe(state) : takeDue(state);
     const part = state.nextPart;
     state.nextPart += 1;
-    for (const { row } of rows) forget(state, row);
+    for (const { place } of rows) forget(state, place);
     const written = rows.map((row) => toEndedRow(state, row));
     state.parts.set(part, written);
     state.bytes += written.reduce((sum, row) => sum + endedRowBytes(row), 0);
@@ -58,7 +58,7 @@ function toEndedRow({ cancelling }: State, row: Ended): EndedRow {
   const { deferral } = row;
   const isLast = (deferral?.tries ?? 0) >= DEFERS_MOST - 1 || (deferral && cancelling !== undefined);
   return {
-    row: row.row,
+    place: row.place,
     attempts,
     ...(isLast ? { isLastTry: true as const } : {}),
     ...(deferral === undefined ? {} : { deferral }),

@@ -37,7 +37,7 @@ const ROWS_NAMED = 10;
 
 function pauseReason(state: State): string {
   const stuck = unconfirmedRows(state).filter((row) => isStuck(state, row));
-  const rows = stuck.slice(0, ROWS_NAMED).map(({ row }) => row);
+  const rows = stuck.slice(0, ROWS_NAMED).map(({ place }) => place);
   const more = stuck.length > ROWS_NAMED ? ` and ${stuck.length - ROWS_NAMED} more` : '';
   return `${stuck.length} of ${state.params.concurrency} slots are held by attempts that may have started runs, and no run list resolves them: rows ${rows.join(', ')}${more}`;
 }

@@ -27,7 +27,7 @@ export const poll: Decision = {
     const runs = takeRuns(state);
     state.polls.set(
       number,
-      runs.map(({ row, attempt, runId }) => ({ row, attempt, runId })),
+      runs.map(({ place, attempt, runId }) => ({ place, attempt, runId })),
     );
     const isUnreadable = state.pauses.has('unreadable');
     return [{ type: 'poll', poll: number, runs, intervalMs: pollIntervalMs(state), isUnreadable }];
@@ -55,10 +55,10 @@ function takeRuns(state: State): readonly PolledRun[] {
   const youngest = state.now - pollAfterMs(state) / 2;
   for (let next = oldestUnpolled(state); next && next.since <= youngest; next = oldestUnpolled(state)) {
     if (runs.length === POLL_RUNS) break;
-    const { row, attempt, runId, since, overdue } = next;
-    state.unpolled.delete(row);
+    const { place, attempt, runId, since, overdue } = next;
+    state.unpolled.delete(place);
     const isOverdue = overdue === undefined ? {} : ({ isOverdue: true } as const);
-    runs.push({ row, attempt, runId, ageMs: state.now - since, ...isOverdue });
+    runs.push({ place, attempt, runId, ageMs: state.now - since, ...isOverdue });
   }
   return runs;
 }

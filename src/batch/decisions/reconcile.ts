@@ -15,7 +15,7 @@ export const reconcile: Decision = {
     state.reconcile.requestedAt = state.now;
     state.reconcile.controlAt = state.control?.at;
     const control = state.control === undefined ? {} : { control: state.control.runId };
-    const attempts = rows.map(({ row, attempt }) => ({ row, attempt }));
+    const attempts = rows.map(({ place, attempt }) => ({ place, attempt }));
     const back = readBack(state, {
       at: Math.min(...rows.map(({ askedAt }) => askedAt)),
       wallAt: Math.min(...rows.map(({ askedWallAt }) => askedWallAt)),

@@ -1,15 +1,18 @@
-// Decides which rows are sent next: rows that wait for another POST first, then the next rows of the sheet.
+// Decides which rows are sent next: rows that wait for another POST first, then the next places of the lanes.
 
 import type { AttemptRef } from '../attempt.ts';
 import { GROUP_ATTEMPTS } from '../bounds.ts';
+import { takePlace, unsentIn, type Lane } from '../lanes.ts';
+import { freeIn } from '../limits/gpu-caps.ts';
 import { allowance } from '../limits/limits.ts';
 import { spendRate } from '../limits/rate-limit.ts';
 import { spendStarts } from '../limits/starts-per-minute.ts';
 import { probed } from '../pauses.ts';
 import { put } from '../put-row.ts';
-import { hasUnsent, type State } from '../state.ts';
+import type { Waiting } from '../row-state.ts';
+import type { State } from '../state.ts';
 import { isFull } from '../state-size.ts';
-import type { Decision } from './decision.ts';
+import { NEVER, type Decision } from './decision.ts';
 
 /** Sends one group of the attempts that are due, as many as the limits allow. */
 export const send: Decision = {
@@ -27,10 +30,16 @@ export const send: Decision = {
   },
 };
 
-function nextAttemptAt(state: State): number {
-  if (hasUnsent(state) && !isFull(state)) return 0;
-  return state.waiting[0]?.dueAt ?? Number.POSITIVE_INFINITY;
+const nextAttemptAt = (state: State): number =>
+  state.lanes.reduce((least, lane) => Math.min(least, attemptInLaneAt(state, lane)), NEVER);
+
+function attemptInLaneAt(state: State, lane: Lane): number {
+  if (freeIn(state, lane) === 0) return NEVER;
+  return mayTakePlace(state, lane) ? 0 : (lane.waiting[0]?.dueAt ?? NEVER);
 }
+
+const mayTakePlace = (state: State, { segments }: Lane): boolean =>
+  segments.length > 0 && state.cancelling === undefined && !isFull(state);
 
 function takeAttempts(state: State, most: number): readonly AttemptRef[] {
   const taken: AttemptRef[] = [];
@@ -42,18 +51,30 @@ function takeAttempts(state: State, most: number): readonly AttemptRef[] {
   return taken;
 }
 
+/** The attempt that has been due for longest, of all lanes that may send. */
 function takeWaiting(state: State): AttemptRef | undefined {
-  const [next] = state.waiting;
-  if (next === undefined || next.dueAt > state.now) return undefined;
+  let next: Waiting | undefined;
+  for (const lane of state.lanes) {
+    const [first] = lane.waiting;
+    const isNext = first !== undefined && first.dueAt <= Math.min(state.now, (next?.dueAt ?? NEVER) - 1);
+    if (isNext && freeIn(state, lane) > 0) next = first;
+  }
+  if (next === undefined) return undefined;
   const { dueAt: _, ...row } = next;
   put(state, { ...row, phase: 'sending' });
-  return { row: row.row, attempt: row.attempt };
+  return { place: row.place, attempt: row.attempt };
 }
 
+/** The next place of the lane that is furthest behind, so that all lanes end at the same time if their caps allow it. */
 function takeUnsent(state: State): AttemptRef | undefined {
-  if (!hasUnsent(state) || isFull(state)) return undefined;
-  const row = state.nextRow;
-  state.nextRow += 1;
-  put(state, { phase: 'sending', row, attempt: 1, tries: 0, past: [] });
-  return { row, attempt: 1 };
+  let [behind, least] = [-1, NEVER];
+  for (const [at, lane] of state.lanes.entries()) {
+    if (!mayTakePlace(state, lane) || freeIn(state, lane) === 0) continue;
+    const share = lane.outstanding / (lane.outstanding + unsentIn(lane));
+    if (share < least) [behind, least] = [at, share];
+  }
+  if (behind < 0) return undefined;
+  const place = takePlace(state.lanes, behind);
+  put(state, { phase: 'sending', place, attempt: 1, tries: 0, past: [] });
+  return { place, attempt: 1 };
 }

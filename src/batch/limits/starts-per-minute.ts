@@ -22,5 +22,6 @@ export function spendStarts(state: State, attempts: number): void {
 /** A minute that begins with a full group must still not exceed the limit. */
 function paceOf(most: NonNullable<BatchParams['startsPerMinute']>): { gapMs: number; together: number } {
   const together = Math.max(1, Math.floor(most / 60));
-  return { gapMs: 60_000 / (most - together + 1), together };
+  // Sums of fractions may fall short of a minute; a microsecond more for each start does not.
+  return { gapMs: 60_000 / (most - together + 1) + 0.001, together };
 }

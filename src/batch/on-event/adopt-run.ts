@@ -7,9 +7,9 @@ import { put } from '../put-row.ts';
 import type { State } from '../state.ts';
 
 /** The row's phase becomes running. */
-export function startRun(state: State, { row, attempt, tries, past }: Base, runId: string): void {
-  put(state, { phase: 'running', row, attempt, tries, past, runId, since: state.now });
-  if (state.cancelling === 'running') cancelRun(state, { row, attempt, runId });
+export function startRun(state: State, { place, attempt, tries, past }: Base, runId: string): void {
+  put(state, { phase: 'running', place, attempt, tries, past, runId, since: state.now });
+  if (state.cancelling === 'running') cancelRun(state, { place, attempt, runId });
 }
 
 /** Enters the attempt's run in the ledger, and reports other runs that were seen for the attempt as duplicates. */

@@ -71,8 +71,8 @@ function onServiceRead(state: State, reason: string | undefined): void {
 
 /** Runs of this poll that still run go to the next poll; a newer run of the same row is already in another one. */
 function onPollEnded(state: State, poll: number): void {
-  for (const { row, runId } of state.polls.get(poll) ?? [])
-    if (runningRow(state, row)?.runId === runId) state.unpolled.add(row);
+  for (const { place, runId } of state.polls.get(poll) ?? [])
+    if (runningRow(state, place)?.runId === runId) state.unpolled.add(place);
   state.polls.delete(poll);
 }
 

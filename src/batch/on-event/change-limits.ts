@@ -8,6 +8,7 @@ import {
   STATE_BYTES_MAX,
 } from '../bounds.ts';
 import { FAILURE_KINDS, mostRetries } from '../failure-kind.ts';
+import { isGpu } from '../gpu.ts';
 import { withoutNone, type BatchParams, type FailAfter, type LimitChange } from '../params.ts';
 import { usedSlots, type Acknowledgement, type State } from '../state.ts';
 import { neededBytes } from '../state-size.ts';
@@ -49,12 +50,20 @@ const USABLE: Readonly<Record<keyof LimitChange, Check>> = {
       ([kind, most]) => FAILURE_KINDS.some((one) => one === kind) && isWhole(0, RETRIES_MAX)(most),
     ),
   startsPerMinute: isWhole(1, STARTS_PER_MINUTE_MAX),
+  gpuConcurrency: (value) =>
+    isObject(value) &&
+    Object.entries(value).every(([gpu, most]) => isGpu(gpu) && isWhole(1, CONCURRENCY_MAX)(most)),
   failAfter: (value) =>
     isObject(value) && (isWhole(1, Number.MAX_SAFE_INTEGER)(value['rows']) || isShare(value['share'])),
   deadlineAt: isWhole(0, LATEST_MS),
 };
 
-const REMOVABLE: ReadonlySet<string> = new Set(['startsPerMinute', 'failAfter', 'deadlineAt']);
+const REMOVABLE: ReadonlySet<string> = new Set([
+  'startsPerMinute',
+  'gpuConcurrency',
+  'failAfter',
+  'deadlineAt',
+]);
 
 /** What is wrong with a change; undefined if it can be used. */
 function unusable(change: LimitChange): string | undefined {
@@ -69,7 +78,9 @@ function unusable(change: LimitChange): string | undefined {
 function changed(before: BatchParams, change: LimitChange): BatchParams {
   const retriesByKind = { ...before.retriesByKind, ...change.retriesByKind };
   const own = Object.keys(retriesByKind).length === 0 ? {} : { retriesByKind };
-  return withoutNone({ ...before, ...change, ...own });
+  const { gpuConcurrency: caps } = change;
+  const gpus = typeof caps === 'object' ? { gpuConcurrency: { ...before.gpuConcurrency, ...caps } } : {};
+  return withoutNone({ ...before, ...change, ...own, ...gpus });
 }
 
 function refusal(state: State, params: BatchParams): string | undefined {
@@ -99,6 +110,10 @@ const SHOWN: Readonly<Record<string, (params: BatchParams) => string>> = {
       .map(([kind, most]) => `${kind}=${most}`)
       .join(',') || NONE,
   rate: ({ startsPerMinute }) => (startsPerMinute === undefined ? NONE : `${startsPerMinute}/min`),
+  'gpu-concurrency': ({ gpuConcurrency = {} }) =>
+    Object.entries(gpuConcurrency)
+      .map(([gpu, most]) => `${gpu}=${most}`)
+      .join(',') || NONE,
   'fail-after': ({ failAfter }) => (failAfter === undefined ? NONE : failAfterText(failAfter)),
   deadline: ({ deadlineAt }) => (deadlineAt === undefined ? NONE : new Date(deadlineAt).toISOString()),
 };

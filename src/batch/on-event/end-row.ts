@@ -13,14 +13,14 @@ type End = {
   readonly reason?: string | undefined;
 };
 
-export function endRow(state: State, { row, attempt, tries, past }: Base, end: End): void {
+export function endRow(state: State, { place, attempt, tries, past }: Base, end: End): void {
   const { outcome, runId } = end;
   const reason = end.reason && clipped(end.reason, reasonBytes(state));
   const facts = { ...(runId === undefined ? {} : { runId }), ...(reason ? { reason } : {}) };
-  put(state, { phase: 'ended', row, attempt, tries, past, at: state.now, outcome, ...facts });
+  put(state, { phase: 'ended', place, attempt, tries, past, at: state.now, outcome, ...facts });
   const { all, bad } = state.endings;
   // What the user cancelled is no failure.
   const isBad = outcome !== 'cancelled' && OUTCOME_CLASS[outcome] !== 'good';
   state.endings = { all: all + 1, bad: bad + Number(isBad) };
-  if (outcome !== 'succeeded') state.lastFailure = { row, outcome, ...(reason ? { reason } : {}) };
+  if (outcome !== 'succeeded') state.lastFailure = { place, outcome, ...(reason ? { reason } : {}) };
 }

@@ -30,7 +30,7 @@ export function onGroupEnded(state: State, event: GroupEnded): void {
   const hasAccepted = event.results.some(({ result }) => result === 'accepted');
   const failed: NotAccepted[] = [];
   for (const attempt of group.attempts) {
-    const row = state.rows.get(attempt.row);
+    const row = state.rows.get(attempt.place);
     const known = results.get(attemptKey(attempt));
     if (row?.phase !== 'sending' || row.attempt !== attempt.attempt) {
       // The row's run ended before this result arrived; the result may name a second run.
@@ -50,8 +50,8 @@ export function onGroupEnded(state: State, event: GroupEnded): void {
   if (failed.length > 0 && !hasAccepted) countFailure(state, failed);
 }
 
-const withoutResult = ({ row, attempt }: Sending, { rest, reason }: GroupEnded): NotAccepted => ({
-  row,
+const withoutResult = ({ place, attempt }: Sending, { rest, reason }: GroupEnded): NotAccepted => ({
+  place,
   attempt,
   result: rest,
   ...(reason === undefined ? {} : { reason }),
@@ -106,12 +106,12 @@ function accept(state: State, row: Sending, runId: string, { at }: Group): void 
 
 /** The same attempt is sent again; this counts neither as an attempt nor as a retry. */
 function sendAgain(state: State, row: Sending, waitMs: number, turnedAway: TurnedAway | undefined): void {
-  const { row: number, attempt, tries, past } = row;
+  const { place: number, attempt, tries, past } = row;
   if (state.cancelling !== undefined)
     return endRow(state, row, { outcome: 'cancelled', reason: 'cancelled before it was sent' });
   put(state, {
     phase: 'waiting',
-    row: number,
+    place: number,
     attempt,
     tries,
     past,
@@ -123,11 +123,11 @@ function sendAgain(state: State, row: Sending, waitMs: number, turnedAway: Turne
 /** The attempt may have started a run: only a webhook or the run lists can show it. */
 function markUnconfirmed(
   state: State,
-  { row, attempt, tries, past }: Sending,
+  { place, attempt, tries, past }: Sending,
   { at, wallAt }: Group,
   reason: string,
 ): void {
-  const base = { row, attempt, tries, past };
+  const base = { place, attempt, tries, past };
   // A POST may start until the group's lease ends, and the system clock may have changed a little.
   const sentBy = state.now + LEASE_MS + CLOCK_SLACK_MS;
   put(state, { ...base, phase: 'unconfirmed', askedAt: at, askedWallAt: wallAt, sentBy, reason });

@@ -66,11 +66,11 @@ function proveAbsent(state: State, row: Unconfirmed): void {
 }
 
 function sendUnderNewToken(state: State, row: Unconfirmed, was: 'absent' | 'unknown', reason: string): void {
-  const { row: number, attempt, tries } = row;
+  const { place: number, attempt, tries } = row;
   // Only the last absent attempt is kept: a service that loses every request must not fill the state.
   const earlier = row.past.filter(({ outcome }) => was === 'unknown' || outcome !== 'absent');
   const past = pastWith({ ...row, past: earlier }, was, { reason: clipped(reason, SHORT_REASON_BYTES) });
-  put(state, { phase: 'waiting', row: number, attempt: attempt + 1, tries, past, dueAt: state.now });
+  put(state, { phase: 'waiting', place: number, attempt: attempt + 1, tries, past, dueAt: state.now });
 }
 
 /** Abandons an attempt that nothing proves, reports it, and remembers it in case its run appears later (R12). */

@@ -19,9 +19,9 @@ export function onPartCollected(state: State, part: number, { tally, deferred, f
   state.unstored.delete(part);
   unpause(state, 'store');
   noteFileHosts(state, deferred, fetched);
-  const byRow = new Map(deferred.map((one) => [one.row, one]));
+  const byRow = new Map(deferred.map((one) => [one.place, one]));
   for (const row of rows) {
-    const found = byRow.get(row.row);
+    const found = byRow.get(row.place);
     if (found !== undefined) deferRow(state, row, found.kind === 'file');
   }
 }
@@ -41,11 +41,11 @@ function noteFileHosts(state: State, deferred: readonly DeferredRow[], fetched: 
 }
 
 /** `isOwn`: this row's file failed. An outage of its host does not count against the row. */
-function deferRow(state: State, { row, attempts, deferral }: EndedRow, isOwn: boolean): void {
+function deferRow(state: State, { place, attempts, deferral }: EndedRow, isOwn: boolean): void {
   const { attempt, ...end } = attempts.at(-1) as LastAttempt;
   const tries = (deferral?.tries ?? 0) + (isOwn ? 1 : 0);
   const next: Deferral = { tries, notBefore: state.now + Math.min(DEFER_MAX_MS, DEFER_BASE_MS * 2 ** tries) };
-  const base = { row, attempt, tries: 0, past: attempts.slice(0, -1) };
+  const base = { place, attempt, tries: 0, past: attempts.slice(0, -1) };
   put(state, { ...base, phase: 'ended', at: state.now, ...end, deferral: next });
 }
 

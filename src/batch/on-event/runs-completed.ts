@@ -27,7 +27,7 @@ export function onRunsCompleted(
 }
 
 function complete(state: State, completion: RunCompletion, by: 'webhook' | 'poll'): void {
-  const row = state.rows.get(completion.row);
+  const row = state.rows.get(completion.place);
   if (row === undefined || row.attempt !== completion.attempt || row.phase === 'ended') return;
   state.completedBy = by;
   if (row.phase === 'running') noteRunTime(state, row.since);
@@ -58,10 +58,14 @@ export function completeAttempt(
   const tries = row.tries + 1;
   const again =
     state.cancelling === undefined
-      ? retryAt({ outcome: end.outcome, failure: end.failure, tries, row: row.row }, state.params, state.now)
+      ? retryAt(
+          { outcome: end.outcome, failure: end.failure, tries, place: row.place },
+          state.params,
+          state.now,
+        )
       : undefined;
   if (again === undefined) return endRow(state, { ...row, tries }, end);
   const reason = end.reason && clipped(end.reason, SHORT_REASON_BYTES);
   const past = pastWith(row, end.outcome, { runId: end.runId, reason });
-  put(state, { phase: 'waiting', row: row.row, attempt: row.attempt + 1, tries, past, dueAt: again });
+  put(state, { phase: 'waiting', place: row.place, attempt: row.attempt + 1, tries, past, dueAt: again });
 }

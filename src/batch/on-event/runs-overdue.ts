@@ -8,17 +8,17 @@ import { amend } from '../put-row.ts';
 import { runningRow, type State } from '../state.ts';
 
 export function onRunsOverdue(state: State, runs: readonly OverdueRun[]): void {
-  for (const { row: number, attempt, runId, reason } of runs) {
+  for (const { place: number, attempt, runId, reason } of runs) {
     const row = runningRow(state, number);
     if (row?.attempt !== attempt || row.runId !== runId || row.overdue !== undefined) continue;
     amend(state, { ...row, overdue: { at: state.now, reason: clipped(reason, SHORT_REASON_BYTES) } });
-    cancelRun(state, { row: number, attempt, runId });
+    cancelRun(state, { place: number, attempt, runId });
   }
 }
 
 /** The service has received the cancel of these runs; its time to end them starts now. */
 export function onRunsCancelled(state: State, id: number): void {
-  for (const { row: number, runId } of state.cancelsInFlight.get(id) ?? []) {
+  for (const { place: number, runId } of state.cancelsInFlight.get(id) ?? []) {
     const row = runningRow(state, number);
     if (row?.runId === runId && row.overdue !== undefined)
       amend(state, { ...row, overdue: { ...row.overdue, at: state.now } });

@@ -21,7 +21,7 @@ export function noteRun(state: State, run: AttemptRun, by: AdoptedBy): void {
 }
 
 function takeRun(state: State, run: AttemptRun, by: AdoptedBy): void {
-  const row = state.rows.get(run.row);
+  const row = state.rows.get(run.place);
   if (row?.phase === 'waiting' || row?.phase === 'unconfirmed') {
     enterRun(state, row, run.runId, by);
     startRun(state, row, run.runId);

@@ -5,11 +5,13 @@ import { ACKNOWLEDGED_MOST, COMMANDS_KNOWN, REASON_BYTES } from '../bounds.ts';
 import { clipped } from '../clipped.ts';
 import type { Event, UserCommand } from '../events.ts';
 import { note } from '../event-log.ts';
+import { isAboveGpuCap } from '../limits/gpu-caps.ts';
 import { pause, unpause } from '../pauses.ts';
 import {
   NO_LIMIT,
   runningRow,
   usedSlots,
+  waitingRows,
   type Acknowledgement,
   type PendingCommand,
   type State,
@@ -79,7 +81,7 @@ export function onScale(state: State, command: Extract<Event, { type: 'scale' }>
   // A limit that is no longer reached pauses no batch.
   if (limits.deadlineAt !== undefined) unpause(state, 'deadline');
   if (limits.failAfter !== undefined) unpause(state, 'failures');
-  const isBelow = usedSlots(state) > state.params.concurrency;
+  const isBelow = usedSlots(state) > state.params.concurrency || isAboveGpuCap(state);
   if (isBelow || typeof limits.startsPerMinute === 'number') acknowledgeLater(state, command, change);
   else acknowledge(state, commandId, change);
 }
@@ -100,7 +102,7 @@ export function onCancel(state: State, command: Extract<Event, { type: 'cancel' 
   state.cancelling = running || state.cancelling === 'running' ? 'running' : 'unsent';
   // A paused batch would never finish.
   state.pauses.clear();
-  for (const row of state.waiting.slice())
+  for (const row of waitingRows(state))
     endRow(state, row, { outcome: 'cancelled', reason: 'cancelled before it was sent again' });
   if (running) cancelAllRunning(state);
 }
@@ -109,7 +111,7 @@ export function cancelAllRunning(state: State): void {
   if (state.phases.running === 0) return;
   for (const number of state.rows.keys()) {
     const row = runningRow(state, number);
-    if (row) cancelRun(state, { row: number, attempt: row.attempt, runId: row.runId });
+    if (row) cancelRun(state, { place: number, attempt: row.attempt, runId: row.runId });
   }
 }
 

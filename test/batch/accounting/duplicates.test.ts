@@ -131,8 +131,8 @@ describe('belonging', () => {
     const world = running({ rows: 1_000, concurrency: 150 });
     for (let run = 0; run < 100; run += 1) world.finish(`run-${run}`, 'succeeded');
     expect(world.collects).toHaveLength(1);
-    expect(belongingOf(world.state, { row: 100, attempt: 1, runId: 'other' })).toBe('duplicate');
-    expect(belongingOf(world.state, { row: 999, attempt: 1, runId: 'other' })).toBe('later');
+    expect(belongingOf(world.state, { place: 100, attempt: 1, runId: 'other' })).toBe('duplicate');
+    expect(belongingOf(world.state, { place: 999, attempt: 1, runId: 'other' })).toBe('later');
   });
 
   it('a row has no use for another run of an attempt that is over without one', () => {
@@ -156,9 +156,10 @@ describe('abandoned attempts', () => {
 
   it('attempts that were abandoned are forgotten when there are too many, the oldest first', () => {
     const state = begin(paramsOf(), 1, 0);
-    for (let row = 1; row <= ABANDONED_MAX + 1; row += 1) rememberAbandoned(state, { row, attempt: 1 });
-    expect(belongingOf(state, { row: 1, attempt: 1, runId: 'r' })).toBe('later');
-    expect(belongingOf(state, { row: 2, attempt: 1, runId: 'r' })).toBe('duplicate');
+    for (let row = 1; row <= ABANDONED_MAX + 1; row += 1)
+      rememberAbandoned(state, { place: row, attempt: 1 });
+    expect(belongingOf(state, { place: 1, attempt: 1, runId: 'r' })).toBe('later');
+    expect(belongingOf(state, { place: 2, attempt: 1, runId: 'r' })).toBe('duplicate');
     expect(state.abandoned.size).toBe(ABANDONED_MAX);
   });
 });

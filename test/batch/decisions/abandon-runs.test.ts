@@ -5,7 +5,7 @@ import type { World } from '../world.ts';
 
 const overdue = (world: World, rows: number): void => {
   const runs = Array.from({ length: rows }, (_, at) => ({
-    row: at + 1,
+    place: at + 1,
     attempt: 1,
     runId: `run-${at}`,
     reason: 'it hangs',
@@ -22,7 +22,7 @@ describe('abandoned runs', () => {
     world.pass(CANCEL_PATIENCE_MS - 1);
     expect(world.runOf(1)).toBe('run-0');
     world.pass(1);
-    expect(world.sends.at(-1)?.attempts).toEqual([{ row: 2, attempt: 1 }]);
+    expect(world.sends.at(-1)?.attempts).toEqual([{ place: 2, attempt: 1 }]);
     world.pass(1_000);
     expect(world.collects[0]?.rows[0]?.attempts).toEqual([
       {

@@ -27,7 +27,7 @@ describe('close', () => {
 
   it('closing waits for cancels that the service was not asked for yet', () => {
     const world = running({ rows: 1, concurrency: 1 });
-    world.apply({ type: 'runsSeen', runs: [{ row: 1, attempt: 1, runId: 'other' }] });
+    world.apply({ type: 'runsSeen', runs: [{ place: 1, attempt: 1, runId: 'other' }] });
     world.finish('run-0', 'succeeded');
     world.collect();
     expect(world.closes).toEqual([]);
@@ -67,7 +67,7 @@ describe('close', () => {
     world.apply({ type: 'cancel', running: false });
     world.finish('run-0', 'succeeded');
     world.collect();
-    world.apply({ type: 'runsSeen', runs: [{ row: 1, attempt: 1, runId: 'late' }] });
+    world.apply({ type: 'runsSeen', runs: [{ place: 1, attempt: 1, runId: 'late' }] });
     expect(world.closes.map(({ evidence }) => evidence.length)).toEqual([0]);
     world.close();
     expect(world.closes.map(({ evidence }) => evidence.map(({ runId }) => runId))).toEqual([['late']]);

@@ -15,8 +15,8 @@ import type { World } from '../world.ts';
 
 const RARE = { ...TIMING, pollIntervalMs: 1_000_000 };
 const finishAll = (world: World): void => {
-  const completions = world.service.runs.map(({ row, attempt, runId }) => ({
-    row,
+  const completions = world.service.runs.map(({ place, attempt, runId }) => ({
+    place,
     attempt,
     runId,
     outcome: 'succeeded' as const,
@@ -25,7 +25,7 @@ const finishAll = (world: World): void => {
   world.apply({ type: 'runsCompleted', by: 'webhook', completions });
 };
 const rowsOf = (world: World): readonly (readonly number[])[] =>
-  world.collects.map(({ rows }) => rows.map(({ row }) => row));
+  world.collects.map(({ rows }) => rows.map(({ place }) => place));
 
 /** The batch is paused because of a file host; some rows wait for it, others run. */
 function hostAway(rows = 5): World {
@@ -77,7 +77,7 @@ describe('collect', () => {
     world.finish('run-1', 'timed-out');
     expect(world.collects[0]?.rows).toEqual([
       {
-        row: 1,
+        place: 1,
         attempts: [
           { attempt: 1, outcome: 'failed', runId: 'run-0' },
           { attempt: 2, outcome: 'timed-out', runId: 'run-1' },

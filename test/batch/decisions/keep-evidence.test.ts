@@ -7,7 +7,7 @@ import type { World } from '../world.ts';
 /** Runs of row 9 that match no row in the state. */
 const show = (world: World, from: number, count: number): void => {
   const runs = Array.from({ length: count }, (_, at) => ({
-    row: 9,
+    place: 9,
     attempt: 1,
     runId: `extra-${from + at}`,
   }));

@@ -32,7 +32,7 @@ describe('pause for unconfirmed', () => {
     const world = new World({ rows: 60, concurrency: 30, unconfirmed: NEVER });
     world.answer(0, ['dropped', 'accepted']);
     world.pass(STUCK_MS);
-    world.apply({ type: 'runsSeen', runs: [{ row: 1, attempt: 1, runId: 'late' }] });
+    world.apply({ type: 'runsSeen', runs: [{ place: 1, attempt: 1, runId: 'late' }] });
     expect(progress(world.state).state).toBe('running');
   });
 

@@ -54,7 +54,7 @@ describe('interval', () => {
 
 /** The completion of the run with this number, if each row has one run. */
 const completion = (run: number) =>
-  ({ row: run + 1, attempt: 1, runId: `run-${run}`, outcome: 'succeeded' }) as const;
+  ({ place: run + 1, attempt: 1, runId: `run-${run}`, outcome: 'succeeded' }) as const;
 
 describe('poll', () => {
   it('a poll takes the runs that are old enough, with their ages', () => {
@@ -69,8 +69,8 @@ describe('poll', () => {
         intervalMs: TIMING.pollIntervalMs,
         isUnreadable: false,
         runs: [
-          { row: 1, attempt: 1, runId: 'run-0', ageMs: TIMING.pollIntervalMs },
-          { row: 2, attempt: 1, runId: 'run-1', ageMs: TIMING.pollIntervalMs },
+          { place: 1, attempt: 1, runId: 'run-0', ageMs: TIMING.pollIntervalMs },
+          { place: 2, attempt: 1, runId: 'run-1', ageMs: TIMING.pollIntervalMs },
         ],
       },
     ]);
@@ -139,7 +139,10 @@ describe('poll', () => {
 
   it('a poll knows which runs are being cancelled, and whether the batch waits for runs to be readable', () => {
     const world = running({ rows: 1, concurrency: 1 });
-    world.apply({ type: 'runsOverdue', runs: [{ row: 1, attempt: 1, runId: 'run-0', reason: 'it hangs' }] });
+    world.apply({
+      type: 'runsOverdue',
+      runs: [{ place: 1, attempt: 1, runId: 'run-0', reason: 'it hangs' }],
+    });
     world.apply({ type: 'serviceRead', reason: '401' });
     world.pass(100);
     expect(world.polls).toMatchObject([{ isUnreadable: true, runs: [{ runId: 'run-0', isOverdue: true }] }]);

@@ -100,8 +100,8 @@ describe('reconcile', () => {
   it('reading the run lists comes often again when another attempt is unconfirmed', () => {
     const world = new World({ rows: 2, concurrency: 2 });
     world.end([
-      { row: 1, attempt: 1, result: 'unconfirmed' },
-      { row: 2, attempt: 1, result: 'not-sent' },
+      { place: 1, attempt: 1, result: 'unconfirmed' },
+      { place: 2, attempt: 1, result: 'not-sent' },
     ]);
     for (let reading = 0; reading < 8; reading += 1) {
       world.read('incomplete');

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { sendFrom } from '../send-from.ts';
 import { GROUP_ATTEMPTS, ROWS_MAX } from '../../../src/batch/bounds.ts';
 import { put } from '../../../src/batch/put-row.ts';
-import { begin } from '../../../src/batch/state.ts';
+import { begin, waitingRows } from '../../../src/batch/state.ts';
 import { step } from '../../../src/batch/step.ts';
 import { paramsOf } from '../params.ts';
 import { running } from '../scenes.ts';
@@ -12,8 +13,8 @@ describe('send', () => {
     const world = new World({ rows: 1_000, concurrency: 70 });
     expect(world.sends.map(({ attempts }) => attempts.length)).toEqual([GROUP_ATTEMPTS, GROUP_ATTEMPTS, 6]);
     expect(world.sends[0]?.attempts.slice(0, 2)).toEqual([
-      { row: 1, attempt: 1 },
-      { row: 2, attempt: 1 },
+      { place: 1, attempt: 1 },
+      { place: 2, attempt: 1 },
     ]);
   });
 
@@ -23,13 +24,13 @@ describe('send', () => {
     world.answer(0, ['accepted']);
     world.pass(5_000);
     world.finish('run-1', 'succeeded');
-    expect(world.sends.at(-1)?.attempts).toEqual([{ row: 1, attempt: 2 }]);
+    expect(world.sends.at(-1)?.attempts).toEqual([{ place: 1, attempt: 2 }]);
   });
 
   it('sending waits for the earliest row that is due again once every row of the sheet was sent', () => {
     const world = running({ rows: 2, concurrency: 2 });
     world.finish('run-0', 'failed');
-    const dueAt = world.state.waiting[0]?.dueAt ?? 0;
+    const dueAt = waitingRows(world.state)[0]?.dueAt ?? 0;
     world.pass(dueAt - world.state.now - 1);
     expect(world.sends).toEqual([]);
     world.pass(1);
@@ -39,7 +40,7 @@ describe('send', () => {
   it('slots that are freed in one moment are filled by one group', () => {
     const world = running({ rows: 10, concurrency: 2 });
     const completions = [0, 1].map((at) => ({
-      row: at + 1,
+      place: at + 1,
       attempt: 1,
       runId: `run-${at}`,
       outcome: 'succeeded' as const,
@@ -64,14 +65,14 @@ describe('send', () => {
   it('a full state takes no further row in, and goes on with those that are in it', () => {
     const state = begin(paramsOf({ rows: 50_000, concurrency: 1, retries: 0 }), 1, 0);
     for (let row = 1; row <= ROWS_MAX; row += 1)
-      put(state, { phase: 'waiting', row, attempt: 2, tries: 1, past: [], dueAt: 1_000 });
-    state.nextRow = ROWS_MAX + 1;
+      put(state, { phase: 'waiting', place: row, attempt: 2, tries: 1, past: [], dueAt: 1_000 });
+    sendFrom(state, ROWS_MAX + 1);
     const typesAt = (wallAt: number) => step(state, [{ type: 'woke' }], wallAt).map(({ type }) => type);
     expect(typesAt(1)).toEqual(['publish', 'wake']);
     expect(step(state, [{ type: 'woke' }], 1_000)[0]).toEqual({
       type: 'send',
       group: 1,
-      attempts: [{ row: 1, attempt: 2 }],
+      attempts: [{ place: 1, attempt: 2 }],
     });
   });
 });

@@ -101,7 +101,7 @@ describe('circuit breaker', () => {
 
   it('a batch that could send nothing continues when the service rejects a row, because it is reachable again', () => {
     const world = unreachable();
-    world.end([{ row: 1, attempt: 1, result: 'rejected' }]);
+    world.end([{ place: 1, attempt: 1, result: 'rejected' }]);
     expect(progress(world.state).state).toBe('running');
   });
 
@@ -126,15 +126,15 @@ describe('what is no failure to send', () => {
 describe('Retry-After', () => {
   it('a Retry-After is believed, and clipped where it is absurd', () => {
     const world = new World({ rows: 1, concurrency: 1 });
-    world.end([{ row: 1, attempt: 1, result: 'throttled', retryAfterMs: 10 ** 12 }]);
+    world.end([{ place: 1, attempt: 1, result: 'throttled', retryAfterMs: 10 ** 12 }]);
     expect(world.waitMs).toBe(600_000);
   });
 
   it('a Retry-After counts as a failure, also if others of the group need not wait', () => {
     const world = new World({ rows: 2, concurrency: 2 });
     world.end([
-      { row: 1, attempt: 1, result: 'throttled', retryAfterMs: 50 },
-      { row: 2, attempt: 1, result: 'not-sent', retryAfterMs: 0 },
+      { place: 1, attempt: 1, result: 'throttled', retryAfterMs: 50 },
+      { place: 2, attempt: 1, result: 'not-sent', retryAfterMs: 0 },
     ]);
     expect(world.state.consecutiveFailures).toBe(1);
   });
@@ -142,21 +142,21 @@ describe('Retry-After', () => {
   it('of several Retry-After the longest counts, and the back-off for what named none', () => {
     const named = new World({ rows: 2, concurrency: 2 });
     named.end([
-      { row: 1, attempt: 1, result: 'throttled', retryAfterMs: 50 },
-      { row: 2, attempt: 1, result: 'throttled', retryAfterMs: 70 },
+      { place: 1, attempt: 1, result: 'throttled', retryAfterMs: 50 },
+      { place: 2, attempt: 1, result: 'throttled', retryAfterMs: 70 },
     ]);
     expect(named.waitMs).toBe(70);
     const mixed = new World({ rows: 2, concurrency: 2 });
     mixed.end([
-      { row: 1, attempt: 1, result: 'throttled', retryAfterMs: 50 },
-      { row: 2, attempt: 1, result: 'not-sent' },
+      { place: 1, attempt: 1, result: 'throttled', retryAfterMs: 50 },
+      { place: 2, attempt: 1, result: 'not-sent' },
     ]);
     expect(mixed.waitMs).toBe(HOLD_BASE_MS);
   });
 
   it('a Retry-After of nothing means no failure of the service: the rows go immediately', () => {
     const world = new World({ rows: 1, concurrency: 1 });
-    world.end([{ row: 1, attempt: 1, result: 'not-sent', retryAfterMs: 0 }]);
+    world.end([{ place: 1, attempt: 1, result: 'not-sent', retryAfterMs: 0 }]);
     expect(world.sends).toHaveLength(1);
     expect(world.state.consecutiveFailures).toBe(0);
   });

@@ -60,14 +60,14 @@ describe('rate limit', () => {
     const accepted = second?.attempts.map((one) => ({
       ...one,
       result: 'accepted' as const,
-      runId: `r${one.row}`,
+      runId: `r${one.place}`,
     }));
     world.end(throttled ?? []);
     world.end(accepted ?? []);
     expect(world.sends).toEqual([]);
     expect(world.waitMs).toBe(RATE_GAP_FIRST_MS);
     world.pass(RATE_GAP_FIRST_MS);
-    expect(world.sends.map(({ attempts }) => attempts)).toEqual([[{ row: 1, attempt: 1 }]]);
+    expect(world.sends.map(({ attempts }) => attempts)).toEqual([[{ place: 1, attempt: 1 }]]);
     expect(world.state.rows.get(1)).toMatchObject({ tries: 0, past: [] });
     world.apply({ type: 'resume' });
     expect(world.sends.flatMap(({ attempts }) => attempts)).toHaveLength(32);

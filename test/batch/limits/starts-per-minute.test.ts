@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FREE } from '../../../src/batch/limits/limit.ts';
 import { spendStarts, startsPerMinute } from '../../../src/batch/limits/starts-per-minute.ts';
-import { begin } from '../../../src/batch/state.ts';
+import { begin, unsentPlaces } from '../../../src/batch/state.ts';
 import { paramsOf } from '../params.ts';
 import { World } from '../world.ts';
 
@@ -53,7 +53,7 @@ describe('a limit of starts per minute', () => {
       while (world.sends.length > 0) world.answer(0, ['accepted']);
       world.pass(1_000);
     }
-    const started = 500 - (world.state.params.rows - world.state.nextRow + 1);
+    const started = 500 - unsentPlaces(world.state);
     expect(started).toBeGreaterThan(110);
     expect(started).toBeLessThanOrEqual(121);
   });

@@ -4,17 +4,17 @@ import { progress } from '../../../src/batch/progress.ts';
 import { running, runOfFirst } from '../scenes.ts';
 import { World } from '../world.ts';
 
-const FIRST = { row: 1, attempt: 1 } as const;
+const FIRST = { place: 1, attempt: 1 } as const;
 
 describe('group ended', () => {
   it('the end of a group moves each row on by the class of its POST', () => {
     const world = new World({ rows: 7, concurrency: 6 });
     world.end([
-      { row: 1, attempt: 1, result: 'accepted', runId: 'run-a' },
-      { row: 2, attempt: 1, result: 'rejected', reason: 'no such input' },
-      { row: 3, attempt: 1, result: 'throttled', retryAfterMs: 5_000 },
-      { row: 4, attempt: 1, result: 'blocked', reason: '402: no credits' },
-      { row: 5, attempt: 1, result: 'not-sent', reason: 'ECONNREFUSED' },
+      { place: 1, attempt: 1, result: 'accepted', runId: 'run-a' },
+      { place: 2, attempt: 1, result: 'rejected', reason: 'no such input' },
+      { place: 3, attempt: 1, result: 'throttled', retryAfterMs: 5_000 },
+      { place: 4, attempt: 1, result: 'blocked', reason: '402: no credits' },
+      { place: 5, attempt: 1, result: 'not-sent', reason: 'ECONNREFUSED' },
     ]);
     const phases = [1, 2, 3, 4, 5, 6].map((row) => world.state.rows.get(row)?.phase);
     expect(phases).toEqual(['running', 'ended', 'waiting', 'waiting', 'waiting', 'unconfirmed']);
@@ -31,9 +31,9 @@ describe('group ended', () => {
   it('an attempt that was turned away waits alone if others of its group were accepted', () => {
     const world = new World({ rows: 10, concurrency: 3 });
     world.end([
-      { row: 1, attempt: 1, result: 'accepted', runId: 'run-a' },
-      { row: 2, attempt: 1, result: 'throttled', retryAfterMs: 5_000 },
-      { row: 3, attempt: 1, result: 'not-sent', reason: 'ECONNREFUSED' },
+      { place: 1, attempt: 1, result: 'accepted', runId: 'run-a' },
+      { place: 2, attempt: 1, result: 'throttled', retryAfterMs: 5_000 },
+      { place: 3, attempt: 1, result: 'not-sent', reason: 'ECONNREFUSED' },
     ]);
     expect(world.state.rows.get(2)).toMatchObject({
       phase: 'waiting',
@@ -45,15 +45,15 @@ describe('group ended', () => {
       dueAt: world.state.now + HOLD_BASE_MS,
     });
     world.pass(HOLD_BASE_MS - 1);
-    expect(world.sends.flatMap(({ attempts }) => attempts).map(({ row }) => row)).toEqual([4, 5]);
+    expect(world.sends.flatMap(({ attempts }) => attempts).map(({ place }) => place)).toEqual([4, 5]);
   });
 
   it('an attempt that was turned away waits half a second without a Retry-After, and never longer than the maximum', () => {
     const world = new World({ rows: 3, concurrency: 3 });
     world.end([
-      { row: 1, attempt: 1, result: 'accepted', runId: 'run-a' },
-      { row: 2, attempt: 1, result: 'throttled' },
-      { row: 3, attempt: 1, result: 'not-sent', retryAfterMs: 10 ** 12 },
+      { place: 1, attempt: 1, result: 'accepted', runId: 'run-a' },
+      { place: 2, attempt: 1, result: 'throttled' },
+      { place: 3, attempt: 1, result: 'not-sent', retryAfterMs: 10 ** 12 },
     ]);
     const dueIn = (row: number) => {
       const state = world.state.rows.get(row);
@@ -101,10 +101,10 @@ describe('group ended', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     world.end([{ ...FIRST, result: 'rejected', reason: 'no such input' }]);
     expect(world.collects[0]?.rows).toEqual([
-      { row: 1, attempts: [{ attempt: 1, outcome: 'refused', reason: 'no such input' }] },
+      { place: 1, attempts: [{ attempt: 1, outcome: 'refused', reason: 'no such input' }] },
     ]);
     expect(progress(world.state).lastFailure).toEqual({
-      row: 1,
+      place: 1,
       outcome: 'refused',
       reason: 'no such input',
     });
@@ -119,8 +119,8 @@ describe('group ended', () => {
   it('a row keeps as much of a reason as fits', () => {
     const world = new World({ rows: 2, concurrency: 2 });
     world.end([
-      { row: 1, attempt: 1, result: 'rejected', reason: '"'.repeat(5_000) },
-      { row: 2, attempt: 1, result: 'unconfirmed', reason: 'é'.repeat(5_000) },
+      { place: 1, attempt: 1, result: 'rejected', reason: '"'.repeat(5_000) },
+      { place: 2, attempt: 1, result: 'unconfirmed', reason: 'é'.repeat(5_000) },
     ]);
     expect(world.state.rows.get(1)).toMatchObject({ reason: '"'.repeat(REASON_BYTES / 2) });
     expect(world.state.rows.get(2)).toMatchObject({ reason: 'é'.repeat(REASON_BYTES / 2) });
@@ -162,10 +162,10 @@ describe('runs in flight', () => {
     world.pass(10_000);
     expect(world.sends.map(({ attempts }) => attempts)).toEqual([
       [
-        { row: 1, attempt: 1 },
-        { row: 2, attempt: 1 },
+        { place: 1, attempt: 1 },
+        { place: 2, attempt: 1 },
       ],
-      [{ row: 1, attempt: 2 }],
+      [{ place: 1, attempt: 2 }],
     ]);
     world.answer(0, []);
     expect(world.state.rows.get(1)).toMatchObject({ phase: 'sending', attempt: 2 });
@@ -175,7 +175,7 @@ describe('runs in flight', () => {
 
   it('a run that a webhook has named while its group is in flight is adopted when the worker is lost', () => {
     const world = new World({ rows: 2, concurrency: 2 });
-    world.apply({ type: 'runsSeen', runs: [{ row: 2, attempt: 1, runId: 'seen' }] });
+    world.apply({ type: 'runsSeen', runs: [{ place: 2, attempt: 1, runId: 'seen' }] });
     world.answer(0, ['accepted', 'lost'], true);
     expect(progress(world.state)).toMatchObject({ running: 2, unconfirmed: 0 });
     expect(world.state.ledger).toMatchObject({ sent: 2, accepted: 2 });

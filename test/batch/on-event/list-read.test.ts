@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { sendFrom } from '../send-from.ts';
 import { SHORT_REASON_BYTES, UNCONFIRMED_MS } from '../../../src/batch/bounds.ts';
 import type { ListReading } from '../../../src/batch/events.ts';
 import { onListRead } from '../../../src/batch/on-event/list-read.ts';
@@ -18,7 +19,7 @@ const INCOMPLETE: ListReading = { answer: 'incomplete', found: [], hasControl: f
 const NONE: ListReading = { answer: 'none', found: [], hasControl: false };
 
 const unconfirmedRow = (attempt: number): Unconfirmed => ({
-  row: 1,
+  place: 1,
   attempt,
   tries: 0,
   past: [],
@@ -34,7 +35,7 @@ function doubtful(params: Partial<BatchParams> = {}): State {
   const state = begin(paramsOf({ rows: 1, concurrency: 1, ...params }), 1, 0);
   put(state, unconfirmedRow(1));
   state.ledger = { ...state.ledger, sent: 1, unconfirmed: 1 };
-  state.nextRow = 2;
+  sendFrom(state, 2);
   return state;
 }
 
@@ -140,7 +141,7 @@ describe('proof of absence', () => {
     const state = doubtful();
     for (let attempt = 1; attempt <= 50; attempt += 1) {
       const { now } = state;
-      const base = { row: 1, attempt, tries: 0, past: state.rows.get(1)?.past ?? [] };
+      const base = { place: 1, attempt, tries: 0, past: state.rows.get(1)?.past ?? [] };
       put(state, {
         ...base,
         phase: 'unconfirmed',

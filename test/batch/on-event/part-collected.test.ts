@@ -29,9 +29,10 @@ function collected(world: World, fetched: number, ...deferred: readonly Deferred
   world.apply({ type: 'partCollected', part: command?.part ?? 0, result: { tally, fetched, deferred } });
 }
 
-const host = (row: number): DeferredRow => ({ row, kind: 'host', reason: 'connect ECONNREFUSED' });
-const file = (row: number): DeferredRow => ({ row, kind: 'file', reason: '404' });
-const deferralOf = ({ state }: World, row: number) => state.deferred.find((one) => one.row === row)?.deferral;
+const host = (row: number): DeferredRow => ({ place: row, kind: 'host', reason: 'connect ECONNREFUSED' });
+const file = (row: number): DeferredRow => ({ place: row, kind: 'file', reason: '404' });
+const deferralOf = ({ state }: World, row: number) =>
+  state.deferred.find((one) => one.place === row)?.deferral;
 
 describe('parts', () => {
   it('a part that is written is counted, and its rows are forgotten', () => {
@@ -79,7 +80,7 @@ describe('deferred rows', () => {
     expect(waits.slice(0, 3)).toEqual([2 * DEFER_BASE_MS, 4 * DEFER_BASE_MS, 8 * DEFER_BASE_MS]);
     expect(waits.at(-1)).toBe(DEFER_MAX_MS);
     expect(world.collects[0]?.rows).toMatchObject([
-      { row: 1, attempts: [{ attempt: 1, outcome: 'succeeded', runId: 'run-0' }], isLastTry: true },
+      { place: 1, attempts: [{ attempt: 1, outcome: 'succeeded', runId: 'run-0' }], isLastTry: true },
     ]);
   });
 

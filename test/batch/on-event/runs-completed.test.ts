@@ -35,7 +35,7 @@ describe('runs completed', () => {
       'timed-out',
       'failed',
     ]);
-    expect(progress(world.state).lastFailure).toEqual({ row: 1, outcome: 'failed' });
+    expect(progress(world.state).lastFailure).toEqual({ place: 1, outcome: 'failed' });
   });
 
   it('a run that fails is not tried again once the batch is cancelled', () => {
@@ -71,7 +71,7 @@ describe('runs completed', () => {
 
   it('the end of a run of another attempt or of another row, and an end that is reported twice, change nothing', () => {
     const world = running({ rows: 9, concurrency: 1 });
-    world.apply(completed({ attempt: 2 }, 'poll'), completed({ row: 9 }, 'poll'));
+    world.apply(completed({ attempt: 2 }, 'poll'), completed({ place: 9 }, 'poll'));
     expect(world.runOf(1)).toBe('run-0');
     expect(world.state.evidence.size).toBe(0);
     world.apply(completed({}), completed({ outcome: 'failed' }));

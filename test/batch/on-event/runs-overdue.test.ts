@@ -32,7 +32,7 @@ describe('overdue runs', () => {
       type: 'runsOverdue',
       runs: [
         { ...late, runId: 'other' },
-        { ...late, row: 7 },
+        { ...late, place: 7 },
         { ...late, attempt: 2 },
       ],
     });
@@ -69,7 +69,7 @@ describe('answered cancels', () => {
   it('a cancel that the service has answered puts its run behind those whose cancels were answered before', () => {
     const world = running({ rows: 2, concurrency: 2 });
     world.apply({ type: 'runsOverdue', runs: [late] });
-    world.apply({ type: 'runsOverdue', runs: [{ ...late, row: 2, runId: 'run-1' }] });
+    world.apply({ type: 'runsOverdue', runs: [{ ...late, place: 2, runId: 'run-1' }] });
     world.cancels.reverse();
     world.cancel(false);
     world.pass(10_000);

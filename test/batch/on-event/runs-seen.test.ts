@@ -74,7 +74,7 @@ describe('runs seen', () => {
 
   it('a run of a row that was never sent is kept for the close', () => {
     const world = running({ rows: 9, concurrency: 1 });
-    world.apply({ type: 'runsSeen', runs: [{ row: 9, attempt: 1, runId: 'early' }] });
+    world.apply({ type: 'runsSeen', runs: [{ place: 9, attempt: 1, runId: 'early' }] });
     expect([...world.state.evidence.keys()]).toEqual(['early']);
   });
 

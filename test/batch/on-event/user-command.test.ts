@@ -97,7 +97,7 @@ describe('resume', () => {
     const world = new World({ rows: 3, concurrency: 1 });
     world.answer(0, ['blocked']);
     world.apply({ type: 'resume' });
-    expect(world.sends.at(-1)?.attempts).toEqual([{ row: 1, attempt: 1 }]);
+    expect(world.sends.at(-1)?.attempts).toEqual([{ place: 1, attempt: 1 }]);
     for (let time = 0; time < 3; time += 1) {
       world.answer(0, ['not-sent']);
       world.apply({ type: 'resume' });

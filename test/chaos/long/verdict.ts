@@ -112,8 +112,8 @@ function untrueIn(row: Row, { byId, name }: Facts): readonly string[] {
   const text = `row ${row['row']} is ${outcome} (${reason}) by run ${id}, which is ${run?.status}`;
   if (!(STATUSES[outcome] ?? []).includes(run?.status ?? '')) return [text];
   const token = readToken(run?.webhook);
-  const isItsOwn = token?.mark === name.mark && String(token.row) === row['row'];
-  return isItsOwn ? [] : [`${text}, of row ${token?.row}`];
+  const isItsOwn = token?.mark === name.mark && String(token.place) === row['row'];
+  return isItsOwn ? [] : [`${text}, of row ${token?.place}`];
 }
 
 async function wrongFiles({ results, byId, folder }: Facts): Promise<readonly string[]> {
@@ -164,8 +164,8 @@ function boughtTwice({ duplicates, own, calls }: Facts): readonly string[] {
       const [runs = 0, sent = 0] = [runsOf.get(webhook)?.length, callsOf.get(webhook)?.length];
       const isDuplicate = runs > 1 && sent <= 1;
       // A row whose first run was hidden behind a 429 has its second one under the next attempt.
-      const { row } = readToken(webhook) ?? {};
-      const wasHidden = [...refused].some((one) => readToken(one)?.row === row && runsOf.has(one));
+      const { place } = readToken(webhook) ?? {};
+      const wasHidden = [...refused].some((one) => readToken(one)?.place === place && runsOf.has(one));
       return !isDuplicate && !wasHidden;
     })
     .map((one) => `row ${one.row}, attempt ${one.attempt}: ${one.run_id} (${one.status})`);

@@ -1,0 +1,64 @@
+// A batch sends its rows in lanes, one for each GPU that rows ask for. A place is a position in the sending order: the lane's
+// number times a hundred million, plus a number from 1. Pages translate places to rows (src/create-batch/queue.ts), so the state
+// has a position for each lane instead of lists of rows, and a million rows take as much space as ten thousand.
+//
+//   lane 0  A10G   1 … 700                    places 1 … 700
+//   lane 1  H100   1 … 300   501 … 512        places 100,000,001 … 100,000,300, and twelve rows that are sent again
+//
+// A lane without segments has sent all its places. In a batch with one lane in the order of the sheet, places are row numbers.
+
+import type { BatchParams } from './params.ts';
+import type { Waiting } from './row-state.ts';
+
+export const LANE_PLACES = 100_000_000;
+export const LANES_MAX = 64;
+
+/** Consecutive places of a lane that were not sent yet. */
+export type Segment = {
+  readonly first: number;
+  readonly count: number;
+  /** These rows have an outcome already, and are sent again. */
+  readonly isAgain?: true;
+};
+
+export type Lane = {
+  /** The GPU that its rows ask for; absent: the deployment's. */
+  readonly gpu?: string;
+  readonly segments: Segment[];
+  /** The rows in phase waiting, sorted by due time. */
+  readonly waiting: Waiting[];
+  /** How many of its rows hold a slot. */
+  outstanding: number;
+};
+
+export const newLane = (gpu: string | undefined, segments: readonly Segment[] = []): Lane => ({
+  ...(gpu === undefined ? {} : { gpu }),
+  segments: [...segments],
+  waiting: [],
+  outstanding: 0,
+});
+
+/** The lanes of a new batch; a batch of an older version has one, in the order of the sheet. */
+export const lanesOf = ({ rows, lanes = [{ places: rows }] }: Pick<BatchParams, 'rows' | 'lanes'>): Lane[] =>
+  lanes.map(({ gpu, places }) => newLane(gpu, [{ first: 1, count: places }]));
+
+export const placeIn = (lane: number, number: number): number => lane * LANE_PLACES + number;
+export const laneOf = (place: number): number => Math.floor(place / LANE_PLACES);
+export const numberOf = (place: number): number => place % LANE_PLACES;
+
+/** How many of its places were never sent. */
+export const unsentIn = ({ segments }: Pick<Lane, 'segments'>): number =>
+  segments.reduce((sum, { count }) => sum + count, 0);
+
+/** The same, without the rows that have an outcome already. */
+export const neverSentIn = ({ segments }: Pick<Lane, 'segments'>): number =>
+  segments.reduce((sum, { count, isAgain }) => sum + (isAgain ? 0 : count), 0);
+
+/** Takes the next place of the lane; it must have one. */
+export function takePlace(lanes: readonly Lane[], at: number): number {
+  const { segments } = lanes[at] as Lane;
+  const [head] = segments as [Segment];
+  if (head.count === 1) segments.shift();
+  else segments[0] = { ...head, first: head.first + 1, count: head.count - 1 };
+  return placeIn(at, head.first);
+}

@@ -1,0 +1,64 @@
+import { parseExactly } from '../batch/digits.ts';
+import { RecentlyRead, type Parsed } from '../store/recently-read.ts';
+import type { Store } from '../store/store.ts';
+import { lineIn, pageOf, readPageLines, type SheetRow } from './pages.ts';
+import {
+  queuedAt,
+  queueNameOf,
+  readQueuePage,
+  rowAtOnce,
+  type Layout,
+  type Queued,
+  type QueuePage,
+} from './queue.ts';
+
+/** A row as one of its places sends it. */
+export type PlacedRow = SheetRow & Pick<Queued, 'before'>;
+
+/** More than two full pages are rarely in use at the same time. */
+const PAGES_BYTES = 64 * 1024 * 1024;
+
+export type PlacedRows = (
+  layout: Store,
+  sheet: Layout,
+  places: readonly number[],
+) => Promise<ReadonlyMap<number, PlacedRow>>;
+
+/**
+ * Reads rows by place and keeps the `most` pages used last, because groups read a page one after another. A page is kept as text:
+ * a batch in random order needs one row of each page.
+ */
+export function cacheRows(most: number, mostBytes: number = PAGES_BYTES): PlacedRows {
+  const pages = new RecentlyRead<readonly string[]>(most, mostBytes);
+  const queues = new RecentlyRead<QueuePage>(most, mostBytes);
+  const queued = async (layout: Store, sheet: Layout, place: number): Promise<Queued | undefined> => {
+    const row = rowAtOnce(sheet, place);
+    if (row !== undefined) return { row };
+    const page = await queues.get(`${layout.location} ${queueNameOf(place)}`, () =>
+      queuePageAt(layout, place),
+    );
+    return queuedAt(page, place);
+  };
+  return async (layout, sheet, places) => {
+    const found = new Map<number, PlacedRow>();
+    for (const place of places) {
+      const at = await queued(layout, sheet, place);
+      if (at === undefined) continue;
+      const page = pageOf(at.row);
+      const lines = await pages.get(`${layout.location} ${page}`, () => pageAt(layout, page));
+      const line = lineIn(lines, at.row);
+      if (line !== undefined) found.set(place, { ...(parseExactly(line) as SheetRow), ...at });
+    }
+    return found;
+  };
+}
+
+async function pageAt(layout: Store, page: number): Promise<Parsed<readonly string[]>> {
+  const { lines, bytes } = await readPageLines(layout, page);
+  return { value: lines, bytes };
+}
+
+async function queuePageAt(layout: Store, place: number): Promise<Parsed<QueuePage>> {
+  const page = await readQueuePage(layout, place);
+  return { value: page, bytes: page.bytes };
+}

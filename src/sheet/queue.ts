@@ -1,0 +1,78 @@
+// The queue of a batch: for each lane, the rows in sending order, one per line. A place is a lane and a position in it, so a
+// place's number determines its file. A batch with one lane in the order of the sheet has no queue: its places are row numbers.
+
+import { problem } from '../errors/error.ts';
+import { laneOf, numberOf } from '../batch/lanes.ts';
+import type { Store } from '../store/store.ts';
+
+/** Positions per file. Rows that are added later begin a new file, because files never change. */
+export const QUEUE_ROWS = 5_000;
+
+/** The row at a place. */
+export type Queued = {
+  readonly row: number;
+  /** The GPU of this place, if it is not the row's own. */
+  readonly gpu?: string;
+  /** The part with the row's record, if the row is sent again; empty: the row was cancelled before it was sent. */
+  readonly before?: string;
+};
+
+/** The file of a position; both count from 1. */
+export const queuePageOf = (number: number): number => Math.ceil(number / QUEUE_ROWS);
+
+export const queueName = (lane: number, page: number): string =>
+  `queue/${String(lane).padStart(2, '0')}/${String(page).padStart(5, '0')}.jsonl`;
+
+/** What tells whether places are row numbers. */
+export type Layout = { readonly rows: number; readonly lanes?: readonly object[] | undefined };
+
+/** The row of a place if it needs no queue. */
+export const rowAtOnce = ({ rows, lanes }: Layout, place: number): number | undefined =>
+  lanes === undefined && laneOf(place) === 0 && place <= rows ? place : undefined;
+
+/** The file of a place. */
+export const queueNameOf = (place: number): string => queueName(laneOf(place), queuePageOf(numberOf(place)));
+
+export type QueuePage = { readonly lines: readonly Queued[]; readonly bytes: number };
+
+/** The page of a place. Throws E504 if it is missing. */
+export async function readQueuePage(layout: Store, place: number): Promise<QueuePage> {
+  const name = queueNameOf(place);
+  const text = await layout.read(name);
+  if (text === undefined) throw problem('E504', { what: `${layout.location} has no ${name}` });
+  const lines = text.split('\n').filter((line) => line !== '');
+  return { lines: lines.map((line) => JSON.parse(line) as Queued), bytes: Buffer.byteLength(text) };
+}
+
+/** The row at a place in its page; undefined if the lane has no such place. */
+export const queuedAt = ({ lines }: Pick<QueuePage, 'lines'>, place: number): Queued | undefined =>
+  lines[(numberOf(place) - 1) % QUEUE_ROWS];
+
+/** Writes the positions of one lane, from the beginning of a file. */
+export class LaneWriter {
+  readonly #layout: Store;
+  readonly #lane: number;
+  #page: number;
+  #lines: string[] = [];
+
+  /** `first`: the number of the first position. */
+  constructor(layout: Store, lane: number, first = 1) {
+    this.#layout = layout;
+    this.#lane = lane;
+    this.#page = queuePageOf(first);
+  }
+
+  /** A promise if the caller has to wait before the next. */
+  add(queued: Queued): Promise<void> | undefined {
+    this.#lines.push(JSON.stringify(queued));
+    return this.#lines.length === QUEUE_ROWS ? this.end() : undefined;
+  }
+
+  async end(): Promise<void> {
+    if (this.#lines.length === 0) return;
+    const lines = this.#lines;
+    this.#lines = [];
+    await this.#layout.write(queueName(this.#lane, this.#page), `${lines.join('\n')}\n`);
+    this.#page += 1;
+  }
+}
