@@ -30,8 +30,8 @@ export type WantedOutputs = {
   readonly runId: string;
   /** The row's key, which names the folder of the files. */
   readonly key: string;
-  /** Each pass has its own folder. */
-  readonly pass?: number;
+  /** Distinguishes the folder from those of earlier records of the row; empty for the first one. */
+  readonly edition: string;
   /** After an abort nothing more is written, and the reason is thrown. */
   readonly signal: AbortSignal;
   /** Called with the total bytes received so far. */
@@ -84,20 +84,20 @@ export async function downloadOutputs(deps: DownloadDeps, wanted: WantedOutputs)
 
 /** If the host also failed in other ways, its answer that a file is gone is not trusted. */
 async function verdict(
-  { store, key, runId, pass }: WantedOutputs,
+  { store, key, runId, edition }: WantedOutputs,
   fault: FileFault | HostFault,
   erred: HostFault | undefined,
 ): Promise<Delivery> {
   if (fault instanceof FileFault && (erred === undefined || fault.tries === ONE_TRY)) {
-    await store.dropResumable?.(folderOf(key, pass), halvesOf(runId));
+    await store.dropResumable?.(folderOf(key, edition), halvesOf(runId));
     return { kind: 'file', reason: fault.message };
   }
   const { host, message } = erred ?? (fault as HostFault);
   return { kind: 'host', host, reason: message };
 }
 
-const folderOf = (key: string, pass = 1): string =>
-  `outputs/${folderNameOf(key)}${pass === 1 ? '' : `~${pass}`}`;
+const folderOf = (key: string, edition: string): string =>
+  `outputs/${folderNameOf(key)}${edition === '' ? '' : `~${edition}`}`;
 /** The prefix by which any process finds the partial files of a run. */
 const halvesOf = (runId: string): string => `${hash('sha256', runId, 'hex').slice(0, 16)}-`;
 
@@ -166,8 +166,8 @@ class OutputDownload {
 
   async #deliver({ nodeId, file }: Listed, nth: number, before: readonly FileRecord[]): Promise<FileRecord> {
     const { delivered } = this.#deps;
-    const { store, runId, key, pass } = this.#wanted;
-    const stem = `${folderOf(key, pass)}/${nth}`;
+    const { store, runId, key, edition } = this.#wanted;
+    const stem = `${folderOf(key, edition)}/${nth}`;
     const source = sourceOf(nodeId, file);
     const place = `${store.location} ${runId} ${stem}`;
     const known = delivered.find({ place, source });

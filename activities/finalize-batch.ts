@@ -9,6 +9,8 @@ import { NO_TALLY, tallyOutcome, type Tally } from '../src/batch/accounting/tall
 import type { ReadBack } from '../src/batch/commands.ts';
 import type { BatchEvent } from '../src/batch/batch-event.ts';
 import { NO_OUTCOMES, OUTCOMES } from '../src/batch/outcome.ts';
+import type { Snapshot } from '../src/batch/snapshot.ts';
+import { snapshotName } from '../src/store/passes.ts';
 import type { Progress } from '../src/batch/progress.ts';
 import { keptEvidence } from '../src/results/evidence.ts';
 import { writeEvents } from '../src/results/event-files.ts';
@@ -30,6 +32,9 @@ export type FinalizeInput = BatchRef & {
   readonly back: ReadBack;
   readonly log: readonly BatchEvent[];
   readonly logNumber: number;
+  /** The newest pass whose rows are in the results, and the state from which a later one continues. */
+  readonly throughPass: number;
+  readonly closed: Snapshot;
 };
 
 /** A page is retried for some minutes; then the reading is reported as incomplete. */
@@ -48,9 +53,11 @@ export async function finalizeBatch(deps: Deps, input: FinalizeInput): Promise<v
       );
     const { file, store } = open;
     await writeEvents(store, input.logNumber, input.log);
-    const { progress, startedAt, endedAt, isEvidenceLost } = input;
+    const { progress, startedAt, endedAt, isEvidenceLost, throughPass, closed } = input;
     const confirm = () => confirmOurs(deps);
-    await writeResults({ file, store, progress, startedAt, endedAt, reading, isEvidenceLost, confirm });
+    await store.write(snapshotName(throughPass), `${JSON.stringify(closed)}\n`);
+    const ended = { startedAt, endedAt, reading, isEvidenceLost, throughPass };
+    await writeResults({ file, store, progress, ...ended, confirm });
   });
 }
 

@@ -9,6 +9,7 @@ import { finalizeBatch } from './finalize-batch.ts';
 import { keepEvidence } from './keep-evidence.ts';
 import { keepLog } from './keep-log.ts';
 import { loadBatch } from './load-batch.ts';
+import { loadPass } from './load-pass.ts';
 import { pollRuns } from './poll-runs.ts';
 import { queueRuns } from './queue-runs.ts';
 import { reconcileRuns } from './reconcile-runs.ts';
@@ -44,6 +45,7 @@ export const createWork = (deps: Deps) =>
     // It heartbeats its observations.
     pollRuns,
     loadBatch: heartbeating(loadBatch),
+    loadPass: heartbeating(loadPass),
     reconcileRuns: heartbeating(reconcileRuns),
     cancelRuns: heartbeating(cancelRuns),
     keepEvidence: heartbeating(keepEvidence),

@@ -4,20 +4,34 @@ import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { BatchParams } from '../src/batch/params.ts';
 import { problem, RunsheetError } from '../src/errors/error.ts';
-import { createStarted, paramsOf, readStarted } from '../src/store/batch-file.ts';
+import type { Snapshot } from '../src/batch/snapshot.ts';
+import { summarizedPass } from '../src/results/summary.ts';
+import { createStarted, paramsOf, readStarted, replaceStarted } from '../src/store/batch-file.ts';
+import { createContinued, readContinued, snapshotName } from '../src/store/passes.ts';
+import type { Store } from '../src/store/store.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
 
-export type LoadedBatch = { readonly params: BatchParams; readonly serviceNowMs?: number };
+export type LoadedBatch = {
+  readonly params: BatchParams;
+  /** The state from which an ended batch continues. */
+  readonly closed?: Snapshot;
+  readonly serviceNowMs?: number;
+};
+
+export type LoadInput = BatchRef & {
+  /** The pass with which an ended batch continues. */
+  readonly continues?: number;
+};
 
 const FIRST_PASS = 1;
 
-export const loadBatch = (deps: Deps, ref: BatchRef): Promise<LoadedBatch> =>
+export const loadBatch = (deps: Deps, ref: LoadInput): Promise<LoadedBatch> =>
   load(deps, ref).catch((error: unknown) => {
     throw permanentFailure(error);
   });
 
-async function load(deps: Deps, ref: BatchRef): Promise<LoadedBatch> {
+async function load(deps: Deps, { continues, ...ref }: LoadInput): Promise<LoadedBatch> {
   const open = await deps.open(ref);
   const { file, store, service } = open;
   const lists = await hasLists(open);
@@ -25,9 +39,36 @@ async function load(deps: Deps, ref: BatchRef): Promise<LoadedBatch> {
   const time = serviceNowMs === undefined ? {} : { serviceNowMs };
   // The file is written before anything is sent, so a folder without it never bought a run.
   const own = { at: new Date().toISOString(), ...time, workflow: executionOf() };
-  if (!(await createStarted(store, own))) await assertSameExecution(open, own.workflow);
+  if (continues !== undefined) await continueAs(open, continues, own.workflow);
+  else if (!(await createStarted(store, own))) await assertSameExecution(open, own.workflow);
   const webhooks = file.webhooks && deps.webhooks.receiver(file) !== undefined;
-  return { params: paramsOf(file, { webhooks, lists, pass: FIRST_PASS }), ...time };
+  const params = paramsOf(file, { webhooks, lists, pass: FIRST_PASS });
+  if (continues === undefined) return { params, ...time };
+  const closed = await closedState(store);
+  // What workers and services can do may have changed since.
+  const now = { ...closed.params, webhooks, lists };
+  return { params, closed: { ...closed, params: now }, ...time };
+}
+
+/** The state at the end of the latest pass. Throws E504 if it is missing. */
+async function closedState(store: Store): Promise<Snapshot> {
+  const through = await summarizedPass(store);
+  const text = through === undefined ? undefined : await store.read(snapshotName(through));
+  if (text === undefined) throw problem('E504', { what: `${store.location} has no state to continue from` });
+  return JSON.parse(text) as Snapshot;
+}
+
+/** Each pass continues an ended batch at most once: a second workflow run would buy its rows a second time. */
+async function continueAs(
+  { file: { batch }, store }: OpenBatch,
+  pass: number,
+  own: ReturnType<typeof executionOf>,
+): Promise<void> {
+  const isNew = await createContinued(store, pass, own);
+  const before = isNew ? own : await readContinued(store, pass);
+  if (before?.workflowId !== own.workflowId || before.runId !== own.runId)
+    throw problem('E515', { batch, folder: store.location });
+  await replaceStarted(store, own);
 }
 
 function executionOf(): { readonly workflowId: string; readonly runId: string } {

@@ -34,7 +34,8 @@ export async function recordRow(
   const attempts = ended.attempts.map((attempt) =>
     attemptRecord(open, attempt, 'kind' in usage ? undefined : usage),
   );
-  const delivered = await deliver(deps, open, params, row.key);
+  const edition = editionOf(params.pass, before);
+  const delivered = await deliver(deps, open, params, { key: row.key, edition });
   if ('kind' in delivered) return delivered;
   const { outcome, reason, files, texts } = delivered;
   const record = {
@@ -67,6 +68,13 @@ function continued(before: PartRecord | undefined, now: Result): Omit<PartRecord
   return { ...kept, before: had };
 }
 
+/** A rebuilt batch, and a row that is sent again, must not replace files that an earlier record names. */
+function editionOf(pass: number, before: PartRecord | undefined): string {
+  const rebuilt = pass === 1 ? [] : [`${pass}`];
+  const again = before === undefined ? [] : [`after-${before.attempts.length}`];
+  return [...rebuilt, ...again].join('-');
+}
+
 type Usage = ReadonlyMap<string, KnownRun | undefined>;
 
 /** The runs of all attempts; a run that the service no longer has is undefined. */
@@ -94,13 +102,13 @@ type Delivered = Pick<PartRecord, 'outcome' | 'files'> & {
 async function deliver(
   deps: Deps,
   { store, service }: OpenBatch,
-  { ended, pass, signal }: RecordParams,
-  key: string,
+  { ended, signal }: RecordParams,
+  folder: { readonly key: string; readonly edition: string },
 ): Promise<Delivered | DeferredRow> {
   const last = ended.attempts.at(-1);
   if (last?.outcome !== 'succeeded' || last.runId === undefined)
     return { outcome: outcomeOf(last), reason: last?.reason, files: [], texts: [] };
-  const delivery = await downloadOutputs(deps, { store, service, runId: last.runId, key, pass, signal });
+  const delivery = await downloadOutputs(deps, { store, service, runId: last.runId, ...folder, signal });
   if (delivery.kind === 'delivered')
     return { outcome: 'succeeded', reason: delivery.note, files: delivery.files, texts: delivery.texts };
   const { kind } = delivery;

@@ -33,6 +33,8 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/run-service',
     'src/store',
     'src/sheet',
+    // A pass sends rows again by the results that they have.
+    'src/results',
   ],
   'src/results': ['csv-stringify', 'src/batch', 'src/errors', 'src/store', 'src/sheet'],
   'src/audit': [
@@ -143,6 +145,7 @@ const SAME_MEANING: readonly string[] = [
   'index.ts',
   'keep-evidence.ts',
   'keep-log.ts',
+  'load-pass.ts',
   'logs.ts',
   'queue.ts',
   'reference.ts',

@@ -11,7 +11,7 @@ type Bound<F> = F extends (input: infer I) => infer R ? (input: Omit<I, keyof Ba
 export type BoundActivities = {
   readonly [K in Exclude<keyof Activities, 'loadBatch'>]: Bound<Activities[K]>;
 } & {
-  readonly loadBatch: () => ReturnType<Activities['loadBatch']>;
+  readonly loadBatch: (input: { readonly continues?: number }) => ReturnType<Activities['loadBatch']>;
 };
 
 export function bindActivities(ref: BatchRef): BoundActivities {
@@ -29,7 +29,7 @@ export function bindActivities(ref: BatchRef): BoundActivities {
     heartbeatTimeout: '10s',
     retry: { initialInterval: '500ms', maximumInterval: '10s' },
   } as const;
-  const { loadBatch, reconcileRuns, keepEvidence, keepLog } = proxyActivities<Activities>({
+  const { loadBatch, loadPass, reconcileRuns, keepEvidence, keepLog } = proxyActivities<Activities>({
     ...patientOptions,
     startToCloseTimeout: '1h',
   });
@@ -45,7 +45,8 @@ export function bindActivities(ref: BatchRef): BoundActivities {
   });
   return {
     queueRuns: (input) => queueRuns({ ...ref, ...input }),
-    loadBatch: () => loadBatch(ref),
+    loadBatch: (input) => loadBatch({ ...ref, ...input }),
+    loadPass: (input) => loadPass({ ...ref, ...input }),
     reconcileRuns: (input) => reconcileRuns({ ...ref, ...input }),
     keepEvidence: (input) => keepEvidence({ ...ref, ...input }),
     keepLog: (input) => keepLog({ ...ref, ...input }),

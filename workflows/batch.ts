@@ -12,7 +12,6 @@ import {
   condition,
   makeContinueAsNewFunc,
   setHandler,
-  sleep,
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -20,14 +19,17 @@ import { CONTINUE_AT_EVENTS, CONTINUE_AT_SIGNALS, CONTINUE_BY_EVENTS } from '../
 import type { Command } from '../src/batch/commands.ts';
 import { EVIDENCE, LOG, RESULTS, type Event, type GroupResult } from '../src/batch/events.ts';
 import { progress, type Progress } from '../src/batch/progress.ts';
-import { maySnapshot, restore, snapshot, type Snapshot } from '../src/batch/snapshot.ts';
+import { closedSnapshot, maySnapshot, restore, snapshot, type Snapshot } from '../src/batch/snapshot.ts';
 import { begin, type State } from '../src/batch/state.ts';
 import { step } from '../src/batch/step.ts';
 import { readableVersion } from '../src/batch/version.ts';
 import { bindActivities, type BoundActivities } from './activities.ts';
 import * as signals from './signals.ts';
+import { createTimers, type Wake } from './timers.ts';
 
 export type BatchInput = BatchRef & {
+  /** Set if the batch had ended: the pass whose rows are sent again. */
+  readonly continues?: number;
   /** The version in which the batch started; see src/batch/version.ts. */
   readonly version?: number;
   /** Set by continue-as-new, and for a batch that was rebuilt. */
@@ -46,7 +48,7 @@ export async function runsheetBatch({
   const activities = bindActivities(ref);
   const { state, started } = input.snapshot
     ? { state: restore(input.snapshot), started: { type: 'started' } as const }
-    : await load(activities, readableVersion(version));
+    : await load(activities, readableVersion(version), input.continues);
   const { enqueue, decide, failed } = connect(activities, state);
   const signalCount = listen(enqueue);
   enqueue(started);
@@ -64,10 +66,15 @@ export async function runsheetBatch({
 async function load(
   activities: BoundActivities,
   version: number,
+  continues: number | undefined,
 ): Promise<{ readonly state: State; readonly started: Event }> {
-  const { params, serviceNowMs } = await activities.loadBatch();
+  const { params, closed, serviceNowMs } = await activities.loadBatch(
+    continues === undefined ? {} : { continues },
+  );
   const time = serviceNowMs === undefined ? {} : { serviceNowMs };
-  return { state: begin(params, version, Date.now()), started: { type: 'started', ...time } };
+  const state = closed === undefined ? begin(params, version, Date.now()) : restore(closed);
+  state.wantedPass = Math.max(state.wantedPass, continues ?? 0);
+  return { state, started: { type: 'started', ...time } };
 }
 
 /** The memo keeps the progress until the next workflow run publishes its own. */
@@ -106,6 +113,7 @@ function listen(enqueue: Enqueue): () => number {
   setHandler(signals.pauseBatch, (command) => on({ type: 'pause', ...command }));
   setHandler(signals.scaleBatch, (command) => on({ type: 'scale', ...command }));
   setHandler(signals.resumeBatch, (command) => on({ type: 'resume', ...command }));
+  setHandler(signals.retryRows, (command) => on({ type: 'retry', ...command }));
   setHandler(signals.refreshBatch, (command) => on({ type: 'refresh', ...command }));
   // A cancel from Temporal's command line or web UI also cancels the running runs.
   void CancellationScope.current().cancelRequested.catch(() => enqueue({ type: 'cancel', running: true }));
@@ -197,6 +205,12 @@ async function execute(
         await activities.keepLog(inputOf(command));
         return { type: 'logKept', count: command.entries.length };
       });
+    case 'loadPass':
+      return {
+        type: 'passLoaded',
+        pass: command.pass,
+        ...(await activities.loadPass({ pass: command.pass })),
+      };
     case 'close':
       return stored(RESULTS, async () => {
         await activities.finalizeBatch({
@@ -205,6 +219,7 @@ async function execute(
           startedAt: state.startedWallAt,
           endedAt: Date.now(),
           isEvidenceLost: state.isEvidenceLost,
+          closed: closedSnapshot(state),
         });
         return { type: 'closed' };
       });
@@ -220,23 +235,6 @@ async function execute(
 function inputOf<C extends Command>(command: C): Omit<C, 'type'> {
   const { type: _, ...input } = command;
   return input;
-}
-
-type Wake = (afterMs: number) => Promise<Event | undefined>;
-
-/** Starts no timer if an earlier one is pending: when that fires, the batch asks again. Cancelling timers costs as many events. */
-function createTimers(): Wake {
-  const timers = new Set<number>();
-  return async (afterMs) => {
-    const now = Date.now();
-    const at = now + afterMs;
-    // A timer whose time has passed fires late because the clock was set back; do not wait for it.
-    if ([...timers].some((time) => time > now && time <= at)) return undefined;
-    timers.add(at);
-    await sleep(Math.max(1, afterMs));
-    timers.delete(at);
-    return { type: 'woke' };
-  };
 }
 
 type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;

@@ -37,6 +37,9 @@ export type ResumeCommand = UserCommand & {
   readonly limits?: LimitChange;
 };
 
+/** Sends the rows of a pass again. */
+export const retryRows = defineSignal<[UserCommand & { readonly pass: number }]>('retry');
+
 /** Continues as new as soon as possible. */
 export const refreshBatch = defineSignal<[{ readonly commandId: string }]>('refresh');
 

@@ -3,7 +3,7 @@
 // has no run and is sent again, with attempt numbers that no earlier pass has used.
 
 import { NO_LEDGER } from '../batch/accounting/request-ledger.ts';
-import { NO_TALLY, type Tally } from '../batch/accounting/tally.ts';
+import { NO_TALLY, tallyOutcome, type Tally } from '../batch/accounting/tally.ts';
 import { ROWS_MAX } from '../batch/bounds.ts';
 import type { ReadBack } from '../batch/commands.ts';
 import { note } from '../batch/event-log.ts';
@@ -13,17 +13,27 @@ import type { BatchParams } from '../batch/params.ts';
 import { retryAt } from '../batch/retry-policy.ts';
 import type { RowState } from '../batch/row-state.ts';
 import { snapshot, type Snapshot } from '../batch/snapshot.ts';
-import { laneOf, numberOf, takePlace, type Lane, type Segment } from '../batch/lanes.ts';
+import {
+  addSegments,
+  laneOf,
+  numberOf,
+  placeIn,
+  takePlace,
+  type Lane,
+  type Segment,
+} from '../batch/lanes.ts';
 import { put } from '../batch/put-row.ts';
-import { begin } from '../batch/state.ts';
+import { begin, type State } from '../batch/state.ts';
 import { WRITES } from '../batch/version.ts';
 import { problem } from '../errors/error.ts';
 import { addRecord } from '../results/tally-rows.ts';
 import { recordsOf, rowsOf } from '../results/batch-rows.ts';
+import { summarizedPass } from '../results/summary.ts';
 import { readEvents } from '../results/event-files.ts';
 import type { RunService } from '../run-service/client.ts';
 import { outcomeOf } from '../run-service/run-outcome.ts';
 import { countEvents, countEvidence, paramsOf, type BatchFile } from '../store/batch-file.ts';
+import { FIRST_PASS, newestPass, readSegments } from '../store/passes.ts';
 import type { Store } from '../store/store.ts';
 import { quietMsOf } from './quiet-period.ts';
 import { NoList, ownRuns, type OwnRun } from './list-runs.ts';
@@ -68,7 +78,9 @@ export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
   // Users may have changed the limits of the batch since it was made.
   for await (const { limits } of readEvents(store)) if (limits !== undefined) changeLimits(state, limits);
   note(state, { event: 'rebuilt' });
+  const isSettled = await addPasses(state, store);
   const done = await readParts(store, file, state.lanes);
+  state.again = countAgain(state.lanes, done);
   const runs = await readRuns(params, done, state.peakConcurrency);
   const rows = takeKnown(state.lanes, done, runs, { pass, now, policy: state.params });
   if (rows.length > ROWS_MAX)
@@ -78,7 +90,9 @@ export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
     });
   for (const row of rows) put(state, row);
   const named = rows.reduce((sum, row) => sum + row.past.length + Number('runId' in row), 0) + done.runs;
-  state.tally = done.tally;
+  // Rows that the batch had not sent when it ended.
+  const neverSent = isSettled ? file.sheet.rows - done.count : 0;
+  state.tally = tallyOutcome(done.tally, 'cancelled', neverSent);
   state.ledger = { ...NO_LEDGER, sent: named, accepted: named };
   return {
     // The final read of the run list must reach the runs of the first pass.
@@ -87,6 +101,26 @@ export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
     running: rows.filter(({ phase }) => phase !== 'waiting').length,
     again: rows.filter(({ phase }) => phase === 'waiting').length,
   };
+}
+
+/** The lanes with the rows of all passes. Rows of a pass that has ended before are settled, also if they were never sent. */
+async function addPasses({ lanes }: State, store: Store): Promise<boolean> {
+  const ended = await summarizedPass(store);
+  addSegments(lanes, await readSegments(store, FIRST_PASS, ended ?? FIRST_PASS));
+  if (ended !== undefined) for (const { segments } of lanes) segments.length = 0;
+  addSegments(lanes, await readSegments(store, ended ?? FIRST_PASS, await newestPass(store)));
+  return ended !== undefined;
+}
+
+/** Rows that are sent again and have no new outcome. */
+function countAgain(lanes: readonly Lane[], { places }: Done): number {
+  let again = 0;
+  for (const [at, { segments }] of lanes.entries())
+    for (const { first, count, isAgain } of segments)
+      if (isAgain)
+        for (let number = first; number < first + count; number += 1)
+          if (places.has(placeIn(at, number)) === false) again += 1;
+  return again;
 }
 
 async function readParts(store: Store, file: BatchFile, lanes: readonly Lane[]): Promise<Done> {

@@ -54,6 +54,10 @@ export type Command =
       /** The entries of the log that the store does not have, for file `logNumber`. */
       readonly log: readonly BatchEvent[];
       readonly logNumber: number;
+      /** The newest pass whose rows are in the results. */
+      readonly throughPass: number;
     }
+  /** Reads which rows a pass sends again. */
+  | { readonly type: 'loadPass'; readonly pass: number }
   | { readonly type: 'publish' }
   | { readonly type: 'wake'; readonly afterMs: number };

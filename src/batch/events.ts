@@ -5,6 +5,7 @@ import type { AttemptRef, AttemptRun } from './attempt.ts';
 import type { PostClass } from './classify-response.ts';
 import type { FailureKind } from './failure-kind.ts';
 import type { Outcome } from './outcome.ts';
+import type { PassSegment } from './lanes.ts';
 import type { LimitChange } from './params.ts';
 import type { Tally } from './accounting/tally.ts';
 
@@ -91,6 +92,11 @@ export type Event =
   | { readonly type: 'partCollected'; readonly part: number; readonly result: PartResult }
   | { readonly type: 'storeFailed'; readonly item: StoreItem; readonly reason: string }
   | { readonly type: 'closed' }
+  | ({
+      readonly type: 'passLoaded';
+      readonly pass: number;
+      readonly segments: readonly PassSegment[];
+    } & Pick<UserCommand, 'by' | 'reason'>)
   | { readonly type: 'woke' }
   | { readonly type: 'stopSending' }
   | { readonly type: 'logKept'; readonly count: number }
@@ -103,5 +109,7 @@ export type Event =
       readonly unconfirmed?: 'unknown' | 'fail' | 'resubmit';
       readonly limits?: LimitChange;
     })
+  /** Sends the rows of a pass again; its file names them. */
+  | (Command<'retry'> & { readonly pass: number })
   /** The batch continues as new as soon as possible, in the newest version. */
   | Command<'refresh'>;

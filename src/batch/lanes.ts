@@ -21,6 +21,14 @@ export type Segment = {
   readonly isAgain?: true;
 };
 
+/** Places that a pass adds to a lane. `gpu` names the GPU of a lane that does not exist yet. */
+export type PassSegment = {
+  readonly lane: number;
+  readonly gpu?: string;
+  readonly first: number;
+  readonly count: number;
+};
+
 export type Lane = {
   /** The GPU that its rows ask for; absent: the deployment's. */
   readonly gpu?: string;
@@ -38,9 +46,16 @@ export const newLane = (gpu: string | undefined, segments: readonly Segment[] = 
   outstanding: 0,
 });
 
-/** The lanes of a new batch; a batch of an older version has one, in the order of the sheet. */
-export const lanesOf = ({ rows, lanes = [{ places: rows }] }: Pick<BatchParams, 'rows' | 'lanes'>): Lane[] =>
+export const lanesOf = ({ lanes }: Pick<BatchParams, 'lanes'>): Lane[] =>
   lanes.map(({ gpu, places }) => newLane(gpu, [{ first: 1, count: places }]));
+
+/** Adds the places of rows that are sent again. */
+export function addSegments(lanes: Lane[], segments: readonly PassSegment[]): void {
+  for (const { lane, gpu, first, count } of segments) {
+    lanes[lane] ??= newLane(gpu);
+    lanes[lane].segments.push({ first, count, isAgain: true });
+  }
+}
 
 export const placeIn = (lane: number, number: number): number => lane * LANE_PLACES + number;
 export const laneOf = (place: number): number => Math.floor(place / LANE_PLACES);

@@ -62,8 +62,7 @@ export type LaneSpec = { readonly gpu?: string; readonly places: number };
 export type BatchParams = {
   readonly batch: string;
   readonly rows: number;
-  /** Absent: one lane in the order of the sheet. */
-  readonly lanes?: readonly LaneSpec[];
+  readonly lanes: readonly LaneSpec[];
   /** Maximum runs outstanding at the same time. */
   readonly concurrency: number;
   /** Further attempts for a row whose run failed or timed out. */

@@ -27,6 +27,10 @@ export type Progress = ReturnType<typeof optionalLimits> & {
   readonly ledger: RequestLedger;
   readonly costUsd: number;
   readonly state: 'running' | 'paused' | 'cancelling' | 'finished';
+  /** The newest pass whose rows are in the batch. */
+  readonly pass: number;
+  /** Rows that had an outcome and are sent again; they are not counted as done. */
+  readonly again?: number;
   /** The latest user commands that the batch has applied. */
   readonly acknowledgements: readonly Acknowledgement[];
   /** Why the batch is paused or held back, in one line. */
@@ -37,7 +41,7 @@ export type Progress = ReturnType<typeof optionalLimits> & {
 };
 
 export function progress(state: State): Progress {
-  const { params, phases, tally, ledger, lastFailure, acknowledgements } = state;
+  const { params, phases, tally, ledger, lastFailure, acknowledgements, again } = state;
   const pauses = [...state.pauses].map(([kind, { reason, sinceWallAt }]) => ({
     kind,
     reason,
@@ -51,7 +55,7 @@ export function progress(state: State): Progress {
     concurrency: params.concurrency,
     retries: params.retries,
     ...optionalLimits(params),
-    done: rowsDone(tally),
+    done: rowsDone(tally) - again,
     collecting: phases.ended + inParts,
     sending: phases.sending,
     running: phases.running,
@@ -62,6 +66,8 @@ export function progress(state: State): Progress {
     ledger,
     costUsd: costSoFar(tally),
     state: statusOf(state),
+    pass: state.pass,
+    ...(again > 0 ? { again } : {}),
     acknowledgements,
     pauses,
     ...(reason === undefined ? {} : { reason }),

@@ -28,6 +28,10 @@ const PLAIN = [
   'wallAt',
   'startedWallAt',
   'serviceOffset',
+  'pass',
+  'wantedPass',
+  'passCommands',
+  'again',
   'evidenceFiles',
   'log',
   'logDueAt',
@@ -123,6 +127,12 @@ export function snapshot(state: State): Snapshot {
     cancels: duplicates.map(packRun),
   };
 }
+
+/** The state of a batch that closes, from which a later pass continues. */
+export const closedSnapshot = (state: State): Snapshot => ({
+  ...snapshot({ ...state, closing: false, cancelling: undefined }),
+  log: [],
+});
 
 /** Rebuilds the state. Throws if only a newer worker can continue the batch. */
 export function restore(packed: Snapshot): State {

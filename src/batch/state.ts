@@ -31,6 +31,8 @@ export type PendingCommand = Omit<Acknowledgement, 'id'> & {
   readonly upTo: number;
 };
 
+export type PassCommand = { readonly id: string | undefined; readonly pass: number };
+
 /** See limits/rate-limit.ts. */
 export type RateLimit = {
   /** Milliseconds between two attempts; 0 for no limit. */
@@ -65,6 +67,14 @@ export type State = {
   /** When the last step asked to be woken. */
   wakeAt: number;
   readonly lanes: Lane[];
+  /** The newest pass whose rows are in the lanes, and the newest that a user asked for. */
+  pass: number;
+  wantedPass: number;
+  isLoadingPass: boolean;
+  /** Commands that asked for a pass. */
+  passCommands: readonly PassCommand[];
+  /** Rows that had an outcome and have no new one yet. */
+  again: number;
   /** The rows in the state, by place. */
   readonly rows: Map<number, RowState>;
   readonly phases: Record<Phase, number>;
@@ -168,6 +178,11 @@ export function begin(params: BatchParams, version: number, wallAt: number): Sta
     startedWallAt: wallAt,
     wakeAt: wallAt,
     lanes: lanesOf(params),
+    pass: params.pass,
+    wantedPass: params.pass,
+    isLoadingPass: false,
+    passCommands: [],
+    again: 0,
     rows: new Map(),
     phases: { waiting: 0, sending: 0, running: 0, unconfirmed: 0, ended: 0 },
     bytes: 0,

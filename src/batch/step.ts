@@ -15,6 +15,7 @@ import { pauseForDeadline, pauseForFailures } from './decisions/guard.ts';
 import { keepLogWhenOld } from './decisions/keep-log.ts';
 import { liftPointlessPauses } from './decisions/lift-pointless-pauses.ts';
 import { pauseForUnconfirmed, resumeFromUnconfirmed } from './decisions/pause-for-unconfirmed.ts';
+import { loadPass } from './decisions/load-pass.ts';
 import { poll } from './decisions/poll.ts';
 import { noteChange, publish } from './decisions/publish.ts';
 import { reconcile } from './decisions/reconcile.ts';
@@ -42,6 +43,7 @@ export const DECISIONS: readonly Decision[] = [
   keepEvidenceWhenMuch,
   keepLogWhenOld,
   poll,
+  loadPass,
   close,
 ];
 

@@ -11,6 +11,7 @@ import { printerFor, type Context, type Printer } from './context.ts';
 import { follow } from './follow.ts';
 import { money, plural } from './format.ts';
 import { openLivingSession, withSession, type Session } from './session.ts';
+import { shownProgress } from './shown-progress.ts';
 import { isUnderWay, notRunning, summaryOfDone } from './start-or-attach.ts';
 
 type Flags = {
@@ -42,7 +43,7 @@ export async function pause(this: Context, flags: Flags, name: string): Promise<
   printer.notice(
     `${note}; ${plural(progress.running, 'run')} ${finish(progress.running)}. Continue: runsheet resume ${found.batch}`,
   );
-  if (flags.output === 'json') printer.json(progress);
+  if (flags.output === 'json') printer.json(await shownProgress(found, progress));
   return EXIT.ok;
 }
 
@@ -58,7 +59,7 @@ export async function scale(this: Context, flags: Flags & LimitFlags, name: stri
   );
   if (done === undefined) throw notRunning(found);
   printer.notice(done.note ?? '');
-  if (flags.output === 'json') printer.json(done.progress);
+  if (flags.output === 'json') printer.json(await shownProgress(found, done.progress));
   return EXIT.ok;
 }
 
@@ -82,7 +83,8 @@ export async function cancel(
     const code =
       session.stack &&
       (await follow({ session, found, printer, process: this.process, output: flags.output }));
-    if (code === undefined && flags.output === 'json') printer.json(done.progress);
+    if (code === undefined && flags.output === 'json')
+      printer.json(await shownProgress(found, done.progress));
     return code === EXIT.interrupted ? code : EXIT.ok;
   });
 }

@@ -104,6 +104,30 @@ export function retriesOf(input: string): RetriesByKind {
   return found;
 }
 
+/** `failed,timed-out`: one or more of these words. */
+export const choicesFrom =
+  <const W extends string>(words: readonly W[], noun: string) =>
+  (input: string): readonly W[] =>
+    input.split(',').map((part) => {
+      const found = words.find((word) => word === part);
+      if (found !== undefined) return found;
+      const near = nearest(part, words);
+      return fail(
+        `has no ${noun} with ${part}`,
+        `${near === undefined ? '' : `did you mean ${near}? `}values: ${list(words)}`,
+      );
+    });
+
+/** `3,17-40`. */
+export const rowRanges = (input: string): readonly { readonly from: number; readonly to: number }[] =>
+  input.split(',').map((part) => {
+    const [, first = '', last = first] = /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(part) ?? [];
+    const [from, to] = [Number(first), Number(last)];
+    return first !== '' && from >= 1 && to >= from
+      ? { from, to }
+      : fail('is not a list of rows', 'examples: 3, 17-40, 3,17-40');
+  });
+
 /** `H100=2,A10G=16`. */
 export const gpuConcurrencyOf = orNone((input): GpuConcurrency => {
   const found: Record<string, number> = {};

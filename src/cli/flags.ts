@@ -2,7 +2,8 @@
 // command-list.ts.
 
 import { CONCURRENCY_MAX, RETRIES_MAX } from '../batch/bounds.ts';
-import type { RetriesByKind } from '../batch/failure-kind.ts';
+import { FAILURE_KINDS, type RetriesByKind } from '../batch/failure-kind.ts';
+import { OUTCOMES } from '../batch/outcome.ts';
 import type { FailAfter, GpuConcurrency } from '../batch/params.ts';
 import { APIS, type Api } from '../host/api-version.ts';
 import {
@@ -13,6 +14,8 @@ import {
   perMinute,
   retriesOf,
   gpuConcurrencyOf,
+  rowRanges,
+  choicesFrom,
   text,
   timeFrom,
   unconfirmedChoice,
@@ -51,6 +54,10 @@ export const rowNumber = wholeFrom(1);
 const ratePerMinute = parsed(perMinute);
 const retriesByKind = parsed(retriesOf);
 const concurrencyByGpu = parsed(gpuConcurrencyOf);
+export const rowList = parsed(rowRanges);
+export const outcomeList = parsed(choicesFrom(OUTCOMES, 'outcome'));
+export const failureList = parsed(choicesFrom(FAILURE_KINDS, 'kind of failure'));
+export const keyList = parsed((input: string): readonly string[] => text(input).split(','));
 const failureLimit = parsed(failAfterLimit);
 const deadlineTime = parsed(deadlineAt);
 const positiveNumber = parsed(wholeFrom(1));

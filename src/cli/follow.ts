@@ -11,6 +11,7 @@ import { hearInterrupts, type Interrupts } from './interrupt.ts';
 import { BY_RESUME_ONLY, pauseHint } from './pause-hint.ts';
 import { openProgressView, type ProgressView } from './progress-view.ts';
 import type { Session } from './session.ts';
+import { shownProgress } from './shown-progress.ts';
 import { notRunning, summaryOfDone } from './start-or-attach.ts';
 import { count, money, plural, span, type Paint } from './format.ts';
 
@@ -111,7 +112,7 @@ async function watch(
       const { progress, isUnattended } = await session.batches.status(refOf(found));
       latest.progress = progress;
       if (!isUnattended) attendedAt = performance.now();
-      if (progress !== undefined) view.show(progress, performance.now());
+      if (progress !== undefined) view.show(await shownProgress(found, progress), performance.now());
       else await reportTrouble(session, found, view, reported);
       if (progress?.state === 'paused' && !hasRunsToFinish(progress)) return 'paused';
       // `finished` may still wait at the server's old address.

@@ -2,7 +2,7 @@
 
 import { stripVTControlCharacters } from 'node:util';
 import { countSeenAs } from '../batch/outcome.ts';
-import type { Progress } from '../batch/progress.ts';
+import type { ShownProgress as Progress } from './shown-progress.ts';
 import { terminalLine } from '../errors/outside-text.ts';
 import type { Printer } from './context.ts';
 import { count, money, span, type Paint } from './format.ts';
@@ -131,7 +131,7 @@ function stateLines(progress: Progress, paint: Paint): readonly string[] {
     ...(lastFailure === undefined
       ? []
       : [
-          `  last failure  row ${count(lastFailure.place)}  ${lastFailure.outcome}: ${terminalLine(lastFailure.reason ?? '')}`,
+          `  last failure  row ${count(lastFailure.row)}  ${lastFailure.outcome}: ${terminalLine(lastFailure.reason ?? '')}`,
         ]),
   ];
 }

@@ -4,7 +4,8 @@ import { assertQuiet, endQuiet } from '../audit/quiet-period.ts';
 import { readBackToStart } from '../audit/read-back.ts';
 import { rebuild } from '../audit/rebuild.ts';
 import { EXIT, problem } from '../errors/error.ts';
-import { nextPass, passName, replaceStarted } from '../store/batch-file.ts';
+import { replaceStarted } from '../store/batch-file.ts';
+import { createPass, newestPass } from '../store/passes.ts';
 import { openServices } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
@@ -15,6 +16,7 @@ import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
 import { follow } from './follow.ts';
 import { configOf, limitsOf } from './batch-options.ts';
 import { withSession, type Session } from './session.ts';
+import { shownProgress } from './shown-progress.ts';
 import { count } from './format.ts';
 
 type Flags = LimitFlags & {
@@ -44,7 +46,7 @@ export default async function resume(this: Context, flags: Flags, name: string |
     const { progress, note } = await session.batches.resume(refOf(found), decided, commandOptions(flags));
     printer.notice(`${found.batch} continues${note === undefined ? '' : `; ${note}`}`);
     if (session.stack === undefined) {
-      if (flags.output === 'json') printer.json(progress);
+      if (flags.output === 'json') printer.json(await shownProgress(found, progress));
       return EXIT.ok;
     }
     return follow({ session, found, printer, process: this.process, output: flags.output });
@@ -56,7 +58,7 @@ async function startAgain(session: Session, found: FoundBatch, printer: Printer)
   const { batch, file, store } = found;
   const ref = refOf(found);
   const now = Date.now();
-  const pass = await nextPass(store);
+  const pass = (await newestPass(store)) + 1;
   // Throws what is missing before the workflow is terminated.
   const rebuilt = await rebuild({
     store,
@@ -73,9 +75,13 @@ async function startAgain(session: Session, found: FoundBatch, printer: Printer)
     await session.batches.terminate(ref);
   }
   await assertQuiet(found, isRunning ? Date.now() : now);
-  const isOurs = await store.create(passName(pass), `${JSON.stringify({ at: new Date().toISOString() })}\n`);
+  const isOurs = await createPass(store, pass, {
+    at: new Date().toISOString(),
+    kind: 'recover',
+    segments: [],
+  });
   if (!isOurs) throw problem('E511', { batch, reason: 'another command is rebuilding it' });
-  await session.batches.start(ref, rebuilt.snapshot);
+  await session.batches.start(ref, { snapshot: rebuilt.snapshot });
   // From now on workers accept tasks of this execution only.
   await replaceStarted(store, await session.batches.firstRun(ref));
   await endQuiet(store);

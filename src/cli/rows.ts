@@ -161,10 +161,11 @@ function textOf({ row, record }: BatchRow, { batch, folder }: FoundBatch): strin
     (one) =>
       `    ${one.attempt}. ${one.outcome}${one.run_id ? `  run ${one.run_id}` : ''}${one.gpu_used ? `  ${one.gpu_used}` : ''}${one.run_seconds === undefined ? '' : `  ${one.run_seconds} s`}${one.reason ? `  ${one.reason}` : ''}`,
   );
+  const gpu = record?.gpu_asked ?? row.gpu;
   const files = (record?.files ?? []).map(({ path }) => `    ${folder}/${path}`);
   return [
     `row ${row.row} of ${batch}: ${record?.outcome ?? 'open'}${record?.reason ? ` (${record.reason})` : ''}`,
-    `  key ${row.key}${row.gpu ? `  gpu asked ${row.gpu}` : ''}`,
+    `  key ${row.key}${gpu ? `  gpu asked ${gpu}` : ''}`,
     '  inputs',
     ...inputs,
     ...(attempts.length > 0 ? ['  attempts', ...attempts] : []),

@@ -3,7 +3,8 @@
 import { dirname } from 'node:path';
 import { isRunsheetError, problem, type RunsheetError } from '../errors/error.ts';
 import { STARTED_FILE } from '../store/batch-file.ts';
-import { readSummary, type Summary } from '../results/summary.ts';
+import { readSummary, summarizedPass, type Summary } from '../results/summary.ts';
+import { newestPass } from '../store/passes.ts';
 import type { Known } from '../temporal/batch-client.ts';
 import { refOf, type FoundBatch } from './batch-name.ts';
 import { BY_RESUME_ONLY } from './pause-hint.ts';
@@ -23,12 +24,30 @@ export async function startOrAttach(
   const { batch, folder, store } = found;
   const ref = refOf(found);
   const known = await batches.find(ref);
+  const ended = known?.status === 'RUNNING' ? undefined : await endedBefore(store);
+  if (ended !== undefined && (await batches.start(ref, { continues: ended.newest })) === 'started')
+    return 'started';
   // The workflow creates started.json before it sends anything.
   if (known === undefined && (await store.exists(STARTED_FILE))) throw problem('E503', { batch, folder });
   if (known === undefined && (await batches.start(ref)) === 'started') return 'started';
   if (known !== undefined) await refuseOther(known, found);
   await resumeIfPaused(batches, found);
+  await loadNewestPass(batches, found);
   return 'attached';
+}
+
+/** The newest pass of a batch that has ended without it; undefined if it has not ended, or with all passes. */
+async function endedBefore(store: FoundBatch['store']): Promise<{ readonly newest: number } | undefined> {
+  const [ended, newest] = await Promise.all([summarizedPass(store), newestPass(store)]);
+  return ended === undefined || ended >= newest ? undefined : { newest };
+}
+
+/** A command that was killed may have added a pass that the batch was never told of. */
+async function loadNewestPass(batches: Session['batches'], found: FoundBatch): Promise<void> {
+  const ref = refOf(found);
+  const { progress } = await batches.status(ref);
+  const newest = await newestPass(found.store);
+  if (progress !== undefined && progress.pass < newest) await batches.retry(ref, newest);
 }
 
 /** For commands that only read: they start nothing. */

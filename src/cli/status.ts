@@ -13,6 +13,7 @@ import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import { configOf } from './batch-options.ts';
 import { pauseHint } from './pause-hint.ts';
+import { shownProgress, type ShownProgress } from './shown-progress.ts';
 import { openLivingSession, type Session } from './session.ts';
 import { count, money, span } from './format.ts';
 
@@ -27,7 +28,7 @@ export type BatchStatus = {
   readonly state: Progress['state'] | 'interrupted' | 'unknown';
   readonly rows: number;
   readonly outcomes: OutcomeCounts;
-  readonly progress?: Progress;
+  readonly progress?: ShownProgress;
   /** Present and true if the batch waits for a worker and none takes its tasks. */
   readonly unattended?: true;
   readonly summary?: Summary;
@@ -121,7 +122,11 @@ async function liveStatus(
   return {
     ...fromFolder,
     ...(known.status === 'RUNNING' && { state: 'running' as const }),
-    ...(progress && { state: progress.state, outcomes: progress.tally.outcomes, progress }),
+    ...(progress && {
+      state: progress.state,
+      outcomes: progress.tally.outcomes,
+      progress: await shownProgress(found, progress),
+    }),
     ...(isUnattended && { unattended: true as const }),
   };
 }

@@ -12,7 +12,12 @@ import type { Store } from '../store/store.ts';
 import { parsePart, PARTS } from './parts.ts';
 import { placeOf, type PartRecord, type RowRecord } from './row-record.ts';
 
-export type BatchRow = { readonly row: SheetRow; readonly record: PartRecord | undefined };
+/** `part`: the name of the part with the record. */
+export type BatchRow = {
+  readonly row: SheetRow;
+  readonly record: PartRecord | undefined;
+  readonly part?: string | undefined;
+};
 
 type Pages = Pick<BatchFile, 'mark' | 'sheet'>;
 
@@ -32,7 +37,7 @@ export async function* rowsOf(
   const partOf = await indexParts(store, file.sheet.rows);
   for (let page = pageOf(from); page <= pageOf(to); page += 1)
     for (const row of await readPage(layout, page))
-      if (row.row >= from && row.row <= to) yield { row, record: await partOf(row.row) };
+      if (row.row >= from && row.row <= to) yield { row, ...(await partOf(row.row)) };
 }
 
 /** One row; undefined if the batch has no such row. */
@@ -100,7 +105,7 @@ export async function recordBefore(
 async function indexParts(
   store: Store,
   rows: number,
-): Promise<(row: number) => Promise<PartRecord | undefined>> {
+): Promise<(row: number) => Promise<Pick<BatchRow, 'record' | 'part'>>> {
   const names = await store.list(PARTS);
   const numberOf = new Uint32Array(rows + 1);
   for (const [index, name] of names.entries())
@@ -111,7 +116,8 @@ async function indexParts(
   const parts = new RecentlyRead<Part>(PARTS_KEPT, PARTS_BYTES);
   return async (row) => {
     const name = names[(numberOf[row] ?? 0) - 1];
-    return name === undefined ? undefined : (await parts.get(name, () => readPart(store, name))).get(row);
+    if (name === undefined) return { record: undefined };
+    return { record: (await parts.get(name, () => readPart(store, name))).get(row), part: name };
   };
 }
 

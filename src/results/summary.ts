@@ -6,10 +6,13 @@ import { NO_OUTCOMES, OUTCOMES, type OutcomeCounts } from '../batch/outcome.ts';
 import type { Progress } from '../batch/progress.ts';
 import { problem } from '../errors/error.ts';
 import { SUMMARY_FILE, type BatchFile } from '../store/batch-file.ts';
+import { passName } from '../store/passes.ts';
 import type { Store } from '../store/store.ts';
 
 export type Summary = {
   readonly batch: string;
+  /** The newest pass whose rows are in the results. */
+  readonly pass: number;
   /** Whether the batch used the local run service. */
   readonly rehearsal: boolean;
   readonly deployment: string;
@@ -63,13 +66,15 @@ export type Ended = {
   readonly endedAt: number;
   readonly reading: LastReading;
   readonly isEvidenceLost: boolean;
+  readonly throughPass: number;
 };
 
 export function summaryOf(file: BatchFile, progress: Progress, ended: Ended): Summary {
-  const { startedAt, endedAt, reading, isEvidenceLost } = ended;
+  const { startedAt, endedAt, reading, isEvidenceLost, throughPass } = ended;
   const { tally, ledger } = progress;
   return {
     batch: file.batch,
+    pass: throughPass,
     rehearsal: file.service.rehearsal,
     deployment: file.deployment.name ?? file.deployment.id,
     rows: file.sheet.rows,
@@ -100,8 +105,18 @@ function unseenAtMost(ledger: RequestLedger, lists: LastReading['lists']): numbe
   return atRisk(ledger) + ledger.throttled + ledger.blocked;
 }
 
-/** undefined until the batch has ended. Throws E504 if it cannot be read. */
+/** undefined until the batch has ended, and while its rows are sent again. Throws E504 if it cannot be read. */
 export async function readSummary(store: Store): Promise<Summary | undefined> {
+  const summary = await readLastSummary(store);
+  const isAgain = summary !== undefined && (await store.exists(passName(summary.pass + 1)));
+  return isAgain ? undefined : summary;
+}
+
+/** The pass through which the batch has ended; undefined before its first end. */
+export const summarizedPass = async (store: Store): Promise<number | undefined> =>
+  (await readLastSummary(store))?.pass;
+
+async function readLastSummary(store: Store): Promise<Summary | undefined> {
   const text = await store.read(SUMMARY_FILE);
   try {
     if (text === undefined) return undefined;

@@ -24,11 +24,11 @@ export const queueName = (lane: number, page: number): string =>
   `queue/${String(lane).padStart(2, '0')}/${String(page).padStart(5, '0')}.jsonl`;
 
 /** What tells whether places are row numbers. */
-export type Layout = { readonly rows: number; readonly lanes?: readonly object[] | undefined };
+export type Layout = { readonly rows: number; readonly isQueued: boolean };
 
 /** The row of a place if it needs no queue. */
-export const rowAtOnce = ({ rows, lanes }: Layout, place: number): number | undefined =>
-  lanes === undefined && laneOf(place) === 0 && place <= rows ? place : undefined;
+export const rowAtOnce = ({ rows, isQueued }: Layout, place: number): number | undefined =>
+  !isQueued && laneOf(place) === 0 && place <= rows ? place : undefined;
 
 /** The file of a place. */
 export const queueNameOf = (place: number): string => queueName(laneOf(place), queuePageOf(numberOf(place)));

@@ -100,10 +100,13 @@ export class SendingOrder implements Disposable {
     return undefined;
   }
 
-  /** undefined if places are row numbers. */
-  async end(): Promise<readonly LaneSpec[] | undefined> {
+  /** Whether places differ from row numbers. */
+  get isQueued(): boolean {
+    return this.#lanes.size > 1 || this.#sorted !== undefined;
+  }
+
+  async end(): Promise<readonly LaneSpec[]> {
     for (const { gpu, row } of this.#inOrder()) await this.#append(gpu, row);
-    if (this.#lanes.size === 1 && this.#sorted === undefined) return undefined;
     for (const { writer } of this.#lanes.values()) await writer.end();
     return [...this.#lanes].map(([gpu, { places }]) => ({ ...(gpu === '' ? {} : { gpu }), places }));
   }

@@ -38,8 +38,9 @@ export type LaidOut = {
   };
   /** Rows by GPU; '' for rows that name none. */
   readonly gpus: Readonly<Record<string, number>>;
-  /** The lanes of the queue; undefined: one, in the order of the sheet. */
-  readonly lanes: readonly LaneSpec[] | undefined;
+  readonly lanes: readonly LaneSpec[];
+  /** Whether there is a queue; if not, places are row numbers. */
+  readonly isQueued: boolean;
   /** sha256 of the rows: key, GPU and inputs of each, in order. */
   readonly content: string;
 };
@@ -79,8 +80,18 @@ export async function layOut(order: LayOutOrder): Promise<LaidOut> {
     if (problems.total > 0) throw await problems.refusal(source, options, rows);
     await pages.end();
     const lanes = await queue.end();
+    const { isQueued } = queue;
     const { unused } = plan;
-    return { rows, pages: pages.pages, columns: names, inputs: inputsOf(plan), unused, lanes, ...counts };
+    return {
+      rows,
+      pages: pages.pages,
+      columns: names,
+      inputs: inputsOf(plan),
+      unused,
+      lanes,
+      isQueued,
+      ...counts,
+    };
   } catch (error) {
     throw await explained(error, source, options);
   } finally {

@@ -65,8 +65,9 @@ const schema = z.object({
         priority: z.string().exactOptional(),
       })
       .exactOptional(),
-    /** The lanes of the queue; absent: one, in the order of the sheet. */
-    lanes: z.array(z.object({ gpu: z.string().exactOptional(), places: count })).exactOptional(),
+    lanes: z.array(z.object({ gpu: z.string().exactOptional(), places: count })),
+    /** Whether the layout has a queue; if not, places are row numbers. */
+    isQueued: z.boolean(),
   }),
   deployment: z.object({
     id: z.string(),
@@ -158,7 +159,7 @@ export const paramsOf = (
 ): BatchParams => ({
   batch: file.batch,
   rows: file.sheet.rows,
-  ...(file.sheet.lanes === undefined ? {} : { lanes: file.sheet.lanes }),
+  lanes: file.sheet.lanes,
   concurrency: file.concurrency,
   retries: file.retries,
   ...optionalLimits(file),
@@ -212,15 +213,6 @@ export async function replaceStarted(store: Store, workflow: Started['workflow']
   await store.write(STARTED_FILE, `${JSON.stringify(started)}\n`);
 }
 
-/** The first pass starts the batch, and each further pass is a rebuild. Its file is created once. */
-export const passName = (pass: number): string => `${PASSES}/${String(pass).padStart(5, '0')}.json`;
-
-const PASSES = 'passes';
-
-/** The number of the next pass. */
-export const nextPass = async (store: Store): Promise<number> =>
-  Math.max(1, await lastNumber(store, PASSES)) + 1;
-
 /** How many evidence files earlier passes have written. */
 export const countEvidence = (store: Store): Promise<number> => lastNumber(store, EVIDENCE);
 
@@ -228,7 +220,7 @@ export const countEvidence = (store: Store): Promise<number> => lastNumber(store
 export const countEvents = (store: Store): Promise<number> => lastNumber(store, EVENTS);
 
 /** The highest file number in `folder`; 0 if it is empty. */
-async function lastNumber(store: Store, folder: string): Promise<number> {
+export async function lastNumber(store: Store, folder: string): Promise<number> {
   const numbers = (await store.list(folder)).map((name) => Number.parseInt(name, 10));
   return numbers.filter(Number.isInteger).reduce((most, number) => Math.max(most, number), 0);
 }

@@ -39,13 +39,16 @@ export type Known = BatchRef & {
 
 export type BatchClient = ReturnType<typeof openBatchClient>;
 
-const startOptions = (ref: BatchRef, rebuilt: Snapshot | undefined) =>
+/** What a workflow run of the batch continues: a rebuilt state, or with this pass a batch that has ended. */
+export type Continuation = { readonly snapshot: Snapshot } | { readonly continues: number };
+
+const startOptions = (ref: BatchRef, continuation: Continuation | undefined) =>
   ({
     workflowId: workflowIdOf(ref),
-    // The snapshot of a rebuilt batch contains everything that earlier workflow runs bought.
-    workflowIdReusePolicy: rebuilt === undefined ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
+    // Either contains everything that earlier workflow runs bought.
+    workflowIdReusePolicy: continuation === undefined ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
     workflowTaskTimeout: WORKFLOW_TASK_MS,
-    args: [{ ...ref, version: WRITES, ...(rebuilt === undefined ? {} : { snapshot: rebuilt }) }],
+    args: [{ ...ref, version: WRITES, ...continuation }],
     staticSummary: ref.batch,
   }) satisfies Partial<WorkflowStartOptions<typeof runsheetBatch>>;
 
@@ -67,10 +70,10 @@ export function openBatchClient(reach: () => Client, taskQueue: string = TASK_QU
 
   return {
     /** Starts the batch unless Temporal already knows it; a birth mark is never reused. */
-    start: async (ref: BatchRef, rebuilt?: Snapshot): Promise<Started> => {
+    start: async (ref: BatchRef, continuation?: Continuation): Promise<Started> => {
       try {
         await reach().workflow.start<typeof runsheetBatch>('runsheetBatch', {
-          ...startOptions(ref, rebuilt),
+          ...startOptions(ref, continuation),
           taskQueue,
           // The receiver of any worker reads the batch's folder from the memo.
           memo: { folder: ref.folder, ...(encrypted ? { encrypted } : {}) },

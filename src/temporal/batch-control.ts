@@ -12,6 +12,7 @@ import {
   pauseBatch,
   refreshBatch,
   resumeBatch,
+  retryRows,
   scaleBatch,
   type BatchMemo,
   type ResumeCommand,
@@ -99,6 +100,10 @@ export function openControl(reach: () => Client) {
       options?: CommandOptions,
     ): Promise<Acknowledged> =>
       command(name, (origin) => handleOf(name).signal(resumeBatch, { ...origin, ...decided }), options),
+
+    /** Sends the rows of a pass again. */
+    retry: (name: BatchName, pass: number, options?: CommandOptions): Promise<Acknowledged> =>
+      command(name, (origin) => handleOf(name).signal(retryRows, { ...origin, pass }), options),
 
     /** Makes the batch continue as new, in the version in which its worker starts batches. */
     refresh: (name: BatchName): Promise<Acknowledged> =>

@@ -46,7 +46,15 @@ describe('downloading the outputs of a run', () => {
   }: Given = {}): Promise<Delivery> {
     const deps = { download, delivered: delivered ?? new DeliveredFiles() };
     const known = { base: SERVICE, forget: () => undefined, ...oneFile, ...service };
-    return downloadOutputs(deps, { store, service: known, runId: 'r', key: 'fox', signal: never, ...wanted });
+    return downloadOutputs(deps, {
+      store,
+      service: known,
+      runId: 'r',
+      key: 'fox',
+      edition: '',
+      signal: never,
+      ...wanted,
+    });
   }
 
   it('stores files under the key of the row, with the extension of their content', async () => {

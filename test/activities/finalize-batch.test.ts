@@ -1,5 +1,6 @@
 // The end of a batch, in a real folder.
 
+import { closedSnapshot } from '../../src/batch/snapshot.ts';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -88,6 +89,8 @@ describe('the end of a batch', () => {
         back: BACK,
         log: [],
         logNumber: 1,
+        throughPass: 1,
+        closed: closedSnapshot(begin(paramsOf({ rows: ROWS }), WRITES, 0)),
       }),
     );
   const summary = (): Summary => JSON.parse(readFileSync(join(folder, 'summary.json'), 'utf8')) as Summary;

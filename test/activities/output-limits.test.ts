@@ -24,6 +24,7 @@ describe('the limits of outputs', () => {
         service: { base: SERVICE, forget: () => undefined, getRun: async () => run },
         runId: run.id,
         key: 'fox',
+        edition: '',
         signal: new AbortController().signal,
       },
     );

@@ -100,7 +100,13 @@ describe('a finished batch', () => {
       tally: tallyChange(RECORDS),
     };
     const reading = { lists: 'complete', duplicates: duplicates ?? none } as const;
-    return summaryOf(FILE, last, { startedAt: 1_000, endedAt: 2_000, reading, isEvidenceLost: false });
+    return summaryOf(FILE, last, {
+      startedAt: 1_000,
+      endedAt: 2_000,
+      reading,
+      isEvidenceLost: false,
+      throughPass: 1,
+    });
   }
 
   /** What does not hold, as the command would find it. */

@@ -11,9 +11,11 @@ export const TIMING: Timing = {
   pollIntervalMs: 100,
 };
 
-export const paramsOf = (params: Partial<BatchParams> = {}): BatchParams => ({
+/** One lane in the order of the sheet, unless lanes are given. */
+export const paramsOf = ({ rows = 10, ...params }: Partial<BatchParams> = {}): BatchParams => ({
   batch: 'b',
-  rows: 10,
+  rows,
+  lanes: [{ places: rows }],
   concurrency: 4,
   retries: 2,
   webhooks: true,

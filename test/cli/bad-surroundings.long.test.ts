@@ -122,6 +122,8 @@ const BATCH: BatchFile = {
     rows: 0,
     pages: 0,
     repeats: 0,
+    lanes: [],
+    isQueued: false,
   },
   deployment: { id: '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d' },
   service: {

@@ -63,12 +63,12 @@ export const wholeBatch = ({
   mark,
   sheet,
 }: Pick<BatchFile, 'mark'> & {
-  readonly sheet: Pick<BatchFile['sheet'], 'file' | 'pages' | 'lanes'>;
+  readonly sheet: Pick<BatchFile['sheet'], 'file' | 'pages' | 'lanes' | 'isQueued'>;
 }): readonly string[] => [
   BATCH_FILE,
   LAYOUT,
   `${LAYOUT}/${mark}`,
-  ...queueOf(sheet.lanes?.length ?? 0).map((name) => `${LAYOUT}/${mark}/queue${name}`),
+  ...queueOf(sheet.isQueued ? sheet.lanes.length : 0).map((name) => `${LAYOUT}/${mark}/queue${name}`),
   `${LAYOUT}/${mark}/rows`,
   ...Array.from(
     { length: sheet.pages },

@@ -47,7 +47,7 @@ describe('concurrent creators of the same content', () => {
       expect(made.filter((one) => one.made)).toHaveLength(1);
       const [{ batch, mark }] = made as [Made];
       expect(filesBelow(join(place.out, batch))).toEqual(
-        wholeBatch({ mark, sheet: { file: 'sheet.csv', pages: 2 } }),
+        wholeBatch({ mark, sheet: { file: 'sheet.csv', pages: 2, isQueued: false, lanes: [] } }),
       );
     }
     expect(place.names()).toHaveLength(2);

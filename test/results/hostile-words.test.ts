@@ -1,6 +1,7 @@
 // A run service that puts a formula, escape codes and bidi controls into every text that it may say. Its words are read
 // back where a person meets them: spreadsheets, the report, a terminal. The user's own cells stand there as given.
 
+import type { ShownProgress } from '../../src/cli/shown-progress.ts';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectRows } from '../../activities/collect-rows.ts';
 import { begin } from '../../src/batch/state.ts';
 import { DEFAULT_TIMING } from '../../src/batch/params.ts';
-import { progress, type Progress } from '../../src/batch/progress.ts';
+import { progress } from '../../src/batch/progress.ts';
 import type { EndedRow } from '../../src/batch/row-state.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import { printError, printerFor, type Context } from '../../src/cli/context.ts';
@@ -37,8 +38,7 @@ const evil = (field: string): string =>
   `=HYPERLINK("http://x","${field}")${ESCAPE}${BIDI}</script>\r\n${field}`;
 
 /** The user's own cells: a formula and a mark that Persian needs. */
-const OWN = '=A1+1';
-const KEY = '=key\u200Ckey';
+const [OWN, KEY] = ['=A1+1', '=key\u200Ckey'];
 
 // oxlint-disable-next-line no-control-regex
 const OBEYED = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u200B-\u200F\u2028-\u202E\u2066-\u2069]|\u{E0041}/u;
@@ -74,6 +74,8 @@ const FILE = {
     rows: 2,
     pages: 1,
     repeats: 0,
+    lanes: [],
+    isQueued: false,
   },
   deployment: { id: 'd', name: evil('deployment') },
   service: {
@@ -134,6 +136,7 @@ describe('the words of a hostile service', () => {
       endedAt: 61_000,
       reading: { lists: 'none', duplicates: { runs: 0, gpu_seconds: 0, cost_usd: 0, first: [] } },
       isEvidenceLost: false,
+      throughPass: 1,
     });
   });
   afterAll(() => rmSync(out, { recursive: true }));
@@ -221,11 +224,12 @@ describe('the words of a hostile service', () => {
   });
 
   it('are nothing to obey in the live view, on a terminal and in lines', () => {
-    const now: Progress = {
-      ...progress(begin(paramsOf({ rows: 2 }), WRITES, 1_000)),
+    const { lastFailure: _, ...started } = progress(begin(paramsOf({ rows: 2 }), WRITES, 1_000));
+    const now: ShownProgress = {
+      ...started,
       state: 'paused',
       reason: evil('pause'),
-      lastFailure: { place: 1, outcome: 'failed', reason: evil('failure') },
+      lastFailure: { row: 1, outcome: 'failed', reason: evil('failure') },
     };
     for (const isTerminal of [true, false]) {
       let printed = '';
@@ -233,7 +237,7 @@ describe('the words of a hostile service', () => {
       const stream = { columns: 4_000, write } as unknown as NodeJS.WriteStream;
       const printer = {
         isTerminal,
-        paint: (_: unknown, message: string) => message,
+        paint: (__: unknown, message: string) => message,
         notice: (message: string) => void write(`${message}\n`),
       };
       openProgressView(printer as unknown as Parameters<typeof openProgressView>[0], stream).show(now, 0);

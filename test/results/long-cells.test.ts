@@ -54,6 +54,8 @@ async function batchOf(rows: readonly Row[], reason = 'the run failed'): Promise
       rows: rows.length,
       pages: 1,
       repeats: 0,
+      lanes: [],
+      isQueued: false,
     },
     deployment: { id: randomUUID(), name: 'portraits' },
     service: { base: 'local', api: 'v2', rehearsal: true, prices: {} },
@@ -93,6 +95,7 @@ async function close({ store, file }: Batch): Promise<number> {
     endedAt: 61_000,
     reading: { lists: 'none', duplicates: { runs: 0, gpu_seconds: 0, cost_usd: 0, first: [] } },
     isEvidenceLost: false,
+    throughPass: 1,
   });
   return longest;
 }

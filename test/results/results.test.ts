@@ -32,6 +32,8 @@ const FILE = {
     rows: ROWS,
     pages: 1,
     repeats: 0,
+    lanes: [],
+    isQueued: false,
   },
   deployment: { id: randomUUID(), name: 'portraits' },
   service: { base: 'local', api: 'v2', rehearsal: true, prices: {} },
@@ -99,6 +101,7 @@ describe('the files of a finished batch', () => {
       endedAt: 61_000,
       reading: { lists: 'none', duplicates: { runs: 0, gpu_seconds: 0, cost_usd: 0, first: [] } },
       isEvidenceLost: false,
+      throughPass: 1,
     });
   const table = async (name: string): Promise<readonly Row[]> =>
     parse((await store.read(name)) ?? '', { columns: true });

@@ -46,7 +46,7 @@ function summary(
   return summaryOf(
     FILE,
     { ...now, tally: TALLY, ledger: { ...NO_LEDGER, ...ledger } },
-    { startedAt: 1_000, endedAt: 61_500, reading: { lists, duplicates }, isEvidenceLost },
+    { startedAt: 1_000, endedAt: 61_500, reading: { lists, duplicates }, isEvidenceLost, throughPass: 1 },
   );
 }
 

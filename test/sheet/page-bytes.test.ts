@@ -69,7 +69,7 @@ describe('the pages that stay in memory', () => {
     };
     return { store: { ...store, read }, reads };
   };
-  const SHEET = { rows: 4 * PAGE_ROWS };
+  const SHEET = { rows: 4 * PAGE_ROWS, isQueued: false };
   const firstRows = [1, PAGE_ROWS + 1, 2 * PAGE_ROWS + 1, 3 * PAGE_ROWS + 1];
 
   it('are limited by their bytes', async () => {

@@ -19,6 +19,7 @@ describe('a sheet that is written to pages', () => {
       repeats: { count: 0, first: [] },
       gpus: { A10G: 1, '': 1 },
       lanes: [{ gpu: 'A10G', places: 1 }, { places: 1 }],
+      isQueued: true,
       content: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
     const lines = (await store.read('rows/00001.jsonl'))?.split('\n') ?? [];

@@ -70,7 +70,14 @@ export class SimBatch {
     this.#pickWorker = pickWorker;
     this.store = new SimStore(world);
     const unconfirmed = { rule: plan.unconfirmed, afterMs: plan.patient ? 3_600_000 : 20_000 } as const;
-    this.params = { ...plan, batch: `b${mark}`, unconfirmed, timing: timingOf(plan), pass: 1 };
+    this.params = {
+      ...plan,
+      batch: `b${mark}`,
+      unconfirmed,
+      timing: timingOf(plan),
+      pass: 1,
+      lanes: [{ places: plan.rows }],
+    };
     this.state = begin(this.params, WRITES, temporal.clock.now);
     this.#deliver({ type: 'started', serviceNowMs: service.clock.now });
     this.#user = new SimUser(

@@ -36,6 +36,8 @@ const FILE: BatchFile = {
     rows: 1,
     pages: 1,
     repeats: 0,
+    lanes: [],
+    isQueued: false,
   },
   deployment: { id: 'd' },
   service: { base: 'local', api: 'v2', rehearsal: true, timing: DEFAULT_TIMING, prices: { L4: 0.5 } },

@@ -123,7 +123,7 @@ describe('the workflow of a batch', () => {
     put(state, { phase: 'running', place: 1, attempt: 1, tries: 0, past: [], runId: 'run-1-1', since: 0 });
     script.sends.set('stuck', async (attempts) => attempts.map(accepted));
     script.groups.delete('stuck');
-    expect(await rig.batches.start(ref, snapshot(state))).toBe('started');
+    expect(await rig.batches.start(ref, { snapshot: snapshot(state) })).toBe('started');
     expect((await rig.result('stuck')).tally.outcomes.succeeded).toBe(2);
     expect(script.groups.get('stuck')).toEqual([[{ place: 2, attempt: 1 }]]);
   });

@@ -42,5 +42,6 @@ export function closeCommand(state: State): Command {
     back: readBack(state, { at: state.startedWallAt, wallAt: state.startedWallAt }),
     log: [...state.log],
     logNumber: state.logFiles,
+    throughPass: state.pass,
   };
 }

@@ -10,6 +10,7 @@ import { onPartCollected, onStoreFailed } from './part-collected.ts';
 import { onRunsCancelled, onRunsOverdue } from './runs-overdue.ts';
 import { onRunsCompleted } from './runs-completed.ts';
 import { onRunsSeen } from './runs-seen.ts';
+import { onPassLoaded, onRetry, reopen } from './retry-rows.ts';
 import { isKnownCommand, onCancel, onPause, onRefresh, onResume, onScale } from './user-command.ts';
 
 export function applyEvent(state: State, event: Event): void {
@@ -48,6 +49,10 @@ export function applyEvent(state: State, event: Event): void {
       return onScale(state, event);
     case 'resume':
       return onResume(state, event);
+    case 'retry':
+      return onRetry(state, event);
+    case 'passLoaded':
+      return onPassLoaded(state, event);
     case 'refresh':
       return onRefresh(state, event.commandId);
     case 'stopSending':
@@ -80,7 +85,8 @@ function onPollEnded(state: State, poll: number): void {
 function onClosed(state: State): void {
   state.log.splice(0, state.loggingNow);
   state.loggingNow = 0;
-  if (state.isEvidenceNew || state.log.length > 0) state.unstored.add(RESULTS);
+  if (state.pass < state.wantedPass) reopen(state);
+  else if (state.isEvidenceNew || state.log.length > 0) state.unstored.add(RESULTS);
   else state.finished = true;
 }
 

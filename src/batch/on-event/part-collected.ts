@@ -10,12 +10,17 @@ import { endedRowBytes, type Deferral, type EndedRow, type LastAttempt } from '.
 import { put } from '../put-row.ts';
 import type { State } from '../state.ts';
 
-export function onPartCollected(state: State, part: number, { tally, deferred, fetched }: PartResult): void {
+export function onPartCollected(
+  state: State,
+  part: number,
+  { tally, deferred, fetched, again = 0 }: PartResult,
+): void {
   const rows = state.parts.get(part);
   if (rows === undefined) return;
   state.parts.delete(part);
   state.bytes -= rows.reduce((sum, row) => sum + endedRowBytes(row), 0);
   state.tally = addTallies(state.tally, tally);
+  state.again -= again;
   state.unstored.delete(part);
   unpause(state, 'store');
   noteFileHosts(state, deferred, fetched);

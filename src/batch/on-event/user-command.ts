@@ -45,7 +45,8 @@ function acknowledgeLater(
 
 export const isKnownCommand = (state: State, commandId: string | undefined): boolean =>
   commandId !== undefined &&
-  (state.knownCommands.includes(commandId) || state.pendingCommands.some(({ id }) => id === commandId));
+  (state.knownCommands.includes(commandId) ||
+    [...state.pendingCommands, ...state.passCommands].some(({ id }) => id === commandId));
 
 /** A command that is not in force yet, and that another one reverses, never will be. */
 function overtake(state: State, isOvertaken: (command: PendingCommand) => boolean, by: string): void {
@@ -54,7 +55,7 @@ function overtake(state: State, isOvertaken: (command: PendingCommand) => boolea
   for (const { id } of overtaken) acknowledge(state, id, { ok: false, note: `overtaken by a later ${by}` });
 }
 
-const origin = ({ by, reason }: UserCommand): Pick<UserCommand, 'by' | 'reason'> => ({
+export const originOf = ({ by, reason }: UserCommand): Pick<UserCommand, 'by' | 'reason'> => ({
   ...(by === undefined ? {} : { by }),
   ...(reason === undefined ? {} : { reason }),
 });
@@ -77,7 +78,7 @@ export function onScale(state: State, command: Extract<Event, { type: 'scale' }>
   const change = refused === undefined ? changeLimits(state, limits) : { ok: false, note: refused };
   if (!change.ok) return acknowledge(state, commandId, change);
   overtake(state, ({ kind }) => kind === 'scale', 'scale');
-  note(state, { event: 'scaled', ...origin(command), note: change.note, limits });
+  note(state, { event: 'scaled', ...originOf(command), note: change.note, limits });
   // A limit that is no longer reached pauses no batch.
   if (limits.deadlineAt !== undefined) unpause(state, 'deadline');
   if (limits.failAfter !== undefined) unpause(state, 'failures');
@@ -98,7 +99,7 @@ export function onCancel(state: State, command: Extract<Event, { type: 'cancel' 
   if (state.closing) return acknowledge(state, command.commandId);
   overtake(state, ({ kind }) => kind !== 'cancel', 'cancel');
   acknowledgeLater(state, command, DONE);
-  note(state, { event: 'cancelled', ...origin(command) });
+  note(state, { event: 'cancelled', ...originOf(command) });
   state.cancelling = running || state.cancelling === 'running' ? 'running' : 'unsent';
   // A paused batch would never finish.
   state.pauses.clear();
@@ -130,7 +131,12 @@ export function onResume(state: State, command: Extract<Event, { type: 'resume' 
   const changed = Object.keys(limits).length === 0 ? {} : { note: change.note };
   overtake(state, ({ kind }) => kind === 'pause' || (kind === 'scale' && 'note' in changed), 'resume');
   acknowledge(state, command.commandId, { ...DONE, ...changed });
-  note(state, { event: 'resumed', ...origin(command), ...changed, ...('note' in changed ? { limits } : {}) });
+  note(state, {
+    event: 'resumed',
+    ...originOf(command),
+    ...changed,
+    ...('note' in changed ? { limits } : {}),
+  });
   if (unconfirmed !== undefined) decideUnconfirmed(state, unconfirmed);
   state.pauses.clear();
   state.resumedAt = state.endings;

@@ -1,0 +1,147 @@
+// retry: sends rows of a batch again, whether it runs or has ended. The batch stays one: a row keeps one line, and its attempts add
+// up.
+
+import { hostname, userInfo } from 'node:os';
+import { addPass, candidates, type AddedPass, type PassParams } from '../create-batch/add-pass.ts';
+import type { FailureKind } from '../batch/failure-kind.ts';
+import { GPUS, isGpu } from '../batch/gpu.ts';
+import type { Outcome } from '../batch/outcome.ts';
+import { EXIT, isRunsheetError, list, nearest, problem } from '../errors/error.ts';
+import type { RowRecord } from '../results/row-record.ts';
+import { STARTED_FILE } from '../store/batch-file.ts';
+import { ask } from './ask.ts';
+import { configOf } from './batch-options.ts';
+import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
+import { printerFor, type Context, type Printer } from './context.ts';
+import { commandOptions } from './control.ts';
+import { follow } from './follow.ts';
+import { money, plural } from './format.ts';
+import { withSession, type Session } from './session.ts';
+import { startOrAttach } from './start-or-attach.ts';
+
+type Flags = {
+  readonly outcome?: readonly Outcome[];
+  readonly row?: readonly RowRange[];
+  readonly key?: readonly string[];
+  readonly failure?: readonly FailureKind[];
+  readonly gpu?: string;
+  readonly yes: boolean;
+  readonly detach: boolean;
+  readonly reason?: string;
+  readonly timeout?: number;
+  readonly out?: string;
+  readonly output: 'text' | 'json';
+};
+
+export type RowRange = { readonly from: number; readonly to: number };
+
+const USUAL: readonly Outcome[] = ['failed', 'timed-out'];
+
+/** Rows with these outcomes may have a run that was paid for. */
+const COSTLY: readonly Outcome[] = ['succeeded', 'unknown'];
+
+export default async function retry(this: Context, flags: Flags, name: string): Promise<number> {
+  const printer = printerFor(this);
+  if (flags.gpu !== undefined && !isGpu(flags.gpu)) throw notAGpu(flags.gpu);
+  const found = await findBatch(configOf(flags).out, name);
+  if (!(await found.store.exists(STARTED_FILE))) {
+    printer.notice(`${found.batch} was never started; to start it: runsheet resume ${found.batch}`);
+    return EXIT.ok;
+  }
+  const params = passParams(flags);
+  const isSure = await confirmed(this, flags, found, params, printer);
+  if (!isSure) return EXIT.ok;
+  return withSession(flags, found, printer, async (session) => {
+    const pass = await addPass(found, params);
+    const again = pass && (await sendPass(session, found, flags, pass));
+    if (again === undefined) await startOrAttach(session, found);
+    else printer.notice(again);
+    if (flags.output === 'json' && flags.detach) printer.json({ batch: found.batch, rows: pass?.rows ?? 0 });
+    if (flags.detach) return leave(session, found, printer);
+    return follow({ session, found, printer, process: this.process, output: flags.output });
+  });
+}
+
+function passParams({ outcome = USUAL, row, key, failure, gpu, reason }: Flags): PassParams {
+  const isWanted = (record: RowRecord): boolean =>
+    outcome.includes(record.outcome) &&
+    (row === undefined || row.some(({ from, to }) => record.row >= from && record.row <= to)) &&
+    (key === undefined || key.includes(record.key)) &&
+    (failure === undefined || failure.includes(failureOf(record)));
+  return {
+    isWanted,
+    by: `${userInfo().username}@${hostname()}`,
+    ...(gpu === undefined ? {} : { gpu }),
+    ...(reason === undefined ? {} : { reason }),
+  };
+}
+
+const failureOf = ({ outcome, attempts }: RowRecord): FailureKind =>
+  outcome === 'timed-out' ? 'timeout' : (attempts.at(-1)?.failure ?? 'unknown');
+
+/** Says what would be sent; asks if rows may be bought twice. Throws E602 in a script without --yes. */
+async function confirmed(
+  context: Context,
+  flags: Flags,
+  found: FoundBatch,
+  params: PassParams,
+  printer: Printer,
+): Promise<boolean> {
+  const { rows, outcomes, open, expectedUsd } = await candidates(found, params);
+  if (rows === 0 && open === 0) {
+    printer.notice(`no row of ${found.batch} matches; nothing is sent again`);
+    return false;
+  }
+  if (open > 0)
+    printer.notice(`${plural(open, 'row')} ${open === 1 ? 'is' : 'are'} being sent again already`);
+  const costly = COSTLY.flatMap((outcome) => outcomes[outcome] ?? 0).reduce((sum, count) => sum + count, 0);
+  if (costly === 0 || flags.yes) return true;
+  const cost = expectedUsd === undefined ? '' : `, about ${money(expectedUsd)}`;
+  const what = `${plural(rows, 'row')}, of which ${costly} succeeded or may have a run that was paid for${cost}`;
+  if (printer.isTerminal && context.process.stdin.isTTY) return ask(context.process, `send again ${what}?`);
+  throw problem('E602', {
+    what: `this may buy runs a second time: ${what}`,
+    hint: 'if that is meant, add --yes',
+  });
+}
+
+/** Tells the batch of its pass, and starts it if it has ended; returns the sentence for people. */
+async function sendPass(
+  session: Session,
+  found: FoundBatch,
+  flags: Flags,
+  { pass, rows, byGpu, expectedUsd }: AddedPass,
+): Promise<string> {
+  const ref = refOf(found);
+  const cost = expectedUsd === undefined ? '' : `, about ${money(expectedUsd)}`;
+  const gpu = flags.gpu === undefined ? '' : ` on ${[...byGpu.keys()].join(', ')}`;
+  const said = `${plural(rows, 'row')} sent again${gpu}${cost}`;
+  for (;;) {
+    if (await session.batches.isRunning(ref)) {
+      try {
+        await session.batches.retry(ref, pass, commandOptions(flags));
+        return said;
+      } catch (error) {
+        // The batch ended before the signal arrived.
+        if (!isRunsheetError(error, 'E513')) throw error;
+      }
+    }
+    if ((await startOrAttach(session, found)) === 'started') return said;
+  }
+}
+
+function leave({ stack }: Session, { batch }: FoundBatch, printer: Printer): number {
+  if (stack)
+    printer.notice(
+      `the embedded servers end with this command; to continue the batch: runsheet resume ${batch}`,
+    );
+  return EXIT.ok;
+}
+
+function notAGpu(given: string) {
+  const near = nearest(given, GPUS);
+  return problem('E602', {
+    what: `--gpu ${given}: there is no such GPU`,
+    hint: `${near === undefined ? '' : `did you mean ${near}? `}GPUs: ${list(GPUS)}`,
+  });
+}

@@ -1,0 +1,178 @@
+// Adds a pass to a batch: rows that have an outcome and are sent again. First the pass's places are written to the queue, then the
+// pass's file, which makes them count. Of two commands at the same time, the second one finds the rows of the first open and
+// leaves them out: no row ever has two open places.
+
+import { LANES_MAX, placeIn, type PassSegment } from '../batch/lanes.ts';
+import type { Outcome } from '../batch/outcome.ts';
+import { recordOf, recordsOf, rowsOf, type BatchRow } from '../results/batch-rows.ts';
+import type { RowRecord } from '../results/row-record.ts';
+import { summarizedPass } from '../results/summary.ts';
+import { QUEUE_ROWS, queueName, queuePageOf, queuedAt, readQueuePage, type Queued } from '../sheet/queue.ts';
+import { layoutOf, type BatchFile } from '../store/batch-file.ts';
+import { createPass, FIRST_PASS, newestPass, readSegments } from '../store/passes.ts';
+import type { Store } from '../store/store.ts';
+
+type Batch = { readonly store: Store; readonly file: BatchFile };
+
+export type PassParams = {
+  /** Whether a row with an outcome is sent again. */
+  readonly isWanted: (record: RowRecord) => boolean;
+  /** Another GPU for these rows. */
+  readonly gpu?: string;
+  readonly by: string;
+  readonly reason?: string;
+};
+
+/** The rows that a pass would send again, by GPU; `open`: rows that match and are sent again already. */
+export type Candidates = {
+  readonly byGpu: ReadonlyMap<string, readonly Queued[]>;
+  readonly rows: number;
+  readonly outcomes: Readonly<Partial<Record<Outcome, number>>>;
+  readonly open: number;
+  /** What they may cost in US dollars, by the batch's own runs; undefined if none was paid for on such a GPU. */
+  readonly expectedUsd: number | undefined;
+};
+
+export type AddedPass = Candidates & { readonly pass: number };
+
+/** Adds the pass, or none if no row is wanted. */
+export async function addPass(batch: Batch, params: PassParams): Promise<AddedPass | undefined> {
+  for (;;) {
+    const pass = (await newestPass(batch.store)) + 1;
+    const found = await candidates(batch, params);
+    if (found.rows === 0) return undefined;
+    const segments = await writePlaces(batch, found, await readSegments(batch.store, FIRST_PASS, pass - 1));
+    const { by, reason } = params;
+    const file = { at: new Date().toISOString(), kind: 'retry', by, segments } as const;
+    if (await createPass(batch.store, pass, { ...file, ...(reason === undefined ? {} : { reason }) }))
+      return { ...found, pass };
+  }
+}
+
+export async function candidates({ store, file }: Batch, params: PassParams): Promise<Candidates> {
+  const { isWanted, gpu } = params;
+  const ended = await summarizedPass(store);
+  const newest = await newestPass(store);
+  const hasEnded = ended === newest;
+  const openRows = await rowsInFlight({ store, file }, ended ?? FIRST_PASS, newest);
+  const byGpu = new Map<string, Queued[]>();
+  const outcomes: Partial<Record<Outcome, number>> = {};
+  const means = new MeanCosts();
+  let [rows, open] = [0, 0];
+  for await (const one of rowsOf(store, file)) {
+    // While a batch runs, rows without a record have no outcome yet.
+    if (one.record === undefined && !hasEnded) continue;
+    const record = recordOf(one);
+    means.add(record);
+    if (!isWanted(record)) continue;
+    if (openRows.has(one.row.row)) {
+      open += 1;
+      continue;
+    }
+    rows += 1;
+    outcomes[record.outcome] = (outcomes[record.outcome] ?? 0) + 1;
+    const lane = gpu ?? record.gpu_asked ?? file.deployment.gpu ?? '';
+    const queue = byGpu.get(lane) ?? [];
+    byGpu.set(lane, queue);
+    queue.push(queuedAgain(one, gpu));
+  }
+  return { byGpu, rows, outcomes, open, expectedUsd: means.of(byGpu) };
+}
+
+/** The mean cost of a run, by the GPU that was asked for. */
+class MeanCosts {
+  readonly #sums = new Map<string, { runs: number; costUsd: number }>();
+
+  add({ attempts }: RowRecord): void {
+    for (const { gpu_used: gpu, cost_usd: costUsd = 0 } of attempts) {
+      if (gpu === undefined) continue;
+      const sum = this.#sums.get(gpu) ?? { runs: 0, costUsd: 0 };
+      this.#sums.set(gpu, { runs: sum.runs + 1, costUsd: sum.costUsd + costUsd });
+    }
+  }
+
+  of(byGpu: Candidates['byGpu']): number | undefined {
+    let expected = 0;
+    for (const [gpu, { length }] of byGpu) {
+      const [only] = this.#sums.size === 1 && gpu === '' ? this.#sums.values() : [];
+      const sum = this.#sums.get(gpu) ?? only;
+      if (sum === undefined) return undefined;
+      expected += (length * sum.costUsd) / sum.runs;
+    }
+    return expected;
+  }
+}
+
+const queuedAgain = ({ row, part, record }: BatchRow, gpu = record?.gpu_asked): Queued => ({
+  row: row.row,
+  ...(gpu === undefined ? {} : { gpu }),
+  before: part ?? '',
+});
+
+/** Rows that passes after `ended` send again, and that have no new record yet. */
+async function rowsInFlight(
+  { store, file }: Batch,
+  ended: number,
+  newest: number,
+): Promise<ReadonlySet<number>> {
+  const segments = await readSegments(store, ended, newest);
+  const rows = new Set<number>();
+  if (segments.length === 0) return rows;
+  const done = new Set<number>();
+  for await (const { place, before } of recordsOf(store)) if (before !== undefined) done.add(place);
+  for (const { lane, first, count } of segments) {
+    const page = await readQueuePage(layoutOf(store, file), placeIn(lane, first));
+    for (let number = first; number < first + count; number += 1) {
+      const place = placeIn(lane, number);
+      const queued = queuedAt(page, place);
+      if (queued !== undefined && !done.has(place)) rows.add(queued.row);
+    }
+  }
+  return rows;
+}
+
+/** Writes the places into new pages of the queue; a page that a failed command has left is skipped. */
+async function writePlaces(
+  { store, file }: Batch,
+  { byGpu }: Candidates,
+  added: readonly PassSegment[],
+): Promise<PassSegment[]> {
+  const layout = layoutOf(store, file);
+  const lanes = lanesNow(file, added);
+  const segments: PassSegment[] = [];
+  for (const [gpu, rows] of byGpu) {
+    const lane = laneFor(lanes, gpu);
+    const spec = lanes[lane] as LaneNow;
+    for (const some of chunksOf(rows)) {
+      const text = some.map((one) => `${JSON.stringify(one)}\n`).join('');
+      do spec.page += 1;
+      while (!(await layout.create(queueName(lane, spec.page), text)));
+      const first = (spec.page - 1) * QUEUE_ROWS + 1;
+      segments.push({ lane, ...(gpu === '' ? {} : { gpu }), first, count: some.length });
+    }
+  }
+  return segments;
+}
+
+/** A lane, and the last page of its queue. */
+type LaneNow = { readonly gpu: string; page: number };
+
+function lanesNow({ sheet }: BatchFile, added: readonly PassSegment[]): LaneNow[] {
+  const lanes = sheet.lanes.map(({ gpu = '', places }) => ({ gpu, page: queuePageOf(places) }));
+  for (const { lane, gpu = '', first, count } of added) {
+    lanes[lane] ??= { gpu, page: 0 };
+    lanes[lane].page = Math.max(lanes[lane].page, queuePageOf(first + count - 1));
+  }
+  return lanes;
+}
+
+function laneFor(lanes: LaneNow[], gpu: string): number {
+  const found = lanes.findIndex((lane) => lane.gpu === gpu);
+  if (found >= 0) return found;
+  if (lanes.length >= LANES_MAX) throw new Error(`a batch has at most ${LANES_MAX} lanes`);
+  return lanes.push({ gpu, page: 0 }) - 1;
+}
+
+function* chunksOf<T>(all: readonly T[]): Generator<readonly T[]> {
+  for (let at = 0; at < all.length; at += QUEUE_ROWS) yield all.slice(at, at + QUEUE_ROWS);
+}

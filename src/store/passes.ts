@@ -1,0 +1,82 @@
+// The passes of a batch: the first one starts it; each further one rebuilds it, or sends rows again. A pass is a file with the
+// next number, created once, so of two commands at the same time one is first.
+
+import { z } from 'zod';
+import type { PassSegment } from '../batch/lanes.ts';
+import { problem } from '../errors/error.ts';
+import { lastNumber, type Started } from './batch-file.ts';
+import type { Store } from './store.ts';
+
+const count = z.number().int().nonnegative();
+
+const schema = z.object({
+  at: z.iso.datetime(),
+  kind: z.enum(['recover', 'retry']),
+  by: z.string().exactOptional(),
+  reason: z.string().exactOptional(),
+  /** The places of rows that are sent again. */
+  segments: z.array(
+    z.object({ lane: count, gpu: z.string().exactOptional(), first: count.min(1), count: count.min(1) }),
+  ),
+});
+
+export type PassFile = z.infer<typeof schema>;
+
+export const FIRST_PASS = 1;
+const PASSES = 'passes';
+
+export const passName = (pass: number): string => `${PASSES}/${numbered(pass)}.json`;
+
+const numbered = (pass: number): string => String(pass).padStart(5, '0');
+
+/** The newest pass; 1 for a batch that was neither rebuilt nor sent again. */
+export const newestPass = async (store: Store): Promise<number> =>
+  Math.max(FIRST_PASS, await lastNumber(store, PASSES));
+
+/** False if another command has created this pass. */
+export const createPass = (store: Store, pass: number, file: PassFile): Promise<boolean> =>
+  store.create(passName(pass), `${JSON.stringify(file)}\n`);
+
+/** Throws E504 if the file is missing or invalid. */
+export async function readPass(store: Store, pass: number): Promise<PassFile> {
+  const name = passName(pass);
+  const parsed = schema.safeParse(jsonIn((await store.read(name)) ?? ''));
+  if (parsed.success) return parsed.data;
+  throw problem('E504', { what: `${store.location}/${name} is no pass of this version` });
+}
+
+/** All segments that the passes after `after` have added, up to `through`. */
+export async function readSegments(
+  store: Store,
+  after: number,
+  through: number,
+): Promise<readonly PassSegment[]> {
+  const segments: PassSegment[] = [];
+  for (let pass = after + 1; pass <= through; pass += 1)
+    segments.push(...(await readPass(store, pass)).segments);
+  return segments;
+}
+
+/** The state of the batch when it ended, from which the next pass continues. */
+export const snapshotName = (pass: number): string => `snapshots/${numbered(pass)}.json`;
+
+/** The workflow run that continues an ended batch with this pass; created once. */
+export const createContinued = (
+  store: Store,
+  pass: number,
+  workflow: Started['workflow'],
+): Promise<boolean> => store.create(continuedName(pass), `${JSON.stringify(workflow)}\n`);
+
+export async function readContinued(store: Store, pass: number): Promise<Started['workflow'] | undefined> {
+  return jsonIn((await store.read(continuedName(pass))) ?? '') as Started['workflow'] | undefined;
+}
+
+const continuedName = (pass: number): string => `${PASSES}/${numbered(pass)}-continued.json`;
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
