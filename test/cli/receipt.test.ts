@@ -59,7 +59,9 @@ describe('the receipt of a batch whose servers were stopped, at a service that b
     expect([verified.code, verified.stderr]).toEqual([0, expect.stringContaining(receipt())]);
     const [, sha256 = ''] = /sha256 ([0-9a-f]{64})/.exec(verified.stderr) ?? [];
     const named = [...readFileSync(receipt(), 'utf8').matchAll(/"run_id":"([^"]+)"/g)].map(([, id]) => id);
-    expect(named.toSorted()).toEqual((await stage.truth()).map(({ id }) => id).toSorted());
+    const bought = (await stage.truth()).map(({ id }) => id);
+    expect(named).toHaveLength(bought.length);
+    expect(new Set(named)).toEqual(new Set(bought));
 
     const elsewhere = { RUNSHEET_API_URL: 'http://127.0.0.1:1', RUNSHEET_OUT: stage.path('nothing') };
     const checked = await stage.run(['verify', '--check-receipt', receipt(), '-o', 'json'], elsewhere);
