@@ -1,7 +1,6 @@
 // Writes the receipt of an ended batch: its summary, a line for each row with its runs, the duplicate runs, and the sums. The
 // same batch folder always gives the same receipt. Rows are read one by one, so that memory does not grow with the batch.
 
-import { costOf } from '../batch/gpu.ts';
 import { recordOf, rowsOf, type BatchRow } from '../results/batch-rows.ts';
 import { readDuplicates } from '../results/duplicates.ts';
 import { readLateRuns } from '../results/late-runs.ts';
@@ -75,40 +74,44 @@ function headOf({ file, summary }: ReceiptParams): ContentOf<'batch'> {
 }
 
 async function* runLines({ store, file }: ReceiptParams): AsyncGenerator<Content> {
-  for await (const row of rowsOf(store, file)) yield rowLine(row, file);
-  for await (const run of readDuplicates(store)) yield duplicateLine(run, file);
+  for await (const row of rowsOf(store, file)) yield rowLine(row);
+  for await (const run of readDuplicates(store)) yield duplicateLine(run);
   for await (const { row, attempt, run_id, outcome } of readLateRuns(store))
     yield { kind: 'late', row, attempt, run_id, outcome };
 }
 
-function rowLine(batchRow: BatchRow, file: BatchFile): ContentOf<'row'> {
+function rowLine(batchRow: BatchRow): ContentOf<'row'> {
   const { row, key, outcome, attempts } = recordOf(batchRow);
-  return { kind: 'row', row, key, outcome, attempts: attempts.map((attempt) => attemptOf(attempt, file)) };
+  return { kind: 'row', row, key, outcome, attempts: attempts.map(attemptOf) };
 }
 
-function attemptOf(
-  { attempt, outcome, run_id, gpu_used: gpu, cost_usd = 0, ...times }: AttemptRecord,
-  file: BatchFile,
-): ContentOf<'row'>['attempts'][number] {
+function attemptOf({
+  attempt,
+  outcome,
+  run_id,
+  gpu_used: gpu,
+  cost_usd = 0,
+  ...times
+}: AttemptRecord): ContentOf<'row'>['attempts'][number] {
   const gpuSeconds = (times.cold_start_seconds ?? 0) + (times.run_seconds ?? 0);
   return {
     attempt,
     outcome,
     ...(run_id === undefined ? {} : { run_id }),
-    ...(gpu === undefined ? {} : useOf(gpu, gpuSeconds, cost_usd, file)),
+    ...(gpu === undefined ? {} : useOf(gpu, gpuSeconds, cost_usd)),
   };
 }
 
-function duplicateLine({ gpu, ...run }: DuplicateRun, file: BatchFile): ContentOf<'duplicate'> {
+function duplicateLine({ gpu, ...run }: DuplicateRun): ContentOf<'duplicate'> {
   const { row, attempt, run_id, status, gpu_seconds, cost_usd } = run;
-  const use = gpu === undefined ? { gpu_seconds } : useOf(gpu, gpu_seconds, cost_usd, file);
+  const use = gpu === undefined ? { gpu_seconds } : useOf(gpu, gpu_seconds, cost_usd);
   return { kind: 'duplicate', row, attempt, run_id, status, ...use };
 }
 
-/** Rounded, because sums of binary fractions show digits that mean nothing. */
-const useOf = (gpu: string, gpuSeconds: number, costUsd: number, { service }: BatchFile) => ({
+/** Rounded, because binary fractions show digits that mean nothing. The price is the one that the cost was computed with. */
+const useOf = (gpu: string, gpuSeconds: number, costUsd: number) => ({
   gpu,
   gpu_seconds: Number(gpuSeconds.toFixed(9)),
-  usd_per_second: costOf(service.prices, gpu, { run: 1 }),
+  ...(gpuSeconds > 0 ? { usd_per_second: Number((costUsd / gpuSeconds).toPrecision(12)) } : {}),
   cost_usd: Number(costUsd.toFixed(12)),
 });

@@ -55,7 +55,11 @@ const RECORDS: readonly PartRecord[] = [
   {
     row: 3,
     outcome: 'cancelled',
-    attempts: [{ attempt: 1, outcome: 'cancelled', run_id: idOf(3), ...usage(0.2) }],
+    attempts: [
+      { attempt: 1, outcome: 'cancelled', run_id: idOf(3), ...usage(0.2) },
+      // Cancelled before it started.
+      { attempt: 2, outcome: 'cancelled', run_id: idOf(3, 2), gpu_used: 'L4', cost_usd: 0 },
+    ],
     files: [],
   },
   {
@@ -99,7 +103,7 @@ describe('a receipt', () => {
     await draft.commit();
     const last = {
       ...progress(begin(paramsOf({ rows: 4 }), WRITES, 1_000)),
-      ledger: { ...NO_LEDGER, sent: 5, accepted: 4, rejected: 1 },
+      ledger: { ...NO_LEDGER, sent: 6, accepted: 5, rejected: 1 },
       tally: tallyRows(RECORDS),
     };
     const duplicates = { runs: 1, gpu_seconds: 2, cost_usd: 0.2, first: [DUPLICATE] };
@@ -132,7 +136,7 @@ describe('a receipt', () => {
     const { lines, sha256 } = await write();
     expect(lines).toBe(8);
     expect(parsed()).toMatchObject([
-      { kind: 'batch', batch: 'b', mark: FILE.mark, rows: 4, runs: 4, bought_twice: 1 },
+      { kind: 'batch', batch: 'b', mark: FILE.mark, rows: 4, runs: 5, bought_twice: 1 },
       {
         kind: 'row',
         row: 1,
@@ -144,14 +148,21 @@ describe('a receipt', () => {
         ],
       },
       { kind: 'row', row: 2, outcome: 'refused', attempts: [{ attempt: 1, outcome: 'refused' }] },
-      { kind: 'row', row: 3, attempts: [{ outcome: 'cancelled', run_id: idOf(3), cost_usd: 0.02 }] },
+      {
+        kind: 'row',
+        row: 3,
+        attempts: [
+          { outcome: 'cancelled', run_id: idOf(3), cost_usd: 0.02 },
+          { run_id: idOf(3, 2), gpu: 'L4', gpu_seconds: 0, cost_usd: 0 },
+        ],
+      },
       { kind: 'row', row: 4, attempts: [{ attempt: 1, outcome: 'succeeded', run_id: idOf(4) }] },
       { kind: 'duplicate', row: 2, run_id: 'aaaa', gpu_seconds: 2, usd_per_second: 0.1, cost_usd: 0.2 },
       { kind: 'late', row: 2, run_id: 'bbbb', outcome: 'succeeded' },
       {
         kind: 'total',
         rows: 4,
-        runs: 4,
+        runs: 5,
         bought_twice: 1,
         late_runs: 1,
         unmeasured_runs: 2,
