@@ -93,7 +93,7 @@ class LineCheck {
 
   #reasonOfRun(run: Run): string | undefined {
     const { run_id: id, gpu_seconds: seconds = 0, usd_per_second: price = 0, cost_usd: cost = 0 } = run;
-    if (Math.abs(seconds * price - cost) > COST_ERROR * (1 + cost))
+    if (Math.abs(seconds * price - cost) > COST_ERROR * (1 + Math.abs(cost)))
       return `names a cost of $${cost}, but ${seconds} s at $${price} cost $${seconds * price}`;
     if (id === undefined) return cost === 0 ? undefined : 'names a cost without a run';
     const before = this.#runs.size;

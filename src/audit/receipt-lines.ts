@@ -6,7 +6,8 @@ import { z } from 'zod';
 import { OUTCOMES } from '../batch/outcome.ts';
 
 const count = z.number().int().nonnegative();
-const amount = z.number().nonnegative();
+/** A service with a wrong clock may report negative seconds. */
+const amount = z.number();
 const outcomes = z.record(z.enum(OUTCOMES), count);
 
 /** Without a GPU, the cost of a run is not known and counts as 0. */

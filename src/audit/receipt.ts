@@ -112,6 +112,6 @@ function duplicateLine({ gpu, ...run }: DuplicateRun): ContentOf<'duplicate'> {
 const useOf = (gpu: string, gpuSeconds: number, costUsd: number) => ({
   gpu,
   gpu_seconds: Number(gpuSeconds.toFixed(9)),
-  ...(gpuSeconds > 0 ? { usd_per_second: Number((costUsd / gpuSeconds).toPrecision(12)) } : {}),
+  ...(gpuSeconds === 0 ? {} : { usd_per_second: Number((costUsd / gpuSeconds).toPrecision(12)) }),
   cost_usd: Number(costUsd.toFixed(12)),
 });
