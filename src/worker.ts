@@ -20,6 +20,7 @@ import { openTransport } from './run-service/transport.ts';
 import { cacheRows } from './sheet/placed-rows.ts';
 import { layoutOf, readStarted } from './store/batch-file.ts';
 import { openStore } from './store/open-store.ts';
+import { openWorkerNotes } from './store/workers.ts';
 import { openBatchClient } from './temporal/batch-client.ts';
 import { batchSignals } from './temporal/batch-signals.ts';
 import type { BatchSignals } from './batch/signals.ts';
@@ -145,14 +146,19 @@ function openShared(config: Config, client: Client, queue: string): Shared {
 }
 
 function activityDeps(
-  { config, log }: WorkerParams,
+  { config, log, server }: WorkerParams,
   { batches, signals, completions, reported }: Shared,
   { completion, posts, ownUrl }: Pick<Deps, 'completion' | 'posts'> & { readonly ownUrl: string | undefined },
 ): Deps {
   const readRows = cacheRows(PAGES_KEPT);
   const { url = ownUrl } = config.webhook;
+  const noteWorker = openWorkerNotes(server);
   return {
-    open: (ref) => batches.open(ref),
+    open: async (ref) => {
+      const open = await batches.open(ref);
+      await noteWorker(open.store);
+      return open;
+    },
     readRows: ({ store, file }, places) => readRows(layoutOf(store, file), file.sheet, places),
     completion,
     signals,

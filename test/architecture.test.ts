@@ -38,6 +38,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/results': ['csv-stringify', 'src/batch', 'src/errors', 'src/store', 'src/sheet'],
   'src/audit': [
+    'zod',
     'src/batch',
     'src/errors',
     'src/run-service/contract',

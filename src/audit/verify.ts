@@ -1,13 +1,12 @@
 // Recounts what summary.json claims, from the parts and, if the service can be reached, from its run list.
 
 import { createHash } from 'node:crypto';
-import { createInterface } from 'node:readline';
 import { knownRuns, stillUnconfirmed, type RequestLedger } from '../batch/accounting/request-ledger.ts';
 import { NO_OUTCOMES, OUTCOMES } from '../batch/outcome.ts';
-import { DUPLICATES_FILE } from '../results/duplicates.ts';
+import { readDuplicates } from '../results/duplicates.ts';
 import type { FileRecord } from '../results/row-record.ts';
 import { recordOf, rowsOf } from '../results/batch-rows.ts';
-import type { DuplicateRun, Summary } from '../results/summary.ts';
+import type { Summary } from '../results/summary.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { Store } from '../store/store.ts';
 import type { Reading } from './duplicate-runs.ts';
@@ -22,6 +21,11 @@ export type Recount = {
   /** Runs that rows name. */
   readonly runs: number;
   readonly gpuSeconds: number;
+  /** Runs in duplicates.jsonl. */
+  readonly duplicates: number;
+  /** The estimated cost of the runs that rows name, and of all runs. */
+  readonly costUsd: number;
+  readonly totalCostUsd: number;
   readonly files: number;
   /** Files that are missing or differ from their checksum. */
   readonly badFiles: readonly string[];
@@ -35,22 +39,35 @@ export async function recount(
 ): Promise<Recount> {
   const outcomes: Record<string, number> = { ...NO_OUTCOMES };
   const badFiles: string[] = [];
-  let [rows, runs, gpuSeconds, delivered] = [0, 0, 0, 0];
+  let [rows, runs, gpuSeconds, costUsd, delivered] = [0, 0, 0, 0, 0];
   for await (const row of rowsOf(store, file)) {
     const record = recordOf(row);
     rows += 1;
     outcomes[record.outcome] = (outcomes[record.outcome] ?? 0) + 1;
-    for (const { run_id, gpu_used, cold_start_seconds = 0, run_seconds = 0 } of record.attempts) {
+    for (const { run_id, gpu_used, cost_usd = 0, ...times } of record.attempts) {
       if (run_id !== undefined) {
         runs += 1;
         known.add(run_id);
       }
-      if (gpu_used !== undefined) gpuSeconds += cold_start_seconds + run_seconds;
+      if (gpu_used === undefined) continue;
+      gpuSeconds += (times.cold_start_seconds ?? 0) + (times.run_seconds ?? 0);
+      costUsd += cost_usd;
     }
     delivered += record.files.length;
     if (files) for (const one of record.files) if (!(await isWhole(store, one))) badFiles.push(one.path);
   }
-  return { rows, outcomes, runs, gpuSeconds, files: delivered, badFiles };
+  const { duplicates, duplicatesUsd } = await recountDuplicates(store);
+  const totalCostUsd = costUsd + duplicatesUsd;
+  return { rows, outcomes, runs, gpuSeconds, duplicates, costUsd, totalCostUsd, files: delivered, badFiles };
+}
+
+async function recountDuplicates(store: Store) {
+  let [duplicates, duplicatesUsd] = [0, 0];
+  for await (const { cost_usd } of readDuplicates(store)) {
+    duplicates += 1;
+    duplicatesUsd += cost_usd;
+  }
+  return { duplicates, duplicatesUsd };
 }
 
 async function isWhole(store: Store, { path, bytes, sha256 }: FileRecord): Promise<boolean> {
@@ -70,9 +87,7 @@ async function isWhole(store: Store, { path, bytes, sha256 }: FileRecord): Promi
 
 /** Adds the duplicates that the batch has reported to a set. */
 export async function reportedDuplicates(store: Store, known: Pick<KnownRuns, 'add'>): Promise<void> {
-  if (!(await store.exists(DUPLICATES_FILE))) return;
-  for await (const line of createInterface({ input: store.open(DUPLICATES_FILE) }))
-    if (line !== '') known.add((JSON.parse(line) as DuplicateRun).run_id);
+  for await (const { run_id } of readDuplicates(store)) known.add(run_id);
 }
 
 /** The run list, read again; `hidden`: duplicates that the batch has not reported. */
@@ -98,7 +113,10 @@ export function findings(
     ),
     equal('unconfirmed requests without a decision', 0, stillUnconfirmed(requests)),
     equal('runs that rows name', knownRuns(requests), counted.runs),
+    equal('duplicate runs that are named', summary.duplicates.runs, counted.duplicates),
     near('GPU seconds', claimedSeconds, counted.gpuSeconds),
+    sameCost('estimated cost of the rows', summary.cost_usd, counted.costUsd),
+    sameCost('estimated cost with duplicate runs', summary.total_cost_usd, counted.totalCostUsd),
     {
       claim: `${counted.files} files as delivered`,
       holds: counted.badFiles.length === 0,
@@ -147,3 +165,12 @@ function near(claim: string, expected: number, found: number): Finding {
     message: holds ? found.toFixed(1) : `${expected.toFixed(1)} expected, ${found.toFixed(1)} found`,
   };
 }
+
+function sameCost(claim: string, expected: number, found: number): Finding {
+  const holds = isSameCost(expected, found);
+  const [wanted, shown] = [`$${expected.toFixed(6)}`, `$${found.toFixed(6)}`];
+  return { claim, holds, message: holds ? shown : `${wanted} expected, ${shown} found` };
+}
+
+/** Sums of the same numbers in another order, from parts that are rounded to millionths of a dollar. */
+export const isSameCost = (a: number, b: number): boolean => Math.abs(a - b) <= 3e-6 + 1e-9 * Math.abs(a);

@@ -3,6 +3,7 @@
 import { OUTCOMES } from '../batch/outcome.ts';
 import { command } from './command.ts';
 import {
+  anyText,
   attemptNumber,
   boolean,
   choice,
@@ -136,12 +137,23 @@ export const onBatches = {
       positional: batch,
       flags: {
         files: { kind: 'boolean', default: true, brief: 'also read every file and compare its checksum' },
+        receipt: {
+          ...optional(
+            anyText(
+              'file',
+              'also write a receipt of every run (without a file: receipt.jsonl in the batch folder)',
+            ),
+          ),
+          inferEmpty: true,
+        },
+        checkReceipt: optional(textFlag('file', 'check a receipt instead of a batch; needs only the file')),
         out,
         output,
       },
       aliases: alias,
     },
     "check a finished batch against its files and the service's run list",
+    '[<batch>] [--receipt [file]] [flags]',
   ),
   resume: command(
     async () => (await import('./resume.ts')).default,

@@ -48,6 +48,7 @@ const repeatable = <T>(flag: T): T & { readonly variadic: true; readonly optiona
 });
 
 export const textFlag = parsed(text);
+export const anyText = parsed(String);
 const number = parsed(wholeFrom(0));
 export const port = parsed(wholeFrom(0, 65_535));
 export const rowNumber = wholeFrom(1);

@@ -4,23 +4,20 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { EXIT, problem, errorMessage } from '../errors/error.ts';
 import type { Progress } from '../batch/progress.ts';
 import { terminalLine } from '../errors/outside-text.ts';
-import { notSucceeded, readSummary, type Summary } from '../results/summary.ts';
+import { readSummary } from '../results/summary.ts';
+import { printEnd, type EndParams } from './batch-end.ts';
 import { refOf, type FoundBatch } from './batch-name.ts';
-import type { Printer } from './context.ts';
 import { hearInterrupts, type Interrupts } from './interrupt.ts';
 import { BY_RESUME_ONLY, pauseHint } from './pause-hint.ts';
 import { openProgressView, type ProgressView } from './progress-view.ts';
 import type { Session } from './session.ts';
 import { shownProgress } from './shown-progress.ts';
 import { notRunning, summaryOfDone } from './start-or-attach.ts';
-import { count, money, plural, span, type Paint } from './format.ts';
+import { count, plural } from './format.ts';
 
-export type FollowParams = {
+export type FollowParams = EndParams & {
   readonly session: Session;
-  readonly found: FoundBatch;
-  readonly printer: Printer;
   readonly process: NodeJS.Process;
-  readonly output: 'text' | 'json';
   readonly timeoutMs?: number;
   /** The command only reads: the batch does not depend on it. */
   readonly reads?: boolean;
@@ -64,8 +61,7 @@ const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
     const summary = await readSummary(ended.found.store);
     if (summary === undefined)
       throw problem('E506', { batch: ended.found.batch, reason: 'its folder has no summary.json' });
-    printEnd(ended, summary);
-    return notSucceeded(summary) === 0 ? EXIT.ok : EXIT.someRowsFailed;
+    return printEnd(ended, summary);
   },
   paused: async ({ session, found, progress, reads }) => {
     throw problem('E501', {
@@ -186,45 +182,3 @@ function detach({ printer, found, progress }: Ended): void {
 
 const doneText = (progress: Progress | undefined): string =>
   progress === undefined ? 'not started' : `${count(progress.done)} of ${count(progress.rows)} rows done`;
-
-/** Prints the closing lines, or the summary for programs. */
-function printEnd(
-  { printer, found, output }: Pick<FollowParams, 'printer' | 'found' | 'output'>,
-  summary: Summary,
-): void {
-  printer.raw(closing(summary, found.folder, printer.paint));
-  if (output === 'json') printer.json({ ...summary, folder: found.folder });
-  else printer.data(found.folder);
-}
-
-export function closing(summary: Summary, folder: string, paint: Paint): string {
-  const { outcomes, rows, cost_usd, seconds, rehearsal } = summary;
-  const failed = notSucceeded(summary);
-  const mark = failed === 0 ? paint('green', '✓') : paint('yellow', '!');
-  const others = Object.entries(outcomes).filter(([name, times]) => name !== 'succeeded' && times > 0);
-  const lines = [
-    `${mark} ${count(outcomes.succeeded)} of ${count(rows)} rows succeeded in ${span(seconds * 1000)} · ${money(cost_usd)} estimated${rehearsal ? ' · rehearsal' : ''}`,
-    ...others.map(([name, times]) => `  ${paint('red', `${count(times)} ${name}`)}`),
-    ...spendLines(summary, paint),
-    `  results   ${folder}/results.csv`,
-    ...(failed > 0 ? [`  failures  ${folder}/failures.csv`] : []),
-    `  report    ${folder}/report.html`,
-  ];
-  return `\n${lines.join('\n')}\n`;
-}
-
-/** Runs that were paid for, or may have been, in addition to those of the rows. */
-function spendLines(summary: Summary, paint: Paint): readonly string[] {
-  const { duplicates, unseen_runs_at_most: unseen, lists } = summary;
-  const seconds = `${duplicates.gpu_seconds.toFixed(1)} GPU s`;
-  const why = lists === 'none' ? 'the service has no run list' : 'the run list could not be read to its end';
-  const lines = [
-    duplicates.runs > 0
-      ? `${plural(duplicates.runs, 'duplicate run')}: ${seconds}, ${money(duplicates.cost_usd)} estimated; duplicates.jsonl names them`
-      : undefined,
-    unseen > 0
-      ? `${plural(unseen, 'request')} may have started a run that was never seen: ${why}`
-      : undefined,
-  ];
-  return lines.filter((line) => line !== undefined).map((line) => `  ${paint('yellow', line)}`);
-}

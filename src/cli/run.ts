@@ -1,7 +1,8 @@
 // run: checks the sheet, starts its batch and follows it. submit: the same without following.
 
 import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
-import { closing, follow } from './follow.ts';
+import { printEnd } from './batch-end.ts';
+import { follow } from './follow.ts';
 import type { SheetFlags } from './flags.ts';
 import { withCopy, type SheetCopy } from '../create-batch/copy-sheet.ts';
 import { createBatch } from '../create-batch/create-batch.ts';
@@ -12,7 +13,6 @@ import { openSession, type Session, type SessionParams } from './session.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import { refOf, type FoundBatch } from './batch-name.ts';
 import { errorMessage, EXIT, isRunsheetError } from '../errors/error.ts';
-import { notSucceeded } from '../results/summary.ts';
 import { printBatch } from './batch-plan.ts';
 
 export async function run(this: Context, flags: SheetFlags, sheet: string): Promise<number> {
@@ -128,13 +128,9 @@ function sayDifferences(printer: Printer, flags: SheetFlags, found: FoundBatch):
 type Summary = NonNullable<Awaited<ReturnType<typeof summaryOfDone>>>;
 
 function sayDone(printer: Printer, flags: SheetFlags, found: FoundBatch, summary: Summary): number {
-  const { batch, folder } = found;
   printer.notice(
-    `This sheet is batch ${batch}, which has ended. To make a new batch of the same sheet, add --again.`,
+    `This sheet is batch ${found.batch}, which has ended. To make a new batch of the same sheet, add --again.`,
   );
   sayDifferences(printer, flags, found);
-  printer.raw(closing(summary, folder, printer.paint));
-  if (flags.output === 'json') printer.json({ ...summary, folder });
-  else printer.data(folder);
-  return notSucceeded(summary) === 0 ? EXIT.ok : EXIT.someRowsFailed;
+  return printEnd({ printer, found, output: flags.output }, summary);
 }

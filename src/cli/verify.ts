@@ -1,4 +1,4 @@
-// verify: compares summary.json with the batch's parts and files and with the service's run list.
+// verify: compares summary.json with the batch's parts and files and with the service's run list; writes and checks receipts.
 
 import { nameOf } from '../results/batch-rows.ts';
 import { readLast } from '../audit/duplicate-runs.ts';
@@ -10,14 +10,26 @@ import { terminalLine } from '../errors/outside-text.ts';
 import { openServices } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { findBatch, type FoundBatch } from './batch-name.ts';
+import { checkGiven, writeGiven } from './receipt.ts';
 import { summaryOfDone } from './start-or-attach.ts';
 import { printerFor, type Context } from './context.ts';
 import { configOf } from './batch-options.ts';
 
-type Flags = { readonly files: boolean; readonly out?: string; readonly output: 'text' | 'json' };
+type Flags = {
+  readonly files: boolean;
+  /** Empty: without a file. */
+  readonly receipt?: string;
+  readonly checkReceipt?: string;
+  readonly out?: string;
+  readonly output: 'text' | 'json';
+};
 
 export default async function verify(this: Context, flags: Flags, name: string | undefined): Promise<number> {
   const printer = printerFor(this);
+  if (flags.checkReceipt !== undefined) {
+    if (name !== undefined || flags.receipt !== undefined) throw problem('E602', CHECKED_ALONE);
+    return checkGiven(printer, flags.checkReceipt, flags.output);
+  }
   const found = await findBatch(configOf(flags).out, name);
   const summary = await summaryOfDone(found);
   if (summary === undefined) throw problem('E509', { batch: found.batch });
@@ -26,14 +38,25 @@ export default async function verify(this: Context, flags: Flags, name: string |
   const lists = await readLists(found, known);
   const all = findings(summary, counted, lists);
   const wrong = all.filter(({ holds }) => !holds);
-  if (flags.output === 'json') printer.json({ batch: found.batch, holds: wrong.length === 0, findings: all });
+  const holds = wrong.length === 0;
+  // A receipt states what adds up only.
+  const receipt =
+    flags.receipt === undefined || !holds ? undefined : await writeGiven(found, summary, flags.receipt);
+  if (flags.output === 'json')
+    printer.json({ batch: found.batch, holds, findings: all, ...(receipt && { receipt }) });
   else for (const finding of all) printer.data(lineOf(finding));
-  if (wrong.length > 0) throw problem('E510', { batch: found.batch, wrong: wrong.map(({ claim }) => claim) });
+  if (!holds) throw problem('E510', { batch: found.batch, wrong: wrong.map(({ claim }) => claim) });
   printer.notice(
     `${found.batch} adds up${lists === undefined ? '; the run list of the service was not checked' : ''}`,
   );
+  if (receipt) printer.notice(`its receipt is ${receipt.file}; sha256 ${receipt.sha256}`);
   return EXIT.ok;
 }
+
+const CHECKED_ALONE = {
+  what: '--check-receipt takes neither a batch nor --receipt',
+  hint: 'a receipt is checked without its batch: runsheet verify --check-receipt <file>',
+};
 
 const lineOf = ({ claim, holds, message }: Finding): string =>
   terminalLine(`${holds ? 'ok ' : 'NOT'}  ${claim}: ${message}`);

@@ -248,6 +248,11 @@ export const errorTable = {
     (f) =>
       `it takes effect when a worker has taken it and the requests on the wire are answered; show its state: runsheet status ${f.batch}`,
   ),
+  E520: entry<{ file: string; line: number; reason: string }>(
+    unexpected,
+    (f) => `the receipt ${f.file} does not hold: line ${f.line} ${f.reason}`,
+    () => 'trust none of it; write it again from the folder of its batch: runsheet verify <batch> --receipt',
+  ),
   E602: textFromThrower(usage),
   E603: entry<{ database: string; reason: string }>(
     unreachable,

@@ -1,5 +1,6 @@
-// Writes duplicates.jsonl: every run that no row names. summary.json has their totals and the first of them.
+// Writes and reads duplicates.jsonl: every run that no row names. summary.json has their totals and the first of them.
 
+import { linesOf } from '../store/lines.ts';
 import type { Draft, Store } from '../store/store.ts';
 import type { DuplicateRun } from './summary.ts';
 
@@ -20,4 +21,9 @@ export async function openDuplicates(store: Store): Promise<DuplicatesDraft> {
     commit: async () => draft?.commit(),
     discard: async () => draft?.discard(),
   };
+}
+
+export async function* readDuplicates(store: Store): AsyncGenerator<DuplicateRun> {
+  if (!(await store.exists(DUPLICATES_FILE))) return;
+  for await (const line of linesOf(store.open(DUPLICATES_FILE))) yield JSON.parse(line) as DuplicateRun;
 }

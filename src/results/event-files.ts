@@ -1,8 +1,8 @@
 // The log of a batch in its folder: pauses, and the commands of users, one JSON object a line.
 
-import { createInterface } from 'node:readline';
 import type { BatchEvent } from '../batch/batch-event.ts';
 import { EVENTS, eventsName } from '../store/batch-file.ts';
+import { linesOf } from '../store/lines.ts';
 import type { Store } from '../store/store.ts';
 
 export async function writeEvents(
@@ -19,8 +19,7 @@ export async function* readEvents(store: Store): AsyncGenerator<BatchEvent> {
   let earlier = new Set<string>();
   for (const name of (await store.list(EVENTS)).filter((one) => /^\d{5}\.jsonl$/.test(one))) {
     const lines = new Set<string>();
-    for await (const line of createInterface({ input: store.open(`${EVENTS}/${name}`) })) {
-      if (line === '') continue;
+    for await (const line of linesOf(store.open(`${EVENTS}/${name}`))) {
       lines.add(line);
       if (!earlier.has(line)) yield JSON.parse(line) as BatchEvent;
     }

@@ -8,6 +8,7 @@ import { ownColumns, resultNames } from '../sheet/result-columns.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { Pieces } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
+import { countWorkers } from '../store/workers.ts';
 import { csvCellsOf, type RowRecord } from './row-record.ts';
 import { reportOf } from './report.ts';
 import { recordOf, rowsOf, type BatchRow } from './batch-rows.ts';
@@ -26,8 +27,9 @@ export async function writeResults({
   store,
   progress,
   confirm,
-  ...ended
+  ...times
 }: ResultsParams): Promise<void> {
+  const ended = { ...times, workers: await countWorkers(store) };
   const summary = summaryOf(file, progress, ended);
   const results = new Pieces(() => store.draft('results.csv'));
   const failures = new Pieces(() => store.draft('failures.csv'));

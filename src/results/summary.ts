@@ -1,6 +1,6 @@
 // summary.json: the result of an ended batch. If it exists, the batch has ended.
 
-import { atRisk, type RequestLedger } from '../batch/accounting/request-ledger.ts';
+import { atRisk, knownRuns, type RequestLedger } from '../batch/accounting/request-ledger.ts';
 import { costSoFar } from '../batch/accounting/tally.ts';
 import { NO_OUTCOMES, OUTCOMES, type OutcomeCounts } from '../batch/outcome.ts';
 import type { Progress } from '../batch/progress.ts';
@@ -8,6 +8,7 @@ import { problem } from '../errors/error.ts';
 import { SUMMARY_FILE, type BatchFile } from '../store/batch-file.ts';
 import { passName } from '../store/passes.ts';
 import type { Store } from '../store/store.ts';
+import type { WorkerCount } from '../store/workers.ts';
 
 export type Summary = {
   readonly batch: string;
@@ -18,11 +19,17 @@ export type Summary = {
   readonly deployment: string;
   readonly rows: number;
   readonly outcomes: OutcomeCounts;
+  /** Runs that rows name. */
+  readonly runs: number;
+  /** Duplicate runs that were seen; {@link Summary.unseen_runs_at_most} more are possible. */
+  readonly bought_twice: number;
   readonly started_at: string;
   readonly ended_at: string;
   readonly seconds: number;
   /** An estimate: cold start and run seconds at the price of the GPU used, for all runs that rows name. */
   readonly cost_usd: number;
+  /** The same with the duplicate runs. */
+  readonly total_cost_usd: number;
   readonly gpus: Readonly<
     Record<string, { readonly runs: number; readonly seconds: number; readonly cost_usd: number }>
   >;
@@ -36,7 +43,7 @@ export type Summary = {
   readonly is_evidence_lost: boolean;
   /** Requests that may have started a run that neither a webhook nor a run list has shown. */
   readonly unseen_runs_at_most: number;
-};
+} & Partial<WorkerCount>;
 
 /** What the run list showed after all rows had an outcome. */
 export type LastReading = {
@@ -69,9 +76,12 @@ export type Ended = {
   readonly throughPass: number;
 };
 
-export function summaryOf(file: BatchFile, progress: Progress, ended: Ended): Summary {
+type Worked = Ended & { readonly workers?: WorkerCount | undefined };
+
+export function summaryOf(file: BatchFile, progress: Progress, ended: Worked): Summary {
   const { startedAt, endedAt, reading, isEvidenceLost, throughPass } = ended;
   const { tally, ledger } = progress;
+  const cost = usd(costSoFar(tally));
   return {
     batch: file.batch,
     pass: throughPass,
@@ -79,10 +89,12 @@ export function summaryOf(file: BatchFile, progress: Progress, ended: Ended): Su
     deployment: file.deployment.name ?? file.deployment.id,
     rows: file.sheet.rows,
     outcomes: tally.outcomes,
+    ...receiptFacts({ requests: ledger, duplicates: reading.duplicates, cost_usd: cost }),
+    ...ended.workers,
     started_at: new Date(startedAt).toISOString(),
     ended_at: new Date(endedAt).toISOString(),
     seconds: (endedAt - startedAt) / 1000,
-    cost_usd: usd(costSoFar(tally)),
+    cost_usd: cost,
     gpus: Object.fromEntries(
       Object.entries(tally.gpus).map(([gpu, { runs, seconds, costUsd }]) => [
         gpu,
@@ -96,6 +108,14 @@ export function summaryOf(file: BatchFile, progress: Progress, ended: Ended): Su
     unseen_runs_at_most: unseenAtMost(ledger, reading.lists),
   };
 }
+
+type Spent = Pick<Summary, 'requests' | 'duplicates' | 'cost_usd'>;
+
+const receiptFacts = ({ requests, duplicates, cost_usd: cost }: Spent) => ({
+  runs: knownRuns(requests),
+  bought_twice: duplicates.runs,
+  total_cost_usd: usd(cost + duplicates.cost_usd),
+});
 
 const usd = (amount: number): number => Number(amount.toFixed(6));
 
@@ -121,8 +141,8 @@ async function readLastSummary(store: Store): Promise<Summary | undefined> {
   try {
     if (text === undefined) return undefined;
     const summary = JSON.parse(text) as Summary;
-    // A batch of an older version counts fewer outcomes.
-    return { ...summary, outcomes: { ...NO_OUTCOMES, ...summary.outcomes } };
+    // A batch of an older version counts fewer outcomes, and has no sums of runs and costs.
+    return { ...receiptFacts(summary), ...summary, outcomes: { ...NO_OUTCOMES, ...summary.outcomes } };
   } catch (cause) {
     throw problem('E504', { what: `${store.location}/${SUMMARY_FILE} is not JSON` }, { cause });
   }

@@ -169,6 +169,24 @@ describe('a finished batch', () => {
     ]);
   });
 
+  it('is not believed with a duplicate that duplicates.jsonl does not name', async () => {
+    const duplicates = await report(DUPLICATE);
+    rmSync(join(folder, 'duplicates.jsonl'));
+    expect((await wrong(summaryWith({ duplicates }))).map(({ claim, message }) => [claim, message])).toEqual([
+      ['duplicate runs that are named', '1 expected, 0 found'],
+      ['estimated cost with duplicate runs', '$8.000000 expected, $0.000000 found'],
+    ]);
+  });
+
+  it.each<readonly [string, Partial<Summary>]>([
+    ['estimated cost of the rows', { cost_usd: 0.000_004 }],
+    ['estimated cost with duplicate runs', { total_cost_usd: 8.000_004 }],
+  ])('is not believed with another %s', async (claim, costs) => {
+    const duplicates = await report(DUPLICATE);
+    const found = await wrong({ ...summaryWith({ duplicates }), ...costs });
+    expect(found.map((one) => one.claim)).toEqual([claim]);
+  });
+
   it('names a run of a row that the lists do not have', async () => {
     expect(await wrong(summaryWith(), OWN.slice(1))).toEqual([
       { claim: 'runs in the lists of the service', holds: false, message: '6 expected, 5 found' },

@@ -41,6 +41,7 @@ export class World {
   readonly cancels: CommandOf<'cancelRuns'>[] = [];
   readonly keeps: CommandOf<'keepEvidence'>[] = [];
   readonly closes: CommandOf<'close'>[] = [];
+  readonly loads: CommandOf<'loadPass'>[] = [];
   readonly published: Progress[] = [];
   readonly logged: BatchEvent[] = [];
   readonly stopped: number[] = [];
@@ -76,6 +77,9 @@ export class World {
     const isSending = commands.some(({ type }) => type === 'send');
     if (isSending && usedSlots(this.state) > concurrency)
       this.problems.push('the batch sends more than its slots allow');
+    for (const { gpu = '', outstanding } of this.state.lanes)
+      if (isSending && outstanding > (this.state.params.gpuConcurrency?.[gpu] ?? Infinity))
+        this.problems.push(`the batch sends more on ${gpu} than its limit`);
     if (this.#openRuns() > concurrency)
       this.problems.push(`${this.#openRuns()} runs are open, but the concurrency is ${concurrency}`);
     return commands;
@@ -97,6 +101,8 @@ export class World {
         return void this.keeps.push(command);
       case 'close':
         return void this.closes.push(command);
+      case 'loadPass':
+        return void this.loads.push(command);
       case 'keepLog':
         this.logged.push(...command.entries);
         return void this.#logs.push(command);
@@ -266,8 +272,8 @@ export class World {
   /** Continues as new, if that is allowed: commands in flight are lost and issued again. */
   continueAsNew(): void {
     if (!maySnapshot(this.state)) return;
-    const { collects, readings, polls, cancels, keeps } = this;
-    for (const lost of [collects, readings, polls, cancels, keeps, this.#logs]) lost.length = 0;
+    const { collects, readings, polls, cancels, keeps, loads } = this;
+    for (const lost of [collects, readings, polls, cancels, keeps, loads, this.#logs]) lost.length = 0;
     this.state = restore(JSON.parse(JSON.stringify(snapshot(this.state))) as Snapshot);
     this.apply({ type: 'started' });
   }

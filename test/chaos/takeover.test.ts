@@ -66,6 +66,7 @@ describe('a query that a dead worker leaves behind', () => {
 
     const waited = await stage.run(['wait', batch]);
     expect(waited.code).toBe(0);
+    expect(waited.stderr).toMatch(/, 0 bought twice, \$[\d.]+ estimated, 2 workers\n$/);
     expectOneRunPerRow(await stage.truth(), ROWS);
     const history = await client.workflow.getHandle(workflowIdOf(name)).fetchHistory();
     await expect(replay(historyToJSON(history))).resolves.toBeUndefined();

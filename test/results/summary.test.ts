@@ -5,9 +5,16 @@ import { NO_LEDGER, type RequestLedger } from '../../src/batch/accounting/reques
 import { progress } from '../../src/batch/progress.ts';
 import { begin } from '../../src/batch/state.ts';
 import { WRITES } from '../../src/batch/version.ts';
-import { notSucceeded, summaryOf, type LastReading, type Summary } from '../../src/results/summary.ts';
+import {
+  notSucceeded,
+  readSummary,
+  summaryOf,
+  type LastReading,
+  type Summary,
+} from '../../src/results/summary.ts';
 import { tallyChange } from '../../src/results/tally-rows.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
+import type { Store } from '../../src/store/store.ts';
 import { paramsOf } from '../batch/params.ts';
 
 const FILE = {
@@ -89,6 +96,22 @@ describe('summary.json', () => {
       cost_usd: 4.2,
       gpus: { L4: { runs: 1, seconds: 2, cost_usd: 0.2 }, H100: { runs: 1, seconds: 4, cost_usd: 4 } },
     });
+  });
+
+  it('has the facts of the receipt: the runs of rows, duplicates, and the cost of both', () => {
+    const duplicates = { runs: 2, gpu_seconds: 8, cost_usd: 16.000_000_4, first: [] };
+    expect(summary(LEDGER, 'complete', { duplicates })).toMatchObject({
+      runs: 4 + 1 + 1,
+      bought_twice: 2,
+      cost_usd: 4.2,
+      total_cost_usd: 20.2,
+    });
+  });
+
+  it('of a version without these facts is read with them', async () => {
+    const { runs: _, bought_twice: __, total_cost_usd: ___, ...old } = summary(LEDGER, 'complete');
+    const store = { location: '/b', read: async () => JSON.stringify(old) } as unknown as Store;
+    expect(await readSummary(store)).toMatchObject({ runs: 6, bought_twice: 0, total_cost_usd: 4.2 });
   });
 
   it('takes its times from the batch, and names the deployment by its id if it has no name', () => {

@@ -1,0 +1,153 @@
+// Rows that have an outcome and are sent again: the batch loads a pass, and counts each row once.
+
+import { describe, expect, it } from 'vitest';
+import { addSegments, placeIn } from '../../../src/batch/lanes.ts';
+import { progress } from '../../../src/batch/progress.ts';
+import { closedSnapshot, restore, snapshot } from '../../../src/batch/snapshot.ts';
+import { problemsOf } from '../invariants.ts';
+import { World } from '../world.ts';
+
+const AGAIN = [{ lane: 0, first: 5_001, count: 2 }] as const;
+
+const loaded = (world: World, pass = 2, segments: readonly object[] = AGAIN): void => {
+  const [load] = world.loads.splice(0);
+  expect(load).toEqual({ type: 'loadPass', pass });
+  world.apply({
+    type: 'passLoaded',
+    pass,
+    segments: segments as typeof AGAIN,
+    by: 'ada@desk',
+    reason: 'better now',
+  });
+};
+
+const retry = (pass: number, commandId = `c${pass}`) => ({ type: 'retry', commandId, pass }) as const;
+
+/** A batch whose rows all failed, and that is being closed. */
+function closing(rows = 3): World {
+  const world = new World({ rows, concurrency: rows, retries: 0 });
+  while (world.sends.length > 0) world.answer(0, ['accepted']);
+  for (const { runId } of world.service.runs.slice()) world.finish(runId, 'failed');
+  world.pass(1_000);
+  while (world.collects.length > 0) world.collect();
+  expect(world.closes).toHaveLength(1);
+  return world;
+}
+
+describe('a batch that runs', () => {
+  it('loads a pass, sends its places after its own, and acknowledges the command', () => {
+    const world = new World({ rows: 3, concurrency: 10 });
+    world.apply(retry(2));
+    expect(world.state.acknowledgements).toEqual([]);
+    loaded(world);
+    expect(world.state.acknowledgements).toEqual([{ id: 'c2', ok: true, note: '2 rows sent again' }]);
+    expect(world.sends.flatMap(({ attempts }) => attempts).map(({ place }) => place)).toEqual([
+      1, 2, 3, 5_001, 5_002,
+    ]);
+    world.pass(1_000);
+    expect(world.logged).toMatchObject([{ event: 'retried', by: 'ada@desk', reason: 'better now' }]);
+    expect(progress(world.state)).toMatchObject({ pass: 2, again: 2, rows: 3 });
+  });
+
+  it('loads passes one after another, also if it is told of the second one only', () => {
+    const world = new World({ rows: 3, concurrency: 10 });
+    world.apply(retry(3));
+    loaded(world);
+    loaded(world, 3, [{ lane: 1, gpu: 'H100', first: 1, count: 1 }]);
+    expect(world.state.lanes.map(({ gpu }) => gpu)).toEqual([undefined, 'H100']);
+    expect(world.sends.flatMap(({ attempts }) => attempts).at(-1)?.place).toBe(placeIn(1, 1));
+    expect(world.state.acknowledgements).toMatchObject([{ id: 'c3', ok: true }]);
+  });
+
+  it('loads a pass once, and acknowledges a command about a pass that it has', () => {
+    const world = new World({ rows: 3, concurrency: 10 });
+    world.apply(retry(2));
+    world.apply(retry(2));
+    expect(world.loads).toHaveLength(1);
+    loaded(world);
+    world.apply({ type: 'passLoaded', pass: 2, segments: AGAIN });
+    expect(progress(world.state).again).toBe(2);
+    world.apply(retry(2, 'late'));
+    expect(world.loads).toEqual([]);
+    expect(world.state.acknowledgements.at(-1)).toEqual({ id: 'late', ok: true });
+  });
+
+  it('counts a row that is sent again as done when it has its new outcome', () => {
+    const world = new World({ rows: 1, concurrency: 10 });
+    while (world.sends.length > 0) world.answer(0, ['accepted']);
+    world.apply(retry(2));
+    loaded(world, 2, [{ lane: 0, first: 5_001, count: 1 }]);
+    expect(progress(world.state)).toMatchObject({ done: -1, again: 1 });
+    const { tally } = world.state;
+    world.apply({ type: 'partCollected', part: 1, result: { tally, deferred: [], fetched: 0, again: 1 } });
+    // Only a part that is being collected counts.
+    expect(progress(world.state).again).toBe(1);
+  });
+
+  it('sends nothing of a pass if it is cancelled, and says so', () => {
+    const world = new World({ rows: 3, concurrency: 1 });
+    world.apply({ type: 'cancel', running: false });
+    world.apply(retry(2));
+    loaded(world);
+    expect(world.state.acknowledgements.at(-1)).toEqual({
+      id: 'c2',
+      ok: false,
+      note: 'the batch is cancelled: it sends nothing more',
+    });
+    expect(progress(world.state)).not.toHaveProperty('again');
+    expect(world.state.pass).toBe(2);
+  });
+
+  it('keeps a pass that it has not loaded over a continue-as-new', () => {
+    const world = new World({ rows: 3, concurrency: 3 });
+    world.apply(retry(2));
+    while (world.sends.length > 0) world.answer(0, ['accepted']);
+    const again = restore(JSON.parse(JSON.stringify(snapshot(world.state))));
+    expect(again).toMatchObject({ pass: 1, wantedPass: 2, isLoadingPass: false });
+    addSegments(again.lanes, AGAIN);
+    expect(restore(JSON.parse(JSON.stringify(snapshot(again)))).lanes).toEqual(again.lanes);
+    expect(problemsOf(again)).toEqual([]);
+  });
+});
+
+describe('a batch that ends', () => {
+  it('closes once more if a pass was added while it was closing', () => {
+    const world = closing();
+    world.apply(retry(2));
+    expect(world.loads).toEqual([]);
+    world.apply({ type: 'closed' });
+    expect(world.state.finished).toBe(false);
+    loaded(world);
+    expect(world.sends.flatMap(({ attempts }) => attempts)).toHaveLength(2);
+    expect(world.state.resumedAt).toEqual(world.state.endings);
+  });
+
+  it('goes on if it is told of a pass together with its end', () => {
+    const world = closing();
+    world.apply({ type: 'closed' }, retry(2));
+    expect(world.state.finished).toBe(false);
+    loaded(world);
+    expect(world.sends).toHaveLength(1);
+  });
+
+  it('leaves a state from which a later pass continues', () => {
+    const world = closing();
+    const closed = closedSnapshot(world.state);
+    const again = restore(JSON.parse(JSON.stringify(closed)));
+    expect(again).toMatchObject({ closing: false, finished: false, log: [], tally: world.state.tally });
+    expect(closed.lanes).toEqual([[0, []]]);
+  });
+
+  it('sends rows of a cancelled batch that were never sent only if a pass names them', () => {
+    const world = new World({ rows: 3, concurrency: 1 });
+    world.apply({ type: 'cancel', running: false });
+    while (world.sends.length > 0) world.answer(0, ['accepted']);
+    world.finish('run-0', 'failed');
+    world.pass(1_000);
+    world.settle();
+    expect(world.state.tally.outcomes.cancelled).toBe(2);
+    world.apply({ type: 'closed' }, retry(2));
+    loaded(world, 2, [{ lane: 0, first: 5_001, count: 1 }]);
+    expect(world.sends.flatMap(({ attempts }) => attempts)).toEqual([{ place: 5_001, attempt: 1 }]);
+  });
+});

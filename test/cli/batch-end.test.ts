@@ -1,0 +1,82 @@
+// What commands print when a batch has ended.
+
+import { describe, expect, it } from 'vitest';
+import { NO_LEDGER } from '../../src/batch/accounting/request-ledger.ts';
+import { NO_OUTCOMES } from '../../src/batch/outcome.ts';
+import { closing, printEnd, receiptLine } from '../../src/cli/batch-end.ts';
+import type { FoundBatch } from '../../src/cli/batch-name.ts';
+import type { Printer } from '../../src/cli/context.ts';
+import type { Summary } from '../../src/results/summary.ts';
+
+const SUMMARY: Summary = {
+  batch: 'b',
+  pass: 1,
+  rehearsal: false,
+  deployment: 'd',
+  rows: 300,
+  outcomes: { ...NO_OUTCOMES, succeeded: 300 },
+  runs: 300,
+  bought_twice: 0,
+  started_at: '2026-11-21T10:00:00.000Z',
+  ended_at: '2026-11-21T10:01:00.000Z',
+  seconds: 60,
+  cost_usd: 4.12,
+  total_cost_usd: 4.12,
+  gpus: {},
+  requests: NO_LEDGER,
+  lists: 'complete',
+  duplicates: { runs: 0, gpu_seconds: 0, cost_usd: 0, first: [] },
+  is_evidence_lost: false,
+  unseen_runs_at_most: 0,
+  workers: 4,
+  restarts: 3,
+};
+const plain = (_: unknown, text: string): string => text;
+
+describe('the receipt at the end of a batch', () => {
+  it.each<readonly [string, Partial<Summary>]>([
+    ['300 rows, 300 runs, 0 bought twice, $4.12 estimated, survived 3 restarts', {}],
+    ['300 rows, 300 runs, 0 bought twice, $4.12 estimated, survived 1 restart', { workers: 2, restarts: 1 }],
+    ['300 rows, 300 runs, 0 bought twice, $4.12 estimated', { workers: 1, restarts: 0 }],
+    [
+      '300 rows, 301 runs, 2 bought twice, $4.32 estimated',
+      { runs: 301, bought_twice: 2, total_cost_usd: 4.32, restarts: 0 },
+    ],
+    [
+      '1 row, 1 run, 0 known to be bought twice, $0.0041 estimated',
+      { rows: 1, runs: 1, total_cost_usd: 0.0041, lists: 'none', restarts: 0 },
+    ],
+    [
+      '300 rows, 297 runs, 1 known to be bought twice, at most 3 unseen runs, $4.12 estimated',
+      { runs: 297, bought_twice: 1, lists: 'incomplete', unseen_runs_at_most: 3, restarts: 0 },
+    ],
+  ])('says %s', (line, facts) => {
+    expect(receiptLine({ ...SUMMARY, ...facts })).toBe(line);
+  });
+
+  it('counts the workers of a cluster, which are no restarts', () => {
+    const { restarts: _, ...summary } = SUMMARY;
+    expect(receiptLine(summary)).toMatch(/estimated, 4 workers$/);
+    expect(receiptLine({ ...summary, workers: 1 })).toMatch(/estimated$/);
+  });
+
+  it('says nothing about workers that were not counted', () => {
+    const { restarts: _, workers: __, ...summary } = SUMMARY;
+    expect(receiptLine(summary)).toMatch(/estimated$/);
+  });
+
+  it('is the last line, and names the only sum of money', () => {
+    const lines = closing(SUMMARY, '/b', plain).trimEnd().split('\n');
+    expect(lines.at(-1)).toBe(receiptLine(SUMMARY));
+    expect(lines.filter((line) => line.includes('$'))).toHaveLength(1);
+  });
+
+  it('is printed by a command that is silent otherwise', () => {
+    const said: string[] = [];
+    const printer = { paint: plain, raw: () => undefined, data: () => undefined } as unknown as Printer;
+    const found = { folder: '/b' } as FoundBatch;
+    const printReceipt = (line: string): void => void said.push(line);
+    expect(printEnd({ printer, found, output: 'text', printReceipt }, SUMMARY)).toBe(0);
+    expect(said).toEqual([receiptLine(SUMMARY)]);
+  });
+});

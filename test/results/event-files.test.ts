@@ -1,0 +1,41 @@
+// The log and the evidence of a batch, read back from a real folder.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { BatchEvent } from '../../src/batch/batch-event.ts';
+import { openDuplicates, readDuplicates } from '../../src/results/duplicates.ts';
+import { readEvents, writeEvents } from '../../src/results/event-files.ts';
+import { folderStore } from '../../src/store/folder.ts';
+import type { Store } from '../../src/store/store.ts';
+
+const all = async <T>(items: AsyncIterable<T>): Promise<readonly T[]> => {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+};
+
+describe('text with the line separator of Unicode', () => {
+  let folder = '';
+  let store: Store;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'runsheet-separator-'));
+    store = folderStore(folder);
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('stands in the reason of a command, and the log can be read', async () => {
+    const event = { at: 1, event: 'paused', reason: 'dinner\u2028is ready' } as unknown as BatchEvent;
+    await writeEvents(store, 1, [event]);
+    expect(await all(readEvents(store))).toEqual([event]);
+  });
+
+  it('stands in the status of a duplicate run, and the duplicates can be read', async () => {
+    const run = { row: 1, attempt: 1, run_id: 'a', status: 'suc\u2028cess', gpu_seconds: 1, cost_usd: 1 };
+    const draft = await openDuplicates(store);
+    await draft.add(run);
+    await draft.commit();
+    expect(await all(readDuplicates(store))).toEqual([run]);
+  });
+});

@@ -1,0 +1,61 @@
+// How many worker processes worked on a batch, in a real folder.
+
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { folderStore } from '../../src/store/folder.ts';
+import type { Store } from '../../src/store/store.ts';
+import { countWorkers, openWorkerNotes } from '../../src/store/workers.ts';
+
+describe('the workers of a batch', () => {
+  let folder = '';
+  let store: Store;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'runsheet-workers-'));
+    store = folderStore(folder, 'existing');
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('are unknown if none has noted itself', async () => {
+    expect(await countWorkers(store)).toBeUndefined();
+  });
+
+  it('count once, however many of their activities begin at the same moment', async () => {
+    const note = openWorkerNotes('embedded');
+    await Promise.all([note(store), note(store), note(store)]);
+    await note(store);
+    // A batch that was closed and opened again.
+    await note(folderStore(folder));
+    expect(await countWorkers(store)).toEqual({ workers: 1, restarts: 0 });
+  });
+
+  it('are noted when the note resolves, also for an activity that begins later', async () => {
+    const note = openWorkerNotes('embedded');
+    void note(store);
+    await note(store);
+    expect(readdirSync(join(folder, 'workers'))).toHaveLength(1);
+  });
+
+  it('are restarts of the one before if only one works at a time', async () => {
+    for (let process = 0; process < 4; process += 1) await openWorkerNotes('embedded')(store);
+    expect(await countWorkers(store)).toEqual({ workers: 4, restarts: 3 });
+  });
+
+  it.each([[['cluster', 'cluster', 'cluster']], [['embedded', 'embedded', 'cluster']]] as const)(
+    'are no restarts if several may work at the same time: %j',
+    async (kinds) => {
+      for (const kind of kinds) await openWorkerNotes(kind)(store);
+      expect(await countWorkers(store)).toEqual({ workers: 3 });
+    },
+  );
+
+  it('fail no activity if the folder takes no writes, and are noted when it does', async () => {
+    writeFileSync(join(folder, 'workers'), 'in the way');
+    const note = openWorkerNotes('embedded');
+    await note(store);
+    rmSync(join(folder, 'workers'));
+    await note(store);
+    expect(await countWorkers(store)).toEqual({ workers: 1, restarts: 0 });
+  });
+});
