@@ -98,6 +98,16 @@ describe('a batch that runs', () => {
     expect(world.state.pass).toBe(2);
   });
 
+  it('leaves their outcome to rows that were to be sent again if it is cancelled', () => {
+    const world = new World({ rows: 3, concurrency: 1 });
+    world.apply(retry(2));
+    loaded(world);
+    world.apply({ type: 'cancel', running: false });
+    world.settle();
+    expect(world.state.tally.outcomes).toMatchObject({ succeeded: 1, cancelled: 2 });
+    expect(progress(world.state)).not.toHaveProperty('again');
+  });
+
   it('keeps a pass that it has not loaded over a continue-as-new', () => {
     const world = new World({ rows: 3, concurrency: 3 });
     world.apply(retry(2));
