@@ -102,34 +102,38 @@ const roundedInterval = ({ low, expected, high }: Interval, digits: number): Int
 
 /** The lines that `plan` and `run` print. */
 export function forecastLines(estimate: Estimate): readonly string[] {
-  const { cost_usd, seconds, runs, batches, source } = estimate;
+  const { cost_usd, seconds, source } = estimate;
   if (source === 'prices')
     return [`  cost      no run of this deployment is known here: ${perSecondText(estimate)}`];
-  const gpus = Object.entries(estimate.by_gpu);
-  const [newest = '', ...others] = batches;
-  const from =
-    others.length === 0 ? newest : `${newest} and ${plural(others.length, 'older batch', 'older batches')}`;
+  const gpus = Object.entries(estimate.by_gpu).sort(([, a], [, b]) => b.rows - a.rows);
+  const isDetailed = gpus.length > 1 || cost_usd === null;
   return [
-    `  cost      ${cost_usd ? intervalText(cost_usd, money) : 'not known in all'}`,
-    `  time      ${seconds ? intervalText(seconds, duration) : 'not known in all'}`,
-    ...(gpus.length > 1 || cost_usd === null
-      ? gpus.map(([gpu, one]) => `            ${gpuText(gpu, one)}`)
-      : []),
-    `            from ${plural(runs, 'run')} in ${terminalLine(from)}, if these rows are like those`,
+    `  cost      ${cost_usd === null ? 'unknown in total' : intervalText(cost_usd, money)}`,
+    `  time      ${seconds === null ? 'unknown in total' : intervalText(seconds, duration)}`,
+    ...(isDetailed ? gpus.map(([gpu, shown]) => `            ${gpuText(gpu, shown)}`) : []),
+    `            ${sourceText(estimate)}`,
   ];
 }
 
 const duration = (seconds: number): string => span(seconds * 1000);
 
 const intervalText = ({ low, expected, high }: Interval, text: (number: number) => string): string =>
-  `about ${text(expected)}, with 90 % between ${text(low)} and ${text(high)}`;
+  `about ${text(expected)}, 90 % likely between ${text(low)} and ${text(high)}`;
 
 function gpuText(gpu: string, shown: Shown): string {
-  const { rows, cost_usd, seconds } = shown;
+  const { rows, runs, cost_usd, seconds } = shown;
   const name = terminalLine(`${gpu} × ${count(rows)}`);
-  if (seconds === null) return `${name}: not measured here; ${perSecondText(shown)}`;
+  if (seconds === null) {
+    const known = runs === 0 ? 'no run is known' : `only ${plural(runs, 'run')} known`;
+    return `${name}: ${known} here, ${perSecondText(shown)}`;
+  }
   const cost = cost_usd === null ? perSecondText(shown) : shortText(cost_usd, money);
   return `${name}: ${cost}, alone ${shortText(seconds, duration)}`;
+}
+
+function sourceText({ runs, batches: [newest = '', ...older] }: Estimate): string {
+  const others = older.length === 0 ? '' : ` and ${plural(older.length, 'older batch', 'older batches')}`;
+  return `from ${plural(runs, 'run')} in ${terminalLine(newest)}${others}, if these rows are like those`;
 }
 
 const shortText = ({ low, expected, high }: Interval, text: (number: number) => string): string =>

@@ -131,7 +131,8 @@ describe('the forecast of the cost', () => {
     const rows = { A10G: 60, H100: 40 };
     const both = foretell({ samples: [...a10g, ...h100], rows });
     const costs = Object.values(both.byGpu).map(({ costUsd }) => given(costUsd).expected);
-    expect(given(both.costUsd).expected).toBeCloseTo(costs[0]! + costs[1]!, 9);
+    const sum = costs.reduce((total, cost) => total + cost, 0);
+    expect(given(both.costUsd).expected).toBeCloseTo(sum, 9);
     expect(both).toMatchObject({ rows: 100, runs: 100, byGpu: { H100: { rows: 40, runs: 50 } } });
     const one = foretell({ samples: [...a10g, ...h100.slice(0, 2)], rows });
     expect(one).toMatchObject({ costUsd: undefined, seconds: undefined });
