@@ -111,14 +111,13 @@ async function readSome(store: Store, opening: number): Promise<readonly PartRec
   const names = await store.list(PARTS);
   const found = new Map<number, { readonly part: number; readonly record: PartRecord }>();
   const parts = new Set<number>();
-  let bytes = 0;
+  const left = { bytes: EACH.bytes };
   const read = async (order: Iterable<number>, rows: number): Promise<void> => {
     for (const part of order) {
-      if (found.size >= rows || parts.size >= EACH.parts || bytes >= EACH.bytes) return;
+      if (found.size >= rows || parts.size >= EACH.parts || left.bytes < 0) return;
       if (parts.has(part)) continue;
       parts.add(part);
-      for await (const line of linesOf(store, `${PARTS}/${names[part]}`, EACH.bytes - bytes)) {
-        bytes += line.length;
+      for await (const line of linesOf(store, `${PARTS}/${names[part]}`, left)) {
         const record = parseExactly(line) as PartRecord;
         if ((found.get(record.row)?.part ?? -1) < part) found.set(record.row, { part, record });
       }
@@ -129,14 +128,13 @@ async function readSome(store: Store, opening: number): Promise<readonly PartRec
   return [...found.values()].map(({ record }) => record);
 }
 
-/** The whole lines within the first so many characters. */
-async function* linesOf(store: Store, name: string, most: number): AsyncGenerator<string> {
+/** The lines of a part, until no bytes are left. */
+async function* linesOf(store: Store, name: string, left: { bytes: number }): AsyncGenerator<string> {
   const input = store.open(name);
-  let read = 0;
   try {
     for await (const line of createInterface({ input })) {
-      read += line.length;
-      if (read > most) return;
+      left.bytes -= line.length;
+      if (left.bytes < 0) return;
       if (line !== '') yield line;
     }
   } finally {
