@@ -33,8 +33,9 @@ export type Forecast = Amounts & { readonly byGpu: Readonly<Record<string, Amoun
 const SAMPLES_MIN = 3;
 
 export function forecast(params: ForecastParams): Forecast {
-  const rows = Object.values(params.rows).reduce((sum, some) => sum + some, 0);
-  const measured = Object.entries(params.rows).map(([gpu, some]) => measure(params, gpu, some, rows));
+  const asked = Object.entries(params.rows).filter(([, rows]) => rows > 0);
+  const all = asked.reduce((sum, [, rows]) => sum + rows, 0);
+  const measured = asked.map(([gpu, rows]) => measure(params, gpu, rows, all));
   const byGpu = measured.map((one) => [one.gpu, amountsOf(params, [one])] as const);
   const [only] = byGpu.length === 1 ? byGpu : [];
   return { ...(only?.[1] ?? amountsOf(params, measured)), byGpu: Object.fromEntries(byGpu) };

@@ -7,7 +7,7 @@ import { rowsIn, type Kind } from './rows-of-a-kind.ts';
 
 const REPETITIONS = 100;
 /** The end of a batch hardly depends on how many rows were before it. */
-const ROWS_MAX = 3_000;
+const ROWS_MAX = 2_000;
 
 /** What a batch takes in addition to its work divided by `parallel`. Equal arguments have equal results. */
 export function idleTime(kinds: readonly Kind[], parallel: number): Sum {

@@ -27,6 +27,7 @@ export const atTheSameTime = ({ concurrency, containers = concurrency }: Capacit
 export function wallTime(kinds: readonly Kind[], capacity: Capacity, waiting: Waiting): Interval {
   const work = addSums(kinds.map(({ sum }) => sum));
   const rows = rowsIn(kinds);
+  if (rows === 0) return { low: 0, expected: 0, high: 0 };
   const runs = rows * waiting.runsPerRow;
   const slots = Math.min(capacity.concurrency, rows);
   const parallel = atTheSameTime(capacity, rows);

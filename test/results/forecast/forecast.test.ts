@@ -148,6 +148,14 @@ describe('the forecast of the cost', () => {
     expect(made.seconds).toBeDefined();
   });
 
+  it('is nothing for no rows, and needs nothing known about GPUs that no row uses', () => {
+    const nothing = { low: 0, expected: 0, high: 0 };
+    const made = foretell({ samples: [], rows: { H100: 0 } });
+    expect(made).toEqual({ rows: 0, runs: 0, costUsd: nothing, seconds: nothing, byGpu: {} });
+    const { samples } = execute(dice(5), STEADY, 50);
+    expect(foretell({ samples, rows: { A10G: 60, H100: 0 } }).costUsd).toBeDefined();
+  });
+
   it('is the same for the same samples', () => {
     const { samples } = execute(dice(5), STEADY, 50);
     expect(foretell({ samples, rows: { A10G: 60 } })).toEqual(foretell({ samples, rows: { A10G: 60 } }));
