@@ -21,7 +21,7 @@ export const timesSum = ({ expected, errors }: Sum, factor: number): Sum => ({
   errors: errors.map(({ variance, freedom }) => ({ variance: variance * factor ** 2, freedom })),
 });
 
-export const varianceOf = ({ errors }: Pick<Sum, 'errors'>): number =>
+const varianceOf = ({ errors }: Pick<Sum, 'errors'>): number =>
   errors.reduce((total, { variance }) => total + variance, 0);
 
 /**

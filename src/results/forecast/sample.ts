@@ -1,5 +1,5 @@
 /** One run of a row, in seconds that are paid. */
-export type SampleRun = { readonly coldStart: number; readonly run: number };
+type SampleRun = { readonly coldStart: number; readonly run: number };
 
 /** A row that has ended: of an earlier batch, or one of the first rows of the batch itself. */
 export type Sample = {
