@@ -36,7 +36,16 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     // A pass sends rows again by the results that they have.
     'src/results',
   ],
-  'src/results': ['csv-stringify', 'src/batch', 'src/errors', 'src/store', 'src/sheet'],
+  // Only numbers: a workflow may forecast as well.
+  'src/results/forecast': ['src/batch'],
+  'src/results': [
+    'csv-stringify',
+    'src/batch',
+    'src/errors',
+    'src/store',
+    'src/sheet',
+    'src/results/forecast',
+  ],
   'src/audit': [
     'zod',
     'src/batch',
@@ -126,6 +135,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/run-service',
     'src/sheet',
     'src/create-batch',
+    'src/results/forecast',
     'src/results',
     'src/audit',
     'src/run-service/migration',
@@ -271,7 +281,9 @@ const folderOf = (unit: string): string => unit.split('/').slice(0, 2).join('/')
 function unitOf(file: string): string {
   const [top = '', second = '', third = ''] = file.split('/');
   if (top !== 'src') return top;
-  return third === 'contract' || third === 'migration' ? `${top}/${second}/${third}` : `${top}/${second}`;
+  return ['contract', 'forecast', 'migration'].includes(third)
+    ? `${top}/${second}/${third}`
+    : `${top}/${second}`;
 }
 
 function offence(file: string, { target, typeOnly }: Import): readonly string[] {

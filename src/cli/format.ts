@@ -15,8 +15,8 @@ export const paintFor =
 
 export const count = (number: number): string => number.toLocaleString('en-US');
 
-export const plural = (number: number, word: string): string =>
-  `${count(number)} ${word}${number === 1 ? '' : 's'}`;
+export const plural = (number: number, word: string, several = `${word}s`): string =>
+  `${count(number)} ${number === 1 ? word : several}`;
 
 export const money = (usd: number): string => `$${usd.toFixed(usd > 0 && usd < 0.1 ? 4 : 2)}`;
 

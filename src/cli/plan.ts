@@ -1,6 +1,5 @@
 // plan: checks the sheet and shows rows, cost and first requests, without sending anything.
 
-import { DEFAULT_PRICES } from '../batch/gpu.ts';
 import type { Config } from '../host/config.ts';
 import { EXIT } from '../errors/error.ts';
 import { withCopy } from '../create-batch/copy-sheet.ts';
@@ -12,6 +11,7 @@ import { printerFor, type Context, type Printer } from './context.ts';
 import type { SheetFlags } from './flags.ts';
 import { checkFlags, configOf, createParams } from './batch-options.ts';
 import { limitsOfV1, printBatch, webhooksArrive } from './batch-plan.ts';
+import { estimateOf, forecastLines, type Estimate } from './forecast.ts';
 import { openSession } from './session.ts';
 import { count, money, span } from './format.ts';
 
@@ -30,18 +30,19 @@ export default async function plan(this: Context, flags: SheetFlags, sheet: stri
       async (copy) => {
         const draft = await layOutCopy(await createParams(config, copy, flags));
         const requests = await firstRequests(draft);
+        const estimate = await estimateOf(config.out, draft);
         const { file, laidOut } = draft;
         if (flags.output === 'json')
           printer.json({
             ...file,
             laidOut,
-            estimate: estimateOf(draft),
+            estimate,
             requests,
             ...(file.service.api === 'v1'
               ? { notGuaranteed: limitsOfV1({ webhooks: webhooksArrive(config, file) }) }
               : {}),
           });
-        else sayPlan(printer, config, draft, requests);
+        else sayPlan(printer, config, draft, { estimate, requests });
         return EXIT.ok;
       },
     );
@@ -62,29 +63,22 @@ async function firstRequests({ file, layout }: DraftBatch): Promise<readonly obj
   );
 }
 
-type Estimate = { readonly perRunSecond: number };
+type Plan = { readonly estimate: Estimate; readonly requests: readonly object[] };
 
-/** The cost of one second of run time over all rows; the duration of a run is not known yet. */
-function estimateOf({ file, laidOut }: DraftBatch): Estimate {
-  const { prices } = file.service;
-  const gpus = Object.entries(laidOut.gpus);
-  const perSecond = gpus.map(
-    ([gpu, rows]) => rows * (prices[gpu || (file.deployment.gpu ?? '')] ?? DEFAULT_PRICES[gpu] ?? 0),
-  );
-  return { perRunSecond: perSecond.reduce((sum, usd) => sum + usd, 0) };
-}
-
-function sayPlan(printer: Printer, config: Config, draft: DraftBatch, requests: readonly object[]): void {
-  const { file } = draft;
+function sayPlan(printer: Printer, config: Config, draft: DraftBatch, { estimate, requests }: Plan): void {
   printBatch(printer, config, draft);
-  const { perRunSecond } = estimateOf(draft);
-  for (const seconds of [5, 30]) {
-    const wallMs = Math.ceil(file.sheet.rows / file.concurrency) * seconds * 1000;
-    printer.notice(
-      `  if a run takes ${seconds} s: ${span(wallMs)} at ${count(file.concurrency)} at the same time, about ${money(perRunSecond * seconds)} without cold starts`,
-    );
-  }
+  for (const line of forecastLines(estimate)) printer.notice(line);
+  if (estimate.source === 'prices') for (const line of examplesOf(draft, estimate)) printer.notice(line);
   printer.notice('  first requests:');
   for (const request of requests) printer.data(terminalJson(JSON.stringify(request)));
   printer.notice('nothing was sent');
+}
+
+/** Without a known run, the times and costs that follow from two run times. */
+function examplesOf({ file }: DraftBatch, { usd_per_run_second: usd }: Estimate): readonly string[] {
+  const rounds = Math.ceil(file.sheet.rows / file.concurrency);
+  return [5, 30].map((seconds) => {
+    const cost = usd === null ? '' : `, about ${money(usd * seconds)} without cold starts`;
+    return `  if a run takes ${seconds} s: ${span(rounds * seconds * 1000)} at ${count(file.concurrency)} at the same time${cost}`;
+  });
 }

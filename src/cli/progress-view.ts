@@ -4,8 +4,9 @@ import { stripVTControlCharacters } from 'node:util';
 import { countSeenAs } from '../batch/outcome.ts';
 import type { ShownProgress as Progress } from './shown-progress.ts';
 import { terminalLine } from '../errors/outside-text.ts';
+import { aboutCostUsd, spentText } from './about-cost.ts';
 import type { Printer } from './context.ts';
-import { count, money, span, type Paint } from './format.ts';
+import { count, span, type Paint } from './format.ts';
 
 const BAR_CELLS = 30;
 const WINDOW_MS = 15_000;
@@ -61,10 +62,12 @@ function inLines(printer: Printer, speedometer: Speedometer): ProgressView {
       [printedAt, printedShare, printedState] = [now, share, progress.state];
       const { succeeded } = progress.tally.outcomes;
       const eta = etaMs === undefined ? '' : ` eta_s=${Math.round(etaMs / 1000)}`;
+      const about = aboutCostUsd(progress);
+      const total = about === undefined ? '' : ` about_cost_usd=${about.toFixed(4)}`;
       const why =
         progress.reason === undefined ? '' : ` reason=${JSON.stringify(terminalLine(progress.reason))}`;
       printer.notice(
-        `progress state=${progress.state} done=${progress.done} succeeded=${succeeded} not_succeeded=${progress.done - succeeded} total=${progress.rows} outstanding=${outstanding(progress)} rows_per_s=${perSecond.toFixed(1)}${eta} cost_usd=${progress.costUsd.toFixed(4)}${why}`,
+        `progress state=${progress.state} done=${progress.done} succeeded=${succeeded} not_succeeded=${progress.done - succeeded} total=${progress.rows} outstanding=${outstanding(progress)} rows_per_s=${perSecond.toFixed(1)}${eta} cost_usd=${progress.costUsd.toFixed(4)}${total}${why}`,
       );
     },
     note: (text) => printer.notice(text),
@@ -115,7 +118,7 @@ function picture(progress: Progress, { perSecond, etaMs }: Speed, paint: Paint):
     '',
     `  ${bar(share, paint)} ${(share * 100).toFixed(1)}%   ${count(ended)}/${count(progress.rows)}   ${parts.filter(Boolean).join('  ')}`,
     `  ${count(outstanding(progress))} of ${count(progress.concurrency)} outstanding · ${count(progress.unsent)} waiting   ${perSecond > 0 ? speed : ''}${eta}`,
-    `  ${money(progress.costUsd)} so far, estimated`,
+    `  ${spentText(progress)}`,
     ...stateLines(progress, paint),
   ];
 }

@@ -5,7 +5,7 @@ import { printEnd } from './batch-end.ts';
 import { follow } from './follow.ts';
 import type { SheetFlags } from './flags.ts';
 import { withCopy, type SheetCopy } from '../create-batch/copy-sheet.ts';
-import { createBatch } from '../create-batch/create-batch.ts';
+import { createBatch, type CreatedBatch } from '../create-batch/create-batch.ts';
 import { differences } from '../create-batch/reuse.ts';
 import type { Config } from '../host/config.ts';
 import { checkFlags, configOf, createParams, limitsOf, madeBefore, settingsOf } from './batch-options.ts';
@@ -14,6 +14,7 @@ import { printerFor, type Context, type Printer } from './context.ts';
 import { refOf, type FoundBatch } from './batch-name.ts';
 import { errorMessage, EXIT, isRunsheetError } from '../errors/error.ts';
 import { printBatch } from './batch-plan.ts';
+import { estimateOf, forecastLines } from './forecast.ts';
 
 export async function run(this: Context, flags: SheetFlags, sheet: string): Promise<number> {
   return send(this, flags, sheet, (session, found, printer) =>
@@ -70,6 +71,7 @@ async function sendCopy({ config, printer, flags, copy }: Sending, next: Next): 
     const summary = await summaryOfDone(found);
     if (summary) return sayDone(printer, flags, found, summary);
     printBatch(printer, config, found);
+    await printForecast(printer, config, found);
     const [session = await opened(sessions, params)] = sessions;
     const how = await startOrAttach(session, found);
     // A batch that was made but never started also keeps its own settings.
@@ -81,6 +83,16 @@ async function sendCopy({ config, printer, flags, copy }: Sending, next: Next): 
   } finally {
     await Promise.all(sessions.map((session) => session.close()));
   }
+}
+
+async function printForecast(
+  printer: Printer,
+  { out }: Config,
+  { file, laidOut }: CreatedBatch,
+): Promise<void> {
+  // An existing batch is not laid out again, so its rows by GPU are not known.
+  if (laidOut === undefined) return;
+  for (const line of forecastLines(await estimateOf(out, { file, laidOut }))) printer.notice(line);
 }
 
 async function opened(sessions: Session[], params: SessionParams): Promise<Session> {

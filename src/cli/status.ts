@@ -11,6 +11,7 @@ import { rowsOf } from '../results/batch-rows.ts';
 import { listBatchFolders } from '../store/batch-folders.ts';
 import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
+import { aboutCostUsd, spentText } from './about-cost.ts';
 import { configOf } from './batch-options.ts';
 import { pauseHint } from './pause-hint.ts';
 import { shownProgress, type ShownProgress } from './shown-progress.ts';
@@ -29,6 +30,8 @@ export type BatchStatus = {
   readonly rows: number;
   readonly outcomes: OutcomeCounts;
   readonly progress?: ShownProgress;
+  /** What the batch will have cost when all rows have ended, if enough of them have ended to say so. */
+  readonly about_cost_usd?: number;
   /** Present and true if the batch waits for a worker and none takes its tasks. */
   readonly unattended?: true;
   readonly summary?: Summary;
@@ -119,6 +122,7 @@ async function liveStatus(
   // A copied folder is not the one that the workflow writes.
   if (known.folder !== found.folder) return fromFolder;
   const { progress, isUnattended } = await batches.status(refOf(found));
+  const about = progress && aboutCostUsd(progress);
   return {
     ...fromFolder,
     ...(known.status === 'RUNNING' && { state: 'running' as const }),
@@ -127,6 +131,7 @@ async function liveStatus(
       outcomes: progress.tally.outcomes,
       progress: await shownProgress(found, progress),
     }),
+    ...(about !== undefined && { about_cost_usd: Number(about.toFixed(6)) }),
     ...(isUnattended && { unattended: true as const }),
   };
 }
@@ -163,7 +168,7 @@ function textOf(shown: BatchStatus): string {
     ...(progress?.reason === undefined ? [] : [`  reason    ${terminalLine(progress.reason)}`]),
     ...adviceOf(shown),
     ...(summary ? [`  took      ${span(summary.seconds * 1000)}`] : []),
-    `  cost      ${money(summary?.cost_usd ?? progress?.costUsd ?? 0)}, estimated`,
+    `  cost      ${progress && !summary ? spentText(progress) : `${money(summary?.cost_usd ?? 0)}, estimated`}`,
     `  folder    ${folder}`,
   ];
   return lines.join('\n');

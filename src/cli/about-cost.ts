@@ -1,0 +1,27 @@
+// What a running batch has cost, and about what it will have cost in the end.
+
+import { costSoFar } from '../batch/accounting/tally.ts';
+import type { Progress } from '../batch/progress.ts';
+import { money } from './format.ts';
+
+/** How many rows have to end first: the first ones are not typical, because the service starts containers for them. */
+const ENOUGH = { share: 0.05, atLeast: 10, atMost: 1_000 };
+
+type Spent = Pick<Progress, 'rows' | 'done' | 'state' | 'tally'>;
+
+/**
+ * The cost of all rows if the others cost as much as those that have ended. It has no interval, because the progress does not
+ * contain single runs. undefined if too few rows have ended, or if no more will be sent.
+ */
+export function aboutCostUsd({ rows, done, state, tally }: Spent): number | undefined {
+  const enough = Math.min(Math.max(rows * ENOUGH.share, ENOUGH.atLeast), ENOUGH.atMost);
+  const isSending = state === 'running' || state === 'paused';
+  if (!isSending || done < enough || done >= rows) return undefined;
+  return (costSoFar(tally) / done) * rows;
+}
+
+export function spentText(spent: Spent): string {
+  const about = aboutCostUsd(spent);
+  const total = about === undefined ? '' : `, about ${money(about)} in total`;
+  return `${money(costSoFar(spent.tally))} so far${total}, estimated`;
+}

@@ -1,0 +1,149 @@
+// Reads samples for a forecast from the earlier batches of a deployment, newest first. It reads a bounded number of parts of
+// each, because a batch may have a million rows.
+
+import { createInterface } from 'node:readline';
+import { parseExactly } from '../batch/digits.ts';
+import type { BatchFile } from '../store/batch-file.ts';
+import { listBatchFolders, type BatchFolder } from '../store/batch-folders.ts';
+import type { Store } from '../store/store.ts';
+import { PARTS } from './parts.ts';
+import type { AttemptRecord, PartRecord } from './row-record.ts';
+import type { Sample } from './forecast/sample.ts';
+import { atTheSameTime } from './forecast/wall-time.ts';
+
+export type PastRuns = {
+  readonly samples: readonly Sample[];
+  /** The batches of the samples, newest first. */
+  readonly batches: readonly string[];
+  /** The GPU of rows that named none, if a batch shows it. */
+  readonly ownGpu: string | undefined;
+};
+
+type Wanted = {
+  readonly deployment: string;
+  /** The base address of the service. */
+  readonly base: string;
+  /** GPUs to be forecast. */
+  readonly gpus: readonly string[];
+};
+
+/** With so many rows on each GPU, from several batches that may differ, older ones add little. */
+const ENOUGH = { rows: 300, batches: 3 };
+/** GPUs that were never used would otherwise be searched for in every batch. */
+const BATCHES_MAX = 10;
+/** What is read of one batch. Parts of a slow batch have few rows, and records may contain long texts. */
+const EACH = { rows: 300, parts: 100, bytes: 16 * 1024 * 1024 };
+
+export async function readPastRuns(out: string, wanted: Wanted): Promise<PastRuns> {
+  const samples: Sample[] = [];
+  const batches: string[] = [];
+  let ownGpu: string | undefined;
+  for (const found of await foldersOf(out, wanted)) {
+    if (batches.length >= BATCHES_MAX || isEnough(samples, wanted)) break;
+    // A forecast needs no particular batch: one that cannot be read, or is removed meanwhile, is left out.
+    const own = await samplesOf(found).catch(() => []);
+    if (own.length === 0) continue;
+    samples.push(...own);
+    batches.push(found.batch);
+    if (asksForNoGpu(found.file)) ownGpu ??= own[0]?.gpu;
+  }
+  return { samples, batches, ownGpu };
+}
+
+async function foldersOf(out: string, { deployment, base }: Wanted): Promise<readonly BatchFolder[]> {
+  const all = await listBatchFolders(out);
+  return all.filter(({ file }) => file.deployment.id === deployment && file.service.base === base);
+}
+
+const isEnough = (samples: readonly Sample[], { gpus }: Wanted): boolean =>
+  gpus.every((gpu) => {
+    const own = samples.filter((sample) => sample.gpu === gpu);
+    return own.length >= ENOUGH.rows && new Set(own.map(({ batch }) => batch)).size >= ENOUGH.batches;
+  });
+
+const asksForNoGpu = ({ sheet: { options, columns } }: BatchFile): boolean =>
+  options.gpu === undefined && !columns.includes(options.gpuColumn ?? 'gpu');
+
+async function samplesOf({ batch, file, store }: BatchFolder): Promise<readonly Sample[]> {
+  const { concurrency, deployment } = file;
+  const { concurrencyLimit: containers } = deployment;
+  const capacity = { concurrency, ...(containers === undefined ? {} : { containers }) };
+  const opening = atTheSameTime(capacity, file.sheet.rows);
+  const records = await readSome(store, opening);
+  const inOrder = records.toSorted((a, b) => sentAt(a).localeCompare(sentAt(b)));
+  const isCrowded = containers !== undefined && concurrency > containers;
+  return inOrder.flatMap((record, at) => {
+    const sample = sampleOf(record);
+    if (sample === undefined) return [];
+    const { queueSeconds, ...others } = sample;
+    const waited = isCrowded || queueSeconds === undefined ? {} : { queueSeconds };
+    return [{ ...others, ...waited, batch, isOpening: at < opening }];
+  });
+}
+
+const sentAt = ({ attempts }: PartRecord): string => attempts[0]?.created_at ?? '';
+
+/** undefined if the row shows nothing about others: it was cancelled or never sent, or its times are unknown. */
+function sampleOf({
+  outcome,
+  attempts,
+}: PartRecord): Pick<Sample, 'gpu' | 'runs' | 'queueSeconds'> | undefined {
+  if (outcome !== 'succeeded' && outcome !== 'failed' && outcome !== 'timed-out') return undefined;
+  const used = attempts.filter((attempt) => attempt.gpu_used !== undefined);
+  const last = used.at(-1);
+  if (last?.gpu_used === undefined) return undefined;
+  if (last.outcome === 'succeeded' && last.run_seconds === undefined) return undefined;
+  return {
+    gpu: last.gpu_used,
+    runs: used.map(runOf),
+    ...(last.queue_seconds === undefined ? {} : { queueSeconds: Math.max(0, last.queue_seconds) }),
+  };
+}
+
+/** The dates of a service may contradict each other, so a difference may be negative. */
+const runOf = ({ cold_start_seconds = 0, run_seconds = 0 }: AttemptRecord): Sample['runs'][number] => ({
+  coldStart: Math.max(0, cold_start_seconds),
+  run: Math.max(0, run_seconds),
+});
+
+/** The first rows of a batch, and others from everywhere in it. Of two records of a row, the later one counts. */
+async function readSome(store: Store, opening: number): Promise<readonly PartRecord[]> {
+  const names = await store.list(PARTS);
+  const found = new Map<number, { readonly part: number; readonly record: PartRecord }>();
+  const parts = new Set<number>();
+  const left = { bytes: EACH.bytes };
+  const read = async (order: Iterable<number>, rows: number): Promise<void> => {
+    for (const part of order) {
+      if (found.size >= rows || parts.size >= EACH.parts || left.bytes < 0) return;
+      if (parts.has(part)) continue;
+      parts.add(part);
+      for await (const line of linesOf(store, `${PARTS}/${names[part]}`, left)) {
+        const record = parseExactly(line) as PartRecord;
+        if ((found.get(record.row)?.part ?? -1) < part) found.set(record.row, { part, record });
+      }
+    }
+  };
+  await read(names.keys(), opening);
+  await read(spreadOver(names.length), found.size + EACH.rows);
+  return [...found.values()].map(({ record }) => record);
+}
+
+/** The lines of a part, until no bytes are left. */
+async function* linesOf(store: Store, name: string, left: { bytes: number }): AsyncGenerator<string> {
+  const input = store.open(name);
+  try {
+    for await (const line of createInterface({ input })) {
+      left.bytes -= line.length;
+      if (left.bytes < 0) return;
+      if (line !== '') yield line;
+    }
+  } finally {
+    input.destroy();
+  }
+}
+
+/** Steps of the golden section are spread evenly, wherever they stop. */
+function* spreadOver(count: number): Generator<number> {
+  const step = (Math.sqrt(5) - 1) / 2;
+  for (let at = 0; at < 2 * count; at += 1) yield Math.floor(((0.5 + at * step) % 1) * count);
+}

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { NO_TALLY, tallyUse } from '../../src/batch/accounting/tally.ts';
+import { aboutCostUsd, spentText } from '../../src/cli/about-cost.ts';
+
+const spent = (done: number, rows: number, state: 'running' | 'paused' | 'cancelling' = 'running') => ({
+  done,
+  rows,
+  state,
+  tally: tallyUse(NO_TALLY, 'A10G', { runs: done, seconds: done * 10, costUsd: done * 0.01 }),
+});
+
+describe('the forecast of a running batch', () => {
+  it('scales the cost of the ended rows to all rows', () => {
+    expect(aboutCostUsd(spent(50, 200))).toBeCloseTo(2, 9);
+    expect(spentText(spent(50, 200, 'paused'))).toBe('$0.50 so far, about $2.00 in total, estimated');
+  });
+
+  it('needs ten rows, 5 % of them, and never more than a thousand', () => {
+    const known = [
+      [9, 100],
+      [10, 100],
+      [49, 1_000],
+      [50, 1_000],
+      [999, 1_000_000],
+      [1_000, 1_000_000],
+    ] as const;
+    expect(known.map(([done, rows]) => aboutCostUsd(spent(done, rows)) !== undefined)).toEqual([
+      false,
+      true,
+      false,
+      true,
+      false,
+      true,
+    ]);
+    expect(spentText(spent(9, 100))).toBe('$0.0900 so far, estimated');
+  });
+
+  it('is silent while a batch is cancelled, and when all rows have ended', () => {
+    expect(aboutCostUsd(spent(50, 200, 'cancelling'))).toBeUndefined();
+    expect(aboutCostUsd(spent(50, 50))).toBeUndefined();
+  });
+});
