@@ -215,6 +215,14 @@ describe('the tree', () => {
     expect(files.map((file) => `${file}: ${BANNED.exec(textOf(file))?.[0]}`)).toEqual([]);
   });
 
+  it('gives each test that replaces a module a process of its own', () => {
+    const tests = FILES.filter((file) => file.endsWith('.test.ts'));
+    const replacing = tests.filter((file) => /^vi\.mock\(/m.test(textOf(file)));
+    const config = textOf('vitest.config.ts');
+    expect(replacing.length).toBeGreaterThan(0);
+    expect(replacing.filter((file) => !config.includes(`'${file}'`))).toEqual([]);
+  });
+
   it('reads the environment in one file', () => {
     const readers = SOURCES.filter((file) => /process\.env/.test(textOf(file)));
     expect(readers).toEqual(['src/host/config.ts']);
