@@ -8,7 +8,7 @@ import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const ROWS = 40;
 const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 4, coldStartSeconds: 0, runSeconds: 2 },
+  { name: 'portraits', concurrencyLimit: 12, coldStartSeconds: 0, runSeconds: 2 },
 ]);
 
 describe('commands that read', () => {
@@ -45,7 +45,8 @@ describe('commands that read', () => {
     expect(existsSync(stage.path('.runsheet', 'embedded.json'))).toBe(false);
     expect((await stage.truth()).length).toBe(before);
 
-    const resumed = stage.start(['resume']);
+    // What is left takes less time than what a command had to find under way.
+    const resumed = stage.start(['resume', '-c', '12']);
     await resumed.says(/progress state=running/);
     const following = await stage.run(['wait']);
     expect([following.code, (await resumed.ended).code]).toEqual([0, 0]);
@@ -62,7 +63,11 @@ describe('commands that read', () => {
     await worker.kill('SIGKILL');
     let shown = '';
     await expect
-      .poll(async () => ({ stdout: shown } = await stage.run(['list'])).stdout, { timeout: 60_000 })
+      .poll(async () => ({ stdout: shown } = await stage.run(['list'])).stdout, {
+        timeout: 60_000,
+        // A command takes a second of a core.
+        interval: 2_000,
+      })
       .toContain('running, no worker');
     expect(shown).not.toContain('interrupted');
 
