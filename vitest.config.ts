@@ -27,8 +27,8 @@ const OWN_PROCESS = [
 
 /** The files that take longest, which begin first: vitest knows no times in a fresh clone. */
 const LONGEST = [
-  'cli/readers',
   'cli/places',
+  'cli/readers',
   'chaos/kill-all',
   'cli/interrupt',
   'cli/bad-sheets',
@@ -86,11 +86,12 @@ export function projectsOf(size: 'short' | 'long'): TestProjectInlineConfigurati
     },
   });
   return [
-    project('apart', OWN_PROCESS, [], 2, 0),
+    // One more than cores, because some of them wait for time-outs.
+    project('apart', OWN_PROCESS, [], 3, 0),
     // One process for many files: starting one for each, and loading what it imports, takes as long as a third of the tests.
-    project('parts', ['test/**/*.test.ts'], [...WHOLE, ...OWN_PROCESS], 2, 0, size === 'long'),
-    // The long ones wait for outages and clocks most of the time.
-    project('patient', WHOLE, ALONE, size === 'long' ? 5 : 4, 1),
+    project('parts', ['test/**/*.test.ts'], [...WHOLE, ...OWN_PROCESS], 3, 0, size === 'long'),
+    // They wait for processes and for runs most of the time.
+    project('patient', WHOLE, ALONE, 5, 1),
     project('whole', ALONE, [], 1, 2),
   ];
 }

@@ -284,6 +284,6 @@ export async function until(
   for (let began = performance.now(); !(await isSo()); began = performance.now()) {
     if (Date.now() > last) throw new Error(`timed out waiting until ${what}`);
     // Looking leaves the cores to what is looked at.
-    await wait(Math.max(20, 3 * (performance.now() - began)));
+    await wait(Math.min(200, Math.max(20, 3 * (performance.now() - began))));
   }
 }
