@@ -1,4 +1,5 @@
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // Processes that are started and killed, in real time, on the cores that the other tests would take.
 const WHOLE = [
@@ -11,10 +12,55 @@ const WHOLE = [
 
 // Of these, those where every command's time counts, or that take the whole machine: one at a time.
 const ALONE = [
-  'test/cli/{cluster,failures,interrupt,rehearsal,two-at-once}{,.long}.test.ts',
+  'test/cli/{cluster,rehearsal,two-at-once}{,.long}.test.ts',
   'test/chaos/{cycles,frozen,postgres,servers}.long.test.ts',
   'test/package.test.ts',
 ];
+
+/** Of what remains, those that replace a module for their whole process, or measure its heap. */
+const OWN_PROCESS = [
+  'test/activities/collect-rows.test.ts',
+  'test/activities/download-outputs.test.ts',
+  'test/audit/list-runs.test.ts',
+  'test/sheet/large.test.ts',
+];
+
+/** The files that take longest, which begin first: vitest knows no times in a fresh clone. */
+const LONGEST = [
+  'cli/places',
+  'cli/readers',
+  'chaos/kill-all',
+  'cli/interrupt',
+  'cli/bad-sheets',
+  'cli/control',
+  'cli/guards',
+  'create-batch/creators',
+  'chaos/takeover',
+  'simulation/simulation',
+  'histories/replay',
+  'conformance/breaking',
+  'webhook/half-open',
+  'temporal/binary',
+  'local-service/fuzz',
+  'local-service/restart',
+  'run-service/truth-table',
+  'batch/step.property',
+  'temporal/control-port',
+].map((name) => `/test/${name}.test.ts`);
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rankOf = ({ moduleId }: TestSpecification): number => {
+      const rank = LONGEST.findIndex((name) => moduleId.endsWith(name));
+      return rank === -1 ? LONGEST.length : rank;
+    };
+    const sorted = await super.sort(files);
+    // Projects stay in the order of their groups.
+    return [...Map.groupBy(sorted, ({ project }) => project).values()].flatMap((ofOne) =>
+      ofOne.toSorted((a, b) => rankOf(a) - rankOf(b)),
+    );
+  }
+}
 
 const SIZES = { short: 'test/**/!(*.long).test.ts', long: 'test/**/*.long.test.ts' } as const;
 
@@ -27,6 +73,7 @@ export function projectsOf(size: 'short' | 'long'): TestProjectInlineConfigurati
     exclude: readonly string[],
     maxWorkers: number,
     groupOrder: number,
+    isolate = true,
   ): TestProjectInlineConfiguration => ({
     extends: true,
     test: {
@@ -35,12 +82,16 @@ export function projectsOf(size: 'short' | 'long'): TestProjectInlineConfigurati
       exclude: [...exclude, otherSize],
       maxWorkers,
       sequence: { groupOrder },
+      isolate,
     },
   });
   return [
-    project('parts', ['test/**/*.test.ts'], WHOLE, 2, 0),
-    // The long ones wait for outages and clocks most of the time.
-    project('patient', WHOLE, ALONE, size === 'long' ? 5 : 4, 1),
+    // One more than cores, because some of them wait for time-outs.
+    project('apart', OWN_PROCESS, [], 3, 0),
+    // One process for many files: starting one for each, and loading what it imports, takes as long as a third of the tests.
+    project('parts', ['test/**/*.test.ts'], [...WHOLE, ...OWN_PROCESS], 3, 0, size === 'long'),
+    // They wait for processes and for runs most of the time.
+    project('patient', WHOLE, ALONE, 5, 1),
     project('whole', ALONE, [], 1, 2),
   ];
 }
@@ -49,6 +100,7 @@ export default defineConfig({
   test: {
     // The SDK's native core is loaded by the tests: processes, not threads.
     pool: 'forks',
+    sequence: { sequencer: LongestFirst },
     testTimeout: 180_000,
     hookTimeout: 180_000,
     coverage: {

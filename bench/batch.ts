@@ -2,7 +2,8 @@
 
 import { join } from 'node:path';
 import { loadConfig } from '../src/host/config.ts';
-import { connectClient, type TemporalAddress } from '../src/temporal/connect.ts';
+import { connectClient } from '../src/temporal/connect.ts';
+import type { TemporalAddress } from '../src/temporal/temporal-address.ts';
 import { clientConverter } from '../src/temporal/encryption/converter.ts';
 import { payloadKeys } from '../src/temporal/encryption/payload-keys.ts';
 import { openBatchClient } from '../src/temporal/batch-client.ts';

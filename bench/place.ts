@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TemporalAddress } from '../src/temporal/connect.ts';
+import type { TemporalAddress } from '../src/temporal/temporal-address.ts';
 import { runBatch, type BatchResult } from './batch.ts';
 import { deploymentIdOf, runLoop, type LoopResult } from './loop.ts';
 import { startTemporalOnPostgres } from './postgres.ts';

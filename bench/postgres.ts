@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { loadConfig } from '../src/host/config.ts';
-import type { TemporalAddress } from '../src/temporal/connect.ts';
+import type { TemporalAddress } from '../src/temporal/temporal-address.ts';
 import { freePort, type Served } from './servers.ts';
 
 const run = promisify(execFile);

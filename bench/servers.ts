@@ -10,7 +10,7 @@ import { loadConfig } from '../src/host/config.ts';
 import { temporalBinary } from '../src/temporal/embedded/binary.ts';
 import { programFile } from '../src/temporal/embedded/processes.ts';
 import { startServer } from '../src/temporal/embedded/temporal-server.ts';
-import type { TemporalAddress } from '../src/temporal/connect.ts';
+import type { TemporalAddress } from '../src/temporal/temporal-address.ts';
 
 export type Served = { readonly child: ChildProcess; stop(): Promise<void> };
 

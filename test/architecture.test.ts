@@ -33,7 +33,6 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/run-service',
     'src/store',
     'src/sheet',
-    // A pass sends rows again by the results that they have.
     'src/results',
   ],
   // Only numbers: a workflow may forecast as well.
@@ -229,9 +228,16 @@ describe('the tree', () => {
     expect(files.map((file) => `${file}: ${BANNED.exec(textOf(file))?.[0]}`)).toEqual([]);
   });
 
+  it('gives each test that replaces a module a process of its own', () => {
+    const tests = FILES.filter((file) => file.endsWith('.test.ts'));
+    const replacing = tests.filter((file) => /^vi\.mock\(/m.test(textOf(file)));
+    const config = textOf('vitest.config.ts');
+    expect(replacing.length).toBeGreaterThan(0);
+    expect(replacing.filter((file) => !config.includes(`'${file}'`))).toEqual([]);
+  });
+
   it('reads the environment in one file', () => {
-    const readers = SOURCES.filter((file) => /process\.env/.test(textOf(file)));
-    expect(readers).toEqual(['src/host/config.ts']);
+    expect(SOURCES.filter((file) => /process\.env/.test(textOf(file)))).toEqual(['src/host/config.ts']);
   });
 
   it('prints in one folder', () => {
@@ -281,9 +287,8 @@ const folderOf = (unit: string): string => unit.split('/').slice(0, 2).join('/')
 function unitOf(file: string): string {
   const [top = '', second = '', third = ''] = file.split('/');
   if (top !== 'src') return top;
-  return ['contract', 'forecast', 'migration'].includes(third)
-    ? `${top}/${second}/${third}`
-    : `${top}/${second}`;
+  const isOwn = ['contract', 'forecast', 'migration'].includes(third);
+  return `${top}/${second}${isOwn ? `/${third}` : ''}`;
 }
 
 function offence(file: string, { target, typeOnly }: Import): readonly string[] {

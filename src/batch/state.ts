@@ -31,7 +31,7 @@ export type PendingCommand = Omit<Acknowledgement, 'id'> & {
   readonly upTo: number;
 };
 
-export type PassCommand = { readonly id: string | undefined; readonly pass: number };
+type PassCommand = { readonly id: string | undefined; readonly pass: number };
 
 /** See limits/rate-limit.ts. */
 export type RateLimit = {

@@ -3,7 +3,7 @@
 import type { Config } from '../host/config.ts';
 import type { CreatedBatch } from '../create-batch/create-batch.ts';
 import { terminalLine } from '../errors/outside-text.ts';
-import { temporalFrom } from '../temporal/connect.ts';
+import { temporalFrom } from '../temporal/temporal-address.ts';
 import { canReachReceiver } from '../webhook/reach.ts';
 import type { Printer } from './context.ts';
 import { count, plural } from './format.ts';

@@ -12,7 +12,7 @@ import type { SheetFlags } from './flags.ts';
 import { checkFlags, configOf, createParams } from './batch-options.ts';
 import { limitsOfV1, printBatch, webhooksArrive } from './batch-plan.ts';
 import { estimateOf, forecastLines, type Estimate } from './forecast.ts';
-import { openSession } from './session.ts';
+import type { Session } from './session.ts';
 import { count, money, span } from './format.ts';
 
 const SHOWN_REQUESTS = 3;
@@ -21,7 +21,7 @@ export default async function plan(this: Context, flags: SheetFlags, sheet: stri
   const printer = printerFor(this, flags);
   const config = configOf(flags);
   await checkFlags(sheet, flags);
-  const session = flags.local ? await openSession({ config, local: true, printer }) : undefined;
+  const session = flags.local ? await localSession(config, printer) : undefined;
   const { stdin } = this.process;
   try {
     return await withCopy(
@@ -50,6 +50,10 @@ export default async function plan(this: Context, flags: SheetFlags, sheet: stri
     await session?.close();
   }
 }
+
+/** Loaded only here: the Temporal client is half of what a command loads. */
+const localSession = async (config: Config, printer: Printer): Promise<Session> =>
+  (await import('./session.ts')).openSession({ config, local: true, printer });
 
 async function firstRequests({ file, layout }: DraftBatch): Promise<readonly object[]> {
   const rows = await readPage(layout, 1);

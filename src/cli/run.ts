@@ -9,7 +9,7 @@ import { createBatch, type CreatedBatch } from '../create-batch/create-batch.ts'
 import { differences } from '../create-batch/reuse.ts';
 import type { Config } from '../host/config.ts';
 import { checkFlags, configOf, createParams, limitsOf, madeBefore, settingsOf } from './batch-options.ts';
-import { openSession, type Session, type SessionParams } from './session.ts';
+import type { Session, SessionParams } from './session.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import { refOf, type FoundBatch } from './batch-name.ts';
 import { errorMessage, EXIT, isRunsheetError } from '../errors/error.ts';
@@ -96,6 +96,8 @@ async function printForecast(
 }
 
 async function opened(sessions: Session[], params: SessionParams): Promise<Session> {
+  // A sheet that is refused never needs the Temporal client, which is half of what a command loads.
+  const { openSession } = await import('./session.ts');
   const session = await openSession(params);
   sessions.push(session);
   return session;

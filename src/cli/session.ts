@@ -3,7 +3,8 @@
 import { allowOut } from '../store/allowed-folders.ts';
 import type { Config } from '../host/config.ts';
 import { problem } from '../errors/error.ts';
-import { connectClient, temporalFrom, type TemporalAddress } from '../temporal/connect.ts';
+import { connectClient } from '../temporal/connect.ts';
+import { temporalFrom, type TemporalAddress } from '../temporal/temporal-address.ts';
 import { openBatchClient, type BatchClient } from '../temporal/batch-client.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { clientConverter } from '../temporal/encryption/converter.ts';

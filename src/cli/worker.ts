@@ -3,7 +3,7 @@
 import type { Config } from '../host/config.ts';
 import { EXIT } from '../errors/error.ts';
 import { openLog } from '../host/log.ts';
-import { temporalFrom, type TemporalAddress } from '../temporal/connect.ts';
+import { temporalFrom, type TemporalAddress } from '../temporal/temporal-address.ts';
 import { startWorker, type RunningWorker, type WorkerParts } from '../worker.ts';
 import { canReachReceiver } from '../webhook/reach.ts';
 import { printerFor, type Context } from './context.ts';

@@ -6,7 +6,7 @@ import { NO_OUTCOMES, OUTCOMES, type OutcomeCounts } from '../batch/outcome.ts';
 import type { Progress } from '../batch/progress.ts';
 import { problem } from '../errors/error.ts';
 import { SUMMARY_FILE, type BatchFile } from '../store/batch-file.ts';
-import { passName } from '../store/passes.ts';
+import { FIRST_PASS, passName } from '../store/passes.ts';
 import type { Store } from '../store/store.ts';
 import type { WorkerCount } from '../store/workers.ts';
 
@@ -128,13 +128,18 @@ function unseenAtMost(ledger: RequestLedger, lists: LastReading['lists']): numbe
 /** undefined until the batch has ended, and while its rows are sent again. Throws E504 if it cannot be read. */
 export async function readSummary(store: Store): Promise<Summary | undefined> {
   const summary = await readLastSummary(store);
-  const isAgain = summary !== undefined && (await store.exists(passName(summary.pass + 1)));
+  const isAgain = summary !== undefined && (await store.exists(passName(passOf(summary) + 1)));
   return isAgain ? undefined : summary;
 }
 
 /** The pass through which the batch has ended; undefined before its first end. */
-export const summarizedPass = async (store: Store): Promise<number | undefined> =>
-  (await readLastSummary(store))?.pass;
+export async function summarizedPass(store: Store): Promise<number | undefined> {
+  const summary = await readLastSummary(store);
+  return summary && passOf(summary);
+}
+
+/** A summary of an older version has only the first pass. */
+const passOf = ({ pass }: { readonly pass?: number }): number => pass ?? FIRST_PASS;
 
 async function readLastSummary(store: Store): Promise<Summary | undefined> {
   const text = await store.read(SUMMARY_FILE);

@@ -14,7 +14,7 @@ import {
   POLL_RUNS,
 } from '../../src/batch/bounds.ts';
 import { bytesOf, endedRowBytes, type RowState } from '../../src/batch/row-state.ts';
-import { waitingRows, type State } from '../../src/batch/state.ts';
+import { usedSlots, waitingRows, type State } from '../../src/batch/state.ts';
 
 /** The invariants that a state violates. */
 export function problemsOf(state: State): readonly string[] {
@@ -39,6 +39,18 @@ export function wronglyPolled(
     const count = (counts.get(runId) ?? 0) + Number(state.unpolled.has(place));
     return count === 1 ? [] : [`${runId} has ${count} polls`];
   });
+}
+
+/** What exceeds the slots right after a group was sent. */
+export function sentTooMuch(state: State): readonly string[] {
+  const { concurrency, gpuConcurrency } = state.params;
+  const full = state.lanes.filter(
+    ({ gpu = '', outstanding }) => outstanding > (gpuConcurrency?.[gpu] ?? Infinity),
+  );
+  return [
+    ...(usedSlots(state) > concurrency ? ['the batch sends more than its slots allow'] : []),
+    ...full.map(({ gpu }) => `the batch sends more on ${gpu} than its limit`),
+  ];
 }
 
 const SLOTS: ReadonlySet<string> = new Set(['sending', 'running', 'unconfirmed']);

@@ -10,11 +10,11 @@ import type { BatchEvent } from '../../src/batch/batch-event.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
 import { progress, type Progress } from '../../src/batch/progress.ts';
 import { maySnapshot, restore, snapshot, type Snapshot } from '../../src/batch/snapshot.ts';
-import { begin, runningRow, usedSlots, type State } from '../../src/batch/state.ts';
+import { begin, runningRow, type State } from '../../src/batch/state.ts';
 import { DECISIONS, nextDueAt, step } from '../../src/batch/step.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import { Folder, type Fetch } from './folder.ts';
-import { problemsOf, wronglyPolled } from './invariants.ts';
+import { problemsOf, sentTooMuch, wronglyPolled } from './invariants.ts';
 import { paramsOf } from './params.ts';
 import { Service, type End, type PlannedResult, type Run } from './service.ts';
 
@@ -22,10 +22,8 @@ type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
 
 /** How often a batch without a timer is woken by a signal. */
 const SIGNALS_MS = 600_000;
-
 /** The approximate size of the history events of one workflow task, and of one command. */
-const TASK_BYTES = 600;
-const COMMAND_BYTES = 600;
+const [TASK_BYTES, COMMAND_BYTES] = [600, 600];
 
 export class World {
   state: State;
@@ -74,12 +72,7 @@ export class World {
     this.problems.push(...this.service.repeated, ...wronglyPolled(this.state, this.polls));
     const { concurrency } = this.state.params;
     // A run that appears for a waiting row takes a slot even if none is free.
-    const isSending = commands.some(({ type }) => type === 'send');
-    if (isSending && usedSlots(this.state) > concurrency)
-      this.problems.push('the batch sends more than its slots allow');
-    for (const { gpu = '', outstanding } of this.state.lanes)
-      if (isSending && outstanding > (this.state.params.gpuConcurrency?.[gpu] ?? Infinity))
-        this.problems.push(`the batch sends more on ${gpu} than its limit`);
+    if (commands.some(({ type }) => type === 'send')) this.problems.push(...sentTooMuch(this.state));
     if (this.#openRuns() > concurrency)
       this.problems.push(`${this.#openRuns()} runs are open, but the concurrency is ${concurrency}`);
     return commands;

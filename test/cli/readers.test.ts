@@ -8,7 +8,7 @@ import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const ROWS = 40;
 const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 4, coldStartSeconds: 0, runSeconds: 2 },
+  { name: 'portraits', concurrencyLimit: 20, coldStartSeconds: 0, runSeconds: 2 },
 ]);
 
 describe('commands that read', () => {
@@ -23,7 +23,8 @@ describe('commands that read', () => {
 
   it('follow a batch of embedded servers, keep no server running, and start none', async () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
-    const args = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '4'];
+    // It takes 40 s, so that slow commands find it under way; what is left takes few seconds.
+    const args = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '2'];
     const running = stage.start(args);
     await running.says(/done=[1-9]/);
     const watching = stage.start(['watch']);
@@ -45,7 +46,7 @@ describe('commands that read', () => {
     expect(existsSync(stage.path('.runsheet', 'embedded.json'))).toBe(false);
     expect((await stage.truth()).length).toBe(before);
 
-    const resumed = stage.start(['resume']);
+    const resumed = stage.start(['resume', '-c', '20']);
     await resumed.says(/progress state=running/);
     const following = await stage.run(['wait']);
     expect([following.code, (await resumed.ended).code]).toEqual([0, 0]);
@@ -62,7 +63,11 @@ describe('commands that read', () => {
     await worker.kill('SIGKILL');
     let shown = '';
     await expect
-      .poll(async () => ({ stdout: shown } = await stage.run(['list'])).stdout, { timeout: 60_000 })
+      .poll(async () => ({ stdout: shown } = await stage.run(['list'])).stdout, {
+        timeout: 60_000,
+        // A command takes a second of a core.
+        interval: 2_000,
+      })
       .toContain('running, no worker');
     expect(shown).not.toContain('interrupted');
 

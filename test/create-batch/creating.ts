@@ -3,28 +3,13 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
-import { withCopy } from '../../src/create-batch/copy-sheet.ts';
-import { createBatch, type CreatedBatch, type CreateParams } from '../../src/create-batch/create-batch.ts';
+import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
 import { NAMES } from '../../src/create-batch/reuse.ts';
-import { deploymentSchema } from '../../src/run-service/contract/deployment.ts';
 import { BATCH_FILE, LAYOUT, type BatchFile } from '../../src/store/batch-file.ts';
+import { ASKED, create, type Asked } from './create.ts';
 
-export const ASKED: Omit<CreateParams, 'copy' | 'out'> = {
-  options: { map: {}, set: {}, drop: [], types: {} },
-  order: {},
-  deployment: deploymentSchema.parse({ id: '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d' }),
-  service: { base: 'local', api: 'v2', rehearsal: true, timing: undefined, prices: {} },
-  settings: { retries: 0, deadlines: { queueMs: 86_400_000 }, webhooks: true },
-  again: false,
-};
-
-export type Asked = Partial<typeof ASKED>;
-
-/** A batch of the sheet at `path` in the folder `out`. */
-export const create = (path: string, out: string, asked: Asked = {}): Promise<CreatedBatch> =>
-  withCopy(path, { out, stdin: Readable.from([]) }, (copy) => createBatch({ ...ASKED, ...asked, copy, out }));
+export { ASKED, type Asked };
 
 /** A folder of its own, with sheets and batches. */
 export class Place {

@@ -4,8 +4,9 @@
 
 import fs from 'node:fs';
 import promises from 'node:fs/promises';
-import { syncBuiltinESMExports } from 'node:module';
-import type { Asked } from './creating.ts';
+import { enableCompileCache, syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
+import type { Asked } from './create.ts';
 
 const killAt = Number(process.env['KILL_AT'] ?? Number.POSITIVE_INFINITY);
 let calls = 0;
@@ -30,7 +31,9 @@ count(promises, CHANGES);
 count(fs, ['createWriteStream', 'writeFileSync', 'mkdirSync', 'renameSync']);
 syncBuiltinESMExports();
 
-const { create } = await import('./creating.ts');
+// Many of these processes start, one after the other.
+enableCompileCache(join(import.meta.dirname, '../../node_modules/.cache/runsheet-creators'));
+const { create } = await import('./create.ts');
 const [path = '', out = '', asked = '{}'] = process.argv.slice(2);
 // As soon as the other one is there as well.
 if (process.send) {

@@ -33,16 +33,12 @@ import { paramsOf } from '../batch/params.ts';
 
 const ESCAPE = '\t\u001B[31m\u001B]0;title\u0007\u009B2J';
 const BIDI = '\u202Egpj.exe\u2066\u200B\u{E0041}';
-/** A text that harms every border, and in which the field can still be told. */
 const evil = (field: string): string =>
   `=HYPERLINK("http://x","${field}")${ESCAPE}${BIDI}</script>\r\n${field}`;
-
-/** The user's own cells: a formula and a mark that Persian needs. */
+// The user's own cells: a formula and a mark that Persian needs.
 const [OWN, KEY] = ['=A1+1', '=key\u200Ckey'];
-
 // oxlint-disable-next-line no-control-regex
 const OBEYED = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u200B-\u200F\u2028-\u202E\u2066-\u2069]|\u{E0041}/u;
-
 const RUN = runSchema.parse({
   id: evil('id'),
   status: 'failed',

@@ -71,6 +71,8 @@ async function make(
       rows: 1_000_000,
       pages: 2_000,
       repeats: 0,
+      lanes: [],
+      isQueued: false,
     },
     deployment: { id: 'portraits-id', gpu: 'A10G', concurrencyLimit: 2 },
     service: { base, api: 'v2', rehearsal: true, timing: DEFAULT_TIMING, prices: {} },

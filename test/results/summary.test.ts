@@ -110,7 +110,8 @@ describe('summary.json', () => {
 
   it('of a version without these facts is read with them', async () => {
     const { runs: _, bought_twice: __, total_cost_usd: ___, ...old } = summary(LEDGER, 'complete');
-    const store = { location: '/b', read: async () => JSON.stringify(old) } as unknown as Store;
+    const files = { read: async () => JSON.stringify(old), exists: async () => false };
+    const store = { location: '/b', ...files } as unknown as Store;
     expect(await readSummary(store)).toMatchObject({ runs: 6, bought_twice: 0, total_cost_usd: 4.2 });
   });
 

@@ -280,8 +280,10 @@ export async function until(
   what: string,
   patienceMs = PATIENCE_MS,
 ): Promise<void> {
-  for (const last = Date.now() + patienceMs; !(await isSo());) {
+  const last = Date.now() + patienceMs;
+  for (let began = performance.now(); !(await isSo()); began = performance.now()) {
     if (Date.now() > last) throw new Error(`timed out waiting until ${what}`);
-    await wait(20);
+    // Looking leaves the cores to what is looked at.
+    await wait(Math.min(200, Math.max(20, 3 * (performance.now() - began))));
   }
 }

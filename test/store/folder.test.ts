@@ -99,11 +99,14 @@ describe('a batch folder', () => {
   });
 
   it('goes on from what a killed process wrote, which left nothing behind itself', async () => {
-    await (await openResumable()).write('half');
+    const killed = await openResumable();
+    await killed.write('half');
     const next = await openResumable();
     expect(await kept(next)).toBe('half');
     await next.discard();
     expect(readdirSync(join(folder, 'outputs/fox'))).toEqual([]);
+    // Only this process still has it open.
+    await killed.leave();
   });
 
   it('keeps no half of another content, and takes all of a run away when told', async () => {

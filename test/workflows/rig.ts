@@ -11,7 +11,7 @@ import type { Progress } from '../../src/batch/progress.ts';
 import { openBatchClient } from '../../src/temporal/batch-client.ts';
 import { batchSignals } from '../../src/temporal/batch-signals.ts';
 import { workflowBundle, type WorkflowBundle } from '../../src/temporal/bundle.ts';
-import { connectWorker } from '../../src/temporal/connect.ts';
+import { connectWorker } from '../../src/temporal/connect-worker.ts';
 import { workflowIdOf } from '../../src/temporal/workflow-id.ts';
 import type { BatchRef } from '../../src/batch/batch-ref.ts';
 import { TASK_QUEUE, workQueueOf } from '../../workflows/task-queues.ts';

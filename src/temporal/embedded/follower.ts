@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Config } from '../../host/config.ts';
 import { EXIT, RunsheetError, problem, errorMessage, type Code } from '../../errors/error.ts';
 import { takeStateFolder } from '../../host/state-folder.ts';
-import type { TemporalAddress } from '../connect.ts';
+import type { TemporalAddress } from '../temporal-address.ts';
 import { environmentFor } from './environment.ts';
 import { STACK_MESSAGES, type FollowerMessage, type StackMessage } from './control-port.ts';
 import { readJsonLines, writeJsonLine } from './json-lines.ts';

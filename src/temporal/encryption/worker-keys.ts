@@ -4,7 +4,7 @@
 import { hostname } from 'node:os';
 import type { Client } from '@temporalio/client';
 import { problem } from '../../errors/error.ts';
-import type { TemporalAddress } from '../connect.ts';
+import type { TemporalAddress } from '../temporal-address.ts';
 import type { PayloadKeys } from './payload-keys.ts';
 
 const PLAIN = 'plain';

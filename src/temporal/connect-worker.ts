@@ -1,0 +1,35 @@
+// Connects a worker to Temporal. Commands that only ask Temporal do not load this file: the SDK of workers brings a bundler and a
+// native core, which take longer to load than everything else together.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import { NativeConnection } from '@temporalio/worker';
+import { Client } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
+import { problem, errorMessage } from '../errors/error.ts';
+import type { TemporalAddress } from './temporal-address.ts';
+
+const ASK_AGAIN_MS = 50;
+
+// Compression costs more than it saves on a local connection.
+const compression = (address: string) =>
+  /^(127\.|localhost|\[::1\])/.test(address) ? ({ grpcCompression: { codec: 'none' } } as const) : {};
+
+/** A worker's connection, shared with its client. Throws E401 if the server does not answer within `patienceMs`. */
+export async function connectWorker(
+  at: TemporalAddress,
+  patienceMs: number,
+  dataConverter: DataConverter,
+): Promise<{ connection: NativeConnection; client: Client }> {
+  const options = { address: at.address, ...compression(at.address), ...at.options };
+  for (const until = Date.now() + patienceMs; ;) {
+    try {
+      const connection = await NativeConnection.connect(options);
+      return { connection, client: new Client({ connection, namespace: at.namespace, dataConverter }) };
+    } catch (error) {
+      const { address, from } = at;
+      if (Date.now() >= until)
+        throw problem('E401', { address, from, reason: errorMessage(error) }, { cause: error });
+      await wait(ASK_AGAIN_MS);
+    }
+  }
+}

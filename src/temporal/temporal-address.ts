@@ -1,0 +1,35 @@
+// Finds Temporal by its standard settings (`TEMPORAL_*` and profiles, as for the temporal command). It connects to nothing, so a
+// command that needs no server does not load the client.
+
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+
+/** The address of a Temporal server. */
+export type TemporalAddress = {
+  readonly address: string;
+  readonly namespace: string;
+  /** Which setting the address comes from, for messages. */
+  readonly from: string;
+  readonly options: ReturnType<typeof loadClientConnectConfig>['connectionOptions'];
+};
+
+/** undefined if no setting names a server; then the embedded one is used. */
+export function temporalFrom(
+  environment: Readonly<Record<string, string | undefined>>,
+): TemporalAddress | undefined {
+  const { connectionOptions, namespace } = loadClientConnectConfig({
+    overrideEnvVars: definedOnly(environment),
+  });
+  const { address, ...options } = connectionOptions;
+  if (!address) return undefined;
+  return {
+    address,
+    namespace: namespace ?? 'default',
+    from: environment['TEMPORAL_ADDRESS'] ? 'TEMPORAL_ADDRESS' : 'the Temporal profile',
+    options,
+  };
+}
+
+const definedOnly = (environment: Readonly<Record<string, string | undefined>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(environment).filter((pair): pair is [string, string] => pair[1] !== undefined),
+  );
