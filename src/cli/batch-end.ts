@@ -34,6 +34,8 @@ export function closing(summary: Summary, folder: string, paint: Paint): string 
     ...spendLines(summary, paint),
     `  results   ${folder}/results.csv`,
     ...(failed > 0 ? [`  failures  ${folder}/failures.csv`] : []),
+    // Rows that were refused would be refused again, and those without a known end may have been paid for.
+    ...(outcomes.failed + outcomes['timed-out'] > 0 ? [`  again     runsheet retry ${summary.batch}`] : []),
     `  report    ${folder}/report.html`,
     receiptLine(summary),
   ];

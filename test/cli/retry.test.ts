@@ -1,0 +1,135 @@
+// Rows that are sent again: in the batch that they belong to, whatever happens meanwhile.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addPass } from '../../src/create-batch/add-pass.ts';
+import type { RowRecord } from '../../src/results/row-record.ts';
+import { openBatchFolder } from '../../src/store/batch-folders.ts';
+import { passName } from '../../src/store/passes.ts';
+import { Stage, until } from '../stage/stage.ts';
+
+const ROWS = 60;
+const DEPLOYMENTS = JSON.stringify([
+  {
+    name: 'portraits',
+    concurrencyLimit: 20,
+    coldStartSeconds: 0,
+    runSeconds: 0.3,
+    runSpread: 0.2,
+    pictureSize: 16,
+  },
+]);
+
+describe('rows that are sent again', () => {
+  const stage = new Stage();
+  let worker: Awaited<ReturnType<Stage['worker']>>;
+  beforeAll(async () => {
+    await stage.temporal();
+    await stage.service([
+      '--fault',
+      'fail=0.5',
+      '--deployments',
+      stage.write('deployments.json', DEPLOYMENTS),
+    ]);
+    worker = await stage.worker();
+  });
+  afterAll(() => stage.close());
+
+  const found = async () => {
+    const one = await openBatchFolder(stage.path('batches'), stage.batchFile().batch);
+    if (one === undefined) throw new Error('no batch');
+    return one;
+  };
+  const failed = (): readonly string[] =>
+    stage
+      .results()
+      .filter(({ outcome }) => outcome === 'failed')
+      .map(({ row }) => row ?? '');
+  /** One line a row, and as many attempts as the service has runs. */
+  const expectWhole = async (): Promise<void> => {
+    const results = stage.results();
+    expect(results.map(({ row }) => Number(row))).toEqual(Array.from({ length: ROWS }, (_, at) => at + 1));
+    const attempts = results.reduce((sum, one) => sum + Number(one['attempts']), 0);
+    expect(await stage.truth()).toHaveLength(attempts);
+    const verified = await stage.run(['verify', stage.batchFile().batch]);
+    expect([verified.code, verified.stdout + verified.stderr]).toEqual([
+      0,
+      expect.stringContaining('adds up'),
+    ]);
+  };
+
+  it('are sent once, although two commands ask for them at the same moment and the worker dies', async () => {
+    const run = await stage.run(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '10', '--retries', '0']);
+    expect(run.code).toBe(3);
+    const { batch } = stage.batchFile();
+    expect(run.stderr).toContain(`runsheet retry ${batch}`);
+    const rows = failed();
+    expect(rows.length).toBeGreaterThan(10);
+
+    const asked = ['retry', batch, '--reason', 'two at once'];
+    const [one, two] = [stage.run(asked), stage.run(asked)];
+    const { store } = await found();
+    await until(() => store.exists(passName(2)), 'the pass is there');
+    await worker.kill('SIGKILL');
+    worker = await stage.worker();
+    for (const { code, stderr } of await Promise.all([one, two])) expect([0, 3, stderr]).toContain(code);
+    const again = new Map(stage.results().map((result) => [result['row'], result['attempts']]));
+    for (const [row, attempts] of again)
+      expect([row, attempts]).toEqual([row, rows.includes(row ?? '') ? '2' : '1']);
+    await expectWhole();
+  });
+
+  it('may be chosen by row, key, outcome and kind of failure, and get another GPU', async () => {
+    const { batch } = stage.batchFile();
+    const [row = ''] = failed();
+    const none = await stage.run(['retry', batch, '--row', row, '--failure', 'out-of-memory']);
+    expect([none.code, none.stderr]).toEqual([0, expect.stringContaining('no row of')]);
+    const retried = await stage.run(['retry', batch, '--row', row, '--failure', 'node-error', '--gpu', 'T4']);
+    expect(retried.stderr).toContain('1 row sent again on T4');
+    const shown = JSON.parse((await stage.run(['show', batch, row, '-o', 'json'])).stdout) as RowRecord;
+    expect(shown.attempts.map(({ attempt, gpu_used }) => [attempt, gpu_used === 'T4'])).toEqual([
+      [1, false],
+      [2, false],
+      [3, true],
+    ]);
+    expect(shown.gpu_asked).toBe('T4');
+    await expectWhole();
+  });
+
+  it('are not bought a second time by a script that does not say --yes', async () => {
+    const { batch } = stage.batchFile();
+    const before = (await stage.truth()).length;
+    const refused = await stage.run(['retry', batch, '--outcome', 'succeeded', '--row', '1-60']);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('add --yes')]);
+    expect(await stage.truth()).toHaveLength(before);
+  });
+
+  it('are sent by the next command if the one that asked was killed before it told the batch', async () => {
+    const one = await found();
+    const rows = failed();
+    const pass = await addPass(one, {
+      by: 'a command that was killed',
+      isWanted: ({ outcome }) => outcome === 'failed',
+    });
+    expect(pass?.rows).toBe(rows.length);
+    expect(
+      await addPass(one, { by: 'another', isWanted: ({ outcome }) => outcome === 'failed' }),
+    ).toBeUndefined();
+    const run = await stage.run(['run', stage.sheet(ROWS), '-d', 'portraits']);
+    expect([0, 3]).toContain(run.code);
+    expect(
+      stage.results().filter(({ row, attempts }) => rows.includes(row ?? '') && Number(attempts) < 3),
+    ).toEqual([]);
+    await expectWhole();
+  });
+
+  it('succeed in the end, in one batch with one line each', async () => {
+    const { batch } = stage.batchFile();
+    for (let round = 0; round < 20 && failed().length > 0; round += 1)
+      await stage.run(['retry', batch, '--yes']);
+    expect(failed()).toEqual([]);
+    await expectWhole();
+    const events = await stage.run(['events', batch]);
+    expect(events.stdout).toContain('retried by');
+    expect(events.stdout).toContain('two at once');
+  });
+});
