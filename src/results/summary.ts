@@ -127,27 +127,27 @@ function unseenAtMost(ledger: RequestLedger, lists: LastReading['lists']): numbe
 
 /** undefined until the batch has ended, and while its rows are sent again. Throws E504 if it cannot be read. */
 export async function readSummary(store: Store): Promise<Summary | undefined> {
-  const summary = await readLastSummary(store);
-  const isAgain = summary !== undefined && (await store.exists(passName(passOf(summary) + 1)));
-  return isAgain ? undefined : summary;
+  const summary = await readLast(store);
+  if (summary === undefined || (await store.exists(passName(passOf(summary) + 1)))) return undefined;
+  // A batch of an older version counts fewer outcomes, and has no sums of runs and costs.
+  return { ...receiptFacts(summary), ...summary, outcomes: { ...NO_OUTCOMES, ...summary.outcomes } };
 }
 
 /** The pass through which the batch has ended; undefined before its first end. */
 export async function summarizedPass(store: Store): Promise<number | undefined> {
-  const summary = await readLastSummary(store);
+  const summary = await readLast(store);
   return summary && passOf(summary);
 }
 
 /** A summary of an older version has only the first pass. */
 const passOf = ({ pass }: { readonly pass?: number }): number => pass ?? FIRST_PASS;
 
-async function readLastSummary(store: Store): Promise<Summary | undefined> {
+/** The summary of the latest end. */
+async function readLast(store: Store): Promise<Summary | undefined> {
   const text = await store.read(SUMMARY_FILE);
+  if (text === undefined) return undefined;
   try {
-    if (text === undefined) return undefined;
-    const summary = JSON.parse(text) as Summary;
-    // A batch of an older version counts fewer outcomes, and has no sums of runs and costs.
-    return { ...receiptFacts(summary), ...summary, outcomes: { ...NO_OUTCOMES, ...summary.outcomes } };
+    return { ...(JSON.parse(text) as Summary) };
   } catch (cause) {
     throw problem('E504', { what: `${store.location}/${SUMMARY_FILE} is not JSON` }, { cause });
   }

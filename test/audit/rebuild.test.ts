@@ -14,7 +14,8 @@ import { partName } from '../../src/results/parts.ts';
 import type { PartRecord } from '../../src/results/row-record.ts';
 import { pageName, rowLine } from '../../src/sheet/pages.ts';
 import { createStarted, evidenceName, layoutOf } from '../../src/store/batch-file.ts';
-import { newestPass, passName } from '../../src/store/passes.ts';
+import { createPass, newestPass, passName } from '../../src/store/passes.ts';
+import { placeIn } from '../../src/batch/lanes.ts';
 import { readBackToStart } from '../../src/audit/read-back.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -98,6 +99,52 @@ describe('a batch that is rebuilt', () => {
   }
   const rowsOf = ({ state }: { readonly state: State }) =>
     [...state.rows.values()].toSorted((a, b) => a.place - b.place);
+
+  it('sends the rows of a pass that have no run, waits for those that have one, and settles what ended before', async () => {
+    const failed = { outcome: 'failed' as const };
+    await writePart(1, 1, recordOf(1), recordOf(2, failed), recordOf(3, failed), recordOf(4, failed));
+    await store.write('summary.json', '{"pass":1}');
+    const segments = [
+      { lane: 0, first: 5_001, count: 2 },
+      { lane: 1, gpu: 'H100', first: 1, count: 2 },
+    ];
+    await createPass(store, 2, { at: new Date(NOW).toISOString(), kind: 'retry', by: 'ada', segments });
+    await writePart(1, 2, { ...recordOf(2), place: 5_001, before: { outcome: 'failed', attempts: 1 } });
+    const bought = [...[1, 2, 3, 4].map((place) => ({ place })), { place: 5_001 }];
+    const { state, ...counts } = await rebuilt([...bought, { place: placeIn(1, 1), status: 'running' }], {
+      pass: 3,
+    });
+    expect(counts).toEqual({ done: 4, running: 1, again: 0 });
+    expect(state).toMatchObject({ pass: 3, wantedPass: 3, again: 3 });
+    expect(state.lanes).toMatchObject([
+      { segments: [{ first: 5_002, count: 1, isAgain: true }] },
+      { gpu: 'H100', segments: [{ first: 2, count: 1, isAgain: true }], outstanding: 1 },
+    ]);
+    // Rows 5 and 6 were never sent, and stay so.
+    expect(state.tally.outcomes).toMatchObject({ succeeded: 2, failed: 2, cancelled: 2 });
+  });
+
+  it('continues each lane after its last place that is known', async () => {
+    const lanes = [
+      { gpu: 'T4', places: 4 },
+      { gpu: 'H100', places: 2 },
+    ];
+    const file = { ...FILE, sheet: { ...FILE.sheet, lanes, isQueued: true } };
+    await writePart(1, 1, recordOf(1), { ...recordOf(2), place: placeIn(1, 1) });
+    const { state, ...counts } = await rebuilt(
+      [{ place: 1 }, { place: placeIn(1, 1) }, { place: 3, status: 'running' }],
+      { file },
+    );
+    expect(counts).toEqual({ done: 2, running: 1, again: 1 });
+    expect(rowsOf({ state })).toMatchObject([
+      { place: 2, phase: 'waiting' },
+      { place: 3, phase: 'running' },
+    ]);
+    expect(state.lanes).toMatchObject([
+      { segments: [{ first: 4, count: 1 }] },
+      { segments: [{ first: 2, count: 1 }] },
+    ]);
+  });
 
   it('has its done rows from the parts, waits for the runs that go on, and continues the sheet after them', async () => {
     await writePart(1, 3, recordOf(2), recordOf(1));
