@@ -25,8 +25,10 @@ export const pauseForBudget: Decision = {
 };
 
 /** If all runs in flight cost nothing, this much more could be reserved. */
-const isUsedUp = (state: State): boolean =>
-  (cheapest(state)?.needed ?? 0) > budgetLeft(state) + inFlightNano(state);
+function isUsedUp(state: State): boolean {
+  const next = cheapest(state);
+  return next !== undefined && next.needed > budgetLeft(state) + inFlightNano(state);
+}
 
 type Next = Pick<Lane, 'gpu'> & { readonly needed: number };
 
