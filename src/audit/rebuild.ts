@@ -23,7 +23,7 @@ import {
   type Segment,
 } from '../batch/lanes.ts';
 import { put } from '../batch/put-row.ts';
-import { spendInFull } from '../batch/parts.ts';
+import { spendInFull } from '../batch/parts-in-flight.ts';
 import { begin, type State } from '../batch/state.ts';
 import { WRITES } from '../batch/version.ts';
 import { problem } from '../errors/error.ts';

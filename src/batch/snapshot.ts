@@ -16,7 +16,7 @@ import {
   type Running,
   type TurnedAway,
 } from './row-state.ts';
-import { addPart } from './parts.ts';
+import { addPart } from './parts-in-flight.ts';
 import { put } from './put-row.ts';
 import { begin, runningRow, unconfirmedRows, type State } from './state.ts';
 import { readableVersion, WRITES } from './version.ts';

@@ -3,7 +3,6 @@
 
 import { DEFAULT_PRICES, GPUS } from '../batch/gpu.ts';
 import { problem, type RunsheetError } from '../errors/error.ts';
-import type { BatchFile } from './batch-file.ts';
 
 /**
  * What a run may be billed beyond its time limit, in seconds. The service's specification names no bound. The limit starts when
@@ -12,9 +11,12 @@ import type { BatchFile } from './batch-file.ts';
  */
 const COLD_START_BOUND_S = 300;
 
-type Facts = Pick<BatchFile, 'deployment' | 'deadlines'> & {
-  readonly service: Pick<BatchFile['service'], 'prices'>;
-  readonly sheet: Pick<BatchFile['sheet'], 'lanes' | 'gpu'>;
+/** What batch.json says about it. */
+type Facts = {
+  readonly deployment: { readonly gpu?: string; readonly runTimeoutSeconds?: number };
+  readonly deadlines: { readonly runMs?: number };
+  readonly service: { readonly prices: Readonly<Record<string, number>> };
+  readonly sheet: { readonly lanes?: readonly { readonly gpu?: string }[]; readonly gpu?: string };
 };
 
 /** In nano-dollars. A GPU whose price or time limit is not known is missing. */
@@ -26,7 +28,7 @@ export function attemptCosts(facts: Facts): Readonly<Record<string, number>> {
   const own = facts.deployment.gpu === undefined ? 0 : priceOf(prices, facts.deployment.gpu);
   const costs = [...new Set([...GPUS, ...gpusOf(facts)])].map((gpu) => {
     const price = Math.max(own, priceOf(prices, gpu));
-    return [gpu, Math.ceil(price * (seconds + COLD_START_BOUND_S) * 1e9)] as const;
+    return [gpu, Math.round(price * (seconds + COLD_START_BOUND_S) * 1e9)] as const;
   });
   return Object.fromEntries(costs.filter(([, cost]) => Number.isSafeInteger(cost)));
 }

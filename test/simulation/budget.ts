@@ -73,10 +73,16 @@ function firstRunsNano(batch: SimBatch): number {
     const { nano, isWanted } = least.get(token) ?? { nano: Number.POSITIVE_INFINITY, isWanted: false };
     least.set(token, {
       nano: Math.min(nano, billedNano(batch, run)),
-      isWanted: isWanted || !run.isExtra,
+      isWanted: isWanted || !run.isExtra || mayAdopt(batch, run),
     });
   }
   return [...least.values()].reduce((sum, { nano, isWanted }) => sum + (isWanted ? nano : 0), 0);
+}
+
+/** Whether the run was made for a request that was turned away, and its row still waits. */
+function mayAdopt({ state }: SimBatch, { place, attempt }: SimRun): boolean {
+  const row = state.rows.get(place);
+  return row?.phase === 'waiting' && row.attempt === attempt && row.turnedAway !== undefined;
 }
 
 /** `limit`: the highest one that was ever in force. */

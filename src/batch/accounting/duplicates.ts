@@ -6,7 +6,7 @@
 import { attemptKey, type AttemptRef, type AttemptRun } from '../attempt.ts';
 import { ABANDONED_MAX, CANCELS_MAX, EVIDENCE_MAX, REPORTED_MAX } from '../bounds.ts';
 import type { PastAttempt } from '../outcome.ts';
-import { spendInFull } from '../parts.ts';
+import { spendInFull } from '../parts-in-flight.ts';
 import type { State } from '../state.ts';
 import { enterDuplicate } from './request-ledger.ts';
 

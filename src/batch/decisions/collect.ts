@@ -9,7 +9,7 @@ import {
 } from '../bounds.ts';
 import { probeAt, probed } from '../pauses.ts';
 import { pastWith, type Ended, type EndedRow } from '../row-state.ts';
-import { addPart } from '../parts.ts';
+import { addPart } from '../parts-in-flight.ts';
 import { forget } from '../put-row.ts';
 import { isIdle, type State } from '../state.ts';
 import { NEVER, type Decision } from './decision.ts';

@@ -7,7 +7,7 @@ import { clipped } from '../clipped.ts';
 import type { DeferredRow, PartResult, StoreItem } from '../events.ts';
 import { pause, unpause } from '../pauses.ts';
 import { type Deferral, type EndedRow, type LastAttempt } from '../row-state.ts';
-import { removePart, spendInFull, spendWrittenOff } from '../parts.ts';
+import { removePart, spendInFull, spendWrittenOff } from '../parts-in-flight.ts';
 import { put } from '../put-row.ts';
 import type { State } from '../state.ts';
 
