@@ -128,7 +128,7 @@ async function readParts(store: Store, file: BatchFile, state: State): Promise<D
   const places = new Places(state.lanes);
   for await (const record of recordsOf(store)) {
     places.add(record.place);
-    if (places.has(record.place)) spendInFull(state, record.place, spentInFullIn(record));
+    if (state.lanes[laneOf(record.place)]) spendInFull(state, record.place, spentInFullIn(record));
   }
   let [count, runs, tally] = [0, 0, NO_TALLY];
   for await (const { record } of rowsOf(store, file)) {

@@ -16,7 +16,7 @@ type Facts = {
   readonly deployment: { readonly gpu?: string; readonly runTimeoutSeconds?: number };
   readonly deadlines: { readonly runMs?: number };
   readonly service: { readonly prices: Readonly<Record<string, number>> };
-  readonly sheet: { readonly lanes?: readonly { readonly gpu?: string }[]; readonly gpu?: string };
+  readonly sheet: { readonly lanes: readonly { readonly gpu?: string }[] };
 };
 
 /** In nano-dollars. A GPU whose price or time limit is not known is missing. */
@@ -42,8 +42,7 @@ export function refuseUnbounded(facts: Facts, maxCostNano: number | 'none' | und
       hint: 'create the batch with --run-timeout <time>, such as 30m',
     });
   const costs = attemptCosts(facts);
-  const { lanes, gpu: only } = facts.sheet;
-  for (const gpu of lanes === undefined ? [only] : lanes.map((lane) => lane.gpu))
+  for (const { gpu } of facts.sheet.lanes)
     if (gpu === undefined)
       throw problem('E312', {
         what: 'some rows name no GPU, and the service does not say which one the deployment has',
@@ -64,8 +63,8 @@ function timeLimit({ deployment, deadlines }: Facts): number | undefined {
   return deployment.runTimeoutSeconds ?? (deadlines.runMs === undefined ? undefined : deadlines.runMs / 1000);
 }
 
-const gpusOf = ({ sheet: { lanes = [], gpu } }: Facts): readonly string[] =>
-  [gpu, ...lanes.map((lane) => lane.gpu)].filter((name) => name !== undefined);
+const gpusOf = ({ sheet }: Facts): readonly string[] =>
+  sheet.lanes.map(({ gpu }) => gpu).filter((name) => name !== undefined);
 
 function priceOf(prices: Readonly<Record<string, number>>, gpu: string): number {
   for (const known of [prices, DEFAULT_PRICES]) if (Object.hasOwn(known, gpu)) return known[gpu] as number;

@@ -10,7 +10,7 @@ const facts = (own: Partial<Facts> = {}): Facts => ({
   deployment: { gpu: 'A10G', runTimeoutSeconds: 300 },
   deadlines: {},
   service: { prices: {} },
-  sheet: { gpu: 'A10G' },
+  sheet: { lanes: [{ gpu: 'A10G' }] },
   ...own,
 });
 
@@ -46,7 +46,7 @@ describe('the highest cost of a run', () => {
   });
 
   it('names every GPU that a row can ask for, and the others of the batch', () => {
-    const sheet = { lanes: [{ gpu: 'B200', places: 1 }] };
+    const sheet = { lanes: [{ gpu: 'B200' }] };
     expect(Object.keys(attemptCosts(facts({ sheet })))).toEqual(
       expect.arrayContaining(['T4', 'H100', 'B200']),
     );
@@ -62,25 +62,25 @@ describe('--max-cost without a bound of the cost', () => {
     ],
     [
       'GPU',
-      { deployment: { runTimeoutSeconds: 300 }, sheet: {} },
+      { deployment: { runTimeoutSeconds: 300 }, sheet: { lanes: [{}] } },
       'some rows name no GPU, and the service does not say which one the deployment has; create the batch with --gpu <gpu>',
     ],
     [
       'GPU of one lane',
       {
         deployment: { runTimeoutSeconds: 300 },
-        sheet: { lanes: [{ gpu: 'T4', places: 1 }, { places: 2 }] },
+        sheet: { lanes: [{ gpu: 'T4' }, {}] },
       },
       'some rows name no GPU, and the service does not say which one the deployment has; create the batch with --gpu <gpu>',
     ],
     [
       "price of the deployment's GPU",
-      { deployment: { gpu: 'Z9', runTimeoutSeconds: 300 }, sheet: { gpu: 'T4' } },
+      { deployment: { gpu: 'Z9', runTimeoutSeconds: 300 }, sheet: { lanes: [{ gpu: 'T4' }] } },
       'the price of Z9 is not known; choose a deployment and a GPU (--gpu <gpu>) with known prices, or leave --max-cost out',
     ],
     [
       "price of a row's GPU",
-      { deployment: { runTimeoutSeconds: 300 }, sheet: { gpu: 'constructor' } },
+      { deployment: { runTimeoutSeconds: 300 }, sheet: { lanes: [{ gpu: 'constructor' }] } },
       'the price of constructor is not known; choose a deployment and a GPU (--gpu <gpu>) with known prices, or leave --max-cost out',
     ],
     [
