@@ -7,7 +7,7 @@ import type { DeferredRow, PartResult } from '../src/batch/events.ts';
 import type { EndedRow } from '../src/batch/row-state.ts';
 import { parsePart, partName } from '../src/results/parts.ts';
 import { placeOf, type PartRecord } from '../src/results/row-record.ts';
-import { tallyChange } from '../src/results/tally-rows.ts';
+import { tallyChange, unpricedIn } from '../src/results/tally-rows.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
 import { recordRow } from './record-row.ts';
@@ -74,8 +74,10 @@ function resultOf(
   const written = new Set(records.map(placeOf));
   const missing = rows.filter(({ place }) => !written.has(place));
   const reasons = new Map(deferred.map((one) => [one.place, one]));
+  const unpriced = records.flatMap((record) => Array<number>(unpricedIn(record)).fill(placeOf(record)));
   return {
     tally: tallyChange(records),
+    ...(unpriced.length === 0 ? {} : { unpriced }),
     again: records.filter(({ before }) => before !== undefined).length,
     fetched: records.filter(({ outcome }) => outcome === 'succeeded').length,
     deferred: missing.map(

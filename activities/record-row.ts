@@ -1,13 +1,13 @@
 // Creates the record of a row with an outcome: time and cost of each attempt, and the files of the last one if it succeeded.
 
-import { costOf } from '../src/batch/gpu.ts';
+import { costOf, DEFAULT_PRICES } from '../src/batch/gpu.ts';
 import type { DeferredRow } from '../src/batch/events.ts';
 import type { PastAttempt } from '../src/batch/outcome.ts';
 import type { EndedRow } from '../src/batch/row-state.ts';
 import { errorMessage } from '../src/errors/error.ts';
 import type { AttemptRecord, PartRecord } from '../src/results/row-record.ts';
 import type { Run } from '../src/run-service/contract/run.ts';
-import type { KnownRun } from '../src/run-service/run-outcome.ts';
+import { outcomeOf as stateOf, type KnownRun } from '../src/run-service/run-outcome.ts';
 import { recordBefore } from '../src/results/batch-rows.ts';
 import type { PlacedRow } from '../src/sheet/placed-rows.ts';
 import type { Deps, OpenBatch } from './deps.ts';
@@ -131,7 +131,17 @@ function attemptRecord({ file }: OpenBatch, past: PastAttempt, usage: Usage | un
     ...(runId === undefined ? {} : { run_id: runId }),
     ...(run?.failure === undefined ? {} : { failure: run.failure.kind }),
     ...(run === undefined ? {} : usageOf(run, file.service.prices)),
+    ...(runId !== undefined && !isPriced(run, file.service.prices) ? { cost_incomplete: true as const } : {}),
   };
+}
+
+/** Whether the run's record says all that its cost depends on. A run that no machine has taken cost nothing. */
+function isPriced(run: Run | undefined, prices: Readonly<Record<string, number>>): boolean {
+  if (run === undefined || stateOf(run).kind !== 'ended') return false;
+  const { gpu, queuedAtMs, startedAtMs, coldStartSeconds = -1, runSeconds = -1 } = run;
+  if (queuedAtMs === undefined && startedAtMs === undefined) return true;
+  const hasPrice = gpu !== undefined && [prices, DEFAULT_PRICES].some((known) => Object.hasOwn(known, gpu));
+  return hasPrice && coldStartSeconds >= 0 && runSeconds >= 0;
 }
 
 function usageOf(run: Run, prices: Readonly<Record<string, number>>): Partial<AttemptRecord> {

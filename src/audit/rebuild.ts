@@ -23,10 +23,11 @@ import {
   type Segment,
 } from '../batch/lanes.ts';
 import { put } from '../batch/put-row.ts';
+import { spendInFull } from '../batch/parts-in-flight.ts';
 import { begin, type State } from '../batch/state.ts';
 import { WRITES } from '../batch/version.ts';
 import { problem } from '../errors/error.ts';
-import { addRecord } from '../results/tally-rows.ts';
+import { addRecord, spentInFullIn } from '../results/tally-rows.ts';
 import { recordsOf, rowsOf } from '../results/batch-rows.ts';
 import { summarizedPass } from '../results/summary.ts';
 import { readEvents } from '../results/event-files.ts';
@@ -79,7 +80,7 @@ export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
   for await (const { limits } of readEvents(store)) if (limits !== undefined) changeLimits(state, limits);
   note(state, { event: 'rebuilt' });
   const isSettled = await addPasses(state, store);
-  const done = await readParts(store, file, state.lanes);
+  const done = await readParts(store, file, state);
   state.again = countAgain(state.lanes, done);
   const runs = await readRuns(params, done, state.peakConcurrency);
   const rows = takeKnown(state.lanes, done, runs, { pass, now, policy: state.params });
@@ -123,9 +124,12 @@ function countAgain(lanes: readonly Lane[], { places }: Done): number {
   return again;
 }
 
-async function readParts(store: Store, file: BatchFile, lanes: readonly Lane[]): Promise<Done> {
-  const places = new Places(lanes);
-  for await (const { place } of recordsOf(store)) places.add(place);
+async function readParts(store: Store, file: BatchFile, state: State): Promise<Done> {
+  const places = new Places(state.lanes);
+  for await (const record of recordsOf(store)) {
+    places.add(record.place);
+    if (state.lanes[laneOf(record.place)]) spendInFull(state, record.place, spentInFullIn(record));
+  }
   let [count, runs, tally] = [0, 0, NO_TALLY];
   for await (const { record } of rowsOf(store, file)) {
     if (record === undefined) continue;

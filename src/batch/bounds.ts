@@ -26,6 +26,9 @@ export const RETRIES_MAX = 20;
 export const CONCURRENCY_MAX = 3_000;
 export const STARTS_PER_MINUTE_MAX = 100_000;
 
+/** A million dollars: sums of nano-dollars stay exact. */
+export const MAX_COST_NANO_MAX = 1e15;
+
 /** The service's message about a row; shorter once the state is half full, and for finished attempts. */
 export const REASON_BYTES = 300;
 export const SHORT_REASON_BYTES = 60;

@@ -52,6 +52,8 @@ export type PartResult = {
   readonly deferred: readonly DeferredRow[];
   /** How many rows had their files fetched for this part. */
   readonly fetched: number;
+  /** The place of each attempt with a run whose cost is not known, or only in part. */
+  readonly unpriced?: readonly number[];
   /** How many of its rows had an outcome before. */
   readonly again?: number;
 };

@@ -32,5 +32,5 @@ export function costOf(
   seconds: { readonly coldStart?: number | undefined; readonly run?: number | undefined },
 ): number {
   const price = gpu === undefined ? 0 : (prices[gpu] ?? DEFAULT_PRICES[gpu] ?? 0);
-  return price * ((seconds.coldStart ?? 0) + (seconds.run ?? 0));
+  return price * (Math.max(0, seconds.coldStart ?? 0) + Math.max(0, seconds.run ?? 0));
 }

@@ -7,6 +7,7 @@
 //
 // A lane without segments has sent all its places. In a batch with one lane in the order of the sheet, places are row numbers.
 
+import { NONE_HELD, type Held } from './accounting/reservations.ts';
 import type { BatchParams } from './params.ts';
 import type { Waiting } from './row-state.ts';
 
@@ -37,6 +38,10 @@ export type Lane = {
   readonly waiting: Waiting[];
   /** How many of its rows hold a slot. */
   outstanding: number;
+  /** Its attempts that may have a run whose cost is not known yet, counted from its rows. */
+  held: Held;
+  /** Its attempts and duplicate runs whose cost will never be known: a budget counts each in full. */
+  unpriced: number;
 };
 
 export const newLane = (gpu: string | undefined, segments: readonly Segment[] = []): Lane => ({
@@ -44,6 +49,8 @@ export const newLane = (gpu: string | undefined, segments: readonly Segment[] = 
   segments: [...segments],
   waiting: [],
   outstanding: 0,
+  held: NONE_HELD,
+  unpriced: 0,
 });
 
 export const lanesOf = ({ lanes }: Pick<BatchParams, 'lanes'>): Lane[] =>
@@ -60,6 +67,10 @@ export function addSegments(lanes: Lane[], segments: readonly PassSegment[]): vo
 export const placeIn = (lane: number, number: number): number => lane * LANE_PLACES + number;
 export const laneOf = (place: number): number => Math.floor(place / LANE_PLACES);
 export const numberOf = (place: number): number => place % LANE_PLACES;
+
+/** The lane of a row in the state. */
+export const laneWith = ({ lanes }: { readonly lanes: readonly Lane[] }, place: number): Lane =>
+  lanes[laneOf(place)] as Lane;
 
 /** How many of its places were never sent. */
 export const unsentIn = ({ segments }: Pick<Lane, 'segments'>): number =>

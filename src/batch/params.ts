@@ -48,6 +48,7 @@ export type LimitChange = {
   readonly retriesByKind?: RetriesByKind;
   readonly failAfter?: FailAfter | 'none';
   readonly deadlineAt?: number | 'none';
+  readonly maxCostNano?: number | 'none';
 };
 
 /** A change without the limits that it removes. */
@@ -76,6 +77,10 @@ export type BatchParams = {
   readonly failAfter?: FailAfter;
   /** When to stop sending, in milliseconds since 1970 by Temporal's clock. */
   readonly deadlineAt?: number;
+  /** The most that the batch may spend, in nano-dollars; see limits/budget.ts. */
+  readonly maxCostNano?: number;
+  /** The highest cost of one run by GPU, in nano-dollars; a GPU whose cost has no known bound is missing. */
+  readonly attemptCostNano?: Readonly<Record<string, number>>;
   /** Whether each POST names a webhook address. */
   readonly webhooks: boolean;
   /** Whether the service's run list includes webhook addresses, so that it can prove absence. */
@@ -90,7 +95,7 @@ export type BatchParams = {
 
 type OptionalLimits = Pick<
   BatchParams,
-  'retriesByKind' | 'startsPerMinute' | 'gpuConcurrency' | 'failAfter' | 'deadlineAt'
+  'retriesByKind' | 'startsPerMinute' | 'gpuConcurrency' | 'failAfter' | 'deadlineAt' | 'maxCostNano'
 >;
 
 /** The limits that a batch has only if the user set them. */
@@ -100,10 +105,12 @@ export const optionalLimits = ({
   gpuConcurrency,
   failAfter,
   deadlineAt,
+  maxCostNano,
 }: OptionalLimits): OptionalLimits => ({
   ...(retriesByKind === undefined ? {} : { retriesByKind }),
   ...(startsPerMinute === undefined ? {} : { startsPerMinute }),
   ...(gpuConcurrency === undefined ? {} : { gpuConcurrency }),
   ...(failAfter === undefined ? {} : { failAfter }),
   ...(deadlineAt === undefined ? {} : { deadlineAt }),
+  ...(maxCostNano === undefined ? {} : { maxCostNano }),
 });

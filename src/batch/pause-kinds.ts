@@ -10,6 +10,7 @@ export const PAUSE_KINDS = [
   'user',
   'failures',
   'deadline',
+  'budget',
 ] as const;
 export type PauseKind = (typeof PAUSE_KINDS)[number];
 

@@ -2,6 +2,7 @@
 
 import type { RequestLedger } from './accounting/request-ledger.ts';
 import { costSoFar, rowsDone, type Tally } from './accounting/tally.ts';
+import { reservedNano, spentNano } from './limits/budget.ts';
 import { optionalLimits } from './params.ts';
 import type { PauseKind } from './pause-kinds.ts';
 import { unsentPlaces, type Acknowledgement, type State } from './state.ts';
@@ -26,6 +27,8 @@ export type Progress = ReturnType<typeof optionalLimits> & {
   readonly tally: Tally;
   readonly ledger: RequestLedger;
   readonly costUsd: number;
+  /** With --max-cost: what counts as spent, and what the runs in flight may cost at most. */
+  readonly budget?: { readonly spentNano: number; readonly reservedNano: number };
   readonly state: 'running' | 'paused' | 'cancelling' | 'finished';
   /** The newest pass whose rows are in the batch. */
   readonly pass: number;
@@ -65,6 +68,9 @@ export function progress(state: State): Progress {
     tally,
     ledger,
     costUsd: costSoFar(tally),
+    ...(params.maxCostNano === undefined
+      ? {}
+      : { budget: { spentNano: spentNano(state), reservedNano: reservedNano(state) } }),
     state: statusOf(state),
     pass: state.pass,
     ...(again > 0 ? { again } : {}),

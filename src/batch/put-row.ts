@@ -9,7 +9,8 @@ import {
   type Running,
   type Unconfirmed,
 } from './row-state.ts';
-import { laneOf, type Lane } from './lanes.ts';
+import { addHeld, heldBy } from './accounting/reservations.ts';
+import { laneWith } from './lanes.ts';
 import type { State } from './state.ts';
 
 const SLOT_PHASES: ReadonlySet<Phase> = new Set(['sending', 'running', 'unconfirmed']);
@@ -20,7 +21,7 @@ export function put(state: State, row: RowState): void {
   state.rows.set(row.place, row);
   state.phases[row.phase] += 1;
   state.bytes += bytesOf(row);
-  if (SLOT_PHASES.has(row.phase)) laneAt(state, row.place).outstanding += 1;
+  countIn(state, row, 1);
   enterQueue(state, row);
 }
 
@@ -44,12 +45,18 @@ export function forget(state: State, number: number): void {
   state.rows.delete(number);
   state.phases[row.phase] -= 1;
   state.bytes -= bytesOf(row);
-  if (SLOT_PHASES.has(row.phase)) laneAt(state, row.place).outstanding -= 1;
+  countIn(state, row, -1);
   leaveQueue(state, row);
 }
 
+function countIn(state: State, row: RowState, times: 1 | -1): void {
+  const lane = laneWith(state, row.place);
+  if (SLOT_PHASES.has(row.phase)) lane.outstanding += times;
+  lane.held = addHeld(lane.held, heldBy(row), times);
+}
+
 function enterQueue(state: State, row: RowState): void {
-  if (row.phase === 'waiting') insertSorted(laneAt(state, row.place).waiting, row, ({ dueAt }) => dueAt);
+  if (row.phase === 'waiting') insertSorted(laneWith(state, row.place).waiting, row, ({ dueAt }) => dueAt);
   else if (row.phase === 'running') {
     state.unpolled.add(row.place);
     if (row.overdue !== undefined) state.overdue.add(row.place);
@@ -61,15 +68,13 @@ function enterQueue(state: State, row: RowState): void {
 }
 
 function leaveQueue(state: State, row: RowState): void {
-  if (row.phase === 'waiting') remove(laneAt(state, row.place).waiting, row);
+  if (row.phase === 'waiting') remove(laneWith(state, row.place).waiting, row);
   else if (row.phase === 'running') {
     state.unpolled.delete(row.place);
     state.overdue.delete(row.place);
   } else if (row.phase === 'unconfirmed') remove(state.unconfirmed, row.place);
   else if (row.phase === 'ended') remove(isDeferred(row) ? state.deferred : state.ended, row);
 }
-
-const laneAt = ({ lanes }: State, place: number): Lane => lanes[laneOf(place)] as Lane;
 
 const isDeferred = (row: Ended): row is Deferred => row.deferral !== undefined;
 

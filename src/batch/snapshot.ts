@@ -9,7 +9,6 @@ import { newLane, type Lane } from './lanes.ts';
 import { OUTCOMES, type PastAttempt } from './outcome.ts';
 import type { Pause, PauseKind } from './pause-kinds.ts';
 import {
-  endedRowBytes,
   type Deferral,
   type EndedRow,
   type LastAttempt,
@@ -17,6 +16,7 @@ import {
   type Running,
   type TurnedAway,
 } from './row-state.ts';
+import { addPart } from './parts-in-flight.ts';
 import { put } from './put-row.ts';
 import { begin, runningRow, unconfirmedRows, type State } from './state.ts';
 import { readableVersion, WRITES } from './version.ts';
@@ -84,6 +84,7 @@ type EndedTuple = readonly [
 type LaneTuple = readonly [
   gpu: string | 0,
   segments: readonly (readonly [first: number, count: number, isAgain: 0 | 1])[],
+  unpriced?: number,
 ];
 
 export type Snapshot = Plain & {
@@ -146,8 +147,6 @@ export function restore(packed: Snapshot): State {
     ...plain,
     wakeAt: plain.now,
     lanes: packed.lanes.map(readLane),
-    parts,
-    bytes: [...parts.values()].flat().reduce((sum, row) => sum + endedRowBytes(row), 0),
     // Every part is collected again.
     unstored: new Set(parts.keys()),
     pauses: new Map(packed.pauses),
@@ -157,6 +156,7 @@ export function restore(packed: Snapshot): State {
     evidence: new Map(packed.evidence.map((run) => [run[2], readRun(run)])),
     cancels: new Map(packed.cancels.map((run) => [run[2], readRun(run)])),
   };
+  for (const [part, rows] of parts) addPart(state, part, rows);
   for (const row of packed.rows) put(state, readRow(row));
   resumeWork(state);
   return state;
@@ -173,20 +173,23 @@ function resumeWork(state: State): void {
   state.refreshIds = [];
 }
 
-const packLane = ({ gpu, segments }: Lane): LaneTuple => [
+const packLane = ({ gpu, segments, unpriced }: Lane): LaneTuple => [
   gpu ?? 0,
   segments.map(({ first, count, isAgain }) => [first, count, isAgain ? 1 : 0] as const),
+  unpriced,
 ];
 
-const readLane = ([gpu, segments]: LaneTuple): Lane =>
-  newLane(
+const readLane = ([gpu, segments, unpriced = 0]: LaneTuple): Lane => ({
+  ...newLane(
     gpu === 0 ? undefined : gpu,
     segments.map(([first, count, isAgain]) => ({
       first,
       count,
       ...(isAgain === 1 ? { isAgain: true } : {}),
     })),
-  );
+  ),
+  unpriced,
+});
 
 const packRun = ({ place, attempt, runId }: AttemptRun): RunTuple => [place, attempt, runId];
 const readRun = ([place, attempt, runId]: RunTuple): AttemptRun => ({ place, attempt, runId });

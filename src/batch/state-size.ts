@@ -2,11 +2,16 @@
 
 import { REASON_BYTES, reservedBytes, ROWS_MAX, SHORT_REASON_BYTES, STATE_BYTES_MAX } from './bounds.ts';
 import { mostRetries } from './failure-kind.ts';
+import type { Lane } from './lanes.ts';
 import type { State } from './state.ts';
 
 /** Whether no further row may enter. Each row in the state has space reserved for the attempts that it may still need. */
 export const isFull = (state: State): boolean =>
   state.rows.size >= ROWS_MAX || neededBytes(state) >= STATE_BYTES_MAX;
+
+/** Whether the next place of the lane may be sent. */
+export const mayTakePlace = (state: State, { segments }: Pick<Lane, 'segments'>): boolean =>
+  segments.length > 0 && state.cancelling === undefined && !isFull(state);
 
 /** What the rows in the state take, and may take. */
 export function neededBytes({ rows, bytes, params }: Pick<State, 'rows' | 'bytes' | 'params'>): number {

@@ -14,6 +14,7 @@ import { keepEvidenceWhenMuch } from './decisions/keep-evidence.ts';
 import { pauseForDeadline, pauseForFailures } from './decisions/guard.ts';
 import { keepLogWhenOld } from './decisions/keep-log.ts';
 import { liftPointlessPauses } from './decisions/lift-pointless-pauses.ts';
+import { pauseForBudget } from './decisions/pause-for-budget.ts';
 import { pauseForUnconfirmed, resumeFromUnconfirmed } from './decisions/pause-for-unconfirmed.ts';
 import { loadPass } from './decisions/load-pass.ts';
 import { poll } from './decisions/poll.ts';
@@ -32,6 +33,7 @@ export const DECISIONS: readonly Decision[] = [
   pauseForUnconfirmed,
   pauseForFailures,
   pauseForDeadline,
+  pauseForBudget,
   abandonRuns,
   storeAgain,
   stopGroups,

@@ -7,7 +7,7 @@ import { money } from './format.ts';
 /** How many rows have to end first: the first ones are not typical, because the service starts containers for them. */
 const ENOUGH = { share: 0.05, atLeast: 10, atMost: 1_000 };
 
-type Spent = Pick<Progress, 'rows' | 'done' | 'state' | 'tally'>;
+type Spent = Pick<Progress, 'rows' | 'done' | 'state' | 'tally' | 'budget' | 'maxCostNano'>;
 
 /**
  * The cost of all rows if the others cost as much as those that have ended. It has no interval, because the progress does not
@@ -23,5 +23,14 @@ export function aboutCostUsd({ rows, done, state, tally }: Spent): number | unde
 export function spentText(spent: Spent): string {
   const about = aboutCostUsd(spent);
   const total = about === undefined ? '' : `, about ${money(about)} in total`;
-  return `${money(costSoFar(spent.tally))} so far${total}, estimated`;
+  return `${money(costSoFar(spent.tally))} so far${total}, estimated${budgetText(spent)}`;
+}
+
+/** With --max-cost: the limit, and what counts against it. */
+function budgetText({ maxCostNano, budget }: Spent): string {
+  if (maxCostNano === undefined || budget === undefined) return '';
+  const [limit, spent, reserved] = [maxCostNano, budget.spentNano, budget.reservedNano].map((nano) =>
+    money(nano / 1e9),
+  );
+  return ` · limit ${limit}: ${spent} spent, ${reserved} reserved`;
 }

@@ -99,7 +99,7 @@ export async function createParams(
 
 /** The limits that flags change. */
 export const limitsOf = (flags: LimitFlags): LimitChange => {
-  const { concurrency, retries, retry, rate, gpuConcurrency, failAfter, deadline } = flags;
+  const { concurrency, retries, retry, rate, gpuConcurrency, failAfter, deadline, maxCost } = flags;
   return {
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(retries === undefined ? {} : { retries }),
@@ -108,6 +108,7 @@ export const limitsOf = (flags: LimitFlags): LimitChange => {
     ...(gpuConcurrency === undefined ? {} : { gpuConcurrency }),
     ...(failAfter === undefined ? {} : { failAfter }),
     ...(deadline === undefined ? {} : { deadlineAt: deadline }),
+    ...(maxCost === undefined ? {} : { maxCostNano: maxCost }),
   };
 };
 

@@ -2,6 +2,7 @@
 
 import { EXIT, problem } from '../errors/error.ts';
 import { rowsDone } from '../batch/accounting/tally.ts';
+import { refuseUnbounded } from '../store/attempt-cost.ts';
 import { STARTED_FILE } from '../store/batch-file.ts';
 import type { Acknowledged, CommandOptions } from '../temporal/batch-control.ts';
 import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
@@ -54,6 +55,7 @@ export async function scale(this: Context, flags: Flags & LimitFlags, name: stri
     throw problem('E602', { what: 'no limit is given', hint: `for example: runsheet scale ${name} -c 20` });
   const found = await findBatch(configOf(flags).out, name);
   if (await hasEnded(found, printer, 'scale')) return EXIT.usage;
+  refuseUnbounded(found.file, limits.maxCostNano);
   const done = await whileRunning(flags, found, printer, (session) =>
     session.batches.scale(refOf(found), limits, commandOptions(flags)),
   );

@@ -1,6 +1,6 @@
 // Parses the values of flags. What is wrong is thrown and continues the name of the flag and the value.
 
-import { CONCURRENCY_MAX, RETRIES_MAX, STARTS_PER_MINUTE_MAX } from '../batch/bounds.ts';
+import { CONCURRENCY_MAX, MAX_COST_NANO_MAX, RETRIES_MAX, STARTS_PER_MINUTE_MAX } from '../batch/bounds.ts';
 import { FAILURE_KINDS, type FailureKind, type RetriesByKind } from '../batch/failure-kind.ts';
 import { GPUS, isGpu } from '../batch/gpu.ts';
 import type { FailAfter, GpuConcurrency, UnconfirmedRule } from '../batch/params.ts';
@@ -151,6 +151,15 @@ export const failAfterLimit = orNone((input): FailAfter => {
   return percent > 0 && percent <= 100
     ? { share: percent / 100 }
     : fail('is not a number of rows or a share', 'examples: 200, 5%');
+});
+
+/** `20`, `19.95` or `$20` in nano-dollars. */
+export const maxCostOf = orNone((input) => {
+  const [, dollars, decimals = ''] = /^\$?(\d{1,7})(?:\.(\d{1,9}))?$/.exec(input) ?? [];
+  const nano = dollars === undefined ? Number.NaN : Number(dollars + decimals.padEnd(9, '0'));
+  return nano > 0 && nano <= MAX_COST_NANO_MAX
+    ? nano
+    : fail('is not an amount in US dollars above 0, up to 1,000,000', 'examples: 20, 7.50, none');
 });
 
 const DEADLINE_MOST = '3650d';

@@ -16,6 +16,7 @@ import {
   gpuConcurrencyOf,
   rowRanges,
   choicesFrom,
+  maxCostOf,
   text,
   timeFrom,
   unconfirmedChoice,
@@ -61,6 +62,7 @@ export const failureList = parsed(choicesFrom(FAILURE_KINDS, 'kind of failure'))
 export const keyList = parsed((input: string): readonly string[] => text(input).split(','));
 const failureLimit = parsed(failAfterLimit);
 const deadlineTime = parsed(deadlineAt);
+const amount = parsed(maxCostOf);
 const positiveNumber = parsed(wholeFrom(1));
 export const attemptNumber = positiveNumber;
 const concurrencyNumber = parsed(wholeFrom(1, CONCURRENCY_MAX));
@@ -122,6 +124,9 @@ export const limitFlags = {
       'time',
       'pause at this time, 2026-12-24T06:00, or so long after this command, 8h (default: none)',
     ),
+  ),
+  maxCost: optional(
+    amount('usd', 'pause before the runs could cost more than this, such as 20 or 7.50 (default: none)'),
   ),
 } as const;
 
@@ -239,6 +244,7 @@ export type LimitFlags = {
   readonly gpuConcurrency?: GpuConcurrency | 'none';
   readonly failAfter?: FailAfter | 'none';
   readonly deadline?: number | 'none';
+  readonly maxCost?: number | 'none';
 };
 
 export type SheetFlags = LimitFlags & {

@@ -67,7 +67,12 @@ const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
     throw problem('E501', {
       batch: found.batch,
       reason: progress?.reason ?? '',
-      hint: pauseHint(found.batch, progress?.pauses[0]?.kind, session.stack !== undefined && !reads),
+      hint: pauseHint(
+        found.batch,
+        progress?.pauses[0]?.kind,
+        session.stack !== undefined && !reads,
+        progress?.maxCostNano,
+      ),
     });
   },
   timeout: async ({ printer, found }) => {

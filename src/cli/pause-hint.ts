@@ -1,16 +1,24 @@
 // Tells the user how to continue a paused batch, for each kind of pause.
 
+import { MAX_COST_NANO_MAX } from '../batch/bounds.ts';
 import type { PauseKind } from '../batch/pause-kinds.ts';
 
 const KEY = 'workers read RUNSHEET_API_KEY_FILE again, and RUNSHEET_API_KEY only when they start';
 
 /** Pauses that only a user ends. */
-export const BY_RESUME_ONLY: ReadonlySet<PauseKind> = new Set(['user', 'failures', 'deadline'] as const);
+export const BY_RESUME_ONLY: ReadonlySet<PauseKind> = new Set([
+  'user',
+  'failures',
+  'deadline',
+  'budget',
+] as const);
 
 /** What the user has to do, and when the batch continues without the user, as long as servers run it. */
 type Way = { readonly first?: string; readonly until?: string };
 
-const WAYS: Readonly<Record<Exclude<PauseKind, 'unconfirmed' | 'user' | 'failures' | 'deadline'>, Way>> = {
+const WAYS: Readonly<
+  Record<Exclude<PauseKind, 'unconfirmed' | 'user' | 'failures' | 'deadline' | 'budget'>, Way>
+> = {
   blocked: { first: `fix the cause (${KEY})` },
   unreachable: { until: 'the service answers' },
   unreadable: { first: `fix the cause (${KEY})`, until: 'runs can be read' },
@@ -18,10 +26,20 @@ const WAYS: Readonly<Record<Exclude<PauseKind, 'unconfirmed' | 'user' | 'failure
   store: { first: 'free disk space or repair the folder', until: 'the folder can be written' },
 };
 
-/** `serversEnd`: the embedded servers end with the command, and nothing continues the batch then. */
-export function pauseHint(batch: string, kind: PauseKind = 'unreachable', serversEnd = false): string {
+/**
+ * `serversEnd`: the embedded servers end with the command, and nothing continues the batch then. `maxCostNano`: the limit in
+ * force.
+ */
+export function pauseHint(
+  batch: string,
+  kind: PauseKind = 'unreachable',
+  serversEnd = false,
+  maxCostNano?: number,
+): string {
   const resume = `runsheet resume ${batch}`;
   if (kind === 'user' || kind === 'deadline') return `to continue: ${resume}`;
+  if (kind === 'budget')
+    return `to continue with a higher limit: ${resume} --max-cost ${higher(maxCostNano)}`;
   if (kind === 'failures') return `show the rows: runsheet rows ${batch}; to continue: ${resume}`;
   if (kind === 'unconfirmed')
     return `decide about them: ${resume} --unconfirmed unknown (or fail, or resubmit, which may pay for a row twice)`;
@@ -32,3 +50,7 @@ export function pauseHint(batch: string, kind: PauseKind = 'unreachable', server
   const automatically = `it continues automatically when ${until}; to retry immediately: ${resume}`;
   return first === undefined ? automatically : `${first}; ${automatically}`;
 }
+
+/** Twice the limit, in dollars. */
+const higher = (nano: number | undefined): string =>
+  nano === undefined ? '<usd>' : String(Math.min(MAX_COST_NANO_MAX, 2 * nano) / 1e9);

@@ -4,6 +4,7 @@ import { assertQuiet, endQuiet } from '../audit/quiet-period.ts';
 import { readBackToStart } from '../audit/read-back.ts';
 import { rebuild } from '../audit/rebuild.ts';
 import { EXIT, problem } from '../errors/error.ts';
+import { refuseUnbounded } from '../store/attempt-cost.ts';
 import { replaceStarted } from '../store/batch-file.ts';
 import { createPass, newestPass } from '../store/passes.ts';
 import { openServices } from '../run-service/open-services.ts';
@@ -35,10 +36,11 @@ export default async function resume(this: Context, flags: Flags, name: string |
     printer.notice(`${found.batch} has ended; there is nothing to resume`);
     return EXIT.ok;
   }
+  const limits = limitsOf(flags);
+  refuseUnbounded(found.file, limits.maxCostNano);
   return withSession(flags, found, printer, async (session) => {
     if (flags.recover) await startAgain(session, found, printer);
     await startOrAttach(session, found);
-    const limits = limitsOf(flags);
     const decided = {
       ...(flags.unconfirmed === undefined ? {} : { unconfirmed: flags.unconfirmed }),
       ...(Object.keys(limits).length === 0 ? {} : { limits }),

@@ -181,7 +181,9 @@ function adviceOf({ batch, state, progress, unattended }: BatchStatus): readonly
     ...(unattended
       ? ["  worker    no worker takes this batch's tasks; on a cluster, start one: runsheet worker"]
       : []),
-    ...(state === 'paused' ? [`  hint      ${pauseHint(batch, progress?.pauses[0]?.kind)}`] : []),
+    ...(state === 'paused'
+      ? [`  hint      ${pauseHint(batch, progress?.pauses[0]?.kind, false, progress?.maxCostNano)}`]
+      : []),
   ];
 }
 

@@ -42,6 +42,8 @@ export type Settings = {
   readonly failAfter?: FailAfter;
   /** In milliseconds since 1970. */
   readonly deadlineAt?: number;
+  /** In nano-dollars. */
+  readonly maxCostNano?: number;
   /** Without `afterMs`, the time comes from the service's profile. */
   readonly unconfirmed?: { readonly rule: UnconfirmedRule['rule']; readonly afterMs?: number };
   /** Default of `runMs`: the deployment's time limit plus five minutes; none without a limit. */
@@ -106,6 +108,7 @@ type FileSettings = Pick<
   | 'gpuConcurrency'
   | 'failAfter'
   | 'deadlineAt'
+  | 'maxCostNano'
   | 'unconfirmed'
   | 'deadlines'
   | 'webhooks'

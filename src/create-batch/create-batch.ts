@@ -12,6 +12,7 @@ import { chmod, mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { problem } from '../errors/error.ts';
 import { layOut, type LaidOut } from '../sheet/sheet.ts';
+import { refuseUnbounded } from '../store/attempt-cost.ts';
 import { BATCH_FILE, createBatchFile, LAYOUT, type BatchFile } from '../store/batch-file.ts';
 import { openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
@@ -69,6 +70,7 @@ export async function layOutCopy(params: CreateParams): Promise<DraftBatch> {
   const content = contentOf({ rows: laidOut.content, deploymentId: deployment.id, base: service.base });
   const batch = params.name ?? batchIdOf(copy.name, content);
   const file = batchFileOf(params, laidOut, { batch, mark: newMark(), content });
+  refuseUnbounded(file, file.maxCostNano);
   return { batch, file, laidOut, content, layout };
 }
 

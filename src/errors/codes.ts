@@ -77,6 +77,11 @@ export const errorTable = {
     (f) => `the deployment "${f.name}" has ${f.has}`,
     (f) => f.hint,
   ),
+  E312: entry<{ what: string; hint: string }>(
+    usage,
+    (f) => `--max-cost cannot be kept: ${f.what}`,
+    (f) => f.hint,
+  ),
   E401: entry<{ address: string; from: string; reason: string }>(
     unreachable,
     (f) => `Temporal at ${f.address} (${f.from}) cannot be reached: ${f.reason}`,

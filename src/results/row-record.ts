@@ -31,6 +31,8 @@ export type AttemptRecord = {
   readonly cold_start_seconds?: number;
   readonly run_seconds?: number;
   readonly cost_usd?: number;
+  /** Its run may have cost more than `cost_usd`, because the service does not say enough about it. */
+  readonly cost_incomplete?: true;
 };
 
 /** A line of `parts/…`: the result of a row. Its inputs are in its page. */

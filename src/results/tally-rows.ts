@@ -1,5 +1,6 @@
 // Adds rows with an outcome to the batch's tally.
 
+import { isWrittenOff } from '../batch/accounting/reservations.ts';
 import { NO_TALLY, tallyOutcome, tallyUse, type Tally } from '../batch/accounting/tally.ts';
 import type { AttemptRecord, PartRecord } from './row-record.ts';
 
@@ -17,6 +18,21 @@ function addChange(tally: Tally, { outcome, attempts, before }: Counted): Tally 
 export function addRecord(tally: Tally, record: Counted): Tally {
   return record.attempts.reduce(addAttempt, tallyOutcome(tally, record.outcome));
 }
+
+/** How many of its new attempts had a run that has ended, and whose cost is not known, or only in part. */
+export const unpricedIn = ({ attempts, before }: Counted): number =>
+  attempts.slice(before?.attempts ?? 0).filter((one) => one.cost_incomplete && !isWrittenOff(endOf(one)))
+    .length;
+
+/** How many of its new attempts may have had a run whose cost nothing says. */
+export const spentInFullIn = (record: Counted): number =>
+  unpricedIn(record) +
+  record.attempts.slice(record.before?.attempts ?? 0).filter((one) => isWrittenOff(endOf(one))).length;
+
+const endOf = ({ outcome, run_id }: AttemptRecord) => ({
+  outcome,
+  ...(run_id === undefined ? {} : { runId: run_id }),
+});
 
 function addAttempt(
   tally: Tally,

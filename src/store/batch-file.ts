@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { problem } from '../errors/error.ts';
 import { FAILURE_KINDS } from '../batch/failure-kind.ts';
 import { optionalLimits, type BatchParams } from '../batch/params.ts';
+import { attemptCosts } from './attempt-cost.ts';
 import type { Store } from './store.ts';
 import { within } from './within.ts';
 
@@ -108,6 +109,8 @@ const schema = z.object({
     .exactOptional(),
   /** When to stop sending, in milliseconds since 1970. */
   deadlineAt: count.exactOptional(),
+  /** The most that the batch may spend, in nano-dollars. */
+  maxCostNano: count.min(1).exactOptional(),
   /** What to do with an attempt that may have started a run, if no run list can show it (R12). */
   unconfirmed: z.object({ rule: z.enum(['unknown', 'fail', 'resubmit', 'ask']), afterMs: waitMs }),
   /** A run that does not start, or makes no progress, for longer is cancelled; absent: never. */
@@ -163,6 +166,7 @@ export const paramsOf = (
   concurrency: file.concurrency,
   retries: file.retries,
   ...optionalLimits(file),
+  attemptCostNano: attemptCosts(file),
   unconfirmed: file.unconfirmed,
   seed: file.seed,
   timing: file.service.timing,

@@ -101,6 +101,33 @@ describe('collecting rows', () => {
     expect(tally.outcomes).toMatchObject({ succeeded: 0, failed: 1 });
   });
 
+  it('names the attempts whose cost their runs do not say: no GPU, no price, no times, or no run any more', async () => {
+    const whole = { gpu: 'L4', queuedAtMs: 1, startedAtMs: 2, coldStartSeconds: 1, runSeconds: 2 };
+    const known: Readonly<Record<string, object>> = {
+      r1: whole,
+      r2: { ...whole, gpu: undefined },
+      r3: { ...whole, gpu: 'unknown' },
+      r4: { ...whole, coldStartSeconds: undefined },
+      r5: { ...whole, runSeconds: -1 },
+      // No machine has taken it.
+      r6: {},
+      r7: { ...whole, status: 'running' },
+    };
+    const getRun = async (id: string) => (known[id] ? { ...runOf(id, 'failed'), ...known[id] } : undefined);
+    const rows = Object.keys(known).map((_, at) => ended(at + 1, 'failed'));
+    const result = await write([...rows, ended(8, 'failed')], { service: { getRun } });
+    expect(result.unpriced).toEqual([2, 3, 4, 5, 7, 8]);
+    // A second try reads the same from the part.
+    expect(await write([...rows, ended(8, 'failed')], { service: { getRun } })).toEqual(result);
+  });
+
+  it('leaves attempts that are unknown to the batch, which counts them itself', async () => {
+    const lost: EndedRow = { place: 1, attempts: [{ attempt: 1, outcome: 'unknown', runId: 'r1' }] };
+    expect(await write([lost], { service: { getRun: async () => undefined } })).not.toHaveProperty(
+      'unpriced',
+    );
+  });
+
   it('writes the part only after all its files are downloaded', async () => {
     const whenFetched: boolean[] = [];
     await write([ended(1)], {

@@ -23,6 +23,7 @@ export const FILE = {
   seed: 7,
   unconfirmed: { rule: 'unknown', afterMs: 0 },
   webhooks: false,
+  deadlines: {},
 } as unknown as BatchFile;
 
 /** Everything that was sent since the batch was started, by a service whose clock is right. */

@@ -167,6 +167,17 @@ describe('a batch that is rebuilt', () => {
     ]);
   });
 
+  it('knows which attempts in its parts a budget counts in full', async () => {
+    const written = { outcome: 'unknown', attempts: [{ attempt: 1, outcome: 'unknown' }] } as const;
+    const [attempt] = recordOf(3).attempts;
+    const unclear = {
+      attempts: [{ attempt: 1, outcome: 'succeeded', ...attempt, cost_incomplete: true }],
+    } as const;
+    await writePart(1, 1, recordOf(1), recordOf(2, written), recordOf(3, unclear));
+    const { state } = await rebuilt([{ place: 1 }, { place: 3 }]);
+    expect(state.lanes.map(({ unpriced }) => unpriced)).toEqual([2]);
+  });
+
   it('finds runs among strangers’, and on pages of any size', async () => {
     const runs = [...strangersRuns(20), ...[1, 2, 3].map((row) => runOf({ place: row, status: 'running' }))];
     const all = await rebuilt([], { service: listing(runs, { most: 7 }) });

@@ -1,6 +1,6 @@
 // Simulates the batch folder. A part is created once: a second try returns the content of the first.
 
-import { NO_TALLY, tallyOutcome, type Tally } from '../../src/batch/accounting/tally.ts';
+import { NO_TALLY, tallyOutcome, tallyUse, type Tally } from '../../src/batch/accounting/tally.ts';
 import type { AttemptRun } from '../../src/batch/attempt.ts';
 import type { DeferredRow, PartResult } from '../../src/batch/events.ts';
 import type { Outcome } from '../../src/batch/outcome.ts';
@@ -9,7 +9,12 @@ import type { EndedRow } from '../../src/batch/row-state.ts';
 /** The result of fetching a row's files: `host` and `file` are the kinds of failure. */
 export type Fetch = 'fetched' | DeferredRow['kind'];
 
-type Part = { readonly rows: ReadonlySet<number>; readonly tally: Tally; readonly fetched: number };
+type Part = {
+  readonly rows: ReadonlySet<number>;
+  readonly tally: Tally;
+  readonly fetched: number;
+  readonly unpriced: readonly number[];
+};
 
 export class Folder {
   readonly rows = new Map<number, EndedRow>();
@@ -18,6 +23,8 @@ export class Folder {
   /** Rows that were written into two parts. */
   readonly repeated: number[] = [];
   readonly #parts = new Map<number, Part>();
+  /** What each run costs, in US dollars; undefined if their records do not say it. */
+  costUsd: number | undefined = 0;
 
   keep(runs: readonly AttemptRun[]): void {
     for (const run of runs) this.evidence.set(run.runId, run);
@@ -30,12 +37,14 @@ export class Folder {
     return {
       tally: part.tally,
       fetched: part.fetched,
+      unpriced: part.unpriced,
       deferred: missing.map(({ place }) => ({ place, kind, reason: `the ${kind} is away` })),
     };
   }
 
   #create(number: number, rows: readonly EndedRow[], fetch: Fetch): Part {
     let [tally, fetched] = [NO_TALLY, 0];
+    const unpriced: number[] = [];
     const written = new Set<number>();
     for (const end of rows) {
       const outcome = outcomeOf(end, fetch);
@@ -46,8 +55,13 @@ export class Folder {
       this.outcomes.set(end.place, outcome);
       tally = tallyOutcome(tally, outcome);
       if (outcome === 'succeeded') fetched += 1;
+      for (const { runId, outcome: ended } of end.attempts) {
+        if (runId === undefined || ended === 'unknown') continue;
+        if (this.costUsd === undefined) unpriced.push(end.place);
+        else tally = tallyUse(tally, 'A10G', { runs: 1, seconds: 1, costUsd: this.costUsd });
+      }
     }
-    const part = { rows: written, tally, fetched };
+    const part = { rows: written, tally, fetched, unpriced };
     this.#parts.set(number, part);
     return part;
   }

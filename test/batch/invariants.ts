@@ -2,6 +2,13 @@
 
 import { laneOf } from '../../src/batch/lanes.ts';
 import { knownRuns, stillUnconfirmed, atRisk } from '../../src/batch/accounting/request-ledger.ts';
+import {
+  addHeld,
+  heldBy,
+  heldByEnded,
+  NONE_HELD,
+  type Held,
+} from '../../src/batch/accounting/reservations.ts';
 import type { AttemptRun } from '../../src/batch/attempt.ts';
 import {
   CANCELS_IN_FLIGHT,
@@ -14,6 +21,7 @@ import {
   POLL_RUNS,
 } from '../../src/batch/bounds.ts';
 import { bytesOf, endedRowBytes, type RowState } from '../../src/batch/row-state.ts';
+import { budgetLeft } from '../../src/batch/limits/budget.ts';
 import { usedSlots, waitingRows, type State } from '../../src/batch/state.ts';
 
 /** The invariants that a state violates. */
@@ -41,7 +49,7 @@ export function wronglyPolled(
   });
 }
 
-/** What exceeds the slots right after a group was sent. */
+/** What exceeds a limit right after a group was sent. */
 export function sentTooMuch(state: State): readonly string[] {
   const { concurrency, gpuConcurrency } = state.params;
   const full = state.lanes.filter(
@@ -50,6 +58,7 @@ export function sentTooMuch(state: State): readonly string[] {
   return [
     ...(usedSlots(state) > concurrency ? ['the batch sends more than its slots allow'] : []),
     ...full.map(({ gpu }) => `the batch sends more on ${gpu} than its limit`),
+    ...(budgetLeft(state) < 0 ? ['the batch sends beyond its budget'] : []),
   ];
 }
 
@@ -81,6 +90,9 @@ function wrongQueues(state: State) {
       ({ outstanding }, at) =>
         outstanding !== rows.filter(({ place, phase }) => laneOf(place) === at && SLOTS.has(phase)).length,
     ),
+    'a lane miscounts what its rows may cost': state.lanes.some(
+      ({ held }, at) => JSON.stringify(held) !== JSON.stringify(heldIn(state, at)),
+    ),
     'the ended queues are wrong': !same(
       inPhase('ended'),
       ended.map(({ place }) => place),
@@ -97,6 +109,12 @@ function wrongQueues(state: State) {
     ),
     'a row is sent by no group': inPhase('sending').some((row) => !inGroups.some((one) => one.place === row)),
   };
+}
+
+function heldIn({ rows, parts }: State, lane: number): Held {
+  const own = [...rows.values()].filter(({ place }) => laneOf(place) === lane).map(heldBy);
+  const ended = [...parts.values()].flat().filter(({ place }) => laneOf(place) === lane);
+  return [...own, ...ended.map(heldByEnded)].reduce((sum, one) => addHeld(sum, one, 1), NONE_HELD);
 }
 
 function wrongLedger({ ledger, phases }: State) {

@@ -48,6 +48,9 @@ const withRun =
     if (run) act(world, run, ...given);
   };
 
+/** Enough for none to all attempts of a small batch. */
+const limit = fc.oneof(fc.integer({ min: 1, max: 100 }), fc.constant('none' as const));
+
 const nothing = fc.constant<[]>([]);
 const index = fc.nat(99);
 
@@ -94,6 +97,9 @@ const normal = [
   ),
   action(1, 'readable', nothing, (world) => world.apply({ type: 'serviceRead' })),
   action(1, 'resume', nothing, (world) => world.apply({ type: 'resume', commandId: 'r' })),
+  action(1, 'limit the cost', fc.tuple(limit), (world, maxCostNano) =>
+    world.apply({ type: 'scale', limits: { maxCostNano } }),
+  ),
 ];
 
 /** Faults: the service starts extra runs, or hides runs that it started. */
@@ -131,6 +137,7 @@ const sizes = {
   webhooks: fc.boolean(),
   lists: fc.boolean(),
   seed: fc.nat(),
+  attemptCostNano: fc.constant({ '': 2 }),
 };
 type Given = Partial<BatchParams> & Pick<BatchParams, 'rows' | 'retries'>;
 

@@ -290,6 +290,7 @@ export class World {
     // A successful poll also reports that runs can be read.
     if (this.polls.length > 0 && this.state.pauses.has('unreadable')) this.apply({ type: 'serviceRead' });
     this.poll();
+    if (this.state.pauses.has('budget')) this.apply({ type: 'resume', limits: { maxCostNano: 'none' } });
     this.pass(Math.max(1, Math.min(60_000, this.#wakeAt - this.wallAt)));
   }
 

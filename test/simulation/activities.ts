@@ -8,6 +8,7 @@ import { addTallies, NO_TALLY, rowsDone, tallyOutcome } from '../../src/batch/ac
 import type { EndedRow } from '../../src/batch/row-state.ts';
 import { NOT_OBSERVED, observe, type Observation } from '../../src/run-service/observation.ts';
 import type { SimBatch } from './batch.ts';
+import { costOf } from './budget.ts';
 import type { SimRun } from './service.ts';
 import type { SimPart, SimRecord } from './store.ts';
 import type { Try } from './temporal.ts';
@@ -115,7 +116,7 @@ export function collect(
   const { records, deferred } = fetchOutputs(batch, rows);
   const written: SimPart = {
     rows: records,
-    tally: records.reduce((sum, { outcome }) => tallyOutcome(sum, outcome), NO_TALLY),
+    ...costOf(batch, records),
     fetched: records.filter(({ outcome }) => outcome === 'succeeded').length,
   };
   try {
@@ -129,6 +130,7 @@ export function collect(
     const result: PartResult = {
       tally: kept.tally,
       fetched: kept.fetched,
+      unpriced: kept.unpriced,
       deferred: missing.map(
         ({ place }) =>
           deferred.find((one) => one.place === place) ?? { place, kind: 'host', reason: 'abandoned' },

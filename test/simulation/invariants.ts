@@ -2,6 +2,7 @@
 // without a reason, no success is false, every run is reported, no foreign run was touched, and the ledger adds up.
 
 import { atRisk, knownRuns, stillUnconfirmed } from '../../src/batch/accounting/request-ledger.ts';
+import { lanesOf, placeIn } from '../../src/batch/lanes.ts';
 import { rowsDone } from '../../src/batch/accounting/tally.ts';
 import type { PastAttempt } from '../../src/batch/outcome.ts';
 import type { SimBatch } from './batch.ts';
@@ -26,13 +27,19 @@ export function judge(world: World, batch: SimBatch, verdict: Verdict): void {
   }
   world.claim(verdict.foreign === 0, () => `batch ${batch.mark} cancelled runs of others`);
   const records = recordsOf(world, batch);
-  for (let row = 1; row <= world.plan.rows; row += 1) {
+  for (const row of placesOf(batch)) {
     const record = records.get(row);
     const runs = runsOf.get(row) ?? [];
     if (record === undefined) checkMissing(world, batch, row, runs, verdict);
     else checkRow(world, batch, { row, ...record, attempts: record.end.attempts, runs }, verdict);
   }
   checkAccount(world, batch);
+}
+
+function placesOf({ params }: SimBatch): readonly number[] {
+  return lanesOf(params).flatMap(({ segments }, lane) =>
+    segments.flatMap(({ count }) => Array.from({ length: count }, (_, at) => placeIn(lane, at + 1))),
+  );
 }
 
 function recordsOf(world: World, batch: SimBatch): ReadonlyMap<number, SimRecord> {

@@ -48,6 +48,7 @@ export const SOMETIMES = [
   'log kept',
   'groups stopped',
   'a cap below the runs outstanding',
+  'sent within a budget',
 ] as const;
 
 export function simulateMany(from: number, seeds: number, size: Size = 'small'): Sum {

@@ -1,6 +1,7 @@
 // Derives the plan of a simulated world from a seed: its batches and the rate of each fault. A plan is plain data, so
 // that a failing one can be shrunk to fewer faults and rows while it still fails.
 
+import { budgetOf, type Budget } from './budget.ts';
 import { DEFAULT_TIMING, type Timing } from '../../src/batch/params.ts';
 import { numbersFrom } from '../../src/local-service/chance.ts';
 
@@ -78,11 +79,12 @@ export type Plan = {
     readonly startsPerMinute?: number;
     /** How long after the command the batch is to stop sending. */
     readonly deadlineMs?: number;
+    readonly maxCostNano?: number;
   }[];
   readonly failAfter?: { readonly rows: number } | { readonly share: number };
   readonly unconfirmed: 'unknown' | 'fail' | 'resubmit' | 'ask';
   readonly rates: Rates;
-};
+} & Partial<Budget>;
 
 /** The timing of a service that responds immediately. */
 const QUICK: Timing = {
@@ -115,7 +117,7 @@ export function planOf(seed: number, size: Size = 'small'): Plan {
   const cancels = draw() < 0.1;
   const webhooks = draw() < 0.7;
   const lists = draw() < 0.85;
-  return {
+  const plan: Plan = {
     seed,
     rows,
     concurrency: isLarge ? between(200, 3_000) : between(1, 20),
@@ -134,6 +136,17 @@ export function planOf(seed: number, size: Size = 'small'): Plan {
     unconfirmed: (['unknown', 'unknown', 'fail', 'resubmit', 'ask'] as const)[between(0, 4)] ?? 'unknown',
     rates,
   };
+  return { ...plan, ...withBudget(plan, draw) };
+}
+
+/** Drawn last, so that the other parts of a world do not depend on it. */
+function withBudget({ rows, concurrency, commands }: Plan, draw: () => number): Partial<Plan> {
+  const budget = budgetOf(draw, rows);
+  const { maxCostNano } = budget;
+  if (maxCostNano === undefined || draw() < 0.7) return budget;
+  const atMs = Math.floor(draw() * 60_000);
+  const change = { atMs, concurrency, maxCostNano: Math.round(maxCostNano * (0.2 + 2 * draw())) };
+  return { ...budget, commands: [...commands, change] };
 }
 
 function commandsOf(draw: () => number, most: number): Plan['commands'] {
@@ -171,11 +184,15 @@ export function shrink(plan: Plan, fails: (plan: Plan) => boolean): Plan {
   const { cancelAtMs: _, ...uncancelled } = least;
   if (least.cancelAtMs !== undefined) tryOne(uncancelled);
   if (least.commands.length > 0) tryOne({ ...least, commands: [] });
+  const { maxCostNano: __, lanes: ___, attemptCostNano: ____, ...unlimited } = least;
+  if (least.maxCostNano !== undefined) tryOne(unlimited);
+  const { lanes: _____, ...inOneLane } = least;
+  if (least.lanes !== undefined) tryOne(inOneLane);
   if (least.batches > 1) tryOne({ ...least, batches: 1 });
   if (least.workers > 1) tryOne({ ...least, workers: 1 });
   if (least.strangers > 0) tryOne({ ...least, strangers: 0 });
   for (let rows = Math.floor(least.rows / 2); rows > 0; rows = Math.floor(rows / 2))
-    tryOne({ ...least, rows });
+    if (least.lanes === undefined) tryOne({ ...least, rows });
   for (const concurrency of [1, 2, 4]) if (concurrency < least.concurrency) tryOne({ ...least, concurrency });
   return least;
 }

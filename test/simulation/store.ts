@@ -12,6 +12,7 @@ export type SimPart = {
   readonly rows: readonly SimRecord[];
   readonly tally: Tally;
   readonly fetched: number;
+  readonly unpriced: readonly number[];
 };
 
 export class SimStore {

@@ -1,14 +1,24 @@
 // Simulates the user of a batch, who cancels it, pauses it, changes its limits, and resumes it after a while.
 
 import type { Event } from '../../src/batch/events.ts';
+import type { LimitChange } from '../../src/batch/params.ts';
 import type { State } from '../../src/batch/state.ts';
 import type { Plan } from './plan.ts';
 import type { World } from './world.ts';
 
 /** Pauses that only a user ends. */
-export const NEEDS_USER: ReadonlySet<string> = new Set(['unconfirmed', 'user', 'failures', 'deadline']);
+export const NEEDS_USER: ReadonlySet<string> = new Set([
+  'unconfirmed',
+  'user',
+  'failures',
+  'deadline',
+  'budget',
+]);
 
 const RULES = ['unknown', 'fail', 'resubmit'] as const;
+
+/** How much more the user allows. */
+const HIGHER = [1.2, 2, 5, 'none'] as const;
 
 export class SimUser {
   readonly #world: World;
@@ -25,7 +35,7 @@ export class SimUser {
   }
 
   /** Resumes the batch after a while; most pauses end without that. */
-  look(pauses: State['pauses']): void {
+  look({ pauses, params }: Pick<State, 'pauses' | 'params'>): void {
     for (const [kind, { sinceWallAt }] of pauses) {
       const name = `${kind} ${sinceWallAt}`;
       if (this.#seenPauses.has(name)) continue;
@@ -34,19 +44,26 @@ export class SimUser {
       const isAutomatic = !NEEDS_USER.has(kind);
       if (isAutomatic && this.#world.chance(0.5)) continue;
       const unconfirmed = kind === 'unconfirmed' ? { unconfirmed: this.#world.pick(RULES) } : {};
-      const event: Event = { type: 'resume', commandId: `resume ${name}`, ...unconfirmed };
+      const limits = kind === 'budget' ? { limits: this.#higher(params.maxCostNano) } : {};
+      const event: Event = { type: 'resume', commandId: `resume ${name}`, ...unconfirmed, ...limits };
       this.#world.after(this.#world.between(1_000, 60_000), () => this.#signal(event));
     }
+  }
+
+  #higher(limit = 0): LimitChange {
+    const factor = this.#world.pick(HIGHER);
+    return { maxCostNano: factor === 'none' ? factor : Math.ceil(limit * factor) };
   }
 }
 
 function eventOf(
-  { atMs, concurrency, startsPerMinute, deadlineMs }: Plan['commands'][number],
+  { atMs, concurrency, startsPerMinute, deadlineMs, maxCostNano }: Plan['commands'][number],
   temporalNow: number,
 ): Event {
   const commandId = `command ${atMs}`;
   if (concurrency === undefined) return { type: 'pause', commandId };
   const starts = startsPerMinute === undefined ? {} : { startsPerMinute };
+  const cost = maxCostNano === undefined ? {} : { maxCostNano };
   const deadline = deadlineMs === undefined ? {} : { deadlineAt: temporalNow + deadlineMs };
-  return { type: 'scale', commandId, limits: { concurrency, ...starts, ...deadline } };
+  return { type: 'scale', commandId, limits: { concurrency, ...starts, ...deadline, ...cost } };
 }

@@ -6,6 +6,7 @@
 import { attemptKey, type AttemptRef, type AttemptRun } from '../attempt.ts';
 import { ABANDONED_MAX, CANCELS_MAX, EVIDENCE_MAX, REPORTED_MAX } from '../bounds.ts';
 import type { PastAttempt } from '../outcome.ts';
+import { spendInFull } from '../parts-in-flight.ts';
 import type { State } from '../state.ts';
 import { enterDuplicate } from './request-ledger.ts';
 
@@ -58,6 +59,7 @@ export function reportDuplicate(
   if (!state.reported.has(runId)) {
     remember(state.reported, runId, REPORTED_MAX);
     state.ledger = enterDuplicate(state.ledger);
+    spendInFull(state, place);
     keepEvidence(state, { place, attempt, runId });
   }
   const hasRoom = state.cancels.size < CANCELS_MAX;

@@ -8,7 +8,8 @@ import {
   FILES_PROBE_ROWS,
 } from '../bounds.ts';
 import { probeAt, probed } from '../pauses.ts';
-import { endedRowBytes, pastWith, type Ended, type EndedRow } from '../row-state.ts';
+import { pastWith, type Ended, type EndedRow } from '../row-state.ts';
+import { addPart } from '../parts-in-flight.ts';
 import { forget } from '../put-row.ts';
 import { isIdle, type State } from '../state.ts';
 import { NEVER, type Decision } from './decision.ts';
@@ -32,8 +33,7 @@ export const collect: Decision = {
     state.nextPart += 1;
     for (const { place } of rows) forget(state, place);
     const written = rows.map((row) => toEndedRow(state, row));
-    state.parts.set(part, written);
-    state.bytes += written.reduce((sum, row) => sum + endedRowBytes(row), 0);
+    addPart(state, part, written);
     return [{ type: 'collect', part, rows: written }];
   },
 };

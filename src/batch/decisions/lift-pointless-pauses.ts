@@ -25,7 +25,7 @@ export const liftPointlessPauses: Decision = {
 };
 
 /** Pauses that keep the batch from sending until the user resumes it. */
-const NEED_USER = ['user', 'failures', 'deadline'] as const;
+const NEED_USER = ['user', 'failures', 'deadline', 'budget'] as const;
 
 const isPointlessToWait = (state: State): boolean =>
   isIdle(state) && NEED_USER.some((kind) => state.pauses.has(kind));

@@ -3,6 +3,7 @@
 import type { AttemptRef } from '../attempt.ts';
 import { GROUP_ATTEMPTS } from '../bounds.ts';
 import { takePlace, unsentIn, type Lane } from '../lanes.ts';
+import { firstAllowed, mayReserve } from '../limits/budget.ts';
 import { freeIn } from '../limits/gpu-caps.ts';
 import { allowance } from '../limits/limits.ts';
 import { spendRate } from '../limits/rate-limit.ts';
@@ -11,7 +12,7 @@ import { probed } from '../pauses.ts';
 import { put } from '../put-row.ts';
 import type { Waiting } from '../row-state.ts';
 import type { State } from '../state.ts';
-import { isFull } from '../state-size.ts';
+import { mayTakePlace } from '../state-size.ts';
 import { NEVER, type Decision } from './decision.ts';
 
 /** Sends one group of the attempts that are due, as many as the limits allow. */
@@ -35,11 +36,11 @@ const nextAttemptAt = (state: State): number =>
 
 function attemptInLaneAt(state: State, lane: Lane): number {
   if (freeIn(state, lane) === 0) return NEVER;
-  return mayTakePlace(state, lane) ? 0 : (lane.waiting[0]?.dueAt ?? NEVER);
+  return maySendPlace(state, lane) ? 0 : (firstAllowed(state, lane)?.dueAt ?? NEVER);
 }
 
-const mayTakePlace = (state: State, { segments }: Lane): boolean =>
-  segments.length > 0 && state.cancelling === undefined && !isFull(state);
+const maySendPlace = (state: State, lane: Lane): boolean =>
+  mayTakePlace(state, lane) && mayReserve(state, lane);
 
 function takeAttempts(state: State, most: number): readonly AttemptRef[] {
   const taken: AttemptRef[] = [];
@@ -55,7 +56,7 @@ function takeAttempts(state: State, most: number): readonly AttemptRef[] {
 function takeWaiting(state: State): AttemptRef | undefined {
   let next: Waiting | undefined;
   for (const lane of state.lanes) {
-    const [first] = lane.waiting;
+    const first = firstAllowed(state, lane);
     const isNext = first !== undefined && first.dueAt <= Math.min(state.now, (next?.dueAt ?? NEVER) - 1);
     if (isNext && freeIn(state, lane) > 0) next = first;
   }
@@ -69,7 +70,7 @@ function takeWaiting(state: State): AttemptRef | undefined {
 function takeUnsent(state: State): AttemptRef | undefined {
   let [behind, least] = [-1, NEVER];
   for (const [at, lane] of state.lanes.entries()) {
-    if (!mayTakePlace(state, lane) || freeIn(state, lane) === 0) continue;
+    if (!maySendPlace(state, lane) || freeIn(state, lane) === 0) continue;
     const share = lane.outstanding / (lane.outstanding + unsentIn(lane));
     if (share < least) [behind, least] = [at, share];
   }

@@ -2,6 +2,7 @@
 
 import {
   CONCURRENCY_MAX,
+  MAX_COST_NANO_MAX,
   mostConcurrency,
   RETRIES_MAX,
   STARTS_PER_MINUTE_MAX,
@@ -9,6 +10,7 @@ import {
 } from '../bounds.ts';
 import { FAILURE_KINDS, mostRetries } from '../failure-kind.ts';
 import { isGpu } from '../gpu.ts';
+import { attemptCost, usdText } from '../limits/budget.ts';
 import { withoutNone, type BatchParams, type FailAfter, type LimitChange } from '../params.ts';
 import { usedSlots, type Acknowledgement, type State } from '../state.ts';
 import { neededBytes } from '../state-size.ts';
@@ -56,6 +58,7 @@ const USABLE: Readonly<Record<keyof LimitChange, Check>> = {
   failAfter: (value) =>
     isObject(value) && (isWhole(1, Number.MAX_SAFE_INTEGER)(value['rows']) || isShare(value['share'])),
   deadlineAt: isWhole(0, LATEST_MS),
+  maxCostNano: isWhole(1, MAX_COST_NANO_MAX),
 };
 
 const REMOVABLE: ReadonlySet<string> = new Set([
@@ -63,6 +66,7 @@ const REMOVABLE: ReadonlySet<string> = new Set([
   'gpuConcurrency',
   'failAfter',
   'deadlineAt',
+  'maxCostNano',
 ]);
 
 /** What is wrong with a change; undefined if it can be used. */
@@ -88,11 +92,16 @@ function refusal(state: State, params: BatchParams): string | undefined {
   const retries = mostRetries(params);
   const most = mostConcurrency(retries, unconfirmed.rule === 'resubmit');
   if (concurrency > most) return `with ${retries} retries the concurrency can be at most ${most}`;
+  if (params.maxCostNano !== undefined && !hasBounds(state, params))
+    return 'the cost of a run has no known bound, so max-cost could not be kept';
   const isRaised = retries > mostRetries(state.params);
   return isRaised && neededBytes({ ...state, params }) > STATE_BYTES_MAX
     ? `the rows in the batch leave no room for ${retries} retries each`
     : undefined;
 }
+
+const hasBounds = ({ lanes }: State, params: BatchParams): boolean =>
+  lanes.every((lane) => Number.isFinite(attemptCost(params, lane)));
 
 const NONE = 'none';
 
@@ -116,6 +125,7 @@ const SHOWN: Readonly<Record<string, (params: BatchParams) => string>> = {
       .join(',') || NONE,
   'fail-after': ({ failAfter }) => (failAfter === undefined ? NONE : failAfterText(failAfter)),
   deadline: ({ deadlineAt }) => (deadlineAt === undefined ? NONE : new Date(deadlineAt).toISOString()),
+  'max-cost': ({ maxCostNano }) => (maxCostNano === undefined ? NONE : usdText(maxCostNano)),
 };
 
 function differences(before: BatchParams, after: BatchParams, used: number): string {

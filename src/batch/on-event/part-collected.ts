@@ -6,28 +6,30 @@ import { DEFER_BASE_MS, DEFER_MAX_MS, FILES_PAUSE_AFTER_MS, REASON_BYTES } from 
 import { clipped } from '../clipped.ts';
 import type { DeferredRow, PartResult, StoreItem } from '../events.ts';
 import { pause, unpause } from '../pauses.ts';
-import { endedRowBytes, type Deferral, type EndedRow, type LastAttempt } from '../row-state.ts';
+import { type Deferral, type EndedRow, type LastAttempt } from '../row-state.ts';
+import { removePart, spendInFull, spendWrittenOff } from '../parts-in-flight.ts';
 import { put } from '../put-row.ts';
 import type { State } from '../state.ts';
 
 export function onPartCollected(
   state: State,
   part: number,
-  { tally, deferred, fetched, again = 0 }: PartResult,
+  { tally, deferred, fetched, again = 0, unpriced = [] }: PartResult,
 ): void {
   const rows = state.parts.get(part);
   if (rows === undefined) return;
-  state.parts.delete(part);
-  state.bytes -= rows.reduce((sum, row) => sum + endedRowBytes(row), 0);
+  removePart(state, part, rows);
   state.tally = addTallies(state.tally, tally);
   state.again -= again;
   state.unstored.delete(part);
   unpause(state, 'store');
   noteFileHosts(state, deferred, fetched);
+  for (const place of unpriced) spendInFull(state, place);
   const byRow = new Map(deferred.map((one) => [one.place, one]));
   for (const row of rows) {
     const found = byRow.get(row.place);
-    if (found !== undefined) deferRow(state, row, found.kind === 'file');
+    if (found === undefined) spendWrittenOff(state, row);
+    else deferRow(state, row, found.kind === 'file');
   }
 }
 

@@ -5,6 +5,7 @@ import { ACKNOWLEDGED_MOST, COMMANDS_KNOWN, REASON_BYTES } from '../bounds.ts';
 import { clipped } from '../clipped.ts';
 import type { Event, UserCommand } from '../events.ts';
 import { note } from '../event-log.ts';
+import { budgetLeft } from '../limits/budget.ts';
 import { isAboveGpuCap } from '../limits/gpu-caps.ts';
 import { pause, unpause } from '../pauses.ts';
 import {
@@ -82,7 +83,9 @@ export function onScale(state: State, command: Extract<Event, { type: 'scale' }>
   // A limit that is no longer reached pauses no batch.
   if (limits.deadlineAt !== undefined) unpause(state, 'deadline');
   if (limits.failAfter !== undefined) unpause(state, 'failures');
-  const isBelow = usedSlots(state) > state.params.concurrency || isAboveGpuCap(state);
+  if (limits.maxCostNano !== undefined) unpause(state, 'budget');
+  const isBelow =
+    usedSlots(state) > state.params.concurrency || isAboveGpuCap(state) || budgetLeft(state) < 0;
   if (isBelow || typeof limits.startsPerMinute === 'number') acknowledgeLater(state, command, change);
   else acknowledge(state, commandId, change);
 }

@@ -139,6 +139,9 @@ describe('limits that no batch can use', () => {
     { retriesByKind: null },
     { constructor: 1 },
     { deadlineAt: 1.5 },
+    { maxCostNano: 0 },
+    { maxCostNano: 0.5 },
+    { maxCostNano: 2e15 },
     { rows: 5 },
     { timing: {} },
   ];

@@ -1,0 +1,43 @@
+// Pauses the batch when no further run fits into --max-cost and no run in flight can change that. Runs that were sent finish,
+// and their results are collected.
+
+import type { Lane } from '../lanes.ts';
+import { attemptCost, budgetLeft, inFlightNano, reservedNano, spentNano, usdText } from '../limits/budget.ts';
+import { pause } from '../pauses.ts';
+import type { State } from '../state.ts';
+import { mayTakePlace } from '../state-size.ts';
+import { dueIf, type Decision } from './decision.ts';
+
+export const pauseForBudget: Decision = {
+  name: 'pause-for-budget',
+  dueAt: (state) =>
+    dueIf(state.params.maxCostNano !== undefined && !state.pauses.has('budget') && isUsedUp(state)),
+  act: (state) => {
+    const { gpu, needed } = cheapest(state) as Next;
+    const spent = `${usdText(spentNano(state))} of ${usdText(state.params.maxCostNano as number)} spent`;
+    const reserved = reservedNano(state);
+    const held = reserved === 0 ? '' : `, ${usdText(reserved)} reserved for runs whose cost is not known yet`;
+    const on = gpu === undefined ? '' : ` on ${gpu}`;
+    const most = Number.isFinite(needed) ? `may cost up to ${usdText(needed)}` : 'has no known cost';
+    pause(state, 'budget', `${spent}${held}; the next run${on} ${most}`);
+    return [];
+  },
+};
+
+/** If all runs in flight cost nothing, this much more could be reserved. */
+function isUsedUp(state: State): boolean {
+  const next = cheapest(state);
+  return next !== undefined && next.needed > budgetLeft(state) + inFlightNano(state);
+}
+
+type Next = Pick<Lane, 'gpu'> & { readonly needed: number };
+
+/** The lane whose next attempt needs least; undefined if nothing is left to send. */
+const cheapest = (state: State): Next | undefined =>
+  state.lanes
+    .filter((lane) => lane.waiting.length > 0 || mayTakePlace(state, lane))
+    .map((lane) => ({ ...lane, needed: lane.held.resends > 0 ? 0 : attemptCost(state.params, lane) }))
+    .reduce<Next | undefined>(
+      (least, next) => (least && least.needed <= next.needed ? least : next),
+      undefined,
+    );

@@ -1,0 +1,72 @@
+// The highest cost of one run by GPU, from the prices and the time limit in batch.json. --max-cost reserves this much for each
+// attempt.
+
+import { DEFAULT_PRICES, GPUS } from '../batch/gpu.ts';
+import { problem, type RunsheetError } from '../errors/error.ts';
+
+/**
+ * What a run may be billed beyond its time limit, in seconds. The service's specification names no bound. The limit starts when
+ * a container has taken the run, so this covers the start of the container before that, the 20 s until the service kills a run
+ * that exceeds its limit, and the minute for which the container stays warm.
+ */
+const COLD_START_BOUND_S = 300;
+
+/** What batch.json says about it. */
+type Facts = {
+  readonly deployment: { readonly gpu?: string; readonly runTimeoutSeconds?: number };
+  readonly deadlines: { readonly runMs?: number };
+  readonly service: { readonly prices: Readonly<Record<string, number>> };
+  readonly sheet: { readonly lanes: readonly { readonly gpu?: string }[] };
+};
+
+/** In nano-dollars. A GPU whose price or time limit is not known is missing. */
+export function attemptCosts(facts: Facts): Readonly<Record<string, number>> {
+  const seconds = timeLimit(facts);
+  if (seconds === undefined) return {};
+  const { prices } = facts.service;
+  // A deployment with a GPU of its own may run every row on that one.
+  const own = facts.deployment.gpu === undefined ? 0 : priceOf(prices, facts.deployment.gpu);
+  const costs = [...new Set([...GPUS, ...gpusOf(facts)])].map((gpu) => {
+    const price = Math.max(own, priceOf(prices, gpu));
+    return [gpu, Math.round(price * (seconds + COLD_START_BOUND_S) * 1e9)] as const;
+  });
+  return Object.fromEntries(costs.filter(([, cost]) => Number.isSafeInteger(cost)));
+}
+
+/** Throws E312 if a limit of the cost is given and the cost of a run has no known bound. */
+export function refuseUnbounded(facts: Facts, maxCostNano: number | 'none' | undefined): void {
+  if (maxCostNano === undefined || maxCostNano === 'none') return;
+  if (timeLimit(facts) === undefined)
+    throw problem('E312', {
+      what: 'the service names no time limit of the runs',
+      hint: 'create the batch with --run-timeout <time>, such as 30m',
+    });
+  const costs = attemptCosts(facts);
+  for (const { gpu } of facts.sheet.lanes)
+    if (gpu === undefined)
+      throw problem('E312', {
+        what: 'some rows name no GPU, and the service does not say which one the deployment has',
+        hint: 'create the batch with --gpu <gpu>',
+      });
+    else if (!Object.hasOwn(costs, gpu)) throw noPrice(facts, gpu);
+}
+
+function noPrice({ deployment: { gpu: own }, service: { prices } }: Facts, gpu: string): RunsheetError {
+  const hasOwnPrice = own === undefined || Number.isFinite(priceOf(prices, own));
+  const unpriced = hasOwnPrice ? gpu : own;
+  const hint = 'choose a deployment and a GPU (--gpu <gpu>) with known prices, or leave --max-cost out';
+  return problem('E312', { what: `the price of ${unpriced} is not known`, hint });
+}
+
+/** The service ends a run at the deployment's limit. Without one, runsheet cancels a run that makes no progress for so long. */
+function timeLimit({ deployment, deadlines }: Facts): number | undefined {
+  return deployment.runTimeoutSeconds ?? (deadlines.runMs === undefined ? undefined : deadlines.runMs / 1000);
+}
+
+const gpusOf = ({ sheet }: Facts): readonly string[] =>
+  sheet.lanes.map(({ gpu }) => gpu).filter((name) => name !== undefined);
+
+function priceOf(prices: Readonly<Record<string, number>>, gpu: string): number {
+  for (const known of [prices, DEFAULT_PRICES]) if (Object.hasOwn(known, gpu)) return known[gpu] as number;
+  return Number.POSITIVE_INFINITY;
+}

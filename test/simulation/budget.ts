@@ -1,0 +1,101 @@
+// What the simulated service bills, and whether a batch keeps its limit of the cost.
+
+import { NO_TALLY, tallyOutcome, tallyUse } from '../../src/batch/accounting/tally.ts';
+import { laneOf } from '../../src/batch/lanes.ts';
+import { attemptCost, budgetLeft, reservedNano, spentNano } from '../../src/batch/limits/budget.ts';
+import type { LaneSpec } from '../../src/batch/params.ts';
+import type { SimBatch } from './batch.ts';
+import type { SimRun } from './service.ts';
+import type { SimPart, SimRecord } from './store.ts';
+
+export type Budget = {
+  readonly maxCostNano: number;
+  /** The highest cost of one run by GPU; without lanes, the GPU has no name. */
+  readonly attemptCostNano: Readonly<Record<string, number>>;
+  readonly lanes?: readonly LaneSpec[];
+};
+
+/** A run that takes this long, or longer, costs as much as was reserved for it. */
+const BILLED_MOST_MS = 60_000;
+const COST_NANO = 60_000_000;
+
+/** A third of the worlds has a limit, half of these two lanes with different prices. */
+export function budgetOf(draw: () => number, rows: number): Partial<Budget> {
+  if (draw() < 0.65) return {};
+  const costs = { '': COST_NANO, A10G: COST_NANO, H100: 3 * COST_NANO };
+  const cheap = 1 + Math.floor(draw() * (rows - 1));
+  const lanes = [
+    { gpu: 'H100', places: rows - cheap },
+    { gpu: 'A10G', places: cheap },
+  ];
+  const share = 0.5 + draw() * 8 * Math.max(1, rows / 40);
+  return {
+    maxCostNano: Math.round(share * COST_NANO),
+    attemptCostNano: costs,
+    ...(draw() < 0.5 ? { lanes } : {}),
+  };
+}
+
+/** What a run has cost until now. */
+export function billedNano({ state, world }: SimBatch, run: SimRun): number {
+  const lasted = Math.min(world.now, run.endsAt) - run.createdAt;
+  const most = attemptCost(state.params, state.lanes[laneOf(run.place)] ?? {});
+  return Math.round(most * Math.min(1, lasted / BILLED_MOST_MS));
+}
+
+/** A run that has not ended, or whose record says too little, has no known cost. */
+export function costOf(batch: SimBatch, records: readonly SimRecord[]): Pick<SimPart, 'tally' | 'unpriced'> {
+  const { world, service, state } = batch;
+  const isCounted = state.params.attemptCostNano !== undefined;
+  const unpriced: number[] = [];
+  let tally = NO_TALLY;
+  for (const { end, outcome } of records) {
+    tally = tallyOutcome(tally, outcome);
+    for (const attempt of isCounted ? end.attempts : []) {
+      const run = service.byId.get(attempt.runId ?? '');
+      if (run === undefined || attempt.outcome === 'unknown') continue;
+      if (run.endsAt > world.now || world.chance(0.05)) unpriced.push(end.place);
+      else tally = tallyUse(tally, 'GPU', { runs: 1, seconds: 1, costUsd: billedNano(batch, run) / 1e9 });
+    }
+  }
+  return { tally, unpriced };
+}
+
+/**
+ * The cost of the first run of each attempt. If the service made more than one, each of them may be the one that the batch
+ * knows, so the cheapest counts.
+ */
+function firstRunsNano(batch: SimBatch): number {
+  const least = new Map<string, { nano: number; isWanted: boolean }>();
+  for (const run of batch.service.runs) {
+    if (run.mark !== batch.mark) continue;
+    const token = `${run.place}/${run.attempt}`;
+    const { nano, isWanted } = least.get(token) ?? { nano: Number.POSITIVE_INFINITY, isWanted: false };
+    least.set(token, {
+      nano: Math.min(nano, billedNano(batch, run)),
+      isWanted: isWanted || !run.isExtra || mayAdopt(batch, run),
+    });
+  }
+  return [...least.values()].reduce((sum, { nano, isWanted }) => sum + (isWanted ? nano : 0), 0);
+}
+
+/** Whether the run was made for a request that was turned away, and its row still waits. */
+function mayAdopt({ state }: SimBatch, { place, attempt }: SimRun): boolean {
+  const row = state.rows.get(place);
+  return row?.phase === 'waiting' && row.attempt === attempt && row.turnedAway !== undefined;
+}
+
+/** `limit`: the highest one that was ever in force. */
+export function checkBudget(batch: SimBatch, limit: number, hasSent: boolean): void {
+  const { state, world } = batch;
+  if (state.params.attemptCostNano === undefined) return;
+  const counted = spentNano(state) + reservedNano(state);
+  if (hasSent) {
+    world.saw('sent within a budget');
+    world.claim(budgetLeft(state) >= 0, () => `a group was sent beyond the budget: ${-budgetLeft(state)}`);
+  }
+  if (world.plan.rows > 1_000 && !state.finished) return;
+  const billed = firstRunsNano(batch);
+  world.claim(billed <= counted, () => `${billed} nano-dollars are billed, ${counted} counted`);
+  world.claim(billed <= limit, () => `${billed} nano-dollars are billed, the limit was ${limit}`);
+}
