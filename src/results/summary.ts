@@ -19,6 +19,8 @@ export type Summary = {
   readonly deployment: string;
   readonly rows: number;
   readonly outcomes: OutcomeCounts;
+  /** Rows among them that earlier batches bought. */
+  readonly reused: number;
   /** Runs that rows name. */
   readonly runs: number;
   /** Duplicate runs that were seen; {@link Summary.unseen_runs_at_most} more are possible. */
@@ -89,6 +91,8 @@ export function summaryOf(file: BatchFile, progress: Progress, ended: Worked): S
     deployment: file.deployment.name ?? file.deployment.id,
     rows: file.sheet.rows,
     outcomes: tally.outcomes,
+    // Those of them that were sent again are subtracted when the rows are read.
+    reused: file.sheet.reused ?? 0,
     ...receiptFacts({ requests: ledger, duplicates: reading.duplicates, cost_usd: cost }),
     ...ended.workers,
     started_at: new Date(startedAt).toISOString(),
@@ -145,9 +149,11 @@ async function readLastSummary(store: Store): Promise<Summary | undefined> {
   const text = await store.read(SUMMARY_FILE);
   try {
     if (text === undefined) return undefined;
-    const summary = JSON.parse(text) as Summary;
-    // A batch of an older version counts fewer outcomes, and has no sums of runs and costs.
-    return { ...receiptFacts(summary), ...summary, outcomes: { ...NO_OUTCOMES, ...summary.outcomes } };
+    const summary = JSON.parse(text) as Omit<Summary, 'reused'> & { readonly reused?: number };
+    // A batch of an older version counts fewer outcomes, reused nothing, and has no sums of runs and costs.
+    const { reused = 0 } = summary;
+    const outcomes = { ...NO_OUTCOMES, ...summary.outcomes };
+    return { ...receiptFacts(summary), ...summary, reused, outcomes };
   } catch (cause) {
     throw problem('E504', { what: `${store.location}/${SUMMARY_FILE} is not JSON` }, { cause });
   }

@@ -120,6 +120,17 @@ describe('a batch that is rebuilt', () => {
     ]);
   });
 
+  it('counts reused rows as done, but sends the row whose place has the number of a reused row', async () => {
+    const sheet = { ...FILE.sheet, reused: 1, lanes: [{ places: ROWS - 1 }] };
+    await writePart(0, 1, recordOf(3, { attempts: [], reused_from: 'earlier#8' }));
+    const { state, ...counts } = await rebuilt([{ place: 4, status: 'running' }], {
+      file: { ...FILE, sheet },
+    });
+    expect(counts).toEqual({ done: 1, running: 1, again: 3 });
+    expect(rowsOf({ state }).map(({ place }) => place)).toEqual([1, 2, 3, 4]);
+    expect(state.tally.outcomes.succeeded).toBe(1);
+  });
+
   it('finds runs among strangers’, and on pages of any size', async () => {
     const runs = [...strangersRuns(20), ...[1, 2, 3].map((row) => runOf({ place: row, status: 'running' }))];
     const all = await rebuilt([], { service: listing(runs, { most: 7 }) });
