@@ -18,6 +18,8 @@ export type Finding = { readonly claim: string; readonly holds: boolean; readonl
 export type Recount = {
   readonly rows: number;
   readonly outcomes: Readonly<Record<string, number>>;
+  /** Rows with a result of an earlier batch. */
+  readonly reused: number;
   /** Runs that rows name. */
   readonly runs: number;
   readonly gpuSeconds: number;
@@ -39,10 +41,11 @@ export async function recount(
 ): Promise<Recount> {
   const outcomes: Record<string, number> = { ...NO_OUTCOMES };
   const badFiles: string[] = [];
-  let [rows, runs, gpuSeconds, costUsd, delivered] = [0, 0, 0, 0, 0];
+  let [rows, reused, runs, gpuSeconds, costUsd, delivered] = [0, 0, 0, 0, 0, 0];
   for await (const row of rowsOf(store, file)) {
     const record = recordOf(row);
     rows += 1;
+    if (record.reused_from !== undefined) reused += 1;
     outcomes[record.outcome] = (outcomes[record.outcome] ?? 0) + 1;
     for (const { run_id, gpu_used, cost_usd = 0, ...times } of record.attempts) {
       if (run_id !== undefined) {
@@ -58,7 +61,8 @@ export async function recount(
   }
   const { duplicates, duplicatesUsd } = await recountDuplicates(store);
   const totalCostUsd = costUsd + duplicatesUsd;
-  return { rows, outcomes, runs, gpuSeconds, duplicates, costUsd, totalCostUsd, files: delivered, badFiles };
+  const money = { gpuSeconds, duplicates, costUsd, totalCostUsd };
+  return { rows, outcomes, reused, runs, ...money, files: delivered, badFiles };
 }
 
 async function recountDuplicates(store: Store) {
@@ -106,6 +110,7 @@ export function findings(
     ...OUTCOMES.map((outcome) =>
       equal(`rows ${outcome}`, summary.outcomes[outcome], counted.outcomes[outcome] ?? 0),
     ),
+    equal('rows reused from earlier batches', summary.reused, counted.reused),
     equal(
       'requests sent are accepted, rejected, throttled, blocked or unconfirmed',
       requests.sent,

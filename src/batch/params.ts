@@ -64,6 +64,8 @@ export type BatchParams = {
   readonly batch: string;
   readonly rows: number;
   readonly lanes: readonly LaneSpec[];
+  /** Rows that have succeeded in earlier batches. They have no place and buy nothing. */
+  readonly reused?: number;
   /** Maximum runs outstanding at the same time. */
   readonly concurrency: number;
   /** Further attempts for a row whose run failed or timed out. */

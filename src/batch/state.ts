@@ -3,7 +3,7 @@
 
 import type { AttemptRef, AttemptRun } from './attempt.ts';
 import { NO_LEDGER, type RequestLedger } from './accounting/request-ledger.ts';
-import { NO_TALLY, type Tally } from './accounting/tally.ts';
+import { NO_TALLY, tallyOutcome, type Tally } from './accounting/tally.ts';
 import type { StoreItem } from './events.ts';
 import type { BatchEvent } from './batch-event.ts';
 import type { Outcome } from './outcome.ts';
@@ -228,7 +228,7 @@ export function begin(params: BatchParams, version: number, wallAt: number): Sta
     knownCommands: [],
     endings: NO_ENDINGS,
     resumedAt: NO_ENDINGS,
-    tally: NO_TALLY,
+    tally: tallyOutcome(NO_TALLY, 'succeeded', params.reused ?? 0),
     ledger: NO_LEDGER,
     closing: false,
     finished: false,

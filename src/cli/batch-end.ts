@@ -31,6 +31,7 @@ export function closing(summary: Summary, folder: string, paint: Paint): string 
   const lines = [
     `${mark} ${count(outcomes.succeeded)} of ${count(rows)} rows succeeded in ${span(seconds * 1000)}${rehearsal ? ' · rehearsal' : ''}`,
     ...others.map(([name, times]) => `  ${paint('red', `${count(times)} ${name}`)}`),
+    ...(summary.reused > 0 ? [reusedLine(summary)] : []),
     ...spendLines(summary, paint),
     `  results   ${folder}/results.csv`,
     ...(failed > 0 ? [`  failures  ${folder}/failures.csv`] : []),
@@ -41,6 +42,9 @@ export function closing(summary: Summary, folder: string, paint: Paint): string 
   ];
   return `\n${lines.join('\n')}\n`;
 }
+
+const reusedLine = ({ reused, rows, runs, total_cost_usd: usd }: Summary): string =>
+  `  reused ${count(reused)} of ${count(rows)}; ${plural(runs, 'run')} bought, ${money(usd)}`;
 
 /** Runs that were paid for, or may have been, in addition to those of the rows. */
 function spendLines(summary: Summary, paint: Paint): readonly string[] {

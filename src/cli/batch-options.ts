@@ -42,6 +42,11 @@ export async function checkFlags(sheet: string, flags: SheetFlags): Promise<void
       what: '--local and --api v1 exclude each other: the local run service of --local speaks V2',
       hint: 'start a local V1 service with: runsheet service --only v1',
     });
+  if (flags.again && flags.reuse)
+    throw problem('E602', {
+      what: '--again and --reuse exclude each other',
+      hint: '--again runs all rows; --reuse runs only those that no earlier batch has done',
+    });
   if (flags.deployment === undefined)
     throw problem('E602', { what: 'no deployment is given', hint: 'add -d <deployment>' });
   const retries = mostRetries({ retries: flags.retries ?? RETRIES, retriesByKind: flags.retry ?? {} });

@@ -27,6 +27,11 @@ export function printBatch(printer: Printer, config: Config, { batch, file, laid
   printer.notice(
     `${paint('green', '✓')} ${plural(sheet.rows, 'row')}, ${plural(sheet.columns.length, 'column')}${repeats}`,
   );
+  const { reused = 0 } = sheet;
+  if (reused > 0)
+    printer.notice(
+      `  reuse     ${plural(reused, 'row')} ${reused === 1 ? 'keeps its earlier result' : 'keep their earlier results'}; ${plural(sheet.rows - reused, 'row')} to run`,
+    );
   const unused =
     laidOut && laidOut.unused.length > 0 ? `     unused: ${terminalLine(laidOut.unused.join(', '))}` : '';
   printer.notice(`  inputs    ${inputText(file)}${unused}`);
@@ -71,5 +76,5 @@ function gpuText(gpus: Readonly<Record<string, number>>, own: string | undefined
   const texts = entries.map(
     ([gpu, rows]) => `${gpu || `${own ?? "the deployment's own"} (default)`} × ${count(rows)}`,
   );
-  return terminalLine(texts.join(', '));
+  return terminalLine(texts.join(', ') || 'none');
 }

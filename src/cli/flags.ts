@@ -196,7 +196,8 @@ export const sheetFlags = {
   delimiter: optional(textFlag('char', 'character that separates CSV fields (default: comma; tab for .tsv)')),
   encoding: optional(textFlag('label', 'character encoding of the sheet (default: utf-8)')),
   name: optional(parsed(name)('name', 'batch id (default: from the file name and the content)')),
-  again: boolean('make a new batch even if the same one exists; its rows run again'),
+  again: boolean('make a new batch even if the same one exists; all its rows run, also those done elsewhere'),
+  reuse: boolean('rows that succeeded in earlier batches keep their results; only the others run'),
   poll: boolean('poll the runs instead of using webhooks'),
   out,
   quiet,
@@ -270,6 +271,7 @@ export type SheetFlags = LimitFlags & {
   readonly encoding?: string;
   readonly name?: string;
   readonly again: boolean;
+  readonly reuse: boolean;
   readonly poll: boolean;
   readonly out?: string;
   readonly quiet: boolean;

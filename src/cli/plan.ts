@@ -3,15 +3,16 @@
 import type { Config } from '../host/config.ts';
 import { EXIT } from '../errors/error.ts';
 import { withCopy } from '../create-batch/copy-sheet.ts';
-import { layOutCopy, type DraftBatch } from '../create-batch/create-batch.ts';
+import { planBatch, type DraftBatch, type EarlierBatches } from '../create-batch/create-batch.ts';
 import { terminalJson } from '../errors/outside-text.ts';
 import { queueToWire } from '../run-service/contract/queue.ts';
-import { readPage } from '../sheet/pages.ts';
+import { cacheRows } from '../sheet/placed-rows.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import type { SheetFlags } from './flags.ts';
 import { checkFlags, configOf, createParams } from './batch-options.ts';
 import { limitsOfV1, printBatch, webhooksArrive } from './batch-plan.ts';
 import { estimateOf, forecastLines, type Estimate } from './forecast.ts';
+import { earlierLines } from './reuse-choice.ts';
 import type { Session } from './session.ts';
 import { count, money, span } from './format.ts';
 
@@ -28,7 +29,7 @@ export default async function plan(this: Context, flags: SheetFlags, sheet: stri
       sheet,
       { out: config.out, stdin, ...(flags.format && { format: flags.format }) },
       async (copy) => {
-        const draft = await layOutCopy(await createParams(config, copy, flags));
+        const { draft, ...earlier } = await planBatch(await createParams(config, copy, flags), flags.reuse);
         const requests = await firstRequests(draft);
         const estimate = await estimateOf(config.out, draft);
         const { file, laidOut } = draft;
@@ -38,11 +39,12 @@ export default async function plan(this: Context, flags: SheetFlags, sheet: stri
             laidOut,
             estimate,
             requests,
+            earlier,
             ...(file.service.api === 'v1'
               ? { notGuaranteed: limitsOfV1({ webhooks: webhooksArrive(config, file) }) }
               : {}),
           });
-        else sayPlan(printer, config, draft, { estimate, requests });
+        else sayPlan(printer, config, draft, { estimate, requests, earlier });
         return EXIT.ok;
       },
     );
@@ -56,21 +58,29 @@ const localSession = async (config: Config, printer: Printer): Promise<Session> 
   (await import('./session.ts')).openSession({ config, local: true, printer });
 
 async function firstRequests({ file, layout }: DraftBatch): Promise<readonly object[]> {
-  const rows = await readPage(layout, 1);
-  return rows.slice(0, SHOWN_REQUESTS).map((row) =>
+  const { reused = 0, rows: all } = file.sheet;
+  const places = Array.from({ length: Math.min(SHOWN_REQUESTS, all - reused) }, (_, at) => at + 1);
+  const rows = await cacheRows(SHOWN_REQUESTS)(layout, file.sheet, places);
+  return [...rows].map(([place, row]) =>
     queueToWire({
       deploymentId: file.deployment.id,
       inputs: row.inputs,
       gpu: row.gpu,
-      webhook: `…/hook/2/${file.batch}/${file.mark}/${row.row}/1/…`,
+      webhook: `…/hook/2/${file.batch}/${file.mark}/${place}/1/…`,
     }),
   );
 }
 
-type Plan = { readonly estimate: Estimate; readonly requests: readonly object[] };
+type Plan = {
+  readonly estimate: Estimate;
+  readonly requests: readonly object[];
+  readonly earlier: EarlierBatches;
+};
 
-function sayPlan(printer: Printer, config: Config, draft: DraftBatch, { estimate, requests }: Plan): void {
+function sayPlan(printer: Printer, config: Config, draft: DraftBatch, planned: Plan): void {
+  const { estimate, requests, earlier } = planned;
   printBatch(printer, config, draft);
+  for (const line of earlierLines(earlier, draft.file)) printer.notice(line);
   for (const line of forecastLines(estimate)) printer.notice(line);
   if (estimate.source === 'prices') for (const line of examplesOf(draft, estimate)) printer.notice(line);
   printer.notice('  first requests:');
@@ -80,7 +90,7 @@ function sayPlan(printer: Printer, config: Config, draft: DraftBatch, { estimate
 
 /** Without a known run, the times and costs that follow from two run times. */
 function examplesOf({ file }: DraftBatch, { usd_per_run_second: usd }: Estimate): readonly string[] {
-  const rounds = Math.ceil(file.sheet.rows / file.concurrency);
+  const rounds = Math.ceil((file.sheet.rows - (file.sheet.reused ?? 0)) / file.concurrency);
   return [5, 30].map((seconds) => {
     const cost = usd === null ? '' : `, about ${money(usd * seconds)} without cold starts`;
     return `  if a run takes ${seconds} s: ${span(rounds * seconds * 1000)} at ${count(file.concurrency)} at the same time${cost}`;

@@ -3,6 +3,7 @@
 import { assertQuiet, endQuiet } from '../audit/quiet-period.ts';
 import { readBackToStart } from '../audit/read-back.ts';
 import { rebuild } from '../audit/rebuild.ts';
+import { placeReused } from '../create-batch/reuse-rows.ts';
 import { EXIT, problem } from '../errors/error.ts';
 import { refuseUnbounded } from '../store/attempt-cost.ts';
 import { replaceStarted } from '../store/batch-file.ts';
@@ -59,6 +60,7 @@ export default async function resume(this: Context, flags: Flags, name: string |
 async function startAgain(session: Session, found: FoundBatch, printer: Printer): Promise<void> {
   const { batch, file, store } = found;
   const ref = refOf(found);
+  await placeReused(found);
   const now = Date.now();
   const pass = (await newestPass(store)) + 1;
   // Throws what is missing before the workflow is terminated.

@@ -5,10 +5,12 @@ import { printEnd } from './batch-end.ts';
 import { follow } from './follow.ts';
 import type { SheetFlags } from './flags.ts';
 import { withCopy, type SheetCopy } from '../create-batch/copy-sheet.ts';
-import { createBatch, type CreatedBatch } from '../create-batch/create-batch.ts';
+import { createBatch, type CreatedBatch, type CreateParams } from '../create-batch/create-batch.ts';
+import type { Overlap } from '../create-batch/overlap.ts';
 import { differences } from '../create-batch/reuse.ts';
 import type { Config } from '../host/config.ts';
 import { checkFlags, configOf, createParams, limitsOf, madeBefore, settingsOf } from './batch-options.ts';
+import { chooseReuse } from './reuse-choice.ts';
 import type { Session, SessionParams } from './session.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import { refOf, type FoundBatch } from './batch-name.ts';
@@ -17,13 +19,15 @@ import { printBatch } from './batch-plan.ts';
 import { estimateOf, forecastLines } from './forecast.ts';
 
 export async function run(this: Context, flags: SheetFlags, sheet: string): Promise<number> {
-  return send(this, flags, sheet, (session, found, printer) =>
+  // Asks only if the answer can come from the user.
+  const asks = flags.output === 'text' && sheet !== '-';
+  return send({ context: this, flags, sheet, asks }, (session, found, printer) =>
     follow({ session, found, printer, process: this.process, output: flags.output }),
   );
 }
 
 export async function submit(this: Context, flags: SheetFlags, sheet: string): Promise<number> {
-  return send(this, flags, sheet, async (session, found, printer) => {
+  return send({ context: this, flags, sheet, asks: false }, async (session, found, printer) => {
     if (session.stack)
       printer.notice(
         `the embedded servers end with this command; to continue the batch: runsheet resume ${found.batch}`,
@@ -36,20 +40,29 @@ export async function submit(this: Context, flags: SheetFlags, sheet: string): P
 
 type Next = (session: Session, found: FoundBatch, printer: Printer) => Promise<number>;
 
-async function send(context: Context, flags: SheetFlags, sheet: string, next: Next): Promise<number> {
+type Given = {
+  readonly context: Context;
+  readonly flags: SheetFlags;
+  readonly sheet: string;
+  /** Whether the command asks on a terminal. */
+  readonly asks: boolean;
+};
+
+async function send({ context, flags, sheet, asks }: Given, next: Next): Promise<number> {
   const printer = printerFor(context, flags);
   const config = configOf(flags);
   await checkFlags(sheet, flags);
-  const { stdin } = context.process;
+  const { process } = context;
+  const decide = (overlap: Overlap) => chooseReuse({ printer, process, asks, reuse: flags.reuse }, overlap);
   return withCopy(
     sheet,
-    { out: config.out, stdin, ...(flags.format && { format: flags.format }) },
+    { out: config.out, stdin: process.stdin, ...(flags.format && { format: flags.format }) },
     async (copy) => {
       const found = await madeBefore(config, copy, flags);
       const summary = found && (await summaryOfDone(found));
       return summary
         ? sayDone(printer, flags, found, summary)
-        : sendCopy({ config, printer, flags, copy }, next);
+        : sendCopy({ config, printer, flags, copy, decide }, next);
     },
   );
 }
@@ -59,15 +72,16 @@ type Sending = {
   readonly printer: Printer;
   readonly flags: SheetFlags;
   readonly copy: SheetCopy;
+  readonly decide: NonNullable<CreateParams['decide']>;
 };
 
 /** The local run service is started before it can be asked; a remote one is asked before anything is started. */
-async function sendCopy({ config, printer, flags, copy }: Sending, next: Next): Promise<number> {
+async function sendCopy({ config, printer, flags, copy, decide }: Sending, next: Next): Promise<number> {
   const params = { config, local: flags.local, printer };
   const sessions: Session[] = [];
   try {
     if (flags.local) await opened(sessions, params);
-    const found = await createBatch(await createParams(config, copy, flags));
+    const found = await createBatch({ ...(await createParams(config, copy, flags)), decide });
     const summary = await summaryOfDone(found);
     if (summary) return sayDone(printer, flags, found, summary);
     printBatch(printer, config, found);

@@ -2,6 +2,7 @@
 
 import { dirname } from 'node:path';
 import { isRunsheetError, problem, type RunsheetError } from '../errors/error.ts';
+import { placeReused } from '../create-batch/reuse-rows.ts';
 import { STARTED_FILE } from '../store/batch-file.ts';
 import { readSummary, summarizedPass, type Summary } from '../results/summary.ts';
 import { newestPass } from '../store/passes.ts';
@@ -29,6 +30,7 @@ export async function startOrAttach(
     return 'started';
   // The workflow creates started.json before it sends anything.
   if (known === undefined && (await store.exists(STARTED_FILE))) throw problem('E503', { batch, folder });
+  if (known === undefined) await placeReused(found);
   if (known === undefined && (await batches.start(ref)) === 'started') return 'started';
   if (known !== undefined) await refuseOther(known, found);
   await resumeIfPaused(batches, found);

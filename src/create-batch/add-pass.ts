@@ -54,7 +54,7 @@ export async function candidates({ store, file }: Batch, params: PassParams): Pr
   const ended = await summarizedPass(store);
   const newest = await newestPass(store);
   const hasEnded = ended === newest;
-  const openRows = await rowsInFlight({ store, file }, ended ?? FIRST_PASS, newest);
+  const openRows = await rowsInFlight({ store, file }, ended, newest);
   const byGpu = new Map<string, Queued[]>();
   const outcomes: Partial<Record<Outcome, number>> = {};
   const means = new MeanCosts();
@@ -110,12 +110,12 @@ const queuedAgain = ({ row, part, record }: BatchRow, gpu = record?.gpu_asked): 
 });
 
 /** Rows that passes after `ended` send again, and that have no new record yet. */
-async function rowsInFlight(
+export async function rowsInFlight(
   { store, file }: Batch,
-  ended: number,
+  ended: number | undefined,
   newest: number,
 ): Promise<ReadonlySet<number>> {
-  const segments = await readSegments(store, ended, newest);
+  const segments = await readSegments(store, ended ?? FIRST_PASS, newest);
   const rows = new Set<number>();
   if (segments.length === 0) return rows;
   const done = new Set<number>();

@@ -20,6 +20,8 @@ import type { Store } from '../store/store.ts';
 import { batchIdOf, contentOf } from './batch-id.ts';
 import { batchFileOf, sheetOptionsOf, type BatchSpec } from './batch-spec.ts';
 import { errorsFileFor } from './error-list.ts';
+import { findOverlap, type Overlap, type SharedRows } from './overlap.ts';
+import { reuseRows } from './reuse-rows.ts';
 import { findSame, nameOf, taken } from './reuse.ts';
 import { isLeftBehind } from './stale-folders.ts';
 
@@ -30,6 +32,8 @@ export type CreateParams = BatchSpec & {
   readonly name?: string;
   /** A new batch even if the same one was made before. */
   readonly again: boolean;
+  /** Decides about rows that earlier batches have; absent: all rows are new. Throws to create nothing. */
+  readonly decide?: (overlap: Overlap) => Promise<'reuse' | 'again'>;
 };
 
 export type CreatedBatch = BatchFolder & {
@@ -44,7 +48,21 @@ export async function createBatch(params: CreateParams): Promise<CreatedBatch> {
   const same = again ? undefined : await findSame(out, draft.content, name);
   if (same) return { ...same, laidOut: undefined };
   const isNamed = again || name !== undefined;
-  return putInPlace(params, { ...draft, batch: isNamed ? draft.batch : await nameOf(out, draft) });
+  const batch = isNamed ? draft.batch : await nameOf(out, draft);
+  return putInPlace(params, { ...(await withEarlierResults(params, draft)), batch });
+}
+
+/** The batch with the results of earlier batches, if the user wants them. */
+async function withEarlierResults(
+  { out, again, decide }: CreateParams,
+  draft: DraftBatch,
+): Promise<DraftBatch> {
+  if (again || decide === undefined) return draft;
+  using overlap = await findOverlap(out, draft);
+  if (overlap.isEmpty) return draft;
+  const decided = await decide(overlap);
+  // Awaited here, because the overlap is closed on return.
+  return decided === 'reuse' ? await reuseRows(draft, overlap) : draft;
 }
 
 export type DraftBatch = Pick<BatchFolder, 'batch' | 'file'> & {
@@ -55,7 +73,7 @@ export type DraftBatch = Pick<BatchFolder, 'batch' | 'file'> & {
 };
 
 /** The batch that {@link createBatch} would make, without making it. Throws the same errors. */
-export async function layOutCopy(params: CreateParams): Promise<DraftBatch> {
+async function layOutCopy(params: CreateParams): Promise<DraftBatch> {
   const { copy, deployment, service, out } = params;
   const layout = openStore(copy.folder);
   const laidOut = await layOut({
@@ -72,6 +90,28 @@ export async function layOutCopy(params: CreateParams): Promise<DraftBatch> {
   const file = batchFileOf(params, laidOut, { batch, mark: newMark(), content });
   refuseUnbounded(file, file.maxCostNano);
   return { batch, file, laidOut, content, layout };
+}
+
+export type EarlierBatches = {
+  /** The batch that has the same rows; a command would attach to it. */
+  readonly same?: string;
+  /** What earlier batches have of the rows. */
+  readonly done?: readonly SharedRows[];
+  readonly open?: readonly SharedRows[];
+};
+
+/** What a command would make of a sheet, with or without the results of earlier batches. */
+export async function planBatch(
+  params: CreateParams,
+  reuse: boolean,
+): Promise<EarlierBatches & { readonly draft: DraftBatch }> {
+  const { out, name, again } = params;
+  const draft = await layOutCopy(params);
+  const same = again ? undefined : await findSame(out, draft.content, name);
+  if (again || same !== undefined) return { draft, ...(same && { same: same.batch }) };
+  using overlap = await findOverlap(out, draft);
+  const { done, open } = overlap;
+  return { draft: reuse ? await reuseRows(draft, overlap) : draft, done, open };
 }
 
 const newMark = (): string => randomBytes(8).toString('hex');

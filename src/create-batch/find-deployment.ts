@@ -31,6 +31,7 @@ const unknownDeployment = (id: string): Deployment => ({
   id,
   name: undefined,
   workflowId: undefined,
+  versionId: undefined,
   gpu: undefined,
   concurrencyLimit: undefined,
   runTimeoutSeconds: undefined,

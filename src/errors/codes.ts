@@ -1,14 +1,15 @@
-// The table of all errors that users can see: code, exit code of the command, message and hint. E1xx and E2xx are in
-// sheet-codes.ts. The same code keeps its meaning for ever.
+// All errors that users can see: code, exit code, message and hint; E1xx and E2xx are in sheet-codes.ts, those about the results
+// of earlier batches in reuse-codes.ts. The same code keeps its meaning for ever.
 
 import { EXIT } from './exit-codes.ts';
 import { didYouMean, entry, list, textFromThrower, type Entry } from './entry.ts';
+import { REUSE_ENTRIES } from './reuse-codes.ts';
 import { SHEET_ENTRIES } from './sheet-codes.ts';
 
 const { usage, notAuthenticated, inputRefused, unreachable, unexpected, paused, waitedTooLong } = EXIT;
-
 export const errorTable = {
   ...SHEET_ENTRIES,
+  ...REUSE_ENTRIES,
   E301: entry<{ status: number; detail: string; keyFrom: string; lastFour: string }>(
     notAuthenticated,
     (f) => `the run service answered ${f.status}: ${f.detail}`,

@@ -49,7 +49,7 @@ export async function rowOf(store: Store, file: Pages, number: number): Promise<
 
 /** The record of a row; without one, the record of a row that was never sent. */
 export function recordOf({ row, record }: BatchRow): RowRecord {
-  const { outcome, reason, attempts, files, texts, gpu_asked = row.gpu } = record ?? NEVER_SENT;
+  const { outcome, reason, attempts, files, texts, reused_from, gpu_asked = row.gpu } = record ?? NEVER_SENT;
   return {
     row: row.row,
     key: row.key,
@@ -60,6 +60,7 @@ export function recordOf({ row, record }: BatchRow): RowRecord {
     attempts,
     files,
     ...(texts === undefined ? {} : { texts }),
+    ...(reused_from === undefined ? {} : { reused_from }),
   };
 }
 
@@ -70,11 +71,12 @@ const NEVER_SENT: Omit<PartRecord, 'row'> = {
   files: [],
 };
 
-/** The records of all parts, oldest first, each with its place. */
+/** The records of all rows with a place, oldest first. */
 export async function* recordsOf(store: Store): AsyncGenerator<PartRecord & { readonly place: number }> {
   for (const name of await store.list(PARTS))
     for (const record of parsePart((await store.read(`${PARTS}/${name}`)) ?? ''))
-      yield { ...record, place: placeOf(record) };
+      if (record.reused_from === undefined || record.before !== undefined)
+        yield { ...record, place: placeOf(record) };
 }
 
 /** The row and the attempt that people know: attempts of a row that was sent again are counted on. */

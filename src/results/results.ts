@@ -34,6 +34,7 @@ export async function writeResults({
   const results = new Pieces(() => store.draft('results.csv'));
   const failures = new Pieces(() => store.draft('failures.csv'));
   const lines = new Pieces(() => store.draft('results.jsonl'));
+  let reused = 0;
   try {
     const header = stringify([headerOf(file)]);
     await Promise.all([results.add(header), failures.add(header)]);
@@ -42,6 +43,7 @@ export async function writeResults({
       const cells = csvOf(row);
       await results.add(cells);
       if (record.outcome !== 'succeeded') await failures.add(cells);
+      if (record.reused_from !== undefined) reused += 1;
       await lines.add(`${JSON.stringify(record)}\n`);
     }
     await confirm();
@@ -53,7 +55,7 @@ export async function writeResults({
   await confirm();
   await store.write('report.html', report);
   await confirm();
-  await writeSummary(store, summary);
+  await writeSummary(store, { ...summary, reused });
 }
 
 /** The sheet's columns, then the result columns. */

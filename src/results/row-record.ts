@@ -49,6 +49,8 @@ export type PartRecord = {
   readonly attempts: readonly AttemptRecord[];
   readonly files: readonly FileRecord[];
   readonly texts?: readonly string[];
+  /** If another batch bought the result: `<batch>#<row>`. The row has no place in this batch. */
+  readonly reused_from?: string;
 };
 
 export const placeOf = ({ place, row }: Pick<PartRecord, 'place' | 'row'>): number => place ?? row;

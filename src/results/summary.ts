@@ -19,6 +19,8 @@ export type Summary = {
   readonly deployment: string;
   readonly rows: number;
   readonly outcomes: OutcomeCounts;
+  /** Rows among them that earlier batches bought. */
+  readonly reused: number;
   /** Runs that rows name. */
   readonly runs: number;
   /** Duplicate runs that were seen; {@link Summary.unseen_runs_at_most} more are possible. */
@@ -89,6 +91,8 @@ export function summaryOf(file: BatchFile, progress: Progress, ended: Worked): S
     deployment: file.deployment.name ?? file.deployment.id,
     rows: file.sheet.rows,
     outcomes: tally.outcomes,
+    // Those of them that were sent again are subtracted when the rows are read.
+    reused: file.sheet.reused ?? 0,
     ...receiptFacts({ requests: ledger, duplicates: reading.duplicates, cost_usd: cost }),
     ...ended.workers,
     started_at: new Date(startedAt).toISOString(),
@@ -129,8 +133,10 @@ function unseenAtMost(ledger: RequestLedger, lists: LastReading['lists']): numbe
 export async function readSummary(store: Store): Promise<Summary | undefined> {
   const summary = await readLast(store);
   if (summary === undefined || (await store.exists(passName(passOf(summary) + 1)))) return undefined;
-  // A batch of an older version counts fewer outcomes, and has no sums of runs and costs.
-  return { ...receiptFacts(summary), ...summary, outcomes: { ...NO_OUTCOMES, ...summary.outcomes } };
+  // A batch of an older version counts fewer outcomes, reused nothing, and has no sums of runs and costs.
+  const { reused = 0 }: { readonly reused?: number } = summary;
+  const outcomes = { ...NO_OUTCOMES, ...summary.outcomes };
+  return { ...receiptFacts(summary), ...summary, reused, outcomes };
 }
 
 /** The pass through which the batch has ended; undefined before its first end. */

@@ -69,11 +69,15 @@ const schema = z.object({
     lanes: z.array(z.object({ gpu: z.string().exactOptional(), places: count })),
     /** Whether the layout has a queue; if not, places are row numbers. */
     isQueued: z.boolean(),
+    /** Rows whose results come from earlier batches; they are in no lane. */
+    reused: count.exactOptional(),
   }),
   deployment: z.object({
     id: z.string(),
     name: z.string().exactOptional(),
     workflowId: z.string().exactOptional(),
+    /** The version of its workflow when the batch was made, if the service names it. */
+    versionId: z.string().exactOptional(),
     gpu: z.string().exactOptional(),
     concurrencyLimit: z.number().exactOptional(),
     runTimeoutSeconds: z.number().exactOptional(),
@@ -163,6 +167,7 @@ export const paramsOf = (
   batch: file.batch,
   rows: file.sheet.rows,
   lanes: file.sheet.lanes,
+  ...(file.sheet.reused === undefined ? {} : { reused: file.sheet.reused }),
   concurrency: file.concurrency,
   retries: file.retries,
   ...optionalLimits(file),

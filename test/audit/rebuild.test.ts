@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readBackTo } from '../../src/audit/list-walk.ts';
-import { assertQuiet, endQuiet, quietMsOf } from '../../src/audit/quiet-period.ts';
 import { rebuild, type RebuildParams } from '../../src/audit/rebuild.ts';
 import { readBack } from '../../src/batch/clock.ts';
 import { restore } from '../../src/batch/snapshot.ts';
@@ -13,13 +12,12 @@ import type { State } from '../../src/batch/state.ts';
 import { partName } from '../../src/results/parts.ts';
 import type { PartRecord } from '../../src/results/row-record.ts';
 import { pageName, rowLine } from '../../src/sheet/pages.ts';
-import { createStarted, evidenceName, layoutOf } from '../../src/store/batch-file.ts';
+import { evidenceName, layoutOf } from '../../src/store/batch-file.ts';
 import { createPass, newestPass, passName } from '../../src/store/passes.ts';
 import { placeIn } from '../../src/batch/lanes.ts';
-import { readBackToStart } from '../../src/audit/read-back.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
-import { BACK, FILE, idOf, listing, NOW, runOf, STARTED, strangersRuns, type Bought } from './lists.ts';
+import { BACK, FILE, idOf, listing, NOW, runOf, strangersRuns, type Bought } from './lists.ts';
 
 const HOUR_MS = 3_600_000;
 const ROWS = FILE.sheet.rows;
@@ -33,49 +31,6 @@ beforeEach(async () => {
   await layoutOf(store, FILE).write(pageName(1), lines.join(''));
 });
 afterEach(() => rmSync(folder, { recursive: true }));
-
-describe('the quiet before a batch is rebuilt', () => {
-  it('is counted by our own clock from the first time that it is asked for, and anew for the next time', async () => {
-    const found = { store, file: FILE, batch: 'b' };
-    const quietMs = quietMsOf(FILE);
-    await expect(assertQuiet(found, NOW)).rejects.toThrow(
-      `in ${Math.ceil(quietMs / 1000)} s, when the run list is complete`,
-    );
-    await expect(assertQuiet(found, NOW + quietMs - 1)).rejects.toThrow('in 1 s');
-    await expect(assertQuiet(found, NOW + quietMs)).resolves.toBeUndefined();
-    await endQuiet(store);
-    await expect(assertQuiet(found, NOW + 2 * quietMs)).rejects.toMatchObject({
-      code: 'E511',
-      message: expect.stringContaining('its last requests may still start runs'),
-    });
-  });
-
-  it('begins anew if our own clock was set back', async () => {
-    const found = { store, file: FILE, batch: 'b' };
-    const quietMs = quietMsOf(FILE);
-    await expect(assertQuiet(found, NOW)).rejects.toThrow('when the run list is complete');
-    await expect(assertQuiet(found, NOW - HOUR_MS)).rejects.toThrow(`in ${Math.ceil(quietMs / 1000)} s`);
-    await expect(assertQuiet(found, NOW - HOUR_MS + quietMs)).resolves.toBeUndefined();
-  });
-});
-
-describe('how far a batch is read back', () => {
-  const workflow = { workflowId: 'w', runId: 'r' };
-
-  it('is to its start, by the difference of the clocks at that moment', async () => {
-    const at = new Date(STARTED).toISOString();
-    await createStarted(store, { at, serviceNowMs: STARTED - HOUR_MS, workflow });
-    expect(await readBackToStart(store, NOW)).toEqual({
-      agoMs: NOW - STARTED,
-      wallAt: NOW,
-      offset: { min: -HOUR_MS, max: -HOUR_MS },
-    });
-  });
-
-  it('is nowhere for a batch that never started', async () => {
-    expect(await readBackToStart(store, NOW)).toEqual({ agoMs: 0, wallAt: NOW });
-  });
-});
 
 describe('a batch that is rebuilt', () => {
   const recordOf = (row: number, more: Partial<PartRecord> = {}): PartRecord => ({
@@ -176,6 +131,17 @@ describe('a batch that is rebuilt', () => {
     await writePart(1, 1, recordOf(1), recordOf(2, written), recordOf(3, unclear));
     const { state } = await rebuilt([{ place: 1 }, { place: 3 }]);
     expect(state.lanes.map(({ unpriced }) => unpriced)).toEqual([2]);
+  });
+
+  it('counts reused rows as done, but sends the row whose place has the number of a reused row', async () => {
+    const sheet = { ...FILE.sheet, reused: 1, lanes: [{ places: ROWS - 1 }] };
+    await writePart(0, 1, recordOf(3, { attempts: [], reused_from: 'earlier#8' }));
+    const { state, ...counts } = await rebuilt([{ place: 4, status: 'running' }], {
+      file: { ...FILE, sheet },
+    });
+    expect(counts).toEqual({ done: 1, running: 1, again: 3 });
+    expect(rowsOf({ state }).map(({ place }) => place)).toEqual([1, 2, 3, 4]);
+    expect(state.tally.outcomes.succeeded).toBe(1);
   });
 
   it('finds runs among strangers’, and on pages of any size', async () => {

@@ -7,6 +7,11 @@ const waiting = (row: number, dueAt = 0) =>
   ({ phase: 'waiting', place: row, attempt: 1, tries: 0, past: [], dueAt }) as const;
 
 describe('rows', () => {
+  it('that are reused have succeeded before anything is sent, without a run', () => {
+    const { tally, ledger, endings } = begin(paramsOf({ lanes: [{ places: 3 }], reused: 7 }), 1, 0);
+    expect([tally.outcomes.succeeded, tally.gpus, ledger.sent, endings.all]).toEqual([7, {}, 0, 0]);
+  });
+
   it('the rows of a state wait in the order in which they are due, those of the same time in the order in which they came', () => {
     const state = begin(paramsOf(), 1, 0);
     for (const [row, dueAt] of [

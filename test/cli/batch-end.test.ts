@@ -15,6 +15,7 @@ const SUMMARY: Summary = {
   deployment: 'd',
   rows: 300,
   outcomes: { ...NO_OUTCOMES, succeeded: 300 },
+  reused: 0,
   runs: 300,
   bought_twice: 0,
   started_at: '2026-11-21T10:00:00.000Z',

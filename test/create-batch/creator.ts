@@ -1,6 +1,6 @@
 // Makes a batch in a process of its own: node creator.ts <sheet> <out> <what is asked, as JSON>. With KILL_AT=n it is killed
 // before the n-th call that changes something in <out>; what is inside a copy counts as one. It prints the batch's name and
-// mark.
+// mark. With REUSE=1 it reuses the rows of earlier batches, and moves their results as the start of a batch does.
 
 import fs from 'node:fs';
 import promises from 'node:fs/promises';
@@ -34,12 +34,16 @@ syncBuiltinESMExports();
 // Many of these processes start, one after the other.
 enableCompileCache(join(import.meta.dirname, '../../node_modules/.cache/runsheet-creators'));
 const { create } = await import('./create.ts');
+const { placeReused } = await import('../../src/create-batch/reuse-rows.ts');
 const [path = '', out = '', asked = '{}'] = process.argv.slice(2);
 // As soon as the other one is there as well.
 if (process.send) {
   process.send('ready');
   await new Promise((begin) => process.once('message', begin));
 }
-const { batch, file, laidOut } = await create(path, out, JSON.parse(asked) as Asked);
+const reuse = process.env['REUSE'] ? { decide: async () => 'reuse' as const } : {};
+const made = await create(path, out, { ...(JSON.parse(asked) as Asked), ...reuse });
+await placeReused(made);
+const { batch, file, laidOut } = made;
 console.log(JSON.stringify({ batch, mark: file.mark, made: laidOut !== undefined }));
 process.disconnect?.();

@@ -2,11 +2,16 @@
 
 import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { recount } from '../../src/audit/verify.ts';
+import { placeReused } from '../../src/create-batch/reuse-rows.ts';
 import { stalePaths } from '../../src/create-batch/stale-folders.ts';
+import { PARTS } from '../../src/results/parts.ts';
+import { BATCH_FILE, LAYOUT } from '../../src/store/batch-file.ts';
+import { addResults } from './earlier.ts';
 import { ASKED, type Asked, filesBelow, Place, wholeBatch } from './creating.ts';
 
 const CREATOR = fileURLToPath(import.meta.resolve('./creator.ts'));
@@ -72,9 +77,9 @@ describe('concurrent creators of the same content in files with different names'
 
 describe('a creator that is killed', () => {
   /** What it says of the batch, or of what was wrong; undefined where it was killed. */
-  const createUntil = (place: Place, killAt: number): string | undefined => {
+  const createUntil = (place: Place, killAt: number, more: object = {}): string | undefined => {
     const words = [CREATOR, join(place.folder, 'sheet.csv'), place.out];
-    const env = { ...process.env, KILL_AT: String(killAt) };
+    const env = { ...process.env, KILL_AT: String(killAt), ...more };
     const { stdout, stderr, signal } = spawnSync(process.execPath, words, { env, encoding: 'utf8' });
     return signal === 'SIGKILL' ? undefined : stdout + stderr;
   };
@@ -106,6 +111,49 @@ describe('a creator that is killed', () => {
       '.names/.*.part',
       'sheet-*/.*.part',
       'sheet-*/layout/*',
+    ]);
+  });
+
+  it('while it reuses rows loses none of their results, and leaves only stale files', async () => {
+    const stages = new Set<string>();
+    let killAt = 1;
+    for (let output: string | undefined; output === undefined; killAt += 1) {
+      const place = new Place();
+      place.write('earlier.csv', 'number\n1\n2\n3\n');
+      place.write('sheet.csv', 'number\n1\n2\n3\n4\n');
+      const earlier = await place.create('earlier.csv');
+      await addResults(earlier);
+      output = createUntil(place, killAt, { REUSE: '1' });
+      expect(output ?? '{"batch":').toMatch(/^\{"batch":/);
+      const name = place.names().find((one) => one.startsWith('sheet-')) ?? 'none';
+      const isMade = existsSync(join(place.out, name, BATCH_FILE));
+      stages.add(
+        `${isMade} ${existsSync(join(place.out, name, 'outputs'))} ${existsSync(join(place.out, name, PARTS))}`,
+      );
+      // The next command attaches to the batch if it exists, and decides again if it does not.
+      const next = await place.create('sheet.csv', { decide: async () => 'reuse' });
+      await placeReused(next);
+      expect([killAt, next.laidOut === undefined]).toEqual([killAt, isMade]);
+      for (const path of await stalePaths(place.out, 0)) rmSync(path, { recursive: true });
+      expect([killAt, place.names()]).toEqual([killAt, [earlier.batch, next.batch]]);
+      expect([killAt, next.file.sheet.reused, next.file.sheet.lanes]).toEqual([killAt, 3, [{ places: 1 }]]);
+      rmSync(earlier.folder, { recursive: true });
+      const known = { add: () => undefined };
+      expect([killAt, await recount(next.store, next.file, { files: true, known })]).toMatchObject([
+        killAt,
+        { rows: 4, reused: 3, files: 3, badFiles: [] },
+      ]);
+      expect([killAt, filesBelow(next.folder).filter((one) => one.includes('reused'))]).toEqual([
+        killAt,
+        [`${LAYOUT}/${next.file.mark}/reused`],
+      ]);
+    }
+    // A kill met every step: without a batch, before, between and after the moves.
+    expect([...stages].sort()).toEqual([
+      'false false false',
+      'true false false',
+      'true true false',
+      'true true true',
     ]);
   });
 

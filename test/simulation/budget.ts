@@ -37,7 +37,7 @@ export function budgetOf(draw: () => number, rows: number): Partial<Budget> {
 }
 
 /** What a run has cost until now. */
-export function billedNano({ state, world }: SimBatch, run: SimRun): number {
+function billedNano({ state, world }: SimBatch, run: SimRun): number {
   const lasted = Math.min(world.now, run.endsAt) - run.createdAt;
   const most = attemptCost(state.params, state.lanes[laneOf(run.place)] ?? {});
   return Math.round(most * Math.min(1, lasted / BILLED_MOST_MS));

@@ -1,0 +1,113 @@
+// Decides about rows that earlier batches have done: by --reuse, or by a question on a terminal.
+
+import { createInterface } from 'node:readline';
+import type { Overlap, SharedRows } from '../create-batch/overlap.ts';
+import type { EarlierBatches } from '../create-batch/create-batch.ts';
+import { list, problem } from '../errors/error.ts';
+import { shellWord } from '../errors/outside-text.ts';
+import type { BatchFile } from '../store/batch-file.ts';
+import type { Printer } from './context.ts';
+import { count, plural } from './format.ts';
+
+export type ChoiceParams = {
+  readonly printer: Printer;
+  readonly process: Pick<NodeJS.Process, 'argv' | 'stdin' | 'stderr'>;
+  /** Whether --reuse is given. */
+  readonly reuse: boolean;
+  /** Whether the command asks on a terminal. */
+  readonly asks: boolean;
+};
+
+type Shared = Pick<Overlap, 'rows' | 'done' | 'open'>;
+
+/** Throws E530 if neither flags nor user decide, and E531 for rows that an earlier batch may still send. */
+export async function chooseReuse(params: ChoiceParams, overlap: Shared): Promise<'reuse' | 'again'> {
+  const { printer, process, reuse, asks } = params;
+  const { done, open, rows } = overlap;
+  const again = commandWith(process.argv, '--again');
+  if (open.length > 0)
+    throw problem('E531', { rows: openText(open), batches: open.map(({ batch }) => batch), again });
+  if (reuse) return 'reuse';
+  const isVersionSure = done.every((one) => one.isVersionSure);
+  const left = rows - sumOf(done);
+  const maySay = asks && isVersionSure && printer.isTerminal && process.stdin.isTTY;
+  const said = maySay ? await ask(process, `${doneText(overlap)}.`, { left, rows }) : undefined;
+  if (said !== undefined) return said;
+  throw problem('E530', {
+    rows: doneText(overlap),
+    isVersionSure,
+    left,
+    all: rows,
+    reuse: commandWith(process.argv, '--reuse'),
+    again,
+  });
+}
+
+/** `300 of 301 rows are done in portraits-7f3a`. */
+function doneText({ done, rows }: Pick<Overlap, 'done' | 'rows'>): string {
+  const sum = sumOf(done);
+  const batches = done.map((one) => (done.length === 1 ? one.batch : `${one.batch} (${count(one.rows)})`));
+  return `${count(sum)} of ${plural(rows, 'row')} ${sum === 1 ? 'is' : 'are'} done in ${list(batches)}`;
+}
+
+/** `2 rows are still open in portraits-7f3a (rows 12, 40)`. */
+function openText(open: readonly SharedRows[]): string {
+  const texts = open.map(({ batch, rows, first }) => {
+    const more = rows > first.length ? ', …' : '';
+    return `${plural(rows, 'row')} (${first.join(', ')}${more}) ${rows === 1 ? 'is' : 'are'} still open in ${batch}`;
+  });
+  return list(texts, '; ');
+}
+
+/** What `plan` says about earlier batches. */
+export function earlierLines(
+  { same, done = [], open = [] }: EarlierBatches,
+  { sheet: { rows, reused } }: Pick<BatchFile, 'sheet'>,
+): readonly string[] {
+  if (same !== undefined)
+    return [`  earlier   this is batch ${same}; run attaches to it and buys no row again`];
+  const left = rows - sumOf(done);
+  const isSure = done.every((one) => one.isVersionSure) ? '' : '; the deployment may have changed since';
+  const flags =
+    reused === undefined ? `: --reuse runs ${plural(left, 'row')}, --again all ${count(rows)}` : '';
+  return [
+    ...(done.length === 0 ? [] : [`  earlier   ${doneText({ rows, done })}${isSure}${flags}`]),
+    ...(open.length === 0
+      ? []
+      : [`  earlier   ${openText(open)}; run refuses this sheet until they have ended`]),
+  ];
+}
+
+const sumOf = (shared: readonly SharedRows[]): number => shared.reduce((sum, { rows }) => sum + rows, 0);
+
+/** The command that was given, with this flag instead of --reuse or --again. */
+function commandWith([, , name = '', ...args]: readonly string[], flag: string): string {
+  const others = args.filter((arg) => arg !== '--reuse' && arg !== '--again');
+  return ['runsheet', name, flag, ...others].map(shellWord).join(' ');
+}
+
+type Counts = { readonly left: number; readonly rows: number };
+
+/** undefined if the user wants neither, or the input ends. */
+async function ask(
+  { stdin, stderr }: ChoiceParams['process'],
+  what: string,
+  { left, rows }: Counts,
+): Promise<'reuse' | 'again' | undefined> {
+  const lines = createInterface({ input: stdin, output: stderr });
+  lines.setPrompt(
+    `${what}\n  r  reuse their results and run ${plural(left, 'row')}\n  a  run all ${plural(rows, 'row')} again\n  q  stop\n[r/a/q] `,
+  );
+  try {
+    lines.prompt();
+    for await (const answer of lines) {
+      if (answer === 'r') return 'reuse';
+      if (answer === 'a') return 'again';
+      if (answer === 'q') return undefined;
+      lines.prompt();
+    }
+    return undefined;
+  } finally {
+    lines.close();
+  }
+}

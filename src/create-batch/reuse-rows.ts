@@ -1,0 +1,159 @@
+// Gives rows of a new batch the results of earlier batches. These rows are in no lane, so the batch buys no runs for them. Their
+// records and files are part of the layout until batch.json exists: of two commands that make the same batch only one may write
+// into its folder, and a killed command must leave nothing there. Before the workflow starts, `placeReused` moves them to where
+// results are read. Every command that starts the batch does this first, so a kill between any two steps loses nothing.
+//
+//   layout/<mark>/reused/parts/0000-….jsonl   →   parts/0000-….jsonl   pass 0: before the first pass of the workflow
+//   layout/<mark>/reused/outputs/<key>/1.png  →   outputs/<key>/1.png
+
+import { constants } from 'node:fs';
+import { copyFile, link, mkdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { LaneSpec } from '../batch/params.ts';
+import { placeIn } from '../batch/lanes.ts';
+import { problem } from '../errors/error.ts';
+import { PARTS, partName } from '../results/parts.ts';
+import type { FileRecord, PartRecord } from '../results/row-record.ts';
+import { readPage, type SheetRow } from '../sheet/pages.ts';
+import { LaneWriter, QUEUE_ROWS, readQueuePage, type Queued } from '../sheet/queue.ts';
+import { folderNameOf } from '../sheet/row-keys.ts';
+import type { LaidOut } from '../sheet/sheet.ts';
+import { undefinedIfAbsent } from '../store/absent.ts';
+import { LAYOUT, type BatchFile } from '../store/batch-file.ts';
+import type { BatchFolder } from '../store/batch-folders.ts';
+import type { Store } from '../store/store.ts';
+import { within } from '../store/within.ts';
+import type { Overlap, ReusableRow } from './overlap.ts';
+
+/** A batch before it exists. */
+type Draft = { readonly file: BatchFile; readonly laidOut: LaidOut; readonly layout: Store };
+
+const REUSED = 'reused';
+const OUTPUTS = 'outputs';
+const PASS = 0;
+const PART_ROWS = 100;
+
+/** The batch with these results. Throws E504 if a file of an earlier batch is missing. */
+export async function reuseRows<D extends Draft>(draft: D, overlap: Overlap): Promise<D> {
+  const { file, laidOut } = draft;
+  const { isReused, reused, gpus } = await writeResults(draft, overlap);
+  const lanes = await writeQueue(draft, isReused);
+  const sheet = { ...file.sheet, lanes: [...lanes], isQueued: true, reused };
+  return { ...draft, file: { ...file, sheet }, laidOut: { ...laidOut, lanes, isQueued: true, gpus } };
+}
+
+/** Moves the results of reused rows to where results are read; does nothing if that was done. */
+export async function placeReused({ folder, file }: BatchFolder): Promise<void> {
+  if (file.sheet.reused === undefined) return;
+  const from = join(folder, LAYOUT, file.mark, REUSED);
+  // The records come last, so that each file that they name is there.
+  for (const name of [OUTPUTS, PARTS])
+    await rename(join(from, name), join(folder, name)).catch(undefinedIfAbsent);
+}
+
+type Written = {
+  /** By row number; 1 for a row with a result. */
+  readonly isReused: Uint8Array;
+  readonly reused: number;
+  /** The other rows by GPU; '' for rows that name none. */
+  readonly gpus: LaidOut['gpus'];
+};
+
+async function writeResults({ file, layout }: Draft, overlap: Overlap): Promise<Written> {
+  const isReused = new Uint8Array(file.sheet.rows + 1);
+  const gpus: Record<string, number> = {};
+  let waiting: Reused[] = [];
+  let [reused, part] = [0, 0];
+  const writePart = async (): Promise<void> => {
+    part += 1;
+    const records = await Promise.all(waiting.map((one) => keptRecord(layout, one)));
+    const text = records.map((record) => `${JSON.stringify(record)}\n`).join('');
+    await layout.write(`${REUSED}/${partName(PASS, part)}`, text);
+    waiting = [];
+  };
+  for (let page = 1; page <= file.sheet.pages; page += 1)
+    for (const row of await readPage(layout, page)) {
+      const result = overlap.resultOf(row.row);
+      if (result === undefined) {
+        gpus[row.gpu ?? ''] = (gpus[row.gpu ?? ''] ?? 0) + 1;
+        continue;
+      }
+      isReused[row.row] = 1;
+      reused += 1;
+      if (waiting.push({ row, result }) === PART_ROWS) await writePart();
+    }
+  if (waiting.length > 0) await writePart();
+  return { isReused, reused, gpus };
+}
+
+type Reused = { readonly row: SheetRow; readonly result: ReusableRow };
+
+/** The record of the new row, after its files were added to the layout. */
+async function keptRecord(layout: Store, { row, result }: Reused): Promise<PartRecord> {
+  const { folder, origin, record } = result;
+  const files = record.files.map((one) => ({
+    ...one,
+    path: `${OUTPUTS}/${folderNameOf(row.key)}/${basename(one.path)}`,
+  }));
+  for (const [at, { path }] of record.files.entries())
+    await addFile(join(folder, path), join(layout.location, REUSED, (files[at] as FileRecord).path));
+  const { reason, texts } = record;
+  return {
+    row: row.row,
+    outcome: 'succeeded',
+    reason: `reused from ${origin}${reason === undefined || record.reused_from ? '' : `: ${reason}`}`,
+    attempts: [],
+    files,
+    ...(texts === undefined ? {} : { texts }),
+    reused_from: origin,
+  };
+}
+
+/** A hard link, because the earlier batch may be removed; a copy where the file system has no links. */
+async function addFile(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true });
+  try {
+    await link(from, to).catch(() => copyFile(from, to, constants.COPYFILE_FICLONE));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    throw problem('E504', { what: `${from} was removed while its batch was read` }, { cause: error });
+  }
+}
+
+/** The queue while it is written: the pages of the earlier one are still read. */
+const NEW_QUEUE = 'new-queue';
+
+/** Writes a queue without the rows that have a result. */
+async function writeQueue({ laidOut, layout }: Draft, isReused: Uint8Array): Promise<readonly LaneSpec[]> {
+  const aside = within(layout, NEW_QUEUE);
+  const lanes: LaneSpec[] = [];
+  for (const [at, lane] of laidOut.lanes.entries()) {
+    const writer = new LaneWriter(aside, lanes.length);
+    let places = 0;
+    for await (const queued of queuedIn(layout, laidOut, at, lane)) {
+      if (isReused[queued.row] === 1) continue;
+      places += 1;
+      await writer.add(queued);
+    }
+    await writer.end();
+    if (places > 0) lanes.push({ ...lane, places });
+  }
+  await rm(join(layout.location, QUEUE), { recursive: true, force: true });
+  if (lanes.length > 0) await rename(join(aside.location, QUEUE), join(layout.location, QUEUE));
+  await rm(aside.location, { recursive: true, force: true });
+  return lanes;
+}
+
+const QUEUE = 'queue';
+
+/** The rows of a lane in their order. */
+async function* queuedIn(
+  layout: Store,
+  { isQueued }: LaidOut,
+  lane: number,
+  { places }: LaneSpec,
+): AsyncGenerator<Queued> {
+  for (let number = 1; number <= places; number += QUEUE_ROWS)
+    if (!isQueued) for (let row = number; row < number + QUEUE_ROWS && row <= places; row += 1) yield { row };
+    else yield* (await readQueuePage(layout, placeIn(lane, number))).lines;
+}

@@ -1,0 +1,215 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RowRecord } from '../../src/results/row-record.ts';
+import type { Summary } from '../../src/results/summary.ts';
+import { Stage, type Ended } from '../stage/stage.ts';
+
+const DONE = 300;
+const ROWS = DONE + 1;
+const DEPLOYMENTS = JSON.stringify([
+  { name: 'portraits', concurrencyLimit: 40, coldStartSeconds: 0, runSeconds: 0.05, pictureSize: 16 },
+]);
+
+/** The commands of the hint that have this flag, as a shell would read them. */
+const commandsIn = (stderr: string, flag: string): readonly string[][] =>
+  [...stderr.matchAll(/^ {2}runsheet (.+)$/gm)]
+    .map(([, args = '']) =>
+      [...args.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? ''),
+    )
+    .filter((args) => args.includes(flag));
+
+describe('a sheet that shares rows with an earlier batch', () => {
+  const stage = new Stage();
+  const flags = ['-d', 'portraits', '-c', '40'];
+  let first: Ended;
+  let second: Ended;
+
+  beforeAll(async () => {
+    await stage.temporal();
+    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+    await stage.worker();
+    first = await stage.run(['run', stage.sheet(DONE), ...flags]);
+  });
+  afterAll(() => stage.close());
+
+  const bought = async (): Promise<number> => (await stage.truth()).length;
+  const json = (folder: string, name: string) =>
+    JSON.parse(readFileSync(join(folder, name), 'utf8')) as unknown;
+  /** The lines of a sheet without its header. */
+  const lines = (rows: number): readonly string[] =>
+    readFileSync(stage.sheet(rows, 'scratch.csv'), 'utf8').trimEnd().split('\n').slice(1);
+
+  it('starts with 300 rows that are bought', async () => {
+    expect([first.code, await bought()]).toEqual([0, DONE]);
+  });
+
+  it('is named by plan, which buys nothing', async () => {
+    const plan = await stage.run(['plan', stage.sheet(ROWS, 'more.csv'), ...flags]);
+    const { batch } = stage.batchFile();
+    expect([plan.code, plan.stderr]).toEqual([
+      0,
+      expect.stringContaining(`300 of 301 rows are done in ${batch}: --reuse runs 1 row, --again all 301`),
+    ]);
+    const reusing = await stage.run(['plan', stage.sheet(ROWS, 'more.csv'), ...flags, '--reuse']);
+    expect(reusing.stderr).toContain('300 rows keep their earlier results; 1 row to run');
+    expect(reusing.stdout.trim().split('\n')).toEqual([expect.stringContaining('"portrait 301"')]);
+    expect(await bought()).toBe(DONE);
+  });
+
+  it.each(['run', 'submit'])('makes %s in a script stop before anything is sent or created', async (name) => {
+    const { batch } = stage.batchFile();
+    const refused = await stage.run([name, stage.sheet(ROWS, 'more.csv'), ...flags]);
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringMatching(new RegExp(`error\\[E530\\]: 300 of 301 rows are done in ${batch}`)),
+    ]);
+    expect([await bought(), stage.batchFile().batch]).toEqual([DONE, batch]);
+    for (const flag of ['--reuse', '--again'])
+      expect(commandsIn(refused.stderr, flag)).toEqual([[name, flag, stage.path('more.csv'), ...flags]]);
+  });
+
+  it('costs one run with the command that the refusal prints', async () => {
+    const refused = await stage.run(['run', stage.sheet(ROWS, 'more rows.csv'), ...flags]);
+    const [command = []] = commandsIn(refused.stderr, '--reuse');
+    second = await stage.run(command);
+    expect([second.code, second.stderr]).toEqual([
+      0,
+      expect.stringMatching(/301 of 301 rows succeeded[^]*reused 300 of 301; 1 run bought, \$0\.0/),
+    ]);
+    expect(await bought()).toBe(ROWS);
+    const folder = second.stdout.trim();
+    const summary = json(folder, 'summary.json') as Summary;
+    expect(summary).toMatchObject({ rows: ROWS, reused: DONE, outcomes: { succeeded: ROWS } });
+    expect(summary.requests.accepted).toBe(1);
+    expect(Object.values(summary.gpus).map(({ runs }) => runs)).toEqual([1]);
+    // The same command attaches: it neither asks nor buys.
+    const again = await stage.run(['run', stage.path('more rows.csv'), ...flags]);
+    expect([again.code, again.stdout.trim(), await bought()]).toEqual([0, folder, ROWS]);
+  });
+
+  it('has whole lines in its results, which name where reused rows come from', async () => {
+    const folder = second.stdout.trim();
+    const source = stage.results(first.stdout.trim());
+    const results = stage.results(folder);
+    expect(results.map(({ row }) => Number(row))).toEqual(Array.from({ length: ROWS }, (_, at) => at + 1));
+    for (const [at, line] of results.entries()) {
+      const { prompt, outcome, reason, outputs = '', run_id, key } = line;
+      expect([prompt, outcome]).toEqual([`portrait ${at + 1}`, 'succeeded']);
+      const picture = readFileSync(join(folder, outputs));
+      expect(picture.subarray(1, 4).toString()).toBe('PNG');
+      if (at === DONE) {
+        expect([reason, run_id]).toEqual(['', expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+        continue;
+      }
+      const origin = `${first.stdout.trim().split('/').at(-1)}#${at + 1}`;
+      expect([reason, run_id, line['attempts'], key]).toEqual([
+        `reused from ${origin}`,
+        '',
+        '0',
+        source[at]?.['key'],
+      ]);
+    }
+    const shown = await stage.run(['show', folder.split('/').at(-1) ?? '', '1', '-o', 'json']);
+    expect((JSON.parse(shown.stdout) as RowRecord).reused_from).toMatch(/#1$/);
+  });
+
+  it('costs nothing if all its rows are done, whatever line ends, file name, columns and settings it has', async () => {
+    const rows = lines(250).map((line) => line.split(','));
+    const text = rows.map(([number, prompt, seed]) => `${seed},${number},${prompt}`).join('\r\n');
+    const sheet = stage.write('renamed.csv', `seed,number,prompt\r\n${text}\r\n`);
+    const run = await stage.run(['run', sheet, ...flags, '--retries', '5', '--reuse']);
+    expect([run.code, run.stderr]).toEqual([
+      0,
+      expect.stringContaining('reused 250 of 250; 0 runs bought, $0.00'),
+    ]);
+    expect(await bought()).toBe(ROWS);
+  });
+
+  it('pays for a changed prompt, although its key is the same', async () => {
+    const rows = lines(10).map((line, at) => `key-${at},${line}`);
+    const head = 'name,number,prompt,seed';
+    const sheet = (changed: string): string =>
+      stage.write('keys.csv', `${head}\n${rows.join('\n')}\n${changed}\n`);
+    const own = [...flags, '--key', 'name', '--reuse'];
+    expect((await stage.run(['run', sheet('eleven,11,a cat,1'), ...own])).stderr).toContain(
+      'reused 10 of 11; 1 run bought',
+    );
+    expect((await stage.run(['run', sheet('eleven,11,a dog,1'), ...own])).stderr).toContain(
+      'reused 10 of 11; 1 run bought',
+    );
+    expect(await bought()).toBe(ROWS + 2);
+  });
+
+  it('reuses a result once: a request that the sheet repeats is bought as often as it is missing', async () => {
+    const [one = ''] = lines(1);
+    const sheet = stage.write('twice.csv', `number,prompt,seed\n${one}\n${one}\n${one}\n`);
+    const run = await stage.run(['run', sheet, ...flags, '--reuse']);
+    // Of the batches that have this row, all reused the run of the first one.
+    expect(run.stderr).toContain('reused 1 of 3; 2 runs bought');
+  });
+
+  it('keeps its files and adds up after its source is removed', async () => {
+    const folder = second.stdout.trim();
+    rmSync(first.stdout.trim(), { recursive: true });
+    for (const { outputs = '' } of stage.results(folder))
+      expect(existsSync(join(folder, outputs))).toBe(true);
+    const verify = await stage.run(['verify', folder.split('/').at(-1) ?? '']);
+    expect([verify.code, verify.stdout]).toEqual([
+      0,
+      expect.stringContaining('rows reused from earlier batches: 300'),
+    ]);
+    // The rows are found in the batch that reused them.
+    const shuffled = lines(5).toReversed();
+    const sheet = stage.write('shuffled.csv', `number,prompt,seed\n${shuffled.join('\n')}\n`);
+    const run = await stage.run(['run', sheet, ...flags, '--reuse', '-o', 'json']);
+    expect(JSON.parse(run.stdout)).toMatchObject({ reused: 5, requests: { accepted: 0 } });
+  });
+
+  it('buys all rows with --again', async () => {
+    const before = await bought();
+    const [three = [], ...others] = [lines(3)];
+    expect(others).toEqual([]);
+    const sheet = stage.write('again.csv', `number,prompt,seed\n${three.toReversed().join('\n')}\n`);
+    const run = await stage.run(['run', sheet, ...flags, '--again']);
+    expect([run.code, await bought()]).toEqual([0, before + 3]);
+    const both = await stage.run(['run', sheet, ...flags, '--again', '--reuse']);
+    expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('--again and --reuse exclude')]);
+  });
+});
+
+describe('a sheet that shares open rows with a running batch', () => {
+  const stage = new Stage();
+  const flags = ['-d', 'slow', '-c', '4', '-o', 'json'];
+  beforeAll(async () => {
+    await stage.temporal();
+    const slow = [
+      { name: 'slow', concurrencyLimit: 4, coldStartSeconds: 0, runSeconds: 600, pictureSize: 16 },
+    ];
+    await stage.service(['--deployments', stage.write('deployments.json', JSON.stringify(slow))]);
+    await stage.worker();
+  });
+  afterAll(() => stage.close());
+
+  it('is refused with the name of that batch, also with --reuse, and runs with --again', async () => {
+    const submitted = await stage.run(['submit', stage.sheet(3), ...flags]);
+    const { batch } = JSON.parse(submitted.stdout) as { batch: string };
+    for (const more of [[], ['--reuse']]) {
+      const refused = await stage.run(['submit', stage.sheet(5, 'five.csv'), ...flags, ...more]);
+      expect([refused.code, JSON.parse(refused.stdout)]).toEqual([
+        2,
+        {
+          error: {
+            code: 'E531',
+            message: `3 rows (1, 2, 3) are still open in ${batch}`,
+            hint: expect.stringContaining(`runsheet wait ${batch}`),
+          },
+        },
+      ]);
+    }
+    const again = await stage.run(['submit', stage.path('five.csv'), ...flags, '--again']);
+    expect(again.code).toBe(0);
+    expect(parse(readFileSync(stage.path('five.csv')), { columns: true })).toHaveLength(5);
+  });
+});

@@ -1,0 +1,262 @@
+// Rows of a new batch that earlier batches in the same folder have.
+
+import { existsSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { addPass } from '../../src/create-batch/add-pass.ts';
+import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import type { Overlap } from '../../src/create-batch/overlap.ts';
+import { placeReused } from '../../src/create-batch/reuse-rows.ts';
+import { recordsOf, rowsOf } from '../../src/results/batch-rows.ts';
+import type { PartRecord } from '../../src/results/row-record.ts';
+import { deploymentSchema } from '../../src/run-service/contract/deployment.ts';
+import { cacheRows } from '../../src/sheet/placed-rows.ts';
+import { placeIn } from '../../src/batch/lanes.ts';
+import { layoutOf, LAYOUT } from '../../src/store/batch-file.ts';
+import { ASKED, type Asked, Place } from './creating.ts';
+import { addResults } from './earlier.ts';
+
+const ID = ASKED.deployment.id;
+const deployment = (more: object) => ({ deployment: deploymentSchema.parse({ id: ID, ...more }) });
+
+let place: Place;
+beforeEach(() => {
+  place = new Place();
+  place.write('three.csv', 'prompt\na\nb\nc\n');
+  place.write('four.csv', 'prompt\na\nb\nc\nd\n');
+});
+
+type Found = {
+  readonly done: Overlap['done'];
+  readonly open: Overlap['open'];
+  readonly made: CreatedBatch;
+};
+
+/** Makes a batch that reuses what it can, as it is when it starts. */
+async function reusing(name: string, asked: Asked = {}): Promise<Found> {
+  let found: Omit<Found, 'made'> = { done: [], open: [] };
+  const decide = async ({ done, open }: Overlap) => {
+    found = { done, open };
+    return 'reuse' as const;
+  };
+  const made = await place.create(name, { ...asked, decide });
+  await placeReused(made);
+  return { ...found, made };
+}
+
+async function recordsIn({ store, file }: CreatedBatch): Promise<readonly (PartRecord | undefined)[]> {
+  const records = [];
+  for await (const { record } of rowsOf(store, file)) records.push(record);
+  return records;
+}
+
+/** The rows of a lane in the order in which they are sent. */
+async function sentIn({ store, file }: CreatedBatch, lane: number): Promise<readonly number[]> {
+  const places = file.sheet.lanes?.[lane]?.places ?? 0;
+  const all = Array.from({ length: places }, (_, at) => placeIn(lane, at + 1));
+  const found = await cacheRows(10)(layoutOf(store, file), file.sheet, all);
+  return all.map((one) => found.get(one)?.row ?? 0);
+}
+
+describe('a row that succeeded in an earlier batch', () => {
+  it('keeps its result, with files of its own, and has no place', async () => {
+    const earlier = await place.create('three.csv');
+    await addResults(earlier, { more: { texts: ['a caption'] } });
+    const { made, done, open } = await reusing('four.csv');
+    expect([done, open]).toEqual([
+      [{ batch: earlier.batch, rows: 3, first: [1, 2, 3], isVersionSure: false }],
+      [],
+    ]);
+    expect(made.file.sheet).toMatchObject({ rows: 4, reused: 3, lanes: [{ places: 1 }] });
+    expect(await sentIn(made, 0)).toEqual([4]);
+    rmSync(earlier.folder, { recursive: true });
+    const [, second, , fourth] = await recordsIn(made);
+    expect(second).toMatchObject({
+      row: 2,
+      outcome: 'succeeded',
+      attempts: [],
+      texts: ['a caption'],
+      reused_from: `${earlier.batch}#2`,
+      files: [{ name: 'a.png', node: '9' }],
+    });
+    const path = second?.files[0]?.path ?? '';
+    expect(readFileSync(join(made.folder, path), 'utf8')).toBe(`${earlier.batch} 2`);
+    expect(fourth).toBeUndefined();
+    const placed = [];
+    for await (const record of recordsOf(made.store)) placed.push(record);
+    expect(placed).toEqual([]);
+  });
+
+  it('shares the disk space of its files with the earlier batch', async () => {
+    await addResults(await place.create('three.csv'));
+    const { made } = await reusing('four.csv');
+    const [first] = await recordsIn(made);
+    expect(statSync(join(made.folder, first?.files[0]?.path ?? '')).nlink).toBe(2);
+  });
+
+  it('is named by the batch that bought it, also if another batch reused it meanwhile', async () => {
+    const earlier = await place.create('three.csv');
+    await addResults(earlier);
+    const { made } = await reusing('four.csv');
+    rmSync(earlier.folder, { recursive: true });
+    place.write('two.csv', 'prompt\nb\nnew\n');
+    const next = await reusing('two.csv');
+    expect(next.done).toMatchObject([{ batch: made.batch, rows: 1 }]);
+    expect((await recordsIn(next.made))[0]).toMatchObject({
+      reason: `reused from ${earlier.batch}#2`,
+      reused_from: `${earlier.batch}#2`,
+    });
+  });
+
+  it('is used once, so that a sheet that repeats it gets another result', async () => {
+    await addResults(await place.create('three.csv'));
+    await reusing('four.csv');
+    place.write('same.csv', 'prompt\na\na\na\n');
+    const { made, done } = await reusing('same.csv');
+    expect([done.map(({ rows }) => rows), made.file.sheet.reused]).toEqual([[1], 1]);
+  });
+
+  it('leaves the sending order of the other rows as it is, and drops a lane without rows', async () => {
+    place.write('some.csv', 'prompt,gpu,n\nb,H100,2\nc,A10G,3\nf,L4,6\n');
+    place.write(
+      'all.csv',
+      'prompt,gpu,n\na,A10G,1\nb,H100,2\nc,A10G,3\nd,A10G,4\ne,H100,5\nf,L4,6\ng,H100,7\n',
+    );
+    await addResults(await place.create('some.csv'));
+    const { made } = await reusing('all.csv', { order: { priority: 'n' } });
+    expect(made.file.sheet.lanes).toEqual([
+      { gpu: 'A10G', places: 2 },
+      { gpu: 'H100', places: 2 },
+    ]);
+    expect([await sentIn(made, 0), await sentIn(made, 1)]).toEqual([
+      [4, 1],
+      [7, 5],
+    ]);
+    expect(made.laidOut?.gpus).toEqual({ A10G: 2, H100: 2 });
+    expect(existsSync(join(made.folder, LAYOUT, made.file.mark, 'queue', '02'))).toBe(false);
+  });
+
+  it('leaves a batch without any place if there are no other rows', async () => {
+    await addResults(await place.create('four.csv'));
+    const { made } = await reusing('three.csv');
+    expect(made.file.sheet).toMatchObject({ rows: 3, reused: 3, lanes: [] });
+  });
+
+  it('is found among more rows than a page, a part and a file of the queue have', async () => {
+    const line = (_: unknown, at: number): string => `row ${at}`;
+    place.write('many.csv', `prompt\n${Array.from({ length: 12_000 }, line).join('\n')}\n`);
+    place.write('few.csv', `prompt\n${Array.from({ length: 950 }, line).join('\n')}\n`);
+    await addResults(await place.create('few.csv'), { more: { files: [] } });
+    const { made } = await reusing('many.csv');
+    expect(made.file.sheet).toMatchObject({ reused: 950, lanes: [{ places: 11_050 }] });
+    const sent = await sentIn(made, 0);
+    expect([sent[0], sent[5_000], sent.at(-1)]).toEqual([951, 5_951, 12_000]);
+    expect((await recordsIn(made)).filter((one) => one !== undefined)).toHaveLength(950);
+  });
+});
+
+describe('no row is reused', () => {
+  const reused = async (asked?: Asked): Promise<number> => {
+    const { made } = await reusing('four.csv', asked);
+    return made.file.sheet.reused ?? 0;
+  };
+
+  it('of another version of the deployment', async () => {
+    await addResults(await place.create('three.csv', deployment({ workflow_version_id: 'v1' })));
+    expect(await reused(deployment({ workflow_version_id: 'v2' }))).toBe(0);
+  });
+
+  it('of another deployment or another service', async () => {
+    await addResults(await place.create('three.csv'));
+    const other = deploymentSchema.parse({ id: '1d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d' });
+    expect(await reused({ deployment: other })).toBe(0);
+    expect(await reused({ service: { ...ASKED.service, base: 'https://runs.example/api' } })).toBe(0);
+  });
+
+  it('that ran on another GPU, by its own wish or by that of the deployment', async () => {
+    await addResults(await place.create('three.csv', deployment({ gpu: 'A10G' })));
+    expect(await reused(deployment({ gpu: 'H100' }))).toBe(0);
+    const { options } = ASKED;
+    expect(await reused({ ...deployment({ gpu: 'H100' }), options: { ...options, gpu: 'A10G' } })).toBe(3);
+  });
+
+  it('that was sent on another GPU than the sheet asked for', async () => {
+    await addResults(await place.create('three.csv'), { more: { gpu_asked: 'H100' } });
+    expect(await reused()).toBe(0);
+  });
+
+  it('that did not succeed', async () => {
+    await addResults(await place.create('three.csv'), { outcome: 'failed' });
+    expect(await reused()).toBe(0);
+  });
+
+  it('whose files are gone, cut off or outside of the batch', async () => {
+    const earlier = await place.create('three.csv');
+    await addResults(earlier);
+    rmSync(join(earlier.folder, 'outputs/of-1/1.png'));
+    truncateSync(join(earlier.folder, 'outputs/of-2/1.png'), 3);
+    expect(await reused()).toBe(1);
+    rmSync(earlier.folder, { recursive: true });
+    const file = { path: 'outputs/../batch.json', bytes: 0, sha256: '', name: '' };
+    const other = await place.create('three.csv');
+    await addResults(other, {
+      more: { files: [{ ...file, bytes: statSync(join(other.folder, 'batch.json')).size }] },
+    });
+    place.write('four.csv', 'prompt\na\nb\nc\nanother\n');
+    expect((await reusing('four.csv')).done.filter(({ batch }) => batch === other.batch)).toEqual([]);
+  });
+
+  it('of a batch with a missing page', async () => {
+    const earlier = await place.create('three.csv');
+    await addResults(earlier);
+    rmSync(join(earlier.folder, LAYOUT, earlier.file.mark, 'rows'), { recursive: true });
+    expect(await reused()).toBe(0);
+  });
+
+  it('if the user wants all rows to run', async () => {
+    await addResults(await place.create('three.csv'));
+    const made = await place.create('four.csv', { decide: async () => 'again' });
+    expect([made.file.sheet.reused, made.file.sheet.lanes]).toEqual([undefined, [{ places: 4 }]]);
+  });
+});
+
+describe('the versions of the deployment', () => {
+  it('are sure only if both batches know them', async () => {
+    const known = deployment({ workflow_version_id: 'v1' });
+    await addResults(await place.create('three.csv', known));
+    expect((await reusing('four.csv', known)).done).toMatchObject([{ isVersionSure: true }]);
+    place.write('two.csv', 'prompt\na\nb\n');
+    expect((await reusing('two.csv')).done).toMatchObject([{ isVersionSure: false }]);
+  });
+});
+
+describe('a row that is open in an earlier batch', () => {
+  it('is named, unless another batch has it done', async () => {
+    const stopped = await place.create('three.csv');
+    await addResults(stopped, { rows: [2], isOver: false });
+    const running = await place.create('three.csv', { again: true });
+    place.write('b.csv', 'prompt\na\n');
+    const ended = await place.create('b.csv');
+    await addResults(ended);
+    const { done, open } = await reusing('four.csv');
+    expect(Object.fromEntries(done.map(({ batch, first }) => [batch, first]))).toEqual({
+      [stopped.batch]: [2],
+      [ended.batch]: [1],
+    });
+    expect(open).toMatchObject([{ batch: running.batch, rows: 1, first: [3] }]);
+  });
+
+  it('is also one that an ended batch sends again', async () => {
+    const earlier = await place.create('three.csv');
+    await addResults(earlier);
+    await addPass(earlier, { by: 'me', isWanted: ({ row }) => row === 2 });
+    const { done, open } = await reusing('four.csv');
+    expect([done, open]).toMatchObject([[{ first: [1, 3] }], [{ batch: earlier.batch, first: [2] }]]);
+  });
+
+  it('does not count if its batch has ended without sending it', async () => {
+    await addResults(await place.create('three.csv'), { rows: [1] });
+    const { done, open } = await reusing('four.csv');
+    expect([done.map(({ rows }) => rows), open]).toEqual([[1], []]);
+  });
+});
