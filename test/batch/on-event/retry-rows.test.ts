@@ -145,7 +145,7 @@ describe('a batch that ends', () => {
     const closed = closedSnapshot(world.state);
     const again = restore(JSON.parse(JSON.stringify(closed)));
     expect(again).toMatchObject({ closing: false, finished: false, log: [], tally: world.state.tally });
-    expect(closed.lanes).toEqual([[0, []]]);
+    expect(closed.lanes).toEqual([[0, [], 0]]);
   });
 
   it('sends rows of a cancelled batch that were never sent only if a pass names them', () => {
