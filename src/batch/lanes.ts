@@ -58,10 +58,13 @@ export const lanesOf = ({ lanes }: Pick<BatchParams, 'lanes'>): Lane[] =>
 
 /** Adds the places of rows that are sent again. */
 export function addSegments(lanes: Lane[], segments: readonly PassSegment[]): void {
-  for (const { lane, gpu, first, count } of segments) {
-    lanes[lane] ??= newLane(gpu);
-    lanes[lane].segments.push({ first, count, isAgain: true });
-  }
+  addLanes(lanes, segments);
+  for (const { lane, first, count } of segments) lanes[lane]?.segments.push({ first, count, isAgain: true });
+}
+
+/** Adds only the lanes that do not exist yet: later passes count them. */
+export function addLanes(lanes: Lane[], segments: readonly PassSegment[]): void {
+  for (const { lane, gpu } of segments) lanes[lane] ??= newLane(gpu);
 }
 
 export const placeIn = (lane: number, number: number): number => lane * LANE_PLACES + number;

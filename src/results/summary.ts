@@ -134,7 +134,7 @@ export async function readSummary(store: Store): Promise<Summary | undefined> {
   const summary = await readLast(store);
   if (summary === undefined || (await store.exists(passName(passOf(summary) + 1)))) return undefined;
   // A batch of an older version counts fewer outcomes, reused nothing, and has no sums of runs and costs.
-  const { reused = 0 }: { readonly reused?: number } = summary;
+  const { reused = 0 } = summary as Partial<Summary>;
   const outcomes = { ...NO_OUTCOMES, ...summary.outcomes };
   return { ...receiptFacts(summary), ...summary, reused, outcomes };
 }

@@ -114,9 +114,13 @@ export function collect(
   // An abandoned try usually stops, but it may still write if it checked before it was abandoned.
   if (attempt.isAbandoned() && world.chance(0.8)) return;
   const { records, deferred } = fetchOutputs(batch, rows);
+  const priced = costOf(batch, records);
+  const passes = batch.passes.change(store, records);
   const written: SimPart = {
     rows: records,
-    ...costOf(batch, records),
+    ...priced,
+    ...passes,
+    tally: addTallies(priced.tally, passes.tally),
     fetched: records.filter(({ outcome }) => outcome === 'succeeded').length,
   };
   try {
@@ -131,6 +135,7 @@ export function collect(
       tally: kept.tally,
       fetched: kept.fetched,
       unpriced: kept.unpriced,
+      again: kept.again,
       deferred: missing.map(
         ({ place }) =>
           deferred.find((one) => one.place === place) ?? { place, kind: 'host', reason: 'abandoned' },
@@ -243,7 +248,7 @@ export function close(
     tally = addTallies(tally, part.tally);
     for (const { end } of part.rows) for (const { runId } of end.attempts) if (runId) known.add(runId);
   }
-  const neverSent = batch.state.cancelling === undefined ? 0 : batch.params.rows - rowsDone(tally);
+  const neverSent = !batch.wasCancelled ? 0 : batch.params.rows - rowsDone(tally);
   const counted = neverSent > 0 ? tallyOutcome(tally, 'cancelled', neverSent) : tally;
   world.claim(
     JSON.stringify(counted.outcomes) === JSON.stringify(batch.state.tally.outcomes),

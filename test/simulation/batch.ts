@@ -2,32 +2,31 @@
 // groups with the results of their last heartbeat, and continues as new.
 
 import type { AttemptRef } from '../../src/batch/attempt.ts';
-import { atRisk } from '../../src/batch/accounting/request-ledger.ts';
-import { STATE_BYTES_MAX } from '../../src/batch/bounds.ts';
 import type { Command } from '../../src/batch/commands.ts';
 import type { Event, ListReading } from '../../src/batch/events.ts';
+import type { PassSegment } from '../../src/batch/lanes.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
-import { maySnapshot, restore, snapshot, type Snapshot } from '../../src/batch/snapshot.ts';
-import { begin, usedSlots, type State } from '../../src/batch/state.ts';
-import { nextDueAt, step } from '../../src/batch/step.ts';
+import { closedSnapshot, maySnapshot, restore, snapshot, type Snapshot } from '../../src/batch/snapshot.ts';
+import { begin, type State } from '../../src/batch/state.ts';
+import { step } from '../../src/batch/step.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import * as activities from './activities.ts';
-import { checkBudget } from './budget.ts';
+import { Passes } from './again.ts';
+import { BudgetCheck } from './budget.ts';
 import { openGroup } from './group.ts';
-import { timingOf } from './plan.ts';
+import { paramsOf } from './plan.ts';
 import type { SimRun, SimService } from './service.ts';
 import { SimStore } from './store.ts';
 import type { SimTemporal, Try } from './temporal.ts';
-import { NEEDS_USER, SimUser } from './user.ts';
+import { checkSlots, checkStep } from './step-checks.ts';
+import { SimUser } from './user.ts';
 import type { SimWorker } from './worker.ts';
 import type { World } from './world.ts';
 
 /** The maximum size of a snapshot; a payload has at most 2 MiB. */
 const SNAPSHOT_MOST = 2_000_000;
-const ACTIVITIES_MOST = 200;
 
 type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
-
 /** The parts of a world that its batches share. */
 export type Shared = {
   readonly world: World;
@@ -58,9 +57,13 @@ export class SimBatch {
   #inFlight = 0;
   /** How many events are being delivered. */
   #eventsInTransit = 0;
+  readonly passes: Passes;
+  /** Whether rows may have been left unsent. */
+  wasCancelled = false;
+  /** The state that the latest close stored. */
+  #closed = '';
   readonly #user: SimUser;
-  /** The highest limit of the cost that was ever in force. */
-  #limitNano = 0;
+  readonly #budget = new BudgetCheck();
   readonly #groups = new Map<number, ReturnType<typeof openGroup>>();
 
   constructor({ world, temporal, service, pickWorker, isHostAway }: Shared, mark: number) {
@@ -72,22 +75,22 @@ export class SimBatch {
     this.mark = mark;
     this.#pickWorker = pickWorker;
     this.store = new SimStore(world);
-    const unconfirmed = { rule: plan.unconfirmed, afterMs: plan.patient ? 3_600_000 : 20_000 } as const;
-    this.params = {
-      ...plan,
-      batch: `b${mark}`,
-      unconfirmed,
-      timing: timingOf(plan),
-      pass: 1,
-      lanes: [{ places: plan.rows }],
-    };
+    this.params = paramsOf(plan, mark);
+    this.passes = new Passes(this.params);
     this.state = begin(this.params, WRITES, temporal.clock.now);
     this.#deliver({ type: 'started', serviceNowMs: service.clock.now });
     this.#user = new SimUser(
       world,
       (event) => this.signal(event),
       () => temporal.clock.now,
+      () => (this.passes.add(world, this.store) ? this.passes.newest : undefined),
     );
+  }
+
+  /** Whether it has ended, and its user wants nothing more. */
+  get isOver(): boolean {
+    const { finished, pass } = this.state;
+    return finished && pass === this.passes.newest && !this.#user.mayRetry;
   }
 
   signal(event: Event): void {
@@ -112,7 +115,19 @@ export class SimBatch {
 
   /** After the close, the receiver writes runs that end into files of their own. */
   #takeLate(event: Event): void {
+    if (event.type === 'retry' && event.pass > this.state.pass) return this.#continue(event.pass);
     if (event.type === 'runsCompleted') for (const { runId } of event.completions) this.store.late.add(runId);
+  }
+
+  /** A new workflow run continues from the state that the close stored. */
+  #continue(pass: number): void {
+    this.world.saw('continued after its end');
+    this.generation += 1;
+    this.#inFlight = 0;
+    this.#timers.clear();
+    this.state = restore(JSON.parse(this.#closed) as Snapshot);
+    this.state.wantedPass = pass;
+    this.#deliver({ type: 'started' });
   }
 
   #note(event: Event): void {
@@ -127,19 +142,14 @@ export class SimBatch {
     this.#events = [];
     if (state.finished) return;
     const commands = step(state, events, this.temporal.clock.now);
+    this.wasCancelled ||= state.cancelling !== undefined;
     world.note(() => `${this.mark} ${JSON.stringify(events)} => ${JSON.stringify(commands)}`);
     for (const command of commands) this.#execute(command);
-    this.#limitNano = Math.max(this.#limitNano, state.params.maxCostNano ?? Infinity);
-    checkBudget(
-      this,
-      this.#limitNano,
-      commands.some(({ type }) => type === 'send'),
-    );
-    this.#checkStep();
+    this.#budget.check(this, commands);
+    checkStep(this, this.#inFlight, this.#eventsInTransit);
     this.#user.look(state);
-    const isStopping = state.isStopping && maySnapshot(state);
-    if (!state.finished && (isStopping || (maySnapshot(state) && world.shouldInject('continueAsNew'))))
-      this.#continueAsNew();
+    const mayTravel = !state.finished && maySnapshot(state);
+    if (mayTravel && (state.isStopping || world.shouldInject('continueAsNew'))) this.#continueAsNew();
     else if (!state.finished && world.shouldInject('upgrade'))
       this.#deliver({ type: 'refresh', commandId: `refresh ${world.now}` });
   }
@@ -147,24 +157,6 @@ export class SimBatch {
   /** Whether the user has the batch's word that it sends nothing. */
   get isPausedByUser(): boolean {
     return this.state.pauses.has('user') && this.state.pendingCommands.length === 0;
-  }
-
-  /** Checks that no due decision is left, and that an unfinished batch waits for something. */
-  #checkStep(): void {
-    const { state, world } = this;
-    if (state.finished) return;
-    const dueAt = nextDueAt(state);
-    world.claim(dueAt > state.now, () => 'a due decision was not done');
-    world.claim(dueAt === nextDueAt(state), () => 'dueAt changes the state');
-    const isWaiting =
-      this.#inFlight + this.#eventsInTransit > 0 ||
-      Number.isFinite(dueAt) ||
-      [...state.pauses.keys()].some((kind) => NEEDS_USER.has(kind));
-    world.claim(isWaiting || (state.isStopping && maySnapshot(state)), () => 'the batch waits for nothing');
-    world.claim(this.#inFlight <= ACTIVITIES_MOST, () => `${this.#inFlight} activities are in flight`);
-    if (usedSlots(state) > state.params.concurrency) world.saw('a cap below the runs outstanding');
-    const room = state.bytes <= STATE_BYTES_MAX * 1.1;
-    world.claim(room, () => `${state.bytes} bytes of state`);
   }
 
   #continueAsNew(): void {
@@ -217,8 +209,17 @@ export class SimBatch {
           (_, done) => activities.keepLog(this, command, done),
           (event) => this.#deliver(event, generation),
         );
+      case 'loadPass':
+        return this.#do<readonly PassSegment[]>(
+          (_, done) => done(this.passes.read(command.pass)),
+          (segments) => {
+            this.world.saw('rows sent again');
+            this.#deliver({ type: 'passLoaded', pass: command.pass, segments }, generation);
+          },
+        );
       case 'close':
         this.closedAt = this.world.now;
+        this.#closed = JSON.stringify(closedSnapshot(this.state));
         return this.#do<Event>(
           (attempt, done) => activities.close(this, command, attempt, done),
           (event) => this.#deliver(event, generation),
@@ -259,7 +260,7 @@ export class SimBatch {
 
   #send(group: number, attempts: readonly AttemptRef[]): void {
     const { world, generation } = this;
-    this.#checkSlots();
+    checkSlots(this);
     this.#inFlight += 1;
     const task = openGroup(world, this.temporal, (ending) => {
       if (generation !== this.generation) return;
@@ -278,14 +279,6 @@ export class SimBatch {
     };
     const worker = this.#pickWorker();
     worker.after(world.between(0, 20), () => worker.send(deps, attempts, task));
-  }
-
-  #checkSlots(): void {
-    const { concurrency } = this.state.params;
-    const live = this.service.live[this.mark] ?? 0;
-    const most = concurrency + atRisk(this.state.ledger) + (this.service.extra[this.mark] ?? 0);
-    this.world.claim(live <= most, () => `${live} runs are open, the maximum is ${most}`);
-    if (live === concurrency) this.world.saw('cap reached');
   }
 
   /** Handles a webhook like the receiver: reads the run, then signals the batch. */

@@ -36,10 +36,11 @@ export function judge(world: World, batch: SimBatch, verdict: Verdict): void {
   checkAccount(world, batch);
 }
 
-function placesOf({ params }: SimBatch): readonly number[] {
-  return lanesOf(params).flatMap(({ segments }, lane) =>
+function placesOf({ params, passes }: SimBatch): readonly number[] {
+  const first = lanesOf(params).flatMap(({ segments }, lane) =>
     segments.flatMap(({ count }) => Array.from({ length: count }, (_, at) => placeIn(lane, at + 1))),
   );
+  return [...first, ...passes.places];
 }
 
 function recordsOf(world: World, batch: SimBatch): ReadonlyMap<number, SimRecord> {
@@ -61,7 +62,7 @@ function checkMissing(
   runs: readonly SimRun[],
   verdict: Verdict,
 ): void {
-  const neverSent = batch.state.cancelling !== undefined;
+  const neverSent = batch.wasCancelled;
   if (!neverSent) verdict.lost += 1;
   world.claim(neverSent && runs.length === 0, () => `row ${row} has no outcome, and ${runs.length} runs`);
 }

@@ -49,6 +49,9 @@ export const SOMETIMES = [
   'groups stopped',
   'a cap below the runs outstanding',
   'sent within a budget',
+  'rows sent again',
+  'continued after its end',
+  'cap of a GPU reached',
 ] as const;
 
 export function simulateMany(from: number, seeds: number, size: Size = 'small'): Sum {

@@ -2,7 +2,7 @@
 // that a failing one can be shrunk to fewer faults and rows while it still fails.
 
 import { budgetOf, type Budget } from './budget.ts';
-import { DEFAULT_TIMING, type Timing } from '../../src/batch/params.ts';
+import { DEFAULT_TIMING, type BatchParams, type Timing } from '../../src/batch/params.ts';
 import { numbersFrom } from '../../src/local-service/chance.ts';
 
 /** Maximum rates from 0 to 1: per POST, webhook, call, signal, activity, or second. */
@@ -81,6 +81,9 @@ export type Plan = {
     readonly deadlineMs?: number;
     readonly maxCostNano?: number;
   }[];
+  readonly gpuConcurrency?: Readonly<Record<string, number>>;
+  /** When the user sends rows again. */
+  readonly retriesAtMs: readonly number[];
   readonly failAfter?: { readonly rows: number } | { readonly share: number };
   readonly unconfirmed: 'unknown' | 'fail' | 'resubmit' | 'ask';
   readonly rates: Rates;
@@ -97,6 +100,12 @@ const QUICK: Timing = {
 };
 
 export const timingOf = ({ patient }: Pick<Plan, 'patient'>): Timing => (patient ? DEFAULT_TIMING : QUICK);
+
+export function paramsOf(plan: Plan, mark: number): BatchParams {
+  const unconfirmed = { rule: plan.unconfirmed, afterMs: plan.patient ? 3_600_000 : 20_000 };
+  const lanes = plan.lanes ?? [{ places: plan.rows }];
+  return { ...plan, batch: `b${mark}`, unconfirmed, timing: timingOf(plan), pass: 1, lanes };
+}
 
 /** When faults stop, in ms after the start. */
 export const CALM_AFTER_MS = 120_000;
@@ -135,8 +144,14 @@ export function planOf(seed: number, size: Size = 'small'): Plan {
     ...failAfterOf(draw, rows),
     unconfirmed: (['unknown', 'unknown', 'fail', 'resubmit', 'ask'] as const)[between(0, 4)] ?? 'unknown',
     rates,
+    retriesAtMs: [],
   };
-  return { ...plan, ...withBudget(plan, draw) };
+  const budget = withBudget(plan, draw);
+  const cap = between(1, plan.concurrency);
+  const caps = budget.lanes === undefined || isLarge || draw() < 0.5 ? {} : { gpuConcurrency: { H100: cap } };
+  const retriesAtMs =
+    draw() < 0.6 ? [] : Array.from({ length: between(1, 3) }, () => between(1_000, 400_000));
+  return { ...plan, ...budget, ...caps, retriesAtMs };
 }
 
 /** Drawn last, so that the other parts of a world do not depend on it. */
@@ -184,6 +199,7 @@ export function shrink(plan: Plan, fails: (plan: Plan) => boolean): Plan {
   const { cancelAtMs: _, ...uncancelled } = least;
   if (least.cancelAtMs !== undefined) tryOne(uncancelled);
   if (least.commands.length > 0) tryOne({ ...least, commands: [] });
+  if (least.retriesAtMs.length > 0) tryOne({ ...least, retriesAtMs: [] });
   const { maxCostNano: __, lanes: ___, attemptCostNano: ____, ...unlimited } = least;
   if (least.maxCostNano !== undefined) tryOne(unlimited);
   const { lanes: _____, ...inOneLane } = least;

@@ -25,7 +25,7 @@ export function simulate(plan: Plan, log?: string[]): Result {
   const { batches } = populate(world);
   const verdict: Verdict = { lost: 0, duplicates: 0, unreported: 0, falseSuccesses: 0, foreign: 0 };
   try {
-    const isDone = world.pass(END_MS, () => batches.every(({ state }) => state.finished));
+    const isDone = world.pass(END_MS, () => batches.every(({ isOver }) => isOver));
     for (const { state, mark } of batches)
       world.claim(
         isDone && state.finished,

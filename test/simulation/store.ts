@@ -13,6 +13,8 @@ export type SimPart = {
   readonly tally: Tally;
   readonly fetched: number;
   readonly unpriced: readonly number[];
+  /** How many of its rows had an outcome before. */
+  readonly again: number;
 };
 
 export class SimStore {

@@ -25,13 +25,37 @@ export class SimUser {
   readonly #signal: (event: Event) => void;
   readonly #seenPauses = new Set<string>();
 
-  constructor(world: World, signal: (event: Event) => void, temporalNow: () => number) {
+  #retriesLeft: number;
+
+  /** `addPass` adds a pass of rows that are sent again; its number, or undefined if there is no such row. */
+  constructor(
+    world: World,
+    signal: (event: Event) => void,
+    temporalNow: () => number,
+    addPass: () => number | undefined,
+  ) {
     this.#world = world;
     this.#signal = signal;
-    const { commands, cancelAtMs, cancelsRunning } = world.plan;
+    const { commands, cancelAtMs, cancelsRunning, retriesAtMs } = world.plan;
     for (const command of commands) world.after(command.atMs, () => signal(eventOf(command, temporalNow())));
     if (cancelAtMs !== undefined)
       world.after(cancelAtMs, () => signal({ type: 'cancel', running: cancelsRunning, commandId: 'cancel' }));
+    this.#retriesLeft = retriesAtMs.length;
+    for (const atMs of retriesAtMs)
+      world.after(atMs, () => {
+        const pass = addPass();
+        const tell = (): void => {
+          this.#retriesLeft -= 1;
+          if (pass !== undefined) signal({ type: 'retry', commandId: `retry ${pass}`, pass });
+        };
+        // A command that was killed after it added the pass; a later one tells the batch.
+        if (world.chance(0.3)) world.after(world.between(1_000, 60_000), tell);
+        else tell();
+      });
+  }
+
+  get mayRetry(): boolean {
+    return this.#retriesLeft > 0;
   }
 
   /** Resumes the batch after a while; most pauses end without that. */

@@ -3,7 +3,7 @@
 
 import type { Event } from '../events.ts';
 import { note } from '../event-log.ts';
-import { addSegments } from '../lanes.ts';
+import { addLanes, addSegments } from '../lanes.ts';
 import type { State } from '../state.ts';
 import { acknowledge, originOf } from './user-command.ts';
 
@@ -34,6 +34,7 @@ export function onPassLoaded(
   const rows = segments.reduce((sum, { count }) => sum + count, 0);
   // A batch that is being cancelled sends nothing more, so these rows keep their outcome.
   const isCancelled = state.cancelling !== undefined;
+  addLanes(state.lanes, segments);
   if (!isCancelled) {
     addSegments(state.lanes, segments);
     state.again += rows;

@@ -96,6 +96,11 @@ describe('a batch that runs', () => {
     });
     expect(progress(world.state)).not.toHaveProperty('again');
     expect(world.state.pass).toBe(2);
+    world.apply(retry(3));
+    loaded(world, 3, [{ lane: 1, gpu: 'T4', first: 1, count: 1 }]);
+    world.apply(retry(4));
+    loaded(world, 4, [{ lane: 2, gpu: 'H100', first: 1, count: 1 }]);
+    expect(world.state.lanes.map(({ gpu }) => gpu)).toEqual([undefined, 'T4', 'H100']);
   });
 
   it('leaves their outcome to rows that were to be sent again if it is cancelled', () => {

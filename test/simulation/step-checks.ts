@@ -1,0 +1,48 @@
+// Checks that hold after each step of a simulated batch.
+
+import { atRisk } from '../../src/batch/accounting/request-ledger.ts';
+import { STATE_BYTES_MAX } from '../../src/batch/bounds.ts';
+import { laneOf } from '../../src/batch/lanes.ts';
+import { maySnapshot } from '../../src/batch/snapshot.ts';
+import { usedSlots } from '../../src/batch/state.ts';
+import { nextDueAt } from '../../src/batch/step.ts';
+import type { SimBatch } from './batch.ts';
+import { NEEDS_USER } from './user.ts';
+
+const ACTIVITIES_MOST = 200;
+
+/** No due decision is left, and an unfinished batch waits for something: an activity, an event, a time or its user. */
+export function checkStep({ state, world }: SimBatch, inFlight: number, eventsInTransit: number): void {
+  if (state.finished) return;
+  const dueAt = nextDueAt(state);
+  world.claim(dueAt > state.now, () => 'a due decision was not done');
+  world.claim(dueAt === nextDueAt(state), () => 'dueAt changes the state');
+  const isWaiting =
+    inFlight + eventsInTransit > 0 ||
+    Number.isFinite(dueAt) ||
+    [...state.pauses.keys()].some((kind) => NEEDS_USER.has(kind));
+  world.claim(isWaiting || (state.isStopping && maySnapshot(state)), () => 'the batch waits for nothing');
+  world.claim(inFlight <= ACTIVITIES_MOST, () => `${inFlight} activities are in flight`);
+  if (usedSlots(state) > state.params.concurrency) world.saw('a cap below the runs outstanding');
+  world.claim(state.bytes <= STATE_BYTES_MAX * 1.1, () => `${state.bytes} bytes of state`);
+}
+
+/** Right before a group is sent, in the records of the service. */
+export function checkSlots({ state, world, service, mark }: SimBatch): void {
+  const { concurrency, gpuConcurrency } = state.params;
+  const live = service.live[mark] ?? 0;
+  const unknown = atRisk(state.ledger) + (service.extra[mark] ?? 0);
+  const most = concurrency + unknown;
+  world.claim(live <= most, () => `${live} runs are open, the maximum is ${most}`);
+  if (live === concurrency) world.saw('cap reached');
+  if (gpuConcurrency === undefined) return;
+  for (const [at, { gpu = '' }] of state.lanes.entries()) {
+    const cap = gpuConcurrency[gpu];
+    if (cap === undefined) continue;
+    const onGpu = service.runs.filter(
+      (run) => run.mark === mark && run.endsAt > world.now && laneOf(run.place) === at,
+    ).length;
+    world.claim(onGpu <= cap + unknown, () => `${onGpu} runs are open on ${gpu}, the maximum is ${cap}`);
+    if (onGpu === cap) world.saw('cap of a GPU reached');
+  }
+}
