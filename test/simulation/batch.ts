@@ -12,7 +12,7 @@ import { begin, usedSlots, type State } from '../../src/batch/state.ts';
 import { nextDueAt, step } from '../../src/batch/step.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import * as activities from './activities.ts';
-import { checkBudget } from './budget.ts';
+import { BudgetCheck } from './budget.ts';
 import { openGroup } from './group.ts';
 import { timingOf } from './plan.ts';
 import type { SimRun, SimService } from './service.ts';
@@ -59,8 +59,7 @@ export class SimBatch {
   /** How many events are being delivered. */
   #eventsInTransit = 0;
   readonly #user: SimUser;
-  /** The highest limit of the cost that was ever in force. */
-  #limitNano = 0;
+  readonly #budget = new BudgetCheck();
   readonly #groups = new Map<number, ReturnType<typeof openGroup>>();
 
   constructor({ world, temporal, service, pickWorker, isHostAway }: Shared, mark: number) {
@@ -129,12 +128,7 @@ export class SimBatch {
     const commands = step(state, events, this.temporal.clock.now);
     world.note(() => `${this.mark} ${JSON.stringify(events)} => ${JSON.stringify(commands)}`);
     for (const command of commands) this.#execute(command);
-    this.#limitNano = Math.max(this.#limitNano, state.params.maxCostNano ?? Infinity);
-    checkBudget(
-      this,
-      this.#limitNano,
-      commands.some(({ type }) => type === 'send'),
-    );
+    this.#budget.check(this, commands);
     this.#checkStep();
     this.#user.look(state);
     const isStopping = state.isStopping && maySnapshot(state);

@@ -1,6 +1,7 @@
 // What the simulated service bills, and whether a batch keeps its limit of the cost.
 
 import { NO_TALLY, tallyOutcome, tallyUse } from '../../src/batch/accounting/tally.ts';
+import type { Command } from '../../src/batch/commands.ts';
 import { laneOf } from '../../src/batch/lanes.ts';
 import { attemptCost, budgetLeft, reservedNano, spentNano } from '../../src/batch/limits/budget.ts';
 import type { LaneSpec } from '../../src/batch/params.ts';
@@ -85,17 +86,22 @@ function mayAdopt({ state }: SimBatch, { place, attempt }: SimRun): boolean {
   return row?.phase === 'waiting' && row.attempt === attempt && row.turnedAway !== undefined;
 }
 
-/** `limit`: the highest one that was ever in force. */
-export function checkBudget(batch: SimBatch, limit: number, hasSent: boolean): void {
-  const { state, world } = batch;
-  if (state.params.attemptCostNano === undefined) return;
-  const counted = spentNano(state) + reservedNano(state);
-  if (hasSent) {
-    world.saw('sent within a budget');
-    world.claim(budgetLeft(state) >= 0, () => `a group was sent beyond the budget: ${-budgetLeft(state)}`);
+export class BudgetCheck {
+  /** The highest limit that was ever in force. */
+  #limitNano = 0;
+
+  /** After each step of the batch. */
+  check(batch: SimBatch, commands: readonly Command[]): void {
+    const { state, world } = batch;
+    if (state.params.attemptCostNano === undefined) return;
+    this.#limitNano = Math.max(this.#limitNano, state.params.maxCostNano ?? Number.POSITIVE_INFINITY);
+    if (commands.some(({ type }) => type === 'send')) {
+      world.saw('sent within a budget');
+      world.claim(budgetLeft(state) >= 0, () => `a group was sent beyond the budget: ${-budgetLeft(state)}`);
+    }
+    if (world.plan.rows > 1_000 && !state.finished) return;
+    const [billed, counted] = [firstRunsNano(batch), spentNano(state) + reservedNano(state)];
+    world.claim(billed <= counted, () => `${billed} nano-dollars are billed, ${counted} counted`);
+    world.claim(billed <= this.#limitNano, () => `${billed} are billed, the limit was ${this.#limitNano}`);
   }
-  if (world.plan.rows > 1_000 && !state.finished) return;
-  const billed = firstRunsNano(batch);
-  world.claim(billed <= counted, () => `${billed} nano-dollars are billed, ${counted} counted`);
-  world.claim(billed <= limit, () => `${billed} nano-dollars are billed, the limit was ${limit}`);
 }
