@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import { paramsOf } from '../../src/store/batch-file.ts';
 import { ASKED, type Asked, filesBelow, Place, wholeBatch } from './creating.ts';
 
 const AT_ONCE = 6;
@@ -149,5 +150,25 @@ describe('another batch is created for', () => {
     expect(other.file.content).not.toBe(first.file.content);
     expect(place.names()).toEqual([first.batch, other.batch].sort());
     expect(filesBelow(other.folder)).toEqual(wholeBatch(other.file));
+  });
+});
+
+describe('a batch with a limit of the cost', () => {
+  const settings = { ...ASKED.settings, maxCostNano: 20e9 };
+
+  it('is not created if the cost of a run has no known bound', async () => {
+    place.write('sheet.csv', 'number\n1\n');
+    await expect(place.create('sheet.csv', { settings })).rejects.toMatchObject({ code: 'E312', exit: 2 });
+    expect(place.hasBatch()).toBe(false);
+  });
+
+  it('gives its workflow the limit, and the most that a run can cost on each GPU', async () => {
+    place.write('sheet.csv', 'number,gpu\n1,H100\n2,\n');
+    const deployment = { ...ASKED.deployment, gpu: 'T4', runTimeoutSeconds: 300 };
+    const { file } = await place.create('sheet.csv', { settings, deployment });
+    expect(paramsOf(file, { webhooks: true, lists: true, pass: 1 })).toMatchObject({
+      maxCostNano: 20e9,
+      attemptCostNano: { H100: 1_402_800_000, T4: 108_000_000 },
+    });
   });
 });

@@ -175,6 +175,19 @@ describe('a budget', () => {
     expect([sent(world), [...world.state.pauses.keys()]]).toEqual([0, ['budget']]);
   });
 
+  it('that is lowered also holds back POSTs that were turned away, until runs in flight have left enough', () => {
+    const world = new World({ rows: 2, concurrency: 2, ...BUDGET });
+    world.answer(0, ['accepted', 'throttled']);
+    world.apply({ type: 'scale', limits: { maxCostNano: 1.5 * USD } });
+    world.pass(60_000);
+    expect([sent(world), [...world.state.pauses.keys()]]).toEqual([0, []]);
+    world.folder.costUsd = 0.25;
+    world.finish('run-0', 'succeeded');
+    world.pass(2_000);
+    world.collect();
+    expect([sent(world), accounts(world)]).toEqual([1, { spent: 0.25, reserved: 1 }]);
+  });
+
   it('cannot be set if the cost of a run has no known bound', () => {
     const world = running({ rows: 4, concurrency: 2 });
     world.apply({ type: 'scale', commandId: 's', limits: { maxCostNano: USD } });
