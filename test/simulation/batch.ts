@@ -157,8 +157,7 @@ export class SimBatch {
     world.claim(isWaiting || (state.isStopping && maySnapshot(state)), () => 'the batch waits for nothing');
     world.claim(this.#inFlight <= ACTIVITIES_MOST, () => `${this.#inFlight} activities are in flight`);
     if (usedSlots(state) > state.params.concurrency) world.saw('a cap below the runs outstanding');
-    const room = state.bytes <= STATE_BYTES_MAX * 1.1;
-    world.claim(room, () => `${state.bytes} bytes of state`);
+    world.claim(state.bytes <= STATE_BYTES_MAX * 1.1, () => `${state.bytes} bytes of state`);
   }
 
   #continueAsNew(): void {
@@ -219,6 +218,7 @@ export class SimBatch {
         );
       case 'wake':
         return this.#wake(command);
+      case 'loadPass':
       case 'publish':
         return undefined;
     }
