@@ -15,7 +15,7 @@ const COLD_START_BOUND_S = 300;
 type Facts = {
   readonly deployment: { readonly gpu?: string; readonly runTimeoutSeconds?: number };
   readonly deadlines: { readonly runMs?: number };
-  readonly service: { readonly prices: Readonly<Record<string, number>> };
+  readonly service: { readonly api?: 'v1' | 'v2'; readonly prices: Readonly<Record<string, number>> };
   readonly sheet: { readonly lanes: readonly { readonly gpu?: string }[] };
 };
 
@@ -36,11 +36,7 @@ export function attemptCosts(facts: Facts): Readonly<Record<string, number>> {
 /** Throws E312 if a limit of the cost is given and the cost of a run has no known bound. */
 export function refuseUnbounded(facts: Facts, maxCostNano: number | 'none' | undefined): void {
   if (maxCostNano === undefined || maxCostNano === 'none') return;
-  if (timeLimit(facts) === undefined)
-    throw problem('E312', {
-      what: 'the service names no time limit of the runs',
-      hint: 'create the batch with --run-timeout <time>, such as 30m',
-    });
+  if (timeLimit(facts) === undefined) throw noTimeLimit(facts);
   const costs = attemptCosts(facts);
   for (const { gpu } of facts.sheet.lanes)
     if (gpu === undefined)
@@ -51,6 +47,20 @@ export function refuseUnbounded(facts: Facts, maxCostNano: number | 'none' | und
     else if (!Object.hasOwn(costs, gpu)) throw noPrice(facts, gpu);
 }
 
+const noTimeLimit = ({ service }: Facts): RunsheetError =>
+  problem(
+    'E312',
+    service.api === 'v1'
+      ? {
+          what: 'V1 names no time limit of the runs, and cannot cancel them',
+          hint: 'use the V2 address of the service, or leave --max-cost out',
+        }
+      : {
+          what: 'the service names no time limit of the runs',
+          hint: 'create the batch with --run-timeout <time>, such as 30m',
+        },
+  );
+
 function noPrice({ deployment: { gpu: own }, service: { prices } }: Facts, gpu: string): RunsheetError {
   const hasOwnPrice = own === undefined || Number.isFinite(priceOf(prices, own));
   const unpriced = hasOwnPrice ? gpu : own;
@@ -59,8 +69,10 @@ function noPrice({ deployment: { gpu: own }, service: { prices } }: Facts, gpu: 
 }
 
 /** The service ends a run at the deployment's limit. Without one, runsheet cancels a run that makes no progress for so long. */
-function timeLimit({ deployment, deadlines }: Facts): number | undefined {
-  return deployment.runTimeoutSeconds ?? (deadlines.runMs === undefined ? undefined : deadlines.runMs / 1000);
+function timeLimit({ deployment, deadlines, service }: Facts): number | undefined {
+  const { runMs } = deadlines;
+  const cancelled = runMs === undefined || service.api === 'v1' ? undefined : runMs / 1000;
+  return deployment.runTimeoutSeconds ?? cancelled;
 }
 
 const gpusOf = ({ sheet }: Facts): readonly string[] =>

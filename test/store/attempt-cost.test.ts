@@ -61,6 +61,15 @@ describe('--max-cost without a bound of the cost', () => {
       'the service names no time limit of the runs; create the batch with --run-timeout <time>, such as 30m',
     ],
     [
+      'time limit, on a service that cannot cancel runs either',
+      {
+        deployment: { gpu: 'A10G' },
+        deadlines: { runMs: 1 },
+        service: { api: 'v1', prices: {} },
+      },
+      'V1 names no time limit of the runs, and cannot cancel them; use the V2 address of the service, or leave --max-cost out',
+    ],
+    [
       'GPU',
       { deployment: { runTimeoutSeconds: 300 }, sheet: { lanes: [{}] } },
       'some rows name no GPU, and the service does not say which one the deployment has; create the batch with --gpu <gpu>',
