@@ -119,6 +119,8 @@ describe('a sheet that shares rows with an earlier batch', () => {
     const rows = lines(250).map((line) => line.split(','));
     const text = rows.map(([number, prompt, seed]) => `${seed},${number},${prompt}`).join('\r\n');
     const sheet = stage.write('renamed.csv', `seed,number,prompt\r\n${text}\r\n`);
+    const plan = await stage.run(['plan', sheet, ...flags, '--reuse']);
+    expect([plan.code, plan.stdout, plan.stderr]).toEqual([0, '', expect.stringContaining('0 rows to run')]);
     const run = await stage.run(['run', sheet, ...flags, '--retries', '5', '--reuse']);
     expect([run.code, run.stderr]).toEqual([
       0,
@@ -165,6 +167,18 @@ describe('a sheet that shares rows with an earlier batch', () => {
     const sheet = stage.write('shuffled.csv', `number,prompt,seed\n${shuffled.join('\n')}\n`);
     const run = await stage.run(['run', sheet, ...flags, '--reuse', '-o', 'json']);
     expect(JSON.parse(run.stdout)).toMatchObject({ reused: 5, requests: { accepted: 0 } });
+  });
+
+  it('buys a reused row that is sent again, which then counts as bought', async () => {
+    const before = await bought();
+    const folder = second.stdout.trim();
+    const batch = folder.split('/').at(-1) ?? '';
+    const retry = await stage.run(['retry', batch, '--row', '7', '--outcome', 'succeeded', '--yes']);
+    expect([retry.code, await bought()]).toEqual([0, before + 1]);
+    expect(json(folder, 'summary.json')).toMatchObject({ reused: DONE - 1, outcomes: { succeeded: ROWS } });
+    const seventh = stage.results(folder)[6];
+    expect([seventh?.['reason'], seventh?.['attempts']]).toEqual(['', '1']);
+    expect((await stage.run(['verify', batch])).code).toBe(0);
   });
 
   it('buys all rows with --again', async () => {
