@@ -13,6 +13,8 @@ export type Progress = ReturnType<typeof optionalLimits> & {
   readonly rows: number;
   readonly concurrency: number;
   readonly retries: number;
+  /** Rows of `done` that earlier batches bought. */
+  readonly reused?: number;
   /** Rows with an outcome whose files are stored. */
   readonly done: number;
   /** Rows with an outcome whose files are not stored yet. */
@@ -55,6 +57,7 @@ export function progress(state: State): Progress {
   return {
     batch: params.batch,
     rows: params.rows,
+    ...(params.reused === undefined ? {} : { reused: params.reused }),
     concurrency: params.concurrency,
     retries: params.retries,
     ...optionalLimits(params),

@@ -69,27 +69,21 @@ const isVersionKnown = ({ deployment }: BatchFile): boolean => deployment.versio
 const requestHash = ({ gpu, inputs }: SheetRow, ownGpu: string | undefined): Uint8Array =>
   hash('sha256', `${gpu ?? ownGpu ?? ''}\n${JSON.stringify(inputs)}`, 'buffer');
 
+/** Throws E504 if results of shared rows cannot be read: without them, rows would be bought again unnoticed. */
 async function addBatch(overlap: Overlap, file: BatchFile, other: BatchFolder): Promise<void> {
   const isVersionSure = isVersionKnown(file) && isVersionKnown(other.file);
-  try {
-    const from = await firstShared(overlap, other);
-    if (from === undefined) return;
-    // Before the parts: if the batch ends meanwhile, its last rows count as open.
-    const ended = await summarizedPass(other.store);
-    const again = await rowsInFlight(other, ended, await newestPass(other.store));
-    for await (const row of rowsOf(other.store, other.file, { from })) {
-      const request = requestHash(row.row, other.file.deployment.gpu);
-      if (!overlap.has(request)) continue;
-      const shared = { batch: other.batch, folder: other.folder, row: row.row.row, isVersionSure };
-      const isUnsent = row.record === undefined && ended === undefined;
-      if (isUnsent || again.has(shared.row)) overlap.addOpen(request, shared);
-      else if (await isReusable(row, other.folder))
-        overlap.addDone(request, shared, row.record as PartRecord);
-    }
-  } catch (error) {
-    // The batch is damaged, or being removed: none of its further rows can be reused.
-    const isGone = isRunsheetError(error, 'E504') || (error as NodeJS.ErrnoException).code === 'ENOENT';
-    if (!isGone) throw error;
+  const from = await firstShared(overlap, other);
+  if (from === undefined) return;
+  // Before the parts: if the batch ends meanwhile, its last rows count as open.
+  const ended = await summarizedPass(other.store);
+  const again = await rowsInFlight(other, ended, await newestPass(other.store));
+  for await (const row of rowsOf(other.store, other.file, { from })) {
+    const request = requestHash(row.row, other.file.deployment.gpu);
+    if (!overlap.has(request)) continue;
+    const shared = { batch: other.batch, folder: other.folder, row: row.row.row, isVersionSure };
+    const isUnsent = row.record === undefined && ended === undefined;
+    if (isUnsent || again.has(shared.row)) overlap.addOpen(request, shared);
+    else if (await isReusable(row, other.folder)) overlap.addDone(request, shared, row.record as PartRecord);
   }
 }
 
@@ -97,11 +91,17 @@ async function addBatch(overlap: Overlap, file: BatchFile, other: BatchFolder): 
 async function firstShared(overlap: Overlap, { store, file }: BatchFolder): Promise<number | undefined> {
   const layout = layoutOf(store, file);
   for (let page = 1; page <= file.sheet.pages; page += 1) {
-    const rows = await readPage(layout, page);
+    const rows = await readPage(layout, page).catch(noneIfMissing);
     if (rows.some((row) => overlap.has(requestHash(row, file.deployment.gpu))))
       return (page - 1) * PAGE_ROWS + 1;
   }
   return undefined;
+}
+
+/** A batch whose pages are missing shares nothing that is known. */
+function noneIfMissing(error: unknown): readonly SheetRow[] {
+  if (isRunsheetError(error, 'E504')) return [];
+  throw error;
 }
 
 /** A row that was sent on another GPU than its own answers another request. */

@@ -12,7 +12,7 @@ import { basename, dirname, join } from 'node:path';
 import type { LaneSpec } from '../batch/params.ts';
 import { placeIn } from '../batch/lanes.ts';
 import { problem } from '../errors/error.ts';
-import { PARTS, partName } from '../results/parts.ts';
+import { PARTS, partName, REUSED_PASS } from '../results/parts.ts';
 import type { FileRecord, PartRecord } from '../results/row-record.ts';
 import { readPage, type SheetRow } from '../sheet/pages.ts';
 import { LaneWriter, QUEUE_ROWS, readQueuePage, type Queued } from '../sheet/queue.ts';
@@ -30,7 +30,6 @@ type Draft = { readonly file: BatchFile; readonly laidOut: LaidOut; readonly lay
 
 const REUSED = 'reused';
 const OUTPUTS = 'outputs';
-const PASS = 0;
 const PART_ROWS = 100;
 
 /** The batch with these results. Throws E504 if a file of an earlier batch is missing. */
@@ -68,7 +67,7 @@ async function writeResults({ file, layout }: Draft, overlap: Overlap): Promise<
     part += 1;
     const records = await Promise.all(waiting.map((one) => keptRecord(layout, one)));
     const text = records.map((record) => `${JSON.stringify(record)}\n`).join('');
-    await layout.write(`${REUSED}/${partName(PASS, part)}`, text);
+    await layout.write(`${REUSED}/${partName(REUSED_PASS, part)}`, text);
     waiting = [];
   };
   for (let page = 1; page <= file.sheet.pages; page += 1)

@@ -9,7 +9,7 @@ import { queuedAt, readQueuePage, rowAtOnce, type Queued } from '../sheet/queue.
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { RecentlyRead, type Parsed } from '../store/recently-read.ts';
 import type { Store } from '../store/store.ts';
-import { parsePart, PARTS } from './parts.ts';
+import { isReusedPart, parsePart, PARTS } from './parts.ts';
 import { placeOf, type PartRecord, type RowRecord } from './row-record.ts';
 
 /** `part`: the name of the part with the record. */
@@ -74,8 +74,8 @@ const NEVER_SENT: Omit<PartRecord, 'row'> = {
 /** The records of all rows with a place, oldest first. */
 export async function* recordsOf(store: Store): AsyncGenerator<PartRecord & { readonly place: number }> {
   for (const name of await store.list(PARTS))
-    for (const record of parsePart((await store.read(`${PARTS}/${name}`)) ?? ''))
-      if (record.reused_from === undefined || record.before !== undefined)
+    if (!isReusedPart(name))
+      for (const record of parsePart((await store.read(`${PARTS}/${name}`)) ?? ''))
         yield { ...record, place: placeOf(record) };
 }
 

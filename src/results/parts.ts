@@ -9,6 +9,12 @@ export const PARTS = 'parts';
 export const partName = (pass: number, part: number): string =>
   `${PARTS}/${String(pass).padStart(4, '0')}-${String(part).padStart(6, '0')}.jsonl`;
 
+/** The pass of rows that were reused: before the first pass of a workflow. */
+export const REUSED_PASS = 0;
+
+/** Whether the rows of a part were bought by earlier batches, and have no place. */
+export const isReusedPart = (name: string): boolean => name.startsWith('0000-');
+
 export const parsePart = (text: string): readonly PartRecord[] =>
   text
     .split('\n')

@@ -6,7 +6,7 @@ import { parseExactly } from '../batch/digits.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { listBatchFolders, type BatchFolder } from '../store/batch-folders.ts';
 import type { Store } from '../store/store.ts';
-import { PARTS } from './parts.ts';
+import { isReusedPart, PARTS } from './parts.ts';
 import type { AttemptRecord, PartRecord } from './row-record.ts';
 import type { Sample } from './forecast/sample.ts';
 import { atTheSameTime } from './forecast/wall-time.ts';
@@ -68,7 +68,7 @@ async function samplesOf({ batch, file, store }: BatchFolder): Promise<readonly 
   const { concurrency, deployment } = file;
   const { concurrencyLimit: containers } = deployment;
   const capacity = { concurrency, ...(containers === undefined ? {} : { containers }) };
-  const opening = atTheSameTime(capacity, file.sheet.rows);
+  const opening = atTheSameTime(capacity, file.sheet.rows - (file.sheet.reused ?? 0));
   const records = await readSome(store, opening);
   const inOrder = records.toSorted((a, b) => sentAt(a).localeCompare(sentAt(b)));
   const isCrowded = containers !== undefined && concurrency > containers;
@@ -108,7 +108,8 @@ const runOf = ({ cold_start_seconds = 0, run_seconds = 0 }: AttemptRecord): Samp
 
 /** The first rows of a batch, and others from everywhere in it. Of two records of a row, the later one counts. */
 async function readSome(store: Store, opening: number): Promise<readonly PartRecord[]> {
-  const names = await store.list(PARTS);
+  // Reused rows show no run.
+  const names = (await store.list(PARTS)).filter((name) => !isReusedPart(name));
   const found = new Map<number, { readonly part: number; readonly record: PartRecord }>();
   const parts = new Set<number>();
   const left = { bytes: EACH.bytes };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { forget, put } from '../../src/batch/put-row.ts';
+import { progress } from '../../src/batch/progress.ts';
 import { begin, waitingRows } from '../../src/batch/state.ts';
 import { paramsOf } from './params.ts';
 
@@ -8,7 +9,9 @@ const waiting = (row: number, dueAt = 0) =>
 
 describe('rows', () => {
   it('that are reused have succeeded before anything is sent, without a run', () => {
-    const { tally, ledger, endings } = begin(paramsOf({ lanes: [{ places: 3 }], reused: 7 }), 1, 0);
+    const state = begin(paramsOf({ lanes: [{ places: 3 }], reused: 7 }), 1, 0);
+    const { tally, ledger, endings } = state;
+    expect(progress(state)).toMatchObject({ rows: 10, reused: 7, done: 7, unsent: 3 });
     expect([tally.outcomes.succeeded, tally.gpus, ledger.sent, endings.all]).toEqual([7, {}, 0, 0]);
   });
 

@@ -15,6 +15,11 @@ describe('the forecast of a running batch', () => {
     expect(spentText(spent(50, 200, 'paused'))).toBe('$0.50 so far, about $2.00 in total, estimated');
   });
 
+  it('takes only the rows that the batch buys', () => {
+    const { tally } = spent(50, 200);
+    expect(aboutCostUsd({ state: 'running', tally, rows: 500, done: 350, reused: 300 })).toBeCloseTo(2, 9);
+  });
+
   it('needs ten rows, 5 % of them, and never more than a thousand', () => {
     const known = [
       [9, 100],

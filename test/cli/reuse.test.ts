@@ -94,23 +94,19 @@ describe('a sheet that shares rows with an earlier batch', () => {
     const source = stage.results(first.stdout.trim());
     const results = stage.results(folder);
     expect(results.map(({ row }) => Number(row))).toEqual(Array.from({ length: ROWS }, (_, at) => at + 1));
-    for (const [at, line] of results.entries()) {
-      const { prompt, outcome, reason, outputs = '', run_id, key } = line;
+    const { batch } = stage.batchFile(first.stdout.trim());
+    for (const [at, { prompt, outcome, outputs = '' }] of results.entries()) {
       expect([prompt, outcome]).toEqual([`portrait ${at + 1}`, 'succeeded']);
-      const picture = readFileSync(join(folder, outputs));
-      expect(picture.subarray(1, 4).toString()).toBe('PNG');
-      if (at === DONE) {
-        expect([reason, run_id]).toEqual(['', expect.stringMatching(/^[0-9a-f-]{36}$/)]);
-        continue;
-      }
-      const origin = `${first.stdout.trim().split('/').at(-1)}#${at + 1}`;
-      expect([reason, run_id, line['attempts'], key]).toEqual([
-        `reused from ${origin}`,
+      expect(readFileSync(join(folder, outputs)).subarray(1, 4).toString()).toBe('PNG');
+    }
+    for (const [at, { reason, run_id, attempts, key }] of results.slice(0, DONE).entries())
+      expect([reason, run_id, attempts, key]).toEqual([
+        `reused from ${batch}#${at + 1}`,
         '',
         '0',
         source[at]?.['key'],
       ]);
-    }
+    expect(results[DONE]).toMatchObject({ reason: '', run_id: expect.stringMatching(/^[0-9a-f-]{36}$/) });
     const shown = await stage.run(['show', folder.split('/').at(-1) ?? '', '1', '-o', 'json']);
     expect((JSON.parse(shown.stdout) as RowRecord).reused_from).toMatch(/#1$/);
   });
@@ -119,6 +115,8 @@ describe('a sheet that shares rows with an earlier batch', () => {
     const rows = lines(250).map((line) => line.split(','));
     const text = rows.map(([number, prompt, seed]) => `${seed},${number},${prompt}`).join('\r\n');
     const sheet = stage.write('renamed.csv', `seed,number,prompt\r\n${text}\r\n`);
+    const plan = await stage.run(['plan', sheet, ...flags, '--reuse']);
+    expect([plan.code, plan.stdout, plan.stderr]).toEqual([0, '', expect.stringContaining('0 rows to run')]);
     const run = await stage.run(['run', sheet, ...flags, '--retries', '5', '--reuse']);
     expect([run.code, run.stderr]).toEqual([
       0,
@@ -167,11 +165,21 @@ describe('a sheet that shares rows with an earlier batch', () => {
     expect(JSON.parse(run.stdout)).toMatchObject({ reused: 5, requests: { accepted: 0 } });
   });
 
+  it('buys a reused row that is sent again, which then counts as bought', async () => {
+    const before = await bought();
+    const folder = second.stdout.trim();
+    const batch = folder.split('/').at(-1) ?? '';
+    const retry = await stage.run(['retry', batch, '--row', '7', '--outcome', 'succeeded', '--yes']);
+    expect([retry.code, await bought()]).toEqual([0, before + 1]);
+    expect(json(folder, 'summary.json')).toMatchObject({ reused: DONE - 1, outcomes: { succeeded: ROWS } });
+    const seventh = stage.results(folder)[6];
+    expect([seventh?.['reason'], seventh?.['attempts']]).toEqual(['', '1']);
+    expect((await stage.run(['verify', batch])).code).toBe(0);
+  });
+
   it('buys all rows with --again', async () => {
     const before = await bought();
-    const [three = [], ...others] = [lines(3)];
-    expect(others).toEqual([]);
-    const sheet = stage.write('again.csv', `number,prompt,seed\n${three.toReversed().join('\n')}\n`);
+    const sheet = stage.write('again.csv', `number,prompt,seed\n${lines(3).toReversed().join('\n')}\n`);
     const run = await stage.run(['run', sheet, ...flags, '--again']);
     expect([run.code, await bought()]).toEqual([0, before + 3]);
     const both = await stage.run(['run', sheet, ...flags, '--again', '--reuse']);

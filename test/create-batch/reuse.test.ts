@@ -12,7 +12,7 @@ import type { PartRecord } from '../../src/results/row-record.ts';
 import { deploymentSchema } from '../../src/run-service/contract/deployment.ts';
 import { cacheRows } from '../../src/sheet/placed-rows.ts';
 import { placeIn } from '../../src/batch/lanes.ts';
-import { layoutOf, LAYOUT } from '../../src/store/batch-file.ts';
+import { layoutOf, LAYOUT, SUMMARY_FILE } from '../../src/store/batch-file.ts';
 import { ASKED, type Asked, Place } from './creating.ts';
 import { addResults } from './earlier.ts';
 
@@ -211,6 +211,14 @@ describe('no row is reused', () => {
     await addResults(earlier);
     rmSync(join(earlier.folder, LAYOUT, earlier.file.mark, 'rows'), { recursive: true });
     expect(await reused()).toBe(0);
+  });
+
+  it('of a batch with unreadable results: rows must not be bought again unnoticed', async () => {
+    const earlier = await place.create('three.csv');
+    await addResults(earlier);
+    await earlier.store.write(SUMMARY_FILE, 'no JSON');
+    await expect(reusing('four.csv')).rejects.toMatchObject({ code: 'E504' });
+    expect(place.names()).toEqual([earlier.batch]);
   });
 
   it('if the user wants all rows to run', async () => {

@@ -136,6 +136,17 @@ describe('the samples from earlier batches', () => {
     expect(samples).toHaveLength(6);
   });
 
+  it('are the rows that a batch bought, not those that it reused', async () => {
+    const reused = (row: number): PartRecord => recordOf(row, { attempts: [], reused_from: 'older#1' });
+    const parts = Array.from({ length: 10 }, (_, at) =>
+      Array.from({ length: 100 }, (__, nth) => reused(at * 100 + nth + 1)),
+    );
+    await make('b', parts, {}, 0);
+    await make('b', [[recordOf(1001), recordOf(1002)]]);
+    const { samples } = await readPastRuns(out, WANTED);
+    expect(samples.map(({ isOpening }) => isOpening)).toEqual([true, true]);
+  });
+
   it('have the queue time only if the batch sent no more than the deployment executes', async () => {
     const waited = [recordOf(1, { attempts: [attemptOf({ queue_seconds: 7 })] })];
     await make('calm', [waited], { createdAt: '2026-11-02T10:00:00Z' });
