@@ -226,7 +226,6 @@ export class SimBatch {
         );
       case 'wake':
         return this.#wake(command);
-      case 'loadPass':
       case 'publish':
         return undefined;
     }
