@@ -75,6 +75,30 @@ const SCENES: Readonly<Record<string, Scene>> = {
       await stage.run(['wait', batchOf(stage)]);
     },
   },
+  'sent-again-while-it-runs': {
+    rows: 60,
+    cap: 8,
+    runSeconds: 0.4,
+    faults: ['--fault', 'fail=0.5'],
+    flags: ['--retries', '0', '--gpu-concurrency', 'A10G=6', '--shuffle'],
+    meanwhile: async (stage) => {
+      await until(async () => (await stage.truth()).length >= 30, 'the batch is under way');
+      await stage.run(['retry', batchOf(stage), '--detach']);
+      await stage.run(['retry', batchOf(stage), '--gpu', 'T4', '--detach']);
+      await stage.run(['wait', batchOf(stage)]);
+    },
+  },
+  'sent-again-after-its-end': {
+    rows: 40,
+    cap: 8,
+    runSeconds: 0.2,
+    faults: ['--fault', 'fail=0.5'],
+    flags: ['--retries', '0', '--max-cost', '50'],
+    meanwhile: async (stage) => {
+      await stage.run(['wait', batchOf(stage)]);
+      await stage.run(['retry', batchOf(stage)]);
+    },
+  },
   'after-a-continue-as-new': { rows: 560, cap: 2, runSeconds: 0.02 },
 };
 
@@ -96,7 +120,7 @@ async function record(name: string, scene: Scene): Promise<void> {
     const worker = await stage.worker();
     const args = ['run', stage.sheet(scene.rows), '-d', 'portraits', '-c', String(scene.cap), ...(scene.flags ?? [])];
     const command = stage.start(args);
-    await command.says(/progress state=running/);
+    await command.says(/progress state=/);
     await scene.meanwhile?.(stage, worker);
     await command.ended;
     await keep(name, stage);
