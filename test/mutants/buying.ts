@@ -22,8 +22,8 @@ export const BUYING: readonly Mutant[] = [
     id: 'workflow-started-again',
     loses: 'the same command buys a finished batch a second time',
     file: 'src/temporal/batch-client.ts',
-    old: "rebuilt === undefined ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE'",
-    new: "rebuilt === undefined ? 'ALLOW_DUPLICATE' : 'ALLOW_DUPLICATE'",
+    old: "continuation === undefined ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE'",
+    new: "continuation === undefined ? 'ALLOW_DUPLICATE' : 'ALLOW_DUPLICATE'",
     by: 'test/workflows/batch.test.ts',
   },
   {

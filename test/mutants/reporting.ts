@@ -62,8 +62,8 @@ export const REPORTING: readonly Mutant[] = [
     id: 'undelivered-end-counts-as-reported',
     loses: 'if Temporal did not accept the end of a run, the next webhook does not report it either',
     file: 'src/webhook/handler.ts',
-    old: '    this.#forget(hint.runId);\n    const { row, attempt } = token;',
-    new: '    reported.add(hint.runId);\n    const { row, attempt } = token;',
+    old: '    this.#forget(hint.runId);\n    const { place, attempt } = token;',
+    new: '    reported.add(hint.runId);\n    const { place, attempt } = token;',
     by: 'test/webhook/receiver.test.ts',
   },
   {
