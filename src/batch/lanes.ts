@@ -59,7 +59,14 @@ export const lanesOf = ({ lanes }: Pick<BatchParams, 'lanes'>): Lane[] =>
 /** Adds the places of rows that are sent again. */
 export function addSegments(lanes: Lane[], segments: readonly PassSegment[]): void {
   addLanes(lanes, segments);
-  for (const { lane, first, count } of segments) lanes[lane]?.segments.push({ first, count, isAgain: true });
+  for (const { lane, first, count } of segments) {
+    const own = (lanes[lane] as Lane).segments;
+    const last = own.at(-1);
+    // The files of a large pass follow each other: one segment is enough for all of them.
+    if (last?.isAgain && last.first + last.count === first)
+      own.splice(-1, 1, { ...last, count: last.count + count });
+    else own.push({ first, count, isAgain: true });
+  }
 }
 
 /** Adds only the lanes that do not exist yet: later passes count them. */

@@ -2,7 +2,15 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LANE_PLACES, laneOf, neverSentIn, numberOf, placeIn } from '../../src/batch/lanes.ts';
+import {
+  addSegments,
+  LANE_PLACES,
+  laneOf,
+  neverSentIn,
+  numberOf,
+  placeIn,
+  unsentIn,
+} from '../../src/batch/lanes.ts';
 import { restore, snapshot } from '../../src/batch/snapshot.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
 import { problemsOf } from './invariants.ts';
@@ -33,6 +41,33 @@ describe('places', () => {
 
   it('are row numbers in the first lane', () => {
     expect([1, 500, 1_000_000].map((row) => placeIn(0, row))).toEqual([1, 500, 1_000_000]);
+  });
+});
+
+describe('a large batch in seven lanes whose rows are all sent again three times', () => {
+  const GPUS = ['T4', 'L4', 'A10G', 'L40S', 'A100', 'A100-80GB', 'H100'];
+  const PAGE = 5_000;
+  /** The bytes of the lanes in a snapshot. */
+  const bytesFor = (places: number): number => {
+    const { state } = new World({
+      rows: 7 * places,
+      lanes: GPUS.map((gpu) => ({ gpu, places })),
+      concurrency: 1,
+    });
+    for (let pass = 1; pass <= 3; pass += 1) {
+      const begin = Math.ceil(places / PAGE) * PAGE * pass;
+      for (let done = 0; done < places; done += PAGE)
+        addSegments(
+          state.lanes,
+          GPUS.map((_, lane) => ({ lane, first: begin + done + 1, count: Math.min(PAGE, places - done) })),
+        );
+    }
+    expect(state.lanes.map(unsentIn).reduce((sum, count) => sum + count, 0)).toBe(28 * places - 1);
+    return JSON.stringify(state.lanes.map(({ segments }) => segments.map(Object.values))).length;
+  };
+
+  it('has a snapshot as large as that of a small one', () => {
+    expect(bytesFor(142_858) - bytesFor(1_429)).toBeLessThan(1_000);
   });
 });
 
