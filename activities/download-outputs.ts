@@ -5,13 +5,13 @@ import { hash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { errorMessage } from '../src/errors/error.ts';
 import { shortened } from '../src/errors/outside-text.ts';
+import { outputStem, type OutputNames } from '../src/results/output-names.ts';
 import type { FileRecord } from '../src/results/row-record.ts';
 import type { OutputFile, Run } from '../src/run-service/contract/run.ts';
 import { isTerminal } from '../src/run-service/contract/statuses.ts';
 import type { Download } from '../src/run-service/download.ts';
 import { FEW_TRIES, FileFault, HostFault, ONE_TRY } from '../src/run-service/file-faults.ts';
 import type { RememberingService } from '../src/run-service/remembering.ts';
-import { folderNameOf } from '../src/sheet/row-keys.ts';
 import type { Store } from '../src/store/store.ts';
 import type { DeliveredFiles } from './delivered-files.ts';
 import { fetchFile } from './fetch-file.ts';
@@ -28,10 +28,7 @@ export type WantedOutputs = {
   readonly store: Store;
   readonly service: Pick<RememberingService, 'base' | 'getRun' | 'forget'>;
   readonly runId: string;
-  /** The row's key, which names the folder of the files. */
-  readonly key: string;
-  /** Distinguishes the folder from those of earlier records of the row; empty for the first one. */
-  readonly edition: string;
+  readonly names: OutputNames;
   /** After an abort nothing more is written, and the reason is thrown. */
   readonly signal: AbortSignal;
   /** Called with the total bytes received so far. */
@@ -84,20 +81,18 @@ export async function downloadOutputs(deps: DownloadDeps, wanted: WantedOutputs)
 
 /** If the host also failed in other ways, its answer that a file is gone is not trusted. */
 async function verdict(
-  { store, key, runId, edition }: WantedOutputs,
+  { store, names, runId }: WantedOutputs,
   fault: FileFault | HostFault,
   erred: HostFault | undefined,
 ): Promise<Delivery> {
   if (fault instanceof FileFault && (erred === undefined || fault.tries === ONE_TRY)) {
-    await store.dropResumable?.(folderOf(key, edition), halvesOf(runId));
+    await store.dropResumable?.(names.folder, halvesOf(runId));
     return { kind: 'file', reason: fault.message };
   }
   const { host, message } = erred ?? (fault as HostFault);
   return { kind: 'host', host, reason: message };
 }
 
-const folderOf = (key: string, edition: string): string =>
-  `outputs/${folderNameOf(key)}${edition === '' ? '' : `~${edition}`}`;
 /** The prefix by which any process finds the partial files of a run. */
 const halvesOf = (runId: string): string => `${hash('sha256', runId, 'hex').slice(0, 16)}-`;
 
@@ -166,8 +161,8 @@ class OutputDownload {
 
   async #deliver({ nodeId, file }: Listed, nth: number, before: readonly FileRecord[]): Promise<FileRecord> {
     const { delivered } = this.#deps;
-    const { store, runId, key, edition } = this.#wanted;
-    const stem = `${folderOf(key, edition)}/${nth}`;
+    const { store, runId, names } = this.#wanted;
+    const stem = outputStem(names, nth);
     const source = sourceOf(nodeId, file);
     const place = `${store.location} ${runId} ${stem}`;
     const known = delivered.find({ place, source });

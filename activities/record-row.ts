@@ -5,6 +5,7 @@ import type { DeferredRow } from '../src/batch/events.ts';
 import type { PastAttempt } from '../src/batch/outcome.ts';
 import type { EndedRow } from '../src/batch/row-state.ts';
 import { errorMessage } from '../src/errors/error.ts';
+import { outputNames, type OutputNames } from '../src/results/output-names.ts';
 import type { AttemptRecord, PartRecord } from '../src/results/row-record.ts';
 import type { Run } from '../src/run-service/contract/run.ts';
 import { outcomeOf as stateOf, type KnownRun } from '../src/run-service/run-outcome.ts';
@@ -35,7 +36,8 @@ export async function recordRow(
     attemptRecord(open, attempt, 'kind' in usage ? undefined : usage),
   );
   const edition = editionOf(params.pass, before);
-  const delivered = await deliver(deps, open, params, { key: row.key, edition });
+  const names = outputNames(open.file.sheet.rows, row, edition);
+  const delivered = await deliver(deps, open, params, names);
   if ('kind' in delivered) return delivered;
   const { outcome, reason, files, texts } = delivered;
   const record = {
@@ -103,12 +105,12 @@ async function deliver(
   deps: Deps,
   { store, service }: OpenBatch,
   { ended, signal }: RecordParams,
-  folder: { readonly key: string; readonly edition: string },
+  names: OutputNames,
 ): Promise<Delivered | DeferredRow> {
   const last = ended.attempts.at(-1);
   if (last?.outcome !== 'succeeded' || last.runId === undefined)
     return { outcome: outcomeOf(last), reason: last?.reason, files: [], texts: [] };
-  const delivery = await downloadOutputs(deps, { store, service, runId: last.runId, ...folder, signal });
+  const delivery = await downloadOutputs(deps, { store, service, runId: last.runId, names, signal });
   if (delivery.kind === 'delivered')
     return { outcome: 'succeeded', reason: delivery.note, files: delivery.files, texts: delivery.texts };
   const { kind } = delivery;

@@ -102,7 +102,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'type:src/host',
     'src/run-service/contract',
     'src/run-service',
-    'src/sheet',
+    'type:src/sheet',
     'src/results',
     'src/audit',
     'src/webhook',

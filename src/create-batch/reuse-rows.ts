@@ -4,19 +4,19 @@
 // results are read. Every command that starts the batch does this first, so a kill between any two steps loses nothing.
 //
 //   layout/<mark>/reused/parts/0000-….jsonl   →   parts/0000-….jsonl   pass 0: before the first pass of the workflow
-//   layout/<mark>/reused/outputs/<key>/1.png  →   outputs/<key>/1.png
+//   layout/<mark>/reused/outputs/<key>.png    →   outputs/<key>.png
 
 import { constants } from 'node:fs';
 import { copyFile, link, mkdir, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import type { LaneSpec } from '../batch/params.ts';
 import { placeIn } from '../batch/lanes.ts';
 import { problem } from '../errors/error.ts';
+import { outputNames, OUTPUTS, outputStem } from '../results/output-names.ts';
 import { PARTS, partName, REUSED_PASS } from '../results/parts.ts';
 import type { FileRecord, PartRecord } from '../results/row-record.ts';
 import { readPage, type SheetRow } from '../sheet/pages.ts';
 import { LaneWriter, QUEUE_ROWS, readQueuePage, type Queued } from '../sheet/queue.ts';
-import { folderNameOf } from '../sheet/row-keys.ts';
 import type { LaidOut } from '../sheet/sheet.ts';
 import { undefinedIfAbsent } from '../store/absent.ts';
 import { LAYOUT, type BatchFile } from '../store/batch-file.ts';
@@ -29,7 +29,6 @@ import type { Overlap, ReusableRow } from './overlap.ts';
 type Draft = { readonly file: BatchFile; readonly laidOut: LaidOut; readonly layout: Store };
 
 const REUSED = 'reused';
-const OUTPUTS = 'outputs';
 const PART_ROWS = 100;
 
 /** The batch with these results. Throws E504 if a file of an earlier batch is missing. */
@@ -65,7 +64,7 @@ async function writeResults({ file, layout }: Draft, overlap: Overlap): Promise<
   let [reused, part] = [0, 0];
   const writePart = async (): Promise<void> => {
     part += 1;
-    const records = await Promise.all(waiting.map((one) => keptRecord(layout, one)));
+    const records = await Promise.all(waiting.map((one) => keptRecord({ file, layout }, one)));
     const text = records.map((record) => `${JSON.stringify(record)}\n`).join('');
     await layout.write(`${REUSED}/${partName(REUSED_PASS, part)}`, text);
     waiting = [];
@@ -88,11 +87,15 @@ async function writeResults({ file, layout }: Draft, overlap: Overlap): Promise<
 type Reused = { readonly row: SheetRow; readonly result: ReusableRow };
 
 /** The record of the new row, after its files were added to the layout. */
-async function keptRecord(layout: Store, { row, result }: Reused): Promise<PartRecord> {
+async function keptRecord(
+  { file, layout }: Pick<Draft, 'file' | 'layout'>,
+  { row, result }: Reused,
+): Promise<PartRecord> {
   const { folder, origin, record } = result;
-  const files = record.files.map((one) => ({
+  const names = outputNames(file.sheet.rows, row);
+  const files = record.files.map((one, at) => ({
     ...one,
-    path: `${OUTPUTS}/${folderNameOf(row.key)}/${basename(one.path)}`,
+    path: `${outputStem(names, at + 1)}${extname(one.path)}`,
   }));
   for (const [at, { path }] of record.files.entries())
     await addFile(join(folder, path), join(layout.location, REUSED, (files[at] as FileRecord).path));

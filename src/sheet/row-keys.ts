@@ -113,6 +113,3 @@ const slots = (count: number) => ({
   rows: new Uint32Array(count),
   counts: new Uint32Array(count),
 });
-
-/** The name of a key's folder. */
-export { fileName as folderNameOf } from '../errors/outside-text.ts';

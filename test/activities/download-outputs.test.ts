@@ -50,8 +50,7 @@ describe('downloading the outputs of a run', () => {
       store,
       service: known,
       runId: 'r',
-      key: 'fox',
-      edition: '',
+      names: { folder: 'outputs', name: 'fox' },
       signal: never,
       ...wanted,
     });
@@ -60,9 +59,9 @@ describe('downloading the outputs of a run', () => {
   it('stores files under the key of the row, with the extension of their content', async () => {
     expect(await deliver()).toMatchObject({
       kind: 'delivered',
-      files: [{ path: 'outputs/fox/1.png', bytes: PNG.length, name: 'one.png' }],
+      files: [{ path: 'outputs/fox.png', bytes: PNG.length, name: 'one.png' }],
     });
-    expect(readdirSync(join(folder, 'outputs/fox'))).toEqual(['1.png']);
+    expect(readdirSync(join(folder, 'outputs'))).toEqual(['fox.png']);
   });
 
   it('requests new addresses until the download succeeds', async () => {
@@ -258,11 +257,11 @@ describe('downloading the outputs of a run', () => {
       const delivered = new DeliveredFiles();
       expect(await deliver({ service: several, download, delivered })).toMatchObject({ kind: 'host' });
       isAway = false;
-      rmSync(join(folder, 'outputs/fox/2.png'));
+      rmSync(join(folder, 'outputs/fox~2.png'));
       asked.length = 0;
       expect(await deliver({ service: several, download, delivered })).toMatchObject({
         kind: 'delivered',
-        files: [{ path: 'outputs/fox/1.png' }, { path: 'outputs/fox/2.png' }, { path: 'outputs/fox/3.png' }],
+        files: [{ path: 'outputs/fox.png' }, { path: 'outputs/fox~2.png' }, { path: 'outputs/fox~3.png' }],
       });
       expect(asked).toEqual(['2', '3']);
     });
@@ -274,7 +273,9 @@ describe('downloading the outputs of a run', () => {
       );
       const { download } = counting((_, nth) => nth === 2);
       expect(await deliver({ service, download })).toMatchObject({ kind: 'delivered' });
-      const texts = await Promise.all([1, 2, 3].map((nth) => store.read(`outputs/fox/${nth}.png`)));
+      const texts = await Promise.all(
+        [1, 2, 3].map((nth) => store.read(nth === 1 ? 'outputs/fox.png' : `outputs/fox~${nth}.png`)),
+      );
       expect(texts.map((text) => text?.slice(-1))).toEqual(['3', '2', '1']);
     });
 

@@ -23,8 +23,7 @@ describe('the limits of outputs', () => {
         store: folderStore(folder),
         service: { base: SERVICE, forget: () => undefined, getRun: async () => run },
         runId: run.id,
-        key: 'fox',
-        edition: '',
+        names: { folder: 'outputs', name: 'fox' },
         signal: new AbortController().signal,
       },
     );
@@ -57,7 +56,7 @@ describe('the limits of outputs', () => {
     });
     const delivery = await deliver(runOf('r', 'success', [url]), { fileBytes: 3 << 20 });
     expect(delivery).toMatchObject({ kind: 'file', reason: expect.stringContaining('larger') });
-    expect(readdirSync(join(folder, 'outputs/fox'))).toEqual([]);
+    expect(readdirSync(join(folder, 'outputs'))).toEqual([]);
   });
 
   it('the files of a run together may not exceed the limit of a row', async () => {

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { contentKey, fingerprint, folderNameOf, KeyTable } from '../../src/sheet/row-keys.ts';
+import { fileName as folderNameOf } from '../../src/errors/outside-text.ts';
+import { contentKey, fingerprint, KeyTable } from '../../src/sheet/row-keys.ts';
 import { lay, refusedBy, rowsOf, spot } from './laying.ts';
 
 const keysOf = async (text: string, options = {}): Promise<readonly string[]> =>
