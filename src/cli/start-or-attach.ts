@@ -24,10 +24,14 @@ export async function startOrAttach(
 ): Promise<'started' | 'attached'> {
   const { batch, folder, store } = found;
   const ref = refOf(found);
-  const known = await batches.find(ref);
+  let known = await batches.find(ref);
   const ended = known?.status === 'RUNNING' ? undefined : await endedBefore(store);
-  if (ended !== undefined && (await batches.start(ref, { continues: ended.newest })) === 'started')
-    return 'started';
+  if (ended !== undefined) {
+    if (known !== undefined) refuseElsewhere(known, found);
+    if ((await batches.start(ref, { continues: ended.newest })) === 'started') return 'started';
+    // Another command was faster.
+    known = await batches.find(ref);
+  }
   // The workflow creates started.json before it sends anything.
   if (known === undefined && (await store.exists(STARTED_FILE))) throw problem('E503', { batch, folder });
   if (known === undefined) await placeReused(found);
@@ -62,10 +66,15 @@ export async function isUnderWay({ batches }: Session, found: FoundBatch): Promi
   return known !== undefined;
 }
 
+function refuseElsewhere({ folder }: Known, { batch, folder: own }: FoundBatch): void {
+  if (folder !== own) throw problem('E507', { batch, folder: dirname(folder) });
+}
+
 /** The workflow may belong to a copy of the folder, or have ended without writing here. */
-async function refuseOther({ folder, status }: Known, found: FoundBatch): Promise<void> {
+async function refuseOther(known: Known, found: FoundBatch): Promise<void> {
+  refuseElsewhere(known, found);
   const { batch } = found;
-  if (folder !== found.folder) throw problem('E507', { batch, folder: dirname(folder) });
+  const { folder, status } = known;
   if (status !== 'RUNNING' && (await summaryOfDone(found)) === undefined)
     throw problem('E508', { batch, folder, status });
 }

@@ -54,7 +54,7 @@ describe('the forecast of plan and run', () => {
       usd_per_run_second: 0.0337,
       by_gpu: { A10G: { rows: 100, runs: 20 } },
     });
-    const running = stage.start(['run', 'more.csv', '-d', 'portraits', '--name', 'second']);
+    const running = stage.start(['run', 'more.csv', '-d', 'portraits', '--name', 'second', '--again']);
     await running.says(/ about_cost_usd=/);
     const status = await stage.run(['status', 'second', '-o', 'json']);
     expect((await running.ended).stderr).toContain('from 20 runs in first');
