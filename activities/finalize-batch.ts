@@ -16,7 +16,7 @@ import { keptEvidence } from '../src/results/evidence.ts';
 import { writeEvents } from '../src/results/event-files.ts';
 import { writeResults } from '../src/results/results.ts';
 import { nameOf, recordOf, rowsOf } from '../src/results/batch-rows.ts';
-import { openDuplicates } from '../src/results/duplicates.ts';
+import { openDuplicates, readDuplicates } from '../src/results/duplicates.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
 import { StoreConflict, withStore } from './store-failure.ts';
@@ -105,6 +105,7 @@ async function readAgain(
       known,
       back,
       evidence: keptEvidence(store, evidence),
+      earlier: readDuplicates(store),
       cancels: true,
       tries: PAGE_TRIES,
       signal: Context.current().cancellationSignal,

@@ -39,7 +39,7 @@ async function load(deps: Deps, { continues, ...ref }: LoadInput): Promise<Loade
   const time = serviceNowMs === undefined ? {} : { serviceNowMs };
   // The file is written before anything is sent, so a folder without it never bought a run.
   const own = { at: new Date().toISOString(), ...time, workflow: executionOf() };
-  if (continues !== undefined) await continueAs(open, continues, own.workflow);
+  if (continues !== undefined) await continueAs(open, own.workflow);
   else if (!(await createStarted(store, own))) await assertSameExecution(open, own.workflow);
   const webhooks = file.webhooks && deps.webhooks.receiver(file) !== undefined;
   const params = paramsOf(file, { webhooks, lists, pass: FIRST_PASS });
@@ -58,12 +58,12 @@ async function closedState(store: Store): Promise<Snapshot> {
   return JSON.parse(text) as Snapshot;
 }
 
-/** Each pass continues an ended batch at most once: a second workflow run would buy its rows a second time. */
+/** An end is continued at most once, whatever the pass: a second workflow run would buy the rows of its passes a second time. */
 async function continueAs(
   { file: { batch }, store }: OpenBatch,
-  pass: number,
   own: ReturnType<typeof executionOf>,
 ): Promise<void> {
+  const pass = (await summarizedPass(store)) ?? FIRST_PASS;
   const isNew = await createContinued(store, pass, own);
   const before = isNew ? own : await readContinued(store, pass);
   if (before?.workflowId !== own.workflowId || before.runId !== own.runId)

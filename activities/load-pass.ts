@@ -1,8 +1,11 @@
 // Reads which places a pass adds to the lanes of a batch.
 
+import { activityInfo } from '@temporalio/activity';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
 import type { PassSegment } from '../src/batch/lanes.ts';
-import { readPass } from '../src/store/passes.ts';
+import { summarizedPass } from '../src/results/summary.ts';
+import { createContinued, readPass } from '../src/store/passes.ts';
+import type { Store } from '../src/store/store.ts';
 import type { Deps } from './deps.ts';
 
 /** `by` and `reason`: who added the pass, and why. */
@@ -17,6 +20,14 @@ export async function loadPass(
   { pass, ...ref }: BatchRef & { readonly pass: number },
 ): Promise<LoadedPass> {
   const { store } = await deps.open(ref);
+  await markContinued(store);
   const { segments, by, reason } = await readPass(store, pass);
   return { segments, ...(by === undefined ? {} : { by }), ...(reason === undefined ? {} : { reason }) };
+}
+
+/** A batch that goes on although it has written its results must not be continued from them by another workflow run. */
+async function markContinued(store: Store): Promise<void> {
+  const ended = await summarizedPass(store);
+  const { workflowId = '', runId = '' } = activityInfo().workflowExecution ?? {};
+  if (ended !== undefined) await createContinued(store, ended, { workflowId, runId });
 }

@@ -52,22 +52,27 @@ export async function recordRow(
 
 function placeOfRecord(
   { place }: EndedRow,
-  { row, gpu }: PlacedRow,
+  { row, gpu, before }: PlacedRow,
 ): Pick<PartRecord, 'row' | 'place' | 'gpu_asked'> {
-  return place === row ? { row } : { row, place, ...(gpu === undefined ? {} : { gpu_asked: gpu }) };
+  return {
+    row,
+    ...(place === row ? {} : { place }),
+    ...(gpu === undefined || (place === row && before === undefined) ? {} : { gpu_asked: gpu }),
+  };
 }
 
 type Result = Omit<PartRecord, 'row' | 'place' | 'gpu_asked' | 'before'>;
 
-/** The record of a row that had an outcome before: its attempts add up. If nothing was sent, it keeps that outcome. */
+/** The record of a row that had an outcome before: its attempts add up. If no run was bought, it keeps that outcome. */
 function continued(before: PartRecord | undefined, now: Result): Omit<PartRecord, 'row'> {
   const earlier = before?.attempts ?? [];
   const last = earlier.at(-1)?.attempt ?? 0;
   const attempts = [...earlier, ...now.attempts.map((one) => ({ ...one, attempt: last + one.attempt }))];
   const had = { outcome: before?.outcome ?? 'cancelled', attempts: earlier.length } as const;
-  if (now.attempts.length > 0 || before === undefined) return { ...now, attempts, before: had };
+  const isBought = now.outcome !== 'cancelled' || now.attempts.some(({ run_id }) => run_id !== undefined);
+  if (isBought || before === undefined) return { ...now, attempts, before: had };
   const { row: _, place: __, gpu_asked: ___, ...kept } = before;
-  return { ...kept, before: had };
+  return { ...kept, attempts, before: had };
 }
 
 /** A rebuilt batch, and a row that is sent again, must not replace files that an earlier record names. */
@@ -140,8 +145,9 @@ function attemptRecord({ file }: OpenBatch, past: PastAttempt, usage: Usage | un
 /** Whether the run's record says all that its cost depends on. A run that no machine has taken cost nothing. */
 function isPriced(run: Run | undefined, prices: Readonly<Record<string, number>>): boolean {
   if (run === undefined || stateOf(run).kind !== 'ended') return false;
-  const { gpu, queuedAtMs, startedAtMs, coldStartSeconds = -1, runSeconds = -1 } = run;
-  if (queuedAtMs === undefined && startedAtMs === undefined) return true;
+  const { status, gpu, queuedAtMs, startedAtMs, coldStartSeconds = -1, runSeconds = -1 } = run;
+  const wasTaken = queuedAtMs !== undefined || startedAtMs !== undefined || runSeconds > 0;
+  if (status === 'cancelled' && !wasTaken) return true;
   const hasPrice = gpu !== undefined && [prices, DEFAULT_PRICES].some((known) => Object.hasOwn(known, gpu));
   return hasPrice && coldStartSeconds >= 0 && runSeconds >= 0;
 }

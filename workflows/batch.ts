@@ -6,8 +6,6 @@ import {
   ActivityFailure,
   ApplicationFailure,
   CancellationScope,
-  CancelledFailure,
-  TimeoutFailure,
   Trigger,
   condition,
   makeContinueAsNewFunc,
@@ -17,14 +15,22 @@ import {
 } from '@temporalio/workflow';
 import { CONTINUE_AT_EVENTS, CONTINUE_AT_SIGNALS, CONTINUE_BY_EVENTS } from '../src/batch/bounds.ts';
 import type { Command } from '../src/batch/commands.ts';
-import { EVIDENCE, LOG, RESULTS, type Event, type GroupResult } from '../src/batch/events.ts';
+import { EVIDENCE, LOG, RESULTS, type Event } from '../src/batch/events.ts';
 import { progress, type Progress } from '../src/batch/progress.ts';
-import { closedSnapshot, maySnapshot, restore, snapshot, type Snapshot } from '../src/batch/snapshot.ts';
+import {
+  closedSnapshot,
+  continueFrom,
+  maySnapshot,
+  restore,
+  snapshot,
+  type Snapshot,
+} from '../src/batch/snapshot.ts';
 import { begin, type State } from '../src/batch/state.ts';
 import { step } from '../src/batch/step.ts';
 import { readableVersion } from '../src/batch/version.ts';
 import { bindActivities, type BoundActivities } from './activities.ts';
 import * as signals from './signals.ts';
+import { resultOfFailed } from './failed-group.ts';
 import { createTimers, type Wake } from './timers.ts';
 
 export type BatchInput = BatchRef & {
@@ -72,8 +78,9 @@ async function load(
     continues === undefined ? {} : { continues },
   );
   const time = serviceNowMs === undefined ? {} : { serviceNowMs };
-  const state = closed === undefined ? begin(params, version, Date.now()) : restore(closed);
-  state.wantedPass = Math.max(state.wantedPass, continues ?? 0);
+  const now = Date.now();
+  const state =
+    closed === undefined ? begin(params, version, now) : continueFrom(closed, continues ?? 0, now);
   return { state, started: { type: 'started', ...time } };
 }
 
@@ -276,22 +283,4 @@ async function stored(item: number, work: () => Promise<Event>): Promise<Event> 
       return { type: 'storeFailed', item, reason: cause.message };
     throw error;
   }
-}
-
-/** The result of a group whose activity failed (R2). */
-function resultOfFailed(
-  error: unknown,
-): GroupResult & { readonly rest: 'not-sent' | 'unconfirmed'; readonly reason: string } {
-  const cause = error instanceof ActivityFailure ? error.cause : undefined;
-  const reason = cause?.message ?? String(error);
-  // The server cancels only a group that no worker has taken.
-  const isNotSent = cause instanceof CancelledFailure;
-  if (isNotSent || (cause instanceof ApplicationFailure && cause.type === 'NothingSent'))
-    return { results: [], rest: 'not-sent', reason };
-  if (!(cause instanceof TimeoutFailure)) return { results: [], rest: 'unconfirmed', reason };
-  const known = cause.lastHeartbeatDetails as GroupResult | undefined;
-  // The worker sends no POST before the server confirms the first heartbeat.
-  return known
-    ? { ...known, rest: 'unconfirmed', reason: 'the worker that sent it was lost' }
-    : { results: [], rest: 'not-sent', reason };
 }

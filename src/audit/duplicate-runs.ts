@@ -21,6 +21,8 @@ export type ReadingParams = Omit<ListParams, 'service' | 'workflowId'> & {
   readonly known: Pick<KnownRuns, 'has' | 'size'>;
   /** Runs that matched no row in the workflow's state. */
   readonly evidence: AsyncIterable<AttemptRun>;
+  /** Duplicates that an earlier end of the batch has reported; the lists may not show them any more. */
+  readonly earlier?: AsyncIterable<DuplicateRun>;
   /** Whether duplicates that are still running are cancelled. */
   readonly cancels: boolean;
   /** The row and attempt that people know. */
@@ -53,6 +55,7 @@ export async function readLast(params: ReadingParams): Promise<Reading> {
   }
   const runs = seen.size;
   for await (const run of params.evidence) await found.note(run, undefined);
+  for await (const run of params.earlier ?? []) await found.keep(run);
   return { lists, runs, duplicates: found.report(), ...(reason === undefined ? {} : { reason }) };
 }
 
@@ -60,18 +63,27 @@ function openReport(params: ReadingParams, seen: KnownRuns) {
   const { file, known } = params;
   const first: DuplicateRun[] = [];
   let [runs, gpuSeconds, costUsd] = [0, 0, 0];
+  const add = async (one: DuplicateRun): Promise<void> => {
+    runs += 1;
+    gpuSeconds += one.gpu_seconds;
+    costUsd += one.cost_usd;
+    if (first.length < FIRST_MOST) first.push(one);
+    await params.onDuplicate(one);
+  };
+  /** Whether no row names the run, and it was not counted yet. */
+  const isNews = (runId: string): boolean => {
+    const before = seen.size;
+    seen.add(runId);
+    return seen.size > before && !known.has(runId);
+  };
   return {
     note: async (named: AttemptRun, listed: Run | undefined): Promise<void> => {
-      const before = seen.size;
-      seen.add(named.runId);
-      if (seen.size === before || known.has(named.runId)) return;
+      if (!isNews(named.runId)) return;
       const name = { ...(await params.nameOf(named)), runId: named.runId };
-      const one = duplicateOf(name, await endOf(params, named.runId, listed), file);
-      runs += 1;
-      gpuSeconds += one.gpu_seconds;
-      costUsd += one.cost_usd;
-      if (first.length < FIRST_MOST) first.push(one);
-      await params.onDuplicate(one);
+      await add(duplicateOf(name, await endOf(params, named.runId, listed), file));
+    },
+    keep: async (one: DuplicateRun): Promise<void> => {
+      if (isNews(one.run_id)) await add(one);
     },
     report: (): LastReading['duplicates'] => ({
       runs,
@@ -112,7 +124,7 @@ function duplicateOf(
     run_id: runId,
     status: run?.status ?? 'unknown',
     ...(gpu === undefined ? {} : { gpu }),
-    gpu_seconds: (coldStart ?? 0) + (ran ?? 0),
+    gpu_seconds: Math.max(0, coldStart ?? 0) + Math.max(0, ran ?? 0),
     cost_usd: costOf(prices, gpu, { coldStart, run: ran }),
   };
 }

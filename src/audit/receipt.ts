@@ -2,9 +2,10 @@
 // same batch folder always gives the same receipt. Rows are read one by one, so that memory does not grow with the batch.
 
 import { recordOf, rowsOf, type BatchRow } from '../results/batch-rows.ts';
+import { KnownRuns } from './known-runs.ts';
 import { readDuplicates } from '../results/duplicates.ts';
 import { readLateRuns } from '../results/late-runs.ts';
-import type { AttemptRecord } from '../results/row-record.ts';
+import { gpuSecondsOf, type AttemptRecord } from '../results/row-record.ts';
 import type { DuplicateRun, Summary } from '../results/summary.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { Pieces } from '../store/pieces.ts';
@@ -74,10 +75,19 @@ function headOf({ file, summary }: ReceiptParams): ContentOf<'batch'> {
 }
 
 async function* runLines({ store, file }: ReceiptParams): AsyncGenerator<Content> {
-  for await (const row of rowsOf(store, file)) yield rowLine(row);
-  for await (const run of readDuplicates(store)) yield duplicateLine(run);
+  using named = new KnownRuns();
+  for await (const row of rowsOf(store, file)) {
+    const line = rowLine(row);
+    for (const { run_id } of line.attempts) if (run_id !== undefined) named.add(run_id);
+    yield line;
+  }
+  for await (const run of readDuplicates(store)) {
+    named.add(run.run_id);
+    yield duplicateLine(run);
+  }
+  // A run that was late at one end of the batch may be named by the next one.
   for await (const { row, attempt, run_id, outcome } of readLateRuns(store))
-    yield { kind: 'late', row, attempt, run_id, outcome };
+    if (!named.has(run_id)) yield { kind: 'late', row, attempt, run_id, outcome };
 }
 
 function rowLine(batchRow: BatchRow): ContentOf<'row'> {
@@ -93,7 +103,7 @@ function attemptOf({
   cost_usd = 0,
   ...times
 }: AttemptRecord): ContentOf<'row'>['attempts'][number] {
-  const gpuSeconds = (times.cold_start_seconds ?? 0) + (times.run_seconds ?? 0);
+  const gpuSeconds = gpuSecondsOf(times);
   return {
     attempt,
     outcome,

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { knownRuns, stillUnconfirmed, type RequestLedger } from '../batch/accounting/request-ledger.ts';
 import { NO_OUTCOMES, OUTCOMES } from '../batch/outcome.ts';
 import { readDuplicates } from '../results/duplicates.ts';
-import type { FileRecord } from '../results/row-record.ts';
+import { gpuSecondsOf, type FileRecord } from '../results/row-record.ts';
 import { recordOf, rowsOf } from '../results/batch-rows.ts';
 import type { Summary } from '../results/summary.ts';
 import type { BatchFile } from '../store/batch-file.ts';
@@ -53,7 +53,7 @@ export async function recount(
         known.add(run_id);
       }
       if (gpu_used === undefined) continue;
-      gpuSeconds += (times.cold_start_seconds ?? 0) + (times.run_seconds ?? 0);
+      gpuSeconds += gpuSecondsOf(times);
       costUsd += cost_usd;
     }
     delivered += record.files.length;

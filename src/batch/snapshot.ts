@@ -30,6 +30,7 @@ const PLAIN = [
   'serviceOffset',
   'pass',
   'wantedPass',
+  'cancelledPass',
   'passCommands',
   'again',
   'evidenceFiles',
@@ -133,6 +134,15 @@ export function snapshot(state: State): Snapshot {
 export const closedSnapshot = (state: State): Snapshot => ({
   ...snapshot({ ...state, closing: false, cancelling: undefined }),
   log: [],
+  // Only rows that end from now on count for --fail-after.
+  resumedAt: state.endings,
+});
+
+/** The state with which an ended batch goes on. The time since its end was no step of a clock. */
+export const continueFrom = (closed: Snapshot, pass: number, wallAt: number): State => ({
+  ...restore({ ...closed, wallAt }),
+  wantedPass: pass,
+  serviceOffset: undefined,
 });
 
 /** Rebuilds the state. Throws if only a newer worker can continue the batch. */

@@ -70,6 +70,8 @@ export type State = {
   /** The newest pass whose rows are in the lanes, and the newest that a user asked for. */
   pass: number;
   wantedPass: number;
+  /** Passes up to this one are loaded without their rows: a user cancelled them before. */
+  cancelledPass: number;
   isLoadingPass: boolean;
   /** Commands that asked for a pass. */
   passCommands: readonly PassCommand[];
@@ -180,6 +182,7 @@ export function begin(params: BatchParams, version: number, wallAt: number): Sta
     lanes: lanesOf(params),
     pass: params.pass,
     wantedPass: params.pass,
+    cancelledPass: 0,
     isLoadingPass: false,
     passCommands: [],
     again: 0,

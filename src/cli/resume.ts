@@ -7,7 +7,8 @@ import { placeReused } from '../create-batch/reuse-rows.ts';
 import { EXIT, problem } from '../errors/error.ts';
 import { refuseUnbounded } from '../store/attempt-cost.ts';
 import { replaceStarted } from '../store/batch-file.ts';
-import { createPass, newestPass } from '../store/passes.ts';
+import { summarizedPass } from '../results/summary.ts';
+import { createContinued, createPass, newestPass } from '../store/passes.ts';
 import { openServices } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
@@ -79,6 +80,10 @@ async function startAgain(session: Session, found: FoundBatch, printer: Printer)
     await session.batches.terminate(ref);
   }
   await assertQuiet(found, isRunning ? Date.now() : now);
+  const ended = await summarizedPass(store);
+  // From now on its last results are no state to continue from.
+  if (ended !== undefined)
+    await createContinued(store, ended, { workflowId: 'rebuilt', runId: String(pass) });
   const isOurs = await createPass(store, pass, {
     at: new Date().toISOString(),
     kind: 'recover',

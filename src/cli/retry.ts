@@ -8,6 +8,7 @@ import { GPUS, isGpu } from '../batch/gpu.ts';
 import type { Outcome } from '../batch/outcome.ts';
 import { EXIT, isRunsheetError, list, nearest, problem } from '../errors/error.ts';
 import type { RowRecord } from '../results/row-record.ts';
+import { summarizedPass } from '../results/summary.ts';
 import { STARTED_FILE } from '../store/batch-file.ts';
 import { ask } from './ask.ts';
 import { configOf } from './batch-options.ts';
@@ -126,7 +127,9 @@ async function sendPass(
         if (!isRunsheetError(error, 'E513')) throw error;
       }
     }
-    if ((await startOrAttach(session, found)) === 'started') return said;
+    // Another command may have brought the pass to its end meanwhile.
+    const how = await startOrAttach(session, found);
+    if (how === 'started' || ((await summarizedPass(found.store)) ?? 0) >= pass) return said;
   }
 }
 

@@ -5,7 +5,7 @@ import { isRunsheetError, problem, type RunsheetError } from '../errors/error.ts
 import { placeReused } from '../create-batch/reuse-rows.ts';
 import { STARTED_FILE } from '../store/batch-file.ts';
 import { readSummary, summarizedPass, type Summary } from '../results/summary.ts';
-import { newestPass } from '../store/passes.ts';
+import { newestPass, readContinued } from '../store/passes.ts';
 import type { Known } from '../temporal/batch-client.ts';
 import { refOf, type FoundBatch } from './batch-name.ts';
 import { BY_RESUME_ONLY } from './pause-hint.ts';
@@ -42,10 +42,14 @@ export async function startOrAttach(
   return 'attached';
 }
 
-/** The newest pass of a batch that has ended without it; undefined if it has not ended, or with all passes. */
+/**
+ * The newest pass of a batch that has ended without it; undefined if it has not ended, or with all passes, or if it was continued
+ * before: then its rows may have been sent, and only a rebuild knows.
+ */
 async function endedBefore(store: FoundBatch['store']): Promise<{ readonly newest: number } | undefined> {
   const [ended, newest] = await Promise.all([summarizedPass(store), newestPass(store)]);
-  return ended === undefined || ended >= newest ? undefined : { newest };
+  if (ended === undefined || ended >= newest) return undefined;
+  return (await readContinued(store, ended)) === undefined ? { newest } : undefined;
 }
 
 /** A command that was killed may have added a pass that the batch was never told of. */

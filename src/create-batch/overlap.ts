@@ -114,8 +114,14 @@ async function isReusable({ row, record }: BatchRow, folder: string): Promise<bo
 
 async function isPresent(folder: string, { path, bytes }: FileRecord): Promise<boolean> {
   const isInside = path.startsWith('outputs/') && !path.split('/').includes('..');
-  const found = isInside ? await lstat(join(folder, path)).catch(() => undefined) : undefined;
+  const found = isInside ? await lstat(join(folder, path)).catch(unlessAbsent) : undefined;
   return found?.isFile() === true && found.size === bytes;
+}
+
+/** A file that cannot be read may exist: buying its row again needs a decision of the user. */
+function unlessAbsent(error: unknown): undefined {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
 }
 
 type Shared = Omit<Source, 'isOpen'> & { readonly row: number };

@@ -5,7 +5,7 @@
 import { createInterface } from 'node:readline';
 import type { AttemptRef } from '../batch/attempt.ts';
 import { pageOf, readPage, type SheetRow } from '../sheet/pages.ts';
-import { queuedAt, readQueuePage, rowAtOnce, type Queued } from '../sheet/queue.ts';
+import { queuedAt, queueNameOf, readQueuePage, rowAtOnce, type Queued } from '../sheet/queue.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { RecentlyRead, type Parsed } from '../store/recently-read.ts';
 import type { Store } from '../store/store.ts';
@@ -87,7 +87,9 @@ export async function nameOf(
 ): Promise<{ readonly row: number; readonly attempt: number }> {
   const row = rowAtOnce(file.sheet, place);
   if (row !== undefined) return { row, attempt };
-  const queued = queuedAt(await readQueuePage(layoutOf(store, file), place), place);
+  const layout = layoutOf(store, file);
+  const isKnown = await layout.exists(queueNameOf(place));
+  const queued = isKnown ? queuedAt(await readQueuePage(layout, place), place) : undefined;
   // A forged token may name a place that the batch does not have.
   if (queued === undefined) return { row: 0, attempt };
   const before = await recordBefore(store, queued);

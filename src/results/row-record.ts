@@ -35,6 +35,13 @@ export type AttemptRecord = {
   readonly cost_incomplete?: true;
 };
 
+/** The paid seconds of an attempt. A service with a wrong clock may report negative times. */
+export const gpuSecondsOf = ({
+  cold_start_seconds = 0,
+  run_seconds = 0,
+}: Pick<AttemptRecord, 'cold_start_seconds' | 'run_seconds'>): number =>
+  Math.max(0, cold_start_seconds) + Math.max(0, run_seconds);
+
 /** A line of `parts/…`: the result of a row. Its inputs are in its page. */
 export type PartRecord = {
   readonly row: number;

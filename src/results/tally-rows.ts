@@ -2,7 +2,7 @@
 
 import { isWrittenOff } from '../batch/accounting/reservations.ts';
 import { NO_TALLY, tallyOutcome, tallyUse, type Tally } from '../batch/accounting/tally.ts';
-import type { AttemptRecord, PartRecord } from './row-record.ts';
+import { gpuSecondsOf, type AttemptRecord, type PartRecord } from './row-record.ts';
 
 type Counted = Pick<PartRecord, 'outcome' | 'attempts' | 'before'>;
 
@@ -34,10 +34,7 @@ const endOf = ({ outcome, run_id }: AttemptRecord) => ({
   ...(run_id === undefined ? {} : { runId: run_id }),
 });
 
-function addAttempt(
-  tally: Tally,
-  { gpu_used, cost_usd = 0, cold_start_seconds = 0, run_seconds = 0 }: AttemptRecord,
-): Tally {
+function addAttempt(tally: Tally, { gpu_used, cost_usd = 0, ...times }: AttemptRecord): Tally {
   if (gpu_used === undefined) return tally;
-  return tallyUse(tally, gpu_used, { runs: 1, seconds: cold_start_seconds + run_seconds, costUsd: cost_usd });
+  return tallyUse(tally, gpu_used, { runs: 1, seconds: gpuSecondsOf(times), costUsd: cost_usd });
 }

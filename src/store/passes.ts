@@ -60,7 +60,7 @@ export async function readSegments(
 /** The state of the batch when it ended, from which the next pass continues. */
 export const snapshotName = (pass: number): string => `snapshots/${numbered(pass)}.json`;
 
-/** The workflow run that continues an ended batch with this pass; created once. */
+/** The workflow run that continues the batch after it ended with this pass; created once. */
 export const createContinued = (
   store: Store,
   pass: number,

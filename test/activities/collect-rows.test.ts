@@ -110,7 +110,7 @@ describe('collecting rows', () => {
       r4: { ...whole, coldStartSeconds: undefined },
       r5: { ...whole, runSeconds: -1 },
       // No machine has taken it.
-      r6: {},
+      r6: { status: 'cancelled' },
       r7: { ...whole, status: 'running' },
     };
     const getRun = async (id: string) => (known[id] ? { ...runOf(id, 'failed'), ...known[id] } : undefined);

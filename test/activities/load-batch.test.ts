@@ -1,4 +1,8 @@
 import { MockActivityEnvironment, defaultActivityInfo } from '@temporalio/testing';
+import { closedSnapshot } from '../../src/batch/snapshot.ts';
+import { begin } from '../../src/batch/state.ts';
+import { WRITES } from '../../src/batch/version.ts';
+import { paramsOf } from '../batch/params.ts';
 import { describe, expect, it } from 'vitest';
 import { loadBatch, type LoadedBatch } from '../../activities/load-batch.ts';
 import { problem } from '../../src/errors/error.ts';
@@ -9,10 +13,12 @@ async function loaded(
   given: Given,
   files = new Map<string, string>(),
   broken?: Error,
+  input: { readonly continues?: number } = {},
 ): Promise<{ loaded: LoadedBatch; files: Map<string, string> }> {
   const store = {
     location: '/nowhere',
     read: async (name: string) => files.get(name),
+    write: async (name: string, text: string | Uint8Array) => void files.set(name, String(text)),
     create: async (name: string, text: string | Uint8Array) => {
       const isNew = !files.has(name);
       if (isNew) files.set(name, String(text));
@@ -22,7 +28,7 @@ async function loaded(
   const deps = depsOf({ webhooks: { secret: 's', receiver: () => 'http://r' }, ...given, store });
   const environment = new MockActivityEnvironment();
   const open = () => (broken ? Promise.reject(broken) : deps.open(REF));
-  return { loaded: await environment.run(() => loadBatch({ ...deps, open }, REF)), files };
+  return { loaded: await environment.run(() => loadBatch({ ...deps, open }, { ...REF, ...input })), files };
 }
 
 const startedBy = (workflow: object) => new Map([[STARTED_FILE, JSON.stringify({ at: THEN, workflow })]]);
@@ -66,5 +72,27 @@ describe('loading a batch', () => {
       webhooks: { secret: 's', receiver: () => undefined },
     });
     expect(bare.loaded.params).toMatchObject({ lists: false, webhooks: false });
+  });
+
+  it('continues an end once: another workflow run may not, whatever pass it names', async () => {
+    const closed = closedSnapshot(begin(paramsOf(), WRITES, 1));
+    const ended = (more: readonly (readonly [string, string])[] = []) =>
+      new Map([
+        ['summary.json', '{"pass":1}'],
+        ['snapshots/00001.json', JSON.stringify(closed)],
+        [STARTED_FILE, JSON.stringify({ at: THEN, workflow: { ...OWN, runId: 'the first' } })],
+        ...more,
+      ]);
+    const { files, loaded: first } = await loaded({}, ended(), undefined, { continues: 2 });
+    expect(first.closed).toMatchObject({ pass: 1, tally: closed.tally });
+    // From now on workers accept the tasks of this run.
+    expect(JSON.parse(files.get(STARTED_FILE) ?? '')).toMatchObject({ workflow: OWN });
+    // A retried activity is the same run.
+    await expect(loaded({}, files, undefined, { continues: 2 })).resolves.toBeDefined();
+    const mark = ['passes/00001-continued.json', JSON.stringify({ ...OWN, runId: 'another' })] as const;
+    for (const continues of [2, 3])
+      await expect(loaded({}, ended([mark]), undefined, { continues })).rejects.toMatchObject({
+        type: 'E515',
+      });
   });
 });

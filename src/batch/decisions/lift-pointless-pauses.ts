@@ -28,7 +28,7 @@ export const liftPointlessPauses: Decision = {
 const NEED_USER = ['user', 'failures', 'deadline', 'budget'] as const;
 
 const isPointlessToWait = (state: State): boolean =>
-  isIdle(state) && NEED_USER.some((kind) => state.pauses.has(kind));
+  isIdle(state) && state.pass >= state.wantedPass && NEED_USER.some((kind) => state.pauses.has(kind));
 
 function isPointlessToSend(state: State): boolean {
   if (!state.pauses.has('blocked') && !state.pauses.has('unreachable')) return false;

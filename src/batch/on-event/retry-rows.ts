@@ -33,7 +33,7 @@ export function onPassLoaded(
   state.pass = pass;
   const rows = segments.reduce((sum, { count }) => sum + count, 0);
   // A batch that is being cancelled sends nothing more, so these rows keep their outcome.
-  const isCancelled = state.cancelling !== undefined;
+  const isCancelled = state.cancelling !== undefined || pass <= state.cancelledPass;
   addLanes(state.lanes, segments);
   if (!isCancelled) {
     addSegments(state.lanes, segments);

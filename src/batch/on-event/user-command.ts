@@ -91,15 +91,19 @@ export function onScale(state: State, command: Extract<Event, { type: 'scale' }>
 }
 
 /** Why the command changes nothing any more. */
-function refusal({ closing, cancelling }: State): string | undefined {
-  if (closing) return 'every row has its outcome already';
-  return cancelling === undefined ? undefined : 'the batch is cancelled: it sends nothing more';
+function refusal({ closing, cancelling, pass, wantedPass }: State): string | undefined {
+  if (closing && pass >= wantedPass) return 'every row has its outcome already';
+  return cancelling === undefined || closing ? undefined : 'the batch is cancelled: it sends nothing more';
 }
 
 /** Stops sending and cancels the rows that wait. Runs continue, or are cancelled too if `running` is set. */
 export function onCancel(state: State, command: Extract<Event, { type: 'cancel' }>): void {
   const { running } = command;
-  if (state.closing) return acknowledge(state, command.commandId);
+  if (state.closing) {
+    // A pass that was added during the close sends nothing.
+    state.cancelledPass = state.wantedPass;
+    return acknowledge(state, command.commandId);
+  }
   overtake(state, ({ kind }) => kind !== 'cancel', 'cancel');
   acknowledgeLater(state, command, DONE);
   note(state, { event: 'cancelled', ...originOf(command) });

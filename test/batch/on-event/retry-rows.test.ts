@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { addSegments, placeIn } from '../../../src/batch/lanes.ts';
 import { progress } from '../../../src/batch/progress.ts';
-import { closedSnapshot, restore, snapshot } from '../../../src/batch/snapshot.ts';
+import { closedSnapshot, continueFrom, restore, snapshot } from '../../../src/batch/snapshot.ts';
 import { problemsOf } from '../invariants.ts';
 import { World } from '../world.ts';
 
@@ -135,6 +135,45 @@ describe('a batch that ends', () => {
     loaded(world);
     expect(world.sends.flatMap(({ attempts }) => attempts)).toHaveLength(2);
     expect(world.state.resumedAt).toEqual(world.state.endings);
+  });
+
+  it('sends nothing of a pass that was added and cancelled while it was closing', () => {
+    const world = closing();
+    world.apply(retry(2), { type: 'cancel', running: true, commandId: 'stop' });
+    expect(world.state.acknowledgements).toEqual([{ id: 'stop', ok: true }]);
+    world.apply({ type: 'closed' });
+    loaded(world);
+    expect(world.sends).toEqual([]);
+    expect(world.state.acknowledgements.at(-1)).toMatchObject({ id: 'c2', ok: false });
+    world.settle();
+    expect(world.state.pass).toBe(2);
+  });
+
+  it('holds a pass that was added while it was closing if a user pauses it', () => {
+    const world = closing();
+    world.apply(retry(2), { type: 'pause', commandId: 'wait' });
+    world.apply({ type: 'closed' });
+    loaded(world);
+    expect(world.sends).toEqual([]);
+    expect(world.state.acknowledgements).toMatchObject([
+      { id: 'wait', ok: true },
+      { id: 'c2', ok: true },
+    ]);
+  });
+
+  it('goes on without the failures and the clocks of the time before', () => {
+    const world = new World({ rows: 3, concurrency: 3, retries: 0, failAfter: { rows: 3 } });
+    while (world.sends.length > 0) world.answer(0, ['accepted']);
+    for (const { runId } of world.service.runs.slice()) world.finish(runId, 'failed');
+    const MONTH_MS = 30 * 24 * 3_600_000;
+    const closed = JSON.parse(JSON.stringify(closedSnapshot(world.state)));
+    world.wallAt += MONTH_MS;
+    world.state = continueFrom({ ...closed, serviceOffset: { min: 0, max: 0 } }, 2, world.wallAt);
+    world.apply({ type: 'started' });
+    loaded(world);
+    expect(world.state.serviceOffset).toBeUndefined();
+    expect(world.state.pauses.has('failures')).toBe(false);
+    expect(world.sends).toHaveLength(1);
   });
 
   it('goes on if it is told of a pass together with its end', () => {
