@@ -90,11 +90,14 @@ function changed(before: BatchParams, change: LimitChange): BatchParams {
 function refusal(state: State, params: BatchParams): string | undefined {
   const { concurrency, unconfirmed } = params;
   const retries = mostRetries(params);
+  const isRaised = retries > mostRetries(state.params);
   const most = mostConcurrency(retries, unconfirmed.rule === 'resubmit');
-  if (concurrency > most) return `with ${retries} retries the concurrency can be at most ${most}`;
+  // A change of another limit needs no more space.
+  const needsMore = isRaised || concurrency > state.params.concurrency;
+  if (needsMore && concurrency > most)
+    return `with ${retries} retries the concurrency can be at most ${most}`;
   if (params.maxCostNano !== undefined && !hasBounds(state, params))
     return 'the cost of a run has no known bound, so max-cost could not be kept';
-  const isRaised = retries > mostRetries(state.params);
   return isRaised && neededBytes({ ...state, params }) > STATE_BYTES_MAX
     ? `the rows in the batch leave no room for ${retries} retries each`
     : undefined;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { mostConcurrency } from '../../../src/batch/bounds.ts';
+import { CONCURRENCY_MAX, mostConcurrency, RETRIES_MAX } from '../../../src/batch/bounds.ts';
+import type { LimitChange } from '../../../src/batch/params.ts';
 import { changeLimits } from '../../../src/batch/on-event/change-limits.ts';
 import { progress } from '../../../src/batch/progress.ts';
 import { Crowd } from '../crowd.ts';
@@ -154,5 +155,20 @@ describe('limits that no batch can use', () => {
       { id: 's', ok: false, note: `${Object.keys(limits)[0]} cannot be set to this value` },
     ]);
     expect(world.state.params).toEqual(before);
+  });
+
+  it('are taken if they need no more space, also by a batch with a higher concurrency than a new one may have', () => {
+    const world = running({ rows: 3, concurrency: CONCURRENCY_MAX, retries: RETRIES_MAX });
+    const scale = (commandId: string, limits: LimitChange): void =>
+      void world.apply({ type: 'scale', commandId, limits });
+    scale('rate', { startsPerMinute: 60_000 });
+    scale('lower', { concurrency: CONCURRENCY_MAX - 1 });
+    scale('again', { concurrency: CONCURRENCY_MAX });
+    while (world.sends.length > 0) world.answer(0, ['accepted']);
+    const refused = world.state.acknowledgements.filter(
+      ({ ok, note = '' }) => !ok && !note.startsWith('overtaken'),
+    );
+    expect(refused).toMatchObject([{ id: 'again', note: expect.stringContaining('can be at most') }]);
+    expect(world.state.params).toMatchObject({ startsPerMinute: 60_000, concurrency: CONCURRENCY_MAX - 1 });
   });
 });
