@@ -5,6 +5,7 @@ import { Context } from '@temporalio/activity';
 import pMap from 'p-map';
 import type { DeferredRow, PartResult } from '../src/batch/events.ts';
 import type { EndedRow } from '../src/batch/row-state.ts';
+import { recordsBefore } from '../src/results/batch-rows.ts';
 import { parsePart, partName } from '../src/results/parts.ts';
 import { placeOf, type PartRecord } from '../src/results/row-record.ts';
 import { tallyChange, unpricedIn } from '../src/results/tally-rows.ts';
@@ -42,11 +43,19 @@ async function writePart(
     open,
     input.rows.map(({ place }) => place),
   );
+  const recordBefore = recordsBefore(open.store);
   const records: PartRecord[] = [];
   const deferred: DeferredRow[] = [];
   const collected = await pMap(
     input.rows,
-    (ended) => recordRow(deps, open, { ended, row: pageRows.get(ended.place), pass: input.pass, signal }),
+    (ended) =>
+      recordRow(deps, open, {
+        ended,
+        row: pageRows.get(ended.place),
+        recordBefore,
+        pass: input.pass,
+        signal,
+      }),
     { concurrency: CONCURRENCY, signal },
   );
   for (const one of collected)

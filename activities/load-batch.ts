@@ -7,7 +7,7 @@ import { problem, RunsheetError } from '../src/errors/error.ts';
 import type { Snapshot } from '../src/batch/snapshot.ts';
 import { summarizedPass } from '../src/results/summary.ts';
 import { createStarted, paramsOf, readStarted, replaceStarted } from '../src/store/batch-file.ts';
-import { createContinued, readContinued, snapshotName } from '../src/store/passes.ts';
+import { createContinued, FIRST_PASS, readContinued, snapshotName } from '../src/store/passes.ts';
 import type { Store } from '../src/store/store.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
@@ -23,8 +23,6 @@ export type LoadInput = BatchRef & {
   /** The pass with which an ended batch continues. */
   readonly continues?: number;
 };
-
-const FIRST_PASS = 1;
 
 export const loadBatch = (deps: Deps, ref: LoadInput): Promise<LoadedBatch> =>
   load(deps, ref).catch((error: unknown) => {
@@ -71,7 +69,8 @@ async function continueAs(
   await replaceStarted(store, own);
 }
 
-function executionOf(): { readonly workflowId: string; readonly runId: string } {
+/** The workflow run that scheduled this activity. */
+export function executionOf(): { readonly workflowId: string; readonly runId: string } {
   const { workflowId = '', runId = '' } = activityInfo().workflowExecution ?? {};
   return { workflowId, runId };
 }

@@ -1,19 +1,13 @@
 // Reads which places a pass adds to the lanes of a batch.
 
-import { activityInfo } from '@temporalio/activity';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
-import type { PassSegment } from '../src/batch/lanes.ts';
 import { summarizedPass } from '../src/results/summary.ts';
-import { createContinued, readPass } from '../src/store/passes.ts';
+import { createContinued, readPass, type PassFile } from '../src/store/passes.ts';
 import type { Store } from '../src/store/store.ts';
 import type { Deps } from './deps.ts';
+import { executionOf } from './load-batch.ts';
 
-/** `by` and `reason`: who added the pass, and why. */
-export type LoadedPass = {
-  readonly segments: readonly PassSegment[];
-  readonly by?: string;
-  readonly reason?: string;
-};
+type LoadedPass = Pick<PassFile, 'segments' | 'by' | 'reason'>;
 
 export async function loadPass(
   deps: Deps,
@@ -21,13 +15,12 @@ export async function loadPass(
 ): Promise<LoadedPass> {
   const { store } = await deps.open(ref);
   await markContinued(store);
-  const { segments, by, reason } = await readPass(store, pass);
-  return { segments, ...(by === undefined ? {} : { by }), ...(reason === undefined ? {} : { reason }) };
+  const { at: _, kind: __, ...loaded } = await readPass(store, pass);
+  return loaded;
 }
 
 /** A batch that goes on although it has written its results must not be continued from them by another workflow run. */
 async function markContinued(store: Store): Promise<void> {
   const ended = await summarizedPass(store);
-  const { workflowId = '', runId = '' } = activityInfo().workflowExecution ?? {};
-  if (ended !== undefined) await createContinued(store, ended, { workflowId, runId });
+  if (ended !== undefined) await createContinued(store, ended, executionOf());
 }

@@ -9,7 +9,6 @@ import { outputNames, type OutputNames } from '../src/results/output-names.ts';
 import type { AttemptRecord, PartRecord } from '../src/results/row-record.ts';
 import type { Run } from '../src/run-service/contract/run.ts';
 import { outcomeOf as stateOf, type KnownRun } from '../src/run-service/run-outcome.ts';
-import { recordBefore } from '../src/results/batch-rows.ts';
 import type { PlacedRow } from '../src/sheet/placed-rows.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import { downloadOutputs } from './download-outputs.ts';
@@ -17,6 +16,8 @@ import { downloadOutputs } from './download-outputs.ts';
 export type RecordParams = {
   readonly ended: EndedRow;
   readonly row: PlacedRow | undefined;
+  /** The record that a row had before it was sent again. */
+  readonly recordBefore: (row: PlacedRow) => Promise<PartRecord | undefined>;
   readonly pass: number;
   readonly signal: AbortSignal;
 };
@@ -29,7 +30,7 @@ export async function recordRow(
 ): Promise<PartRecord | DeferredRow> {
   const { ended, row } = params;
   if (row === undefined) throw new Error(`place ${ended.place} is in no page`);
-  const before = await recordBefore(open.store, row);
+  const before = await params.recordBefore(row);
   const usage = await readUsage(open, ended);
   if ('kind' in usage && !ended.isLastTry) return usage;
   const attempts = ended.attempts.map((attempt) =>

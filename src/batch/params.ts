@@ -95,7 +95,7 @@ export type BatchParams = {
   readonly pass: number;
 };
 
-type OptionalLimits = Pick<
+export type OptionalLimits = Pick<
   BatchParams,
   'retriesByKind' | 'startsPerMinute' | 'gpuConcurrency' | 'failAfter' | 'deadlineAt' | 'maxCostNano'
 >;

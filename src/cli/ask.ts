@@ -1,16 +1,22 @@
 // Asks a question on a terminal.
 
-import { createInterface } from 'node:readline/promises';
+import { createInterface } from 'node:readline';
 
-/** True for yes; anything else, also the end of the input, is no. */
-export async function ask({ stdin, stderr }: NodeJS.Process, question: string): Promise<boolean> {
+/** What the user chose from `answers`; asks again after any other answer. undefined if the input ends. */
+export async function ask<T>(
+  { stdin, stderr }: Pick<NodeJS.Process, 'stdin' | 'stderr'>,
+  question: string,
+  answers: Readonly<Record<string, T>>,
+): Promise<T | undefined> {
   const lines = createInterface({ input: stdin, output: stderr });
+  lines.setPrompt(question);
   try {
-    const answer = await Promise.race([
-      lines.question(`${question} [y/N] `),
-      new Promise<string>((resolve) => lines.once('close', () => resolve(''))),
-    ]);
-    return /^y(es)?$/i.test(answer.trim());
+    lines.prompt();
+    for await (const answer of lines) {
+      if (Object.hasOwn(answers, answer)) return answers[answer];
+      lines.prompt();
+    }
+    return undefined;
   } finally {
     lines.close();
   }

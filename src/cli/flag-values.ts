@@ -2,7 +2,7 @@
 
 import { CONCURRENCY_MAX, MAX_COST_NANO_MAX, RETRIES_MAX, STARTS_PER_MINUTE_MAX } from '../batch/bounds.ts';
 import { FAILURE_KINDS, type FailureKind, type RetriesByKind } from '../batch/failure-kind.ts';
-import { GPUS, isGpu } from '../batch/gpu.ts';
+import { GPUS, isGpu, type Gpu } from '../batch/gpu.ts';
 import type { FailAfter, GpuConcurrency, UnconfirmedRule } from '../batch/params.ts';
 import { list, nearest, problem } from '../errors/error.ts';
 
@@ -128,19 +128,22 @@ export const rowRanges = (input: string): readonly { readonly from: number; read
       : fail('is not a list of rows', 'examples: 3, 17-40, 3,17-40');
   });
 
+/** A GPU of the service. */
+export function gpuName(input: string): Gpu {
+  if (isGpu(input)) return input;
+  const near = nearest(input, GPUS);
+  return fail(
+    `names no GPU with ${input}`,
+    `${near === undefined ? '' : `did you mean ${near}? `}GPUs: ${list(GPUS)}`,
+  );
+}
+
 /** `H100=2,A10G=16`. */
 export const gpuConcurrencyOf = orNone((input): GpuConcurrency => {
   const found: Record<string, number> = {};
   for (const part of input.split(',')) {
     const [gpu = '', most = ''] = part.split('=');
-    if (!isGpu(gpu)) {
-      const near = nearest(gpu, GPUS);
-      return fail(
-        `names no GPU with ${gpu}`,
-        `${near === undefined ? '' : `did you mean ${near}? `}GPUs: ${list(GPUS)}`,
-      );
-    }
-    found[gpu] = wholeFrom(1, CONCURRENCY_MAX)(most);
+    found[gpuName(gpu)] = wholeFrom(1, CONCURRENCY_MAX)(most);
   }
   return found;
 });

@@ -14,6 +14,7 @@ import {
   perMinute,
   retriesOf,
   gpuConcurrencyOf,
+  gpuName,
   rowRanges,
   choicesFrom,
   maxCostOf,
@@ -56,6 +57,7 @@ export const rowNumber = wholeFrom(1);
 const ratePerMinute = parsed(perMinute);
 const retriesByKind = parsed(retriesOf);
 const concurrencyByGpu = parsed(gpuConcurrencyOf);
+export const gpuFlag = parsed(gpuName);
 export const rowList = parsed(rowRanges);
 export const outcomeList = parsed(choicesFrom(OUTCOMES, 'outcome'));
 export const failureList = parsed(choicesFrom(FAILURE_KINDS, 'kind of failure'));

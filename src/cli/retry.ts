@@ -1,12 +1,11 @@
 // retry: sends rows of a batch again, whether it runs or has ended. The batch stays one: a row keeps one line, and its attempts add
 // up.
 
-import { hostname, userInfo } from 'node:os';
-import { addPass, candidates, type AddedPass, type PassParams } from '../create-batch/add-pass.ts';
+import { addPass, candidates, type Candidates, type PassParams } from '../create-batch/add-pass.ts';
 import type { FailureKind } from '../batch/failure-kind.ts';
-import { GPUS, isGpu } from '../batch/gpu.ts';
+import type { Gpu } from '../batch/gpu.ts';
 import type { Outcome } from '../batch/outcome.ts';
-import { EXIT, isRunsheetError, list, nearest, problem } from '../errors/error.ts';
+import { EXIT, isRunsheetError, problem } from '../errors/error.ts';
 import type { RowRecord } from '../results/row-record.ts';
 import { summarizedPass } from '../results/summary.ts';
 import { STARTED_FILE } from '../store/batch-file.ts';
@@ -17,6 +16,7 @@ import { printerFor, type Context, type Printer } from './context.ts';
 import { commandOptions } from './control.ts';
 import { follow } from './follow.ts';
 import { money, plural } from './format.ts';
+import { userHere } from '../temporal/batch-control.ts';
 import { withSession, type Session } from './session.ts';
 import { startOrAttach } from './start-or-attach.ts';
 
@@ -25,7 +25,7 @@ type Flags = {
   readonly row?: readonly RowRange[];
   readonly key?: readonly string[];
   readonly failure?: readonly FailureKind[];
-  readonly gpu?: string;
+  readonly gpu?: Gpu;
   readonly yes: boolean;
   readonly detach: boolean;
   readonly reason?: string;
@@ -43,17 +43,16 @@ const COSTLY: readonly Outcome[] = ['succeeded', 'unknown'];
 
 export default async function retry(this: Context, flags: Flags, name: string): Promise<number> {
   const printer = printerFor(this);
-  if (flags.gpu !== undefined && !isGpu(flags.gpu)) throw notAGpu(flags.gpu);
   const found = await findBatch(configOf(flags).out, name);
   if (!(await found.store.exists(STARTED_FILE))) {
     printer.notice(`${found.batch} was never started; to start it: runsheet resume ${found.batch}`);
     return EXIT.ok;
   }
   const params = passParams(flags);
-  const isSure = await confirmed(this, flags, found, params, printer);
-  if (!isSure) return EXIT.ok;
+  const wanted = await candidates(found, params);
+  if (!(await confirmed(this, flags, found, wanted, printer))) return EXIT.ok;
   return withSession(flags, found, printer, async (session) => {
-    const pass = await addPass(found, params);
+    const pass = await addPass(found, params, wanted);
     const again = pass && (await sendPass(session, found, flags, pass));
     if (again === undefined) await startOrAttach(session, found);
     else printer.notice(again);
@@ -71,7 +70,7 @@ function passParams({ outcome = USUAL, row, key, failure, gpu, reason }: Flags):
     (failure === undefined || failure.includes(failureOf(record)));
   return {
     isWanted,
-    by: `${userInfo().username}@${hostname()}`,
+    by: userHere(),
     ...(gpu === undefined ? {} : { gpu }),
     ...(reason === undefined ? {} : { reason }),
   };
@@ -80,15 +79,16 @@ function passParams({ outcome = USUAL, row, key, failure, gpu, reason }: Flags):
 const failureOf = ({ outcome, attempts }: RowRecord): FailureKind =>
   outcome === 'timed-out' ? 'timeout' : (attempts.at(-1)?.failure ?? 'unknown');
 
+const YES_OR_NO = { y: true, yes: true, n: false, no: false };
+
 /** Says what would be sent; asks if rows may be bought twice. Throws E602 in a script without --yes. */
 async function confirmed(
   context: Context,
   flags: Flags,
   found: FoundBatch,
-  params: PassParams,
+  { rows, outcomes, open, expectedUsd }: Candidates,
   printer: Printer,
 ): Promise<boolean> {
-  const { rows, outcomes, open, expectedUsd } = await candidates(found, params);
   if (rows === 0 && open === 0) {
     printer.notice(`no row of ${found.batch} matches; nothing is sent again`);
     return false;
@@ -99,7 +99,8 @@ async function confirmed(
   if (costly === 0 || flags.yes) return true;
   const cost = expectedUsd === undefined ? '' : `, about ${money(expectedUsd)}`;
   const what = `${plural(rows, 'row')}, of which ${costly} succeeded or may have a run that was paid for${cost}`;
-  if (printer.isTerminal && context.process.stdin.isTTY) return ask(context.process, `send again ${what}?`);
+  if (printer.isTerminal && context.process.stdin.isTTY)
+    return (await ask(context.process, `send again ${what}? [y/n] `, YES_OR_NO)) ?? false;
   throw problem('E602', {
     what: `this may buy runs a second time: ${what}`,
     hint: 'if that is meant, add --yes',
@@ -111,7 +112,7 @@ async function sendPass(
   session: Session,
   found: FoundBatch,
   flags: Flags,
-  { pass, rows, byGpu, expectedUsd }: AddedPass,
+  { pass, rows, byGpu, expectedUsd }: Candidates,
 ): Promise<string> {
   const ref = refOf(found);
   const cost = expectedUsd === undefined ? '' : `, about ${money(expectedUsd)}`;
@@ -139,12 +140,4 @@ function leave({ stack }: Session, { batch }: FoundBatch, printer: Printer): num
       `the embedded servers end with this command; to continue the batch: runsheet resume ${batch}`,
     );
   return EXIT.ok;
-}
-
-function notAGpu(given: string) {
-  const near = nearest(given, GPUS);
-  return problem('E602', {
-    what: `--gpu ${given}: there is no such GPU`,
-    hint: `${near === undefined ? '' : `did you mean ${near}? `}GPUs: ${list(GPUS)}`,
-  });
 }

@@ -1,11 +1,11 @@
 // Decides about rows that earlier batches have done: by --reuse, or by a question on a terminal.
 
-import { createInterface } from 'node:readline';
 import type { Overlap, SharedRows } from '../create-batch/overlap.ts';
 import type { EarlierBatches } from '../create-batch/create-batch.ts';
 import { list, problem } from '../errors/error.ts';
 import { shellWord } from '../errors/outside-text.ts';
 import type { BatchFile } from '../store/batch-file.ts';
+import { ask } from './ask.ts';
 import type { Printer } from './context.ts';
 import { count, plural } from './format.ts';
 
@@ -31,7 +31,9 @@ export async function chooseReuse(params: ChoiceParams, overlap: Shared): Promis
   const isVersionSure = done.every((one) => one.isVersionSure);
   const left = rows - sumOf(done);
   const maySay = asks && isVersionSure && printer.isTerminal && process.stdin.isTTY;
-  const said = maySay ? await ask(process, `${doneText(overlap)}.`, { left, rows }) : undefined;
+  const said = maySay
+    ? await ask(process, questionOf(`${doneText(overlap)}.`, { left, rows }), ANSWERS)
+    : undefined;
   if (said !== undefined) return said;
   throw problem('E530', {
     rows: doneText(overlap),
@@ -88,26 +90,8 @@ function commandWith([, , name = '', ...args]: readonly string[], flag: string):
 
 type Counts = { readonly left: number; readonly rows: number };
 
-/** undefined if the user wants neither, or the input ends. */
-async function ask(
-  { stdin, stderr }: ChoiceParams['process'],
-  what: string,
-  { left, rows }: Counts,
-): Promise<'reuse' | 'again' | undefined> {
-  const lines = createInterface({ input: stdin, output: stderr });
-  lines.setPrompt(
-    `${what}\n  r  reuse their results and run ${plural(left, 'row')}\n  a  run all ${plural(rows, 'row')} again\n  q  stop\n[r/a/q] `,
-  );
-  try {
-    lines.prompt();
-    for await (const answer of lines) {
-      if (answer === 'r') return 'reuse';
-      if (answer === 'a') return 'again';
-      if (answer === 'q') return undefined;
-      lines.prompt();
-    }
-    return undefined;
-  } finally {
-    lines.close();
-  }
-}
+/** What r, a and q mean; the user may want neither. */
+const ANSWERS = { r: 'reuse', a: 'again', q: undefined } as const;
+
+const questionOf = (what: string, { left, rows }: Counts): string =>
+  `${what}\n  r  reuse their results and run ${plural(left, 'row')}\n  a  run all ${plural(rows, 'row')} again\n  q  stop\n[r/a/q] `;

@@ -1,6 +1,7 @@
 // Starts a batch or attaches to it (R20). The folder is checked too, because Temporal may have deleted the workflow.
 
 import { dirname } from 'node:path';
+import type { Progress } from '../batch/progress.ts';
 import { isRunsheetError, problem, type RunsheetError } from '../errors/error.ts';
 import { placeReused } from '../create-batch/reuse-rows.ts';
 import { STARTED_FILE } from '../store/batch-file.ts';
@@ -37,8 +38,11 @@ export async function startOrAttach(
   if (known === undefined) await placeReused(found);
   if (known === undefined && (await batches.start(ref)) === 'started') return 'started';
   if (known !== undefined) await refuseOther(known, found);
-  await resumeIfPaused(batches, found);
-  await loadNewestPass(batches, found);
+  const { progress } = await batches.status(ref);
+  await resumeIfPaused(batches, found, progress);
+  // A command that was killed may have added a pass that the batch does not know.
+  const newest = await newestPass(store);
+  if (progress !== undefined && progress.pass < newest) await batches.retry(ref, newest);
   return 'attached';
 }
 
@@ -50,14 +54,6 @@ async function endedBefore(store: FoundBatch['store']): Promise<{ readonly newes
   const [ended, newest] = await Promise.all([summarizedPass(store), newestPass(store)]);
   if (ended === undefined || ended >= newest) return undefined;
   return (await readContinued(store, ended)) === undefined ? { newest } : undefined;
-}
-
-/** A command that was killed may have added a pass that the batch was never told of. */
-async function loadNewestPass(batches: Session['batches'], found: FoundBatch): Promise<void> {
-  const ref = refOf(found);
-  const { progress } = await batches.status(ref);
-  const newest = await newestPass(found.store);
-  if (progress !== undefined && progress.pass < newest) await batches.retry(ref, newest);
 }
 
 /** For commands that only read: they start nothing. */
@@ -83,8 +79,11 @@ async function refuseOther(known: Known, found: FoundBatch): Promise<void> {
     throw problem('E508', { batch, folder, status });
 }
 
-async function resumeIfPaused(batches: Session['batches'], found: FoundBatch): Promise<void> {
-  const { progress } = await batches.status(refOf(found));
+async function resumeIfPaused(
+  batches: Session['batches'],
+  found: FoundBatch,
+  progress: Progress | undefined,
+): Promise<void> {
   // Only `resume` ends the pause of a user, or of a limit that the user set.
   const isByUser = progress?.pauses.some(({ kind }) => BY_RESUME_ONLY.has(kind));
   if (progress?.state !== 'paused' || isByUser) return;

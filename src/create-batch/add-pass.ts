@@ -23,8 +23,9 @@ export type PassParams = {
   readonly reason?: string;
 };
 
-/** The rows that a pass would send again, by GPU; `open`: rows that match and are sent again already. */
+/** The rows that pass number `pass` would send again, by GPU; `open`: rows that match and are sent again already. */
 export type Candidates = {
+  readonly pass: number;
   readonly byGpu: ReadonlyMap<string, readonly Queued[]>;
   readonly rows: number;
   readonly outcomes: Readonly<Partial<Record<Outcome, number>>>;
@@ -33,19 +34,19 @@ export type Candidates = {
   readonly expectedUsd: number | undefined;
 };
 
-export type AddedPass = Candidates & { readonly pass: number };
-
-/** Adds the pass, or none if no row is wanted. */
-export async function addPass(batch: Batch, params: PassParams): Promise<AddedPass | undefined> {
-  for (;;) {
-    const pass = (await newestPass(batch.store)) + 1;
-    const found = await candidates(batch, params);
-    if (found.rows === 0) return undefined;
-    const segments = await writePlaces(batch, found, await readSegments(batch.store, FIRST_PASS, pass - 1));
-    const { by, reason } = params;
+/** Adds the pass, or none if no row is wanted. Only if another pass was added since `found`, the rows are read again. */
+export async function addPass(
+  batch: Batch,
+  params: PassParams,
+  found?: Candidates,
+): Promise<Candidates | undefined> {
+  const { by, reason } = params;
+  for (let wanted = found ?? (await candidates(batch, params)); ; wanted = await candidates(batch, params)) {
+    if (wanted.rows === 0) return undefined;
+    const segments = await writePlaces(batch, wanted);
     const file = { at: new Date().toISOString(), kind: 'retry', by, segments } as const;
-    if (await createPass(batch.store, pass, { ...file, ...(reason === undefined ? {} : { reason }) }))
-      return { ...found, pass };
+    if (await createPass(batch.store, wanted.pass, { ...file, ...(reason === undefined ? {} : { reason }) }))
+      return wanted;
   }
 }
 
@@ -76,7 +77,7 @@ export async function candidates({ store, file }: Batch, params: PassParams): Pr
     byGpu.set(lane, queue);
     queue.push(queuedAgain(one, gpu));
   }
-  return { byGpu, rows, outcomes, open, expectedUsd: means.of(byGpu) };
+  return { pass: newest + 1, byGpu, rows, outcomes, open, expectedUsd: means.of(byGpu) };
 }
 
 /** The mean cost of a run, by the GPU that was asked for. */
@@ -121,7 +122,7 @@ export async function rowsInFlight(
   const done = new Set<number>();
   for await (const { place, before } of recordsOf(store)) if (before !== undefined) done.add(place);
   for (const { lane, first, count } of segments) {
-    const page = await readQueuePage(layoutOf(store, file), placeIn(lane, first));
+    const { value: page } = await readQueuePage(layoutOf(store, file), placeIn(lane, first));
     for (let number = first; number < first + count; number += 1) {
       const place = placeIn(lane, number);
       const queued = queuedAt(page, place);
@@ -132,13 +133,9 @@ export async function rowsInFlight(
 }
 
 /** Writes the places into new pages of the queue; a page that a failed command has left is skipped. */
-async function writePlaces(
-  { store, file }: Batch,
-  { byGpu }: Candidates,
-  added: readonly PassSegment[],
-): Promise<PassSegment[]> {
+async function writePlaces({ store, file }: Batch, { byGpu, pass }: Candidates): Promise<PassSegment[]> {
   const layout = layoutOf(store, file);
-  const lanes = lanesNow(file, added);
+  const lanes = lanesNow(file, await readSegments(store, FIRST_PASS, pass - 1));
   const segments: PassSegment[] = [];
   for (const [gpu, rows] of byGpu) {
     const lane = laneFor(lanes, gpu);

@@ -2,12 +2,11 @@
 // batch.json.
 
 import { mostConcurrency, UNCONFIRMED_MS } from '../batch/bounds.ts';
-import { mostRetries, type RetriesByKind } from '../batch/failure-kind.ts';
+import { mostRetries } from '../batch/failure-kind.ts';
 import {
   DEFAULT_TIMING,
   optionalLimits,
-  type FailAfter,
-  type GpuConcurrency,
+  type OptionalLimits,
   type Timing,
   type UnconfirmedRule,
 } from '../batch/params.ts';
@@ -30,20 +29,10 @@ export type ServiceSpec = {
 };
 
 /** Options that change no row, and therefore not the identity of the batch. */
-export type Settings = {
+export type Settings = OptionalLimits & {
   /** Maximum runs at the same time (default: twice the deployment's limit). */
   readonly concurrency?: number;
   readonly retries?: number;
-  readonly retriesByKind?: RetriesByKind;
-  /** Maximum POSTs in a minute (default: no limit). */
-  readonly startsPerMinute?: number;
-  /** Maximum runs at the same time by GPU. */
-  readonly gpuConcurrency?: GpuConcurrency;
-  readonly failAfter?: FailAfter;
-  /** In milliseconds since 1970. */
-  readonly deadlineAt?: number;
-  /** In nano-dollars. */
-  readonly maxCostNano?: number;
   /** Without `afterMs`, the time comes from the service's profile. */
   readonly unconfirmed?: { readonly rule: UnconfirmedRule['rule']; readonly afterMs?: number };
   /** Default of `runMs`: the deployment's time limit plus five minutes; none without a limit. */
@@ -101,17 +90,7 @@ export const RETRIES = 2;
 
 type FileSettings = Pick<
   BatchFile,
-  | 'concurrency'
-  | 'retries'
-  | 'retriesByKind'
-  | 'startsPerMinute'
-  | 'gpuConcurrency'
-  | 'failAfter'
-  | 'deadlineAt'
-  | 'maxCostNano'
-  | 'unconfirmed'
-  | 'deadlines'
-  | 'webhooks'
+  'concurrency' | 'retries' | 'unconfirmed' | 'deadlines' | 'webhooks' | keyof OptionalLimits
 >;
 
 function settingsOf({ settings, deployment, service }: BatchSpec): FileSettings {

@@ -157,5 +157,5 @@ async function* queuedIn(
 ): AsyncGenerator<Queued> {
   for (let number = 1; number <= places; number += QUEUE_ROWS)
     if (!isQueued) for (let row = number; row < number + QUEUE_ROWS && row <= places; row += 1) yield { row };
-    else yield* (await readQueuePage(layout, placeIn(lane, number))).lines;
+    else yield* (await readQueuePage(layout, placeIn(lane, number))).value;
 }

@@ -89,20 +89,19 @@ export async function nameOf(
   if (row !== undefined) return { row, attempt };
   const layout = layoutOf(store, file);
   const isKnown = await layout.exists(queueNameOf(place));
-  const queued = isKnown ? queuedAt(await readQueuePage(layout, place), place) : undefined;
+  const queued = isKnown ? queuedAt((await readQueuePage(layout, place)).value, place) : undefined;
   // A forged token may name a place that the batch does not have.
   if (queued === undefined) return { row: 0, attempt };
-  const before = await recordBefore(store, queued);
+  const before = await recordsBefore(store)(queued);
   return { row: queued.row, attempt: (before?.attempts.at(-1)?.attempt ?? 0) + attempt };
 }
 
-/** The record that a row had before it was sent again; undefined if it was never sent before. */
-export async function recordBefore(
+/** Finds the record that a row had before it was sent again; undefined if it was never sent before. */
+export function recordsBefore(
   store: Store,
-  { row, before }: Pick<Queued, 'row' | 'before'>,
-): Promise<PartRecord | undefined> {
-  if (before === undefined || before === '') return undefined;
-  return (await readPart(store, before)).value.get(row);
+): (queued: Pick<Queued, 'row' | 'before'>) => Promise<PartRecord | undefined> {
+  const read = openParts(store);
+  return async ({ row, before = '' }) => (before === '' ? undefined : (await read(before)).get(row));
 }
 
 /** Finds the record of a row among all parts. */
@@ -117,15 +116,21 @@ async function indexParts(
       const row = Number(ROW_NUMBER.exec(line)?.[1] ?? 0);
       if (row <= rows) numberOf[row] = index + 1;
     }
-  const parts = new RecentlyRead<Part>(PARTS_KEPT, PARTS_BYTES);
+  const read = openParts(store);
   return async (row) => {
     const name = names[(numberOf[row] ?? 0) - 1];
     if (name === undefined) return { record: undefined };
-    return { record: (await parts.get(name, () => readPart(store, name))).get(row), part: name };
+    return { record: (await read(name)).get(row), part: name };
   };
 }
 
 type Part = ReadonlyMap<number, PartRecord>;
+
+/** Reads parts by name, and keeps those used last. */
+function openParts(store: Store): (name: string) => Promise<Part> {
+  const parts = new RecentlyRead<Part>(PARTS_KEPT, PARTS_BYTES);
+  return (name) => parts.get(name, () => readPart(store, name));
+}
 
 async function readPart(store: Store, name: string): Promise<Parsed<Part>> {
   const text = (await store.read(`${PARTS}/${name}`)) ?? '';

@@ -3,6 +3,7 @@
 import { parseExactly } from '../batch/digits.ts';
 import { problem } from '../errors/error.ts';
 import { Pieces } from '../store/pieces.ts';
+import type { Parsed } from '../store/recently-read.ts';
 import type { Store } from '../store/store.ts';
 
 export const PAGE_ROWS = 500;
@@ -29,18 +30,15 @@ export const pageName = (page: number): string => `rows/${String(page).padStart(
 
 /** The rows of a page, with all digits of integers. Throws E504 if the page is missing. */
 export async function readPage(store: Store, page: number): Promise<readonly SheetRow[]> {
-  const { lines } = await readPageLines(store, page);
-  return lines.map((line) => parseExactly(line) as SheetRow);
+  const { value } = await readPageLines(store, page);
+  return value.map((line) => parseExactly(line) as SheetRow);
 }
 
-/** The lines of a page, and the bytes that it has. Throws E504 if the page is missing. */
-export async function readPageLines(
-  store: Store,
-  page: number,
-): Promise<{ readonly lines: readonly string[]; readonly bytes: number }> {
+/** The lines of a page. Throws E504 if the page is missing. */
+export async function readPageLines(store: Store, page: number): Promise<Parsed<readonly string[]>> {
   const text = await store.read(pageName(page));
   if (text === undefined) throw problem('E504', { what: `${store.location} has no ${pageName(page)}` });
-  return { lines: text.split('\n').filter((line) => line !== ''), bytes: Buffer.byteLength(text) };
+  return { value: text.split('\n').filter((line) => line !== ''), bytes: Buffer.byteLength(text) };
 }
 
 /** The line of a row in its page. */

@@ -1,16 +1,8 @@
 import { parseExactly } from '../batch/digits.ts';
-import { RecentlyRead, type Parsed } from '../store/recently-read.ts';
+import { RecentlyRead } from '../store/recently-read.ts';
 import type { Store } from '../store/store.ts';
 import { lineIn, pageOf, readPageLines, type SheetRow } from './pages.ts';
-import {
-  queuedAt,
-  queueNameOf,
-  readQueuePage,
-  rowAtOnce,
-  type Layout,
-  type Queued,
-  type QueuePage,
-} from './queue.ts';
+import { queuedAt, queueNameOf, readQueuePage, rowAtOnce, type Layout, type Queued } from './queue.ts';
 
 /** A row as one of its places sends it. */
 export type PlacedRow = SheetRow & Pick<Queued, 'before'>;
@@ -30,12 +22,12 @@ export type PlacedRows = (
  */
 export function cacheRows(most: number, mostBytes: number = PAGES_BYTES): PlacedRows {
   const pages = new RecentlyRead<readonly string[]>(most, mostBytes);
-  const queues = new RecentlyRead<QueuePage>(most, mostBytes);
+  const queues = new RecentlyRead<readonly Queued[]>(most, mostBytes);
   const queued = async (layout: Store, sheet: Layout, place: number): Promise<Queued | undefined> => {
     const row = rowAtOnce(sheet, place);
     if (row !== undefined) return { row };
     const page = await queues.get(`${layout.location} ${queueNameOf(place)}`, () =>
-      queuePageAt(layout, place),
+      readQueuePage(layout, place),
     );
     return queuedAt(page, place);
   };
@@ -45,20 +37,10 @@ export function cacheRows(most: number, mostBytes: number = PAGES_BYTES): Placed
       const at = await queued(layout, sheet, place);
       if (at === undefined) continue;
       const page = pageOf(at.row);
-      const lines = await pages.get(`${layout.location} ${page}`, () => pageAt(layout, page));
+      const lines = await pages.get(`${layout.location} ${page}`, () => readPageLines(layout, page));
       const line = lineIn(lines, at.row);
       if (line !== undefined) found.set(place, { ...(parseExactly(line) as SheetRow), ...at });
     }
     return found;
   };
-}
-
-async function pageAt(layout: Store, page: number): Promise<Parsed<readonly string[]>> {
-  const { lines, bytes } = await readPageLines(layout, page);
-  return { value: lines, bytes };
-}
-
-async function queuePageAt(layout: Store, place: number): Promise<Parsed<QueuePage>> {
-  const page = await readQueuePage(layout, place);
-  return { value: page, bytes: page.bytes };
 }

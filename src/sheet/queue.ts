@@ -3,6 +3,7 @@
 
 import { problem } from '../errors/error.ts';
 import { laneOf, numberOf } from '../batch/lanes.ts';
+import type { Parsed } from '../store/recently-read.ts';
 import type { Store } from '../store/store.ts';
 
 /** Positions per file. Rows that are added later begin a new file, because files never change. */
@@ -33,33 +34,29 @@ export const rowAtOnce = ({ rows, isQueued }: Layout, place: number): number | u
 /** The file of a place. */
 export const queueNameOf = (place: number): string => queueName(laneOf(place), queuePageOf(numberOf(place)));
 
-export type QueuePage = { readonly lines: readonly Queued[]; readonly bytes: number };
-
 /** The page of a place. Throws E504 if it is missing. */
-export async function readQueuePage(layout: Store, place: number): Promise<QueuePage> {
+export async function readQueuePage(layout: Store, place: number): Promise<Parsed<readonly Queued[]>> {
   const name = queueNameOf(place);
   const text = await layout.read(name);
   if (text === undefined) throw problem('E504', { what: `${layout.location} has no ${name}` });
   const lines = text.split('\n').filter((line) => line !== '');
-  return { lines: lines.map((line) => JSON.parse(line) as Queued), bytes: Buffer.byteLength(text) };
+  return { value: lines.map((line) => JSON.parse(line) as Queued), bytes: Buffer.byteLength(text) };
 }
 
 /** The row at a place in its page; undefined if the lane has no such place. */
-export const queuedAt = ({ lines }: Pick<QueuePage, 'lines'>, place: number): Queued | undefined =>
-  lines[(numberOf(place) - 1) % QUEUE_ROWS];
+export const queuedAt = (page: readonly Queued[], place: number): Queued | undefined =>
+  page[(numberOf(place) - 1) % QUEUE_ROWS];
 
-/** Writes the positions of one lane, from the beginning of a file. */
+/** Writes the positions of one lane. */
 export class LaneWriter {
   readonly #layout: Store;
   readonly #lane: number;
-  #page: number;
+  #page = 1;
   #lines: string[] = [];
 
-  /** `first`: the number of the first position. */
-  constructor(layout: Store, lane: number, first = 1) {
+  constructor(layout: Store, lane: number) {
     this.#layout = layout;
     this.#lane = lane;
-    this.#page = queuePageOf(first);
   }
 
   /** A promise if the caller has to wait before the next. */

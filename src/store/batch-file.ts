@@ -145,7 +145,8 @@ export async function readBatchFile(store: Store): Promise<BatchFile | undefined
 
 const oldFormat = z.looseObject({ format: z.literal(1) });
 
-function jsonIn(text: string): unknown {
+/** undefined for text that is no JSON. */
+export function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import type { PassSegment } from '../batch/lanes.ts';
 import { problem } from '../errors/error.ts';
-import { lastNumber, type Started } from './batch-file.ts';
+import { jsonIn, lastNumber, type Started } from './batch-file.ts';
 import type { Store } from './store.ts';
 
 const count = z.number().int().nonnegative();
@@ -72,11 +72,3 @@ export async function readContinued(store: Store, pass: number): Promise<Started
 }
 
 const continuedName = (pass: number): string => `${PASSES}/${numbered(pass)}-continued.json`;
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

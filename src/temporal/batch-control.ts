@@ -136,7 +136,7 @@ async function acknowledged(
 }
 
 /** Who gives a command, for the log of the batch. */
-function userHere(): string {
+export function userHere(): string {
   const host = hostname();
   try {
     return `${userInfo().username}@${host}`;

@@ -120,7 +120,7 @@ export class Scene implements Disposable {
     });
   }
 
-  /** Somebody who knows the format writes other lines. */
+  /** A person who knows the format writes other lines. */
   forge(lines: readonly Content[]): void {
     const chain = new Chain();
     writeFileSync(this.path, lines.map((line) => `${chain.seal(line)}\n`).join(''));

@@ -1,6 +1,7 @@
 // Files, batches and settings that a command cannot use: it ends with its code, says which one and what helps, and buys
 // nothing. What is wrong on the command line itself stands in bad-input.test.ts.
 
+import { SHEET } from '../store/sheet-facts.ts';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { createServer as createSocket } from 'node:net';
@@ -111,20 +112,7 @@ const BATCH: BatchFile = {
   mark: '0123456789abcdef',
   content: '0',
   createdAt: '2026-01-01T00:00:00.000Z',
-  sheet: {
-    name: 'ok.csv',
-    file: 'sheet.csv',
-    sha256: '0',
-    bytes: 0,
-    options: { format: 'csv', map: {}, set: {}, drop: [], types: {} },
-    columns: ['prompt'],
-    inputs: [{ input: 'prompt', kind: 'string', from: { column: 'prompt' } }],
-    rows: 0,
-    pages: 0,
-    repeats: 0,
-    lanes: [],
-    isQueued: false,
-  },
+  sheet: { ...SHEET, rows: 0, pages: 0 },
   deployment: { id: '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d' },
   service: {
     base: 'local',

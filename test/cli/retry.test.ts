@@ -65,7 +65,7 @@ describe('rows that are sent again', () => {
     const rows = failed();
     expect(rows.length).toBeGreaterThan(10);
 
-    const asked = ['retry', batch, '--reason', 'two at once'];
+    const asked = ['retry', batch, '--reason', 'two together'];
     const [one, two] = [stage.run(asked), stage.run(asked)];
     const { store } = await found();
     await until(() => store.exists(passName(2)), 'the pass is there');
@@ -130,6 +130,6 @@ describe('rows that are sent again', () => {
     await expectWhole();
     const events = await stage.run(['events', batch]);
     expect(events.stdout).toContain('retried by');
-    expect(events.stdout).toContain('two at once');
+    expect(events.stdout).toContain('two together');
   });
 });

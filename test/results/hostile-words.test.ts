@@ -1,6 +1,7 @@
 // A run service that puts a formula, escape codes and bidi controls into every text that it may say. Its words are read
 // back where a person meets them: spreadsheets, the report, a terminal. The user's own cells stand there as given.
 
+import { SHEET } from '../store/sheet-facts.ts';
 import type { ShownProgress } from '../../src/cli/shown-progress.ts';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -59,20 +60,7 @@ const FILE = {
   mark: MARK,
   content: '00',
   createdAt: '2026-11-21T10:00:00.000Z',
-  sheet: {
-    name: 'sheet.csv',
-    file: 'sheet.csv',
-    sha256: '00',
-    bytes: 1,
-    options: { format: 'csv', map: {}, set: {}, drop: [], types: {} },
-    columns: ['prompt'],
-    inputs: [{ input: 'prompt', kind: 'string', from: { column: 'prompt' } }],
-    rows: 2,
-    pages: 1,
-    repeats: 0,
-    lanes: [],
-    isQueued: false,
-  },
+  sheet: { ...SHEET, rows: 2 },
   deployment: { id: 'd', name: evil('deployment') },
   service: {
     base: 'local',

@@ -1,5 +1,6 @@
 // Earlier batches in real folders, with parts as the worker writes them.
 
+import { SHEET } from '../store/sheet-facts.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,20 +61,7 @@ async function make(
     mark: '0123456789abcdef',
     content: 'content',
     createdAt: '2026-11-01T10:00:00Z',
-    sheet: {
-      name: 'sheet.csv',
-      file: 'sheet.csv',
-      sha256: '00',
-      bytes: 1,
-      options: { format: 'csv', map: {}, set: {}, drop: [], types: {} },
-      columns,
-      inputs: [],
-      rows: 1_000_000,
-      pages: 2_000,
-      repeats: 0,
-      lanes: [],
-      isQueued: false,
-    },
+    sheet: { ...SHEET, columns, inputs: [], rows: 1_000_000, pages: 2_000 },
     deployment: { id: 'portraits-id', gpu: 'A10G', concurrencyLimit: 2 },
     service: { base, api: 'v2', rehearsal: true, timing: DEFAULT_TIMING, prices: {} },
     concurrency: 2,

@@ -1,5 +1,6 @@
 // Files of a batch that cannot be read back are named, with their code.
 
+import { SHEET } from './sheet-facts.ts';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,20 +26,7 @@ const FILE: BatchFile = {
   mark: '0123456789abcdef',
   content: '00',
   createdAt: '2026-11-21T10:00:00.000Z',
-  sheet: {
-    name: 'sheet.csv',
-    file: 'sheet.csv',
-    sha256: '00',
-    bytes: 1,
-    options: { format: 'csv', map: {}, set: {}, drop: [], types: {} },
-    columns: ['prompt'],
-    inputs: [{ input: 'prompt', kind: 'string', from: { column: 'prompt' } }],
-    rows: 1,
-    pages: 1,
-    repeats: 0,
-    lanes: [],
-    isQueued: false,
-  },
+  sheet: SHEET,
   deployment: { id: 'd' },
   service: { base: 'local', api: 'v2', rehearsal: true, timing: DEFAULT_TIMING, prices: { L4: 0.5 } },
   concurrency: 4,

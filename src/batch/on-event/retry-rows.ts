@@ -34,8 +34,8 @@ export function onPassLoaded(
   const rows = segments.reduce((sum, { count }) => sum + count, 0);
   // A batch that is being cancelled sends nothing more, so these rows keep their outcome.
   const isCancelled = state.cancelling !== undefined || pass <= state.cancelledPass;
-  addLanes(state.lanes, segments);
-  if (!isCancelled) {
+  if (isCancelled) addLanes(state.lanes, segments);
+  else {
     addSegments(state.lanes, segments);
     state.again += rows;
   }

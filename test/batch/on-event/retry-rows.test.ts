@@ -49,7 +49,7 @@ describe('a batch that runs', () => {
     expect(progress(world.state)).toMatchObject({ pass: 2, again: 2, rows: 3 });
   });
 
-  it('loads passes one after another, also if it is told of the second one only', () => {
+  it('loads passes one after another, also if a command names only the second one', () => {
     const world = new World({ rows: 3, concurrency: 10 });
     world.apply(retry(3));
     loaded(world);
@@ -176,7 +176,7 @@ describe('a batch that ends', () => {
     expect(world.sends).toHaveLength(1);
   });
 
-  it('goes on if it is told of a pass together with its end', () => {
+  it('goes on if a command names a pass together with its end', () => {
     const world = closing();
     world.apply({ type: 'closed' }, retry(2));
     expect(world.state.finished).toBe(false);
