@@ -14,7 +14,7 @@ import { problem } from '../errors/error.ts';
 import { layOut, type LaidOut } from '../sheet/sheet.ts';
 import { refuseUnbounded } from '../store/attempt-cost.ts';
 import { BATCH_FILE, createBatchFile, LAYOUT, type BatchFile } from '../store/batch-file.ts';
-import { openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
+import { listBatchFolders, openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import { batchIdOf, contentOf } from './batch-id.ts';
@@ -45,20 +45,25 @@ export type CreatedBatch = BatchFolder & {
 export async function createBatch(params: CreateParams): Promise<CreatedBatch> {
   const { out, name, again } = params;
   const draft = await layOutCopy(params);
-  const same = again ? undefined : await findSame(out, draft.content, name);
+  const batches = again ? [] : await listBatchFolders(out);
+  const same = again ? undefined : await findSame({ ...params, batches }, draft.content);
   if (same) return { ...same, laidOut: undefined };
   const isNamed = again || name !== undefined;
   const batch = isNamed ? draft.batch : await nameOf(out, draft);
-  return putInPlace(params, { ...(await withEarlierResults(params, draft)), batch });
+  return putInPlace(params, { ...(await withEarlierResults(params, draft, batches)), batch });
 }
 
-/** The batch with the results of earlier batches, if the user wants them. */
+/**
+ * The batch with the results of earlier batches, if the user wants them. A batch that another command makes of the same sheet
+ * meanwhile is none of them: this command attaches to it.
+ */
 async function withEarlierResults(
-  { out, again, decide }: CreateParams,
+  { again, decide }: CreateParams,
   draft: DraftBatch,
+  batches: readonly BatchFolder[],
 ): Promise<DraftBatch> {
   if (again || decide === undefined) return draft;
-  using overlap = await findOverlap(out, draft);
+  using overlap = await findOverlap(batches, draft);
   if (overlap.isEmpty) return draft;
   const decided = await decide(overlap);
   // Awaited here, because the overlap is closed on return.
@@ -105,11 +110,12 @@ export async function planBatch(
   params: CreateParams,
   reuse: boolean,
 ): Promise<EarlierBatches & { readonly draft: DraftBatch }> {
-  const { out, name, again } = params;
+  const { out, again } = params;
   const draft = await layOutCopy(params);
-  const same = again ? undefined : await findSame(out, draft.content, name);
+  const batches = again ? [] : await listBatchFolders(out);
+  const same = again ? undefined : await findSame({ ...params, batches }, draft.content);
   if (again || same !== undefined) return { draft, ...(same && { same: same.batch }) };
-  using overlap = await findOverlap(out, draft);
+  using overlap = await findOverlap(batches, draft);
   const { done, open } = overlap;
   return { draft: reuse ? await reuseRows(draft, overlap) : draft, done, open };
 }

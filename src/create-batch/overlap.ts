@@ -14,7 +14,7 @@ import { summarizedPass } from '../results/summary.ts';
 import { PAGE_ROWS, readPage, type SheetRow } from '../sheet/pages.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { newestPass } from '../store/passes.ts';
-import { listBatchFolders, type BatchFolder } from '../store/batch-folders.ts';
+import type { BatchFolder } from '../store/batch-folders.ts';
 import type { Store } from '../store/store.ts';
 import { rowsInFlight } from './add-pass.ts';
 
@@ -39,8 +39,11 @@ export type ReusableRow = {
 };
 
 /** The caller closes it. */
-export async function findOverlap(out: string, { file, layout }: NewRows): Promise<Overlap> {
-  const others = (await listBatchFolders(out)).filter((other) => mayShare(file, other.file));
+export async function findOverlap(
+  batches: readonly BatchFolder[],
+  { file, layout }: NewRows,
+): Promise<Overlap> {
+  const others = batches.filter((other) => mayShare(file, other.file));
   const overlap = new Overlap(file.sheet.rows);
   try {
     if (others.length === 0) return overlap;

@@ -8,17 +8,23 @@ import { openStore } from '../store/open-store.ts';
 import { listBatchFolders, openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
 import { sheetOptionsOf, type BatchSpec, type Settings } from './batch-spec.ts';
 
+export type Earlier = {
+  readonly out: string;
+  /** The name that the user gave. */
+  readonly name?: string;
+  /** All batches there, newest first. */
+  readonly batches: readonly BatchFolder[];
+};
+
 /**
  * The batch with this content: the one with this name, or the oldest one. Throws E602 if the name belongs to other
  * content.
  */
 export async function findSame(
-  out: string,
+  { out, name, batches }: Earlier,
   content: string,
-  name: string | undefined,
 ): Promise<BatchFolder | undefined> {
-  if (name === undefined)
-    return (await listBatchFolders(out)).findLast(({ file }) => file.content === content);
+  if (name === undefined) return batches.findLast(({ file }) => file.content === content);
   const named = await openBatchFolder(out, name);
   if (named !== undefined && named.file.content !== content) throw taken(named);
   return named;

@@ -1,11 +1,13 @@
 // Makes a batch in a process of its own: node creator.ts <sheet> <out> <what is asked, as JSON>. With KILL_AT=n it is killed
 // before the n-th call that changes something in <out>; what is inside a copy counts as one. It prints the batch's name and
-// mark. With REUSE=1 it reuses the rows of earlier batches, and moves their results as the start of a batch does.
+// mark. With REUSE=1 it reuses the rows of earlier batches, and moves their results as the start of a batch does; otherwise
+// no earlier batch may have all of them.
 
 import fs from 'node:fs';
 import promises from 'node:fs/promises';
 import { enableCompileCache, syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
+import type { Overlap } from '../../src/create-batch/overlap.ts';
 import type { Asked } from './create.ts';
 
 const killAt = Number(process.env['KILL_AT'] ?? Number.POSITIVE_INFINITY);
@@ -41,8 +43,12 @@ if (process.send) {
   process.send('ready');
   await new Promise((begin) => process.once('message', begin));
 }
-const reuse = process.env['REUSE'] ? { decide: async () => 'reuse' as const } : {};
-const made = await create(path, out, { ...(JSON.parse(asked) as Asked), ...reuse });
+const decide = async ({ open, rows }: Pick<Overlap, 'open' | 'rows'>) => {
+  if (process.env['REUSE']) return 'reuse';
+  if (open.some((one) => one.rows === rows)) throw new Error(`asked about ${JSON.stringify(open)}`);
+  return 'again';
+};
+const made = await create(path, out, { ...(JSON.parse(asked) as Asked), decide });
 await placeReused(made);
 const { batch, file, laidOut } = made;
 console.log(JSON.stringify({ batch, mark: file.mark, made: laidOut !== undefined }));
