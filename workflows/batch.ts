@@ -25,7 +25,8 @@ import {
   snapshot,
   type Snapshot,
 } from '../src/batch/snapshot.ts';
-import { begin, type State } from '../src/batch/state.ts';
+import { begin } from '../src/batch/begin.ts';
+import type { State } from '../src/batch/state.ts';
 import { step } from '../src/batch/step.ts';
 import { readableVersion } from '../src/batch/version.ts';
 import { bindActivities, type BoundActivities } from './activities.ts';

@@ -24,7 +24,8 @@ import {
 } from '../batch/lanes.ts';
 import { put } from '../batch/put-row.ts';
 import { spendInFull } from '../batch/parts-in-flight.ts';
-import { begin, type State } from '../batch/state.ts';
+import { begin } from '../batch/begin.ts';
+import type { State } from '../batch/state.ts';
 import { WRITES } from '../batch/version.ts';
 import { problem } from '../errors/error.ts';
 import { addRecord, spentInFullIn } from '../results/tally-rows.ts';

@@ -11,7 +11,7 @@ import { finalizeBatch } from '../../activities/finalize-batch.ts';
 import { keepEvidence } from '../../activities/keep-evidence.ts';
 import type { AttemptRun } from '../../src/batch/attempt.ts';
 import { progress } from '../../src/batch/progress.ts';
-import { begin } from '../../src/batch/state.ts';
+import { begin } from '../../src/batch/begin.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import { partName } from '../../src/results/parts.ts';
 import type { PartRecord } from '../../src/results/row-record.ts';

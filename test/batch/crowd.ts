@@ -23,7 +23,8 @@ import { pause } from '../../src/batch/pauses.ts';
 import { PAUSE_KINDS } from '../../src/batch/pause-kinds.ts';
 import type { Running } from '../../src/batch/row-state.ts';
 import { snapshot } from '../../src/batch/snapshot.ts';
-import { begin, type State } from '../../src/batch/state.ts';
+import { begin } from '../../src/batch/begin.ts';
+import type { State } from '../../src/batch/state.ts';
 import { step } from '../../src/batch/step.ts';
 import { paramsOf } from './params.ts';
 

@@ -6,7 +6,7 @@ import { endRow } from '../../src/batch/on-event/end-row.ts';
 import { pause } from '../../src/batch/pauses.ts';
 import { PAUSE_KINDS } from '../../src/batch/pause-kinds.ts';
 import { progress } from '../../src/batch/progress.ts';
-import { begin } from '../../src/batch/state.ts';
+import { begin } from '../../src/batch/begin.ts';
 import { paramsOf } from './params.ts';
 import { running } from './scenes.ts';
 import type { World } from './world.ts';

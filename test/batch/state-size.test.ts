@@ -12,7 +12,8 @@ import {
 } from '../../src/batch/bounds.ts';
 import type { UnconfirmedRule } from '../../src/batch/params.ts';
 import { put } from '../../src/batch/put-row.ts';
-import { begin, type State } from '../../src/batch/state.ts';
+import { begin } from '../../src/batch/begin.ts';
+import type { State } from '../../src/batch/state.ts';
 import { isFull, reasonBytes } from '../../src/batch/state-size.ts';
 import { paramsOf } from './params.ts';
 

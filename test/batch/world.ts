@@ -1,5 +1,4 @@
-// Simulates the environment of `step`: it executes commands in any order, loses responses, repeats messages, and records
-// every run. Tests compare the batch's claims with these records.
+// Simulates what surrounds `step`: executes commands in any order, loses responses, repeats messages, and records all runs.
 
 import { attemptKey } from '../../src/batch/attempt.ts';
 import type { Command } from '../../src/batch/commands.ts';
@@ -10,7 +9,8 @@ import type { BatchEvent } from '../../src/batch/batch-event.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
 import { progress, type Progress } from '../../src/batch/progress.ts';
 import { maySnapshot, restore, snapshot, type Snapshot } from '../../src/batch/snapshot.ts';
-import { begin, runningRow, type State } from '../../src/batch/state.ts';
+import { begin } from '../../src/batch/begin.ts';
+import { runningRow, type State } from '../../src/batch/state.ts';
 import { DECISIONS, nextDueAt, step } from '../../src/batch/step.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import { Folder, type Fetch } from './folder.ts';

@@ -13,7 +13,7 @@ import { parse } from 'csv-parse/sync';
 import { parseHTML } from 'linkedom';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectRows } from '../../activities/collect-rows.ts';
-import { begin } from '../../src/batch/state.ts';
+import { begin } from '../../src/batch/begin.ts';
 import { DEFAULT_TIMING } from '../../src/batch/params.ts';
 import { progress } from '../../src/batch/progress.ts';
 import type { EndedRow } from '../../src/batch/row-state.ts';

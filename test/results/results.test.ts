@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { begin } from '../../src/batch/state.ts';
+import { begin } from '../../src/batch/begin.ts';
 import { progress } from '../../src/batch/progress.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import { partName } from '../../src/results/parts.ts';

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { NO_LEDGER, type RequestLedger } from '../../src/batch/accounting/request-ledger.ts';
 import { progress } from '../../src/batch/progress.ts';
-import { begin } from '../../src/batch/state.ts';
+import { begin } from '../../src/batch/begin.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import {
   notSucceeded,

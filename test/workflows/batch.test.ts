@@ -6,7 +6,7 @@ import { LEASE_MS } from '../../src/batch/bounds.ts';
 import type { Progress } from '../../src/batch/progress.ts';
 import { snapshot } from '../../src/batch/snapshot.ts';
 import { put } from '../../src/batch/put-row.ts';
-import { begin } from '../../src/batch/state.ts';
+import { begin } from '../../src/batch/begin.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { accepted, openRig, refOf, Script, smallBatch, type Rig, type Sends } from './rig.ts';

@@ -6,7 +6,8 @@ import { onListRead } from '../../../src/batch/on-event/list-read.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';
 import type { Unconfirmed } from '../../../src/batch/row-state.ts';
 import { put } from '../../../src/batch/put-row.ts';
-import { begin, type State } from '../../../src/batch/state.ts';
+import { begin } from '../../../src/batch/begin.ts';
+import type { State } from '../../../src/batch/state.ts';
 import { paramsOf, TIMING } from '../params.ts';
 import { PROOF_MS, STUCK_MS, runOfFirst } from '../scenes.ts';
 
