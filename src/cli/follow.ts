@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { EXIT, problem, errorMessage } from '../errors/error.ts';
 import type { Progress } from '../batch/progress.ts';
 import { terminalLine } from '../errors/outside-text.ts';
-import { readSummary } from '../results/summary.ts';
+import { readLatestSummary } from '../results/summary.ts';
 import { printEnd, type EndParams } from './batch-end.ts';
 import { refOf, type FoundBatch } from './batch-name.ts';
 import { hearInterrupts, type Interrupts } from './interrupt.ts';
@@ -58,10 +58,14 @@ type Ended = FollowParams & Readonly<Latest> & { readonly interrupts: Interrupts
 
 const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
   finished: async (ended) => {
-    const summary = await readSummary(ended.found.store);
+    const { found, printer } = ended;
+    const summary = await readLatestSummary(found.store);
     if (summary === undefined)
-      throw problem('E506', { batch: ended.found.batch, reason: 'its folder has no summary.json' });
-    return printEnd(ended, summary);
+      throw problem('E506', { batch: found.batch, reason: 'its folder has no summary.json' });
+    const code = printEnd(ended, summary);
+    if ((await summaryOfDone(found)) === undefined)
+      printer.notice(`rows of it are sent again by now; to follow them: runsheet watch ${found.batch}`);
+    return code;
   },
   paused: async ({ session, found, progress, reads }) => {
     throw problem('E501', {

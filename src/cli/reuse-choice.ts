@@ -18,25 +18,25 @@ export type ChoiceParams = {
   readonly asks: boolean;
 };
 
-type Shared = Pick<Overlap, 'rows' | 'done' | 'open'>;
+type Shared = Pick<Overlap, 'rows' | 'done' | 'open' | 'unknown'>;
 
 /** Throws E530 if neither flags nor user decide, and E531 for rows that an earlier batch may still send. */
 export async function chooseReuse(params: ChoiceParams, overlap: Shared): Promise<'reuse' | 'again'> {
   const { printer, process, reuse, asks } = params;
-  const { done, open, rows } = overlap;
+  const { done, open, unknown, rows } = overlap;
   const again = commandWith(process.argv, '--again');
   if (open.length > 0)
     throw problem('E531', { rows: openText(open), batches: open.map(({ batch }) => batch), again });
   if (reuse) return 'reuse';
-  const isVersionSure = done.every((one) => one.isVersionSure);
+  const isVersionSure = [...done, ...unknown].every((one) => one.isVersionSure);
   const left = rows - sumOf(done);
   const maySay = asks && isVersionSure && printer.isTerminal && process.stdin.isTTY;
   const said = maySay
-    ? await ask(process, questionOf(`${doneText(overlap)}.`, { left, rows }), ANSWERS)
+    ? await ask(process, questionOf(`${knownText(overlap)}.`, { left, rows }), ANSWERS)
     : undefined;
   if (said !== undefined) return said;
   throw problem('E530', {
-    rows: doneText(overlap),
+    rows: knownText(overlap),
     isVersionSure,
     left,
     all: rows,
@@ -52,18 +52,33 @@ function doneText({ done, rows }: Pick<Overlap, 'done' | 'rows'>): string {
   return `${count(sum)} of ${plural(rows, 'row')} ${sum === 1 ? 'is' : 'are'} done in ${list(batches)}`;
 }
 
-/** `2 rows are still open in portraits-7f3a (rows 12, 40)`. */
-function openText(open: readonly SharedRows[]): string {
-  const texts = open.map(({ batch, rows, first }) => {
+/** What earlier batches have bought, or may have bought. */
+const knownText = ({ rows, done, unknown }: Omit<Shared, 'open'>): string =>
+  list(
+    [
+      ...(done.length > 0 ? [doneText({ rows, done })] : []),
+      ...(unknown.length > 0
+        ? [rowsText(unknown, () => 'may have been bought without a known outcome in')]
+        : []),
+    ],
+    '; ',
+  );
+
+/** `2 rows (12, 40) are still open in portraits-7f3a`. */
+const openText = (open: readonly SharedRows[]): string =>
+  rowsText(open, (rows) => `${rows === 1 ? 'is' : 'are'} still open in`);
+
+function rowsText(shared: readonly SharedRows[], standing: (rows: number) => string): string {
+  const texts = shared.map(({ batch, rows, first }) => {
     const more = rows > first.length ? ', …' : '';
-    return `${plural(rows, 'row')} (${first.join(', ')}${more}) ${rows === 1 ? 'is' : 'are'} still open in ${batch}`;
+    return `${plural(rows, 'row')} (${first.join(', ')}${more}) ${standing(rows)} ${batch}`;
   });
   return list(texts, '; ');
 }
 
 /** What `plan` says about earlier batches. */
 export function earlierLines(
-  { same, done = [], open = [] }: EarlierBatches,
+  { same, done = [], open = [], unknown = [] }: EarlierBatches,
   { sheet: { rows, reused } }: Pick<BatchFile, 'sheet'>,
 ): readonly string[] {
   if (same !== undefined)
@@ -74,6 +89,7 @@ export function earlierLines(
     reused === undefined ? `: --reuse runs ${plural(left, 'row')}, --again all ${count(rows)}` : '';
   return [
     ...(done.length === 0 ? [] : [`  earlier   ${doneText({ rows, done })}${isSure}${flags}`]),
+    ...(unknown.length === 0 ? [] : [`  earlier   ${knownText({ rows, done: [], unknown })}`]),
     ...(open.length === 0
       ? []
       : [`  earlier   ${openText(open)}; run refuses this sheet until they have ended`]),

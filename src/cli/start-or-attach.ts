@@ -70,13 +70,15 @@ function refuseElsewhere({ folder }: Known, { batch, folder: own }: FoundBatch):
   if (folder !== own) throw problem('E507', { batch, folder: dirname(folder) });
 }
 
-/** The workflow may belong to a copy of the folder, or have ended without writing here. */
+/** The workflow may belong to a copy of the folder, have ended before the newest pass, or have ended without writing here. */
 async function refuseOther(known: Known, found: FoundBatch): Promise<void> {
   refuseElsewhere(known, found);
   const { batch } = found;
   const { folder, status } = known;
-  if (status !== 'RUNNING' && (await summaryOfDone(found)) === undefined)
-    throw problem('E508', { batch, folder, status });
+  if (status === 'RUNNING' || (await summaryOfDone(found)) !== undefined) return;
+  // A command that was killed may have added a pass after the end.
+  if ((await endedBefore(found.store)) !== undefined) throw notRunning(found);
+  throw problem('E508', { batch, folder, status });
 }
 
 async function resumeIfPaused(

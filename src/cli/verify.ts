@@ -42,6 +42,9 @@ export default async function verify(this: Context, flags: Flags, name: string |
   // A receipt states what adds up only.
   const receipt =
     flags.receipt === undefined || !holds ? undefined : await writeGiven(found, summary, flags.receipt);
+  // Rows that are sent again meanwhile may be in only one half of what was read.
+  if ((await summaryOfDone(found))?.ended_at !== summary.ended_at)
+    throw problem('E509', { batch: found.batch });
   if (flags.output === 'json')
     printer.json({ batch: found.batch, holds, findings: all, ...(receipt && { receipt }) });
   else for (const finding of all) printer.data(lineOf(finding));

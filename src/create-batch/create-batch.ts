@@ -103,6 +103,7 @@ export type EarlierBatches = {
   /** What earlier batches have of the rows. */
   readonly done?: readonly SharedRows[];
   readonly open?: readonly SharedRows[];
+  readonly unknown?: readonly SharedRows[];
 };
 
 /** What a command would make of a sheet, with or without the results of earlier batches. */
@@ -116,8 +117,8 @@ export async function planBatch(
   const same = again ? undefined : await findSame({ ...params, batches }, draft.content);
   if (again || same !== undefined) return { draft, ...(same && { same: same.batch }) };
   using overlap = await findOverlap(batches, draft);
-  const { done, open } = overlap;
-  return { draft: reuse ? await reuseRows(draft, overlap) : draft, done, open };
+  const { done, open, unknown } = overlap;
+  return { draft: reuse ? await reuseRows(draft, overlap) : draft, done, open, unknown };
 }
 
 const newMark = (): string => randomBytes(8).toString('hex');

@@ -85,7 +85,8 @@ async function addBatch(overlap: Overlap, file: BatchFile, other: BatchFolder): 
     if (!overlap.has(request)) continue;
     const shared = { batch: other.batch, folder: other.folder, row: row.row.row, isVersionSure };
     const isUnsent = row.record === undefined && ended === undefined;
-    if (isUnsent || again.has(shared.row)) overlap.addOpen(request, shared);
+    if (isUnsent || again.has(shared.row)) overlap.addUnsettled(request, shared, 'open');
+    else if (row.record?.outcome === 'unknown') overlap.addUnsettled(request, shared, 'unknown');
     else if (await isReusable(row, other.folder)) overlap.addDone(request, shared, row.record as PartRecord);
   }
 }
@@ -127,14 +128,16 @@ function unlessAbsent(error: unknown): undefined {
   if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
 }
 
-type Shared = Omit<Source, 'isOpen'> & { readonly row: number };
+/** What an earlier batch has of a row: its result, no outcome yet, or the outcome unknown. */
+type Standing = 'done' | 'open' | 'unknown';
+
+type Shared = Omit<Source, 'standing'> & { readonly row: number };
 
 type Source = {
   readonly batch: string;
   readonly folder: string;
   readonly isVersionSure: boolean;
-  /** Whether its rows have no outcome yet. */
-  readonly isOpen: boolean;
+  readonly standing: Standing;
 };
 
 const TABLES = `
@@ -142,7 +145,7 @@ const TABLES = `
   CREATE TABLE wanted (row INTEGER PRIMARY KEY, request BLOB, source INTEGER, origin TEXT, record TEXT);
   CREATE INDEX free ON wanted (request, row) WHERE source IS NULL;
   CREATE TABLE bought (origin TEXT PRIMARY KEY) WITHOUT ROWID;
-  CREATE TABLE open (request BLOB, source INTEGER);
+  CREATE TABLE unsettled (request BLOB, source INTEGER);
 `;
 
 /** The rows of a new batch, each with the earlier row that answers the same request, if there is one. */
@@ -156,7 +159,7 @@ export class Overlap implements Disposable {
   readonly #free;
   readonly #take;
   readonly #buy;
-  readonly #open;
+  readonly #unsettled;
   readonly #find;
 
   constructor(rows: number) {
@@ -167,7 +170,7 @@ export class Overlap implements Disposable {
     this.#free = prepare('SELECT row FROM wanted WHERE request = ? AND source IS NULL ORDER BY row LIMIT 1');
     this.#take = prepare('UPDATE wanted SET source = ?, origin = ?, record = ? WHERE row = ?');
     this.#buy = prepare('INSERT OR IGNORE INTO bought VALUES (?)');
-    this.#open = prepare('INSERT INTO open VALUES (?, ?)');
+    this.#unsettled = prepare('INSERT INTO unsettled VALUES (?, ?)');
     this.#find = prepare('SELECT source, origin, record FROM wanted WHERE row = ? AND record IS NOT NULL');
   }
 
@@ -196,27 +199,32 @@ export class Overlap implements Disposable {
   addDone(request: Uint8Array, shared: Shared, record: PartRecord): void {
     const origin = record.reused_from ?? `${shared.batch}#${shared.row}`;
     const isUnused = this.#buy.run(origin).changes === 1;
-    if (isUnused) this.#takeFree(request, this.#sourceOf(shared, false), origin, JSON.stringify(record));
+    if (isUnused) this.#takeFree(request, this.#sourceOf(shared, 'done'), origin, JSON.stringify(record));
   }
 
-  addOpen(request: Uint8Array, shared: Shared): void {
-    this.#open.run(request, this.#sourceOf(shared, true));
+  addUnsettled(request: Uint8Array, shared: Shared, standing: 'open' | 'unknown'): void {
+    this.#unsettled.run(request, this.#sourceOf(shared, standing));
   }
 
-  /** An open row counts only if no other batch has the same row done. */
+  /** An unsettled row counts only if no other batch has the same row done. */
   end(): void {
-    const all = this.#database.prepare('SELECT request, source FROM open ORDER BY rowid').all();
+    const all = this.#database.prepare('SELECT request, source FROM unsettled ORDER BY rowid').all();
     for (const { request, source } of all) this.#takeFree(request as Uint8Array, Number(source), null, null);
   }
 
   /** The rows that succeeded in earlier batches, by batch. */
   get done(): readonly SharedRows[] {
-    return this.#sharedRows(false);
+    return this.#sharedRows('done');
   }
 
   /** The rows that earlier batches may still send, by batch. */
   get open(): readonly SharedRows[] {
-    return this.#sharedRows(true);
+    return this.#sharedRows('open');
+  }
+
+  /** The rows that earlier batches may have bought without a result, by batch. */
+  get unknown(): readonly SharedRows[] {
+    return this.#sharedRows('unknown');
   }
 
   /** The result that a row can have without a run. */
@@ -239,17 +247,17 @@ export class Overlap implements Disposable {
     this.#left -= 1;
   }
 
-  #sourceOf({ batch, folder, isVersionSure }: Shared, isOpen: boolean): number {
-    const at = this.#sources.findIndex((one) => one.folder === folder && one.isOpen === isOpen);
-    return at >= 0 ? at : this.#sources.push({ batch, folder, isVersionSure, isOpen }) - 1;
+  #sourceOf({ batch, folder, isVersionSure }: Shared, standing: Standing): number {
+    const at = this.#sources.findIndex((one) => one.folder === folder && one.standing === standing);
+    return at >= 0 ? at : this.#sources.push({ batch, folder, isVersionSure, standing }) - 1;
   }
 
-  #sharedRows(isOpen: boolean): readonly SharedRows[] {
+  #sharedRows(standing: Standing): readonly SharedRows[] {
     const count = this.#database.prepare('SELECT count(*) AS rows FROM wanted WHERE source = ?');
     const first = this.#database.prepare('SELECT row FROM wanted WHERE source = ? ORDER BY row LIMIT 10');
     return this.#sources.flatMap(({ batch, isVersionSure, ...source }, at) => {
       const rows = Number(count.get(at)?.['rows']);
-      if (source.isOpen !== isOpen || rows === 0) return [];
+      if (source.standing !== standing || rows === 0) return [];
       return { batch, rows, first: first.all(at).map(({ row }) => Number(row)), isVersionSure };
     });
   }

@@ -131,8 +131,15 @@ function unseenAtMost(ledger: RequestLedger, lists: LastReading['lists']): numbe
 
 /** undefined until the batch has ended, and while its rows are sent again. Throws E504 if it cannot be read. */
 export async function readSummary(store: Store): Promise<Summary | undefined> {
+  const summary = await readLatestSummary(store);
+  const isOver = summary !== undefined && !(await store.exists(passName(passOf(summary) + 1)));
+  return isOver ? summary : undefined;
+}
+
+/** The summary of the latest end, also while rows are sent again. Throws E504 if it cannot be read. */
+export async function readLatestSummary(store: Store): Promise<Summary | undefined> {
   const summary = await readLast(store);
-  if (summary === undefined || (await store.exists(passName(passOf(summary) + 1)))) return undefined;
+  if (summary === undefined) return undefined;
   // A batch of an older version counts fewer outcomes, reused nothing, and has no sums of runs and costs.
   const { reused = 0 } = summary as Partial<Summary>;
   const outcomes = { ...NO_OUTCOMES, ...summary.outcomes };
@@ -148,7 +155,6 @@ export async function summarizedPass(store: Store): Promise<number | undefined> 
 /** A summary of an older version has only the first pass. */
 const passOf = ({ pass }: { readonly pass?: number }): number => pass ?? FIRST_PASS;
 
-/** The summary of the latest end. */
 async function readLast(store: Store): Promise<Summary | undefined> {
   const text = await store.read(SUMMARY_FILE);
   if (text === undefined) return undefined;

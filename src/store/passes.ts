@@ -71,4 +71,9 @@ export async function readContinued(store: Store, pass: number): Promise<Started
   return jsonIn((await store.read(continuedName(pass))) ?? '') as Started['workflow'] | undefined;
 }
 
-const continuedName = (pass: number): string => `${PASSES}/${numbered(pass)}-continued.json`;
+/** How often the batch was continued after an end. */
+export const countContinued = async (store: Store): Promise<number> =>
+  (await store.list(PASSES)).filter((name) => name.endsWith(CONTINUED)).length;
+
+const CONTINUED = '-continued.json';
+const continuedName = (pass: number): string => `${PASSES}/${numbered(pass)}${CONTINUED}`;

@@ -2,6 +2,7 @@
 // and survives the loss of Temporal's state.
 
 import { randomUUID } from 'node:crypto';
+import { countContinued } from './passes.ts';
 import type { Store } from './store.ts';
 
 const WORKERS = 'workers';
@@ -32,7 +33,7 @@ export function openWorkerNotes(kind: WorkerKind): (store: Store) => Promise<voi
 
 /**
  * `workers`: the processes that worked on the batch. `restarts`: how often its only worker was started again; absent if
- * several workers could work at the same time, because a new worker may then be one that was added.
+ * several workers could work at the same time, because a new worker may then be one that was added. Never too high.
  */
 export type WorkerCount = { readonly workers: number; readonly restarts?: number };
 
@@ -42,5 +43,7 @@ export async function countWorkers(store: Store): Promise<WorkerCount | undefine
   const workers = names.length;
   if (workers === 0) return undefined;
   const isOneAtATime = names.every((name) => name.startsWith('embedded-'));
-  return { workers, ...(isOneAtATime ? { restarts: workers - 1 } : {}) };
+  if (!isOneAtATime) return { workers };
+  // A command that sends rows of an ended batch again brings its own worker.
+  return { workers, restarts: Math.max(0, workers - 1 - (await countContinued(store))) };
 }

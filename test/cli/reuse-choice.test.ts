@@ -3,11 +3,13 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { Printer } from '../../src/cli/context.ts';
 import { chooseReuse } from '../../src/cli/reuse-choice.ts';
+import type { SharedRows } from '../../src/create-batch/overlap.ts';
 
 const SHARED = {
   rows: 301,
   done: [{ batch: 'portraits-7f3a', rows: 300, first: [1, 2, 3], isVersionSure: true }],
   open: [],
+  unknown: [] as readonly SharedRows[],
 };
 
 const terminal = () => Object.assign(new PassThrough(), { isTTY: true });
@@ -58,6 +60,16 @@ describe('run on a terminal asks about rows that are done', () => {
     await expect(onTerminal({ shared: { ...SHARED, done } }).choice).rejects.toMatchObject({
       code: 'E530',
       message: expect.stringContaining('does not tell whether the deployment has changed'),
+    });
+  });
+
+  it('also if they only may have been bought, because their outcome is unknown', async () => {
+    const unknown = [{ batch: 'portraits-7f3a', rows: 2, first: [3, 9], isVersionSure: true }];
+    await expect(
+      onTerminal({ asks: false, shared: { ...SHARED, done: [], unknown } }).choice,
+    ).rejects.toMatchObject({
+      code: 'E530',
+      message: '2 rows (3, 9) may have been bought without a known outcome in portraits-7f3a',
     });
   });
 

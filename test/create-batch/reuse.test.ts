@@ -29,14 +29,15 @@ beforeEach(() => {
 type Found = {
   readonly done: Overlap['done'];
   readonly open: Overlap['open'];
+  readonly unknown: Overlap['unknown'];
   readonly made: CreatedBatch;
 };
 
 /** Makes a batch that reuses what it can, as it is when it starts. */
 async function reusing(name: string, asked: Asked = {}): Promise<Found> {
-  let found: Omit<Found, 'made'> = { done: [], open: [] };
-  const decide = async ({ done, open }: Overlap) => {
-    found = { done, open };
+  let found: Omit<Found, 'made'> = { done: [], open: [], unknown: [] };
+  const decide = async ({ done, open, unknown }: Overlap) => {
+    found = { done, open, unknown };
     return 'reuse' as const;
   };
   const made = await place.create(name, { ...asked, decide });
@@ -85,6 +86,14 @@ describe('a row that succeeded in an earlier batch', () => {
     const placed = [];
     for await (const record of recordsOf(made.store)) placed.push(record);
     expect(placed).toEqual([]);
+  });
+
+  it('is not bought again without a question if its outcome is unknown, because its run may exist', async () => {
+    const earlier = await place.create('three.csv');
+    await addResults(earlier, { rows: [2], outcome: 'unknown' });
+    const { made, unknown } = await reusing('four.csv');
+    expect(unknown).toEqual([{ batch: earlier.batch, rows: 1, first: [2], isVersionSure: false }]);
+    expect(await sentIn(made, 0)).toEqual([1, 2, 3, 4]);
   });
 
   it('shares the disk space of its files with the earlier batch', async () => {

@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createContinued } from '../../src/store/passes.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
 import { countWorkers, openWorkerNotes } from '../../src/store/workers.ts';
@@ -40,6 +41,12 @@ describe('the workers of a batch', () => {
   it('are restarts of the one before if only one works at a time', async () => {
     for (let process = 0; process < 4; process += 1) await openWorkerNotes('embedded')(store);
     expect(await countWorkers(store)).toEqual({ workers: 4, restarts: 3 });
+  });
+
+  it('are no restarts if they came with a command that sent rows of the ended batch again', async () => {
+    for (let process = 0; process < 3; process += 1) await openWorkerNotes('embedded')(store);
+    await createContinued(store, 1, { workflowId: 'runsheet:a~b', runId: 'second' });
+    expect(await countWorkers(store)).toEqual({ workers: 3, restarts: 1 });
   });
 
   it.each([[['cluster', 'cluster', 'cluster']], [['embedded', 'embedded', 'cluster']]] as const)(
