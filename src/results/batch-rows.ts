@@ -1,15 +1,16 @@
 // Reads the rows of a batch in the order of the sheet, each with its record if it has one. Parts contain rows in the order in
-// which they ended, so an index of four bytes per row finds the part of a row. A later part's record wins, because a rebuilt
-// batch may write a row again.
+// which they ended, so their records are sorted first.
 
-import { createInterface } from 'node:readline';
+import { parseExactly } from '../batch/digits.ts';
 import type { AttemptRef } from '../batch/attempt.ts';
 import { pageOf, readPage, type SheetRow } from '../sheet/pages.ts';
 import { queuedAt, queueNameOf, readQueuePage, rowAtOnce, type Queued } from '../sheet/queue.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { RecentlyRead, type Parsed } from '../store/recently-read.ts';
 import type { Store } from '../store/store.ts';
-import { isReusedPart, parsePart, PARTS } from './parts.ts';
+import { NewestParts, rowIn, type RowRange } from './newest-records.ts';
+import { isReusedPart, parsePart, partNames, PARTS } from './parts.ts';
+import { RowBuckets } from './row-buckets.ts';
 import { placeOf, type PartRecord, type RowRecord } from './row-record.ts';
 
 /** `part`: the name of the part with the record. */
@@ -21,11 +22,9 @@ export type BatchRow = {
 
 type Pages = Pick<BatchFile, 'mark' | 'sheet'>;
 
-/** Parts in memory: the rows of a page are in few parts, unless they were retried much later. */
+/** Parts in memory, as text: rows that are sent again one after another may have ended far apart. */
 const PARTS_KEPT = 64;
 const PARTS_BYTES = 64 * 1024 * 1024;
-
-const ROW_NUMBER = /^\{"row":(\d+),/;
 
 /** Rows `from` to `to` (1-based, both included), in order; works while the batch runs. */
 export async function* rowsOf(
@@ -34,10 +33,10 @@ export async function* rowsOf(
   { from = 1, to = file.sheet.rows }: { readonly from?: number; readonly to?: number } = {},
 ): AsyncGenerator<BatchRow> {
   const layout = layoutOf(store, file);
-  const partOf = await indexParts(store, file.sheet.rows);
+  using records = await sortRecords(store, { from, to });
   for (let page = pageOf(from); page <= pageOf(to); page += 1)
     for (const row of await readPage(layout, page))
-      if (row.row >= from && row.row <= to) yield { row, ...(await partOf(row.row)) };
+      if (row.row >= from && row.row <= to) yield { row, ...records.of(row.row) };
 }
 
 /** One row; undefined if the batch has no such row. */
@@ -73,7 +72,7 @@ const NEVER_SENT: Omit<PartRecord, 'row'> = {
 
 /** The records of all rows with a place, oldest first. */
 export async function* recordsOf(store: Store): AsyncGenerator<PartRecord & { readonly place: number }> {
-  for (const name of await store.list(PARTS))
+  for (const name of await partNames(store))
     if (!isReusedPart(name))
       for (const record of parsePart((await store.read(`${PARTS}/${name}`)) ?? ''))
         yield { ...record, place: placeOf(record) };
@@ -100,42 +99,49 @@ export async function nameOf(
 export function recordsBefore(
   store: Store,
 ): (queued: Pick<Queued, 'row' | 'before'>) => Promise<PartRecord | undefined> {
-  const read = openParts(store);
-  return async ({ row, before = '' }) => (before === '' ? undefined : (await read(before)).get(row));
-}
-
-/** Finds the record of a row among all parts. */
-async function indexParts(
-  store: Store,
-  rows: number,
-): Promise<(row: number) => Promise<Pick<BatchRow, 'record' | 'part'>>> {
-  const names = await store.list(PARTS);
-  const numberOf = new Uint32Array(rows + 1);
-  for (const [index, name] of names.entries())
-    for await (const line of createInterface({ input: store.open(`${PARTS}/${name}`) })) {
-      const row = Number(ROW_NUMBER.exec(line)?.[1] ?? 0);
-      if (row <= rows) numberOf[row] = index + 1;
-    }
-  const read = openParts(store);
-  return async (row) => {
-    const name = names[(numberOf[row] ?? 0) - 1];
-    if (name === undefined) return { record: undefined };
-    return { record: (await read(name)).get(row), part: name };
+  const parts = new RecentlyRead<string>(PARTS_KEPT, PARTS_BYTES);
+  return async ({ row, before = '' }) => {
+    if (before === '') return undefined;
+    const line = lineOf(await parts.get(before, () => readPart(store, before)), row);
+    return line === undefined ? undefined : (parseExactly(line) as PartRecord);
   };
 }
 
-type Part = ReadonlyMap<number, PartRecord>;
-
-/** Reads parts by name, and keeps those used last. */
-function openParts(store: Store): (name: string) => Promise<Part> {
-  const parts = new RecentlyRead<Part>(PARTS_KEPT, PARTS_BYTES);
-  return (name) => parts.get(name, () => readPart(store, name));
+async function readPart(store: Store, name: string): Promise<Parsed<string>> {
+  const value = (await store.read(`${PARTS}/${name}`)) ?? '';
+  return { value, bytes: Buffer.byteLength(value) };
 }
 
-async function readPart(store: Store, name: string): Promise<Parsed<Part>> {
-  const text = (await store.read(`${PARTS}/${name}`)) ?? '';
+/** A part has a hundred records; only one of them is parsed. */
+function lineOf(part: string, row: number): string | undefined {
+  const start = `\n${part}`.lastIndexOf(`\n{"row":${row},`);
+  return start < 0 ? undefined : part.slice(start).split('\n', 1)[0];
+}
+
+type SortedRecords = Disposable & {
+  /** Rows are asked for in order. */
+  readonly of: (row: number) => Pick<BatchRow, 'record' | 'part'>;
+};
+
+async function sortRecords(store: Store, range: RowRange): Promise<SortedRecords> {
+  const parts = new NewestParts(store, range);
+  const buckets = new RowBuckets(range);
+  try {
+    for await (const lines of parts.lines()) for (const { row, line } of lines) buckets.add(row, line);
+  } catch (error) {
+    buckets[Symbol.dispose]();
+    throw error;
+  }
+  let current = { bucket: -1, lines: new Map<number, string>() };
   return {
-    value: new Map(parsePart(text).map((record) => [record.row, record])),
-    bytes: Buffer.byteLength(text),
+    of: (row) => {
+      const bucket = buckets.bucketOf(row);
+      if (bucket !== current.bucket)
+        current = { bucket, lines: new Map(buckets.linesIn(bucket).map((line) => [rowIn(line), line])) };
+      const line = current.lines.get(row);
+      if (line === undefined) return { record: undefined };
+      return { record: parseExactly(line) as PartRecord, part: parts.nameOf(row) };
+    },
+    [Symbol.dispose]: () => buckets[Symbol.dispose](),
   };
 }
