@@ -48,7 +48,17 @@ export async function recordRow(
     files,
     ...(texts.length > 0 ? { texts } : {}),
   };
-  return { ...placeOfRecord(ended, row), ...(row.before === undefined ? record : continued(before, record)) };
+  return {
+    ...placeOfRecord(ended, row),
+    ...lastRung(attempts),
+    ...(row.before === undefined ? record : continued(before, record)),
+  };
+}
+
+/** A row of a ladder was asked for on the rung of its last attempt. */
+function lastRung(attempts: readonly AttemptRecord[]): Pick<PartRecord, 'gpu_asked'> {
+  const gpu = attempts.at(-1)?.gpu_asked;
+  return gpu === undefined ? {} : { gpu_asked: gpu };
 }
 
 function placeOfRecord(
@@ -130,13 +140,15 @@ const outcomeOf = (last: PastAttempt | undefined): PartRecord['outcome'] =>
   last === undefined || last.outcome === 'absent' ? 'cancelled' : last.outcome;
 
 function attemptRecord({ file }: OpenBatch, past: PastAttempt, usage: Usage | undefined): AttemptRecord {
-  const { attempt, outcome, reason, runId } = past;
+  const { attempt, outcome, reason, runId, rung } = past;
+  const gpuAsked = rung === undefined ? undefined : file.sheet.options.ladder?.[rung];
   const run = runId === undefined ? undefined : usage?.get(runId);
   return {
     attempt,
     outcome,
     ...(reason === undefined ? {} : { reason }),
     ...(runId === undefined ? {} : { run_id: runId }),
+    ...(gpuAsked === undefined ? {} : { gpu_asked: gpuAsked }),
     ...(run?.failure === undefined ? {} : { failure: run.failure.kind }),
     ...(run === undefined ? {} : usageOf(run, file.service.prices)),
     ...(runId !== undefined && !isPriced(run, file.service.prices) ? { cost_incomplete: true as const } : {}),

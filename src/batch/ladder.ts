@@ -39,26 +39,36 @@ type End = { readonly outcome: Outcome; readonly failure?: FailureKind | undefin
 const isTooSmall = ({ outcome, failure }: End): boolean =>
   outcome === 'timed-out' || (outcome === 'failed' && (failure === 'out-of-memory' || failure === 'timeout'));
 
+/** The rung that the end of an attempt on this rung asks for. */
+const neededAfter = ({ rungs }: Climb, rung: number, end: End): number =>
+  isTooSmall(end) ? Math.min(rung + 1, rungs.length - 1) : rung;
+
 /** Learns from the end of an attempt; returns whether the row climbs. */
-export function learn(state: State, row: Base, end: End): boolean {
-  const lane = laneWith(state, row.place);
-  const { climb } = lane;
-  const { rung } = row;
+export function learn(state: State, { place, rung }: Base, end: End): boolean {
+  const { climb } = laneWith(state, place);
   if (climb === undefined || rung === undefined) return false;
+  const needed = neededAfter(climb, rung, end);
+  if (needed > climb.rung) note(state, { event: 'climbed', note: climbText(climb, rung, end) });
+  relearn(state, place, rung, end);
+  return needed > rung;
+}
+
+function climbText({ size, rungs }: Climb, rung: number, end: End): string {
+  const isTime = end.outcome === 'timed-out' || end.failure === 'timeout';
+  const rows = size === 0 ? 'rows without a known size' : `rows of size class ${size} and larger`;
+  return `${isTime ? 'time' : 'memory'} ran out on ${rungs[rung]?.gpu}; ${rows} start on ${rungs[rung + 1]?.gpu}`;
+}
+
+/** The same for an attempt that ended before; `rung`: -1 if it was on none. */
+export function relearn(state: State, place: number, rung: number, end: End): void {
+  const { climb } = laneWith(state, place);
+  if (climb === undefined || rung < 0) return;
+  raise(state, climb, neededAfter(climb, rung, end));
   if (end.outcome === 'succeeded' && rung === climb.rung) climb.isProven = true;
-  if (!isTooSmall(end) || rung >= climb.rungs.length - 1) return false;
-  if (rung + 1 > climb.rung) {
-    raise(state, climb, rung + 1);
-    note(state, {
-      event: 'climbed',
-      note: `${end.outcome === 'timed-out' || end.failure === 'timeout' ? 'time ran out' : 'memory ran out'} on ${climb.rungs[rung]?.gpu}; rows of size class ${climb.size} and larger start on ${climb.rungs[rung + 1]?.gpu}`,
-    });
-  }
-  return true;
 }
 
 /** The class and all larger ones start at least on this rung. Classes of unknown size are neither larger nor smaller. */
-export function raise(state: State, { size }: Pick<Climb, 'size'>, rung: number): void {
+function raise(state: State, { size }: Pick<Climb, 'size'>, rung: number): void {
   for (const lane of state.lanes) {
     const { climb } = lane;
     if (climb === undefined || climb.rung >= rung) continue;
