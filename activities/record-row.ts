@@ -34,7 +34,7 @@ export async function recordRow(
   const usage = await readUsage(open, ended);
   if ('kind' in usage && !ended.isLastTry) return usage;
   const attempts = ended.attempts.map((attempt) =>
-    attemptRecord(open, attempt, 'kind' in usage ? undefined : usage),
+    attemptRecord(open, ended, attempt, 'kind' in usage ? undefined : usage),
   );
   const edition = editionOf(params.pass, before);
   const names = outputNames(open.file.sheet.rows, row, edition);
@@ -139,7 +139,12 @@ async function deliver(
 const outcomeOf = (last: PastAttempt | undefined): PartRecord['outcome'] =>
   last === undefined || last.outcome === 'absent' ? 'cancelled' : last.outcome;
 
-function attemptRecord({ file }: OpenBatch, past: PastAttempt, usage: Usage | undefined): AttemptRecord {
+function attemptRecord(
+  { file }: OpenBatch,
+  ended: EndedRow,
+  past: PastAttempt,
+  usage: Usage | undefined,
+): AttemptRecord {
   const { attempt, outcome, reason, runId, rung } = past;
   const gpuAsked = rung === undefined ? undefined : file.sheet.options.ladder?.[rung];
   const run = runId === undefined ? undefined : usage?.get(runId);
@@ -149,11 +154,16 @@ function attemptRecord({ file }: OpenBatch, past: PastAttempt, usage: Usage | un
     ...(reason === undefined ? {} : { reason }),
     ...(runId === undefined ? {} : { run_id: runId }),
     ...(gpuAsked === undefined ? {} : { gpu_asked: gpuAsked }),
+    ...(isBelow(ended, past) ? { climbed: true as const } : {}),
     ...(run?.failure === undefined ? {} : { failure: run.failure.kind }),
     ...(run === undefined ? {} : usageOf(run, file.service.prices)),
     ...(runId !== undefined && !isPriced(run, file.service.prices) ? { cost_incomplete: true as const } : {}),
   };
 }
+
+/** Whether it failed below the rung on which its row ended. */
+const isBelow = ({ attempts }: EndedRow, { outcome, rung = 0 }: PastAttempt): boolean =>
+  (outcome === 'failed' || outcome === 'timed-out') && rung < (attempts.at(-1)?.rung ?? 0);
 
 /** Whether the run's record says all that its cost depends on. A run that no machine has taken cost nothing. */
 function isPriced(run: Run | undefined, prices: Readonly<Record<string, number>>): boolean {

@@ -27,6 +27,8 @@ export type AttemptRecord = {
   /** The rung of a ladder that it asked for. */
   readonly gpu_asked?: string;
   readonly gpu_used?: string;
+  /** It failed, and its row then climbed to a higher rung. */
+  readonly climbed?: true;
   readonly created_at?: string;
   readonly ended_at?: string;
   readonly queue_seconds?: number;

@@ -57,10 +57,6 @@ const useOf = ({ cost_usd = 0, ...times }: AttemptRecord): GpuUse => ({
   costUsd: cost_usd,
 });
 
-/** Runs below the last rung of a ladder; rungs only rise, so each other rung is lower. */
-export function climbedIn(attempts: readonly AttemptRecord[]): readonly AttemptRecord[] {
-  const last = attempts.at(-1)?.gpu_asked;
-  return attempts.filter(
-    ({ gpu_asked, gpu_used }) => gpu_asked !== undefined && gpu_used !== undefined && gpu_asked !== last,
-  );
-}
+/** What climbing a ladder cost. */
+export const climbedIn = (attempts: readonly AttemptRecord[]): readonly AttemptRecord[] =>
+  attempts.filter(({ climbed, gpu_used }) => climbed === true && gpu_used !== undefined);
