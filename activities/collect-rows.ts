@@ -27,7 +27,9 @@ export function collectRows(deps: Deps, input: CollectInput): Promise<PartResult
     const open = await deps.open(input);
     const name = partName(input.pass, input.part);
     const before = await open.store.read(name);
-    return before === undefined ? writePart(deps, open, input, name) : resultOf(input, name, before, []);
+    return before === undefined
+      ? writePart(deps, open, input, name)
+      : resultOf(open, input, name, { text: before, deferred: [] });
   });
 }
 
@@ -65,16 +67,20 @@ async function writePart(
   signal.throwIfAborted();
   const text = records.map((record) => `${JSON.stringify(record)}\n`).join('');
   const isNew = await open.store.create(name, text);
-  return resultOf(input, name, isNew ? text : ((await open.store.read(name)) ?? ''), deferred);
+  return resultOf(open, input, name, {
+    text: isNew ? text : ((await open.store.read(name)) ?? ''),
+    deferred,
+  });
 }
 
 /** The result from an existing part; its missing rows are deferred. Throws {@link StoreConflict} if the part has other rows. */
 function resultOf(
+  { file }: OpenBatch,
   { rows }: CollectInput,
   name: string,
-  text: string,
-  deferred: readonly DeferredRow[],
+  { text, deferred }: { readonly text: string; readonly deferred: readonly DeferredRow[] },
 ): PartResult {
+  const { ladder = [] } = file.sheet.options;
   const records = parsePart(text);
   const asked = new Set(rows.map(({ place }) => place));
   const other = records.find((record) => !asked.has(placeOf(record)));
@@ -83,10 +89,18 @@ function resultOf(
   const written = new Set(records.map(placeOf));
   const missing = rows.filter(({ place }) => !written.has(place));
   const reasons = new Map(deferred.map((one) => [one.place, one]));
-  const unpriced = records.flatMap((record) => Array<number>(unpricedIn(record)).fill(placeOf(record)));
+  const unpriced = records.flatMap((record) =>
+    unpricedIn(record).map(({ gpu_asked = '' }) => ({
+      place: placeOf(record),
+      rung: ladder.indexOf(gpu_asked),
+    })),
+  );
   return {
     tally: tallyChange(records),
-    ...(unpriced.length === 0 ? {} : { unpriced }),
+    ...(unpriced.length === 0 ? {} : { unpriced: unpriced.map(({ place }) => place) }),
+    ...(unpriced.length === 0 || ladder.length === 0
+      ? {}
+      : { unpricedRungs: unpriced.map(({ rung }) => rung) }),
     again: records.filter(({ before }) => before !== undefined).length,
     fetched: records.filter(({ outcome }) => outcome === 'succeeded').length,
     deferred: missing.map(

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { CompleteAsyncError, activityInfo } from '@temporalio/activity';
 import { ActivityNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { AttemptRef } from '../src/batch/attempt.ts';
+import type { AttemptRef, SentAttempt } from '../src/batch/attempt.ts';
 import { REASON_BYTES } from '../src/batch/bounds.ts';
 import { classifyResponse, type PostFacts } from '../src/batch/classify-response.ts';
 import { clipped } from '../src/batch/clipped.ts';
@@ -18,7 +18,7 @@ import type { Deps, OpenBatch, PostsOnWire } from './deps.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
 import { NotAllowed, takeLease, type Lease } from './lease.ts';
 
-export type GroupInput = BatchRef & { readonly attempts: readonly AttemptRef[] };
+export type GroupInput = BatchRef & { readonly attempts: readonly SentAttempt[] };
 
 const HEARTBEAT_MS = 1_000;
 const COMPLETE_AGAIN_MS = 500;
@@ -60,9 +60,9 @@ async function prepare(
       open,
       input.attempts.map(({ place }) => place),
     );
-    const requests = input.attempts.map((name) => ({
-      name,
-      request: requestFor(deps, open, name, rows.get(name.place)),
+    const requests = input.attempts.map((attempt) => ({
+      name: { place: attempt.place, attempt: attempt.attempt },
+      request: requestFor(deps, open, attempt, rows.get(attempt.place)),
     }));
     return { open, requests };
   } catch (error) {
@@ -77,7 +77,7 @@ async function prepare(
 function requestFor(
   { webhooks }: Deps,
   { file }: OpenBatch,
-  { place, attempt }: AttemptRef,
+  { place, attempt, gpu }: SentAttempt,
   row: SheetRow | undefined,
 ): QueueRequest {
   if (row === undefined) throw new Error(`place ${place} is in no page`);
@@ -86,7 +86,7 @@ function requestFor(
   return {
     deploymentId: file.deployment.id,
     inputs: row.inputs,
-    gpu: row.gpu,
+    gpu: gpu ?? row.gpu,
     webhook: webhookUrl({ batch, mark, place, attempt }, webhooks.secret, receiver),
   };
 }

@@ -34,7 +34,7 @@ export async function recordRow(
   const usage = await readUsage(open, ended);
   if ('kind' in usage && !ended.isLastTry) return usage;
   const attempts = ended.attempts.map((attempt) =>
-    attemptRecord(open, attempt, 'kind' in usage ? undefined : usage),
+    attemptRecord(open, ended, attempt, 'kind' in usage ? undefined : usage),
   );
   const edition = editionOf(params.pass, before);
   const names = outputNames(open.file.sheet.rows, row, edition);
@@ -48,7 +48,17 @@ export async function recordRow(
     files,
     ...(texts.length > 0 ? { texts } : {}),
   };
-  return { ...placeOfRecord(ended, row), ...(row.before === undefined ? record : continued(before, record)) };
+  return {
+    ...placeOfRecord(ended, row),
+    ...lastRung(attempts),
+    ...(row.before === undefined ? record : continued(before, record)),
+  };
+}
+
+/** A row of a ladder was asked for on the rung of its last attempt. */
+function lastRung(attempts: readonly AttemptRecord[]): Pick<PartRecord, 'gpu_asked'> {
+  const gpu = attempts.at(-1)?.gpu_asked;
+  return gpu === undefined ? {} : { gpu_asked: gpu };
 }
 
 function placeOfRecord(
@@ -129,19 +139,31 @@ async function deliver(
 const outcomeOf = (last: PastAttempt | undefined): PartRecord['outcome'] =>
   last === undefined || last.outcome === 'absent' ? 'cancelled' : last.outcome;
 
-function attemptRecord({ file }: OpenBatch, past: PastAttempt, usage: Usage | undefined): AttemptRecord {
-  const { attempt, outcome, reason, runId } = past;
+function attemptRecord(
+  { file }: OpenBatch,
+  ended: EndedRow,
+  past: PastAttempt,
+  usage: Usage | undefined,
+): AttemptRecord {
+  const { attempt, outcome, reason, runId, rung } = past;
+  const gpuAsked = rung === undefined ? undefined : file.sheet.options.ladder?.[rung];
   const run = runId === undefined ? undefined : usage?.get(runId);
   return {
     attempt,
     outcome,
     ...(reason === undefined ? {} : { reason }),
     ...(runId === undefined ? {} : { run_id: runId }),
+    ...(gpuAsked === undefined ? {} : { gpu_asked: gpuAsked }),
+    ...(isBelow(ended, past) ? { climbed: true as const } : {}),
     ...(run?.failure === undefined ? {} : { failure: run.failure.kind }),
     ...(run === undefined ? {} : usageOf(run, file.service.prices)),
     ...(runId !== undefined && !isPriced(run, file.service.prices) ? { cost_incomplete: true as const } : {}),
   };
 }
+
+/** Whether it failed below the rung on which its row ended. */
+const isBelow = ({ attempts }: EndedRow, { outcome, rung = 0 }: PastAttempt): boolean =>
+  (outcome === 'failed' || outcome === 'timed-out') && rung < (attempts.at(-1)?.rung ?? 0);
 
 /** Whether the run's record says all that its cost depends on. A run that no machine has taken cost nothing. */
 function isPriced(run: Run | undefined, prices: Readonly<Record<string, number>>): boolean {

@@ -23,12 +23,11 @@ import {
   type Segment,
 } from '../batch/lanes.ts';
 import { put } from '../batch/put-row.ts';
-import { spendInFull } from '../batch/parts-in-flight.ts';
 import { begin } from '../batch/begin.ts';
 import type { State } from '../batch/state.ts';
 import { WRITES } from '../batch/version.ts';
 import { problem } from '../errors/error.ts';
-import { addRecord, spentInFullIn } from '../results/tally-rows.ts';
+import { addRecord } from '../results/tally-rows.ts';
 import { recordsOf, rowsOf } from '../results/batch-rows.ts';
 import { summarizedPass } from '../results/summary.ts';
 import { readEvents } from '../results/event-files.ts';
@@ -40,6 +39,7 @@ import type { Store } from '../store/store.ts';
 import { quietMsOf } from './quiet-period.ts';
 import { NoList, ownRuns, type OwnRun } from './list-runs.ts';
 import { leastShown } from './list-walk.ts';
+import { learnFromRecord, learnFromRun, withRungs } from './rebuilt-ladder.ts';
 
 /** Each pass has its own range of attempt numbers. */
 const PASS_ATTEMPTS = 100;
@@ -90,7 +90,8 @@ export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
       batch: file.batch,
       reason: `${rows.length} rows are in progress, more than a batch can have`,
     });
-  for (const row of rows) put(state, row);
+  for (const run of [...runs.values()].flat()) learnFromRun(state, run);
+  for (const row of rows) put(state, withRungs(state, row, runs.get(row.place) ?? []));
   const named = rows.reduce((sum, row) => sum + row.past.length + Number('runId' in row), 0) + done.runs;
   // Rows that the batch had not sent when it ended.
   const neverSent = isSettled ? file.sheet.rows - done.count : 0;
@@ -129,7 +130,7 @@ async function readParts(store: Store, file: BatchFile, state: State): Promise<D
   const places = new Places(state.lanes);
   for await (const record of recordsOf(store)) {
     places.add(record.place);
-    if (state.lanes[laneOf(record.place)]) spendInFull(state, record.place, spentInFullIn(record));
+    if (state.lanes[laneOf(record.place)]) learnFromRecord(state, record);
   }
   let [count, runs, tally] = [0, 0, NO_TALLY];
   for await (const { record } of rowsOf(store, file)) {

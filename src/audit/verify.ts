@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { knownRuns, stillUnconfirmed, type RequestLedger } from '../batch/accounting/request-ledger.ts';
 import { NO_OUTCOMES, OUTCOMES } from '../batch/outcome.ts';
 import { readDuplicates } from '../results/duplicates.ts';
+import { climbedIn } from '../results/tally-rows.ts';
 import { gpuSecondsOf, type FileRecord } from '../results/row-record.ts';
 import { recordOf, rowsOf } from '../results/batch-rows.ts';
 import type { Summary } from '../results/summary.ts';
@@ -23,6 +24,8 @@ export type Recount = {
   /** Runs that rows name. */
   readonly runs: number;
   readonly gpuSeconds: number;
+  /** Runs below the rung of a ladder on which their row ended. */
+  readonly climbing: number;
   /** Runs in duplicates.jsonl. */
   readonly duplicates: number;
   /** The estimated cost of the runs that rows name, and of all runs. */
@@ -41,7 +44,7 @@ export async function recount(
 ): Promise<Recount> {
   const outcomes: Record<string, number> = { ...NO_OUTCOMES };
   const badFiles: string[] = [];
-  let [rows, reused, runs, gpuSeconds, costUsd, delivered] = [0, 0, 0, 0, 0, 0];
+  let [rows, reused, runs, gpuSeconds, costUsd, delivered, climbing] = [0, 0, 0, 0, 0, 0, 0];
   for await (const row of rowsOf(store, file)) {
     const record = recordOf(row);
     rows += 1;
@@ -56,13 +59,14 @@ export async function recount(
       gpuSeconds += gpuSecondsOf(times);
       costUsd += cost_usd;
     }
+    climbing += climbedIn(record.attempts).length;
     delivered += record.files.length;
     if (files) for (const one of record.files) if (!(await isWhole(store, one))) badFiles.push(one.path);
   }
   const { duplicates, duplicatesUsd } = await recountDuplicates(store);
   const totalCostUsd = costUsd + duplicatesUsd;
   const money = { gpuSeconds, duplicates, costUsd, totalCostUsd };
-  return { rows, outcomes, reused, runs, ...money, files: delivered, badFiles };
+  return { rows, outcomes, reused, runs, climbing, ...money, files: delivered, badFiles };
 }
 
 async function recountDuplicates(store: Store) {
@@ -119,6 +123,9 @@ export function findings(
     equal('unconfirmed requests without a decision', 0, stillUnconfirmed(requests)),
     equal('runs that rows name', knownRuns(requests), counted.runs),
     equal('duplicate runs that are named', summary.duplicates.runs, counted.duplicates),
+    ...(summary.climbing === undefined
+      ? []
+      : [equal('runs below the rung that worked', summary.climbing.runs, counted.climbing)]),
     near('GPU seconds', claimedSeconds, counted.gpuSeconds),
     sameCost('estimated cost of the rows', summary.cost_usd, counted.costUsd),
     sameCost('estimated cost with duplicate runs', summary.total_cost_usd, counted.totalCostUsd),

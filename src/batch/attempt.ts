@@ -6,6 +6,9 @@
  */
 export type AttemptRef = { readonly place: number; readonly attempt: number };
 
+/** An attempt to be sent; `gpu`: the rung of a ladder on which it runs. */
+export type SentAttempt = AttemptRef & { readonly gpu?: string };
+
 /** A run that carries the token of an attempt. */
 export type AttemptRun = AttemptRef & { readonly runId: string };
 

@@ -29,6 +29,11 @@ export const STARTS_PER_MINUTE_MAX = 100_000;
 /** A million dollars: sums of nano-dollars stay exact. */
 export const MAX_COST_NANO_MAX = 1e15;
 
+/** The rungs of a ladder, the size classes of its rows, and how many runs of a class try a rung before one has succeeded on it. */
+export const RUNGS_MAX = 7;
+export const SIZE_CLASSES_MAX = 16;
+export const UNPROVEN_MOST = 2;
+
 /** The service's message about a row; shorter once the state is half full, and for finished attempts. */
 export const REASON_BYTES = 300;
 export const SHORT_REASON_BYTES = 60;

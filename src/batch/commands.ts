@@ -1,6 +1,6 @@
 // Defines the commands that a batch issues. The workflow executes them as activities, timers and memo updates.
 
-import type { AttemptRef, AttemptRun } from './attempt.ts';
+import type { AttemptRef, AttemptRun, SentAttempt } from './attempt.ts';
 import type { BatchEvent } from './batch-event.ts';
 import type { EndedRow } from './row-state.ts';
 
@@ -21,7 +21,7 @@ export type ReadBack = {
 };
 
 export type Command =
-  | { readonly type: 'send'; readonly group: number; readonly attempts: readonly AttemptRef[] }
+  | { readonly type: 'send'; readonly group: number; readonly attempts: readonly SentAttempt[] }
   | {
       readonly type: 'reconcile';
       readonly attempts: readonly AttemptRef[];

@@ -54,6 +54,8 @@ export type PartResult = {
   readonly fetched: number;
   /** The place of each attempt with a run whose cost is not known, or only in part. */
   readonly unpriced?: readonly number[];
+  /** The rung of each of these attempts, if rows climb a ladder. */
+  readonly unpricedRungs?: readonly number[];
   /** How many of its rows had an outcome before. */
   readonly again?: number;
 };

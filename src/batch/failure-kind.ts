@@ -17,7 +17,11 @@ export type Failure = { readonly kind: FailureKind; readonly reason: string };
 /** Retries of a row by the kind of its last failure. */
 export type RetriesByKind = Readonly<Partial<Record<FailureKind, number>>>;
 
-type Policy = { readonly retries: number; readonly retriesByKind?: RetriesByKind };
+type Policy = {
+  readonly retries: number;
+  readonly retriesByKind?: RetriesByKind;
+  readonly ladder?: readonly string[];
+};
 
 /** Without enough memory a run fails again on the same GPU, except if another process took the memory. */
 const OUT_OF_MEMORY_RETRIES = 1;
@@ -31,6 +35,6 @@ export function retriesFor(kind: FailureKind, { retries, retriesByKind = {} }: P
   return kind === 'out-of-memory' ? Math.min(OUT_OF_MEMORY_RETRIES, retries) : retries;
 }
 
-/** The most retries that any row may have. */
-export const mostRetries = ({ retries, retriesByKind = {} }: Policy): number =>
-  Math.max(retries, ...Object.values(retriesByKind));
+/** The most retries that any row may have. With a ladder, it may climb as well. */
+export const mostRetries = ({ retries, retriesByKind = {}, ladder = [''] }: Policy): number =>
+  Math.max(retries, ...Object.values(retriesByKind)) + ladder.length - 1;

@@ -5,7 +5,7 @@
 //   lane 0  A10G   1 … 700                    places 1 … 700
 //   lane 1  H100   1 … 300   501 … 512        places 100,000,001 … 100,000,300, and twelve rows that are sent again
 //
-// A lane without segments has sent all its places. In a batch with one lane in the order of the sheet, places are row numbers.
+// A lane without segments has sent all its places. With a ladder, rows that name no GPU are in lanes by size (ladder.ts). In a batch with one lane in the order of the sheet, places are row numbers.
 
 import { NONE_HELD, type Held } from './accounting/reservations.ts';
 import type { BatchParams } from './params.ts';
@@ -30,10 +30,10 @@ export type PassSegment = {
   readonly count: number;
 };
 
-export type Lane = {
+/** What the rows of a lane have on one GPU. A lane of a ladder has one for each rung; any other lane is its own. */
+export type Account = {
   /** The GPU that its rows ask for; absent: the deployment's. */
   readonly gpu?: string;
-  readonly segments: Segment[];
   /** The rows in phase waiting, sorted by due time. */
   readonly waiting: Waiting[];
   /** How many of its rows hold a slot. */
@@ -44,17 +44,63 @@ export type Lane = {
   unpriced: number;
 };
 
-export const newLane = (gpu: string | undefined, segments: readonly Segment[] = []): Lane => ({
+export type Lane = Account & {
+  readonly segments: Segment[];
+  /** Set if its rows climb a ladder. */
+  readonly climb?: Climb;
+};
+
+/** See ladder.ts. */
+export type Climb = {
+  /** The size class of the rows; 0: their size is not known. */
+  readonly size: number;
+  /** The rung on which attempts start; it only rises. */
+  rung: number;
+  /** Whether a run has succeeded on this rung. */
+  isProven: boolean;
+  readonly rungs: readonly Account[];
+};
+
+const newAccount = (gpu: string | undefined): Account => ({
   ...(gpu === undefined ? {} : { gpu }),
-  segments: [...segments],
   waiting: [],
   outstanding: 0,
   held: NONE_HELD,
   unpriced: 0,
 });
 
-export const lanesOf = ({ lanes }: Pick<BatchParams, 'lanes'>): Lane[] =>
-  lanes.map(({ gpu, places }) => newLane(gpu, [{ first: 1, count: places }]));
+export const newLane = (gpu: string | undefined, segments: readonly Segment[] = []): Lane => ({
+  ...newAccount(gpu),
+  segments: [...segments],
+});
+
+/** A lane whose rows climb: it begins on the lowest rung. */
+export const newClimbingLane = (
+  size: number,
+  ladder: readonly string[],
+  segments: readonly Segment[] = [],
+): Lane & { readonly climb: Climb } => ({
+  ...newLane(undefined, segments),
+  climb: { size, rung: 0, isProven: false, rungs: ladder.map(newAccount) },
+});
+
+export const lanesOf = ({ lanes, ladder = [] }: Pick<BatchParams, 'lanes' | 'ladder'>): Lane[] =>
+  lanes.map(({ gpu, size, places }) => {
+    const segments = [{ first: 1, count: places }];
+    return size === undefined ? newLane(gpu, segments) : newClimbingLane(size, ladder, segments);
+  });
+
+/** Where the attempts of a lane are counted, by rung. */
+export const accountsOf = (lane: Lane): readonly Account[] => lane.climb?.rungs ?? [lane];
+
+/** Where an attempt on this rung is counted. */
+export const accountOn = (lane: Lane, rung: number = 0): Account => lane.climb?.rungs[rung] ?? lane;
+
+/** Where the next attempt of the lane is counted. */
+export const nextAccount = (lane: Lane): Account => accountOn(lane, lane.climb?.rung);
+
+export const outstandingIn = (lane: Lane): number =>
+  accountsOf(lane).reduce((sum, { outstanding }) => sum + outstanding, 0);
 
 /** Adds the places of rows that are sent again. */
 export function addSegments(lanes: Lane[], segments: readonly PassSegment[]): void {

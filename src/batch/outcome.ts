@@ -27,4 +27,6 @@ export type PastAttempt = {
   readonly outcome: Outcome | 'absent';
   readonly runId?: string;
   readonly reason?: string;
+  /** The rung of the ladder that it asked for. */
+  readonly rung?: number;
 };

@@ -2,15 +2,29 @@
 
 import type { AttemptRun } from './attempt.ts';
 import { OUTCOMES, type PastAttempt } from './outcome.ts';
-import type { Deferral, EndedRow, LastAttempt, RowState, TurnedAway } from './row-state.ts';
+import {
+  onRung,
+  type Deferral,
+  type EndedRow,
+  type LastAttempt,
+  type RowState,
+  type TurnedAway,
+} from './row-state.ts';
 
 export type RunTuple = readonly [place: number, attempt: number, runId: string];
-type PastTuple = readonly [attempt: number, outcome: number, runId: string | 0, reason: string | 0];
+type PastTuple = readonly [
+  attempt: number,
+  outcome: number,
+  runId: string | 0,
+  reason: string | 0,
+  rung?: number,
+];
 export type RowTuple = readonly [
   phase: string,
   place: number,
   attempt: number,
-  tries: number,
+  /** With a ladder also the rung. */
+  tries: number | readonly [tries: number, rung: number],
   past: readonly PastTuple[],
   ...unknown[],
 ];
@@ -26,18 +40,22 @@ export const readRun = ([place, attempt, runId]: RunTuple): AttemptRun => ({ pla
 
 const ABSENT = -1;
 
-const packPast = ({ attempt, outcome, runId, reason }: PastAttempt): PastTuple => [
-  attempt,
-  outcome === 'absent' ? ABSENT : OUTCOMES.indexOf(outcome),
-  runId ?? 0,
-  reason ?? 0,
-];
+const packPast = ({ attempt, outcome, runId, reason, rung }: PastAttempt): PastTuple => {
+  const packed = [
+    attempt,
+    outcome === 'absent' ? ABSENT : OUTCOMES.indexOf(outcome),
+    runId ?? 0,
+    reason ?? 0,
+  ] as const;
+  return rung === undefined ? packed : [...packed, rung];
+};
 
-const readPast = ([attempt, outcome, runId, reason]: PastTuple): PastAttempt => ({
+const readPast = ([attempt, outcome, runId, reason, rung]: PastTuple): PastAttempt => ({
   attempt,
   outcome: OUTCOMES[outcome] ?? 'absent',
   ...(runId === 0 ? {} : { runId }),
   ...(reason === 0 ? {} : { reason }),
+  ...onRung(rung),
 });
 
 export const packEnded = ({ place, attempts, isLastTry, deferral }: EndedRow): EndedTuple => [
@@ -55,7 +73,8 @@ export const readEnded = ([place, attempts, isLastTry, deferral]: EndedTuple): E
 });
 
 export function packRow(row: Exclude<RowState, { phase: 'sending' }>): RowTuple {
-  const base = [row.place, row.attempt, row.tries, row.past.map(packPast)] as const;
+  const tries = row.rung === undefined ? row.tries : ([row.tries, row.rung] as const);
+  const base = [row.place, row.attempt, tries, row.past.map(packPast)] as const;
   switch (row.phase) {
     case 'waiting':
       return ['w', ...base, row.dueAt, row.turnedAway ?? 0];
@@ -89,8 +108,9 @@ type Rest = {
   ];
 };
 
-export function readRow([phase, place, attempt, tries, packed, ...rest]: RowTuple): RowState {
-  const base = { place, attempt, tries, past: packed.map(readPast) };
+export function readRow([phase, place, attempt, counted, packed, ...rest]: RowTuple): RowState {
+  const [tries, rung] = typeof counted === 'number' ? [counted] : counted;
+  const base = { place, attempt, tries, past: packed.map(readPast), ...onRung(rung) };
   switch (phase) {
     case 'w': {
       const [dueAt, turnedAway] = rest as Rest['w'];

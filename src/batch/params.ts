@@ -58,12 +58,22 @@ export const withoutNone = <T extends LimitChange>(change: T) =>
   };
 
 /** A lane as batch.json names it; see lanes.ts. */
-export type LaneSpec = { readonly gpu?: string; readonly places: number };
+export type LaneSpec = {
+  readonly gpu?: string;
+  /** The size class of rows that climb a ladder, from 1; 0: their size is not known. */
+  readonly size?: number;
+  /** The smallest and the largest size in the class. */
+  readonly least?: number;
+  readonly most?: number;
+  readonly places: number;
+};
 
 export type BatchParams = {
   readonly batch: string;
   readonly rows: number;
   readonly lanes: readonly LaneSpec[];
+  /** The GPUs of rows that name none, the first one first; see ladder.ts. */
+  readonly ladder?: readonly string[];
   /** Rows that have succeeded in earlier batches. They have no place and buy nothing. */
   readonly reused?: number;
   /** Maximum runs outstanding at the same time. */

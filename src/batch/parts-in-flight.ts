@@ -1,7 +1,8 @@
 // Parts that are being written. Their rows are no longer rows of the state, but take space in it and may have cost money.
 
 import { addHeld, heldByEnded, isWrittenOff } from './accounting/reservations.ts';
-import { laneWith } from './lanes.ts';
+import { accountOn, accountsOf, laneWith } from './lanes.ts';
+import { attemptCost } from './limits/budget.ts';
 import { endedRowBytes, type EndedRow } from './row-state.ts';
 import type { State } from './state.ts';
 
@@ -19,16 +20,29 @@ function count(state: State, rows: readonly EndedRow[], times: 1 | -1): void {
   for (const row of rows) {
     state.bytes += times * endedRowBytes(row);
     const lane = laneWith(state, row.place);
-    lane.held = addHeld(lane.held, heldByEnded(row), times);
+    if (lane.climb === undefined) lane.held = addHeld(lane.held, heldByEnded(row), times);
+    else
+      for (const [rung, account] of lane.climb.rungs.entries())
+        account.held = addHeld(account.held, heldByEnded(row, rung), times);
   }
 }
 
-/** An attempt or a duplicate run of this row, whose cost will never be known. */
-export function spendInFull(state: State, place: number, attempts = 1): void {
-  laneWith(state, place).unpriced += attempts;
+/** An attempt or a duplicate run of this row, whose cost will never be known. Without its rung, the dearest one counts. */
+export function spendInFull(
+  state: State,
+  place: number,
+  rung = dearestRung(state, place),
+  attempts = 1,
+): void {
+  accountOn(laneWith(state, place), rung).unpriced += attempts;
+}
+
+function dearestRung(state: State, place: number): number {
+  const costs = accountsOf(laneWith(state, place)).map((account) => attemptCost(state.params, account));
+  return costs.indexOf(Math.max(...costs));
 }
 
 /** The row's part is written: from now on, only the tally and this know its cost. */
 export function spendWrittenOff(state: State, { place, attempts }: EndedRow): void {
-  spendInFull(state, place, attempts.filter(isWrittenOff).length);
+  for (const attempt of attempts) if (isWrittenOff(attempt)) spendInFull(state, place, attempt.rung);
 }

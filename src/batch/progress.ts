@@ -43,6 +43,8 @@ export type Progress = ReturnType<typeof optionalLimits> & {
   /** Every pause that holds, oldest first. */
   readonly pauses: readonly { readonly kind: PauseKind; readonly reason: string; readonly since: number }[];
   readonly lastFailure?: State['lastFailure'];
+  /** With a ladder: the GPU on which rows of each size class start; 0: their size is not known. */
+  readonly ladder?: readonly { readonly size: number; readonly gpu: string; readonly isProven: boolean }[];
 };
 
 export function progress(state: State): Progress {
@@ -81,7 +83,19 @@ export function progress(state: State): Progress {
     pauses,
     ...(reason === undefined ? {} : { reason }),
     ...(lastFailure === undefined ? {} : { lastFailure }),
+    ...ladderOf(state),
   };
+}
+
+function ladderOf({ lanes, params }: State): Pick<Progress, 'ladder'> {
+  if (params.ladder === undefined) return {};
+  const climbs = lanes.flatMap(({ climb }) => climb ?? []).sort((a, b) => a.size - b.size);
+  const shown = climbs.map(({ size, rung, isProven, rungs }) => ({
+    size,
+    gpu: rungs[rung]?.gpu ?? '',
+    isProven,
+  }));
+  return { ladder: shown };
 }
 
 export function statusOf(state: State): Progress['state'] {

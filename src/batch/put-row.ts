@@ -10,7 +10,7 @@ import {
   type Unconfirmed,
 } from './row-state.ts';
 import { addHeld, heldBy } from './accounting/reservations.ts';
-import { laneWith } from './lanes.ts';
+import { accountOn, laneWith, type Account } from './lanes.ts';
 import type { State } from './state.ts';
 
 const SLOT_PHASES: ReadonlySet<Phase> = new Set(['sending', 'running', 'unconfirmed']);
@@ -50,13 +50,19 @@ export function forget(state: State, number: number): void {
 }
 
 function countIn(state: State, row: RowState, times: 1 | -1): void {
+  if (SLOT_PHASES.has(row.phase)) accountOf(state, row).outstanding += times;
   const lane = laneWith(state, row.place);
-  if (SLOT_PHASES.has(row.phase)) lane.outstanding += times;
-  lane.held = addHeld(lane.held, heldBy(row), times);
+  if (lane.climb === undefined) lane.held = addHeld(lane.held, heldBy(row), times);
+  else
+    for (const [rung, account] of lane.climb.rungs.entries())
+      account.held = addHeld(account.held, heldBy(row, rung), times);
 }
 
+const accountOf = (state: State, { place, rung }: RowState): Account =>
+  accountOn(laneWith(state, place), rung);
+
 function enterQueue(state: State, row: RowState): void {
-  if (row.phase === 'waiting') insertSorted(laneWith(state, row.place).waiting, row, ({ dueAt }) => dueAt);
+  if (row.phase === 'waiting') insertSorted(accountOf(state, row).waiting, row, ({ dueAt }) => dueAt);
   else if (row.phase === 'running') {
     state.unpolled.add(row.place);
     if (row.overdue !== undefined) state.overdue.add(row.place);
@@ -68,7 +74,7 @@ function enterQueue(state: State, row: RowState): void {
 }
 
 function leaveQueue(state: State, row: RowState): void {
-  if (row.phase === 'waiting') remove(laneWith(state, row.place).waiting, row);
+  if (row.phase === 'waiting') remove(accountOf(state, row).waiting, row);
   else if (row.phase === 'running') {
     state.unpolled.delete(row.place);
     state.overdue.delete(row.place);

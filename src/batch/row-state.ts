@@ -18,7 +18,21 @@ export type Base = AttemptRef & {
   /** How many runs of this row have ended without success, for the retry policy. */
   readonly tries: number;
   readonly past: readonly PastAttempt[];
+  /** The rung of the ladder on which this attempt runs. */
+  readonly rung?: number;
 };
+
+/** A row without its phase. */
+export const baseOf = ({ place, attempt, tries, past, rung }: Base): Base => ({
+  place,
+  attempt,
+  tries,
+  past,
+  ...onRung(rung),
+});
+
+export const onRung = (rung: number | undefined): { readonly rung?: number } =>
+  rung === undefined ? {} : { rung };
 
 /** The class of an earlier POST of the same attempt that the service appeared to turn away. */
 export type TurnedAway = Extract<PostClass, 'throttled' | 'blocked'>;
@@ -127,6 +141,7 @@ export function pastWith(
       outcome,
       ...(facts.runId === undefined ? {} : { runId: facts.runId }),
       ...(facts.reason ? { reason: facts.reason } : {}),
+      ...onRung(row.rung),
     },
   ];
 }

@@ -4,7 +4,7 @@
 
 import { cancelRun } from './accounting/duplicates.ts';
 import { cancelAllRunning, acknowledge } from './on-event/user-command.ts';
-import { newLane, type Lane } from './lanes.ts';
+import { newClimbingLane, newLane, type Climb, type Lane } from './lanes.ts';
 import type { Pause, PauseKind } from './pause-kinds.ts';
 import type { Running } from './row-state.ts';
 import {
@@ -72,6 +72,7 @@ type LaneTuple = readonly [
   gpu: string | 0,
   segments: readonly (readonly [first: number, count: number, isAgain: 0 | 1])[],
   unpriced?: number,
+  climb?: readonly [size: number, rung: number, isProven: 0 | 1, unpriced: readonly number[]],
 ];
 
 export type Snapshot = Plain & {
@@ -142,7 +143,7 @@ export function restore(packed: Snapshot): State {
     ...begin(plain.params, version, plain.wallAt),
     ...plain,
     wakeAt: plain.now,
-    lanes: packed.lanes.map(readLane),
+    lanes: packed.lanes.map((lane) => readLane(lane, plain.params.ladder)),
     // Every part is collected again.
     unstored: new Set(parts.keys()),
     pauses: new Map(packed.pauses),
@@ -169,20 +170,24 @@ function resumeWork(state: State): void {
   state.refreshIds = [];
 }
 
-const packLane = ({ gpu, segments, unpriced }: Lane): LaneTuple => [
-  gpu ?? 0,
-  segments.map(({ first, count, isAgain }) => [first, count, isAgain ? 1 : 0] as const),
-  unpriced,
-];
+function packLane({ gpu, segments, unpriced, climb }: Lane): LaneTuple {
+  const packed = segments.map(({ first, count, isAgain }) => [first, count, isAgain ? 1 : 0] as const);
+  const lane = [gpu ?? 0, packed, unpriced] as const;
+  return climb === undefined ? lane : [...lane, packClimb(climb)];
+}
 
-const readLane = ([gpu, segments, unpriced = 0]: LaneTuple): Lane => ({
-  ...newLane(
-    gpu === 0 ? undefined : gpu,
-    segments.map(([first, count, isAgain]) => ({
-      first,
-      count,
-      ...(isAgain === 1 ? { isAgain: true } : {}),
-    })),
-  ),
-  unpriced,
-});
+const packClimb = ({ size, rung, isProven, rungs }: Climb) =>
+  [size, rung, isProven ? 1 : 0, rungs.map(({ unpriced }) => unpriced)] as const;
+
+function readLane([gpu, packed, unpriced = 0, climb]: LaneTuple, ladder: readonly string[] = []): Lane {
+  const segments = packed.map(([first, count, isAgain]) => ({
+    first,
+    count,
+    ...(isAgain === 1 ? { isAgain: true as const } : {}),
+  }));
+  if (climb === undefined) return { ...newLane(gpu === 0 ? undefined : gpu, segments), unpriced };
+  const [size, rung, isProven, spent] = climb;
+  const lane = newClimbingLane(size, ladder, segments);
+  const rungs = lane.climb.rungs.map((account, at) => ({ ...account, unpriced: spent[at] ?? 0 }));
+  return { ...lane, climb: { size, rung, isProven: isProven === 1, rungs } };
+}

@@ -7,7 +7,7 @@ import type { Tally } from './accounting/tally.ts';
 import type { StoreItem } from './events.ts';
 import type { BatchEvent } from './batch-event.ts';
 import type { Outcome } from './outcome.ts';
-import { unsentIn, type Lane } from './lanes.ts';
+import { accountsOf, unsentIn, type Lane } from './lanes.ts';
 import type { BatchParams } from './params.ts';
 import type { Pause, PauseKind } from './pause-kinds.ts';
 import {
@@ -207,7 +207,10 @@ export const unsentPlaces = ({ lanes }: Pick<State, 'lanes'>): number =>
 
 /** The rows in phase waiting, the next one first. */
 export const waitingRows = ({ lanes }: Pick<State, 'lanes'>): readonly Waiting[] =>
-  lanes.flatMap(({ waiting }) => waiting).sort((a, b) => a.dueAt - b.dueAt);
+  lanes
+    .flatMap(accountsOf)
+    .flatMap(({ waiting }) => waiting)
+    .sort((a, b) => a.dueAt - b.dueAt);
 
 /** A slot is the right to have one run outstanding. Each attempt that may have started a run holds a slot. */
 export const usedSlots = ({ phases }: Pick<State, 'phases'>): number =>

@@ -32,6 +32,7 @@ export function closing(summary: Summary, folder: string, paint: Paint): string 
     `${mark} ${count(outcomes.succeeded)} of ${count(rows)} rows succeeded in ${span(seconds * 1000)}${rehearsal ? ' · rehearsal' : ''}`,
     ...others.map(([name, times]) => `  ${paint('red', `${count(times)} ${name}`)}`),
     ...(summary.reused > 0 ? [reusedLine(summary)] : []),
+    ...(summary.climbing === undefined ? [] : [climbingLine(summary.climbing)]),
     ...spendLines(summary, paint),
     `  results   ${folder}/results.csv`,
     ...(failed > 0 ? [`  failures  ${folder}/failures.csv`] : []),
@@ -45,6 +46,9 @@ export function closing(summary: Summary, folder: string, paint: Paint): string 
 
 const reusedLine = ({ reused, rows, runs, total_cost_usd: usd }: Summary): string =>
   `  reused ${count(reused)} of ${count(rows)}; ${plural(runs, 'run')} bought, ${money(usd)}`;
+
+const climbingLine = ({ runs, seconds, cost_usd: usd }: NonNullable<Summary['climbing']>): string =>
+  `  climbing  ${plural(runs, 'run')} below the rung that worked: ${seconds.toFixed(1)} GPU s, ${money(usd)} estimated`;
 
 /** Runs that were paid for, or may have been, in addition to those of the rows. */
 function spendLines(summary: Summary, paint: Paint): readonly string[] {

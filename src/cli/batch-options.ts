@@ -18,6 +18,7 @@ import type { Api } from '../host/api-version.ts';
 import { openServices, type Services, type Spoken } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import type { OrderOptions } from '../sheet/sending-order.ts';
+import { checkLadder } from '../sheet/size-classes.ts';
 import { INPUT_KINDS, type InputKind, type SheetOptions } from '../sheet/sheet-options.ts';
 import { refuseNoSheet } from '../sheet/sheet-source.ts';
 import type { BatchFolder } from '../store/batch-folders.ts';
@@ -49,8 +50,10 @@ export async function checkFlags(sheet: string, flags: SheetFlags): Promise<void
     });
   if (flags.deployment === undefined)
     throw problem('E602', { what: 'no deployment is given', hint: 'add -d <deployment>' });
+  const { ladder } = sheetOptions(flags);
+  checkLadder({ ...(ladder && { ladder }), ...(flags.gpu && { gpu: flags.gpu }) });
   const retries = mostRetries({ retries: flags.retries ?? RETRIES, retriesByKind: flags.retry ?? {} });
-  const most = mostConcurrency(retries, flags.unconfirmed?.rule === 'resubmit');
+  const most = mostConcurrency(retries + (ladder?.length ?? 1) - 1, flags.unconfirmed?.rule === 'resubmit');
   if (flags.concurrency !== undefined && flags.concurrency > most)
     throw problem('E602', {
       what: `--concurrency ${count(flags.concurrency)} is too many with --retries ${retries}`,
@@ -168,6 +171,7 @@ function sheetOptions(flags: SheetFlags): BatchSpec['options'] {
     ...(flags.encoding && { encoding: flags.encoding }),
     ...(flags.gpuColumn && { gpuColumn: flags.gpuColumn }),
     ...(flags.gpu && { gpu: flags.gpu }),
+    ...(flags.ladder && { ladder: flags.ladder.split(',').map((gpu) => gpu.trim()) }),
     ...(flags.key && { keyColumn: flags.key }),
     ...(flags.limit && { limit: flags.limit }),
   };

@@ -36,8 +36,9 @@ export function printBatch(printer: Printer, config: Config, { batch, file, laid
     laidOut && laidOut.unused.length > 0 ? `     unused: ${terminalLine(laidOut.unused.join(', '))}` : '';
   printer.notice(`  inputs    ${inputText(file)}${unused}`);
   printer.notice(
-    `  gpus      ${laidOut ? gpuText(laidOut.gpus, deployment.gpu) : terminalLine(deployment.gpu ?? 'as the rows ask')}`,
+    `  gpus      ${laidOut ? gpuText(laidOut.gpus, sheet.options.ladder?.join(' → ') ?? deployment.gpu) : terminalLine(deployment.gpu ?? 'as the rows ask')}`,
   );
+  for (const line of ladderLines(file)) printer.notice(line);
   printer.notice(
     `  batch     ${paint('bold', batch)} · ${terminalLine(deployment.name ?? deployment.id)} · ${count(concurrency)} at the same time`,
   );
@@ -45,6 +46,23 @@ export function printBatch(printer: Printer, config: Config, { batch, file, laid
     printer.notice(
       '  webhooks  none: the run service cannot reach this machine, so runs are polled. To receive webhooks, set RUNSHEET_WEBHOOK_URL to an address that it can reach',
     );
+}
+
+function ladderLines({ sheet, deployment }: CreatedBatch['file']): readonly string[] {
+  const { options, lanes, sizedBy = [] } = sheet;
+  if (options.ladder === undefined) return [];
+  const classes = lanes.filter(({ size }) => size !== undefined).length;
+  const by =
+    sizedBy.length === 0
+      ? 'no input shows what a run needs, so all rows climb together'
+      : `${plural(classes, 'size class', 'size classes')} by ${sizedBy.join(' × ')}`;
+  const own = deployment.gpu === undefined ? '' : `, ${deployment.gpu}`;
+  return [
+    terminalLine(`  ladder    ${options.ladder.join(' → ')}: ${by}`),
+    terminalLine(
+      `            without effect if the deployment has a GPU of its own${own} and ignores the one asked for`,
+    ),
+  ];
 }
 
 /** True on a cluster, because the settings of its workers are not known here. */

@@ -173,6 +173,9 @@ export const sheetFlags = {
   ),
   priority: optional(textFlag('column', 'send the rows with the highest number in this column first')),
   gpu: optional(textFlag('gpu', "GPU for rows that name none (default: the deployment's GPU)")),
+  ladder: optional(
+    textFlag('gpu,…', 'GPUs that rows without one climb when memory or time runs out, such as T4,A10G,H100'),
+  ),
   gpuColumn: optional(textFlag('column', 'column that names the GPU of each row (default: gpu)')),
   map: repeatable(
     textFlag('input=column', 'fill an input from this column (default: the column with the same name)'),
@@ -261,6 +264,7 @@ export type SheetFlags = LimitFlags & {
   readonly orderBy?: string;
   readonly priority?: string;
   readonly gpu?: string;
+  readonly ladder?: string;
   readonly gpuColumn?: string;
   readonly map?: readonly string[];
   readonly set?: readonly string[];

@@ -35,7 +35,10 @@ export async function estimateOf(out: string, { file, laidOut }: Planned): Promi
     base: service.base,
     gpus: deployment.gpu === undefined ? named : [...named, deployment.gpu],
   });
-  const rows = rowsByGpu(laidOut.gpus, deployment.gpu ?? past.ownGpu ?? UNKNOWN_GPU);
+  const { ladder } = file.sheet.options;
+  // The sheet does not show on which rung its rows end.
+  const own = ladder === undefined ? (deployment.gpu ?? past.ownGpu ?? UNKNOWN_GPU) : ladder.join('/');
+  const rows = rowsByGpu(laidOut.gpus, own);
   const prices = Object.fromEntries(
     Object.keys(rows).flatMap((gpu) => {
       const price = service.prices[gpu] ?? DEFAULT_PRICES[gpu];

@@ -165,6 +165,7 @@ function textOf(shown: BatchStatus): string {
           `  slots     ${progress.sending + progress.running + progress.unconfirmed} of ${progress.concurrency} in use${progress.unconfirmed ? `, ${progress.unconfirmed} unconfirmed` : ''}`,
         ]
       : []),
+    ...(progress?.ladder === undefined ? [] : [`  ladder    ${ladderText(progress.ladder)}`]),
     ...(progress?.reason === undefined ? [] : [`  reason    ${terminalLine(progress.reason)}`]),
     ...adviceOf(shown),
     ...(summary ? [`  took      ${span(summary.seconds * 1000)}`] : []),
@@ -173,6 +174,15 @@ function textOf(shown: BatchStatus): string {
   ];
   return lines.join('\n');
 }
+
+/** `size 1 on T4, size 2 on A10G (trying)`. */
+const ladderText = (ladder: NonNullable<Progress['ladder']>): string =>
+  ladder
+    .map(
+      ({ size, gpu, isProven }) =>
+        `${size === 0 ? 'unknown size' : `size ${size}`} on ${gpu}${isProven ? '' : ' (trying)'}`,
+    )
+    .join(', ') || 'no rows';
 
 /** What the user can do about a batch that does not advance. */
 function adviceOf({ batch, state, progress, unattended }: BatchStatus): readonly string[] {

@@ -3,6 +3,7 @@
 // leaves them out: no row ever has two open places.
 
 import { LANES_MAX, placeIn, type PassSegment } from '../batch/lanes.ts';
+import { isLadderLane, ladderLaneOf, laneNameOf } from './ladder-lanes.ts';
 import type { Outcome } from '../batch/outcome.ts';
 import { recordOf, recordsOf, rowsOf, type BatchRow } from '../results/batch-rows.ts';
 import type { RowRecord } from '../results/row-record.ts';
@@ -72,10 +73,11 @@ export async function candidates({ store, file }: Batch, params: PassParams): Pr
     }
     rows += 1;
     outcomes[record.outcome] = (outcomes[record.outcome] ?? 0) + 1;
-    const lane = gpu ?? record.gpu_asked ?? file.deployment.gpu ?? '';
+    const climbs = gpu === undefined ? ladderLaneOf(file, one) : undefined;
+    const lane = climbs ?? gpu ?? record.gpu_asked ?? file.deployment.gpu ?? '';
     const queue = byGpu.get(lane) ?? [];
     byGpu.set(lane, queue);
-    queue.push(queuedAgain(one, gpu));
+    queue.push(queuedAgain(one, climbs === undefined ? (gpu ?? record.gpu_asked) : undefined));
   }
   return { pass: newest + 1, byGpu, rows, outcomes, open, expectedUsd: means.of(byGpu) };
 }
@@ -104,7 +106,7 @@ class MeanCosts {
   }
 }
 
-const queuedAgain = ({ row, part, record }: BatchRow, gpu = record?.gpu_asked): Queued => ({
+const queuedAgain = ({ row, part }: BatchRow, gpu: string | undefined): Queued => ({
   row: row.row,
   ...(gpu === undefined ? {} : { gpu }),
   before: part ?? '',
@@ -145,7 +147,8 @@ async function writePlaces({ store, file }: Batch, { byGpu, pass }: Candidates):
       do spec.page += 1;
       while (!(await layout.create(queueName(lane, spec.page), text)));
       const first = (spec.page - 1) * QUEUE_ROWS + 1;
-      segments.push({ lane, ...(gpu === '' ? {} : { gpu }), first, count: some.length });
+      const named = gpu === '' || isLadderLane(gpu) ? {} : { gpu };
+      segments.push({ lane, ...named, first, count: some.length });
     }
   }
   return segments;
@@ -155,7 +158,7 @@ async function writePlaces({ store, file }: Batch, { byGpu, pass }: Candidates):
 type LaneNow = { readonly gpu: string; page: number };
 
 function lanesNow({ sheet }: BatchFile, added: readonly PassSegment[]): LaneNow[] {
-  const lanes = sheet.lanes.map(({ gpu = '', places }) => ({ gpu, page: queuePageOf(places) }));
+  const lanes = sheet.lanes.map((lane) => ({ gpu: laneNameOf(lane), page: queuePageOf(lane.places) }));
   for (const { lane, gpu = '', first, count } of added) {
     lanes[lane] ??= { gpu, page: 0 };
     lanes[lane].page = Math.max(lanes[lane].page, queuePageOf(first + count - 1));

@@ -55,6 +55,11 @@ export const sheetOptionsOf = ({ copy, options }: Pick<BatchSpec, 'copy' | 'opti
   format: copy.format,
 });
 
+function optionsOf(spec: BatchSpec): BatchFile['sheet']['options'] {
+  const { ladder, drop, ...options } = sheetOptionsOf(spec);
+  return { ...options, drop: [...drop], ...(ladder === undefined ? {} : { ladder: [...ladder] }) };
+}
+
 type Identity = Pick<BatchFile, 'batch' | 'mark' | 'content'>;
 
 export function batchFileOf(spec: BatchSpec, laidOut: LaidOut, identity: Identity): BatchFile {
@@ -69,7 +74,7 @@ export function batchFileOf(spec: BatchSpec, laidOut: LaidOut, identity: Identit
       file: copy.file,
       sha256: copy.sha256,
       bytes: copy.bytes,
-      options: { ...sheetOptionsOf(spec), drop: [...spec.options.drop] },
+      options: optionsOf(spec),
       columns: [...laidOut.columns],
       inputs: [...laidOut.inputs],
       rows: laidOut.rows,
@@ -77,6 +82,7 @@ export function batchFileOf(spec: BatchSpec, laidOut: LaidOut, identity: Identit
       repeats: laidOut.repeats.count,
       ...(Object.keys(spec.order).length === 0 ? {} : { order: spec.order }),
       lanes: [...laidOut.lanes],
+      ...(spec.options.ladder === undefined ? {} : { sizedBy: [...laidOut.sizedBy] }),
       isQueued: laidOut.isQueued,
     },
     deployment: { id: deployment.id, ...definedOnly(known) },
@@ -93,13 +99,13 @@ type FileSettings = Pick<
   'concurrency' | 'retries' | 'unconfirmed' | 'deadlines' | 'webhooks' | keyof OptionalLimits
 >;
 
-function settingsOf({ settings, deployment, service }: BatchSpec): FileSettings {
+function settingsOf({ settings, deployment, service, options }: BatchSpec): FileSettings {
   const { retries = RETRIES, deadlines, webhooks, unconfirmed } = settings;
   const runMs = deadlines.runMs ?? runDeadlineMs(deployment);
   const rule = unconfirmedRule(unconfirmed, service);
   return {
     concurrency: Math.min(
-      mostConcurrency(mostRetries({ ...settings, retries }), rule.rule === 'resubmit'),
+      mostConcurrency(mostRetries({ ...settings, ...ladderOf(options), retries }), rule.rule === 'resubmit'),
       settings.concurrency ?? usualConcurrency(deployment),
     ),
     retries,
@@ -109,6 +115,8 @@ function settingsOf({ settings, deployment, service }: BatchSpec): FileSettings 
     webhooks,
   };
 }
+
+const ladderOf = ({ ladder }: BatchSpec['options']) => (ladder === undefined ? {} : { ladder });
 
 const CONCURRENCY_DEFAULT = 4;
 

@@ -49,7 +49,7 @@ export async function findOverlap(
     if (others.length === 0) return overlap;
     for (let page = 1; page <= file.sheet.pages; page += 1)
       for (const row of await readPage(layout, page))
-        overlap.add(row.row, requestHash(row, file.deployment.gpu));
+        overlap.add(row.row, requestHash(row, askedBy(row, file)));
     for (const other of others) if (!overlap.isComplete) await addBatch(overlap, file, other);
     overlap.end();
     return overlap;
@@ -69,8 +69,30 @@ function mayShare(file: BatchFile, other: BatchFile): boolean {
 const isVersionKnown = ({ deployment }: BatchFile): boolean => deployment.versionId !== undefined;
 
 /** What a row asks of the run service. */
-const requestHash = ({ gpu, inputs }: SheetRow, ownGpu: string | undefined): Uint8Array =>
-  hash('sha256', `${gpu ?? ownGpu ?? ''}\n${JSON.stringify(inputs)}`, 'buffer');
+const requestHash = ({ inputs }: Pick<SheetRow, 'inputs'>, asked: string): Uint8Array =>
+  hash('sha256', `${asked}\n${JSON.stringify(inputs)}`, 'buffer');
+
+/** Its GPU, or its whole ladder: another ladder asks for something else. */
+function askedBy({ gpu }: Pick<SheetRow, 'gpu'>, { sheet, deployment }: BatchFile): string {
+  const { ladder } = sheet.options;
+  return gpu ?? (ladder === undefined ? (deployment.gpu ?? '') : ladder.join(','));
+}
+
+/** What a row of an earlier batch answers: a row of a ladder also answers a request for the GPU on which it ended. */
+function answeredBy(
+  { row, record }: Pick<BatchRow, 'row' | 'record'>,
+  file: BatchFile,
+): readonly Uint8Array[] {
+  const own = requestHash(row, askedBy(row, file));
+  const isClimbing = row.gpu === undefined && file.sheet.options.ladder !== undefined;
+  return isClimbing && record?.gpu_asked !== undefined ? [own, requestHash(row, record.gpu_asked)] : [own];
+}
+
+/** The same before the records are read. */
+const mayAnswer = (row: SheetRow, file: BatchFile): readonly Uint8Array[] =>
+  row.gpu === undefined
+    ? [askedBy(row, file), ...(file.sheet.options.ladder ?? [])].map((asked) => requestHash(row, asked))
+    : [requestHash(row, row.gpu)];
 
 /** Throws E504 if results of shared rows cannot be read: without them, rows would be bought again unnoticed. */
 async function addBatch(overlap: Overlap, file: BatchFile, other: BatchFolder): Promise<void> {
@@ -81,13 +103,13 @@ async function addBatch(overlap: Overlap, file: BatchFile, other: BatchFolder): 
   const ended = await summarizedPass(other.store);
   const again = await rowsInFlight(other, ended, await newestPass(other.store));
   for await (const row of rowsOf(other.store, other.file, { from })) {
-    const request = requestHash(row.row, other.file.deployment.gpu);
-    if (!overlap.has(request)) continue;
+    const request = answeredBy(row, other.file).find((one) => overlap.has(one));
+    if (request === undefined) continue;
     const shared = { batch: other.batch, folder: other.folder, row: row.row.row, isVersionSure };
     const isUnsent = row.record === undefined && ended === undefined;
     if (isUnsent || again.has(shared.row)) overlap.addUnsettled(request, shared, 'open');
     else if (row.record?.outcome === 'unknown') overlap.addUnsettled(request, shared, 'unknown');
-    else if (await isReusable(row, other.folder)) overlap.addDone(request, shared, row.record as PartRecord);
+    else if (await isReusable(row, other)) overlap.addDone(request, shared, row.record as PartRecord);
   }
 }
 
@@ -96,7 +118,7 @@ async function firstShared(overlap: Overlap, { store, file }: BatchFolder): Prom
   const layout = layoutOf(store, file);
   for (let page = 1; page <= file.sheet.pages; page += 1) {
     const rows = await readPage(layout, page).catch(noneIfMissing);
-    if (rows.some((row) => overlap.has(requestHash(row, file.deployment.gpu))))
+    if (rows.some((row) => mayAnswer(row, file).some((request) => overlap.has(request))))
       return (page - 1) * PAGE_ROWS + 1;
   }
   return undefined;
@@ -109,9 +131,11 @@ function noneIfMissing(error: unknown): readonly SheetRow[] {
 }
 
 /** A row that was sent on another GPU than its own answers another request. */
-async function isReusable({ row, record }: BatchRow, folder: string): Promise<boolean> {
+async function isReusable({ row, record }: BatchRow, { folder, file }: BatchFolder): Promise<boolean> {
   if (record?.outcome !== 'succeeded') return false;
-  if (record.gpu_asked !== undefined && record.gpu_asked !== row.gpu) return false;
+  const { gpu_asked: asked } = record;
+  const own = row.gpu === undefined ? (file.sheet.options.ladder ?? []) : [row.gpu];
+  if (asked !== undefined && !own.includes(asked)) return false;
   const are = await Promise.all(record.files.map((one) => isPresent(folder, one)));
   return are.every(Boolean);
 }

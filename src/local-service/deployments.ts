@@ -44,6 +44,8 @@ export const deploymentSpecSchema = z
     machineType: z.string().min(1).nullable().default('comfy-deploy-serverless'),
     /** GPU memory in GB that a run needs; it fails on a smaller GPU. */
     vramGb: z.number().nonnegative().default(0),
+    /** More of it for each million pixels: inputs `width` × `height` × `batch_size`. */
+    vramGbPerMegapixel: z.number().nonnegative().default(0),
     /** The number of pictures per run. */
     outputs: z.int().min(0).max(100).default(1),
     /** The edge of a picture in pixels. */
@@ -122,22 +124,6 @@ export function runSecondsOn(spec: DeploymentSpec, gpu: string): number {
   if (typeof runSeconds === 'number') return runSeconds;
   return (runSeconds as Readonly<Record<string, number | undefined>>)[gpu] ?? runSeconds.default;
 }
-
-/** Whether the GPU has enough memory for a run; true for an unknown GPU. */
-export const fitsOn = (spec: DeploymentSpec, gpu: string): boolean =>
-  spec.vramGb <= (VRAM_GB[gpu] ?? Number.POSITIVE_INFINITY);
-
-const VRAM_GB: Readonly<Record<string, number>> = {
-  T4: 16,
-  L4: 24,
-  A10G: 24,
-  L40S: 48,
-  A100: 40,
-  'A100-80GB': 80,
-  H100: 80,
-  H200: 141,
-  B200: 192,
-};
 
 export const deploymentRecordOf = (spec: DeploymentSpec): DeploymentRecord => ({
   id: spec.id,

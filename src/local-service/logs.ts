@@ -4,7 +4,8 @@
 import type { LogLine } from '../run-service/contract/log-entry.ts';
 import type { DeliveryRow } from './database.ts';
 import type { RunRow } from './run-row.ts';
-import { fitsOn, type DeploymentSpec } from './deployments.ts';
+import type { DeploymentSpec } from './deployments.ts';
+import { hasMemory, neededGb } from './gpu-memory.ts';
 import { storedPlan } from './run-record.ts';
 import { NODES, nodeStartsMs, type RunPlan } from './planned-result.ts';
 
@@ -41,8 +42,9 @@ function linesOf(plan: RunPlan, row: RunRow, spec: DeploymentSpec | undefined): 
 }
 
 function failureOf(row: RunRow, spec: DeploymentSpec | undefined): string {
-  if (spec !== undefined && !fitsOn(spec, row.gpu))
-    return `torch.OutOfMemoryError: CUDA out of memory: the run needs ${spec.vramGb} GB, which ${row.gpu} does not have`;
+  const needed = spec === undefined ? 0 : neededGb(spec, () => row.inputs);
+  if (!hasMemory(row.gpu, needed))
+    return `torch.OutOfMemoryError: CUDA out of memory: the run needs ${Number(needed.toFixed(1))} GB, which ${row.gpu} does not have`;
   return 'RuntimeError: KSampler: injected failure';
 }
 

@@ -8,7 +8,8 @@
 // Between two changes of status, live status and progress are computed from the plan on request.
 
 import type { Status } from '../run-service/contract/statuses.ts';
-import { fitsOn, runSecondsOn, type DeploymentSpec } from './deployments.ts';
+import { runSecondsOn, type DeploymentSpec } from './deployments.ts';
+import { hasMemory } from './gpu-memory.ts';
 
 /** Times are milliseconds since 1970. `runMs` is the duration of the run if nothing interrupts it. */
 export type RunPlan = {
@@ -27,6 +28,8 @@ export function planRun(facts: {
   readonly spec: DeploymentSpec;
   readonly speed: number;
   readonly gpu: string;
+  /** The GPU memory that the run needs. */
+  readonly neededGb: number;
   readonly cold: boolean;
   readonly plannedResult: PlannedResult;
   readonly draw: number;
@@ -37,7 +40,8 @@ export function planRun(facts: {
   const spread = 1 + spec.runSpread * (2 * facts.draw - 1);
   const runMs = lived(runSecondsOn(spec, facts.gpu) * spread);
   const startsMs = atMs + lived(facts.cold ? spec.coldStartSeconds : spec.warmStartSeconds);
-  const { ending, atShare } = END_OF[fitsOn(spec, facts.gpu) ? facts.plannedResult : 'too large'];
+  const { ending, atShare } =
+    END_OF[hasMemory(facts.gpu, facts.neededGb) ? facts.plannedResult : 'too large'];
   const bootMs = startsMs - atMs;
   const ownEndMs = atMs + Math.round(bootMs * Math.min(1, 1 + atShare) + runMs * Math.max(0, atShare));
   const timeoutMs = atMs + lived(spec.runTimeoutSeconds);

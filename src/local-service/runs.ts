@@ -9,6 +9,7 @@ import type { Database, LiveRow, NewRun } from './database.ts';
 import type { RunRow } from './run-row.ts';
 import type { DeploymentSpec } from './deployments.ts';
 import { namedFaults, type Faults, type FaultTarget } from './faults.ts';
+import { neededGb } from './gpu-memory.ts';
 import { createRunLifecycle, type RunLifecycle, type LiveRun } from './run-lifecycle.ts';
 import { createMachines, type Container, type MachineLimits, type Machines } from './machines.ts';
 import { NO_WORK, planRun, type PlannedResult, type RunPlan } from './planned-result.ts';
@@ -109,6 +110,7 @@ function draftPlan(world: World, run: LiveRun, spec: DeploymentSpec, cold: boole
     spec,
     speed: world.speed,
     gpu: run.gpu,
+    neededGb: neededGb(spec, () => world.database.find(run.id)?.inputs ?? '{}'),
     cold,
     plannedResult: fateOf(world.faults, run),
     draw: chance(world.seed, 'run time', run.number),

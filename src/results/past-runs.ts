@@ -62,7 +62,7 @@ const isEnough = (samples: readonly Sample[], { gpus }: Wanted): boolean =>
   });
 
 const asksForNoGpu = ({ sheet: { options, columns } }: BatchFile): boolean =>
-  options.gpu === undefined && !columns.includes(options.gpuColumn ?? 'gpu');
+  options.gpu === undefined && options.ladder === undefined && !columns.includes(options.gpuColumn ?? 'gpu');
 
 async function samplesOf({ batch, file, store }: BatchFolder): Promise<readonly Sample[]> {
   const { concurrency, deployment } = file;
@@ -95,7 +95,8 @@ function sampleOf({
   if (last.outcome === 'succeeded' && last.run_seconds === undefined) return undefined;
   return {
     gpu: last.gpu_used,
-    runs: used.map(runOf),
+    // A row of a ladder had runs on other GPUs as well.
+    runs: used.filter((attempt) => attempt.gpu_used === last.gpu_used).map(runOf),
     ...(last.queue_seconds === undefined ? {} : { queueSeconds: Math.max(0, last.queue_seconds) }),
   };
 }

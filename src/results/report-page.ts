@@ -69,6 +69,7 @@ const fact = (label, value, className) => { const box = put(at('facts'), 'div', 
 for (const [name, count] of outcomes) fact(name, count.toLocaleString('en'), name);
 fact('wall time', span(summary.seconds));
 fact('cost, estimated', money(summary.cost_usd));
+if (summary.climbing) fact('climbing, ' + summary.climbing.runs.toLocaleString('en') + ' runs', money(summary.climbing.cost_usd));
 fact('requests sent', summary.requests.sent.toLocaleString('en'));
 
 const gpus = Object.entries(summary.gpus);

@@ -24,7 +24,11 @@ export type AttemptRecord = {
   /** Why its run failed, if the log says so. */
   readonly failure?: FailureKind;
   readonly run_id?: string;
+  /** The rung of a ladder that it asked for. */
+  readonly gpu_asked?: string;
   readonly gpu_used?: string;
+  /** It failed, and its row then climbed to a higher rung. */
+  readonly climbed?: true;
   readonly created_at?: string;
   readonly ended_at?: string;
   readonly queue_seconds?: number;
@@ -47,7 +51,7 @@ export type PartRecord = {
   readonly row: number;
   /** The place that was sent, unless it is the row's number. */
   readonly place?: number;
-  /** The GPU that was asked for, if it is not the row's own. */
+  /** The GPU that was asked for, if it is not the row's own; with a ladder, the last rung. */
   readonly gpu_asked?: string;
   /** If the row had an outcome before and was sent again: that outcome, and how many of the attempts led to it. */
   readonly before?: { readonly outcome: Outcome; readonly attempts: number };

@@ -1,7 +1,7 @@
 // summary.json: the result of an ended batch. If it exists, the batch has ended.
 
 import { atRisk, knownRuns, type RequestLedger } from '../batch/accounting/request-ledger.ts';
-import { costSoFar } from '../batch/accounting/tally.ts';
+import { costSoFar, type Tally } from '../batch/accounting/tally.ts';
 import { NO_OUTCOMES, OUTCOMES, type OutcomeCounts } from '../batch/outcome.ts';
 import type { Progress } from '../batch/progress.ts';
 import { problem } from '../errors/error.ts';
@@ -35,6 +35,8 @@ export type Summary = {
   readonly gpus: Readonly<
     Record<string, { readonly runs: number; readonly seconds: number; readonly cost_usd: number }>
   >;
+  /** With a ladder: what the runs below the last rung of their rows used; part of `gpus`. */
+  readonly climbing?: { readonly runs: number; readonly seconds: number; readonly cost_usd: number };
   /** Queue Run calls by their result. */
   readonly requests: RequestLedger;
   /** How completely the run list was read at the end; see {@link LastReading}. */
@@ -105,12 +107,19 @@ export function summaryOf(file: BatchFile, progress: Progress, ended: Worked): S
         { runs, seconds, cost_usd: usd(costUsd) },
       ]),
     ),
+    ...climbingOf(file, tally),
     requests: ledger,
     lists: reading.lists,
     duplicates: reading.duplicates,
     is_evidence_lost: isEvidenceLost,
     unseen_runs_at_most: unseenAtMost(ledger, reading.lists),
   };
+}
+
+function climbingOf({ sheet }: BatchFile, { climbing }: Tally): Pick<Summary, 'climbing'> {
+  if (sheet.options.ladder === undefined) return {};
+  const { runs, seconds, costUsd } = climbing ?? { runs: 0, seconds: 0, costUsd: 0 };
+  return { climbing: { runs, seconds, cost_usd: usd(costUsd) } };
 }
 
 type Spent = Pick<Summary, 'requests' | 'duplicates' | 'cost_usd'>;

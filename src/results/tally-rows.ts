@@ -1,7 +1,14 @@
 // Adds rows with an outcome to the batch's tally.
 
 import { isWrittenOff } from '../batch/accounting/reservations.ts';
-import { NO_TALLY, tallyOutcome, tallyUse, type Tally } from '../batch/accounting/tally.ts';
+import {
+  NO_TALLY,
+  tallyClimbing,
+  tallyOutcome,
+  tallyUse,
+  type GpuUse,
+  type Tally,
+} from '../batch/accounting/tally.ts';
 import { gpuSecondsOf, type AttemptRecord, type PartRecord } from './row-record.ts';
 
 type Counted = Pick<PartRecord, 'outcome' | 'attempts' | 'before'>;
@@ -12,29 +19,44 @@ export const tallyChange = (records: readonly Counted[]): Tally => records.reduc
 function addChange(tally: Tally, { outcome, attempts, before }: Counted): Tally {
   if (before === undefined) return addRecord(tally, { outcome, attempts });
   const moved = tallyOutcome(tallyOutcome(tally, outcome), before.outcome, -1);
-  return attempts.slice(before.attempts).reduce(addAttempt, moved);
+  return addAttempts(moved, attempts.slice(before.attempts));
 }
 
 export function addRecord(tally: Tally, record: Counted): Tally {
-  return record.attempts.reduce(addAttempt, tallyOutcome(tally, record.outcome));
+  return addAttempts(tallyOutcome(tally, record.outcome), record.attempts);
 }
 
-/** How many of its new attempts had a run that has ended, and whose cost is not known, or only in part. */
-export const unpricedIn = ({ attempts, before }: Counted): number =>
-  attempts.slice(before?.attempts ?? 0).filter((one) => one.cost_incomplete && !isWrittenOff(endOf(one)))
-    .length;
+/** Its new attempts that had a run that has ended, and whose cost is not known, or only in part. */
+export const unpricedIn = ({ attempts, before }: Counted): readonly AttemptRecord[] =>
+  attempts.slice(before?.attempts ?? 0).filter((one) => one.cost_incomplete && !isWrittenOff(endOf(one)));
 
-/** How many of its new attempts may have had a run whose cost nothing says. */
-export const spentInFullIn = (record: Counted): number =>
-  unpricedIn(record) +
-  record.attempts.slice(record.before?.attempts ?? 0).filter((one) => isWrittenOff(endOf(one))).length;
+/** Its new attempts that may have had a run whose cost nothing says. */
+export const spentInFullIn = (record: Counted): readonly AttemptRecord[] => [
+  ...unpricedIn(record),
+  ...record.attempts.slice(record.before?.attempts ?? 0).filter((one) => isWrittenOff(endOf(one))),
+];
 
 const endOf = ({ outcome, run_id }: AttemptRecord) => ({
   outcome,
   ...(run_id === undefined ? {} : { runId: run_id }),
 });
 
-function addAttempt(tally: Tally, { gpu_used, cost_usd = 0, ...times }: AttemptRecord): Tally {
-  if (gpu_used === undefined) return tally;
-  return tallyUse(tally, gpu_used, { runs: 1, seconds: gpuSecondsOf(times), costUsd: cost_usd });
+const addAttempts = (tally: Tally, attempts: readonly AttemptRecord[]): Tally =>
+  climbedIn(attempts).reduce(
+    (sum, one) => tallyClimbing(sum, useOf(one)),
+    attempts.reduce(addAttempt, tally),
+  );
+
+function addAttempt(tally: Tally, attempt: AttemptRecord): Tally {
+  return attempt.gpu_used === undefined ? tally : tallyUse(tally, attempt.gpu_used, useOf(attempt));
 }
+
+const useOf = ({ cost_usd = 0, ...times }: AttemptRecord): GpuUse => ({
+  runs: 1,
+  seconds: gpuSecondsOf(times),
+  costUsd: cost_usd,
+});
+
+/** What climbing a ladder cost. */
+export const climbedIn = (attempts: readonly AttemptRecord[]): readonly AttemptRecord[] =>
+  attempts.filter(({ climbed, gpu_used }) => climbed === true && gpu_used !== undefined);

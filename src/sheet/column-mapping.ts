@@ -1,13 +1,15 @@
 // Decides which cell provides which input, and as which type. Computed once, before the first row is read, so each error
 // in the header is reported once.
 
-import { isGpu, GPUS } from '../batch/gpu.ts';
+import { isGpu } from '../batch/gpu.ts';
 import { list, nearest, problem, type RunsheetError } from '../errors/error.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
 import { type Kind, kindOf, notAllowed, readText } from './parse-cell.ts';
 import { type Giver, type Roles, rolesOf } from './columns.ts';
 import type { SheetOptions } from './sheet-options.ts';
-import { type Column, nameFault, shortened } from './sheet-record.ts';
+import { notAGpu } from './not-a-gpu.ts';
+import { type Column, nameFault } from './sheet-record.ts';
+import { checkLadder, predictsSize } from './size-classes.ts';
 
 /** One input: from a column (by its index), or the same JSON text in every row. */
 export type Feed = {
@@ -24,13 +26,17 @@ export type ColumnMapping = Pick<Roles, 'gpuColumn' | 'keyColumn' | 'unused'> & 
   readonly feeds: readonly Feed[];
   /** The GPU of rows that name none. */
   readonly gpu: string | undefined;
+  /** The GPUs that these rows climb instead. */
+  readonly ladder: readonly string[] | undefined;
+  /** With a ladder: the inputs that predict what a run needs. */
+  readonly sizedBy: readonly string[];
   /** Errors of the header for this deployment (E203, E204). */
   readonly problems: readonly RunsheetError[];
 };
 
 type Known = ReadonlyMap<string, InputType> | undefined;
 
-/** Throws E201 for `--gpu`, E206 and E602 for options that contradict the sheet, the deployment or each other. */
+/** Throws E201 for `--gpu` and `--ladder`, E206 and E602 for options that contradict the sheet, the deployment or each other. */
 export function mapColumns(
   file: string,
   columns: readonly Column[],
@@ -40,6 +46,8 @@ export function mapColumns(
   const known: Known = inputTypes && new Map(inputTypes.map((type) => [type.name, type]));
   const gpu = options.gpu;
   if (gpu !== undefined && !isGpu(gpu)) throw problem('E201', notAGpu(gpu, '--gpu'));
+  const { ladder } = options;
+  checkLadder(options);
   const names = columns.map(({ name }) => name);
   const { givers, ...roles } = rolesOf(names, options, known && new Set(known.keys()));
   for (const giver of givers) if (giver.asked) refuseGiver(giver, known);
@@ -49,16 +57,8 @@ export function mapColumns(
     ...unknownInputs(file, columns, givers, known),
     ...missingInputs(file, columns, feeds, known),
   ];
-  return { file, columns, feeds, gpu, problems, ...roles };
-}
-
-/** The facts of E201 for a GPU that the service does not have; `where` names the cell or the option. */
-export function notAGpu(gpu: string, where: string) {
-  return {
-    what: `gpu ${JSON.stringify(shortened(gpu))} of ${where} is not a GPU of this service`,
-    allowed: GPUS,
-    near: nearest(gpu, GPUS),
-  };
+  const sizedBy = ladder === undefined ? [] : feeds.map(({ input }) => input).filter(predictsSize);
+  return { file, columns, feeds, gpu, ladder, sizedBy, problems, ...roles };
 }
 
 function refuseGiver({ input, by }: Giver, known: Known): void {

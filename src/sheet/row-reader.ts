@@ -3,7 +3,8 @@
 import { isGpu } from '../batch/gpu.ts';
 import { type Place, problem, type RunsheetError } from '../errors/error.ts';
 import { notAllowed, readText, readValue } from './parse-cell.ts';
-import { type Feed, notAGpu, type ColumnMapping } from './column-mapping.ts';
+import type { Feed, ColumnMapping } from './column-mapping.ts';
+import { notAGpu } from './not-a-gpu.ts';
 import { MOST_SHOWN, type RecordFault, shortened, type SheetRecord, spotOf } from './sheet-record.ts';
 
 type ReadRow = {

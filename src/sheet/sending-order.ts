@@ -1,8 +1,9 @@
-// Lays out the sending order of a batch: a lane for each GPU that rows ask for, and in each lane the order of the sheet, of a
-// column, or a random one. Rows that are sorted go through a temporary SQLite database, because a million do not fit in memory.
+// Lays out the sending order of a batch: a lane for each GPU that rows ask for, and for each size class of a ladder; in each lane the order of the sheet, of a
+// column, or a random one. Rows that are sorted or classified go through a temporary SQLite database, because a million do not fit in memory.
 
 import { DatabaseSync } from 'node:sqlite';
 import { list, nearest, problem, type RunsheetError } from '../errors/error.ts';
+import { SIZE_CLASSES_MAX } from '../batch/bounds.ts';
 import { chance } from '../batch/retry-policy.ts';
 import type { LaneSpec } from '../batch/params.ts';
 import type { Store } from '../store/store.ts';
@@ -10,6 +11,7 @@ import type { ColumnMapping } from './column-mapping.ts';
 import { LaneWriter } from './queue.ts';
 import { placeOfCell } from './row-reader.ts';
 import { shortened, type SheetRecord } from './sheet-record.ts';
+import { sizeClasses, type SizeClass } from './size-classes.ts';
 
 /** Absent members: the order of the sheet. */
 export type OrderOptions = {
@@ -82,16 +84,19 @@ export class SendingOrder implements Disposable {
     if (!isSorted) return;
     this.#sorted = new DatabaseSync('');
     this.#sorted.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN');
-    this.#sorted.exec('CREATE TABLE queued (gpu TEXT, priority REAL, place, row INTEGER)');
-    this.#insert = this.#sorted.prepare('INSERT INTO queued VALUES (?, ?, ?, ?)');
+    this.#sorted.exec('CREATE TABLE queued (gpu TEXT, priority REAL, place, row INTEGER, size REAL)');
+    this.#insert = this.#sorted.prepare('INSERT INTO queued VALUES (?, ?, ?, ?, ?)');
   }
 
-  /** Rows come in the order of the sheet, from 1. A promise if the caller has to wait before the next. */
-  add(gpu: string | undefined, key: SortKey = [0, 0]): Promise<void> | undefined {
+  /**
+   * Rows come in the order of the sheet, from 1. A promise if the caller has to wait before the next. `size`: of a row that climbs
+   * a ladder, 0 if it is not known.
+   */
+  add(gpu: string | undefined, key: SortKey = [0, 0], size?: number): Promise<void> | undefined {
     this.#rows += 1;
     const name = gpu ?? this.#ownGpu ?? '';
     if (this.#insert) {
-      this.#insert.run(name, ...key, this.#rows);
+      this.#insert.run(name, ...key, this.#rows, size ?? null);
       return undefined;
     }
     const isOne = this.#lanes.size === 0 || (this.#lanes.size === 1 && this.#lanes.has(name));
@@ -106,9 +111,13 @@ export class SendingOrder implements Disposable {
   }
 
   async end(): Promise<readonly LaneSpec[]> {
+    const classes = this.#classify();
     for (const { gpu, row } of this.#inOrder()) await this.#append(gpu, row);
     for (const { writer } of this.#lanes.values()) await writer.end();
-    return [...this.#lanes].map(([gpu, { places }]) => ({ ...(gpu === '' ? {} : { gpu }), places }));
+    return [...this.#lanes].map(([name, { places }]) => {
+      const found = classes.get(name);
+      return found === undefined ? { ...(name === '' ? {} : { gpu: name }), places } : { ...found, places };
+    });
   }
 
   [Symbol.dispose](): void {
@@ -142,6 +151,28 @@ export class SendingOrder implements Disposable {
     return found;
   }
 
+  /** Gives each row of a ladder the name of its size class as its lane. */
+  #classify(): ReadonlyMap<string, SizeClass | { readonly size: 0 }> {
+    const classes = new Map<string, SizeClass | { readonly size: 0 }>();
+    if (this.#sorted === undefined) return classes;
+    const found = this.#sorted
+      .prepare('SELECT DISTINCT size FROM queued WHERE size > 0 LIMIT ?')
+      .all(SIZE_CLASSES_MAX + 1)
+      .map(({ size }) => Number(size));
+    const { least, most } = this.#sorted
+      .prepare('SELECT min(size) AS least, max(size) AS most FROM queued WHERE size > 0')
+      .get() as { least: number | null; most: number | null };
+    const name = this.#sorted.prepare('UPDATE queued SET gpu = ? WHERE size BETWEEN ? AND ?');
+    const smallest = least === null ? found : [least, ...found.filter((size) => size !== least)];
+    for (const one of sizeClasses(smallest, most ?? 0).toReversed()) {
+      classes.set(classNameOf(one.size), one);
+      name.run(classNameOf(one.size), one.least, one.most);
+    }
+    classes.set(classNameOf(0), { size: 0 });
+    name.run(classNameOf(0), 0, 0);
+    return classes;
+  }
+
   #inOrder(): Iterable<{ readonly gpu: string; readonly row: number }> {
     const all = this.#sorted?.prepare(
       'SELECT gpu, row FROM queued ORDER BY min(row) OVER (PARTITION BY gpu), priority, place, row',
@@ -149,3 +180,6 @@ export class SendingOrder implements Disposable {
     return (all?.iterate() ?? []) as Iterable<{ gpu: string; row: number }>;
   }
 }
+
+/** No GPU has such a name. */
+const classNameOf = (size: number): string => `size ${size}`;

@@ -25,6 +25,8 @@ export type SheetOptions = {
   readonly gpuColumn?: string;
   /** The GPU of rows that name none. */
   readonly gpu?: string;
+  /** The GPUs that these rows climb instead, the first one first. */
+  readonly ladder?: readonly string[];
   readonly keyColumn?: string;
   /** Maximum number of rows. */
   readonly limit?: number;

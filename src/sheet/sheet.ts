@@ -15,6 +15,7 @@ import type { SheetRecord } from './sheet-record.ts';
 import { columnsOf, recordsOf } from './read-records.ts';
 import { type ErrorsPlace, Problems, withExcerpts } from './validation-errors.ts';
 import { placeOfCell, rowReader } from './row-reader.ts';
+import { sizeOf } from './size-classes.ts';
 import { rowSorter, SendingOrder, type OrderOptions, type RowSorter } from './sending-order.ts';
 import { sheetFault, type SheetSource } from './sheet-source.ts';
 
@@ -39,9 +40,11 @@ export type LaidOut = {
   /** Rows by GPU; '' for rows that name none. */
   readonly gpus: Readonly<Record<string, number>>;
   readonly lanes: readonly LaneSpec[];
+  /** With a ladder: the inputs that predict what a run needs. */
+  readonly sizedBy: readonly string[];
   /** Whether there is a queue; if not, places are row numbers. */
   readonly isQueued: boolean;
-  /** sha256 of the rows: key, GPU and inputs of each, in order. */
+  /** sha256 of the rows: key, GPU and inputs of each, in order, and the ladder. */
   readonly content: string;
 };
 
@@ -75,19 +78,20 @@ export async function layOut(order: LayOutOrder): Promise<LaidOut> {
     const sizes = new PageSizes(pageBytes);
     const records = recordsOf(source, options, names);
     const sorter = rowSorter(plan, order.order ?? {});
-    using queue = new SendingOrder(store, order.ownGpu, sorter !== undefined);
+    using queue = new SendingOrder(store, order.ownGpu, sorter !== undefined || plan.ladder !== undefined);
     const { rows, ...counts } = await layRows(plan, records, { pages, sizes, problems, queue, sorter });
     if (problems.total > 0) throw await problems.refusal(source, options, rows);
     await pages.end();
     const lanes = await queue.end();
     const { isQueued } = queue;
-    const { unused } = plan;
+    const { unused, sizedBy } = plan;
     return {
       rows,
       pages: pages.pages,
       columns: names,
       inputs: inputsOf(plan),
       unused,
+      sizedBy,
       lanes,
       isQueued,
       ...counts,
@@ -147,9 +151,13 @@ async function layRows(
     content.update(line);
     const full = pages.add(line);
     if (full) await full;
-    const queued = queue.add(row.gpu, position instanceof RunsheetError ? undefined : position);
+    const size =
+      plan.ladder === undefined || row.gpu !== undefined ? undefined : sizeIn(row.inputs, plan.sizedBy);
+    const queued = queue.add(row.gpu, position instanceof RunsheetError ? undefined : position, size);
     if (queued) await queued;
   }
+  // Rows on a ladder ask for something else than the same rows without it.
+  if (plan.ladder !== undefined) content.update(`ladder ${plan.ladder.join(',')}`);
   const what = plan.columns.length > 0 ? 'the sheet has a header and no rows' : 'the sheet has no rows';
   if (rows === 0) throw problem('E104', { what }, { place: { file: plan.file } });
   return {
@@ -159,6 +167,9 @@ async function layRows(
     content: content.digest('hex'),
   };
 }
+
+const sizeIn = (inputs: string, sizedBy: readonly string[]): number =>
+  sizeOf(parseExactly(inputs) as Readonly<Record<string, unknown>>, sizedBy);
 
 function inputsOf({ feeds, columns }: ColumnMapping): LaidOut['inputs'] {
   return feeds.map(({ input, kind, from }) => ({

@@ -16,7 +16,10 @@ type Facts = {
   readonly deployment: { readonly gpu?: string; readonly runTimeoutSeconds?: number };
   readonly deadlines: { readonly runMs?: number };
   readonly service: { readonly api?: 'v1' | 'v2'; readonly prices: Readonly<Record<string, number>> };
-  readonly sheet: { readonly lanes: readonly { readonly gpu?: string }[] };
+  readonly sheet: {
+    readonly lanes: readonly { readonly gpu?: string; readonly size?: number }[];
+    readonly options?: { readonly ladder?: readonly string[] };
+  };
 };
 
 /** In nano-dollars. A GPU whose price or time limit is not known is missing. */
@@ -38,7 +41,7 @@ export function refuseUnbounded(facts: Facts, maxCostNano: number | 'none' | und
   if (maxCostNano === undefined || maxCostNano === 'none') return;
   if (timeLimit(facts) === undefined) throw noTimeLimit(facts);
   const costs = attemptCosts(facts);
-  for (const { gpu } of facts.sheet.lanes)
+  for (const gpu of askedGpus(facts))
     if (gpu === undefined)
       throw problem('E312', {
         what: 'some rows name no GPU, and the service does not say which one the deployment has',
@@ -75,8 +78,13 @@ function timeLimit({ deployment, deadlines, service }: Facts): number | undefine
   return deployment.runTimeoutSeconds ?? cancelled;
 }
 
-const gpusOf = ({ sheet }: Facts): readonly string[] =>
-  sheet.lanes.map(({ gpu }) => gpu).filter((name) => name !== undefined);
+const gpusOf = (facts: Facts): readonly string[] => askedGpus(facts).filter((name) => name !== undefined);
+
+/** Every GPU on which an attempt may run; undefined: the deployment's own, which is not known. */
+const askedGpus = ({ sheet: { lanes, options } }: Facts): readonly (string | undefined)[] =>
+  lanes.flatMap(({ gpu, size }): readonly (string | undefined)[] =>
+    size === undefined ? [gpu] : (options?.ladder ?? []),
+  );
 
 function priceOf(prices: Readonly<Record<string, number>>, gpu: string): number {
   for (const known of [prices, DEFAULT_PRICES]) if (Object.hasOwn(known, gpu)) return known[gpu] as number;

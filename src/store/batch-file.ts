@@ -27,6 +27,7 @@ const sheetOptions = z.object({
   types: z.record(z.string(), z.enum(['string', 'int', 'float', 'bool', 'json'])),
   gpuColumn: z.string().exactOptional(),
   gpu: z.string().exactOptional(),
+  ladder: z.array(z.string()).exactOptional(),
   keyColumn: z.string().exactOptional(),
   limit: count.exactOptional(),
 });
@@ -66,7 +67,17 @@ const schema = z.object({
         priority: z.string().exactOptional(),
       })
       .exactOptional(),
-    lanes: z.array(z.object({ gpu: z.string().exactOptional(), places: count })),
+    lanes: z.array(
+      z.object({
+        gpu: z.string().exactOptional(),
+        size: count.exactOptional(),
+        least: z.number().exactOptional(),
+        most: z.number().exactOptional(),
+        places: count,
+      }),
+    ),
+    /** With a ladder: the inputs whose product is the size of a row. */
+    sizedBy: z.array(z.string()).exactOptional(),
     /** Whether the layout has a queue; if not, places are row numbers. */
     isQueued: z.boolean(),
     /** Rows whose results come from earlier batches; they are in no lane. */
@@ -168,6 +179,7 @@ export const paramsOf = (
   batch: file.batch,
   rows: file.sheet.rows,
   lanes: file.sheet.lanes,
+  ...(file.sheet.options.ladder === undefined ? {} : { ladder: file.sheet.options.ladder }),
   ...(file.sheet.reused === undefined ? {} : { reused: file.sheet.reused }),
   concurrency: file.concurrency,
   retries: file.retries,

@@ -1,6 +1,7 @@
 // Checks the invariants of every state.
 
-import { laneOf } from '../../src/batch/lanes.ts';
+import { accountsOf, laneOf, type Account } from '../../src/batch/lanes.ts';
+import { outstandingOn } from '../../src/batch/limits/gpu-caps.ts';
 import { knownRuns, stillUnconfirmed, atRisk } from '../../src/batch/accounting/request-ledger.ts';
 import {
   addHeld,
@@ -52,12 +53,10 @@ export function wronglyPolled(
 /** What exceeds a limit right after a group was sent. */
 export function sentTooMuch(state: State): readonly string[] {
   const { concurrency, gpuConcurrency } = state.params;
-  const full = state.lanes.filter(
-    ({ gpu = '', outstanding }) => outstanding > (gpuConcurrency?.[gpu] ?? Infinity),
-  );
+  const full = Object.entries(gpuConcurrency ?? {}).filter(([gpu, cap]) => outstandingOn(state, gpu) > cap);
   return [
     ...(usedSlots(state) > concurrency ? ['the batch sends more than its slots allow'] : []),
-    ...full.map(({ gpu }) => `the batch sends more on ${gpu} than its limit`),
+    ...full.map(([gpu]) => `the batch sends more on ${gpu} than its limit`),
     ...(budgetLeft(state) < 0 ? ['the batch sends beyond its budget'] : []),
   ];
 }
@@ -83,16 +82,19 @@ function wrongQueues(state: State) {
       inPhase('waiting'),
       waitingRows(state).map(({ place }) => place),
     ),
-    'the waiting queue is out of order': state.lanes.some(
-      ({ waiting }) => !inOrder(waiting.map(({ dueAt }) => dueAt)),
+    'the waiting queue is out of order': state.lanes.some((lane) =>
+      accountsOf(lane).some(({ waiting }) => !inOrder(waiting.map(({ dueAt }) => dueAt))),
     ),
-    'a lane miscounts its slots': state.lanes.some(
-      ({ outstanding }, at) =>
-        outstanding !== rows.filter(({ place, phase }) => laneOf(place) === at && SLOTS.has(phase)).length,
+    'a lane miscounts its slots': eachAccount(state).some(
+      ({ account, at, rung = 0 }) =>
+        account.outstanding !==
+        rows.filter((row) => laneOf(row.place) === at && (row.rung ?? 0) === rung && SLOTS.has(row.phase))
+          .length,
     ),
-    'a lane miscounts what its rows may cost': state.lanes.some(
-      ({ held }, at) => JSON.stringify(held) !== JSON.stringify(heldIn(state, at)),
+    'a lane miscounts what its rows may cost': eachAccount(state).some(
+      ({ account, at, rung }) => JSON.stringify(account.held) !== JSON.stringify(heldIn(state, at, rung)),
     ),
+    ...wrongClimbs(state),
     'the ended queues are wrong': !same(
       inPhase('ended'),
       ended.map(({ place }) => place),
@@ -111,10 +113,40 @@ function wrongQueues(state: State) {
   };
 }
 
-function heldIn({ rows, parts }: State, lane: number): Held {
-  const own = [...rows.values()].filter(({ place }) => laneOf(place) === lane).map(heldBy);
+type Counted = { readonly account: Account; readonly at: number; readonly rung?: number };
+
+const eachAccount = ({ lanes }: State): readonly Counted[] =>
+  lanes.flatMap((lane, at): readonly Counted[] =>
+    lane.climb === undefined
+      ? [{ account: lane, at }]
+      : lane.climb.rungs.map((account, rung) => ({ account, at, rung })),
+  );
+
+function wrongClimbs({ lanes, rows }: State) {
+  const climbs = lanes.flatMap(({ climb }) => climb ?? []);
+  const sized = climbs.filter(({ size }) => size > 0);
+  return {
+    'a row runs on a higher rung than its lane': [...rows.values()].some(
+      ({ place, rung }) => rung !== undefined && rung > (lanes[laneOf(place)]?.climb?.rung ?? -1),
+    ),
+    'a row of a ladder has no rung': [...rows.values()].some(
+      ({ place, rung }) => lanes[laneOf(place)]?.climb !== undefined && rung === undefined,
+    ),
+    'a larger class starts below a smaller one': sized.some((one) =>
+      sized.some((other) => other.size > one.size && other.rung < one.rung),
+    ),
+  };
+}
+
+function heldIn({ rows, parts }: State, lane: number, rung: number | undefined): Held {
+  const own = [...rows.values()]
+    .filter(({ place }) => laneOf(place) === lane)
+    .map((row) => heldBy(row, rung));
   const ended = [...parts.values()].flat().filter(({ place }) => laneOf(place) === lane);
-  return [...own, ...ended.map(heldByEnded)].reduce((sum, one) => addHeld(sum, one, 1), NONE_HELD);
+  return [...own, ...ended.map((one) => heldByEnded(one, rung))].reduce(
+    (sum, one) => addHeld(sum, one, 1),
+    NONE_HELD,
+  );
 }
 
 function wrongLedger({ ledger, phases }: State) {

@@ -6,6 +6,7 @@ function plan(spec: object, facts: Partial<Parameters<typeof planRun>[0]> = {}):
   return planRun({
     spec: deploymentSpecSchema.parse({ name: 'd', runSeconds: 6, coldStartSeconds: 5, ...spec }),
     speed: 1,
+    neededGb: 0,
     gpu: 'A10G',
     cold: true,
     plannedResult: 'none',

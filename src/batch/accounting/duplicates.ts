@@ -59,11 +59,19 @@ export function reportDuplicate(
   if (!state.reported.has(runId)) {
     remember(state.reported, runId, REPORTED_MAX);
     state.ledger = enterDuplicate(state.ledger);
-    spendInFull(state, place);
+    spendInFull(state, place, rungOf(state, { place, attempt }));
     keepEvidence(state, { place, attempt, runId });
   }
   const hasRoom = state.cancels.size < CANCELS_MAX;
   if (!hasEnded && hasRoom) cancelRun(state, { place, attempt, runId });
+}
+
+/** The rung of an attempt; undefined without a ladder, and for a row that is no longer in the state. */
+function rungOf(state: State, { place, attempt }: AttemptRef): number | undefined {
+  const row = state.rows.get(place);
+  if (row?.attempt === attempt) return row.rung;
+  const past = row?.past ?? collecting(state, place);
+  return past?.find((one) => one.attempt === attempt)?.rung;
 }
 
 /** Reports all runs that were seen for an attempt, except its own, as duplicates. */

@@ -30,21 +30,26 @@ export function addHeld(held: Held, more: Held, times: 1 | -1): Held {
   };
 }
 
-export function heldBy(row: RowState): Held {
-  const past = row.past.filter(mayHaveRun).length;
+/** `rung`: only attempts on this rung of a ladder. */
+export function heldBy(row: RowState, rung?: number): Held {
+  const past = row.past.filter((one) => mayHaveRun(one) && isOn(one, rung)).length;
+  const isOwn = isOn(row, rung);
   if (row.phase === 'waiting') {
-    const resends = Number(row.turnedAway !== undefined);
+    const resends = Number(isOwn && row.turnedAway !== undefined);
     return { inFlight: 0, waiting: past + resends, resends };
   }
-  const own = Number(row.phase !== 'ended' || mayHaveRun(row));
+  const own = Number(isOwn && (row.phase !== 'ended' || mayHaveRun(row)));
   return { ...NONE_HELD, inFlight: past + own };
 }
 
 /** The same for a row whose part is being written. */
-export const heldByEnded = ({ attempts }: Pick<EndedRow, 'attempts'>): Held => ({
+export const heldByEnded = ({ attempts }: Pick<EndedRow, 'attempts'>, rung?: number): Held => ({
   ...NONE_HELD,
-  inFlight: attempts.filter(mayHaveRun).length,
+  inFlight: attempts.filter((one) => mayHaveRun(one) && isOn(one, rung)).length,
 });
+
+const isOn = (one: { readonly rung?: number }, rung: number | undefined): boolean =>
+  rung === undefined || (one.rung ?? 0) === rung;
 
 type End = Pick<PastAttempt, 'outcome' | 'runId'>;
 

@@ -9,6 +9,8 @@ export type GpuUse = { readonly runs: number; readonly seconds: number; readonly
 export type Tally = {
   readonly outcomes: OutcomeCounts;
   readonly gpus: Readonly<Record<string, GpuUse>>;
+  /** With a ladder: what the runs on lower rungs used than the one on which their row ended; part of `gpus`. */
+  readonly climbing?: GpuUse;
 };
 
 export const NO_TALLY: Tally = { outcomes: NO_OUTCOMES, gpus: {} };
@@ -24,7 +26,8 @@ export function addTallies(a: Tally, b: Tally): Tally {
   ) as OutcomeCounts;
   const gpus = { ...a.gpus };
   for (const [gpu, use] of Object.entries(b.gpus)) addTo(gpus, gpu, use);
-  return { outcomes, gpus };
+  const climbing = addUses(a.climbing, b.climbing);
+  return { outcomes, gpus, ...(climbing === undefined ? {} : { climbing }) };
 }
 
 export function tallyOutcome(tally: Tally, outcome: Outcome, count = 1): Tally {
@@ -35,6 +38,10 @@ export function tallyUse(tally: Tally, gpu: string, use: GpuUse): Tally {
   const gpus = { ...tally.gpus };
   addTo(gpus, gpu, use);
   return { ...tally, gpus };
+}
+
+export function tallyClimbing(tally: Tally, use: GpuUse): Tally {
+  return { ...tally, climbing: addUse(tally.climbing ?? NO_USE, use) };
 }
 
 /** Rows that have an outcome. */
@@ -48,8 +55,16 @@ export const costSoFar = ({ gpus }: Pick<Tally, 'gpus'>): number =>
 function addTo(gpus: Record<string, GpuUse>, name: string, use: GpuUse): void {
   const short = name === '__proto__' ? 'other' : name.slice(0, GPU_NAME_CHARS);
   const gpu = Object.hasOwn(gpus, short) || Object.keys(gpus).length < GPU_NAMES_MAX ? short : 'other';
-  const { runs, seconds, costUsd } = Object.hasOwn(gpus, gpu) ? (gpus[gpu] as GpuUse) : NO_USE;
-  gpus[gpu] = { runs: runs + use.runs, seconds: seconds + use.seconds, costUsd: costUsd + use.costUsd };
+  gpus[gpu] = addUse(Object.hasOwn(gpus, gpu) ? (gpus[gpu] as GpuUse) : NO_USE, use);
 }
+
+const addUse = ({ runs, seconds, costUsd }: GpuUse, use: GpuUse): GpuUse => ({
+  runs: runs + use.runs,
+  seconds: seconds + use.seconds,
+  costUsd: costUsd + use.costUsd,
+});
+
+const addUses = (a: GpuUse | undefined, b: GpuUse | undefined): GpuUse | undefined =>
+  a === undefined ? b : addUse(a, b ?? NO_USE);
 
 const NO_USE: GpuUse = { runs: 0, seconds: 0, costUsd: 0 };

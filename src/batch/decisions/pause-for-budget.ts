@@ -1,7 +1,7 @@
 // Pauses the batch when no further run fits into --max-cost and no run in flight can change that. Runs that were sent finish,
 // and their results are collected.
 
-import type { Lane } from '../lanes.ts';
+import { accountsOf, nextAccount, type Account, type Lane } from '../lanes.ts';
 import { attemptCost, budgetLeft, inFlightNano, reservedNano, spentNano, usdText } from '../limits/budget.ts';
 import { pause } from '../pauses.ts';
 import type { State } from '../state.ts';
@@ -30,14 +30,20 @@ function isUsedUp(state: State): boolean {
   return next !== undefined && next.needed > budgetLeft(state) + inFlightNano(state);
 }
 
-type Next = Pick<Lane, 'gpu'> & { readonly needed: number };
+type Next = Pick<Account, 'gpu'> & { readonly needed: number };
 
-/** The lane whose next attempt needs least; undefined if nothing is left to send. */
+/** The GPU whose next attempt needs least; undefined if nothing is left to send. */
 const cheapest = (state: State): Next | undefined =>
   state.lanes
-    .filter((lane) => lane.waiting.length > 0 || mayTakePlace(state, lane))
-    .map((lane) => ({ ...lane, needed: lane.held.resends > 0 ? 0 : attemptCost(state.params, lane) }))
+    .flatMap((lane) => accountsOf(lane).filter((account) => hasNext(state, lane, account)))
+    .map((account) => ({
+      ...account,
+      needed: account.held.resends > 0 ? 0 : attemptCost(state.params, account),
+    }))
     .reduce<Next | undefined>(
       (least, next) => (least && least.needed <= next.needed ? least : next),
       undefined,
     );
+
+const hasNext = (state: State, lane: Lane, account: Account): boolean =>
+  account.waiting.length > 0 || (account === nextAccount(lane) && mayTakePlace(state, lane));

@@ -1,16 +1,27 @@
 // Decides which rows are sent next: rows that wait for another POST first, then the next places of the lanes.
 
-import type { AttemptRef } from '../attempt.ts';
+import type { SentAttempt } from '../attempt.ts';
 import { GROUP_ATTEMPTS } from '../bounds.ts';
-import { takePlace, unsentIn, type Lane } from '../lanes.ts';
+import { rungNow, unprovenFree } from '../ladder.ts';
+import {
+  accountOn,
+  accountsOf,
+  laneWith,
+  nextAccount,
+  outstandingIn,
+  takePlace,
+  unsentIn,
+  type Account,
+  type Lane,
+} from '../lanes.ts';
 import { firstAllowed, mayReserve } from '../limits/budget.ts';
-import { freeIn } from '../limits/gpu-caps.ts';
+import { freeOn } from '../limits/gpu-caps.ts';
 import { allowance } from '../limits/limits.ts';
 import { spendRate } from '../limits/rate-limit.ts';
 import { spendStarts } from '../limits/starts-per-minute.ts';
 import { probed } from '../pauses.ts';
 import { put } from '../put-row.ts';
-import type { Waiting } from '../row-state.ts';
+import { onRung, type Base, type Waiting } from '../row-state.ts';
 import type { State } from '../state.ts';
 import { mayTakePlace } from '../state-size.ts';
 import { NEVER, type Decision } from './decision.ts';
@@ -35,15 +46,24 @@ const nextAttemptAt = (state: State): number =>
   state.lanes.reduce((least, lane) => Math.min(least, attemptInLaneAt(state, lane)), NEVER);
 
 function attemptInLaneAt(state: State, lane: Lane): number {
-  if (freeIn(state, lane) === 0) return NEVER;
-  return maySendPlace(state, lane) ? 0 : (firstAllowed(state, lane)?.dueAt ?? NEVER);
+  if (maySendPlace(state, lane)) return 0;
+  let at = NEVER;
+  for (const account of accountsOf(lane))
+    if (account.waiting.length > 0 && isFree(state, lane, account))
+      at = Math.min(at, firstAllowed(state, account)?.dueAt ?? NEVER);
+  return at;
 }
 
-const maySendPlace = (state: State, lane: Lane): boolean =>
-  mayTakePlace(state, lane) && mayReserve(state, lane);
+function maySendPlace(state: State, lane: Lane): boolean {
+  const account = nextAccount(lane);
+  return mayTakePlace(state, lane) && mayReserve(state, account) && isFree(state, lane, account);
+}
 
-function takeAttempts(state: State, most: number): readonly AttemptRef[] {
-  const taken: AttemptRef[] = [];
+const isFree = (state: State, lane: Lane, account: Account): boolean =>
+  freeOn(state, account) > 0 && unprovenFree(lane, account) > 0;
+
+function takeAttempts(state: State, most: number): readonly SentAttempt[] {
+  const taken: SentAttempt[] = [];
   while (taken.length < most) {
     const attempt = takeWaiting(state) ?? takeUnsent(state);
     if (attempt === undefined) break;
@@ -53,29 +73,37 @@ function takeAttempts(state: State, most: number): readonly AttemptRef[] {
 }
 
 /** The attempt that has been due for longest, of all lanes that may send. */
-function takeWaiting(state: State): AttemptRef | undefined {
+function takeWaiting(state: State): SentAttempt | undefined {
   let next: Waiting | undefined;
-  for (const lane of state.lanes) {
-    const first = firstAllowed(state, lane);
-    const isNext = first !== undefined && first.dueAt <= Math.min(state.now, (next?.dueAt ?? NEVER) - 1);
-    if (isNext && freeIn(state, lane) > 0) next = first;
-  }
+  for (const lane of state.lanes)
+    for (const account of accountsOf(lane)) {
+      const first = account.waiting.length === 0 ? undefined : firstAllowed(state, account);
+      const isNext = first !== undefined && first.dueAt <= Math.min(state.now, (next?.dueAt ?? NEVER) - 1);
+      if (isNext && isFree(state, lane, account)) next = first;
+    }
   if (next === undefined) return undefined;
   const { dueAt: _, ...row } = next;
   put(state, { ...row, phase: 'sending' });
-  return { place: row.place, attempt: row.attempt };
+  return sentAttempt(state, row);
+}
+
+function sentAttempt(state: State, { place, attempt, rung }: Base): SentAttempt {
+  const gpu = rung === undefined ? undefined : accountOn(laneWith(state, place), rung).gpu;
+  return { place, attempt, ...(gpu === undefined ? {} : { gpu }) };
 }
 
 /** The next place of the lane that is furthest behind, so that all lanes end at the same time if their caps allow it. */
-function takeUnsent(state: State): AttemptRef | undefined {
+function takeUnsent(state: State): SentAttempt | undefined {
   let [behind, least] = [-1, NEVER];
   for (const [at, lane] of state.lanes.entries()) {
-    if (!maySendPlace(state, lane) || freeIn(state, lane) === 0) continue;
-    const share = lane.outstanding / (lane.outstanding + unsentIn(lane));
+    if (!maySendPlace(state, lane)) continue;
+    const outstanding = outstandingIn(lane);
+    const share = outstanding / (outstanding + unsentIn(lane));
     if (share < least) [behind, least] = [at, share];
   }
   if (behind < 0) return undefined;
   const place = takePlace(state.lanes, behind);
-  put(state, { phase: 'sending', place, attempt: 1, tries: 0, past: [] });
-  return { place, attempt: 1 };
+  const row = { place, attempt: 1, tries: 0, past: [], ...onRung(rungNow(state, place)) };
+  put(state, { ...row, phase: 'sending' });
+  return sentAttempt(state, row);
 }

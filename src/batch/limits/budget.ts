@@ -3,7 +3,7 @@
 // a group is sent, so the first run of each attempt cannot break it. All amounts are whole nano-dollars.
 
 import { costSoFar } from '../accounting/tally.ts';
-import type { Lane } from '../lanes.ts';
+import { accountsOf, type Account } from '../lanes.ts';
 import type { BatchParams } from '../params.ts';
 import type { Waiting } from '../row-state.ts';
 import type { State } from '../state.ts';
@@ -13,16 +13,16 @@ const UNBOUNDED = Number.POSITIVE_INFINITY;
 
 type Accounts = Pick<State, 'params' | 'lanes' | 'tally'>;
 
-/** The highest cost of a run for a row of the lane; infinite if it has no known bound. */
+/** The highest cost of a run on the GPU; infinite if it has no known bound. */
 export const attemptCost = (
   { attemptCostNano = {} }: Pick<BatchParams, 'attemptCostNano'>,
-  { gpu = '' }: Pick<Lane, 'gpu'>,
+  { gpu = '' }: Pick<Account, 'gpu'>,
 ): number => attemptCostNano[gpu] ?? UNBOUNDED;
 
-const sumOf = ({ params, lanes }: Accounts, countIn: (lane: Lane) => number): number =>
-  lanes.reduce((sum, lane) => {
-    const count = countIn(lane);
-    return count === 0 ? sum : sum + count * attemptCost(params, lane);
+const sumOf = ({ params, lanes }: Accounts, countIn: (account: Account) => number): number =>
+  lanes.flatMap(accountsOf).reduce((sum, account) => {
+    const count = countIn(account);
+    return count === 0 ? sum : sum + count * attemptCost(params, account);
   }, 0);
 
 /** What the collected runs cost, and every attempt whose cost will never be known, in full. */
@@ -41,14 +41,15 @@ export const budgetLeft = (state: Accounts): number =>
     ? UNBOUNDED
     : state.params.maxCostNano - spentNano(state) - reservedNano(state);
 
-/** Whether another attempt of the lane fits. */
-export const mayReserve = (state: Accounts, lane: Lane): boolean =>
-  state.params.maxCostNano === undefined || budgetLeft(state) >= attemptCost(state.params, lane);
+/** Whether another attempt on the GPU fits. */
+export const mayReserve = (state: Accounts, account: Account): boolean =>
+  state.params.maxCostNano === undefined || budgetLeft(state) >= attemptCost(state.params, account);
 
-/** The row of the lane that is due first and that the budget allows. A POST that is repeated has its reservation. */
-export function firstAllowed(state: Accounts, lane: Lane): Waiting | undefined {
-  if (mayReserve(state, lane)) return lane.waiting[0];
-  return lane.held.resends > 0 && budgetLeft(state) >= 0 ? lane.waiting.find(isResend) : undefined;
+/** The waiting row that is due first and that the budget allows. A POST that is repeated has its reservation. */
+export function firstAllowed(state: Accounts, account: Account): Waiting | undefined {
+  const { waiting, held } = account;
+  if (mayReserve(state, account)) return waiting[0];
+  return held.resends > 0 && budgetLeft(state) >= 0 ? waiting.find(isResend) : undefined;
 }
 
 const isResend = ({ turnedAway }: Waiting): boolean => turnedAway !== undefined;

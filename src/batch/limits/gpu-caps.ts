@@ -1,15 +1,22 @@
-// Limits how many rows of one GPU are outstanding, if the user set such a limit. It belongs to a lane: a full lane never holds
-// back the rows of another.
+// Limits how many rows of one GPU are outstanding, if the user set such a limit. It counts the rows of all lanes on this GPU; rows
+// on other GPUs are never held back.
 
-import type { Lane } from '../lanes.ts';
+import { accountsOf, type Account } from '../lanes.ts';
 import type { State } from '../state.ts';
 
+type Accounts = Pick<State, 'params' | 'lanes'>;
+
 /** Whether more rows of a GPU are outstanding than a limit that was lowered allows. */
-export const isAboveGpuCap = ({ params, lanes }: Pick<State, 'params' | 'lanes'>): boolean =>
-  lanes.some(({ gpu = '', outstanding }) => outstanding > (params.gpuConcurrency?.[gpu] ?? NO_CAP));
+export const isAboveGpuCap = (state: Accounts): boolean =>
+  Object.entries(state.params.gpuConcurrency ?? {}).some(([gpu, cap]) => outstandingOn(state, gpu) > cap);
 
-const NO_CAP = Number.POSITIVE_INFINITY;
+export const outstandingOn = ({ lanes }: Pick<State, 'lanes'>, gpu: string): number =>
+  lanes
+    .flatMap(accountsOf)
+    .reduce((sum, account) => sum + (account.gpu === gpu ? account.outstanding : 0), 0);
 
-/** How many rows of the lane may still be sent; infinite without a limit. */
-export const freeIn = ({ params }: Pick<State, 'params'>, { gpu = '', outstanding }: Lane): number =>
-  Math.max(0, (params.gpuConcurrency?.[gpu] ?? NO_CAP) - outstanding);
+/** How many more rows may be sent on the GPU; infinite without a limit. */
+export function freeOn(state: Accounts, { gpu = '' }: Pick<Account, 'gpu'>): number {
+  const cap = state.params.gpuConcurrency?.[gpu];
+  return cap === undefined ? Number.POSITIVE_INFINITY : Math.max(0, cap - outstandingOn(state, gpu));
+}

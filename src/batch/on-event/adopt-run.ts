@@ -2,13 +2,14 @@
 
 import { cancelRun, reportOthers } from '../accounting/duplicates.ts';
 import { enterAccepted, enterAdopted, enterPost, type AdoptedBy } from '../accounting/request-ledger.ts';
-import type { Base, Sending, Unconfirmed, Waiting } from '../row-state.ts';
+import { baseOf, type Base, type Sending, type Unconfirmed, type Waiting } from '../row-state.ts';
 import { put } from '../put-row.ts';
 import type { State } from '../state.ts';
 
 /** The row's phase becomes running. */
-export function startRun(state: State, { place, attempt, tries, past }: Base, runId: string): void {
-  put(state, { phase: 'running', place, attempt, tries, past, runId, since: state.now });
+export function startRun(state: State, row: Base, runId: string): void {
+  const { place, attempt } = row;
+  put(state, { ...baseOf(row), phase: 'running', runId, since: state.now });
   if (state.cancelling === 'running') cancelRun(state, { place, attempt, runId });
 }
 

@@ -10,6 +10,7 @@ import {
 } from '../bounds.ts';
 import { FAILURE_KINDS, mostRetries } from '../failure-kind.ts';
 import { isGpu } from '../gpu.ts';
+import { accountsOf } from '../lanes.ts';
 import { attemptCost, usdText } from '../limits/budget.ts';
 import { withoutNone, type BatchParams, type FailAfter, type LimitChange } from '../params.ts';
 import { usedSlots, type Acknowledgement, type State } from '../state.ts';
@@ -104,7 +105,7 @@ function refusal(state: State, params: BatchParams): string | undefined {
 }
 
 const hasBounds = ({ lanes }: State, params: BatchParams): boolean =>
-  lanes.every((lane) => Number.isFinite(attemptCost(params, lane)));
+  lanes.flatMap(accountsOf).every((account) => Number.isFinite(attemptCost(params, account)));
 
 const NONE = 'none';
 

@@ -2,7 +2,7 @@
 
 import { clipped } from '../clipped.ts';
 import { OUTCOME_CLASS, type Outcome } from '../outcome.ts';
-import type { Base } from '../row-state.ts';
+import { baseOf, type Base } from '../row-state.ts';
 import { put } from '../put-row.ts';
 import type { State } from '../state.ts';
 import { reasonBytes } from '../state-size.ts';
@@ -13,14 +13,15 @@ type End = {
   readonly reason?: string | undefined;
 };
 
-export function endRow(state: State, { place, attempt, tries, past }: Base, end: End): void {
+export function endRow(state: State, row: Base, end: End): void {
   const { outcome, runId } = end;
   const reason = end.reason && clipped(end.reason, reasonBytes(state));
   const facts = { ...(runId === undefined ? {} : { runId }), ...(reason ? { reason } : {}) };
-  put(state, { phase: 'ended', place, attempt, tries, past, at: state.now, outcome, ...facts });
+  put(state, { ...baseOf(row), phase: 'ended', at: state.now, outcome, ...facts });
   const { all, bad } = state.endings;
   // What the user cancelled is no failure.
   const isBad = outcome !== 'cancelled' && OUTCOME_CLASS[outcome] !== 'good';
   state.endings = { all: all + 1, bad: bad + Number(isBad) };
-  if (outcome !== 'succeeded') state.lastFailure = { place, outcome, ...(reason ? { reason } : {}) };
+  if (outcome !== 'succeeded')
+    state.lastFailure = { place: row.place, outcome, ...(reason ? { reason } : {}) };
 }

@@ -11,7 +11,7 @@ import type { Event, NotAccepted, PostResult } from '../events.ts';
 import { believable, closeCircuit, countFailure } from '../limits/circuit-breaker.ts';
 import { adaptRate } from '../limits/rate-limit.ts';
 import { pause, unpause } from '../pauses.ts';
-import type { Sending, TurnedAway } from '../row-state.ts';
+import { baseOf, type Sending, type TurnedAway } from '../row-state.ts';
 import { put } from '../put-row.ts';
 import type { Group, State } from '../state.ts';
 import { reasonBytes } from '../state-size.ts';
@@ -106,31 +106,21 @@ function accept(state: State, row: Sending, runId: string, { at }: Group): void 
 
 /** The same attempt is sent again; this counts neither as an attempt nor as a retry. */
 function sendAgain(state: State, row: Sending, waitMs: number, turnedAway: TurnedAway | undefined): void {
-  const { place: number, attempt, tries, past } = row;
   if (state.cancelling !== undefined)
     return endRow(state, row, { outcome: 'cancelled', reason: 'cancelled before it was sent' });
   put(state, {
+    ...baseOf(row),
     phase: 'waiting',
-    place: number,
-    attempt,
-    tries,
-    past,
     dueAt: state.now + believable(waitMs),
     ...(turnedAway === undefined ? {} : { turnedAway }),
   });
 }
 
 /** The attempt may have started a run: only a webhook or the run lists can show it. */
-function markUnconfirmed(
-  state: State,
-  { place, attempt, tries, past }: Sending,
-  { at, wallAt }: Group,
-  reason: string,
-): void {
-  const base = { place, attempt, tries, past };
+function markUnconfirmed(state: State, row: Sending, { at, wallAt }: Group, reason: string): void {
   // A POST may start until the group's lease ends, and the system clock may have changed a little.
   const sentBy = state.now + LEASE_MS + CLOCK_SLACK_MS;
-  put(state, { ...base, phase: 'unconfirmed', askedAt: at, askedWallAt: wallAt, sentBy, reason });
+  put(state, { ...baseOf(row), phase: 'unconfirmed', askedAt: at, askedWallAt: wallAt, sentBy, reason });
   state.reconcile.nextAt = state.now;
   state.reconcile.readings = 0;
 }

@@ -9,6 +9,7 @@ import { RECONCILE_MAX_MS, RESUBMITS_MOST, SHORT_REASON_BYTES, UNCONFIRMED_MS } 
 import { clipped } from '../clipped.ts';
 import type { ListReading } from '../events.ts';
 import { pastWith, type Unconfirmed } from '../row-state.ts';
+import { nextAttempt } from '../ladder.ts';
 import { amend, put } from '../put-row.ts';
 import { unconfirmedRows, type State } from '../state.ts';
 import { isStuck } from '../unconfirmed.ts';
@@ -66,11 +67,10 @@ function proveAbsent(state: State, row: Unconfirmed): void {
 }
 
 function sendUnderNewToken(state: State, row: Unconfirmed, was: 'absent' | 'unknown', reason: string): void {
-  const { place: number, attempt, tries } = row;
   // Only the last absent attempt is kept: a service that loses every request must not fill the state.
   const earlier = row.past.filter(({ outcome }) => was === 'unknown' || outcome !== 'absent');
   const past = pastWith({ ...row, past: earlier }, was, { reason: clipped(reason, SHORT_REASON_BYTES) });
-  put(state, { phase: 'waiting', place: number, attempt: attempt + 1, tries, past, dueAt: state.now });
+  put(state, { ...nextAttempt(state, { ...row, past }), phase: 'waiting', dueAt: state.now });
 }
 
 /** Abandons an attempt that nothing proves, reports it, and remembers it in case its run appears later (R12). */

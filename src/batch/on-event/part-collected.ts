@@ -14,7 +14,7 @@ import type { State } from '../state.ts';
 export function onPartCollected(
   state: State,
   part: number,
-  { tally, deferred, fetched, again = 0, unpriced = [] }: PartResult,
+  { tally, deferred, fetched, again = 0, unpriced = [], unpricedRungs = [] }: PartResult,
 ): void {
   const rows = state.parts.get(part);
   if (rows === undefined) return;
@@ -24,7 +24,7 @@ export function onPartCollected(
   state.unstored.delete(part);
   unpause(state, 'store');
   noteFileHosts(state, deferred, fetched);
-  for (const place of unpriced) spendInFull(state, place);
+  for (const [at, place] of unpriced.entries()) spendInFull(state, place, unpricedRungs[at]);
   const byRow = new Map(deferred.map((one) => [one.place, one]));
   for (const row of rows) {
     const found = byRow.get(row.place);

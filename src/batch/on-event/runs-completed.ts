@@ -4,8 +4,9 @@ import { belongingOf, keepEvidence, reportDuplicate } from '../accounting/duplic
 import { SHORT_REASON_BYTES } from '../bounds.ts';
 import { clipped } from '../clipped.ts';
 import type { RunCompletion } from '../events.ts';
+import { learn, nextAttempt } from '../ladder.ts';
 import { retryAt } from '../retry-policy.ts';
-import { pastWith, type RowState } from '../row-state.ts';
+import { pastWith, type Base, type RowState } from '../row-state.ts';
 import { put } from '../put-row.ts';
 import type { State } from '../state.ts';
 import { enterRun } from './adopt-run.ts';
@@ -55,17 +56,21 @@ export function completeAttempt(
   row: RowState,
   end: Pick<RunCompletion, 'runId' | 'outcome' | 'reason' | 'failure'>,
 ): void {
-  const tries = row.tries + 1;
-  const again =
-    state.cancelling === undefined
-      ? retryAt(
-          { outcome: end.outcome, failure: end.failure, tries, place: row.place },
-          state.params,
-          state.now,
-        )
-      : undefined;
+  const climbs = learn(state, row, end);
+  const tries = climbs ? row.tries : row.tries + 1;
+  const again = state.cancelling === undefined ? againAt(state, { ...row, tries }, end, climbs) : undefined;
   if (again === undefined) return endRow(state, { ...row, tries }, end);
   const reason = end.reason && clipped(end.reason, SHORT_REASON_BYTES);
   const past = pastWith(row, end.outcome, { runId: end.runId, reason });
-  put(state, { phase: 'waiting', place: row.place, attempt: row.attempt + 1, tries, past, dueAt: again });
+  put(state, { ...nextAttempt(state, { ...row, tries, past }), phase: 'waiting', dueAt: again });
+}
+
+/** A row that climbs needs no patience: the next attempt runs on another GPU. */
+function againAt(
+  { params, now }: State,
+  { tries, place }: Base,
+  { outcome, failure }: Pick<RunCompletion, 'outcome' | 'failure'>,
+  climbs: boolean,
+): number | undefined {
+  return climbs ? now : retryAt({ outcome, failure, tries, place }, params, now);
 }
