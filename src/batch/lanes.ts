@@ -20,6 +20,8 @@ export type Segment = {
   readonly count: number;
   /** These rows have an outcome already, and are sent again. */
   readonly isAgain?: true;
+  /** These rows are the canary; see canary.ts. */
+  readonly isCanary?: true;
 };
 
 /** Places that a pass adds to a lane. `gpu` names the GPU of a lane that does not exist yet. */
@@ -54,7 +56,14 @@ export const newLane = (gpu: string | undefined, segments: readonly Segment[] = 
 });
 
 export const lanesOf = ({ lanes }: Pick<BatchParams, 'lanes'>): Lane[] =>
-  lanes.map(({ gpu, places }) => newLane(gpu, [{ first: 1, count: places }]));
+  lanes.map(({ gpu, places, canary = 0 }) => {
+    const canaryRows = { first: 1, count: canary, isCanary: true } as const;
+    const others = { first: canary + 1, count: places - canary };
+    return newLane(
+      gpu,
+      [canaryRows, others].filter(({ count }) => count > 0),
+    );
+  });
 
 /** Adds the places of rows that are sent again. */
 export function addSegments(lanes: Lane[], segments: readonly PassSegment[]): void {

@@ -57,8 +57,11 @@ export const withoutNone = <T extends LimitChange>(change: T) =>
     readonly [K in keyof T]: Exclude<T[K], 'none'>;
   };
 
-/** A lane as batch.json names it; see lanes.ts. */
-export type LaneSpec = { readonly gpu?: string; readonly places: number };
+/** A lane as batch.json names it; see lanes.ts. `canary`: how many of its first places belong to the canary. */
+export type LaneSpec = { readonly gpu?: string; readonly places: number; readonly canary?: number };
+
+/** Rows that are sent before all others; `asks`: the batch waits for its user also if all of them succeeded. */
+export type Canary = { readonly rows: number; readonly asks: boolean };
 
 export type BatchParams = {
   readonly batch: string;
@@ -83,6 +86,7 @@ export type BatchParams = {
   readonly maxCostNano?: number;
   /** The highest cost of one run by GPU, in nano-dollars; a GPU whose cost has no known bound is missing. */
   readonly attemptCostNano?: Readonly<Record<string, number>>;
+  readonly canary?: Canary;
   /** Whether each POST names a webhook address. */
   readonly webhooks: boolean;
   /** Whether the service's run list includes webhook addresses, so that it can prove absence. */

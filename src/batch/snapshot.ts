@@ -31,6 +31,7 @@ const PLAIN = [
   'wallAt',
   'startedWallAt',
   'serviceOffset',
+  'gate',
   'pass',
   'wantedPass',
   'cancelledPass',
@@ -68,9 +69,11 @@ const PLAIN = [
 ] as const satisfies readonly (keyof State)[];
 
 type Plain = Pick<State, (typeof PLAIN)[number]>;
+/** 0: rows that were never sent, 1: rows that are sent again, 2: the canary. */
+type SegmentKind = 0 | 1 | 2;
 type LaneTuple = readonly [
   gpu: string | 0,
-  segments: readonly (readonly [first: number, count: number, isAgain: 0 | 1])[],
+  segments: readonly (readonly [first: number, count: number, kind: SegmentKind])[],
   unpriced?: number,
 ];
 
@@ -171,17 +174,20 @@ function resumeWork(state: State): void {
 
 const packLane = ({ gpu, segments, unpriced }: Lane): LaneTuple => [
   gpu ?? 0,
-  segments.map(({ first, count, isAgain }) => [first, count, isAgain ? 1 : 0] as const),
+  segments.map(
+    ({ first, count, isAgain, isCanary }) => [first, count, isAgain ? 1 : isCanary ? 2 : 0] as const,
+  ),
   unpriced,
 ];
 
 const readLane = ([gpu, segments, unpriced = 0]: LaneTuple): Lane => ({
   ...newLane(
     gpu === 0 ? undefined : gpu,
-    segments.map(([first, count, isAgain]) => ({
+    segments.map(([first, count, kind]) => ({
       first,
       count,
-      ...(isAgain === 1 ? { isAgain: true } : {}),
+      ...(kind === 1 ? { isAgain: true } : {}),
+      ...(kind === 2 ? { isCanary: true } : {}),
     })),
   ),
   unpriced,
