@@ -25,7 +25,9 @@ const ORDERS: Readonly<Record<string, EndedBatch>> = {
 };
 
 const wanted = Object.keys(READERS).filter((name) => values.only?.includes(name) ?? true);
-console.log(`| ${rows.toLocaleString('en')} rows | reader | seconds | peak MB above the start |\n| --- | --- | --: | --: |`);
+console.log(
+  `| ${rows.toLocaleString('en')} rows | reader | seconds | peak MB above the start |\n| --- | --- | --: | --: |`,
+);
 for (const [order, batch] of Object.entries(ORDERS)) {
   if (!(values.order?.includes(order) ?? true)) continue;
   const folder = mkdtempSync(join(tmpdir(), 'runsheet-bench-'));

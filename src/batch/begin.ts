@@ -18,6 +18,7 @@ export function begin(params: BatchParams, version: number, wallAt: number): Sta
     startedWallAt: wallAt,
     wakeAt: wallAt,
     lanes: lanesOf(params),
+    ...(params.canary === undefined ? {} : { gate: 'closed' as const }),
     pass: params.pass,
     wantedPass: params.pass,
     cancelledPass: 0,

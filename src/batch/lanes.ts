@@ -8,7 +8,7 @@
 // A lane without segments has sent all its places. With a ladder, rows that name no GPU are in lanes by size (ladder.ts). In a batch with one lane in the order of the sheet, places are row numbers.
 
 import { NONE_HELD, type Held } from './accounting/reservations.ts';
-import type { BatchParams } from './params.ts';
+import type { BatchParams, LaneSpec } from './params.ts';
 import type { Waiting } from './row-state.ts';
 
 export const LANE_PLACES = 100_000_000;
@@ -20,6 +20,8 @@ export type Segment = {
   readonly count: number;
   /** These rows have an outcome already, and are sent again. */
   readonly isAgain?: true;
+  /** These rows are the canary; see canary.ts. */
+  readonly isCanary?: true;
 };
 
 /** Places that a pass adds to a lane. `gpu` names the GPU of a lane that does not exist yet. */
@@ -85,10 +87,16 @@ export const newClimbingLane = (
 });
 
 export const lanesOf = ({ lanes, ladder = [] }: Pick<BatchParams, 'lanes' | 'ladder'>): Lane[] =>
-  lanes.map(({ gpu, size, places }) => {
-    const segments = [{ first: 1, count: places }];
+  lanes.map(({ gpu, size, ...spec }) => {
+    const segments = firstSegments(spec);
     return size === undefined ? newLane(gpu, segments) : newClimbingLane(size, ladder, segments);
   });
+
+function firstSegments({ places, canary = 0 }: LaneSpec): readonly Segment[] {
+  const canaryRows = { first: 1, count: canary, isCanary: true } as const;
+  const others = { first: canary + 1, count: places - canary };
+  return [canaryRows, others].filter(({ count }) => count > 0);
+}
 
 /** Where the attempts of a lane are counted, by rung. */
 export const accountsOf = (lane: Lane): readonly Account[] => lane.climb?.rungs ?? [lane];

@@ -66,7 +66,12 @@ export type LaneSpec = {
   readonly least?: number;
   readonly most?: number;
   readonly places: number;
+  /** How many of its first places belong to the canary. */
+  readonly canary?: number;
 };
+
+/** Rows that are sent before all others; `asks`: the batch waits for its user also if all of them succeeded. */
+export type Canary = { readonly rows: number; readonly asks: boolean };
 
 export type BatchParams = {
   readonly batch: string;
@@ -93,6 +98,7 @@ export type BatchParams = {
   readonly maxCostNano?: number;
   /** The highest cost of one run by GPU, in nano-dollars; a GPU whose cost has no known bound is missing. */
   readonly attemptCostNano?: Readonly<Record<string, number>>;
+  readonly canary?: Canary;
   /** Whether each POST names a webhook address. */
   readonly webhooks: boolean;
   /** Whether the service's run list includes webhook addresses, so that it can prove absence. */

@@ -11,6 +11,7 @@ export const PAUSE_KINDS = [
   'failures',
   'deadline',
   'budget',
+  'canary',
 ] as const;
 export type PauseKind = (typeof PAUSE_KINDS)[number];
 

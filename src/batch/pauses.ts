@@ -12,6 +12,7 @@
 //   failures     too many rows ended without success (--fail-after)                     until the user resumes it
 //   deadline     the user's deadline has passed (--deadline)                            until the user resumes it
 //   budget       no further run fits into --max-cost                                    until the user resumes it
+//   canary       the canary rows have ended (--canary): one failed, or the user is asked  until the user resumes it
 //
 // The first probe comes after 15 s, later ones less often.
 

@@ -1,6 +1,7 @@
 // Builds the progress of a batch, which its memo shows to people and programs: counts and a few reasons, at most 8 KB.
 
 import type { RequestLedger } from './accounting/request-ledger.ts';
+import { canaryProgress, type CanaryProgress } from './canary.ts';
 import { costSoFar, rowsDone, type Tally } from './accounting/tally.ts';
 import { reservedNano, spentNano } from './limits/budget.ts';
 import { optionalLimits } from './params.ts';
@@ -31,6 +32,7 @@ export type Progress = ReturnType<typeof optionalLimits> & {
   readonly costUsd: number;
   /** With --max-cost: what counts as spent, and what the runs in flight may cost at most. */
   readonly budget?: { readonly spentNano: number; readonly reservedNano: number };
+  readonly canary?: CanaryProgress;
   readonly state: 'running' | 'paused' | 'cancelling' | 'finished';
   /** The newest pass whose rows are in the batch. */
   readonly pass: number;
@@ -55,6 +57,7 @@ export function progress(state: State): Progress {
     since: sinceWallAt,
   }));
   const reason = pauses[0]?.reason ?? state.trouble;
+  const canary = canaryProgress(state);
   const inParts = [...state.parts.values()].reduce((sum, rows) => sum + rows.length, 0);
   return {
     batch: params.batch,
@@ -76,6 +79,7 @@ export function progress(state: State): Progress {
     ...(params.maxCostNano === undefined
       ? {}
       : { budget: { spentNano: spentNano(state), reservedNano: reservedNano(state) } }),
+    ...(canary === undefined ? {} : { canary }),
     state: statusOf(state),
     pass: state.pass,
     ...(again > 0 ? { again } : {}),

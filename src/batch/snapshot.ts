@@ -31,6 +31,7 @@ const PLAIN = [
   'wallAt',
   'startedWallAt',
   'serviceOffset',
+  'gate',
   'pass',
   'wantedPass',
   'cancelledPass',
@@ -68,9 +69,11 @@ const PLAIN = [
 ] as const satisfies readonly (keyof State)[];
 
 type Plain = Pick<State, (typeof PLAIN)[number]>;
+/** 0: rows that were never sent, 1: rows that are sent again, 2: the canary. */
+type SegmentKind = 0 | 1 | 2;
 type LaneTuple = readonly [
   gpu: string | 0,
-  segments: readonly (readonly [first: number, count: number, isAgain: 0 | 1])[],
+  segments: readonly (readonly [first: number, count: number, kind: SegmentKind])[],
   unpriced?: number,
   climb?: readonly [size: number, rung: number, isProven: 0 | 1, unpriced: readonly number[]],
 ];
@@ -171,7 +174,9 @@ function resumeWork(state: State): void {
 }
 
 function packLane({ gpu, segments, unpriced, climb }: Lane): LaneTuple {
-  const packed = segments.map(({ first, count, isAgain }) => [first, count, isAgain ? 1 : 0] as const);
+  const packed = segments.map(
+    ({ first, count, isAgain, isCanary }) => [first, count, isAgain ? 1 : isCanary ? 2 : 0] as const,
+  );
   const lane = [gpu ?? 0, packed, unpriced] as const;
   return climb === undefined ? lane : [...lane, packClimb(climb)];
 }
@@ -180,10 +185,11 @@ const packClimb = ({ size, rung, isProven, rungs }: Climb) =>
   [size, rung, isProven ? 1 : 0, rungs.map(({ unpriced }) => unpriced)] as const;
 
 function readLane([gpu, packed, unpriced = 0, climb]: LaneTuple, ladder: readonly string[] = []): Lane {
-  const segments = packed.map(([first, count, isAgain]) => ({
+  const segments = packed.map(([first, count, kind]) => ({
     first,
     count,
-    ...(isAgain === 1 ? { isAgain: true as const } : {}),
+    ...(kind === 1 ? { isAgain: true as const } : {}),
+    ...(kind === 2 ? { isCanary: true as const } : {}),
   }));
   if (climb === undefined) return { ...newLane(gpu === 0 ? undefined : gpu, segments), unpriced };
   const [size, rung, isProven, spent] = climb;

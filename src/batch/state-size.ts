@@ -2,6 +2,7 @@
 
 import { REASON_BYTES, reservedBytes, ROWS_MAX, SHORT_REASON_BYTES, STATE_BYTES_MAX } from './bounds.ts';
 import { mostRetries } from './failure-kind.ts';
+import { mayPass } from './canary.ts';
 import type { Lane } from './lanes.ts';
 import type { State } from './state.ts';
 
@@ -10,8 +11,8 @@ export const isFull = (state: State): boolean =>
   state.rows.size >= ROWS_MAX || neededBytes(state) >= STATE_BYTES_MAX;
 
 /** Whether the next place of the lane may be sent. */
-export const mayTakePlace = (state: State, { segments }: Pick<Lane, 'segments'>): boolean =>
-  segments.length > 0 && state.cancelling === undefined && !isFull(state);
+export const mayTakePlace = (state: State, { segments: [next] }: Pick<Lane, 'segments'>): boolean =>
+  next !== undefined && state.cancelling === undefined && mayPass(state, next) && !isFull(state);
 
 /** What the rows in the state take, and may take. */
 export function neededBytes({ rows, bytes, params }: Pick<State, 'rows' | 'bytes' | 'params'>): number {

@@ -67,6 +67,8 @@ export type State = {
   /** When the last step asked to be woken. */
   wakeAt: number;
   readonly lanes: Lane[];
+  /** Which rows may be sent, in a batch with a canary. */
+  gate?: 'closed' | 'open' | undefined;
   /** The newest pass whose rows are in the lanes, and the newest that a user asked for. */
   pass: number;
   wantedPass: number;

@@ -12,6 +12,7 @@ import type { Decision } from './decisions/decision.ts';
 import { abandonRuns } from './decisions/abandon-runs.ts';
 import { keepEvidenceWhenMuch } from './decisions/keep-evidence.ts';
 import { pauseForDeadline, pauseForFailures } from './decisions/guard.ts';
+import { judgeCanary } from './decisions/judge-canary.ts';
 import { keepLogWhenOld } from './decisions/keep-log.ts';
 import { liftPointlessPauses } from './decisions/lift-pointless-pauses.ts';
 import { pauseForBudget } from './decisions/pause-for-budget.ts';
@@ -31,6 +32,7 @@ export const DECISIONS: readonly Decision[] = [
   liftPointlessPauses,
   resumeFromUnconfirmed,
   pauseForUnconfirmed,
+  judgeCanary,
   pauseForFailures,
   pauseForDeadline,
   pauseForBudget,

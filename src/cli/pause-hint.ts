@@ -11,13 +11,14 @@ export const BY_RESUME_ONLY: ReadonlySet<PauseKind> = new Set([
   'failures',
   'deadline',
   'budget',
+  'canary',
 ] as const);
 
 /** What the user has to do, and when the batch continues without the user, as long as servers run it. */
 type Way = { readonly first?: string; readonly until?: string };
 
 const WAYS: Readonly<
-  Record<Exclude<PauseKind, 'unconfirmed' | 'user' | 'failures' | 'deadline' | 'budget'>, Way>
+  Record<Exclude<PauseKind, 'unconfirmed' | 'user' | 'failures' | 'deadline' | 'budget' | 'canary'>, Way>
 > = {
   blocked: { first: `fix the cause (${KEY})` },
   unreachable: { until: 'the service answers' },
@@ -40,6 +41,8 @@ export function pauseHint(
   if (kind === 'user' || kind === 'deadline') return `to continue: ${resume}`;
   if (kind === 'budget')
     return `to continue with a higher limit: ${resume} --max-cost ${higher(maxCostNano)}`;
+  if (kind === 'canary')
+    return `show the rows: runsheet rows ${batch}; to send the others: ${resume}; to stop: runsheet cancel ${batch}`;
   if (kind === 'failures') return `show the rows: runsheet rows ${batch}; to continue: ${resume}`;
   if (kind === 'unconfirmed')
     return `decide about them: ${resume} --unconfirmed unknown (or fail, or resubmit, which may pay for a row twice)`;

@@ -74,6 +74,7 @@ const schema = z.object({
         least: z.number().exactOptional(),
         most: z.number().exactOptional(),
         places: count,
+        canary: count.exactOptional(),
       }),
     ),
     /** With a ladder: the inputs whose product is the size of a row. */
@@ -126,6 +127,8 @@ const schema = z.object({
   deadlineAt: count.exactOptional(),
   /** The most that the batch may spend, in nano-dollars. */
   maxCostNano: count.min(1).exactOptional(),
+  /** Rows that are sent first, and whether the user is asked before the others. */
+  canary: z.object({ rows: count.min(1), asks: z.boolean() }).exactOptional(),
   /** What to do with an attempt that may have started a run, if no run list can show it (R12). */
   unconfirmed: z.object({ rule: z.enum(['unknown', 'fail', 'resubmit', 'ask']), afterMs: waitMs }),
   /** A run that does not start, or makes no progress, for longer is cancelled; absent: never. */
@@ -184,6 +187,7 @@ export const paramsOf = (
   concurrency: file.concurrency,
   retries: file.retries,
   ...optionalLimits(file),
+  ...(file.canary === undefined ? {} : { canary: file.canary }),
   attemptCostNano: attemptCosts(file),
   unconfirmed: file.unconfirmed,
   seed: file.seed,

@@ -10,7 +10,7 @@ describe('the hint of a paused batch', () => {
       for (const hint of [alone, ended]) expect(hint).toContain('runsheet resume b');
       expect(ended).not.toContain('automatically');
       expect(alone.includes('automatically')).toBe(
-        !['blocked', 'unconfirmed', 'user', 'failures', 'deadline', 'budget'].includes(kind),
+        !['blocked', 'unconfirmed', 'user', 'failures', 'deadline', 'budget', 'canary'].includes(kind),
       );
     },
   );

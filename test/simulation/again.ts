@@ -19,7 +19,9 @@ export class Passes {
   readonly #lastNumbers: number[];
 
   constructor(params: BatchParams) {
-    this.#lastNumbers = lanesOf(params).map(({ segments }) => segments[0]?.count ?? 0);
+    this.#lastNumbers = lanesOf(params).map(({ segments }) =>
+      segments.reduce((sum, { count }) => sum + count, 0),
+    );
   }
 
   get newest(): number {

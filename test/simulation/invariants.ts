@@ -38,7 +38,9 @@ export function judge(world: World, batch: SimBatch, verdict: Verdict): void {
 
 function placesOf({ params, passes }: SimBatch): readonly number[] {
   const first = lanesOf(params).flatMap(({ segments }, lane) =>
-    segments.flatMap(({ count }) => Array.from({ length: count }, (_, at) => placeIn(lane, at + 1))),
+    segments.flatMap(({ first: from, count }) =>
+      Array.from({ length: count }, (_, at) => placeIn(lane, from + at)),
+    ),
   );
   return [...first, ...passes.places];
 }

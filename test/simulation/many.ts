@@ -52,6 +52,8 @@ export const SOMETIMES = [
   'rows sent again',
   'continued after its end',
   'cap of a GPU reached',
+  'rows held back by a canary',
+  'rows sent after a canary',
 ] as const;
 
 export function simulateMany(from: number, seeds: number, size: Size = 'small'): Sum {

@@ -2,7 +2,7 @@
 // that a failing one can be shrunk to fewer faults and rows while it still fails.
 
 import { budgetOf, type Budget } from './budget.ts';
-import { DEFAULT_TIMING, type BatchParams, type Timing } from '../../src/batch/params.ts';
+import { DEFAULT_TIMING, type BatchParams, type LaneSpec, type Timing } from '../../src/batch/params.ts';
 import { numbersFrom } from '../../src/local-service/chance.ts';
 
 /** Maximum rates from 0 to 1: per POST, webhook, call, signal, activity, or second. */
@@ -85,6 +85,7 @@ export type Plan = {
   /** When the user sends rows again. */
   readonly retriesAtMs: readonly number[];
   readonly failAfter?: { readonly rows: number } | { readonly share: number };
+  readonly canary?: { readonly rows: number; readonly asks: boolean };
   readonly unconfirmed: 'unknown' | 'fail' | 'resubmit' | 'ask';
   readonly rates: Rates;
 } & Partial<Budget>;
@@ -103,8 +104,18 @@ export const timingOf = ({ patient }: Pick<Plan, 'patient'>): Timing => (patient
 
 export function paramsOf(plan: Plan, mark: number): BatchParams {
   const unconfirmed = { rule: plan.unconfirmed, afterMs: plan.patient ? 3_600_000 : 20_000 };
-  const lanes = plan.lanes ?? [{ places: plan.rows }];
+  const lanes = withCanary(plan.lanes ?? [{ places: plan.rows }], plan.canary?.rows ?? 0);
   return { ...plan, batch: `b${mark}`, unconfirmed, timing: timingOf(plan), pass: 1, lanes };
+}
+
+/** The canary begins with the first lane, so that small ones leave lanes without such rows. */
+function withCanary(lanes: readonly LaneSpec[], rows: number): readonly LaneSpec[] {
+  let left = rows;
+  return lanes.map((lane) => {
+    const canary = Math.min(left, lane.places);
+    left -= canary;
+    return canary === 0 ? lane : { ...lane, canary };
+  });
 }
 
 /** When faults stop, in ms after the start. */
@@ -151,7 +162,9 @@ export function planOf(seed: number, size: Size = 'small'): Plan {
   const caps = budget.lanes === undefined || isLarge || draw() < 0.5 ? {} : { gpuConcurrency: { H100: cap } };
   const retriesAtMs =
     draw() < 0.6 ? [] : Array.from({ length: between(1, 3) }, () => between(1_000, 400_000));
-  return { ...plan, ...budget, ...caps, retriesAtMs };
+  const canaryRows = between(1, 10);
+  const canary = draw() < 0.75 ? {} : { canary: { rows: canaryRows, asks: draw() < 0.3 } };
+  return { ...plan, ...budget, ...caps, retriesAtMs, ...canary };
 }
 
 /** Drawn last, so that the other parts of a world do not depend on it. */
@@ -200,6 +213,8 @@ export function shrink(plan: Plan, fails: (plan: Plan) => boolean): Plan {
   if (least.cancelAtMs !== undefined) tryOne(uncancelled);
   if (least.commands.length > 0) tryOne({ ...least, commands: [] });
   if (least.retriesAtMs.length > 0) tryOne({ ...least, retriesAtMs: [] });
+  const { canary: ______, ...withoutCanary } = least;
+  if (least.canary !== undefined) tryOne(withoutCanary);
   const { maxCostNano: __, lanes: ___, attemptCostNano: ____, ...unlimited } = least;
   if (least.maxCostNano !== undefined) tryOne(unlimited);
   const { lanes: _____, ...inOneLane } = least;

@@ -2,7 +2,7 @@
 
 import { atRisk } from '../../src/batch/accounting/request-ledger.ts';
 import { STATE_BYTES_MAX } from '../../src/batch/bounds.ts';
-import { laneOf } from '../../src/batch/lanes.ts';
+import { laneOf, numberOf } from '../../src/batch/lanes.ts';
 import { maySnapshot } from '../../src/batch/snapshot.ts';
 import { usedSlots } from '../../src/batch/state.ts';
 import { nextDueAt } from '../../src/batch/step.ts';
@@ -12,7 +12,8 @@ import { NEEDS_USER } from './user.ts';
 const ACTIVITIES_MOST = 200;
 
 /** No due decision is left, and an unfinished batch waits for something: an activity, an event, a time or its user. */
-export function checkStep({ state, world }: SimBatch, inFlight: number, eventsInTransit: number): void {
+export function checkStep(batch: SimBatch, inFlight: number, eventsInTransit: number): void {
+  const { state, world } = batch;
   if (state.finished) return;
   const dueAt = nextDueAt(state);
   world.claim(dueAt > state.now, () => 'a due decision was not done');
@@ -24,7 +25,23 @@ export function checkStep({ state, world }: SimBatch, inFlight: number, eventsIn
   world.claim(isWaiting || (state.isStopping && maySnapshot(state)), () => 'the batch waits for nothing');
   world.claim(inFlight <= ACTIVITIES_MOST, () => `${inFlight} activities are in flight`);
   if (usedSlots(state) > state.params.concurrency) world.saw('a cap below the runs outstanding');
+  checkCanary(batch);
   world.claim(state.bytes <= STATE_BYTES_MAX * 1.1, () => `${state.bytes} bytes of state`);
+}
+
+/** While the gate is closed, no other row than those of the canary was ever sent. */
+function checkCanary({ state, params, world, service, mark }: SimBatch): void {
+  const { gate, lanes } = state;
+  if (gate === undefined || world.plan.rows > 1_000) return;
+  if (gate === 'open') return void (state.cancelling === undefined && world.saw('rows sent after a canary'));
+  const isOther = (place: number): boolean =>
+    numberOf(place) > (params.lanes[laneOf(place)]?.canary ?? 0) || lanes[laneOf(place)] === undefined;
+  const others = service.runs.filter((run) => run.mark === mark && isOther(run.place));
+  world.claim(
+    others.length === 0,
+    () => `row ${others[0]?.place} was sent before the verdict about the canary`,
+  );
+  world.saw('rows held back by a canary');
 }
 
 /** Right before a group is sent, in the records of the service. */

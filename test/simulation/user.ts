@@ -13,6 +13,7 @@ export const NEEDS_USER: ReadonlySet<string> = new Set([
   'failures',
   'deadline',
   'budget',
+  'canary',
 ]);
 
 const RULES = ['unknown', 'fail', 'resubmit'] as const;

@@ -108,6 +108,7 @@ export function onCancel(state: State, command: Extract<Event, { type: 'cancel' 
   acknowledgeLater(state, command, DONE);
   note(state, { event: 'cancelled', ...originOf(command) });
   state.cancelling = running || state.cancelling === 'running' ? 'running' : 'unsent';
+  if (state.gate !== undefined) state.gate = 'open';
   // A paused batch would never finish.
   state.pauses.clear();
   for (const row of waitingRows(state))
@@ -145,6 +146,8 @@ export function onResume(state: State, command: Extract<Event, { type: 'resume' 
     ...('note' in changed ? { limits } : {}),
   });
   if (unconfirmed !== undefined) decideUnconfirmed(state, unconfirmed);
+  // Before the verdict, a resume ends only other pauses.
+  if (state.pauses.has('canary')) state.gate = 'open';
   state.pauses.clear();
   state.resumedAt = state.endings;
   state.filesFailSince = undefined;

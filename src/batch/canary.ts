@@ -1,0 +1,47 @@
+// The canary of a batch (--canary): rows that are sent before all others. They are the first places of their lanes.
+//
+//   closed   only canary rows are sent; decisions/judge-canary.ts waits until all of them are collected
+//   open     all rows are sent: every canary row succeeded, or a user resumed the batch after the verdict, or cancelled it
+//
+// A batch without a canary has no gate.
+
+import { rowsDone } from './accounting/tally.ts';
+import type { Lane, Segment } from './lanes.ts';
+import type { BatchParams } from './params.ts';
+import type { State } from './state.ts';
+
+type Gate = NonNullable<State['gate']>;
+
+/** Whether the rows of a segment may be sent now. */
+export const mayPass = ({ gate }: Pick<State, 'gate'>, { isCanary }: Segment): boolean =>
+  gate !== 'closed' || isCanary === true;
+
+/** Whether every row of the canary is collected. */
+export const isCanaryCollected = ({ lanes, rows, parts }: State): boolean =>
+  rows.size + parts.size === 0 && lanes.every(({ segments }) => !segments[0]?.isCanary);
+
+/** Rows that are collected and did not succeed; the closed gate let no other rows pass. */
+export const withoutSuccess = ({ tally }: Pick<State, 'tally'>): number =>
+  rowsDone(tally) - tally.outcomes.succeeded;
+
+/** How far the canary is, as users see it. */
+export type CanaryProgress = { readonly rows: number; readonly ended: number; readonly gate: Gate };
+
+export function canaryProgress(state: State): CanaryProgress | undefined {
+  const { params, gate, lanes, phases } = state;
+  if (params.canary === undefined || gate === undefined) return undefined;
+  const { rows } = params.canary;
+  if (gate === 'open') return { rows, ended: rows, gate };
+  const unsent = lanes.reduce((sum, { segments: [first] }) => sum + (first?.isCanary ? first.count : 0), 0);
+  const { waiting, sending, running, unconfirmed } = phases;
+  return { rows, ended: rows - unsent - waiting - sending - running - unconfirmed, gate };
+}
+
+/** Whether other rows were taken from the lanes, so that the gate was open before. */
+export const hasPassed = (lanes: readonly Lane[], { lanes: specs }: Pick<BatchParams, 'lanes'>): boolean =>
+  specs.some(({ places, canary = 0 }, at) => {
+    const left = lanes[at]?.segments ?? [];
+    return (
+      left.reduce((sum, one) => sum + (one.isCanary || one.isAgain ? 0 : one.count), 0) < places - canary
+    );
+  });

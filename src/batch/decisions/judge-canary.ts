@@ -1,0 +1,35 @@
+// Decides about a batch whose canary rows are all collected. If one of them did not succeed, or the user wants to be asked, the
+// batch pauses until the user resumes it; otherwise the other rows follow.
+
+import { REASON_BYTES } from '../bounds.ts';
+import { isCanaryCollected, withoutSuccess } from '../canary.ts';
+import { clipped } from '../clipped.ts';
+import { pause } from '../pauses.ts';
+import type { Canary } from '../params.ts';
+import { unsentPlaces, type State } from '../state.ts';
+import { dueIf, type Decision } from './decision.ts';
+
+export const judgeCanary: Decision = {
+  name: 'judge-canary',
+  dueAt: (state) => dueIf(state.gate === 'closed' && !state.pauses.has('canary') && isCanaryCollected(state)),
+  act: (state) => {
+    const { rows, asks } = state.params.canary as Canary;
+    const failed = withoutSuccess(state);
+    if (failed > 0) pause(state, 'canary', failureText(state, failed, rows));
+    else if (asks) pause(state, 'canary', successText(rows, unsentPlaces(state)));
+    else state.gate = 'open';
+    return [];
+  },
+};
+
+function failureText({ lastFailure }: State, failed: number, rows: number): string {
+  const { outcome, reason } = lastFailure ?? {};
+  const why = reason ?? outcome;
+  const verb = rows === 1 ? 'canary row' : 'canary rows';
+  return clipped(`${failed} of ${rows} ${verb} failed${why === undefined ? '' : `: ${why}`}`, REASON_BYTES);
+}
+
+const successText = (rows: number, left: number): string =>
+  rows === 1
+    ? `the canary row succeeded; ${left} more are not sent yet`
+    : `all ${rows} canary rows succeeded; ${left} more are not sent yet`;
