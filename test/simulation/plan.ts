@@ -2,6 +2,7 @@
 // that a failing one can be shrunk to fewer faults and rows while it still fails.
 
 import { budgetOf, type Budget } from './budget.ts';
+import { ladderOf, type Ladder } from './ladder.ts';
 import { DEFAULT_TIMING, type BatchParams, type Timing } from '../../src/batch/params.ts';
 import { numbersFrom } from '../../src/local-service/chance.ts';
 
@@ -87,7 +88,8 @@ export type Plan = {
   readonly failAfter?: { readonly rows: number } | { readonly share: number };
   readonly unconfirmed: 'unknown' | 'fail' | 'resubmit' | 'ask';
   readonly rates: Rates;
-} & Partial<Budget>;
+} & Partial<Budget> &
+  Partial<Ladder>;
 
 /** The timing of a service that responds immediately. */
 const QUICK: Timing = {
@@ -151,7 +153,8 @@ export function planOf(seed: number, size: Size = 'small'): Plan {
   const caps = budget.lanes === undefined || isLarge || draw() < 0.5 ? {} : { gpuConcurrency: { H100: cap } };
   const retriesAtMs =
     draw() < 0.6 ? [] : Array.from({ length: between(1, 3) }, () => between(1_000, 400_000));
-  return { ...plan, ...budget, ...caps, retriesAtMs };
+  const ladder = isLarge ? {} : ladderOf(draw, { ...plan, ...budget });
+  return { ...plan, ...budget, ...caps, retriesAtMs, ...ladder };
 }
 
 /** Drawn last, so that the other parts of a world do not depend on it. */
@@ -202,7 +205,7 @@ export function shrink(plan: Plan, fails: (plan: Plan) => boolean): Plan {
   if (least.retriesAtMs.length > 0) tryOne({ ...least, retriesAtMs: [] });
   const { maxCostNano: __, lanes: ___, attemptCostNano: ____, ...unlimited } = least;
   if (least.maxCostNano !== undefined) tryOne(unlimited);
-  const { lanes: _____, ...inOneLane } = least;
+  const { lanes: _____, ladder: ______, needs: _______, ...inOneLane } = least;
   if (least.lanes !== undefined) tryOne(inOneLane);
   if (least.batches > 1) tryOne({ ...least, batches: 1 });
   if (least.workers > 1) tryOne({ ...least, workers: 1 });
