@@ -1,7 +1,7 @@
 // Simulates the workflow of a batch: the real `step` on a model of Temporal, which runs activities, loses workers, ends
 // groups with the results of their last heartbeat, and continues as new.
 
-import type { AttemptRef } from '../../src/batch/attempt.ts';
+import type { SentAttempt } from '../../src/batch/attempt.ts';
 import type { Command } from '../../src/batch/commands.ts';
 import type { Event, ListReading } from '../../src/batch/events.ts';
 import type { PassSegment } from '../../src/batch/lanes.ts';
@@ -15,6 +15,7 @@ import * as activities from './activities.ts';
 import { Passes } from './again.ts';
 import { BudgetCheck } from './budget.ts';
 import { openGroup } from './group.ts';
+import { failureOf } from './ladder.ts';
 import { paramsOf } from './plan.ts';
 import type { SimRun, SimService } from './service.ts';
 import { SimStore } from './store.ts';
@@ -259,7 +260,7 @@ export class SimBatch {
     });
   }
 
-  #send(group: number, attempts: readonly AttemptRef[]): void {
+  #send(group: number, attempts: readonly SentAttempt[]): void {
     const { world, generation } = this;
     checkSlots(this);
     this.#inFlight += 1;
@@ -294,7 +295,8 @@ export class SimBatch {
     const { place: number, attempt, id: runId } = run;
     const hasEnded = sight.run.endedAtMs !== undefined;
     if (!hasEnded) return this.signal({ type: 'runsSeen', runs: [{ place: number, attempt, runId }] });
-    const completions = [{ place: number, attempt, runId, outcome: run.outcome }];
-    this.signal({ type: 'runsCompleted', by: 'webhook', completions });
+    const failure = failureOf(this, { runId }, run.outcome);
+    const end = { place: number, attempt, runId, outcome: run.outcome, ...failure };
+    this.signal({ type: 'runsCompleted', by: 'webhook', completions: [end] });
   }
 }

@@ -2,10 +2,10 @@
 
 import { NO_TALLY, tallyOutcome, tallyUse } from '../../src/batch/accounting/tally.ts';
 import type { Command } from '../../src/batch/commands.ts';
-import { laneOf } from '../../src/batch/lanes.ts';
 import { attemptCost, budgetLeft, reservedNano, spentNano } from '../../src/batch/limits/budget.ts';
 import type { LaneSpec } from '../../src/batch/params.ts';
 import type { SimBatch } from './batch.ts';
+import { gpuOf } from './ladder.ts';
 import type { SimRun } from './service.ts';
 import type { SimPart, SimRecord } from './store.ts';
 
@@ -40,26 +40,32 @@ export function budgetOf(draw: () => number, rows: number): Partial<Budget> {
 /** What a run has cost until now. */
 function billedNano({ state, world }: SimBatch, run: SimRun): number {
   const lasted = Math.min(world.now, run.endsAt) - run.createdAt;
-  const most = attemptCost(state.params, state.lanes[laneOf(run.place)] ?? {});
+  const most = attemptCost(state.params, { gpu: gpuOf(state, run) });
   return Math.round(most * Math.min(1, lasted / BILLED_MOST_MS));
 }
 
 /** A run that has not ended, or whose record says too little, has no known cost. */
-export function costOf(batch: SimBatch, records: readonly SimRecord[]): Pick<SimPart, 'tally' | 'unpriced'> {
+export function costOf(
+  batch: SimBatch,
+  records: readonly SimRecord[],
+): Pick<SimPart, 'tally' | 'unpriced' | 'unpricedRungs'> {
   const { world, service, state } = batch;
   const isCounted = state.params.attemptCostNano !== undefined;
   const unpriced: number[] = [];
+  const unpricedRungs: number[] = [];
   let tally = NO_TALLY;
   for (const { end, outcome } of records) {
     tally = tallyOutcome(tally, outcome);
     for (const attempt of isCounted ? end.attempts : []) {
       const run = service.byId.get(attempt.runId ?? '');
       if (run === undefined || attempt.outcome === 'unknown') continue;
-      if (run.endsAt > world.now || world.chance(0.05)) unpriced.push(end.place);
-      else tally = tallyUse(tally, 'GPU', { runs: 1, seconds: 1, costUsd: billedNano(batch, run) / 1e9 });
+      if (run.endsAt > world.now || world.chance(0.05)) {
+        unpriced.push(end.place);
+        unpricedRungs.push(attempt.rung ?? -1);
+      } else tally = tallyUse(tally, 'GPU', { runs: 1, seconds: 1, costUsd: billedNano(batch, run) / 1e9 });
     }
   }
-  return { tally, unpriced };
+  return { tally, unpriced, unpricedRungs };
 }
 
 /**

@@ -23,6 +23,7 @@ export const SOMETIMES = [
   ),
   ...['succeeded', 'failed', 'timed-out', 'cancelled', 'refused', 'unknown'].map((name) => `outcome ${name}`),
   ...PAUSE_KINDS.map((kind) => `paused: ${kind}`),
+  'a rung that was too small',
   ...['missing', 'running', 'other', 'no outputs'].map((kind) => `wrong read: ${kind}`),
   'adopted by webhook',
   'adopted by list',

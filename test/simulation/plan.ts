@@ -2,6 +2,7 @@
 // that a failing one can be shrunk to fewer faults and rows while it still fails.
 
 import { budgetOf, type Budget } from './budget.ts';
+import { ladderOf, type Ladder } from './ladder.ts';
 import { DEFAULT_TIMING, type BatchParams, type LaneSpec, type Timing } from '../../src/batch/params.ts';
 import { numbersFrom } from '../../src/local-service/chance.ts';
 
@@ -88,7 +89,8 @@ export type Plan = {
   readonly canary?: { readonly rows: number; readonly asks: boolean };
   readonly unconfirmed: 'unknown' | 'fail' | 'resubmit' | 'ask';
   readonly rates: Rates;
-} & Partial<Budget>;
+} & Partial<Budget> &
+  Partial<Ladder>;
 
 /** The timing of a service that responds immediately. */
 const QUICK: Timing = {
@@ -164,7 +166,8 @@ export function planOf(seed: number, size: Size = 'small'): Plan {
     draw() < 0.6 ? [] : Array.from({ length: between(1, 3) }, () => between(1_000, 400_000));
   const canaryRows = between(1, 10);
   const canary = draw() < 0.75 ? {} : { canary: { rows: canaryRows, asks: draw() < 0.3 } };
-  return { ...plan, ...budget, ...caps, retriesAtMs, ...canary };
+  const ladder = isLarge ? {} : ladderOf(draw, { ...plan, ...budget });
+  return { ...plan, ...budget, ...caps, retriesAtMs, ...canary, ...ladder };
 }
 
 /** Drawn last, so that the other parts of a world do not depend on it. */
@@ -213,11 +216,11 @@ export function shrink(plan: Plan, fails: (plan: Plan) => boolean): Plan {
   if (least.cancelAtMs !== undefined) tryOne(uncancelled);
   if (least.commands.length > 0) tryOne({ ...least, commands: [] });
   if (least.retriesAtMs.length > 0) tryOne({ ...least, retriesAtMs: [] });
-  const { canary: ______, ...withoutCanary } = least;
+  const { canary: ________, ...withoutCanary } = least;
   if (least.canary !== undefined) tryOne(withoutCanary);
   const { maxCostNano: __, lanes: ___, attemptCostNano: ____, ...unlimited } = least;
   if (least.maxCostNano !== undefined) tryOne(unlimited);
-  const { lanes: _____, ...inOneLane } = least;
+  const { lanes: _____, ladder: ______, needs: _______, ...inOneLane } = least;
   if (least.lanes !== undefined) tryOne(inOneLane);
   if (least.batches > 1) tryOne({ ...least, batches: 1 });
   if (least.workers > 1) tryOne({ ...least, workers: 1 });

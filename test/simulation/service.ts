@@ -2,10 +2,11 @@
 // belong to one of the batches, or to strangers.
 
 import type { PostFacts } from '../../src/batch/classify-response.ts';
-import type { AttemptRef } from '../../src/batch/attempt.ts';
+import type { AttemptRef, SentAttempt } from '../../src/batch/attempt.ts';
 import type { Outcome } from '../../src/batch/outcome.ts';
 import type { Timing } from '../../src/batch/params.ts';
 import type { Sight } from '../../src/run-service/observation.ts';
+import { needsMore } from './ladder.ts';
 import { timingOf } from './plan.ts';
 import { WrongClock, type World } from './world.ts';
 
@@ -22,6 +23,8 @@ export type SimRun = AttemptRef & {
   readonly listedAt: number;
   endsAt: number;
   outcome: Outcome;
+  /** The GPU that was asked for, if its row climbs a ladder. */
+  readonly gpu?: string;
   /** The service made it in addition to another run, or although the response denied it. */
   readonly isExtra: boolean;
   cancelledBy?: number;
@@ -78,7 +81,7 @@ export class SimService {
   }
 
   /** Handles one POST whose first byte is written now. */
-  post(mark: number, name: AttemptRef): Posted {
+  post(mark: number, name: SentAttempt): Posted {
     const world = this.#world;
     this.begun[mark] = (this.begun[mark] ?? 0) + 1;
     const afterMs = world.between(1, LATENCY_MS);
@@ -184,13 +187,14 @@ export class SimService {
     this.#callBack(run, true);
   }
 
-  #create(name: AttemptRef, mark: number | undefined, isExtra = false): SimRun {
+  #create(name: SentAttempt, mark: number | undefined, isExtra = false): SimRun {
     const world = this.#world;
     const lastsMs = world.between(20, world.chance(0.1) ? 60_000 : 5_000);
     const isStuck = mark !== undefined && world.shouldInject('stuckRun');
     const run: SimRun = {
       place: name.place,
       attempt: name.attempt,
+      ...(name.gpu === undefined ? {} : { gpu: name.gpu }),
       id: `0000-${this.runs.length}`,
       mark,
       createdAt: world.now,
@@ -207,7 +211,7 @@ export class SimService {
     if (isExtra && mark !== undefined) this.extra[mark] = (this.extra[mark] ?? 0) + 1;
     this.#callBack(run, false);
     if (isStuck) return run;
-    const outcome = this.#outcome();
+    const outcome = needsMore(world, run) ? 'failed' : this.#outcome();
     world.after(lastsMs, () => run.endsAt > world.now && this.#end(run, outcome));
     if (lastsMs > UPDATE_MS) this.#update(run);
     return run;

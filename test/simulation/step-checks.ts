@@ -7,6 +7,7 @@ import { maySnapshot } from '../../src/batch/snapshot.ts';
 import { usedSlots } from '../../src/batch/state.ts';
 import { nextDueAt } from '../../src/batch/step.ts';
 import type { SimBatch } from './batch.ts';
+import { gpuOf } from './ladder.ts';
 import { NEEDS_USER } from './user.ts';
 
 const ACTIVITIES_MOST = 200;
@@ -53,11 +54,9 @@ export function checkSlots({ state, world, service, mark }: SimBatch): void {
   world.claim(live <= most, () => `${live} runs are open, the maximum is ${most}`);
   if (live === concurrency) world.saw('cap reached');
   if (gpuConcurrency === undefined) return;
-  for (const [at, { gpu = '' }] of state.lanes.entries()) {
-    const cap = gpuConcurrency[gpu];
-    if (cap === undefined) continue;
+  for (const [gpu, cap] of Object.entries(gpuConcurrency)) {
     const onGpu = service.runs.filter(
-      (run) => run.mark === mark && run.endsAt > world.now && laneOf(run.place) === at,
+      (run) => run.mark === mark && run.endsAt > world.now && gpuOf(state, run) === gpu,
     ).length;
     world.claim(onGpu <= cap + unknown, () => `${onGpu} runs are open on ${gpu}, the maximum is ${cap}`);
     if (onGpu === cap) world.saw('cap of a GPU reached');
