@@ -26,7 +26,7 @@ import type { Store } from '../src/store/store.ts';
 import { placeIn } from '../src/batch/lanes.ts';
 import { countsOf, type EndedBatch } from './ended-batch.ts';
 
-export type Read = { readonly seconds: number; readonly peakMb: number };
+export type Read = { readonly seconds: number; readonly cpuSeconds: number; readonly peakMb: number };
 
 type Given = {
   readonly store: Store;
@@ -133,9 +133,17 @@ if (import.meta.main) {
   const reader = READERS[name];
   if (file === undefined || reader === undefined) throw new Error(`no batch or no reader ${name}`);
   const idle = process.memoryUsage().rss;
+  const before = process.cpuUsage();
   const began = performance.now();
   await reader({ store, file, folder, batch: JSON.parse(batch) as EndedBatch });
   const seconds = (performance.now() - began) / 1000;
+  const { user, system } = process.cpuUsage(before);
   const [, kb] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(join('/proc/self/status'), 'utf8')) ?? [];
-  console.log(JSON.stringify({ seconds, peakMb: Number(kb) / 1024 - idle / 1024 / 1024 }));
+  console.log(
+    JSON.stringify({
+      seconds,
+      cpuSeconds: (user + system) / 1e6,
+      peakMb: Number(kb) / 1024 - idle / 1024 / 1024,
+    }),
+  );
 }

@@ -62,7 +62,7 @@ export async function* newestRecords(store: Store, rows: number): AsyncGenerator
 /** Of two records of a row in one part, the last one counts. */
 function linesFromLast(text: string): RecordLine[] {
   const lines: RecordLine[] = [];
-  for (let end = text.length; end > 0; ) {
+  for (let end = text.length; end > 0;) {
     const start = text.lastIndexOf('\n', end - 1) + 1;
     const line = text.slice(start, end);
     if (line !== '') lines.push({ row: rowIn(line), line });
