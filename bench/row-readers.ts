@@ -17,6 +17,7 @@ import { closedSnapshot } from '../src/batch/snapshot.ts';
 import { WRITES } from '../src/batch/version.ts';
 import { candidates, rowsInFlight } from '../src/create-batch/add-pass.ts';
 import { findOverlap } from '../src/create-batch/overlap.ts';
+import { isRunsheetError } from '../src/errors/error.ts';
 import { rowOf, rowsOf } from '../src/results/batch-rows.ts';
 import { readSummary } from '../src/results/summary.ts';
 import { cacheRows } from '../src/sheet/placed-rows.ts';
@@ -73,8 +74,6 @@ const receipt: Reader = async ({ store, file }) => {
 };
 
 const rebuilt: Reader = ({ store, file, batch }) => {
-  const { runs } = countsOf(batch);
-  void runs;
   return rebuild({
     store,
     file,
@@ -84,7 +83,7 @@ const rebuilt: Reader = ({ store, file, batch }) => {
     now: NOW,
   }).catch((error: unknown) => {
     // The list shows none of its runs; the folder was read before.
-    if (!String(error).includes('E511') && !String(error).includes('list')) throw error;
+    if (!isRunsheetError(error, 'E511')) throw error;
   });
 };
 
@@ -92,8 +91,7 @@ const rebuilt: Reader = ({ store, file, batch }) => {
 const overlap: Reader = async ({ store, file, folder }) => {
   const layout = layoutOf(store, file);
   const other = { batch: basename(folder), folder, file, store };
-  using found = await findOverlap([other], { file: { ...file, batch: 'c' }, layout });
-  void found;
+  (await findOverlap([other], { file: { ...file, batch: 'c' }, layout }))[Symbol.dispose]();
 };
 
 const sent: Reader = async ({ store, file }) => {

@@ -1,7 +1,7 @@
 import { parseExactly } from '../batch/digits.ts';
 import { RecentlyRead } from '../store/recently-read.ts';
 import type { Store } from '../store/store.ts';
-import { lineIn, pageOf, readPageText, type SheetRow } from './pages.ts';
+import { lineIn, pageOf, readPageBytes, type SheetRow } from './pages.ts';
 import { queuedAt, queueNameOf, readQueuePage, rowAtOnce, type Layout, type Queued } from './queue.ts';
 
 /** A row as one of its places sends it. */
@@ -24,8 +24,8 @@ export type PlacedRows = (
  * with a queue it keeps as many as fit. A page is kept as text, because each time only one of its rows may be needed.
  */
 export function cacheRows(most: number, mostBytes: number = PAGES_BYTES): PlacedRows {
-  const pages = new RecentlyRead<string>(most, mostBytes);
-  const scattered = new RecentlyRead<string>(Math.max(most, SCATTERED_PAGES), mostBytes);
+  const pages = new RecentlyRead<Buffer>(most, mostBytes);
+  const scattered = new RecentlyRead<Buffer>(Math.max(most, SCATTERED_PAGES), mostBytes);
   const queues = new RecentlyRead<readonly Queued[]>(most, mostBytes);
   const queued = async (layout: Store, sheet: Layout, place: number): Promise<Queued | undefined> => {
     const row = rowAtOnce(sheet, place);
@@ -42,8 +42,8 @@ export function cacheRows(most: number, mostBytes: number = PAGES_BYTES): Placed
       if (at === undefined) continue;
       const page = pageOf(at.row);
       const kept = sheet.isQueued ? scattered : pages;
-      const text = await kept.get(`${layout.location} ${page}`, () => readPageText(layout, page));
-      const line = lineIn(text, at.row);
+      const bytes = await kept.get(`${layout.location} ${page}`, () => readPageBytes(layout, page));
+      const line = lineIn(bytes, at.row);
       if (line !== undefined) found.set(place, { ...(parseExactly(line) as SheetRow), ...at });
     }
     return found;
