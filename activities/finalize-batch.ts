@@ -15,7 +15,8 @@ import type { Progress } from '../src/batch/progress.ts';
 import { keptEvidence } from '../src/results/evidence.ts';
 import { writeEvents } from '../src/results/event-files.ts';
 import { writeResults } from '../src/results/results.ts';
-import { nameOf, recordOf, rowsOf } from '../src/results/batch-rows.ts';
+import { nameOf } from '../src/results/batch-rows.ts';
+import { newestRecords } from '../src/results/newest-records.ts';
 import { openDuplicates, readDuplicates } from '../src/results/duplicates.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
@@ -73,11 +74,13 @@ async function confirmOurs({ completion }: Deps): Promise<void> {
 async function compare({ store, file }: OpenBatch, { progress }: FinalizeInput): Promise<KnownRuns> {
   const known = new KnownRuns();
   let counted: Tally = NO_TALLY;
-  for await (const row of rowsOf(store, file)) {
-    const record = recordOf(row);
-    counted = tallyOutcome(counted, record.outcome);
-    for (const { run_id } of record.attempts) if (run_id !== undefined) known.add(run_id);
+  let neverSent = file.sheet.rows;
+  for await (const { outcome, attempts } of newestRecords(store, file.sheet.rows)) {
+    counted = tallyOutcome(counted, outcome);
+    neverSent -= 1;
+    for (const { run_id } of attempts) if (run_id !== undefined) known.add(run_id);
   }
+  counted = tallyOutcome(counted, 'cancelled', neverSent);
   // A batch of an older version counts fewer outcomes.
   const expected = { ...NO_OUTCOMES, ...progress.tally.outcomes };
   const wrong = OUTCOMES.filter((outcome) => counted.outcomes[outcome] !== expected[outcome]);

@@ -29,7 +29,7 @@ const PRICE = 0.0004;
 const MARK = '0123456789abcdef';
 
 /** How many rows of a batch failed: one in fifty. */
-export const failedIn = (rows: number): number => Math.floor(rows / 50);
+const failedIn = (rows: number): number => Math.floor(rows / 50);
 const outcomeOf = (row: number) => (row % 50 === 0 ? 'failed' : 'succeeded');
 
 export function makeEndedBatch(folder: string, batch: EndedBatch): BatchFile {

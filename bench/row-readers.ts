@@ -17,6 +17,7 @@ import { closedSnapshot } from '../src/batch/snapshot.ts';
 import { WRITES } from '../src/batch/version.ts';
 import { candidates, rowsInFlight } from '../src/create-batch/add-pass.ts';
 import { findOverlap } from '../src/create-batch/overlap.ts';
+import { isRunsheetError } from '../src/errors/error.ts';
 import { rowOf, rowsOf } from '../src/results/batch-rows.ts';
 import { readSummary } from '../src/results/summary.ts';
 import { cacheRows } from '../src/sheet/placed-rows.ts';
@@ -26,7 +27,7 @@ import type { Store } from '../src/store/store.ts';
 import { placeIn } from '../src/batch/lanes.ts';
 import { countsOf, type EndedBatch } from './ended-batch.ts';
 
-export type Read = { readonly seconds: number; readonly peakMb: number };
+export type Read = { readonly seconds: number; readonly cpuSeconds: number; readonly peakMb: number };
 
 type Given = {
   readonly store: Store;
@@ -73,8 +74,6 @@ const receipt: Reader = async ({ store, file }) => {
 };
 
 const rebuilt: Reader = ({ store, file, batch }) => {
-  const { runs } = countsOf(batch);
-  void runs;
   return rebuild({
     store,
     file,
@@ -84,7 +83,7 @@ const rebuilt: Reader = ({ store, file, batch }) => {
     now: NOW,
   }).catch((error: unknown) => {
     // The list shows none of its runs; the folder was read before.
-    if (!String(error).includes('E511') && !String(error).includes('list')) throw error;
+    if (!isRunsheetError(error, 'E511')) throw error;
   });
 };
 
@@ -92,8 +91,7 @@ const rebuilt: Reader = ({ store, file, batch }) => {
 const overlap: Reader = async ({ store, file, folder }) => {
   const layout = layoutOf(store, file);
   const other = { batch: basename(folder), folder, file, store };
-  using found = await findOverlap([other], { file: { ...file, batch: 'c' }, layout });
-  void found;
+  (await findOverlap([other], { file: { ...file, batch: 'c' }, layout }))[Symbol.dispose]();
 };
 
 const sent: Reader = async ({ store, file }) => {
@@ -133,9 +131,17 @@ if (import.meta.main) {
   const reader = READERS[name];
   if (file === undefined || reader === undefined) throw new Error(`no batch or no reader ${name}`);
   const idle = process.memoryUsage().rss;
+  const before = process.cpuUsage();
   const began = performance.now();
   await reader({ store, file, folder, batch: JSON.parse(batch) as EndedBatch });
   const seconds = (performance.now() - began) / 1000;
+  const { user, system } = process.cpuUsage(before);
   const [, kb] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(join('/proc/self/status'), 'utf8')) ?? [];
-  console.log(JSON.stringify({ seconds, peakMb: Number(kb) / 1024 - idle / 1024 / 1024 }));
+  console.log(
+    JSON.stringify({
+      seconds,
+      cpuSeconds: (user + system) / 1e6,
+      peakMb: Number(kb) / 1024 - idle / 1024 / 1024,
+    }),
+  );
 }

@@ -26,7 +26,7 @@ const ORDERS: Readonly<Record<string, EndedBatch>> = {
 
 const wanted = Object.keys(READERS).filter((name) => values.only?.includes(name) ?? true);
 console.log(
-  `| ${rows.toLocaleString('en')} rows | reader | seconds | peak MB above the start |\n| --- | --- | --: | --: |`,
+  `| ${rows.toLocaleString('en')} rows | reader | seconds | processor s | peak MB above the start |\n| --- | --- | --: | --: | --: |`,
 );
 for (const [order, batch] of Object.entries(ORDERS)) {
   if (!(values.order?.includes(order) ?? true)) continue;
@@ -34,8 +34,10 @@ for (const [order, batch] of Object.entries(ORDERS)) {
   try {
     makeEndedBatch(folder, batch);
     for (const reader of wanted) {
-      const { seconds, peakMb } = measured(reader, folder, batch);
-      console.log(`| ${order} | ${reader} | ${seconds.toFixed(1)} | ${peakMb.toFixed(0)} |`);
+      const { seconds, cpuSeconds, peakMb } = measured(reader, folder, batch);
+      console.log(
+        `| ${order} | ${reader} | ${seconds.toFixed(1)} | ${cpuSeconds.toFixed(1)} | ${peakMb.toFixed(0)} |`,
+      );
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -29,7 +29,8 @@ import type { State } from '../batch/state.ts';
 import { WRITES } from '../batch/version.ts';
 import { problem } from '../errors/error.ts';
 import { addRecord } from '../results/tally-rows.ts';
-import { recordsOf, rowsOf } from '../results/batch-rows.ts';
+import { recordsOf } from '../results/batch-rows.ts';
+import { newestRecords } from '../results/newest-records.ts';
 import { summarizedPass } from '../results/summary.ts';
 import { readEvents } from '../results/event-files.ts';
 import type { RunService } from '../run-service/client.ts';
@@ -135,8 +136,7 @@ async function readParts(store: Store, file: BatchFile, state: State): Promise<D
     if (state.lanes[laneOf(record.place)]) learnFromRecord(state, record);
   }
   let [count, runs, tally] = [0, 0, NO_TALLY];
-  for await (const { record } of rowsOf(store, file)) {
-    if (record === undefined) continue;
+  for await (const record of newestRecords(store, file.sheet.rows)) {
     count += 1;
     runs += record.attempts.filter(({ run_id }) => run_id !== undefined).length;
     tally = addRecord(tally, record);

@@ -7,7 +7,7 @@ import { NO_OUTCOMES, OUTCOMES, type OutcomeCounts } from '../batch/outcome.ts';
 import type { Progress } from '../batch/progress.ts';
 import { terminalLine } from '../errors/outside-text.ts';
 import { readSummary, type Summary } from '../results/summary.ts';
-import { rowsOf } from '../results/batch-rows.ts';
+import { newestRecords } from '../results/newest-records.ts';
 import { listBatchFolders } from '../store/batch-folders.ts';
 import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
@@ -141,7 +141,7 @@ async function statusFromFolder({ batch, folder, file, store }: FoundBatch): Pro
   const own = { batch, folder, rows: file.sheet.rows };
   if (summary) return { ...own, state: 'finished', outcomes: summary.outcomes, summary };
   const outcomes = { ...NO_OUTCOMES };
-  for await (const { record } of rowsOf(store, file)) if (record) outcomes[record.outcome] += 1;
+  for await (const { outcome } of newestRecords(store, file.sheet.rows)) outcomes[outcome] += 1;
   return { ...own, state: 'interrupted', outcomes };
 }
 

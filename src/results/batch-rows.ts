@@ -114,8 +114,11 @@ async function readPart(store: Store, name: string): Promise<Parsed<string>> {
 
 /** A part has a hundred records; only one of them is parsed. */
 function lineOf(part: string, row: number): string | undefined {
-  const start = `\n${part}`.lastIndexOf(`\n{"row":${row},`);
-  return start < 0 ? undefined : part.slice(start).split('\n', 1)[0];
+  const beginning = `{"row":${row},`;
+  const start = part.lastIndexOf(`\n${beginning}`) + 1;
+  if (start === 0 && !part.startsWith(beginning)) return undefined;
+  const end = part.indexOf('\n', start);
+  return part.slice(start, end < 0 ? undefined : end);
 }
 
 type SortedRecords = Disposable & {

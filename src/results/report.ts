@@ -4,10 +4,8 @@
 import { createHash } from 'node:crypto';
 import { htmlJson, htmlText, terminalLine } from '../errors/outside-text.ts';
 import type { BatchFile } from '../store/batch-file.ts';
-import type { Store } from '../store/store.ts';
 import { REPORT_BODY, REPORT_SCRIPT, REPORT_STYLE } from './report-page.ts';
 import type { RowRecord } from './row-record.ts';
-import { recordOf, rowsOf } from './batch-rows.ts';
 import type { Summary } from './summary.ts';
 
 /** Maximum number of rows shown. Rows that did not succeed have priority. */
@@ -31,20 +29,52 @@ type ShownRow = Pick<RowRecord, 'row' | 'key' | 'outcome'> & {
   readonly files: readonly string[];
 };
 
-/** The page; building it reads every row. */
-export async function reportOf(store: Store, file: BatchFile, summary: Summary): Promise<string> {
-  return pageOf(file, summary, await shownRows(store, file));
-}
+/** Chooses the rows that the page shows; rows come in order. */
+export class ReportRows {
+  readonly #succeeded: ShownRow[] = [];
+  readonly #others: ShownRow[] = [];
 
-async function shownRows(store: Store, file: BatchFile): Promise<readonly ShownRow[]> {
-  const succeeded: ShownRow[] = [];
-  const others: ShownRow[] = [];
-  for await (const row of rowsOf(store, file)) {
-    const record = recordOf(row);
-    const list = record.outcome === 'succeeded' ? succeeded : others;
+  add(record: RowRecord): void {
+    const list = record.outcome === 'succeeded' ? this.#succeeded : this.#others;
     if (list.length < ROWS_SHOWN) list.push(shown(record));
   }
-  return [...others, ...succeeded.slice(0, ROWS_SHOWN - others.length)].sort((a, b) => a.row - b.row);
+
+  get chosen(): readonly ShownRow[] {
+    const succeeded = this.#succeeded.slice(0, ROWS_SHOWN - this.#others.length);
+    return [...this.#others, ...succeeded].sort((a, b) => a.row - b.row);
+  }
+}
+
+/** The page. */
+export function reportOf(file: BatchFile, summary: Summary, { chosen: rows }: ReportRows): string {
+  const data = {
+    summary: shownSummary(summary),
+    rows,
+    sheet: { name: file.sheet.name, sha256: file.sheet.sha256 },
+  };
+  const policy = [
+    "default-src 'none'",
+    "img-src 'self' data: file:",
+    "media-src 'self' file:",
+    `style-src '${digestOf(REPORT_STYLE)}'`,
+    `script-src '${digestOf(REPORT_SCRIPT)}'`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<title>${htmlText(file.batch)}</title>
+<style>${REPORT_STYLE}</style>
+</head>
+${REPORT_BODY}
+<script type="application/json" id="data">${htmlJson(data)}</script>
+<script>${REPORT_SCRIPT}</script>
+</html>
+`;
 }
 
 function shown(record: RowRecord): ShownRow {
@@ -88,36 +118,5 @@ const shownSummary = (summary: Summary): Summary => ({
   deployment: terminalLine(summary.deployment),
   gpus: Object.fromEntries(Object.entries(summary.gpus).map(([gpu, use]) => [terminalLine(gpu), use])),
 });
-
-function pageOf(file: BatchFile, summary: Summary, rows: readonly ShownRow[]): string {
-  const data = {
-    summary: shownSummary(summary),
-    rows,
-    sheet: { name: file.sheet.name, sha256: file.sheet.sha256 },
-  };
-  const policy = [
-    "default-src 'none'",
-    "img-src 'self' data: file:",
-    "media-src 'self' file:",
-    `style-src '${digestOf(REPORT_STYLE)}'`,
-    `script-src '${digestOf(REPORT_SCRIPT)}'`,
-    "base-uri 'none'",
-    "form-action 'none'",
-  ].join('; ');
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<title>${htmlText(file.batch)}</title>
-<style>${REPORT_STYLE}</style>
-</head>
-${REPORT_BODY}
-<script type="application/json" id="data">${htmlJson(data)}</script>
-<script>${REPORT_SCRIPT}</script>
-</html>
-`;
-}
 
 const digestOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;

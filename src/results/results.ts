@@ -10,7 +10,7 @@ import { Pieces } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
 import { countWorkers } from '../store/workers.ts';
 import { csvCellsOf, type RowRecord } from './row-record.ts';
-import { reportOf } from './report.ts';
+import { ReportRows, reportOf } from './report.ts';
 import { recordOf, rowsOf, type BatchRow } from './batch-rows.ts';
 import { summaryOf, writeSummary, type Ended } from './summary.ts';
 
@@ -34,6 +34,7 @@ export async function writeResults({
   const results = new Pieces(() => store.draft('results.csv'));
   const failures = new Pieces(() => store.draft('failures.csv'));
   const lines = new Pieces(() => store.draft('results.jsonl'));
+  const shown = new ReportRows();
   let reused = 0;
   try {
     const header = stringify([headerOf(file)]);
@@ -44,6 +45,7 @@ export async function writeResults({
       await results.add(cells);
       if (record.outcome !== 'succeeded') await failures.add(cells);
       if (record.reused_from !== undefined) reused += 1;
+      shown.add(record);
       await lines.add(`${JSON.stringify(record)}\n`);
     }
     await confirm();
@@ -51,9 +53,8 @@ export async function writeResults({
   } finally {
     await Promise.all([results.discard(), failures.discard(), lines.discard()]);
   }
-  const report = await reportOf(store, file, summary);
   await confirm();
-  await store.write('report.html', report);
+  await store.write('report.html', reportOf(file, summary, shown));
   await confirm();
   await writeSummary(store, { ...summary, reused });
 }

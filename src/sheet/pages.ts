@@ -30,20 +30,34 @@ export const pageName = (page: number): string => `rows/${String(page).padStart(
 
 /** The rows of a page, with all digits of integers. Throws E504 if the page is missing. */
 export async function readPage(store: Store, page: number): Promise<readonly SheetRow[]> {
-  const { value } = await readPageLines(store, page);
-  return value.map((line) => parseExactly(line) as SheetRow);
+  const lines = (await textOf(store, page)).split('\n').filter((line) => line !== '');
+  return lines.map((line) => parseExactly(line) as SheetRow);
 }
 
-/** The lines of a page. Throws E504 if the page is missing. */
-export async function readPageLines(store: Store, page: number): Promise<Parsed<readonly string[]>> {
+/** A page as bytes, outside of the heap: one that grew with kept pages would become several times as large. Throws E504. */
+export async function readPageBytes(store: Store, page: number): Promise<Parsed<Buffer>> {
+  const value = Buffer.from(await textOf(store, page));
+  return { value, bytes: value.byteLength };
+}
+
+async function textOf(store: Store, page: number): Promise<string> {
   const text = await store.read(pageName(page));
   if (text === undefined) throw problem('E504', { what: `${store.location} has no ${pageName(page)}` });
-  return { value: text.split('\n').filter((line) => line !== ''), bytes: Buffer.byteLength(text) };
+  return text;
 }
 
-/** The line of a row in its page. */
-export const lineIn = (lines: readonly string[], row: number): string | undefined =>
-  lines[(row - 1) % PAGE_ROWS];
+/** The line of a row in its page; undefined if the page ends before. Lines before it are only skipped: one row is sent. */
+export function lineIn(page: Buffer, row: number): string | undefined {
+  let start = 0;
+  for (let skipped = (row - 1) % PAGE_ROWS; skipped > 0; skipped -= 1) {
+    start = page.indexOf(LINE_FEED, start) + 1;
+    if (start === 0) return undefined;
+  }
+  const end = page.indexOf(LINE_FEED, start);
+  return page.toString('utf8', start, end < 0 ? undefined : end) || undefined;
+}
+
+const LINE_FEED = 10;
 
 /** A row as a line of its page; `inputs` is JSON text. */
 export function rowLine(row: number, key: string, gpu: string | undefined, inputs: string): string {

@@ -1,7 +1,7 @@
 import { parseExactly } from '../batch/digits.ts';
 import { RecentlyRead } from '../store/recently-read.ts';
 import type { Store } from '../store/store.ts';
-import { lineIn, pageOf, readPageLines, type SheetRow } from './pages.ts';
+import { lineIn, pageOf, readPageBytes, type SheetRow } from './pages.ts';
 import { queuedAt, queueNameOf, readQueuePage, rowAtOnce, type Layout, type Queued } from './queue.ts';
 
 /** A row as one of its places sends it. */
@@ -10,6 +10,9 @@ export type PlacedRow = SheetRow & Pick<Queued, 'before'>;
 /** More than two full pages are rarely in use at the same time. */
 const PAGES_BYTES = 64 * 1024 * 1024;
 
+/** Pages of 700,000 short rows fit in these bytes: a batch in random order needs another page for each row. */
+const SCATTERED_PAGES = 4_000;
+
 export type PlacedRows = (
   layout: Store,
   sheet: Layout,
@@ -17,11 +20,12 @@ export type PlacedRows = (
 ) => Promise<ReadonlyMap<number, PlacedRow>>;
 
 /**
- * Reads rows by place and keeps the `most` pages used last, because groups read a page one after another. A page is kept as text:
- * a batch in random order needs one row of each page.
+ * Reads rows by place and keeps the `most` pages used last, because groups read a page one after another; of a batch
+ * with a queue it keeps as many as fit. A page is kept as text, because each time only one of its rows may be needed.
  */
 export function cacheRows(most: number, mostBytes: number = PAGES_BYTES): PlacedRows {
-  const pages = new RecentlyRead<readonly string[]>(most, mostBytes);
+  const pages = new RecentlyRead<Buffer>(most, mostBytes);
+  const scattered = new RecentlyRead<Buffer>(Math.max(most, SCATTERED_PAGES), mostBytes);
   const queues = new RecentlyRead<readonly Queued[]>(most, mostBytes);
   const queued = async (layout: Store, sheet: Layout, place: number): Promise<Queued | undefined> => {
     const row = rowAtOnce(sheet, place);
@@ -37,8 +41,9 @@ export function cacheRows(most: number, mostBytes: number = PAGES_BYTES): Placed
       const at = await queued(layout, sheet, place);
       if (at === undefined) continue;
       const page = pageOf(at.row);
-      const lines = await pages.get(`${layout.location} ${page}`, () => readPageLines(layout, page));
-      const line = lineIn(lines, at.row);
+      const kept = sheet.isQueued ? scattered : pages;
+      const bytes = await kept.get(`${layout.location} ${page}`, () => readPageBytes(layout, page));
+      const line = lineIn(bytes, at.row);
       if (line !== undefined) found.set(place, { ...(parseExactly(line) as SheetRow), ...at });
     }
     return found;

@@ -11,6 +11,8 @@ export class RecentlyRead<T> {
   readonly #mostBytes: number;
   /** The least recently used first. */
   readonly #entries = new Map<string, Entry<T>>();
+  /** Of all entries, so that a call takes the same time however many there are. */
+  #bytes = 0;
 
   constructor(most: number, mostBytes: number) {
     this.#most = most;
@@ -31,24 +33,26 @@ export class RecentlyRead<T> {
     const entry: Entry<T> = { value: reading.then(({ value }) => value), bytes: 0 };
     reading.then(
       ({ bytes }) => {
+        if (this.#entries.get(name) !== entry) return;
         entry.bytes = bytes;
+        this.#bytes += bytes;
         this.#shrink();
       },
       // A failed read is not cached: the file may exist the next time.
-      () => this.#entries.delete(name),
+      () => {
+        if (this.#entries.get(name) === entry) this.#entries.delete(name);
+      },
     );
     return entry;
   }
 
   /** Keeps the most recently used entry, however large it is. */
   #shrink(): void {
-    let bytes = 0;
-    for (const entry of this.#entries.values()) bytes += entry.bytes;
     for (const [name, entry] of this.#entries) {
-      const fits = this.#entries.size <= this.#most && bytes <= this.#mostBytes;
+      const fits = this.#entries.size <= this.#most && this.#bytes <= this.#mostBytes;
       if (fits || this.#entries.size === 1) return;
       this.#entries.delete(name);
-      bytes -= entry.bytes;
+      this.#bytes -= entry.bytes;
     }
   }
 }

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { PAGE_ROWS, pageName, rowLine } from '../../src/sheet/pages.ts';
+import { queueName } from '../../src/sheet/queue.ts';
 import { cacheRows } from '../../src/sheet/placed-rows.ts';
 import { layOut } from '../../src/sheet/sheet.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -89,6 +90,28 @@ describe('the pages that stay in memory', () => {
     const rows = await readRows(store, SHEET, [1]);
     expect(rows.get(1)?.key).toBe('k1');
     expect(reads).toEqual([pageName(1)]);
+  });
+
+  it('of a batch in random order are those of all its rows, while their bytes allow it', async () => {
+    const { store, reads } = await pages(10);
+    const queue = firstRows.map((row) => `${JSON.stringify({ row })}\n`).join('');
+    await store.write(queueName(0, 1), queue);
+    const readRows = cacheRows(2, MIB);
+    const sheet = { ...SHEET, isQueued: true };
+    for (const place of [1, 2, 3, 4, 1, 3])
+      expect((await readRows(store, sheet, [place])).get(place)?.row).toBe(firstRows[place - 1]);
+    expect(reads).toEqual([queueName(0, 1), ...[1, 2, 3, 4].map(pageName)]);
+  });
+
+  it('show each row, and none after the last', async () => {
+    const store = freshStore();
+    const lines = [1, 2, 3].map((row) => rowLine(row, `k${row}`, undefined, '{}'));
+    await store.write(pageName(1), lines.join(''));
+    const found = await cacheRows(2)(store, { rows: PAGE_ROWS, isQueued: false }, [3, 1, 4, 5]);
+    expect([...found].map(([place, { key }]) => [place, key])).toEqual([
+      [3, 'k3'],
+      [1, 'k1'],
+    ]);
   });
 
   it('are limited by their number too', async () => {
