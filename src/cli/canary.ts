@@ -45,10 +45,9 @@ export function canaryPlanLines(rows: CanaryRows | undefined): readonly string[]
   if (rows === undefined) return [];
   return [
     '  canary    first, alone:',
-    ...rows.map(({ row, why }) => {
-      const reasons = why.filter((one) => one !== '');
-      return terminalLine(`            row ${count(row)}  ${reasons.join(', ') || 'like many others'}`);
-    }),
+    ...rows.map(({ row, why }) =>
+      terminalLine(`            row ${count(row)}  ${why.join(', ') || 'like many others'}`),
+    ),
   ];
 }
 

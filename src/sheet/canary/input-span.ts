@@ -5,7 +5,8 @@ import { sizeOf, wordOf, type Candidate, type Trait } from './row-traits.ts';
 
 /** What a canary is to cover, and rows that cover it. */
 export type Goal = {
-  readonly why: string;
+  /** In words, if people need to know. */
+  readonly why: readonly string[];
   readonly worth: number;
   readonly row: Candidate;
   readonly isCoveredBy: (candidate: Candidate) => boolean;
@@ -58,7 +59,7 @@ export class InputSpan {
     const { input } = this;
     const extremes = this.isChoice ? [] : this.#extremes();
     const values = [...(this.#few ?? [])].map(([word, row]) => ({
-      why: word === '' ? `no ${input}` : `${input} ${word}`,
+      why: [word === '' ? `no ${input}` : `${input} ${word}`],
       worth: WORTH.value,
       row,
       isCoveredBy: ({ traits }: Candidate) => {
@@ -76,7 +77,7 @@ export class InputSpan {
         ? []
         : [
             {
-              why: `${why} ${this.input}`,
+              why: [`${why} ${this.input}`],
               worth,
               row: extreme.row,
               isCoveredBy: ({ traits }) => {

@@ -4,7 +4,7 @@ import type { InputSpan } from './input-span.ts';
 import { sizeOf, wordOf, type Candidate } from './row-traits.ts';
 
 /** The coordinates of a row: of each input its rank, or the number of its value. */
-type Point = { readonly lane: number; readonly at: readonly number[] };
+export type Point = { readonly lane: number; readonly at: readonly number[] };
 
 export type Likeness = {
   /** Rows of different lanes have nothing in common. */

@@ -4,7 +4,7 @@
 
 import { chance } from '../../batch/retry-policy.ts';
 import { InputSpan, WORTH, type Goal } from './input-span.ts';
-import { likenessOf } from './likeness.ts';
+import { likenessOf, type Point } from './likeness.ts';
 import type { Candidate } from './row-traits.ts';
 
 export type ChosenRow = {
@@ -47,41 +47,32 @@ export class SpanningRows {
     const points = candidates.map(pointOf);
     const sample = this.#sample.map(pointOf);
     const nearest = sample.map(() => farthest * 2);
-    const chosen: { at: number; why: readonly string[] }[] = [];
+    const closerBy = (point: Point): number =>
+      sample.reduce((sum, one, at) => sum + Math.max(0, (nearest[at] ?? 0) - distance(point, one)), 0);
+    const chosen: { readonly at: number; readonly why: readonly string[] }[] = [];
+    const left = new Set(candidates.keys());
     let open: readonly Goal[] = goals;
-    const gainOf = (at: number): number => {
-      const point = points[at] as (typeof points)[number];
-      const covered = open.reduce(
-        (sum, { worth, isCoveredBy }) => sum + (isCoveredBy(candidates[at] as Candidate) ? worth : 0),
-        0,
-      );
-      const closer = sample.reduce(
-        (sum, one, index) => sum + Math.max(0, (nearest[index] ?? 0) - distance(point, one)),
-        0,
-      );
-      return covered + closer / (sample.length * farthest * 3);
-    };
     while (chosen.length < Math.min(most, candidates.length)) {
-      const left = [...candidates.keys()].filter((at) => chosen.every((one) => one.at !== at));
-      let [best, gain] = [-1, -1];
-      for (const at of left) {
-        const own = gainOf(at);
-        if (own > gain) [best, gain] = [at, own];
-      }
+      const best = bestOf(left, {
+        worth: (at) =>
+          open.reduce(
+            (sum, goal) => sum + (goal.isCoveredBy(candidates[at] as Candidate) ? goal.worth : 0),
+            0,
+          ),
+        gain: (at) => closerBy(points[at] as Point),
+      });
       const candidate = candidates[best] as Candidate;
+      left.delete(best);
       chosen.push({
         at: best,
-        why: open.filter((goal) => goal.isCoveredBy(candidate)).map(({ why }) => why),
+        why: open.filter((goal) => goal.isCoveredBy(candidate)).flatMap(({ why }) => why),
       });
       open = open.filter((goal) => !goal.isCoveredBy(candidate));
-      for (const [index, one] of sample.entries())
-        nearest[index] = Math.min(
-          nearest[index] ?? 0,
-          distance(points[best] as (typeof points)[number], one),
-        );
+      for (const [at, one] of sample.entries())
+        nearest[at] = Math.min(nearest[at] ?? 0, distance(points[best] as Point, one));
     }
     const shares = sharesOf(
-      chosen.map(({ at }) => points[at] as (typeof points)[number]),
+      chosen.map(({ at }) => points[at] as Point),
       sample,
       distance,
     );
@@ -100,7 +91,7 @@ export class SpanningRows {
   #laneGoals(): readonly Goal[] {
     if (this.#lanes.size < 2) return [];
     return [...this.#lanes].map(([lane, row]) => ({
-      why: '',
+      why: [],
       worth: WORTH.lane,
       row,
       isCoveredBy: (candidate) => candidate.lane === lane,
@@ -108,7 +99,25 @@ export class SpanningRows {
   }
 }
 
-type Point = Parameters<ReturnType<typeof likenessOf>['distance']>[0];
+type Scores = { readonly worth: (at: number) => number; readonly gain: (at: number) => number };
+
+/** The one that is worth most, and of several the one with the most gain, which takes long to compute. */
+function bestOf(left: Iterable<number>, { worth, gain }: Scores): number {
+  let [most, ties]: [number, number[]] = [-1, []];
+  for (const at of left) {
+    const own = worth(at);
+    if (own > most) [most, ties] = [own, [at]];
+    else if (own === most) ties.push(at);
+  }
+  const [first = 0, ...others] = ties;
+  if (others.length === 0) return first;
+  let [best, highest] = [first, gain(first)];
+  for (const at of others) {
+    const own = gain(at);
+    if (own > highest) [best, highest] = [at, own];
+  }
+  return best;
+}
 
 /** The share of each chosen row among the rows of its lane. A row that is as near to two of them counts half for each. */
 function sharesOf(
