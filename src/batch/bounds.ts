@@ -24,6 +24,8 @@ export const ROWS_MAX = 10_000;
 /** Retries per row; the snapshot holds all earlier attempts of a row. */
 export const RETRIES_MAX = 20;
 export const CONCURRENCY_MAX = 3_000;
+/** More rows than this are no trial any more, and choosing them takes seconds. */
+export const CANARY_ROWS_MAX = 100;
 export const STARTS_PER_MINUTE_MAX = 100_000;
 
 /** A million dollars: sums of nano-dollars stay exact. */

@@ -3,6 +3,7 @@
 import { EXIT } from '../errors/error.ts';
 import { notSucceeded, type Summary } from '../results/summary.ts';
 import type { FoundBatch } from './batch-name.ts';
+import type { CanaryReport } from './canary.ts';
 import type { Printer } from './context.ts';
 import { count, money, plural, span, type Paint } from './format.ts';
 
@@ -10,15 +11,19 @@ export type EndParams = {
   readonly printer: Printer;
   readonly found: FoundBatch;
   readonly output: 'text' | 'json';
+  readonly canary?: CanaryReport;
   /** Prints the receipt of a command that is silent otherwise. */
   readonly printReceipt?: (line: string) => void;
 };
 
 /** Returns the exit code. */
-export function printEnd({ printer, found, output, printReceipt }: EndParams, summary: Summary): number {
+export function printEnd(
+  { printer, found, output, printReceipt, canary }: EndParams,
+  summary: Summary,
+): number {
   printer.raw(closing(summary, found.folder, printer.paint));
   printReceipt?.(receiptLine(summary));
-  if (output === 'json') printer.json({ ...summary, folder: found.folder });
+  if (output === 'json') printer.json({ ...summary, folder: found.folder, ...(canary && { canary }) });
   else printer.data(found.folder);
   return notSucceeded(summary) === 0 ? EXIT.ok : EXIT.someRowsFailed;
 }

@@ -83,12 +83,13 @@ export async function createParams(
   config: Config,
   copy: SheetCopy,
   flags: SheetFlags,
+  asks = false,
 ): Promise<CreateParams> {
   const meant = meantService(config, flags);
   const services = openServices(config, openTransport(8));
   await refuseOtherApi(services, meant);
   const service = services.at(meant);
-  const settings = settingsOf(flags);
+  const settings = settingsOf(flags, asks);
   const found = await findDeployment(service, flags.deployment ?? '');
   const facts = await serviceFacts(service, meant);
   refuseTooSoon(settings, facts.timing ?? DEFAULT_TIMING);
@@ -126,8 +127,9 @@ const orderOf = ({ shuffle, orderBy, priority }: SheetFlags): OrderOptions => ({
   ...(priority === undefined ? {} : { priority }),
 });
 
-export function settingsOf(flags: SheetFlags): Settings {
-  const { unconfirmed, queueTimeout, runTimeout, poll } = flags;
+/** `asks`: whether the batch waits for its user after a canary. */
+export function settingsOf(flags: SheetFlags, asks = false): Settings {
+  const { canary: rows, unconfirmed, queueTimeout, runTimeout, poll } = flags;
   return {
     ...withoutNone(limitsOf(flags)),
     ...(unconfirmed === undefined ? {} : { unconfirmed }),
@@ -136,6 +138,7 @@ export function settingsOf(flags: SheetFlags): Settings {
       ...(runTimeout === undefined ? {} : { runMs: runTimeout }),
     },
     webhooks: !poll,
+    ...(rows === undefined ? {} : { canary: { rows, asks } }),
   };
 }
 

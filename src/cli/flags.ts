@@ -1,7 +1,7 @@
 // Flags that several commands share, as the parser wants them. A flag of a single command is described in
 // command-list.ts.
 
-import { CONCURRENCY_MAX, RETRIES_MAX } from '../batch/bounds.ts';
+import { CANARY_ROWS_MAX, CONCURRENCY_MAX, RETRIES_MAX } from '../batch/bounds.ts';
 import { FAILURE_KINDS, type RetriesByKind } from '../batch/failure-kind.ts';
 import { OUTCOMES } from '../batch/outcome.ts';
 import type { FailAfter, GpuConcurrency } from '../batch/params.ts';
@@ -54,6 +54,7 @@ export const anyText = parsed(String);
 const number = parsed(wholeFrom(0));
 export const port = parsed(wholeFrom(0, 65_535));
 export const rowNumber = wholeFrom(1);
+const canaryNumber = parsed(wholeFrom(1, CANARY_ROWS_MAX));
 const ratePerMinute = parsed(perMinute);
 const retriesByKind = parsed(retriesOf);
 const concurrencyByGpu = parsed(gpuConcurrencyOf);
@@ -164,6 +165,13 @@ export const sheetFlags = {
       "cancel a run that made no progress for this long, such as 30m (default: the deployment's limit + 5 min)",
     ),
   ),
+  canary: optional(
+    canaryNumber(
+      'n',
+      'send n rows first that differ as much as possible, and the others only if all of them succeed (default: 0)',
+    ),
+  ),
+  yes: boolean('with --canary, send the others without asking on a terminal'),
   shuffle: boolean('send the rows in a random order that is the same each time'),
   orderBy: optional(
     textFlag(
@@ -239,7 +247,7 @@ export const serviceFlags = {
   output,
 } as const;
 
-export const sheetAliases = { d: 'deployment', c: 'concurrency', o: 'output', q: 'quiet' } as const;
+export const sheetAliases = { d: 'deployment', c: 'concurrency', o: 'output', q: 'quiet', y: 'yes' } as const;
 
 /** The values of {@link limitFlags}. */
 export type LimitFlags = {
@@ -260,6 +268,8 @@ export type SheetFlags = LimitFlags & {
   readonly unconfirmed?: UnconfirmedChoice;
   readonly queueTimeout?: number;
   readonly runTimeout?: number;
+  readonly canary?: number;
+  readonly yes: boolean;
   readonly shuffle: boolean;
   readonly orderBy?: string;
   readonly priority?: string;

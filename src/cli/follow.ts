@@ -7,6 +7,7 @@ import { terminalLine } from '../errors/outside-text.ts';
 import { readLatestSummary } from '../results/summary.ts';
 import { printEnd, type EndParams } from './batch-end.ts';
 import { refOf, type FoundBatch } from './batch-name.ts';
+import { canaryReport, canaryReportLines, isJudged } from './canary.ts';
 import { hearInterrupts, type Interrupts } from './interrupt.ts';
 import { BY_RESUME_ONLY, pauseHint } from './pause-hint.ts';
 import { openProgressView, type ProgressView } from './progress-view.ts';
@@ -21,6 +22,8 @@ export type FollowParams = EndParams & {
   readonly timeoutMs?: number;
   /** The command only reads: the batch does not depend on it. */
   readonly reads?: boolean;
+  /** The canary was shown already. */
+  readonly hasCanary?: boolean;
 };
 
 const LOOK_MS = { terminal: 250, elsewhere: 500 };
@@ -35,7 +38,7 @@ export async function follow(params: FollowParams): Promise<number> {
   const interrupts = hearInterrupts(params.process);
   const view = openProgressView(printer, params.process.stderr);
   const done = new AbortController();
-  const latest: Latest = { progress: undefined };
+  const latest: Latest = { progress: undefined, hasCanary: params.hasCanary ?? false };
   try {
     const ending = await Promise.race([
       watch(params, view, done.signal, latest),
@@ -45,7 +48,7 @@ export async function follow(params: FollowParams): Promise<number> {
     ]);
     view.end();
     done.abort();
-    return await END[ending]({ ...params, progress: latest.progress, interrupts });
+    return await END[ending]({ ...params, ...latest, interrupts });
   } finally {
     done.abort();
     interrupts.close();
@@ -53,7 +56,7 @@ export async function follow(params: FollowParams): Promise<number> {
 }
 
 /** What the batch published last. */
-type Latest = { progress: Progress | undefined };
+type Latest = { progress: Progress | undefined; hasCanary: boolean };
 type Ended = FollowParams & Readonly<Latest> & { readonly interrupts: Interrupts };
 
 const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
@@ -62,7 +65,9 @@ const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
     const summary = await readLatestSummary(found.store);
     if (summary === undefined)
       throw problem('E506', { batch: found.batch, reason: 'its folder has no summary.json' });
-    const code = printEnd(ended, summary);
+    const canary = await canaryReport(found);
+    if (canary !== undefined && !ended.hasCanary) printer.raw(`${canaryReportLines(canary).join('\n')}\n`);
+    const code = printEnd(canary === undefined ? ended : { ...ended, canary }, summary);
     if ((await summaryOfDone(found)) === undefined)
       printer.notice(`rows of it are sent again by now; to follow them: runsheet watch ${found.batch}`);
     return code;
@@ -118,6 +123,7 @@ async function watch(
       latest.progress = progress;
       if (!isUnattended) attendedAt = performance.now();
       if (progress !== undefined) view.show(await shownProgress(found, progress), performance.now());
+      if (progress !== undefined) await reportCanary(found, progress, view, latest);
       else await reportTrouble(session, found, view, reported);
       if (progress?.state === 'paused' && !hasRunsToFinish(progress)) return 'paused';
       // `finished` may still wait at the server's old address.
@@ -149,6 +155,19 @@ function assertDiskSpace({ stack }: Session): void {
     stack?.hurry();
     throw error;
   }
+}
+
+/** Prints once what the canary has shown. */
+async function reportCanary(
+  found: FoundBatch,
+  progress: Progress,
+  view: ProgressView,
+  latest: Latest,
+): Promise<void> {
+  if (latest.hasCanary || !isJudged(progress)) return;
+  latest.hasCanary = true;
+  const report = await canaryReport(found);
+  for (const line of report === undefined ? [] : canaryReportLines(report)) view.note(line);
 }
 
 /** Prints once each reason why the batch cannot load its parameters. */

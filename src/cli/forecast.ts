@@ -5,6 +5,7 @@ import type { CreatedBatch } from '../create-batch/create-batch.ts';
 import { terminalLine } from '../errors/outside-text.ts';
 import { forecast, type Amounts, type Forecast } from '../results/forecast/forecast.ts';
 import type { Interval } from '../results/forecast/interval.ts';
+import type { CanaryRuns } from '../results/canary-runs.ts';
 import { readPastRuns, type PastRuns } from '../results/past-runs.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { count, money, plural, span } from './format.ts';
@@ -22,7 +23,7 @@ type Shown = {
 
 /** `source`: where run times come from. Each interval contains the true value with a probability of 90 %. */
 export type Estimate = Shown & {
-  readonly source: 'earlier_batches' | 'prices';
+  readonly source: 'earlier_batches' | 'canary' | 'prices';
   readonly batches: readonly string[];
   readonly by_gpu: Readonly<Record<string, Shown>>;
 };
@@ -39,14 +40,39 @@ export async function estimateOf(out: string, { file, laidOut }: Planned): Promi
   // The sheet does not show on which rung its rows end.
   const own = ladder === undefined ? (deployment.gpu ?? past.ownGpu ?? UNKNOWN_GPU) : ladder.join('/');
   const rows = rowsByGpu(laidOut.gpus, own);
-  const prices = Object.fromEntries(
-    Object.keys(rows).flatMap((gpu) => {
+  const prices = pricesOf(file, Object.keys(rows));
+  return shownOf(forecast({ ...capacityOf(file), samples: past.samples, rows, prices }), past, prices);
+}
+
+/** The forecast of a whole batch from its own canary: what the canary cost, and what the other rows will cost. */
+export function estimateFromCanary(
+  { batch, file }: Pick<CreatedBatch, 'batch' | 'file'>,
+  { samples, costUsd, warm }: CanaryRuns,
+): Estimate {
+  const own = file.deployment.gpu ?? samples[0]?.gpu ?? UNKNOWN_GPU;
+  const rows: Record<string, number> = {};
+  for (const { gpu = own, places, canary = 0 } of file.sheet.lanes)
+    rows[gpu] = (rows[gpu] ?? 0) + places - canary;
+  const prices = pricesOf(file, Object.keys(rows));
+  const others = forecast({ ...capacityOf(file), samples, rows, prices, warm });
+  const cost = others.costUsd && shifted(others.costUsd, costUsd);
+  const shown = shownOf({ ...others, costUsd: cost }, { batches: [batch] }, prices);
+  return { ...shown, source: 'canary' };
+}
+
+const shifted = ({ low, expected, high }: Interval, by: number): Interval => ({
+  low: low + by,
+  expected: expected + by,
+  high: high + by,
+});
+
+const pricesOf = ({ service }: BatchFile, gpus: readonly string[]): Prices =>
+  Object.fromEntries(
+    gpus.flatMap((gpu) => {
       const price = service.prices[gpu] ?? DEFAULT_PRICES[gpu];
       return price === undefined ? [] : [[gpu, price]];
     }),
   );
-  return shownOf(forecast({ ...capacityOf(file), samples: past.samples, rows, prices }), past, prices);
-}
 
 /** Rows that name no GPU, if neither the service nor an earlier batch shows which one they get. */
 const UNKNOWN_GPU = 'default';
@@ -69,7 +95,11 @@ function capacityOf({ concurrency, deployment, startsPerMinute, retries }: Batch
 
 type Prices = Readonly<Record<string, number>>;
 
-function shownOf({ byGpu, ...total }: Forecast, { batches }: PastRuns, prices: Prices): Estimate {
+function shownOf(
+  { byGpu, ...total }: Forecast,
+  { batches }: Pick<PastRuns, 'batches'>,
+  prices: Prices,
+): Estimate {
   const shown = Object.entries(byGpu).map(([gpu, amounts]) => [gpu, oneShown(amounts, prices[gpu])] as const);
   const perSecond = shown.map(([, one]) => one.usd_per_run_second);
   const isPriced = perSecond.every((usd) => usd !== null);
@@ -134,7 +164,8 @@ function gpuText(gpu: string, shown: Shown): string {
   return `${name}: ${cost}, alone ${shortText(seconds, duration)}`;
 }
 
-function sourceText({ runs, batches: [newest = '', ...older] }: Estimate): string {
+function sourceText({ source, runs, batches: [newest = '', ...older] }: Estimate): string {
+  if (source === 'canary') return `from the ${plural(runs, 'run')} of the canary, whose cost it includes`;
   const others = older.length === 0 ? '' : ` and ${plural(older.length, 'older batch', 'older batches')}`;
   return `from ${plural(runs, 'run')} in ${terminalLine(newest)}${others}, if these rows are like those`;
 }

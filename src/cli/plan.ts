@@ -10,6 +10,7 @@ import { cacheRows } from '../sheet/placed-rows.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import type { SheetFlags } from './flags.ts';
 import { checkFlags, configOf, createParams } from './batch-options.ts';
+import { canaryPlanLines } from './canary.ts';
 import { limitsOfV1, printBatch, webhooksArrive } from './batch-plan.ts';
 import { estimateOf, forecastLines, type Estimate } from './forecast.ts';
 import { earlierLines } from './reuse-choice.ts';
@@ -40,6 +41,7 @@ export default async function plan(this: Context, flags: SheetFlags, sheet: stri
             estimate,
             requests,
             earlier,
+            ...(draft.canary && { canaryRows: draft.canary }),
             ...(file.service.api === 'v1'
               ? { notGuaranteed: limitsOfV1({ webhooks: webhooksArrive(config, file) }) }
               : {}),
@@ -82,6 +84,7 @@ function sayPlan(printer: Printer, config: Config, draft: DraftBatch, planned: P
   printBatch(printer, config, draft);
   for (const line of earlierLines(earlier, draft.file)) printer.notice(line);
   for (const line of forecastLines(estimate)) printer.notice(line);
+  for (const line of canaryPlanLines(draft.canary)) printer.notice(line);
   if (estimate.source === 'prices') for (const line of examplesOf(draft, estimate)) printer.notice(line);
   printer.notice('  first requests:');
   for (const request of requests) printer.data(terminalJson(JSON.stringify(request)));

@@ -5,6 +5,7 @@ import { countSeenAs } from '../batch/outcome.ts';
 import type { ShownProgress as Progress } from './shown-progress.ts';
 import { terminalLine } from '../errors/outside-text.ts';
 import { aboutCostUsd, spentText } from './about-cost.ts';
+import { canaryText } from './canary.ts';
 import type { Printer } from './context.ts';
 import { count, span, type Paint } from './format.ts';
 
@@ -64,10 +65,14 @@ function inLines(printer: Printer, speedometer: Speedometer): ProgressView {
       const eta = etaMs === undefined ? '' : ` eta_s=${Math.round(etaMs / 1000)}`;
       const about = aboutCostUsd(progress);
       const total = about === undefined ? '' : ` about_cost_usd=${about.toFixed(4)}`;
+      const canary =
+        progress.canary?.gate === 'closed'
+          ? ` canary_ended=${progress.canary.ended} canary_rows=${progress.canary.rows}`
+          : '';
       const why =
         progress.reason === undefined ? '' : ` reason=${JSON.stringify(terminalLine(progress.reason))}`;
       printer.notice(
-        `progress state=${progress.state} done=${progress.done} succeeded=${succeeded} not_succeeded=${progress.done - succeeded} total=${progress.rows} outstanding=${outstanding(progress)} rows_per_s=${perSecond.toFixed(1)}${eta} cost_usd=${progress.costUsd.toFixed(4)}${total}${why}`,
+        `progress state=${progress.state} done=${progress.done} succeeded=${succeeded} not_succeeded=${progress.done - succeeded} total=${progress.rows} outstanding=${outstanding(progress)} rows_per_s=${perSecond.toFixed(1)}${eta} cost_usd=${progress.costUsd.toFixed(4)}${total}${canary}${why}`,
       );
     },
     note: (text) => printer.notice(text),
@@ -124,8 +129,9 @@ function picture(progress: Progress, { perSecond, etaMs }: Speed, paint: Paint):
 }
 
 function stateLines(progress: Progress, paint: Paint): readonly string[] {
-  const { lastFailure, reason } = progress;
+  const { lastFailure, reason, canary } = progress;
   return [
+    ...(canary?.gate === 'closed' ? [`  ${canaryText(canary)}`] : []),
     ...(reason === undefined
       ? []
       : [

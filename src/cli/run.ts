@@ -2,7 +2,7 @@
 
 import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
 import { printEnd } from './batch-end.ts';
-import { follow } from './follow.ts';
+import { followAsking } from './follow-asking.ts';
 import type { SheetFlags } from './flags.ts';
 import { withCopy, type SheetCopy } from '../create-batch/copy-sheet.ts';
 import { createBatch, type CreatedBatch, type CreateParams } from '../create-batch/create-batch.ts';
@@ -22,7 +22,7 @@ export async function run(this: Context, flags: SheetFlags, sheet: string): Prom
   // Asks only if the answer can come from the user.
   const asks = flags.output === 'text' && sheet !== '-';
   return send({ context: this, flags, sheet, asks }, (session, found, printer) =>
-    follow({ session, found, printer, process: this.process, output: flags.output }),
+    followAsking({ session, found, printer, process: this.process, output: flags.output }),
   );
 }
 
@@ -53,6 +53,8 @@ async function send({ context, flags, sheet, asks }: Given, next: Next): Promise
   const config = configOf(flags);
   await checkFlags(sheet, flags);
   const { process } = context;
+  const { isTerminal } = printer;
+  const asksLater = asks && !flags.yes && isTerminal && process.stdin.isTTY;
   const decide = (overlap: Overlap) => chooseReuse({ printer, process, asks, reuse: flags.reuse }, overlap);
   return withCopy(
     sheet,
@@ -62,7 +64,7 @@ async function send({ context, flags, sheet, asks }: Given, next: Next): Promise
       const summary = found && (await summaryOfDone(found));
       return summary
         ? sayDone(printer, flags, found, summary)
-        : sendCopy({ config, printer, flags, copy, decide }, next);
+        : sendCopy({ config, printer, flags, copy, decide, asksLater }, next);
     },
   );
 }
@@ -72,16 +74,21 @@ type Sending = {
   readonly printer: Printer;
   readonly flags: SheetFlags;
   readonly copy: SheetCopy;
+  /** Whether the batch waits for its user after a canary. */
+  readonly asksLater: boolean;
   readonly decide: NonNullable<CreateParams['decide']>;
 };
 
 /** The local run service is started before it can be asked; a remote one is asked before anything is started. */
-async function sendCopy({ config, printer, flags, copy, decide }: Sending, next: Next): Promise<number> {
+async function sendCopy(
+  { config, printer, flags, copy, decide, asksLater }: Sending,
+  next: Next,
+): Promise<number> {
   const params = { config, local: flags.local, printer };
   const sessions: Session[] = [];
   try {
     if (flags.local) await opened(sessions, params);
-    const found = await createBatch({ ...(await createParams(config, copy, flags)), decide });
+    const found = await createBatch({ ...(await createParams(config, copy, flags, asksLater)), decide });
     const summary = await summaryOfDone(found);
     if (summary) return sayDone(printer, flags, found, summary);
     printBatch(printer, config, found);

@@ -12,6 +12,7 @@ import { listBatchFolders } from '../store/batch-folders.ts';
 import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import { aboutCostUsd, spentText } from './about-cost.ts';
+import { canaryReport, canaryReportLines, canaryText, isJudged, type CanaryReport } from './canary.ts';
 import { configOf } from './batch-options.ts';
 import { pauseHint } from './pause-hint.ts';
 import { shownProgress, type ShownProgress } from './shown-progress.ts';
@@ -32,6 +33,8 @@ export type BatchStatus = {
   readonly progress?: ShownProgress;
   /** What the batch will have cost when all rows have ended, if enough of them have ended to say so. */
   readonly about_cost_usd?: number;
+  /** What the canary has shown, when all of its rows have ended. */
+  readonly canary?: CanaryReport;
   /** Present and true if the batch waits for a worker and none takes its tasks. */
   readonly unattended?: true;
   readonly summary?: Summary;
@@ -123,6 +126,7 @@ async function liveStatus(
   if (known.folder !== found.folder) return fromFolder;
   const { progress, isUnattended } = await batches.status(refOf(found));
   const about = progress && aboutCostUsd(progress);
+  const canary = progress && isJudged(progress) ? await canaryReport(found) : undefined;
   return {
     ...fromFolder,
     ...(known.status === 'RUNNING' && { state: 'running' as const }),
@@ -132,6 +136,7 @@ async function liveStatus(
       progress: await shownProgress(found, progress),
     }),
     ...(about !== undefined && { about_cost_usd: Number(about.toFixed(6)) }),
+    ...(canary && { canary }),
     ...(isUnattended && { unattended: true as const }),
   };
 }
@@ -166,6 +171,7 @@ function textOf(shown: BatchStatus): string {
         ]
       : []),
     ...(progress?.ladder === undefined ? [] : [`  ladder    ${ladderText(progress.ladder)}`]),
+    ...canaryLines(shown),
     ...(progress?.reason === undefined ? [] : [`  reason    ${terminalLine(progress.reason)}`]),
     ...adviceOf(shown),
     ...(summary ? [`  took      ${span(summary.seconds * 1000)}`] : []),
@@ -183,6 +189,10 @@ const ladderText = (ladder: NonNullable<Progress['ladder']>): string =>
         `${size === 0 ? 'unknown size' : `size ${size}`} on ${gpu}${isProven ? '' : ' (trying)'}`,
     )
     .join(', ') || 'no rows';
+function canaryLines({ progress, canary }: BatchStatus): readonly string[] {
+  if (canary !== undefined) return canaryReportLines(canary);
+  return progress?.canary === undefined ? [] : [`  ${canaryText(progress.canary)}`];
+}
 
 /** What the user can do about a batch that does not advance. */
 function adviceOf({ batch, state, progress, unattended }: BatchStatus): readonly string[] {

@@ -6,6 +6,7 @@ import { mostRetries } from '../batch/failure-kind.ts';
 import {
   DEFAULT_TIMING,
   optionalLimits,
+  type Canary,
   type OptionalLimits,
   type Timing,
   type UnconfirmedRule,
@@ -38,6 +39,7 @@ export type Settings = OptionalLimits & {
   /** Default of `runMs`: the deployment's time limit plus five minutes; none without a limit. */
   readonly deadlines: { readonly queueMs?: number; readonly runMs?: number };
   readonly webhooks: boolean;
+  readonly canary?: Canary;
 };
 
 export type BatchSpec = {

@@ -14,12 +14,14 @@ import { problem } from '../errors/error.ts';
 import { layOut, type LaidOut } from '../sheet/sheet.ts';
 import { refuseUnbounded } from '../store/attempt-cost.ts';
 import { BATCH_FILE, createBatchFile, LAYOUT, type BatchFile } from '../store/batch-file.ts';
+import type { CanaryRows } from '../store/canary-file.ts';
 import { listBatchFolders, openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import { batchIdOf, contentOf } from './batch-id.ts';
 import { batchFileOf, sheetOptionsOf, type BatchSpec } from './batch-spec.ts';
 import { errorsFileFor } from './error-list.ts';
+import { canaryFirst } from './canary-first.ts';
 import { findOverlap, type Overlap, type SharedRows } from './overlap.ts';
 import { reuseRows } from './reuse-rows.ts';
 import { findSame, nameOf, taken } from './reuse.ts';
@@ -50,7 +52,8 @@ export async function createBatch(params: CreateParams): Promise<CreatedBatch> {
   if (same) return { ...same, laidOut: undefined };
   const isNamed = again || name !== undefined;
   const batch = isNamed ? draft.batch : await nameOf(out, draft);
-  return putInPlace(params, { ...(await withEarlierResults(params, draft, batches)), batch });
+  const toRun = await withEarlierResults(params, draft, batches);
+  return putInPlace(params, { ...(await canaryFirst(toRun, params.settings.canary)), batch });
 }
 
 /**
@@ -75,6 +78,8 @@ export type DraftBatch = Pick<BatchFolder, 'batch' | 'file'> & {
   readonly content: string;
   /** The folder of the pages, as long as the copy exists. */
   readonly layout: Store;
+  /** The rows that are sent first. */
+  readonly canary?: CanaryRows;
 };
 
 /** The batch that {@link createBatch} would make, without making it. Throws the same errors. */
@@ -113,12 +118,13 @@ export async function planBatch(
 ): Promise<EarlierBatches & { readonly draft: DraftBatch }> {
   const { out, again } = params;
   const draft = await layOutCopy(params);
+  const first = (one: DraftBatch): Promise<DraftBatch> => canaryFirst(one, params.settings.canary);
   const batches = again ? [] : await listBatchFolders(out);
   const same = again ? undefined : await findSame({ ...params, batches }, draft.content);
-  if (again || same !== undefined) return { draft, ...(same && { same: same.batch }) };
+  if (again || same !== undefined) return { draft: await first(draft), ...(same && { same: same.batch }) };
   using overlap = await findOverlap(batches, draft);
   const { done, open, unknown } = overlap;
-  return { draft: reuse ? await reuseRows(draft, overlap) : draft, done, open, unknown };
+  return { draft: await first(reuse ? await reuseRows(draft, overlap) : draft), done, open, unknown };
 }
 
 const newMark = (): string => randomBytes(8).toString('hex');

@@ -7,23 +7,21 @@
 //   layout/<mark>/reused/outputs/<key>.png    →   outputs/<key>.png
 
 import { constants } from 'node:fs';
-import { copyFile, link, mkdir, rename, rm } from 'node:fs/promises';
+import { copyFile, link, mkdir, rename } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
-import type { LaneSpec } from '../batch/params.ts';
-import { placeIn } from '../batch/lanes.ts';
 import { problem } from '../errors/error.ts';
 import { outputNames, OUTPUTS, outputStem } from '../results/output-names.ts';
 import { PARTS, partName, REUSED_PASS } from '../results/parts.ts';
 import type { FileRecord, PartRecord } from '../results/row-record.ts';
 import { readPage, type SheetRow } from '../sheet/pages.ts';
-import { LaneWriter, QUEUE_ROWS, readQueuePage, type Queued } from '../sheet/queue.ts';
+import type { Queued } from '../sheet/queue.ts';
 import type { LaidOut } from '../sheet/sheet.ts';
 import { undefinedIfAbsent } from '../store/absent.ts';
 import { LAYOUT, type BatchFile } from '../store/batch-file.ts';
 import type { BatchFolder } from '../store/batch-folders.ts';
 import type { Store } from '../store/store.ts';
-import { within } from '../store/within.ts';
 import type { Overlap, ReusableRow } from './overlap.ts';
+import { rewriteQueue } from './rewrite-queue.ts';
 
 /** A batch before it exists. */
 type Draft = { readonly file: BatchFile; readonly laidOut: LaidOut; readonly layout: Store };
@@ -35,7 +33,7 @@ const PART_ROWS = 100;
 export async function reuseRows<D extends Draft>(draft: D, overlap: Overlap): Promise<D> {
   const { file, laidOut } = draft;
   const { isReused, reused, gpus } = await writeResults(draft, overlap);
-  const lanes = await writeQueue(draft, isReused);
+  const lanes = await rewriteQueue(draft, (rows) => without(rows, isReused));
   const sheet = { ...file.sheet, lanes: [...lanes], isQueued: true, reused };
   return { ...draft, file: { ...file, sheet }, laidOut: { ...laidOut, lanes, isQueued: true, gpus } };
 }
@@ -122,40 +120,7 @@ async function addFile(from: string, to: string): Promise<void> {
   }
 }
 
-/** The queue while it is written: the pages of the earlier one are still read. */
-const NEW_QUEUE = 'new-queue';
-
-/** Writes a queue without the rows that have a result. */
-async function writeQueue({ laidOut, layout }: Draft, isReused: Uint8Array): Promise<readonly LaneSpec[]> {
-  const aside = within(layout, NEW_QUEUE);
-  const lanes: LaneSpec[] = [];
-  for (const [at, lane] of laidOut.lanes.entries()) {
-    const writer = new LaneWriter(aside, lanes.length);
-    let places = 0;
-    for await (const queued of queuedIn(layout, laidOut, at, lane)) {
-      if (isReused[queued.row] === 1) continue;
-      places += 1;
-      await writer.add(queued);
-    }
-    await writer.end();
-    if (places > 0) lanes.push({ ...lane, places });
-  }
-  await rm(join(layout.location, QUEUE), { recursive: true, force: true });
-  if (lanes.length > 0) await rename(join(aside.location, QUEUE), join(layout.location, QUEUE));
-  await rm(aside.location, { recursive: true, force: true });
-  return lanes;
-}
-
-const QUEUE = 'queue';
-
-/** The rows of a lane in their order. */
-async function* queuedIn(
-  layout: Store,
-  { isQueued }: LaidOut,
-  lane: number,
-  { places }: LaneSpec,
-): AsyncGenerator<Queued> {
-  for (let number = 1; number <= places; number += QUEUE_ROWS)
-    if (!isQueued) for (let row = number; row < number + QUEUE_ROWS && row <= places; row += 1) yield { row };
-    else yield* (await readQueuePage(layout, placeIn(lane, number))).value;
+/** The rows without a result. */
+async function* without(rows: AsyncIterable<Queued>, isReused: Uint8Array): AsyncGenerator<Queued> {
+  for await (const queued of rows) if (isReused[queued.row] !== 1) yield queued;
 }

@@ -86,11 +86,12 @@ function sorted(value: unknown): unknown {
 
 /** The flags that differ from the batch's settings, with the batch's values. */
 export function differences({ file }: BatchFolder, settings: Settings): readonly string[] {
-  const { unconfirmed, deadlines, webhooks } = settings;
+  const { unconfirmed, deadlines, webhooks, canary } = settings;
   const compared = [
     ['--unconfirmed', unconfirmed && flagValueOf(unconfirmed), flagValueOf(file.unconfirmed)],
     ['--queue-timeout', secondsOf(deadlines.queueMs), secondsOf(file.deadlines.queueMs)],
     ['--run-timeout', secondsOf(deadlines.runMs), secondsOf(file.deadlines.runMs)],
+    ['--canary', canary && String(canary.rows), file.canary && String(file.canary.rows)],
     ['--poll', webhooks ? undefined : 'polling', file.webhooks ? 'webhooks' : 'polling'],
   ] as const;
   return compared

@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts';
 import { isReusedPart, PARTS } from './parts.ts';
 import type { AttemptRecord, PartRecord } from './row-record.ts';
 import type { Sample } from './forecast/sample.ts';
-import { atTheSameTime } from './forecast/wall-time.ts';
+import { atTheSameTime, type Capacity } from './forecast/wall-time.ts';
 
 export type PastRuns = {
   readonly samples: readonly Sample[];
@@ -65,12 +65,10 @@ const asksForNoGpu = ({ sheet: { options, columns } }: BatchFile): boolean =>
   options.gpu === undefined && options.ladder === undefined && !columns.includes(options.gpuColumn ?? 'gpu');
 
 async function samplesOf({ batch, file, store }: BatchFolder): Promise<readonly Sample[]> {
-  const { concurrency, deployment } = file;
-  const { concurrencyLimit: containers } = deployment;
-  const capacity = { concurrency, ...(containers === undefined ? {} : { containers }) };
-  const opening = atTheSameTime(capacity, file.sheet.rows - (file.sheet.reused ?? 0));
+  const { concurrency, containers } = capacityOf(file);
+  const opening = atTheSameTime(capacityOf(file), file.sheet.rows - (file.sheet.reused ?? 0));
   const records = await readSome(store, opening);
-  const inOrder = records.toSorted((a, b) => sentAt(a).localeCompare(sentAt(b)));
+  const inOrder = inSendingOrder(records);
   const isCrowded = containers !== undefined && concurrency > containers;
   return inOrder.flatMap((record, at) => {
     const sample = sampleOf(record);
@@ -81,10 +79,18 @@ async function samplesOf({ batch, file, store }: BatchFolder): Promise<readonly 
   });
 }
 
+export const capacityOf = ({ concurrency, deployment: { concurrencyLimit } }: BatchFile): Capacity => ({
+  concurrency,
+  ...(concurrencyLimit === undefined ? {} : { containers: concurrencyLimit }),
+});
+
+export const inSendingOrder = (records: readonly PartRecord[]): readonly PartRecord[] =>
+  records.toSorted((a, b) => sentAt(a).localeCompare(sentAt(b)));
+
 const sentAt = ({ attempts }: PartRecord): string => attempts[0]?.created_at ?? '';
 
 /** undefined if the row shows nothing about others: it was cancelled or never sent, or its times are unknown. */
-function sampleOf({
+export function sampleOf({
   outcome,
   attempts,
 }: PartRecord): Pick<Sample, 'gpu' | 'runs' | 'queueSeconds'> | undefined {

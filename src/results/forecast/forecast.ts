@@ -15,6 +15,8 @@ export type ForecastParams = Capacity & {
   readonly prices: Readonly<Record<string, number>>;
   /** Maximum further runs of a row. */
   readonly retries: number;
+  /** Containers that are warm already: so many fewer rows start one. */
+  readonly warm?: number;
 };
 
 /** What is undefined cannot be known: the GPU was not measured, or has no price. */
@@ -55,7 +57,8 @@ function measure(params: ForecastParams, gpu: string, rows: number, allRows: num
     .map((sample) => ({ ...sample, runs: sample.runs.slice(0, params.retries + 1) }));
   if (samples.length < SAMPLES_MIN) return { gpu, rows, samples, kinds: [] };
   const mayRetry = params.retries > 0;
-  const opening = Math.min(rows, Math.round((atTheSameTime(params, allRows) * rows) / allRows));
+  const cold = Math.max(0, atTheSameTime(params, allRows) - (params.warm ?? 0));
+  const opening = Math.min(rows, Math.round((cold * rows) / allRows));
   const kinds = [
     kindOf(opening, { isOpening: true, uses: openingUses(samples), mayRetry }),
     kindOf(rows - opening, { isOpening: false, uses: steadyUses(samples), mayRetry }),
@@ -91,6 +94,7 @@ const useOf = (sample: Sample, coldStart = coldStartOf(sample)): Use => ({
   batch: sample.batch,
   seconds: coldStart + sample.runs.reduce((sum, { run }) => sum + run, 0),
   isRetried: sample.runs.length > 1,
+  weight: sample.weight ?? 1,
 });
 
 const coldStartOf = ({ runs }: Sample): number => runs.reduce((sum, { coldStart }) => sum + coldStart, 0);
