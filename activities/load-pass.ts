@@ -15,8 +15,8 @@ export async function loadPass(
 ): Promise<LoadedPass> {
   const { store } = await deps.open(ref);
   await markContinued(store);
-  const { at: _, kind: __, ...loaded } = await readPass(store, pass);
-  return loaded;
+  const { segments, by, reason } = await readPass(store, pass);
+  return { segments, ...(by === undefined ? {} : { by }), ...(reason === undefined ? {} : { reason }) };
 }
 
 /** A batch that goes on although it has written its results must not be continued from them by another workflow run. */

@@ -7,6 +7,7 @@ import { shortened, terminalJson, terminalLine } from '../errors/outside-text.ts
 import { cellsOf, csvCellsOf, type RowRecord } from '../results/row-record.ts';
 import { recordOf, rowOf, rowsOf, type BatchRow } from '../results/batch-rows.ts';
 import { csvOf, headerOf, rowsWithCells } from '../results/results.ts';
+import { changedInputs } from '../sheet/input-change.ts';
 import { RESULT_COLUMNS, type ResultColumn } from '../sheet/result-columns.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { findBatch, type FoundBatch } from './batch-name.ts';
@@ -154,7 +155,7 @@ function put(stream: NodeJS.WriteStream, text: string): Promise<void> {
 }
 
 function textOf({ row, record }: BatchRow, { batch, folder }: FoundBatch): string {
-  const inputs = Object.entries(row.inputs).map(
+  const inputs = Object.entries(changedInputs(row.inputs, record?.change)).map(
     ([name, value]) => `    ${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
   const attempts = (record?.attempts ?? []).map(

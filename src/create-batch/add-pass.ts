@@ -7,6 +7,7 @@ import type { Outcome } from '../batch/outcome.ts';
 import { recordOf, recordsOf, rowsOf, type BatchRow } from '../results/batch-rows.ts';
 import type { RowRecord } from '../results/row-record.ts';
 import { summarizedPass } from '../results/summary.ts';
+import { bothChanges, type InputChange } from '../sheet/input-change.ts';
 import { QUEUE_ROWS, queueName, queuePageOf, queuedAt, readQueuePage, type Queued } from '../sheet/queue.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { createPass, FIRST_PASS, newestPass, readSegments } from '../store/passes.ts';
@@ -19,6 +20,8 @@ export type PassParams = {
   readonly isWanted: (record: RowRecord) => boolean;
   /** Another GPU for these rows. */
   readonly gpu?: string;
+  /** Other inputs for these rows. */
+  readonly change?: InputChange;
   readonly by: string;
   readonly reason?: string;
 };
@@ -45,10 +48,15 @@ export async function addPass(
     if (wanted.rows === 0) return undefined;
     const segments = await writePlaces(batch, wanted);
     const file = { at: new Date().toISOString(), kind: 'retry', by, segments } as const;
-    if (await createPass(batch.store, wanted.pass, { ...file, ...(reason === undefined ? {} : { reason }) }))
-      return wanted;
+    const told = { ...(reason === undefined ? {} : { reason }), ...changedFlag(wanted) };
+    if (await createPass(batch.store, wanted.pass, { ...file, ...told })) return wanted;
   }
 }
+
+const changedFlag = ({ byGpu }: Pick<Candidates, 'byGpu'>): { readonly isChanged?: true } =>
+  [...byGpu.values()].some((rows) => rows.some(({ change }) => change !== undefined))
+    ? { isChanged: true }
+    : {};
 
 export async function candidates({ store, file }: Batch, params: PassParams): Promise<Candidates> {
   const { isWanted, gpu } = params;
@@ -75,7 +83,7 @@ export async function candidates({ store, file }: Batch, params: PassParams): Pr
     const lane = gpu ?? record.gpu_asked ?? file.deployment.gpu ?? '';
     const queue = byGpu.get(lane) ?? [];
     byGpu.set(lane, queue);
-    queue.push(queuedAgain(one, gpu));
+    queue.push(queuedAgain(one, params));
   }
   return { pass: newest + 1, byGpu, rows, outcomes, open, expectedUsd: means.of(byGpu) };
 }
@@ -104,20 +112,26 @@ class MeanCosts {
   }
 }
 
-const queuedAgain = ({ row, part, record }: BatchRow, gpu = record?.gpu_asked): Queued => ({
-  row: row.row,
-  ...(gpu === undefined ? {} : { gpu }),
-  before: part ?? '',
-});
+/** What was asked last, with what this pass changes. */
+function queuedAgain({ row, part, record }: BatchRow, params: Pick<PassParams, 'gpu' | 'change'>): Queued {
+  const { gpu = record?.gpu_asked } = params;
+  const change = bothChanges(record?.change, params.change);
+  return {
+    row: row.row,
+    ...(gpu === undefined ? {} : { gpu }),
+    before: part ?? '',
+    ...(change === undefined ? {} : { change }),
+  };
+}
 
-/** Rows that passes after `ended` send again, and that have no new record yet. */
+/** Rows that passes after `ended` send, and that have no new record yet: as they were asked. */
 export async function rowsInFlight(
   { store, file }: Batch,
   ended: number | undefined,
   newest: number,
-): Promise<ReadonlySet<number>> {
+): Promise<ReadonlyMap<number, Queued>> {
   const segments = await readSegments(store, ended ?? FIRST_PASS, newest);
-  const rows = new Set<number>();
+  const rows = new Map<number, Queued>();
   if (segments.length === 0) return rows;
   const done = new Set<number>();
   for await (const { place, before } of recordsOf(store)) if (before !== undefined) done.add(place);
@@ -126,7 +140,7 @@ export async function rowsInFlight(
     for (let number = first; number < first + count; number += 1) {
       const place = placeIn(lane, number);
       const queued = queuedAt(page, place);
-      if (queued !== undefined && !done.has(place)) rows.add(queued.row);
+      if (queued !== undefined && !done.has(place)) rows.set(queued.row, queued);
     }
   }
   return rows;
@@ -140,10 +154,9 @@ async function writePlaces({ store, file }: Batch, { byGpu, pass }: Candidates):
   for (const [gpu, rows] of byGpu) {
     const lane = laneFor(lanes, gpu);
     const spec = lanes[lane] as LaneNow;
-    for (const some of chunksOf(rows)) {
-      const text = some.map((one) => `${JSON.stringify(one)}\n`).join('');
+    for (const some of chunksOf(rows.map((one) => `${JSON.stringify(one)}\n`))) {
       do spec.page += 1;
-      while (!(await layout.create(queueName(lane, spec.page), text)));
+      while (!(await layout.create(queueName(lane, spec.page), some.join(''))));
       const first = (spec.page - 1) * QUEUE_ROWS + 1;
       segments.push({ lane, ...(gpu === '' ? {} : { gpu }), first, count: some.length });
     }
@@ -170,6 +183,20 @@ function laneFor(lanes: LaneNow[], gpu: string): number {
   return lanes.push({ gpu, page: 0 }) - 1;
 }
 
-function* chunksOf<T>(all: readonly T[]): Generator<readonly T[]> {
-  for (let at = 0; at < all.length; at += QUEUE_ROWS) yield all.slice(at, at + QUEUE_ROWS);
+/** Maximum characters of a page, which is parsed as a whole: changed inputs may be long. */
+const QUEUE_CHARS = 8 * 1024 * 1024;
+
+function* chunksOf(lines: readonly string[]): Generator<readonly string[]> {
+  let some: string[] = [];
+  let chars = 0;
+  for (const line of lines) {
+    const isFull = some.length === QUEUE_ROWS || chars + line.length > QUEUE_CHARS;
+    if (isFull && some.length > 0) {
+      yield some;
+      [some, chars] = [[], 0];
+    }
+    some.push(line);
+    chars += line.length;
+  }
+  if (some.length > 0) yield some;
 }

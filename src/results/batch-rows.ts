@@ -4,6 +4,7 @@
 
 import { createInterface } from 'node:readline';
 import type { AttemptRef } from '../batch/attempt.ts';
+import { changedInputs } from '../sheet/input-change.ts';
 import { pageOf, readPage, type SheetRow } from '../sheet/pages.ts';
 import { queuedAt, queueNameOf, readQueuePage, rowAtOnce, type Queued } from '../sheet/queue.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
@@ -56,7 +57,7 @@ export function recordOf({ row, record }: BatchRow): RowRecord {
     outcome,
     ...(reason === undefined ? {} : { reason }),
     ...(gpu_asked === undefined ? {} : { gpu_asked }),
-    inputs: row.inputs,
+    inputs: changedInputs(row.inputs, record?.change),
     attempts,
     files,
     ...(texts === undefined ? {} : { texts }),

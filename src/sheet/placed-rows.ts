@@ -1,11 +1,12 @@
 import { parseExactly } from '../batch/digits.ts';
 import { RecentlyRead } from '../store/recently-read.ts';
 import type { Store } from '../store/store.ts';
+import { changedInputs } from './input-change.ts';
 import { lineIn, pageOf, readPageLines, type SheetRow } from './pages.ts';
 import { queuedAt, queueNameOf, readQueuePage, rowAtOnce, type Layout, type Queued } from './queue.ts';
 
 /** A row as one of its places sends it. */
-export type PlacedRow = SheetRow & Pick<Queued, 'before'>;
+export type PlacedRow = SheetRow & Pick<Queued, 'before' | 'change'>;
 
 /** More than two full pages are rarely in use at the same time. */
 const PAGES_BYTES = 64 * 1024 * 1024;
@@ -39,7 +40,9 @@ export function cacheRows(most: number, mostBytes: number = PAGES_BYTES): Placed
       const page = pageOf(at.row);
       const lines = await pages.get(`${layout.location} ${page}`, () => readPageLines(layout, page));
       const line = lineIn(lines, at.row);
-      if (line !== undefined) found.set(place, { ...(parseExactly(line) as SheetRow), ...at });
+      if (line === undefined) continue;
+      const row = parseExactly(line) as SheetRow;
+      found.set(place, { ...row, ...at, inputs: changedInputs(row.inputs, at.change) });
     }
     return found;
   };

@@ -14,6 +14,8 @@ const schema = z.object({
   kind: z.enum(['recover', 'retry']),
   by: z.string().exactOptional(),
   reason: z.string().exactOptional(),
+  /** Whether its rows have other inputs than the sheet. */
+  isChanged: z.literal(true).exactOptional(),
   /** The places of rows that are sent again. */
   segments: z.array(
     z.object({ lane: count, gpu: z.string().exactOptional(), first: count.min(1), count: count.min(1) }),
@@ -51,10 +53,14 @@ export async function readSegments(
   after: number,
   through: number,
 ): Promise<readonly PassSegment[]> {
-  const segments: PassSegment[] = [];
-  for (let pass = after + 1; pass <= through; pass += 1)
-    segments.push(...(await readPass(store, pass)).segments);
-  return segments;
+  return (await readPasses(store, after, through)).flatMap(({ segments }) => segments);
+}
+
+/** The passes after `after`, up to `through`. */
+export async function readPasses(store: Store, after: number, through: number): Promise<readonly PassFile[]> {
+  const passes: PassFile[] = [];
+  for (let pass = after + 1; pass <= through; pass += 1) passes.push(await readPass(store, pass));
+  return passes;
 }
 
 /** The state of the batch when it ended, from which the next pass continues. */
