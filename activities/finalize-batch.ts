@@ -70,10 +70,13 @@ async function confirmOurs({ completion }: Deps): Promise<void> {
 }
 
 /** R27: counts the rows in the parts; throws {@link StoreConflict} if the counts differ from the workflow's. */
-async function compare({ store, file }: OpenBatch, { progress }: FinalizeInput): Promise<KnownRuns> {
+async function compare(
+  { store, file }: OpenBatch,
+  { progress, throughPass }: FinalizeInput,
+): Promise<KnownRuns> {
   const known = new KnownRuns();
   let counted: Tally = NO_TALLY;
-  for await (const row of rowsOf(store, file)) {
+  for await (const row of rowsOf(store, file, { through: throughPass })) {
     const record = recordOf(row);
     counted = tallyOutcome(counted, record.outcome);
     for (const { run_id } of record.attempts) if (run_id !== undefined) known.add(run_id);

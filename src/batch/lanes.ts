@@ -28,6 +28,8 @@ export type PassSegment = {
   readonly gpu?: string;
   readonly first: number;
   readonly count: number;
+  /** These rows were appended: they have no outcome yet. */
+  readonly isNew?: true;
 };
 
 export type Lane = {
@@ -56,16 +58,17 @@ export const newLane = (gpu: string | undefined, segments: readonly Segment[] = 
 export const lanesOf = ({ lanes }: Pick<BatchParams, 'lanes'>): Lane[] =>
   lanes.map(({ gpu, places }) => newLane(gpu, [{ first: 1, count: places }]));
 
-/** Adds the places of rows that are sent again. */
+/** Adds the places of a pass. */
 export function addSegments(lanes: Lane[], segments: readonly PassSegment[]): void {
   addLanes(lanes, segments);
-  for (const { lane, first, count } of segments) {
+  for (const { lane, first, count, isNew } of segments) {
     const own = (lanes[lane] as Lane).segments;
     const last = own.at(-1);
+    const isSame = last?.isAgain === (isNew ? undefined : true);
     // The files of a large pass follow each other: one segment is enough for all of them.
-    if (last?.isAgain && last.first + last.count === first)
+    if (last && isSame && last.first + last.count === first)
       own.splice(-1, 1, { ...last, count: last.count + count });
-    else own.push({ first, count, isAgain: true });
+    else own.push({ first, count, ...(isNew ? {} : { isAgain: true }) });
   }
 }
 

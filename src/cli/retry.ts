@@ -6,18 +6,17 @@ import { addPass, candidates, type Candidates, type PassParams } from '../create
 import type { FailureKind } from '../batch/failure-kind.ts';
 import type { Gpu } from '../batch/gpu.ts';
 import type { Outcome } from '../batch/outcome.ts';
-import { EXIT, isRunsheetError, problem } from '../errors/error.ts';
+import { EXIT, problem } from '../errors/error.ts';
 import { terminalLine } from '../errors/outside-text.ts';
 import { openServices } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { changeFrom, type InputChange } from '../sheet/input-change.ts';
 import type { Kind } from '../sheet/parse-cell.ts';
 import type { RowRecord } from '../results/row-record.ts';
-import { summarizedPass } from '../results/summary.ts';
 import { STARTED_FILE } from '../store/batch-file.ts';
 import { ask } from './ask.ts';
 import { configOf, pairs } from './batch-options.ts';
-import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
+import { findBatch, type FoundBatch } from './batch-name.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import { commandOptions } from './control.ts';
 import { follow } from './follow.ts';
@@ -25,6 +24,7 @@ import { money, plural } from './format.ts';
 import { userHere } from '../temporal/batch-control.ts';
 import { withSession, type Session } from './session.ts';
 import { startOrAttach } from './start-or-attach.ts';
+import { tellPass } from './tell-pass.ts';
 
 type Flags = {
   readonly outcome?: readonly Outcome[];
@@ -92,9 +92,11 @@ async function sendAgain(
   { params, wanted }: Asked,
 ): Promise<number> {
   const pass = await addPass(found, params, wanted);
-  const again = pass && (await sendPass(session, found, flags, pass));
-  if (again === undefined) await startOrAttach(session, found);
-  else printer.notice(again);
+  if (pass === undefined) await startOrAttach(session, found);
+  else {
+    await tellPass(session, found, pass.pass, commandOptions(flags));
+    printer.notice(sentText(flags, pass));
+  }
   if (flags.output === 'json' && flags.detach) printer.json({ batch: found.batch, rows: pass?.rows ?? 0 });
   if (flags.detach) return leave(session, found, printer);
   return follow({ session, found, printer, process: context.process, output: flags.output });
@@ -154,32 +156,12 @@ async function confirmed(
   });
 }
 
-/** Tells the batch of its pass, and starts it if it has ended; returns the sentence for people. */
-async function sendPass(
-  session: Session,
-  found: FoundBatch,
-  flags: Flags,
-  { pass, rows, byGpu, expectedUsd }: Candidates,
-): Promise<string> {
-  const ref = refOf(found);
+/** What is sent again, in words. */
+function sentText({ gpu, set }: Flags, { rows, byGpu, expectedUsd }: Candidates): string {
   const cost = expectedUsd === undefined ? '' : `, about ${money(expectedUsd)}`;
-  const gpu = flags.gpu === undefined ? '' : ` on ${[...byGpu.keys()].join(', ')}`;
-  const set = flags.set === undefined ? '' : ` with ${flags.set.join(', ')}`;
-  const said = `${plural(rows, 'row')} sent again${gpu}${terminalLine(set)}${cost}`;
-  for (;;) {
-    if (await session.batches.isRunning(ref)) {
-      try {
-        await session.batches.retry(ref, pass, commandOptions(flags));
-        return said;
-      } catch (error) {
-        // The batch ended before the signal arrived.
-        if (!isRunsheetError(error, 'E513')) throw error;
-      }
-    }
-    // Another command may have brought the pass to its end meanwhile.
-    const how = await startOrAttach(session, found);
-    if (how === 'started' || ((await summarizedPass(found.store)) ?? 0) >= pass) return said;
-  }
+  const on = gpu === undefined ? '' : ` on ${[...byGpu.keys()].join(', ')}`;
+  const having = set === undefined ? '' : terminalLine(` with ${set.join(', ')}`);
+  return `${plural(rows, 'row')} sent again${on}${having}${cost}`;
 }
 
 function leave({ stack }: Session, { batch }: FoundBatch, printer: Printer): number {

@@ -7,7 +7,7 @@ import { NO_OUTCOMES, OUTCOMES, type OutcomeCounts } from '../batch/outcome.ts';
 import type { Progress } from '../batch/progress.ts';
 import { terminalLine } from '../errors/outside-text.ts';
 import { readSummary, type Summary } from '../results/summary.ts';
-import { rowsOf } from '../results/batch-rows.ts';
+import { countRows, rowsOf } from '../results/batch-rows.ts';
 import { listBatchFolders } from '../store/batch-folders.ts';
 import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
@@ -138,7 +138,8 @@ async function liveStatus(
 
 async function statusFromFolder({ batch, folder, file, store }: FoundBatch): Promise<BatchStatus> {
   const summary = await readSummary(store);
-  const own = { batch, folder, rows: file.sheet.rows };
+  const rows = await countRows(store, file);
+  const own = { batch, folder, rows };
   if (summary) return { ...own, state: 'finished', outcomes: summary.outcomes, summary };
   const outcomes = { ...NO_OUTCOMES };
   for await (const { record } of rowsOf(store, file)) if (record) outcomes[record.outcome] += 1;

@@ -2,16 +2,17 @@
 // pass's file, which makes them count. Of two commands at the same time, the second one finds the rows of the first open and
 // leaves them out: no row ever has two open places.
 
-import { LANES_MAX, placeIn, type PassSegment } from '../batch/lanes.ts';
+import { placeIn } from '../batch/lanes.ts';
 import type { Outcome } from '../batch/outcome.ts';
 import { recordOf, recordsOf, rowsOf, type BatchRow } from '../results/batch-rows.ts';
 import type { RowRecord } from '../results/row-record.ts';
 import { summarizedPass } from '../results/summary.ts';
 import { bothChanges, type InputChange } from '../sheet/input-change.ts';
-import { QUEUE_ROWS, queueName, queuePageOf, queuedAt, readQueuePage, type Queued } from '../sheet/queue.ts';
+import { queuedAt, readQueuePage, type Queued } from '../sheet/queue.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { createPass, FIRST_PASS, newestPass, readSegments } from '../store/passes.ts';
 import type { Store } from '../store/store.ts';
+import { QueuePages } from './queue-pages.ts';
 
 type Batch = { readonly store: Store; readonly file: BatchFile };
 
@@ -46,7 +47,9 @@ export async function addPass(
   const { by, reason } = params;
   for (let wanted = found ?? (await candidates(batch, params)); ; wanted = await candidates(batch, params)) {
     if (wanted.rows === 0) return undefined;
-    const segments = await writePlaces(batch, wanted);
+    const pages = await QueuePages.open(batch.store, batch.file, wanted.pass);
+    for (const [gpu, rows] of wanted.byGpu) await pages.add(gpu, rows);
+    const { segments } = pages;
     const file = { at: new Date().toISOString(), kind: 'retry', by, segments } as const;
     const told = { ...(reason === undefined ? {} : { reason }), ...changedFlag(wanted) };
     if (await createPass(batch.store, wanted.pass, { ...file, ...told })) return wanted;
@@ -113,7 +116,10 @@ class MeanCosts {
 }
 
 /** What was asked last, with what this pass changes. */
-function queuedAgain({ row, part, record }: BatchRow, params: Pick<PassParams, 'gpu' | 'change'>): Queued {
+function queuedAgain(
+  { row, part, record, folder }: BatchRow,
+  params: Pick<PassParams, 'gpu' | 'change'>,
+): Queued {
   const { gpu = record?.gpu_asked } = params;
   const change = bothChanges(record?.change, params.change);
   return {
@@ -121,6 +127,7 @@ function queuedAgain({ row, part, record }: BatchRow, params: Pick<PassParams, '
     ...(gpu === undefined ? {} : { gpu }),
     before: part ?? '',
     ...(change === undefined ? {} : { change }),
+    ...(folder === '' ? {} : { in: folder }),
   };
 }
 
@@ -133,8 +140,13 @@ export async function rowsInFlight(
   const segments = await readSegments(store, ended ?? FIRST_PASS, newest);
   const rows = new Map<number, Queued>();
   if (segments.length === 0) return rows;
+  const isAdded = (place: number): boolean =>
+    segments.some(({ lane, first, count }) => {
+      const number = place - placeIn(lane, first);
+      return number >= 0 && number < count;
+    });
   const done = new Set<number>();
-  for await (const { place, before } of recordsOf(store)) if (before !== undefined) done.add(place);
+  for await (const { place } of recordsOf(store)) if (isAdded(place)) done.add(place);
   for (const { lane, first, count } of segments) {
     const { value: page } = await readQueuePage(layoutOf(store, file), placeIn(lane, first));
     for (let number = first; number < first + count; number += 1) {
@@ -144,59 +156,4 @@ export async function rowsInFlight(
     }
   }
   return rows;
-}
-
-/** Writes the places into new pages of the queue; a page that a failed command has left is skipped. */
-async function writePlaces({ store, file }: Batch, { byGpu, pass }: Candidates): Promise<PassSegment[]> {
-  const layout = layoutOf(store, file);
-  const lanes = lanesNow(file, await readSegments(store, FIRST_PASS, pass - 1));
-  const segments: PassSegment[] = [];
-  for (const [gpu, rows] of byGpu) {
-    const lane = laneFor(lanes, gpu);
-    const spec = lanes[lane] as LaneNow;
-    for (const some of chunksOf(rows.map((one) => `${JSON.stringify(one)}\n`))) {
-      do spec.page += 1;
-      while (!(await layout.create(queueName(lane, spec.page), some.join(''))));
-      const first = (spec.page - 1) * QUEUE_ROWS + 1;
-      segments.push({ lane, ...(gpu === '' ? {} : { gpu }), first, count: some.length });
-    }
-  }
-  return segments;
-}
-
-/** A lane, and the last page of its queue. */
-type LaneNow = { readonly gpu: string; page: number };
-
-function lanesNow({ sheet }: BatchFile, added: readonly PassSegment[]): LaneNow[] {
-  const lanes = sheet.lanes.map(({ gpu = '', places }) => ({ gpu, page: queuePageOf(places) }));
-  for (const { lane, gpu = '', first, count } of added) {
-    lanes[lane] ??= { gpu, page: 0 };
-    lanes[lane].page = Math.max(lanes[lane].page, queuePageOf(first + count - 1));
-  }
-  return lanes;
-}
-
-function laneFor(lanes: LaneNow[], gpu: string): number {
-  const found = lanes.findIndex((lane) => lane.gpu === gpu);
-  if (found >= 0) return found;
-  if (lanes.length >= LANES_MAX) throw new Error(`a batch has at most ${LANES_MAX} lanes`);
-  return lanes.push({ gpu, page: 0 }) - 1;
-}
-
-/** Maximum characters of a page, which is parsed as a whole: changed inputs may be long. */
-const QUEUE_CHARS = 8 * 1024 * 1024;
-
-function* chunksOf(lines: readonly string[]): Generator<readonly string[]> {
-  let some: string[] = [];
-  let chars = 0;
-  for (const line of lines) {
-    const isFull = some.length === QUEUE_ROWS || chars + line.length > QUEUE_CHARS;
-    if (isFull && some.length > 0) {
-      yield some;
-      [some, chars] = [[], 0];
-    }
-    some.push(line);
-    chars += line.length;
-  }
-  if (some.length > 0) yield some;
 }

@@ -101,8 +101,8 @@ function askedOf({ row, record }: BatchRow, again: ReadonlyMap<number, Queued>):
 /** The first row of the first page with such a request; the parts of a batch without one are not read. */
 async function firstShared(overlap: Overlap, { store, file }: BatchFolder): Promise<number | undefined> {
   const passes = await readPasses(store, FIRST_PASS, await newestPass(store));
-  // The inputs of rows that were changed are in the parts.
-  if (passes.some(({ isChanged }) => isChanged)) return 1;
+  // The pages of the sheet do not show all requests.
+  if (passes.some(({ isChanged, appended }) => isChanged || appended)) return 1;
   const layout = layoutOf(store, file);
   for (let page = 1; page <= file.sheet.pages; page += 1) {
     const rows = await readPage(layout, page).catch(noneIfMissing);

@@ -149,7 +149,7 @@ async function writeQueue({ laidOut, layout }: Draft, isReused: Uint8Array): Pro
 const QUEUE = 'queue';
 
 /** The rows of a lane in their order. */
-async function* queuedIn(
+export async function* queuedIn(
   layout: Store,
   { isQueued }: LaidOut,
   lane: number,

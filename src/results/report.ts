@@ -33,13 +33,13 @@ type ShownRow = Pick<RowRecord, 'row' | 'key' | 'outcome'> & {
 
 /** The page; building it reads every row. */
 export async function reportOf(store: Store, file: BatchFile, summary: Summary): Promise<string> {
-  return pageOf(file, summary, await shownRows(store, file));
+  return pageOf(file, summary, await shownRows(store, file, summary.pass));
 }
 
-async function shownRows(store: Store, file: BatchFile): Promise<readonly ShownRow[]> {
+async function shownRows(store: Store, file: BatchFile, through: number): Promise<readonly ShownRow[]> {
   const succeeded: ShownRow[] = [];
   const others: ShownRow[] = [];
-  for await (const row of rowsOf(store, file)) {
+  for await (const row of rowsOf(store, file, { through })) {
     const record = recordOf(row);
     const list = record.outcome === 'succeeded' ? succeeded : others;
     if (list.length < ROWS_SHOWN) list.push(shown(record));

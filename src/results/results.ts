@@ -38,7 +38,7 @@ export async function writeResults({
   try {
     const header = stringify([headerOf(file)]);
     await Promise.all([results.add(header), failures.add(header)]);
-    for await (const row of rowsWithCells(store, file, recordOf)) {
+    for await (const row of rowsWithCells(store, file, recordOf, times.throughPass)) {
       const { record } = row;
       const cells = csvOf(row);
       await results.add(cells);
@@ -72,15 +72,16 @@ export async function* rowsWithCells<R extends Shown>(
   store: Store,
   file: BatchFile,
   toRecord: (row: BatchRow) => R,
+  through?: number,
 ): AsyncGenerator<RowWithCells<R>> {
   const layout = layoutOf(store, file);
   const sheet = readCells(() => layout.open(file.sheet.file), file.sheet.options, file.sheet.columns)[
     Symbol.asyncIterator
   ]();
   const own = ownColumns(file.sheet.columns).length;
-  for await (const row of rowsOf(store, file)) {
-    const cells = await sheet.next();
-    const given = cells.done ? [] : cells.value.slice(0, own);
+  for await (const row of rowsOf(store, file, { through })) {
+    const cells = row.cells ? undefined : await sheet.next();
+    const given = row.cells ?? (cells?.done === false ? cells.value.slice(0, own) : []);
     yield { record: toRecord(row), cells: withChange(file, given, row) };
   }
 }

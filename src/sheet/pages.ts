@@ -1,4 +1,4 @@
-// Writes and reads pages: files with 500 consecutive rows, one per line. A row's number determines its page's name.
+// Writes and reads pages: files with up to 500 consecutive rows, one per line. A row's number determines its page's name.
 
 import { parseExactly } from '../batch/digits.ts';
 import { problem } from '../errors/error.ts';
@@ -43,12 +43,22 @@ export async function readPageLines(store: Store, page: number): Promise<Parsed<
 
 /** The line of a row in its page. */
 export const lineIn = (lines: readonly string[], row: number): string | undefined =>
-  lines[(row - 1) % PAGE_ROWS];
+  lines[row - Number(ROW_NUMBER.exec(lines[0] ?? '')?.[1] ?? 0)];
+
+/** Appended rows begin in the middle of a page. */
+const ROW_NUMBER = /^\{"row":(\d+),/;
 
 /** A row as a line of its page; `inputs` is JSON text. */
-export function rowLine(row: number, key: string, gpu: string | undefined, inputs: string): string {
+export function rowLine(
+  row: number,
+  key: string,
+  gpu: string | undefined,
+  inputs: string,
+  cells?: readonly string[],
+): string {
   const asked = gpu === undefined ? '' : `,"gpu":${JSON.stringify(gpu)}`;
-  return `{"row":${row},"key":${JSON.stringify(key)}${asked},"inputs":${inputs}}\n`;
+  const shown = cells === undefined ? '' : `,"cells":${JSON.stringify(cells)}`;
+  return `{"row":${row},"key":${JSON.stringify(key)}${asked},"inputs":${inputs}${shown}}\n`;
 }
 
 /** Adds up the bytes of each page, to find a page that is too large before anything is sent. */
@@ -86,20 +96,22 @@ const MOST_FINISHING = 8;
  */
 export class PageWriter {
   readonly #store: Store;
-  #rows = 0;
+  #rows;
   #page: Pieces | undefined;
   /** The oldest first. Each resolves with its error, because an unhandled rejection would end the process. */
   readonly #finishing: Promise<unknown>[] = [];
 
-  constructor(store: Store) {
+  /** `first`: the number of the first row. */
+  constructor(store: Store, first = 1) {
     this.#store = store;
+    this.#rows = first - 1;
   }
 
   get pages(): number {
     return pageOf(this.#rows);
   }
 
-  /** Rows come in order, from 1. A promise if the caller has to wait before the next. */
+  /** Rows come in order. A promise if the caller has to wait before the next. */
   add(line: string): Promise<void> | undefined {
     this.#rows += 1;
     const name = pageName(this.pages);

@@ -2,6 +2,7 @@ import { parseExactly } from '../batch/digits.ts';
 import { RecentlyRead } from '../store/recently-read.ts';
 import type { Store } from '../store/store.ts';
 import { changedInputs } from './input-change.ts';
+import { folderIn } from './batch-sheet.ts';
 import { lineIn, pageOf, readPageLines, type SheetRow } from './pages.ts';
 import { queuedAt, queueNameOf, readQueuePage, rowAtOnce, type Layout, type Queued } from './queue.ts';
 
@@ -38,7 +39,8 @@ export function cacheRows(most: number, mostBytes: number = PAGES_BYTES): Placed
       const at = await queued(layout, sheet, place);
       if (at === undefined) continue;
       const page = pageOf(at.row);
-      const lines = await pages.get(`${layout.location} ${page}`, () => readPageLines(layout, page));
+      const from = folderIn(layout, at.in ?? '');
+      const lines = await pages.get(`${from.location} ${page}`, () => readPageLines(from, page));
       const line = lineIn(lines, at.row);
       if (line === undefined) continue;
       const row = parseExactly(line) as SheetRow;

@@ -20,6 +20,8 @@ export type Queued = {
   readonly before?: string;
   /** The inputs of this place, where they are not those of the sheet. */
   readonly change?: InputChange;
+  /** The folder with the page of an appended row. */
+  readonly in?: string;
 };
 
 /** The file of a position; both count from 1. */

@@ -11,14 +11,22 @@ const count = z.number().int().nonnegative();
 
 const schema = z.object({
   at: z.iso.datetime(),
-  kind: z.enum(['recover', 'retry']),
+  kind: z.enum(['recover', 'retry', 'append']),
   by: z.string().exactOptional(),
   reason: z.string().exactOptional(),
   /** Whether its rows have other inputs than the sheet. */
   isChanged: z.literal(true).exactOptional(),
-  /** The places of rows that are sent again. */
+  /** New rows, after all earlier ones: how many, and the folder of their pages in the layout. */
+  appended: z.object({ folder: z.string(), rows: count.min(1) }).exactOptional(),
+  /** The places of its rows. */
   segments: z.array(
-    z.object({ lane: count, gpu: z.string().exactOptional(), first: count.min(1), count: count.min(1) }),
+    z.object({
+      lane: count,
+      gpu: z.string().exactOptional(),
+      first: count.min(1),
+      count: count.min(1),
+      isNew: z.literal(true).exactOptional(),
+    }),
   ),
 });
 

@@ -50,6 +50,7 @@ export const SOMETIMES = [
   'a cap below the runs outstanding',
   'sent within a budget',
   'rows sent again',
+  'rows appended',
   'continued after its end',
   'cap of a GPU reached',
 ] as const;
