@@ -15,7 +15,7 @@ import type { Progress } from '../src/batch/progress.ts';
 import { keptEvidence } from '../src/results/evidence.ts';
 import { writeEvents } from '../src/results/event-files.ts';
 import { writeResults } from '../src/results/results.ts';
-import { nameOf } from '../src/results/batch-rows.ts';
+import { countRows, nameOf } from '../src/results/batch-rows.ts';
 import { newestRecords } from '../src/results/newest-records.ts';
 import { openDuplicates, readDuplicates } from '../src/results/duplicates.ts';
 import type { Deps, OpenBatch } from './deps.ts';
@@ -71,11 +71,14 @@ async function confirmOurs({ completion }: Deps): Promise<void> {
 }
 
 /** R27: counts the rows in the parts; throws {@link StoreConflict} if the counts differ from the workflow's. */
-async function compare({ store, file }: OpenBatch, { progress }: FinalizeInput): Promise<KnownRuns> {
+async function compare(
+  { store, file }: OpenBatch,
+  { progress, throughPass }: FinalizeInput,
+): Promise<KnownRuns> {
   const known = new KnownRuns();
   let counted: Tally = NO_TALLY;
-  let neverSent = file.sheet.rows;
-  for await (const { outcome, attempts } of newestRecords(store, file.sheet.rows)) {
+  let neverSent = await countRows(store, file, throughPass);
+  for await (const { outcome, attempts } of newestRecords(store, neverSent)) {
     counted = tallyOutcome(counted, outcome);
     neverSent -= 1;
     for (const { run_id } of attempts) if (run_id !== undefined) known.add(run_id);

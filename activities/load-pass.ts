@@ -7,7 +7,7 @@ import type { Store } from '../src/store/store.ts';
 import type { Deps } from './deps.ts';
 import { executionOf } from './load-batch.ts';
 
-type LoadedPass = Pick<PassFile, 'segments' | 'by' | 'reason'>;
+type LoadedPass = Pick<PassFile, 'segments' | 'by' | 'reason'> & { readonly appended?: number };
 
 export async function loadPass(
   deps: Deps,
@@ -15,8 +15,13 @@ export async function loadPass(
 ): Promise<LoadedPass> {
   const { store } = await deps.open(ref);
   await markContinued(store);
-  const { at: _, kind: __, ...loaded } = await readPass(store, pass);
-  return loaded;
+  const { segments, by, reason, appended } = await readPass(store, pass);
+  return {
+    segments,
+    ...(by === undefined ? {} : { by }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(appended === undefined ? {} : { appended: appended.rows }),
+  };
 }
 
 /** A batch that goes on although it has written its results must not be continued from them by another workflow run. */

@@ -47,6 +47,7 @@ export async function recordRow(
     attempts,
     files,
     ...(texts.length > 0 ? { texts } : {}),
+    ...(row.change === undefined ? {} : { change: row.change }),
   };
   return {
     ...placeOfRecord(ended, row),

@@ -29,7 +29,7 @@ import type { State } from '../batch/state.ts';
 import { WRITES } from '../batch/version.ts';
 import { problem } from '../errors/error.ts';
 import { addRecord } from '../results/tally-rows.ts';
-import { recordsOf } from '../results/batch-rows.ts';
+import { countRows, recordsOf } from '../results/batch-rows.ts';
 import { newestRecords } from '../results/newest-records.ts';
 import { summarizedPass } from '../results/summary.ts';
 import { readEvents } from '../results/event-files.ts';
@@ -42,6 +42,7 @@ import { quietMsOf } from './quiet-period.ts';
 import { NoList, ownRuns, type OwnRun } from './list-runs.ts';
 import { leastShown } from './list-walk.ts';
 import { learnFromRecord, learnFromRun, withRungs } from './rebuilt-ladder.ts';
+import { Places } from './places.ts';
 
 /** Each pass has its own range of attempt numbers. */
 const PASS_ATTEMPTS = 100;
@@ -51,6 +52,8 @@ type Done = {
   readonly places: Places;
   readonly tally: Tally;
   readonly count: number;
+  /** Those of them that the batch had when it ended before. */
+  readonly settled: number;
   /** Attempts with a run, of rows that are done. */
   readonly runs: number;
 };
@@ -82,8 +85,10 @@ export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
   // Users may have changed the limits of the batch since it was made.
   for await (const { limits } of readEvents(store)) if (limits !== undefined) changeLimits(state, limits);
   note(state, { event: 'rebuilt' });
-  const isSettled = await addPasses(state, store);
-  const done = await readParts(store, file, state);
+  const ended = await addPasses(state, store);
+  const settled = ended === undefined ? 0 : await countRows(store, file, ended);
+  state.params = { ...state.params, rows: await countRows(store, file) };
+  const done = await readParts(store, state, settled);
   state.again = countAgain(state.lanes, done);
   const runs = await readRuns(params, done, state.peakConcurrency);
   const rows = takeKnown(state.lanes, done, runs, { pass, now, policy: state.params });
@@ -97,7 +102,7 @@ export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
   for (const row of rows) put(state, withRungs(state, row, runs.get(row.place) ?? []));
   const named = rows.reduce((sum, row) => sum + row.past.length + Number('runId' in row), 0) + done.runs;
   // Rows that the batch had not sent when it ended.
-  const neverSent = isSettled ? file.sheet.rows - done.count : 0;
+  const neverSent = settled - done.settled;
   state.tally = tallyOutcome(done.tally, 'cancelled', neverSent);
   state.ledger = { ...NO_LEDGER, sent: named, accepted: named };
   return {
@@ -109,13 +114,13 @@ export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
   };
 }
 
-/** The lanes with the rows of all passes. Rows of a pass that has ended before are settled, also if they were never sent. */
-async function addPasses({ lanes }: State, store: Store): Promise<boolean> {
+/** Adds the rows of all passes. Those of passes that have ended are settled, also if they were never sent: returns the last of these. */
+async function addPasses({ lanes }: State, store: Store): Promise<number | undefined> {
   const ended = await summarizedPass(store);
   addSegments(lanes, await readSegments(store, FIRST_PASS, ended ?? FIRST_PASS));
   if (ended !== undefined) for (const { segments } of lanes) segments.length = 0;
   addSegments(lanes, await readSegments(store, ended ?? FIRST_PASS, await newestPass(store)));
-  return ended !== undefined;
+  return ended;
 }
 
 /** Rows that are sent again and have no new outcome. */
@@ -129,48 +134,21 @@ function countAgain(lanes: readonly Lane[], { places }: Done): number {
   return again;
 }
 
-async function readParts(store: Store, file: BatchFile, state: State): Promise<Done> {
+async function readParts(store: Store, state: State, settledRows: number): Promise<Done> {
   const places = new Places(state.lanes);
   for await (const record of recordsOf(store)) {
     places.add(record.place);
     if (state.lanes[laneOf(record.place)]) learnFromRecord(state, record);
   }
-  let [count, runs, tally] = [0, 0, NO_TALLY];
-  for await (const record of newestRecords(store, file.sheet.rows)) {
+  let [count, settled, runs, tally] = [0, 0, 0, NO_TALLY];
+  for await (const record of newestRecords(store, state.params.rows)) {
     count += 1;
+    if (record.row <= settledRows) settled += 1;
     runs += record.attempts.filter(({ run_id }) => run_id !== undefined).length;
     tally = addRecord(tally, record);
   }
-  return { places, tally, count, runs };
+  return { places, tally, count, settled, runs };
 }
-
-/** A set of places of all lanes, one byte for each place. */
-class Places {
-  readonly #lanes: readonly Uint8Array[];
-
-  constructor(lanes: readonly Lane[]) {
-    this.#lanes = lanes.map(({ segments }) => new Uint8Array(lastIn(segments) + 1));
-  }
-
-  /** undefined if no lane has such a place. */
-  has(place: number): boolean | undefined {
-    const byte = this.#lanes[laneOf(place)]?.[numberOf(place)];
-    return byte === undefined || numberOf(place) === 0 ? undefined : byte === 1;
-  }
-
-  add(place: number): void {
-    const lane = this.#lanes[laneOf(place)];
-    if (lane !== undefined) lane[numberOf(place)] = 1;
-  }
-
-  /** The highest number in the lane. */
-  last(lane: number): number {
-    return this.#lanes[lane]?.lastIndexOf(1) ?? 0;
-  }
-}
-
-const lastIn = (segments: readonly Segment[]): number =>
-  segments.reduce((most, { first, count }) => Math.max(most, first + count - 1), 0);
 
 /** Runs of rows that are not done, by place. */
 type Runs = ReadonlyMap<number, readonly OwnRun[]>;

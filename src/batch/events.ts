@@ -100,6 +100,8 @@ export type Event =
       readonly type: 'passLoaded';
       readonly pass: number;
       readonly segments: readonly PassSegment[];
+      /** Rows that it appends to the batch. */
+      readonly appended?: number;
     } & Pick<UserCommand, 'by' | 'reason'>)
   | { readonly type: 'woke' }
   | { readonly type: 'stopSending' }

@@ -30,6 +30,8 @@ export type PassSegment = {
   readonly gpu?: string;
   readonly first: number;
   readonly count: number;
+  /** These rows were appended: they have no outcome yet. */
+  readonly isNew?: true;
 };
 
 /** What the rows of a lane have on one GPU. A lane of a ladder has one for each rung; any other lane is its own. */
@@ -110,16 +112,17 @@ export const nextAccount = (lane: Lane): Account => accountOn(lane, lane.climb?.
 export const outstandingIn = (lane: Lane): number =>
   accountsOf(lane).reduce((sum, { outstanding }) => sum + outstanding, 0);
 
-/** Adds the places of rows that are sent again. */
+/** Adds the places of a pass. */
 export function addSegments(lanes: Lane[], segments: readonly PassSegment[]): void {
   addLanes(lanes, segments);
-  for (const { lane, first, count } of segments) {
+  for (const { lane, first, count, isNew } of segments) {
     const own = (lanes[lane] as Lane).segments;
     const last = own.at(-1);
+    const isSame = last?.isAgain === (isNew ? undefined : true);
     // The files of a large pass follow each other: one segment is enough for all of them.
-    if (last?.isAgain && last.first + last.count === first)
+    if (last && isSame && last.first + last.count === first)
       own.splice(-1, 1, { ...last, count: last.count + count });
-    else own.push({ first, count, isAgain: true });
+    else own.push({ first, count, ...(isNew ? {} : { isAgain: true }) });
   }
 }
 

@@ -48,7 +48,7 @@ export async function checkFlags(sheet: string, flags: SheetFlags): Promise<void
       what: '--again and --reuse exclude each other',
       hint: '--again runs all rows; --reuse runs only those that no earlier batch has done',
     });
-  if (flags.deployment === undefined)
+  if (flags.deployment === undefined && flags.into === undefined)
     throw problem('E602', { what: 'no deployment is given', hint: 'add -d <deployment>' });
   const { ladder } = sheetOptions(flags);
   checkLadder({ ...(ladder && { ladder }), ...(flags.gpu && { gpu: flags.gpu }) });
@@ -121,7 +121,7 @@ export const limitsOf = (flags: LimitFlags): LimitChange => {
   };
 };
 
-const orderOf = ({ shuffle, orderBy, priority }: SheetFlags): OrderOptions => ({
+export const orderOf = ({ shuffle, orderBy, priority }: SheetFlags): OrderOptions => ({
   ...(shuffle ? { shuffle } : {}),
   ...(orderBy === undefined ? {} : { orderBy }),
   ...(priority === undefined ? {} : { priority }),
@@ -159,7 +159,7 @@ async function serviceFacts(service: RunService, meant: Spoken): Promise<Service
   };
 }
 
-function sheetOptions(flags: SheetFlags): BatchSpec['options'] {
+export function sheetOptions(flags: SheetFlags): BatchSpec['options'] {
   const types = pairs('--type', flags.type);
   for (const [input, kind] of Object.entries(types)) {
     const isKind = (INPUT_KINDS as readonly string[]).includes(kind);

@@ -210,6 +210,12 @@ export const sheetFlags = {
   encoding: optional(textFlag('label', 'character encoding of the sheet (default: utf-8)')),
   name: optional(parsed(name)('name', 'batch id (default: from the file name and the content)')),
   again: boolean('make a new batch and run all its rows, also those that earlier batches have done'),
+  into: optional(
+    textFlag(
+      'batch',
+      'add the rows to this batch: new keys are appended, failed rows get new inputs, others are left out',
+    ),
+  ),
   reuse: boolean('keep the results of rows that succeeded in earlier batches; run only the others'),
   poll: boolean('poll the runs instead of using webhooks'),
   out,
@@ -287,6 +293,7 @@ export type SheetFlags = LimitFlags & {
   readonly encoding?: string;
   readonly name?: string;
   readonly again: boolean;
+  readonly into?: string;
   readonly reuse: boolean;
   readonly poll: boolean;
   readonly out?: string;

@@ -2,7 +2,7 @@
 
 import { EXIT, problem } from '../errors/error.ts';
 import { terminalLines } from '../errors/outside-text.ts';
-import { rowOf, rowsOf, type BatchRow } from '../results/batch-rows.ts';
+import { countRows, rowOf, rowsOf, type BatchRow } from '../results/batch-rows.ts';
 import { openServices } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { findBatch, type FoundBatch } from './batch-name.ts';
@@ -33,7 +33,7 @@ async function find({ batch, store, file }: FoundBatch, name: string): Promise<B
   const byNumber = number === undefined ? undefined : await rowOf(store, file, number);
   if (byNumber !== undefined) return byNumber;
   for await (const one of rowsOf(store, file)) if (one.row.key === name) return one;
-  throw problem('E505', { batch, row: name, rows: file.sheet.rows });
+  throw problem('E505', { batch, row: name, rows: await countRows(store, file) });
 }
 
 /** The run of this attempt, or of the last one that has a run. Throws E519. */

@@ -9,6 +9,7 @@ import { queueToWire } from '../run-service/contract/queue.ts';
 import { cacheRows } from '../sheet/placed-rows.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import type { SheetFlags } from './flags.ts';
+import { isInto, planInto } from './into.ts';
 import { checkFlags, configOf, createParams } from './batch-options.ts';
 import { canaryPlanLines } from './canary.ts';
 import { limitsOfV1, printBatch, webhooksArrive } from './batch-plan.ts';
@@ -23,6 +24,7 @@ export default async function plan(this: Context, flags: SheetFlags, sheet: stri
   const printer = printerFor(this, flags);
   const config = configOf(flags);
   await checkFlags(sheet, flags);
+  if (isInto(flags)) return planInto({ context: this, flags, sheet, printer });
   const session = flags.local ? await localSession(config, printer) : undefined;
   const { stdin } = this.process;
   try {

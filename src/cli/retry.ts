@@ -1,17 +1,22 @@
 // retry: sends rows of a batch again, whether it runs or has ended. The batch stays one: a row keeps one line, and its attempts add
 // up.
 
+import { findDeployment } from '../create-batch/find-deployment.ts';
 import { addPass, candidates, type Candidates, type PassParams } from '../create-batch/add-pass.ts';
 import type { FailureKind } from '../batch/failure-kind.ts';
 import type { Gpu } from '../batch/gpu.ts';
 import type { Outcome } from '../batch/outcome.ts';
-import { EXIT, isRunsheetError, problem } from '../errors/error.ts';
+import { EXIT, problem } from '../errors/error.ts';
+import { terminalLine } from '../errors/outside-text.ts';
+import { openServices } from '../run-service/open-services.ts';
+import { openTransport } from '../run-service/transport.ts';
+import { changeFrom, type InputChange } from '../sheet/input-change.ts';
+import type { Kind } from '../sheet/parse-cell.ts';
 import type { RowRecord } from '../results/row-record.ts';
-import { summarizedPass } from '../results/summary.ts';
 import { STARTED_FILE } from '../store/batch-file.ts';
 import { ask } from './ask.ts';
-import { configOf } from './batch-options.ts';
-import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
+import { configOf, pairs } from './batch-options.ts';
+import { findBatch, type FoundBatch } from './batch-name.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import { commandOptions } from './control.ts';
 import { follow } from './follow.ts';
@@ -19,6 +24,7 @@ import { money, plural } from './format.ts';
 import { userHere } from '../temporal/batch-control.ts';
 import { withSession, type Session } from './session.ts';
 import { startOrAttach } from './start-or-attach.ts';
+import { tellPass } from './tell-pass.ts';
 
 type Flags = {
   readonly outcome?: readonly Outcome[];
@@ -26,6 +32,7 @@ type Flags = {
   readonly key?: readonly string[];
   readonly failure?: readonly FailureKind[];
   readonly gpu?: Gpu;
+  readonly set?: readonly string[];
   readonly yes: boolean;
   readonly detach: boolean;
   readonly reason?: string;
@@ -48,18 +55,60 @@ export default async function retry(this: Context, flags: Flags, name: string): 
     printer.notice(`${found.batch} was never started; to start it: runsheet resume ${found.batch}`);
     return EXIT.ok;
   }
-  const params = passParams(flags);
+  const given: Given = { context: this, flags, found, printer };
+  // Only the service knows the types of the inputs, and the local one runs in the session.
+  if (flags.set !== undefined)
+    return withSession(flags, found, printer, async (session) => {
+      const asked = await chosen(given, await changeOf(found, flags));
+      return asked === undefined ? EXIT.ok : sendAgain(session, given, asked);
+    });
+  const asked = await chosen(given, undefined);
+  if (asked === undefined) return EXIT.ok;
+  return withSession(flags, found, printer, (session) => sendAgain(session, given, asked));
+}
+
+type Given = {
+  readonly context: Context;
+  readonly flags: Flags;
+  readonly found: FoundBatch;
+  readonly printer: Printer;
+};
+
+type Asked = { readonly params: PassParams; readonly wanted: Candidates };
+
+/** undefined if there is nothing to send. */
+async function chosen(
+  { context, flags, found, printer }: Given,
+  change: InputChange | undefined,
+): Promise<Asked | undefined> {
+  const params = { ...passParams(flags), ...(change === undefined ? {} : { change }) };
   const wanted = await candidates(found, params);
-  if (!(await confirmed(this, flags, found, wanted, printer))) return EXIT.ok;
-  return withSession(flags, found, printer, async (session) => {
-    const pass = await addPass(found, params, wanted);
-    const again = pass && (await sendPass(session, found, flags, pass));
-    if (again === undefined) await startOrAttach(session, found);
-    else printer.notice(again);
-    if (flags.output === 'json' && flags.detach) printer.json({ batch: found.batch, rows: pass?.rows ?? 0 });
-    if (flags.detach) return leave(session, found, printer);
-    return follow({ session, found, printer, process: this.process, output: flags.output });
-  });
+  return (await confirmed(context, flags, found, wanted, printer)) ? { params, wanted } : undefined;
+}
+
+async function sendAgain(
+  session: Session,
+  { context, flags, found, printer }: Given,
+  { params, wanted }: Asked,
+): Promise<number> {
+  const pass = await addPass(found, params, wanted);
+  if (pass === undefined) await startOrAttach(session, found);
+  else {
+    await tellPass(session, found, pass.pass, commandOptions(flags));
+    printer.notice(sentText(flags, pass));
+  }
+  if (flags.output === 'json' && flags.detach) printer.json({ batch: found.batch, rows: pass?.rows ?? 0 });
+  if (flags.detach) return leave(session, found, printer);
+  return follow({ session, found, printer, process: context.process, output: flags.output });
+}
+
+/** The inputs of --set, with the types of the deployment. Throws E602. */
+async function changeOf({ file }: FoundBatch, flags: Flags): Promise<InputChange> {
+  const service = openServices(configOf(flags), openTransport(1)).at(file.service);
+  const { inputTypes } = await findDeployment(service, file.deployment.id);
+  const kinds = Object.fromEntries(file.sheet.inputs.map(({ input, kind }) => [input, kind as Kind]));
+  const declared = file.sheet.options.types;
+  return changeFrom(pairs('--set', flags.set), inputTypes ? declared : { ...kinds, ...declared }, inputTypes);
 }
 
 function passParams({ outcome = USUAL, row, key, failure, gpu, reason }: Flags): PassParams {
@@ -107,31 +156,12 @@ async function confirmed(
   });
 }
 
-/** Tells the batch of its pass, and starts it if it has ended; returns the sentence for people. */
-async function sendPass(
-  session: Session,
-  found: FoundBatch,
-  flags: Flags,
-  { pass, rows, byGpu, expectedUsd }: Candidates,
-): Promise<string> {
-  const ref = refOf(found);
+/** What is sent again, in words. */
+function sentText({ gpu, set }: Flags, { rows, byGpu, expectedUsd }: Candidates): string {
   const cost = expectedUsd === undefined ? '' : `, about ${money(expectedUsd)}`;
-  const gpu = flags.gpu === undefined ? '' : ` on ${[...byGpu.keys()].join(', ')}`;
-  const said = `${plural(rows, 'row')} sent again${gpu}${cost}`;
-  for (;;) {
-    if (await session.batches.isRunning(ref)) {
-      try {
-        await session.batches.retry(ref, pass, commandOptions(flags));
-        return said;
-      } catch (error) {
-        // The batch ended before the signal arrived.
-        if (!isRunsheetError(error, 'E513')) throw error;
-      }
-    }
-    // Another command may have brought the pass to its end meanwhile.
-    const how = await startOrAttach(session, found);
-    if (how === 'started' || ((await summarizedPass(found.store)) ?? 0) >= pass) return said;
-  }
+  const on = gpu === undefined ? '' : ` on ${[...byGpu.keys()].join(', ')}`;
+  const having = set === undefined ? '' : terminalLine(` with ${set.join(', ')}`);
+  return `${plural(rows, 'row')} sent again${on}${having}${cost}`;
 }
 
 function leave({ stack }: Session, { batch }: FoundBatch, printer: Printer): number {

@@ -5,8 +5,9 @@ import type { Outcome } from '../batch/outcome.ts';
 import { EXIT, list, nearest, problem } from '../errors/error.ts';
 import { shortened, terminalJson, terminalLine } from '../errors/outside-text.ts';
 import { cellsOf, csvCellsOf, type RowRecord } from '../results/row-record.ts';
-import { recordOf, rowOf, rowsOf, type BatchRow } from '../results/batch-rows.ts';
+import { countRows, recordOf, rowOf, rowsOf, type BatchRow } from '../results/batch-rows.ts';
 import { csvOf, headerOf, rowsWithCells } from '../results/results.ts';
+import { changedInputs } from '../sheet/input-change.ts';
 import { RESULT_COLUMNS, type ResultColumn } from '../sheet/result-columns.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { findBatch, type FoundBatch } from './batch-name.ts';
@@ -64,7 +65,12 @@ export async function show(
   const printer = printerFor(this);
   const found = await findBatch(configOf(flags).out, name);
   const one = await rowOf(found.store, found.file, row);
-  if (one === undefined) throw problem('E505', { batch: found.batch, row, rows: found.file.sheet.rows });
+  if (one === undefined)
+    throw problem('E505', {
+      batch: found.batch,
+      row,
+      rows: await countRows(found.store, found.file),
+    });
   const record = one.record ? recordOf(one) : { ...one.row, outcome: 'open' };
   if (flags.output === 'json') printer.json(record);
   else printer.data(textOf(one, found));
@@ -154,7 +160,7 @@ function put(stream: NodeJS.WriteStream, text: string): Promise<void> {
 }
 
 function textOf({ row, record }: BatchRow, { batch, folder }: FoundBatch): string {
-  const inputs = Object.entries(row.inputs).map(
+  const inputs = Object.entries(changedInputs(row.inputs, record?.change)).map(
     ([name, value]) => `    ${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
   const attempts = (record?.attempts ?? []).map(

@@ -4,6 +4,7 @@ import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
 import { printEnd } from './batch-end.ts';
 import { followAsking } from './follow-asking.ts';
 import type { SheetFlags } from './flags.ts';
+import { isInto, sendInto } from './into.ts';
 import { withCopy, type SheetCopy } from '../create-batch/copy-sheet.ts';
 import { createBatch, type CreatedBatch, type CreateParams } from '../create-batch/create-batch.ts';
 import type { Overlap } from '../create-batch/overlap.ts';
@@ -52,6 +53,12 @@ async function send({ context, flags, sheet, asks }: Given, next: Next): Promise
   const printer = printerFor(context, flags);
   const config = configOf(flags);
   await checkFlags(sheet, flags);
+  if (isInto(flags))
+    return sendInto({ context, flags, sheet, printer }, async (session, found) => {
+      sayDifferences(printer, flags, found);
+      await changeLimits(session, found, flags, printer);
+      return next(session, found, printer);
+    });
   const { process } = context;
   const { isTerminal } = printer;
   const asksLater = asks && !flags.yes && isTerminal && process.stdin.isTTY;

@@ -8,6 +8,7 @@ import type { Progress } from '../batch/progress.ts';
 import { terminalLine } from '../errors/outside-text.ts';
 import { readSummary, type Summary } from '../results/summary.ts';
 import { newestRecords } from '../results/newest-records.ts';
+import { countRows } from '../results/batch-rows.ts';
 import { listBatchFolders } from '../store/batch-folders.ts';
 import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
@@ -143,10 +144,11 @@ async function liveStatus(
 
 async function statusFromFolder({ batch, folder, file, store }: FoundBatch): Promise<BatchStatus> {
   const summary = await readSummary(store);
-  const own = { batch, folder, rows: file.sheet.rows };
+  const rows = await countRows(store, file);
+  const own = { batch, folder, rows };
   if (summary) return { ...own, state: 'finished', outcomes: summary.outcomes, summary };
   const outcomes = { ...NO_OUTCOMES };
-  for await (const { outcome } of newestRecords(store, file.sheet.rows)) outcomes[outcome] += 1;
+  for await (const { outcome } of newestRecords(store, rows)) outcomes[outcome] += 1;
   return { ...own, state: 'interrupted', outcomes };
 }
 

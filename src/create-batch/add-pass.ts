@@ -2,16 +2,18 @@
 // pass's file, which makes them count. Of two commands at the same time, the second one finds the rows of the first open and
 // leaves them out: no row ever has two open places.
 
-import { LANES_MAX, placeIn, type PassSegment } from '../batch/lanes.ts';
-import { isLadderLane, ladderLaneOf, laneNameOf } from './ladder-lanes.ts';
+import { placeIn } from '../batch/lanes.ts';
+import { ladderLaneOf } from './ladder-lanes.ts';
 import type { Outcome } from '../batch/outcome.ts';
 import { recordOf, recordsOf, rowsOf, type BatchRow } from '../results/batch-rows.ts';
 import type { RowRecord } from '../results/row-record.ts';
 import { summarizedPass } from '../results/summary.ts';
-import { QUEUE_ROWS, queueName, queuePageOf, queuedAt, readQueuePage, type Queued } from '../sheet/queue.ts';
+import { bothChanges, type InputChange } from '../sheet/input-change.ts';
+import { queuedAt, readQueuePage, type Queued } from '../sheet/queue.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { createPass, FIRST_PASS, newestPass, readSegments } from '../store/passes.ts';
 import type { Store } from '../store/store.ts';
+import { QueuePages } from './queue-pages.ts';
 
 type Batch = { readonly store: Store; readonly file: BatchFile };
 
@@ -20,6 +22,8 @@ export type PassParams = {
   readonly isWanted: (record: RowRecord) => boolean;
   /** Another GPU for these rows. */
   readonly gpu?: string;
+  /** Other inputs for these rows. */
+  readonly change?: InputChange;
   readonly by: string;
   readonly reason?: string;
 };
@@ -44,12 +48,19 @@ export async function addPass(
   const { by, reason } = params;
   for (let wanted = found ?? (await candidates(batch, params)); ; wanted = await candidates(batch, params)) {
     if (wanted.rows === 0) return undefined;
-    const segments = await writePlaces(batch, wanted);
+    const pages = await QueuePages.open(batch.store, batch.file, wanted.pass);
+    for (const [gpu, rows] of wanted.byGpu) await pages.add(gpu, rows);
+    const { segments } = pages;
     const file = { at: new Date().toISOString(), kind: 'retry', by, segments } as const;
-    if (await createPass(batch.store, wanted.pass, { ...file, ...(reason === undefined ? {} : { reason }) }))
-      return wanted;
+    const told = { ...(reason === undefined ? {} : { reason }), ...changedFlag(wanted) };
+    if (await createPass(batch.store, wanted.pass, { ...file, ...told })) return wanted;
   }
 }
+
+const changedFlag = ({ byGpu }: Pick<Candidates, 'byGpu'>): { readonly isChanged?: true } =>
+  [...byGpu.values()].some((rows) => rows.some(({ change }) => change !== undefined))
+    ? { isChanged: true }
+    : {};
 
 export async function candidates({ store, file }: Batch, params: PassParams): Promise<Candidates> {
   const { isWanted, gpu } = params;
@@ -77,7 +88,7 @@ export async function candidates({ store, file }: Batch, params: PassParams): Pr
     const lane = climbs ?? gpu ?? record.gpu_asked ?? file.deployment.gpu ?? '';
     const queue = byGpu.get(lane) ?? [];
     byGpu.set(lane, queue);
-    queue.push(queuedAgain(one, climbs === undefined ? (gpu ?? record.gpu_asked) : undefined));
+    queue.push(queuedAgain(one, params, climbs !== undefined));
   }
   return { pass: newest + 1, byGpu, rows, outcomes, open, expectedUsd: means.of(byGpu) };
 }
@@ -106,73 +117,46 @@ class MeanCosts {
   }
 }
 
-const queuedAgain = ({ row, part }: BatchRow, gpu: string | undefined): Queued => ({
-  row: row.row,
-  ...(gpu === undefined ? {} : { gpu }),
-  before: part ?? '',
-});
+/** What was asked last, with what this pass changes. */
+function queuedAgain(
+  { row, part, record, folder }: BatchRow,
+  params: Pick<PassParams, 'gpu' | 'change'>,
+  climbs: boolean,
+): Queued {
+  const gpu = climbs ? undefined : (params.gpu ?? record?.gpu_asked);
+  const change = bothChanges(record?.change, params.change);
+  return {
+    row: row.row,
+    ...(gpu === undefined ? {} : { gpu }),
+    before: part ?? '',
+    ...(change === undefined ? {} : { change }),
+    ...(folder === '' ? {} : { in: folder }),
+  };
+}
 
-/** Rows that passes after `ended` send again, and that have no new record yet. */
+/** Rows that passes after `ended` send, and that have no new record yet: as they were asked. */
 export async function rowsInFlight(
   { store, file }: Batch,
   ended: number | undefined,
   newest: number,
-): Promise<ReadonlySet<number>> {
+): Promise<ReadonlyMap<number, Queued>> {
   const segments = await readSegments(store, ended ?? FIRST_PASS, newest);
-  const rows = new Set<number>();
+  const rows = new Map<number, Queued>();
   if (segments.length === 0) return rows;
+  const isAdded = (place: number): boolean =>
+    segments.some(({ lane, first, count }) => {
+      const number = place - placeIn(lane, first);
+      return number >= 0 && number < count;
+    });
   const done = new Set<number>();
-  for await (const { place, before } of recordsOf(store)) if (before !== undefined) done.add(place);
+  for await (const { place } of recordsOf(store)) if (isAdded(place)) done.add(place);
   for (const { lane, first, count } of segments) {
     const { value: page } = await readQueuePage(layoutOf(store, file), placeIn(lane, first));
     for (let number = first; number < first + count; number += 1) {
       const place = placeIn(lane, number);
       const queued = queuedAt(page, place);
-      if (queued !== undefined && !done.has(place)) rows.add(queued.row);
+      if (queued !== undefined && !done.has(place)) rows.set(queued.row, queued);
     }
   }
   return rows;
-}
-
-/** Writes the places into new pages of the queue; a page that a failed command has left is skipped. */
-async function writePlaces({ store, file }: Batch, { byGpu, pass }: Candidates): Promise<PassSegment[]> {
-  const layout = layoutOf(store, file);
-  const lanes = lanesNow(file, await readSegments(store, FIRST_PASS, pass - 1));
-  const segments: PassSegment[] = [];
-  for (const [gpu, rows] of byGpu) {
-    const lane = laneFor(lanes, gpu);
-    const spec = lanes[lane] as LaneNow;
-    for (const some of chunksOf(rows)) {
-      const text = some.map((one) => `${JSON.stringify(one)}\n`).join('');
-      do spec.page += 1;
-      while (!(await layout.create(queueName(lane, spec.page), text)));
-      const first = (spec.page - 1) * QUEUE_ROWS + 1;
-      const named = gpu === '' || isLadderLane(gpu) ? {} : { gpu };
-      segments.push({ lane, ...named, first, count: some.length });
-    }
-  }
-  return segments;
-}
-
-/** A lane, and the last page of its queue. */
-type LaneNow = { readonly gpu: string; page: number };
-
-function lanesNow({ sheet }: BatchFile, added: readonly PassSegment[]): LaneNow[] {
-  const lanes = sheet.lanes.map((lane) => ({ gpu: laneNameOf(lane), page: queuePageOf(lane.places) }));
-  for (const { lane, gpu = '', first, count } of added) {
-    lanes[lane] ??= { gpu, page: 0 };
-    lanes[lane].page = Math.max(lanes[lane].page, queuePageOf(first + count - 1));
-  }
-  return lanes;
-}
-
-function laneFor(lanes: LaneNow[], gpu: string): number {
-  const found = lanes.findIndex((lane) => lane.gpu === gpu);
-  if (found >= 0) return found;
-  if (lanes.length >= LANES_MAX) throw new Error(`a batch has at most ${LANES_MAX} lanes`);
-  return lanes.push({ gpu, page: 0 }) - 1;
-}
-
-function* chunksOf<T>(all: readonly T[]): Generator<readonly T[]> {
-  for (let at = 0; at < all.length; at += QUEUE_ROWS) yield all.slice(at, at + QUEUE_ROWS);
 }

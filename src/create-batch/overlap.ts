@@ -11,9 +11,11 @@ import { isRunsheetError } from '../errors/error.ts';
 import { rowsOf, type BatchRow } from '../results/batch-rows.ts';
 import type { FileRecord, PartRecord } from '../results/row-record.ts';
 import { summarizedPass } from '../results/summary.ts';
+import { changedInputs } from '../sheet/input-change.ts';
 import { PAGE_ROWS, readPage, type SheetRow } from '../sheet/pages.ts';
+import type { Queued } from '../sheet/queue.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
-import { newestPass } from '../store/passes.ts';
+import { FIRST_PASS, newestPass, readPasses } from '../store/passes.ts';
 import type { BatchFolder } from '../store/batch-folders.ts';
 import type { Store } from '../store/store.ts';
 import { rowsInFlight } from './add-pass.ts';
@@ -103,7 +105,8 @@ async function addBatch(overlap: Overlap, file: BatchFile, other: BatchFolder): 
   const ended = await summarizedPass(other.store);
   const again = await rowsInFlight(other, ended, await newestPass(other.store));
   for await (const row of rowsOf(other.store, other.file, { from })) {
-    const request = answeredBy(row, other.file).find((one) => overlap.has(one));
+    const asked = { ...row, row: askedOf(row, again) };
+    const request = answeredBy(asked, other.file).find((one) => overlap.has(one));
     if (request === undefined) continue;
     const shared = { batch: other.batch, folder: other.folder, row: row.row.row, isVersionSure };
     const isUnsent = row.record === undefined && ended === undefined;
@@ -113,8 +116,17 @@ async function addBatch(overlap: Overlap, file: BatchFile, other: BatchFolder): 
   }
 }
 
+/** The row with its newest inputs. */
+function askedOf({ row, record }: BatchRow, again: ReadonlyMap<number, Queued>): SheetRow {
+  const { change } = again.get(row.row) ?? record ?? {};
+  return { ...row, inputs: changedInputs(row.inputs, change) };
+}
+
 /** The first row of the first page with such a request; the parts of a batch without one are not read. */
 async function firstShared(overlap: Overlap, { store, file }: BatchFolder): Promise<number | undefined> {
+  const passes = await readPasses(store, FIRST_PASS, await newestPass(store));
+  // The pages of the sheet do not show all requests.
+  if (passes.some(({ isChanged, appended }) => isChanged || appended)) return 1;
   const layout = layoutOf(store, file);
   for (let page = 1; page <= file.sheet.pages; page += 1) {
     const rows = await readPage(layout, page).catch(noneIfMissing);

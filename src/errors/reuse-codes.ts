@@ -1,9 +1,9 @@
 // The entries of the error table about rows that earlier batches have.
 
 import { EXIT } from './exit-codes.ts';
-import { entry } from './entry.ts';
+import { didYouMean, entry, list } from './entry.ts';
 
-const { usage } = EXIT;
+const { inputRefused, usage } = EXIT;
 
 export const REUSE_ENTRIES = {
   E530: entry<{
@@ -25,5 +25,30 @@ export const REUSE_ENTRIES = {
     (f) => f.rows,
     (f) =>
       `wait for the end and repeat the command: ${f.batches.map((batch) => `runsheet wait ${batch}`).join(' && ')}; if no server runs it: runsheet resume ${f.batches.join(' or ')}\nto run all rows now, although these may be bought twice:\n  ${f.again}`,
+  ),
+  E532: entry<{
+    name: string;
+    batch: string;
+    missing: readonly string[];
+    others: readonly string[];
+    columns: readonly string[];
+    near: string | undefined;
+  }>(
+    inputRefused,
+    (f) => {
+      const texts = [
+        ...(f.missing.length > 0 ? [`lacks ${list(f.missing)}`] : []),
+        ...(f.others.length > 0 ? [`has ${list(f.others)}`] : []),
+      ];
+      return `${f.name} does not have the columns of ${f.batch}: it ${texts.join(' and ')}`;
+    },
+    (f) => [didYouMean(f.near), `columns of the batch: ${list(f.columns)}`].filter(Boolean).join(' '),
+  ),
+  E533: entry<{ name: string; batch: string; count: number; rows: readonly string[] }>(
+    inputRefused,
+    (f) =>
+      `${f.count} ${f.count === 1 ? 'row' : 'rows'} of ${f.name} would change what ${f.batch} has bought or is running: ${f.rows.join(', ')}${f.count > f.rows.length ? ', …' : ''}; nothing was sent`,
+    (f) =>
+      `take these rows out of the sheet, or give them keys of their own; to buy them again with other inputs: runsheet retry ${f.batch} --row <n> --outcome succeeded,unknown --set <input>=<value>`,
   ),
 } as const;

@@ -3,7 +3,8 @@
 
 import { parseExactly } from '../batch/digits.ts';
 import type { AttemptRef } from '../batch/attempt.ts';
-import { pageOf, readPage, type SheetRow } from '../sheet/pages.ts';
+import { changedInputs } from '../sheet/input-change.ts';
+import { readBatchSheet, sheetRows, type FoundRow } from '../sheet/batch-sheet.ts';
 import { queuedAt, queueNameOf, readQueuePage, rowAtOnce, type Queued } from '../sheet/queue.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { RecentlyRead, type Parsed } from '../store/recently-read.ts';
@@ -14,8 +15,7 @@ import { RowBuckets } from './row-buckets.ts';
 import { placeOf, type PartRecord, type RowRecord } from './row-record.ts';
 
 /** `part`: the name of the part with the record. */
-export type BatchRow = {
-  readonly row: SheetRow;
+export type BatchRow = FoundRow & {
   readonly record: PartRecord | undefined;
   readonly part?: string | undefined;
 };
@@ -26,28 +26,39 @@ type Pages = Pick<BatchFile, 'mark' | 'sheet'>;
 const PARTS_KEPT = 64;
 const PARTS_BYTES = 64 * 1024 * 1024;
 
+type Wanted = {
+  readonly from?: number;
+  readonly to?: number;
+  /** The newest pass whose rows are read (default: all). */
+  readonly through?: number | undefined;
+};
+
 /** Rows `from` to `to` (1-based, both included), in order; works while the batch runs. */
 export async function* rowsOf(
   store: Store,
   file: Pages,
-  { from = 1, to = file.sheet.rows }: { readonly from?: number; readonly to?: number } = {},
+  { from = 1, to, through }: Wanted = {},
 ): AsyncGenerator<BatchRow> {
-  const layout = layoutOf(store, file);
-  using records = await sortRecords(store, { from, to });
-  for (let page = pageOf(from); page <= pageOf(to); page += 1)
-    for (const row of await readPage(layout, page))
-      if (row.row >= from && row.row <= to) yield { row, ...records.of(row.row) };
+  const sheet = await readBatchSheet(store, file, through);
+  const last = Math.min(to ?? sheet.rows, sheet.rows);
+  if (last < from) return;
+  using records = await sortRecords(store, { from, to: last });
+  for await (const found of sheetRows(layoutOf(store, file), sheet, from, last))
+    yield { ...found, ...records.of(found.row.row) };
 }
+
+/** How many rows the batch has, with those of all passes or of those up to `through`. */
+export const countRows = async (store: Store, file: Pages, through?: number): Promise<number> =>
+  (await readBatchSheet(store, file, through)).rows;
 
 /** One row; undefined if the batch has no such row. */
 export async function rowOf(store: Store, file: Pages, number: number): Promise<BatchRow | undefined> {
-  if (number < 1 || number > file.sheet.rows) return undefined;
   for await (const row of rowsOf(store, file, { from: number, to: number })) return row;
   return undefined;
 }
 
 /** The record of a row; without one, the record of a row that was never sent. */
-export function recordOf({ row, record }: BatchRow): RowRecord {
+export function recordOf({ row, record }: Pick<BatchRow, 'row' | 'record'>): RowRecord {
   const { outcome, reason, attempts, files, texts, reused_from, gpu_asked = row.gpu } = record ?? NEVER_SENT;
   return {
     row: row.row,
@@ -55,7 +66,7 @@ export function recordOf({ row, record }: BatchRow): RowRecord {
     outcome,
     ...(reason === undefined ? {} : { reason }),
     ...(gpu_asked === undefined ? {} : { gpu_asked }),
-    inputs: row.inputs,
+    inputs: changedInputs(row.inputs, record?.change),
     attempts,
     files,
     ...(texts === undefined ? {} : { texts }),

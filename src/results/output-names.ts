@@ -12,10 +12,12 @@ export type OutputNames = { readonly folder: string; readonly name: string };
 
 type Row = { readonly row: number; readonly key: string };
 
-/** `edition` distinguishes later results of the row, if there are any. */
+/** `rows`: those of the sheet, so that files keep their names when rows are appended. `edition` distinguishes later results of the row, if there are any. */
 export const outputNames = (rows: number, { row, key }: Row, edition = ''): OutputNames => ({
   folder:
-    rows > FOLDER_ROWS ? `${OUTPUTS}/${String(Math.ceil(row / FOLDER_ROWS)).padStart(5, '0')}` : OUTPUTS,
+    rows > FOLDER_ROWS || row > FOLDER_ROWS
+      ? `${OUTPUTS}/${String(Math.ceil(row / FOLDER_ROWS)).padStart(5, '0')}`
+      : OUTPUTS,
   // No key becomes a name with a tilde.
   name: `${fileName(key)}${edition === '' ? '' : `~${edition}`}`,
 });

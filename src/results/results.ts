@@ -3,7 +3,7 @@
 
 import { stringify } from 'csv-stringify/sync';
 import type { Progress } from '../batch/progress.ts';
-import { readCells } from '../sheet/read-records.ts';
+import { cellText, readCells } from '../sheet/read-records.ts';
 import { ownColumns, resultNames } from '../sheet/result-columns.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { Pieces } from '../store/pieces.ts';
@@ -39,7 +39,7 @@ export async function writeResults({
   try {
     const header = stringify([headerOf(file)]);
     await Promise.all([results.add(header), failures.add(header)]);
-    for await (const row of rowsWithCells(store, file, recordOf)) {
+    for await (const row of rowsWithCells(store, file, recordOf, times.throughPass)) {
       const { record } = row;
       const cells = csvOf(row);
       await results.add(cells);
@@ -73,16 +73,35 @@ export async function* rowsWithCells<R extends Shown>(
   store: Store,
   file: BatchFile,
   toRecord: (row: BatchRow) => R,
+  through?: number,
 ): AsyncGenerator<RowWithCells<R>> {
   const layout = layoutOf(store, file);
   const sheet = readCells(() => layout.open(file.sheet.file), file.sheet.options, file.sheet.columns)[
     Symbol.asyncIterator
   ]();
   const own = ownColumns(file.sheet.columns).length;
-  for await (const row of rowsOf(store, file)) {
-    const cells = await sheet.next();
-    yield { record: toRecord(row), cells: cells.done ? [] : cells.value.slice(0, own) };
+  for await (const row of rowsOf(store, file, { through })) {
+    const cells = row.cells ? undefined : await sheet.next();
+    const given = row.cells ?? (cells?.done === false ? cells.value.slice(0, own) : []);
+    yield { record: toRecord(row), cells: withChange(file, given, row) };
   }
+}
+
+/** The cells of a row that was sent again with other inputs. */
+function withChange(
+  { sheet }: Pick<BatchFile, 'sheet'>,
+  cells: readonly string[],
+  { record }: BatchRow,
+): readonly string[] {
+  if (record?.change === undefined) return cells;
+  const { set, unset = [] } = record.change;
+  const changed = [...cells];
+  for (const { input, from } of sheet.inputs) {
+    const at = 'column' in from ? sheet.columns.indexOf(from.column) : -1;
+    const isChanged = Object.hasOwn(set, input) || unset.includes(input);
+    if (isChanged && at >= 0 && at < cells.length) changed[at] = cellText(set[input]);
+  }
+  return changed;
 }
 
 /** A row's line of results.csv. */

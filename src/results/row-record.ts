@@ -3,6 +3,7 @@
 import type { FailureKind } from '../batch/failure-kind.ts';
 import type { Outcome, PastAttempt } from '../batch/outcome.ts';
 import { csvCell } from '../errors/outside-text.ts';
+import type { InputChange } from '../sheet/input-change.ts';
 import type { ResultColumn } from '../sheet/result-columns.ts';
 
 /** One delivered file. */
@@ -53,6 +54,8 @@ export type PartRecord = {
   readonly place?: number;
   /** The GPU that was asked for, if it is not the row's own; with a ladder, the last rung. */
   readonly gpu_asked?: string;
+  /** The inputs that were sent, where they are not those of the sheet. */
+  readonly change?: InputChange;
   /** If the row had an outcome before and was sent again: that outcome, and how many of the attempts led to it. */
   readonly before?: { readonly outcome: Outcome; readonly attempts: number };
   readonly outcome: Outcome;
@@ -67,7 +70,7 @@ export type PartRecord = {
 export const placeOf = ({ place, row }: Pick<PartRecord, 'place' | 'row'>): number => place ?? row;
 
 /** A line of results.jsonl: inputs and result of a row. */
-export type RowRecord = Omit<PartRecord, 'place' | 'before'> & {
+export type RowRecord = Omit<PartRecord, 'place' | 'before' | 'change'> & {
   readonly key: string;
   readonly inputs: Readonly<Record<string, unknown>>;
 };

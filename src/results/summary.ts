@@ -91,7 +91,7 @@ export function summaryOf(file: BatchFile, progress: Progress, ended: Worked): S
     pass: throughPass,
     rehearsal: file.service.rehearsal,
     deployment: file.deployment.name ?? file.deployment.id,
-    rows: file.sheet.rows,
+    rows: progress.rows,
     outcomes: tally.outcomes,
     // Those of them that were sent again are subtracted when the rows are read.
     reused: file.sheet.reused ?? 0,

@@ -1,4 +1,4 @@
-// Writes and reads pages: files with 500 consecutive rows, one per line. A row's number determines its page's name.
+// Writes and reads pages: files with up to 500 consecutive rows, one per line. A row's number determines its page's name.
 
 import { parseExactly } from '../batch/digits.ts';
 import { problem } from '../errors/error.ts';
@@ -30,8 +30,12 @@ export const pageName = (page: number): string => `rows/${String(page).padStart(
 
 /** The rows of a page, with all digits of integers. Throws E504 if the page is missing. */
 export async function readPage(store: Store, page: number): Promise<readonly SheetRow[]> {
-  const lines = (await textOf(store, page)).split('\n').filter((line) => line !== '');
-  return lines.map((line) => parseExactly(line) as SheetRow);
+  return (await readPageLines(store, page)).map((line) => parseExactly(line) as SheetRow);
+}
+
+/** The lines of a page. Throws E504 if the page is missing. */
+export async function readPageLines(store: Store, page: number): Promise<readonly string[]> {
+  return (await textOf(store, page)).split('\n').filter((line) => line !== '');
 }
 
 /** A page as bytes, outside of the heap: one that grew with kept pages would become several times as large. Throws E504. */
@@ -49,7 +53,7 @@ async function textOf(store: Store, page: number): Promise<string> {
 /** The line of a row in its page; undefined if the page ends before. Lines before it are only skipped: one row is sent. */
 export function lineIn(page: Buffer, row: number): string | undefined {
   let start = 0;
-  for (let skipped = (row - 1) % PAGE_ROWS; skipped > 0; skipped -= 1) {
+  for (let skipped = row - firstIn(page); skipped > 0; skipped -= 1) {
     start = page.indexOf(LINE_FEED, start) + 1;
     if (start === 0) return undefined;
   }
@@ -59,10 +63,21 @@ export function lineIn(page: Buffer, row: number): string | undefined {
 
 const LINE_FEED = 10;
 
+/** Appended rows begin in the middle of a page. */
+const firstIn = (page: Buffer): number => Number(ROW_NUMBER.exec(page.toString('latin1', 0, 32))?.[1] ?? 0);
+const ROW_NUMBER = /^\{"row":(\d+),/;
+
 /** A row as a line of its page; `inputs` is JSON text. */
-export function rowLine(row: number, key: string, gpu: string | undefined, inputs: string): string {
+export function rowLine(
+  row: number,
+  key: string,
+  gpu: string | undefined,
+  inputs: string,
+  cells?: readonly string[],
+): string {
   const asked = gpu === undefined ? '' : `,"gpu":${JSON.stringify(gpu)}`;
-  return `{"row":${row},"key":${JSON.stringify(key)}${asked},"inputs":${inputs}}\n`;
+  const shown = cells === undefined ? '' : `,"cells":${JSON.stringify(cells)}`;
+  return `{"row":${row},"key":${JSON.stringify(key)}${asked},"inputs":${inputs}${shown}}\n`;
 }
 
 /** Adds up the bytes of each page, to find a page that is too large before anything is sent. */
@@ -100,20 +115,22 @@ const MOST_FINISHING = 8;
  */
 export class PageWriter {
   readonly #store: Store;
-  #rows = 0;
+  #rows;
   #page: Pieces | undefined;
   /** The oldest first. Each resolves with its error, because an unhandled rejection would end the process. */
   readonly #finishing: Promise<unknown>[] = [];
 
-  constructor(store: Store) {
+  /** `first`: the number of the first row. */
+  constructor(store: Store, first = 1) {
     this.#store = store;
+    this.#rows = first - 1;
   }
 
   get pages(): number {
     return pageOf(this.#rows);
   }
 
-  /** Rows come in order, from 1. A promise if the caller has to wait before the next. */
+  /** Rows come in order. A promise if the caller has to wait before the next. */
   add(line: string): Promise<void> | undefined {
     this.#rows += 1;
     const name = pageName(this.pages);

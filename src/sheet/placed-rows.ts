@@ -1,11 +1,13 @@
 import { parseExactly } from '../batch/digits.ts';
 import { RecentlyRead } from '../store/recently-read.ts';
 import type { Store } from '../store/store.ts';
+import { changedInputs } from './input-change.ts';
+import { folderIn } from './batch-sheet.ts';
 import { lineIn, pageOf, readPageBytes, type SheetRow } from './pages.ts';
 import { queuedAt, queueNameOf, readQueuePage, rowAtOnce, type Layout, type Queued } from './queue.ts';
 
 /** A row as one of its places sends it. */
-export type PlacedRow = SheetRow & Pick<Queued, 'before'>;
+export type PlacedRow = SheetRow & Pick<Queued, 'before' | 'change'>;
 
 /** More than two full pages are rarely in use at the same time. */
 const PAGES_BYTES = 64 * 1024 * 1024;
@@ -41,10 +43,13 @@ export function cacheRows(most: number, mostBytes: number = PAGES_BYTES): Placed
       const at = await queued(layout, sheet, place);
       if (at === undefined) continue;
       const page = pageOf(at.row);
+      const from = folderIn(layout, at.in ?? '');
       const kept = sheet.isQueued ? scattered : pages;
-      const bytes = await kept.get(`${layout.location} ${page}`, () => readPageBytes(layout, page));
+      const bytes = await kept.get(`${from.location} ${page}`, () => readPageBytes(from, page));
       const line = lineIn(bytes, at.row);
-      if (line !== undefined) found.set(place, { ...(parseExactly(line) as SheetRow), ...at });
+      if (line === undefined) continue;
+      const row = parseExactly(line) as SheetRow;
+      found.set(place, { ...row, ...at, inputs: changedInputs(row.inputs, at.change) });
     }
     return found;
   };

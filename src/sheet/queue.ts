@@ -2,9 +2,11 @@
 // place's number determines its file. A batch with one lane in the order of the sheet has no queue: its places are row numbers.
 
 import { problem } from '../errors/error.ts';
+import { parseExactly } from '../batch/digits.ts';
 import { laneOf, numberOf } from '../batch/lanes.ts';
 import type { Parsed } from '../store/recently-read.ts';
 import type { Store } from '../store/store.ts';
+import type { InputChange } from './input-change.ts';
 
 /** Positions per file. Rows that are added later begin a new file, because files never change. */
 export const QUEUE_ROWS = 5_000;
@@ -16,6 +18,10 @@ export type Queued = {
   readonly gpu?: string;
   /** The part with the row's record, if the row is sent again; empty: the row was cancelled before it was sent. */
   readonly before?: string;
+  /** The inputs of this place, where they are not those of the sheet. */
+  readonly change?: InputChange;
+  /** The folder with the page of an appended row. */
+  readonly in?: string;
 };
 
 /** The file of a position; both count from 1. */
@@ -40,7 +46,7 @@ export async function readQueuePage(layout: Store, place: number): Promise<Parse
   const text = await layout.read(name);
   if (text === undefined) throw problem('E504', { what: `${layout.location} has no ${name}` });
   const lines = text.split('\n').filter((line) => line !== '');
-  return { value: lines.map((line) => JSON.parse(line) as Queued), bytes: Buffer.byteLength(text) };
+  return { value: lines.map((line) => parseExactly(line) as Queued), bytes: Buffer.byteLength(text) };
 }
 
 /** The row at a place in its page; undefined if the lane has no such place. */

@@ -42,7 +42,8 @@ export async function* readCells(
   }
 }
 
-function cellText(cell: unknown): string {
+/** A value as the cell of a CSV sheet. */
+export function cellText(cell: unknown): string {
   if (typeof cell === 'string') return cell;
   return cell === undefined || cell === null ? '' : JSON.stringify(cell);
 }

@@ -11,12 +11,22 @@ const count = z.number().int().nonnegative();
 
 const schema = z.object({
   at: z.iso.datetime(),
-  kind: z.enum(['recover', 'retry']),
+  kind: z.enum(['recover', 'retry', 'append']),
   by: z.string().exactOptional(),
   reason: z.string().exactOptional(),
-  /** The places of rows that are sent again. */
+  /** Whether its rows have other inputs than the sheet. */
+  isChanged: z.literal(true).exactOptional(),
+  /** New rows, after all earlier ones: how many, and the folder of their pages in the layout. */
+  appended: z.object({ folder: z.string(), rows: count.min(1) }).exactOptional(),
+  /** The places of its rows. */
   segments: z.array(
-    z.object({ lane: count, gpu: z.string().exactOptional(), first: count.min(1), count: count.min(1) }),
+    z.object({
+      lane: count,
+      gpu: z.string().exactOptional(),
+      first: count.min(1),
+      count: count.min(1),
+      isNew: z.literal(true).exactOptional(),
+    }),
   ),
 });
 
@@ -51,10 +61,14 @@ export async function readSegments(
   after: number,
   through: number,
 ): Promise<readonly PassSegment[]> {
-  const segments: PassSegment[] = [];
-  for (let pass = after + 1; pass <= through; pass += 1)
-    segments.push(...(await readPass(store, pass)).segments);
-  return segments;
+  return (await readPasses(store, after, through)).flatMap(({ segments }) => segments);
+}
+
+/** The passes after `after`, up to `through`. */
+export async function readPasses(store: Store, after: number, through: number): Promise<readonly PassFile[]> {
+  const passes: PassFile[] = [];
+  for (let pass = after + 1; pass <= through; pass += 1) passes.push(await readPass(store, pass));
+  return passes;
 }
 
 /** The state of the batch when it ended, from which the next pass continues. */

@@ -45,7 +45,14 @@ describe('the record of a row that was sent again', () => {
       new Map(
         places.map((place) => [
           place,
-          { row: 7, key: 'k7', inputs: {}, gpu: 'T4', before: '0001-000001.jsonl' },
+          {
+            row: 7,
+            key: 'k7',
+            inputs: {},
+            gpu: 'T4',
+            before: '0001-000001.jsonl',
+            change: { set: { a: 1 } },
+          },
         ]),
       );
     const absent: EndedRow = { place: 5_001, attempts: [{ attempt: 1, outcome: 'absent' }] };
@@ -62,10 +69,14 @@ describe('the record of a row that was sent again', () => {
         before: { outcome: 'succeeded', attempts: 1 },
       },
     ]);
+    // Its inputs are those of the run that led to its outcome.
+    expect((await records())[0]).not.toHaveProperty('change');
     rmSync(join(folder, PART));
     const failed: EndedRow = { place: 5_001, attempts: [{ attempt: 1, outcome: 'failed', runId: 'new' }] };
     const again = await write([failed], readRows);
     expect(again.tally.outcomes).toMatchObject({ succeeded: -1, failed: 1 });
-    expect(await records()).toMatchObject([{ row: 7, outcome: 'failed', attempts: [{}, { attempt: 2 }] }]);
+    expect(await records()).toMatchObject([
+      { row: 7, outcome: 'failed', attempts: [{}, { attempt: 2 }], change: { set: { a: 1 } } },
+    ]);
   });
 });

@@ -79,6 +79,28 @@ describe('a batch that is rebuilt', () => {
     expect(state.tally.outcomes).toMatchObject({ succeeded: 2, failed: 2, cancelled: 2 });
   });
 
+  it('has the rows that passes have appended, and settles those of a pass that has ended', async () => {
+    const append = async (pass: number, folder: string, row: number, first: number): Promise<void> => {
+      const lines = [row, row + 1].map((one) => rowLine(one, `k${one}`, undefined, '{}', []));
+      await layoutOf(store, FILE).write(`${folder}/${pageName(1)}`, lines.join(''));
+      const segments = [{ lane: 0, first, count: 2, isNew: true as const }];
+      const file = { at: new Date(NOW).toISOString(), kind: 'append', by: 'ada', segments } as const;
+      await createPass(store, pass, { ...file, appended: { folder, rows: 2 } });
+    };
+    await append(2, 'passes/a', ROWS + 1, 5_001);
+    await writePart(1, 1, recordOf(1), { ...recordOf(ROWS + 1), place: 5_001 });
+    await store.write('summary.json', '{"pass":2}');
+    await append(3, 'passes/b', ROWS + 3, 10_001);
+    await writePart(1, 2, { ...recordOf(ROWS + 3), place: 10_001 });
+    const { state } = await rebuilt([{ place: 1 }, { place: 5_001 }, { place: 10_001 }], { pass: 4 });
+    expect(state).toMatchObject({
+      again: 0,
+      params: { rows: ROWS + 4 },
+      lanes: [{ segments: [{ first: 10_002, count: 1 }] }],
+      tally: { outcomes: { succeeded: 3, cancelled: ROWS } },
+    });
+  });
+
   it('continues each lane after its last place that is known', async () => {
     const lanes = [
       { gpu: 'T4', places: 4 },

@@ -16,6 +16,11 @@ const DEPLOYMENTS = JSON.stringify([
     runSeconds: 0.3,
     runSpread: 0.2,
     pictureSize: 16,
+    inputTypes: [
+      { name: 'number', type: 'integer' },
+      { name: 'prompt', type: 'string', required: true },
+      { name: 'seed', type: 'integer' },
+    ],
   },
 ]);
 
@@ -92,6 +97,43 @@ describe('rows that are sent again', () => {
       [3, true],
     ]);
     expect(shown.gpu_asked).toBe('T4');
+    await expectWhole();
+  });
+
+  it('may get another input, which results, show, a later retry and new batches know', async () => {
+    const { batch } = stage.batchFile();
+    const [row = ''] = failed();
+    const before = (await stage.truth()).length;
+    const unknown = await stage.run(['retry', batch, '--row', row, '--set', 'promt=a', '--detach']);
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('did you mean prompt?')]);
+    const bad = await stage.run(['retry', batch, '--row', row, '--set', 'seed=1.5', '--detach']);
+    expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining('not an integer')]);
+    expect(await stage.truth()).toHaveLength(before);
+
+    const seed = '18446744073709551615';
+    const set = ['--set', `seed=${seed}`, '--set', 'prompt=a fox, again', '--outcome', 'failed,succeeded'];
+    const retried = await stage.run(['retry', batch, '--row', row, '--yes', ...set]);
+    expect(retried.stderr).toContain(`1 row sent again with seed=${seed}, prompt=a fox, again`);
+    // Another GPU: the inputs stay those of the last retry.
+    await stage.run([
+      'retry',
+      batch,
+      '--row',
+      row,
+      '--yes',
+      '--gpu',
+      'A100',
+      '--outcome',
+      'failed,succeeded',
+    ]);
+    const runs = (await stage.truth()).slice(before);
+    expect(runs.map(({ inputs }) => JSON.stringify(inputs))).toEqual(
+      Array.from({ length: 2 }, () => expect.stringContaining(`"prompt":"a fox, again","seed":${seed}`)),
+    );
+    const result = stage.results()[Number(row) - 1];
+    expect([result?.['prompt'], result?.['seed'], result?.['attempts']]).toEqual(['a fox, again', seed, '4']);
+    const shown = await stage.run(['show', batch, row]);
+    expect(shown.stdout).toContain(`seed: ${seed}`);
     await expectWhole();
   });
 

@@ -117,6 +117,19 @@ describe('a row that succeeded in an earlier batch', () => {
     });
   });
 
+  it('is known by the inputs with which it was sent again', async () => {
+    const earlier = await place.create('three.csv');
+    await addResults(earlier, { rows: [1, 3], isOver: false });
+    const change = { set: { prompt: 'd' } };
+    await addPass(earlier, { by: 'me', isWanted: ({ row }) => row === 1, change });
+    const again = { row: 1, place: 5_001, outcome: 'succeeded', change, attempts: [], files: [] };
+    await earlier.store.write('parts/0001-000002.jsonl', `${JSON.stringify(again)}\n`);
+    const summary = { pass: 2, outcomes: {}, requests: {}, duplicates: { runs: 0 }, cost_usd: 0 };
+    await earlier.store.write(SUMMARY_FILE, JSON.stringify(summary));
+    const { done, open } = await reusing('four.csv');
+    expect([done, open]).toMatchObject([[{ first: [3, 4] }], []]);
+  });
+
   it('is used once, so that a sheet that repeats it gets another result', async () => {
     await addResults(await place.create('three.csv'));
     await reusing('four.csv');
@@ -269,6 +282,18 @@ describe('a row that is open in an earlier batch', () => {
     await addPass(earlier, { by: 'me', isWanted: ({ row }) => row === 2 });
     const { done, open } = await reusing('four.csv');
     expect([done, open]).toMatchObject([[{ first: [1, 3] }], [{ batch: earlier.batch, first: [2] }]]);
+  });
+
+  it('is known by the inputs with which it is sent again', async () => {
+    const earlier = await place.create('three.csv');
+    await addResults(earlier);
+    await addPass(earlier, {
+      by: 'me',
+      isWanted: ({ row }) => row === 2,
+      change: { set: { prompt: 'd' } },
+    });
+    const { done, open } = await reusing('four.csv');
+    expect([done, open]).toMatchObject([[{ first: [1, 3] }], [{ batch: earlier.batch, first: [4] }]]);
   });
 
   it('does not count if its batch has ended without sending it', async () => {

@@ -250,7 +250,8 @@ export function close(
     tally = addTallies(tally, part.tally);
     for (const { end } of part.rows) for (const { runId } of end.attempts) if (runId) known.add(runId);
   }
-  const neverSent = !batch.wasCancelled ? 0 : batch.params.rows - rowsDone(tally);
+  const rows = batch.params.rows + batch.passes.appendedThrough(batch.state.pass);
+  const neverSent = !batch.wasCancelled ? 0 : rows - rowsDone(tally);
   const counted = neverSent > 0 ? tallyOutcome(tally, 'cancelled', neverSent) : tally;
   world.claim(
     JSON.stringify(counted.outcomes) === JSON.stringify(batch.state.tally.outcomes),

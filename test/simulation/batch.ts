@@ -4,7 +4,6 @@
 import type { SentAttempt } from '../../src/batch/attempt.ts';
 import type { Command } from '../../src/batch/commands.ts';
 import type { Event, ListReading } from '../../src/batch/events.ts';
-import type { PassSegment } from '../../src/batch/lanes.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
 import { closedSnapshot, maySnapshot, restore, snapshot, type Snapshot } from '../../src/batch/snapshot.ts';
 import { begin } from '../../src/batch/begin.ts';
@@ -212,11 +211,11 @@ export class SimBatch {
           (event) => this.#deliver(event, generation),
         );
       case 'loadPass':
-        return this.#do<readonly PassSegment[]>(
+        return this.#do<ReturnType<Passes['read']>>(
           (_, done) => done(this.passes.read(command.pass)),
-          (segments) => {
+          (loaded) => {
             this.world.saw('rows sent again');
-            this.#deliver({ type: 'passLoaded', pass: command.pass, segments }, generation);
+            this.#deliver({ type: 'passLoaded', pass: command.pass, ...loaded }, generation);
           },
         );
       case 'close':

@@ -153,9 +153,11 @@ function checkSuccess(world: World, { row, outcome, attempts, runs }: Row, verdi
 
 /** Checks the sums of rows, POSTs and unconfirmed attempts. */
 function checkAccount(world: World, batch: SimBatch): void {
-  const { ledger, tally, params } = batch.state;
+  const { ledger, tally, pass } = batch.state;
+  const rows = batch.params.rows + batch.passes.appendedThrough(pass);
   const { sent, accepted, rejected, throttled, blocked, unconfirmed, adopted, duplicates } = ledger;
-  world.claim(rowsDone(tally) === params.rows, () => `${rowsDone(tally)} of ${params.rows} rows are counted`);
+  world.claim(rowsDone(tally) === rows, () => `${rowsDone(tally)} of ${rows} rows are counted`);
+  world.claim(batch.state.params.rows === rows, () => `${batch.state.params.rows} of ${rows} rows are known`);
   world.claim(
     sent === accepted + rejected + throttled + blocked + unconfirmed,
     () => `the ledger does not add up: ${JSON.stringify(ledger)}`,

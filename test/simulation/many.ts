@@ -51,6 +51,7 @@ export const SOMETIMES = [
   'a cap below the runs outstanding',
   'sent within a budget',
   'rows sent again',
+  'rows appended',
   'continued after its end',
   'cap of a GPU reached',
   'rows held back by a canary',

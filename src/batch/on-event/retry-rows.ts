@@ -1,6 +1,7 @@
-// Sends rows again that have an outcome. A command names a pass; its file in the store names the rows, so any number of rows
-// costs one signal. A batch that is closing, or has just ended, closes once more after them.
+// Sends rows again that have an outcome, and rows that were appended. A command names a pass; its file in the store names the
+// rows, so any number of rows costs one signal. A batch that is closing, or has just ended, closes once more after them.
 
+import { tallyOutcome } from '../accounting/tally.ts';
 import type { Event } from '../events.ts';
 import { note } from '../event-log.ts';
 import { addLanes, addSegments } from '../lanes.ts';
@@ -26,24 +27,36 @@ export function reopen(state: State): void {
 
 export function onPassLoaded(
   state: State,
-  { pass, segments, ...origin }: Extract<Event, { type: 'passLoaded' }>,
+  { pass, segments, appended = 0, ...origin }: Extract<Event, { type: 'passLoaded' }>,
 ): void {
   state.isLoadingPass = false;
   if (pass !== state.pass + 1) return;
   state.pass = pass;
-  const rows = segments.reduce((sum, { count }) => sum + count, 0);
-  // A batch that is being cancelled sends nothing more, so these rows keep their outcome.
+  const again = segments.reduce((sum, { count, isNew }) => sum + (isNew ? 0 : count), 0);
+  if (appended > 0) state.params = { ...state.params, rows: state.params.rows + appended };
+  // A batch that is being cancelled sends nothing more, so these rows keep their outcome, or are cancelled.
   const isCancelled = state.cancelling !== undefined || pass <= state.cancelledPass;
-  if (isCancelled) addLanes(state.lanes, segments);
-  else {
+  if (isCancelled) {
+    addLanes(state.lanes, segments);
+    state.tally = tallyOutcome(state.tally, 'cancelled', appended);
+  } else {
     addSegments(state.lanes, segments);
-    state.again += rows;
+    state.again += again;
   }
   const answer = isCancelled
     ? { ok: false, note: 'the batch is cancelled: it sends nothing more' }
-    : { ok: true, note: `${rows} row${rows === 1 ? '' : 's'} sent again` };
-  if (rows > 0) note(state, { event: 'retried', ...originOf(origin), note: answer.note });
+    : { ok: true, note: noteOf(again, appended) };
+  const event = appended > 0 ? 'appended' : 'retried';
+  if (segments.length > 0) note(state, { event, ...originOf(origin), note: answer.note });
   const due = state.passCommands.filter((one) => one.pass <= pass);
   state.passCommands = state.passCommands.filter((one) => one.pass > pass);
   for (const { id } of due) acknowledge(state, id, answer);
 }
+
+/** `10 rows appended, 2 rows sent again`. */
+function noteOf(again: number, appended: number): string {
+  if (appended === 0) return `${rowsText(again)} sent again`;
+  return `${rowsText(appended)} appended${again === 0 ? '' : `, ${rowsText(again)} sent again`}`;
+}
+
+const rowsText = (rows: number): string => `${rows} row${rows === 1 ? '' : 's'}`;

@@ -23,6 +23,16 @@ const loaded = (world: World, pass = 2, segments: readonly object[] = AGAIN): vo
 
 const retry = (pass: number, commandId = `c${pass}`) => ({ type: 'retry', commandId, pass }) as const;
 
+/** A batch that has sent nothing, with appended rows in two files that follow each other. */
+function snapshotOf([first, second]: readonly [number, number]) {
+  const world = new World({ rows: 3, concurrency: 0 });
+  addSegments(world.state.lanes, [
+    { lane: 0, first, count: second - first, isNew: true },
+    { lane: 0, first: second, count: 1, isNew: true },
+  ]);
+  return snapshot(world.state);
+}
+
 /** A batch whose rows all failed, and that is being closed. */
 function closing(rows = 3): World {
   const world = new World({ rows, concurrency: rows, retries: 0 });
@@ -47,6 +57,43 @@ describe('a batch that runs', () => {
     world.pass(1_000);
     expect(world.logged).toMatchObject([{ event: 'retried', by: 'ada@desk', reason: 'better now' }]);
     expect(progress(world.state)).toMatchObject({ pass: 2, again: 2, rows: 3 });
+  });
+
+  it('adds rows, which are new and not sent again', () => {
+    const world = new World({ rows: 3, concurrency: 10 });
+    world.apply(retry(2));
+    world.loads.splice(0);
+    world.apply({
+      type: 'passLoaded',
+      pass: 2,
+      segments: [
+        { lane: 0, first: 5_001, count: 2, isNew: true },
+        { lane: 0, first: 10_001, count: 1 },
+      ],
+      appended: 2,
+      by: 'ada@desk',
+    });
+    const note = '2 rows appended, 1 row sent again';
+    expect(world.state.acknowledgements).toEqual([{ id: 'c2', ok: true, note }]);
+    expect(progress(world.state)).toMatchObject({ rows: 5, again: 1, sending: 6, done: -1 });
+    world.pass(1_000);
+    expect(world.logged).toMatchObject([{ event: 'appended', by: 'ada@desk', note }]);
+    const [lane] = restore(JSON.parse(JSON.stringify({ ...snapshotOf([5_001, 5_501]) }))).lanes;
+    expect(lane?.segments).toEqual([
+      { first: 1, count: 3 },
+      { first: 5_001, count: 501 },
+    ]);
+  });
+
+  it('counts added rows as cancelled if it sends nothing more', () => {
+    const world = new World({ rows: 3, concurrency: 1 });
+    world.apply({ type: 'cancel', commandId: 'stop', running: false });
+    world.apply(retry(2));
+    world.loads.splice(0);
+    const segments = [{ lane: 0, first: 5_001, count: 2, isNew: true }] as const;
+    world.apply({ type: 'passLoaded', pass: 2, segments, appended: 2 });
+    expect(world.state.acknowledgements.at(-1)).toMatchObject({ id: 'c2', ok: false });
+    expect(progress(world.state)).toMatchObject({ rows: 5, done: 2, tally: { outcomes: { cancelled: 2 } } });
   });
 
   it('loads passes one after another, also if a command names only the second one', () => {

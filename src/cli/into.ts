@@ -1,0 +1,198 @@
+// run, submit and plan with --into: adds the rows of a further sheet to a batch, which keeps its mapping, deployment and service.
+
+import type { OrderOptions } from '../sheet/sending-order.ts';
+import { appendRows, compareFurther, layOutFurther, type FurtherSheet } from '../create-batch/append-rows.ts';
+import type { Comparison } from '../create-batch/compare-rows.ts';
+import { withCopy, type SheetCopy } from '../create-batch/copy-sheet.ts';
+import { findDeployment } from '../create-batch/find-deployment.ts';
+import { EXIT, problem } from '../errors/error.ts';
+import { terminalLine } from '../errors/outside-text.ts';
+import { LOCAL } from '../run-service/local-address.ts';
+import { openServices } from '../run-service/open-services.ts';
+import { openTransport } from '../run-service/transport.ts';
+import { STARTED_FILE } from '../store/batch-file.ts';
+import { userHere } from '../temporal/batch-control.ts';
+import { printEnd } from './batch-end.ts';
+import { findBatch, type FoundBatch } from './batch-name.ts';
+import { configOf, limitsOf, orderOf, sheetOptions } from './batch-options.ts';
+import type { Context, Printer } from './context.ts';
+import { estimateOf, forecastLines, type Estimate } from './forecast.ts';
+import type { SheetFlags } from './flags.ts';
+import { plural } from './format.ts';
+import type { Session, SessionParams } from './session.ts';
+import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
+import { tellPass } from './tell-pass.ts';
+
+export type IntoFlags = SheetFlags & { readonly into: string };
+type Given = {
+  readonly context: Context;
+  readonly flags: IntoFlags;
+  readonly sheet: string;
+  readonly printer: Printer;
+};
+type Next = (session: Session, found: FoundBatch, printer: Printer) => Promise<number>;
+
+export const isInto = (flags: SheetFlags): flags is IntoFlags => flags.into !== undefined;
+
+/** Refuses flags that contradict the batch. Throws E602. */
+function refuseOthers({ batch, file }: FoundBatch, flags: IntoFlags): void {
+  const both = (['again', 'reuse', 'name'] as const).find((flag) => flags[flag]);
+  if (both !== undefined)
+    throw problem('E602', {
+      what: `--into and --${both} exclude each other`,
+      hint: '--into adds rows to a batch that exists',
+    });
+  const { id, name } = file.deployment;
+  const { deployment: wanted } = flags;
+  if (wanted !== undefined && wanted !== name && wanted.toLowerCase() !== id)
+    throw problem('E602', {
+      what: `-d ${wanted}: ${batch} is a batch of the deployment ${name ?? id}`,
+      hint: 'leave -d out: a batch keeps its deployment',
+    });
+  const { map, set, drop, types, gpu, gpuColumn, keyColumn } = sheetOptions(flags);
+  const given = { map, set, drop, types, gpu, gpuColumn, keyColumn };
+  const has: Readonly<Record<string, unknown>> = file.sheet.options;
+  const other = Object.entries(given).find(([option, value]) => !isWithin(value, has[option]));
+  if (other !== undefined)
+    throw problem('E602', {
+      what: `${FLAGS[other[0] as keyof typeof FLAGS]} is not as in ${batch}`,
+      hint: 'leave it out: a batch keeps its mapping, and rows are added in the same way',
+    });
+}
+
+const FLAGS = {
+  map: '--map',
+  set: '--set',
+  drop: '--drop',
+  types: '--type',
+  gpu: '--gpu',
+  gpuColumn: '--gpu-column',
+  keyColumn: '--key',
+} as const;
+
+/** Whether all that is given is what the batch has. */
+function isWithin(given: unknown, has: unknown): boolean {
+  if (given === undefined) return true;
+  if (Array.isArray(given)) return given.every((one) => Array.isArray(has) && has.includes(one));
+  if (typeof given !== 'object' || given === null) return given === has;
+  return Object.entries(given).every(([name, value]) => (has as Record<string, unknown>)[name] === value);
+}
+
+/** Checks the sheet against the service; a local one must have been started. */
+async function furtherSheet(given: Given, found: FoundBatch, copy: SheetCopy): Promise<FurtherSheet> {
+  const config = configOf(given.flags);
+  const { file } = found;
+  const service = openServices(config, openTransport(1)).at(file.service);
+  const { inputTypes } = await findDeployment(service, file.deployment.id);
+  const { delimiter, encoding, limit } = sheetOptions(given.flags);
+  const reading = {
+    ...(delimiter === undefined ? {} : { delimiter }),
+    ...(encoding === undefined ? {} : { encoding }),
+    ...(limit === undefined ? {} : { limit }),
+  };
+  const order: OrderOptions = orderOf(given.flags);
+  return layOutFurther({ out: config.out, batch: found, copy, reading, order, inputTypes });
+}
+
+async function begin(
+  { flags, sheet, context }: Given,
+  use: (copy: SheetCopy, found: FoundBatch) => Promise<void>,
+) {
+  const { out } = configOf(flags);
+  const found = await findBatch(out, flags.into);
+  refuseOthers(found, flags);
+  if (!(await found.store.exists(STARTED_FILE)))
+    throw problem('E602', {
+      what: `${found.batch} was never started`,
+      hint: `start it, then repeat the command: runsheet resume ${found.batch}`,
+    });
+  const { stdin } = context.process;
+  await withCopy(sheet, { out, stdin, ...(flags.format && { format: flags.format }) }, (copy) =>
+    use(copy, found),
+  );
+  return found;
+}
+
+async function opened(sessions: Session[], params: SessionParams): Promise<Session> {
+  const { openSession } = await import('./session.ts');
+  const session = await openSession(params);
+  sessions.push(session);
+  return session;
+}
+
+/** Adds the rows and follows the batch. Repeating the command adds nothing. */
+export async function sendInto(given: Given, next: Next): Promise<number> {
+  const { flags, printer } = given;
+  const config = configOf(flags);
+  const sessions: Session[] = [];
+  let pass: number | undefined;
+  try {
+    const local = (found: FoundBatch) => found.file.service.base === LOCAL;
+    const found = await begin(given, async (copy, one) => {
+      if (local(one)) await opened(sessions, { config, local: true, printer });
+      const sheet = await furtherSheet(given, one, copy);
+      using compared = await compareFurther(sheet);
+      say(printer, sheet, compared, await estimate(given, sheet, compared));
+      pass = (await appendRows(sheet, compared, userHere()))?.pass;
+    });
+    const summary = pass === undefined ? await summaryOfDone(found) : undefined;
+    if (summary && Object.keys(limitsOf(flags)).length === 0)
+      return printEnd({ printer, found, output: flags.output }, summary);
+    const [session = await opened(sessions, { config, local: local(found), printer })] = sessions;
+    if (pass === undefined) await startOrAttach(session, found);
+    else await tellPass(session, found, pass, {});
+    return await next(session, found, printer);
+  } finally {
+    await Promise.all(sessions.map((session) => session.close()));
+  }
+}
+
+/** Shows what would be added. */
+export async function planInto(given: Given): Promise<number> {
+  const { flags, printer } = given;
+  const config = configOf(flags);
+  const sessions: Session[] = [];
+  try {
+    await begin(given, async (copy, found) => {
+      if (found.file.service.base === LOCAL) await opened(sessions, { config, local: true, printer });
+      const sheet = await furtherSheet(given, found, copy);
+      using compared = await compareFurther(sheet);
+      const expected = await estimate(given, sheet, compared);
+      const { appended, changed, same } = compared;
+      if (flags.output === 'json')
+        printer.json({ batch: found.batch, appended, changed, same, estimate: expected });
+      else say(printer, sheet, compared, expected);
+      printer.notice('nothing was sent');
+    });
+    return EXIT.ok;
+  } finally {
+    await Promise.all(sessions.map((session) => session.close()));
+  }
+}
+
+const estimate = (
+  { flags }: Given,
+  { batch, laidOut }: FurtherSheet,
+  { gpus }: Comparison,
+): Promise<Estimate> => estimateOf(configOf(flags).out, { file: batch.file, laidOut: { ...laidOut, gpus } });
+
+function say(
+  printer: Printer,
+  { batch: { batch }, laidOut, options }: FurtherSheet,
+  { appended, changed, same, sameFailed }: Comparison,
+  expected: Estimate,
+): void {
+  printer.notice(
+    `${printer.paint('green', '✓')} ${plural(laidOut.rows, 'row')}: ${appended} new, ${changed} sent again with other inputs, ${same} left out, because ${terminalLine(batch)} has them`,
+  );
+  if (options.keyColumn === undefined)
+    printer.notice(
+      '  keys      none: a row is the same if its inputs and GPU are; repeated rows are counted',
+    );
+  if (sameFailed > 0)
+    printer.notice(
+      `  failed    ${plural(sameFailed, 'row')} of those left out did not succeed; to send them again as they are: runsheet retry ${batch}`,
+    );
+  if (appended + changed === 0) return;
+  for (const line of forecastLines(expected)) printer.notice(line);
+}

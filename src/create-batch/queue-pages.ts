@@ -1,0 +1,81 @@
+// Writes the places of a pass into new pages of the batch's queue. They count only when the file of the pass exists.
+
+import { LANES_MAX, type PassSegment } from '../batch/lanes.ts';
+import { isLadderLane, laneNameOf } from './ladder-lanes.ts';
+import { QUEUE_ROWS, queueName, queuePageOf, type Queued } from '../sheet/queue.ts';
+import { layoutOf, type BatchFile } from '../store/batch-file.ts';
+import { FIRST_PASS, readSegments } from '../store/passes.ts';
+import type { Store } from '../store/store.ts';
+
+/** A lane, and the last page of its queue. */
+type LaneNow = { readonly gpu: string; page: number };
+
+export class QueuePages {
+  readonly #layout: Store;
+  readonly #lanes: LaneNow[];
+  readonly segments: PassSegment[] = [];
+
+  private constructor(layout: Store, lanes: LaneNow[]) {
+    this.#layout = layout;
+    this.#lanes = lanes;
+  }
+
+  /** After the pages of all passes before `pass`. */
+  static async open(store: Store, file: BatchFile, pass: number): Promise<QueuePages> {
+    const lanes = lanesNow(file, await readSegments(store, FIRST_PASS, pass - 1));
+    return new QueuePages(layoutOf(store, file), lanes);
+  }
+
+  /** Adds rows that ask for this GPU; a page that a failed command has left is skipped. */
+  async add(gpu: string, rows: Iterable<Queued> | AsyncIterable<Queued>, isNew = false): Promise<void> {
+    for await (const some of chunksOf(rows)) {
+      const lane = laneFor(this.#lanes, gpu);
+      const spec = this.#lanes[lane] as LaneNow;
+      do spec.page += 1;
+      while (!(await this.#layout.create(queueName(lane, spec.page), some.join(''))));
+      const first = (spec.page - 1) * QUEUE_ROWS + 1;
+      this.segments.push({
+        lane,
+        ...(gpu === '' || isLadderLane(gpu) ? {} : { gpu }),
+        first,
+        count: some.length,
+        ...(isNew ? { isNew } : {}),
+      });
+    }
+  }
+}
+
+function lanesNow({ sheet }: BatchFile, added: readonly PassSegment[]): LaneNow[] {
+  const lanes = sheet.lanes.map((lane) => ({ gpu: laneNameOf(lane), page: queuePageOf(lane.places) }));
+  for (const { lane, gpu = '', first, count } of added) {
+    lanes[lane] ??= { gpu, page: 0 };
+    lanes[lane].page = Math.max(lanes[lane].page, queuePageOf(first + count - 1));
+  }
+  return lanes;
+}
+
+function laneFor(lanes: LaneNow[], gpu: string): number {
+  const found = lanes.findIndex((lane) => lane.gpu === gpu);
+  if (found >= 0) return found;
+  if (lanes.length >= LANES_MAX) throw new Error(`a batch has at most ${LANES_MAX} lanes`);
+  return lanes.push({ gpu, page: 0 }) - 1;
+}
+
+/** Maximum characters of a page, which is parsed as a whole: changed inputs may be long. */
+const QUEUE_CHARS = 8 * 1024 * 1024;
+
+async function* chunksOf(rows: Iterable<Queued> | AsyncIterable<Queued>): AsyncGenerator<readonly string[]> {
+  let some: string[] = [];
+  let chars = 0;
+  for await (const row of rows) {
+    const line = `${JSON.stringify(row)}\n`;
+    const isFull = some.length === QUEUE_ROWS || chars + line.length > QUEUE_CHARS;
+    if (isFull && some.length > 0) {
+      yield some;
+      [some, chars] = [[], 0];
+    }
+    some.push(line);
+    chars += line.length;
+  }
+  if (some.length > 0) yield some;
+}

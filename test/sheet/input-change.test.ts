@@ -1,0 +1,63 @@
+// Inputs that a row gets when it is sent again.
+
+import { describe, expect, it } from 'vitest';
+import { isRunsheetError } from '../../src/errors/error.ts';
+import { bothChanges, changedInputs, changeFrom } from '../../src/sheet/input-change.ts';
+
+const TYPES = [
+  { name: 'prompt', type: 'string', required: true },
+  { name: 'seed', type: 'int', required: false, min: 0 },
+  { name: 'style', type: 'enum', required: false, options: ['flat', 'oil'] },
+] as never;
+
+const from = (given: Record<string, string>, types = TYPES) => changeFrom(given, {}, types);
+const refusal = (given: Record<string, string>): string => {
+  try {
+    from(given);
+    return 'accepted';
+  } catch (error) {
+    if (!isRunsheetError(error, 'E602')) throw error;
+    return `${error.message} ${error.hint}`;
+  }
+};
+
+describe('the inputs of --set', () => {
+  it('have the types of the deployment and keep every digit', () => {
+    const { set, unset } = from({ seed: '18446744073709551615', prompt: '7', style: '' });
+    expect([JSON.stringify(set), unset]).toEqual(['{"seed":18446744073709551615,"prompt":"7"}', ['style']]);
+  });
+
+  it('have the types of the batch if the service does not tell them', () => {
+    const kinds = { prompt: 'string', seed: 'auto', other: 'int' } as const;
+    expect(changeFrom({ prompt: '7', seed: '7' }, kinds, undefined)).toEqual({
+      set: { prompt: '7', seed: 7 },
+    });
+  });
+
+  it.each([
+    [{ promt: 'a' }, 'did you mean prompt?'],
+    [{ seed: 'x' }, 'the value is not an integer'],
+    [{ seed: '-1' }, 'the value is too small'],
+    [{ style: 'oi' }, 'allowed: flat oil'],
+    [{ prompt: '' }, 'the deployment requires this input'],
+  ])('are refused if they are wrong: %j', (given, text) => {
+    expect(refusal(given as unknown as Record<string, string>)).toContain(text);
+  });
+});
+
+describe('changed inputs', () => {
+  it('are in canonical order, whichever change came first', () => {
+    const first = { set: { zoom: 1, style: 'oil' }, unset: ['seed'] };
+    const second = { set: { seed: 9 }, unset: ['style'] };
+    const both = bothChanges(first, second);
+    expect(both).toEqual({ set: { zoom: 1, seed: 9 }, unset: ['style'] });
+    const changed = changedInputs({ prompt: 'a', seed: 1 }, both);
+    expect(JSON.stringify(changed)).toBe('{"prompt":"a","seed":9,"zoom":1}');
+    expect(changedInputs(changedInputs({ prompt: 'a', seed: 1 }, first), second)).toEqual(changed);
+  });
+
+  it('are the sheet’s own without a change', () => {
+    const inputs = { prompt: 'a' };
+    expect(changedInputs(inputs, bothChanges(undefined, undefined))).toBe(inputs);
+  });
+});
