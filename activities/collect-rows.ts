@@ -8,7 +8,7 @@ import type { EndedRow } from '../src/batch/row-state.ts';
 import { recordsBefore } from '../src/results/batch-rows.ts';
 import { parsePart, partName } from '../src/results/parts.ts';
 import { placeOf, type PartRecord } from '../src/results/row-record.ts';
-import { tallyChange, unpricedIn } from '../src/results/tally-rows.ts';
+import { runCostsIn, tallyChange, unpricedIn } from '../src/results/tally-rows.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
 import { recordRow } from './record-row.ts';
@@ -27,7 +27,9 @@ export function collectRows(deps: Deps, input: CollectInput): Promise<PartResult
     const open = await deps.open(input);
     const name = partName(input.pass, input.part);
     const before = await open.store.read(name);
-    return before === undefined ? writePart(deps, open, input, name) : resultOf(input, name, before, []);
+    return before === undefined
+      ? writePart(deps, open, input, name)
+      : resultOf({ open, input, name }, before, []);
   });
 }
 
@@ -65,13 +67,18 @@ async function writePart(
   signal.throwIfAborted();
   const text = records.map((record) => `${JSON.stringify(record)}\n`).join('');
   const isNew = await open.store.create(name, text);
-  return resultOf(input, name, isNew ? text : ((await open.store.read(name)) ?? ''), deferred);
+  return resultOf({ open, input, name }, isNew ? text : ((await open.store.read(name)) ?? ''), deferred);
 }
+
+type Collecting = {
+  readonly open: Pick<OpenBatch, 'file'>;
+  readonly input: CollectInput;
+  readonly name: string;
+};
 
 /** The result from an existing part; its missing rows are deferred. Throws {@link StoreConflict} if the part has other rows. */
 function resultOf(
-  { rows }: CollectInput,
-  name: string,
+  { open, input: { rows }, name }: Collecting,
   text: string,
   deferred: readonly DeferredRow[],
 ): PartResult {
@@ -84,8 +91,10 @@ function resultOf(
   const missing = rows.filter(({ place }) => !written.has(place));
   const reasons = new Map(deferred.map((one) => [one.place, one]));
   const unpriced = records.flatMap((record) => Array<number>(unpricedIn(record)).fill(placeOf(record)));
+  const costs = open.file.reserve === undefined ? [] : records.flatMap((record) => runCostsIn(record));
   return {
     tally: tallyChange(records),
+    ...(costs.length === 0 ? {} : { costs }),
     ...(unpriced.length === 0 ? {} : { unpriced }),
     again: records.filter(({ before }) => before !== undefined).length,
     fetched: records.filter(({ outcome }) => outcome === 'succeeded').length,

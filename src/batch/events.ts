@@ -54,6 +54,8 @@ export type PartResult = {
   readonly fetched: number;
   /** The place of each attempt with a run whose cost is not known, or only in part. */
   readonly unpriced?: readonly number[];
+  /** The place and the cost in nano-dollars of each run, if the batch reserves an estimate. */
+  readonly costs?: readonly (readonly [place: number, nano: number])[];
   /** How many of its rows had an outcome before. */
   readonly again?: number;
 };

@@ -8,6 +8,7 @@
 // A lane without segments has sent all its places. In a batch with one lane in the order of the sheet, places are row numbers.
 
 import { NONE_HELD, type Held } from './accounting/reservations.ts';
+import type { RunCosts } from './accounting/run-costs.ts';
 import type { BatchParams } from './params.ts';
 import type { Waiting } from './row-state.ts';
 
@@ -44,6 +45,8 @@ export type Lane = {
   held: Held;
   /** Its attempts and duplicate runs whose cost will never be known: a budget counts each in full. */
   unpriced: number;
+  /** What its runs have cost, if the batch reserves an estimate. */
+  costs?: RunCosts | undefined;
 };
 
 export const newLane = (gpu: string | undefined, segments: readonly Segment[] = []): Lane => ({

@@ -3,6 +3,7 @@
 // which is harmless. The snapshot must fit into one payload (R16), so rows are short tuples (packed-rows.ts).
 
 import { cancelRun } from './accounting/duplicates.ts';
+import type { RunCosts } from './accounting/run-costs.ts';
 import { cancelAllRunning, acknowledge } from './on-event/user-command.ts';
 import { newLane, type Lane } from './lanes.ts';
 import type { Pause, PauseKind } from './pause-kinds.ts';
@@ -75,6 +76,7 @@ type LaneTuple = readonly [
   gpu: string | 0,
   segments: readonly (readonly [first: number, count: number, kind: SegmentKind])[],
   unpriced?: number,
+  costs?: RunCosts,
 ];
 
 export type Snapshot = Plain & {
@@ -172,15 +174,18 @@ function resumeWork(state: State): void {
   state.refreshIds = [];
 }
 
-const packLane = ({ gpu, segments, unpriced }: Lane): LaneTuple => [
-  gpu ?? 0,
-  segments.map(
-    ({ first, count, isAgain, isCanary }) => [first, count, isAgain ? 1 : isCanary ? 2 : 0] as const,
-  ),
-  unpriced,
-];
+const packLane = ({ gpu, segments, unpriced, costs }: Lane): LaneTuple => {
+  const lane = [
+    gpu ?? 0,
+    segments.map(
+      ({ first, count, isAgain, isCanary }) => [first, count, isAgain ? 1 : isCanary ? 2 : 0] as const,
+    ),
+    unpriced,
+  ] as const;
+  return costs === undefined ? lane : [...lane, costs];
+};
 
-const readLane = ([gpu, segments, unpriced = 0]: LaneTuple): Lane => ({
+const readLane = ([gpu, segments, unpriced = 0, costs]: LaneTuple): Lane => ({
   ...newLane(
     gpu === 0 ? undefined : gpu,
     segments.map(([first, count, kind]) => ({
@@ -191,4 +196,5 @@ const readLane = ([gpu, segments, unpriced = 0]: LaneTuple): Lane => ({
     })),
   ),
   unpriced,
+  ...(costs === undefined ? {} : { costs }),
 });

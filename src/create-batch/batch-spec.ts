@@ -40,6 +40,7 @@ export type Settings = OptionalLimits & {
   readonly deadlines: { readonly queueMs?: number; readonly runMs?: number };
   readonly webhooks: boolean;
   readonly canary?: Canary;
+  readonly reserve?: 'p99';
 };
 
 export type BatchSpec = {
@@ -92,7 +93,7 @@ export const RETRIES = 2;
 
 type FileSettings = Pick<
   BatchFile,
-  'concurrency' | 'retries' | 'unconfirmed' | 'deadlines' | 'webhooks' | keyof OptionalLimits
+  'concurrency' | 'retries' | 'reserve' | 'unconfirmed' | 'deadlines' | 'webhooks' | keyof OptionalLimits
 >;
 
 function settingsOf({ settings, deployment, service }: BatchSpec): FileSettings {
@@ -107,6 +108,7 @@ function settingsOf({ settings, deployment, service }: BatchSpec): FileSettings 
     retries,
     unconfirmed: rule,
     ...optionalLimits(settings),
+    ...(settings.reserve === undefined ? {} : { reserve: settings.reserve }),
     deadlines: definedOnly({ queueMs: deadlines.queueMs, runMs }),
     webhooks,
   };

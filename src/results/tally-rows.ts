@@ -2,7 +2,7 @@
 
 import { isWrittenOff } from '../batch/accounting/reservations.ts';
 import { NO_TALLY, tallyOutcome, tallyUse, type Tally } from '../batch/accounting/tally.ts';
-import { gpuSecondsOf, type AttemptRecord, type PartRecord } from './row-record.ts';
+import { gpuSecondsOf, placeOf, type AttemptRecord, type PartRecord } from './row-record.ts';
 
 type Counted = Pick<PartRecord, 'outcome' | 'attempts' | 'before'>;
 
@@ -28,6 +28,17 @@ export const unpricedIn = ({ attempts, before }: Counted): number =>
 export const spentInFullIn = (record: Counted): number =>
   unpricedIn(record) +
   record.attempts.slice(record.before?.attempts ?? 0).filter((one) => isWrittenOff(endOf(one))).length;
+
+/** The place and the cost in nano-dollars of each new run whose cost is known. */
+export const runCostsIn = ({
+  attempts,
+  before,
+  ...record
+}: PartRecord): readonly (readonly [place: number, nano: number])[] =>
+  attempts
+    .slice(before?.attempts ?? 0)
+    .filter(({ cost_usd, cost_incomplete }) => cost_usd !== undefined && !cost_incomplete)
+    .map(({ cost_usd = 0 }) => [placeOf(record), Math.round(cost_usd * 1e9)] as const);
 
 const endOf = ({ outcome, run_id }: AttemptRecord) => ({
   outcome,

@@ -135,6 +135,7 @@ export function collect(
       tally: kept.tally,
       fetched: kept.fetched,
       unpriced: kept.unpriced,
+      ...(kept.costs && { costs: kept.costs }),
       again: kept.again,
       deferred: missing.map(
         ({ place }) =>

@@ -85,6 +85,7 @@ export type Plan = {
   /** When the user sends rows again. */
   readonly retriesAtMs: readonly number[];
   readonly failAfter?: { readonly rows: number } | { readonly share: number };
+  readonly reserve?: 'p99';
   readonly canary?: { readonly rows: number; readonly asks: boolean };
   readonly unconfirmed: 'unknown' | 'fail' | 'resubmit' | 'ask';
   readonly rates: Rates;
@@ -164,7 +165,8 @@ export function planOf(seed: number, size: Size = 'small'): Plan {
     draw() < 0.6 ? [] : Array.from({ length: between(1, 3) }, () => between(1_000, 400_000));
   const canaryRows = between(1, 10);
   const canary = draw() < 0.75 ? {} : { canary: { rows: canaryRows, asks: draw() < 0.3 } };
-  return { ...plan, ...budget, ...caps, retriesAtMs, ...canary };
+  const reserve = budget.maxCostNano !== undefined && draw() < 0.5 ? { reserve: 'p99' as const } : {};
+  return { ...plan, ...budget, ...caps, retriesAtMs, ...canary, ...reserve };
 }
 
 /** Drawn last, so that the other parts of a world do not depend on it. */
@@ -213,6 +215,8 @@ export function shrink(plan: Plan, fails: (plan: Plan) => boolean): Plan {
   if (least.cancelAtMs !== undefined) tryOne(uncancelled);
   if (least.commands.length > 0) tryOne({ ...least, commands: [] });
   if (least.retriesAtMs.length > 0) tryOne({ ...least, retriesAtMs: [] });
+  const { reserve: _______, ...inFull } = least;
+  if (least.reserve !== undefined) tryOne(inFull);
   const { canary: ______, ...withoutCanary } = least;
   if (least.canary !== undefined) tryOne(withoutCanary);
   const { maxCostNano: __, lanes: ___, attemptCostNano: ____, ...unlimited } = least;

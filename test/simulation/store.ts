@@ -13,6 +13,7 @@ export type SimPart = {
   readonly tally: Tally;
   readonly fetched: number;
   readonly unpriced: readonly number[];
+  readonly costs?: readonly (readonly [place: number, nano: number])[];
   /** How many of its rows had an outcome before. */
   readonly again: number;
 };

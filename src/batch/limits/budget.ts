@@ -2,6 +2,7 @@
 // GPU is reserved; accounting/reservations.ts says how long. What is spent and reserved together never exceeds the limit when
 // a group is sent, so the first run of each attempt cannot break it. All amounts are whole nano-dollars.
 
+import { costQuantile } from '../accounting/run-costs.ts';
 import { costSoFar } from '../accounting/tally.ts';
 import type { Lane } from '../lanes.ts';
 import type { BatchParams } from '../params.ts';
@@ -13,11 +14,15 @@ const UNBOUNDED = Number.POSITIVE_INFINITY;
 
 type Accounts = Pick<State, 'params' | 'lanes' | 'tally'>;
 
-/** The highest cost of a run for a row of the lane; infinite if it has no known bound. */
+/** What is reserved for a run of the lane: the highest cost, or with `p99` what 99 of 100 runs have cost, once enough are known. */
 export const attemptCost = (
-  { attemptCostNano = {} }: Pick<BatchParams, 'attemptCostNano'>,
-  { gpu = '' }: Pick<Lane, 'gpu'>,
-): number => attemptCostNano[gpu] ?? UNBOUNDED;
+  { attemptCostNano = {}, reserve }: Pick<BatchParams, 'attemptCostNano' | 'reserve'>,
+  { gpu = '', costs }: Pick<Lane, 'gpu' | 'costs'>,
+): number => {
+  const most = attemptCostNano[gpu] ?? UNBOUNDED;
+  const usual = reserve === 'p99' && costs !== undefined ? costQuantile(costs, 0.99) : undefined;
+  return Math.min(most, usual ?? UNBOUNDED);
+};
 
 const sumOf = ({ params, lanes }: Accounts, countIn: (lane: Lane) => number): number =>
   lanes.reduce((sum, lane) => {

@@ -1,10 +1,12 @@
 // Handles a written part. R14: a row counts as done once its part is written, because its files are in the store by then.
 // A row whose files could not be fetched is collected again later; other rows do not wait for it.
 
+import { addRunCost, NO_RUN_COSTS } from '../accounting/run-costs.ts';
 import { addTallies } from '../accounting/tally.ts';
 import { DEFER_BASE_MS, DEFER_MAX_MS, FILES_PAUSE_AFTER_MS, REASON_BYTES } from '../bounds.ts';
 import { clipped } from '../clipped.ts';
 import type { DeferredRow, PartResult, StoreItem } from '../events.ts';
+import { laneWith } from '../lanes.ts';
 import { pause, unpause } from '../pauses.ts';
 import { type Deferral, type EndedRow, type LastAttempt } from '../row-state.ts';
 import { removePart, spendInFull, spendWrittenOff } from '../parts-in-flight.ts';
@@ -14,7 +16,7 @@ import type { State } from '../state.ts';
 export function onPartCollected(
   state: State,
   part: number,
-  { tally, deferred, fetched, again = 0, unpriced = [] }: PartResult,
+  { tally, deferred, fetched, again = 0, unpriced = [], costs = [] }: PartResult,
 ): void {
   const rows = state.parts.get(part);
   if (rows === undefined) return;
@@ -25,6 +27,10 @@ export function onPartCollected(
   unpause(state, 'store');
   noteFileHosts(state, deferred, fetched);
   for (const place of unpriced) spendInFull(state, place);
+  for (const [place, nano] of state.params.reserve === undefined ? [] : costs) {
+    const lane = laneWith(state, place);
+    lane.costs = addRunCost(lane.costs ?? NO_RUN_COSTS, nano);
+  }
   const byRow = new Map(deferred.map((one) => [one.place, one]));
   for (const row of rows) {
     const found = byRow.get(row.place);
