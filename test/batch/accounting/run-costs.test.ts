@@ -22,7 +22,8 @@ describe('the costs of single runs', () => {
       fc.property(amounts, (some) => {
         const exact = some.toSorted((a, b) => a - b)[Math.ceil(0.99 * some.length) - 1] ?? 0;
         const found = costQuantile(costsOf(some), 0.99) ?? 0;
-        return found >= exact && found <= exact * 1.1 + 1;
+        expect(found).toBeGreaterThanOrEqual(exact);
+        expect(found).toBeLessThanOrEqual(exact * 1.1 + 1);
       }),
     );
   });
