@@ -8,7 +8,7 @@ import type { EndedRow } from '../src/batch/row-state.ts';
 import { recordsBefore } from '../src/results/batch-rows.ts';
 import { parsePart, partName } from '../src/results/parts.ts';
 import { placeOf, type PartRecord } from '../src/results/row-record.ts';
-import { tallyChange, unpricedIn } from '../src/results/tally-rows.ts';
+import { runCostsIn, tallyChange, unpricedIn } from '../src/results/tally-rows.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
 import { recordRow } from './record-row.ts';
@@ -29,7 +29,7 @@ export function collectRows(deps: Deps, input: CollectInput): Promise<PartResult
     const before = await open.store.read(name);
     return before === undefined
       ? writePart(deps, open, input, name)
-      : resultOf(open, input, name, { text: before, deferred: [] });
+      : resultOf({ open, input, name }, before, []);
   });
 }
 
@@ -67,20 +67,22 @@ async function writePart(
   signal.throwIfAborted();
   const text = records.map((record) => `${JSON.stringify(record)}\n`).join('');
   const isNew = await open.store.create(name, text);
-  return resultOf(open, input, name, {
-    text: isNew ? text : ((await open.store.read(name)) ?? ''),
-    deferred,
-  });
+  return resultOf({ open, input, name }, isNew ? text : ((await open.store.read(name)) ?? ''), deferred);
 }
+
+type Collecting = {
+  readonly open: Pick<OpenBatch, 'file'>;
+  readonly input: CollectInput;
+  readonly name: string;
+};
 
 /** The result from an existing part; its missing rows are deferred. Throws {@link StoreConflict} if the part has other rows. */
 function resultOf(
-  { file }: OpenBatch,
-  { rows }: CollectInput,
-  name: string,
-  { text, deferred }: { readonly text: string; readonly deferred: readonly DeferredRow[] },
+  { open, input: { rows }, name }: Collecting,
+  text: string,
+  deferred: readonly DeferredRow[],
 ): PartResult {
-  const { ladder = [] } = file.sheet.options;
+  const { ladder = [] } = open.file.sheet.options;
   const records = parsePart(text);
   const asked = new Set(rows.map(({ place }) => place));
   const other = records.find((record) => !asked.has(placeOf(record)));
@@ -95,8 +97,11 @@ function resultOf(
       rung: ladder.indexOf(gpu_asked),
     })),
   );
+  const costs =
+    open.file.reserve === undefined ? [] : records.flatMap((record) => runCostsIn(record, ladder));
   return {
     tally: tallyChange(records),
+    ...(costs.length === 0 ? {} : { costs }),
     ...(unpriced.length === 0 ? {} : { unpriced: unpriced.map(({ place }) => place) }),
     ...(unpriced.length === 0 || ladder.length === 0
       ? {}

@@ -47,6 +47,9 @@ export type ListReading = {
 /** A row whose files could not be fetched; `host`: the file host or the service failed, `file`: only this row's files. */
 export type DeferredRow = { readonly place: number; readonly kind: 'host' | 'file'; readonly reason: string };
 
+/** `rung`: absent for an attempt on none. */
+export type RunCost = readonly [place: number, nano: number, rung?: number];
+
 export type PartResult = {
   readonly tally: Tally;
   readonly deferred: readonly DeferredRow[];
@@ -56,6 +59,8 @@ export type PartResult = {
   readonly unpriced?: readonly number[];
   /** The rung of each of these attempts, if rows climb a ladder. */
   readonly unpricedRungs?: readonly number[];
+  /** The place, the cost in nano-dollars and the rung of each run, if the batch reserves an estimate. */
+  readonly costs?: readonly RunCost[];
   /** How many of its rows had an outcome before. */
   readonly again?: number;
 };

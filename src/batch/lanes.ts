@@ -8,6 +8,7 @@
 // A lane without segments has sent all its places. With a ladder, rows that name no GPU are in lanes by size (ladder.ts). In a batch with one lane in the order of the sheet, places are row numbers.
 
 import { NONE_HELD, type Held } from './accounting/reservations.ts';
+import type { RunCosts } from './accounting/run-costs.ts';
 import type { BatchParams, LaneSpec } from './params.ts';
 import type { Waiting } from './row-state.ts';
 
@@ -46,6 +47,10 @@ export type Account = {
   held: Held;
   /** Its attempts and duplicate runs whose cost will never be known: a budget counts each in full. */
   unpriced: number;
+  /** What its runs have cost, if the batch reserves an estimate. */
+  costs?: RunCosts | undefined;
+  /** What 99 of 100 of its runs have cost at most, in nano-dollars, once enough are known. */
+  usualNano?: number | undefined;
 };
 
 export type Lane = Account & {

@@ -99,6 +99,8 @@ export type BatchParams = {
   /** The highest cost of one run by GPU, in nano-dollars; a GPU whose cost has no known bound is missing. */
   readonly attemptCostNano?: Readonly<Record<string, number>>;
   readonly canary?: Canary;
+  /** What --max-cost reserves for an attempt instead of the highest cost: the 99th percentile of the runs before it. */
+  readonly reserve?: 'p99';
   /** Whether each POST names a webhook address. */
   readonly webhooks: boolean;
   /** Whether the service's run list includes webhook addresses, so that it can prove absence. */

@@ -31,7 +31,12 @@ export type Progress = ReturnType<typeof optionalLimits> & {
   readonly ledger: RequestLedger;
   readonly costUsd: number;
   /** With --max-cost: what counts as spent, and what the runs in flight may cost at most. */
-  readonly budget?: { readonly spentNano: number; readonly reservedNano: number };
+  readonly budget?: {
+    readonly spentNano: number;
+    readonly reservedNano: number;
+    /** What is reserved is an estimate, so the limit may be overrun. */
+    readonly isEstimate?: true;
+  };
   readonly canary?: CanaryProgress;
   readonly state: 'running' | 'paused' | 'cancelling' | 'finished';
   /** The newest pass whose rows are in the batch. */
@@ -78,7 +83,13 @@ export function progress(state: State): Progress {
     costUsd: costSoFar(tally),
     ...(params.maxCostNano === undefined
       ? {}
-      : { budget: { spentNano: spentNano(state), reservedNano: reservedNano(state) } }),
+      : {
+          budget: {
+            spentNano: spentNano(state),
+            reservedNano: reservedNano(state),
+            ...(params.reserve === 'p99' ? { isEstimate: true as const } : {}),
+          },
+        }),
     ...(canary === undefined ? {} : { canary }),
     state: statusOf(state),
     pass: state.pass,

@@ -3,8 +3,9 @@
 // which is harmless. The snapshot must fit into one payload (R16), so rows are short tuples (packed-rows.ts).
 
 import { cancelRun } from './accounting/duplicates.ts';
+import { usualCost, type RunCosts } from './accounting/run-costs.ts';
 import { cancelAllRunning, acknowledge } from './on-event/user-command.ts';
-import { newClimbingLane, newLane, type Climb, type Lane } from './lanes.ts';
+import { accountsOf, newClimbingLane, newLane, type Climb, type Lane } from './lanes.ts';
 import type { Pause, PauseKind } from './pause-kinds.ts';
 import type { Running } from './row-state.ts';
 import {
@@ -75,7 +76,9 @@ type LaneTuple = readonly [
   gpu: string | 0,
   segments: readonly (readonly [first: number, count: number, kind: SegmentKind])[],
   unpriced?: number,
-  climb?: readonly [size: number, rung: number, isProven: 0 | 1, unpriced: readonly number[]],
+  climb?: 0 | readonly [size: number, rung: number, isProven: 0 | 1, unpriced: readonly number[]],
+  /** Of the lane, or of each of its rungs. */
+  costs?: readonly (RunCosts | 0)[],
 ];
 
 export type Snapshot = Plain & {
@@ -173,25 +176,38 @@ function resumeWork(state: State): void {
   state.refreshIds = [];
 }
 
-function packLane({ gpu, segments, unpriced, climb }: Lane): LaneTuple {
+function packLane(one: Lane): LaneTuple {
+  const { gpu, segments, unpriced, climb } = one;
   const packed = segments.map(
     ({ first, count, isAgain, isCanary }) => [first, count, isAgain ? 1 : isCanary ? 2 : 0] as const,
   );
+  const costs = accountsOf(one).map((account) => account.costs ?? 0);
   const lane = [gpu ?? 0, packed, unpriced] as const;
+  if (costs.some((known) => known !== 0)) return [...lane, climb ? packClimb(climb) : 0, costs];
   return climb === undefined ? lane : [...lane, packClimb(climb)];
 }
 
 const packClimb = ({ size, rung, isProven, rungs }: Climb) =>
   [size, rung, isProven ? 1 : 0, rungs.map(({ unpriced }) => unpriced)] as const;
 
-function readLane([gpu, packed, unpriced = 0, climb]: LaneTuple, ladder: readonly string[] = []): Lane {
+function readLane(tuple: LaneTuple, ladder: readonly string[] = []): Lane {
+  const lane = readAccounts(tuple, ladder);
+  const [, , , , costs = []] = tuple;
+  for (const [at, account] of accountsOf(lane).entries()) {
+    account.costs = costs[at] || undefined;
+    account.usualNano = usualCost(account.costs);
+  }
+  return lane;
+}
+
+function readAccounts([gpu, packed, unpriced = 0, climb = 0]: LaneTuple, ladder: readonly string[]): Lane {
   const segments = packed.map(([first, count, kind]) => ({
     first,
     count,
     ...(kind === 1 ? { isAgain: true as const } : {}),
     ...(kind === 2 ? { isCanary: true as const } : {}),
   }));
-  if (climb === undefined) return { ...newLane(gpu === 0 ? undefined : gpu, segments), unpriced };
+  if (climb === 0) return { ...newLane(gpu === 0 ? undefined : gpu, segments), unpriced };
   const [size, rung, isProven, spent] = climb;
   const lane = newClimbingLane(size, ladder, segments);
   const rungs = lane.climb.rungs.map((account, at) => ({ ...account, unpriced: spent[at] ?? 0 }));

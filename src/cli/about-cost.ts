@@ -34,5 +34,5 @@ function budgetText({ maxCostNano, budget }: Spent): string {
   const [limit, spent, reserved] = [maxCostNano, budget.spentNano, budget.reservedNano].map((nano) =>
     money(nano / 1e9),
   );
-  return ` · limit ${limit}: ${spent} spent, ${reserved} reserved`;
+  return ` · limit ${limit}${budget.isEstimate ? ' (an estimate)' : ''}: ${spent} spent, ${reserved} reserved`;
 }

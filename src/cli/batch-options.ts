@@ -138,6 +138,7 @@ export function settingsOf(flags: SheetFlags, asks = false): Settings {
       ...(runTimeout === undefined ? {} : { runMs: runTimeout }),
     },
     webhooks: !poll,
+    ...(flags.reserve === 'p99' ? { reserve: flags.reserve } : {}),
     ...(rows === undefined ? {} : { canary: { rows, asks } }),
   };
 }

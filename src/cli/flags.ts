@@ -171,6 +171,13 @@ export const sheetFlags = {
       'send n rows first that differ as much as possible, and the others only if all of them succeed (default: 0)',
     ),
   ),
+  reserve: {
+    kind: 'enum',
+    values: ['most', 'p99'],
+    optional: true,
+    brief:
+      'what --max-cost reserves for a run: the most that it can cost, or an estimate from the runs before it (default: most)',
+  },
   yes: boolean('with --canary, send the others without asking on a terminal'),
   shuffle: boolean('send the rows in a random order that is the same each time'),
   orderBy: optional(
@@ -275,6 +282,7 @@ export type SheetFlags = LimitFlags & {
   readonly queueTimeout?: number;
   readonly runTimeout?: number;
   readonly canary?: number;
+  readonly reserve?: 'most' | 'p99';
   readonly yes: boolean;
   readonly shuffle: boolean;
   readonly orderBy?: string;

@@ -40,6 +40,7 @@ export type Settings = OptionalLimits & {
   readonly deadlines: { readonly queueMs?: number; readonly runMs?: number };
   readonly webhooks: boolean;
   readonly canary?: Canary;
+  readonly reserve?: 'p99';
 };
 
 export type BatchSpec = {
@@ -98,7 +99,7 @@ export const RETRIES = 2;
 
 type FileSettings = Pick<
   BatchFile,
-  'concurrency' | 'retries' | 'unconfirmed' | 'deadlines' | 'webhooks' | keyof OptionalLimits
+  'concurrency' | 'retries' | 'reserve' | 'unconfirmed' | 'deadlines' | 'webhooks' | keyof OptionalLimits
 >;
 
 function settingsOf({ settings, deployment, service, options }: BatchSpec): FileSettings {
@@ -113,6 +114,7 @@ function settingsOf({ settings, deployment, service, options }: BatchSpec): File
     retries,
     unconfirmed: rule,
     ...optionalLimits(settings),
+    ...(settings.reserve === undefined ? {} : { reserve: settings.reserve }),
     deadlines: definedOnly({ queueMs: deadlines.queueMs, runMs }),
     webhooks,
   };

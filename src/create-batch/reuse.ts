@@ -92,6 +92,7 @@ export function differences({ file }: BatchFolder, settings: Settings): readonly
     ['--queue-timeout', secondsOf(deadlines.queueMs), secondsOf(file.deadlines.queueMs)],
     ['--run-timeout', secondsOf(deadlines.runMs), secondsOf(file.deadlines.runMs)],
     ['--canary', canary && String(canary.rows), file.canary && String(file.canary.rows)],
+    ['--reserve', settings.reserve, file.reserve ?? 'most'],
     ['--poll', webhooks ? undefined : 'polling', file.webhooks ? 'webhooks' : 'polling'],
   ] as const;
   return compared

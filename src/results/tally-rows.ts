@@ -1,5 +1,6 @@
 // Adds rows with an outcome to the batch's tally.
 
+import type { RunCost } from '../batch/events.ts';
 import { isWrittenOff } from '../batch/accounting/reservations.ts';
 import {
   NO_TALLY,
@@ -9,7 +10,7 @@ import {
   type GpuUse,
   type Tally,
 } from '../batch/accounting/tally.ts';
-import { gpuSecondsOf, type AttemptRecord, type PartRecord } from './row-record.ts';
+import { gpuSecondsOf, placeOf, type AttemptRecord, type PartRecord } from './row-record.ts';
 
 type Counted = Pick<PartRecord, 'outcome' | 'attempts' | 'before'>;
 
@@ -35,6 +36,23 @@ export const spentInFullIn = (record: Counted): readonly AttemptRecord[] => [
   ...unpricedIn(record),
   ...record.attempts.slice(record.before?.attempts ?? 0).filter((one) => isWrittenOff(endOf(one))),
 ];
+
+/** What each of its new runs has cost, if that is known. */
+export function runCostsIn(
+  { attempts, before, ...record }: PartRecord,
+  ladder: readonly string[],
+): readonly RunCost[] {
+  const place = placeOf(record);
+  return attempts
+    .slice(before?.attempts ?? 0)
+    .flatMap(({ cost_usd: cost, cost_incomplete, gpu_asked = '' }) => {
+      if (cost === undefined || cost_incomplete) return [];
+      const rung = ladder.indexOf(gpu_asked);
+      const nano = Math.round(cost * 1e9);
+      const one: RunCost = rung < 0 ? [place, nano] : [place, nano, rung];
+      return [one];
+    });
+}
 
 const endOf = ({ outcome, run_id }: AttemptRecord) => ({
   outcome,

@@ -129,6 +129,8 @@ const schema = z.object({
   maxCostNano: count.min(1).exactOptional(),
   /** Rows that are sent first, and whether the user is asked before the others. */
   canary: z.object({ rows: count.min(1), asks: z.boolean() }).exactOptional(),
+  /** What is reserved for an attempt instead of its highest cost. */
+  reserve: z.literal('p99').exactOptional(),
   /** What to do with an attempt that may have started a run, if no run list can show it (R12). */
   unconfirmed: z.object({ rule: z.enum(['unknown', 'fail', 'resubmit', 'ask']), afterMs: waitMs }),
   /** A run that does not start, or makes no progress, for longer is cancelled; absent: never. */
@@ -187,6 +189,7 @@ export const paramsOf = (
   concurrency: file.concurrency,
   retries: file.retries,
   ...optionalLimits(file),
+  ...(file.reserve === undefined ? {} : { reserve: file.reserve }),
   ...(file.canary === undefined ? {} : { canary: file.canary }),
   attemptCostNano: attemptCosts(file),
   unconfirmed: file.unconfirmed,

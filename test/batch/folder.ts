@@ -14,6 +14,7 @@ type Part = {
   readonly tally: Tally;
   readonly fetched: number;
   readonly unpriced: readonly number[];
+  readonly costs: readonly (readonly [place: number, nano: number])[];
 };
 
 export class Folder {
@@ -38,6 +39,7 @@ export class Folder {
       tally: part.tally,
       fetched: part.fetched,
       unpriced: part.unpriced,
+      costs: part.costs,
       deferred: missing.map(({ place }) => ({ place, kind, reason: `the ${kind} is away` })),
     };
   }
@@ -45,6 +47,7 @@ export class Folder {
   #create(number: number, rows: readonly EndedRow[], fetch: Fetch): Part {
     let [tally, fetched] = [NO_TALLY, 0];
     const unpriced: number[] = [];
+    const costs: (readonly [number, number])[] = [];
     const written = new Set<number>();
     for (const end of rows) {
       const outcome = outcomeOf(end, fetch);
@@ -58,10 +61,13 @@ export class Folder {
       for (const { runId, outcome: ended } of end.attempts) {
         if (runId === undefined || ended === 'unknown') continue;
         if (this.costUsd === undefined) unpriced.push(end.place);
-        else tally = tallyUse(tally, 'A10G', { runs: 1, seconds: 1, costUsd: this.costUsd });
+        else {
+          costs.push([end.place, this.costUsd * 1e9]);
+          tally = tallyUse(tally, 'A10G', { runs: 1, seconds: 1, costUsd: this.costUsd });
+        }
       }
     }
-    const part = { rows: written, tally, fetched, unpriced };
+    const part = { rows: written, tally, fetched, unpriced, costs };
     this.#parts.set(number, part);
     return part;
   }

@@ -137,6 +137,7 @@ export function collect(
       fetched: kept.fetched,
       unpriced: kept.unpriced,
       unpricedRungs: kept.unpricedRungs,
+      ...(kept.costs && { costs: kept.costs }),
       again: kept.again,
       deferred: missing.map(
         ({ place }) =>

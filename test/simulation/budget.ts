@@ -2,8 +2,10 @@
 
 import { NO_TALLY, tallyOutcome, tallyUse } from '../../src/batch/accounting/tally.ts';
 import type { Command } from '../../src/batch/commands.ts';
+import type { RunCost } from '../../src/batch/events.ts';
 import { attemptCost, budgetLeft, reservedNano, spentNano } from '../../src/batch/limits/budget.ts';
 import type { LaneSpec } from '../../src/batch/params.ts';
+import type { State } from '../../src/batch/state.ts';
 import type { SimBatch } from './batch.ts';
 import { gpuOf } from './ladder.ts';
 import type { SimRun } from './service.ts';
@@ -37,10 +39,16 @@ export function budgetOf(draw: () => number, rows: number): Partial<Budget> {
   };
 }
 
+/** The same state if the batch reserved the highest cost of each attempt. */
+const inFull = (state: State): State => {
+  const { reserve: _, ...params } = state.params;
+  return { ...state, params };
+};
+
 /** What a run has cost until now. */
 function billedNano({ state, world }: SimBatch, run: SimRun): number {
   const lasted = Math.min(world.now, run.endsAt) - run.createdAt;
-  const most = attemptCost(state.params, { gpu: gpuOf(state, run) });
+  const most = attemptCost(inFull(state).params, { gpu: gpuOf(state, run) });
   return Math.round(most * Math.min(1, lasted / BILLED_MOST_MS));
 }
 
@@ -48,12 +56,13 @@ function billedNano({ state, world }: SimBatch, run: SimRun): number {
 export function costOf(
   batch: SimBatch,
   records: readonly SimRecord[],
-): Pick<SimPart, 'tally' | 'unpriced' | 'unpricedRungs'> {
+): Pick<SimPart, 'tally' | 'unpriced' | 'unpricedRungs' | 'costs'> {
   const { world, service, state } = batch;
   const isCounted = state.params.attemptCostNano !== undefined;
   const unpriced: number[] = [];
   const unpricedRungs: number[] = [];
   let tally = NO_TALLY;
+  const costs: RunCost[] = [];
   for (const { end, outcome } of records) {
     tally = tallyOutcome(tally, outcome);
     for (const attempt of isCounted ? end.attempts : []) {
@@ -62,10 +71,14 @@ export function costOf(
       if (run.endsAt > world.now || world.chance(0.05)) {
         unpriced.push(end.place);
         unpricedRungs.push(attempt.rung ?? -1);
-      } else tally = tallyUse(tally, 'GPU', { runs: 1, seconds: 1, costUsd: billedNano(batch, run) / 1e9 });
+        continue;
+      }
+      const nano = billedNano(batch, run);
+      costs.push(attempt.rung === undefined ? [end.place, nano] : [end.place, nano, attempt.rung]);
+      tally = tallyUse(tally, 'GPU', { runs: 1, seconds: 1, costUsd: nano / 1e9 });
     }
   }
-  return { tally, unpriced, unpricedRungs };
+  return { tally, unpriced, unpricedRungs, ...(state.params.reserve === undefined ? {} : { costs }) };
 }
 
 /**
@@ -92,9 +105,18 @@ function mayAdopt({ state }: SimBatch, { place, attempt }: SimRun): boolean {
   return row?.phase === 'waiting' && row.attempt === attempt && row.turnedAway !== undefined;
 }
 
+const countedNano = (state: State): number => spentNano(state) + reservedNano(state);
+
+const overrunText = (share: number): string => {
+  if (share <= 0) return 'an estimate kept';
+  return `an estimate overrun by up to ${[5, 10, 20, 50].find((percent) => share * 100 <= percent) ?? 'more than 50'} %`;
+};
+
 export class BudgetCheck {
   /** The highest limit that was ever in force. */
   #limitNano = 0;
+  /** What the runs of an estimate may cost at most: those that were sent while the limit was not reached. */
+  #mostNano = 0;
 
   /** After each step of the batch. */
   check(batch: SimBatch, commands: readonly Command[]): void {
@@ -103,11 +125,17 @@ export class BudgetCheck {
     this.#limitNano = Math.max(this.#limitNano, state.params.maxCostNano ?? Number.POSITIVE_INFINITY);
     if (commands.some(({ type }) => type === 'send')) {
       world.saw('sent within a budget');
+      if (countedNano(state) < countedNano(inFull(state))) world.saw('an estimate used');
+      this.#mostNano = Math.max(this.#mostNano, countedNano(inFull(state)));
       world.claim(budgetLeft(state) >= 0, () => `a group was sent beyond the budget: ${-budgetLeft(state)}`);
     }
     if (world.plan.rows > 1_000 && !state.finished) return;
-    const [billed, counted] = [firstRunsNano(batch), spentNano(state) + reservedNano(state)];
+    const [billed, counted] = [firstRunsNano(batch), countedNano(inFull(state))];
     world.claim(billed <= counted, () => `${billed} nano-dollars are billed, ${counted} counted`);
-    world.claim(billed <= this.#limitNano, () => `${billed} are billed, the limit was ${this.#limitNano}`);
+    const isEstimate = state.params.reserve !== undefined;
+    const most = isEstimate ? Math.max(this.#mostNano, this.#limitNano) : this.#limitNano;
+    world.claim(billed <= most, () => `${billed} are billed, the limit was ${most}`);
+    if (isEstimate && state.finished && Number.isFinite(this.#limitNano))
+      world.saw(overrunText(billed / this.#limitNano - 1));
   }
 }

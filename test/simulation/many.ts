@@ -56,6 +56,8 @@ export const SOMETIMES = [
   'cap of a GPU reached',
   'rows held back by a canary',
   'rows sent after a canary',
+  'an estimate kept',
+  'an estimate used',
 ] as const;
 
 export function simulateMany(from: number, seeds: number, size: Size = 'small'): Sum {

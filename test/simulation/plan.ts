@@ -86,6 +86,7 @@ export type Plan = {
   /** When the user sends rows again. */
   readonly retriesAtMs: readonly number[];
   readonly failAfter?: { readonly rows: number } | { readonly share: number };
+  readonly reserve?: 'p99';
   readonly canary?: { readonly rows: number; readonly asks: boolean };
   readonly unconfirmed: 'unknown' | 'fail' | 'resubmit' | 'ask';
   readonly rates: Rates;
@@ -167,7 +168,8 @@ export function planOf(seed: number, size: Size = 'small'): Plan {
   const canaryRows = between(1, 10);
   const canary = draw() < 0.75 ? {} : { canary: { rows: canaryRows, asks: draw() < 0.3 } };
   const ladder = isLarge ? {} : ladderOf(draw, { ...plan, ...budget });
-  return { ...plan, ...budget, ...caps, retriesAtMs, ...canary, ...ladder };
+  const reserve = budget.maxCostNano !== undefined && draw() < 0.5 ? { reserve: 'p99' as const } : {};
+  return { ...plan, ...budget, ...caps, retriesAtMs, ...canary, ...ladder, ...reserve };
 }
 
 /** Drawn last, so that the other parts of a world do not depend on it. */
@@ -216,6 +218,8 @@ export function shrink(plan: Plan, fails: (plan: Plan) => boolean): Plan {
   if (least.cancelAtMs !== undefined) tryOne(uncancelled);
   if (least.commands.length > 0) tryOne({ ...least, commands: [] });
   if (least.retriesAtMs.length > 0) tryOne({ ...least, retriesAtMs: [] });
+  const { reserve: _________, ...inFull } = least;
+  if (least.reserve !== undefined) tryOne(inFull);
   const { canary: ________, ...withoutCanary } = least;
   if (least.canary !== undefined) tryOne(withoutCanary);
   const { maxCostNano: __, lanes: ___, attemptCostNano: ____, ...unlimited } = least;

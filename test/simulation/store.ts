@@ -1,6 +1,7 @@
 // Simulates the batch folder: parts are never overwritten, the disk is sometimes full, and some writes succeed but
 // report an error.
 
+import type { RunCost } from '../../src/batch/events.ts';
 import type { AttemptRun } from '../../src/batch/attempt.ts';
 import type { Tally } from '../../src/batch/accounting/tally.ts';
 import type { EndedRow } from '../../src/batch/row-state.ts';
@@ -14,6 +15,7 @@ export type SimPart = {
   readonly fetched: number;
   readonly unpriced: readonly number[];
   readonly unpricedRungs: readonly number[];
+  readonly costs?: readonly RunCost[];
   /** How many of its rows had an outcome before. */
   readonly again: number;
 };

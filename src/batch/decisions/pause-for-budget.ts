@@ -18,7 +18,9 @@ export const pauseForBudget: Decision = {
     const reserved = reservedNano(state);
     const held = reserved === 0 ? '' : `, ${usdText(reserved)} reserved for runs whose cost is not known yet`;
     const on = gpu === undefined ? '' : ` on ${gpu}`;
-    const most = Number.isFinite(needed) ? `may cost up to ${usdText(needed)}` : 'has no known cost';
+    const most = Number.isFinite(needed)
+      ? `${state.params.reserve === 'p99' ? 'reserves an estimate of' : 'may cost up to'} ${usdText(needed)}`
+      : 'has no known cost';
     pause(state, 'budget', `${spent}${held}; the next run${on} ${most}`);
     return [];
   },

@@ -13,11 +13,14 @@ const UNBOUNDED = Number.POSITIVE_INFINITY;
 
 type Accounts = Pick<State, 'params' | 'lanes' | 'tally'>;
 
-/** The highest cost of a run on the GPU; infinite if it has no known bound. */
-export const attemptCost = (
-  { attemptCostNano = {} }: Pick<BatchParams, 'attemptCostNano'>,
-  { gpu = '' }: Pick<Account, 'gpu'>,
-): number => attemptCostNano[gpu] ?? UNBOUNDED;
+/** What is reserved for a run on the GPU: the highest cost, or with `p99` what 99 of 100 runs have cost, once enough are known. */
+export function attemptCost(
+  { attemptCostNano = {}, reserve }: Pick<BatchParams, 'attemptCostNano' | 'reserve'>,
+  { gpu = '', usualNano }: Pick<Account, 'gpu' | 'usualNano'>,
+): number {
+  const most = attemptCostNano[gpu] ?? UNBOUNDED;
+  return reserve === 'p99' ? Math.min(most, usualNano ?? UNBOUNDED) : most;
+}
 
 const sumOf = ({ params, lanes }: Accounts, countIn: (account: Account) => number): number =>
   lanes.flatMap(accountsOf).reduce((sum, account) => {

@@ -1,10 +1,12 @@
 // Handles a written part. R14: a row counts as done once its part is written, because its files are in the store by then.
 // A row whose files could not be fetched is collected again later; other rows do not wait for it.
 
+import { addRunCost, NO_RUN_COSTS, usualCost } from '../accounting/run-costs.ts';
 import { addTallies } from '../accounting/tally.ts';
 import { DEFER_BASE_MS, DEFER_MAX_MS, FILES_PAUSE_AFTER_MS, REASON_BYTES } from '../bounds.ts';
 import { clipped } from '../clipped.ts';
-import type { DeferredRow, PartResult, StoreItem } from '../events.ts';
+import type { DeferredRow, PartResult, RunCost, StoreItem } from '../events.ts';
+import { accountOn, laneWith, type Account } from '../lanes.ts';
 import { pause, unpause } from '../pauses.ts';
 import { type Deferral, type EndedRow, type LastAttempt } from '../row-state.ts';
 import { removePart, spendInFull, spendWrittenOff } from '../parts-in-flight.ts';
@@ -14,7 +16,7 @@ import type { State } from '../state.ts';
 export function onPartCollected(
   state: State,
   part: number,
-  { tally, deferred, fetched, again = 0, unpriced = [], unpricedRungs = [] }: PartResult,
+  { tally, deferred, fetched, again = 0, unpriced = [], unpricedRungs = [], costs = [] }: PartResult,
 ): void {
   const rows = state.parts.get(part);
   if (rows === undefined) return;
@@ -25,6 +27,7 @@ export function onPartCollected(
   unpause(state, 'store');
   noteFileHosts(state, deferred, fetched);
   for (const [at, place] of unpriced.entries()) spendInFull(state, place, unpricedRungs[at]);
+  if (state.params.reserve !== undefined) learnCosts(state, costs);
   const byRow = new Map(deferred.map((one) => [one.place, one]));
   for (const row of rows) {
     const found = byRow.get(row.place);
@@ -67,4 +70,14 @@ export function onStoreFailed(state: State, item: StoreItem, reason: string): vo
   if (item > 0 && !state.parts.has(item)) return;
   state.unstored.add(item);
   pause(state, 'store', `the batch folder cannot be written: ${clipped(reason, REASON_BYTES)}`);
+}
+
+function learnCosts(state: State, costs: readonly RunCost[]): void {
+  const accounts = new Set<Account>();
+  for (const [place, nano, rung] of costs) {
+    const account = accountOn(laneWith(state, place), rung);
+    account.costs = addRunCost(account.costs ?? NO_RUN_COSTS, nano);
+    accounts.add(account);
+  }
+  for (const account of accounts) account.usualNano = usualCost(account.costs);
 }
