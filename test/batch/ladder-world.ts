@@ -106,6 +106,9 @@ export class LadderWorld {
         return this.#after(10, { type: 'logKept', count: command.entries.length });
       case 'wake':
         return this.#after(command.afterMs, { type: 'woke' });
+      default:
+        // Webhooks report every run, so polls and lists are not needed.
+        return undefined;
     }
   }
 
