@@ -106,8 +106,14 @@ export class LadderWorld {
         return this.#after(10, { type: 'logKept', count: command.entries.length });
       case 'wake':
         return this.#after(command.afterMs, { type: 'woke' });
-      default:
-        // Webhooks report every run, so polls and lists are not needed.
+      // Webhooks report every run, so polls and lists are not needed.
+      case 'poll':
+      case 'reconcile':
+      case 'cancelRuns':
+      case 'keepEvidence':
+      case 'stopGroups':
+      case 'loadPass':
+      case 'publish':
         return undefined;
     }
   }
