@@ -85,7 +85,7 @@ export function batchFileOf(spec: BatchSpec, laidOut: LaidOut, identity: Identit
       repeats: laidOut.repeats.count,
       ...(Object.keys(spec.order).length === 0 ? {} : { order: spec.order }),
       lanes: [...laidOut.lanes],
-      ...(spec.options.ladder === undefined ? {} : { sizedBy: [...laidOut.sizedBy] }),
+      ...(spec.options.ladder === undefined ? {} : { sizedBy: [...(laidOut.sizedBy ?? [])] }),
       isQueued: laidOut.isQueued,
     },
     deployment: { id: deployment.id, ...definedOnly(known) },

@@ -16,8 +16,8 @@ const VRAM_GB: Readonly<Record<string, number>> = {
 };
 
 /** Whether the GPU has so much memory; true for an unknown GPU. */
-export const hasMemory = (gpu: string, neededGb: number): boolean =>
-  neededGb <= (VRAM_GB[gpu] ?? Number.POSITIVE_INFINITY);
+export const hasMemory = (gpu: string, gb: number): boolean =>
+  gb <= (VRAM_GB[gpu] ?? Number.POSITIVE_INFINITY);
 
 /** `inputs` is JSON text, read only if the need depends on it. */
 export function neededGb(spec: DeploymentSpec, inputs: () => string): number {

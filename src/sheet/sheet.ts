@@ -41,7 +41,7 @@ export type LaidOut = {
   readonly gpus: Readonly<Record<string, number>>;
   readonly lanes: readonly LaneSpec[];
   /** With a ladder: the inputs that predict what a run needs. */
-  readonly sizedBy: readonly string[];
+  readonly sizedBy?: readonly string[];
   /** Whether there is a queue; if not, places are row numbers. */
   readonly isQueued: boolean;
   /** sha256 of the rows: key, GPU and inputs of each, in order, and the ladder. */
@@ -91,7 +91,7 @@ export async function layOut(order: LayOutOrder): Promise<LaidOut> {
       columns: names,
       inputs: inputsOf(plan),
       unused,
-      sizedBy,
+      ...(plan.ladder === undefined ? {} : { sizedBy }),
       lanes,
       isQueued,
       ...counts,

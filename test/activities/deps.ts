@@ -33,7 +33,7 @@ function openOf({ service = {}, store = {}, workflowId }: Given): OpenBatch {
   const file = {
     batch: 'b',
     mark: MARK,
-    sheet: { rows: 3, lanes: [{ places: 3 }] },
+    sheet: { rows: 3, lanes: [{ places: 3 }], options: {} },
     concurrency: 3,
     retries: 2,
     unconfirmed: { rule: 'unknown', afterMs: 1_000 },

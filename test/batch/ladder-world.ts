@@ -106,6 +106,15 @@ export class LadderWorld {
         return this.#after(10, { type: 'logKept', count: command.entries.length });
       case 'wake':
         return this.#after(command.afterMs, { type: 'woke' });
+      // Webhooks report every run, so polls and lists are not needed.
+      case 'poll':
+      case 'reconcile':
+      case 'cancelRuns':
+      case 'keepEvidence':
+      case 'stopGroups':
+      case 'loadPass':
+      case 'publish':
+        return undefined;
     }
   }
 

@@ -9,7 +9,6 @@ import type { EndedRow } from '../../src/batch/row-state.ts';
 import { NOT_OBSERVED, observe, type Observation } from '../../src/run-service/observation.ts';
 import type { SimBatch } from './batch.ts';
 import { costOf } from './budget.ts';
-import { failureOf } from './ladder.ts';
 import type { SimRun } from './service.ts';
 import type { SimPart, SimRecord } from './store.ts';
 import type { Try } from './temporal.ts';
@@ -213,7 +212,7 @@ export function poll(batch: SimBatch, command: CommandOf<'poll'>, attempt: Try, 
       const name = { place: run.place, attempt: run.attempt, runId: run.runId };
       if (report?.kind === 'completed') {
         const { kind: _, ...end } = report;
-        completions.push({ ...name, ...end, ...failureOf(batch, name, end.outcome) });
+        completions.push({ ...name, ...end, ...batch.service.failureOf(run.runId, end.outcome) });
       } else if (report?.kind === 'overdue') {
         checkOverdue(batch, run.runId);
         overdue.push({ ...name, reason: report.reason });

@@ -14,7 +14,6 @@ import * as activities from './activities.ts';
 import { Passes } from './again.ts';
 import { BudgetCheck } from './budget.ts';
 import { openGroup } from './group.ts';
-import { failureOf } from './ladder.ts';
 import { paramsOf } from './plan.ts';
 import type { SimRun, SimService } from './service.ts';
 import { SimStore } from './store.ts';
@@ -291,11 +290,10 @@ export class SimBatch {
       this.world.saw('a run of a request that was turned away');
     const sight = this.service.sight(run.id);
     if (sight.kind !== 'run') return this.world.saw('a webhook that could not be confirmed');
-    const { place: number, attempt, id: runId } = run;
-    const hasEnded = sight.run.endedAtMs !== undefined;
-    if (!hasEnded) return this.signal({ type: 'runsSeen', runs: [{ place: number, attempt, runId }] });
-    const failure = failureOf(this, { runId }, run.outcome);
-    const end = { place: number, attempt, runId, outcome: run.outcome, ...failure };
+    const named = { place: run.place, attempt: run.attempt, runId: run.id };
+    const { endedAtMs } = sight.run;
+    if (endedAtMs === undefined) return this.signal({ type: 'runsSeen', runs: [named] });
+    const end = { ...named, outcome: run.outcome, ...this.service.failureOf(run.id, run.outcome) };
     this.signal({ type: 'runsCompleted', by: 'webhook', completions: [end] });
   }
 }

@@ -1,13 +1,10 @@
 // Worlds whose rows climb a ladder of GPUs: which rows are in which size class, and which rung each of them needs.
 
 import { laneOf, numberOf } from '../../src/batch/lanes.ts';
-import type { RunCompletion } from '../../src/batch/events.ts';
 import type { LaneSpec } from '../../src/batch/params.ts';
 import type { State } from '../../src/batch/state.ts';
 import type { Budget } from './budget.ts';
-import type { AttemptRun } from '../../src/batch/attempt.ts';
-import type { Outcome } from '../../src/batch/outcome.ts';
-import type { SimRun, SimService } from './service.ts';
+import type { SimRun } from './service.ts';
 import type { World } from './world.ts';
 
 export type Ladder = {
@@ -56,18 +53,6 @@ export function needsMore({ plan }: World, { place, gpu }: Pick<SimRun, 'place' 
   if (gpu === undefined || plan.ladder === undefined) return false;
   const needed = numberOf(place) % 7 === 0 ? 0 : (plan.needs?.[laneOf(place)] ?? 0);
   return plan.ladder.indexOf(gpu) < needed;
-}
-
-/** Why the log says that a run failed. */
-export function failureOf(
-  { service, world }: { readonly service: Pick<SimService, 'byId'>; readonly world: World },
-  { runId }: Pick<AttemptRun, 'runId'>,
-  outcome: Outcome,
-): Pick<RunCompletion, 'failure'> {
-  const run = service.byId.get(runId);
-  if (run === undefined || outcome !== 'failed' || !needsMore(world, run)) return {};
-  world.saw('a rung that was too small');
-  return { failure: 'out-of-memory' };
 }
 
 export const gpuOf = ({ lanes }: State, { place, gpu }: Pick<SimRun, 'place' | 'gpu'>): string =>

@@ -3,6 +3,7 @@
 
 import type { PostFacts } from '../../src/batch/classify-response.ts';
 import type { AttemptRef, SentAttempt } from '../../src/batch/attempt.ts';
+import type { RunCompletion } from '../../src/batch/events.ts';
 import type { Outcome } from '../../src/batch/outcome.ts';
 import type { Timing } from '../../src/batch/params.ts';
 import type { Sight } from '../../src/run-service/observation.ts';
@@ -145,6 +146,14 @@ export class SimService {
         updatedAtMs: run.updatedAtMs,
       },
     };
+  }
+
+  /** Why the log says that a run failed. */
+  failureOf(runId: string, outcome: Outcome): Pick<RunCompletion, 'failure'> {
+    const run = this.byId.get(runId);
+    if (run === undefined || outcome !== 'failed' || !needsMore(this.#world, run)) return {};
+    this.#world.saw('a rung that was too small');
+    return { failure: 'out-of-memory' };
   }
 
   /** Whether the outputs of a succeeded run can be fetched. */
