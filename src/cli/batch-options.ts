@@ -9,6 +9,7 @@ import { DEFAULT_TIMING, withoutNone, type LimitChange } from '../batch/params.t
 import { RETRIES, type BatchSpec, type ServiceSpec, type Settings } from '../create-batch/batch-spec.ts';
 import type { SheetCopy } from '../create-batch/copy-sheet.ts';
 import type { CreateParams } from '../create-batch/create-batch.ts';
+import { findBatchOfResults } from '../create-batch/batch-of-results.ts';
 import { findDeployment } from '../create-batch/find-deployment.ts';
 import { findUnchanged } from '../create-batch/reuse.ts';
 import { refuseTooSoon, usableDeployment } from '../create-batch/service-numbers.ts';
@@ -76,6 +77,27 @@ export function madeBefore(
     { copy, options: sheetOptions(flags), base, ...name },
     flags.deployment ?? '',
   );
+}
+
+/** The batch whose results the sheet contains; none if the user wants a new one. */
+export async function resultsOf(
+  { out }: Config,
+  copy: SheetCopy,
+  flags: SheetFlags,
+): Promise<BatchFolder | undefined> {
+  if (flags.again || flags.reuse) return undefined;
+  const reading = readingOf(flags);
+  return findBatchOfResults({ out, copy, reading, deployment: flags.deployment ?? '' });
+}
+
+/** How to read a file, without what its columns mean. */
+export function readingOf(flags: SheetFlags): Pick<SheetOptions, 'delimiter' | 'encoding' | 'limit'> {
+  const { delimiter, encoding, limit } = sheetOptions(flags);
+  return {
+    ...(delimiter === undefined ? {} : { delimiter }),
+    ...(encoding === undefined ? {} : { encoding }),
+    ...(limit === undefined ? {} : { limit }),
+  };
 }
 
 /** The parameters of a new batch, from the flags and from the service. Throws errors of both. */

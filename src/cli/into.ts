@@ -14,7 +14,7 @@ import { STARTED_FILE } from '../store/batch-file.ts';
 import { userHere } from '../temporal/batch-control.ts';
 import { printEnd } from './batch-end.ts';
 import { findBatch, type FoundBatch } from './batch-name.ts';
-import { configOf, limitsOf, orderOf, sheetOptions } from './batch-options.ts';
+import { configOf, limitsOf, orderOf, readingOf, sheetOptions } from './batch-options.ts';
 import type { Context, Printer } from './context.ts';
 import { estimateOf, forecastLines, type Estimate } from './forecast.ts';
 import type { SheetFlags } from './flags.ts';
@@ -84,12 +84,7 @@ async function furtherSheet(given: Given, found: FoundBatch, copy: SheetCopy): P
   const { file } = found;
   const service = openServices(config, openTransport(1)).at(file.service);
   const { inputTypes } = await findDeployment(service, file.deployment.id);
-  const { delimiter, encoding, limit } = sheetOptions(given.flags);
-  const reading = {
-    ...(delimiter === undefined ? {} : { delimiter }),
-    ...(encoding === undefined ? {} : { encoding }),
-    ...(limit === undefined ? {} : { limit }),
-  };
+  const reading = readingOf(given.flags);
   const order: OrderOptions = orderOf(given.flags);
   return layOutFurther({ out: config.out, batch: found, copy, reading, order, inputTypes });
 }

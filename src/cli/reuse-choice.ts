@@ -45,6 +45,21 @@ export async function chooseReuse(params: ChoiceParams, overlap: Shared): Promis
   });
 }
 
+/** Decides about a sheet with results of a batch. Throws E534 if the user cannot be asked. */
+export async function chooseInto(
+  { printer, process, asks }: Omit<ChoiceParams, 'reuse'>,
+  { name, batch }: { readonly name: string; readonly batch: string },
+): Promise<'into' | 'again'> {
+  const question = `The rows of ${name} are rows of ${batch}.\n  i  send those that you changed again, in that batch\n  a  make a new batch of them\n  q  stop\n[i/a/q] `;
+  const maySay = asks && printer.isTerminal && process.stdin.isTTY;
+  const said = maySay
+    ? await ask(process, question, { i: 'into', a: 'again', q: undefined } as const)
+    : undefined;
+  if (said !== undefined) return said;
+  const into = commandWith(process.argv, '--into', batch);
+  throw problem('E534', { name, batch, into, again: commandWith(process.argv, '--again') });
+}
+
 /** `300 of 301 rows are done in portraits-7f3a`. */
 function doneText({ done, rows }: Pick<Overlap, 'done' | 'rows'>): string {
   const sum = sumOf(done);
@@ -98,10 +113,10 @@ export function earlierLines(
 
 const sumOf = (shared: readonly SharedRows[]): number => shared.reduce((sum, { rows }) => sum + rows, 0);
 
-/** The command that was given, with this flag instead of --reuse or --again. */
-function commandWith([, , name = '', ...args]: readonly string[], flag: string): string {
+/** The command that was given, with these flags instead of --reuse or --again. */
+function commandWith([, , name = '', ...args]: readonly string[], ...flags: readonly string[]): string {
   const others = args.filter((arg) => arg !== '--reuse' && arg !== '--again');
-  return ['runsheet', name, flag, ...others].map(shellWord).join(' ');
+  return ['runsheet', name, ...flags, ...others].map(shellWord).join(' ');
 }
 
 type Counts = { readonly left: number; readonly rows: number };

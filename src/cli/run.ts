@@ -4,14 +4,22 @@ import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
 import { printEnd } from './batch-end.ts';
 import { followAsking } from './follow-asking.ts';
 import type { SheetFlags } from './flags.ts';
-import { isInto, sendInto } from './into.ts';
+import { isInto, sendInto, type IntoFlags } from './into.ts';
 import { withCopy, type SheetCopy } from '../create-batch/copy-sheet.ts';
 import { createBatch, type CreatedBatch, type CreateParams } from '../create-batch/create-batch.ts';
 import type { Overlap } from '../create-batch/overlap.ts';
 import { differences } from '../create-batch/reuse.ts';
 import type { Config } from '../host/config.ts';
-import { checkFlags, configOf, createParams, limitsOf, madeBefore, settingsOf } from './batch-options.ts';
-import { chooseReuse } from './reuse-choice.ts';
+import {
+  checkFlags,
+  configOf,
+  createParams,
+  limitsOf,
+  madeBefore,
+  resultsOf,
+  settingsOf,
+} from './batch-options.ts';
+import { chooseInto, chooseReuse } from './reuse-choice.ts';
 import type { Session, SessionParams } from './session.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import { refOf, type FoundBatch } from './batch-name.ts';
@@ -53,12 +61,13 @@ async function send({ context, flags, sheet, asks }: Given, next: Next): Promise
   const printer = printerFor(context, flags);
   const config = configOf(flags);
   await checkFlags(sheet, flags);
-  if (isInto(flags))
-    return sendInto({ context, flags, sheet, printer }, async (session, found) => {
-      sayDifferences(printer, flags, found);
-      await changeLimits(session, found, flags, printer);
+  const into = (wanted: IntoFlags): Promise<number> =>
+    sendInto({ context, flags: wanted, sheet, printer }, async (session, found) => {
+      sayDifferences(printer, wanted, found);
+      await changeLimits(session, found, wanted, printer);
       return next(session, found, printer);
     });
+  if (isInto(flags)) return into(flags);
   const { process } = context;
   const { isTerminal } = printer;
   const asksLater = asks && !flags.yes && isTerminal && process.stdin.isTTY;
@@ -69,9 +78,13 @@ async function send({ context, flags, sheet, asks }: Given, next: Next): Promise
     async (copy) => {
       const found = await madeBefore(config, copy, flags);
       const summary = found && (await summaryOfDone(found));
-      return summary
-        ? sayDone(printer, flags, found, summary)
-        : sendCopy({ config, printer, flags, copy, decide, asksLater }, next);
+      if (summary) return sayDone(printer, flags, found, summary);
+      const results = found ? undefined : await resultsOf(config, copy, flags);
+      const chosen =
+        results && (await chooseInto({ printer, process, asks }, { name: copy.name, batch: results.batch }));
+      if (results && chosen === 'into') return into({ ...flags, into: results.batch });
+      const wanted = chosen === 'again' ? { ...flags, again: true } : flags;
+      return sendCopy({ config, printer, flags: wanted, copy, decide, asksLater }, next);
     },
   );
 }

@@ -61,7 +61,10 @@ export async function layOutFurther(params: AppendParams): Promise<FurtherSheet>
   const key = keyColumn ?? resultKeyIn(columns);
   const options: SheetOptions = {
     ...format,
-    ...{ map, set, drop, types },
+    map,
+    set,
+    drop,
+    types,
     ...(gpuColumn === undefined ? {} : { gpuColumn }),
     ...(gpu === undefined ? {} : { gpu }),
     ...(key === undefined ? {} : { keyColumn: key }),

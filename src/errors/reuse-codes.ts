@@ -44,6 +44,12 @@ export const REUSE_ENTRIES = {
     },
     (f) => [didYouMean(f.near), `columns of the batch: ${list(f.columns)}`].filter(Boolean).join(' '),
   ),
+  E534: entry<{ name: string; batch: string; into: string; again: string }>(
+    usage,
+    (f) => `the rows of ${f.name} are rows of ${f.batch}`,
+    (f) =>
+      `to send those that you changed again, in that batch:\n  ${f.into}\nto make a new batch of them:\n  ${f.again}`,
+  ),
   E533: entry<{ name: string; batch: string; count: number; rows: readonly string[] }>(
     inputRefused,
     (f) =>

@@ -80,12 +80,12 @@ describe('a batch that is rebuilt', () => {
   });
 
   it('has the rows that passes have appended, and settles those of a pass that has ended', async () => {
-    const append = async (pass: number, folder: string, row: number, first: number): Promise<void> => {
+    const append = async (pass: number, pages: string, row: number, first: number): Promise<void> => {
       const lines = [row, row + 1].map((one) => rowLine(one, `k${one}`, undefined, '{}', []));
-      await layoutOf(store, FILE).write(`${folder}/${pageName(1)}`, lines.join(''));
+      await layoutOf(store, FILE).write(`${pages}/${pageName(1)}`, lines.join(''));
       const segments = [{ lane: 0, first, count: 2, isNew: true as const }];
       const file = { at: new Date(NOW).toISOString(), kind: 'append', by: 'ada', segments } as const;
-      await createPass(store, pass, { ...file, appended: { folder, rows: 2 } });
+      await createPass(store, pass, { ...file, appended: { folder: pages, rows: 2 } });
     };
     await append(2, 'passes/a', ROWS + 1, 5_001);
     await writePart(1, 1, recordOf(1), { ...recordOf(ROWS + 1), place: 5_001 });

@@ -1,0 +1,107 @@
+// Rows of a further sheet, compared with a batch that has ended or still runs.
+
+import { Readable } from 'node:stream';
+import { beforeEach, describe, expect, it } from 'vitest';
+import {
+  appendRows,
+  compareFurther,
+  layOutFurther,
+  type Appended,
+} from '../../src/create-batch/append-rows.ts';
+import { withCopy } from '../../src/create-batch/copy-sheet.ts';
+import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import { countRows, rowsOf } from '../../src/results/batch-rows.ts';
+import { cacheRows } from '../../src/sheet/placed-rows.ts';
+import { placeIn } from '../../src/batch/lanes.ts';
+import { layoutOf } from '../../src/store/batch-file.ts';
+import { readPass } from '../../src/store/passes.ts';
+import { ASKED, Place } from './creating.ts';
+import { addResults } from './earlier.ts';
+
+let place: Place;
+beforeEach(() => {
+  place = new Place();
+  place.write('sheet.csv', 'id,prompt,note\na,one,x\nb,two,y\nc,three,z\n');
+});
+
+const KEYED = { options: { ...ASKED.options, keyColumn: 'id' } };
+
+function add(batch: CreatedBatch, name: string, text: string, between?: () => Promise<unknown>) {
+  const copying = { out: place.out, stdin: Readable.from([]) };
+  return withCopy(place.write(name, text), copying, async (copy) => {
+    const order = {};
+    const sheet = await layOutFurther({
+      out: place.out,
+      batch,
+      copy,
+      reading: {},
+      order,
+      inputTypes: undefined,
+    });
+    using found = await compareFurther(sheet);
+    await between?.();
+    return await appendRows(sheet, found, 'me');
+  });
+}
+
+/** The rows of a pass as a worker reads them, in the order of their places. */
+async function sentBy({ store, file }: CreatedBatch, { pass }: Appended) {
+  const { segments } = await readPass(store, pass);
+  const places = segments.flatMap(({ lane, first, count }) =>
+    Array.from({ length: count }, (_, at) => placeIn(lane, first + at)),
+  );
+  const rows = await cacheRows(4)(layoutOf(store, file), file.sheet, places);
+  return places.map((at) => rows.get(at));
+}
+
+describe('a further sheet', () => {
+  it('appends new keys, sends failed rows with their new inputs, and leaves the others out', async () => {
+    const batch = await place.create('sheet.csv', KEYED);
+    await addResults(batch, { outcome: 'failed' });
+    const more = 'note,id,prompt\nx,a,one\ny,b,better\nW,d,four\nV,e,five\n';
+    const added = await add(batch, 'more.csv', more);
+    expect(added).toEqual({ pass: 2, appended: 2, changed: 1 });
+    expect(await sentBy(batch, added as Appended)).toMatchObject([
+      { row: 4, key: 'd', inputs: { prompt: 'four', note: 'W' } },
+      { row: 5, key: 'e', inputs: { prompt: 'five', note: 'V' } },
+      { row: 2, key: 'b', before: '0001-000001.jsonl', inputs: { prompt: 'better', note: 'y' } },
+    ]);
+    // The order of the batch's columns, and only the rows of passes that count.
+    const cells = [];
+    for await (const row of rowsOf(batch.store, batch.file, { from: 4 })) cells.push(row.cells);
+    expect(cells).toEqual([
+      ['d', 'four', 'W'],
+      ['e', 'five', 'V'],
+    ]);
+    expect(await countRows(batch.store, batch.file, 1)).toBe(3);
+    expect(await add(batch, 'more.csv', more)).toBeUndefined();
+  });
+
+  it('is compared again if another command adds rows meanwhile', async () => {
+    const batch = await place.create('sheet.csv', KEYED);
+    await addResults(batch);
+    const [one, both] = ['id,prompt,note\nd,4,\n', 'id,prompt,note\nd,4,\ne,5,\n'];
+    const added = await add(batch, 'both.csv', both, () => add(batch, 'one.csv', one));
+    expect(added).toEqual({ pass: 3, appended: 1, changed: 0 });
+    expect(await sentBy(batch, added as Appended)).toMatchObject([{ row: 5, key: 'e' }]);
+    expect(await add(batch, 'both.csv', both, () => Promise.resolve())).toBeUndefined();
+  });
+
+  it('is refused if it changes rows that succeeded or are open', async () => {
+    const batch = await place.create('sheet.csv', KEYED);
+    await addResults(batch, { rows: [2], isOver: false });
+    const changed = 'id,prompt,note\na,other,x\nb,other,y\nd,new,\n';
+    await expect(add(batch, 'changed.csv', changed)).rejects.toMatchObject({
+      code: 'E533',
+      message: expect.stringContaining('1 (key a, open), 2 (key b, succeeded)'),
+    });
+  });
+
+  it('without keys leaves out the rows that the batch has', async () => {
+    const batch = await place.create('sheet.csv');
+    await addResults(batch);
+    const more = 'id,prompt,note\na,one,x\na,one,x\nd,four,w\n';
+    expect(await add(batch, 'more.csv', more)).toEqual({ pass: 2, appended: 2, changed: 0 });
+    expect(await add(batch, 'more.csv', more)).toBeUndefined();
+  });
+});
