@@ -160,9 +160,10 @@ function enoughText({ slots, curve }: Enough): string {
 const TRUSTED = 0.1;
 
 function notesOf({ found, answer, wasSteered }: Replay): readonly string[] {
-  const { was, replayed, ratios, facts, replayedRows, isRetryGuessed } = answer;
+  const { was, replayed, ratios, facts, rows, replayedRows, isRetryGuessed } = answer;
   const differs = Math.abs(replayed.seconds / was.seconds - 1) > TRUSTED;
-  const all = Math.max(0, found.file.sheet.rows - (found.file.sheet.reused ?? 0));
+  const { sheet } = found.file;
+  const silent = sheet.rows - (sheet.reused ?? 0) - rows;
   return [
     `replayed as it was, the batch takes ${duration(replayed.seconds)} instead of ${duration(was.seconds)}${differs ? ': the replay lacks something, so trust only large differences' : ''}`,
     machinesText(answer),
@@ -174,9 +175,8 @@ function notesOf({ found, answer, wasSteered }: Replay): readonly string[] {
       ? ['some retries were never made: at best all of them succeed, at worst all of them fail again']
       : []),
     ...(wasSteered ? ['pauses and commands during the batch are in its time, but not in the replay'] : []),
-    ...(replayedRows < all && all > 10_000
-      ? [`${count(replayedRows)} of ${count(all)} rows were replayed`]
-      : []),
+    ...(replayedRows < rows ? [`extrapolated from ${count(replayedRows)} of ${plural(rows, 'row')}`] : []),
+    ...(silent > 0 ? [`left out: ${plural(silent, 'row')} that did not run, or whose end is not known`] : []),
   ];
 }
 

@@ -49,15 +49,16 @@ export type WhatIf = {
   readonly params: BatchParams;
   /** Whether other retries make attempts that the batch did not make. */
   readonly isRetryGuessed: boolean;
-  /** Rows that were replayed; fewer than the batch has if it is huge. */
+  /** Rows that ran, and those of them that were replayed. */
+  readonly rows: number;
   readonly replayedRows: number;
 };
 
 /** A GPU that has neither runs nor a price cannot be replayed. */
 export class UnknownGpu extends Error {}
 
-/** More rows are extrapolated. */
-const ROWS_MOST = 10_000;
+/** More rows are extrapolated: a replay of so many takes a second at most. */
+const ROWS_MOST = 4_000;
 
 type End = 'fast' | 'expected' | 'slow';
 
@@ -124,6 +125,7 @@ export function whatIf(
           rowsMost: ROWS_MOST,
         })
       : undefined,
+    rows: batch.all,
     replayedRows: Math.min(batch.all, batch.rows.length, ROWS_MOST),
   };
 }

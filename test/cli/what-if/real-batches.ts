@@ -26,14 +26,22 @@ export type Shape = {
   readonly change: Change;
 };
 
+type Amounts = { readonly seconds: number; readonly cost_usd: number };
+
 export type Compared = {
-  readonly said: { readonly seconds: number; readonly cost_usd: number; readonly runs: number };
-  /** The same with the latencies of the second batch, which differ on a busy machine. */
-  readonly saidWithItsLatencies: { readonly seconds: number };
-  readonly did: { readonly seconds: number; readonly cost_usd: number; readonly runs: number };
+  /** What the replay of the first batch said. */
+  readonly said: Amounts;
+  /** The same with the start latencies of the second batch, which differ on a busy machine. */
+  readonly saidWithItsLatencies: Amounts;
+  /** What the second batch did. */
+  readonly did: Amounts;
 };
 
-export async function runBatch(
+/** The share by which the replay was wrong. */
+export const differenceOf = ({ saidWithItsLatencies: said, did }: Compared, name: keyof Amounts): number =>
+  Math.abs(said[name] / did[name] - 1);
+
+async function runBatch(
   stage: Stage,
   shape: Shape,
   name: string,
@@ -48,7 +56,7 @@ export async function runBatch(
   return measured(stage, name);
 }
 
-export async function measured(stage: Stage, name: string): Promise<MeasuredBatch> {
+async function measured(stage: Stage, name: string): Promise<MeasuredBatch> {
   const found = await openBatchFolder(stage.path('batches'), name);
   const summary = found && (await readSummary(found.store));
   if (found === undefined || summary === undefined) throw new Error(`${name} has not ended`);
@@ -74,7 +82,8 @@ export async function compare(stage: Stage, shape: Shape): Promise<Compared> {
   const { latencies } = serviceFacts(second);
   const again = whatIf(first, shape.change, past.samples, { ...said.facts, latencies });
   if (said.expected === undefined || again.expected === undefined) throw new Error('nothing is expected');
-  return { said: said.expected, saidWithItsLatencies: again.expected, did: second.summary };
+  const { seconds, cost_usd } = second.summary;
+  return { said: said.expected, saidWithItsLatencies: again.expected, did: { seconds, cost_usd } };
 }
 
 /** A service without runs: run times depend on the number of a run, so both batches get the same ones. */
