@@ -14,6 +14,9 @@ const HARDLY = 0.01;
 /** The search needs only a comparison; the figures that people see come from more rows. At least four for each slot. */
 const SEARCH_ROWS = 1_000;
 
+/** Even if a slot is free for as long as a run takes, twice as many slots as machines are enough. */
+const SLOTS_PER_MACHINE = 4;
+
 type Asked = {
   readonly machines: number;
   /** A cap that the curve has anyway, and its figures. */
@@ -28,7 +31,7 @@ export function enoughSlots(
   replayAt: (concurrency: number, rowsMost: number) => Figures,
   { machines, asked, before, rows, rowsMost }: Asked,
 ): Enough {
-  const most = Math.max(1, Math.min(rows, 2 * machines));
+  const most = Math.max(1, Math.min(rows, SLOTS_PER_MACHINE * machines));
   const few = Math.min(rowsMost, Math.max(SEARCH_ROWS, 4 * most));
   const secondsAt = (concurrency: number): number => replayAt(concurrency, few).seconds;
   const best = secondsAt(most) * (1 + HARDLY);

@@ -9,7 +9,7 @@ import { TimerQueue } from '../../local-service/timer-queue.ts';
 import type { MeasuredAttempt } from './measured-batch.ts';
 import type { ServiceFacts } from './service-facts.ts';
 
-export type Work = Pick<MeasuredAttempt, 'gpu' | 'startMs' | 'runMs'>;
+type Work = Pick<MeasuredAttempt, 'gpu' | 'startMs' | 'runMs'>;
 
 export type Machinery = Pick<ServiceFacts, 'starts' | 'warmAtStart'> & {
   readonly latencies: Pick<ServiceFacts['latencies'], 'dispatchMs' | 'handoverMs'>;

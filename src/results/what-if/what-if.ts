@@ -22,7 +22,7 @@ export type Change = Pick<
   readonly gpu?: string;
 };
 
-export type Machines = {
+type Machines = {
   /** Machines of the deployment; undefined if no run ever waited for one and the service names no limit. */
   readonly fast: number | undefined;
   /** The machines that were really seen together. */

@@ -33,7 +33,7 @@ describe('plan --what-if', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^quick-a: -c 8 → 24\n +as it was +what if\n {2}time +\S+ s +\S+ s\n {2}cost +\$/);
     expect(stdout).toMatch(/\n {2}-c 24 +█+ +.* s, .* s queueing\n/);
-    expect(stdout).toMatch(/more than \d slots (only queue|change nothing): \d+ would take /);
+    expect(stdout).toMatch(/more than \d+ slots (only queue|change nothing): \d+ would take /);
     expect(stdout).toContain('6 machines: more runs waited for them');
   });
 

@@ -41,6 +41,15 @@ describe('the replay of a batch', () => {
     near(expected?.cost_usd, did.cost_usd, 0.01);
   });
 
+  it('is right for runs of an hour, during which the batch receives nothing', () => {
+    const long = { ...BASE, rows: 40, runMs: (row: number) => 1_000 * varied(row) };
+    near(
+      replayed(long, { concurrency: 5 }).expected?.seconds,
+      really({ ...long, concurrency: 5 }).seconds,
+      0.01,
+    );
+  });
+
   it('says from how many slots on more of them only queue', () => {
     const { enough } = replayed(BASE, { concurrency: 64 });
     expect(enough?.slots).toBeGreaterThanOrEqual(8);
