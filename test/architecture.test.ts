@@ -44,6 +44,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/store',
     'src/sheet',
     'src/results/forecast',
+    'src/local-service',
   ],
   'src/audit': [
     'zod',

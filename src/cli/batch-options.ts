@@ -54,13 +54,22 @@ export async function checkFlags(sheet: string, flags: SheetFlags): Promise<void
   const { ladder } = sheetOptions(flags);
   checkLadder({ ...(ladder && { ladder }), ...(flags.gpu && { gpu: flags.gpu }) });
   const retries = mostRetries({ retries: flags.retries ?? RETRIES, retriesByKind: flags.retry ?? {} });
-  const most = mostConcurrency(retries + (ladder?.length ?? 1) - 1, flags.unconfirmed?.rule === 'resubmit');
-  if (flags.concurrency !== undefined && flags.concurrency > most)
+  refuseTooMany(
+    flags.concurrency,
+    retries + (ladder?.length ?? 1) - 1,
+    flags.unconfirmed?.rule === 'resubmit',
+  );
+  if (sheet !== '-') await refuseNoSheet(sheet);
+}
+
+/** Throws E602 if the state of a batch has no room for so many runs. */
+export function refuseTooMany(concurrency: number | undefined, retries: number, resubmits: boolean): void {
+  const most = mostConcurrency(retries, resubmits);
+  if (concurrency !== undefined && concurrency > most)
     throw problem('E602', {
-      what: `--concurrency ${count(flags.concurrency)} is too many with --retries ${retries}`,
+      what: `--concurrency ${count(concurrency)} is too many with --retries ${retries}`,
       hint: `use at most --concurrency ${most} with --retries ${retries}: a batch stores every attempt of its running rows`,
     });
-  if (sheet !== '-') await refuseNoSheet(sheet);
 }
 
 /** The batch of this sheet and these flags, if it exists; sends no request to the service. */

@@ -4,7 +4,7 @@
 import { buildApplication, buildRouteMap } from '@stricli/core';
 import { onBatches } from './batch-commands.ts';
 import { command } from './command.ts';
-import { alias, one } from './positionals.ts';
+import { alias, maybeOne, one } from './positionals.ts';
 import {
   api,
   boolean,
@@ -22,7 +22,8 @@ import {
 import { PARSER_TEXT } from './parser-faults.ts';
 import { version } from './package-version.ts';
 
-const sheet = one('the sheet: .csv .tsv .jsonl .json, or - for stdin', 'sheet');
+const SHEET = 'the sheet: .csv .tsv .jsonl .json, or - for stdin';
+const sheet = one(SHEET, 'sheet');
 
 const onSheets = {
   run: command(
@@ -33,9 +34,21 @@ const onSheets = {
   ),
   plan: command(
     async () => (await import('./plan.ts')).default,
-    { positional: sheet, flags: sheetFlags, aliases: sheetAliases },
-    'check a sheet and show the cost, without sending anything',
-    '<sheet> -d <deployment> [flags]',
+    {
+      positional: maybeOne(`${SHEET}; none with --what-if`, 'sheet'),
+      flags: {
+        ...sheetFlags,
+        whatIf: optional(
+          textFlag(
+            'batch',
+            'instead of a sheet: what this finished batch would have taken and cost with other limits (-c, --rate, --retries, --retry, --gpu-concurrency) or all rows on another GPU (--gpu)',
+          ),
+        ),
+      },
+      aliases: sheetAliases,
+    },
+    'check a sheet and show the cost, without sending anything; or replay a finished batch',
+    '<sheet> -d <deployment> [flags] | plan --what-if <batch> [-c <n>] [flags]',
   ),
   submit: command(
     async () => (await import('./run.ts')).submit,

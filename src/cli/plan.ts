@@ -1,7 +1,7 @@
-// plan: checks the sheet and shows rows, cost and first requests, without sending anything.
+// plan: checks the sheet and shows rows, cost and first requests, without sending anything. With --what-if it replays a batch.
 
 import type { Config } from '../host/config.ts';
-import { EXIT } from '../errors/error.ts';
+import { EXIT, problem } from '../errors/error.ts';
 import { withCopy } from '../create-batch/copy-sheet.ts';
 import { planBatch, type DraftBatch, type EarlierBatches } from '../create-batch/create-batch.ts';
 import { terminalJson } from '../errors/outside-text.ts';
@@ -20,7 +20,13 @@ import { count, money, span } from './format.ts';
 
 const SHOWN_REQUESTS = 3;
 
-export default async function plan(this: Context, flags: SheetFlags, sheet: string): Promise<number> {
+type Flags = SheetFlags & { readonly whatIf?: string };
+
+export default async function plan(this: Context, flags: Flags, sheet?: string): Promise<number> {
+  const { whatIf } = flags;
+  if (whatIf !== undefined) return (await import('./what-if.ts')).whatIfOf(this, { ...flags, whatIf }, sheet);
+  if (sheet === undefined)
+    throw problem('E602', { what: '<sheet> is missing', hint: 'see: runsheet plan --help' });
   const printer = printerFor(this, flags);
   const config = configOf(flags);
   await checkFlags(sheet, flags);

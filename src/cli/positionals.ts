@@ -2,7 +2,7 @@
 
 export const one = (brief: string, placeholder: string) =>
   ({ kind: 'tuple', parameters: [{ brief, placeholder, parse: String }] }) as const;
-const maybeOne = (brief: string, placeholder: string) =>
+export const maybeOne = (brief: string, placeholder: string) =>
   ({ kind: 'tuple', parameters: [{ brief, placeholder, parse: String, optional: true }] }) as const;
 
 /** For commands that only read. */
