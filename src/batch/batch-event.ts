@@ -6,7 +6,15 @@ import type { PauseKind } from './pause-kinds.ts';
 export type BatchEvent = {
   /** In milliseconds since 1970 by Temporal's clock. */
   readonly at: number;
-  readonly event: 'paused' | 'continued' | 'resumed' | 'scaled' | 'cancelled' | 'rebuilt' | 'retried';
+  readonly event:
+    | 'paused'
+    | 'continued'
+    | 'resumed'
+    | 'scaled'
+    | 'cancelled'
+    | 'rebuilt'
+    | 'retried'
+    | 'adapted';
   readonly kind?: PauseKind;
   /** Who gave the command. */
   readonly by?: string;

@@ -8,6 +8,7 @@
 // A lane without segments has sent all its places. In a batch with one lane in the order of the sheet, places are row numbers.
 
 import { NONE_HELD, type Held } from './accounting/reservations.ts';
+import type { AdaptiveCap } from './useful-concurrency.ts';
 import type { BatchParams } from './params.ts';
 import type { Waiting } from './row-state.ts';
 
@@ -40,6 +41,8 @@ export type Lane = {
   outstanding: number;
   /** Its attempts that may have a run whose cost is not known yet, counted from its rows. */
   held: Held;
+  /** With -c auto: what is known about its useful concurrency. */
+  adaptive?: AdaptiveCap;
   /** Its attempts and duplicate runs whose cost will never be known: a budget counts each in full. */
   unpriced: number;
 };

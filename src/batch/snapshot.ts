@@ -5,6 +5,7 @@
 import { cancelRun } from './accounting/duplicates.ts';
 import { cancelAllRunning, acknowledge } from './on-event/user-command.ts';
 import { newLane, type Lane } from './lanes.ts';
+import type { AdaptiveCap } from './useful-concurrency.ts';
 import type { Pause, PauseKind } from './pause-kinds.ts';
 import type { Running } from './row-state.ts';
 import {
@@ -72,6 +73,7 @@ type LaneTuple = readonly [
   gpu: string | 0,
   segments: readonly (readonly [first: number, count: number, isAgain: 0 | 1])[],
   unpriced?: number,
+  adaptive?: AdaptiveCap,
 ];
 
 export type Snapshot = Plain & {
@@ -169,13 +171,13 @@ function resumeWork(state: State): void {
   state.refreshIds = [];
 }
 
-const packLane = ({ gpu, segments, unpriced }: Lane): LaneTuple => [
-  gpu ?? 0,
-  segments.map(({ first, count, isAgain }) => [first, count, isAgain ? 1 : 0] as const),
-  unpriced,
-];
+function packLane({ gpu, segments, unpriced, adaptive }: Lane): LaneTuple {
+  const places = segments.map(({ first, count, isAgain }) => [first, count, isAgain ? 1 : 0] as const);
+  const plain = [gpu ?? 0, places, unpriced] as const;
+  return adaptive === undefined ? plain : [...plain, adaptive];
+}
 
-const readLane = ([gpu, segments, unpriced = 0]: LaneTuple): Lane => ({
+const readLane = ([gpu, segments, unpriced = 0, adaptive]: LaneTuple): Lane => ({
   ...newLane(
     gpu === 0 ? undefined : gpu,
     segments.map(([first, count, isAgain]) => ({
@@ -185,4 +187,5 @@ const readLane = ([gpu, segments, unpriced = 0]: LaneTuple): Lane => ({
     })),
   ),
   unpriced,
+  ...(adaptive === undefined ? {} : { adaptive }),
 });

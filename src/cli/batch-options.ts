@@ -51,9 +51,10 @@ export async function checkFlags(sheet: string, flags: SheetFlags): Promise<void
     throw problem('E602', { what: 'no deployment is given', hint: 'add -d <deployment>' });
   const retries = mostRetries({ retries: flags.retries ?? RETRIES, retriesByKind: flags.retry ?? {} });
   const most = mostConcurrency(retries, flags.unconfirmed?.rule === 'resubmit');
-  if (flags.concurrency !== undefined && flags.concurrency > most)
+  const { concurrency = 1 } = concurrencyLimits(flags);
+  if (concurrency > most)
     throw problem('E602', {
-      what: `--concurrency ${count(flags.concurrency)} is too many with --retries ${retries}`,
+      what: `--concurrency ${count(concurrency)} is too many with --retries ${retries}`,
       hint: `use at most --concurrency ${most} with --retries ${retries}: a batch stores every attempt of its running rows`,
     });
   if (sheet !== '-') await refuseNoSheet(sheet);
@@ -104,9 +105,9 @@ export async function createParams(
 
 /** The limits that flags change. */
 export const limitsOf = (flags: LimitFlags): LimitChange => {
-  const { concurrency, retries, retry, rate, gpuConcurrency, failAfter, deadline, maxCost } = flags;
+  const { retries, retry, rate, gpuConcurrency, failAfter, deadline, maxCost } = flags;
   return {
-    ...(concurrency === undefined ? {} : { concurrency }),
+    ...concurrencyLimits(flags),
     ...(retries === undefined ? {} : { retries }),
     ...(retry === undefined ? {} : { retriesByKind: retry }),
     ...(rate === undefined ? {} : { startsPerMinute: rate }),
@@ -116,6 +117,13 @@ export const limitsOf = (flags: LimitFlags): LimitChange => {
     ...(maxCost === undefined ? {} : { maxCostNano: maxCost }),
   };
 };
+
+function concurrencyLimits({ concurrency }: LimitFlags): Pick<LimitChange, 'concurrency' | 'adaptive'> {
+  if (concurrency === undefined) return {};
+  return typeof concurrency === 'number'
+    ? { concurrency }
+    : { concurrency: concurrency.auto, adaptive: true };
+}
 
 const orderOf = ({ shuffle, orderBy, priority }: SheetFlags): OrderOptions => ({
   ...(shuffle ? { shuffle } : {}),

@@ -1,6 +1,6 @@
 // Checks the invariants of every state.
 
-import { laneOf } from '../../src/batch/lanes.ts';
+import { laneOf, laneWith } from '../../src/batch/lanes.ts';
 import { knownRuns, stillUnconfirmed, atRisk } from '../../src/batch/accounting/request-ledger.ts';
 import {
   addHeld,
@@ -21,6 +21,7 @@ import {
   POLL_RUNS,
 } from '../../src/batch/bounds.ts';
 import { bytesOf, endedRowBytes, type RowState } from '../../src/batch/row-state.ts';
+import { capOf } from '../../src/batch/limits/adaptive-cap.ts';
 import { budgetLeft } from '../../src/batch/limits/budget.ts';
 import { usedSlots, waitingRows, type State } from '../../src/batch/state.ts';
 
@@ -55,9 +56,16 @@ export function sentTooMuch(state: State): readonly string[] {
   const full = state.lanes.filter(
     ({ gpu = '', outstanding }) => outstanding > (gpuConcurrency?.[gpu] ?? Infinity),
   );
+  // Runs that were outstanding before a cap fell keep their slots.
+  const newest = [...state.groups.values()].at(-1)?.attempts ?? [];
+  const beyond = newest.filter(({ place }) => {
+    const lane = laneWith(state, place);
+    return lane.outstanding > capOf(state, lane);
+  });
   return [
     ...(usedSlots(state) > concurrency ? ['the batch sends more than its slots allow'] : []),
     ...full.map(({ gpu }) => `the batch sends more on ${gpu} than its limit`),
+    ...(beyond.length > 0 ? ['the batch sends more than the concurrency that it has found'] : []),
     ...(budgetLeft(state) < 0 ? ['the batch sends beyond its budget'] : []),
   ];
 }

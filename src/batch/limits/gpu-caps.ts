@@ -1,6 +1,7 @@
-// Limits how many rows of one GPU are outstanding, if the user set such a limit. It belongs to a lane: a full lane never holds
+// Limits how many rows of one GPU are outstanding, if the user set such a limit or wants it to be found. It belongs to a lane: a full lane never holds
 // back the rows of another.
 
+import { capOf } from './adaptive-cap.ts';
 import type { Lane } from '../lanes.ts';
 import type { State } from '../state.ts';
 
@@ -11,5 +12,8 @@ export const isAboveGpuCap = ({ params, lanes }: Pick<State, 'params' | 'lanes'>
 const NO_CAP = Number.POSITIVE_INFINITY;
 
 /** How many rows of the lane may still be sent; infinite without a limit. */
-export const freeIn = ({ params }: Pick<State, 'params'>, { gpu = '', outstanding }: Lane): number =>
-  Math.max(0, (params.gpuConcurrency?.[gpu] ?? NO_CAP) - outstanding);
+export const freeIn = (state: Pick<State, 'params'>, lane: Lane): number =>
+  Math.max(
+    0,
+    Math.min(state.params.gpuConcurrency?.[lane.gpu ?? ''] ?? NO_CAP, capOf(state, lane)) - lane.outstanding,
+  );
