@@ -4,6 +4,7 @@ import { EXIT } from '../errors/error.ts';
 import { notSucceeded, type Summary } from '../results/summary.ts';
 import type { FoundBatch } from './batch-name.ts';
 import type { Printer } from './context.ts';
+import { usefulLines } from './found-concurrency.ts';
 import { count, money, plural, span, type Paint } from './format.ts';
 
 export type EndParams = {
@@ -33,6 +34,7 @@ export function closing(summary: Summary, folder: string, paint: Paint): string 
     ...others.map(([name, times]) => `  ${paint('red', `${count(times)} ${name}`)}`),
     ...(summary.reused > 0 ? [reusedLine(summary)] : []),
     ...spendLines(summary, paint),
+    ...usefulLines(summary),
     `  results   ${folder}/results.csv`,
     ...(failed > 0 ? [`  failures  ${folder}/failures.csv`] : []),
     // Rows that were refused would be refused again, and those without a known end may have been paid for.

@@ -16,7 +16,7 @@ import { Passes } from './again.ts';
 import { BudgetCheck } from './budget.ts';
 import { openGroup } from './group.ts';
 import { paramsOf } from './plan.ts';
-import type { SimRun, SimService } from './service.ts';
+import { completionOf, type SimRun, type SimService } from './service.ts';
 import { SimStore } from './store.ts';
 import type { SimTemporal, Try } from './temporal.ts';
 import { checkSlots, checkStep } from './step-checks.ts';
@@ -261,7 +261,7 @@ export class SimBatch {
 
   #send(group: number, attempts: readonly AttemptRef[]): void {
     const { world, generation } = this;
-    checkSlots(this);
+    checkSlots(this, attempts);
     this.#inFlight += 1;
     const task = openGroup(world, this.temporal, (ending) => {
       if (generation !== this.generation) return;
@@ -294,7 +294,7 @@ export class SimBatch {
     const { place: number, attempt, id: runId } = run;
     const hasEnded = sight.run.endedAtMs !== undefined;
     if (!hasEnded) return this.signal({ type: 'runsSeen', runs: [{ place: number, attempt, runId }] });
-    const completions = [{ place: number, attempt, runId, outcome: run.outcome }];
+    const completions = [completionOf(run, sight.run)];
     this.signal({ type: 'runsCompleted', by: 'webhook', completions });
   }
 }

@@ -52,6 +52,8 @@ export const SOMETIMES = [
   'rows sent again',
   'continued after its end',
   'cap of a GPU reached',
+  'useful concurrency found',
+  'cap halved',
 ] as const;
 
 export function simulateMany(from: number, seeds: number, size: Size = 'small'): Sum {

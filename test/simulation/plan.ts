@@ -76,11 +76,14 @@ export type Plan = {
   readonly commands: readonly {
     readonly atMs: number;
     readonly concurrency?: number;
+    readonly adaptive?: true;
     readonly startsPerMinute?: number;
     /** How long after the command the batch is to stop sending. */
     readonly deadlineMs?: number;
     readonly maxCostNano?: number;
   }[];
+  /** Finds the useful concurrency, from this start. */
+  readonly adaptive?: number;
   readonly gpuConcurrency?: Readonly<Record<string, number>>;
   /** When the user sends rows again. */
   readonly retriesAtMs: readonly number[];
@@ -151,7 +154,16 @@ export function planOf(seed: number, size: Size = 'small'): Plan {
   const caps = budget.lanes === undefined || isLarge || draw() < 0.5 ? {} : { gpuConcurrency: { H100: cap } };
   const retriesAtMs =
     draw() < 0.6 ? [] : Array.from({ length: between(1, 3) }, () => between(1_000, 400_000));
-  return { ...plan, ...budget, ...caps, retriesAtMs };
+  return withAuto({ ...plan, ...budget, ...caps, retriesAtMs }, draw);
+}
+
+/** Drawn last: whether the batch finds its concurrency, and whether a change of it does. */
+function withAuto(plan: Plan, draw: () => number): Plan {
+  const adaptive = draw() < 0.3 ? { adaptive: 1 + Math.floor(draw() * plan.concurrency) } : {};
+  const commands = plan.commands.map((command) =>
+    command.concurrency !== undefined && draw() < 0.3 ? { ...command, adaptive: true as const } : command,
+  );
+  return { ...plan, ...adaptive, commands };
 }
 
 /** Drawn last, so that the other parts of a world do not depend on it. */
@@ -207,6 +219,8 @@ export function shrink(plan: Plan, fails: (plan: Plan) => boolean): Plan {
   if (least.batches > 1) tryOne({ ...least, batches: 1 });
   if (least.workers > 1) tryOne({ ...least, workers: 1 });
   if (least.strangers > 0) tryOne({ ...least, strangers: 0 });
+  const { adaptive: ______, ...fixed } = least;
+  if (least.adaptive !== undefined) tryOne(fixed);
   for (let rows = Math.floor(least.rows / 2); rows > 0; rows = Math.floor(rows / 2))
     if (least.lanes === undefined) tryOne({ ...least, rows });
   for (const concurrency of [1, 2, 4]) if (concurrency < least.concurrency) tryOne({ ...least, concurrency });

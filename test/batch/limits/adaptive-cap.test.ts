@@ -112,7 +112,9 @@ describe('the concurrency that -c auto finds', () => {
     const shape = { ...SERVICE, provisionMs: 0, bootMs: 0, machines: 40, hidesTimes: true, quota: 8 };
     const service = new Machines(shape, { concurrency: 256, adaptive: 10 });
     const caps = capsIn(service, 100, RUN_MS);
-    expect([Math.min(...caps), Math.max(...caps)]).toEqual([4, 8]);
+    expect(Math.min(...caps)).toBeLessThan(6);
+    expect(caps.slice(20).filter((cap) => cap > 10)).toEqual([]);
+    expect(Math.max(...caps.slice(20))).toBeGreaterThanOrEqual(8);
   });
 
   it('survives a continue-as-new', () => {
