@@ -14,7 +14,7 @@ describe('the value of -c', () => {
   });
 
   it.each(['', '0', 'auto:', 'auto:0', 'auto:4:5', 'auto:9999', 'automatic'])('is not %j', (value) => {
-    expect(() => concurrencyOf(value)).toThrow();
+    expect(() => concurrencyOf(value)).toThrow(/is not a/);
   });
 });
 

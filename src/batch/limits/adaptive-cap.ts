@@ -32,7 +32,7 @@ export const capOf = ({ params }: Pick<State, 'params'>, { adaptive }: Pick<Lane
   params.adaptive === undefined ? Number.POSITIVE_INFINITY : (adaptive?.cap ?? params.adaptive);
 
 /** The number that is worth giving as -c: after a 429, the cap is lower for a while. */
-export const foundCap = ({ cap, knee = 0 }: AdaptiveCap): number => Math.max(cap, knee);
+const foundCap = ({ cap, knee = 0 }: AdaptiveCap): number => Math.max(cap, knee);
 
 /** How many slots the batch uses at most: all lanes together, and the total. */
 export const slotsInUse = (state: Pick<State, 'params' | 'lanes'>): number =>
