@@ -14,6 +14,7 @@ export type BatchEvent = {
     | 'cancelled'
     | 'rebuilt'
     | 'retried'
+    | 'adapted'
     | 'appended'
     /** Rows of a size class start on a higher rung of the ladder. */
     | 'climbed';

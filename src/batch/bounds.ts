@@ -120,6 +120,33 @@ export const RATE_GAP_MIN_MS = 10;
 export const RATE_GAP_MAX_MS = 10_000;
 export const RATE_GAP_SHRINK = 0.8;
 
+/** With -c auto: the most runs without another bound, and the start if the deployment names no limit. */
+export const AUTO_MOST = 256;
+export const AUTO_START = 4;
+
+/**
+ * Queueing time as a share of the time on the machine: above the first the cap falls, below the second it grows. Between them
+ * every machine has its next run waiting.
+ */
+export const QUEUE_MOST = 0.2;
+export const QUEUE_LEAST = 0.05;
+export const QUEUE_TARGET = 0.1;
+
+/** A run that queued for longer than so many times the time on its machine counts as if it were this. */
+export const QUEUE_BELIEVED = 4;
+
+/** How many ends a round has at least after the first queueing. */
+export const ROUND_ENDS = 8;
+
+/** A run whose machine took longer to start than this share of the run waited for a new machine. */
+export const COLD_BOOT_SHARE = 0.05;
+
+/** How many ends of a round are kept for their median: their share of a snapshot stays below a kilobyte for each lane. */
+export const CAP_SAMPLES = 31;
+
+/** For how many rounds the cap stays at the runs that the service held at a 429: the next run may be turned away again. */
+export const HELD_ROUNDS = 8;
+
 /** A row whose files cannot be fetched waits longer each time; after so many own failures it is written without them. */
 export const DEFER_BASE_MS = 2_000;
 export const DEFER_MAX_MS = 60_000;

@@ -24,12 +24,16 @@ export type PostResult = AttemptRef &
 export type GroupResult = { readonly results: readonly PostResult[]; readonly serviceNowMs?: number };
 export type NotAccepted = Exclude<PostResult, { result: 'accepted' }>;
 
+/** How long a run queued, its machine started, and it ran, in milliseconds by the service's clock. */
+export type RunTimes = readonly [queueMs: number, bootMs: number, runMs: number];
+
 /** The end of one run, confirmed by Get Run. */
 export type RunCompletion = AttemptRun & {
   readonly outcome: Outcome;
   readonly reason?: string;
   /** Why it failed, if its log says so. */
   readonly failure?: FailureKind;
+  readonly times?: RunTimes;
 };
 
 /** A run that made no progress for too long. */

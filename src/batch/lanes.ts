@@ -10,6 +10,7 @@
 import { NONE_HELD, type Held } from './accounting/reservations.ts';
 import type { RunCosts } from './accounting/run-costs.ts';
 import type { BatchParams, LaneSpec } from './params.ts';
+import type { AdaptiveCap } from './useful-concurrency.ts';
 import type { Waiting } from './row-state.ts';
 
 export const LANE_PLACES = 100_000_000;
@@ -45,6 +46,8 @@ export type Account = {
   outstanding: number;
   /** Its attempts that may have a run whose cost is not known yet, counted from its rows. */
   held: Held;
+  /** With -c auto: what is known about its useful concurrency. */
+  adaptive?: AdaptiveCap;
   /** Its attempts and duplicate runs whose cost will never be known: a budget counts each in full. */
   unpriced: number;
   /** What its runs have cost, if the batch reserves an estimate. */

@@ -41,7 +41,10 @@ export type GpuConcurrency = Readonly<Record<string, number>>;
 
 /** Limits that a user may change while the batch runs. */
 export type LimitChange = {
+  /** Without `adaptive`, the concurrency is fixed from then on. */
   readonly concurrency?: number;
+  /** Finds the useful concurrency, from the concurrency in force; see limits/adaptive-cap.ts. */
+  readonly adaptive?: true;
   readonly retries?: number;
   readonly startsPerMinute?: number | 'none';
   readonly gpuConcurrency?: GpuConcurrency | 'none';
@@ -83,6 +86,8 @@ export type BatchParams = {
   readonly reused?: number;
   /** Maximum runs outstanding at the same time. */
   readonly concurrency: number;
+  /** The useful concurrency of each GPU is found, up to `concurrency`. The first cap of each. */
+  readonly adaptive?: number;
   /** Further attempts for a row whose run failed or timed out. */
   readonly retries: number;
   /** Other numbers for some kinds of failures. */
@@ -115,11 +120,18 @@ export type BatchParams = {
 
 export type OptionalLimits = Pick<
   BatchParams,
-  'retriesByKind' | 'startsPerMinute' | 'gpuConcurrency' | 'failAfter' | 'deadlineAt' | 'maxCostNano'
+  | 'adaptive'
+  | 'retriesByKind'
+  | 'startsPerMinute'
+  | 'gpuConcurrency'
+  | 'failAfter'
+  | 'deadlineAt'
+  | 'maxCostNano'
 >;
 
 /** The limits that a batch has only if the user set them. */
 export const optionalLimits = ({
+  adaptive,
   retriesByKind,
   startsPerMinute,
   gpuConcurrency,
@@ -127,6 +139,7 @@ export const optionalLimits = ({
   deadlineAt,
   maxCostNano,
 }: OptionalLimits): OptionalLimits => ({
+  ...(adaptive === undefined ? {} : { adaptive }),
   ...(retriesByKind === undefined ? {} : { retriesByKind }),
   ...(startsPerMinute === undefined ? {} : { startsPerMinute }),
   ...(gpuConcurrency === undefined ? {} : { gpuConcurrency }),

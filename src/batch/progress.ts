@@ -4,6 +4,8 @@ import type { RequestLedger } from './accounting/request-ledger.ts';
 import { canaryProgress, type CanaryProgress } from './canary.ts';
 import { costSoFar, rowsDone, type Tally } from './accounting/tally.ts';
 import { reservedNano, spentNano } from './limits/budget.ts';
+import { usefulConcurrency } from './limits/adaptive-cap.ts';
+import type { UsefulConcurrency } from './useful-concurrency.ts';
 import { optionalLimits } from './params.ts';
 import type { PauseKind } from './pause-kinds.ts';
 import { unsentPlaces, type Acknowledgement, type State } from './state.ts';
@@ -14,6 +16,8 @@ export type Progress = ReturnType<typeof optionalLimits> & {
   readonly rows: number;
   readonly concurrency: number;
   readonly retries: number;
+  /** With -c auto: the useful concurrency of each GPU. */
+  readonly useful?: readonly UsefulConcurrency[];
   /** Rows of `done` that earlier batches bought. */
   readonly reused?: number;
   /** Rows with an outcome whose files are stored. */
@@ -71,6 +75,7 @@ export function progress(state: State): Progress {
     concurrency: params.concurrency,
     retries: params.retries,
     ...optionalLimits(params),
+    ...(params.adaptive === undefined ? {} : { useful: usefulConcurrency(state) }),
     done: rowsDone(tally) - again,
     collecting: phases.ended + inParts,
     sending: phases.sending,

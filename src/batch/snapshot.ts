@@ -6,6 +6,7 @@ import { cancelRun } from './accounting/duplicates.ts';
 import { usualCost, type RunCosts } from './accounting/run-costs.ts';
 import { cancelAllRunning, acknowledge } from './on-event/user-command.ts';
 import { accountsOf, newClimbingLane, newLane, type Climb, type Lane } from './lanes.ts';
+import type { AdaptiveCap } from './useful-concurrency.ts';
 import type { Pause, PauseKind } from './pause-kinds.ts';
 import type { Running } from './row-state.ts';
 import {
@@ -79,6 +80,7 @@ type LaneTuple = readonly [
   climb?: 0 | readonly [size: number, rung: number, isProven: 0 | 1, unpriced: readonly number[]],
   /** Of the lane, or of each of its rungs. */
   costs?: readonly (RunCosts | 0)[],
+  adaptive?: AdaptiveCap,
 ];
 
 export type Snapshot = Plain & {
@@ -177,14 +179,16 @@ function resumeWork(state: State): void {
 }
 
 function packLane(one: Lane): LaneTuple {
-  const { gpu, segments, unpriced, climb } = one;
+  const { gpu, segments, unpriced, climb, adaptive } = one;
   const packed = segments.map(
     ({ first, count, isAgain, isCanary }) => [first, count, isAgain ? 1 : isCanary ? 2 : 0] as const,
   );
   const costs = accountsOf(one).map((account) => account.costs ?? 0);
   const lane = [gpu ?? 0, packed, unpriced] as const;
-  if (costs.some((known) => known !== 0)) return [...lane, climb ? packClimb(climb) : 0, costs];
-  return climb === undefined ? lane : [...lane, packClimb(climb)];
+  const packedClimb = climb ? packClimb(climb) : 0;
+  if (adaptive !== undefined) return [...lane, packedClimb, costs, adaptive];
+  if (costs.some((known) => known !== 0)) return [...lane, packedClimb, costs];
+  return packedClimb === 0 ? lane : [...lane, packedClimb];
 }
 
 const packClimb = ({ size, rung, isProven, rungs }: Climb) =>
@@ -192,7 +196,8 @@ const packClimb = ({ size, rung, isProven, rungs }: Climb) =>
 
 function readLane(tuple: LaneTuple, ladder: readonly string[] = []): Lane {
   const lane = readAccounts(tuple, ladder);
-  const [, , , , costs = []] = tuple;
+  const [, , , , costs = [], adaptive] = tuple;
+  if (adaptive !== undefined) lane.adaptive = adaptive;
   for (const [at, account] of accountsOf(lane).entries()) {
     account.costs = costs[at] || undefined;
     account.usualNano = usualCost(account.costs);

@@ -5,6 +5,7 @@ import { notSucceeded, type Summary } from '../results/summary.ts';
 import type { FoundBatch } from './batch-name.ts';
 import type { CanaryReport } from './canary.ts';
 import type { Printer } from './context.ts';
+import { usefulLines } from './found-concurrency.ts';
 import { count, money, plural, span, type Paint } from './format.ts';
 
 export type EndParams = {
@@ -39,6 +40,7 @@ export function closing(summary: Summary, folder: string, paint: Paint): string 
     ...(summary.reused > 0 ? [reusedLine(summary)] : []),
     ...(summary.climbing === undefined ? [] : [climbingLine(summary.climbing)]),
     ...spendLines(summary, paint),
+    ...usefulLines(summary),
     `  results   ${folder}/results.csv`,
     ...(failed > 0 ? [`  failures  ${folder}/failures.csv`] : []),
     // Rows that were refused would be refused again, and those without a known end may have been paid for.

@@ -54,11 +54,9 @@ export async function checkFlags(sheet: string, flags: SheetFlags): Promise<void
   const { ladder } = sheetOptions(flags);
   checkLadder({ ...(ladder && { ladder }), ...(flags.gpu && { gpu: flags.gpu }) });
   const retries = mostRetries({ retries: flags.retries ?? RETRIES, retriesByKind: flags.retry ?? {} });
-  refuseTooMany(
-    flags.concurrency,
-    retries + (ladder?.length ?? 1) - 1,
-    flags.unconfirmed?.rule === 'resubmit',
-  );
+  const { concurrency, adaptive } = concurrencyLimits(flags);
+  if (adaptive && ladder) throw problem('E602', AUTO_WITHOUT_LADDER);
+  refuseTooMany(concurrency, retries + (ladder?.length ?? 1) - 1, flags.unconfirmed?.rule === 'resubmit');
   if (sheet !== '-') await refuseNoSheet(sheet);
 }
 
@@ -139,9 +137,9 @@ export async function createParams(
 
 /** The limits that flags change. */
 export const limitsOf = (flags: LimitFlags): LimitChange => {
-  const { concurrency, retries, retry, rate, gpuConcurrency, failAfter, deadline, maxCost } = flags;
+  const { retries, retry, rate, gpuConcurrency, failAfter, deadline, maxCost } = flags;
   return {
-    ...(concurrency === undefined ? {} : { concurrency }),
+    ...concurrencyLimits(flags),
     ...(retries === undefined ? {} : { retries }),
     ...(retry === undefined ? {} : { retriesByKind: retry }),
     ...(rate === undefined ? {} : { startsPerMinute: rate }),
@@ -150,6 +148,18 @@ export const limitsOf = (flags: LimitFlags): LimitChange => {
     ...(deadline === undefined ? {} : { deadlineAt: deadline }),
     ...(maxCost === undefined ? {} : { maxCostNano: maxCost }),
   };
+};
+
+function concurrencyLimits({ concurrency }: LimitFlags): Pick<LimitChange, 'concurrency' | 'adaptive'> {
+  if (concurrency === undefined) return {};
+  return typeof concurrency === 'number'
+    ? { concurrency }
+    : { concurrency: concurrency.auto, adaptive: true };
+}
+
+const AUTO_WITHOUT_LADDER = {
+  what: '-c auto and --ladder exclude each other',
+  hint: 'with a ladder, give -c <n>: rows of several size classes share each GPU',
 };
 
 export const orderOf = ({ shuffle, orderBy, priority }: SheetFlags): OrderOptions => ({

@@ -12,7 +12,7 @@ type Planned = Pick<CreatedBatch, 'batch' | 'file' | 'laidOut'>;
 
 export function printBatch(printer: Printer, config: Config, { batch, file, laidOut }: Planned): void {
   const { paint } = printer;
-  const { sheet, deployment, service, concurrency } = file;
+  const { sheet, deployment, service } = file;
   const arrive = webhooksArrive(config, file);
   if (service.rehearsal)
     printer.notice(paint('yellow', 'rehearsal: runs use the local run service and cost nothing'));
@@ -40,8 +40,12 @@ export function printBatch(printer: Printer, config: Config, { batch, file, laid
   );
   for (const line of ladderLines(file)) printer.notice(line);
   printer.notice(
-    `  batch     ${paint('bold', batch)} · ${terminalLine(deployment.name ?? deployment.id)} · ${count(concurrency)} at the same time`,
+    `  batch     ${paint('bold', batch)} · ${terminalLine(deployment.name ?? deployment.id)} · ${atTheSameTime(file)}`,
   );
+  if (file.adaptive !== undefined && service.api === 'v1')
+    printer.notice(
+      `  auto      a V1 service may show no queueing times: then only 429 changes the concurrency, and it stays at most ${count(file.adaptive)}. Otherwise give -c <n>`,
+    );
   if (file.webhooks && !arrive)
     printer.notice(
       '  webhooks  none: the run service cannot reach this machine, so runs are polled. To receive webhooks, set RUNSHEET_WEBHOOK_URL to an address that it can reach',
@@ -64,6 +68,11 @@ function ladderLines({ sheet, deployment }: CreatedBatch['file']): readonly stri
     ),
   ];
 }
+
+const atTheSameTime = ({ concurrency, adaptive }: CreatedBatch['file']): string =>
+  adaptive === undefined
+    ? `${count(concurrency)} at the same time`
+    : `${count(adaptive)} at the same time at first (auto, at most ${count(concurrency)})`;
 
 /** True on a cluster, because the settings of its workers are not known here. */
 export const webhooksArrive = (config: Config, { webhooks, service }: CreatedBatch['file']): boolean =>

@@ -1,6 +1,12 @@
 // Parses the values of flags. What is wrong is thrown and continues the name of the flag and the value.
 
-import { CONCURRENCY_MAX, MAX_COST_NANO_MAX, RETRIES_MAX, STARTS_PER_MINUTE_MAX } from '../batch/bounds.ts';
+import {
+  AUTO_MOST,
+  CONCURRENCY_MAX,
+  MAX_COST_NANO_MAX,
+  RETRIES_MAX,
+  STARTS_PER_MINUTE_MAX,
+} from '../batch/bounds.ts';
 import { FAILURE_KINDS, type FailureKind, type RetriesByKind } from '../batch/failure-kind.ts';
 import { GPUS, isGpu, type Gpu } from '../batch/gpu.ts';
 import type { FailAfter, GpuConcurrency, UnconfirmedRule } from '../batch/params.ts';
@@ -136,6 +142,17 @@ export function gpuName(input: string): Gpu {
     `names no GPU with ${input}`,
     `${near === undefined ? '' : `did you mean ${near}? `}GPUs: ${list(GPUS)}`,
   );
+}
+
+/** The useful number, found while the batch runs, up to a bound. */
+export type AutoConcurrency = { readonly auto: number };
+
+/** `20`, `auto` or `auto:64`. */
+export function concurrencyOf(input: string): number | AutoConcurrency {
+  const [word, most, ...others] = input.split(':');
+  if (word !== 'auto') return wholeFrom(1, CONCURRENCY_MAX)(input);
+  if (others.length > 0 || most === '') return fail('is not a concurrency', 'examples: 20, auto, auto:64');
+  return { auto: most === undefined ? AUTO_MOST : wholeFrom(1, CONCURRENCY_MAX)(most) };
 }
 
 /** `H100=2,A10G=16`. */

@@ -1,12 +1,13 @@
 // Flags that several commands share, as the parser wants them. A flag of a single command is described in
 // command-list.ts.
 
-import { CANARY_ROWS_MAX, CONCURRENCY_MAX, RETRIES_MAX } from '../batch/bounds.ts';
+import { CANARY_ROWS_MAX, RETRIES_MAX } from '../batch/bounds.ts';
 import { FAILURE_KINDS, type RetriesByKind } from '../batch/failure-kind.ts';
 import { OUTCOMES } from '../batch/outcome.ts';
 import type { FailAfter, GpuConcurrency } from '../batch/params.ts';
 import { APIS, type Api } from '../host/api-version.ts';
 import {
+  concurrencyOf,
   deadlineAt,
   factor,
   failAfterLimit,
@@ -22,6 +23,7 @@ import {
   timeFrom,
   unconfirmedChoice,
   wholeFrom,
+  type AutoConcurrency,
   type UnconfirmedChoice,
 } from './flag-values.ts';
 
@@ -68,7 +70,7 @@ const deadlineTime = parsed(deadlineAt);
 const amount = parsed(maxCostOf);
 const positiveNumber = parsed(wholeFrom(1));
 export const attemptNumber = positiveNumber;
-const concurrencyNumber = parsed(wholeFrom(1, CONCURRENCY_MAX));
+const concurrencyNumber = parsed(concurrencyOf);
 const unconfirmedRule = parsed(unconfirmedChoice);
 const retriesNumber = parsed(wholeFrom(0, RETRIES_MAX));
 const factorNumber = parsed(factor);
@@ -98,7 +100,10 @@ export const api = {
 /** Limits that may change while a batch runs. */
 export const limitFlags = {
   concurrency: optional(
-    concurrencyNumber('n', "maximum runs at the same time (default: twice the deployment's limit)"),
+    concurrencyNumber(
+      'n|auto',
+      "maximum runs at the same time (default: twice the deployment's limit); auto or auto:64 finds the useful number from queueing times and 429, at most 256 or 64",
+    ),
   ),
   retries: optional(
     retriesNumber('n', 'maximum retries of a row whose run failed or timed out (default: 2)'),
@@ -264,7 +269,7 @@ export const sheetAliases = { d: 'deployment', c: 'concurrency', o: 'output', q:
 
 /** The values of {@link limitFlags}. */
 export type LimitFlags = {
-  readonly concurrency?: number;
+  readonly concurrency?: number | AutoConcurrency;
   readonly retries?: number;
   readonly retry?: RetriesByKind;
   readonly rate?: number | 'none';

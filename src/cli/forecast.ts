@@ -83,7 +83,9 @@ function rowsByGpu(gpus: Readonly<Record<string, number>>, own: string): Record<
   return rows;
 }
 
-function capacityOf({ concurrency, deployment, startsPerMinute, retries }: BatchFile) {
+function capacityOf({ adaptive, deployment, startsPerMinute, retries, ...file }: BatchFile) {
+  // What -c auto will find is not known yet.
+  const concurrency = adaptive ?? file.concurrency;
   const { concurrencyLimit } = deployment;
   return {
     concurrency,

@@ -106,9 +106,10 @@ function sayPlan(printer: Printer, config: Config, draft: DraftBatch, planned: P
 
 /** Without a known run, the times and costs that follow from two run times. */
 function examplesOf({ file }: DraftBatch, { usd_per_run_second: usd }: Estimate): readonly string[] {
-  const rounds = Math.ceil((file.sheet.rows - (file.sheet.reused ?? 0)) / file.concurrency);
+  const { adaptive: concurrency = file.concurrency } = file;
+  const rounds = Math.ceil((file.sheet.rows - (file.sheet.reused ?? 0)) / concurrency);
   return [5, 30].map((seconds) => {
     const cost = usd === null ? '' : `, about ${money(usd * seconds)} without cold starts`;
-    return `  if a run takes ${seconds} s: ${span(rounds * seconds * 1000)} at ${count(file.concurrency)} at the same time${cost}`;
+    return `  if a run takes ${seconds} s: ${span(rounds * seconds * 1000)} at ${count(concurrency)} at the same time${cost}`;
   });
 }

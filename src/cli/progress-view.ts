@@ -7,6 +7,7 @@ import { terminalLine } from '../errors/outside-text.ts';
 import { aboutCostUsd, spentText } from './about-cost.ts';
 import { canaryText } from './canary.ts';
 import type { Printer } from './context.ts';
+import { allowedNow, foundText } from './found-concurrency.ts';
 import { count, span, type Paint } from './format.ts';
 
 const BAR_CELLS = 30;
@@ -72,13 +73,16 @@ function inLines(printer: Printer, speedometer: Speedometer): ProgressView {
       const why =
         progress.reason === undefined ? '' : ` reason=${JSON.stringify(terminalLine(progress.reason))}`;
       printer.notice(
-        `progress state=${progress.state} done=${progress.done} succeeded=${succeeded} not_succeeded=${progress.done - succeeded} total=${progress.rows} outstanding=${outstanding(progress)} rows_per_s=${perSecond.toFixed(1)}${eta} cost_usd=${progress.costUsd.toFixed(4)}${total}${canary}${why}`,
+        `progress state=${progress.state} done=${progress.done} succeeded=${succeeded} not_succeeded=${progress.done - succeeded} total=${progress.rows} outstanding=${outstanding(progress)}${autoText(progress)} rows_per_s=${perSecond.toFixed(1)}${eta} cost_usd=${progress.costUsd.toFixed(4)}${total}${canary}${why}`,
       );
     },
     note: (text) => printer.notice(text),
     end: () => undefined,
   };
 }
+
+const autoText = (progress: Progress): string =>
+  progress.useful === undefined ? '' : ` concurrency=${allowedNow(progress)}`;
 
 const outstanding = (progress: Progress): number =>
   progress.sending + progress.running + progress.unconfirmed;
@@ -122,7 +126,8 @@ function picture(progress: Progress, { perSecond, etaMs }: Speed, paint: Paint):
   return [
     '',
     `  ${bar(share, paint)} ${(share * 100).toFixed(1)}%   ${count(ended)}/${count(progress.rows)}   ${parts.filter(Boolean).join('  ')}`,
-    `  ${count(outstanding(progress))} of ${count(progress.concurrency)} outstanding · ${count(progress.unsent)} waiting   ${perSecond > 0 ? speed : ''}${eta}`,
+    `  ${count(outstanding(progress))} of ${count(allowedNow(progress))} outstanding · ${count(progress.unsent)} waiting   ${perSecond > 0 ? speed : ''}${eta}`,
+    ...[foundText(progress)].filter((text) => text !== undefined).map((text) => `  ${text}`),
     `  ${spentText(progress)}`,
     ...stateLines(progress, paint),
   ];

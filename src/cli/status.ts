@@ -18,6 +18,7 @@ import { configOf } from './batch-options.ts';
 import { pauseHint } from './pause-hint.ts';
 import { shownProgress, type ShownProgress } from './shown-progress.ts';
 import { openLivingSession, type Session } from './session.ts';
+import { allowedNow, foundText } from './found-concurrency.ts';
 import { count, money, span } from './format.ts';
 
 type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
@@ -169,7 +170,8 @@ function textOf(shown: BatchStatus): string {
     `  rows      ${count(doneOf(outcomes))} of ${count(rows)} have an outcome${outcomeText(outcomes) && `: ${outcomeText(outcomes)}`}`,
     ...(progress
       ? [
-          `  slots     ${progress.sending + progress.running + progress.unconfirmed} of ${progress.concurrency} in use${progress.unconfirmed ? `, ${progress.unconfirmed} unconfirmed` : ''}`,
+          `  slots     ${progress.sending + progress.running + progress.unconfirmed} of ${allowedNow(progress)} in use${progress.unconfirmed ? `, ${progress.unconfirmed} unconfirmed` : ''}`,
+          ...[foundText(progress)].filter((text) => text !== undefined).map((text) => `  auto      ${text}`),
         ]
       : []),
     ...(progress?.ladder === undefined ? [] : [`  ladder    ${ladderText(progress.ladder)}`]),

@@ -48,7 +48,7 @@ export async function whatIfOf(context: Context, flags: Flags, sheet: string | u
     retries: flags.retries ?? file.retries,
     retriesByKind: { ...file.retriesByKind, ...flags.retry },
   });
-  refuseTooMany(flags.concurrency, retries, file.unconfirmed.rule === 'resubmit');
+  refuseTooMany(limitsOf(flags).concurrency, retries, file.unconfirmed.rule === 'resubmit');
   const change = changeOf(flags);
   const answer = await answerOf(out, found, measured, change);
   const replay: Replay = { found, change, answer, wasSteered: await wasSteered(found) };
@@ -62,6 +62,11 @@ function refuseOthers(flags: Flags, sheet: string | undefined): void {
     throw problem('E602', {
       what: '--what-if replays a batch, so it takes no sheet',
       hint: `runsheet plan --what-if ${flags.whatIf} -c <n>`,
+    });
+  if (typeof flags.concurrency === 'object')
+    throw problem('E602', {
+      what: '--what-if does not take -c auto',
+      hint: 'give a number: it says from how many slots on runs only queue',
     });
   const others = Object.entries(flags).flatMap(([name, value]) =>
     KNOWN.has(name) || value === undefined || value === false ? [] : [flagName(name)],

@@ -1,7 +1,7 @@
 // The parameters of a batch besides its sheet: deployment, service and settings. Defaults are chosen here once and stored in
 // batch.json.
 
-import { mostConcurrency, UNCONFIRMED_MS } from '../batch/bounds.ts';
+import { AUTO_START, mostConcurrency, UNCONFIRMED_MS } from '../batch/bounds.ts';
 import { mostRetries } from '../batch/failure-kind.ts';
 import {
   DEFAULT_TIMING,
@@ -30,7 +30,9 @@ export type ServiceSpec = {
 };
 
 /** Options that change no row, and therefore not the identity of the batch. */
-export type Settings = OptionalLimits & {
+export type Settings = Omit<OptionalLimits, 'adaptive'> & {
+  /** Whether the useful concurrency is found, up to `concurrency`. */
+  readonly adaptive?: true;
   /** Maximum runs at the same time (default: twice the deployment's limit). */
   readonly concurrency?: number;
   readonly retries?: number;
@@ -106,14 +108,17 @@ function settingsOf({ settings, deployment, service, options }: BatchSpec): File
   const { retries = RETRIES, deadlines, webhooks, unconfirmed } = settings;
   const runMs = deadlines.runMs ?? runDeadlineMs(deployment);
   const rule = unconfirmedRule(unconfirmed, service);
+  const { adaptive, ...limits } = settings;
+  const concurrency = Math.min(
+    mostConcurrency(mostRetries({ ...settings, ...ladderOf(options), retries }), rule.rule === 'resubmit'),
+    settings.concurrency ?? usualConcurrency(deployment),
+  );
+  const start = Math.min(concurrency, deployment.concurrencyLimit ?? AUTO_START);
   return {
-    concurrency: Math.min(
-      mostConcurrency(mostRetries({ ...settings, ...ladderOf(options), retries }), rule.rule === 'resubmit'),
-      settings.concurrency ?? usualConcurrency(deployment),
-    ),
+    concurrency,
     retries,
     unconfirmed: rule,
-    ...optionalLimits(settings),
+    ...optionalLimits({ ...limits, ...(adaptive ? { adaptive: start } : {}) }),
     ...(settings.reserve === undefined ? {} : { reserve: settings.reserve }),
     deadlines: definedOnly({ queueMs: deadlines.queueMs, runMs }),
     webhooks,

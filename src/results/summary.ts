@@ -3,6 +3,7 @@
 import { atRisk, knownRuns, type RequestLedger } from '../batch/accounting/request-ledger.ts';
 import { costSoFar, type Tally } from '../batch/accounting/tally.ts';
 import { NO_OUTCOMES, OUTCOMES, type OutcomeCounts } from '../batch/outcome.ts';
+import type { UsefulConcurrency } from '../batch/useful-concurrency.ts';
 import type { Progress } from '../batch/progress.ts';
 import { problem } from '../errors/error.ts';
 import { SUMMARY_FILE, type BatchFile } from '../store/batch-file.ts';
@@ -37,6 +38,15 @@ export type Summary = {
   >;
   /** With a ladder: what the runs below the last rung of their rows used; part of `gpus`. */
   readonly climbing?: { readonly runs: number; readonly seconds: number; readonly cost_usd: number };
+  /** With -c auto: the useful concurrency by GPU; null is a GPU that the service does not name. */
+  readonly useful_concurrency?: readonly {
+    readonly gpu: string | null;
+    /** For the rows that ask for no GPU. */
+    readonly is_default: boolean;
+    readonly concurrency: number;
+    /** Whether runs queued or were turned away above it, none did so far, or the service shows no queueing times. */
+    readonly basis: UsefulConcurrency['basis'];
+  }[];
   /** Queue Run calls by their result. */
   readonly requests: RequestLedger;
   /** How completely the run list was read at the end; see {@link LastReading}. */
@@ -108,6 +118,7 @@ export function summaryOf(file: BatchFile, progress: Progress, ended: Worked): S
       ]),
     ),
     ...climbingOf(file, tally),
+    ...usefulIn(file, progress),
     requests: ledger,
     lists: reading.lists,
     duplicates: reading.duplicates,
@@ -121,6 +132,18 @@ function climbingOf({ sheet }: BatchFile, { climbing }: Tally): Pick<Summary, 'c
   const { runs, seconds, costUsd } = climbing ?? { runs: 0, seconds: 0, costUsd: 0 };
   return { climbing: { runs, seconds, cost_usd: usd(costUsd) } };
 }
+const usefulIn = (
+  { deployment }: BatchFile,
+  { useful }: Progress,
+): Pick<Summary, 'useful_concurrency'> | undefined =>
+  useful && {
+    useful_concurrency: useful.map(({ gpu, concurrency, basis }) => ({
+      gpu: gpu ?? deployment.gpu ?? null,
+      is_default: gpu === undefined,
+      concurrency,
+      basis,
+    })),
+  };
 
 type Spent = Pick<Summary, 'requests' | 'duplicates' | 'cost_usd'>;
 

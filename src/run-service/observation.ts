@@ -3,6 +3,7 @@
 // makes a healthy run look stuck.
 
 import type { FailureKind } from '../batch/failure-kind.ts';
+import type { RunTimes } from '../batch/events.ts';
 import type { Outcome } from '../batch/outcome.ts';
 import type { Run } from './contract/run.ts';
 import { outcomeOf } from './run-outcome.ts';
@@ -16,7 +17,8 @@ export type Sight =
       readonly run: Pick<
         Run,
         'status' | 'endedAtMs' | 'liveStatus' | 'progress' | 'createdAtMs' | 'startedAtMs' | 'updatedAtMs'
-      >;
+      > &
+        Partial<Pick<Run, 'queuedAtMs'>>;
       /** The service's own time of this reading. */
       readonly serviceNowMs: number | undefined;
     }
@@ -41,6 +43,7 @@ export type Report =
       readonly outcome: Outcome;
       readonly reason?: string;
       readonly failure?: FailureKind;
+      readonly times?: RunTimes;
     }
   | { readonly kind: 'overdue'; readonly reason: string };
 

@@ -5,7 +5,9 @@ import { clipped } from '../batch/clipped.ts';
 import type { Failure, FailureKind } from '../batch/failure-kind.ts';
 import type { Outcome } from '../batch/outcome.ts';
 import { withoutSecrets } from '../errors/redact.ts';
+import type { RunTimes } from '../batch/events.ts';
 import type { Run } from './contract/run.ts';
+import { timesOf, type TimedRun } from './run-times.ts';
 import { isTerminal } from './contract/statuses.ts';
 
 export type RunOutcome =
@@ -17,14 +19,21 @@ export type RunOutcome =
       readonly outcome: Outcome;
       readonly reason?: string;
       readonly failure?: FailureKind;
+      readonly times?: RunTimes;
     };
 
 /** A run, and what its log says if it failed. */
 export type KnownRun = Run & { readonly failure?: Failure };
 
 export function outcomeOf(
-  run: Pick<KnownRun, 'status' | 'endedAtMs' | 'liveStatus' | 'failure'>,
+  run: Pick<KnownRun, 'status' | 'endedAtMs' | 'liveStatus' | 'failure'> & TimedRun,
 ): RunOutcome {
+  const found = withoutTimes(run);
+  const times = timesOf(run);
+  return found.kind === 'ended' && times !== undefined ? { ...found, times } : found;
+}
+
+function withoutTimes(run: Pick<KnownRun, 'status' | 'endedAtMs' | 'liveStatus' | 'failure'>): RunOutcome {
   if (!isTerminal(run.status)) return { kind: 'open' };
   switch (run.status) {
     case 'success':

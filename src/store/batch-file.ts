@@ -112,6 +112,8 @@ const schema = z.object({
   }),
   /** Maximum runs at the same time. */
   concurrency: count.min(1),
+  /** The useful concurrency of each GPU is found, from this start up to `concurrency`. */
+  adaptive: count.min(1).exactOptional(),
   retries: count,
   /** Other numbers for some kinds of failures. */
   retriesByKind: z.partialRecord(z.enum(FAILURE_KINDS), count).exactOptional(),

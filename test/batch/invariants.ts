@@ -1,6 +1,6 @@
 // Checks the invariants of every state.
 
-import { accountsOf, laneOf, type Account } from '../../src/batch/lanes.ts';
+import { accountsOf, laneOf, laneWith, type Account } from '../../src/batch/lanes.ts';
 import { outstandingOn } from '../../src/batch/limits/gpu-caps.ts';
 import { knownRuns, stillUnconfirmed, atRisk } from '../../src/batch/accounting/request-ledger.ts';
 import {
@@ -22,6 +22,7 @@ import {
   POLL_RUNS,
 } from '../../src/batch/bounds.ts';
 import { bytesOf, endedRowBytes, type RowState } from '../../src/batch/row-state.ts';
+import { capOf } from '../../src/batch/limits/adaptive-cap.ts';
 import { budgetLeft } from '../../src/batch/limits/budget.ts';
 import { usedSlots, waitingRows, type State } from '../../src/batch/state.ts';
 
@@ -54,9 +55,16 @@ export function wronglyPolled(
 export function sentTooMuch(state: State): readonly string[] {
   const { concurrency, gpuConcurrency } = state.params;
   const full = Object.entries(gpuConcurrency ?? {}).filter(([gpu, cap]) => outstandingOn(state, gpu) > cap);
+  // Runs that were outstanding before a cap fell keep their slots.
+  const newest = [...state.groups.values()].at(-1)?.attempts ?? [];
+  const beyond = newest.filter(({ place }) => {
+    const lane = laneWith(state, place);
+    return lane.outstanding > capOf(state, lane);
+  });
   return [
     ...(usedSlots(state) > concurrency ? ['the batch sends more than its slots allow'] : []),
     ...full.map(([gpu]) => `the batch sends more on ${gpu} than its limit`),
+    ...(beyond.length > 0 ? ['the batch sends more than the concurrency that it has found'] : []),
     ...(budgetLeft(state) < 0 ? ['the batch sends beyond its budget'] : []),
   ];
 }

@@ -138,15 +138,24 @@ const sizes = {
   lists: fc.boolean(),
   seed: fc.nat(),
   attemptCostNano: fc.constant({ '': 2 }),
+  /** Beyond 8, the concurrency is fixed. */
+  adaptive: fc.integer({ min: 1, max: 16 }),
 };
 type Given = Partial<BatchParams> & Pick<BatchParams, 'rows' | 'retries'>;
 
-/** Parameters of a small batch; `anyParams` also vary the rule for unconfirmed attempts. */
-export const params: fc.Arbitrary<Given> = fc.record(sizes);
-export const anyParams: fc.Arbitrary<Given> = fc.record({
-  ...sizes,
-  unconfirmed: fc.record({
-    rule: fc.constantFrom('unknown', 'fail', 'resubmit', 'ask'),
-    afterMs: fc.constant(500),
-  }),
+const withAdaptive = <T extends { readonly adaptive: number }>({ adaptive, ...others }: T) => ({
+  ...others,
+  ...(adaptive > 8 ? {} : { adaptive }),
 });
+
+/** Parameters of a small batch; `anyParams` also vary the rule for unconfirmed attempts. */
+export const params: fc.Arbitrary<Given> = fc.record(sizes).map(withAdaptive);
+export const anyParams: fc.Arbitrary<Given> = fc
+  .record({
+    ...sizes,
+    unconfirmed: fc.record({
+      rule: fc.constantFrom('unknown', 'fail', 'resubmit', 'ask'),
+      afterMs: fc.constant(500),
+    }),
+  })
+  .map(withAdaptive);

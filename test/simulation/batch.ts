@@ -15,7 +15,7 @@ import { Passes } from './again.ts';
 import { BudgetCheck } from './budget.ts';
 import { openGroup } from './group.ts';
 import { paramsOf } from './plan.ts';
-import type { SimRun, SimService } from './service.ts';
+import { completionOf, type SimRun, type SimService } from './service.ts';
 import { SimStore } from './store.ts';
 import type { SimTemporal, Try } from './temporal.ts';
 import { checkSlots, checkStep } from './step-checks.ts';
@@ -260,7 +260,7 @@ export class SimBatch {
 
   #send(group: number, attempts: readonly SentAttempt[]): void {
     const { world, generation } = this;
-    checkSlots(this);
+    checkSlots(this, attempts);
     this.#inFlight += 1;
     const task = openGroup(world, this.temporal, (ending) => {
       if (generation !== this.generation) return;
@@ -291,9 +291,12 @@ export class SimBatch {
     const sight = this.service.sight(run.id);
     if (sight.kind !== 'run') return this.world.saw('a webhook that could not be confirmed');
     const named = { place: run.place, attempt: run.attempt, runId: run.id };
-    const { endedAtMs } = sight.run;
-    if (endedAtMs === undefined) return this.signal({ type: 'runsSeen', runs: [named] });
-    const end = { ...named, outcome: run.outcome, ...this.service.failureOf(run.id, run.outcome) };
-    this.signal({ type: 'runsCompleted', by: 'webhook', completions: [end] });
+    if (sight.run.endedAtMs === undefined) return this.signal({ type: 'runsSeen', runs: [named] });
+    const failure = this.service.failureOf(run.id, run.outcome);
+    this.signal({
+      type: 'runsCompleted',
+      by: 'webhook',
+      completions: [{ ...completionOf(run, sight.run), ...failure }],
+    });
   }
 }

@@ -58,6 +58,8 @@ export const SOMETIMES = [
   'rows sent after a canary',
   'an estimate kept',
   'an estimate used',
+  'useful concurrency found',
+  'cap halved',
 ] as const;
 
 export function simulateMany(from: number, seeds: number, size: Size = 'small'): Sum {

@@ -77,11 +77,14 @@ export type Plan = {
   readonly commands: readonly {
     readonly atMs: number;
     readonly concurrency?: number;
+    readonly adaptive?: true;
     readonly startsPerMinute?: number;
     /** How long after the command the batch is to stop sending. */
     readonly deadlineMs?: number;
     readonly maxCostNano?: number;
   }[];
+  /** Finds the useful concurrency, from this start. */
+  readonly adaptive?: number;
   readonly gpuConcurrency?: Readonly<Record<string, number>>;
   /** When the user sends rows again. */
   readonly retriesAtMs: readonly number[];
@@ -169,7 +172,17 @@ export function planOf(seed: number, size: Size = 'small'): Plan {
   const canary = draw() < 0.75 ? {} : { canary: { rows: canaryRows, asks: draw() < 0.3 } };
   const ladder = isLarge ? {} : ladderOf(draw, { ...plan, ...budget });
   const reserve = budget.maxCostNano !== undefined && draw() < 0.5 ? { reserve: 'p99' as const } : {};
-  return { ...plan, ...budget, ...caps, retriesAtMs, ...canary, ...ladder, ...reserve };
+  return withAuto({ ...plan, ...budget, ...caps, retriesAtMs, ...canary, ...ladder, ...reserve }, draw);
+}
+
+/** Drawn last: whether the batch finds its concurrency, and whether a change of it does. */
+function withAuto(plan: Plan, draw: () => number): Plan {
+  const adaptive =
+    draw() < 0.3 && plan.ladder === undefined ? { adaptive: 1 + Math.floor(draw() * plan.concurrency) } : {};
+  const commands = plan.commands.map((command) =>
+    command.concurrency !== undefined && draw() < 0.3 ? { ...command, adaptive: true as const } : command,
+  );
+  return { ...plan, ...adaptive, commands };
 }
 
 /** Drawn last, so that the other parts of a world do not depend on it. */
@@ -229,6 +242,8 @@ export function shrink(plan: Plan, fails: (plan: Plan) => boolean): Plan {
   if (least.batches > 1) tryOne({ ...least, batches: 1 });
   if (least.workers > 1) tryOne({ ...least, workers: 1 });
   if (least.strangers > 0) tryOne({ ...least, strangers: 0 });
+  const { adaptive: __________, ...fixed } = least;
+  if (least.adaptive !== undefined) tryOne(fixed);
   for (let rows = Math.floor(least.rows / 2); rows > 0; rows = Math.floor(rows / 2))
     if (least.lanes === undefined) tryOne({ ...least, rows });
   for (const concurrency of [1, 2, 4]) if (concurrency < least.concurrency) tryOne({ ...least, concurrency });

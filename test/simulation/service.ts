@@ -8,6 +8,7 @@ import type { Outcome } from '../../src/batch/outcome.ts';
 import type { Timing } from '../../src/batch/params.ts';
 import type { Sight } from '../../src/run-service/observation.ts';
 import { needsMore } from './ladder.ts';
+import { timesOf } from '../../src/run-service/run-times.ts';
 import { timingOf } from './plan.ts';
 import { WrongClock, type World } from './world.ts';
 
@@ -142,7 +143,7 @@ export class SimService {
         liveStatus: undefined,
         progress: 0,
         createdAtMs: run.createdAtMs,
-        startedAtMs: run.createdAtMs,
+        ...startOf(run, hasEnded),
         updatedAtMs: run.updatedAtMs,
       },
     };
@@ -248,6 +249,24 @@ export class SimService {
     if (this.#world.chance(0.4)) return {};
     return { retryAfterMs: this.#world.chance(0.1) ? 1e10 : this.#world.between(0, 5_000) };
   }
+}
+
+/** Some runs show that they queued, some that their machine had to start, and some do not show when a machine took them. */
+function startOf({ id, createdAtMs, updatedAtMs }: SimRun, hasEnded: boolean) {
+  const number = Number(id.slice(5));
+  if (!hasEnded || number % 7 === 0) return { startedAtMs: createdAtMs };
+  const lasted = updatedAtMs - createdAtMs;
+  const queuedAtMs = createdAtMs + lasted * (number % 4) * 0.2;
+  return { queuedAtMs, startedAtMs: queuedAtMs + (number % 5 === 0 ? lasted * 0.1 : 0) };
+}
+
+/** What the receiver signals about a run that has ended. */
+export function completionOf(
+  { place, attempt, id: runId, outcome }: SimRun,
+  shown: Extract<Sight, { kind: 'run' }>['run'],
+): RunCompletion {
+  const times = timesOf(shown);
+  return { place, attempt, runId, outcome, ...(times === undefined ? {} : { times }) };
 }
 
 const STATUS: Readonly<Record<Outcome, string>> = {

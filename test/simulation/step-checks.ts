@@ -1,8 +1,10 @@
 // Checks that hold after each step of a simulated batch.
 
+import type { AttemptRef } from '../../src/batch/attempt.ts';
 import { atRisk } from '../../src/batch/accounting/request-ledger.ts';
 import { STATE_BYTES_MAX } from '../../src/batch/bounds.ts';
-import { laneOf, numberOf } from '../../src/batch/lanes.ts';
+import { laneOf, laneWith, numberOf } from '../../src/batch/lanes.ts';
+import { capOf } from '../../src/batch/limits/adaptive-cap.ts';
 import { maySnapshot } from '../../src/batch/snapshot.ts';
 import { usedSlots } from '../../src/batch/state.ts';
 import { nextDueAt } from '../../src/batch/step.ts';
@@ -46,7 +48,16 @@ function checkCanary({ state, params, world, service, mark }: SimBatch): void {
 }
 
 /** Right before a group is sent, in the records of the service. */
-export function checkSlots({ state, world, service, mark }: SimBatch): void {
+export function checkSlots({ state, world, service, mark }: SimBatch, attempts: readonly AttemptRef[]): void {
+  for (const { place } of attempts) {
+    const lane = laneWith(state, place);
+    world.claim(
+      lane.outstanding <= capOf(state, lane),
+      () => `${lane.outstanding} slots of a lane are in use, the concurrency found is ${capOf(state, lane)}`,
+    );
+    if (lane.adaptive?.knee !== undefined) world.saw('useful concurrency found');
+    if (lane.adaptive?.isHalved) world.saw('cap halved');
+  }
   const { concurrency, gpuConcurrency } = state.params;
   const live = service.live[mark] ?? 0;
   const unknown = atRisk(state.ledger) + (service.extra[mark] ?? 0);

@@ -1,6 +1,7 @@
-// Limits how many rows of one GPU are outstanding, if the user set such a limit. It counts the rows of all lanes on this GPU; rows
-// on other GPUs are never held back.
+// Limits how many rows of one GPU are outstanding, if the user set such a limit or wants it to be found. It counts the rows of all
+// lanes on this GPU; rows on other GPUs are never held back.
 
+import { capOf } from './adaptive-cap.ts';
 import { accountsOf, type Account } from '../lanes.ts';
 import type { State } from '../state.ts';
 
@@ -16,7 +17,8 @@ export const outstandingOn = ({ lanes }: Pick<State, 'lanes'>, gpu: string): num
     .reduce((sum, account) => sum + (account.gpu === gpu ? account.outstanding : 0), 0);
 
 /** How many more rows may be sent on the GPU; infinite without a limit. */
-export function freeOn(state: Accounts, { gpu = '' }: Pick<Account, 'gpu'>): number {
-  const cap = state.params.gpuConcurrency?.[gpu];
-  return cap === undefined ? Number.POSITIVE_INFINITY : Math.max(0, cap - outstandingOn(state, gpu));
+export function freeOn(state: Accounts, account: Pick<Account, 'gpu' | 'outstanding' | 'adaptive'>): number {
+  const cap = state.params.gpuConcurrency?.[account.gpu ?? ''];
+  const free = cap === undefined ? Number.POSITIVE_INFINITY : cap - outstandingOn(state, account.gpu ?? '');
+  return Math.max(0, Math.min(free, capOf(state, account) - account.outstanding));
 }

@@ -27,6 +27,7 @@ export function changeLimits(state: State, change: LimitChange): Change {
   const refused = refusal(state, params);
   if (refused !== undefined) return { ok: false, note: refused };
   state.params = params;
+  if (params.adaptive === undefined) for (const lane of state.lanes) delete lane.adaptive;
   state.peakConcurrency = Math.max(state.peakConcurrency, params.concurrency);
   return { ok: true, note: differences(before, params, usedSlots(state)) };
 }
@@ -46,6 +47,7 @@ const LATEST_MS = 8.64e15;
 /** Values come from a signal, perhaps of a newer command. */
 const USABLE: Readonly<Record<keyof LimitChange, Check>> = {
   concurrency: isWhole(1, CONCURRENCY_MAX),
+  adaptive: (value) => value === true,
   retries: isWhole(0, RETRIES_MAX),
   retriesByKind: (value) =>
     isObject(value) &&
@@ -85,7 +87,11 @@ function changed(before: BatchParams, change: LimitChange): BatchParams {
   const own = Object.keys(retriesByKind).length === 0 ? {} : { retriesByKind };
   const { gpuConcurrency: caps } = change;
   const gpus = typeof caps === 'object' ? { gpuConcurrency: { ...before.gpuConcurrency, ...caps } } : {};
-  return withoutNone({ ...before, ...change, ...own, ...gpus });
+  const { adaptive: isFound, ...others } = change;
+  const { adaptive: start, ...fixed } = before;
+  const params = withoutNone({ ...fixed, ...others, ...own, ...gpus });
+  if (isFound) return { ...params, adaptive: Math.min(params.concurrency, start ?? before.concurrency) };
+  return start === undefined || change.concurrency !== undefined ? params : { ...params, adaptive: start };
 }
 
 function refusal(state: State, params: BatchParams): string | undefined {
@@ -94,6 +100,8 @@ function refusal(state: State, params: BatchParams): string | undefined {
   const isRaised = retries > mostRetries(state.params);
   const most = mostConcurrency(retries, unconfirmed.rule === 'resubmit');
   // A change of another limit needs no more space.
+  if (params.adaptive !== undefined && params.ladder !== undefined)
+    return 'the concurrency of a batch with a ladder cannot be found';
   const needsMore = isRaised || concurrency > state.params.concurrency;
   if (needsMore && concurrency > most)
     return `with ${retries} retries the concurrency can be at most ${most}`;
@@ -116,7 +124,8 @@ export const failAfterText = (limit: FailAfter): string =>
 
 /** What users see of each limit. */
 const SHOWN: Readonly<Record<string, (params: BatchParams) => string>> = {
-  concurrency: ({ concurrency }) => `${concurrency}`,
+  concurrency: ({ concurrency, adaptive }) =>
+    adaptive === undefined ? `${concurrency}` : `auto, at most ${concurrency}`,
   retries: ({ retries }) => `${retries}`,
   retry: ({ retriesByKind = {} }) =>
     Object.entries(retriesByKind)

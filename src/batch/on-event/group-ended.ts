@@ -8,6 +8,8 @@ import { noteServiceTime } from '../clock.ts';
 import { enterAccepted, enterPost } from '../accounting/request-ledger.ts';
 import { reportOthers } from '../accounting/duplicates.ts';
 import type { Event, NotAccepted, PostResult } from '../events.ts';
+import { laneWith } from '../lanes.ts';
+import { noteThrottled } from '../limits/adaptive-cap.ts';
 import { believable, closeCircuit, countFailure } from '../limits/circuit-breaker.ts';
 import { adaptRate } from '../limits/rate-limit.ts';
 import { pause, unpause } from '../pauses.ts';
@@ -43,10 +45,10 @@ export function onGroupEnded(state: State, event: GroupEnded): void {
     if (!isOurs && (result.result === 'not-sent' || result.result === 'throttled')) failed.push(result);
     applyResult(state, row, result, { group, hasAccepted });
   }
-  adaptRate(
-    state,
-    failed.some(({ result }) => result === 'throttled'),
-  );
+  const throttled = failed.filter(({ result }) => result === 'throttled');
+  adaptRate(state, throttled.length > 0);
+  for (const lane of new Set(throttled.map(({ place }) => laneWith(state, place))))
+    noteThrottled(state, lane, group.at);
   if (failed.length > 0 && !hasAccepted) countFailure(state, failed);
 }
 

@@ -5,6 +5,8 @@ import { SHORT_REASON_BYTES } from '../bounds.ts';
 import { clipped } from '../clipped.ts';
 import type { RunCompletion } from '../events.ts';
 import { learn, nextAttempt } from '../ladder.ts';
+import { laneWith } from '../lanes.ts';
+import { noteRunEnd } from '../limits/adaptive-cap.ts';
 import { retryAt } from '../retry-policy.ts';
 import { pastWith, type Base, type RowState } from '../row-state.ts';
 import { put } from '../put-row.ts';
@@ -31,9 +33,16 @@ function complete(state: State, completion: RunCompletion, by: 'webhook' | 'poll
   const row = state.rows.get(completion.place);
   if (row === undefined || row.attempt !== completion.attempt || row.phase === 'ended') return;
   state.completedBy = by;
+  noteRunEnd(state, laneWith(state, row.place), { since: acceptedAt(state, row), times: completion.times });
   if (row.phase === 'running') noteRunTime(state, row.since);
   else enterRun(state, row, completion.runId, 'webhook');
   completeAttempt(state, row, asTimeout(row, completion));
+}
+
+/** A run that ends before the response to its POST was accepted just now. */
+function acceptedAt({ now }: State, row: RowState): number {
+  if (row.phase === 'running') return row.since;
+  return row.phase === 'unconfirmed' ? row.askedAt : now;
 }
 
 const WEIGHT = 0.1;

@@ -148,14 +148,20 @@ function certaintyOf({
   };
 }
 
-/** Limits that pause a batch are left out: a replay has no user who could resume it. */
-function paramsBefore({ file, all }: MeasuredBatch): BatchParams {
+/**
+ * Limits that pause a batch are left out: a replay has no user who could resume it. Rows keep the GPU of each attempt, so that
+ * nothing climbs.
+ */
+function paramsBefore({ file, all }: MeasuredBatch): Replayable {
   const given = paramsOf(file, { webhooks: file.webhooks, lists: true, pass: 1 });
-  const { failAfter: _, deadlineAt: __, maxCostNano: ___, reused: ____, ...params } = given;
+  const { failAfter: _, deadlineAt: __, maxCostNano: ___, reused: ____, ...others } = given;
+  const { canary: _____, ladder: ______, adaptive: _______, reserve: ________, ...params } = others;
   return { ...params, rows: all };
 }
 
-function changed(before: BatchParams, change: Change): BatchParams {
+type Replayable = Omit<BatchParams, 'adaptive'>;
+
+function changed(before: Replayable, change: Change): Replayable {
   const { gpu: _, ...limits } = change;
   const retriesByKind = { ...before.retriesByKind, ...limits.retriesByKind };
   const { gpuConcurrency: caps } = limits;

@@ -1,0 +1,184 @@
+// Finds how many runs of a GPU are worth having outstanding, if the user asked for it (-c auto). One round lasts until as many
+// runs as the cap have ended that were accepted after the cap last changed; runs from before it queued under another cap.
+//
+//   no queueing yet   each round doubles the cap
+//   queueing          the cap falls by a tenth, or to what ran at the same time if that is less; from then on a round without
+//                     queueing adds 1, the next one 2, then 4
+//   429               half the cap, once per round; then it doubles up to the runs that the service held, and waits there
+//
+// A little queueing changes nothing: it keeps every machine busy. A cap that other limits keep the batch from using never grows.
+// Services that do not show queueing times: the cap never exceeds its start.
+
+import {
+  CAP_SAMPLES,
+  COLD_BOOT_SHARE,
+  HELD_ROUNDS,
+  QUEUE_BELIEVED,
+  QUEUE_LEAST,
+  QUEUE_MOST,
+  QUEUE_TARGET,
+  ROUND_ENDS,
+} from '../bounds.ts';
+import { note } from '../event-log.ts';
+import type { RunTimes } from '../events.ts';
+import type { Lane } from '../lanes.ts';
+import type { AdaptiveCap, UsefulConcurrency } from '../useful-concurrency.ts';
+import type { State } from '../state.ts';
+
+type Run = { readonly since: number; readonly times?: RunTimes | undefined };
+
+/** How many runs of the lane may be outstanding; infinite without -c auto. */
+export const capOf = ({ params }: Pick<State, 'params'>, { adaptive }: Pick<Lane, 'adaptive'>): number =>
+  params.adaptive === undefined ? Number.POSITIVE_INFINITY : (adaptive?.cap ?? params.adaptive);
+
+/** The number that is worth giving as -c: after a 429, the cap is lower for a while. */
+const foundCap = ({ cap, knee = 0 }: AdaptiveCap): number => Math.max(cap, knee);
+
+/** How many slots the batch uses at most: all lanes together, and the total. */
+export const slotsInUse = (state: Pick<State, 'params' | 'lanes'>): number =>
+  Math.min(
+    state.params.concurrency,
+    state.lanes.reduce((sum, lane) => sum + capOf(state, lane), 0),
+  );
+
+export const usefulConcurrency = (state: State): readonly UsefulConcurrency[] =>
+  state.lanes.map((lane) => ({
+    ...(lane.gpu === undefined ? {} : { gpu: lane.gpu }),
+    ...usefulIn(state, lane),
+  }));
+
+function usefulIn(state: State, lane: Lane): Pick<UsefulConcurrency, 'concurrency' | 'basis'> {
+  const { adaptive: own } = lane;
+  if (own === undefined) return { concurrency: capOf(state, lane), basis: 'searching' };
+  const basis = own.knee !== undefined ? 'found' : own.isTimed === false ? 'untimed' : 'searching';
+  return { concurrency: Math.min(foundCap(own), most(state, lane, own)), basis };
+}
+
+const newCap = (start: number): AdaptiveCap => ({
+  cap: start,
+  quiet: 0,
+  since: 0,
+  ends: 0,
+  peak: 0,
+  samples: [],
+  cold: 0,
+});
+
+/** Notes the end of a run that still holds its slot. */
+export function noteRunEnd(state: State, lane: Lane, { since, times }: Run): void {
+  const { adaptive: start } = state.params;
+  if (start === undefined) return;
+  const own = (lane.adaptive ??= newCap(start));
+  if (since <= own.since) return;
+  delete own.isHalved;
+  own.peak = Math.max(own.peak, lane.outstanding);
+  if (times === undefined) {
+    // Where other runs show their times, this one never had a machine.
+    if (own.isTimed) return;
+    own.isTimed = false;
+  } else {
+    own.isTimed = true;
+    const sample = sampleOf(own, times);
+    if (sample === undefined) return;
+    if (own.ends % Math.ceil(endsIn(own) / CAP_SAMPLES) === 0) own.samples.push(sample);
+  }
+  own.ends += 1;
+  if (own.ends >= endsIn(own)) endRound(state, lane, own);
+}
+
+/** A few ends more, once there is no hurry: a round of two or three is chance. */
+const endsIn = ({ cap, knee }: AdaptiveCap): number => (knee === undefined ? cap : Math.max(cap, ROUND_ENDS));
+
+/**
+ * undefined for a run that waited until a machine had started: it shows that machines were missing, not that there are no more.
+ * If nearly every run is one, its queueing time counts as far as it exceeds the shortest one.
+ */
+function sampleOf(
+  own: AdaptiveCap,
+  [queueMs, bootMs, runMs]: RunTimes,
+): AdaptiveCap['samples'][number] | undefined {
+  const machineMs = bootMs + runMs;
+  if (bootMs <= COLD_BOOT_SHARE * runMs) return [queueMs, machineMs];
+  own.cold += 1;
+  own.coldQueueMs = Math.min(own.coldQueueMs ?? queueMs, queueMs);
+  return own.cold > 2 * own.cap ? [queueMs - own.coldQueueMs, machineMs] : undefined;
+}
+
+function endRound(state: State, lane: Lane, own: AdaptiveCap): void {
+  const queueing = queueingIn(own);
+  const before = own.cap;
+  const highest = most(state, lane, own);
+  own.cap = Math.min(own.cap, highest);
+  if (queueing > QUEUE_MOST) {
+    const running = own.cap / (1 + queueing);
+    own.cap = Math.max(1, Math.min(Math.floor(own.cap * 0.9), Math.round(running * (1 + QUEUE_TARGET))));
+    own.knee = own.cap;
+    own.quiet = 0;
+  } else if (queueing >= QUEUE_LEAST) own.quiet = Math.min(own.quiet, 0);
+  else if (own.peak >= own.cap) own.cap = Math.min(grown(own), highest);
+  beginRound(own, own.cap === before ? own.since : state.now);
+  if (queueing > QUEUE_MOST) logFound(state, lane, own);
+}
+
+/** Halves the cap after a 429 for a group that was issued at `at`: at most once until a run accepted since then has ended. */
+export function noteThrottled(state: State, lane: Lane, at: number): void {
+  const { adaptive: start } = state.params;
+  if (start === undefined) return;
+  const own = (lane.adaptive ??= newCap(start));
+  if (at < own.since) return;
+  // What the service turned away holds no slot any more.
+  own.knee = Math.max(1, Math.min(foundCap(own), lane.outstanding));
+  own.quiet = -HELD_ROUNDS;
+  if (own.isHalved) return;
+  own.isHalved = true;
+  own.cap = Math.max(1, Math.floor(own.cap / 2));
+  beginRound(own, state.now);
+  logFound(state, lane, own);
+}
+
+/**
+ * The time that a run queues, as a share of the time for which it then occupies a machine. A mean, because runs that started
+ * together end together: then a few queue for long, and most do not. One run that waited very long says little.
+ */
+function queueingIn({ samples }: AdaptiveCap): number {
+  const machineMs = mean(samples.map(([, ms]) => ms));
+  const longest = QUEUE_BELIEVED * machineMs;
+  return mean(samples.map(([ms]) => Math.min(ms, longest))) / Math.max(1, machineMs);
+}
+
+const mean = (numbers: readonly number[]): number =>
+  numbers.reduce((sum, one) => sum + one, 0) / Math.max(1, numbers.length);
+
+function grown(own: AdaptiveCap): number {
+  const { cap, knee } = own;
+  if (knee === undefined || cap < knee) return Math.min(2 * cap, knee ?? Number.POSITIVE_INFINITY);
+  own.quiet += 1;
+  return own.quiet > 0 ? cap + Math.min(cap, 2 ** (own.quiet - 1)) : cap;
+}
+
+function most({ params }: State, { gpu = '' }: Lane, { isTimed }: AdaptiveCap): number {
+  const { concurrency, gpuConcurrency, adaptive = concurrency } = params;
+  return Math.min(concurrency, gpuConcurrency?.[gpu] ?? concurrency, isTimed ? concurrency : adaptive);
+}
+
+function beginRound(own: AdaptiveCap, since: number): void {
+  own.since = since;
+  own.ends = 0;
+  own.peak = 0;
+  own.cold = 0;
+  own.samples = [];
+}
+
+/** The log gets the first number that is found, and then only large changes. */
+function logFound(state: State, { gpu = 'the default GPU' }: Lane, own: AdaptiveCap): void {
+  const found = foundCap(own);
+  const { logged } = own;
+  const changed = logged === undefined ? Number.POSITIVE_INFINITY : Math.abs(found - logged);
+  if (changed < CHANGE_LEAST || changed < Math.min(found, logged ?? 0) * CHANGE_SHARE) return;
+  own.logged = found;
+  const was = logged === undefined ? '' : `, before ${logged}`;
+  note(state, { event: 'adapted', note: `useful concurrency on ${gpu}: ${found}${was}` });
+}
+
+const CHANGE_LEAST = 4;
+const CHANGE_SHARE = 0.5;
