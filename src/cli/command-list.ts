@@ -13,12 +13,12 @@ import {
   output,
   port,
   repeatable,
-  serviceFlags,
   sheetAliases,
   sheetFlags,
   time,
   textFlag,
 } from './flags.ts';
+import { serviceFlags } from './service-flags.ts';
 import { PARSER_TEXT } from './parser-faults.ts';
 import { version } from './package-version.ts';
 

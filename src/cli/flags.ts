@@ -9,7 +9,6 @@ import { APIS, type Api } from '../host/api-version.ts';
 import {
   concurrencyOf,
   deadlineAt,
-  factor,
   failAfterLimit,
   name,
   perMinute,
@@ -34,7 +33,7 @@ type Kind<T> = {
   readonly placeholder: string;
 };
 
-const parsed =
+export const parsed =
   <T>(parse: (input: string) => T) =>
   (placeholder: string, brief: string): Kind<T> => ({
     kind: 'parsed',
@@ -53,7 +52,6 @@ const repeatable = <T>(flag: T): T & { readonly variadic: true; readonly optiona
 
 export const textFlag = parsed(text);
 export const anyText = parsed(String);
-const number = parsed(wholeFrom(0));
 export const port = parsed(wholeFrom(0, 65_535));
 export const rowNumber = wholeFrom(1);
 const canaryNumber = parsed(wholeFrom(1, CANARY_ROWS_MAX));
@@ -73,7 +71,6 @@ export const attemptNumber = positiveNumber;
 const concurrencyNumber = parsed(concurrencyOf);
 const unconfirmedRule = parsed(unconfirmedChoice);
 const retriesNumber = parsed(wholeFrom(0, RETRIES_MAX));
-const factorNumber = parsed(factor);
 export const time = parsed(timeFrom('0s'));
 /** A deadline below one second would cancel every run. */
 const deadline = parsed(timeFrom('1s'));
@@ -232,36 +229,6 @@ export const sheetFlags = {
   poll: boolean('poll the runs instead of using webhooks'),
   out,
   quiet,
-  output,
-} as const;
-
-/** How to start the local run service. */
-export const serviceFlags = {
-  port: { ...port('port', 'port on the loopback interface; 0 chooses a free one'), default: '0' },
-  tokenFile: optional(
-    textFlag('file', 'file with the accepted API keys, one per line (default: one random key)'),
-  ),
-  token: { ...repeatable(textFlag('key', 'refused: use --token-file')), hidden: true },
-  speed: { ...factorNumber('x', 'run x times as fast: every waiting time is divided by x'), default: '1' },
-  db: { ...textFlag('file', 'database file; :memory: keeps nothing'), default: ':memory:' },
-  deployments: optional(
-    textFlag('file', 'JSON file of deployments and their machines (default: demo deployments)'),
-  ),
-  fault: repeatable(textFlag('name=rate', 'inject this fault at a rate from 0 to 1, such as busy=0.03')),
-  behaviour: choice(
-    ['specification', 'vendor'],
-    'specification',
-    'which to follow where specification and vendor differ',
-  ),
-  only: {
-    kind: 'enum',
-    values: ['v1'],
-    optional: true,
-    brief: 'serve the V1 API only, as before a migration',
-  },
-  webhooksAnywhere: boolean('call webhooks on other machines too'),
-  seed: { ...number('n', 'seed of the random faults and run times'), default: '1' },
-  embedded: { ...boolean('run as a child of the embedded servers'), hidden: true },
   output,
 } as const;
 

@@ -26,12 +26,7 @@ beforeEach(() => {
   place.write('four.csv', 'prompt\na\nb\nc\nd\n');
 });
 
-type Found = {
-  readonly done: Overlap['done'];
-  readonly open: Overlap['open'];
-  readonly unknown: Overlap['unknown'];
-  readonly made: CreatedBatch;
-};
+type Found = Pick<Overlap, 'done' | 'open' | 'unknown'> & { readonly made: CreatedBatch };
 
 /** Makes a batch that reuses what it can, as it is when it starts. */
 async function reusing(name: string, asked: Asked = {}): Promise<Found> {

@@ -292,11 +292,7 @@ export class SimBatch {
     if (sight.kind !== 'run') return this.world.saw('a webhook that could not be confirmed');
     const named = { place: run.place, attempt: run.attempt, runId: run.id };
     if (sight.run.endedAtMs === undefined) return this.signal({ type: 'runsSeen', runs: [named] });
-    const failure = this.service.failureOf(run.id, run.outcome);
-    this.signal({
-      type: 'runsCompleted',
-      by: 'webhook',
-      completions: [{ ...completionOf(run, sight.run), ...failure }],
-    });
+    const end = { ...completionOf(run, sight.run), ...this.service.failureOf(run.id, run.outcome) };
+    this.signal({ type: 'runsCompleted', by: 'webhook', completions: [end] });
   }
 }
