@@ -109,9 +109,9 @@ export const REPORTING: readonly Mutant[] = [
   {
     id: 'earlier-pass-wins',
     loses: 'a row shows its outcome from before the rebuild, not the result that was bought afterwards',
-    file: 'src/results/batch-rows.ts',
-    old: 'numberOf[row] = index + 1;',
-    new: 'numberOf[row] ||= index + 1;',
+    file: 'src/results/newest-records.ts',
+    old: 'let at = this.#names.length - 1; at >= 0 && left > 0; at -= 1',
+    new: 'let at = 0; at < this.#names.length && left > 0; at += 1',
     by: 'test/results/results.test.ts',
   },
   {

@@ -19,7 +19,7 @@ import { paramsOf } from '../batch/params.ts';
 
 const FILE = {
   batch: 'b',
-  sheet: { rows: 3 },
+  sheet: { rows: 3, options: {} },
   deployment: { id: 'd' },
   service: { rehearsal: false },
 } as unknown as BatchFile;
