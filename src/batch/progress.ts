@@ -6,6 +6,7 @@ import { costSoFar, rowsDone, type Tally } from './accounting/tally.ts';
 import { reservedNano, spentNano } from './limits/budget.ts';
 import { usefulConcurrency } from './limits/adaptive-cap.ts';
 import type { UsefulConcurrency } from './useful-concurrency.ts';
+import { nextAccount } from './lanes.ts';
 import { optionalLimits } from './params.ts';
 import type { PauseKind } from './pause-kinds.ts';
 import { unsentPlaces, type Acknowledgement, type State } from './state.ts';
@@ -109,13 +110,13 @@ export function progress(state: State): Progress {
 
 function ladderOf({ lanes, params }: State): Pick<Progress, 'ladder'> {
   if (params.ladder === undefined) return {};
-  const climbs = lanes.flatMap(({ climb }) => climb ?? []).sort((a, b) => a.size - b.size);
-  const shown = climbs.map(({ size, rung, isProven, rungs }) => ({
-    size,
-    gpu: rungs[rung]?.gpu ?? '',
-    isProven,
-  }));
-  return { ladder: shown };
+  const shown = lanes.flatMap((lane) => {
+    const { climb } = lane;
+    return climb === undefined
+      ? []
+      : [{ size: climb.size, gpu: nextAccount(lane).gpu as string, isProven: climb.isProven }];
+  });
+  return { ladder: shown.sort((a, b) => a.size - b.size) };
 }
 
 export function statusOf(state: State): Progress['state'] {

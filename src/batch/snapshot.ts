@@ -215,6 +215,6 @@ function readAccounts([gpu, packed, unpriced = 0, climb = 0]: LaneTuple, ladder:
   if (climb === 0) return { ...newLane(gpu === 0 ? undefined : gpu, segments), unpriced };
   const [size, rung, isProven, spent] = climb;
   const lane = newClimbingLane(size, ladder, segments);
-  const rungs = lane.climb.rungs.map((account, at) => ({ ...account, unpriced: spent[at] ?? 0 }));
+  const rungs = lane.climb.rungs.map((account, at) => ({ ...account, unpriced: spent[at] as number }));
   return { ...lane, climb: { size, rung, isProven: isProven === 1, rungs } };
 }

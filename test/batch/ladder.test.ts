@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { laneOf, placeIn } from '../../src/batch/lanes.ts';
 import { UNPROVEN_MOST } from '../../src/batch/bounds.ts';
+import { addRunCost, NO_RUN_COSTS } from '../../src/batch/accounting/run-costs.ts';
 import { mostRetries } from '../../src/batch/failure-kind.ts';
+import { relearn } from '../../src/batch/ladder.ts';
+import { changeLimits } from '../../src/batch/on-event/change-limits.ts';
+import { progress } from '../../src/batch/progress.ts';
+import { put } from '../../src/batch/put-row.ts';
+import { baseOf } from '../../src/batch/row-state.ts';
+import { restore, snapshot } from '../../src/batch/snapshot.ts';
 import { LADDER, LadderWorld, VRAM_GB, type Need } from './ladder-world.ts';
 
 /** One lane for each size class, from 1; the rows of class n need `gb[n - 1]`. */
@@ -150,5 +157,56 @@ describe('a ladder of GPUs', () => {
       return false;
     });
     expect(logged).toContain('memory ran out on T4; rows of size class 1 and larger start on A10G');
+  });
+
+  it('says on which GPU each size class starts, the smallest first', () => {
+    const lanes = [
+      { size: 2, places: 4 },
+      { size: 1, places: 4 },
+      { gpu: 'H100', places: 1 },
+    ];
+    const world = new LadderWorld({ rows: 9, lanes, concurrency: 4 }, needing(20, 12, 12)).run();
+    expect(progress(world.state).ladder).toEqual([
+      { size: 1, gpu: 'T4', isProven: true },
+      { size: 2, gpu: 'A10G', isProven: true },
+    ]);
+  });
+
+  it('learns nothing from an attempt on no rung, such as one that a user sent to another GPU', () => {
+    const { state } = new LadderWorld(classes(4, 2), needing(12, 12));
+    relearn(state, 1, -1, { outcome: 'failed', failure: 'out-of-memory' });
+    expect(state.lanes.map(({ climb }) => climb?.rung)).toEqual([0, 0]);
+  });
+
+  it('leaves a row where its repeated POST may find a run, when its class climbs', () => {
+    const world = new LadderWorld({ ...classes(4, 1), concurrency: 2 }, needing(20));
+    const [first, second] = world.sent.map(({ place }) => world.state.rows.get(place));
+    if (first?.phase !== 'sending' || second?.phase !== 'sending') throw new Error('two rows are sent');
+    put(world.state, { ...baseOf(first), phase: 'waiting', dueAt: 1e15, turnedAway: 'throttled' });
+    put(world.state, { ...baseOf(second), phase: 'waiting', dueAt: 1e15 });
+    relearn(world.state, first.place, 0, { outcome: 'timed-out' });
+    expect([first, second].map(({ place }) => world.state.rows.get(place)?.rung)).toEqual([0, 1]);
+  });
+
+  it('does not find its concurrency by itself', () => {
+    const { state } = new LadderWorld(classes(4, 1), needing(12));
+    expect(changeLimits(state, { concurrency: 8, adaptive: true })).toEqual({
+      ok: false,
+      note: 'the concurrency of a batch with a ladder cannot be found',
+    });
+  });
+
+  it('keeps the costs of each rung when the state travels, if it reserves an estimate', () => {
+    const attemptCostNano = { T4: 1e9, A10G: 1e9, L40S: 1e9, H100: 1e9 };
+    const { state } = new LadderWorld(
+      { ...classes(4, 1), maxCostNano: 1e12, reserve: 'p99', attemptCostNano },
+      needing(12),
+    );
+    const [lane] = state.lanes;
+    const [, second] = lane?.climb?.rungs ?? [];
+    if (second === undefined) throw new Error('no rung');
+    for (let run = 0; run < 20; run += 1) second.costs = addRunCost(second.costs ?? NO_RUN_COSTS, 5e8);
+    const [again] = restore(snapshot({ ...state, groups: new Map(), phases: { ...state.phases } })).lanes;
+    expect(again?.climb?.rungs.map(({ usualNano = 0 }) => Math.round(usualNano / 1e8))).toEqual([0, 5, 0, 0]);
   });
 });

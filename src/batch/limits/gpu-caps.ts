@@ -18,7 +18,8 @@ export const outstandingOn = ({ lanes }: Pick<State, 'lanes'>, gpu: string): num
 
 /** How many more rows may be sent on the GPU; infinite without a limit. */
 export function freeOn(state: Accounts, account: Pick<Account, 'gpu' | 'outstanding' | 'adaptive'>): number {
-  const cap = state.params.gpuConcurrency?.[account.gpu ?? ''];
-  const free = cap === undefined ? Number.POSITIVE_INFINITY : cap - outstandingOn(state, account.gpu ?? '');
+  const { gpu = '' } = account;
+  const cap = state.params.gpuConcurrency?.[gpu];
+  const free = cap === undefined ? Number.POSITIVE_INFINITY : cap - outstandingOn(state, gpu);
   return Math.max(0, Math.min(free, capOf(state, account) - account.outstanding));
 }

@@ -5,6 +5,7 @@ import {
   addTallies,
   costSoFar,
   rowsDone,
+  tallyClimbing,
   tallyOutcome,
   tallyUse,
   type Tally,
@@ -47,6 +48,14 @@ describe('tally', () => {
     const counted = tallyUse(tallyUse(tallyOutcome(NO_TALLY, 'failed', 3), 'L4', USE), 'L4', USE);
     expect(tallyOutcome(counted, 'failed').outcomes.failed).toBe(4);
     expect(counted.gpus['L4']).toEqual({ runs: 2, seconds: 8, costUsd: 1 });
+  });
+
+  it('a tally counts what climbing a ladder took, in each of its parts', () => {
+    const climbed = tallyClimbing(tallyClimbing(NO_TALLY, USE), USE);
+    expect(climbed.climbing).toEqual({ runs: 2, seconds: 8, costUsd: 1 });
+    for (const sum of [addTallies(climbed, NO_TALLY), addTallies(NO_TALLY, climbed)])
+      expect(sum.climbing).toEqual(climbed.climbing);
+    expect(addTallies(climbed, climbed).climbing).toEqual({ runs: 4, seconds: 16, costUsd: 2 });
   });
 
   it('a tally counts the GPUs beyond a number of names together, and loses none of their runs', () => {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { hasPassed } from '../../../src/batch/canary.ts';
+import { newLane, type Segment } from '../../../src/batch/lanes.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';
 import { progress } from '../../../src/batch/progress.ts';
 import { World } from '../world.ts';
@@ -179,5 +181,21 @@ describe('--canary', () => {
     endAll(world);
     collectAll(world);
     expect(placesSent(world).toSorted((a, b) => a - b)).toEqual([3, 4, 200_000_001, 200_000_002]);
+  });
+});
+
+describe('a batch that is rebuilt', () => {
+  const specs = { lanes: [{ places: 10, canary: 2 }, { places: 4 }] };
+  const rest = { first: 3, count: 8 };
+  const CANARY = { first: 1, count: 2, isCanary: true } as const;
+
+  it('has passed its canary if any other row was taken from its lanes', () => {
+    const lanes = (...segments: readonly Segment[][]) => segments.map((one) => newLane(undefined, one));
+    const other = { first: 1, count: 4 };
+    expect(hasPassed(lanes([CANARY, rest], [other]), specs)).toBe(false);
+    expect(hasPassed(lanes([rest], [other]), specs)).toBe(false);
+    expect(hasPassed(lanes([rest, { first: 501, count: 3, isAgain: true }], [other]), specs)).toBe(false);
+    expect(hasPassed(lanes([{ first: 4, count: 7 }], [other]), specs)).toBe(true);
+    expect(hasPassed(lanes([rest]), specs)).toBe(true);
   });
 });

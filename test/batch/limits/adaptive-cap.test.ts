@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunTimes } from '../../../src/batch/events.ts';
+import { capOf, noteThrottled } from '../../../src/batch/limits/adaptive-cap.ts';
 import { progress } from '../../../src/batch/progress.ts';
 import type { AdaptiveCap } from '../../../src/batch/useful-concurrency.ts';
 import { World } from '../world.ts';
@@ -91,6 +92,17 @@ describe('the concurrency that -c auto finds', () => {
     expect(service.throughput(80 * RUN_MS) / fixed.throughput(80 * RUN_MS)).toBeGreaterThan(0.9);
     expect(progress(service.state).useful).toEqual([{ concurrency: 20, basis: 'found' }]);
     expect(service.log).toEqual(['useful concurrency on the default GPU: 20']);
+  });
+
+  it('is not halved by a 429 for a group that was sent before the cap last changed', () => {
+    const { state } = new Machines({ ...SERVICE, machines: 4 }, { concurrency: 64, adaptive: 8 });
+    const [lane] = state.lanes;
+    if (lane === undefined) throw new Error('no lane');
+    noteThrottled(state, lane, state.now);
+    expect(capOf(state, lane)).toBe(4);
+    delete lane.adaptive?.isHalved;
+    noteThrottled(state, lane, state.now - 1);
+    expect(capOf(state, lane)).toBe(4);
   });
 
   it('never exceeds the given concurrency, and does not grow while another limit keeps the batch below it', () => {

@@ -85,6 +85,15 @@ describe('a batch that runs', () => {
     ]);
   });
 
+  it('names only the added rows if none is sent again', () => {
+    const world = new World({ rows: 3, concurrency: 10 });
+    world.apply(retry(2));
+    world.loads.splice(0);
+    const segments = [{ lane: 0, first: 5_001, count: 2, isNew: true }] as const;
+    world.apply({ type: 'passLoaded', pass: 2, segments, appended: 2 });
+    expect(world.state.acknowledgements).toEqual([{ id: 'c2', ok: true, note: '2 rows appended' }]);
+  });
+
   it('counts added rows as cancelled if it sends nothing more', () => {
     const world = new World({ rows: 3, concurrency: 1 });
     world.apply({ type: 'cancel', commandId: 'stop', running: false });
