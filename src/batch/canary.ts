@@ -42,6 +42,11 @@ export const hasPassed = (lanes: readonly Lane[], { lanes: specs }: Pick<BatchPa
   specs.some(({ places, canary = 0 }, at) => {
     const left = lanes[at]?.segments ?? [];
     return (
-      left.reduce((sum, one) => sum + (one.isCanary || one.isAgain ? 0 : one.count), 0) < places - canary
+      left.reduce((sum, one) => sum + (one.isCanary || one.isAgain ? 0 : ownIn(one, places)), 0) <
+      places - canary
     );
   });
+
+/** How many places of a segment belong to the sheet; those after them were appended. */
+const ownIn = ({ first, count }: Segment, places: number): number =>
+  Math.max(0, Math.min(count, places - first + 1));

@@ -1,11 +1,12 @@
-// A batch sends its rows in lanes, one for each GPU that rows ask for. A place is a position in the sending order: the lane's
+// A batch sends its rows in lanes, one for each GPU that rows name. A place is a position in the sending order: the lane's
 // number times a hundred million, plus a number from 1. Pages translate places to rows (src/sheet/queue.ts), so the state
 // has a position for each lane instead of lists of rows, and a million rows take as much space as ten thousand.
 //
 //   lane 0  A10G   1 … 700                    places 1 … 700
 //   lane 1  H100   1 … 300   501 … 512        places 100,000,001 … 100,000,300, and twelve rows that are sent again
 //
-// A lane without segments has sent all its places. With a ladder, rows that name no GPU are in lanes by size (ladder.ts). In a batch with one lane in the order of the sheet, places are row numbers.
+// A lane without segments has sent all its places. With a ladder, rows that name no GPU are in a lane for each size class
+// (ladder.ts). In a batch with one lane in the order of the sheet, places are row numbers.
 
 import { NONE_HELD, type Held } from './accounting/reservations.ts';
 import type { RunCosts } from './accounting/run-costs.ts';
@@ -53,7 +54,7 @@ export type Account = {
   /** What its runs have cost, if the batch reserves an estimate. */
   costs?: RunCosts | undefined;
   /** What 99 of 100 of its runs have cost at most, in nano-dollars, once enough are known. */
-  usualNano?: number | undefined;
+  p99Nano?: number | undefined;
 };
 
 export type Lane = Account & {

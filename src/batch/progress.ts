@@ -4,7 +4,7 @@ import type { RequestLedger } from './accounting/request-ledger.ts';
 import { canaryProgress, type CanaryProgress } from './canary.ts';
 import { costSoFar, rowsDone, type Tally } from './accounting/tally.ts';
 import { reservedNano, spentNano } from './limits/budget.ts';
-import { usefulConcurrency } from './limits/adaptive-cap.ts';
+import { slotsAllowed, usefulConcurrency } from './limits/adaptive-cap.ts';
 import type { UsefulConcurrency } from './useful-concurrency.ts';
 import { nextAccount } from './lanes.ts';
 import { optionalLimits } from './params.ts';
@@ -19,6 +19,8 @@ export type Progress = ReturnType<typeof optionalLimits> & {
   readonly retries: number;
   /** With -c auto: the useful concurrency of each GPU. */
   readonly useful?: readonly UsefulConcurrency[];
+  /** With -c auto: how many runs may be outstanding now. */
+  readonly slots?: number;
   /** Rows of `done` that earlier batches bought. */
   readonly reused?: number;
   /** Rows with an outcome whose files are stored. */
@@ -76,7 +78,9 @@ export function progress(state: State): Progress {
     concurrency: params.concurrency,
     retries: params.retries,
     ...optionalLimits(params),
-    ...(params.adaptive === undefined ? {} : { useful: usefulConcurrency(state) }),
+    ...(params.adaptive === undefined
+      ? {}
+      : { useful: usefulConcurrency(state), slots: slotsAllowed(state) }),
     done: rowsDone(tally) - again,
     collecting: phases.ended + inParts,
     sending: phases.sending,

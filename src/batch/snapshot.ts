@@ -3,7 +3,7 @@
 // which is harmless. The snapshot must fit into one payload (R16), so rows are short tuples (packed-rows.ts).
 
 import { cancelRun } from './accounting/duplicates.ts';
-import { usualCost, type RunCosts } from './accounting/run-costs.ts';
+import { p99Cost, type RunCosts } from './accounting/run-costs.ts';
 import { cancelAllRunning, acknowledge } from './on-event/user-command.ts';
 import { accountsOf, newClimbingLane, newLane, type Climb, type Lane } from './lanes.ts';
 import type { AdaptiveCap } from './useful-concurrency.ts';
@@ -200,7 +200,7 @@ function readLane(tuple: LaneTuple, ladder: readonly string[] = []): Lane {
   if (adaptive !== undefined) lane.adaptive = adaptive;
   for (const [at, account] of accountsOf(lane).entries()) {
     account.costs = costs[at] || undefined;
-    account.usualNano = usualCost(account.costs);
+    account.p99Nano = p99Cost(account.costs);
   }
   return lane;
 }

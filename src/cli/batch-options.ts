@@ -24,7 +24,7 @@ import { INPUT_KINDS, type InputKind, type SheetOptions } from '../sheet/sheet-o
 import { refuseNoSheet } from '../sheet/sheet-source.ts';
 import type { BatchFolder } from '../store/batch-folders.ts';
 import type { LimitFlags, SheetFlags } from './flags.ts';
-import { count } from './format.ts';
+import { count, plural } from './format.ts';
 
 export const configOf = ({ out, api }: { readonly out?: string; readonly api?: Api }): Config =>
   loadConfig(undefined, { ...(out === undefined ? {} : { out }), ...(api === undefined ? {} : { api }) });
@@ -53,10 +53,14 @@ export async function checkFlags(sheet: string, flags: SheetFlags): Promise<void
     throw problem('E602', { what: 'no deployment is given', hint: 'add -d <deployment>' });
   const { ladder } = sheetOptions(flags);
   checkLadder({ ...(ladder && { ladder }), ...(flags.gpu && { gpu: flags.gpu }) });
-  const retries = mostRetries({ retries: flags.retries ?? RETRIES, retriesByKind: flags.retry ?? {} });
+  const retries = mostRetries({
+    retries: flags.retries ?? RETRIES,
+    retriesByKind: flags.retry ?? {},
+    ...(ladder && { ladder }),
+  });
   const { concurrency, adaptive } = concurrencyLimits(flags);
   if (adaptive && ladder) throw problem('E602', AUTO_WITHOUT_LADDER);
-  refuseTooMany(concurrency, retries + (ladder?.length ?? 1) - 1, flags.unconfirmed?.rule === 'resubmit');
+  refuseTooMany(concurrency, retries, flags.unconfirmed?.rule === 'resubmit');
   if (sheet !== '-') await refuseNoSheet(sheet);
 }
 
@@ -65,8 +69,8 @@ export function refuseTooMany(concurrency: number | undefined, retries: number, 
   const most = mostConcurrency(retries, resubmits);
   if (concurrency !== undefined && concurrency > most)
     throw problem('E602', {
-      what: `--concurrency ${count(concurrency)} is too many with --retries ${retries}`,
-      hint: `use at most --concurrency ${most} with --retries ${retries}: a batch stores every attempt of its running rows`,
+      what: `--concurrency ${count(concurrency)} is too many for rows that may have ${plural(retries + 1, 'attempt')}`,
+      hint: `use at most --concurrency ${most}, or fewer --retries: a batch stores every attempt of its running rows`,
     });
 }
 
@@ -94,7 +98,9 @@ export async function resultsOf(
 ): Promise<BatchFolder | undefined> {
   if (flags.again || flags.reuse) return undefined;
   const reading = readingOf(flags);
-  return findBatchOfResults({ out, copy, reading, deployment: flags.deployment ?? '' });
+  const found = await findBatchOfResults({ out, copy, reading, deployment: flags.deployment ?? '' });
+  // Rows cannot be added to a batch with a ladder.
+  return found?.file.sheet.options.ladder === undefined ? found : undefined;
 }
 
 /** How to read a file, without what its columns mean. */

@@ -26,7 +26,7 @@ export async function followAsking(params: FollowParams): Promise<number> {
     const question = `Send the other ${plural(left, 'row')}? [y/n] `;
     if ((await ask(process, question, ANSWERS)) === true) {
       await session.batches.resume(refOf(found));
-      return followAsking({ ...params, hasCanary: true });
+      return followAsking({ ...params, isCanaryShown: true });
     }
     printer.notice(`${found.batch} stays paused; nothing more is sent`);
     printer.notice(`  continue  runsheet resume ${found.batch}\n  stop      runsheet cancel ${found.batch}`);

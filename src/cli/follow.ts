@@ -23,7 +23,7 @@ export type FollowParams = EndParams & {
   /** The command only reads: the batch does not depend on it. */
   readonly reads?: boolean;
   /** The canary was shown already. */
-  readonly hasCanary?: boolean;
+  readonly isCanaryShown?: boolean;
 };
 
 const LOOK_MS = { terminal: 250, elsewhere: 500 };
@@ -38,7 +38,7 @@ export async function follow(params: FollowParams): Promise<number> {
   const interrupts = hearInterrupts(params.process);
   const view = openProgressView(printer, params.process.stderr);
   const done = new AbortController();
-  const latest: Latest = { progress: undefined, hasCanary: params.hasCanary ?? false };
+  const latest: Latest = { progress: undefined, isCanaryShown: params.isCanaryShown ?? false };
   try {
     const ending = await Promise.race([
       watch(params, view, done.signal, latest),
@@ -56,7 +56,7 @@ export async function follow(params: FollowParams): Promise<number> {
 }
 
 /** What the batch published last. */
-type Latest = { progress: Progress | undefined; hasCanary: boolean };
+type Latest = { progress: Progress | undefined; isCanaryShown: boolean };
 type Ended = FollowParams & Readonly<Latest> & { readonly interrupts: Interrupts };
 
 const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
@@ -66,7 +66,8 @@ const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
     if (summary === undefined)
       throw problem('E506', { batch: found.batch, reason: 'its folder has no summary.json' });
     const canary = await canaryReport(found);
-    if (canary !== undefined && !ended.hasCanary) printer.raw(`${canaryReportLines(canary).join('\n')}\n`);
+    if (canary !== undefined && !ended.isCanaryShown)
+      printer.raw(`${canaryReportLines(canary).join('\n')}\n`);
     const code = printEnd(canary === undefined ? ended : { ...ended, canary }, summary);
     if ((await summaryOfDone(found)) === undefined)
       printer.notice(`rows of it are sent again by now; to follow them: runsheet watch ${found.batch}`);
@@ -164,8 +165,8 @@ async function reportCanary(
   view: ProgressView,
   latest: Latest,
 ): Promise<void> {
-  if (latest.hasCanary || !isJudged(progress)) return;
-  latest.hasCanary = true;
+  if (latest.isCanaryShown || !isJudged(progress)) return;
+  latest.isCanaryShown = true;
   const report = await canaryReport(found);
   for (const line of report === undefined ? [] : canaryReportLines(report)) view.note(line);
 }

@@ -6,7 +6,7 @@ import { terminalLine } from '../errors/outside-text.ts';
 import { forecast, type Amounts, type Forecast } from '../results/forecast/forecast.ts';
 import type { Interval } from '../results/forecast/interval.ts';
 import type { CanaryRuns } from '../results/canary-runs.ts';
-import { readPastRuns, type PastRuns } from '../results/past-runs.ts';
+import { capacityOf, readPastRuns, type PastRuns } from '../results/past-runs.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { count, money, plural, span } from './format.ts';
 
@@ -36,12 +36,9 @@ export async function estimateOf(out: string, { file, laidOut }: Planned): Promi
     base: service.base,
     gpus: deployment.gpu === undefined ? named : [...named, deployment.gpu],
   });
-  const { ladder } = file.sheet.options;
-  // The sheet does not show on which rung its rows end.
-  const own = ladder === undefined ? (deployment.gpu ?? past.ownGpu ?? UNKNOWN_GPU) : ladder.join('/');
-  const rows = rowsByGpu(laidOut.gpus, own);
+  const rows = rowsByGpu(laidOut.gpus, ownGpuOf(file, past.ownGpu));
   const prices = pricesOf(file, Object.keys(rows));
-  return shownOf(forecast({ ...capacityOf(file), samples: past.samples, rows, prices }), past, prices);
+  return shownOf(forecast({ ...conditionsOf(file), samples: past.samples, rows, prices }), past, prices);
 }
 
 /** The forecast of a whole batch from its own canary: what the canary cost, and what the other rows will cost. */
@@ -49,12 +46,12 @@ export function estimateFromCanary(
   { batch, file }: Pick<CreatedBatch, 'batch' | 'file'>,
   { samples, costUsd, warm }: CanaryRuns,
 ): Estimate {
-  const own = file.deployment.gpu ?? samples[0]?.gpu ?? UNKNOWN_GPU;
+  const own = ownGpuOf(file, samples[0]?.gpu);
   const rows: Record<string, number> = {};
   for (const { gpu = own, places, canary = 0 } of file.sheet.lanes)
     rows[gpu] = (rows[gpu] ?? 0) + places - canary;
   const prices = pricesOf(file, Object.keys(rows));
-  const others = forecast({ ...capacityOf(file), samples, rows, prices, warm });
+  const others = forecast({ ...conditionsOf(file), samples, rows, prices, warm });
   const cost = others.costUsd && shifted(others.costUsd, costUsd);
   const shown = shownOf({ ...others, costUsd: cost }, { batches: [batch] }, prices);
   return { ...shown, source: 'canary' };
@@ -74,6 +71,10 @@ const pricesOf = ({ service }: BatchFile, gpus: readonly string[]): Prices =>
     }),
   );
 
+/** Where rows without a GPU run. The sheet does not show on which rung of a ladder they end. */
+const ownGpuOf = ({ sheet, deployment }: BatchFile, seen: string | undefined): string =>
+  sheet.options.ladder?.join('/') ?? deployment.gpu ?? seen ?? UNKNOWN_GPU;
+
 /** Rows that name no GPU, if neither the service nor an earlier batch shows which one they get. */
 const UNKNOWN_GPU = 'default';
 
@@ -83,17 +84,11 @@ function rowsByGpu(gpus: Readonly<Record<string, number>>, own: string): Record<
   return rows;
 }
 
-function capacityOf({ adaptive, deployment, startsPerMinute, retries, ...file }: BatchFile) {
-  // What -c auto will find is not known yet.
-  const concurrency = adaptive ?? file.concurrency;
-  const { concurrencyLimit } = deployment;
-  return {
-    concurrency,
-    retries,
-    ...(concurrencyLimit === undefined ? {} : { containers: concurrencyLimit }),
-    ...(startsPerMinute === undefined ? {} : { startsPerMinute }),
-  };
-}
+const conditionsOf = (file: BatchFile) => ({
+  ...capacityOf(file),
+  retries: file.retries,
+  ...(file.startsPerMinute === undefined ? {} : { startsPerMinute: file.startsPerMinute }),
+});
 
 type Prices = Readonly<Record<string, number>>;
 

@@ -27,8 +27,8 @@ const basisText = ({ concurrency, basis }: UsefulConcurrency): string =>
   `${count(concurrency)} ${BASIS[basis]}`;
 
 /** How many runs may be outstanding now. */
-export const allowedNow = ({ useful, concurrency }: Shown): number =>
-  Math.min(concurrency, useful?.reduce((sum, one) => sum + one.concurrency, 0) ?? concurrency);
+export const allowedNow = ({ slots, concurrency }: Pick<ShownProgress, 'slots' | 'concurrency'>): number =>
+  slots ?? concurrency;
 
 /** The lines about -c auto at the end of a batch. */
 export const usefulLines = ({ useful_concurrency: useful = [] }: Summary): readonly string[] =>

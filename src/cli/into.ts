@@ -21,7 +21,7 @@ import type { SheetFlags } from './flags.ts';
 import { plural } from './format.ts';
 import type { Session, SessionParams } from './session.ts';
 import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
-import { tellPass } from './tell-pass.ts';
+import { signalPass } from './signal-pass.ts';
 
 export type IntoFlags = SheetFlags & { readonly into: string };
 type Given = {
@@ -42,6 +42,11 @@ function refuseOthers({ batch, file }: FoundBatch, flags: IntoFlags): void {
       what: `--into and --${both} exclude each other`,
       hint: '--into adds rows to a batch that exists',
     });
+  if (file.sheet.options.ladder !== undefined)
+    throw problem('E602', {
+      what: `${batch} has a ladder, so rows cannot be added to it`,
+      hint: `send its rows again with: runsheet retry ${batch}; for other rows, make a new batch: add --again`,
+    });
   const { id, name } = file.deployment;
   const { deployment: wanted } = flags;
   if (wanted !== undefined && wanted !== name && wanted.toLowerCase() !== id)
@@ -49,8 +54,8 @@ function refuseOthers({ batch, file }: FoundBatch, flags: IntoFlags): void {
       what: `-d ${wanted}: ${batch} is a batch of the deployment ${name ?? id}`,
       hint: 'leave -d out: a batch keeps its deployment',
     });
-  const { map, set, drop, types, gpu, gpuColumn, keyColumn } = sheetOptions(flags);
-  const given = { map, set, drop, types, gpu, gpuColumn, keyColumn };
+  const { map, set, drop, types, gpu, ladder, gpuColumn, keyColumn } = sheetOptions(flags);
+  const given = { map, set, drop, types, gpu, ladder, gpuColumn, keyColumn };
   const has: Readonly<Record<string, unknown>> = file.sheet.options;
   const other = Object.entries(given).find(([option, value]) => !isWithin(value, has[option]));
   if (other !== undefined)
@@ -66,6 +71,7 @@ const FLAGS = {
   drop: '--drop',
   types: '--type',
   gpu: '--gpu',
+  ladder: '--ladder',
   gpuColumn: '--gpu-column',
   keyColumn: '--key',
 } as const;
@@ -135,7 +141,7 @@ export async function sendInto(given: Given, next: Next): Promise<number> {
       return printEnd({ printer, found, output: flags.output }, summary);
     const [session = await opened(sessions, { config, local: local(found), printer })] = sessions;
     if (pass === undefined) await startOrAttach(session, found);
-    else await tellPass(session, found, pass, {});
+    else await signalPass(session, found, pass, {});
     return await next(session, found, printer);
   } finally {
     await Promise.all(sessions.map((session) => session.close()));

@@ -24,7 +24,7 @@ import { money, plural } from './format.ts';
 import { userHere } from '../temporal/batch-control.ts';
 import { withSession, type Session } from './session.ts';
 import { startOrAttach } from './start-or-attach.ts';
-import { tellPass } from './tell-pass.ts';
+import { signalPass } from './signal-pass.ts';
 
 type Flags = {
   readonly outcome?: readonly Outcome[];
@@ -94,7 +94,7 @@ async function sendAgain(
   const pass = await addPass(found, params, wanted);
   if (pass === undefined) await startOrAttach(session, found);
   else {
-    await tellPass(session, found, pass.pass, commandOptions(flags));
+    await signalPass(session, found, pass.pass, commandOptions(flags));
     printer.notice(sentText(flags, pass));
   }
   if (flags.output === 'json' && flags.detach) printer.json({ batch: found.batch, rows: pass?.rows ?? 0 });

@@ -21,7 +21,7 @@ export function whatIfJson({ found, change, answer, wasSteered }: Replay): objec
   const { was, replayed, machines, ratios, enough, facts, replayedRows } = answer;
   return {
     batch: found.batch,
-    rows: found.file.sheet.rows,
+    rows: answer.batchRows,
     replayed_rows: replayedRows,
     change: {
       ...(change.concurrency === undefined ? {} : { concurrency: change.concurrency }),
@@ -162,8 +162,8 @@ const TRUSTED = 0.1;
 function notesOf({ found, answer, wasSteered }: Replay): readonly string[] {
   const { was, replayed, ratios, facts, rows, replayedRows, isRetryGuessed } = answer;
   const differs = Math.abs(replayed.seconds / was.seconds - 1) > TRUSTED;
-  const { sheet } = found.file;
-  const silent = sheet.rows - (sheet.reused ?? 0) - rows;
+  const { sheet, adaptive, concurrency } = found.file;
+  const leftOut = answer.batchRows - (sheet.reused ?? 0) - rows;
   return [
     `replayed as it was, the batch takes ${duration(replayed.seconds)} instead of ${duration(was.seconds)}${differs ? ': the replay lacks something, so trust only large differences' : ''}`,
     machinesText(answer),
@@ -176,7 +176,12 @@ function notesOf({ found, answer, wasSteered }: Replay): readonly string[] {
       : []),
     ...(wasSteered ? ['pauses and commands during the batch are in its time, but not in the replay'] : []),
     ...(replayedRows < rows ? [`extrapolated from ${count(replayedRows)} of ${plural(rows, 'row')}`] : []),
-    ...(silent > 0 ? [`left out: ${plural(silent, 'row')} that did not run, or whose end is not known`] : []),
+    ...(adaptive === undefined
+      ? []
+      : [`the batch ran with -c auto, and is replayed with its highest concurrency, ${count(concurrency)}`]),
+    ...(leftOut > 0
+      ? [`left out: ${plural(leftOut, 'row')} that did not run, or whose end is not known`]
+      : []),
   ];
 }
 
@@ -195,6 +200,6 @@ function ratioText({ from, to, low, expected, high, runs }: GpuRatio, { file }: 
   const times = (ratio: number): string => String(Number(ratio.toPrecision(2)));
   if (expected !== undefined)
     return `a run on ${to} takes ${times(expected)} times as long as on ${from} (${times(low)} to ${times(high)}), from ${plural(runs, 'run')}`;
-  const canary = `runsheet run ${file.sheet.name} -d ${file.deployment.name ?? file.deployment.id} --gpu ${to} --limit 5 --again`;
-  return `${runs === 0 ? 'no run' : `only ${plural(runs, 'run')}`} on ${to} known here: between ${times(low)} and ${times(high)} times as long as on ${from}, guessed from the prices. To measure it: ${canary}`;
+  const command = `runsheet run ${file.sheet.name} -d ${file.deployment.name ?? file.deployment.id} --gpu ${to} --limit 5 --again`;
+  return `${runs === 0 ? 'no run' : `only ${plural(runs, 'run')}`} on ${to} known here: between ${times(low)} and ${times(high)} times as long as on ${from}, guessed from the prices. To measure it: ${command}`;
 }

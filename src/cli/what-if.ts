@@ -36,6 +36,11 @@ export async function whatIfOf(context: Context, flags: Flags, sheet: string | u
   const { out } = configOf(flags);
   const found = await findBatch(out, flags.whatIf);
   const { batch, file, store } = found;
+  if (file.sheet.options.ladder !== undefined)
+    throw problem('E602', {
+      what: `batch ${batch} has a ladder, so it cannot be replayed`,
+      hint: 'its summary.json says what climbing cost: "climbing"',
+    });
   const summary = await readSummary(store);
   if (summary === undefined)
     throw problem('E602', {

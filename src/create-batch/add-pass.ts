@@ -52,8 +52,8 @@ export async function addPass(
     for (const [gpu, rows] of wanted.byGpu) await pages.add(gpu, rows);
     const { segments } = pages;
     const file = { at: new Date().toISOString(), kind: 'retry', by, segments } as const;
-    const told = { ...(reason === undefined ? {} : { reason }), ...changedFlag(wanted) };
-    if (await createPass(batch.store, wanted.pass, { ...file, ...told })) return wanted;
+    const details = { ...(reason === undefined ? {} : { reason }), ...changedFlag(wanted) };
+    if (await createPass(batch.store, wanted.pass, { ...file, ...details })) return wanted;
   }
 }
 

@@ -30,7 +30,7 @@ const TABLES = `
   CREATE TABLE rows (row INTEGER PRIMARY KEY, key TEXT UNIQUE, line TEXT, kind TEXT DEFAULT 'new', number INTEGER, queued TEXT);
 `;
 
-/** Without the inputs of rows that are new or the same: the pages have them. */
+/** The rows of the sheet, each with what becomes of it. */
 export class Comparison implements Disposable {
   /** The pass that would send the rows. */
   readonly pass: number;
@@ -58,7 +58,7 @@ export class Comparison implements Disposable {
       for (const row of await readPage(layout, page)) insert.run(row.row, row.key, JSON.stringify(row));
   }
 
-  /** Whether the batch has the key of a row in the sheet. */
+  /** The row of the sheet with this key. */
   rowWith(key: string): SheetRow | undefined {
     this.#byKey ??= this.#database.prepare('SELECT line FROM rows WHERE key = ?');
     const found = this.#byKey.get(key);

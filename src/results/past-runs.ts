@@ -79,8 +79,13 @@ async function samplesOf({ batch, file, store }: BatchFolder): Promise<readonly 
   });
 }
 
-export const capacityOf = ({ concurrency, deployment: { concurrencyLimit } }: BatchFile): Capacity => ({
+/** What -c auto will find is not known, so its start counts. */
+export const capacityOf = ({
+  adaptive,
   concurrency,
+  deployment: { concurrencyLimit },
+}: BatchFile): Capacity => ({
+  concurrency: adaptive ?? concurrency,
   ...(concurrencyLimit === undefined ? {} : { containers: concurrencyLimit }),
 });
 

@@ -132,6 +132,7 @@ function climbingOf({ sheet }: BatchFile, { climbing }: Tally): Pick<Summary, 'c
   const { runs, seconds, costUsd } = climbing ?? { runs: 0, seconds: 0, costUsd: 0 };
   return { climbing: { runs, seconds, cost_usd: usd(costUsd) } };
 }
+
 const usefulIn = (
   { deployment }: BatchFile,
   { useful }: Progress,

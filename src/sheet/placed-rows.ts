@@ -23,7 +23,7 @@ export type PlacedRows = (
 
 /**
  * Reads rows by place and keeps the `most` pages used last, because groups read a page one after another; of a batch
- * with a queue it keeps as many as fit. A page is kept as text, because each time only one of its rows may be needed.
+ * with a queue it keeps as many as fit. A page is kept as bytes, because each time only one of its rows may be needed.
  */
 export function cacheRows(most: number, mostBytes: number = PAGES_BYTES): PlacedRows {
   const pages = new RecentlyRead<Buffer>(most, mostBytes);

@@ -1,6 +1,7 @@
 // Sizes of rows, for a ladder of GPUs: the product of the inputs that predict how much memory and time a run needs. Each size is
 // a class of its own if there are few; otherwise sizes fall into classes whose bounds grow by the same factor.
 
+import { isRawNumber } from '../batch/digits.ts';
 import { isGpu } from '../batch/gpu.ts';
 import { RUNGS_MAX, SIZE_CLASSES_MAX } from '../batch/bounds.ts';
 import { problem } from '../errors/error.ts';
@@ -47,9 +48,8 @@ export function sizeOf(inputs: Readonly<Record<string, unknown>>, sizedBy: reado
   return Number.isFinite(size) ? size : 0;
 }
 
-/** Integers of any length are BigInts. */
 function numberIn(value: unknown): number {
-  const number = typeof value === 'bigint' ? Number(value) : value;
+  const number = isRawNumber(value) ? Number(value.rawJSON) : value;
   return typeof number === 'number' && number > 0 ? number : 0;
 }
 

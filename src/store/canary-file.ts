@@ -1,4 +1,4 @@
-// canary.json in the layout of a batch: the rows of its canary, and how many rows each of them stands for.
+// canary.json in the layout of a batch: the rows of its canary, and which share of its lane each of them stands for.
 
 import { z } from 'zod';
 import { problem } from '../errors/error.ts';

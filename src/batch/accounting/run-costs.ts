@@ -18,9 +18,9 @@ export const addRunCost = (costs: RunCosts, nano: number): RunCosts => {
 };
 
 /** What 99 of 100 runs have cost at most. */
-export const usualCost = (costs: RunCosts = NO_RUN_COSTS): number | undefined => costQuantile(costs, 0.99);
+export const p99Cost = (costs: RunCosts = NO_RUN_COSTS): number | undefined => costQuantile(costs, 0.99);
 
-/** So many of 100 runs cost at most this amount, in nano-dollars; undefined if too few runs are known. */
+/** The amount in nano-dollars that this share of the runs did not exceed; undefined if too few runs are known. */
 export function costQuantile(costs: RunCosts, share: number): number | undefined {
   const steps = Object.entries(costs)
     .map(([step, runs]) => [Number(step), runs] as const)

@@ -9,7 +9,7 @@ export type GpuUse = { readonly runs: number; readonly seconds: number; readonly
 export type Tally = {
   readonly outcomes: OutcomeCounts;
   readonly gpus: Readonly<Record<string, GpuUse>>;
-  /** With a ladder: what the runs on lower rungs used than the one on which their row ended; part of `gpus`. */
+  /** With a ladder: what runs used on rungs below the one on which their row ended; part of `gpus`. */
   readonly climbing?: GpuUse;
 };
 

@@ -25,8 +25,8 @@ export const judgeCanary: Decision = {
 function failureText({ lastFailure }: State, failed: number, rows: number): string {
   const { outcome, reason } = lastFailure ?? {};
   const why = reason ?? outcome;
-  const verb = rows === 1 ? 'canary row' : 'canary rows';
-  return clipped(`${failed} of ${rows} ${verb} failed${why === undefined ? '' : `: ${why}`}`, REASON_BYTES);
+  const noun = rows === 1 ? 'canary row' : 'canary rows';
+  return clipped(`${failed} of ${rows} ${noun} failed${why === undefined ? '' : `: ${why}`}`, REASON_BYTES);
 }
 
 const successText = (rows: number, left: number): string =>

@@ -2,7 +2,7 @@
 // polling needs a run, and a probe of a file host needs a row that waits for its files. A user need not resume a batch whose
 // rows have all ended.
 
-import { slotsInUse } from '../limits/adaptive-cap.ts';
+import { slotsAllowed } from '../limits/adaptive-cap.ts';
 import { unpause } from '../pauses.ts';
 import { hasUnsent, isIdle, type State } from '../state.ts';
 import { dueIf, type Decision } from './decision.ts';
@@ -35,7 +35,7 @@ function isPointlessToSend(state: State): boolean {
   if (!state.pauses.has('blocked') && !state.pauses.has('unreachable')) return false;
   const { waiting, sending, unconfirmed } = state.phases;
   const isLeft = waiting + sending > 0 || hasUnsent(state);
-  return !isLeft || unconfirmed >= slotsInUse(state);
+  return !isLeft || unconfirmed >= slotsAllowed(state);
 }
 
 const isPointlessToRead = ({ pauses, phases }: State): boolean =>

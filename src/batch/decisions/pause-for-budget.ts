@@ -13,13 +13,14 @@ export const pauseForBudget: Decision = {
   dueAt: (state) =>
     dueIf(state.params.maxCostNano !== undefined && !state.pauses.has('budget') && isUsedUp(state)),
   act: (state) => {
-    const { gpu, needed } = cheapest(state) as Next;
+    const { gpu, needed, p99Nano } = cheapest(state) as Next;
     const spent = `${usdText(spentNano(state))} of ${usdText(state.params.maxCostNano as number)} spent`;
     const reserved = reservedNano(state);
     const held = reserved === 0 ? '' : `, ${usdText(reserved)} reserved for runs whose cost is not known yet`;
     const on = gpu === undefined ? '' : ` on ${gpu}`;
+    const isEstimate = state.params.reserve === 'p99' && p99Nano !== undefined;
     const most = Number.isFinite(needed)
-      ? `${state.params.reserve === 'p99' ? 'reserves an estimate of' : 'may cost up to'} ${usdText(needed)}`
+      ? `${isEstimate ? 'reserves an estimate of' : 'may cost up to'} ${usdText(needed)}`
       : 'has no known cost';
     pause(state, 'budget', `${spent}${held}; the next run${on} ${most}`);
     return [];
@@ -32,7 +33,7 @@ function isUsedUp(state: State): boolean {
   return next !== undefined && next.needed > budgetLeft(state) + inFlightNano(state);
 }
 
-type Next = Pick<Account, 'gpu'> & { readonly needed: number };
+type Next = Pick<Account, 'gpu' | 'p99Nano'> & { readonly needed: number };
 
 /** The GPU whose next attempt needs least; undefined if nothing is left to send. */
 const cheapest = (state: State): Next | undefined =>

@@ -1,7 +1,7 @@
 // R12: pauses the batch if unconfirmed attempts hold too many slots: if no run list resolves them, they must not use up
 // all slots unnoticed.
 
-import { slotsInUse } from '../limits/adaptive-cap.ts';
+import { slotsAllowed } from '../limits/adaptive-cap.ts';
 import { pause, unpause } from '../pauses.ts';
 import { unconfirmedRows, type State } from '../state.ts';
 import { isStuck, stuckFrom } from '../unconfirmed.ts';
@@ -29,7 +29,7 @@ export const resumeFromUnconfirmed: Decision = {
 function tooManyAt(state: State): number {
   if (state.cancelling !== undefined) return NEVER;
   const { unconfirmed } = state.params;
-  const most = unconfirmed.rule === 'ask' ? 1 : Math.max(1, Math.ceil(slotsInUse(state) / 2));
+  const most = unconfirmed.rule === 'ask' ? 1 : Math.max(1, Math.ceil(slotsAllowed(state) / 2));
   const row = state.rows.get(state.unconfirmed[most - 1] ?? 0);
   return row?.phase === 'unconfirmed' ? stuckFrom(state, row) : NEVER;
 }
@@ -40,5 +40,5 @@ function pauseReason(state: State): string {
   const stuck = unconfirmedRows(state).filter((row) => isStuck(state, row));
   const rows = stuck.slice(0, ROWS_NAMED).map(({ place }) => place);
   const more = stuck.length > ROWS_NAMED ? ` and ${stuck.length - ROWS_NAMED} more` : '';
-  return `${stuck.length} of ${slotsInUse(state)} slots are held by attempts that may have started runs, and no run list resolves them: rows ${rows.join(', ')}${more}`;
+  return `${stuck.length} of ${slotsAllowed(state)} slots are held by attempts that may have started runs, and no run list resolves them: rows ${rows.join(', ')}${more}`;
 }

@@ -35,7 +35,7 @@ export const capOf = ({ params }: Pick<State, 'params'>, { adaptive }: Pick<Lane
 const foundCap = ({ cap, knee = 0 }: AdaptiveCap): number => Math.max(cap, knee);
 
 /** How many slots the batch uses at most: all lanes together, and the total. */
-export const slotsInUse = (state: Pick<State, 'params' | 'lanes'>): number =>
+export const slotsAllowed = (state: Pick<State, 'params' | 'lanes'>): number =>
   Math.min(
     state.params.concurrency,
     state.lanes.reduce((sum, lane) => sum + capOf(state, lane), 0),

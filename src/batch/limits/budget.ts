@@ -1,6 +1,7 @@
 // Limits what the batch may spend, if the user set such a limit (--max-cost). Before each POST, the highest cost of a run on its
 // GPU is reserved; accounting/reservations.ts says how long. What is spent and reserved together never exceeds the limit when
-// a group is sent, so the first run of each attempt cannot break it. All amounts are whole nano-dollars.
+// a group is sent, so the first run of each attempt cannot break it. With --reserve p99 an estimate is reserved instead, which a
+// run may exceed (accounting/run-costs.ts). All amounts are whole nano-dollars.
 
 import { costSoFar } from '../accounting/tally.ts';
 import { accountsOf, type Account } from '../lanes.ts';
@@ -16,10 +17,10 @@ type Accounts = Pick<State, 'params' | 'lanes' | 'tally'>;
 /** What is reserved for a run on the GPU: the highest cost, or with `p99` what 99 of 100 runs have cost, once enough are known. */
 export function attemptCost(
   { attemptCostNano = {}, reserve }: Pick<BatchParams, 'attemptCostNano' | 'reserve'>,
-  { gpu = '', usualNano }: Pick<Account, 'gpu' | 'usualNano'>,
+  { gpu = '', p99Nano }: Pick<Account, 'gpu' | 'p99Nano'>,
 ): number {
   const most = attemptCostNano[gpu] ?? UNBOUNDED;
-  return reserve === 'p99' ? Math.min(most, usualNano ?? UNBOUNDED) : most;
+  return reserve === 'p99' ? Math.min(most, p99Nano ?? UNBOUNDED) : most;
 }
 
 const sumOf = ({ params, lanes }: Accounts, countIn: (account: Account) => number): number =>

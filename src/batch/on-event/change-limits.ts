@@ -99,12 +99,12 @@ function refusal(state: State, params: BatchParams): string | undefined {
   const retries = mostRetries(params);
   const isRaised = retries > mostRetries(state.params);
   const most = mostConcurrency(retries, unconfirmed.rule === 'resubmit');
-  // A change of another limit needs no more space.
   if (params.adaptive !== undefined && params.ladder !== undefined)
     return 'the concurrency of a batch with a ladder cannot be found';
+  // A change of another limit needs no more space.
   const needsMore = isRaised || concurrency > state.params.concurrency;
   if (needsMore && concurrency > most)
-    return `with ${retries} retries the concurrency can be at most ${most}`;
+    return `with ${retries} further attempts a row, the concurrency can be at most ${most}`;
   if (params.maxCostNano !== undefined && !hasBounds(state, params))
     return 'the cost of a run has no known bound, so max-cost could not be kept';
   return isRaised && neededBytes({ ...state, params }) > STATE_BYTES_MAX

@@ -1,7 +1,7 @@
 // Handles a written part. R14: a row counts as done once its part is written, because its files are in the store by then.
 // A row whose files could not be fetched is collected again later; other rows do not wait for it.
 
-import { addRunCost, NO_RUN_COSTS, usualCost } from '../accounting/run-costs.ts';
+import { addRunCost, NO_RUN_COSTS, p99Cost } from '../accounting/run-costs.ts';
 import { addTallies } from '../accounting/tally.ts';
 import { DEFER_BASE_MS, DEFER_MAX_MS, FILES_PAUSE_AFTER_MS, REASON_BYTES } from '../bounds.ts';
 import { clipped } from '../clipped.ts';
@@ -79,5 +79,5 @@ function learnCosts(state: State, costs: readonly RunCost[]): void {
     account.costs = addRunCost(account.costs ?? NO_RUN_COSTS, nano);
     accounts.add(account);
   }
-  for (const account of accounts) account.usualNano = usualCost(account.costs);
+  for (const account of accounts) account.p99Nano = p99Cost(account.costs);
 }

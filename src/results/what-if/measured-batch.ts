@@ -6,7 +6,7 @@ import type { FailureKind } from '../../batch/failure-kind.ts';
 import { laneOf } from '../../batch/lanes.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { Store } from '../../store/store.ts';
-import { isReusedPart, PARTS } from '../parts.ts';
+import { isReusedPart, partNames, PARTS } from '../parts.ts';
 import { placeOf, type AttemptRecord, type PartRecord } from '../row-record.ts';
 import type { Summary } from '../summary.ts';
 
@@ -45,7 +45,7 @@ export type MeasuredBatch = {
 const READ = { opening: 20_000, rows: 50_000 };
 
 export async function readMeasured(store: Store, file: BatchFile, summary: Summary): Promise<MeasuredBatch> {
-  const names = (await store.list(PARTS)).filter((name) => !isReusedPart(name));
+  const names = (await partNames(store)).filter((name) => !isReusedPart(name));
   const found = new Map<number, MeasuredRow>();
   const read = async (some: readonly string[], most: number): Promise<number> => {
     for (const [at, name] of some.entries()) {
@@ -54,11 +54,11 @@ export async function readMeasured(store: Store, file: BatchFile, summary: Summa
     }
     return some.length;
   };
-  const isWhole = file.sheet.rows <= READ.rows;
+  const isWhole = summary.rows <= READ.rows;
   const parts = await read(names, isWhole ? Number.POSITIVE_INFINITY : READ.opening);
   const opening = inSendingOrder([...found.values()]);
   const rest = names.slice(parts);
-  const stride = Math.max(1, Math.ceil(file.sheet.rows / (READ.rows - READ.opening)));
+  const stride = Math.max(1, Math.ceil(summary.rows / (READ.rows - READ.opening)));
   await read(
     rest.filter((_, at) => at % stride === 0),
     READ.rows,
@@ -69,8 +69,8 @@ export async function readMeasured(store: Store, file: BatchFile, summary: Summa
 }
 
 /** Rows that ran, as the summary counts them. */
-const ranIn = ({ outcomes }: Summary, { sheet }: BatchFile): number =>
-  sheet.rows - (sheet.reused ?? 0) - outcomes.cancelled - outcomes.unknown;
+const ranIn = ({ outcomes, rows }: Summary, { sheet }: BatchFile): number =>
+  rows - (sheet.reused ?? 0) - outcomes.cancelled - outcomes.unknown;
 
 const inSendingOrder = (rows: readonly MeasuredRow[]): readonly MeasuredRow[] =>
   rows.toSorted((a, b) => sentAt(a) - sentAt(b));

@@ -2,7 +2,7 @@
 // has a value that makes the batch fast and one that makes it slow, and the batch is replayed with both.
 
 import { DEFAULT_PRICES } from '../../batch/gpu.ts';
-import { retriesFor } from '../../batch/failure-kind.ts';
+import { FAILURE_KINDS, retriesFor } from '../../batch/failure-kind.ts';
 import { withoutNone, type BatchParams, type LimitChange } from '../../batch/params.ts';
 import { paramsOf } from '../../store/batch-file.ts';
 import type { Sample } from '../forecast/sample.ts';
@@ -49,7 +49,8 @@ export type WhatIf = {
   readonly params: BatchParams;
   /** Whether other retries make attempts that the batch did not make. */
   readonly isRetryGuessed: boolean;
-  /** Rows that ran, and those of them that were replayed. */
+  /** All rows of the batch, those that ran, and those of them that were replayed. */
+  readonly batchRows: number;
   readonly rows: number;
   readonly replayedRows: number;
 };
@@ -126,6 +127,7 @@ export function whatIf(
         })
       : undefined,
     rows: batch.all,
+    batchRows: batch.summary.rows,
     replayedRows: Math.min(batch.all, batch.rows.length, ROWS_MOST),
   };
 }
@@ -148,15 +150,21 @@ function certaintyOf({
   };
 }
 
-/**
- * Limits that pause a batch are left out: a replay has no user who could resume it. Rows keep the GPU of each attempt, so that
- * nothing climbs.
- */
+/** Limits that pause a batch are left out, because a replay has no user who could resume it; -c auto is replayed at its bound. */
+const NOT_REPLAYED: ReadonlySet<string> = new Set([
+  'failAfter',
+  'deadlineAt',
+  'maxCostNano',
+  'reserve',
+  'reused',
+  'canary',
+  'adaptive',
+]);
+
 function paramsBefore({ file, all }: MeasuredBatch): Replayable {
   const given = paramsOf(file, { webhooks: file.webhooks, lists: true, pass: 1 });
-  const { failAfter: _, deadlineAt: __, maxCostNano: ___, reused: ____, ...others } = given;
-  const { canary: _____, ladder: ______, adaptive: _______, reserve: ________, ...params } = others;
-  return { ...params, rows: all };
+  const replayed = Object.entries(given).filter(([name]) => !NOT_REPLAYED.has(name));
+  return { ...(Object.fromEntries(replayed) as Replayable), rows: all };
 }
 
 type Replayable = Omit<BatchParams, 'adaptive'>;
@@ -169,10 +177,8 @@ function changed(before: Replayable, change: Change): Replayable {
   return withoutNone({ ...before, ...limits, retriesByKind, ...gpus });
 }
 
-const KINDS = ['unknown', 'timeout', 'out-of-memory', 'cold-start', 'node-error', 'infrastructure'] as const;
-
 const raisesRetries = (before: BatchParams, after: BatchParams): boolean =>
-  KINDS.some((kind) => retriesFor(kind, after) > retriesFor(kind, before));
+  FAILURE_KINDS.some((kind) => retriesFor(kind, after) > retriesFor(kind, before));
 
 function machinesOf({ file }: MeasuredBatch, { peak, hasQueued }: ServiceFacts): Machines {
   const named = file.deployment.concurrencyLimit;

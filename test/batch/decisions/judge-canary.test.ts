@@ -38,7 +38,7 @@ const placesSent = ({ sends }: World): readonly number[] =>
   sends.flatMap(({ attempts }) => attempts.map(({ place }) => place));
 
 describe('--canary', () => {
-  it('sends its rows alone until all of them are collected, then the others by itself', () => {
+  it('sends its rows alone until all of them are collected, then the others without asking', () => {
     const world = canary();
     expect(placesSent(world)).toEqual([1, 2, 3, 4, 5]);
     start(world);
@@ -195,6 +195,9 @@ describe('a batch that is rebuilt', () => {
     expect(hasPassed(lanes([CANARY, rest], [other]), specs)).toBe(false);
     expect(hasPassed(lanes([rest], [other]), specs)).toBe(false);
     expect(hasPassed(lanes([rest, { first: 501, count: 3, isAgain: true }], [other]), specs)).toBe(false);
+    const added = { first: 501, count: 20 };
+    expect(hasPassed(lanes([rest, added], [other]), specs)).toBe(false);
+    expect(hasPassed(lanes([{ first: 4, count: 7 }, added], [other]), specs)).toBe(true);
     expect(hasPassed(lanes([{ first: 4, count: 7 }], [other]), specs)).toBe(true);
     expect(hasPassed(lanes([rest]), specs)).toBe(true);
   });

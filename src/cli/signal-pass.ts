@@ -9,7 +9,7 @@ import type { Session } from './session.ts';
 import { startOrAttach } from './start-or-attach.ts';
 
 /** Returns when the batch has the pass; starts it if it has ended. */
-export async function tellPass(
+export async function signalPass(
   session: Session,
   found: FoundBatch,
   pass: number,
