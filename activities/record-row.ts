@@ -49,11 +49,12 @@ export async function recordRow(
     ...(texts.length > 0 ? { texts } : {}),
     ...(row.change === undefined ? {} : { change: row.change }),
   };
-  return {
-    ...placeOfRecord(ended, row),
-    ...lastRung(attempts),
-    ...(row.before === undefined ? record : continued(before, record)),
-  };
+  const asked = { ...placeOfRecord(ended, row), ...lastRung(attempts) };
+  if (row.before === undefined) return { ...asked, ...record };
+  if (before === undefined || isBought(record)) return { ...asked, ...continued(before, record) };
+  // Its files are those of the earlier run, on the GPU that was asked for then.
+  const { gpu_asked: _, ...own } = asked;
+  return { ...own, ...kept(before, record) };
 }
 
 /** A row of a ladder was asked for on the rung of its last attempt. */
@@ -75,16 +76,23 @@ function placeOfRecord(
 
 type Result = Omit<PartRecord, 'row' | 'place' | 'gpu_asked' | 'before'>;
 
-/** The record of a row that had an outcome before: its attempts add up. If no run was bought, it keeps that outcome. */
+const isBought = ({ outcome, attempts }: Result): boolean =>
+  outcome !== 'cancelled' || attempts.some(({ run_id }) => run_id !== undefined);
+
+/** The record of a row that had an outcome before: its attempts add up. */
 function continued(before: PartRecord | undefined, now: Result): Omit<PartRecord, 'row'> {
   const earlier = before?.attempts ?? [];
   const last = earlier.at(-1)?.attempt ?? 0;
   const attempts = [...earlier, ...now.attempts.map((one) => ({ ...one, attempt: last + one.attempt }))];
   const had = { outcome: before?.outcome ?? 'cancelled', attempts: earlier.length } as const;
-  const isBought = now.outcome !== 'cancelled' || now.attempts.some(({ run_id }) => run_id !== undefined);
-  if (isBought || before === undefined) return { ...now, attempts, before: had };
-  const { row: _, place: __, gpu_asked: ___, ...kept } = before;
-  return { ...kept, attempts, before: had };
+  return { ...now, attempts, before: had };
+}
+
+/** The record of a row for which no run was bought: it keeps its outcome. */
+function kept(before: PartRecord, now: Result): Omit<PartRecord, 'row'> {
+  const { row: _, place: __, ...earlier } = before;
+  const { attempts, before: had } = continued(before, now);
+  return { ...earlier, attempts, ...(had === undefined ? {} : { before: had }) };
 }
 
 /** A rebuilt batch, and a row that is sent again, must not replace files that an earlier record names. */

@@ -19,6 +19,14 @@ export function clipped(text: string, most: number): string {
   return text;
 }
 
+/** The same, cut between two words and with a mark: half a number would be read as another one. */
+export function clippedAtWord(text: string, most: number): string {
+  if (clipped(text, most) === text) return text;
+  const cut = clipped(text, most - bytesOf('…'));
+  const end = cut.lastIndexOf(' ');
+  return `${end > 0 ? cut.slice(0, end) : cut}…`;
+}
+
 function bytesOf(character: string): number {
   const code = character.codePointAt(0) as number;
   if (code < 0x20 || (code >= 0xd800 && code <= 0xdfff)) return 6;

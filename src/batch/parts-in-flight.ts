@@ -2,7 +2,7 @@
 
 import { addHeld, heldByEnded, isWrittenOff } from './accounting/reservations.ts';
 import { accountOn, accountsOf, laneWith } from './lanes.ts';
-import { attemptCost } from './limits/budget.ts';
+import { highestCost } from './limits/budget.ts';
 import { endedRowBytes, type EndedRow } from './row-state.ts';
 import type { State } from './state.ts';
 
@@ -38,7 +38,7 @@ export function spendInFull(
 }
 
 function dearestRung(state: State, place: number): number {
-  const costs = accountsOf(laneWith(state, place)).map((account) => attemptCost(state.params, account));
+  const costs = accountsOf(laneWith(state, place)).map((account) => highestCost(state.params, account));
   return costs.indexOf(Math.max(...costs));
 }
 

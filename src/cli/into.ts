@@ -11,7 +11,7 @@ import { LOCAL } from '../run-service/local-address.ts';
 import { openServices } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { STARTED_FILE } from '../store/batch-file.ts';
-import { userHere } from '../temporal/batch-control.ts';
+import { userHere } from '../temporal/user-here.ts';
 import { printEnd } from './batch-end.ts';
 import { findBatch, type FoundBatch } from './batch-name.ts';
 import { configOf, limitsOf, orderOf, readingOf, sheetOptions } from './batch-options.ts';
@@ -41,6 +41,12 @@ function refuseOthers({ batch, file }: FoundBatch, flags: IntoFlags): void {
     throw problem('E602', {
       what: `--into and --${both} exclude each other`,
       hint: '--into adds rows to a batch that exists',
+    });
+  const own = (['canary', 'reserve'] as const).find((flag) => flags[flag] !== undefined);
+  if (own !== undefined)
+    throw problem('E602', {
+      what: `--into and --${own} exclude each other: ${batch} keeps what it was made with`,
+      hint: `leave --${own} out, or make a new batch: add --again instead of --into`,
     });
   if (file.sheet.options.ladder !== undefined)
     throw problem('E602', {
@@ -192,7 +198,7 @@ function say(
     );
   if (sameFailed > 0)
     printer.notice(
-      `  failed    ${plural(sameFailed, 'row')} of those left out did not succeed; to send them again as they are: runsheet retry ${batch}`,
+      `  failed    ${plural(sameFailed, 'row')} of those left out did not succeed; to send them again as they are: runsheet retry ${batch} --outcome failed,timed-out,cancelled,refused`,
     );
   if (appended + changed === 0) return;
   for (const line of forecastLines(expected)) printer.notice(line);

@@ -21,7 +21,7 @@ import { printerFor, type Context, type Printer } from './context.ts';
 import { commandOptions } from './control.ts';
 import { follow } from './follow.ts';
 import { money, plural } from './format.ts';
-import { userHere } from '../temporal/batch-control.ts';
+import { userHere } from '../temporal/user-here.ts';
 import { withSession, type Session } from './session.ts';
 import { startOrAttach } from './start-or-attach.ts';
 import { signalPass } from './signal-pass.ts';

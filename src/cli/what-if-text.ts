@@ -1,6 +1,7 @@
 // What a replay of a batch says, as text and as JSON.
 
-import { terminalLine } from '../errors/outside-text.ts';
+import { shellWord, terminalLine } from '../errors/outside-text.ts';
+import { LOCAL } from '../run-service/local-address.ts';
 import type { Enough } from '../results/what-if/enough-slots.ts';
 import type { Figures } from '../results/what-if/figures.ts';
 import type { GpuRatio } from '../results/what-if/gpu-ratio.ts';
@@ -200,6 +201,9 @@ function ratioText({ from, to, low, expected, high, runs }: GpuRatio, { file }: 
   const times = (ratio: number): string => String(Number(ratio.toPrecision(2)));
   if (expected !== undefined)
     return `a run on ${to} takes ${times(expected)} times as long as on ${from} (${times(low)} to ${times(high)}), from ${plural(runs, 'run')}`;
-  const command = `runsheet run ${file.sheet.name} -d ${file.deployment.name ?? file.deployment.id} --gpu ${to} --limit 5 --again`;
+  const { keyColumn } = file.sheet.options;
+  const key = keyColumn === undefined ? '' : ` --key ${shellWord(keyColumn)}`;
+  const local = file.service.base === LOCAL ? ' --local' : '';
+  const command = `runsheet run ${shellWord(file.sheet.name)} -d ${shellWord(file.deployment.name ?? file.deployment.id)}${local}${key} --gpu ${to} --limit 5 --again`;
   return `${runs === 0 ? 'no run' : `only ${plural(runs, 'run')}`} on ${to} known here: between ${times(low)} and ${times(high)} times as long as on ${from}, guessed from the prices. To measure it: ${command}`;
 }

@@ -84,7 +84,7 @@ export async function candidates({ store, file }: Batch, params: PassParams): Pr
     }
     rows += 1;
     outcomes[record.outcome] = (outcomes[record.outcome] ?? 0) + 1;
-    const climbs = gpu === undefined ? ladderLaneOf(file, one) : undefined;
+    const climbs = gpu === undefined ? ladderLaneOf(file, one, params.change) : undefined;
     const lane = climbs ?? gpu ?? record.gpu_asked ?? file.deployment.gpu ?? '';
     const queue = byGpu.get(lane) ?? [];
     byGpu.set(lane, queue);

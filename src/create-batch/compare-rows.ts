@@ -30,7 +30,7 @@ const TABLES = `
   CREATE TABLE rows (row INTEGER PRIMARY KEY, key TEXT UNIQUE, line TEXT, kind TEXT DEFAULT 'new', number INTEGER, queued TEXT);
 `;
 
-/** The rows of the sheet, each with what becomes of it. */
+/** The rows of the sheet, each with how the batch takes it. */
 export class Comparison implements Disposable {
   /** The pass that would send the rows. */
   readonly pass: number;
@@ -154,11 +154,13 @@ function compare(found: Comparison, { one, wanted, isOpen, asked }: Pair, ownGpu
     found.set(wanted.row, 'same');
   } else if (isOpen || !FREE.has(outcome))
     found.taken.push({ row: row.row, key: row.key, outcome: isOpen ? 'open' : outcome });
+  else if (wanted.gpu === undefined && ownGpu === undefined && row.gpu !== undefined)
+    found.taken.push({ row: row.row, key: row.key, outcome: `${row.gpu} cannot be left out` });
   else {
     const gpu = wanted.gpu ?? ownGpu;
     found.set(wanted.row, 'changed', {
       row: row.row,
-      ...(gpu === undefined ? {} : { gpu }),
+      ...(gpu === undefined || gpu === (row.gpu ?? ownGpu) ? {} : { gpu }),
       before: part ?? '',
       change: changeTo(row.inputs, wanted.inputs),
       ...(folder === '' ? {} : { in: folder }),

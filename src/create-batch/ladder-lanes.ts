@@ -4,6 +4,7 @@
 import type { LaneSpec } from '../batch/params.ts';
 import type { BatchRow } from '../results/batch-rows.ts';
 import { sizeOf } from '../sheet/size-classes.ts';
+import { changedInputs, type InputChange } from '../sheet/input-change.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { laneOf } from '../batch/lanes.ts';
 import { placeOf } from '../results/row-record.ts';
@@ -17,18 +18,27 @@ export const laneNameOf = ({ gpu = '', size }: Pick<LaneSpec, 'gpu' | 'size'>): 
 
 export const isLadderLane = (name: string): boolean => name.startsWith(LADDER_LANE);
 
-/** The name of the lane in which a row climbs; undefined if it is on no ladder. */
-export function ladderLaneOf({ sheet }: BatchFile, { row, record }: BatchRow): string | undefined {
+/** The name of the lane in which a row climbs, with another size if `change` gives it one; undefined if it is on no ladder. */
+export function ladderLaneOf(
+  { sheet }: BatchFile,
+  { row, record }: BatchRow,
+  change?: InputChange,
+): string | undefined {
   const { ladder } = sheet.options;
   if (ladder === undefined || row.gpu !== undefined) return undefined;
-  if (record !== undefined && record.reused_from === undefined) {
+  const isResized = sheet.sizedBy?.some((input) => isChanged(change, input)) ?? false;
+  if (record !== undefined && record.reused_from === undefined && !isResized) {
     const lane = sheet.lanes[laneOf(placeOf(record))];
     return lane?.size === undefined ? undefined : laneNameOf(lane);
   }
-  const lane = laneFor(sheet, sizeOf(row.inputs, sheet.sizedBy ?? []));
+  const inputs = changedInputs(changedInputs(row.inputs, record?.change), change);
+  const lane = laneFor(sheet, sizeOf(inputs, sheet.sizedBy ?? []));
   // Without any lane of the ladder nothing was learnt, and the highest rung is the one that works.
   return lane === undefined ? ladder.at(-1) : laneNameOf(lane);
 }
+
+const isChanged = (change: InputChange | undefined, input: string): boolean =>
+  change !== undefined && (Object.hasOwn(change.set, input) || (change.unset?.includes(input) ?? false));
 
 /** The lane of a size, else the one for the largest rows. */
 function laneFor({ lanes }: BatchFile['sheet'], size: number): LaneSpec | undefined {

@@ -146,7 +146,7 @@ function noneIfMissing(error: unknown): readonly SheetRow[] {
 async function isReusable({ row, record }: BatchRow, { folder, file }: BatchFolder): Promise<boolean> {
   if (record?.outcome !== 'succeeded') return false;
   const { gpu_asked: asked } = record;
-  const own = row.gpu === undefined ? (file.sheet.options.ladder ?? []) : [row.gpu];
+  const own = row.gpu === undefined ? (file.sheet.options.ladder ?? [file.deployment.gpu]) : [row.gpu];
   if (asked !== undefined && !own.includes(asked)) return false;
   const are = await Promise.all(record.files.map((one) => isPresent(folder, one)));
   return are.every(Boolean);

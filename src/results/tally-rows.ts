@@ -37,7 +37,7 @@ export const spentInFullIn = (record: Counted): readonly AttemptRecord[] => [
   ...record.attempts.slice(record.before?.attempts ?? 0).filter((one) => isWrittenOff(endOf(one))),
 ];
 
-/** What each of its new runs has cost, if that is known. */
+/** What each of its new runs has cost, if that is known. A run that no machine took, or that failed, says nothing about others. */
 export function runCostsIn(
   { attempts, before, ...record }: PartRecord,
   ladder: readonly string[],
@@ -45,8 +45,8 @@ export function runCostsIn(
   const place = placeOf(record);
   return attempts
     .slice(before?.attempts ?? 0)
-    .flatMap(({ cost_usd: cost, cost_incomplete, gpu_asked = '' }) => {
-      if (cost === undefined || cost_incomplete) return [];
+    .flatMap(({ outcome, cost_usd: cost = 0, cost_incomplete, gpu_asked = '' }) => {
+      if (outcome !== 'succeeded' || cost === 0 || cost_incomplete) return [];
       const rung = ladder.indexOf(gpu_asked);
       const nano = Math.round(cost * 1e9);
       const one: RunCost = rung < 0 ? [place, nano] : [place, nano, rung];

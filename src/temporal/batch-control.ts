@@ -2,7 +2,6 @@
 // acknowledges (workflows/signals.ts).
 
 import { randomUUID } from 'node:crypto';
-import { hostname, userInfo } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
@@ -20,6 +19,7 @@ import {
 import type { UserCommand } from '../batch/events.ts';
 import type { LimitChange } from '../batch/params.ts';
 import type { Progress } from '../batch/progress.ts';
+import { userHere } from './user-here.ts';
 import { problem } from '../errors/error.ts';
 import { workflowIdOf } from './workflow-id.ts';
 import type { BatchName } from '../batch/batch-ref.ts';
@@ -133,17 +133,6 @@ async function acknowledged(
   const { waitsSinceMs, isUnattended } = await read();
   if (isUnattended) throw problem('E512', { batch: name.batch, sinceMs: waitsSinceMs ?? since });
   throw problem('E518', { batch: name.batch, seconds: timeoutMs / 1_000 });
-}
-
-/** Who gives a command, for the log of the batch. */
-export function userHere(): string {
-  const host = hostname();
-  try {
-    return `${userInfo().username}@${host}`;
-  } catch {
-    // A container's user may have no name.
-    return `uid ${process.getuid?.() ?? '?'}@${host}`;
-  }
 }
 
 const { PENDING_ACTIVITY_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingActivityState;

@@ -62,15 +62,15 @@ describe('the record of a row that was sent again', () => {
       {
         row: 7,
         place: 5_001,
-        gpu_asked: 'T4',
         outcome: 'succeeded',
         files: earlier.files,
         attempts: [{ attempt: 1 }, { attempt: 2, outcome: 'absent' }],
         before: { outcome: 'succeeded', attempts: 1 },
       },
     ]);
-    // Its inputs are those of the run that led to its outcome.
+    // Its inputs and its GPU are those of the run that led to its outcome.
     expect((await records())[0]).not.toHaveProperty('change');
+    expect((await records())[0]).not.toHaveProperty('gpu_asked');
     rmSync(join(folder, PART));
     const failed: EndedRow = { place: 5_001, attempts: [{ attempt: 1, outcome: 'failed', runId: 'new' }] };
     const again = await write([failed], readRows);

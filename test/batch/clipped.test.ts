@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clipped, jsonBytes } from '../../src/batch/clipped.ts';
+import { clipped, clippedAtWord, jsonBytes } from '../../src/batch/clipped.ts';
 
 /** Any text at all: quotes, control characters, halves of surrogate pairs. */
 const anyText = fc.oneof(
@@ -66,5 +66,14 @@ describe('clipped', () => {
   it('a clipped text is the whole text where it fits', () => {
     expect(clipped('ré€😀"', 100)).toBe('ré€😀"');
     expect(clipped('ré€😀"', 6)).toBe('ré€');
+  });
+});
+
+describe('a text that is cut between two words', () => {
+  it('never ends with half a number, and says that something is missing', () => {
+    const text = 'torch.OutOfMemoryError: CUDA out of memory: the run needs 125.5 GB';
+    expect(clippedAtWord(text, 60)).toBe('torch.OutOfMemoryError: CUDA out of memory: the run…');
+    expect(clippedAtWord(text, 100)).toBe(text);
+    expect(clippedAtWord('x'.repeat(80), 60)).toBe(`${'x'.repeat(57)}…`);
   });
 });

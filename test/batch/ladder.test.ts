@@ -5,6 +5,8 @@ import { addRunCost, NO_RUN_COSTS } from '../../src/batch/accounting/run-costs.t
 import { mostRetries } from '../../src/batch/failure-kind.ts';
 import { relearn } from '../../src/batch/ladder.ts';
 import { changeLimits } from '../../src/batch/on-event/change-limits.ts';
+import type { RunTimes } from '../../src/batch/events.ts';
+import { running } from './scenes.ts';
 import { progress } from '../../src/batch/progress.ts';
 import { put } from '../../src/batch/put-row.ts';
 import { baseOf } from '../../src/batch/row-state.ts';
@@ -87,6 +89,20 @@ describe('a ladder of GPUs', () => {
     world.end = () => ends[at++] as (typeof ends)[number];
     world.run();
     expect(world.rows.get(2)?.attempts.map(({ rung }) => rung)).toEqual([0, 0, 1, 2]);
+  });
+
+  it('does not climb because a run was cancelled in the queue, but if it ran too long', () => {
+    const rungAfter = (times: { readonly times?: RunTimes }): number | undefined => {
+      const world = running({ ladder: LADDER, rows: 1, lanes: [{ size: 1, places: 1 }] });
+      const [{ runId } = { runId: '' }] = world.service.runs;
+      const run = { place: 1, attempt: 1, runId };
+      world.apply({ type: 'runsOverdue', runs: [{ ...run, reason: 'the run takes too long' }] });
+      const completions = [{ ...run, outcome: 'cancelled', ...times } as const];
+      world.apply({ type: 'runsCompleted', by: 'poll', completions });
+      return world.state.lanes[0]?.climb?.rung;
+    };
+    expect(rungAfter({})).toBe(0);
+    expect(rungAfter({ times: [0, 0, 60_000] })).toBe(1);
   });
 
   it('starts a row that waits for a retry on the rung that its class has reached meanwhile', () => {

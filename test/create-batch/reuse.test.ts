@@ -7,14 +7,12 @@ import { addPass } from '../../src/create-batch/add-pass.ts';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
 import type { Overlap } from '../../src/create-batch/overlap.ts';
 import { placeReused } from '../../src/create-batch/reuse-rows.ts';
-import { recordsOf, rowsOf } from '../../src/results/batch-rows.ts';
-import type { PartRecord } from '../../src/results/row-record.ts';
+import { recordsOf } from '../../src/results/batch-rows.ts';
 import { deploymentSchema } from '../../src/run-service/contract/deployment.ts';
-import { cacheRows } from '../../src/sheet/placed-rows.ts';
-import { placeIn } from '../../src/batch/lanes.ts';
-import { layoutOf, LAYOUT, SUMMARY_FILE } from '../../src/store/batch-file.ts';
+import { LAYOUT, SUMMARY_FILE } from '../../src/store/batch-file.ts';
 import { ASKED, type Asked, Place } from './creating.ts';
 import { addResults } from './earlier.ts';
+import { recordsIn, sentIn } from './rows-of-batch.ts';
 
 const ID = ASKED.deployment.id;
 const deployment = (more: object) => ({ deployment: deploymentSchema.parse({ id: ID, ...more }) });
@@ -38,20 +36,6 @@ async function reusing(name: string, asked: Asked = {}): Promise<Found> {
   const made = await place.create(name, { ...asked, decide });
   await placeReused(made);
   return { ...found, made };
-}
-
-async function recordsIn({ store, file }: CreatedBatch): Promise<readonly (PartRecord | undefined)[]> {
-  const records = [];
-  for await (const { record } of rowsOf(store, file)) records.push(record);
-  return records;
-}
-
-/** The rows of a lane in the order in which they are sent. */
-async function sentIn({ store, file }: CreatedBatch, lane: number): Promise<readonly number[]> {
-  const places = file.sheet.lanes?.[lane]?.places ?? 0;
-  const all = Array.from({ length: places }, (_, at) => placeIn(lane, at + 1));
-  const found = await cacheRows(10)(layoutOf(store, file), file.sheet, all);
-  return all.map((one) => found.get(one)?.row ?? 0);
 }
 
 describe('a row that succeeded in an earlier batch', () => {
@@ -89,6 +73,13 @@ describe('a row that succeeded in an earlier batch', () => {
     const { made, unknown } = await reusing('four.csv');
     expect(unknown).toEqual([{ batch: earlier.batch, rows: 1, first: [2], isVersionSure: false }]);
     expect(await sentIn(made, 0)).toEqual([1, 2, 3, 4]);
+  });
+
+  it('also answers a sheet without a GPU if it was asked for on the GPU of the deployment', async () => {
+    const earlier = await place.create('three.csv', deployment({ gpu: 'T4' }));
+    await addResults(earlier, { more: { gpu_asked: 'T4' } });
+    const { done } = await reusing('four.csv', deployment({ gpu: 'T4' }));
+    expect(done.map(({ rows }) => rows)).toEqual([3]);
   });
 
   it('shares the disk space of its files with the earlier batch', async () => {

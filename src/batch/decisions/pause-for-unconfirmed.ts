@@ -3,9 +3,10 @@
 
 import { slotsAllowed } from '../limits/adaptive-cap.ts';
 import { pause, unpause } from '../pauses.ts';
-import { unconfirmedRows, type State } from '../state.ts';
+import { hasUnsent, unconfirmedRows, type State } from '../state.ts';
 import { isStuck, stuckFrom } from '../unconfirmed.ts';
 import { dueIf, NEVER, type Decision } from './decision.ts';
+import { nextAttemptAt } from './send.ts';
 
 export const pauseForUnconfirmed: Decision = {
   name: 'pause-for-unconfirmed',
@@ -25,14 +26,25 @@ export const resumeFromUnconfirmed: Decision = {
   },
 };
 
-/** When enough attempts are stuck to pause the batch: half of the slots, or one if the user wants to be asked. */
+/**
+ * When enough attempts are stuck to pause the batch: half of the slots, or one if the user wants to be asked, or all that there
+ * are if they alone keep the batch from sending.
+ */
 function tooManyAt(state: State): number {
-  if (state.cancelling !== undefined) return NEVER;
+  if (state.cancelling !== undefined || state.unconfirmed.length === 0) return NEVER;
   const { unconfirmed } = state.params;
-  const most = unconfirmed.rule === 'ask' ? 1 : Math.max(1, Math.ceil(slotsAllowed(state) / 2));
+  const half = Math.max(1, Math.ceil(slotsAllowed(state) / 2));
+  const some = holdAll(state) ? Math.min(half, state.unconfirmed.length) : half;
+  const most = unconfirmed.rule === 'ask' ? 1 : some;
   const row = state.rows.get(state.unconfirmed[most - 1] ?? 0);
   return row?.phase === 'unconfirmed' ? stuckFrom(state, row) : NEVER;
 }
+
+/** Whether rows are left that no lane may send, and no other run is in flight: a canary, a new rung or a limit of a GPU has few slots. */
+const holdAll = (state: State): boolean =>
+  state.phases.sending + state.phases.running === 0 &&
+  (hasUnsent(state) || state.phases.waiting > 0) &&
+  nextAttemptAt(state) === NEVER;
 
 const ROWS_NAMED = 10;
 

@@ -42,7 +42,8 @@ export const send: Decision = {
   },
 };
 
-const nextAttemptAt = (state: State): number =>
+/** When a lane has an attempt that its own limits allow; limits of the whole batch do not count. */
+export const nextAttemptAt = (state: State): number =>
   state.lanes.reduce((least, lane) => Math.min(least, attemptInLaneAt(state, lane)), NEVER);
 
 function attemptInLaneAt(state: State, lane: Lane): number {

@@ -16,22 +16,33 @@ type Accounts = Pick<State, 'params' | 'lanes' | 'tally'>;
 
 /** What is reserved for a run on the GPU: the highest cost, or with `p99` what 99 of 100 runs have cost, once enough are known. */
 export function attemptCost(
-  { attemptCostNano = {}, reserve }: Pick<BatchParams, 'attemptCostNano' | 'reserve'>,
-  { gpu = '', p99Nano }: Pick<Account, 'gpu' | 'p99Nano'>,
+  params: Pick<BatchParams, 'attemptCostNano' | 'reserve'>,
+  account: Pick<Account, 'gpu' | 'p99Nano'>,
 ): number {
-  const most = attemptCostNano[gpu] ?? UNBOUNDED;
-  return reserve === 'p99' ? Math.min(most, p99Nano ?? UNBOUNDED) : most;
+  const most = highestCost(params, account);
+  return params.reserve === 'p99' ? Math.min(most, account.p99Nano ?? UNBOUNDED) : most;
 }
 
-const sumOf = ({ params, lanes }: Accounts, countIn: (account: Account) => number): number =>
-  lanes.flatMap(accountsOf).reduce((sum, account) => {
+/** What a run on the GPU costs at most; infinite if that has no known bound. */
+export const highestCost = (
+  { attemptCostNano = {} }: Pick<BatchParams, 'attemptCostNano'>,
+  { gpu = '' }: Pick<Account, 'gpu'>,
+): number => attemptCostNano[gpu] ?? UNBOUNDED;
+
+function sumOf(
+  { params, lanes }: Accounts,
+  countIn: (account: Account) => number,
+  costOf: typeof attemptCost = attemptCost,
+): number {
+  return lanes.flatMap(accountsOf).reduce((sum, account) => {
     const count = countIn(account);
-    return count === 0 ? sum : sum + count * attemptCost(params, account);
+    return count === 0 ? sum : sum + count * costOf(params, account);
   }, 0);
+}
 
 /** What the collected runs cost, and every attempt whose cost will never be known, in full. */
 export const spentNano = (state: Accounts): number =>
-  Math.round(costSoFar(state.tally) * NANO) + sumOf(state, ({ unpriced }) => unpriced);
+  Math.round(costSoFar(state.tally) * NANO) + sumOf(state, ({ unpriced }) => unpriced, highestCost);
 
 export const reservedNano = (state: Accounts): number =>
   sumOf(state, ({ held: { inFlight, waiting } }) => inFlight + waiting);

@@ -2,7 +2,7 @@
 
 import { belongingOf, keepEvidence, reportDuplicate } from '../accounting/duplicates.ts';
 import { SHORT_REASON_BYTES } from '../bounds.ts';
-import { clipped } from '../clipped.ts';
+import { clippedAtWord } from '../clipped.ts';
 import type { RunCompletion } from '../events.ts';
 import { learn, nextAttempt } from '../ladder.ts';
 import { laneWith } from '../lanes.ts';
@@ -36,7 +36,7 @@ function complete(state: State, completion: RunCompletion, by: 'webhook' | 'poll
   noteRunEnd(state, laneWith(state, row.place), { since: acceptedAt(state, row), times: completion.times });
   if (row.phase === 'running') noteRunTime(state, row.since);
   else enterRun(state, row, completion.runId, 'webhook');
-  completeAttempt(state, row, asTimeout(row, completion));
+  completeAttempt(state, row, asTimeout(row, completion), completion.times === undefined);
 }
 
 /** A run that ends before the response to its POST was accepted just now. */
@@ -64,12 +64,14 @@ export function completeAttempt(
   state: State,
   row: RowState,
   end: Pick<RunCompletion, 'runId' | 'outcome' | 'reason' | 'failure'>,
+  neverRan = false,
 ): void {
-  const climbs = learn(state, row, end);
+  // A run that we cancelled before a machine took it says nothing about its GPU.
+  const climbs = learn(state, row, neverRan && isOverdue(row) ? { outcome: 'cancelled' } : end);
   const tries = climbs ? row.tries : row.tries + 1;
   const again = state.cancelling === undefined ? againAt(state, { ...row, tries }, end, climbs) : undefined;
   if (again === undefined) return endRow(state, { ...row, tries }, end);
-  const reason = end.reason && clipped(end.reason, SHORT_REASON_BYTES);
+  const reason = end.reason && clippedAtWord(end.reason, SHORT_REASON_BYTES);
   const past = pastWith(row, end.outcome, { runId: end.runId, reason });
   put(state, { ...nextAttempt(state, { ...row, tries, past }), phase: 'waiting', dueAt: again });
 }
@@ -83,3 +85,5 @@ function againAt(
 ): number | undefined {
   return climbs ? now : retryAt({ outcome, failure, tries, place }, params, now);
 }
+
+const isOverdue = (row: RowState): boolean => row.phase === 'running' && row.overdue !== undefined;

@@ -28,6 +28,21 @@ describe('pause for unconfirmed', () => {
     expect(isPaused(world)).toBe(false);
   });
 
+  it.each([
+    ['the limit of a GPU', { gpuConcurrency: { T4: 2 }, lanes: [{ gpu: 'T4', places: 60 }] }],
+    ['a canary', { canary: { rows: 3, asks: false }, lanes: [{ places: 60, canary: 3 }] }],
+    ['a new rung of a ladder', { ladder: ['T4', 'A10G'], lanes: [{ size: 1, places: 60 }] }],
+  ])('unconfirmed attempts pause the batch if %s lets nothing else be sent', (_, params) => {
+    const world = new World({ rows: 60, concurrency: 30, unconfirmed: NEVER, lists: false, ...params });
+    world.answer(0, ['dropped']);
+    world.pass(STUCK_MS);
+    expect(isPaused(world)).toBe(true);
+    const decided = new World({ rows: 60, concurrency: 30, unconfirmed: NEVER, lists: false, ...params });
+    decided.answer(0, ['dropped', 'accepted']);
+    decided.pass(STUCK_MS);
+    expect(isPaused(decided)).toBe(false);
+  });
+
   it('unconfirmed attempts end the pause when fewer of them are left', () => {
     const world = new World({ rows: 60, concurrency: 30, unconfirmed: NEVER });
     world.answer(0, ['dropped', 'accepted']);

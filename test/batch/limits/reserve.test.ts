@@ -54,4 +54,14 @@ describe('--reserve p99', () => {
     expect(spentNano + reservedNano).toBeLessThanOrEqual(30 * USD);
     expect([...world.state.pauses.keys()]).toEqual(['budget']);
   });
+
+  it('counts an attempt whose cost will never be known in full, not as the estimate', () => {
+    const world = running({ ...BUDGET, reserve: 'p99' });
+    round(world, 0.1);
+    const before = progress(world.state).budget?.spentNano ?? 0;
+    const [lane] = world.state.lanes;
+    if (lane?.p99Nano === undefined) throw new Error('no estimate is known');
+    lane.unpriced += 1;
+    expect(progress(world.state).budget?.spentNano).toBe(before + USD);
+  });
 });

@@ -97,7 +97,7 @@ describe('a change of limits', () => {
     const most = mostConcurrency(20);
     world.apply({ type: 'scale', commandId: 's', limits: { concurrency: most + 1, retries: 20 } });
     expect(answers(world)).toEqual([
-      { id: 's', ok: false, note: `with 20 retries the concurrency can be at most ${most}` },
+      { id: 's', ok: false, note: `with 20 further attempts a row, the concurrency can be at most ${most}` },
     ]);
     expect(world.state.params).toMatchObject({ concurrency: 2, retries: 2 });
   });

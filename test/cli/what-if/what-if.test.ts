@@ -69,7 +69,7 @@ describe('plan --what-if', () => {
     [
       'too many slots',
       ['-c', '3000', '--retries', '20'],
-      /--concurrency 3,000 is too many with --retries 20/,
+      /--concurrency 3,000 is too many for rows that may have 21 attempts/,
     ],
   ])('refuses %s', async (_, flags, text) => {
     const { code, stderr } = await planOf(...flags);
