@@ -253,8 +253,9 @@ export function close(
   const rows = batch.params.rows + batch.passes.appendedThrough(batch.state.pass);
   const neverSent = !batch.wasCancelled ? 0 : rows - rowsDone(tally);
   const counted = neverSent > 0 ? tallyOutcome(tally, 'cancelled', neverSent) : tally;
+  // One that Temporal has given up compares what it was given, but here the state may have more rows by now.
   world.claim(
-    JSON.stringify(counted.outcomes) === JSON.stringify(batch.state.tally.outcomes),
+    attempt.isAbandoned() || JSON.stringify(counted.outcomes) === JSON.stringify(batch.state.tally.outcomes),
     () =>
       `the parts say ${JSON.stringify(counted.outcomes)}, the state ${JSON.stringify(batch.state.tally.outcomes)}`,
   );
