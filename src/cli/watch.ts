@@ -1,7 +1,7 @@
 // watch: shows the progress of a batch until it ends. wait: prints nothing until the end, for scripts.
 
 import { printEnd, type EndParams } from './batch-end.ts';
-import { findBatch } from './batch-name.ts';
+import { findBatch, type FoundBatch } from './batch-name.ts';
 import { configOf } from './batch-options.ts';
 import { printerFor, type Context } from './context.ts';
 import { follow } from './follow.ts';
@@ -40,11 +40,18 @@ async function attach(
   if (summary !== undefined) return printEnd({ ...how, found, output }, summary);
   const { printer } = how;
   const session = await openLivingSession({ config: configOf(flags), local: false, printer });
-  if (session === undefined) throw notRunning(found);
+  if (session === undefined) return await endedMeanwhile(found, { ...how, output });
   try {
-    if (!(await isUnderWay(session, found))) throw notRunning(found);
+    if (!(await isUnderWay(session, found))) return await endedMeanwhile(found, { ...how, output });
     return await follow({ ...how, session, found, process: context.process, output, reads: true });
   } finally {
     await session.close();
   }
+}
+
+/** Its servers may have ended with it while this command looked for them. Throws E516 if it has not ended. */
+async function endedMeanwhile(found: FoundBatch, how: Omit<EndParams, 'found'>): Promise<number> {
+  const summary = await summaryOfDone(found);
+  if (summary === undefined) throw notRunning(found);
+  return printEnd({ ...how, found }, summary);
 }

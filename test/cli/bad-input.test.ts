@@ -51,7 +51,7 @@ const numbers: readonly Bad[] = [
     plan('-c', '2000', '--retries', '20'),
     2,
     'E602',
-    new RegExp(`--concurrency 2,000[^]*--retries 20[^]*at most --concurrency ${mostConcurrency(20)}`),
+    new RegExp(`--concurrency 2,000[^]*21 attempts[^]*at most --concurrency ${mostConcurrency(20)}`),
   ],
   ...['-1', 'NaN', '21'].map((value): Bad => [
     `--retries ${value}`,

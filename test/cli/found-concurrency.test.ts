@@ -20,10 +20,11 @@ describe('the value of -c', () => {
 
 describe('what -c auto has found', () => {
   it('is shown while the batch runs, with the number of slots that follows', () => {
-    const one = { concurrency: 256, useful: [{ concurrency: 14, basis: 'found' }] } as const;
+    const one = { concurrency: 256, slots: 14, useful: [{ concurrency: 14, basis: 'found' }] } as const;
     expect([foundText(one), allowedNow(one)]).toEqual(['concurrency 14 found, at most 256', 14]);
     const two = {
       concurrency: 20,
+      slots: 20,
       useful: [
         { concurrency: 14, basis: 'searching' },
         { gpu: 'H100', concurrency: 8, basis: 'untimed' },
