@@ -22,9 +22,9 @@ export type Budget = {
 const BILLED_MOST_MS = 60_000;
 const COST_NANO = 60_000_000;
 
-/** A third of the worlds has a limit, half of these two lanes with different prices. */
-export function budgetOf(draw: () => number, rows: number): Partial<Budget> {
-  if (draw() < 0.65) return {};
+/** A third of the worlds has a limit if not all do, half of these two lanes with different prices. */
+export function budgetOf(draw: () => number, rows: number, always = false): Partial<Budget> {
+  if (draw() < 0.65 && !always) return {};
   const costs = { '': COST_NANO, A10G: COST_NANO, H100: 3 * COST_NANO };
   const cheap = 1 + Math.floor(draw() * (rows - 1));
   const lanes = [

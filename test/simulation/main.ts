@@ -1,4 +1,4 @@
-// npm run simulate [-- --seeds N] [--from N] [--large]: simulates many more worlds than the tests.
+// npm run simulate [-- --seeds N] [--from N] [--large|--budget]: simulates many more worlds than the tests.
 
 import { parseArgs } from 'node:util';
 import { simulateMany } from './many.ts';
@@ -8,10 +8,11 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '200000' },
     from: { type: 'string', default: '1' },
     large: { type: 'boolean', default: false },
+    budget: { type: 'boolean', default: false },
   },
 });
 const startedAt = performance.now();
-const size = values.large ? 'large' : 'small';
+const size = values.large ? 'large' : values.budget ? 'budget' : 'small';
 const { failing, sometimes, ...sums } = simulateMany(Number(values.from), Number(values.seeds), size);
 const seconds = (performance.now() - startedAt) / 1_000;
 for (const [what, count] of [...sometimes].toSorted(([a], [b]) => (a < b ? -1 : 1)))

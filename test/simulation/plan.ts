@@ -127,7 +127,8 @@ function withCanary(lanes: readonly LaneSpec[], rows: number): readonly LaneSpec
 /** When faults stop, in ms after the start. */
 export const CALM_AFTER_MS = 120_000;
 
-export type Size = 'small' | 'large';
+/** `budget` is `small`, with a limit of the cost in each world that no estimate loosens. */
+export type Size = 'small' | 'large' | 'budget';
 
 export function planOf(seed: number, size: Size = 'small'): Plan {
   const draw = numbersFrom(seed);
@@ -163,7 +164,7 @@ export function planOf(seed: number, size: Size = 'small'): Plan {
     rates,
     retriesAtMs: [],
   };
-  const budget = withBudget(plan, draw);
+  const budget = withBudget(plan, draw, size === 'budget');
   const cap = between(1, plan.concurrency);
   const caps = budget.lanes === undefined || isLarge || draw() < 0.5 ? {} : { gpuConcurrency: { H100: cap } };
   const retriesAtMs =
@@ -171,7 +172,8 @@ export function planOf(seed: number, size: Size = 'small'): Plan {
   const canaryRows = between(1, 10);
   const canary = draw() < 0.75 ? {} : { canary: { rows: canaryRows, asks: draw() < 0.3 } };
   const ladder = isLarge ? {} : ladderOf(draw, { ...plan, ...budget });
-  const reserve = budget.maxCostNano !== undefined && draw() < 0.5 ? { reserve: 'p99' as const } : {};
+  const isEstimate = budget.maxCostNano !== undefined && draw() < 0.5 && size !== 'budget';
+  const reserve = isEstimate ? { reserve: 'p99' as const } : {};
   return withAuto({ ...plan, ...budget, ...caps, retriesAtMs, ...canary, ...ladder, ...reserve }, draw);
 }
 
@@ -186,8 +188,12 @@ function withAuto(plan: Plan, draw: () => number): Plan {
 }
 
 /** Drawn last, so that the other parts of a world do not depend on it. */
-function withBudget({ rows, concurrency, commands }: Plan, draw: () => number): Partial<Plan> {
-  const budget = budgetOf(draw, rows);
+function withBudget(
+  { rows, concurrency, commands }: Plan,
+  draw: () => number,
+  always: boolean,
+): Partial<Plan> {
+  const budget = budgetOf(draw, rows, always);
   const { maxCostNano } = budget;
   if (maxCostNano === undefined || draw() < 0.7) return budget;
   const atMs = Math.floor(draw() * 60_000);

@@ -92,7 +92,7 @@ function callBack(world: World, batches: readonly SimBatch[], run: SimRun, isEnd
 export function explain(seed: number, size: Size): string {
   const plan = planOf(seed, size);
   const { problems } = simulate(plan);
-  const least = size === 'small' ? shrink(plan, (one) => simulate(one).problems.length > 0) : plan;
+  const least = size === 'large' ? plan : shrink(plan, (one) => simulate(one).problems.length > 0);
   const rates = Object.fromEntries(Object.entries(least.rates).filter(([, rate]) => rate > 0));
   return [
     `${size} seed ${seed}: ${problems.join('; ')}`,
