@@ -2,22 +2,17 @@
 
 import { loadConfig, type Config } from '../host/config.ts';
 import { nearest, problem } from '../errors/error.ts';
-import { DEFAULT_PRICES } from '../batch/gpu.ts';
 import { mostConcurrency } from '../batch/bounds.ts';
 import { mostRetries } from '../batch/failure-kind.ts';
-import { DEFAULT_TIMING, withoutNone, type LimitChange } from '../batch/params.ts';
-import { RETRIES, type BatchSpec, type ServiceSpec, type Settings } from '../create-batch/batch-spec.ts';
+import { withoutNone, type LimitChange } from '../batch/params.ts';
+import { RETRIES, type BatchSpec, type Settings } from '../create-batch/batch-spec.ts';
 import type { SheetCopy } from '../create-batch/copy-sheet.ts';
-import type { CreateParams } from '../create-batch/create-batch.ts';
+import type { BatchRequest } from '../create-batch/batch-request.ts';
 import { findBatchOfResults } from '../create-batch/batch-of-results.ts';
-import { findDeployment } from '../create-batch/find-deployment.ts';
 import { findUnchanged } from '../create-batch/reuse.ts';
-import { refuseTooSoon, usableDeployment } from '../create-batch/service-numbers.ts';
 import { LOCAL } from '../run-service/local-address.ts';
-import type { RunService } from '../run-service/client.ts';
 import type { Api } from '../host/api-version.ts';
-import { openServices, type Services, type Spoken } from '../run-service/open-services.ts';
-import { openTransport } from '../run-service/transport.ts';
+import type { Spoken } from '../run-service/open-services.ts';
 import type { OrderOptions } from '../sheet/sending-order.ts';
 import { checkLadder } from '../sheet/size-classes.ts';
 import { INPUT_KINDS, type InputKind, type SheetOptions } from '../sheet/sheet-options.ts';
@@ -113,33 +108,16 @@ export function readingOf(flags: SheetFlags): Pick<SheetOptions, 'delimiter' | '
   };
 }
 
-/** The parameters of a new batch, from the flags and from the service. Throws errors of both. */
-export async function createParams(
-  config: Config,
-  copy: SheetCopy,
-  flags: SheetFlags,
-  asks = false,
-): Promise<CreateParams> {
-  const meant = meantService(config, flags);
-  const services = openServices(config, openTransport(8));
-  await refuseOtherApi(services, meant);
-  const service = services.at(meant);
-  const settings = settingsOf(flags, asks);
-  const found = await findDeployment(service, flags.deployment ?? '');
-  const facts = await serviceFacts(service, meant);
-  refuseTooSoon(settings, facts.timing ?? DEFAULT_TIMING);
-  return {
-    copy,
-    options: sheetOptions(flags),
-    settings,
-    order: orderOf(flags),
-    deployment: usableDeployment(found, settings),
-    service: facts,
-    out: config.out,
-    again: flags.again,
-    ...(flags.name === undefined ? {} : { name: flags.name }),
-  };
-}
+/** What flags ask for. `asks`: whether the batch waits for its user after a canary. */
+export const requestOf = (config: Config, flags: SheetFlags, asks = false): BatchRequest => ({
+  service: meantService(config, flags),
+  deployment: flags.deployment ?? '',
+  options: sheetOptions(flags),
+  settings: settingsOf(flags, asks),
+  order: orderOf(flags),
+  again: flags.again,
+  ...(flags.name === undefined ? {} : { name: flags.name }),
+});
 
 /** The limits that flags change. */
 export const limitsOf = (flags: LimitFlags): LimitChange => {
@@ -187,23 +165,6 @@ export function settingsOf(flags: SheetFlags, asks = false): Settings {
     webhooks: !poll,
     ...(flags.reserve === 'p99' ? { reserve: flags.reserve } : {}),
     ...(rows === undefined ? {} : { canary: { rows, asks } }),
-  };
-}
-
-/** Checks the API version before anything is bought or created. Throws E307 and E308. */
-export async function refuseOtherApi(services: Services, { base, api }: Spoken): Promise<void> {
-  const speaks = base === LOCAL ? api : await services.apiAt(base);
-  if (speaks !== api) throw problem('E308', { base, speaks });
-}
-
-async function serviceFacts(service: RunService, meant: Spoken): Promise<ServiceSpec> {
-  const [profile, prices] = await Promise.all([service.getProfile(), service.getPrices()]);
-  const { rehearsal = false, ...timing } = profile ?? {};
-  return {
-    ...meant,
-    rehearsal,
-    timing: profile && (timing as ServiceSpec['timing']),
-    prices: prices ?? DEFAULT_PRICES,
   };
 }
 

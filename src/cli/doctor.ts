@@ -18,7 +18,8 @@ import { livingRecord } from '../temporal/embedded/stack-file.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { canReachReceiver } from '../webhook/reach.ts';
 import { printerFor, type Context } from './context.ts';
-import { configOf, refuseOtherApi } from './batch-options.ts';
+import { refuseOtherApi } from '../create-batch/batch-request.ts';
+import { configOf } from './batch-options.ts';
 
 type Finding = {
   readonly part: string;

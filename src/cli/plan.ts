@@ -10,7 +10,8 @@ import { cacheRows } from '../sheet/placed-rows.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import type { SheetFlags } from './flags.ts';
 import { isInto, planInto } from './into.ts';
-import { checkFlags, configOf, createParams, resultsOf } from './batch-options.ts';
+import { createParams } from '../create-batch/batch-request.ts';
+import { checkFlags, configOf, requestOf, resultsOf } from './batch-options.ts';
 import { canaryPlanLines } from './canary.ts';
 import { limitsOfV1, printBatch, webhooksArrive } from './batch-plan.ts';
 import { estimateOf, forecastLines, type Estimate } from './forecast.ts';
@@ -43,7 +44,10 @@ export default async function plan(this: Context, flags: Flags, sheet?: string):
           printer.notice(
             `  earlier   these are rows of ${results.batch}; to plan what it sends again: add --into ${results.batch}`,
           );
-        const { draft, ...earlier } = await planBatch(await createParams(config, copy, flags), flags.reuse);
+        const { draft, ...earlier } = await planBatch(
+          await createParams(config, copy, requestOf(config, flags)),
+          flags.reuse,
+        );
         const requests = await firstRequests(draft);
         const estimate = await estimateOf(config.out, draft);
         const { file, laidOut } = draft;

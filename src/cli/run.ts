@@ -7,15 +7,16 @@ import type { SheetFlags } from './flags.ts';
 import { isInto, sendInto, type IntoFlags } from './into.ts';
 import { withCopy, type SheetCopy } from '../create-batch/copy-sheet.ts';
 import { createBatch, type CreatedBatch, type CreateParams } from '../create-batch/create-batch.ts';
+import { createParams } from '../create-batch/batch-request.ts';
 import type { Overlap } from '../create-batch/overlap.ts';
 import { differences } from '../create-batch/reuse.ts';
 import type { Config } from '../host/config.ts';
 import {
   checkFlags,
   configOf,
-  createParams,
   limitsOf,
   madeBefore,
+  requestOf,
   resultsOf,
   settingsOf,
 } from './batch-options.ts';
@@ -108,7 +109,8 @@ async function sendCopy(
   const sessions: Session[] = [];
   try {
     if (flags.local) await opened(sessions, params);
-    const found = await createBatch({ ...(await createParams(config, copy, flags, asksLater)), decide });
+    const asked = await createParams(config, copy, requestOf(config, flags, asksLater));
+    const found = await createBatch({ ...asked, decide });
     const summary = await summaryOfDone(found);
     if (summary) return sayDone(printer, flags, found, summary);
     printBatch(printer, config, found);

@@ -1,0 +1,58 @@
+// What somebody asks of a new batch, as JSON, and what the service adds to it: so a command, a program and an activity make
+// batches in the same way.
+
+import { DEFAULT_PRICES } from '../batch/gpu.ts';
+import { DEFAULT_TIMING } from '../batch/params.ts';
+import { problem } from '../errors/error.ts';
+import type { Config } from '../host/config.ts';
+import type { RunService } from '../run-service/client.ts';
+import { LOCAL } from '../run-service/local-address.ts';
+import { openServices, type Services, type Spoken } from '../run-service/open-services.ts';
+import { openTransport } from '../run-service/transport.ts';
+import type { BatchSpec, ServiceSpec } from './batch-spec.ts';
+import type { SheetCopy } from './copy-sheet.ts';
+import type { CreateParams } from './create-batch.ts';
+import { findDeployment } from './find-deployment.ts';
+import { refuseTooSoon, usableDeployment } from './service-numbers.ts';
+
+export type BatchRequest = Pick<BatchSpec, 'options' | 'settings' | 'order'> &
+  Pick<CreateParams, 'name' | 'again'> & {
+    readonly service: Spoken;
+    /** The id of the deployment, or its name if the name is unique. */
+    readonly deployment: string;
+  };
+
+const CONNECTIONS = 8;
+
+/** The parameters of a new batch, from the request and from the service. Throws errors of both. */
+export async function createParams(
+  config: Config,
+  copy: SheetCopy,
+  { service: meant, ...request }: BatchRequest,
+): Promise<CreateParams> {
+  const services = openServices(config, openTransport(CONNECTIONS));
+  await refuseOtherApi(services, meant);
+  const service = services.at(meant);
+  const found = await findDeployment(service, request.deployment);
+  const facts = await serviceFacts(service, meant);
+  refuseTooSoon(request.settings, facts.timing ?? DEFAULT_TIMING);
+  const deployment = usableDeployment(found, request.settings);
+  return { ...request, copy, deployment, service: facts, out: config.out };
+}
+
+/** Checks the API version before anything is bought or created. Throws E307 and E308. */
+export async function refuseOtherApi(services: Services, { base, api }: Spoken): Promise<void> {
+  const speaks = base === LOCAL ? api : await services.apiAt(base);
+  if (speaks !== api) throw problem('E308', { base, speaks });
+}
+
+async function serviceFacts(service: RunService, meant: Spoken): Promise<ServiceSpec> {
+  const [profile, prices] = await Promise.all([service.getProfile(), service.getPrices()]);
+  const { rehearsal = false, ...timing } = profile ?? {};
+  return {
+    ...meant,
+    rehearsal,
+    timing: profile && (timing as ServiceSpec['timing']),
+    prices: prices ?? DEFAULT_PRICES,
+  };
+}
