@@ -1,7 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
+import { openBatchClient } from '../../src/temporal/batch-client.ts';
+import { connectClient } from '../../src/temporal/connect.ts';
+import { workflowIdOf } from '../../src/temporal/workflow-id.ts';
 import type { Run } from '../../src/run-service/contract/run.ts';
+import { openBatchFolder } from '../../src/store/batch-folders.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
@@ -11,7 +15,7 @@ const DEPLOYMENTS = JSON.stringify([
     name: 'wide',
     concurrencyLimit: 400,
     coldStartSeconds: 0,
-    runSeconds: 4,
+    runSeconds: 6,
     runSpread: 0.3,
     pictureSize: 16,
   },
@@ -38,21 +42,36 @@ describe('a batch with 200 runs outstanding', () => {
     expect([words[0], code, code === 0 ? '' : stderr]).toEqual([words[0], 0, '']);
     return Date.now();
   };
+  /** Makes the batch continue as new; resolves when it has done so. */
+  const refresh = async (batch: string): Promise<void> => {
+    const { TEMPORAL_ADDRESS: address = '', TEMPORAL_NAMESPACE: namespace = '' } = stage.environment;
+    const { client } = await connectClient({ address, namespace, from: 'the test', options: {} });
+    const { file } = (await openBatchFolder(dirname(stage.batch()), batch)) ?? {};
+    const name = { batch, mark: file?.mark ?? '' };
+    const runs = async (): Promise<string> =>
+      (await client.workflow.getHandle(workflowIdOf(name)).describe()).runId;
+    const before = await runs();
+    await openBatchClient(() => client).refresh(name);
+    expect(await runs()).not.toBe(before);
+  };
   const outstanding = async (): Promise<number> => liveAt(await stage.truth(), Date.now());
 
-  it('keeps to each limit from its acknowledgement on, sends nothing while paused, also when its worker is killed', async () => {
+  it('keeps to each limit from its acknowledgement on, sends nothing while paused, also when its worker is killed and when it continues as new', async () => {
     const worker = await stage.worker();
     expect((await stage.run(['submit', stage.sheet(ROWS), '-d', 'wide', '-c', '200'])).code).toBe(0);
     const batch = basename(stage.batch());
     await until(async () => (await outstanding()) >= 190, '200 runs are outstanding');
 
     const lowered = await command('scale', batch, '-c', '20');
+    expect(await outstanding()).toBeGreaterThan(40);
+    await refresh(batch);
     await until(async () => (await outstanding()) < 20, 'fewer than 20 runs are outstanding');
     await worker.kill('SIGKILL');
     await stage.worker();
     await wait(8_000);
     const pausing = Date.now();
     const paused = await command('pause', batch);
+    await refresh(batch);
     await wait(10_000);
     const resuming = Date.now();
     await command('resume', batch);

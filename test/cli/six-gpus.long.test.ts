@@ -63,6 +63,25 @@ function idleShare(spans: readonly Span[], total: number): number {
   return idle / usable;
 }
 
+/**
+ * The same rows in one queue, in which the first row holds back all others until its GPU and the total have a free slot; each
+ * takes as long as it really took.
+ */
+function inOneQueue(spans: readonly Span[], total: number): readonly Span[] {
+  const gpus = Object.keys(CAPS);
+  const rows = spans.toSorted((a, b) => gpus.indexOf(a.gpu) - gpus.indexOf(b.gpu) || a.from - b.from);
+  const sent: Span[] = [];
+  let now = 0;
+  for (const { gpu, from, to } of rows) {
+    const running = sent.filter((one) => one.to > now).toSorted((a, b) => a.to - b.to);
+    const own = running.filter((one) => one.gpu === gpu);
+    const free = [own.at(-CAPS[gpu])?.to, running.at(-total)?.to].filter((at) => at !== undefined);
+    now = Math.max(now, ...free);
+    sent.push({ gpu, from: now, to: now + to - from });
+  }
+  return sent;
+}
+
 function mostAtOnce(spans: readonly Span[]): number {
   return Math.max(
     ...spans.map(({ from }) => spans.filter((one) => one.from <= from && one.to > from).length),
@@ -94,7 +113,10 @@ describe('a sheet of six GPUs, sorted by GPU', () => {
       for (const [gpu, cap] of Object.entries(CAPS))
         expect([gpu, mostAtOnce(spans.filter((span) => span.gpu === gpu)) <= cap]).toEqual([gpu, true]);
       expect(mostAtOnce(spans)).toBe(total);
-      const share = idleShare(spans, total);
+      const inOrder = inOneQueue(spans, total);
+      expect(mostAtOnce(inOrder)).toBeLessThanOrEqual(total);
+      const [share, shareInOrder] = [idleShare(spans, total), idleShare(inOrder, total)];
       expect(share).toBeLessThanOrEqual(IDLE_SHARE_MOST);
+      expect(shareInOrder).toBeGreaterThan(10 * IDLE_SHARE_MOST);
     }, 600_000);
 });
