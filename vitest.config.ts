@@ -27,13 +27,8 @@ const OWN_PROCESS = [
 
 /** The files that take longest, which begin first: vitest knows no times in a fresh clone. */
 const LONGEST = [
-  'cli/reuse',
-  'cli/retry',
-  'cli/places',
-  'cli/readers',
   'chaos/kill-all',
   'cli/interrupt',
-  'cli/bad-sheets',
   'cli/control',
   'cli/guards',
   'create-batch/creators',

@@ -204,7 +204,7 @@ describe('a ladder of GPUs', () => {
     expect([first, second].map(({ place }) => world.state.rows.get(place)?.rung)).toEqual([0, 1]);
   });
 
-  it('does not find its concurrency by itself', () => {
+  it('does not find its concurrency automatically', () => {
     const { state } = new LadderWorld(classes(4, 1), needing(12));
     expect(changeLimits(state, { concurrency: 8, adaptive: true })).toEqual({
       ok: false,

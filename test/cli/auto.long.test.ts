@@ -24,9 +24,7 @@ const DEPLOYMENTS = JSON.stringify([
 describe('-c auto', () => {
   const stage = new Stage();
   beforeAll(async () => {
-    await stage.temporal();
-    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
-    await stage.worker();
+    await stage.startAll(DEPLOYMENTS);
   });
   afterAll(() => stage.close());
 

@@ -24,9 +24,7 @@ type Canary = {
 describe('--canary', () => {
   const stage = new Stage();
   beforeAll(async () => {
-    await stage.temporal();
-    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
-    await stage.worker();
+    await stage.startAll(DEPLOYMENTS);
   });
   afterAll(() => stage.close());
 
@@ -38,7 +36,7 @@ describe('--canary', () => {
   const flags = ['-d', 'portraits', '--canary', '5', '--out', 'batches'];
   const sent = async (): Promise<number> => (await stage.truth()).length;
 
-  it('plan names the rows that would be sent first, and run sends them alone, then forecasts and goes on by itself', async () => {
+  it('plan names the rows that would be sent first, and run sends them alone, then forecasts and goes on without a question', async () => {
     const path = sheet('auto.csv');
     const planned = await stage.run(['plan', path, ...flags]);
     expect(planned.stderr).toMatch(/canary {4}first, alone:\n( {12}row \d+ {2}.+\n){5}/);

@@ -31,7 +31,10 @@ describe('an external Temporal and a separate worker', () => {
     expect(interrupted.stderr).toContain('Detached');
 
     const before = (await stage.truth()).length;
-    await until(async () => (await stage.truth()).length > before + 6, 'the batch goes on by itself');
+    await until(
+      async () => (await stage.truth()).length > before + 6,
+      'the batch goes on without the command',
+    );
     const status = JSON.parse((await stage.run(['status', '-o', 'json'])).stdout) as BatchStatus;
     expect(status).toMatchObject({ state: 'running', rows: ROWS, progress: { concurrency: 6 } });
 

@@ -13,9 +13,7 @@ describe('control of a running batch', () => {
   const stage = new Stage();
   let batch = '';
   beforeAll(async () => {
-    await stage.temporal();
-    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
-    await stage.worker();
+    await stage.startAll(DEPLOYMENTS);
   });
   afterAll(() => stage.close());
 

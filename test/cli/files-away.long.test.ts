@@ -29,9 +29,7 @@ describe('a batch whose file host is unavailable', () => {
   };
 
   it('pauses, fails no row, and continues automatically', async () => {
-    await stage.temporal();
-    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
-    await stage.worker();
+    await stage.startAll(DEPLOYMENTS);
     const running = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '10']);
     await until(async () => (await stage.truth()).length >= 60, 'it is under way');
     await setFaults({ 'away-file': 1 });

@@ -92,9 +92,7 @@ describe('a sheet of six GPUs, sorted by GPU', () => {
   let stage = new Stage();
   beforeEach(async () => {
     stage = new Stage();
-    await stage.temporal();
-    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
-    await stage.worker();
+    await stage.startAll(DEPLOYMENTS);
   });
   afterEach(() => stage.close());
 

@@ -182,6 +182,13 @@ export class Stage {
     return running;
   }
 
+  /** Starts a Temporal server, a local run service with these deployments, and a worker. */
+  async startAll(deployments: string): Promise<Running> {
+    await this.temporal();
+    await this.service(['--deployments', this.write('deployments.json', deployments)]);
+    return this.worker();
+  }
+
   /** All runs of the service with their inputs, oldest first: the reference for every check. */
   async truth(base = this.environment['RUNSHEET_API_URL'] ?? '', key = KEY): Promise<readonly Run[]> {
     const service = connectRunService({

@@ -27,9 +27,7 @@ describe('a sheet that shares rows with an earlier batch', () => {
   let second: Ended;
 
   beforeAll(async () => {
-    await stage.temporal();
-    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
-    await stage.worker();
+    await stage.startAll(DEPLOYMENTS);
     first = await stage.run(['run', stage.sheet(DONE), ...flags]);
   });
   afterAll(() => stage.close());
