@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { Download } from '../src/run-service/download.ts';
 import type { RememberingService } from '../src/run-service/remembering.ts';
 import type { PlacedRow } from '../src/sheet/placed-rows.ts';
+import type { Maker } from '../src/create-batch/create-once.ts';
 import type { BatchFile } from '../src/store/batch-file.ts';
 import type { Store } from '../src/store/store.ts';
 import type { BatchSignals } from '../src/batch/signals.ts';
@@ -42,6 +43,8 @@ export type Deps = {
     readonly receiver: (file: BatchFile) => string | undefined;
   };
   readonly posts: PostsOnWire;
+  /** How this worker makes batches. */
+  readonly maker: Omit<Maker, 'signal'> & { readonly isEncrypted: boolean };
   readonly log: Logger;
 };
 
