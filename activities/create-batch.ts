@@ -9,6 +9,7 @@ import { createOnce, type BatchCall } from '../src/create-batch/create-once.ts';
 import { errorMessage, EXIT, RunsheetError } from '../src/errors/error.ts';
 import { shortened, terminalLine } from '../src/errors/outside-text.ts';
 import { withoutSecrets } from '../src/errors/redact.ts';
+import { readSummary } from '../src/results/summary.ts';
 import type { Deps } from './deps.ts';
 
 export type { BatchCall };
@@ -20,15 +21,19 @@ export type NewBatch = BatchRef & {
   readonly rows: number;
   /** Rows whose results come from earlier batches. */
   readonly reused: number;
+  /** Whether it has ended: an earlier call with the same key has run it. */
+  readonly hasEnded: boolean;
   /** Whether its workflow encrypts its failures. */
   readonly encrypted: boolean;
 };
 
 export async function createBatch({ maker, log }: Deps, call: BatchCall): Promise<NewBatch> {
   try {
-    const { batch, folder, file } = await createOnce({ ...maker, signal: cancellationSignal() }, call);
+    const { batch, folder, file, store } = await createOnce({ ...maker, signal: cancellationSignal() }, call);
     const { rows, reused = 0 } = file.sheet;
-    return { batch, mark: file.mark, folder, version: WRITES, rows, reused, encrypted: maker.isEncrypted };
+    const hasEnded = (await readSummary(store)) !== undefined;
+    const { isEncrypted: encrypted } = maker;
+    return { batch, mark: file.mark, folder, version: WRITES, rows, reused, hasEnded, encrypted };
   } catch (error) {
     const { workflowExecution: caller } = activityInfo();
     log.warn(

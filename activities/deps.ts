@@ -1,6 +1,6 @@
 // The dependencies of the activities. `src/worker.ts` creates them once per worker.
 
-import type { AsyncCompletionClient } from '@temporalio/client';
+import type { AsyncCompletionClient, WorkflowExecutionStatusName } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { Download } from '../src/run-service/download.ts';
 import type { RememberingService } from '../src/run-service/remembering.ts';
@@ -42,6 +42,8 @@ export type Deps = {
     /** The receiver's address as the batch's service reaches it; undefined if there is none. */
     readonly receiver: (file: BatchFile) => string | undefined;
   };
+  /** The status of the batch's workflow; undefined if Temporal does not know it. */
+  statusOf(ref: BatchRef): Promise<WorkflowExecutionStatusName | undefined>;
   readonly posts: PostsOnWire;
   /** How this worker makes batches. */
   readonly maker: Omit<Maker, 'signal'> & { readonly isEncrypted: boolean };

@@ -2,6 +2,7 @@
 // as soon as Temporal cancels the activity.
 
 import { Context, heartbeat } from '@temporalio/activity';
+import { awaitBatch } from './await-batch.ts';
 import { cancelRuns } from './cancel-runs.ts';
 import { collectRows } from './collect-rows.ts';
 import { createBatch } from './create-batch.ts';
@@ -45,6 +46,7 @@ export const createWork = (deps: Deps) =>
   bind(deps, {
     // It heartbeats its observations.
     pollRuns,
+    awaitBatch: heartbeating(awaitBatch),
     createBatch: heartbeating(createBatch),
     loadBatch: heartbeating(loadBatch),
     loadPass: heartbeating(loadPass),

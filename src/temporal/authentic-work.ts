@@ -14,10 +14,10 @@ type BatchPlace = { readonly batch: string; readonly folder: string };
 type Origin = { readonly firstRunId: string; readonly wasReset: boolean };
 
 /**
- * `loadBatch` writes started.json and checks it itself. `createBatch` buys nothing and makes one batch for each key; its payload is
+ * `awaitBatch` only reads. `loadBatch` writes started.json and checks it itself. `createBatch` buys nothing and makes one batch for each key; its payload is
  * encrypted for one workflow, so no other user can ask for another batch.
  */
-const BEFORE_START: ReadonlySet<string> = new Set(['createBatch', 'loadBatch']);
+const BEFORE_START: ReadonlySet<string> = new Set(['awaitBatch', 'createBatch', 'loadBatch']);
 
 const KEPT_MAX = 1_000;
 
