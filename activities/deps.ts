@@ -1,10 +1,11 @@
 // The dependencies of the activities. `src/worker.ts` creates them once per worker.
 
-import type { AsyncCompletionClient } from '@temporalio/client';
+import type { AsyncCompletionClient, WorkflowExecutionStatusName } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { Download } from '../src/run-service/download.ts';
 import type { RememberingService } from '../src/run-service/remembering.ts';
 import type { PlacedRow } from '../src/sheet/placed-rows.ts';
+import type { Maker } from '../src/create-batch/create-once.ts';
 import type { BatchFile } from '../src/store/batch-file.ts';
 import type { Store } from '../src/store/store.ts';
 import type { BatchSignals } from '../src/batch/signals.ts';
@@ -41,7 +42,11 @@ export type Deps = {
     /** The receiver's address as the batch's service reaches it; undefined if there is none. */
     readonly receiver: (file: BatchFile) => string | undefined;
   };
+  /** The status of the batch's workflow; undefined if Temporal does not know it. */
+  statusOf(ref: BatchRef): Promise<WorkflowExecutionStatusName | undefined>;
   readonly posts: PostsOnWire;
+  /** How this worker makes batches. */
+  readonly maker: Omit<Maker, 'signal'> & { readonly isEncrypted: boolean };
   readonly log: Logger;
 };
 

@@ -2,8 +2,10 @@
 // as soon as Temporal cancels the activity.
 
 import { Context, heartbeat } from '@temporalio/activity';
+import { awaitBatch } from './await-batch.ts';
 import { cancelRuns } from './cancel-runs.ts';
 import { collectRows } from './collect-rows.ts';
+import { createBatch } from './create-batch.ts';
 import type { Deps } from './deps.ts';
 import { finalizeBatch } from './finalize-batch.ts';
 import { keepEvidence } from './keep-evidence.ts';
@@ -44,6 +46,8 @@ export const createWork = (deps: Deps) =>
   bind(deps, {
     // It heartbeats its observations.
     pollRuns,
+    awaitBatch: heartbeating(awaitBatch),
+    createBatch: heartbeating(createBatch),
     loadBatch: heartbeating(loadBatch),
     loadPass: heartbeating(loadPass),
     reconcileRuns: heartbeating(reconcileRuns),

@@ -2,14 +2,14 @@
 // dependencies of the activities.
 
 import type { Client } from '@temporalio/client';
-import { DefaultLogger, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import type { DataConverter } from '@temporalio/common';
+import { DefaultLogger, Runtime, type NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { OwnCompletion } from '../activities/async-completion.ts';
 import { DeliveredFiles } from '../activities/delivered-files.ts';
 import type { Deps } from '../activities/deps.ts';
-import { createSenders, createWork } from '../activities/index.ts';
 import { OpenBatches } from '../activities/open-batches.ts';
-import { TASK_QUEUE, workQueueOf } from '../workflows/task-queues.ts';
+import { TASK_QUEUE } from '../workflows/task-queues.ts';
 import type { AttemptRun } from './batch/attempt.ts';
 import type { RunCompletion } from './batch/events.ts';
 import type { Config } from './host/config.ts';
@@ -21,15 +21,14 @@ import { cacheRows } from './sheet/placed-rows.ts';
 import { layoutOf, readStarted } from './store/batch-file.ts';
 import { openStore } from './store/open-store.ts';
 import { openWorkerNotes } from './store/workers.ts';
-import { openBatchClient } from './temporal/batch-client.ts';
+import { openBatchClient, type BatchClient } from './temporal/batch-client.ts';
+import { conversion, createWorkers } from './create-workers.ts';
 import { batchSignals } from './temporal/batch-signals.ts';
 import type { BatchSignals } from './batch/signals.ts';
-import { workflowBundle } from './temporal/bundle.ts';
 import type { TemporalAddress } from './temporal/temporal-address.ts';
 import { connectWorker } from './temporal/connect-worker.ts';
-import { clientConverter, workerConverter } from './temporal/encryption/converter.ts';
-import { identityWith } from './temporal/encryption/worker-keys.ts';
-import { payloadKeys, type PayloadKeys, type Server } from './temporal/encryption/payload-keys.ts';
+import { clientConverter } from './temporal/encryption/converter.ts';
+import { payloadKeys, type Server } from './temporal/encryption/payload-keys.ts';
 import { onlyFirstTry } from './temporal/first-try.ts';
 import { guardActivities } from './temporal/authentic-work.ts';
 import type { BatchName } from './batch/batch-ref.ts';
@@ -64,38 +63,20 @@ export type RunningWorker = {
   readonly done: Promise<void>;
 };
 
-/** Concurrent groups of all batches; a group costs almost nothing while it waits for its POSTs. */
-const CONCURRENT_GROUPS = 200;
-const CONCURRENT_WORK = 40;
 /** Concurrent POSTs, and concurrent other requests to one host. */
 const CONNECTIONS = 256;
 const READING_CONNECTIONS = 64;
 const PAGES_KEPT = 32;
-/** Must be longer than any POST's deadline. */
-const SHUTDOWN_GRACE_MS = 150_000;
-const WORKFLOWS_CACHED = 100;
 
 export async function startWorker(params: WorkerParams): Promise<RunningWorker> {
-  const { config, log, parts } = params;
-  const { namespace } = params.temporal;
+  const { config, log, parts, temporal } = params;
+  const { namespace } = temporal;
   const queue = config.taskQueue ?? TASK_QUEUE;
   quietCore(log);
   const keys = payloadKeys(config, params.server);
   const dataConverter = clientConverter(keys);
-  const { connection, client } = await connectWorker(params.temporal, params.patienceMs, dataConverter);
-  const shared = openShared(config, client, queue);
-  const receiver = parts === 'no-receiver' ? undefined : await listen(params, receiverDeps(params, shared));
-  const stopping = new AbortController();
-  const onWire = { count: 0 };
-  const deps = activityDeps(params, shared, {
-    completion: new OwnCompletion({ connection, namespace, dataConverter }),
-    posts: {
-      stopping: stopping.signal,
-      began: () => (onWire.count += 1),
-      answered: () => (onWire.count -= 1),
-    },
-    ownUrl: receiver?.url,
-  });
+  const { connection, client } = await connectWorker(temporal, params.patienceMs, dataConverter);
+  const { deps, receiver, stopping, onWire } = await openParts(params, { connection, client, dataConverter });
   const workers =
     parts === 'receiver-only'
       ? []
@@ -120,16 +101,46 @@ export async function startWorker(params: WorkerParams): Promise<RunningWorker> 
   };
 }
 
+type PartsParams = Pick<WorkerParams, 'config' | 'server' | 'parts' | 'receiverPort' | 'log'>;
+
+/** A connection of a worker, and a client of it. */
+type Connected = {
+  readonly connection: NativeConnection;
+  readonly client: Client;
+  readonly dataConverter: DataConverter;
+};
+
+/** What the workers of one process share, whoever runs them. */
+export async function openParts(params: PartsParams, { client, connection, dataConverter }: Connected) {
+  const shared = openShared(params.config, client);
+  const receiver =
+    params.parts === 'no-receiver' ? undefined : await listen(params, receiverDeps(params, shared));
+  const stopping = new AbortController();
+  const onWire = { count: 0 };
+  const { namespace } = client.options;
+  const deps = activityDeps(params, shared, {
+    completion: new OwnCompletion({ connection, namespace, dataConverter }),
+    posts: {
+      stopping: stopping.signal,
+      began: () => (onWire.count += 1),
+      answered: () => (onWire.count -= 1),
+    },
+    ownUrl: receiver?.url,
+  });
+  return { deps, receiver, stopping, onWire };
+}
+
 /** The dependencies that the activities and the receiver share. */
 type Shared = {
   readonly batches: OpenBatches;
   readonly signals: BatchSignals;
   readonly completions: SignalQueue<RunCompletion>;
   readonly reported: ReportedRuns;
+  readonly find: BatchClient['find'];
 };
 
-function openShared(config: Config, client: Client, queue: string): Shared {
-  const { find } = openBatchClient(() => client, queue);
+function openShared(config: Config, client: Client): Shared {
+  const { find } = openBatchClient(() => client);
   const signals = batchSignals(client);
   return {
     batches: new OpenBatches(
@@ -143,17 +154,19 @@ function openShared(config: Config, client: Client, queue: string): Shared {
       RUNS_PER_SIGNAL,
     ),
     reported: new ReportedRuns(),
+    find,
   };
 }
 
 function activityDeps(
-  { config, log, server }: WorkerParams,
-  { batches, signals, completions, reported }: Shared,
+  { config, log, server }: PartsParams,
+  { batches, signals, completions, reported, find }: Shared,
   { completion, posts, ownUrl }: Pick<Deps, 'completion' | 'posts'> & { readonly ownUrl: string | undefined },
 ): Deps {
   const readRows = cacheRows(PAGES_KEPT);
   const { url = ownUrl } = config.webhook;
   const noteWorker = openWorkerNotes(server);
+  const download = openDownloads(CONNECTIONS);
   return {
     open: async (ref) => {
       const open = await batches.open(ref);
@@ -165,12 +178,20 @@ function activityDeps(
     signals,
     nextSignal: (batch) => completions.nextSignal(batch),
     reported,
-    download: openDownloads(CONNECTIONS),
+    download,
+    maker: {
+      config,
+      download,
+      // Only the embedded servers start one.
+      isLocalAllowed: server === 'embedded',
+      isEncrypted: payloadKeys(config, server).keys.length > 0,
+    },
     delivered: new DeliveredFiles(),
     webhooks: {
       secret: webhookSecret(config),
       receiver: ({ service }) => (canReachReceiver(service.base, config.webhook.url) ? url : undefined),
     },
+    statusOf: async (ref) => (await find(ref))?.status,
     posts,
     log,
   };
@@ -200,45 +221,10 @@ function quietCore(log: Logger): void {
   });
 }
 
-/** How a worker converts payloads; its identity names its keys. */
-const conversion = (keys: PayloadKeys): Pick<WorkerOptions, 'dataConverter' | 'identity'> => ({
-  dataConverter: workerConverter(keys),
-  identity: identityWith(keys),
-});
-
-async function createWorkers(
-  deps: Deps,
-  queue: string,
-  at: Pick<WorkerOptions, 'connection' | 'namespace' | 'dataConverter' | 'identity' | 'interceptors'>,
-): Promise<readonly Worker[]> {
-  const shared = { ...at, shutdownGraceTime: SHUTDOWN_GRACE_MS };
-  return Promise.all([
-    Worker.create({
-      ...shared,
-      taskQueue: queue,
-      workflowBundle: await workflowBundle(),
-      activities: createSenders(deps),
-      maxConcurrentActivityTaskExecutions: CONCURRENT_GROUPS,
-      // Eager dispatch starts groups without asking the server: +45 % rows per second, -40 % server work.
-      maxEagerActivityReservationsPerWorkflowTask: 50,
-      // After a worker dies, its sticky queue holds its workflows for this long.
-      stickyQueueScheduleToStartTimeout: '1s',
-      maxCachedWorkflows: WORKFLOWS_CACHED,
-    }),
-    Worker.create({
-      ...shared,
-      taskQueue: workQueueOf(queue),
-      activities: createWork(deps),
-      maxConcurrentActivityTaskExecutions: CONCURRENT_WORK,
-      maxHeartbeatThrottleInterval: '1s',
-    }),
-  ]);
-}
-
 const RUNS_PER_SIGNAL = 500;
 
 function receiverDeps(
-  { config, log }: WorkerParams,
+  { config, log }: PartsParams,
   { batches, completions, signals, reported }: Shared,
 ): ReceiverDeps {
   const seen = new SignalQueue<AttemptRun>((batch, runs) => signals.runsSeen(batch, runs), RUNS_PER_SIGNAL);
@@ -269,7 +255,7 @@ async function storeLate(
   log.warn({ batch: name.batch, place, run: runId }, 'a run ended after its batch; see the folder late');
 }
 
-async function listen({ config, receiverPort }: WorkerParams, deps: ReceiverDeps): Promise<Receiver> {
+async function listen({ config, receiverPort }: PartsParams, deps: ReceiverDeps): Promise<Receiver> {
   if (config.webhook.listen !== undefined) return openReceiver(deps, config.webhook.listen);
   const host = '127.0.0.1';
   try {

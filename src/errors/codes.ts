@@ -1,8 +1,8 @@
-// All errors that users can see: code, exit code, message and hint; E1xx and E2xx are in sheet-codes.ts, those about the results
-// of earlier batches in reuse-codes.ts. The same code keeps its meaning for ever.
+// All errors that users can see; some groups have files of their own. The same code keeps its meaning for ever.
 
 import { EXIT } from './exit-codes.ts';
 import { didYouMean, entry, list, textFromThrower, type Entry } from './entry.ts';
+import { APPLICATION_ENTRIES } from './application-codes.ts';
 import { REUSE_ENTRIES } from './reuse-codes.ts';
 import { SHEET_ENTRIES } from './sheet-codes.ts';
 
@@ -10,6 +10,7 @@ const { usage, notAuthenticated, inputRefused, unreachable, unexpected, paused, 
 export const errorTable = {
   ...SHEET_ENTRIES,
   ...REUSE_ENTRIES,
+  ...APPLICATION_ENTRIES,
   E301: entry<{ status: number; detail: string; keyFrom: string; lastFour: string }>(
     notAuthenticated,
     (f) => `the run service answered ${f.status}: ${f.detail}`,

@@ -1,7 +1,7 @@
 // The workflow id of a batch: its name and its birth mark. The mark separates batches of the same name in one cluster, and a
 // cleaned batch from its successor.
 
-import type { BatchName } from '../batch/batch-ref.ts';
+import type { BatchName } from './batch-ref.ts';
 
 export const workflowIdOf = ({ batch, mark }: BatchName): string => `runsheet:${batch}~${mark}`;
 

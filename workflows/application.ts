@@ -1,0 +1,6 @@
+// runsheet/workflow: what an application's own workflows use. The application exports everything from here, because the batch
+// runs on its worker.
+
+export { runsheetBatch } from './batch.ts';
+export { runBatch, type BatchSummary } from './run-batch.ts';
+export type { ChildBatchOptions } from './batch-call.ts';
