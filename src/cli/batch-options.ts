@@ -74,13 +74,20 @@ export function madeBefore(
   config: Config,
   copy: SheetCopy,
   flags: SheetFlags,
+  request?: string,
 ): Promise<BatchFolder | undefined> {
   if (flags.again) return Promise.resolve(undefined);
   const { base } = meantService(config, flags);
   const name = flags.name === undefined ? {} : { name: flags.name };
   return findUnchanged(
     config.out,
-    { copy, options: sheetOptions(flags), base, ...name },
+    {
+      copy,
+      options: sheetOptions(flags),
+      base,
+      ...name,
+      ...(request === undefined ? {} : { request }),
+    },
     flags.deployment ?? '',
   );
 }

@@ -4,7 +4,7 @@
 import { buildApplication, buildRouteMap } from '@stricli/core';
 import { onBatches } from './batch-commands.ts';
 import { command } from './command.ts';
-import { alias, maybeOne, one } from './positionals.ts';
+import { alias, maybeOne } from './positionals.ts';
 import {
   api,
   boolean,
@@ -18,26 +18,28 @@ import {
   time,
   textFlag,
 } from './flags.ts';
+import { fromFlags } from './from-flags.ts';
 import { serviceFlags } from './service-flags.ts';
 import { PARSER_TEXT } from './parser-faults.ts';
 import { version } from './package-version.ts';
 
 const SHEET = 'the sheet: .csv .tsv .jsonl .json, or - for stdin';
-const sheet = one(SHEET, 'sheet');
+const sheet = maybeOne(`${SHEET}; none with --from`, 'sheet');
 
 const onSheets = {
   run: command(
     async () => (await import('./run.ts')).run,
-    { positional: sheet, flags: sheetFlags, aliases: sheetAliases },
+    { positional: sheet, flags: { ...sheetFlags, ...fromFlags }, aliases: sheetAliases },
     'check a sheet, send it, and follow it until every row has an outcome',
-    '<sheet> -d <deployment> [flags]',
+    '<sheet> -d <deployment> [flags] | run --from <batch> -d <deployment> [flags]',
   ),
   plan: command(
     async () => (await import('./plan.ts')).default,
     {
-      positional: maybeOne(`${SHEET}; none with --what-if`, 'sheet'),
+      positional: maybeOne(`${SHEET}; none with --from and --what-if`, 'sheet'),
       flags: {
         ...sheetFlags,
+        ...fromFlags,
         whatIf: optional(
           textFlag(
             'batch',
@@ -48,13 +50,13 @@ const onSheets = {
       aliases: sheetAliases,
     },
     'check a sheet and show the cost, without sending anything; or replay a finished batch',
-    '<sheet> -d <deployment> [flags] | plan --what-if <batch> [-c <n>] [flags]',
+    '<sheet> -d <deployment> [flags] | plan --from <batch> -d <deployment> [flags] | plan --what-if <batch> [-c <n>] [flags]',
   ),
   submit: command(
     async () => (await import('./run.ts')).submit,
-    { positional: sheet, flags: sheetFlags, aliases: sheetAliases },
+    { positional: sheet, flags: { ...sheetFlags, ...fromFlags }, aliases: sheetAliases },
     'check a sheet, start its batch, and print the batch id',
-    '<sheet> -d <deployment> [flags]',
+    '<sheet> -d <deployment> [flags] | submit --from <batch> -d <deployment> [flags]',
   ),
 };
 

@@ -274,6 +274,10 @@ export type SheetFlags = LimitFlags & {
   readonly name?: string;
   readonly again: boolean;
   readonly into?: string;
+  readonly from?: string;
+  readonly where?: string;
+  readonly pick?: string;
+  readonly each?: 'row' | 'file';
   readonly reuse: boolean;
   readonly poll: boolean;
   readonly out?: string;

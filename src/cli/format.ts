@@ -69,3 +69,7 @@ export function errorJson(error: unknown): object {
     error instanceof SheetRefused ? { problems: error.problems.map(errorJson), total: error.total } : {};
   return { error: { code, message, ...(hint ? { hint } : {}), ...place, ...problems } };
 }
+
+/** The batch whose results are the sheet: `the results of drafts-5f0c2a91be77, pass 2`. */
+export const fromText = ({ batch, pass }: { readonly batch: string; readonly pass: number }): string =>
+  `the results of ${batch}${pass === 1 ? '' : `, pass ${pass}`}`;

@@ -1,14 +1,21 @@
 // plan: checks the sheet and shows rows, cost and first requests, without sending anything. With --what-if it replays a batch.
 
 import type { Config } from '../host/config.ts';
-import { EXIT, problem } from '../errors/error.ts';
-import { withCopy } from '../create-batch/copy-sheet.ts';
-import { planBatch, type DraftBatch, type EarlierBatches } from '../create-batch/create-batch.ts';
+import { EXIT } from '../errors/error.ts';
+import { withCopy, type SheetCopy } from '../create-batch/copy-sheet.ts';
+import { readyParams } from '../create-batch/from/from-sheet.ts';
+import {
+  planBatch,
+  type CreateParams,
+  type DraftBatch,
+  type EarlierBatches,
+} from '../create-batch/create-batch.ts';
 import { terminalJson } from '../errors/outside-text.ts';
 import { queueToWire } from '../run-service/contract/queue.ts';
 import { cacheRows } from '../sheet/placed-rows.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import type { SheetFlags } from './flags.ts';
+import { refuseBothSheets, withFrom } from './from.ts';
 import { isInto, planInto } from './into.ts';
 import { createParams } from '../create-batch/batch-request.ts';
 import { checkFlags, configOf, requestOf, resultsOf } from './batch-options.ts';
@@ -26,15 +33,26 @@ type Flags = SheetFlags & { readonly whatIf?: string };
 export default async function plan(this: Context, flags: Flags, sheet?: string): Promise<number> {
   const { whatIf } = flags;
   if (whatIf !== undefined) return (await import('./what-if.ts')).whatIfOf(this, { ...flags, whatIf }, sheet);
-  if (sheet === undefined)
-    throw problem('E602', { what: '<sheet> is missing', hint: 'see: runsheet plan --help' });
-  const printer = printerFor(this, flags);
+  refuseBothSheets('plan', flags, sheet);
+  return planSheet(this, flags, sheet ?? '-');
+}
+
+async function planSheet(context: Context, flags: Flags, sheet: string): Promise<number> {
+  const printer = printerFor(context, flags);
   const config = configOf(flags);
   await checkFlags(sheet, flags);
-  if (isInto(flags)) return planInto({ context: this, flags, sheet, printer });
+  if (isInto(flags)) return planInto({ context, flags, sheet, printer });
   const session = flags.local ? await localSession(config, printer) : undefined;
-  const { stdin } = this.process;
+  const { stdin } = context.process;
+  const planning = { config, printer, flags };
   try {
+    if (flags.from !== undefined)
+      return await withFrom(planning, async (from) =>
+        show(
+          planning,
+          await readyParams(config, from, await paramsOf(planning, from.copy), { uploads: false }),
+        ),
+      );
     return await withCopy(
       sheet,
       { out: config.out, stdin, ...(flags.format && { format: flags.format }) },
@@ -44,32 +62,38 @@ export default async function plan(this: Context, flags: Flags, sheet?: string):
           printer.notice(
             `  earlier   these are rows of ${results.batch}; to plan what it sends again: add --into ${results.batch}`,
           );
-        const { draft, ...earlier } = await planBatch(
-          await createParams(config, copy, requestOf(config, flags)),
-          flags.reuse,
-        );
-        const requests = await firstRequests(draft);
-        const estimate = await estimateOf(config.out, draft);
-        const { file, laidOut } = draft;
-        if (flags.output === 'json')
-          printer.json({
-            ...file,
-            laidOut,
-            estimate,
-            requests,
-            earlier,
-            ...(draft.canary && { canaryRows: draft.canary }),
-            ...(file.service.api === 'v1'
-              ? { notGuaranteed: limitsOfV1({ webhooks: webhooksArrive(config, file) }) }
-              : {}),
-          });
-        else sayPlan(printer, config, draft, { estimate, requests, earlier });
-        return EXIT.ok;
+        return show(planning, await paramsOf(planning, copy));
       },
     );
   } finally {
     await session?.close();
   }
+}
+
+type Planning = { readonly config: Config; readonly printer: Printer; readonly flags: Flags };
+
+const paramsOf = ({ config, flags }: Planning, copy: SheetCopy): Promise<CreateParams> =>
+  createParams(config, copy, requestOf(config, flags));
+
+async function show({ config, printer, flags }: Planning, params: CreateParams): Promise<number> {
+  const { draft, ...earlier } = await planBatch(params, flags.reuse);
+  const requests = await firstRequests(draft);
+  const estimate = await estimateOf(config.out, draft);
+  const { file, laidOut } = draft;
+  if (flags.output === 'json')
+    printer.json({
+      ...file,
+      laidOut,
+      estimate,
+      requests,
+      earlier,
+      ...(draft.canary && { canaryRows: draft.canary }),
+      ...(file.service.api === 'v1'
+        ? { notGuaranteed: limitsOfV1({ webhooks: webhooksArrive(config, file) }) }
+        : {}),
+    });
+  else sayPlan(printer, config, draft, { estimate, requests, earlier });
+  return EXIT.ok;
 }
 
 /** Loaded only here: the Temporal client is half of what a command loads. */

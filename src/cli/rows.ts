@@ -12,6 +12,7 @@ import { RESULT_COLUMNS, type ResultColumn } from '../sheet/result-columns.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { findBatch, type FoundBatch } from './batch-name.ts';
 import { printerFor, type Context } from './context.ts';
+import { fromText } from './format.ts';
 import { configOf } from './batch-options.ts';
 
 type RowsFlags = {
@@ -159,7 +160,7 @@ function put(stream: NodeJS.WriteStream, text: string): Promise<void> {
   });
 }
 
-function textOf({ row, record }: BatchRow, { batch, folder }: FoundBatch): string {
+function textOf({ row, record }: BatchRow, { batch, folder, file }: FoundBatch): string {
   const inputs = Object.entries(changedInputs(row.inputs, record?.change)).map(
     ([name, value]) => `    ${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
@@ -172,6 +173,7 @@ function textOf({ row, record }: BatchRow, { batch, folder }: FoundBatch): strin
   return [
     `row ${row.row} of ${batch}: ${record?.outcome ?? 'open'}${record?.reason ? ` (${record.reason})` : ''}`,
     `  key ${row.key}${gpu ? `  gpu asked ${gpu}` : ''}`,
+    ...(file.from === undefined ? [] : [`  from ${fromText(file.from)}`]),
     '  inputs',
     ...inputs,
     ...(attempts.length > 0 ? ['  attempts', ...attempts] : []),

@@ -4,10 +4,12 @@ import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
 import { printEnd } from './batch-end.ts';
 import { followAsking } from './follow-asking.ts';
 import type { SheetFlags } from './flags.ts';
+import { readyToRun, refuseBothSheets, withFrom } from './from.ts';
 import { isInto, sendInto, type IntoFlags } from './into.ts';
 import { withCopy, type SheetCopy } from '../create-batch/copy-sheet.ts';
 import { createBatch, type CreatedBatch, type CreateParams } from '../create-batch/create-batch.ts';
 import { createParams } from '../create-batch/batch-request.ts';
+import type { FromSheet } from '../create-batch/from/from-sheet.ts';
 import type { Overlap } from '../create-batch/overlap.ts';
 import { differences } from '../create-batch/reuse.ts';
 import type { Config } from '../host/config.ts';
@@ -28,16 +30,17 @@ import { errorMessage, EXIT, isRunsheetError } from '../errors/error.ts';
 import { printBatch } from './batch-plan.ts';
 import { estimateOf, forecastLines } from './forecast.ts';
 
-export async function run(this: Context, flags: SheetFlags, sheet: string): Promise<number> {
+export async function run(this: Context, flags: SheetFlags, sheet?: string): Promise<number> {
   // Asks only if the answer can come from the user.
   const asks = flags.output === 'text' && sheet !== '-';
-  return send({ context: this, flags, sheet, asks }, (session, found, printer) =>
+  return send({ context: this, command: 'run', flags, sheet, asks }, (session, found, printer) =>
     followAsking({ session, found, printer, process: this.process, output: flags.output }),
   );
 }
 
-export async function submit(this: Context, flags: SheetFlags, sheet: string): Promise<number> {
-  return send({ context: this, flags, sheet, asks: false }, async (session, found, printer) => {
+export async function submit(this: Context, flags: SheetFlags, sheet?: string): Promise<number> {
+  const given = { context: this, command: 'submit', flags, sheet, asks: false };
+  return send(given, async (session, found, printer) => {
     if (session.stack)
       printer.notice(
         `the embedded servers end with this command; to continue the batch: runsheet resume ${found.batch}`,
@@ -52,13 +55,17 @@ type Next = (session: Session, found: FoundBatch, printer: Printer) => Promise<n
 
 type Given = {
   readonly context: Context;
+  readonly command: string;
   readonly flags: SheetFlags;
-  readonly sheet: string;
+  /** undefined with --from. */
+  readonly sheet: string | undefined;
   /** Whether the command asks on a terminal. */
   readonly asks: boolean;
 };
 
-async function send({ context, flags, sheet, asks }: Given, next: Next): Promise<number> {
+async function send({ context, command, flags, asks, ...given }: Given, next: Next): Promise<number> {
+  refuseBothSheets(command, flags, given.sheet);
+  const { sheet = '-' } = given;
   const printer = printerFor(context, flags);
   const config = configOf(flags);
   await checkFlags(sheet, flags);
@@ -73,6 +80,14 @@ async function send({ context, flags, sheet, asks }: Given, next: Next): Promise
   const { isTerminal } = printer;
   const asksLater = asks && !flags.yes && isTerminal && process.stdin.isTTY;
   const decide = (overlap: Overlap) => chooseReuse({ printer, process, asks, reuse: flags.reuse }, overlap);
+  if (flags.from !== undefined)
+    return withFrom({ config, flags, printer }, async (from) => {
+      const { copy } = from;
+      const found = await madeBefore(config, copy, flags, from.from.request);
+      const summary = found && (await summaryOfDone(found));
+      if (summary) return sayDone(printer, flags, found, summary);
+      return sendCopy({ config, printer, flags, copy, decide, asksLater, from, made: found }, next);
+    });
   return withCopy(
     sheet,
     { out: config.out, stdin: process.stdin, ...(flags.format && { format: flags.format }) },
@@ -98,19 +113,27 @@ type Sending = {
   /** Whether the batch waits for its user after a canary. */
   readonly asksLater: boolean;
   readonly decide: NonNullable<CreateParams['decide']>;
+  /** The rows of --from, and the batch that was made of them before. */
+  readonly from?: FromSheet;
+  readonly made?: FoundBatch | undefined;
 };
 
 /** The local run service is started before it can be asked; a remote one is asked before anything is started. */
 async function sendCopy(
-  { config, printer, flags, copy, decide, asksLater }: Sending,
+  { config, printer, flags, copy, decide, asksLater, from, made }: Sending,
   next: Next,
 ): Promise<number> {
+  const create = async (): Promise<CreatedBatch> => {
+    if (made !== undefined) return { ...made, laidOut: undefined };
+    const asked = await createParams(config, copy, requestOf(config, flags, asksLater));
+    const ready = from === undefined ? asked : await readyToRun({ config, printer }, from, asked);
+    return createBatch({ ...ready, decide });
+  };
   const params = { config, local: flags.local, printer };
   const sessions: Session[] = [];
   try {
     if (flags.local) await opened(sessions, params);
-    const asked = await createParams(config, copy, requestOf(config, flags, asksLater));
-    const found = await createBatch({ ...asked, decide });
+    const found = await create();
     const summary = await summaryOfDone(found);
     if (summary) return sayDone(printer, flags, found, summary);
     printBatch(printer, config, found);

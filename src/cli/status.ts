@@ -19,7 +19,7 @@ import { pauseHint } from './pause-hint.ts';
 import { shownProgress, type ShownProgress } from './shown-progress.ts';
 import { openLivingSession, type Session } from './session.ts';
 import { allowedNow, foundText } from './found-concurrency.ts';
-import { count, money, span } from './format.ts';
+import { count, fromText, money, span } from './format.ts';
 
 type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
 
@@ -39,6 +39,8 @@ export type BatchStatus = {
   readonly canary?: CanaryReport;
   /** Present and true if the batch waits for a worker and none takes its tasks. */
   readonly unattended?: true;
+  /** The batch whose results its sheet is. */
+  readonly from?: Pick<NonNullable<FoundBatch['file']['from']>, 'batch' | 'pass'>;
   readonly summary?: Summary;
 };
 
@@ -146,7 +148,8 @@ async function liveStatus(
 async function statusFromFolder({ batch, folder, file, store }: FoundBatch): Promise<BatchStatus> {
   const summary = await readSummary(store);
   const rows = await countRows(store, file);
-  const own = { batch, folder, rows };
+  const { from } = file;
+  const own = { batch, folder, rows, ...(from && { from: { batch: from.batch, pass: from.pass } }) };
   if (summary) return { ...own, state: 'finished', outcomes: summary.outcomes, summary };
   const outcomes = { ...NO_OUTCOMES };
   for await (const { outcome } of newestRecords(store, rows)) outcomes[outcome] += 1;
@@ -164,9 +167,10 @@ const lineOf = ({ batch, state, unattended, rows, outcomes }: BatchStatus): stri
     .join('\t');
 
 function textOf(shown: BatchStatus): string {
-  const { batch, folder, state, rows, outcomes, progress, summary } = shown;
+  const { batch, folder, state, from, rows, outcomes, progress, summary } = shown;
   const lines = [
     `${batch}  ${state}`,
+    ...(from === undefined ? [] : [`  from      ${fromText(from)}`]),
     `  rows      ${count(doneOf(outcomes))} of ${count(rows)} have an outcome${outcomeText(outcomes) && `: ${outcomeText(outcomes)}`}`,
     ...(progress
       ? [

@@ -53,6 +53,8 @@ export type BatchSpec = {
   readonly service: ServiceSpec;
   readonly settings: Settings;
   readonly order: OrderOptions;
+  /** The batch whose results the sheet is. */
+  readonly from?: NonNullable<BatchFile['from']>;
 };
 
 export const sheetOptionsOf = ({ copy, options }: Pick<BatchSpec, 'copy' | 'options'>): SheetOptions => ({
@@ -90,6 +92,7 @@ export function batchFileOf(spec: BatchSpec, laidOut: LaidOut, identity: Identit
       ...(spec.options.ladder === undefined ? {} : { sizedBy: [...(laidOut.sizedBy ?? [])] }),
       isQueued: laidOut.isQueued,
     },
+    ...(spec.from === undefined ? {} : { from: spec.from }),
     deployment: { id: deployment.id, ...definedOnly(known) },
     service: { ...service, timing: service.timing ?? DEFAULT_TIMING, prices: { ...service.prices } },
     ...settingsOf(spec),

@@ -41,9 +41,14 @@ export async function withCopy<T>(
   params: CopyParams,
   use: (copy: SheetCopy) => Promise<T>,
 ): Promise<T> {
-  const folder = await makeIncoming(params.out);
+  return withIncoming(params.out, async (folder) => use(await copySheet(path, params, folder)));
+}
+
+/** A folder in which a batch is prepared; it is removed after `use`, unless it was moved. Throws E606 and E607. */
+export async function withIncoming<T>(out: string, use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await makeIncoming(out);
   try {
-    return await use(await copySheet(path, params, folder));
+    return await use(folder);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

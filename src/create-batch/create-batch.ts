@@ -85,7 +85,7 @@ export type DraftBatch = Pick<BatchFolder, 'batch' | 'file'> & {
 };
 
 /** The batch that {@link createBatch} would make, without making it. Throws the same errors. */
-async function layOutCopy(params: CreateParams): Promise<DraftBatch> {
+export async function layOutCopy(params: CreateParams): Promise<DraftBatch> {
   const { copy, deployment, service, out } = params;
   const layout = openStore(copy.folder);
   const laidOut = await layOut({

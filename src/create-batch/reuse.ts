@@ -49,16 +49,21 @@ export const taken = ({ batch, file }: BatchFolder) =>
     hint: 'choose another --name, or add --again to make a new batch beside it',
   });
 
-type Unchanged = Pick<BatchSpec, 'copy' | 'options'> & { readonly base: string; readonly name?: string };
+type Unchanged = Pick<BatchSpec, 'copy' | 'options'> & {
+  readonly base: string;
+  readonly name?: string;
+  /** Instead of the bytes: the request of a sheet that is made from a batch. */
+  readonly request?: string;
+};
 
 /** The batch of a sheet with the same bytes, found without a layout and without a request to the service. */
 export async function findUnchanged(
   out: string,
-  { copy, options, base, name }: Unchanged,
+  { copy, options, base, name, request }: Unchanged,
   wantedDeployment: string,
 ): Promise<BatchFolder | undefined> {
   const wanted = inOneOrder(sheetOptionsOf({ copy, options }));
-  return (await listBatchFolders(out)).findLast(({ batch, file: { sheet, deployment, service } }) => {
+  return (await listBatchFolders(out)).findLast(({ batch, file: { sheet, deployment, service, from } }) => {
     // A name may belong to another deployment by now, and only the service knows that.
     const isMeant =
       deployment.id === wantedDeployment || (base === LOCAL && deployment.name === wantedDeployment);
@@ -66,14 +71,15 @@ export async function findUnchanged(
       isMeant &&
       (name ?? batch) === batch &&
       service.base === base &&
-      sheet.sha256 === copy.sha256 &&
-      inOneOrder(sheet.options) === wanted
+      (request === undefined
+        ? sheet.sha256 === copy.sha256 && inOneOrder(sheet.options) === wanted
+        : from?.request === request)
     );
   });
 }
 
 /** Canonical text of the options: their order does not matter. */
-function inOneOrder({ drop, ...options }: SheetOptions): string {
+export function inOneOrder({ drop, ...options }: SheetOptions): string {
   return JSON.stringify(sorted({ ...options, drop: [...drop].sort() }));
 }
 

@@ -1,11 +1,13 @@
-// The entries of the error table about rows that earlier batches have.
+// The entries of the error table about rows and results that earlier batches have.
 
 import { EXIT } from './exit-codes.ts';
 import { didYouMean, entry, list } from './entry.ts';
+import { FROM_ENTRIES } from './from-codes.ts';
 
 const { inputRefused, usage } = EXIT;
 
 export const REUSE_ENTRIES = {
+  ...FROM_ENTRIES,
   E530: entry<{
     rows: string;
     isVersionSure: boolean;

@@ -15,6 +15,7 @@ import { profileSchema, type Profile } from './contract/profile.ts';
 import { queueToWire, type QueueRequest } from './contract/queue.ts';
 import { runListSchema, runSchema, type Run } from './contract/run.ts';
 import { messageOf, type RawAnswer } from './answer.ts';
+import { sendFile, type FileToSend } from './send-file.ts';
 import {
   createCaller,
   isAbsent,
@@ -36,6 +37,8 @@ export interface RunService {
   getRun(runId: string): Promise<Run | undefined>;
   /** The lines of its log up to now; undefined if the service has no logs. */
   getRunLog(runId: string): Promise<readonly LogLine[] | undefined>;
+  /** Stores a file, and returns its address for inputs; undefined if the service takes no files. */
+  sendFile(file: FileToSend): Promise<string | undefined>;
   /** False if the service refuses to cancel it. */
   cancelRun(runId: string): Promise<boolean>;
   /** Runs of a workflow, newest first, with their webhooks; undefined if the service has no run lists. */
@@ -69,6 +72,7 @@ export function connectRunService(at: ServiceConnection): RunService {
       return isUnknownRun(answer) ? undefined : readAs(at, path, answer, runSchema);
     },
     getRunLog: (runId) => readOptional(PATHS.runLogs.replace(':run_id', runId), runLogSchema),
+    sendFile: (file) => sendFile(at, file),
     cancelRun: async (runId) => isOk(await ask('POST', `/run/${runId}/cancel`)),
     listRuns: (workflowId, { limit, offset }) =>
       readOptional(

@@ -26,6 +26,8 @@ export function connectV1(at: ServiceConnection): RunService {
       return isUnknown ? undefined : readAs(at, path, answer, v1RunSchema);
     },
     getRunLog: async () => undefined,
+    // Its inputs may be addresses: those of the outputs are used.
+    sendFile: async () => undefined,
     cancelRun: async () => false,
     listRuns: async () => undefined,
     listDeployments: async () => undefined,

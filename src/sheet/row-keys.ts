@@ -71,6 +71,12 @@ export class KeyTable {
     return { nth, firstRow: rows[at] ?? row };
   }
 
+  /** The row that first had this fingerprint; undefined if none had it. */
+  rowOf(print: string): number | undefined {
+    const at = this.#find(Number.parseInt(print.slice(0, 8), 16), Number.parseInt(print.slice(8, 16), 16));
+    return this.#slots.rows[at] || undefined;
+  }
+
   get bytes(): number {
     return (this.#mask + 1) * 16;
   }

@@ -86,6 +86,8 @@ const schema = z.object({
     /** Rows whose results come from earlier batches; they are in no lane. */
     reused: count.exactOptional(),
   }),
+  /** The batch whose results its sheet is, and the pass through which it had ended; `request` identifies the choice of rows. */
+  from: z.object({ batch: z.string(), pass: count, request: z.string() }).exactOptional(),
   deployment: z.object({
     id: z.string(),
     name: z.string().exactOptional(),

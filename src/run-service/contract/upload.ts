@@ -14,6 +14,9 @@ export const uploadToWire = ({ id, name, url }: Upload): Shown<typeof uploadShow
   file_url: url,
 });
 
+/** Where the service stored an uploaded file. */
+export const uploadedSchema = z.object({ file_url: z.string() }).transform((wire) => wire.file_url);
+
 /** V1 returns an address to which the client uploads the file. */
 const UPLOAD_TYPES_V1 = [
   'image/png',

@@ -1,0 +1,208 @@
+// Makes a sheet from the results of a batch that has ended. First the rows are written with the paths of their files. That file tells
+// whether the same was asked before, and is checked like every sheet. Only then are files uploaded, and the sheet is written
+// again with their addresses.
+//
+//   .incoming-…/from.jsonl    the rows, with files
+//   .incoming-…/sheet.jsonl   the sheet of the batch, with addresses
+
+import { createHash } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseExactly } from '../../batch/digits.ts';
+import { OUTCOMES } from '../../batch/outcome.ts';
+import { problem } from '../../errors/error.ts';
+import type { Config } from '../../host/config.ts';
+import { openServices } from '../../run-service/open-services.ts';
+import { openTransport } from '../../run-service/transport.ts';
+import { readSummary, summarizedPass } from '../../results/summary.ts';
+import { parseWhere } from '../../sheet/where.ts';
+import type { BatchFile } from '../../store/batch-file.ts';
+import type { BatchFolder } from '../../store/batch-folders.ts';
+import { linesOf } from '../../store/lines.ts';
+import { openStore } from '../../store/open-store.ts';
+import type { BatchSpec } from '../batch-spec.ts';
+import { withIncoming, type SheetCopy } from '../copy-sheet.ts';
+import { layOutCopy, type CreateParams } from '../create-batch.ts';
+import { inOneOrder } from '../reuse.ts';
+import { fromOptions } from './from-options.ts';
+import { OutputAddresses } from './output-addresses.ts';
+import { Picks, type PicksParams } from './picks.ts';
+import { resultIn, sourceColumns, type SourceColumns } from './source-columns.ts';
+import { whereColumns, type FileCell, type WantedFile } from './source-rows.ts';
+import { UploadMemory } from './upload-memory.ts';
+import { SheetWriter, writeRows, type Written } from './write-rows.ts';
+
+export type FromAsked = {
+  readonly out: string;
+  readonly found: BatchFolder;
+  readonly options: BatchSpec['options'];
+  readonly where?: string;
+  readonly picks?: Omit<PicksParams, 'mayRepeat' | 'reading'>;
+  readonly each: 'row' | 'file';
+};
+
+export type FromSheet = Pick<Written, 'rows' | 'written' | 'withoutFile'> & {
+  readonly found: BatchFolder;
+  readonly copy: SheetCopy;
+  readonly columns: SourceColumns;
+  readonly from: NonNullable<BatchFile['from']>;
+  readonly picked: number | undefined;
+  /** Whether an input needs the address of a file. */
+  readonly isAddressed: boolean;
+};
+
+export const USUAL_WHERE = 'outcome = succeeded';
+
+/** Throws E551 if the batch has not ended, E550 to E556 for the choice of its rows. */
+export async function withFromSheet<T>(asked: FromAsked, use: (sheet: FromSheet) => Promise<T>): Promise<T> {
+  const { found, out } = asked;
+  const summary = await readSummary(found.store);
+  if (summary === undefined) throw problem('E551', { batch: found.batch });
+  const { delimiter, encoding, keyColumn } = asked.options;
+  const picks =
+    asked.picks &&
+    (await Picks.read({
+      ...asked.picks,
+      mayRepeat: keyColumn !== undefined,
+      reading: { ...(delimiter && { delimiter }), ...(encoding && { encoding }) },
+    }));
+  const columns = sourceColumns(found.file, picks?.columns);
+  const where = whereOf(asked, columns);
+  const addressed = addressedBy(columns, asked.options);
+  const pass = (await summarizedPass(found.store)) ?? 1;
+  return withIncoming(out, async (folder) => {
+    const { each, options } = asked;
+    const params = { found, columns, where, each, addressed, picks, limit: options.limit };
+    const { sha256, bytes, ...counts } = await writeRows(openStore(folder), ROWS, params);
+    if (counts.written === 0) throw noRow(asked, summary);
+    const request = createHash('sha256').update(
+      JSON.stringify([sha256, inOneOrder({ ...options, format: 'jsonl' })]),
+    );
+    return use({
+      ...counts,
+      found,
+      columns,
+      copy: { name: `from-${found.batch}.jsonl`, folder, file: ROWS, format: 'jsonl', sha256, bytes },
+      from: { batch: found.batch, pass, request: request.digest('hex') },
+      picked: picks?.rows,
+      isAddressed: addressed.size > 0,
+    });
+  });
+}
+
+const ROWS = 'from.jsonl';
+const SHEET = 'sheet.jsonl';
+
+/** The usual condition means the outcome, also if the sheet has a column of that name. */
+function whereOf({ where }: FromAsked, columns: SourceColumns) {
+  const { results } = columns;
+  return parseWhere(where ?? `'${results[2]}' = succeeded`, whereColumns(columns));
+}
+
+function addressedBy(
+  columns: SourceColumns,
+  { map }: BatchSpec['options'],
+): ReadonlySet<'output' | 'outputs'> {
+  const used = Object.values(map);
+  return new Set([
+    ...(used.includes(columns.output) ? ['output' as const] : []),
+    ...(used.includes(resultIn(columns, 'outputs')) ? ['outputs' as const] : []),
+  ]);
+}
+
+const noRow = (
+  { found, where = USUAL_WHERE, picks }: FromAsked,
+  { rows, outcomes }: { readonly rows: number; readonly outcomes: Readonly<Record<string, number>> },
+) =>
+  problem('E553', {
+    batch: found.batch,
+    where: `${where}${picks === undefined ? '' : ' among the picks'}`,
+    rows,
+    outcomes: OUTCOMES.flatMap((outcome) =>
+      outcomes[outcome] ? [`${outcomes[outcome]} ${outcome}`] : [],
+    ).join(', '),
+  });
+
+/** What the service makes of the sheet: `uploads` may be false for a plan, which shows where addresses will be. */
+export type Readied = CreateParams & { readonly uploaded: number; readonly endsAt: number | undefined };
+
+/** Throws the errors of the sheet before anything is uploaded, then E504, E554 and E555. */
+export async function readyParams(
+  config: Config,
+  sheet: FromSheet,
+  params: CreateParams,
+  { uploads }: { readonly uploads: boolean },
+): Promise<Readied> {
+  const { found, columns, copy, from } = sheet;
+  const options = fromOptions(params.options, columns, found.file, params.deployment);
+  const ready = { ...params, options, from };
+  if (!sheet.isAddressed) return { ...ready, copy, uploaded: 0, endsAt: undefined };
+  const service = openServices(config, openTransport(UPLOADS_IN_FLIGHT)).at(params.service);
+  using memory = new UploadMemory(config.out, service.base);
+  const { deadlineAt } = params.settings;
+  const addresses = new OutputAddresses({ found, service, memory, deadlineAt });
+  const later = ({ path, ...file }: WantedFile): string =>
+    addresses.known({ path, ...file }) ?? `address of ${path}, after its upload`;
+  let isKnown = true;
+  const checked = await rewritten(sheet, join(copy.folder, CHECK), (file) => {
+    isKnown &&= addresses.known(file) !== undefined;
+    return Promise.resolve(later(file));
+  });
+  if (!uploads) return { ...ready, copy: checked, uploaded: 0, endsAt: undefined };
+  if (!isKnown) await layOutCopy({ ...ready, copy: checked });
+  await rm(checked.folder, { recursive: true });
+  const final = await rewritten(sheet, copy.folder, (file) => addresses.of(file));
+  await rm(join(copy.folder, ROWS));
+  return { ...ready, copy: final, uploaded: addresses.uploaded, endsAt: addresses.endsAt };
+}
+
+/** Where the sheet is checked with the paths of its files. */
+const CHECK = 'check';
+const UPLOADS_IN_FLIGHT = 8;
+
+/** The same sheet in another folder, with an address for each file. */
+async function rewritten(
+  { copy, columns }: FromSheet,
+  folder: string,
+  addressOf: (file: WantedFile) => Promise<string>,
+): Promise<SheetCopy> {
+  await mkdir(folder, { recursive: true });
+  const sheet = new SheetWriter(openStore(folder), SHEET);
+  const write = async (lines: readonly string[]): Promise<void> => {
+    const withAll = (line: string) => withAddresses(line, columns, addressOf);
+    const rows = await Promise.all(lines.map(withAll));
+    for (const values of rows) await sheet.add(columns.all, values);
+  };
+  try {
+    let lines: string[] = [];
+    for await (const line of linesOf(openStore(copy.folder).open(copy.file))) {
+      lines.push(line);
+      if (lines.length < UPLOADS_IN_FLIGHT) continue;
+      await write(lines);
+      lines = [];
+    }
+    await write(lines);
+    const { sha256, bytes } = await sheet.end();
+    return { ...copy, folder, file: SHEET, sha256, bytes };
+  } finally {
+    await sheet.discard();
+  }
+}
+
+/** The values of a row. */
+async function withAddresses(
+  line: string,
+  columns: SourceColumns,
+  addressOf: (file: WantedFile) => Promise<string>,
+): Promise<readonly unknown[]> {
+  const row = parseExactly(line) as Record<string, unknown>;
+  for (const name of [columns.output, resultIn(columns, 'outputs')]) {
+    const value = row[name] as FileCell | readonly FileCell[] | string | null;
+    if (value === null || typeof value === 'string') continue;
+    row[name] =
+      'file' in value
+        ? await addressOf(value.file)
+        : await Promise.all(value.map(({ file }) => addressOf(file)));
+  }
+  return columns.all.map((name) => row[name]);
+}

@@ -1,0 +1,130 @@
+// Reads the rows of a batch that has ended as rows of a new sheet.
+
+import { problem } from '../../errors/error.ts';
+import { recordOf } from '../../results/batch-rows.ts';
+import { rowsWithCells } from '../../results/results.ts';
+import { csvCellsOf, type RowRecord } from '../../results/row-record.ts';
+import { cellText } from '../../sheet/read-records.ts';
+import type { Where } from '../../sheet/where.ts';
+import type { BatchFolder } from '../../store/batch-folders.ts';
+import type { SourceColumns } from './source-columns.ts';
+
+/** A file of a row, where its address is wanted. */
+export type WantedFile = {
+  readonly path: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  /** From 1, among the files of its run. */
+  readonly nth: number;
+  /** Empty if the run is not known, because its result was reused. */
+  readonly run: string;
+};
+
+/** A cell with the address of this file, as long as the address is not known. */
+export type FileCell = { readonly file: WantedFile };
+
+export type RowsParams = {
+  readonly found: BatchFolder;
+  readonly columns: SourceColumns;
+  readonly where: Where;
+  /** One row for each row of the batch, or for each of its files. */
+  readonly each: 'row' | 'file';
+  /** The columns in which addresses of files are wanted, not their paths. */
+  readonly addressed: ReadonlySet<'output' | 'outputs'>;
+};
+
+/** Values in the order of the columns; those of the picks are left out. */
+export type SourceRow = { readonly row: number; readonly key: string; readonly values: readonly unknown[] };
+
+/** What was left out, for messages. */
+export type Counts = { rows: number; withoutFile: number };
+
+/** Throws E556 for a row without the file that an input needs. */
+export async function* sourceRows(
+  params: RowsParams,
+  isPicked: (row: SourceRowName) => boolean,
+  counts: Counts,
+): AsyncGenerator<readonly SourceRow[]> {
+  const { found, columns, where, each, addressed } = params;
+  const { store, file, batch } = found;
+  for await (const { record, cells } of rowsWithCells(store, file, recordOf)) {
+    counts.rows += 1;
+    if (!isPicked(record)) continue;
+    const values = carriedValues(columns, record, cells);
+    if (!where(cellOf(columns, record, cells))) continue;
+    if (record.files.length === 0 && (each === 'file' || addressed.size > 0)) {
+      if (each === 'row') throw withoutFile(batch, record);
+      counts.withoutFile += 1;
+      continue;
+    }
+    const files = filesOf(record);
+    const shares = each === 'row' ? [files] : files.map((one) => [one]);
+    yield shares.map((share, at) => {
+      const key = each === 'row' ? record.key : `${record.key}-${at + 1}`;
+      return { row: record.row, key, values: [...values, ...resultValues(params, record, key, share)] };
+    });
+  }
+}
+
+type SourceRowName = Pick<RowRecord, 'row' | 'key'>;
+
+const withoutFile = (batch: string, { row, key, outcome }: RowRecord) =>
+  problem('E556', {
+    what: `row ${row} (key ${key}) of batch ${batch} has no output: it ${outcome === 'succeeded' ? 'made no file' : `is ${outcome}`}`,
+    hint: `to leave such rows out, add to --where: and output != ''`,
+  });
+
+/** The cells of the batch. An input is as it was sent, with its type. */
+const carriedValues = (
+  { carried }: SourceColumns,
+  { inputs }: RowRecord,
+  cells: readonly string[],
+): readonly unknown[] =>
+  carried.map(({ cell, input }) =>
+    input === undefined ? cells[cell ?? 0] || null : (inputs[input] ?? null),
+  );
+
+function filesOf({ files, attempts }: RowRecord): readonly WantedFile[] {
+  const run = attempts.findLast(({ outcome }) => outcome === 'succeeded')?.run_id ?? '';
+  return files.map(({ path, sha256, bytes }, at) => ({ path, sha256, bytes, nth: at + 1, run }));
+}
+
+function resultValues(
+  { addressed }: RowsParams,
+  record: RowRecord,
+  key: string,
+  share: readonly WantedFile[],
+): readonly unknown[] {
+  const [first] = share;
+  const paths = share.map(({ path }) => path).join(' ') || null;
+  const cells = Object.values(csvCellsOf({ ...record, key }));
+  return [
+    first === undefined ? null : addressed.has('output') ? { file: first } : first.path,
+    ...cells.slice(0, -1).map((cell) => cell || null),
+    addressed.has('outputs') ? share.map((file) => ({ file })) : paths,
+  ];
+}
+
+/** The text of a column, for conditions. */
+function cellOf(
+  columns: SourceColumns,
+  record: RowRecord,
+  cells: readonly string[],
+): (column: string) => string {
+  let results: readonly string[] | undefined;
+  return (column) => {
+    if (column === columns.output) return record.files[0]?.path ?? '';
+    const at = columns.results.indexOf(column);
+    if (at >= 0) return (results ??= Object.values(csvCellsOf(record)))[at] ?? '';
+    const carried = columns.carried.find(({ name }) => name === column);
+    if (carried?.input === undefined) return cells[carried?.cell ?? -1] ?? '';
+    return cellText(record.inputs[carried.input]);
+  };
+}
+
+/** The columns that a condition may use. */
+export const whereColumns = ({ carried, output, results }: SourceColumns): readonly string[] => [
+  ...carried.map(({ name }) => name),
+  output,
+  ...results,
+];

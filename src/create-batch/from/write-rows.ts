@@ -1,0 +1,142 @@
+// Writes the rows of a new sheet, one JSON object a line, in the order of the batch or of its picks.
+
+import { createHash } from 'node:crypto';
+import { parseExactly } from '../../batch/digits.ts';
+import { problem } from '../../errors/error.ts';
+import { rowsOf } from '../../results/batch-rows.ts';
+import { RowBuckets } from '../../results/row-buckets.ts';
+import { Pieces } from '../../store/pieces.ts';
+import type { Store } from '../../store/store.ts';
+import { NearestName, type Picks } from './picks.ts';
+import { sourceRows, type Counts, type RowsParams, type SourceRow } from './source-rows.ts';
+
+export type Written = Counts & {
+  /** The rows of the new sheet. */
+  readonly written: number;
+  readonly sha256: string;
+  readonly bytes: number;
+};
+
+type WriteParams = RowsParams & {
+  readonly picks: Picks | undefined;
+  readonly limit: number | undefined;
+};
+
+/** Throws E552 for picks that the batch does not have. */
+export async function writeRows(to: Store, name: string, params: WriteParams): Promise<Written> {
+  const counts: Counts = { rows: 0, withoutFile: 0 };
+  const sheet = new SheetWriter(to, name);
+  try {
+    for await (const values of params.picks === undefined
+      ? inOrder(params, counts)
+      : asPicked(params, params.picks, counts)) {
+      if (sheet.rows === params.limit) break;
+      const full = sheet.add(params.columns.all, values);
+      if (full) await full;
+    }
+    return { ...counts, ...(await sheet.end()) };
+  } finally {
+    await sheet.discard();
+  }
+}
+
+/** Writes JSON lines and measures them. */
+export class SheetWriter {
+  readonly #pieces;
+  readonly #hash = createHash('sha256');
+  #bytes = 0;
+  rows = 0;
+
+  constructor(to: Store, name: string) {
+    this.#pieces = new Pieces(() => to.draft(name));
+  }
+
+  /** A promise if the caller has to wait. */
+  add(columns: readonly string[], values: readonly unknown[]): Promise<void> | undefined {
+    const members = columns.map(
+      (name, at) => `${JSON.stringify(name)}:${JSON.stringify(values[at] ?? null)}`,
+    );
+    // JSON may contain this control character, a sheet may not.
+    const line = `{${members.join(',')}}\n`.replaceAll('\u007F', String.raw`\u007f`);
+    this.rows += 1;
+    this.#bytes += Buffer.byteLength(line);
+    this.#hash.update(line);
+    return this.#pieces.add(line);
+  }
+
+  async end(): Promise<Pick<Written, 'written' | 'sha256' | 'bytes'>> {
+    if (this.rows > 0) await this.#pieces.commit();
+    return { written: this.rows, sha256: this.#hash.digest('hex'), bytes: this.#bytes };
+  }
+
+  discard(): Promise<void> {
+    return this.#pieces.discard();
+  }
+}
+
+async function* inOrder(params: WriteParams, counts: Counts): AsyncGenerator<readonly unknown[]> {
+  for await (const rows of sourceRows(params, () => true, counts))
+    for (const { values } of rows) yield values;
+}
+
+async function* asPicked(
+  params: WriteParams,
+  picks: Picks,
+  counts: Counts,
+): AsyncGenerator<readonly unknown[]> {
+  using buckets = new RowBuckets({ from: 1, to: picks.rows });
+  let found: readonly number[] = [];
+  const isPicked = (row: Pick<SourceRow, 'row' | 'key'>): boolean => (found = picks.of(row)).length > 0;
+  for await (const rows of sourceRows(params, isPicked, counts))
+    for (const pick of found)
+      for (const [nth, { values }] of rows.entries()) buckets.add(pick, JSON.stringify([pick, nth, values]));
+  await refuseUnknown(params, picks);
+  const { carried, added, all } = params.columns;
+  const places = picks.columns.map((name) => all.indexOf(name));
+  let bucket = { number: -1, rows: new Map<number, readonly (readonly unknown[])[]>() };
+  let pick = 0;
+  for await (const cells of picks.cells()) {
+    pick += 1;
+    const number = buckets.bucketOf(pick);
+    if (number !== bucket.number) bucket = { number, rows: rowsIn(buckets.linesIn(number)) };
+    for (const values of bucket.rows.get(pick) ?? []) {
+      const whole = [
+        ...values.slice(0, carried.length),
+        ...added.map(() => null),
+        ...values.slice(carried.length),
+      ];
+      for (const [at, cell] of cells.entries()) whole[places[at] ?? 0] = cell === '' ? null : cell;
+      yield whole;
+    }
+  }
+}
+
+type BucketLine = readonly [pick: number, nth: number, values: readonly unknown[]];
+
+/** The rows of each pick, in order. */
+function rowsIn(lines: readonly string[]): Map<number, readonly (readonly unknown[])[]> {
+  const parsed = lines.map((line) => parseExactly(line) as BucketLine).sort((a, b) => a[1] - b[1]);
+  const groups = Map.groupBy(parsed, ([pick]) => pick);
+  return new Map([...groups].map(([pick, rows]) => [pick, rows.map(([, , values]) => values)]));
+}
+
+async function refuseUnknown({ found }: WriteParams, picks: Picks): Promise<void> {
+  const { count, first } = await picks.unknown();
+  const [wrong] = first;
+  if (wrong === undefined) return;
+  const nearest = new NearestName(wrong.name);
+  if (picks.by === 'key') for await (const { row } of rowsOf(found.store, found.file)) nearest.add(row.key);
+  throw problem(
+    'E552',
+    {
+      name: picks.name,
+      batch: found.batch,
+      column: picks.by,
+      count,
+      first: first.map(({ name }) => name),
+      near: nearest.near,
+      wrong: wrong.name,
+    },
+    { place: { file: picks.name, line: wrong.line } },
+  );
+}

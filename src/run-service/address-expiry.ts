@@ -1,0 +1,23 @@
+// When a signed address expires, by the parameters that the usual file stores sign it with.
+
+const START = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/;
+
+/** In milliseconds since 1970; undefined if the address shows no end. */
+export function addressExpiryMs(address: string): number | undefined {
+  const query = new Map(
+    [...(URL.parse(address)?.searchParams ?? [])].map(([name, value]) => [name.toLowerCase(), value]),
+  );
+  for (const signer of ['x-amz', 'x-goog']) {
+    const start = Date.parse((query.get(`${signer}-date`) ?? '').replace(START, '$1-$2-$3T$4:$5:$6Z'));
+    const end = start + Number(query.get(`${signer}-expires`) ?? Number.NaN) * 1000;
+    if (Number.isFinite(end)) return end;
+  }
+  const azure = Date.parse(query.get('se') ?? '');
+  if (Number.isFinite(azure)) return azure;
+  const end = Number(query.get('expires') || Number.NaN);
+  if (!Number.isFinite(end)) return undefined;
+  // Some count seconds since 1970, others milliseconds.
+  return end < SECONDS_MAX ? end * 1000 : end;
+}
+
+const SECONDS_MAX = 100_000_000_000;
