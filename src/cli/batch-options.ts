@@ -121,7 +121,7 @@ export const requestOf = (config: Config, flags: SheetFlags, asks = false): Batc
 
 /** The limits that flags change. */
 export const limitsOf = (flags: LimitFlags): LimitChange => {
-  const { retries, retry, rate, gpuConcurrency, failAfter, deadline, maxCost } = flags;
+  const { retries, retry, rate, gpuConcurrency, failAfter, deadline, maxCost, pool, weight, urgency } = flags;
   return {
     ...concurrencyLimits(flags),
     ...(retries === undefined ? {} : { retries }),
@@ -131,6 +131,9 @@ export const limitsOf = (flags: LimitFlags): LimitChange => {
     ...(failAfter === undefined ? {} : { failAfter }),
     ...(deadline === undefined ? {} : { deadlineAt: deadline }),
     ...(maxCost === undefined ? {} : { maxCostNano: maxCost }),
+    ...(pool === undefined ? {} : { pool }),
+    ...(weight === undefined ? {} : { weight }),
+    ...(urgency === undefined ? {} : { urgency }),
   };
 };
 

@@ -4,6 +4,7 @@
 import { buildApplication, buildRouteMap } from '@stricli/core';
 import { onBatches } from './batch-commands.ts';
 import { command } from './command.ts';
+import { onPools } from './pool-commands.ts';
 import { alias, maybeOne, one } from './positionals.ts';
 import {
   api,
@@ -127,7 +128,7 @@ const servers = {
 };
 
 const root = buildRouteMap({
-  routes: { ...onSheets, ...onBatches, ...servers },
+  routes: { ...onSheets, ...onBatches, pool: onPools, ...servers },
   docs: {
     brief: 'Runs every row of a sheet as a GPU job, and never pays for the same row twice by accident.',
     fullDescription: [
