@@ -32,6 +32,7 @@ import { readableVersion } from '../src/batch/version.ts';
 import { bindActivities, type BoundActivities } from './activities.ts';
 import * as signals from './signals.ts';
 import { resultOfFailed } from './failed-group.ts';
+import { report, type Told } from './tell-pool.ts';
 import { createTimers, type Wake } from './timers.ts';
 
 export type BatchInput = BatchRef & {
@@ -56,7 +57,7 @@ export async function runsheetBatch({
   const { state, started } = input.snapshot
     ? { state: restore(input.snapshot), started: { type: 'started' } as const }
     : await load(activities, readableVersion(version), input.continues);
-  const { enqueue, decide, failed } = connect(activities, state);
+  const { enqueue, decide, failed, told } = connect(activities, state);
   const signalCount = listen(enqueue);
   enqueue(started);
 
@@ -65,7 +66,7 @@ export async function runsheetBatch({
     await CancellationScope.nonCancellable(() => Promise.race([condition(isOver), failed]));
     // Events of the same workflow task come first: they may send a group, which prevents continue-as-new.
     decide();
-    if (state.finished) return progress(state);
+    if (state.finished) return told.last.then(() => progress(state));
     if (mayContinueAsNew(state, signalCount())) return continueBatch(ref, state);
   }
 }
@@ -122,6 +123,7 @@ function listen(enqueue: Enqueue): () => number {
   setHandler(signals.scaleBatch, (command) => on({ type: 'scale', ...command }));
   setHandler(signals.resumeBatch, (command) => on({ type: 'resume', ...command }));
   setHandler(signals.retryRows, (command) => on({ type: 'retry', ...command }));
+  setHandler(signals.grantSlots, (grant) => on({ type: 'grant', ...grant }));
   setHandler(signals.refreshBatch, (command) => on({ type: 'refresh', ...command }));
   // A cancel from Temporal's command line or web UI also cancels the running runs.
   void CancellationScope.current().cancelRequested.catch(() => enqueue({ type: 'cancel', running: true }));
@@ -136,12 +138,14 @@ type Connection = {
   readonly decide: () => void;
   /** Rejects when an activity failed permanently. */
   readonly failed: Trigger<never>;
+  readonly told: Told;
 };
 
 /** Applies events to the state and executes its commands; the result of each command is an event again. */
 function connect(activities: BoundActivities, state: State): Connection {
   const wake = createTimers();
   const groups: GroupScopes = new Map();
+  const told: Told = { last: Promise.resolve() };
   const failed = new Trigger<never>();
   const lasting = new CancellationScope({ cancellable: false });
   let events: Event[] = [];
@@ -158,7 +162,7 @@ function connect(activities: BoundActivities, state: State): Connection {
   };
 
   const start = (command: Command): void => {
-    const work = execute({ activities, state, wake, groups }, command);
+    const work = execute({ activities, state, wake, groups, told }, command);
     // An activity that failed permanently fails the batch, with the same message.
     void work.then((event) => event && enqueue(event)).catch(failed.reject);
   };
@@ -167,7 +171,7 @@ function connect(activities: BoundActivities, state: State): Connection {
     events.push(event);
     if (events.length === 1) void Promise.resolve().then(decide).catch(failed.reject);
   };
-  return { enqueue, decide, failed };
+  return { enqueue, decide, failed, told };
 }
 
 /** The groups in flight; cancelling a scope asks the group's worker to start no further POST. */
@@ -177,11 +181,12 @@ type Context = {
   readonly state: State;
   readonly wake: Wake;
   readonly groups: GroupScopes;
+  readonly told: Told;
 };
 
 /** Executes a command; the event carries its result. */
 async function execute(
-  { activities, state, wake, groups }: Context,
+  { activities, state, wake, groups, told }: Context,
   command: Command,
 ): Promise<Event | undefined> {
   switch (command.type) {
@@ -231,6 +236,8 @@ async function execute(
         });
         return { type: 'closed' };
       });
+    case 'reportUsage':
+      return report(told, command);
     case 'publish':
       upsertMemo({ progress: progress(state) });
       return undefined;

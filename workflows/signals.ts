@@ -6,6 +6,7 @@ import { defineSignal } from '@temporalio/workflow';
 import type { AttemptRun } from '../src/batch/attempt.ts';
 import type { OverdueRun, RunCompletion, UserCommand } from '../src/batch/events.ts';
 import type { LimitChange } from '../src/batch/params.ts';
+import type { Grant } from '../src/batch/pool/messages.ts';
 import type { Progress } from '../src/batch/progress.ts';
 
 /** Confirmed run completions, at most 500 per signal. */
@@ -39,6 +40,9 @@ export type ResumeCommand = UserCommand & {
 
 /** Sends the rows of a pass again. */
 export const retryRows = defineSignal<[UserCommand & { readonly pass: number }]>('retry');
+
+/** The pool of the batch grants slots. */
+export const grantSlots = defineSignal<[Grant]>('grant');
 
 /** Continues as new as soon as possible. */
 export const refreshBatch = defineSignal<[{ readonly commandId: string }]>('refresh');

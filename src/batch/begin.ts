@@ -4,6 +4,7 @@ import { NO_LEDGER } from './accounting/request-ledger.ts';
 import { NO_TALLY, tallyOutcome } from './accounting/tally.ts';
 import { lanesOf } from './lanes.ts';
 import type { BatchParams } from './params.ts';
+import { newMembership } from './pool/messages.ts';
 import { NO_LIMIT, type State } from './state.ts';
 
 const NO_ENDINGS = { all: 0, bad: 0 };
@@ -55,6 +56,7 @@ export function begin(params: BatchParams, version: number, wallAt: number): Sta
     consecutiveFailures: 0,
     pauses: new Map(),
     rateLimit: NO_LIMIT,
+    ...(params.pool === undefined ? {} : { membership: newMembership(wallAt) }),
     nextStartAt: 0,
     peakConcurrency: params.concurrency,
     unstored: new Set(),

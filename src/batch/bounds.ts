@@ -199,3 +199,18 @@ export const WORKFLOW_TASK_MS = 5_000;
 
 /** Signals after which a workflow run continues as new; the server refuses the 10,001st. */
 export const CONTINUE_AT_SIGNALS = 5_000;
+
+/** A pool and the batches that share it. A batch reports every change to its pool, but not more often than this. */
+export const POOL_REPORT_MS = 2_000;
+/** How soon a batch looks again for a pool that is not running. */
+export const POOL_AGAIN_MS = 10_000;
+/** A member that was silent for so long is told its grant again: that fails if its workflow has ended. */
+export const POOL_SILENT_MS = 60_000;
+export const POOL_SIZE_MAX = 100_000;
+export const POOL_WEIGHT_MAX = 1_000;
+export const POOL_URGENCY_MAX = 9;
+/** Members of a pool, and departed members that it remembers: together less than half a megabyte. */
+export const POOL_MEMBERS_MAX = 1_000;
+export const POOL_DEPARTED_MAX = 1_000;
+/** The minimum time between two publications of a pool. */
+export const POOL_PUBLISH_MS = 1_000;

@@ -2,6 +2,7 @@
 
 import type { AttemptRef, AttemptRun, SentAttempt } from './attempt.ts';
 import type { BatchEvent } from './batch-event.ts';
+import type { Usage } from './pool/messages.ts';
 import type { EndedRow } from './row-state.ts';
 
 /** A run to poll. */
@@ -59,5 +60,7 @@ export type Command =
     }
   /** Reads which rows a pass sends again. */
   | { readonly type: 'loadPass'; readonly pass: number }
+  /** Tells the pool how many slots the batch uses; the workflow adds its id. */
+  | { readonly type: 'reportUsage'; readonly pool: string; readonly usage: Usage }
   | { readonly type: 'publish' }
   | { readonly type: 'wake'; readonly afterMs: number };

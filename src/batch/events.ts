@@ -7,6 +7,7 @@ import type { FailureKind } from './failure-kind.ts';
 import type { Outcome } from './outcome.ts';
 import type { PassSegment } from './lanes.ts';
 import type { LimitChange } from './params.ts';
+import type { Grant } from './pool/messages.ts';
 import type { Tally } from './accounting/tally.ts';
 
 /** How one POST of a group ended. */
@@ -112,6 +113,10 @@ export type Event =
       /** Rows that it appends to the batch. */
       readonly appended?: number;
     } & Pick<UserCommand, 'by' | 'reason'>)
+  /** The pool of the batch grants slots. */
+  | ({ readonly type: 'grant' } & Grant)
+  /** A report has reached the pool; `failure`: why not. */
+  | { readonly type: 'usageReported'; readonly failure?: string }
   | { readonly type: 'woke' }
   | { readonly type: 'stopSending' }
   | { readonly type: 'logKept'; readonly count: number }

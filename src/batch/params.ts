@@ -52,6 +52,10 @@ export type LimitChange = {
   readonly failAfter?: FailAfter | 'none';
   readonly deadlineAt?: number | 'none';
   readonly maxCostNano?: number | 'none';
+  /** `none` leaves the pool. */
+  readonly pool?: string;
+  readonly weight?: number;
+  readonly urgency?: number;
 };
 
 /** A change without the limits that it removes. */
@@ -106,6 +110,13 @@ export type BatchParams = {
   readonly canary?: Canary;
   /** What --max-cost reserves for an attempt instead of the highest cost: the 99th percentile of the runs before it. */
   readonly reserve?: 'p99';
+  /** The pool whose slots the batch shares with others; see limits/grant.ts. */
+  readonly pool?: string;
+  /** Its share among equally urgent batches (default: 1), and how urgent it is (default: 0): more urgent ones come first. */
+  readonly weight?: number;
+  readonly urgency?: number;
+  /** The longest time for which the service lets a run live, queueing included; absent if that is not known. */
+  readonly runsEndMs?: number;
   /** Whether each POST names a webhook address. */
   readonly webhooks: boolean;
   /** Whether the service's run list includes webhook addresses, so that it can prove absence. */
@@ -127,6 +138,9 @@ export type OptionalLimits = Pick<
   | 'failAfter'
   | 'deadlineAt'
   | 'maxCostNano'
+  | 'pool'
+  | 'weight'
+  | 'urgency'
 >;
 
 /** The limits that a batch has only if the user set them. */
@@ -138,6 +152,9 @@ export const optionalLimits = ({
   failAfter,
   deadlineAt,
   maxCostNano,
+  pool,
+  weight,
+  urgency,
 }: OptionalLimits): OptionalLimits => ({
   ...(adaptive === undefined ? {} : { adaptive }),
   ...(retriesByKind === undefined ? {} : { retriesByKind }),
@@ -146,4 +163,7 @@ export const optionalLimits = ({
   ...(failAfter === undefined ? {} : { failAfter }),
   ...(deadlineAt === undefined ? {} : { deadlineAt }),
   ...(maxCostNano === undefined ? {} : { maxCostNano }),
+  ...(pool === undefined ? {} : { pool }),
+  ...(weight === undefined ? {} : { weight }),
+  ...(urgency === undefined ? {} : { urgency }),
 });

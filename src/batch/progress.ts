@@ -4,6 +4,7 @@ import type { RequestLedger } from './accounting/request-ledger.ts';
 import { canaryProgress, type CanaryProgress } from './canary.ts';
 import { costSoFar, rowsDone, type Tally } from './accounting/tally.ts';
 import { reservedNano, spentNano } from './limits/budget.ts';
+import { grantReason } from './limits/grant.ts';
 import { slotsAllowed, usefulConcurrency } from './limits/adaptive-cap.ts';
 import type { UsefulConcurrency } from './useful-concurrency.ts';
 import { nextAccount } from './lanes.ts';
@@ -45,6 +46,8 @@ export type Progress = ReturnType<typeof optionalLimits> & {
     readonly isEstimate?: true;
   };
   readonly canary?: CanaryProgress;
+  /** In a pool: how many slots it has granted. */
+  readonly granted?: number;
   readonly state: 'running' | 'paused' | 'cancelling' | 'finished';
   /** The newest pass whose rows are in the batch. */
   readonly pass: number;
@@ -68,7 +71,7 @@ export function progress(state: State): Progress {
     reason,
     since: sinceWallAt,
   }));
-  const reason = pauses[0]?.reason ?? state.trouble;
+  const reason = pauses[0]?.reason ?? state.trouble ?? grantReason(state);
   const canary = canaryProgress(state);
   const inParts = [...state.parts.values()].reduce((sum, rows) => sum + rows.length, 0);
   return {
@@ -101,6 +104,7 @@ export function progress(state: State): Progress {
           },
         }),
     ...(canary === undefined ? {} : { canary }),
+    ...(state.membership === undefined ? {} : { granted: state.membership.limit }),
     state: statusOf(state),
     pass: state.pass,
     ...(again > 0 ? { again } : {}),

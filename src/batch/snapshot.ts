@@ -21,6 +21,7 @@ import {
   type RunTuple,
 } from './packed-rows.ts';
 import { addPart } from './parts-in-flight.ts';
+import { rejoined, untold } from './pool/messages.ts';
 import { put } from './put-row.ts';
 import { begin } from './begin.ts';
 import { runningRow, unconfirmedRows, type State } from './state.ts';
@@ -52,6 +53,8 @@ const PLAIN = [
   'consecutiveFailures',
   'trouble',
   'rateLimit',
+  'membership',
+  'leaves',
   'nextStartAt',
   'peakConcurrency',
   'filesFailSince',
@@ -136,6 +139,7 @@ export const closedSnapshot = (state: State): Snapshot => ({
 /** The state with which an ended batch goes on. The time since its end was no step of a clock. */
 export const continueFrom = (closed: Snapshot, pass: number, wallAt: number): State => ({
   ...restore({ ...closed, wallAt }),
+  ...(closed.membership === undefined ? {} : { membership: rejoined(closed.membership, wallAt) }),
   wantedPass: pass,
   serviceOffset: undefined,
 });
@@ -151,6 +155,7 @@ export function restore(packed: Snapshot): State {
     ...begin(plain.params, version, plain.wallAt),
     ...plain,
     wakeAt: plain.now,
+    ...(plain.membership === undefined ? {} : { membership: untold(plain.membership) }),
     lanes: packed.lanes.map((lane) => readLane(lane, plain.params.ladder)),
     // Every part is collected again.
     unstored: new Set(parts.keys()),

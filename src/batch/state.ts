@@ -10,6 +10,7 @@ import type { Outcome } from './outcome.ts';
 import { accountsOf, unsentIn, type Lane } from './lanes.ts';
 import type { BatchParams } from './params.ts';
 import type { Pause, PauseKind } from './pause-kinds.ts';
+import type { Leave, Membership } from './pool/messages.ts';
 import {
   type Deferred,
   type Ended,
@@ -124,6 +125,9 @@ export type State = {
   trouble?: string | undefined;
   readonly pauses: Map<PauseKind, Pause>;
   rateLimit: RateLimit;
+  /** In a pool: what was granted and reported. And pools that the batch has left, but not told so. */
+  membership?: Membership | undefined;
+  leaves?: readonly Leave[] | undefined;
   /** See limits/starts-per-minute.ts. */
   nextStartAt: number;
   /** The highest concurrency that was ever in force. */

@@ -21,6 +21,7 @@ import { loadPass } from './decisions/load-pass.ts';
 import { poll } from './decisions/poll.ts';
 import { noteChange, publish } from './decisions/publish.ts';
 import { reconcile } from './decisions/reconcile.ts';
+import { leaveAtEnd, reportUsage } from './decisions/report-usage.ts';
 import { send } from './decisions/send.ts';
 import { storeAgain } from './decisions/store-again.ts';
 import type { Event } from './events.ts';
@@ -41,6 +42,7 @@ export const DECISIONS: readonly Decision[] = [
   stopGroups,
   acknowledgeCommands,
   send,
+  reportUsage,
   reconcile,
   cancelRuns,
   collect,
@@ -91,5 +93,5 @@ export const nextDueAt = (state: State): number =>
 
 function published(state: State, events: readonly Event[]): readonly Command[] {
   noteChange(state, events);
-  return publish.act(state);
+  return [...leaveAtEnd(state), ...publish.act(state)];
 }

@@ -128,7 +128,7 @@ export const requestOf = (config: Config, flags: SheetFlags, asks = false): Batc
 
 /** The limits that flags change. */
 export const limitsOf = (flags: LimitFlags): LimitChange => {
-  const { retries, retry, rate, gpuConcurrency, failAfter, deadline, maxCost } = flags;
+  const { retries, retry, rate, gpuConcurrency, failAfter, deadline, maxCost, pool, weight, urgency } = flags;
   return {
     ...concurrencyLimits(flags),
     ...(retries === undefined ? {} : { retries }),
@@ -138,6 +138,9 @@ export const limitsOf = (flags: LimitFlags): LimitChange => {
     ...(failAfter === undefined ? {} : { failAfter }),
     ...(deadline === undefined ? {} : { deadlineAt: deadline }),
     ...(maxCost === undefined ? {} : { maxCostNano: maxCost }),
+    ...(pool === undefined ? {} : { pool }),
+    ...(weight === undefined ? {} : { weight }),
+    ...(urgency === undefined ? {} : { urgency }),
   };
 };
 

@@ -4,7 +4,8 @@
 import { buildApplication, buildRouteMap } from '@stricli/core';
 import { onBatches } from './batch-commands.ts';
 import { command } from './command.ts';
-import { alias, maybeOne } from './positionals.ts';
+import { onPools } from './pool-commands.ts';
+import { alias, maybeOne, one } from './positionals.ts';
 import {
   api,
   boolean,
@@ -129,7 +130,7 @@ const servers = {
 };
 
 const root = buildRouteMap({
-  routes: { ...onSheets, ...onBatches, ...servers },
+  routes: { ...onSheets, ...onBatches, pool: onPools, ...servers },
   docs: {
     brief: 'Runs every row of a sheet as a GPU job, and never pays for the same row twice by accident.',
     fullDescription: [

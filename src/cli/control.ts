@@ -11,6 +11,7 @@ import type { LimitFlags } from './flags.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import { follow } from './follow.ts';
 import { money, plural } from './format.ts';
+import { refuseNoPool } from './known-pool.ts';
 import { openLivingSession, withSession, type Session } from './session.ts';
 import { shownProgress } from './shown-progress.ts';
 import { isUnderWay, notRunning, summaryOfDone } from './start-or-attach.ts';
@@ -56,9 +57,10 @@ export async function scale(this: Context, flags: Flags & LimitFlags, name: stri
   const found = await findBatch(configOf(flags).out, name);
   if (await hasEnded(found, printer, 'scale')) return EXIT.usage;
   refuseUnbounded(found.file, limits.maxCostNano);
-  const done = await whileRunning(flags, found, printer, (session) =>
-    session.batches.scale(refOf(found), limits, commandOptions(flags)),
-  );
+  const done = await whileRunning(flags, found, printer, async (session) => {
+    await refuseNoPool(session, limits);
+    return session.batches.scale(refOf(found), limits, commandOptions(flags));
+  });
   if (done === undefined) throw notRunning(found);
   printer.notice(done.note ?? '');
   if (flags.output === 'json') printer.json(await shownProgress(found, done.progress));

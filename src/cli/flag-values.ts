@@ -92,6 +92,9 @@ const orNone =
 /** `600/min` or `600`. */
 export const perMinute = orNone((input) => wholeFrom(1, STARTS_PER_MINUTE_MAX)(input.replace(/\/min$/, '')));
 
+/** A pool is named as a batch is. */
+export const poolOf = orNone(name);
+
 /** `out-of-memory=2,timeout=1`. */
 export function retriesOf(input: string): RetriesByKind {
   const found: Partial<Record<FailureKind, number>> = {};

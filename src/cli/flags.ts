@@ -25,30 +25,8 @@ import {
   type AutoConcurrency,
   type UnconfirmedChoice,
 } from './flag-values.ts';
-
-type Kind<T> = {
-  readonly kind: 'parsed';
-  readonly parse: (input: string) => T;
-  readonly brief: string;
-  readonly placeholder: string;
-};
-
-export const parsed =
-  <T>(parse: (input: string) => T) =>
-  (placeholder: string, brief: string): Kind<T> => ({
-    kind: 'parsed',
-    parse,
-    // The parser shows placeholders in usage lines only.
-    brief: `<${placeholder}> ${brief}`,
-    placeholder,
-  });
-
-const optional = <T>(flag: T): T & { readonly optional: true } => ({ ...flag, optional: true });
-const repeatable = <T>(flag: T): T & { readonly variadic: true; readonly optional: true } => ({
-  ...flag,
-  variadic: true,
-  optional: true,
-});
+import { optional, parsed, repeatable } from './flag-kinds.ts';
+import { poolFlags, type PoolFlags } from './pool-flags.ts';
 
 export const textFlag = parsed(text);
 export const anyText = parsed(String);
@@ -80,7 +58,7 @@ const choice = <const C extends string>(values: readonly C[], fallback: NoInfer<
 
 const boolean = (brief: string) => ({ kind: 'boolean', default: false, withNegated: false, brief }) as const;
 
-export { boolean, choice, optional, repeatable };
+export { boolean, choice, optional, parsed, repeatable };
 
 export const out = optional(textFlag('dir', 'folder of the batches (default: RUNSHEET_OUT, else ./batches)'));
 export const quiet = boolean('print errors only');
@@ -133,6 +111,7 @@ export const limitFlags = {
   maxCost: optional(
     amount('usd', 'pause before the runs could cost more than this, such as 20 or 7.50 (default: none)'),
   ),
+  ...poolFlags,
 } as const;
 
 /** For commands that control a batch. */
@@ -235,7 +214,7 @@ export const sheetFlags = {
 export const sheetAliases = { d: 'deployment', c: 'concurrency', o: 'output', q: 'quiet', y: 'yes' } as const;
 
 /** The values of {@link limitFlags}. */
-export type LimitFlags = {
+export type LimitFlags = PoolFlags & {
   readonly concurrency?: number | AutoConcurrency;
   readonly retries?: number;
   readonly retry?: RetriesByKind;

@@ -15,6 +15,7 @@ import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import { commandOptions } from './control.ts';
 import type { LimitFlags } from './flags.ts';
+import { refuseNoPool } from './known-pool.ts';
 import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
 import { follow } from './follow.ts';
 import { configOf, limitsOf } from './batch-options.ts';
@@ -41,6 +42,7 @@ export default async function resume(this: Context, flags: Flags, name: string |
   const limits = limitsOf(flags);
   refuseUnbounded(found.file, limits.maxCostNano);
   return withSession(flags, found, printer, async (session) => {
+    await refuseNoPool(session, limits);
     if (flags.recover) await startAgain(session, found, printer);
     await startOrAttach(session, found);
     const decided = {

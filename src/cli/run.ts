@@ -22,6 +22,7 @@ import {
   resultsOf,
   settingsOf,
 } from './batch-options.ts';
+import { refuseNoPool } from './known-pool.ts';
 import { chooseInto, chooseReuse } from './reuse-choice.ts';
 import type { Session, SessionParams } from './session.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
@@ -178,15 +179,16 @@ const CONTROL_FAILURES = ['E512', 'E513', 'E517', 'E518'] as const;
 
 /** Limits that are given again change the batch. */
 async function changeLimits(
-  { batches }: Session,
+  session: Session,
   found: FoundBatch,
   flags: SheetFlags,
   printer: Printer,
 ): Promise<void> {
   const limits = limitsOf(flags);
   if (Object.keys(limits).length === 0) return;
+  await refuseNoPool(session, limits);
   try {
-    const { note } = await batches.scale(refOf(found), limits);
+    const { note } = await session.batches.scale(refOf(found), limits);
     printer.notice(note ?? '');
   } catch (error) {
     // The batch may end meanwhile, have no worker, or refuse the limits; all of that is no reason not to follow it.

@@ -4,6 +4,7 @@ import { allowOut } from '../store/allowed-folders.ts';
 import type { Config } from '../host/config.ts';
 import { problem } from '../errors/error.ts';
 import { connectClient } from '../temporal/connect.ts';
+import { openPools, type Pools } from '../temporal/pools.ts';
 import { temporalFrom, type TemporalAddress } from '../temporal/temporal-address.ts';
 import { openBatchClient, type BatchClient } from '../temporal/batch-client.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
@@ -18,6 +19,7 @@ import { configOf } from './batch-options.ts';
 
 export type Session = {
   readonly batches: BatchClient;
+  readonly pools: Pools;
   /** undefined on a cluster, where batches continue without this command. */
   readonly stack: Follower | undefined;
   /** Closes the session once; calls `onProgress` with the number of requests that are still awaited. */
@@ -74,6 +76,7 @@ async function sessionWith(
   const leave = async (onProgress?: (onWire: number) => void): Promise<void> => stack?.leave(onProgress);
   return {
     batches: openBatchClient(() => client, queue, keys.keys.length > 0),
+    pools: openPools(() => client, queue, keys.keys.length > 0),
     stack,
     close: (onProgress) => (closing ??= leave(onProgress)),
   };

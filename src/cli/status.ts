@@ -178,6 +178,7 @@ function textOf(shown: BatchStatus): string {
           ...[foundText(progress)].filter((text) => text !== undefined).map((text) => `  auto      ${text}`),
         ]
       : []),
+    ...(progress?.pool === undefined ? [] : [`  pool      ${poolText(progress)}`]),
     ...(progress?.ladder === undefined ? [] : [`  ladder    ${ladderText(progress.ladder)}`]),
     ...canaryLines(shown),
     ...(progress?.reason === undefined ? [] : [`  reason    ${terminalLine(progress.reason)}`]),
@@ -188,6 +189,10 @@ function textOf(shown: BatchStatus): string {
   ];
   return lines.join('\n');
 }
+
+/** `gpus: 16 slots granted, weight 3`. */
+const poolText = ({ pool = '', granted = 0, weight = 1, urgency = 0 }: ShownProgress): string =>
+  `${terminalLine(pool)}: ${count(granted)} slots granted, weight ${weight}, urgency ${urgency}`;
 
 /** `size 1 on T4, size 2 on A10G (trying)`. */
 const ladderText = (ladder: NonNullable<Progress['ladder']>): string =>

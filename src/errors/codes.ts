@@ -3,7 +3,9 @@
 import { EXIT } from './exit-codes.ts';
 import { didYouMean, entry, list, textFromThrower, type Entry } from './entry.ts';
 import { APPLICATION_ENTRIES } from './application-codes.ts';
+import { POOL_ENTRIES } from './pool-codes.ts';
 import { REUSE_ENTRIES } from './reuse-codes.ts';
+import { SERVICE_ENTRIES } from './service-codes.ts';
 import { SHEET_ENTRIES } from './sheet-codes.ts';
 
 const { usage, notAuthenticated, inputRefused, unreachable, unexpected, paused, waitedTooLong } = EXIT;
@@ -11,6 +13,8 @@ export const errorTable = {
   ...SHEET_ENTRIES,
   ...REUSE_ENTRIES,
   ...APPLICATION_ENTRIES,
+  ...POOL_ENTRIES,
+  ...SERVICE_ENTRIES,
   E301: entry<{ status: number; detail: string; keyFrom: string; lastFour: string }>(
     notAuthenticated,
     (f) => `the run service answered ${f.status}: ${f.detail}`,
@@ -286,16 +290,5 @@ export const errorTable = {
     unreachable,
     (f) => `the disk ${f.path === '' ? '' : `of ${f.path} `}is full: ${f.reason}`,
     () => 'nothing is lost: free disk space, or name a folder on another disk, then repeat the same command',
-  ),
-  E610: entry<object>(
-    usage,
-    () => '--token is refused: every user of the machine can read the arguments of a command',
-    () =>
-      'put the keys into a file, one per line, and use --token-file <file>; or set RUNSHEET_SERVICE_TOKEN',
-  ),
-  E611: entry<{ file: string; why: string }>(
-    usage,
-    (f) => `--token-file ${f.file} ${f.why}`,
-    () => 'write one key per line: <key>, or <owner>:<key>',
   ),
 } satisfies Record<string, Entry<never>>;

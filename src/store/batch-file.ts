@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { problem } from '../errors/error.ts';
+import { UNCONFIRMED_MS } from '../batch/bounds.ts';
 import { FAILURE_KINDS } from '../batch/failure-kind.ts';
 import { optionalLimits, type BatchParams } from '../batch/params.ts';
 import { attemptCosts } from './attempt-cost.ts';
@@ -133,6 +134,10 @@ const schema = z.object({
   deadlineAt: count.exactOptional(),
   /** The most that the batch may spend, in nano-dollars. */
   maxCostNano: count.min(1).exactOptional(),
+  /** The pool whose slots it shares, and its weight and urgency there. */
+  pool: z.string().exactOptional(),
+  weight: count.min(1).exactOptional(),
+  urgency: count.exactOptional(),
   /** Rows that are sent first, and whether the user is asked before the others. */
   canary: z.object({ rows: count.min(1), asks: z.boolean() }).exactOptional(),
   /** What is reserved for an attempt instead of its highest cost. */
@@ -182,6 +187,10 @@ export const layoutOf = (store: Store, { mark: own }: Pick<BatchFile, 'mark'>): 
 
 export const LAYOUT = 'layout';
 
+/** How long a run may live that is not cancelled: the service reports it as timed out after 24 h in the queue, and the deployment has a time limit. */
+const runsEndOf = ({ deployment: { runTimeoutSeconds } }: BatchFile): Pick<BatchParams, 'runsEndMs'> =>
+  runTimeoutSeconds === undefined ? {} : { runsEndMs: UNCONFIRMED_MS + runTimeoutSeconds * 1_000 };
+
 /** The parameters of a batch workflow, including what the service supports. */
 export const paramsOf = (
   file: BatchFile,
@@ -198,6 +207,7 @@ export const paramsOf = (
   ...(file.reserve === undefined ? {} : { reserve: file.reserve }),
   ...(file.canary === undefined ? {} : { canary: file.canary }),
   attemptCostNano: attemptCosts(file),
+  ...runsEndOf(file),
   unconfirmed: file.unconfirmed,
   seed: file.seed,
   timing: file.service.timing,

@@ -10,7 +10,7 @@ import {
   NONE_HELD,
   type Held,
 } from '../../src/batch/accounting/reservations.ts';
-import type { AttemptRun } from '../../src/batch/attempt.ts';
+import { attemptKey, type AttemptRun } from '../../src/batch/attempt.ts';
 import {
   CANCELS_IN_FLIGHT,
   CANCEL_RUNS,
@@ -25,6 +25,7 @@ import { bytesOf, endedRowBytes, type RowState } from '../../src/batch/row-state
 import { capOf } from '../../src/batch/limits/adaptive-cap.ts';
 import { budgetLeft } from '../../src/batch/limits/budget.ts';
 import { usedSlots, waitingRows, type State } from '../../src/batch/state.ts';
+import type { Run } from './service.ts';
 
 /** The invariants that a state violates. */
 export function problemsOf(state: State): readonly string[] {
@@ -191,4 +192,11 @@ function wrongBounds({ groups, parts, polls, cancelsInFlight }: State) {
 function bytesIn({ rows, parts }: State): number {
   const inRows = [...rows.values()].reduce((sum, row) => sum + bytesOf(row), 0);
   return [...parts.values()].flat().reduce((sum, row) => sum + endedRowBytes(row), inRows);
+}
+
+/** Counts open runs. Attempts that were abandoned or have an extra run are left out. */
+export function openRuns({ abandoned }: State, runs: readonly Run[]): number {
+  const extra = new Set(runs.filter(({ isExtra }) => isExtra).map(attemptKey));
+  const isKnown = (run: Run): boolean => !extra.has(attemptKey(run)) && !abandoned.has(attemptKey(run));
+  return runs.filter((run) => run.status === 'open' && isKnown(run)).length;
 }

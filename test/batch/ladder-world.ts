@@ -113,6 +113,7 @@ export class LadderWorld {
       case 'keepEvidence':
       case 'stopGroups':
       case 'loadPass':
+      case 'reportUsage':
       case 'publish':
         return undefined;
     }

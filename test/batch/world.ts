@@ -14,7 +14,7 @@ import { runningRow, type State } from '../../src/batch/state.ts';
 import { DECISIONS, nextDueAt, step } from '../../src/batch/step.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import { Folder, type Fetch } from './folder.ts';
-import { problemsOf, sentTooMuch, wronglyPolled } from './invariants.ts';
+import { openRuns, problemsOf, sentTooMuch, wronglyPolled } from './invariants.ts';
 import { paramsOf } from './params.ts';
 import { Service, type End, type PlannedResult, type Run } from './service.ts';
 
@@ -40,6 +40,7 @@ export class World {
   readonly keeps: CommandOf<'keepEvidence'>[] = [];
   readonly closes: CommandOf<'close'>[] = [];
   readonly loads: CommandOf<'loadPass'>[] = [];
+  readonly reports: CommandOf<'reportUsage'>[] = [];
   readonly published: Progress[] = [];
   readonly logged: BatchEvent[] = [];
   readonly stopped: number[] = [];
@@ -73,8 +74,9 @@ export class World {
     const { concurrency } = this.state.params;
     // A run that appears for a waiting row takes a slot even if none is free.
     if (commands.some(({ type }) => type === 'send')) this.problems.push(...sentTooMuch(this.state));
-    if (this.#openRuns() > concurrency)
-      this.problems.push(`${this.#openRuns()} runs are open, but the concurrency is ${concurrency}`);
+    const open = openRuns(this.state, this.service.runs);
+    if (open > concurrency)
+      this.problems.push(`${open} runs are open, but the concurrency is ${concurrency}`);
     return commands;
   }
 
@@ -99,6 +101,8 @@ export class World {
       case 'keepLog':
         this.logged.push(...command.entries);
         return void this.#logs.push(command);
+      case 'reportUsage':
+        return void this.reports.push(command);
       case 'stopGroups':
         return void this.stopped.push(...command.groups);
       case 'publish':
@@ -106,15 +110,6 @@ export class World {
       case 'wake':
         this.#wakeAt = this.wallAt + command.afterMs;
     }
-  }
-
-  /** Counts open runs. Attempts that were abandoned or have an extra run are left out. */
-  #openRuns(): number {
-    const { runs } = this.service;
-    const extra = new Set(runs.filter(({ isExtra }) => isExtra).map(attemptKey));
-    const isKnown = (run: Run): boolean =>
-      !extra.has(attemptKey(run)) && !this.state.abandoned.has(attemptKey(run));
-    return runs.filter((run) => run.status === 'open' && isKnown(run)).length;
   }
 
   /** Ends one group with the planned results; if the worker died, every other result is lost. */

@@ -226,6 +226,7 @@ export class SimBatch {
         );
       case 'wake':
         return this.#wake(command);
+      case 'reportUsage':
       case 'publish':
         return undefined;
     }

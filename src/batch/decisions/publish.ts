@@ -19,6 +19,8 @@ const SILENT: ReadonlySet<string> = new Set([
   'keepLog',
   'logKept',
   'stopGroups',
+  'reportUsage',
+  'usageReported',
 ]);
 
 export function noteChange(state: State, happened: readonly (Event | Command)[]): void {

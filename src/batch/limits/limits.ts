@@ -3,6 +3,7 @@
 import type { State } from '../state.ts';
 import { circuitBreaker } from './circuit-breaker.ts';
 import { continueAsNew } from './continue-as-new.ts';
+import { grant } from './grant.ts';
 import { groupsInFlight } from './groups-in-flight.ts';
 import type { Allowance, Limit } from './limit.ts';
 import { pause } from './pause.ts';
@@ -13,6 +14,7 @@ import { startsPerMinute } from './starts-per-minute.ts';
 const LIMITS: readonly Limit[] = [
   continueAsNew,
   slots,
+  grant,
   groupsInFlight,
   pause,
   circuitBreaker,

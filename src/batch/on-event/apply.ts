@@ -4,6 +4,7 @@ import { noteServiceTime } from '../clock.ts';
 import { RESULTS, type Event } from '../events.ts';
 import { pause, unpause } from '../pauses.ts';
 import { runningRow, type State } from '../state.ts';
+import { onGrant, onUsageReported } from './granted.ts';
 import { onGroupEnded } from './group-ended.ts';
 import { onListRead } from './list-read.ts';
 import { onPartCollected, onStoreFailed } from './part-collected.ts';
@@ -53,6 +54,10 @@ export function applyEvent(state: State, event: Event): void {
       return onRetry(state, event);
     case 'passLoaded':
       return onPassLoaded(state, event);
+    case 'grant':
+      return onGrant(state, event);
+    case 'usageReported':
+      return onUsageReported(state, event.failure);
     case 'refresh':
       return onRefresh(state, event.commandId);
     case 'stopSending':

@@ -4,6 +4,8 @@ import {
   CONCURRENCY_MAX,
   MAX_COST_NANO_MAX,
   mostConcurrency,
+  POOL_URGENCY_MAX,
+  POOL_WEIGHT_MAX,
   RETRIES_MAX,
   STARTS_PER_MINUTE_MAX,
   STATE_BYTES_MAX,
@@ -13,6 +15,7 @@ import { isGpu } from '../gpu.ts';
 import { accountsOf } from '../lanes.ts';
 import { attemptCost, usdText } from '../limits/budget.ts';
 import { withoutNone, type BatchParams, type FailAfter, type LimitChange } from '../params.ts';
+import { changePool, isPoolName } from '../pool/change-pool.ts';
 import { usedSlots, type Acknowledgement, type State } from '../state.ts';
 import { neededBytes } from '../state-size.ts';
 
@@ -27,6 +30,7 @@ export function changeLimits(state: State, change: LimitChange): Change {
   const refused = refusal(state, params);
   if (refused !== undefined) return { ok: false, note: refused };
   state.params = params;
+  if (params.pool !== before.pool) changePool(state, before.pool);
   if (params.adaptive === undefined) for (const lane of state.lanes) delete lane.adaptive;
   state.peakConcurrency = Math.max(state.peakConcurrency, params.concurrency);
   return { ok: true, note: differences(before, params, usedSlots(state)) };
@@ -62,6 +66,9 @@ const USABLE: Readonly<Record<keyof LimitChange, Check>> = {
     isObject(value) && (isWhole(1, Number.MAX_SAFE_INTEGER)(value['rows']) || isShare(value['share'])),
   deadlineAt: isWhole(0, LATEST_MS),
   maxCostNano: isWhole(1, MAX_COST_NANO_MAX),
+  pool: isPoolName,
+  weight: isWhole(1, POOL_WEIGHT_MAX),
+  urgency: isWhole(0, POOL_URGENCY_MAX),
 };
 
 const REMOVABLE: ReadonlySet<string> = new Set([
@@ -70,6 +77,7 @@ const REMOVABLE: ReadonlySet<string> = new Set([
   'failAfter',
   'deadlineAt',
   'maxCostNano',
+  'pool',
 ]);
 
 /** What is wrong with a change; undefined if it can be used. */
@@ -138,6 +146,9 @@ const SHOWN: Readonly<Record<string, (params: BatchParams) => string>> = {
       .join(',') || NONE,
   'fail-after': ({ failAfter }) => (failAfter === undefined ? NONE : failAfterText(failAfter)),
   deadline: ({ deadlineAt }) => (deadlineAt === undefined ? NONE : new Date(deadlineAt).toISOString()),
+  pool: ({ pool = NONE }) => pool,
+  weight: ({ weight = 1 }) => `${weight}`,
+  urgency: ({ urgency = 0 }) => `${urgency}`,
   'max-cost': ({ maxCostNano }) => (maxCostNano === undefined ? NONE : usdText(maxCostNano)),
 };
 

@@ -159,6 +159,9 @@ const NOT_REPLAYED: ReadonlySet<string> = new Set([
   'reused',
   'canary',
   'adaptive',
+  'pool',
+  'weight',
+  'urgency',
 ]);
 
 function paramsBefore({ file, all }: MeasuredBatch): Replayable {

@@ -1,0 +1,50 @@
+// Reports to the pool of the batch, after each change but not too often, and one report at a time: later ones say more. A batch
+// that leaves its pool, or has ended, says so immediately.
+
+import { POOL_REPORT_MS } from '../bounds.ts';
+import type { Command } from '../commands.ts';
+import { leave } from '../pool/change-pool.ts';
+import type { Membership } from '../pool/messages.ts';
+import { usageOf } from '../pool/wanted.ts';
+import type { State } from '../state.ts';
+import { NEVER, type Decision } from './decision.ts';
+
+export const reportUsage: Decision = {
+  name: 'report-usage',
+  dueAt: (state) => {
+    if (state.leaves !== undefined) return 0;
+    const { membership } = state;
+    if (membership === undefined || membership.isReporting) return NEVER;
+    const { reported, failure } = membership;
+    if (failure !== undefined) return failure.againAt;
+    if (reported === undefined) return 0;
+    return reported.text === textOf(state, membership) ? NEVER : reported.at + POOL_REPORT_MS;
+  },
+  act: (state) => {
+    if (state.leaves !== undefined) return saidLeaves(state);
+    const membership = state.membership as Membership;
+    const usage = { ...usageOf(state, membership), number: membership.number + 1 };
+    state.membership = {
+      ...membership,
+      number: usage.number,
+      isReporting: true,
+      reported: { at: state.now, text: textOf(state, membership) },
+    };
+    return [{ type: 'reportUsage', pool: state.params.pool as string, usage }];
+  },
+};
+
+const textOf = (state: State, membership: Membership): string => JSON.stringify(usageOf(state, membership));
+
+function saidLeaves(state: State): readonly Command[] {
+  const { leaves = [] } = state;
+  state.leaves = undefined;
+  return leaves.map((one) => ({ type: 'reportUsage', ...one }));
+}
+
+/** A batch that has ended leaves its pool. */
+export function leaveAtEnd(state: State): readonly Command[] {
+  leave(state, state.params.pool);
+  state.membership = undefined;
+  return saidLeaves(state);
+}

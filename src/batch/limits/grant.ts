@@ -1,0 +1,22 @@
+// A batch in a pool uses at most the slots that the pool granted it; none before the first grant.
+
+import { wantedSlots } from '../pool/wanted.ts';
+import { usedSlots, type State } from '../state.ts';
+import { FREE, NEVER, type Allowance } from './limit.ts';
+
+export function grant(state: State): Allowance {
+  if (state.membership === undefined) return FREE;
+  const free = state.membership.limit - usedSlots(state);
+  return free > 0 ? { at: 0, most: free } : NEVER;
+}
+
+/** Why the batch has no slots, for display; undefined if it has some, or wants none. */
+export function grantReason(state: State): string | undefined {
+  const { membership, params } = state;
+  if (membership === undefined || membership.limit > 0 || wantedSlots(state) === 0) return undefined;
+  if (membership.failure !== undefined)
+    return `pool ${params.pool} cannot be reached: ${membership.failure.reason}`;
+  return membership.epoch === 0
+    ? `waits for pool ${params.pool} to grant slots`
+    : `pool ${params.pool} has no free slot for this batch`;
+}

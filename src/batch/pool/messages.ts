@@ -1,0 +1,62 @@
+// What a batch and its pool tell each other. All values are absolute, so a message that is lost, late or repeated does no harm
+// as long as later ones arrive; see charges.ts.
+
+/** What a batch reports to its pool. */
+export type Usage = {
+  /** When the batch joined, by Temporal's clock. It distinguishes memberships of the same batch. */
+  readonly life: number;
+  /** Reports of a membership are numbered from 1. */
+  readonly number: number;
+  /** The newest grant that is in force for the batch, 0 for none, and its limit. */
+  readonly epoch: number;
+  readonly limit: number;
+  /** How many slots its attempts hold, unconfirmed ones included. */
+  readonly used: number;
+  /** How many slots it could use now, those that it uses included. */
+  readonly wanted: number;
+  readonly weight: number;
+  readonly urgency: number;
+  /** The longest time for which the service lets its runs live; absent if nothing bounds it. */
+  readonly runsEndMs?: number;
+  /** It sends nothing more and its slots are free. */
+  readonly left?: true;
+};
+
+/** A report and the workflow of its batch. */
+export type MemberUsage = Usage & { readonly member: string };
+
+/** How many slots a batch may use, until a grant with a higher epoch says otherwise. */
+export type Grant = { readonly life: number; readonly epoch: number; readonly limit: number };
+
+/** What a batch knows about its place in a pool. */
+export type Membership = {
+  readonly life: number;
+  /** The number of its latest report. */
+  readonly number: number;
+  readonly epoch: number;
+  readonly limit: number;
+  /** A report is on its way. */
+  readonly isReporting?: true;
+  /** The latest report without its number, and when it was sent. */
+  readonly reported?: { readonly at: number; readonly text: string };
+  /** Why the pool cannot be reached, and when the batch tries again. */
+  readonly failure?: { readonly reason: string; readonly againAt: number };
+};
+
+/** The last report of a membership. */
+export type Leave = { readonly pool: string; readonly usage: Usage };
+
+/** A batch that joins has no slots until its pool grants some. */
+export const newMembership = (life: number): Membership => ({ life, number: 0, epoch: 0, limit: 0 });
+
+/** A batch that had ended joins again. */
+export const rejoined = ({ life }: Membership, wallAt: number): Membership =>
+  newMembership(Math.max(wallAt, life + 1));
+
+/** Nothing is known about the reports that an earlier workflow run sent, so the next one comes immediately. */
+export const untold = ({ life, number, epoch, limit }: Membership): Membership => ({
+  life,
+  number,
+  epoch,
+  limit,
+});

@@ -1,0 +1,160 @@
+// Applies what a pool has received, and returns which members must be told their grant. Pure, as the step of a batch.
+
+import {
+  POOL_DEPARTED_MAX,
+  POOL_MEMBERS_MAX,
+  POOL_SILENT_MS,
+  POOL_SIZE_MAX,
+  POOL_URGENCY_MAX,
+  POOL_WEIGHT_MAX,
+  COMMANDS_KNOWN,
+  CONCURRENCY_MAX,
+} from '../bounds.ts';
+import { afterReport, limitOf } from './charges.ts';
+import type { Grant, MemberUsage } from './messages.ts';
+import type { Member, PoolState } from './pool-state.ts';
+import { rebalance } from './rebalance.ts';
+
+export type PoolEvent =
+  /** A workflow run of the pool begins: what the one before it sent last may be lost. */
+  | { readonly type: 'started' }
+  | { readonly type: 'usage'; readonly usage: MemberUsage }
+  | { readonly type: 'resize'; readonly commandId: string; readonly size: number }
+  /** A user says that a member whose workflow no longer runs has no more runs. */
+  | { readonly type: 'release'; readonly commandId: string; readonly member: string }
+  /** A grant could not be delivered, because the workflow of the member does not run; `number`: of its last report then. */
+  | { readonly type: 'notRunning'; readonly member: string; readonly life: number; readonly number: number }
+  | { readonly type: 'woke' };
+
+/** A grant and the member that it is for. */
+export type MemberGrant = { readonly member: string; readonly number: number; readonly grant: Grant };
+
+/** Changes `state`; `now` is Temporal's time. */
+export function poolStep(
+  state: PoolState,
+  events: readonly PoolEvent[],
+  now: number,
+): readonly MemberGrant[] {
+  const untold = new Set(events.flatMap((event) => apply(state, event, now)));
+  for (const one of state.members) if (hasEnded(one, now)) depart(state, one);
+  const changed = rebalance(state);
+  const isSilent = ({ heardAt, toldAt, goneAt }: Member): boolean =>
+    goneAt === undefined && now - Math.max(heardAt, toldAt) >= POOL_SILENT_MS;
+  const silent = state.members.filter(isSilent).map(({ member }) => member);
+  return tell(state, new Set([...untold, ...changed, ...silent]), now);
+}
+
+/** When something happens without another event; infinite if nothing does. */
+export const poolDueAt = ({ members }: PoolState): number =>
+  members.reduce((least, { heardAt, toldAt, goneAt, runsEndMs = Number.POSITIVE_INFINITY }) => {
+    const dueAt = goneAt === undefined ? Math.max(heardAt, toldAt) + POOL_SILENT_MS : goneAt + runsEndMs;
+    return Math.min(least, dueAt);
+  }, Number.POSITIVE_INFINITY);
+
+/** Returns the members that must be told their grant again. */
+function apply(state: PoolState, event: PoolEvent, now: number): readonly string[] {
+  switch (event.type) {
+    case 'started':
+      return state.members.filter(({ goneAt }) => goneAt === undefined).map(({ member }) => member);
+    case 'usage':
+      onUsage(state, event.usage, now);
+      return [];
+    case 'resize':
+      if (isFirst(state, event.commandId) && isWhole(event.size, 0, POOL_SIZE_MAX)) state.size = event.size;
+      return [];
+    case 'release':
+      if (isFirst(state, event.commandId)) onRelease(state, event.member);
+      return [];
+    case 'notRunning':
+      onNotRunning(state, event, now);
+      return [];
+    case 'woke':
+      return [];
+  }
+}
+
+function isFirst(state: PoolState, commandId: string): boolean {
+  if (state.knownCommands.includes(commandId)) return false;
+  state.knownCommands = [...state.knownCommands, commandId].slice(-COMMANDS_KNOWN);
+  return true;
+}
+
+type Report = Pick<MemberUsage, 'life' | 'number'>;
+
+const isNewer = (report: Report, known: Report | undefined): boolean =>
+  known === undefined ||
+  report.life > known.life ||
+  (report.life === known.life && report.number > known.number);
+
+function onUsage(state: PoolState, usage: MemberUsage, now: number): void {
+  const isOwn = ({ member }: { readonly member: string }): boolean => member === usage.member;
+  const before = state.members.find(isOwn);
+  if (!isUsable(usage) || !isNewer(usage, before ?? state.departed.find(isOwn))) return;
+  if (usage.left) return depart(state, usage);
+  if (before === undefined && state.members.length >= POOL_MEMBERS_MAX) return;
+  state.departed = state.departed.filter((one) => !isOwn(one));
+  // Without a pool's state, this one begins after every grant that a member has.
+  state.epoch = Math.max(state.epoch, usage.epoch);
+  const { epoch, limit } = usage;
+  const member: Member = {
+    ...usage,
+    grants: afterReport(before?.grants ?? [], { epoch, limit }),
+    joinedAt: before?.joinedAt ?? now,
+    heardAt: now,
+    toldAt: before?.toldAt ?? now,
+    ...(before?.life === usage.life && !before.isNew ? {} : { isNew: true }),
+  };
+  state.members = before
+    ? state.members.map((one) => (one === before ? member : one))
+    : [...state.members, member];
+}
+
+function depart(
+  state: PoolState,
+  { member, life, number }: Pick<Member, 'member' | 'life' | 'number'>,
+): void {
+  state.members = state.members.filter((one) => one.member !== member);
+  const others = state.departed.filter((one) => one.member !== member);
+  state.departed = [...others, { member, life, number }].slice(-POOL_DEPARTED_MAX);
+}
+
+function onRelease(state: PoolState, name: string): void {
+  const found = state.members.find(({ member }) => member === name);
+  if (found !== undefined) depart(state, found);
+}
+
+/** Its runs may go on: only its next report, its deadline or a user frees its slots. */
+function onNotRunning(
+  state: PoolState,
+  { member, life, number }: Extract<PoolEvent, { type: 'notRunning' }>,
+  now: number,
+): void {
+  state.members = state.members.map((one) =>
+    // It has reported since: then its workflow was started again.
+    one.member === member && one.life === life && one.number === number
+      ? { ...one, goneAt: one.goneAt ?? now }
+      : one,
+  );
+}
+
+const hasEnded = ({ goneAt, runsEndMs }: Member, now: number): boolean =>
+  goneAt !== undefined && runsEndMs !== undefined && now >= goneAt + runsEndMs;
+
+function tell(state: PoolState, names: ReadonlySet<string>, now: number): readonly MemberGrant[] {
+  const told = state.members.filter(({ member }) => names.has(member));
+  state.members = state.members.map((one) => (told.includes(one) ? { ...one, toldAt: now } : one));
+  return told.map((one) => {
+    const { member, number, life } = one;
+    return { member, number, grant: { life, epoch: one.grants.at(-1)?.epoch ?? 0, limit: limitOf(one) } };
+  });
+}
+
+const isWhole = (value: unknown, least: number, most: number): boolean =>
+  Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+
+/** Reports come from signals, perhaps of a newer worker. */
+const isUsable = ({ used, wanted, weight, urgency, limit, epoch, life, number }: MemberUsage): boolean =>
+  [used, wanted, limit].every((slots) => isWhole(slots, 0, 100 * CONCURRENCY_MAX)) &&
+  [epoch, life, number].every((value) => isWhole(value, 0, Number.MAX_SAFE_INTEGER)) &&
+  isWhole(weight, 1, POOL_WEIGHT_MAX) &&
+  isWhole(urgency, 0, POOL_URGENCY_MAX);

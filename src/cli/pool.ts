@@ -1,0 +1,88 @@
+// pool list, show, set, release: pools that share slots between batches. Reading starts no servers.
+
+import { terminalLine } from '../errors/outside-text.ts';
+import { EXIT, problem } from '../errors/error.ts';
+import type { Pool, PoolMember } from '../temporal/pools.ts';
+import { configOf } from './batch-options.ts';
+import { printerFor, type Context, type Printer } from './context.ts';
+import { count, plural } from './format.ts';
+import { openLivingSession, openSession, type Session } from './session.ts';
+
+type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
+
+export async function list(this: Context, flags: Flags): Promise<number> {
+  const printer = printerFor(this);
+  const pools = (await asked(flags, printer, (session) => session.pools.list())) ?? [];
+  if (flags.output === 'json') printer.json(pools);
+  else for (const pool of pools) printer.data(poolLine(pool));
+  if (pools.length === 0) printer.notice('no pools here yet; make one: runsheet pool set <name> --size <n>');
+  return EXIT.ok;
+}
+
+export async function show(this: Context, flags: Flags, name: string): Promise<number> {
+  const printer = printerFor(this);
+  const pool = await asked(flags, printer, (session) => session.pools.show(name));
+  if (pool === undefined) throw problem('E540', { pool: name, known: [], near: undefined });
+  print(printer, flags, pool);
+  return EXIT.ok;
+}
+
+export async function set(
+  this: Context,
+  flags: Flags & { readonly size: number },
+  name: string,
+): Promise<number> {
+  return changing(this, flags, (session) => session.pools.set(name, { size: flags.size }));
+}
+
+export async function release(this: Context, flags: Flags, name: string, batch: string): Promise<number> {
+  return changing(this, flags, (session) => session.pools.release(name, batch));
+}
+
+async function changing(
+  context: Context,
+  flags: Flags,
+  change: (session: Session) => Promise<Pool>,
+): Promise<number> {
+  const printer = printerFor(context);
+  const session = await openSession({ config: configOf(flags), local: false, printer });
+  try {
+    print(printer, flags, await change(session));
+    return EXIT.ok;
+  } finally {
+    await session.close();
+  }
+}
+
+/** undefined if no servers of this place are running. */
+async function asked<T>(
+  flags: Flags,
+  printer: Printer,
+  ask: (session: Session) => Promise<T>,
+): Promise<T | undefined> {
+  const session = await openLivingSession({ config: configOf(flags), local: false, printer });
+  if (session === undefined) return undefined;
+  try {
+    return await ask(session);
+  } finally {
+    await session.close();
+  }
+}
+
+function print(printer: Printer, { output }: Flags, pool: Pool): void {
+  if (output === 'json') return printer.json(pool);
+  printer.data([poolLine(pool), ...pool.members.map(memberLine)].join('\n'));
+}
+
+/** `gpus: 64 slots, 3 batches, 60 in use`. */
+export const poolLine = ({ pool, size, batches, used }: Pool): string =>
+  `${terminalLine(pool)}: ${plural(size, 'slot')}, ${plural(batches, 'batch', 'batches')}, ${count(used)} in use`;
+
+function memberLine({ batch, weight, urgency, granted, used, wanted, ...one }: PoolMember): string {
+  const name = `  ${terminalLine(batch)}`;
+  if (one.goneAt === undefined)
+    return `${name}  ${count(used)} of ${count(granted)} granted in use, ${count(wanted)} wanted, weight ${weight}, urgency ${urgency}`;
+  const free =
+    one.freeAt === undefined ? '' : `, at the latest free at ${new Date(one.freeAt).toISOString()}`;
+  return `${name}  ended at ${new Date(one.goneAt).toISOString()}, perhaps with runs; ${plural(one.charged, 'slot')} held${free}`;
+}

@@ -1,0 +1,147 @@
+// Makes, reads and changes pools: workflows that share slots between batches (workflows/pool.ts). Their memo shows their state.
+
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import type { runsheetPool } from '../../workflows/pool.ts';
+import { poolIdOf, releaseMember, resizePool, type PoolMemo } from '../../workflows/pool-signals.ts';
+import { TASK_QUEUE } from '../../workflows/task-queues.ts';
+import { WORKFLOW_TASK_MS } from '../batch/bounds.ts';
+import type { ShownMember, ShownPool } from '../batch/pool/shown-pool.ts';
+import { nearest, problem } from '../errors/error.ts';
+import { batchNameOf, workflowIdOf } from './workflow-id.ts';
+
+/** A batch in a pool. */
+export type PoolMember = Omit<ShownMember, 'member'> & {
+  readonly batch: string;
+  readonly mark: string;
+};
+
+/** A pool and its batches; `members` names at most 200 of them. */
+export type Pool = Omit<ShownPool, 'members' | 'commands'> & { readonly members: readonly PoolMember[] };
+
+export type Pools = ReturnType<typeof openPools>;
+
+const CONFIRMED_MS = 20_000;
+const READ_AGAIN_MS = 50;
+
+/** `reach` returns the current client; `encrypted`: it encrypts. */
+export function openPools(reach: () => Client, taskQueue: string = TASK_QUEUE, encrypted = false) {
+  const find = (name: string): Promise<ShownPool | undefined> => read(reach(), name);
+
+  const list = async (): Promise<readonly Pool[]> => {
+    const query = "WorkflowType = 'runsheetPool' AND ExecutionStatus = 'Running'";
+    const found: Pool[] = [];
+    for await (const { workflowId } of reach().workflow.list({ query })) {
+      const shown = await find(workflowId.slice(poolIdOf('').length));
+      if (shown !== undefined) found.push(poolOf(shown));
+    }
+    return found.toSorted((a, b) => (a.pool < b.pool ? -1 : 1));
+  };
+
+  /** Throws E540 if there is no such pool. */
+  const show = async (name: string): Promise<Pool> => {
+    const shown = await find(name);
+    if (shown !== undefined) return poolOf(shown);
+    const known = (await list()).map(({ pool }) => pool);
+    throw problem('E540', { pool: name, known, near: nearest(name, known) });
+  };
+
+  return {
+    list,
+    show,
+
+    /** Makes the pool, or changes its size. Throws E543 if no worker confirms it in time. */
+    set: async (name: string, { size }: { readonly size: number }): Promise<Pool> => {
+      const commandId = randomUUID();
+      await reach().workflow.signalWithStart<typeof runsheetPool, [{ commandId: string; size: number }]>(
+        'runsheetPool',
+        {
+          workflowId: poolIdOf(name),
+          taskQueue,
+          workflowTaskTimeout: WORKFLOW_TASK_MS,
+          args: [{ pool: name }],
+          ...(encrypted ? { memo: { encrypted } } : {}),
+          staticSummary: `pool ${name}`,
+          signal: resizePool,
+          signalArgs: [{ commandId, size }],
+        },
+      );
+      return confirmed(() => find(name), name, commandId);
+    },
+
+    /**
+     * Frees the slots of a batch that was terminated: its user knows that none of its runs is left. Throws E541 if it is not in the
+     * pool, E542 if it still runs.
+     */
+    release: async (name: string, batch: string): Promise<Pool> => {
+      const { members } = await show(name);
+      const found = members.find((one) => one.batch === batch);
+      if (found === undefined)
+        throw problem('E541', { pool: name, batch, members: members.map((one) => one.batch) });
+      const member = memberOf(found);
+      if (await isRunning(reach(), member)) throw problem('E542', { pool: name, batch });
+      const commandId = randomUUID();
+      await reach().workflow.getHandle(poolIdOf(name)).signal(releaseMember, { commandId, member });
+      return confirmed(() => find(name), name, commandId);
+    },
+  };
+}
+
+const memberOf = ({ batch, mark }: PoolMember): string => workflowIdOf({ batch, mark });
+
+/** undefined if no such pool is running. */
+async function read(client: Client, name: string): Promise<ShownPool | undefined> {
+  try {
+    const { status, memo } = await client.workflow.getHandle(poolIdOf(name)).describe();
+    if (status.name !== 'RUNNING') return undefined;
+    return (memo as PoolMemo | undefined)?.pool ?? nothingYet(name);
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/** Its first workflow task was not done yet. */
+const nothingYet = (pool: string): ShownPool => ({
+  pool,
+  size: 0,
+  batches: 0,
+  used: 0,
+  charged: 0,
+  members: [],
+  commands: [],
+});
+
+async function isRunning(client: Client, workflowId: string): Promise<boolean> {
+  try {
+    return (await client.workflow.getHandle(workflowId).describe()).status.name === 'RUNNING';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
+
+async function confirmed(
+  find: () => Promise<ShownPool | undefined>,
+  pool: string,
+  commandId: string,
+): Promise<Pool> {
+  for (const until = Date.now() + CONFIRMED_MS; Date.now() < until; await wait(READ_AGAIN_MS)) {
+    const shown = await find();
+    if (shown?.commands.includes(commandId)) return poolOf(shown);
+  }
+  throw problem('E543', { pool, seconds: CONFIRMED_MS / 1_000 });
+}
+
+const poolOf = ({ pool, size, batches, used, charged, members }: ShownPool): Pool => ({
+  pool,
+  size,
+  batches,
+  used,
+  charged,
+  members: members.map(({ member, ...one }) => ({
+    ...(batchNameOf(member) ?? { batch: member, mark: '' }),
+    ...one,
+  })),
+});

@@ -1,0 +1,81 @@
+// The workflow of a pool: it turns signals into events of `src/batch/pool`, and grants into signals to batches. It has no
+// activities: that a batch has ended shows when a grant cannot be delivered.
+
+import {
+  condition,
+  getExternalWorkflowHandle,
+  makeContinueAsNewFunc,
+  setHandler,
+  upsertMemo,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { CLOCK_IDLE_MS, CONTINUE_AT_EVENTS, POOL_PUBLISH_MS } from '../src/batch/bounds.ts';
+import { newPool, type PoolState } from '../src/batch/pool/pool-state.ts';
+import { poolDueAt, poolStep, type MemberGrant, type PoolEvent } from '../src/batch/pool/pool-step.ts';
+import { shownPool } from '../src/batch/pool/shown-pool.ts';
+import { releaseMember, resizePool, usage } from './pool-signals.ts';
+import { grantSlots } from './signals.ts';
+import { createTimers } from './timers.ts';
+
+export type PoolInput = {
+  readonly pool: string;
+  /** Set by continue-as-new. */
+  readonly state?: PoolState;
+};
+
+/** Shares slots between batches; it ends only when somebody terminates it. */
+export async function runsheetPool({ pool, state = newPool(pool, Date.now()) }: PoolInput): Promise<never> {
+  const events: PoolEvent[] = [{ type: 'started' }];
+  const publish = publisher(state);
+  const wake = createTimers();
+  setHandler(usage, (report) => void events.push({ type: 'usage', usage: report }));
+  setHandler(resizePool, (command) => void events.push({ type: 'resize', ...command }));
+  setHandler(releaseMember, (command) => void events.push({ type: 'release', ...command }));
+
+  for (;;) {
+    const due = events.splice(0);
+    for (const one of poolStep(state, due, Date.now()))
+      void delivered(one).then((event) => event && events.push(event));
+    const publishAt = publish(due.some(({ type }) => type === 'resize' || type === 'release'));
+    if (isLong()) return continueAsNew(state);
+    const afterMs = Math.min(CLOCK_IDLE_MS, Math.min(publishAt, poolDueAt(state)) - Date.now());
+    void wake(Math.max(1, afterMs)).then((event) => event && events.push({ type: 'woke' }));
+    await condition(() => events.length > 0);
+  }
+}
+
+/** Grants are repeated when the next workflow run starts, so those on their way may be lost. */
+const isLong = (): boolean =>
+  workflowInfo().historyLength >= CONTINUE_AT_EVENTS || workflowInfo().continueAsNewSuggested;
+
+function continueAsNew(state: PoolState): Promise<never> {
+  const memo = { ...workflowInfo().memo, pool: shownPool(state) };
+  return makeContinueAsNewFunc<typeof runsheetPool>({ memo })({ pool: state.name, state });
+}
+
+async function delivered({ member, number, grant }: MemberGrant): Promise<PoolEvent | undefined> {
+  try {
+    await getExternalWorkflowHandle(member).signal(grantSlots, grant);
+    return undefined;
+  } catch {
+    return { type: 'notRunning', member, life: grant.life, number };
+  }
+}
+
+/** Writes changes into the memo, at most once a second unless a command waits; returns when the next one is due. */
+function publisher(state: PoolState): (isCommand: boolean) => number {
+  let publishedAt = 0;
+  let published = '';
+  return (isCommand) => {
+    const shown = shownPool(state);
+    const text = JSON.stringify(shown);
+    if (text === published) return Number.POSITIVE_INFINITY;
+    const now = Date.now();
+    // The clock may have been set back.
+    const isSoon = now >= publishedAt && now < publishedAt + POOL_PUBLISH_MS;
+    if (!isCommand && isSoon) return publishedAt + POOL_PUBLISH_MS;
+    upsertMemo({ pool: shown });
+    [publishedAt, published] = [now, text];
+    return Number.POSITIVE_INFINITY;
+  };
+}
