@@ -9,6 +9,7 @@ import type { BatchFile } from '../src/store/batch-file.ts';
 import type { Store } from '../src/store/store.ts';
 import type { BatchSignals } from '../src/batch/signals.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
+import type { NoticeSettings } from './notices/settings.ts';
 import type { DeliveredFiles } from './delivered-files.ts';
 
 /** An open batch: its batch.json, its files, and its run service. */
@@ -41,6 +42,7 @@ export type Deps = {
     /** The receiver's address as the batch's service reaches it; undefined if there is none. */
     readonly receiver: (file: BatchFile) => string | undefined;
   };
+  readonly notices: NoticeSettings;
   readonly posts: PostsOnWire;
   readonly log: Logger;
 };

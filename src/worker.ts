@@ -19,6 +19,7 @@ import { openServices } from './run-service/open-services.ts';
 import { openTransport } from './run-service/transport.ts';
 import { cacheRows } from './sheet/placed-rows.ts';
 import { layoutOf, readStarted } from './store/batch-file.ts';
+import { allowedPrograms } from './store/allowed-programs.ts';
 import { openStore } from './store/open-store.ts';
 import { openWorkerNotes } from './store/workers.ts';
 import { openBatchClient } from './temporal/batch-client.ts';
@@ -31,6 +32,7 @@ import { clientConverter, workerConverter } from './temporal/encryption/converte
 import { identityWith } from './temporal/encryption/worker-keys.ts';
 import { payloadKeys, type PayloadKeys, type Server } from './temporal/encryption/payload-keys.ts';
 import { onlyFirstTry } from './temporal/first-try.ts';
+import { environmentFor } from './temporal/embedded/environment.ts';
 import { guardActivities } from './temporal/authentic-work.ts';
 import type { BatchName } from './batch/batch-ref.ts';
 import { canReachReceiver } from './webhook/reach.ts';
@@ -170,6 +172,13 @@ function activityDeps(
     webhooks: {
       secret: webhookSecret(config),
       receiver: ({ service }) => (canReachReceiver(service.base, config.webhook.url) ? url : undefined),
+    },
+    notices: {
+      ...config.notify,
+      mayStart: (path) =>
+        config.notify.programs.includes(path) ||
+        (server === 'embedded' && allowedPrograms(config.home).includes(path)),
+      environment: environmentFor('tool', config.environment),
     },
     posts,
     log,

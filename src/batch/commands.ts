@@ -2,6 +2,7 @@
 
 import type { AttemptRef, AttemptRun, SentAttempt } from './attempt.ts';
 import type { BatchEvent } from './batch-event.ts';
+import type { Notice } from './notice.ts';
 import type { EndedRow } from './row-state.ts';
 
 /** A run to poll. */
@@ -59,5 +60,7 @@ export type Command =
     }
   /** Reads which rows a pass sends again. */
   | { readonly type: 'loadPass'; readonly pass: number }
+  /** Tells one target what happened. */
+  | { readonly type: 'notify'; readonly notice: Notice }
   | { readonly type: 'publish' }
   | { readonly type: 'wake'; readonly afterMs: number };

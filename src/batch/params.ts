@@ -52,6 +52,8 @@ export type LimitChange = {
   readonly failAfter?: FailAfter | 'none';
   readonly deadlineAt?: number | 'none';
   readonly maxCostNano?: number | 'none';
+  readonly notify?: readonly string[] | 'none';
+  readonly notifyFailed?: FailAfter | 'none';
 };
 
 /** A change without the limits that it removes. */
@@ -103,6 +105,10 @@ export type BatchParams = {
   readonly maxCostNano?: number;
   /** The highest cost of one run by GPU, in nano-dollars; a GPU whose cost has no known bound is missing. */
   readonly attemptCostNano?: Readonly<Record<string, number>>;
+  /** Who is notified of what happens to the batch; see notify-target.ts. */
+  readonly notify?: readonly string[];
+  /** From how many rows without success on, or from which share; see decisions/notify.ts. */
+  readonly notifyFailed?: FailAfter;
   readonly canary?: Canary;
   /** What --max-cost reserves for an attempt instead of the highest cost: the 99th percentile of the runs before it. */
   readonly reserve?: 'p99';
@@ -127,6 +133,8 @@ export type OptionalLimits = Pick<
   | 'failAfter'
   | 'deadlineAt'
   | 'maxCostNano'
+  | 'notify'
+  | 'notifyFailed'
 >;
 
 /** The limits that a batch has only if the user set them. */
@@ -138,6 +146,8 @@ export const optionalLimits = ({
   failAfter,
   deadlineAt,
   maxCostNano,
+  notify,
+  notifyFailed,
 }: OptionalLimits): OptionalLimits => ({
   ...(adaptive === undefined ? {} : { adaptive }),
   ...(retriesByKind === undefined ? {} : { retriesByKind }),
@@ -146,4 +156,6 @@ export const optionalLimits = ({
   ...(failAfter === undefined ? {} : { failAfter }),
   ...(deadlineAt === undefined ? {} : { deadlineAt }),
   ...(maxCostNano === undefined ? {} : { maxCostNano }),
+  ...(notify === undefined ? {} : { notify }),
+  ...(notifyFailed === undefined ? {} : { notifyFailed }),
 });

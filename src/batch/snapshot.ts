@@ -68,6 +68,9 @@ const PLAIN = [
   'resumedAt',
   'tally',
   'ledger',
+  'notified',
+  'notices',
+  'nextNotice',
 ] as const satisfies readonly (keyof State)[];
 
 type Plain = Pick<State, (typeof PLAIN)[number]>;
@@ -129,6 +132,7 @@ export function snapshot(state: State): Snapshot {
 export const closedSnapshot = (state: State): Snapshot => ({
   ...snapshot({ ...state, closing: false, cancelling: undefined }),
   log: [],
+  notices: [],
   // Only rows that end from now on count for --fail-after.
   resumedAt: state.endings,
 });

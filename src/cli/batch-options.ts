@@ -19,6 +19,7 @@ import { INPUT_KINDS, type InputKind, type SheetOptions } from '../sheet/sheet-o
 import { refuseNoSheet } from '../sheet/sheet-source.ts';
 import type { BatchFolder } from '../store/batch-folders.ts';
 import type { LimitFlags, SheetFlags } from './flags.ts';
+import { notifyLimits } from './notify-flags.ts';
 import { count, plural } from './format.ts';
 
 export const configOf = ({ out, api }: { readonly out?: string; readonly api?: Api }): Config =>
@@ -121,7 +122,7 @@ export const requestOf = (config: Config, flags: SheetFlags, asks = false): Batc
 
 /** The limits that flags change. */
 export const limitsOf = (flags: LimitFlags): LimitChange => {
-  const { retries, retry, rate, gpuConcurrency, failAfter, deadline, maxCost } = flags;
+  const { retries, retry, rate, gpuConcurrency, failAfter, deadline, maxCost, notifyFailed } = flags;
   return {
     ...concurrencyLimits(flags),
     ...(retries === undefined ? {} : { retries }),
@@ -131,6 +132,8 @@ export const limitsOf = (flags: LimitFlags): LimitChange => {
     ...(failAfter === undefined ? {} : { failAfter }),
     ...(deadline === undefined ? {} : { deadlineAt: deadline }),
     ...(maxCost === undefined ? {} : { maxCostNano: maxCost }),
+    ...notifyLimits(flags),
+    ...(notifyFailed === undefined ? {} : { notifyFailed }),
   };
 };
 

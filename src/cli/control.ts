@@ -10,6 +10,7 @@ import { configOf, limitsOf } from './batch-options.ts';
 import type { LimitFlags } from './flags.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import { follow } from './follow.ts';
+import { prepareNotify } from './notify-flags.ts';
 import { money, plural } from './format.ts';
 import { openLivingSession, withSession, type Session } from './session.ts';
 import { shownProgress } from './shown-progress.ts';
@@ -56,6 +57,7 @@ export async function scale(this: Context, flags: Flags & LimitFlags, name: stri
   const found = await findBatch(configOf(flags).out, name);
   if (await hasEnded(found, printer, 'scale')) return EXIT.usage;
   refuseUnbounded(found.file, limits.maxCostNano);
+  await prepareNotify(configOf(flags), flags);
   const done = await whileRunning(flags, found, printer, (session) =>
     session.batches.scale(refOf(found), limits, commandOptions(flags)),
   );

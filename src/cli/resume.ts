@@ -18,6 +18,7 @@ import type { LimitFlags } from './flags.ts';
 import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
 import { follow } from './follow.ts';
 import { configOf, limitsOf } from './batch-options.ts';
+import { prepareNotify } from './notify-flags.ts';
 import { withSession, type Session } from './session.ts';
 import { shownProgress } from './shown-progress.ts';
 import { count } from './format.ts';
@@ -40,6 +41,7 @@ export default async function resume(this: Context, flags: Flags, name: string |
   }
   const limits = limitsOf(flags);
   refuseUnbounded(found.file, limits.maxCostNano);
+  await prepareNotify(configOf(flags), flags);
   return withSession(flags, found, printer, async (session) => {
     if (flags.recover) await startAgain(session, found, printer);
     await startOrAttach(session, found);

@@ -23,6 +23,7 @@ import {
 import { chooseInto, chooseReuse } from './reuse-choice.ts';
 import type { Session, SessionParams } from './session.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
+import { prepareNotify } from './notify-flags.ts';
 import { refOf, type FoundBatch } from './batch-name.ts';
 import { errorMessage, EXIT, isRunsheetError } from '../errors/error.ts';
 import { printBatch } from './batch-plan.ts';
@@ -62,6 +63,7 @@ async function send({ context, flags, sheet, asks }: Given, next: Next): Promise
   const printer = printerFor(context, flags);
   const config = configOf(flags);
   await checkFlags(sheet, flags);
+  await prepareNotify(config, flags);
   const into = (wanted: IntoFlags): Promise<number> =>
     sendInto({ context, flags: wanted, sheet, printer }, async (session, found) => {
       sayDifferences(printer, wanted, found);

@@ -19,6 +19,7 @@ const SILENT: ReadonlySet<string> = new Set([
   'keepLog',
   'logKept',
   'stopGroups',
+  'notify',
 ]);
 
 export function noteChange(state: State, happened: readonly (Event | Command)[]): void {
