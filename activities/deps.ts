@@ -10,6 +10,7 @@ import type { BatchFile } from '../src/store/batch-file.ts';
 import type { Store } from '../src/store/store.ts';
 import type { BatchSignals } from '../src/batch/signals.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
+import type { NoticeSettings } from './notices/settings.ts';
 import type { DeliveredFiles } from './delivered-files.ts';
 
 /** An open batch: its batch.json, its files, and its run service. */
@@ -44,6 +45,7 @@ export type Deps = {
   };
   /** The status of the batch's workflow; undefined if Temporal does not know it. */
   statusOf(ref: BatchRef): Promise<WorkflowExecutionStatusName | undefined>;
+  readonly notices: NoticeSettings;
   readonly posts: PostsOnWire;
   /** How this worker makes batches. */
   readonly maker: Omit<Maker, 'signal'> & { readonly isEncrypted: boolean };

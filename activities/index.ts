@@ -12,6 +12,7 @@ import { keepEvidence } from './keep-evidence.ts';
 import { keepLog } from './keep-log.ts';
 import { loadBatch } from './load-batch.ts';
 import { loadPass } from './load-pass.ts';
+import { notify } from './send-notice.ts';
 import { pollRuns } from './poll-runs.ts';
 import { queueRuns } from './queue-runs.ts';
 import { reconcileRuns } from './reconcile-runs.ts';
@@ -54,6 +55,7 @@ export const createWork = (deps: Deps) =>
     cancelRuns: heartbeating(cancelRuns),
     keepEvidence: heartbeating(keepEvidence),
     keepLog: heartbeating(keepLog),
+    notify: heartbeating(notify),
     collectRows: heartbeating(collectRows),
     finalizeBatch: heartbeating(finalizeBatch),
   });

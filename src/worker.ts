@@ -19,6 +19,7 @@ import { openServices } from './run-service/open-services.ts';
 import { openTransport } from './run-service/transport.ts';
 import { cacheRows } from './sheet/placed-rows.ts';
 import { layoutOf, readStarted } from './store/batch-file.ts';
+import { allowedPrograms } from './store/allowed-programs.ts';
 import { openStore } from './store/open-store.ts';
 import { openWorkerNotes } from './store/workers.ts';
 import { openBatchClient, type BatchClient } from './temporal/batch-client.ts';
@@ -30,6 +31,7 @@ import { connectWorker } from './temporal/connect-worker.ts';
 import { clientConverter } from './temporal/encryption/converter.ts';
 import { payloadKeys, type Server } from './temporal/encryption/payload-keys.ts';
 import { onlyFirstTry } from './temporal/first-try.ts';
+import { environmentFor } from './temporal/embedded/environment.ts';
 import { guardActivities } from './temporal/authentic-work.ts';
 import type { BatchName } from './batch/batch-ref.ts';
 import { canReachReceiver } from './webhook/reach.ts';
@@ -192,6 +194,13 @@ function activityDeps(
       receiver: ({ service }) => (canReachReceiver(service.base, config.webhook.url) ? url : undefined),
     },
     statusOf: async (ref) => (await find(ref))?.status,
+    notices: {
+      ...config.notify,
+      mayStart: (path) =>
+        config.notify.programs.includes(path) ||
+        (server === 'embedded' && allowedPrograms(config.home).includes(path)),
+      environment: environmentFor('tool', config.environment),
+    },
     posts,
     log,
   };

@@ -3,6 +3,7 @@
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
+import { NOTIFY_WITHIN_MS } from '../src/batch/bounds.ts';
 import { workQueueOf } from './task-queues.ts';
 
 /** An activity without the parameters that name the batch. */
@@ -43,12 +44,20 @@ export function bindActivities(ref: BatchRef): BoundActivities {
     startToCloseTimeout: '10m',
     retry: { ...patientOptions.retry, maximumAttempts: 20 },
   });
+  // A receiver that is away delays the end of the batch by this at most.
+  const { notify } = proxyActivities<Activities>({
+    ...patientOptions,
+    scheduleToCloseTimeout: NOTIFY_WITHIN_MS,
+    startToCloseTimeout: '20s',
+    retry: { initialInterval: '1s', maximumInterval: '15s' },
+  });
   return {
     queueRuns: (input) => queueRuns({ ...ref, ...input }),
     loadBatch: (input) => loadBatch({ ...ref, ...input }),
     loadPass: (input) => loadPass({ ...ref, ...input }),
     reconcileRuns: (input) => reconcileRuns({ ...ref, ...input }),
     keepEvidence: (input) => keepEvidence({ ...ref, ...input }),
+    notify: (input) => notify({ ...ref, ...input }),
     keepLog: (input) => keepLog({ ...ref, ...input }),
     collectRows: (input) => collectRows({ ...ref, ...input }),
     finalizeBatch: (input) => finalizeBatch({ ...ref, ...input }),

@@ -31,6 +31,7 @@ import { step } from '../src/batch/step.ts';
 import { readableVersion } from '../src/batch/version.ts';
 import { bindActivities, type BoundActivities } from './activities.ts';
 import * as signals from './signals.ts';
+import { notified } from './notification.ts';
 import { resultOfFailed } from './failed-group.ts';
 import { report, type Told } from './tell-pool.ts';
 import { createTimers, type Wake } from './timers.ts';
@@ -218,6 +219,10 @@ async function execute(
         await activities.keepLog(inputOf(command));
         return { type: 'logKept', count: command.entries.length };
       });
+    case 'notify':
+      return notified(command.notice, async (notice) =>
+        activities.notify({ notice, progress: progress(state) }),
+      );
     case 'loadPass':
       return {
         type: 'passLoaded',

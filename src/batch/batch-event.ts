@@ -16,6 +16,9 @@ export type BatchEvent = {
     | 'retried'
     | 'adapted'
     | 'appended'
+    /** A notification was delivered, or could not be delivered. */
+    | 'notified'
+    | 'not-notified'
     /** Rows of a size class start on a higher rung of the ladder. */
     | 'climbed';
   readonly kind?: PauseKind;

@@ -8,6 +8,7 @@ import { newMembership } from './pool/messages.ts';
 import { NO_LIMIT, type State } from './state.ts';
 
 const NO_ENDINGS = { all: 0, bad: 0 };
+const NOTHING_NOTIFIED = { notified: [], notices: [], notifying: new Set<number>(), nextNotice: 1 };
 
 /** The initial state of a batch that starts at Temporal's time `wallAt`. */
 export function begin(params: BatchParams, version: number, wallAt: number): State {
@@ -74,7 +75,9 @@ export function begin(params: BatchParams, version: number, wallAt: number): Sta
     resumedAt: NO_ENDINGS,
     tally: tallyOutcome(NO_TALLY, 'succeeded', params.reused ?? 0),
     ledger: NO_LEDGER,
+    ...NOTHING_NOTIFIED,
     closing: false,
+    isClosed: false,
     finished: false,
   };
 }

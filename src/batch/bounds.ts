@@ -80,6 +80,16 @@ export const POLL_INTERVAL_MOST_MS = 15_000;
 /** How long the service may take to end an overdue run that we asked it to cancel. */
 export const CANCEL_PATIENCE_MS = 60_000;
 
+/** Targets of notifications, and the size of each: both travel with the batch's parameters and its memo. */
+export const NOTIFY_TARGETS_MAX = 5;
+export const NOTIFY_TARGET_BYTES = 200;
+
+/** The share of rows without success that is notified unless the user chose another one. */
+export const NOTIFY_FAILED = { share: 0.05 };
+
+/** After this time a notification is given up: it delays the end of the batch by no more. */
+export const NOTIFY_WITHIN_MS = 60_000;
+
 /** A share of failed rows counts when so many rows have ended. */
 export const GUARD_ROWS_LEAST = 20;
 

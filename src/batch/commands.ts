@@ -3,6 +3,7 @@
 import type { AttemptRef, AttemptRun, SentAttempt } from './attempt.ts';
 import type { BatchEvent } from './batch-event.ts';
 import type { Usage } from './pool/messages.ts';
+import type { Notice } from './notice.ts';
 import type { EndedRow } from './row-state.ts';
 
 /** A run to poll. */
@@ -62,5 +63,7 @@ export type Command =
   | { readonly type: 'loadPass'; readonly pass: number }
   /** Tells the pool how many slots the batch uses; the workflow adds its id. */
   | { readonly type: 'reportUsage'; readonly pool: string; readonly usage: Usage }
+  /** Tells one target what happened. */
+  | { readonly type: 'notify'; readonly notice: Notice }
   | { readonly type: 'publish' }
   | { readonly type: 'wake'; readonly afterMs: number };

@@ -119,6 +119,8 @@ export type Event =
   | { readonly type: 'usageReported'; readonly failure?: string }
   | { readonly type: 'woke' }
   | { readonly type: 'stopSending' }
+  /** `reason`: why the notification could not be delivered. */
+  | { readonly type: 'notified'; readonly number: number; readonly reason?: string }
   | { readonly type: 'logKept'; readonly count: number }
   | (Command<'cancel'> & { readonly running: boolean })
   /** Sends nothing until the user resumes the batch. */

@@ -56,6 +56,8 @@ export type LimitChange = {
   readonly pool?: string;
   readonly weight?: number;
   readonly urgency?: number;
+  readonly notify?: readonly string[] | 'none';
+  readonly notifyFailed?: FailAfter | 'none';
 };
 
 /** A change without the limits that it removes. */
@@ -107,6 +109,10 @@ export type BatchParams = {
   readonly maxCostNano?: number;
   /** The highest cost of one run by GPU, in nano-dollars; a GPU whose cost has no known bound is missing. */
   readonly attemptCostNano?: Readonly<Record<string, number>>;
+  /** Who is notified of what happens to the batch; see notify-target.ts. */
+  readonly notify?: readonly string[];
+  /** From how many rows without success on, or from which share; see decisions/notify.ts. */
+  readonly notifyFailed?: FailAfter;
   readonly canary?: Canary;
   /** What --max-cost reserves for an attempt instead of the highest cost: the 99th percentile of the runs before it. */
   readonly reserve?: 'p99';
@@ -141,6 +147,8 @@ export type OptionalLimits = Pick<
   | 'pool'
   | 'weight'
   | 'urgency'
+  | 'notify'
+  | 'notifyFailed'
 >;
 
 /** The limits that a batch has only if the user set them. */
@@ -155,6 +163,8 @@ export const optionalLimits = ({
   pool,
   weight,
   urgency,
+  notify,
+  notifyFailed,
 }: OptionalLimits): OptionalLimits => ({
   ...(adaptive === undefined ? {} : { adaptive }),
   ...(retriesByKind === undefined ? {} : { retriesByKind }),
@@ -166,4 +176,6 @@ export const optionalLimits = ({
   ...(pool === undefined ? {} : { pool }),
   ...(weight === undefined ? {} : { weight }),
   ...(urgency === undefined ? {} : { urgency }),
+  ...(notify === undefined ? {} : { notify }),
+  ...(notifyFailed === undefined ? {} : { notifyFailed }),
 });

@@ -129,6 +129,6 @@ function ladderOf({ lanes, params }: State): Pick<Progress, 'ladder'> {
 
 export function statusOf(state: State): Progress['state'] {
   if (state.finished) return 'finished';
-  if (state.pauses.size > 0) return 'paused';
+  if (state.pauses.size > 0 && !state.isClosed) return 'paused';
   return state.cancelling === undefined ? 'running' : 'cancelling';
 }

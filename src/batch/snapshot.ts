@@ -71,6 +71,9 @@ const PLAIN = [
   'resumedAt',
   'tally',
   'ledger',
+  'notified',
+  'notices',
+  'nextNotice',
 ] as const satisfies readonly (keyof State)[];
 
 type Plain = Pick<State, (typeof PLAIN)[number]>;
@@ -132,6 +135,7 @@ export function snapshot(state: State): Snapshot {
 export const closedSnapshot = (state: State): Snapshot => ({
   ...snapshot({ ...state, closing: false, cancelling: undefined }),
   log: [],
+  notices: [],
   // Only rows that end from now on count for --fail-after.
   resumedAt: state.endings,
 });

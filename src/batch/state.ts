@@ -6,6 +6,7 @@ import type { RequestLedger } from './accounting/request-ledger.ts';
 import type { Tally } from './accounting/tally.ts';
 import type { StoreItem } from './events.ts';
 import type { BatchEvent } from './batch-event.ts';
+import type { Notice } from './notice.ts';
 import type { Outcome } from './outcome.ts';
 import { accountsOf, unsentIn, type Lane } from './lanes.ts';
 import type { BatchParams } from './params.ts';
@@ -170,7 +171,15 @@ export type State = {
   resumedAt: { readonly all: number; readonly bad: number };
   tally: Tally;
   ledger: RequestLedger;
+  /** What was notified in this pass; see decisions/notify.ts. */
+  notified: readonly string[];
+  /** Notifications that have not ended, oldest first; `notifying`: the numbers of those whose activity runs. */
+  notices: readonly Notice[];
+  notifying: ReadonlySet<number>;
+  nextNotice: number;
   closing: boolean;
+  /** The results are written; the batch ends with its last notification. */
+  isClosed: boolean;
   finished: boolean;
 };
 

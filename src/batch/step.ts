@@ -17,6 +17,7 @@ import { keepLogWhenOld } from './decisions/keep-log.ts';
 import { liftPointlessPauses } from './decisions/lift-pointless-pauses.ts';
 import { pauseForBudget } from './decisions/pause-for-budget.ts';
 import { pauseForUnconfirmed, resumeFromUnconfirmed } from './decisions/pause-for-unconfirmed.ts';
+import { notify } from './decisions/notify.ts';
 import { loadPass } from './decisions/load-pass.ts';
 import { poll } from './decisions/poll.ts';
 import { noteChange, publish } from './decisions/publish.ts';
@@ -47,6 +48,7 @@ export const DECISIONS: readonly Decision[] = [
   cancelRuns,
   collect,
   keepEvidenceWhenMuch,
+  notify,
   keepLogWhenOld,
   poll,
   loadPass,

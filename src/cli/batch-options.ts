@@ -19,6 +19,7 @@ import { INPUT_KINDS, type InputKind, type SheetOptions } from '../sheet/sheet-o
 import { refuseNoSheet } from '../sheet/sheet-source.ts';
 import type { BatchFolder } from '../store/batch-folders.ts';
 import type { LimitFlags, SheetFlags } from './flags.ts';
+import { notifyLimits } from './notify-flags.ts';
 import { count, plural } from './format.ts';
 
 export const configOf = ({ out, api }: { readonly out?: string; readonly api?: Api }): Config =>
@@ -128,7 +129,8 @@ export const requestOf = (config: Config, flags: SheetFlags, asks = false): Batc
 
 /** The limits that flags change. */
 export const limitsOf = (flags: LimitFlags): LimitChange => {
-  const { retries, retry, rate, gpuConcurrency, failAfter, deadline, maxCost, pool, weight, urgency } = flags;
+  const { retries, retry, rate, gpuConcurrency, failAfter, deadline, maxCost } = flags;
+  const { pool, weight, urgency, notifyFailed } = flags;
   return {
     ...concurrencyLimits(flags),
     ...(retries === undefined ? {} : { retries }),
@@ -141,6 +143,8 @@ export const limitsOf = (flags: LimitFlags): LimitChange => {
     ...(pool === undefined ? {} : { pool }),
     ...(weight === undefined ? {} : { weight }),
     ...(urgency === undefined ? {} : { urgency }),
+    ...notifyLimits(flags),
+    ...(notifyFailed === undefined ? {} : { notifyFailed }),
   };
 };
 

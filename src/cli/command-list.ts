@@ -5,7 +5,7 @@ import { buildApplication, buildRouteMap } from '@stricli/core';
 import { onBatches } from './batch-commands.ts';
 import { command } from './command.ts';
 import { onPools } from './pool-commands.ts';
-import { alias, maybeOne, one } from './positionals.ts';
+import { alias, maybeOne } from './positionals.ts';
 import {
   api,
   boolean,

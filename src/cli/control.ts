@@ -10,6 +10,7 @@ import { configOf, limitsOf } from './batch-options.ts';
 import type { LimitFlags } from './flags.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import { follow } from './follow.ts';
+import { prepareNotify } from './notify-flags.ts';
 import { money, plural } from './format.ts';
 import { refuseNoPool } from './known-pool.ts';
 import { openLivingSession, withSession, type Session } from './session.ts';
@@ -57,6 +58,7 @@ export async function scale(this: Context, flags: Flags & LimitFlags, name: stri
   const found = await findBatch(configOf(flags).out, name);
   if (await hasEnded(found, printer, 'scale')) return EXIT.usage;
   refuseUnbounded(found.file, limits.maxCostNano);
+  await prepareNotify(configOf(flags), flags);
   const done = await whileRunning(flags, found, printer, async (session) => {
     await refuseNoPool(session, limits);
     return session.batches.scale(refOf(found), limits, commandOptions(flags));

@@ -1,5 +1,6 @@
 // Parses the values of flags. What is wrong is thrown and continues the name of the flag and the value.
 
+import { resolve } from 'node:path';
 import {
   AUTO_MOST,
   CONCURRENCY_MAX,
@@ -8,6 +9,7 @@ import {
   STARTS_PER_MINUTE_MAX,
 } from '../batch/bounds.ts';
 import { FAILURE_KINDS, type FailureKind, type RetriesByKind } from '../batch/failure-kind.ts';
+import { readTarget } from '../batch/notify-target.ts';
 import { GPUS, isGpu, type Gpu } from '../batch/gpu.ts';
 import type { FailAfter, GpuConcurrency, UnconfirmedRule } from '../batch/params.ts';
 import { list, nearest, problem } from '../errors/error.ts';
@@ -183,6 +185,13 @@ export const maxCostOf = orNone((input) => {
   return nano > 0 && nano <= MAX_COST_NANO_MAX
     ? nano
     : fail('is not an amount in US dollars above 0, up to 1,000,000', 'examples: 20, 7.50, none');
+});
+
+/** A program is named by its absolute path, because the worker runs in another folder. */
+export const notifyTarget = orNone((input) => {
+  const given = input.startsWith('exec:') ? `exec:${resolve(input.slice('exec:'.length))}` : input;
+  const target = readTarget(given);
+  return 'wrong' in target ? fail(target.wrong, target.hint) : given;
 });
 
 const DEADLINE_MOST = '3650d';

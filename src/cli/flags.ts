@@ -18,6 +18,7 @@ import {
   rowRanges,
   choicesFrom,
   maxCostOf,
+  notifyTarget,
   text,
   timeFrom,
   unconfirmedChoice,
@@ -46,6 +47,7 @@ const deadlineTime = parsed(deadlineAt);
 const amount = parsed(maxCostOf);
 const positiveNumber = parsed(wholeFrom(1));
 export const attemptNumber = positiveNumber;
+const notifyPlace = parsed(notifyTarget);
 const concurrencyNumber = parsed(concurrencyOf);
 const unconfirmedRule = parsed(unconfirmedChoice);
 const retriesNumber = parsed(wholeFrom(0, RETRIES_MAX));
@@ -112,6 +114,15 @@ export const limitFlags = {
     amount('usd', 'pause before the runs could cost more than this, such as 20 or 7.50 (default: none)'),
   ),
   ...poolFlags,
+  notify: repeatable(
+    notifyPlace(
+      'target',
+      'tell when the batch is done, pauses, has many failed rows or has spent half of --max-cost: https://…, slack:, mailto:a@b, exec:./script (default: none)',
+    ),
+  ),
+  notifyFailed: optional(
+    failureLimit('n|n%', 'which rows without success are many for --notify (default: 5%, from 20 rows on)'),
+  ),
 } as const;
 
 /** For commands that control a batch. */
@@ -223,6 +234,8 @@ export type LimitFlags = PoolFlags & {
   readonly failAfter?: FailAfter | 'none';
   readonly deadline?: number | 'none';
   readonly maxCost?: number | 'none';
+  readonly notify?: readonly string[];
+  readonly notifyFailed?: FailAfter | 'none';
 };
 
 export type SheetFlags = LimitFlags & {

@@ -9,7 +9,7 @@ import { printEnd, type EndParams } from './batch-end.ts';
 import { refOf, type FoundBatch } from './batch-name.ts';
 import { canaryReport, canaryReportLines, isJudged } from './canary.ts';
 import { hearInterrupts, type Interrupts } from './interrupt.ts';
-import { BY_RESUME_ONLY, pauseHint } from './pause-hint.ts';
+import { BY_RESUME_ONLY, pauseHint } from '../batch/pause-hint.ts';
 import { openProgressView, type ProgressView } from './progress-view.ts';
 import type { Session } from './session.ts';
 import { shownProgress } from './shown-progress.ts';

@@ -19,6 +19,7 @@ import { refuseNoPool } from './known-pool.ts';
 import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
 import { follow } from './follow.ts';
 import { configOf, limitsOf } from './batch-options.ts';
+import { prepareNotify } from './notify-flags.ts';
 import { withSession, type Session } from './session.ts';
 import { shownProgress } from './shown-progress.ts';
 import { count } from './format.ts';
@@ -41,6 +42,7 @@ export default async function resume(this: Context, flags: Flags, name: string |
   }
   const limits = limitsOf(flags);
   refuseUnbounded(found.file, limits.maxCostNano);
+  await prepareNotify(configOf(flags), flags);
   return withSession(flags, found, printer, async (session) => {
     await refuseNoPool(session, limits);
     if (flags.recover) await startAgain(session, found, printer);

@@ -26,6 +26,7 @@ import { refuseNoPool } from './known-pool.ts';
 import { chooseInto, chooseReuse } from './reuse-choice.ts';
 import type { Session, SessionParams } from './session.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
+import { prepareNotify } from './notify-flags.ts';
 import { refOf, type FoundBatch } from './batch-name.ts';
 import { errorMessage, EXIT, isRunsheetError } from '../errors/error.ts';
 import { printBatch } from './batch-plan.ts';
@@ -70,6 +71,7 @@ async function send({ context, command, flags, asks, ...given }: Given, next: Ne
   const printer = printerFor(context, flags);
   const config = configOf(flags);
   await checkFlags(sheet, flags);
+  await prepareNotify(config, flags);
   const into = (wanted: IntoFlags): Promise<number> =>
     sendInto({ context, flags: wanted, sheet, printer }, async (session, found) => {
       sayDifferences(printer, wanted, found);

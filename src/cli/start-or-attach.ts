@@ -9,8 +9,8 @@ import { readSummary, summarizedPass, type Summary } from '../results/summary.ts
 import { newestPass, readContinued } from '../store/passes.ts';
 import type { Known } from '../temporal/batch-client.ts';
 import { refOf, type FoundBatch } from './batch-name.ts';
-import { BY_RESUME_ONLY } from './pause-hint.ts';
 import { refuseNoPool } from './known-pool.ts';
+import { BY_RESUME_ONLY } from '../batch/pause-hint.ts';
 import type { Session } from './session.ts';
 
 /** The summary of a batch; undefined until it has ended. */

@@ -15,7 +15,7 @@ import { printerFor, type Context, type Printer } from './context.ts';
 import { aboutCostUsd, spentText } from './about-cost.ts';
 import { canaryReport, canaryReportLines, canaryText, isJudged, type CanaryReport } from './canary.ts';
 import { configOf } from './batch-options.ts';
-import { pauseHint } from './pause-hint.ts';
+import { pauseHint } from '../batch/pause-hint.ts';
 import { shownProgress, type ShownProgress } from './shown-progress.ts';
 import { openLivingSession, type Session } from './session.ts';
 import { allowedNow, foundText } from './found-concurrency.ts';

@@ -11,6 +11,7 @@ import { meaningOf } from '../errors/file-fault.ts';
 import type { LogLevel } from './log.ts';
 import { APIS, type Api } from './api-version.ts';
 import { keyFromEnvironment, keyFromFile, type ApiKey } from './api-key.ts';
+import { notifySettings, type NotifySettings } from './notify-settings.ts';
 import { keepSecret } from '../errors/redact.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -52,6 +53,12 @@ const SETTINGS = {
   webhook_secret_file: { variable: 'RUNSHEET_WEBHOOK_SECRET_FILE', schema: z.string().min(1) },
   task_queue: { variable: 'RUNSHEET_TASK_QUEUE', schema: z.string().min(1) },
   log_level: { variable: 'RUNSHEET_LOG_LEVEL', schema: z.enum(['debug', 'info', 'warn', 'error', 'silent']) },
+  /** Programs that notifications may start on a worker of a cluster, by their paths. */
+  notify_exec: { variable: 'RUNSHEET_NOTIFY_EXEC', schema: z.string().min(1) },
+  smtp_from: {
+    variable: 'RUNSHEET_SMTP_FROM',
+    schema: z.string().regex(/^[^\r\n]+@[^\r\n]+$/, 'is no mail address'),
+  },
   local_speed: { variable: 'RUNSHEET_LOCAL_SPEED', schema: z.coerce.number().positive().max(SPEED_MOST) },
 } as const;
 type Name = keyof typeof SETTINGS;
@@ -72,6 +79,10 @@ const SECRET_VARIABLES = [
   'RUNSHEET_WEBHOOK_SECRET',
   'RUNSHEET_PAYLOAD_KEY',
   'RUNSHEET_SERVICE_TOKEN',
+  'RUNSHEET_NOTIFY_SECRET',
+  'RUNSHEET_NOTIFY_URL',
+  'RUNSHEET_SLACK_WEBHOOK',
+  'RUNSHEET_SMTP_URL',
 ] as const;
 type Values = { readonly [K in Name]?: z.output<(typeof SETTINGS)[K]['schema']> };
 
@@ -99,6 +110,7 @@ export type Config = {
     /** Whether unencrypted payloads are accepted although a key is set. */
     readonly plain: 'refuse' | 'read';
   };
+  readonly notify: NotifySettings;
   readonly taskQueue: string | undefined;
   readonly logLevel: LogLevel;
   /** API keys of the local run service, which an argument list would expose. */
@@ -137,6 +149,7 @@ export function loadConfig(
       keysFile: values.payload_key_file,
       plain: values.payload_plain ?? 'refuse',
     },
+    notify: notifySettings(environment, values),
     taskQueue: values.task_queue,
     serviceTokens: wordsIn(environment['RUNSHEET_SERVICE_TOKEN']),
     logLevel: values.log_level ?? 'warn',
@@ -253,8 +266,9 @@ const unreadable = (path: string, why: string, cause: unknown): RunsheetError =>
 function unknownName(path: string, name: string): RunsheetError {
   const what = `${path} contains ${JSON.stringify(name)}, which is not a setting`;
   const names = Object.keys(SETTINGS);
+  const isFile = Object.hasOwn(SETTINGS, `${name}_file`);
   const isSecret = (SECRET_VARIABLES as readonly string[]).includes(`${PREFIX}${name.toUpperCase()}`);
-  const secretHint = `secrets are not allowed in this file: use ${name}_file with the path of a file that contains it, or set ${PREFIX}${name.toUpperCase()}`;
+  const secretHint = `secrets are not allowed in this file: ${isFile ? `use ${name}_file with the path of a file that contains it, or ` : ''}set ${PREFIX}${name.toUpperCase()}`;
   if (isSecret) return problem('E602', { what, hint: secretHint });
   const near = nearest(name, names);
   return problem('E602', {

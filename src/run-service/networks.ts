@@ -40,7 +40,7 @@ export type NetworkGuard = {
 };
 
 /** Allows public addresses, and the networks of the service at `base`. */
-export function guardFor(base: string): NetworkGuard {
+export function guardFor(base: string, what = "the file's address"): NetworkGuard {
   let known: Promise<ReadonlySet<Network>> | undefined;
   const own = (): Promise<ReadonlySet<Network>> => {
     known ??= networksOf(hostOf(new URL(base)));
@@ -54,7 +54,7 @@ export function guardFor(base: string): NetworkGuard {
   const admitted = async (host: string, found: readonly LookupAddress[]): Promise<LookupAddress[]> => {
     const verdicts = await Promise.all(found.map(({ address }) => isAdmitted(address)));
     const good = found.filter((_, at) => verdicts[at]);
-    if (good.length === 0) throw refusal(host, found[0]?.address ?? '');
+    if (good.length === 0) throw refusal(what, host, found[0]?.address ?? '');
     return good;
   };
   return {
@@ -80,8 +80,8 @@ async function networksOf(host: string): Promise<ReadonlySet<Network>> {
   return new Set(addresses.map(({ address }) => networkOf(address)));
 }
 
-function refusal(host: string, address: string): FileFault {
+function refusal(what: string, host: string, address: string): FileFault {
   const where = host === address ? address : `${host} at ${address}`;
-  const reason = `the file's address leads to ${where}, a ${networkOf(address)} address, where the run service is not`;
+  const reason = `${what} leads to ${where}, a ${networkOf(address)} address, where the run service is not`;
   return new FileFault(reason, ONE_TRY);
 }

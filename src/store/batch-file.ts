@@ -33,6 +33,8 @@ const sheetOptions = z.object({
   limit: count.exactOptional(),
 });
 
+const failAfter = z.union([z.object({ rows: count.min(1) }), z.object({ share: z.number().gt(0).max(1) })]);
+
 const schema = z.object({
   format: z.literal(2),
   batch: z.string(),
@@ -127,9 +129,7 @@ const schema = z.object({
   /** Maximum runs at the same time by GPU. */
   gpuConcurrency: z.record(z.string(), count.min(1)).exactOptional(),
   /** Pause after so many rows without success, or after this share of those that ended. */
-  failAfter: z
-    .union([z.object({ rows: count.min(1) }), z.object({ share: z.number().gt(0).max(1) })])
-    .exactOptional(),
+  failAfter: failAfter.exactOptional(),
   /** When to stop sending, in milliseconds since 1970. */
   deadlineAt: count.exactOptional(),
   /** The most that the batch may spend, in nano-dollars. */
@@ -138,6 +138,9 @@ const schema = z.object({
   pool: z.string().exactOptional(),
   weight: count.min(1).exactOptional(),
   urgency: count.exactOptional(),
+  /** Who is notified, and from which number or share of rows without success on. */
+  notify: z.array(z.string()).readonly().exactOptional(),
+  notifyFailed: failAfter.exactOptional(),
   /** Rows that are sent first, and whether the user is asked before the others. */
   canary: z.object({ rows: count.min(1), asks: z.boolean() }).exactOptional(),
   /** What is reserved for an attempt instead of its highest cost. */

@@ -4,7 +4,7 @@ import { LOG } from '../../src/batch/events.ts';
 import { running } from './scenes.ts';
 
 describe('the log of a batch', () => {
-  it('has what happens during the close: the close is repeated with it, in another file', () => {
+  it('has what happens during the close: it is written after it, in another file, and then the batch ends', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.finish('run-0', 'succeeded');
     world.collect();
@@ -13,9 +13,10 @@ describe('the log of a batch', () => {
     world.pass(5_000);
     expect(world.logged).toEqual([]);
     world.close();
-    expect(world.closes).toMatchObject([{ log: [{ event: 'resumed', by: 'ann@desk' }], logNumber: 2 }]);
-    world.close();
-    expect(world.state.finished).toBe(true);
+    expect(world.state.finished).toBe(false);
+    world.pass(5_000);
+    expect(world.logged).toMatchObject([{ event: 'resumed', by: 'ann@desk' }]);
+    expect([world.closes, world.state.logFiles, world.state.finished]).toEqual([[], 2, true]);
   });
 
   it('names each pause and command, who gave it, and what changed', () => {

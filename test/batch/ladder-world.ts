@@ -112,6 +112,7 @@ export class LadderWorld {
       case 'cancelRuns':
       case 'keepEvidence':
       case 'stopGroups':
+      case 'notify':
       case 'loadPass':
       case 'reportUsage':
       case 'publish':

@@ -103,6 +103,8 @@ export class World {
         return void this.#logs.push(command);
       case 'reportUsage':
         return void this.reports.push(command);
+      case 'notify':
+        return undefined;
       case 'stopGroups':
         return void this.stopped.push(...command.groups);
       case 'publish':
@@ -253,9 +255,7 @@ export class World {
     );
   }
 
-  waitFor({ dueAt }: Decision): number {
-    return dueAt(this.state) - this.state.now;
-  }
+  readonly waitFor = ({ dueAt }: Decision): number => dueAt(this.state) - this.state.now;
 
   /** Continues as new, if that is allowed: commands in flight are lost and issued again. */
   continueAsNew(): void {

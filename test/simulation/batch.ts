@@ -14,6 +14,7 @@ import * as activities from './activities.ts';
 import { Passes } from './again.ts';
 import { BudgetCheck } from './budget.ts';
 import { openGroup } from './group.ts';
+import { SimReceivers } from './notices.ts';
 import { paramsOf } from './plan.ts';
 import { completionOf, type SimRun, type SimService } from './service.ts';
 import { SimStore } from './store.ts';
@@ -58,12 +59,11 @@ export class SimBatch {
   /** How many events are being delivered. */
   #eventsInTransit = 0;
   readonly passes: Passes;
-  /** Whether rows may have been left unsent. */
   wasCancelled = false;
-  /** The state that the latest close stored. */
   #closed = '';
   readonly #user: SimUser;
   readonly #budget = new BudgetCheck();
+  readonly receivers = new SimReceivers();
   readonly #groups = new Map<number, ReturnType<typeof openGroup>>();
 
   constructor({ world, temporal, service, pickWorker, isHostAway }: Shared, mark: number) {
@@ -172,6 +172,7 @@ export class SimBatch {
 
   #execute(command: Command): void {
     const { generation } = this;
+    const deliver = (event: Event): void => this.#deliver(event, generation);
     switch (command.type) {
       case 'send':
         return this.#send(command.group, command.attempts);
@@ -186,29 +187,20 @@ export class SimBatch {
           () => this.#deliver({ type: 'pollEnded', poll: command.poll }, generation),
         );
       case 'collect':
-        return this.#do<Event>(
-          (attempt, done) => activities.collect(this, command, attempt, done),
-          (event) => this.#deliver(event, generation),
-        );
+        return this.#do<Event>((attempt, done) => activities.collect(this, command, attempt, done), deliver);
       case 'cancelRuns':
         return this.#do<void>(
           (_, done) => activities.cancelRuns(this, command, done),
           () => this.#deliver({ type: 'runsCancelled', id: command.id }, generation),
         );
       case 'keepEvidence':
-        return this.#do<Event>(
-          (_, done) => activities.keepEvidence(this, command, done),
-          (event) => this.#deliver(event, generation),
-        );
+        return this.#do<Event>((_, done) => activities.keepEvidence(this, command, done), deliver);
       case 'stopGroups':
         this.world.saw('groups stopped');
         for (const group of command.groups) this.temporal.reach(() => this.#groups.get(group)?.stop());
         return undefined;
       case 'keepLog':
-        return this.#do<Event>(
-          (_, done) => activities.keepLog(this, command, done),
-          (event) => this.#deliver(event, generation),
-        );
+        return this.#do<Event>((_, done) => activities.keepLog(this, command, done), deliver);
       case 'loadPass':
         return this.#do<ReturnType<Passes['read']>>(
           (_, done) => done(this.passes.read(command.pass)),
@@ -220,9 +212,10 @@ export class SimBatch {
       case 'close':
         this.closedAt = this.world.now;
         this.#closed = JSON.stringify(closedSnapshot(this.state));
-        return this.#do<Event>(
-          (attempt, done) => activities.close(this, command, attempt, done),
-          (event) => this.#deliver(event, generation),
+        return this.#do<Event>((attempt, done) => activities.close(this, command, attempt, done), deliver);
+      case 'notify':
+        return this.#do<Event>(this.receivers.issue(this, command.notice), (event) =>
+          this.#deliver(event, generation),
         );
       case 'wake':
         return this.#wake(command);

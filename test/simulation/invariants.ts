@@ -34,6 +34,7 @@ export function judge(world: World, batch: SimBatch, verdict: Verdict): void {
     else checkRow(world, batch, { row, ...record, attempts: record.end.attempts, runs }, verdict);
   }
   checkAccount(world, batch);
+  batch.receivers.check(batch);
 }
 
 function placesOf({ params, passes }: SimBatch): readonly number[] {

@@ -82,7 +82,9 @@ export type Plan = {
     /** How long after the command the batch is to stop sending. */
     readonly deadlineMs?: number;
     readonly maxCostNano?: number;
+    readonly notify?: readonly string[];
   }[];
+  readonly notify?: readonly string[];
   /** Finds the useful concurrency, from this start. */
   readonly adaptive?: number;
   readonly gpuConcurrency?: Readonly<Record<string, number>>;
@@ -174,7 +176,8 @@ export function planOf(seed: number, size: Size = 'small'): Plan {
   const ladder = isLarge ? {} : ladderOf(draw, { ...plan, ...budget });
   const isEstimate = budget.maxCostNano !== undefined && draw() < 0.5 && size !== 'budget';
   const reserve = isEstimate ? { reserve: 'p99' as const } : {};
-  return withAuto({ ...plan, ...budget, ...caps, retriesAtMs, ...canary, ...ladder, ...reserve }, draw);
+  const whole = { ...plan, ...budget, ...caps, retriesAtMs, ...canary, ...ladder, ...reserve };
+  return withNotify(withAuto(whole, draw), draw);
 }
 
 /** Drawn last: whether the batch finds its concurrency, and whether a change of it does. */
@@ -185,6 +188,16 @@ function withAuto(plan: Plan, draw: () => number): Plan {
     command.concurrency !== undefined && draw() < 0.3 ? { ...command, adaptive: true as const } : command,
   );
   return { ...plan, ...adaptive, commands };
+}
+
+/** Drawn after all others: who is notified, from the beginning or from a change of the limits on. */
+function withNotify(plan: Plan, draw: () => number): Plan {
+  const targets = (): readonly string[] => (draw() < 0.5 ? ['slack:a'] : ['slack:a', 'slack:b']);
+  const notify = draw() < 0.4 ? { notify: targets() } : {};
+  const commands = plan.commands.map((command) =>
+    command.concurrency !== undefined && draw() < 0.3 ? { ...command, notify: targets() } : command,
+  );
+  return { ...plan, ...notify, commands };
 }
 
 /** Drawn last, so that the other parts of a world do not depend on it. */
@@ -237,6 +250,8 @@ export function shrink(plan: Plan, fails: (plan: Plan) => boolean): Plan {
   if (least.cancelAtMs !== undefined) tryOne(uncancelled);
   if (least.commands.length > 0) tryOne({ ...least, commands: [] });
   if (least.retriesAtMs.length > 0) tryOne({ ...least, retriesAtMs: [] });
+  const { notify: ___________, ...unnotified } = least;
+  if (least.notify !== undefined) tryOne(unnotified);
   const { reserve: _________, ...inFull } = least;
   if (least.reserve !== undefined) tryOne(inFull);
   const { canary: ________, ...withoutCanary } = least;

@@ -82,7 +82,7 @@ export class SimUser {
 }
 
 function eventOf(
-  { atMs, concurrency, adaptive, startsPerMinute, deadlineMs, maxCostNano }: Plan['commands'][number],
+  { atMs, concurrency, adaptive, startsPerMinute, deadlineMs, maxCostNano, notify }: Plan['commands'][number],
   temporalNow: number,
 ): Event {
   const commandId = `command ${atMs}`;
@@ -90,6 +90,11 @@ function eventOf(
   const starts = startsPerMinute === undefined ? {} : { startsPerMinute };
   const cost = maxCostNano === undefined ? {} : { maxCostNano };
   const deadline = deadlineMs === undefined ? {} : { deadlineAt: temporalNow + deadlineMs };
+  const told = notify === undefined ? {} : { notify };
   const found = adaptive === undefined ? {} : { adaptive };
-  return { type: 'scale', commandId, limits: { concurrency, ...found, ...starts, ...deadline, ...cost } };
+  return {
+    type: 'scale',
+    commandId,
+    limits: { concurrency, ...found, ...starts, ...deadline, ...cost, ...told },
+  };
 }

@@ -36,14 +36,17 @@ export const pauseForDeadline: Decision = {
 const hasMoreToSend = (state: State): boolean => hasUnsent(state) || state.phases.waiting > 0;
 
 /** The rows that have ended since the batch started or a user resumed it. */
-const newEndings = ({ endings, resumedAt }: State): State['endings'] => ({
+export const newEndings = ({ endings, resumedAt }: State): State['endings'] => ({
   all: endings.all - resumedAt.all,
   bad: endings.bad - resumedAt.bad,
 });
 
-function hasFailedTooOften(state: State): boolean {
-  const { failAfter, rows } = state.params;
-  if (failAfter === undefined) return false;
+const hasFailedTooOften = (state: State): boolean =>
+  state.params.failAfter !== undefined && isReached(state, state.params.failAfter);
+
+/** Whether so many rows have ended without success. */
+export function isReached(state: State, failAfter: FailAfter): boolean {
+  const { rows } = state.params;
   const { all, bad } = newEndings(state);
   if ('rows' in failAfter) return bad >= failAfter.rows;
   // A share of very few rows says nothing.

@@ -7,8 +7,8 @@ import { NEVER, type Decision } from './decision.ts';
 
 export const keepLogWhenOld: Decision = {
   name: 'keep-log',
-  dueAt: ({ log, loggingNow, logDueAt, unstored, closing }) =>
-    closing || log.length === 0 || loggingNow > 0 || unstored.has(LOG) ? NEVER : logDueAt,
+  dueAt: ({ log, loggingNow, logDueAt, unstored, closing, isClosed }) =>
+    (closing && !isClosed) || log.length === 0 || loggingNow > 0 || unstored.has(LOG) ? NEVER : logDueAt,
   act: (state) => [keepLog(state)],
 };
 

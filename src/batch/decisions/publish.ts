@@ -21,6 +21,7 @@ const SILENT: ReadonlySet<string> = new Set([
   'stopGroups',
   'reportUsage',
   'usageReported',
+  'notify',
 ]);
 
 export function noteChange(state: State, happened: readonly (Event | Command)[]): void {

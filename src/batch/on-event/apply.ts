@@ -5,6 +5,7 @@ import { RESULTS, type Event } from '../events.ts';
 import { pause, unpause } from '../pauses.ts';
 import { runningRow, type State } from '../state.ts';
 import { onGrant, onUsageReported } from './granted.ts';
+import { finishWhenNotified, onNotified } from './notified.ts';
 import { onGroupEnded } from './group-ended.ts';
 import { onListRead } from './list-read.ts';
 import { onPartCollected, onStoreFailed } from './part-collected.ts';
@@ -42,6 +43,8 @@ export function applyEvent(state: State, event: Event): void {
       return onStoreFailed(state, event.item, event.reason);
     case 'logKept':
       return onLogKept(state, event.count);
+    case 'notified':
+      return onNotified(state, event);
     case 'cancel':
       return onCancel(state, event);
     case 'pause':
@@ -86,13 +89,16 @@ function onPollEnded(state: State, poll: number): void {
   state.polls.delete(poll);
 }
 
-/** R26: if a run or an entry of the log appeared during the close, the close is repeated with it. */
+/** R26: if a run appeared during the close, the close is repeated with it; an entry of the log is written after it. */
 function onClosed(state: State): void {
   state.log.splice(0, state.loggingNow);
   state.loggingNow = 0;
   if (state.pass < state.wantedPass) reopen(state);
-  else if (state.isEvidenceNew || state.log.length > 0) state.unstored.add(RESULTS);
-  else state.finished = true;
+  else if (state.isEvidenceNew) state.unstored.add(RESULTS);
+  else {
+    state.isClosed = true;
+    finishWhenNotified(state);
+  }
 }
 
 function onLogKept(state: State, count: number): void {
@@ -100,6 +106,7 @@ function onLogKept(state: State, count: number): void {
   state.loggingNow = 0;
   // A full disk may have room for a few entries: only what failed shows that the store works again.
   if (state.unstored.size === 0) unpause(state, 'store');
+  finishWhenNotified(state);
 }
 
 function onEvidenceKept(state: State, count: number): void {

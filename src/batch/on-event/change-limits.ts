@@ -3,6 +3,8 @@
 import {
   CONCURRENCY_MAX,
   MAX_COST_NANO_MAX,
+  NOTIFY_FAILED,
+  NOTIFY_TARGETS_MAX,
   mostConcurrency,
   POOL_URGENCY_MAX,
   POOL_WEIGHT_MAX,
@@ -16,6 +18,7 @@ import { accountsOf } from '../lanes.ts';
 import { attemptCost, usdText } from '../limits/budget.ts';
 import { withoutNone, type BatchParams, type FailAfter, type LimitChange } from '../params.ts';
 import { changePool, isPoolName } from '../pool/change-pool.ts';
+import { readTarget } from '../notify-target.ts';
 import { usedSlots, type Acknowledgement, type State } from '../state.ts';
 import { neededBytes } from '../state-size.ts';
 
@@ -48,6 +51,9 @@ const isShare = (value: unknown): boolean => typeof value === 'number' && value 
 /** No `Date` can show a later time, and the error would fail every workflow task. */
 const LATEST_MS = 8.64e15;
 
+const isFailAfter: Check = (value) =>
+  isObject(value) && (isWhole(1, Number.MAX_SAFE_INTEGER)(value['rows']) || isShare(value['share']));
+
 /** Values come from a signal, perhaps of a newer command. */
 const USABLE: Readonly<Record<keyof LimitChange, Check>> = {
   concurrency: isWhole(1, CONCURRENCY_MAX),
@@ -62,13 +68,17 @@ const USABLE: Readonly<Record<keyof LimitChange, Check>> = {
   gpuConcurrency: (value) =>
     isObject(value) &&
     Object.entries(value).every(([gpu, most]) => isGpu(gpu) && isWhole(1, CONCURRENCY_MAX)(most)),
-  failAfter: (value) =>
-    isObject(value) && (isWhole(1, Number.MAX_SAFE_INTEGER)(value['rows']) || isShare(value['share'])),
+  failAfter: isFailAfter,
   deadlineAt: isWhole(0, LATEST_MS),
   maxCostNano: isWhole(1, MAX_COST_NANO_MAX),
   pool: isPoolName,
   weight: isWhole(1, POOL_WEIGHT_MAX),
   urgency: isWhole(0, POOL_URGENCY_MAX),
+  notify: (value) =>
+    Array.isArray(value) &&
+    value.length <= NOTIFY_TARGETS_MAX &&
+    value.every((one) => typeof one === 'string' && !('wrong' in readTarget(one))),
+  notifyFailed: isFailAfter,
 };
 
 const REMOVABLE: ReadonlySet<string> = new Set([
@@ -78,6 +88,8 @@ const REMOVABLE: ReadonlySet<string> = new Set([
   'deadlineAt',
   'maxCostNano',
   'pool',
+  'notify',
+  'notifyFailed',
 ]);
 
 /** What is wrong with a change; undefined if it can be used. */
@@ -150,6 +162,8 @@ const SHOWN: Readonly<Record<string, (params: BatchParams) => string>> = {
   weight: ({ weight = 1 }) => `${weight}`,
   urgency: ({ urgency = 0 }) => `${urgency}`,
   'max-cost': ({ maxCostNano }) => (maxCostNano === undefined ? NONE : usdText(maxCostNano)),
+  notify: ({ notify = [] }) => notify.join(',') || NONE,
+  'notify-failed': ({ notifyFailed = NOTIFY_FAILED }) => failAfterText(notifyFailed),
 };
 
 function differences(before: BatchParams, after: BatchParams, used: number): string {

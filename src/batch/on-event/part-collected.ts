@@ -5,12 +5,13 @@ import { addRunCost, NO_RUN_COSTS, p99Cost } from '../accounting/run-costs.ts';
 import { addTallies } from '../accounting/tally.ts';
 import { DEFER_BASE_MS, DEFER_MAX_MS, FILES_PAUSE_AFTER_MS, REASON_BYTES } from '../bounds.ts';
 import { clipped } from '../clipped.ts';
-import type { DeferredRow, PartResult, RunCost, StoreItem } from '../events.ts';
+import { LOG, type DeferredRow, type PartResult, type RunCost, type StoreItem } from '../events.ts';
 import { accountOn, laneWith, type Account } from '../lanes.ts';
 import { pause, unpause } from '../pauses.ts';
 import { type Deferral, type EndedRow, type LastAttempt } from '../row-state.ts';
 import { removePart, spendInFull, spendWrittenOff } from '../parts-in-flight.ts';
 import { put } from '../put-row.ts';
+import { dropLog } from './notified.ts';
 import type { State } from '../state.ts';
 
 export function onPartCollected(
@@ -68,6 +69,8 @@ export function fetchNow(state: State): void {
 /** Pauses the batch until the failed write succeeds, so that it buys no runs whose results cannot be stored. */
 export function onStoreFailed(state: State, item: StoreItem, reason: string): void {
   if (item > 0 && !state.parts.has(item)) return;
+  // The results are written: an entry of the log must not keep the batch from ending.
+  if (state.isClosed && item === LOG) return dropLog(state);
   state.unstored.add(item);
   pause(state, 'store', `the batch folder cannot be written: ${clipped(reason, REASON_BYTES)}`);
 }

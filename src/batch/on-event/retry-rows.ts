@@ -13,12 +13,13 @@ export function onRetry(state: State, command: Extract<Event, { type: 'retry' }>
   if (pass <= state.pass) return acknowledge(state, commandId);
   state.wantedPass = Math.max(state.wantedPass, pass);
   state.passCommands = [...state.passCommands, { id: commandId, pass }];
-  if (state.finished) reopen(state);
+  if (state.finished || state.isClosed) reopen(state);
 }
 
 /** The results were written without the rows of a pass; they are written again after it. */
 export function reopen(state: State): void {
   state.closing = false;
+  state.isClosed = false;
   state.finished = false;
   state.cancelling = undefined;
   // Only rows that end from now on count for --fail-after.
@@ -32,6 +33,7 @@ export function onPassLoaded(
   state.isLoadingPass = false;
   if (pass !== state.pass + 1) return;
   state.pass = pass;
+  state.notified = [];
   const again = segments.reduce((sum, { count, isNew }) => sum + (isNew ? 0 : count), 0);
   if (appended > 0) state.params = { ...state.params, rows: state.params.rows + appended };
   // A batch that is being cancelled sends nothing more, so these rows keep their outcome, or are cancelled.

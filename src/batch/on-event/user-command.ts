@@ -19,6 +19,7 @@ import {
 } from '../state.ts';
 import { changeLimits } from './change-limits.ts';
 import { endRow } from './end-row.ts';
+import { notifyAgain } from './notified.ts';
 import { decideUnconfirmed } from './list-read.ts';
 import { fetchNow } from './part-collected.ts';
 
@@ -84,6 +85,7 @@ export function onScale(state: State, command: Extract<Event, { type: 'scale' }>
   if (limits.deadlineAt !== undefined) unpause(state, 'deadline');
   if (limits.failAfter !== undefined) unpause(state, 'failures');
   if (limits.maxCostNano !== undefined) unpause(state, 'budget');
+  notifyAgain(state, limits);
   const isBelow =
     usedSlots(state) > state.params.concurrency || isAboveGpuCap(state) || budgetLeft(state) < 0;
   if (isBelow || typeof limits.startsPerMinute === 'number') acknowledgeLater(state, command, change);
@@ -150,6 +152,7 @@ export function onResume(state: State, command: Extract<Event, { type: 'resume' 
   if (state.pauses.has('canary')) state.gate = 'open';
   state.pauses.clear();
   state.resumedAt = state.endings;
+  notifyAgain(state, limits, 'pauses');
   state.filesFailSince = undefined;
   fetchNow(state);
   state.trouble = undefined;

@@ -88,6 +88,8 @@ class Replay {
     else if (command.type === 'collect') this.#collect(command);
     else if (command.type === 'keepLog')
       this.#events.push({ type: 'logKept', count: command.entries.length });
+    else if (command.type === 'notify')
+      this.#events.push({ type: 'notified', number: command.notice.number });
     else if (command.type === 'close')
       this.#emitAfter(Math.max(0, tailMs - this.#postMs), { type: 'closed' });
     else if (command.type === 'wake') this.#wake(command);

@@ -1,7 +1,7 @@
 // Tells the user how to continue a paused batch, for each kind of pause.
 
-import { MAX_COST_NANO_MAX } from '../batch/bounds.ts';
-import type { PauseKind } from '../batch/pause-kinds.ts';
+import { MAX_COST_NANO_MAX } from './bounds.ts';
+import type { PauseKind } from './pause-kinds.ts';
 
 const KEY = 'workers read RUNSHEET_API_KEY_FILE again, and RUNSHEET_API_KEY only when they start';
 

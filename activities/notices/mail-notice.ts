@@ -1,0 +1,52 @@
+// Sends a notification as a mail. nodemailer is loaded only when it is needed.
+
+import type { NoticeBody } from '../../src/store/notice-body.ts';
+import type { NoticeSettings } from './settings.ts';
+import { undeliverable, undelivered } from './fault.ts';
+
+const WAIT_MS = 10_000;
+
+export async function mailNotice(to: string, body: NoticeBody, settings: NoticeSettings): Promise<void> {
+  const { smtp, mailFrom } = settings;
+  if (smtp === undefined)
+    throw undeliverable(
+      'this worker has no mail server: set RUNSHEET_SMTP_URL=smtps://user:password@host:465',
+    );
+  const { createTransport } = await import('nodemailer');
+  const limits = { connectionTimeout: WAIT_MS, greetingTimeout: WAIT_MS, socketTimeout: WAIT_MS };
+  const transport = createTransport({ url: smtp, ...limits });
+  try {
+    await transport.sendMail({
+      from: mailFrom ?? senderIn(smtp),
+      to,
+      // Most mail programs show only one of two mails with the same id.
+      messageId: `<${body.id}@runsheet>`,
+      subject: `runsheet: ${body.batch} ${SUBJECTS[body.event]}`,
+      text: `${body.text}\n\n${JSON.stringify(body, undefined, 2)}\n`,
+    });
+  } catch (error) {
+    throw faultOf(error as Error & { responseCode?: number });
+  } finally {
+    transport.close();
+  }
+}
+
+const SUBJECTS: Readonly<Record<NoticeBody['event'], string>> = {
+  done: 'is done',
+  failures: 'has many failed rows',
+  'half-budget': 'has spent half of its budget',
+  paused: 'is paused',
+};
+
+/** The user of the mail server, if it is an address. */
+function senderIn(smtp: string): string {
+  const { username, hostname } = new URL(smtp);
+  const user = decodeURIComponent(username);
+  return user.includes('@') ? user : `runsheet@${hostname}`;
+}
+
+/** Codes from 500 on are permanent. */
+function faultOf({ message, responseCode }: Error & { responseCode?: number }): Error {
+  const reason = `the mail server: ${message}`;
+  return responseCode !== undefined && responseCode >= 500 ? undeliverable(reason) : undelivered(reason);
+}

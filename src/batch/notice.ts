@@ -1,0 +1,16 @@
+// A notification of one target.
+
+import type { PauseKind } from './pause-kinds.ts';
+
+export const NEWS = ['done', 'failures', 'half-budget', 'paused'] as const;
+
+export type Notice = {
+  /** Unique among the notifications of a pass. */
+  readonly number: number;
+  readonly news: (typeof NEWS)[number];
+  readonly to: string;
+  /** In milliseconds since 1970 by Temporal's clock. */
+  readonly at: number;
+  readonly pass: number;
+  readonly pause?: { readonly kind: PauseKind; readonly reason: string };
+};

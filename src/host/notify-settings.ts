@@ -1,0 +1,68 @@
+// Reads the settings of notifications. Addresses that are secrets have names here, so that a batch only names them.
+
+import { keepSecret } from '../errors/redact.ts';
+import { problem } from '../errors/error.ts';
+
+export type NotifySettings = {
+  /** Signs what is POSTed to an address. */
+  readonly secret: string | undefined;
+  /** Addresses by name. */
+  readonly urls: ReadonlyMap<string, string>;
+  readonly slack: ReadonlyMap<string, string>;
+  readonly smtp: string | undefined;
+  readonly mailFrom: string | undefined;
+  /** Programs that may be started. */
+  readonly programs: readonly string[];
+};
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The name of an address without one. */
+const UNNAMED = 'default';
+
+/** Throws E602 for what cannot be an address. */
+export function notifySettings(
+  environment: Environment,
+  { notify_exec: programs = '', smtp_from: mailFrom }: { notify_exec?: string; smtp_from?: string },
+): NotifySettings {
+  const { RUNSHEET_NOTIFY_SECRET: secret, RUNSHEET_SMTP_URL: smtp } = environment;
+  return {
+    secret: secret ? keepSecret(secret) : undefined,
+    urls: addressesIn('RUNSHEET_NOTIFY_URL', environment),
+    slack: addressesIn('RUNSHEET_SLACK_WEBHOOK', environment),
+    smtp: smtp ? smtpAddress(smtp) : undefined,
+    mailFrom,
+    programs: programs.split(/[:,]/).filter(Boolean),
+  };
+}
+
+/** `ops=https://…,team=https://…`, or one address without a name. */
+function addressesIn(variable: string, environment: Environment): ReadonlyMap<string, string> {
+  const words = (environment[variable] ?? '').split(/[\s,]+/).filter(Boolean);
+  return new Map(
+    words.map((word) => {
+      const [, name = UNNAMED, address = ''] = /^(?:([\w-]+)=)?(https?:\/\/.+)$/.exec(word) ?? [];
+      const url = URL.parse(address);
+      if (url === null)
+        throw problem('E602', {
+          what: `${variable} has an entry that is no address`,
+          hint: `write it as ${variable}=https://…, or with names: ops=https://…,team=https://…`,
+        });
+      keepSecret(address);
+      keepSecret(`${url.pathname}${url.search}`);
+      return [name, address];
+    }),
+  );
+}
+
+function smtpAddress(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || !/^smtps?:$/.test(url.protocol))
+    throw problem('E602', {
+      what: 'RUNSHEET_SMTP_URL is no address of a mail server',
+      hint: 'write it as smtps://user:password@host:465 or smtp://host:25',
+    });
+  keepSecret(text);
+  keepSecret(decodeURIComponent(url.password));
+  return text;
+}
