@@ -2,17 +2,23 @@
 // dependencies of the activities.
 
 import type { Client } from '@temporalio/client';
-import { DefaultLogger, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import type { ActivityInterceptorsFactory, Worker, WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { OwnCompletion } from '../activities/async-completion.ts';
 import { DeliveredFiles } from '../activities/delivered-files.ts';
 import type { Deps } from '../activities/deps.ts';
 import { createSenders, createWork } from '../activities/index.ts';
 import { OpenBatches } from '../activities/open-batches.ts';
-import { TASK_QUEUE, workQueueOf } from '../workflows/task-queues.ts';
+import { TASK_QUEUE } from '../workflows/task-queues.ts';
 import type { AttemptRun } from './batch/attempt.ts';
 import type { RunCompletion } from './batch/events.ts';
+import type { Progress } from './batch/progress.ts';
 import type { Config } from './host/config.ts';
+import { watchActivities } from './monitoring/activity-watch.ts';
+import type { Meters } from './monitoring/meters.ts';
+import { meteredDownload } from './monitoring/metered-download.ts';
+import { meteredSignals } from './monitoring/metered-signals.ts';
+import type { WorkerMonitor } from './monitoring/worker-monitor.ts';
 import { keepLateRun } from './results/late-runs.ts';
 import { openDownloads } from './run-service/download.ts';
 import { openServices } from './run-service/open-services.ts';
@@ -24,17 +30,18 @@ import { openWorkerNotes } from './store/workers.ts';
 import { openBatchClient } from './temporal/batch-client.ts';
 import { batchSignals } from './temporal/batch-signals.ts';
 import type { BatchSignals } from './batch/signals.ts';
-import { workflowBundle } from './temporal/bundle.ts';
+import { createWorkers } from './temporal/create-workers.ts';
 import type { TemporalAddress } from './temporal/temporal-address.ts';
 import { connectWorker } from './temporal/connect-worker.ts';
 import { clientConverter, workerConverter } from './temporal/encryption/converter.ts';
 import { identityWith } from './temporal/encryption/worker-keys.ts';
 import { payloadKeys, type PayloadKeys, type Server } from './temporal/encryption/payload-keys.ts';
 import { onlyFirstTry } from './temporal/first-try.ts';
+import { installRuntime } from './temporal/runtime.ts';
 import { guardActivities } from './temporal/authentic-work.ts';
 import type { BatchName } from './batch/batch-ref.ts';
 import { canReachReceiver } from './webhook/reach.ts';
-import { openReceiver, type Receiver, type ReceiverDeps } from './webhook/receiver.ts';
+import { openReceiverAt, type ReceiverDeps } from './webhook/receiver.ts';
 import { ReportedRuns } from './webhook/reported-runs.ts';
 import { webhookSecret } from './webhook/secret.ts';
 import { SignalQueue } from './webhook/signal-queue.ts';
@@ -56,6 +63,8 @@ export type WorkerParams = {
 
 export type RunningWorker = {
   readonly receiver: { readonly url: string; readonly port: number } | undefined;
+  /** Where metrics and health are shown, if the settings ask for it. */
+  readonly monitorUrl: string | undefined;
   /** The number of Queue Run calls without an answer. */
   onWire(): number;
   /** Starts no further POST; resolves when the pending ones are answered and everything is closed. */
@@ -64,27 +73,25 @@ export type RunningWorker = {
   readonly done: Promise<void>;
 };
 
-/** Concurrent groups of all batches; a group costs almost nothing while it waits for its POSTs. */
-const CONCURRENT_GROUPS = 200;
-const CONCURRENT_WORK = 40;
 /** Concurrent POSTs, and concurrent other requests to one host. */
 const CONNECTIONS = 256;
 const READING_CONNECTIONS = 64;
 const PAGES_KEPT = 32;
-/** Must be longer than any POST's deadline. */
-const SHUTDOWN_GRACE_MS = 150_000;
-const WORKFLOWS_CACHED = 100;
 
 export async function startWorker(params: WorkerParams): Promise<RunningWorker> {
   const { config, log, parts } = params;
   const { namespace } = params.temporal;
   const queue = config.taskQueue ?? TASK_QUEUE;
-  quietCore(log);
+  const monitor = await monitorOf(params);
+  installRuntime(log, monitor?.coreAddress);
   const keys = payloadKeys(config, params.server);
   const dataConverter = clientConverter(keys);
   const { connection, client } = await connectWorker(params.temporal, params.patienceMs, dataConverter);
-  const shared = openShared(config, client, queue);
-  const receiver = parts === 'no-receiver' ? undefined : await listen(params, receiverDeps(params, shared));
+  const shared = openShared(config, client, queue, monitor?.meters);
+  const receiver =
+    parts === 'no-receiver'
+      ? undefined
+      : await openReceiverAt(receiverDeps(params, shared), config.webhook.listen, params.receiverPort);
   const stopping = new AbortController();
   const onWire = { count: 0 };
   const deps = activityDeps(params, shared, {
@@ -96,28 +103,48 @@ export async function startWorker(params: WorkerParams): Promise<RunningWorker> 
     },
     ownUrl: receiver?.url,
   });
-  const workers =
-    parts === 'receiver-only'
-      ? []
-      : await createWorkers(deps, queue, {
-          connection,
-          namespace,
-          ...conversion(keys),
-          interceptors: workerInterceptors(params.server, client),
-        });
+  let workers: readonly Worker[] = [];
+  const states = (): readonly string[] => workers.map((worker) => worker.getState());
+  const monitorServer = await monitor?.open({
+    client,
+    queue,
+    receiver,
+    states: parts === 'receiver-only' ? undefined : states,
+  });
+  const watched = watchActivities({
+    log,
+    progressOf: shared.progressOf,
+    storeFailed: shared.meters?.storeFailed,
+  });
+  if (parts !== 'receiver-only')
+    workers = await createWorkers({ senders: createSenders(deps), work: createWork(deps) }, queue, {
+      connection,
+      namespace,
+      ...conversion(keys),
+      interceptors: workerInterceptors(params.server, client, watched),
+    });
   const running = workers.map((worker) => worker.run());
   return {
     receiver: receiver && { url: config.webhook.url ?? receiver.url, port: receiver.port },
+    monitorUrl: monitorServer?.url,
     onWire: () => onWire.count,
     stop: async () => {
       stopping.abort();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await Promise.all(running);
       await receiver?.close();
+      await monitorServer?.close();
       await connection.close();
     },
     done: Promise.all(running).then(() => undefined),
   };
+}
+
+/** Loaded only if the settings ask for it. */
+async function monitorOf({ config, log, server }: WorkerParams): Promise<WorkerMonitor | undefined> {
+  if (config.metrics === undefined) return undefined;
+  const { createWorkerMonitor } = await import('./monitoring/worker-monitor.ts');
+  return createWorkerMonitor(config, { listen: config.metrics, isOptional: server === 'embedded', log });
 }
 
 /** The dependencies that the activities and the receiver share. */
@@ -126,15 +153,19 @@ type Shared = {
   readonly signals: BatchSignals;
   readonly completions: SignalQueue<RunCompletion>;
   readonly reported: ReportedRuns;
+  readonly progressOf: (name: BatchName) => Promise<Progress | undefined>;
+  /** What observes this process, if anything does. */
+  readonly meters: Meters | undefined;
 };
 
-function openShared(config: Config, client: Client, queue: string): Shared {
-  const { find } = openBatchClient(() => client, queue);
-  const signals = batchSignals(client);
+function openShared(config: Config, client: Client, queue: string, meters: Meters | undefined): Shared {
+  const { find, status } = openBatchClient(() => client, queue);
+  const signals = meters ? meteredSignals(batchSignals(client), meters) : batchSignals(client);
+  const [reading, posts] = [openTransport(READING_CONNECTIONS), openTransport(CONNECTIONS)];
   return {
     batches: new OpenBatches(
       config,
-      openServices(config, openTransport(READING_CONNECTIONS), openTransport(CONNECTIONS)),
+      openServices(config, reading, posts, meters?.requestEnded),
       async (name) => (await find(name))?.folder,
     ),
     signals,
@@ -143,17 +174,20 @@ function openShared(config: Config, client: Client, queue: string): Shared {
       RUNS_PER_SIGNAL,
     ),
     reported: new ReportedRuns(),
+    progressOf: async (name) => (await status(name)).progress,
+    meters,
   };
 }
 
 function activityDeps(
   { config, log, server }: WorkerParams,
-  { batches, signals, completions, reported }: Shared,
+  { batches, signals, completions, reported, meters }: Shared,
   { completion, posts, ownUrl }: Pick<Deps, 'completion' | 'posts'> & { readonly ownUrl: string | undefined },
 ): Deps {
   const readRows = cacheRows(PAGES_KEPT);
   const { url = ownUrl } = config.webhook;
   const noteWorker = openWorkerNotes(server);
+  const download = openDownloads(CONNECTIONS);
   return {
     open: async (ref) => {
       const open = await batches.open(ref);
@@ -165,7 +199,7 @@ function activityDeps(
     signals,
     nextSignal: (batch) => completions.nextSignal(batch),
     reported,
-    download: openDownloads(CONNECTIONS),
+    download: meters ? meteredDownload(download, meters) : download,
     delivered: new DeliveredFiles(),
     webhooks: {
       secret: webhookSecret(config),
@@ -177,28 +211,16 @@ function activityDeps(
 }
 
 /** The checks before an activity runs. Every process on the machine can talk to an embedded server, so that needs one more. */
-export const workerInterceptors = (server: Server, client: Client) => ({
-  activity: [onlyFirstTry, ...(server === 'embedded' ? [guardActivities(client, startedBy)] : [])],
+export const workerInterceptors = (
+  server: Server,
+  client: Client,
+  ...others: readonly ActivityInterceptorsFactory[]
+) => ({
+  activity: [onlyFirstTry, ...(server === 'embedded' ? [guardActivities(client, startedBy)] : []), ...others],
 });
 
 /** The first workflow run of a batch. */
 const startedBy = async (folder: string) => (await readStarted(openStore(folder)))?.workflow;
-
-/** Sends the SDK's log lines to our log; the command line handles process signals. */
-function quietCore(log: Logger): void {
-  const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
-    // The SDK logs a task that it could not start in full, with its payloads.
-    const { task: _, taskEncoded: __, ...facts } = meta ?? {};
-    if (level === 'ERROR') log.error(facts, message);
-    // One of our two workers has no workflows on purpose.
-    else if (!message.startsWith('No workflows registered')) log.warn(facts, message);
-  });
-  Runtime.install({
-    logger,
-    shutdownSignals: [],
-    telemetryOptions: { logging: { forward: {}, filter: { core: 'ERROR', other: 'ERROR' } } },
-  });
-}
 
 /** How a worker converts payloads; its identity names its keys. */
 const conversion = (keys: PayloadKeys): Pick<WorkerOptions, 'dataConverter' | 'identity'> => ({
@@ -206,45 +228,22 @@ const conversion = (keys: PayloadKeys): Pick<WorkerOptions, 'dataConverter' | 'i
   identity: identityWith(keys),
 });
 
-async function createWorkers(
-  deps: Deps,
-  queue: string,
-  at: Pick<WorkerOptions, 'connection' | 'namespace' | 'dataConverter' | 'identity' | 'interceptors'>,
-): Promise<readonly Worker[]> {
-  const shared = { ...at, shutdownGraceTime: SHUTDOWN_GRACE_MS };
-  return Promise.all([
-    Worker.create({
-      ...shared,
-      taskQueue: queue,
-      workflowBundle: await workflowBundle(),
-      activities: createSenders(deps),
-      maxConcurrentActivityTaskExecutions: CONCURRENT_GROUPS,
-      // Eager dispatch starts groups without asking the server: +45 % rows per second, -40 % server work.
-      maxEagerActivityReservationsPerWorkflowTask: 50,
-      // After a worker dies, its sticky queue holds its workflows for this long.
-      stickyQueueScheduleToStartTimeout: '1s',
-      maxCachedWorkflows: WORKFLOWS_CACHED,
-    }),
-    Worker.create({
-      ...shared,
-      taskQueue: workQueueOf(queue),
-      activities: createWork(deps),
-      maxConcurrentActivityTaskExecutions: CONCURRENT_WORK,
-      maxHeartbeatThrottleInterval: '1s',
-    }),
-  ]);
-}
-
 const RUNS_PER_SIGNAL = 500;
 
 function receiverDeps(
   { config, log }: WorkerParams,
-  { batches, completions, signals, reported }: Shared,
+  { batches, completions, signals, reported, meters }: Shared,
 ): ReceiverDeps {
   const seen = new SignalQueue<AttemptRun>((batch, runs) => signals.runsSeen(batch, runs), RUNS_PER_SIGNAL);
   return {
     secret: webhookSecret(config),
-    getRun: async (batch, runId) => (await batches.find(batch))?.service.getRun(runId),
+    getRun: async (batch, runId) => {
+      const service = (await batches.find(batch))?.service;
+      const run = await service?.getRun(runId);
+      meters?.webhookRead(run, service?.nowMs());
+      return run;
+    },
+    answered: meters?.webhookAnswered,
     runEnded: async (batch, completion) => {
       const delivered = await completions.deliver(batch, completion);
       if (delivered === 'gone') await storeLate(batches, log, batch, completion);
@@ -267,15 +266,4 @@ async function storeLate(
   if (found === undefined || !(await keepLateRun(found.store, found.file, completion))) return;
   const { place, runId } = completion;
   log.warn({ batch: name.batch, place, run: runId }, 'a run ended after its batch; see the folder late');
-}
-
-async function listen({ config, receiverPort }: WorkerParams, deps: ReceiverDeps): Promise<Receiver> {
-  if (config.webhook.listen !== undefined) return openReceiver(deps, config.webhook.listen);
-  const host = '127.0.0.1';
-  try {
-    return await openReceiver(deps, { host, port: receiverPort ?? 0 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    return openReceiver(deps, { host, port: 0 });
-  }
 }

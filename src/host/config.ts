@@ -51,6 +51,7 @@ const SETTINGS = {
   payload_plain: { variable: 'RUNSHEET_PAYLOAD_PLAIN', schema: z.enum(['refuse', 'read']) },
   webhook_secret_file: { variable: 'RUNSHEET_WEBHOOK_SECRET_FILE', schema: z.string().min(1) },
   task_queue: { variable: 'RUNSHEET_TASK_QUEUE', schema: z.string().min(1) },
+  metrics: { variable: 'RUNSHEET_METRICS', schema: listenAddress },
   log_level: { variable: 'RUNSHEET_LOG_LEVEL', schema: z.enum(['debug', 'info', 'warn', 'error', 'silent']) },
   local_speed: { variable: 'RUNSHEET_LOCAL_SPEED', schema: z.coerce.number().positive().max(SPEED_MOST) },
 } as const;
@@ -63,6 +64,7 @@ const HINTS: Readonly<Partial<Record<Name, string>>> = {
   webhook_url:
     'use only the address of the receiver, such as https://example.org; it needs no password, because RUNSHEET_WEBHOOK_SECRET signs webhooks',
   webhook_listen: 'examples: :8088, 0.0.0.0:8088',
+  metrics: 'examples: 9464 (only this machine), 0.0.0.0:9464',
   local_speed: 'the speed of the local run service; 10 is ten times as fast as real time',
 };
 
@@ -100,6 +102,8 @@ export type Config = {
     readonly plain: 'refuse' | 'read';
   };
   readonly taskQueue: string | undefined;
+  /** Where a worker shows its metrics and health, if it does. */
+  readonly metrics: { readonly host: string; readonly port: number } | undefined;
   readonly logLevel: LogLevel;
   /** API keys of the local run service, which an argument list would expose. */
   readonly serviceTokens: readonly string[];
@@ -138,6 +142,7 @@ export function loadConfig(
       plain: values.payload_plain ?? 'refuse',
     },
     taskQueue: values.task_queue,
+    metrics: values.metrics,
     serviceTokens: wordsIn(environment['RUNSHEET_SERVICE_TOKEN']),
     logLevel: values.log_level ?? 'warn',
     localSpeed: values.local_speed ?? 10,
