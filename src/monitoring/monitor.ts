@@ -3,13 +3,14 @@
 
 import { createServer, type AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import { errorMessage } from '../errors/error.ts';
 import { watchBatches, type WatchDeps } from './batch-watch.ts';
 import { createBatchGauges } from './batch-gauges.ts';
 import { createMeters, type Meters } from './meters.ts';
 import { openMonitorServer, type Listen } from './monitor-server.ts';
-import { canWrite, diskOf, OK, watchReadiness, type Checks, type Readiness } from './readiness.ts';
+import { canWrite, diskOf, watchReadiness, type Checks } from './readiness.ts';
+import { createWorkerGauges } from './worker-gauges.ts';
 
 export type MonitorDeps = Pick<WatchDeps, 'recent' | 'summaryOf'> & {
   readonly listen: Listen;
@@ -33,7 +34,7 @@ export async function createMonitor(): Promise<Monitor> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const meters = createMeters(registry);
-  const gauges = workerGauges(registry);
+  const showWorker = createWorkerGauges(registry);
   const showBatches = createBatchGauges(registry);
   const coreAddress = `127.0.0.1:${await freePort()}`;
   return {
@@ -47,46 +48,18 @@ export async function createMonitor(): Promise<Monitor> {
         failed: (reason) => log.warn({ reason }, 'the batches could not be read for the metrics'),
       });
       const metrics = async () => {
-        const [known, ready, core] = await Promise.all([
+        const [{ batches: known, ...reading }, ready, disk, core] = await Promise.all([
           watched(),
           readiness(),
+          diskOf(out).catch(() => undefined),
           coreMetrics(coreAddress, log),
         ]);
-        showBatches(known.batches);
-        await gauges(known, ready, out);
+        showBatches(known);
+        showWorker({ ...reading, readiness: ready, disk });
         return { type: registry.contentType, text: `${await registry.metrics()}${core}` };
       };
       return openMonitorServer({ metrics, readiness }, listen);
     },
-  };
-}
-
-function workerGauges(registry: Registry) {
-  const registers = [registry];
-  const gauge = (name: string, help: string, labelNames: readonly string[] = []) =>
-    new Gauge({ name, help, labelNames, registers });
-  const readAt = gauge(
-    'runsheet_batches_read_timestamp_seconds',
-    'When the figures of batches were last read',
-  );
-  const hidden = gauge('runsheet_batches_incomplete', '1 if some batches are not shown');
-  const ready = gauge('runsheet_worker_ready', '1 if every check of /readyz passes');
-  const check = gauge('runsheet_worker_check', '1 if this check of /readyz passes', ['check']);
-  const free = gauge('runsheet_out_free_bytes', 'Free bytes on the disk of the batches');
-  const size = gauge('runsheet_out_size_bytes', 'Size of the disk of the batches');
-  return async (
-    { readAtMs, isComplete }: { readonly readAtMs: number | undefined; readonly isComplete: boolean },
-    { isReady, checks }: Readiness,
-    out: string,
-  ): Promise<void> => {
-    readAt.set((readAtMs ?? 0) / 1000);
-    hidden.set(isComplete ? 0 : 1);
-    ready.set(isReady ? 1 : 0);
-    for (const [name, result] of Object.entries(checks)) check.set({ check: name }, result === OK ? 1 : 0);
-    const disk = await diskOf(out).catch(() => undefined);
-    if (disk === undefined) return;
-    free.set(disk.free);
-    size.set(disk.size);
   };
 }
 
