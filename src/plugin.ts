@@ -24,7 +24,7 @@ import { encryptionWith, workerEncryptionWith } from './temporal/encryption/code
 import { payloadKeys, type PayloadKeys } from './temporal/encryption/payload-keys.ts';
 import { identityWith } from './temporal/encryption/worker-keys.ts';
 import { onlyFirstTry } from './temporal/first-try.ts';
-import { openParts } from './worker.ts';
+import { openParts } from './worker-parts.ts';
 
 export type WorkerPluginOptions = {
   /** Settings by their name in `runsheet.toml`, stronger than the environment: `{ out: '/srv/batches' }`. */

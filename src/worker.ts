@@ -1,44 +1,24 @@
-// The composition root of a worker: two Temporal workers (one sends, one does all other work), the webhook receiver, and the
-// dependencies of the activities.
+// The composition root of a worker process: Temporal's runtime and connection, two Temporal workers, the webhook receiver, and
+// metrics if the settings ask for them.
 
 import type { Client } from '@temporalio/client';
-import type { DataConverter } from '@temporalio/common';
-import { DefaultLogger, Runtime, type NativeConnection } from '@temporalio/worker';
+import type { ActivityInterceptorsFactory, Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { OwnCompletion } from '../activities/async-completion.ts';
-import { DeliveredFiles } from '../activities/delivered-files.ts';
-import type { Deps } from '../activities/deps.ts';
-import { OpenBatches } from '../activities/open-batches.ts';
 import { TASK_QUEUE } from '../workflows/task-queues.ts';
-import type { AttemptRun } from './batch/attempt.ts';
-import type { RunCompletion } from './batch/events.ts';
-import type { Config } from './host/config.ts';
-import { keepLateRun } from './results/late-runs.ts';
-import { openDownloads } from './run-service/download.ts';
-import { openServices } from './run-service/open-services.ts';
-import { openTransport } from './run-service/transport.ts';
-import { cacheRows } from './sheet/placed-rows.ts';
-import { layoutOf, readStarted } from './store/batch-file.ts';
-import { allowedPrograms } from './store/allowed-programs.ts';
-import { openStore } from './store/open-store.ts';
-import { openWorkerNotes } from './store/workers.ts';
-import { openBatchClient, type BatchClient } from './temporal/batch-client.ts';
 import { conversion, createWorkers } from './create-workers.ts';
-import { batchSignals } from './temporal/batch-signals.ts';
-import type { BatchSignals } from './batch/signals.ts';
-import type { TemporalAddress } from './temporal/temporal-address.ts';
+import type { Config } from './host/config.ts';
+import { watchActivities } from './monitoring/activity-watch.ts';
+import type { WorkerMonitor } from './monitoring/worker-monitor.ts';
+import { readStarted } from './store/batch-file.ts';
+import { openStore } from './store/open-store.ts';
+import { guardActivities } from './temporal/authentic-work.ts';
 import { connectWorker } from './temporal/connect-worker.ts';
 import { clientConverter } from './temporal/encryption/converter.ts';
 import { payloadKeys, type Server } from './temporal/encryption/payload-keys.ts';
 import { onlyFirstTry } from './temporal/first-try.ts';
-import { environmentFor } from './temporal/embedded/environment.ts';
-import { guardActivities } from './temporal/authentic-work.ts';
-import type { BatchName } from './batch/batch-ref.ts';
-import { canReachReceiver } from './webhook/reach.ts';
-import { openReceiver, type Receiver, type ReceiverDeps } from './webhook/receiver.ts';
-import { ReportedRuns } from './webhook/reported-runs.ts';
-import { webhookSecret } from './webhook/secret.ts';
-import { SignalQueue } from './webhook/signal-queue.ts';
+import { installRuntime } from './temporal/runtime.ts';
+import type { TemporalAddress } from './temporal/temporal-address.ts';
+import { openParts } from './worker-parts.ts';
 
 export type WorkerParts = 'all' | 'no-receiver' | 'receiver-only';
 
@@ -57,6 +37,8 @@ export type WorkerParams = {
 
 export type RunningWorker = {
   readonly receiver: { readonly url: string; readonly port: number } | undefined;
+  /** Where metrics and health are shown, if the settings ask for it. */
+  readonly monitorUrl: string | undefined;
   /** The number of Queue Run calls without an answer. */
   onWire(): number;
   /** Starts no further POST; resolves when the pending ones are answered and everything is closed. */
@@ -65,212 +47,58 @@ export type RunningWorker = {
   readonly done: Promise<void>;
 };
 
-/** Concurrent POSTs, and concurrent other requests to one host. */
-const CONNECTIONS = 256;
-const READING_CONNECTIONS = 64;
-const PAGES_KEPT = 32;
-
 export async function startWorker(params: WorkerParams): Promise<RunningWorker> {
-  const { config, log, parts, temporal } = params;
+  const { config, log, parts, temporal, server } = params;
   const { namespace } = temporal;
   const queue = config.taskQueue ?? TASK_QUEUE;
-  quietCore(log);
-  const keys = payloadKeys(config, params.server);
+  const monitor = await monitorOf(params);
+  installRuntime(log, monitor?.coreAddress);
+  const keys = payloadKeys(config, server);
   const dataConverter = clientConverter(keys);
-  const { connection, client } = await connectWorker(temporal, params.patienceMs, dataConverter);
-  const { deps, receiver, stopping, onWire } = await openParts(params, { connection, client, dataConverter });
-  const workers =
-    parts === 'receiver-only'
-      ? []
-      : await createWorkers(deps, queue, {
-          connection,
-          namespace,
-          ...conversion(keys),
-          interceptors: workerInterceptors(params.server, client),
-        });
+  const connected = await connectWorker(temporal, params.patienceMs, dataConverter);
+  const { connection, client } = connected;
+  const opened = await openParts({ ...params, meters: monitor?.meters }, { ...connected, dataConverter });
+  const { deps, receiver, stopping, onWire, progressOf } = opened;
+  let workers: readonly Worker[] = [];
+  const states = (): readonly string[] => workers.map((worker) => worker.getState());
+  const sees = parts === 'receiver-only' ? undefined : states;
+  const monitorServer = await monitor?.open({ client, queue, receiver, states: sees });
+  const watched = watchActivities({ log, progressOf, storeFailed: monitor?.meters.storeFailed });
+  const interceptors = workerInterceptors(server, client, watched);
+  if (parts !== 'receiver-only')
+    workers = await createWorkers(deps, queue, { connection, namespace, ...conversion(keys), interceptors });
   const running = workers.map((worker) => worker.run());
   return {
     receiver: receiver && { url: config.webhook.url ?? receiver.url, port: receiver.port },
+    monitorUrl: monitorServer?.url,
     onWire: () => onWire.count,
     stop: async () => {
       stopping.abort();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await Promise.all(running);
       await receiver?.close();
+      await monitorServer?.close();
       await connection.close();
     },
     done: Promise.all(running).then(() => undefined),
   };
 }
 
-type PartsParams = Pick<WorkerParams, 'config' | 'server' | 'parts' | 'receiverPort' | 'log'>;
-
-/** A connection of a worker, and a client of it. */
-type Connected = {
-  readonly connection: NativeConnection;
-  readonly client: Client;
-  readonly dataConverter: DataConverter;
-};
-
-/** What the workers of one process share, whoever runs them. */
-export async function openParts(params: PartsParams, { client, connection, dataConverter }: Connected) {
-  const shared = openShared(params.config, client);
-  const receiver =
-    params.parts === 'no-receiver' ? undefined : await listen(params, receiverDeps(params, shared));
-  const stopping = new AbortController();
-  const onWire = { count: 0 };
-  const { namespace } = client.options;
-  const deps = activityDeps(params, shared, {
-    completion: new OwnCompletion({ connection, namespace, dataConverter }),
-    posts: {
-      stopping: stopping.signal,
-      began: () => (onWire.count += 1),
-      answered: () => (onWire.count -= 1),
-    },
-    ownUrl: receiver?.url,
-  });
-  return { deps, receiver, stopping, onWire };
-}
-
-/** The dependencies that the activities and the receiver share. */
-type Shared = {
-  readonly batches: OpenBatches;
-  readonly signals: BatchSignals;
-  readonly completions: SignalQueue<RunCompletion>;
-  readonly reported: ReportedRuns;
-  readonly find: BatchClient['find'];
-};
-
-function openShared(config: Config, client: Client): Shared {
-  const { find } = openBatchClient(() => client);
-  const signals = batchSignals(client);
-  return {
-    batches: new OpenBatches(
-      config,
-      openServices(config, openTransport(READING_CONNECTIONS), openTransport(CONNECTIONS)),
-      async (name) => (await find(name))?.folder,
-    ),
-    signals,
-    completions: new SignalQueue<RunCompletion>(
-      (batch, some) => signals.runsCompleted(batch, 'webhook', some),
-      RUNS_PER_SIGNAL,
-    ),
-    reported: new ReportedRuns(),
-    find,
-  };
-}
-
-function activityDeps(
-  { config, log, server }: PartsParams,
-  { batches, signals, completions, reported, find }: Shared,
-  { completion, posts, ownUrl }: Pick<Deps, 'completion' | 'posts'> & { readonly ownUrl: string | undefined },
-): Deps {
-  const readRows = cacheRows(PAGES_KEPT);
-  const { url = ownUrl } = config.webhook;
-  const noteWorker = openWorkerNotes(server);
-  const download = openDownloads(CONNECTIONS);
-  return {
-    open: async (ref) => {
-      const open = await batches.open(ref);
-      await noteWorker(open.store);
-      return open;
-    },
-    readRows: ({ store, file }, places) => readRows(layoutOf(store, file), file.sheet, places),
-    completion,
-    signals,
-    nextSignal: (batch) => completions.nextSignal(batch),
-    reported,
-    download,
-    maker: {
-      config,
-      download,
-      // Only the embedded servers start one.
-      isLocalAllowed: server === 'embedded',
-      isEncrypted: payloadKeys(config, server).keys.length > 0,
-    },
-    delivered: new DeliveredFiles(),
-    webhooks: {
-      secret: webhookSecret(config),
-      receiver: ({ service }) => (canReachReceiver(service.base, config.webhook.url) ? url : undefined),
-    },
-    statusOf: async (ref) => (await find(ref))?.status,
-    notices: {
-      ...config.notify,
-      mayStart: (path) =>
-        config.notify.programs.includes(path) ||
-        (server === 'embedded' && allowedPrograms(config.home).includes(path)),
-      environment: environmentFor('tool', config.environment),
-    },
-    posts,
-    log,
-  };
+/** Loaded only if the settings ask for it. */
+async function monitorOf({ config, log, server }: WorkerParams): Promise<WorkerMonitor | undefined> {
+  if (config.metrics === undefined) return undefined;
+  const { createWorkerMonitor } = await import('./monitoring/worker-monitor.ts');
+  return createWorkerMonitor(config, { listen: config.metrics, isOptional: server === 'embedded', log });
 }
 
 /** The checks before an activity runs. Every process on the machine can talk to an embedded server, so that needs one more. */
-export const workerInterceptors = (server: Server, client: Client) => ({
-  activity: [onlyFirstTry, ...(server === 'embedded' ? [guardActivities(client, startedBy)] : [])],
+export const workerInterceptors = (
+  server: Server,
+  client: Client,
+  ...others: readonly ActivityInterceptorsFactory[]
+) => ({
+  activity: [onlyFirstTry, ...(server === 'embedded' ? [guardActivities(client, startedBy)] : []), ...others],
 });
 
 /** The first workflow run of a batch. */
 const startedBy = async (folder: string) => (await readStarted(openStore(folder)))?.workflow;
-
-/** Sends the SDK's log lines to our log; the command line handles process signals. */
-function quietCore(log: Logger): void {
-  const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
-    // The SDK logs a task that it could not start in full, with its payloads.
-    const { task: _, taskEncoded: __, ...facts } = meta ?? {};
-    if (level === 'ERROR') log.error(facts, message);
-    // One of our two workers has no workflows on purpose.
-    else if (!message.startsWith('No workflows registered')) log.warn(facts, message);
-  });
-  Runtime.install({
-    logger,
-    shutdownSignals: [],
-    telemetryOptions: { logging: { forward: {}, filter: { core: 'ERROR', other: 'ERROR' } } },
-  });
-}
-
-const RUNS_PER_SIGNAL = 500;
-
-function receiverDeps(
-  { config, log }: PartsParams,
-  { batches, completions, signals, reported }: Shared,
-): ReceiverDeps {
-  const seen = new SignalQueue<AttemptRun>((batch, runs) => signals.runsSeen(batch, runs), RUNS_PER_SIGNAL);
-  return {
-    secret: webhookSecret(config),
-    getRun: async (batch, runId) => (await batches.find(batch))?.service.getRun(runId),
-    runEnded: async (batch, completion) => {
-      const delivered = await completions.deliver(batch, completion);
-      if (delivered === 'gone') await storeLate(batches, log, batch, completion);
-      return delivered;
-    },
-    runSeen: (batch, run) => seen.deliver(batch, run),
-    reported,
-    log,
-  };
-}
-
-/** Stores a run that ended after its batch. */
-async function storeLate(
-  batches: OpenBatches,
-  log: Logger,
-  name: BatchName,
-  completion: RunCompletion,
-): Promise<void> {
-  const found = await batches.find(name);
-  if (found === undefined || !(await keepLateRun(found.store, found.file, completion))) return;
-  const { place, runId } = completion;
-  log.warn({ batch: name.batch, place, run: runId }, 'a run ended after its batch; see the folder late');
-}
-
-async function listen({ config, receiverPort }: PartsParams, deps: ReceiverDeps): Promise<Receiver> {
-  if (config.webhook.listen !== undefined) return openReceiver(deps, config.webhook.listen);
-  const host = '127.0.0.1';
-  try {
-    return await openReceiver(deps, { host, port: receiverPort ?? 0 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    return openReceiver(deps, { host, port: 0 });
-  }
-}

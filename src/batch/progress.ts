@@ -1,10 +1,11 @@
-// Builds the progress of a batch, which its memo shows to people and programs: counts and a few reasons, at most 8 KB.
+// Builds the progress of a batch, which its memo shows to people and programs: counts and a few reasons, at most 9 KB.
 
 import type { RequestLedger } from './accounting/request-ledger.ts';
 import { canaryProgress, type CanaryProgress } from './canary.ts';
 import { costSoFar, rowsDone, type Tally } from './accounting/tally.ts';
 import { reservedNano, spentNano } from './limits/budget.ts';
 import { grantReason } from './limits/grant.ts';
+import { loadByGpu, type GpuLoad } from './gpu-load.ts';
 import { slotsAllowed, usefulConcurrency } from './limits/adaptive-cap.ts';
 import type { UsefulConcurrency } from './useful-concurrency.ts';
 import { nextAccount } from './lanes.ts';
@@ -35,6 +36,8 @@ export type Progress = ReturnType<typeof optionalLimits> & {
   readonly retrying: number;
   /** Rows that were never sent. */
   readonly unsent: number;
+  /** The same by the GPU that rows ask for; absent in what an older worker published. */
+  readonly byGpu?: readonly GpuLoad[];
   readonly tally: Tally;
   readonly ledger: RequestLedger;
   readonly costUsd: number;
@@ -91,6 +94,7 @@ export function progress(state: State): Progress {
     unconfirmed: phases.unconfirmed,
     retrying: phases.waiting,
     unsent: unsentPlaces(state),
+    byGpu: loadByGpu(state.lanes),
     tally,
     ledger,
     costUsd: costSoFar(tally),

@@ -22,8 +22,14 @@ import type { LimitFlags, SheetFlags } from './flags.ts';
 import { notifyLimits } from './notify-flags.ts';
 import { count, plural } from './format.ts';
 
-export const configOf = ({ out, api }: { readonly out?: string; readonly api?: Api }): Config =>
-  loadConfig(undefined, { ...(out === undefined ? {} : { out }), ...(api === undefined ? {} : { api }) });
+type SettingFlags = { readonly out?: string; readonly api?: Api; readonly metrics?: string };
+
+export const configOf = ({ out, api, metrics }: SettingFlags): Config =>
+  loadConfig(undefined, {
+    ...(out === undefined ? {} : { out }),
+    ...(api === undefined ? {} : { api }),
+    ...(metrics === undefined ? {} : { metrics }),
+  });
 
 /** The service that flags and settings select. Throws E305 if none is set. */
 function meantService(config: Config, flags: Pick<SheetFlags, 'local'>): Spoken {

@@ -76,6 +76,9 @@ const servers = {
       flags: {
         noReceiver: boolean('do not start a webhook receiver'),
         receiverOnly: boolean('start only the webhook receiver'),
+        metrics: optional(
+          textFlag('[host:]port', 'show metrics, /healthz and /readyz there (default host: 127.0.0.1)'),
+        ),
         embedded: { ...boolean('run as a child of the embedded servers'), hidden: true },
         receiverPort: { ...optional(port('port', 'port of the receiver')), hidden: true },
       },

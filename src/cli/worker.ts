@@ -15,6 +15,7 @@ import { plural } from './format.ts';
 type Flags = {
   readonly noReceiver: boolean;
   readonly receiverOnly: boolean;
+  readonly metrics?: string;
   readonly embedded: boolean;
   readonly receiverPort?: number;
 };
@@ -25,7 +26,7 @@ const STACK_STARTS_MS = 600_000;
 const CLUSTER_STARTS_MS = 30_000;
 
 export default async function worker(this: Context, flags: Flags): Promise<number> {
-  const config = configOf({});
+  const config = configOf(flags.metrics === undefined ? {} : { metrics: flags.metrics });
   const log = openLog(config.logLevel, 'worker');
   const temporal: TemporalAddress = temporalFrom(config.environment) ?? LOCALHOST;
   const parts: WorkerParts = flags.noReceiver ? 'no-receiver' : flags.receiverOnly ? 'receiver-only' : 'all';
@@ -74,6 +75,7 @@ async function serveTerminal(
   const interrupts = hearInterrupts(context.process);
   printer.notice(`worker at ${temporal.address} (${temporal.from}), namespace ${temporal.namespace}`);
   printer.notice(running.receiver ? `webhooks at ${running.receiver.url}` : 'no receiver in this process');
+  if (running.monitorUrl) printer.notice(`metrics at ${running.monitorUrl}/metrics`);
   const { apiUrl, webhook } = config;
   if (running.receiver && apiUrl !== undefined && !canReachReceiver(apiUrl, webhook.url))
     printer.notice(

@@ -52,6 +52,7 @@ const SETTINGS = {
   payload_plain: { variable: 'RUNSHEET_PAYLOAD_PLAIN', schema: z.enum(['refuse', 'read']) },
   webhook_secret_file: { variable: 'RUNSHEET_WEBHOOK_SECRET_FILE', schema: z.string().min(1) },
   task_queue: { variable: 'RUNSHEET_TASK_QUEUE', schema: z.string().min(1) },
+  metrics: { variable: 'RUNSHEET_METRICS', schema: listenAddress },
   log_level: { variable: 'RUNSHEET_LOG_LEVEL', schema: z.enum(['debug', 'info', 'warn', 'error', 'silent']) },
   /** Programs that notifications may start on a worker of a cluster, by their paths. */
   notify_exec: { variable: 'RUNSHEET_NOTIFY_EXEC', schema: z.string().min(1) },
@@ -70,6 +71,7 @@ const HINTS: Readonly<Partial<Record<Name, string>>> = {
   webhook_url:
     'use only the address of the receiver, such as https://example.org; it needs no password, because RUNSHEET_WEBHOOK_SECRET signs webhooks',
   webhook_listen: 'examples: :8088, 0.0.0.0:8088',
+  metrics: 'examples: 9464 (only this machine), 0.0.0.0:9464',
   local_speed: 'the speed of the local run service; 10 is ten times as fast as real time',
 };
 
@@ -112,6 +114,8 @@ export type Config = {
   };
   readonly notify: NotifySettings;
   readonly taskQueue: string | undefined;
+  /** Where a worker shows its metrics and health, if it does. */
+  readonly metrics: { readonly host: string; readonly port: number } | undefined;
   readonly logLevel: LogLevel;
   /** API keys of the local run service, which an argument list would expose. */
   readonly serviceTokens: readonly string[];
@@ -151,6 +155,7 @@ export function loadConfig(
     },
     notify: notifySettings(environment, values),
     taskQueue: values.task_queue,
+    metrics: values.metrics,
     serviceTokens: wordsIn(environment['RUNSHEET_SERVICE_TOKEN']),
     logLevel: values.log_level ?? 'warn',
     localSpeed: values.local_speed ?? 10,

@@ -6,6 +6,7 @@ import type { PostFacts } from '../batch/classify-response.ts';
 import { problem, errorMessage } from '../errors/error.ts';
 import { factsOf, jsonOf, messageOf, type RawAnswer } from './answer.ts';
 import type { ServiceConnection } from './connection.ts';
+import { callName } from './contract/paths.ts';
 import { errorSchema } from './contract/queue.ts';
 import { lastFour } from '../host/api-key.ts';
 import { withoutSecrets } from '../errors/redact.ts';
@@ -33,7 +34,17 @@ export async function postOnce(
   return first.status === 401 && at.key.refresh() ? post(at, path, body, beforeSend, deadlineMs) : first;
 }
 
-async function post(
+async function post(...call: Parameters<typeof postUnobserved>): Promise<PostFacts> {
+  const [at] = call;
+  const startedAt = performance.now();
+  const facts = await postUnobserved(...call);
+  at.observe?.({ call: 'queue_run', status: facts.status, seconds: secondsSince(startedAt), post: facts });
+  return facts;
+}
+
+const secondsSince = (startedAt: number): number => (performance.now() - startedAt) / 1000;
+
+async function postUnobserved(
   at: ServiceConnection,
   path: string,
   body: string,
@@ -81,9 +92,18 @@ type Call = (method: 'GET' | 'POST', path: string) => Promise<RawAnswer>;
 /** A function that calls paths below a base address. Throws E304 if nothing answers, E301 if the key is refused. */
 export function createCaller(at: ServiceConnection): Call {
   const once = async (method: 'GET' | 'POST', path: string): Promise<RawAnswer> => {
+    const startedAt = performance.now();
+    const observe = (status: number | undefined): void =>
+      at.observe?.({ call: callName(path), status, seconds: secondsSince(startedAt) });
     try {
-      return await rawAnswer(at, await request(`${at.base}${path}`, send(at, method, READ_DEADLINE_MS)));
+      const answer = await rawAnswer(
+        at,
+        await request(`${at.base}${path}`, send(at, method, READ_DEADLINE_MS)),
+      );
+      observe(answer.status);
+      return answer;
     } catch (error) {
+      observe(undefined);
       throw problem('E304', { base: at.base, reason: errorMessage(error) }, { cause: error });
     }
   };

@@ -2,7 +2,19 @@
 
 import type { Dispatcher } from 'undici';
 import type { ApiKey } from '../host/api-key.ts';
+import type { PostFacts } from '../batch/classify-response.ts';
+import type { CallName } from './contract/paths.ts';
 import type { ServiceClock } from './service-clock.ts';
+
+/** One request to the service that has ended. */
+export type ServiceCall = {
+  readonly call: CallName;
+  /** undefined if there was no answer. */
+  readonly status: number | undefined;
+  readonly seconds: number;
+  /** Only of Queue Run. */
+  readonly post?: PostFacts;
+};
 
 export type ServiceConnection = {
   /** The base address of the API, with its trailing path segment: `https://…/api`. */
@@ -13,4 +25,6 @@ export type ServiceConnection = {
   readonly posts?: Dispatcher;
   /** Updated by every answer. */
   readonly clock: ServiceClock;
+  /** Called after each request; must not throw. */
+  readonly observe?: ((call: ServiceCall) => void) | undefined;
 };

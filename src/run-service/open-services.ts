@@ -5,6 +5,7 @@ import type { Config } from '../host/config.ts';
 import { problem } from '../errors/error.ts';
 import type { Api } from '../host/api-version.ts';
 import { connectRunService } from './client.ts';
+import type { ServiceConnection } from './connection.ts';
 import { LOCAL, localService } from './local-address.ts';
 import { remembering, type RememberingService } from './remembering.ts';
 import { connectV1 } from './v1.ts';
@@ -28,6 +29,7 @@ export function openServices(
   transport: Dispatcher,
   /** Separate connections for Queue Run calls, which may take minutes and must not delay readings. */
   posts: Dispatcher = transport,
+  observe?: ServiceConnection['observe'],
 ): Services {
   const known = new Map<string, RememberingService>();
   return {
@@ -36,7 +38,7 @@ export function openServices(
       const name = `${api} ${address.base} ${address.key.value}`;
       const service =
         known.get(name) ??
-        remembering(CONNECT[api]({ ...address, transport, posts, clock: new ServiceClock() }));
+        remembering(CONNECT[api]({ ...address, transport, posts, clock: new ServiceClock(), observe }));
       known.set(name, service);
       return service;
     },

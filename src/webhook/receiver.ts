@@ -9,12 +9,17 @@ import { webhookSchema } from '../run-service/contract/webhook.ts';
 import { WebhookHandler, type HandlerDeps } from './handler.ts';
 import { isGenuine, isOldToken, readToken } from './token.ts';
 
-export type ReceiverDeps = HandlerDeps & { readonly secret: string };
+export type ReceiverDeps = HandlerDeps & {
+  readonly secret: string;
+  /** Called with the status of each answer. */
+  readonly answered?: ((status: number) => void) | undefined;
+};
 
 export type Receiver = {
   /** `http://host:port` of the listening server. */
   readonly url: string;
   readonly port: number;
+  isListening(): boolean;
   close(): Promise<void>;
 };
 
@@ -29,11 +34,26 @@ const LIMITS = {
 /** Behind a proxy all webhooks come from one address, so one address may use nearly all connections. */
 const CONNECTIONS = { most: 2_000, perAddress: 1_500 };
 
-/** Starts listening; port 0 takes any free port. Rejects if the port is in use. */
-export async function openReceiver(
+type Listen = { readonly host: string; readonly port: number };
+
+/** Listens where the settings say; else on loopback, on the preferred port or, if it is in use, on any free one. */
+export async function openReceiverAt(
   deps: ReceiverDeps,
-  listen: { readonly host: string; readonly port: number },
+  listen: Listen | undefined,
+  preferredPort = 0,
 ): Promise<Receiver> {
+  if (listen !== undefined) return openReceiver(deps, listen);
+  const host = '127.0.0.1';
+  try {
+    return await openReceiver(deps, { host, port: preferredPort });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    return openReceiver(deps, { host, port: 0 });
+  }
+}
+
+/** Starts listening; port 0 takes any free port. Rejects if the port is in use. */
+export async function openReceiver(deps: ReceiverDeps, listen: Listen): Promise<Receiver> {
   const handler = new WebhookHandler(deps);
   const server = createServer(LIMITS);
   const connections = boundConnections(server, CONNECTIONS);
@@ -44,10 +64,15 @@ export async function openReceiver(
   });
   await listening(server, listen);
   const { port } = server.address() as AddressInfo;
-  return { url: `http://${listen.host}:${port}`, port, close: () => closing(server, handler) };
+  return {
+    url: `http://${listen.host}:${port}`,
+    port,
+    isListening: () => server.listening,
+    close: () => closing(server, handler),
+  };
 }
 
-function listening(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
+function listening(server: Server, { host, port }: Listen): Promise<void> {
   return new Promise((done, failed) => {
     server.once('error', failed);
     server.listen(port, host, () => {
@@ -78,6 +103,7 @@ async function respond(
     );
     return 503;
   });
+  if (request.url !== HEALTH) deps.answered?.(status);
   // Close the connection of a rejected sender.
   response
     .writeHead(status, {
@@ -87,13 +113,15 @@ async function respond(
     .end(status === 200 ? '{"ok":true}' : undefined);
 }
 
+const HEALTH = '/healthz';
+
 /** Returns the status of the response. */
 async function handle(
   handler: WebhookHandler,
   { secret }: ReceiverDeps,
   request: IncomingMessage,
 ): Promise<number> {
-  if (request.url === '/healthz') return 200;
+  if (request.url === HEALTH) return 200;
   if (isOldToken(request.url)) return 410;
   const token = readToken(request.url);
   if (token === undefined || !isGenuine(token, secret)) return 404;

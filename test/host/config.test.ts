@@ -191,3 +191,18 @@ describe('settings of another user of the machine', () => {
     expect(asUser(0).apiUrl).toBe('https://example.test/api');
   });
 });
+
+describe('the address of the metrics', () => {
+  it.each([
+    ['9464', { host: '127.0.0.1', port: 9464 }],
+    ['0.0.0.0:9464', { host: '0.0.0.0', port: 9464 }],
+  ])('is on this machine unless it names a host: %s', (given, address) => {
+    expect(load({ RUNSHEET_METRICS: given }).metrics).toEqual(address);
+  });
+
+  it('is absent by default, and refused with examples if it is none', () => {
+    expect(load().metrics).toBeUndefined();
+    const error = refusal(() => load({ RUNSHEET_METRICS: 'yes' }));
+    expect(error).toMatchObject({ code: 'E602', hint: expect.stringContaining('9464') });
+  });
+});

@@ -20,9 +20,10 @@ describe('the receiver', () => {
   let seen: AttemptRun[];
   let reads: number;
   let temporalIsAway: boolean;
+  let answered: number[];
 
   beforeEach(async () => {
-    [runs, completions, seen, reads, temporalIsAway] = [new Map(), [], [], 0, false];
+    [runs, completions, seen, reads, temporalIsAway, answered] = [new Map(), [], [], 0, false, []];
     const signal = async <T>(into: T[], message: T): Promise<'taken'> => {
       if (temporalIsAway) throw new Error('Temporal is away');
       into.push(message);
@@ -38,6 +39,7 @@ describe('the receiver', () => {
         runEnded: (_, completion) => signal(completions, completion),
         runSeen: (_, run) => signal(seen, run),
         reported: new ReportedRuns(),
+        answered: (status) => answered.push(status),
         log: pino({ level: 'silent' }),
       },
       { host: '127.0.0.1', port: 0 },
@@ -73,6 +75,13 @@ describe('the receiver', () => {
     const runId = has('success');
     expect(await hook(runId, 'success')).toBe(200);
     expect(completions).toMatchObject([{ place: 7, attempt: 1, runId, outcome: 'succeeded' }]);
+  });
+
+  it('tells its observer the status of each answer, but not of health checks', async () => {
+    await fetch(`${receiver.url}/healthz`);
+    await hook(has('success'), 'success');
+    await fetch(`${receiver.url}/nothing`);
+    expect(answered).toEqual([200, 404]);
   });
 
   it('accepts a GET with a body like a POST', async () => {

@@ -23,6 +23,18 @@ export const PATHS = {
   docs: '/docs',
 } as const;
 
+/** The calls that metrics distinguish. */
+export const CALL_NAMES = ['queue_run', 'get_run', 'list_runs', 'cancel_run', 'get_log', 'other'] as const;
+export type CallName = (typeof CALL_NAMES)[number];
+
+/** What a call other than Queue Run does, in V1 or V2. */
+export function callName(path: string): CallName {
+  if (/^\/run(?:\/[^/?]+$|\?)/.test(path)) return 'get_run';
+  if (/^\/run\/[^/]+\/cancel$/.test(path)) return 'cancel_run';
+  if (/^\/workflow\/[^/]+\/runs\?/.test(path)) return 'list_runs';
+  return path.startsWith(PATHS.runLogs.replace(':run_id', '')) ? 'get_log' : 'other';
+}
+
 // Any 128 bits, like the real service; upper and lower case letters are equal.
 const uuidOf = (whose: string) =>
   z

@@ -1,0 +1,134 @@
+// Writes the log of batches and counts failures of the store, from the activities that this worker has ended: an activity runs on
+// one worker, so each event is logged once, whatever the number of workers.
+
+import { ApplicationFailure } from '@temporalio/common';
+import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import type { CollectInput } from '../../activities/collect-rows.ts';
+import type { FinalizeInput } from '../../activities/finalize-batch.ts';
+import type { LogInput } from '../../activities/keep-log.ts';
+import type { LoadedBatch, LoadInput } from '../../activities/load-batch.ts';
+import type { BatchEvent } from '../batch/batch-event.ts';
+import type { BatchName, BatchRef } from '../batch/batch-ref.ts';
+import type { Progress } from '../batch/progress.ts';
+import { errorMessage } from '../errors/error.ts';
+
+export type ActivityWatchDeps = {
+  readonly log: Logger;
+  /** What the batch has published; undefined if it cannot be read. */
+  progressOf(batch: BatchName): Promise<Progress | undefined>;
+  readonly storeFailed?: (() => void) | undefined;
+};
+
+const PROGRESS_MS = 60_000;
+const BATCHES_KEPT = 1_000;
+
+export function watchActivities(deps: ActivityWatchDeps): ActivityInterceptorsFactory {
+  const log = batchLog(deps);
+  return ({ info }) => ({
+    inbound: {
+      execute: async (input, next) => {
+        const [ref] = input.args;
+        try {
+          const result = await next(input);
+          log.ended(info.activityType, ref, result);
+          return result;
+        } catch (error) {
+          if (error instanceof ApplicationFailure) {
+            if (error.type === 'StoreFailed') deps.storeFailed?.();
+            log.failed(info.activityType, ref as BatchRef, error);
+          }
+          throw error;
+        }
+      },
+    },
+  });
+}
+
+function batchLog({ log, progressOf }: ActivityWatchDeps) {
+  /** When the progress of a batch was last logged, the oldest first. */
+  const loggedAt = new Map<string, number>();
+
+  const logProgress = async (ref: BatchRef): Promise<void> => {
+    const key = `${ref.batch}~${ref.mark}`;
+    const now = performance.now();
+    const before = loggedAt.get(key);
+    if (before !== undefined && now - before < PROGRESS_MS) return;
+    const isFirst = before === undefined;
+    loggedAt.delete(key);
+    loggedAt.set(key, now);
+    const [oldest] = loggedAt.size > BATCHES_KEPT ? loggedAt.keys() : [];
+    if (oldest !== undefined) loggedAt.delete(oldest);
+    if (isFirst) return;
+    const progress = await progressOf(ref).catch(() => undefined);
+    if (progress !== undefined) log.info({ batch: ref.batch, ...factsOf(progress) }, 'the batch advances');
+  };
+
+  const logEvents = (batch: string, entries: readonly BatchEvent[]): void => {
+    for (const { at, event, ...facts } of entries)
+      log[event === 'paused' ? 'warn' : 'info'](
+        { batch, event, at: new Date(at).toISOString(), ...facts },
+        MESSAGES[event],
+      );
+  };
+
+  return {
+    ended: (activity: string, input: unknown, result: unknown): void => {
+      switch (activity) {
+        case 'loadBatch': {
+          const { batch, folder, continues } = input as LoadInput;
+          const { rows, concurrency, retries } = (result as LoadedBatch).params;
+          const pass = continues === undefined ? {} : { pass: continues };
+          log.info({ batch, folder, rows, concurrency, retries, ...pass }, 'the batch starts');
+          return;
+        }
+        case 'keepLog': {
+          const { batch, entries } = input as LogInput;
+          logEvents(batch, entries);
+          return;
+        }
+        case 'collectRows':
+          void logProgress(input as CollectInput);
+          return;
+        case 'finalizeBatch': {
+          const { batch, folder, log: entries, progress, startedAt, endedAt } = input as FinalizeInput;
+          logEvents(batch, entries);
+          const seconds = (endedAt - startedAt) / 1000;
+          log.info({ batch, folder, seconds, ...factsOf(progress) }, 'the batch ended');
+        }
+      }
+    },
+    failed: (activity: string, { batch, folder }: BatchRef, failure: ApplicationFailure): void => {
+      if (activity !== 'loadBatch' || !failure.nonRetryable) return;
+      const { type: code } = failure;
+      log.error({ batch, folder, code, reason: errorMessage(failure) }, 'the batch cannot start');
+    },
+  };
+}
+
+const factsOf = ({ rows, done, tally, costUsd, ledger, ...open }: Progress) => ({
+  rows,
+  done,
+  outcomes: tally.outcomes,
+  outstanding: open.sending + open.running + open.unconfirmed,
+  unconfirmed: open.unconfirmed,
+  waiting: open.retrying,
+  unsent: open.unsent,
+  duplicates: ledger.duplicates,
+  cost_usd: Number(costUsd.toFixed(6)),
+});
+
+const MESSAGES: Readonly<Record<BatchEvent['event'], string>> = {
+  paused: 'the batch pauses',
+  continued: 'the batch continues',
+  resumed: 'a user resumes the batch',
+  scaled: 'a user changes limits of the batch',
+  cancelled: 'a user cancels the batch',
+  rebuilt: 'the batch was rebuilt',
+  retried: 'a user sends rows again',
+  adapted: 'the batch found its useful concurrency',
+  appended: 'a user adds rows to the batch',
+  climbed: 'rows of a size class climb the ladder',
+  notified: 'somebody was notified',
+  'not-notified': 'a notification failed',
+};

@@ -1,0 +1,85 @@
+// What a worker shows to operators about itself and the batches of its cluster.
+
+import type { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
+import type { Config } from '../host/config.ts';
+import { errorMessage } from '../errors/error.ts';
+import { readLatestSummary } from '../results/summary.ts';
+import { isAllowed } from '../store/allowed-folders.ts';
+import { openStore } from '../store/open-store.ts';
+import { recentBatches } from '../temporal/recent-batches.ts';
+import { createMonitor, type Monitor } from './monitor.ts';
+import type { Listen } from './monitor-server.ts';
+import type { Checks } from './readiness.ts';
+
+/** The parts of a worker that can fail. */
+export type WatchedWorker = {
+  readonly client: Client;
+  readonly queue: string;
+  /** Whether the worker should have a receiver, and whether it listens. */
+  readonly receiver: { isListening(): boolean } | undefined;
+  /** The states of its Temporal workers; undefined if it should have none. */
+  readonly states: (() => readonly string[]) | undefined;
+};
+
+export type WorkerMonitor = Pick<Monitor, 'meters' | 'coreAddress'> & {
+  /** undefined if the address is in use and `isOptional`. */
+  open(worker: WatchedWorker): Promise<{ readonly url: string; close(): Promise<void> } | undefined>;
+};
+
+/** More batches would make the answer large; the figures of the others are not shown. */
+const BATCHES_SHOWN = 100;
+
+/** `isOptional`: servers of one machine also work without metrics, because those of another folder may have the port. */
+export async function createWorkerMonitor(
+  config: Config,
+  {
+    listen,
+    isOptional,
+    log,
+  }: { readonly listen: Listen; readonly isOptional: boolean; readonly log: Logger },
+): Promise<WorkerMonitor> {
+  const monitor = await createMonitor();
+  const { meters, coreAddress } = monitor;
+  return {
+    meters,
+    coreAddress,
+    open: async (worker) => {
+      const { client, queue } = worker;
+      const opening = monitor.open({
+        listen,
+        out: config.out,
+        log,
+        recent: (endedSince) => recentBatches(client, queue, { endedSince, most: BATCHES_SHOWN }),
+        summaryOf: async ({ folder }) =>
+          isAllowed(folder, config) ? readLatestSummary(openStore(folder, 'existing')) : undefined,
+        checks: checksOf(worker),
+      });
+      return opening.catch((error: unknown) => {
+        if (!isOptional) throw error;
+        log.warn({ reason: errorMessage(error) }, 'the worker runs without metrics');
+        return undefined;
+      });
+    },
+  };
+}
+
+function checksOf({ client, receiver, states }: WatchedWorker): Checks {
+  const { namespace } = client.options;
+  return {
+    temporal: async () => {
+      await client.workflowService.describeNamespace({ namespace });
+      return undefined;
+    },
+    ...(states && {
+      workers: async () => {
+        const all = states();
+        const isPolling = all.length > 0 && all.every((state) => state === 'RUNNING');
+        return isPolling ? undefined : `the workers are ${all.join(' and ').toLowerCase() || 'starting'}`;
+      },
+    }),
+    ...(receiver && {
+      receiver: async () => (receiver.isListening() ? undefined : 'the receiver does not listen'),
+    }),
+  };
+}

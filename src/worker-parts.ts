@@ -1,0 +1,198 @@
+// What the activities and the webhook receiver of one process share and depend on, whoever runs them: our worker or that of an
+// application.
+
+import type { Client } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
+import type { NativeConnection } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { OwnCompletion } from '../activities/async-completion.ts';
+import { DeliveredFiles } from '../activities/delivered-files.ts';
+import type { Deps } from '../activities/deps.ts';
+import { OpenBatches } from '../activities/open-batches.ts';
+import type { AttemptRun } from './batch/attempt.ts';
+import type { BatchName } from './batch/batch-ref.ts';
+import type { RunCompletion } from './batch/events.ts';
+import type { Progress } from './batch/progress.ts';
+import type { BatchSignals } from './batch/signals.ts';
+import type { Config } from './host/config.ts';
+import { meteredDownload } from './monitoring/metered-download.ts';
+import { meteredSignals } from './monitoring/metered-signals.ts';
+import type { Meters } from './monitoring/meters.ts';
+import { keepLateRun } from './results/late-runs.ts';
+import { openDownloads } from './run-service/download.ts';
+import { openServices } from './run-service/open-services.ts';
+import { openTransport } from './run-service/transport.ts';
+import { cacheRows } from './sheet/placed-rows.ts';
+import { allowedPrograms } from './store/allowed-programs.ts';
+import { layoutOf } from './store/batch-file.ts';
+import { openWorkerNotes } from './store/workers.ts';
+import { openBatchClient, type BatchClient } from './temporal/batch-client.ts';
+import { batchSignals } from './temporal/batch-signals.ts';
+import { environmentFor } from './temporal/embedded/environment.ts';
+import { payloadKeys, type Server } from './temporal/encryption/payload-keys.ts';
+import { canReachReceiver } from './webhook/reach.ts';
+import { openReceiverAt, type ReceiverDeps } from './webhook/receiver.ts';
+import { ReportedRuns } from './webhook/reported-runs.ts';
+import { webhookSecret } from './webhook/secret.ts';
+import { SignalQueue } from './webhook/signal-queue.ts';
+import type { WorkerParams } from './worker.ts';
+
+type PartsParams = Pick<WorkerParams, 'config' | 'parts' | 'receiverPort' | 'log'> & {
+  readonly server: Server;
+  /** What observes this process, if anything does. */
+  readonly meters?: Meters | undefined;
+};
+
+/** A connection of a worker, and a client of it. */
+type Connected = {
+  readonly connection: NativeConnection;
+  readonly client: Client;
+  readonly dataConverter: DataConverter;
+};
+
+/** Concurrent POSTs, and concurrent other requests to one host. */
+const CONNECTIONS = 256;
+const READING_CONNECTIONS = 64;
+const PAGES_KEPT = 32;
+
+export async function openParts(params: PartsParams, { client, connection, dataConverter }: Connected) {
+  const { config, parts, receiverPort, meters } = params;
+  const shared = openShared(config, client, meters);
+  const receiver =
+    parts === 'no-receiver'
+      ? undefined
+      : await openReceiverAt(receiverDeps(params, shared), config.webhook.listen, receiverPort);
+  const stopping = new AbortController();
+  const onWire = { count: 0 };
+  const { namespace } = client.options;
+  const deps = activityDeps(params, shared, {
+    completion: new OwnCompletion({ connection, namespace, dataConverter }),
+    posts: {
+      stopping: stopping.signal,
+      began: () => (onWire.count += 1),
+      answered: () => (onWire.count -= 1),
+    },
+    ownUrl: receiver?.url,
+  });
+  return { deps, receiver, stopping, onWire, progressOf: shared.progressOf };
+}
+
+/** The dependencies that the activities and the receiver share. */
+type Shared = {
+  readonly batches: OpenBatches;
+  readonly signals: BatchSignals;
+  readonly completions: SignalQueue<RunCompletion>;
+  readonly reported: ReportedRuns;
+  readonly find: BatchClient['find'];
+  readonly progressOf: (name: BatchName) => Promise<Progress | undefined>;
+  /** What observes this process, if anything does. */
+  readonly meters: Meters | undefined;
+};
+
+function openShared(config: Config, client: Client, meters: Meters | undefined): Shared {
+  const { find, status } = openBatchClient(() => client);
+  const signals = meters ? meteredSignals(batchSignals(client), meters) : batchSignals(client);
+  const [reading, posts] = [openTransport(READING_CONNECTIONS), openTransport(CONNECTIONS)];
+  return {
+    batches: new OpenBatches(
+      config,
+      openServices(config, reading, posts, meters?.requestEnded),
+      async (name) => (await find(name))?.folder,
+    ),
+    signals,
+    completions: new SignalQueue<RunCompletion>(
+      (batch, some) => signals.runsCompleted(batch, 'webhook', some),
+      RUNS_PER_SIGNAL,
+    ),
+    reported: new ReportedRuns(),
+    find,
+    progressOf: async (name) => (await status(name)).progress,
+    meters,
+  };
+}
+
+function activityDeps(
+  { config, log, server }: PartsParams,
+  { batches, signals, completions, reported, find, meters }: Shared,
+  { completion, posts, ownUrl }: Pick<Deps, 'completion' | 'posts'> & { readonly ownUrl: string | undefined },
+): Deps {
+  const readRows = cacheRows(PAGES_KEPT);
+  const { url = ownUrl } = config.webhook;
+  const noteWorker = openWorkerNotes(server);
+  const download = openDownloads(CONNECTIONS);
+  return {
+    open: async (ref) => {
+      const open = await batches.open(ref);
+      await noteWorker(open.store);
+      return open;
+    },
+    readRows: ({ store, file }, places) => readRows(layoutOf(store, file), file.sheet, places),
+    completion,
+    signals,
+    nextSignal: (batch) => completions.nextSignal(batch),
+    reported,
+    maker: {
+      config,
+      download,
+      // Only the embedded servers start one.
+      isLocalAllowed: server === 'embedded',
+      isEncrypted: payloadKeys(config, server).keys.length > 0,
+    },
+    download: meters ? meteredDownload(download, meters) : download,
+    delivered: new DeliveredFiles(),
+    webhooks: {
+      secret: webhookSecret(config),
+      receiver: ({ service }) => (canReachReceiver(service.base, config.webhook.url) ? url : undefined),
+    },
+    statusOf: async (ref) => (await find(ref))?.status,
+    notices: {
+      ...config.notify,
+      mayStart: (path) =>
+        config.notify.programs.includes(path) ||
+        (server === 'embedded' && allowedPrograms(config.home).includes(path)),
+      environment: environmentFor('tool', config.environment),
+    },
+    posts,
+    log,
+  };
+}
+
+const RUNS_PER_SIGNAL = 500;
+
+function receiverDeps(
+  { config, log }: PartsParams,
+  { batches, completions, signals, reported, meters }: Shared,
+): ReceiverDeps {
+  const seen = new SignalQueue<AttemptRun>((batch, runs) => signals.runsSeen(batch, runs), RUNS_PER_SIGNAL);
+  return {
+    secret: webhookSecret(config),
+    getRun: async (batch, runId) => {
+      const service = (await batches.find(batch))?.service;
+      const run = await service?.getRun(runId);
+      meters?.webhookRead(run, service?.nowMs());
+      return run;
+    },
+    answered: meters?.webhookAnswered,
+    runEnded: async (batch, completion) => {
+      const delivered = await completions.deliver(batch, completion);
+      if (delivered === 'gone') await storeLate(batches, log, batch, completion);
+      return delivered;
+    },
+    runSeen: (batch, run) => seen.deliver(batch, run),
+    reported,
+    log,
+  };
+}
+
+/** Stores a run that ended after its batch. */
+async function storeLate(
+  batches: OpenBatches,
+  log: Logger,
+  name: BatchName,
+  completion: RunCompletion,
+): Promise<void> {
+  const found = await batches.find(name);
+  if (found === undefined || !(await keepLateRun(found.store, found.file, completion))) return;
+  const { place, runId } = completion;
+  log.warn({ batch: name.batch, place, run: runId }, 'a run ended after its batch; see the folder late');
+}

@@ -1,0 +1,143 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import pino from 'pino';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { progress } from '../../src/batch/progress.ts';
+import { watchActivities } from '../../src/monitoring/activity-watch.ts';
+import { REF } from '../activities/deps.ts';
+import { paramsOf } from '../batch/params.ts';
+import { running } from '../batch/scenes.ts';
+
+type Line = { readonly level: number; readonly msg: string } & Readonly<Record<string, unknown>>;
+const [INFO, WARN, ERROR] = [30, 40, 50];
+const NOW = progress(running({ rows: 40, concurrency: 6 }).state);
+
+describe('the log of batches', () => {
+  let lines: Line[];
+  let stored: number;
+  let asked: number;
+  let interceptor: ReturnType<typeof watchActivities>;
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    [lines, stored, asked] = [[], 0, 0];
+    const log = pino({ level: 'info' }, { write: (line: string) => lines.push(JSON.parse(line) as Line) });
+    interceptor = watchActivities({
+      log,
+      storeFailed: () => (stored += 1),
+      progressOf: async () => {
+        asked += 1;
+        return NOW;
+      },
+    });
+  });
+  afterEach(() => vi.useRealTimers());
+
+  const ends = async (activityType: string, input: object, work: () => Promise<unknown>): Promise<void> => {
+    const environment = new MockActivityEnvironment(
+      { activityType },
+      { interceptors: [interceptor], logger: new DefaultLogger('ERROR') },
+    );
+    await environment.run(work, ...([{ ...REF, ...input }] as never[]));
+    // The progress is read and logged after the activity has ended.
+    await new Promise((done) => setImmediate(done));
+  };
+  const nothing = async (): Promise<void> => undefined;
+
+  it('has the start of a batch, with its limits', async () => {
+    await ends('loadBatch', {}, async () => ({ params: paramsOf({ rows: 12, concurrency: 3 }) }));
+    expect(lines).toMatchObject([
+      { level: INFO, msg: 'the batch starts', batch: 'b', folder: REF.folder, rows: 12, concurrency: 3 },
+    ]);
+  });
+
+  it('has a batch that cannot start, with code and reason, and not one whose start is retried', async () => {
+    const refuse = async (): Promise<never> => {
+      throw ApplicationFailure.nonRetryable('E411: not in RUNSHEET_OUT; start it there', 'E411');
+    };
+    await expect(ends('loadBatch', {}, refuse)).rejects.toThrow('E411');
+    expect(lines).toMatchObject([
+      {
+        level: ERROR,
+        msg: 'the batch cannot start',
+        batch: 'b',
+        code: 'E411',
+        reason: 'E411: not in RUNSHEET_OUT; start it there',
+      },
+    ]);
+    const away = async (): Promise<never> => {
+      throw ApplicationFailure.retryable('the service is away', 'E304');
+    };
+    await expect(ends('loadBatch', {}, away)).rejects.toThrow('away');
+    expect(lines).toHaveLength(1);
+  });
+
+  it('has each pause as a warning with its reason, and each command with its user', async () => {
+    const entries = [
+      { at: 1_000, event: 'paused', kind: 'store', reason: 'ENOSPC: no space left on device' },
+      { at: 2_000, event: 'resumed', by: 'ada@host' },
+    ];
+    await ends('keepLog', { number: 1, entries }, nothing);
+    expect(lines).toMatchObject([
+      {
+        level: WARN,
+        msg: 'the batch pauses',
+        batch: 'b',
+        kind: 'store',
+        reason: 'ENOSPC: no space left on device',
+        at: '1970-01-01T00:00:01.000Z',
+      },
+      { level: INFO, msg: 'a user resumes the batch', batch: 'b', by: 'ada@host' },
+    ]);
+  });
+
+  it('has the progress at most once a minute, however many parts are collected', async () => {
+    for (let second = 0; second < 150; second += 1) {
+      await ends('collectRows', {}, nothing);
+      vi.advanceTimersByTime(1_000);
+    }
+    expect(lines).toHaveLength(2);
+    expect(asked).toBe(2);
+    expect(lines[0]).toMatchObject({
+      level: INFO,
+      msg: 'the batch advances',
+      rows: 40,
+      outstanding: 6,
+      unsent: 34,
+    });
+  });
+
+  it('has the last pauses and the end of a batch, with outcomes and cost', async () => {
+    const log = [{ at: 1_000, event: 'continued', kind: 'store' }];
+    await ends(
+      'finalizeBatch',
+      { log, progress: { ...NOW, costUsd: 4.12 }, startedAt: 0, endedAt: 61_500 },
+      nothing,
+    );
+    expect(lines).toMatchObject([
+      { msg: 'the batch continues', kind: 'store' },
+      {
+        level: INFO,
+        msg: 'the batch ended',
+        batch: 'b',
+        seconds: 61.5,
+        cost_usd: 4.12,
+        outcomes: { failed: 0 },
+      },
+    ]);
+  });
+
+  it('has no line of an activity that did not end, but counts a store that failed', async () => {
+    const fail = async (): Promise<never> => {
+      throw ApplicationFailure.nonRetryable('ENOSPC', 'StoreFailed');
+    };
+    await expect(ends('collectRows', {}, fail)).rejects.toThrow('ENOSPC');
+    await expect(ends('keepLog', { entries: [{ at: 0, event: 'paused' }] }, fail)).rejects.toThrow('ENOSPC');
+    const other = async (): Promise<never> => {
+      throw ApplicationFailure.retryable('not yet', 'PollAgain');
+    };
+    await expect(ends('pollRuns', {}, other)).rejects.toThrow('not yet');
+    expect([lines, stored]).toEqual([[], 2]);
+  });
+});
