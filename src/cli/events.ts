@@ -7,7 +7,7 @@ import { terminalLine } from '../errors/outside-text.ts';
 import { readEvents } from '../results/event-files.ts';
 import { readSummary } from '../results/summary.ts';
 import { readStarted } from '../store/batch-file.ts';
-import { findBatch, type FoundBatch } from './batch-name.ts';
+import { findBatch, type FoundBatch } from '../library/found-batch.ts';
 import { configOf } from './batch-options.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 

@@ -13,15 +13,15 @@ import { openTransport } from '../run-service/transport.ts';
 import { STARTED_FILE } from '../store/batch-file.ts';
 import { userHere } from '../temporal/user-here.ts';
 import { printEnd } from './batch-end.ts';
-import { findBatch, type FoundBatch } from './batch-name.ts';
+import { findBatch, type FoundBatch } from '../library/found-batch.ts';
 import { configOf, limitsOf, orderOf, readingOf, sheetOptions } from './batch-options.ts';
 import type { Context, Printer } from './context.ts';
 import { estimateOf, forecastLines, type Estimate } from './forecast.ts';
 import type { SheetFlags } from './flags.ts';
 import { plural } from './format.ts';
 import type { Session, SessionParams } from './session.ts';
-import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
-import { signalPass } from './signal-pass.ts';
+import { startOrAttach, summaryOfDone } from '../library/start-or-attach.ts';
+import { signalPass } from '../library/signal-pass.ts';
 
 export type IntoFlags = SheetFlags & { readonly into: string };
 type Given = {

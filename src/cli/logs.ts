@@ -5,7 +5,7 @@ import { terminalLines } from '../errors/outside-text.ts';
 import { countRows, rowOf, rowsOf, type BatchRow } from '../results/batch-rows.ts';
 import { openServices } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
-import { findBatch, type FoundBatch } from './batch-name.ts';
+import { findBatch, type FoundBatch } from '../library/found-batch.ts';
 import { configOf } from './batch-options.ts';
 import { printerFor, type Context } from './context.ts';
 

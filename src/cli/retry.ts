@@ -16,15 +16,15 @@ import type { RowRecord } from '../results/row-record.ts';
 import { STARTED_FILE } from '../store/batch-file.ts';
 import { ask } from './ask.ts';
 import { configOf, pairs } from './batch-options.ts';
-import { findBatch, type FoundBatch } from './batch-name.ts';
+import { findBatch, type FoundBatch } from '../library/found-batch.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import { commandOptions } from './control.ts';
 import { follow } from './follow.ts';
 import { money, plural } from './format.ts';
 import { userHere } from '../temporal/user-here.ts';
 import { withSession, type Session } from './session.ts';
-import { startOrAttach } from './start-or-attach.ts';
-import { signalPass } from './signal-pass.ts';
+import { startOrAttach } from '../library/start-or-attach.ts';
+import { signalPass } from '../library/signal-pass.ts';
 
 type Flags = {
   readonly outcome?: readonly Outcome[];

@@ -1,6 +1,6 @@
 // run: checks the sheet, starts its batch and follows it. submit: the same without following.
 
-import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
+import { startOrAttach, summaryOfDone } from '../library/start-or-attach.ts';
 import { printEnd } from './batch-end.ts';
 import { followAsking } from './follow-asking.ts';
 import type { SheetFlags } from './flags.ts';
@@ -23,7 +23,7 @@ import {
 import { chooseInto, chooseReuse } from './reuse-choice.ts';
 import type { Session, SessionParams } from './session.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
-import { refOf, type FoundBatch } from './batch-name.ts';
+import { refOf, type FoundBatch } from '../library/found-batch.ts';
 import { errorMessage, EXIT, isRunsheetError } from '../errors/error.ts';
 import { printBatch } from './batch-plan.ts';
 import { estimateOf, forecastLines } from './forecast.ts';

@@ -9,9 +9,9 @@ import { EXIT, isRunsheetError, problem } from '../errors/error.ts';
 import { terminalLine } from '../errors/outside-text.ts';
 import { openServices } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
-import { findBatch, type FoundBatch } from './batch-name.ts';
+import { findBatch, type FoundBatch } from '../library/found-batch.ts';
 import { checkGiven, writeGiven } from './receipt.ts';
-import { summaryOfDone } from './start-or-attach.ts';
+import { summaryOfDone } from '../library/start-or-attach.ts';
 import { printerFor, type Context } from './context.ts';
 import { configOf } from './batch-options.ts';
 
