@@ -44,7 +44,7 @@ describe('the rows of a program', () => {
         throw broken;
       })(),
     );
-    await expect(text(given.copy.stdin)).rejects.toThrow();
+    await expect(text(given.copy.stdin)).rejects.toThrow('the database is away');
     expect(given.failure()).toEqual({ error: broken });
   });
 });
