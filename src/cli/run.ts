@@ -26,7 +26,8 @@ import { printerFor, type Context, type Printer } from './context.ts';
 import { refOf, type FoundBatch } from '../library/found-batch.ts';
 import { errorMessage, EXIT, isRunsheetError } from '../errors/error.ts';
 import { printBatch } from './batch-plan.ts';
-import { estimateOf, forecastLines } from './forecast.ts';
+import { estimateOf } from '../library/estimate.ts';
+import { forecastLines } from './forecast.ts';
 
 export async function run(this: Context, flags: SheetFlags, sheet: string): Promise<number> {
   // Asks only if the answer can come from the user.

@@ -5,17 +5,28 @@ import { join } from 'node:path';
 import type { Outcome } from '../batch/outcome.ts';
 import { BY_RESUME_ONLY } from '../batch/pause-kinds.ts';
 import { problem } from '../errors/error.ts';
+import { addPass, candidates } from '../create-batch/add-pass.ts';
+import { recordOf } from '../results/batch-rows.ts';
+import type { RowRecord } from '../results/row-record.ts';
 import { readLatestSummary, type Summary } from '../results/summary.ts';
+import { STARTED_FILE } from '../store/batch-file.ts';
 import { openBatchFolder } from '../store/batch-folders.ts';
 import type { Acknowledged } from '../temporal/batch-control.ts';
 import { liveStatus, statusFromFolder, type BatchStatus } from './batch-status.ts';
-import { EndedRows, type Cursor, type RowResult } from './ended-rows.ts';
+import { appendSheet } from './appended-sheet.ts';
+import { EndedRows, withBigints, type Cursor, type RowResult } from './ended-rows.ts';
 import { followBatch } from './followed-batch.ts';
 import { refOf, type FoundBatch } from './found-batch.ts';
 import { limitChangeOf, type Limits } from './given-limits.ts';
+import type { Sheet } from './given-rows.ts';
+import { inputChangeOf, passParams, perhapsPaid, type RetryFilter } from './retried-rows.ts';
+import { findRow, readRunLog, type RowName } from './run-log.ts';
 import type { Servers } from './servers.ts';
+import { eventsOf, type ShownEvent } from './shown-events.ts';
+import { signalPass } from './signal-pass.ts';
 import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
 import { BatchPausedError } from './thrown-errors.ts';
+import { verification, type Verification } from './verification.ts';
 
 /** A command is in force. */
 export type Ack = {
@@ -43,6 +54,21 @@ export type ResultOptions = {
    */
   readonly onPaused?: 'wait' | 'throw';
 };
+
+export type RetryOptions = RetryFilter & {
+  /** Other inputs for these rows. */
+  readonly set?: Readonly<Record<string, string>>;
+  /** Needed for rows that succeeded or are unknown: they may have a run that was paid for. */
+  readonly mayBuyTwice?: boolean;
+};
+
+/** How many rows are sent. */
+export type AddedRows = { readonly rows: number };
+
+export type EventsOptions = { readonly follow?: boolean; readonly signal?: AbortSignal };
+
+/** A row, also one without an outcome. */
+export type RowDetail = Omit<RowRecord, 'outcome'> & { readonly outcome: Outcome | 'open' };
 
 export class BatchHandle {
   readonly batchId: string;
@@ -145,6 +171,72 @@ export class BatchHandle {
     return this.#command(({ batches }, found) => batches.cancel(refOf(found), running));
   }
 
+  /** Sends rows again, in this batch: by default those that failed or timed out. Starts servers if none are running. */
+  async retry({ set, mayBuyTwice = false, ...filter }: RetryOptions = {}): Promise<AddedRows> {
+    const found = await this.#found();
+    if (!(await found.store.exists(STARTED_FILE))) return { rows: 0 };
+    const { config } = this.#servers;
+    const session = await this.#servers.for(found);
+    const params = passParams(filter, set && (await inputChangeOf(config, found, set)));
+    const wanted = await candidates(found, params);
+    const costly = perhapsPaid(wanted.outcomes);
+    if (costly > 0 && !mayBuyTwice)
+      throw problem('E602', {
+        what: `this may buy runs a second time: ${costly} of ${wanted.rows} rows succeeded or may have a run that was paid for`,
+        hint: 'if that is meant, add mayBuyTwice: true',
+      });
+    const pass = await addPass(found, params, wanted);
+    if (pass === undefined) await startOrAttach(session, found);
+    else await signalPass(session, found, pass.pass, {});
+    return { rows: pass?.rows ?? 0 };
+  }
+
+  /** Adds rows to this batch, which keeps its mapping. Rows that it has are left out. Throws E533 for rows that would change it. */
+  async append(sheet: Sheet): Promise<AddedRows> {
+    const found = await this.#found();
+    const session = await this.#servers.for(found);
+    const { pass, rows } = await appendSheet(this.#servers.config, found, sheet);
+    if (pass !== undefined) await signalPass(session, found, pass, {});
+    else if ((await summaryOfDone(found)) === undefined) await startOrAttach(session, found);
+    return { rows };
+  }
+
+  /** A row by its number, or by its key. Throws E505. */
+  async row(name: number | string): Promise<RowDetail> {
+    const one = await findRow(await this.#found(), nameFrom(name));
+    const record = withBigints(recordOf(one));
+    return one.record === undefined ? { ...record, outcome: 'open', attempts: [], files: [] } : record;
+  }
+
+  /** The log of the last run of a row, as far as the service keeps it. Throws E505, and E519 for a row without a run. */
+  async *logs(name: number | string): AsyncGenerator<string> {
+    const { lines = [] } = await readRunLog(this.#servers.config, await this.#found(), nameFrom(name));
+    for (const { atMs, level, message } of lines)
+      yield `${new Date(atMs).toISOString()}  ${level}  ${message}`;
+  }
+
+  /** Pauses and commands: when, who, why. With `follow`, until the batch has ended. */
+  async *events({ follow = false, signal }: EventsOptions = {}): AsyncGenerator<ShownEvent> {
+    const found = await this.#found();
+    const shown = new Set<string>();
+    const fresh = async (): Promise<readonly ShownEvent[]> =>
+      (await eventsOf(found)).filter((event) => {
+        const text = JSON.stringify(event);
+        return !shown.has(text) && shown.add(text);
+      });
+    yield* await fresh();
+    if (!follow) return;
+    for await (const _ of followBatch(this.#servers, found, { signal, always: true })) yield* await fresh();
+  }
+
+  /** Compares the results with all files, their checksums, and the run list of the service. Throws E509 before the end. */
+  async verify(): Promise<Verification> {
+    const found = await this.#found();
+    const summary = await summaryOfDone(found);
+    if (summary === undefined) throw problem('E509', { batch: this.batchId });
+    return verification(this.#servers.config, found, summary, true);
+  }
+
   async #unfinished(): Promise<FoundBatch> {
     const found = await this.#found();
     if ((await summaryOfDone(found)) !== undefined) throw problem('E513', { batch: this.batchId });
@@ -158,6 +250,9 @@ export class BatchHandle {
     return ackOf(await this.#servers.commanding(found, (session) => give(session, found)));
   }
 }
+
+const nameFrom = (name: number | string): RowName =>
+  typeof name === 'number' ? { row: name } : { key: name };
 
 const ackOf = ({ commandId, note }: Acknowledged): Ack => ({
   commandId,

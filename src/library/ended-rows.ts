@@ -115,7 +115,8 @@ function placeAfter(cursor: Cursor): Place {
   return { pass: Number(pass), part: Number(part), line: Number(line) };
 }
 
-const withBigints = (record: RowRecord): RowRecord => ({
+/** A number of JSON that has more digits than a number keeps becomes a bigint. */
+export const withBigints = (record: RowRecord): RowRecord => ({
   ...record,
   inputs: bigintsIn(record.inputs) as RowRecord['inputs'],
 });

@@ -4,6 +4,7 @@ import { listBatchFolders } from '../store/batch-folders.ts';
 import { BatchHandle } from './batch-handle.ts';
 import type { BatchOptions } from './batch-options.ts';
 import { liveStatus, statusFromFolder, type BatchStatus } from './batch-status.ts';
+import { planOf, type Plan } from './batch-plan.ts';
 import type { ConnectOptions } from './connect-options.ts';
 import type { Sheet } from './given-rows.ts';
 import { Servers } from './servers.ts';
@@ -15,6 +16,11 @@ export class Runsheet implements AsyncDisposable {
 
   constructor(servers: Servers) {
     this.#servers = servers;
+  }
+
+  /** Checks a sheet and forecasts its cost and time, without sending anything. */
+  plan(sheet: Sheet, options: BatchOptions): Promise<Plan> {
+    return planOf(this.#servers, sheet, options);
   }
 
   /**

@@ -5,6 +5,7 @@ import {
   AlreadyDoneError,
   BatchPausedError,
   connect,
+  InputRefusedError,
   isRunsheetError,
   type RowResult,
   type Runsheet,
@@ -63,6 +64,14 @@ describe('a batch of a program', () => {
     const later = runsheet.getHandle(batch.batchId).rows({ after: seen[3]?.cursor ?? '' });
     expect((await Array.fromAsync(later)).map(({ row }) => row)).toEqual(seen.slice(4).map(({ row }) => row));
 
+    expect((await batch.verify()).holds).toBe(true);
+    expect((await batch.row(3)).inputs['seed']).toBe(SEED - 3n);
+    expect((await Array.fromAsync(batch.logs(3))).length).toBeGreaterThan(0);
+    const events = await Array.fromAsync(batch.events());
+    expect(events.map(({ event }) => event)).toEqual(
+      expect.arrayContaining(['created', 'started', 'paused', 'resumed', 'finished']),
+    );
+
     const again = await runsheet.start(portraits(), options).catch((error: unknown) => error);
     expect(again).toBeInstanceOf(AlreadyDoneError);
     expect(again).toMatchObject({ batchId: batch.batchId, rows: ROWS });
@@ -70,5 +79,53 @@ describe('a batch of a program', () => {
     expect(kept.batchId).toBe(batch.batchId);
     expect((await Array.fromAsync(runsheet.list())).map(({ state }) => state)).toEqual(['finished']);
     expect(isRunsheetError(await batch.pause().catch((error: unknown) => error), 'E513')).toBe(true);
+  });
+
+  it('plans, appends rows, and sends rows again in the same batch', async () => {
+    const options = { deployment: 'portraits', concurrency: 4, batchId: 'more' } as const;
+    const rows = [{ prompt: 'one more' }, { prompt: 'and another' }];
+    const plan = await runsheet.plan(rows, options);
+    expect([plan.batchId, plan.rows, plan.requests.length]).toEqual(['more', 2, 2]);
+    expect(await Array.fromAsync(runsheet.list())).toHaveLength(1);
+
+    const batch = await runsheet.start(rows, options);
+    expect((await batch.result()).rows).toBe(2);
+    expect(await batch.append([{ prompt: 'the third' }, { prompt: 'one more' }])).toEqual({ rows: 1 });
+    const { rows: three, outcomes } = await batch.result();
+    expect([three, outcomes.succeeded]).toEqual([3, 3]);
+
+    const bought = { outcome: ['succeeded'], rows: [2], set: { prompt: 'and a better one' } } as const;
+    const refused = await batch.retry(bought).catch((error: unknown) => error);
+    expect(isRunsheetError(refused, 'E602')).toBe(true);
+    expect(await batch.retry({ ...bought, mayBuyTwice: true })).toEqual({ rows: 1 });
+    expect((await batch.result()).runs).toBe(4);
+    expect((await batch.row(2)).inputs['prompt']).toBe('and a better one');
+    expect((await Array.fromAsync(batch.rows())).map(({ row }) => row).toSorted()).toEqual([1, 2, 2, 3]);
+  });
+
+  it('is refused with every problem of its rows, and throws what the program throws', async () => {
+    const options = { deployment: 'portraits' };
+    const wrong = await runsheet
+      .start(
+        [
+          { prompt: 'a', seed: 'no number' },
+          { prompt: 'b', seed: 1 },
+          { prompt: 'c', seed: 'none' },
+        ],
+        options,
+      )
+      .catch((error: unknown) => error);
+    expect(wrong).toBeInstanceOf(InputRefusedError);
+    const issues = await Array.fromAsync((wrong as InputRefusedError).issues);
+    expect(issues.map(({ row, column }) => [row, column])).toEqual([
+      [1, 'seed'],
+      [3, 'seed'],
+    ]);
+    const broken = new Error('the database is away');
+    const failing = async function* () {
+      yield { prompt: 'a' };
+      throw broken;
+    };
+    await expect(runsheet.start(failing(), options)).rejects.toBe(broken);
   });
 });
