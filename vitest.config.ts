@@ -6,6 +6,7 @@ const WHOLE = [
   'test/cli/**/*.test.ts',
   'test/chaos/**/*.test.ts',
   'test/workflows/**/*.test.ts',
+  'test/library/*.long.test.ts',
   'test/create-batch/creators.test.ts',
   'test/package{,.long}.test.ts',
 ];

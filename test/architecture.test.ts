@@ -3,7 +3,7 @@
 import { globSync } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { circlesIn, folderOf, importsOf, ROOT, textOf, unitOf, type Import } from './imports.ts';
+import { circlesIn, folderOf, importsOf, ROOT, textOf, unitOf, type Import } from './source-imports.ts';
 
 const FILES = globSync('{src,workflows,activities,test,bench,bin}/**/*.{ts,mjs}', { cwd: ROOT });
 const SOURCES = FILES.filter((file) => /^(src|workflows|activities)\//.test(file));
@@ -142,11 +142,9 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/monitoring',
     'activities',
   ],
-  'src/cli': [
-    '@stricli/core',
-    'csv-stringify',
+  'src/library': [
+    'csv-parse',
     'src/batch',
-    'workflows',
     'src/errors',
     'src/host',
     'src/store',
@@ -157,11 +155,30 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/results/forecast',
     'src/results',
     'src/audit',
+    'src/temporal',
+    'workflows',
+  ],
+  'src/index.ts': ['src/library', 'src/errors', 'type:src/batch', 'type:src/results', 'type:src/temporal'],
+  'src/cli': [
+    '@stricli/core',
+    'csv-stringify',
+    'src/batch',
+    'workflows',
+    'src/errors',
+    'src/host',
+    'src/store',
+    'src/run-service',
+    'src/sheet',
+    'src/create-batch',
+    'type:src/results/forecast',
+    'src/results',
+    'src/audit',
     'src/run-service/migration',
     'src/webhook',
     'src/temporal',
     'src/local-service',
     'src/worker.ts',
+    'src/library',
   ],
 };
 
@@ -230,7 +247,7 @@ describe('the tree', () => {
   it('has few entries at its top', () => {
     expect(
       new Set(SOURCES.filter((file) => file.startsWith('src/')).map((file) => file.split('/')[1])).size,
-    ).toBeLessThanOrEqual(15);
+    ).toBeLessThanOrEqual(16);
   });
 
   it('has files of at most 300 lines', () => {

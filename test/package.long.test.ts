@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { programFile } from '../src/temporal/embedded/processes.ts';
@@ -18,8 +19,10 @@ describe('the packed tarball, installed in an empty folder', () => {
     await run('npm', ['pack', '--pack-destination', stage.folder], { cwd: ROOT });
     const tarball = readdirSync(stage.folder).find((name) => name.endsWith('.tgz')) ?? '';
     mkdirSync(home);
-    writeFileSync(join(home, 'package.json'), '{"private":true}');
-    await run('npm', ['install', '--no-audit', '--no-fund', stage.path(tarball)], { cwd: home });
+    writeFileSync(join(home, 'package.json'), '{"private":true,"type":"module"}');
+    await run('npm', ['install', '--no-audit', '--no-fund', stage.path(tarball), '@types/node@24'], {
+      cwd: home,
+    });
   });
   afterAll(() => stage.close());
 
@@ -36,5 +39,43 @@ describe('the packed tarball, installed in an empty folder', () => {
     expect(stage.results().map(({ outcome }) => outcome)).toEqual(
       Array.from({ length: 5 }, () => 'succeeded'),
     );
+  });
+
+  it('is a library whose types are complete in a strict project', async () => {
+    copyFileSync(join(installed, 'examples', 'library', 'portraits.ts'), join(home, 'portraits.ts'));
+    const compilerOptions = {
+      target: 'es2024',
+      lib: ['es2024', 'esnext.disposable'],
+      module: 'nodenext',
+      types: ['node'],
+      strict: true,
+      skipLibCheck: false,
+      outDir: 'dist',
+    };
+    writeFileSync(
+      join(home, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions, include: ['portraits.ts'] }),
+    );
+    const typescript = dirname(createRequire(import.meta.url).resolve('typescript/package.json'));
+    const compiled = await run(process.execPath, [join(typescript, 'bin/tsc'), '-p', home], { cwd: home });
+    expect(compiled.stdout).toBe('');
+  });
+
+  it('runs the example, a program with an async generator of rows, and runs it again without a second run', async () => {
+    const program = join(home, 'dist', 'portraits.js');
+    const first = await run(process.execPath, [program], { cwd: home });
+    const rows = first.stdout.split('\n').filter((line) => line.startsWith('row '));
+    expect(rows).toHaveLength(8);
+    expect(rows.filter((line) => !line.includes(': succeeded, outputs/'))).toEqual([]);
+    expect(first.stdout).toContain('8 of 8 rows succeeded');
+    const batches = (): readonly string[] =>
+      readdirSync(join(home, 'batches')).filter((name) => !name.startsWith('.'));
+    const made = batches();
+    expect(made).toHaveLength(1);
+    expect(stage.batchFile(join(home, 'batches', made[0] ?? '')).sheet.rows).toBe(8);
+
+    const again = await run(process.execPath, [program], { cwd: home });
+    expect(again.stdout).toContain('8 of 8 rows succeeded');
+    expect(batches()).toEqual(made);
   });
 });

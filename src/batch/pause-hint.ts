@@ -5,15 +5,6 @@ import type { PauseKind } from './pause-kinds.ts';
 
 const KEY = 'workers read RUNSHEET_API_KEY_FILE again, and RUNSHEET_API_KEY only when they start';
 
-/** Pauses that only a user ends. */
-export const BY_RESUME_ONLY: ReadonlySet<PauseKind> = new Set([
-  'user',
-  'failures',
-  'deadline',
-  'budget',
-  'canary',
-] as const);
-
 /** What the user has to do, and when the batch continues without the user, as long as servers run it. */
 type Way = { readonly first?: string; readonly until?: string };
 

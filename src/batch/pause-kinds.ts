@@ -15,6 +15,15 @@ export const PAUSE_KINDS = [
 ] as const;
 export type PauseKind = (typeof PAUSE_KINDS)[number];
 
+/** Pauses that only a user ends. */
+export const BY_RESUME_ONLY: ReadonlySet<PauseKind> = new Set([
+  'user',
+  'failures',
+  'deadline',
+  'budget',
+  'canary',
+] as const);
+
 export type Pause = {
   readonly reason: string;
   /** Temporal's time, for display. */

@@ -2,7 +2,7 @@
 
 import { EXIT } from '../errors/error.ts';
 import { notSucceeded, type Summary } from '../results/summary.ts';
-import type { FoundBatch } from './batch-name.ts';
+import type { FoundBatch } from '../library/found-batch.ts';
 import type { CanaryReport } from './canary.ts';
 import type { Printer } from './context.ts';
 import { usefulLines } from './found-concurrency.ts';

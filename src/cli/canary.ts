@@ -5,8 +5,9 @@ import type { Progress } from '../batch/progress.ts';
 import { terminalLine } from '../errors/outside-text.ts';
 import { readCanaryRuns } from '../results/canary-runs.ts';
 import type { CanaryRows } from '../store/canary-file.ts';
-import type { FoundBatch } from './batch-name.ts';
-import { estimateFromCanary, forecastLines, type Estimate } from './forecast.ts';
+import type { FoundBatch } from '../library/found-batch.ts';
+import { estimateFromCanary, type Estimate } from '../library/estimate.ts';
+import { forecastLines } from './forecast.ts';
 import { count, money, plural } from './format.ts';
 
 /** The forecast of the whole batch, its canary included. */

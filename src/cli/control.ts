@@ -5,17 +5,17 @@ import { rowsDone } from '../batch/accounting/tally.ts';
 import { refuseUnbounded } from '../store/attempt-cost.ts';
 import { STARTED_FILE } from '../store/batch-file.ts';
 import type { Acknowledged, CommandOptions } from '../temporal/batch-control.ts';
-import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
+import { findBatch, refOf, type FoundBatch } from '../library/found-batch.ts';
 import { configOf, limitsOf } from './batch-options.ts';
 import type { LimitFlags } from './flags.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import { follow } from './follow.ts';
 import { prepareNotify } from './notify-flags.ts';
 import { money, plural } from './format.ts';
-import { refuseNoPool } from './known-pool.ts';
+import { refuseNoPool } from '../library/known-pool.ts';
 import { openLivingSession, withSession, type Session } from './session.ts';
-import { shownProgress } from './shown-progress.ts';
-import { isUnderWay, notRunning, summaryOfDone } from './start-or-attach.ts';
+import { shownProgress } from '../library/shown-progress.ts';
+import { isUnderWay, notRunning, summaryOfDone } from '../library/start-or-attach.ts';
 
 type Flags = {
   readonly reason?: string;

@@ -1,13 +1,10 @@
 // events: lists what happened to a batch as a whole: its start, its pauses, the commands of users, its end.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import type { BatchEvent } from '../batch/batch-event.ts';
 import { EXIT } from '../errors/error.ts';
 import { terminalLine } from '../errors/outside-text.ts';
-import { readEvents } from '../results/event-files.ts';
-import { readSummary } from '../results/summary.ts';
-import { readStarted } from '../store/batch-file.ts';
-import { findBatch, type FoundBatch } from './batch-name.ts';
+import { eventsOf, type ShownEvent } from '../library/shown-events.ts';
+import { findBatch } from '../library/found-batch.ts';
 import { configOf } from './batch-options.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 
@@ -16,11 +13,6 @@ type Flags = {
   readonly since?: number;
   readonly out?: string;
   readonly output: 'text' | 'json' | 'jsonl';
-};
-
-type ShownEvent = Omit<BatchEvent, 'at' | 'event'> & {
-  readonly at: string;
-  readonly event: BatchEvent['event'] | 'created' | 'started' | 'finished';
 };
 
 const LOOK_MS = 1_000;
@@ -49,18 +41,6 @@ export default async function events(this: Context, flags: Flags, name: string |
 
 function print(printer: Printer, output: Flags['output'], event: ShownEvent): void {
   printer.data(output === 'jsonl' ? JSON.stringify(event) : lineOf(event));
-}
-
-/** Oldest first. */
-async function eventsOf({ file, store }: FoundBatch): Promise<readonly ShownEvent[]> {
-  const [started, summary] = await Promise.all([readStarted(store), readSummary(store)]);
-  const all: ShownEvent[] = [{ at: file.createdAt, event: 'created' }];
-  if (started) all.push({ at: started.at, event: 'started' });
-  for await (const { at, ...event } of readEvents(store))
-    all.push({ at: new Date(at).toISOString(), ...event });
-  all.sort((a, b) => a.at.localeCompare(b.at));
-  if (summary) all.push({ at: summary.ended_at, event: 'finished' });
-  return all;
 }
 
 function lineOf({ at, event, kind, by, reason, note }: ShownEvent): string {

@@ -3,7 +3,7 @@
 import { withoutSuccess } from '../batch/canary.ts';
 import { EXIT, isRunsheetError } from '../errors/error.ts';
 import { ask } from './ask.ts';
-import { refOf } from './batch-name.ts';
+import { refOf } from '../library/found-batch.ts';
 import { follow, type FollowParams } from './follow.ts';
 import { plural } from './format.ts';
 

@@ -2,18 +2,19 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { EXIT, problem, errorMessage } from '../errors/error.ts';
+import { BY_RESUME_ONLY } from '../batch/pause-kinds.ts';
 import type { Progress } from '../batch/progress.ts';
 import { terminalLine } from '../errors/outside-text.ts';
 import { readLatestSummary } from '../results/summary.ts';
 import { printEnd, type EndParams } from './batch-end.ts';
-import { refOf, type FoundBatch } from './batch-name.ts';
+import { refOf, type FoundBatch } from '../library/found-batch.ts';
 import { canaryReport, canaryReportLines, isJudged } from './canary.ts';
 import { hearInterrupts, type Interrupts } from './interrupt.ts';
-import { BY_RESUME_ONLY, pauseHint } from '../batch/pause-hint.ts';
+import { pauseHint } from '../batch/pause-hint.ts';
 import { openProgressView, type ProgressView } from './progress-view.ts';
 import type { Session } from './session.ts';
-import { shownProgress } from './shown-progress.ts';
-import { notRunning, summaryOfDone } from './start-or-attach.ts';
+import { shownProgress } from '../library/shown-progress.ts';
+import { notRunning, summaryOfDone } from '../library/start-or-attach.ts';
 import { count, plural } from './format.ts';
 
 export type FollowParams = EndParams & {

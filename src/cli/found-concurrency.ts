@@ -4,7 +4,7 @@ import type { UsefulConcurrency } from '../batch/useful-concurrency.ts';
 import { terminalLine } from '../errors/outside-text.ts';
 import type { Summary } from '../results/summary.ts';
 import { count } from './format.ts';
-import type { ShownProgress } from './shown-progress.ts';
+import type { ShownProgress } from '../library/shown-progress.ts';
 
 type Shown = Pick<ShownProgress, 'useful' | 'concurrency'>;
 

@@ -11,7 +11,7 @@ import {
 import { problem } from '../errors/error.ts';
 import { terminalLine } from '../errors/outside-text.ts';
 import type { Config } from '../host/config.ts';
-import { findBatch } from './batch-name.ts';
+import { findBatch } from '../library/found-batch.ts';
 import { sheetOptions } from './batch-options.ts';
 import type { Printer } from './context.ts';
 import type { SheetFlags } from './flags.ts';

@@ -1,27 +1,25 @@
 // run, submit and plan with --into: adds the rows of a further sheet to a batch, which keeps its mapping, deployment and service.
 
-import type { OrderOptions } from '../sheet/sending-order.ts';
-import { appendRows, compareFurther, layOutFurther, type FurtherSheet } from '../create-batch/append-rows.ts';
+import { appendRows, compareFurther, type FurtherSheet } from '../create-batch/append-rows.ts';
 import type { Comparison } from '../create-batch/compare-rows.ts';
 import { withCopy, type SheetCopy } from '../create-batch/copy-sheet.ts';
-import { findDeployment } from '../create-batch/find-deployment.ts';
 import { EXIT, problem } from '../errors/error.ts';
 import { terminalLine } from '../errors/outside-text.ts';
 import { LOCAL } from '../run-service/local-address.ts';
-import { openServices } from '../run-service/open-services.ts';
-import { openTransport } from '../run-service/transport.ts';
 import { STARTED_FILE } from '../store/batch-file.ts';
 import { userHere } from '../temporal/user-here.ts';
 import { printEnd } from './batch-end.ts';
-import { findBatch, type FoundBatch } from './batch-name.ts';
+import { checkFurther } from '../library/appended-sheet.ts';
+import { findBatch, type FoundBatch } from '../library/found-batch.ts';
 import { configOf, limitsOf, orderOf, readingOf, sheetOptions } from './batch-options.ts';
 import type { Context, Printer } from './context.ts';
-import { estimateOf, forecastLines, type Estimate } from './forecast.ts';
+import { estimateOf, type Estimate } from '../library/estimate.ts';
+import { forecastLines } from './forecast.ts';
 import type { SheetFlags } from './flags.ts';
 import { plural } from './format.ts';
 import type { Session, SessionParams } from './session.ts';
-import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
-import { signalPass } from './signal-pass.ts';
+import { startOrAttach, summaryOfDone } from '../library/start-or-attach.ts';
+import { signalPass } from '../library/signal-pass.ts';
 
 export type IntoFlags = SheetFlags & { readonly into: string };
 type Given = {
@@ -90,16 +88,8 @@ function isWithin(given: unknown, has: unknown): boolean {
   return Object.entries(given).every(([name, value]) => (has as Record<string, unknown>)[name] === value);
 }
 
-/** Checks the sheet against the service; a local one must have been started. */
-async function furtherSheet(given: Given, found: FoundBatch, copy: SheetCopy): Promise<FurtherSheet> {
-  const config = configOf(given.flags);
-  const { file } = found;
-  const service = openServices(config, openTransport(1)).at(file.service);
-  const { inputTypes } = await findDeployment(service, file.deployment.id);
-  const reading = readingOf(given.flags);
-  const order: OrderOptions = orderOf(given.flags);
-  return layOutFurther({ out: config.out, batch: found, copy, reading, order, inputTypes });
-}
+const furtherSheet = ({ flags }: Given, found: FoundBatch, copy: SheetCopy): Promise<FurtherSheet> =>
+  checkFurther(configOf(flags), found, copy, { reading: readingOf(flags), order: orderOf(flags) });
 
 async function begin(
   { flags, sheet, context }: Given,

@@ -1,11 +1,9 @@
 // logs: prints the log of a row's run, which the service keeps for some time.
 
-import { EXIT, problem } from '../errors/error.ts';
+import { EXIT } from '../errors/error.ts';
 import { terminalLines } from '../errors/outside-text.ts';
-import { countRows, rowOf, rowsOf, type BatchRow } from '../results/batch-rows.ts';
-import { openServices } from '../run-service/open-services.ts';
-import { openTransport } from '../run-service/transport.ts';
-import { findBatch, type FoundBatch } from './batch-name.ts';
+import { findBatch } from '../library/found-batch.ts';
+import { readRunLog } from '../library/run-log.ts';
 import { configOf } from './batch-options.ts';
 import { printerFor, type Context } from './context.ts';
 
@@ -15,9 +13,7 @@ export default async function logs(this: Context, flags: Flags, name: string, ro
   const printer = printerFor(this);
   const config = configOf(flags);
   const found = await findBatch(config.out, name);
-  const runId = runOf(found, await find(found, row), flags.attempt);
-  const service = openServices(config, openTransport(1)).at(found.file.service);
-  const lines = await service.getRunLog(runId);
+  const { runId, lines } = await readRunLog(config, found, nameFrom(row), flags.attempt);
   if (flags.output === 'json') printer.json({ run_id: runId, lines: lines ?? [] });
   else
     for (const { atMs, level, message } of lines ?? [])
@@ -27,21 +23,7 @@ export default async function logs(this: Context, flags: Flags, name: string, ro
   return EXIT.ok;
 }
 
-/** A row by its number or its key. Throws E505. */
-async function find({ batch, store, file }: FoundBatch, name: string): Promise<BatchRow> {
-  const number = /^[1-9]\d{0,9}$/.test(name) ? Number(name) : undefined;
-  const byNumber = number === undefined ? undefined : await rowOf(store, file, number);
-  if (byNumber !== undefined) return byNumber;
-  for await (const one of rowsOf(store, file)) if (one.row.key === name) return one;
-  throw problem('E505', { batch, row: name, rows: await countRows(store, file) });
-}
-
-/** The run of this attempt, or of the last one that has a run. Throws E519. */
-function runOf({ batch }: FoundBatch, { row, record }: BatchRow, attempt: number | undefined): string {
-  const attempts = record?.attempts ?? [];
-  const found = attempts.findLast(
-    (one) => one.run_id !== undefined && (attempt === undefined || one.attempt === attempt),
-  );
-  if (found?.run_id === undefined) throw problem('E519', { batch, row: row.row, attempt });
-  return found.run_id;
-}
+const nameFrom = (word: string) => ({
+  row: /^[1-9]\d{0,9}$/.test(word) ? Number(word) : undefined,
+  key: word,
+});

@@ -11,8 +11,6 @@ import {
   type EarlierBatches,
 } from '../create-batch/create-batch.ts';
 import { terminalJson } from '../errors/outside-text.ts';
-import { queueToWire } from '../run-service/contract/queue.ts';
-import { cacheRows } from '../sheet/placed-rows.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import type { SheetFlags } from './flags.ts';
 import { refuseBothSheets, withFrom } from './from.ts';
@@ -21,12 +19,12 @@ import { createParams } from '../create-batch/batch-request.ts';
 import { checkFlags, configOf, requestOf, resultsOf } from './batch-options.ts';
 import { canaryPlanLines } from './canary.ts';
 import { limitsOfV1, printBatch, webhooksArrive } from './batch-plan.ts';
-import { estimateOf, forecastLines, type Estimate } from './forecast.ts';
+import { estimateOf, type Estimate } from '../library/estimate.ts';
+import { firstRequests } from '../library/batch-plan.ts';
+import { forecastLines } from './forecast.ts';
 import { earlierLines } from './reuse-choice.ts';
 import type { Session } from './session.ts';
 import { count, money, span } from './format.ts';
-
-const SHOWN_REQUESTS = 3;
 
 type Flags = SheetFlags & { readonly whatIf?: string };
 
@@ -99,20 +97,6 @@ async function show({ config, printer, flags }: Planning, params: CreateParams):
 /** Loaded only here: the Temporal client is half of what a command loads. */
 const localSession = async (config: Config, printer: Printer): Promise<Session> =>
   (await import('./session.ts')).openSession({ config, local: true, printer });
-
-async function firstRequests({ file, layout }: DraftBatch): Promise<readonly object[]> {
-  const { reused = 0, rows: all } = file.sheet;
-  const places = Array.from({ length: Math.min(SHOWN_REQUESTS, all - reused) }, (_, at) => at + 1);
-  const rows = await cacheRows(SHOWN_REQUESTS)(layout, file.sheet, places);
-  return [...rows].map(([place, row]) =>
-    queueToWire({
-      deploymentId: file.deployment.id,
-      inputs: row.inputs,
-      gpu: row.gpu,
-      webhook: `…/hook/2/${file.batch}/${file.mark}/${place}/1/…`,
-    }),
-  );
-}
 
 type Plan = {
   readonly estimate: Estimate;

@@ -2,7 +2,7 @@
 
 import { stripVTControlCharacters } from 'node:util';
 import { countSeenAs } from '../batch/outcome.ts';
-import type { ShownProgress as Progress } from './shown-progress.ts';
+import type { ShownProgress as Progress } from '../library/shown-progress.ts';
 import { terminalLine } from '../errors/outside-text.ts';
 import { aboutCostUsd, spentText } from './about-cost.ts';
 import { canaryText } from './canary.ts';

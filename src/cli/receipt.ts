@@ -10,7 +10,7 @@ import { terminalLine } from '../errors/outside-text.ts';
 import type { Summary } from '../results/summary.ts';
 import { linesOf } from '../store/lines.ts';
 import { openStore } from '../store/open-store.ts';
-import type { FoundBatch } from './batch-name.ts';
+import type { FoundBatch } from '../library/found-batch.ts';
 import type { Printer } from './context.ts';
 import { count, money, plural } from './format.ts';
 

@@ -11,17 +11,17 @@ import { summarizedPass } from '../results/summary.ts';
 import { createContinued, createPass, newestPass } from '../store/passes.ts';
 import { openServices } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
-import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
+import { findBatch, refOf, type FoundBatch } from '../library/found-batch.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import { commandOptions } from './control.ts';
 import type { LimitFlags } from './flags.ts';
-import { refuseNoPool } from './known-pool.ts';
-import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
+import { refuseNoPool } from '../library/known-pool.ts';
+import { startOrAttach, summaryOfDone } from '../library/start-or-attach.ts';
 import { follow } from './follow.ts';
 import { configOf, limitsOf } from './batch-options.ts';
 import { prepareNotify } from './notify-flags.ts';
 import { withSession, type Session } from './session.ts';
-import { shownProgress } from './shown-progress.ts';
+import { shownProgress } from '../library/shown-progress.ts';
 import { count } from './format.ts';
 
 type Flags = LimitFlags & {

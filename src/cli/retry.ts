@@ -1,34 +1,29 @@
 // retry: sends rows of a batch again, whether it runs or has ended. The batch stays one: a row keeps one line, and its attempts add
 // up.
 
-import { findDeployment } from '../create-batch/find-deployment.ts';
 import { addPass, candidates, type Candidates, type PassParams } from '../create-batch/add-pass.ts';
 import type { FailureKind } from '../batch/failure-kind.ts';
 import type { Gpu } from '../batch/gpu.ts';
 import type { Outcome } from '../batch/outcome.ts';
 import { EXIT, problem } from '../errors/error.ts';
 import { terminalLine } from '../errors/outside-text.ts';
-import { openServices } from '../run-service/open-services.ts';
-import { openTransport } from '../run-service/transport.ts';
-import { changeFrom, type InputChange } from '../sheet/input-change.ts';
-import type { Kind } from '../sheet/parse-cell.ts';
-import type { RowRecord } from '../results/row-record.ts';
+import type { InputChange } from '../sheet/input-change.ts';
+import { inputChangeOf, passParams, perhapsPaid, type RetryFilter } from '../library/retried-rows.ts';
 import { STARTED_FILE } from '../store/batch-file.ts';
 import { ask } from './ask.ts';
 import { configOf, pairs } from './batch-options.ts';
-import { findBatch, type FoundBatch } from './batch-name.ts';
+import { findBatch, type FoundBatch } from '../library/found-batch.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import { commandOptions } from './control.ts';
 import { follow } from './follow.ts';
 import { money, plural } from './format.ts';
-import { userHere } from '../temporal/user-here.ts';
 import { withSession, type Session } from './session.ts';
-import { startOrAttach } from './start-or-attach.ts';
-import { signalPass } from './signal-pass.ts';
+import { startOrAttach } from '../library/start-or-attach.ts';
+import { signalPass } from '../library/signal-pass.ts';
 
 type Flags = {
   readonly outcome?: readonly Outcome[];
-  readonly row?: readonly RowRange[];
+  readonly row?: RetryFilter['rows'];
   readonly key?: readonly string[];
   readonly failure?: readonly FailureKind[];
   readonly gpu?: Gpu;
@@ -41,13 +36,6 @@ type Flags = {
   readonly output: 'text' | 'json';
 };
 
-export type RowRange = { readonly from: number; readonly to: number };
-
-const USUAL: readonly Outcome[] = ['failed', 'timed-out'];
-
-/** Rows with these outcomes may have a run that was paid for. */
-const COSTLY: readonly Outcome[] = ['succeeded', 'unknown'];
-
 export default async function retry(this: Context, flags: Flags, name: string): Promise<number> {
   const printer = printerFor(this);
   const found = await findBatch(configOf(flags).out, name);
@@ -59,7 +47,10 @@ export default async function retry(this: Context, flags: Flags, name: string): 
   // Only the service knows the types of the inputs, and the local one runs in the session.
   if (flags.set !== undefined)
     return withSession(flags, found, printer, async (session) => {
-      const asked = await chosen(given, await changeOf(found, flags));
+      const asked = await chosen(
+        given,
+        await inputChangeOf(configOf(flags), found, pairs('--set', flags.set)),
+      );
       return asked === undefined ? EXIT.ok : sendAgain(session, given, asked);
     });
   const asked = await chosen(given, undefined);
@@ -81,7 +72,7 @@ async function chosen(
   { context, flags, found, printer }: Given,
   change: InputChange | undefined,
 ): Promise<Asked | undefined> {
-  const params = { ...passParams(flags), ...(change === undefined ? {} : { change }) };
+  const params = passParams(filterOf(flags), change);
   const wanted = await candidates(found, params);
   return (await confirmed(context, flags, found, wanted, printer)) ? { params, wanted } : undefined;
 }
@@ -102,31 +93,14 @@ async function sendAgain(
   return follow({ session, found, printer, process: context.process, output: flags.output });
 }
 
-/** The inputs of --set, with the types of the deployment. Throws E602. */
-async function changeOf({ file }: FoundBatch, flags: Flags): Promise<InputChange> {
-  const service = openServices(configOf(flags), openTransport(1)).at(file.service);
-  const { inputTypes } = await findDeployment(service, file.deployment.id);
-  const kinds = Object.fromEntries(file.sheet.inputs.map(({ input, kind }) => [input, kind as Kind]));
-  const declared = file.sheet.options.types;
-  return changeFrom(pairs('--set', flags.set), inputTypes ? declared : { ...kinds, ...declared }, inputTypes);
-}
-
-function passParams({ outcome = USUAL, row, key, failure, gpu, reason }: Flags): PassParams {
-  const isWanted = (record: RowRecord): boolean =>
-    outcome.includes(record.outcome) &&
-    (row === undefined || row.some(({ from, to }) => record.row >= from && record.row <= to)) &&
-    (key === undefined || key.includes(record.key)) &&
-    (failure === undefined || failure.includes(failureOf(record)));
-  return {
-    isWanted,
-    by: userHere(),
-    ...(gpu === undefined ? {} : { gpu }),
-    ...(reason === undefined ? {} : { reason }),
-  };
-}
-
-const failureOf = ({ outcome, attempts }: RowRecord): FailureKind =>
-  outcome === 'timed-out' ? 'timeout' : (attempts.at(-1)?.failure ?? 'unknown');
+const filterOf = ({ outcome, row, key, failure, gpu, reason }: Flags): RetryFilter => ({
+  ...(outcome === undefined ? {} : { outcome }),
+  ...(row === undefined ? {} : { rows: row }),
+  ...(key === undefined ? {} : { keys: key }),
+  ...(failure === undefined ? {} : { failure }),
+  ...(gpu === undefined ? {} : { gpu }),
+  ...(reason === undefined ? {} : { reason }),
+});
 
 const YES_OR_NO = { y: true, yes: true, n: false, no: false };
 
@@ -144,7 +118,7 @@ async function confirmed(
   }
   if (open > 0)
     printer.notice(`${plural(open, 'row')} ${open === 1 ? 'is' : 'are'} being sent again already`);
-  const costly = COSTLY.flatMap((outcome) => outcomes[outcome] ?? 0).reduce((sum, count) => sum + count, 0);
+  const costly = perhapsPaid(outcomes);
   if (costly === 0 || flags.yes) return true;
   const cost = expectedUsd === undefined ? '' : `, about ${money(expectedUsd)}`;
   const what = `${plural(rows, 'row')}, of which ${costly} succeeded or may have a run that was paid for${cost}`;

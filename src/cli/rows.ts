@@ -10,7 +10,7 @@ import { csvOf, headerOf, rowsWithCells } from '../results/results.ts';
 import { changedInputs } from '../sheet/input-change.ts';
 import { RESULT_COLUMNS, type ResultColumn } from '../sheet/result-columns.ts';
 import type { BatchFile } from '../store/batch-file.ts';
-import { findBatch, type FoundBatch } from './batch-name.ts';
+import { findBatch, type FoundBatch } from '../library/found-batch.ts';
 import { printerFor, type Context } from './context.ts';
 import { fromText } from './format.ts';
 import { configOf } from './batch-options.ts';

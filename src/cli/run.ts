@@ -1,6 +1,6 @@
 // run: checks the sheet, starts its batch and follows it. submit: the same without following.
 
-import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
+import { startOrAttach, summaryOfDone } from '../library/start-or-attach.ts';
 import { printEnd } from './batch-end.ts';
 import { followAsking } from './follow-asking.ts';
 import type { SheetFlags } from './flags.ts';
@@ -22,15 +22,16 @@ import {
   resultsOf,
   settingsOf,
 } from './batch-options.ts';
-import { refuseNoPool } from './known-pool.ts';
+import { refuseNoPool } from '../library/known-pool.ts';
 import { chooseInto, chooseReuse } from './reuse-choice.ts';
 import type { Session, SessionParams } from './session.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import { prepareNotify } from './notify-flags.ts';
-import { refOf, type FoundBatch } from './batch-name.ts';
+import { refOf, type FoundBatch } from '../library/found-batch.ts';
 import { errorMessage, EXIT, isRunsheetError } from '../errors/error.ts';
 import { printBatch } from './batch-plan.ts';
-import { estimateOf, forecastLines } from './forecast.ts';
+import { estimateOf } from '../library/estimate.ts';
+import { forecastLines } from './forecast.ts';
 
 export async function run(this: Context, flags: SheetFlags, sheet?: string): Promise<number> {
   // Asks only if the answer can come from the user.

@@ -1,92 +1,27 @@
-// Connects a command to Temporal: to a cluster if the settings name one, else to the embedded stack.
+// Opens the sessions of commands, which print what the embedded servers are doing.
 
-import { allowOut } from '../store/allowed-folders.ts';
 import type { Config } from '../host/config.ts';
-import { problem } from '../errors/error.ts';
-import { connectClient } from '../temporal/connect.ts';
-import { openPools, type Pools } from '../temporal/pools.ts';
-import { temporalFrom, type TemporalAddress } from '../temporal/temporal-address.ts';
-import { openBatchClient, type BatchClient } from '../temporal/batch-client.ts';
-import { TASK_QUEUE } from '../../workflows/task-queues.ts';
-import { clientConverter } from '../temporal/encryption/converter.ts';
-import { readWorkerKeys, checkWorkerKeys } from '../temporal/encryption/worker-keys.ts';
-import { payloadKeys } from '../temporal/encryption/payload-keys.ts';
-import { followStack, readStack, type Follower } from '../temporal/embedded/follower.ts';
+import { openLivingSession as openLiving, openSession as open, type Session } from '../library/session.ts';
+import type { FoundBatch } from '../library/found-batch.ts';
 import { LOCAL } from '../run-service/local-address.ts';
-import type { FoundBatch } from './batch-name.ts';
-import type { Printer } from './context.ts';
 import { configOf } from './batch-options.ts';
+import type { Printer } from './context.ts';
 
-export type Session = {
-  readonly batches: BatchClient;
-  readonly pools: Pools;
-  /** undefined on a cluster, where batches continue without this command. */
-  readonly stack: Follower | undefined;
-  /** Closes the session once; calls `onProgress` with the number of requests that are still awaited. */
-  close(onProgress?: (onWire: number) => void): Promise<void>;
-};
+export type { Session };
 
 export type SessionParams = { readonly config: Config; readonly local: boolean; readonly printer: Printer };
 
 /** A session for a command that only reads; undefined if no embedded stack is running. */
-export async function openLivingSession(params: SessionParams): Promise<Session | undefined> {
-  const cluster = temporalFrom(params.config.environment);
-  if (cluster) return sessionWith(params, cluster, undefined);
-  const stack = await readStack(stackParams(params));
-  return stack && sessionWith(params, stack.temporal, stack);
-}
+export const openLivingSession = (params: SessionParams): Promise<Session | undefined> =>
+  openLiving(printing(params));
 
-export async function openSession(params: SessionParams): Promise<Session> {
-  const cluster = temporalFrom(params.config.environment);
-  // --local starts the run service in the embedded stack, which a cluster does not have.
-  if (cluster && params.local) throw localOnCluster();
-  if (cluster) return sessionWith(params, cluster, undefined);
-  // The worker does not get this command's flags, so the folder is written to a file.
-  allowOut(params.config);
-  const stack = await followStack(stackParams(params));
-  try {
-    return await sessionWith(params, stack.temporal, stack);
-  } catch (error) {
-    await stack.leave();
-    throw error;
-  }
-}
+export const openSession = (params: SessionParams): Promise<Session> => open(printing(params));
 
-const stackParams = ({ config, local, printer }: SessionParams) => ({
+const printing = ({ config, local, printer }: SessionParams) => ({
   config,
-  service: local,
+  local,
   notice: (text: string): void => printer.notice(printer.paint('dim', text)),
 });
-
-async function sessionWith(
-  { config }: Pick<SessionParams, 'config'>,
-  at: TemporalAddress,
-  stack: Follower | undefined,
-): Promise<Session> {
-  const keys = payloadKeys(config, stack === undefined ? 'cluster' : 'embedded');
-  const converter = clientConverter(keys);
-  let { client } = await connectClient(at, converter);
-  stack?.onMove(async (moved) => {
-    ({ client } = await connectClient(moved, converter));
-  });
-  const queue = config.taskQueue ?? TASK_QUEUE;
-  checkWorkerKeys(await readWorkerKeys(client, at, queue, keys), at, keys, 'all');
-  let closing: Promise<void> | undefined;
-  // The connection stays open until the process ends: closing it during a retried call would throw from a timer.
-  const leave = async (onProgress?: (onWire: number) => void): Promise<void> => stack?.leave(onProgress);
-  return {
-    batches: openBatchClient(() => client, queue, keys.keys.length > 0),
-    pools: openPools(() => client, queue, keys.keys.length > 0),
-    stack,
-    close: (onProgress) => (closing ??= leave(onProgress)),
-  };
-}
-
-const localOnCluster = () =>
-  problem('E602', {
-    what: '--local starts embedded servers, but the settings name a Temporal cluster',
-    hint: 'start the local run service with: runsheet service; then set RUNSHEET_API_URL as it prints',
-  });
 
 /** Opens a session for an existing batch, and closes it after `work`. */
 export async function withSession(

@@ -3,45 +3,34 @@
 
 import { EXIT, errorMessage } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
-import { NO_OUTCOMES, OUTCOMES, type OutcomeCounts } from '../batch/outcome.ts';
+import { OUTCOMES, type OutcomeCounts } from '../batch/outcome.ts';
 import type { Progress } from '../batch/progress.ts';
 import { terminalLine } from '../errors/outside-text.ts';
-import { readSummary, type Summary } from '../results/summary.ts';
-import { newestRecords } from '../results/newest-records.ts';
-import { countRows } from '../results/batch-rows.ts';
 import { listBatchFolders } from '../store/batch-folders.ts';
-import { findBatch, refOf, type FoundBatch } from './batch-name.ts';
+import {
+  liveStatus as publishedStatus,
+  statusFromFolder,
+  type BatchStatus as PublishedStatus,
+} from '../library/batch-status.ts';
+import type { ShownProgress } from '../library/shown-progress.ts';
+import { findBatch, type FoundBatch } from '../library/found-batch.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import { aboutCostUsd, spentText } from './about-cost.ts';
 import { canaryReport, canaryReportLines, canaryText, isJudged, type CanaryReport } from './canary.ts';
 import { configOf } from './batch-options.ts';
 import { pauseHint } from '../batch/pause-hint.ts';
-import { shownProgress, type ShownProgress } from './shown-progress.ts';
 import { openLivingSession, type Session } from './session.ts';
 import { allowedNow, foundText } from './found-concurrency.ts';
 import { count, fromText, money, span } from './format.ts';
 
 type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
 
-/**
- * `interrupted`: no server has this batch running; `runsheet resume` continues it. `unknown`: Temporal could not be asked.
- */
-export type BatchStatus = {
-  readonly batch: string;
-  readonly folder: string;
-  readonly state: Progress['state'] | 'interrupted' | 'unknown';
-  readonly rows: number;
-  readonly outcomes: OutcomeCounts;
-  readonly progress?: ShownProgress;
+/** With what only commands compute. */
+export type BatchStatus = PublishedStatus & {
   /** What the batch will have cost when all rows have ended, if enough of them have ended to say so. */
   readonly about_cost_usd?: number;
   /** What the canary has shown, when all of its rows have ended. */
   readonly canary?: CanaryReport;
-  /** Present and true if the batch waits for a worker and none takes its tasks. */
-  readonly unattended?: true;
-  /** The batch whose results its sheet is. */
-  readonly from?: Pick<NonNullable<FoundBatch['file']['from']>, 'batch' | 'pass'>;
-  readonly summary?: Summary;
 };
 
 export async function list(this: Context, flags: Flags): Promise<number> {
@@ -116,44 +105,16 @@ async function askTemporal<T>(
   }
 }
 
-/** What the workflow published, if Temporal has this batch running. */
-async function liveStatus(
-  { batches }: Session,
-  found: FoundBatch,
-  fromFolder: BatchStatus,
-): Promise<BatchStatus> {
-  if (fromFolder.summary !== undefined) return fromFolder;
-  const known = await batches.find(refOf(found));
-  // The last progress of a terminated workflow still says running.
-  if (known?.status !== 'RUNNING' && known?.status !== 'COMPLETED') return fromFolder;
-  // A copied folder is not the one that the workflow writes.
-  if (known.folder !== found.folder) return fromFolder;
-  const { progress, isUnattended } = await batches.status(refOf(found));
+async function liveStatus(session: Session, found: FoundBatch, own: BatchStatus): Promise<BatchStatus> {
+  const live = await publishedStatus(session, found, own);
+  const { progress } = live;
   const about = progress && aboutCostUsd(progress);
   const canary = progress && isJudged(progress) ? await canaryReport(found) : undefined;
   return {
-    ...fromFolder,
-    ...(known.status === 'RUNNING' && { state: 'running' as const }),
-    ...(progress && {
-      state: progress.state,
-      outcomes: progress.tally.outcomes,
-      progress: await shownProgress(found, progress),
-    }),
+    ...live,
     ...(about !== undefined && { about_cost_usd: Number(about.toFixed(6)) }),
     ...(canary && { canary }),
-    ...(isUnattended && { unattended: true as const }),
   };
-}
-
-async function statusFromFolder({ batch, folder, file, store }: FoundBatch): Promise<BatchStatus> {
-  const summary = await readSummary(store);
-  const rows = await countRows(store, file);
-  const { from } = file;
-  const own = { batch, folder, rows, ...(from && { from: { batch: from.batch, pass: from.pass } }) };
-  if (summary) return { ...own, state: 'finished', outcomes: summary.outcomes, summary };
-  const outcomes = { ...NO_OUTCOMES };
-  for await (const { outcome } of newestRecords(store, rows)) outcomes[outcome] += 1;
-  return { ...own, state: 'interrupted', outcomes };
 }
 
 const lineOf = ({ batch, state, unattended, rows, outcomes }: BatchStatus): string =>

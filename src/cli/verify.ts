@@ -1,17 +1,12 @@
 // verify: compares summary.json with the batch's parts and files and with the service's run list; writes and checks receipts.
 
-import { nameOf } from '../results/batch-rows.ts';
-import { readLast } from '../audit/duplicate-runs.ts';
-import { KnownRuns } from '../audit/known-runs.ts';
-import { readBackToStart } from '../audit/read-back.ts';
-import { findings, recount, reportedDuplicates, type Finding, type ListsNow } from '../audit/verify.ts';
-import { EXIT, isRunsheetError, problem } from '../errors/error.ts';
+import type { Finding } from '../audit/verify.ts';
+import { EXIT, problem } from '../errors/error.ts';
 import { terminalLine } from '../errors/outside-text.ts';
-import { openServices } from '../run-service/open-services.ts';
-import { openTransport } from '../run-service/transport.ts';
-import { findBatch, type FoundBatch } from './batch-name.ts';
+import { findBatch } from '../library/found-batch.ts';
+import { verification } from '../library/verification.ts';
 import { checkGiven, writeGiven } from './receipt.ts';
-import { summaryOfDone } from './start-or-attach.ts';
+import { summaryOfDone } from '../library/start-or-attach.ts';
 import { printerFor, type Context } from './context.ts';
 import { configOf } from './batch-options.ts';
 
@@ -33,12 +28,8 @@ export default async function verify(this: Context, flags: Flags, name: string |
   const found = await findBatch(configOf(flags).out, name);
   const summary = await summaryOfDone(found);
   if (summary === undefined) throw problem('E509', { batch: found.batch });
-  using known = new KnownRuns();
-  const counted = await recount(found.store, found.file, { files: flags.files, known });
-  const lists = await readLists(found, known);
-  const all = findings(summary, counted, lists);
-  const wrong = all.filter(({ holds }) => !holds);
-  const holds = wrong.length === 0;
+  const { findings: all, holds, listed } = await verification(configOf({}), found, summary, flags.files);
+  const wrong = all.filter((one) => !one.holds);
   // A receipt states what adds up only.
   const receipt =
     flags.receipt === undefined || !holds ? undefined : await writeGiven(found, summary, flags.receipt);
@@ -49,9 +40,7 @@ export default async function verify(this: Context, flags: Flags, name: string |
     printer.json({ batch: found.batch, holds, findings: all, ...(receipt && { receipt }) });
   else for (const finding of all) printer.data(lineOf(finding));
   if (!holds) throw problem('E510', { batch: found.batch, wrong: wrong.map(({ claim }) => claim) });
-  printer.notice(
-    `${found.batch} adds up${lists === undefined ? '; the run list of the service was not checked' : ''}`,
-  );
+  printer.notice(`${found.batch} adds up${listed ? '' : '; the run list of the service was not checked'}`);
   if (receipt) printer.notice(`its receipt is ${receipt.file}; sha256 ${receipt.sha256}`);
   return EXIT.ok;
 }
@@ -63,37 +52,3 @@ const CHECKED_ALONE = {
 
 const lineOf = ({ claim, holds, message }: Finding): string =>
   terminalLine(`${holds ? 'ok ' : 'NOT'}  ${claim}: ${message}`);
-
-/** The maximum number of unreported duplicate runs that are named. */
-const HIDDEN_MOST = 1_000;
-const PAGE_TRIES = 3;
-
-/** undefined if the batch's service cannot be reached with the settings here. */
-async function readLists({ file, store }: FoundBatch, known: KnownRuns): Promise<ListsNow | undefined> {
-  using reported = new KnownRuns();
-  await reportedDuplicates(store, reported);
-  const hidden: string[] = [];
-  try {
-    const reading = await readLast({
-      nameOf: (attempt) => nameOf(store, file, attempt),
-      file,
-      service: openServices(configOf({}), openTransport(4)).at(file.service),
-      known,
-      back: await readBackToStart(store, Date.now()),
-      evidence: NO_EVIDENCE,
-      cancels: false,
-      tries: PAGE_TRIES,
-      onDuplicate: async ({ run_id }) => {
-        if (!reported.has(run_id) && hidden.length < HIDDEN_MOST) hidden.push(run_id);
-      },
-    });
-    return { reading, hidden };
-  } catch (error) {
-    if (isRunsheetError(error)) return undefined;
-    throw error;
-  }
-}
-
-const NO_EVIDENCE: AsyncIterable<never> = {
-  [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }),
-};

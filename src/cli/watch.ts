@@ -1,12 +1,12 @@
 // watch: shows the progress of a batch until it ends. wait: prints nothing until the end, for scripts.
 
 import { printEnd, type EndParams } from './batch-end.ts';
-import { findBatch, type FoundBatch } from './batch-name.ts';
+import { findBatch, type FoundBatch } from '../library/found-batch.ts';
 import { configOf } from './batch-options.ts';
 import { printerFor, type Context } from './context.ts';
 import { follow } from './follow.ts';
 import { openLivingSession } from './session.ts';
-import { isUnderWay, notRunning, summaryOfDone } from './start-or-attach.ts';
+import { isUnderWay, notRunning, summaryOfDone } from '../library/start-or-attach.ts';
 
 type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
 

@@ -6,7 +6,7 @@ import type { Enough } from '../results/what-if/enough-slots.ts';
 import type { Figures } from '../results/what-if/figures.ts';
 import type { GpuRatio } from '../results/what-if/gpu-ratio.ts';
 import type { Change, WhatIf } from '../results/what-if/what-if.ts';
-import type { FoundBatch } from './batch-name.ts';
+import type { FoundBatch } from '../library/found-batch.ts';
 import { count, money, plural, span } from './format.ts';
 
 export type Replay = {

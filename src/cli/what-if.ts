@@ -8,7 +8,7 @@ import { readPastRuns } from '../results/past-runs.ts';
 import { readSummary } from '../results/summary.ts';
 import { readMeasured, type MeasuredBatch } from '../results/what-if/measured-batch.ts';
 import { UnknownGpu, whatIf, type Change, type WhatIf } from '../results/what-if/what-if.ts';
-import { findBatch, type FoundBatch } from './batch-name.ts';
+import { findBatch, type FoundBatch } from '../library/found-batch.ts';
 import { configOf, limitsOf, refuseTooMany } from './batch-options.ts';
 import { printerFor, type Context } from './context.ts';
 import type { SheetFlags } from './flags.ts';

@@ -24,7 +24,7 @@ type FactsOf<C extends Code> = (typeof errorTable)[C] extends Entry<infer F> ? F
 
 /** `message` says what is wrong, `hint` how to fix it, `exit` is the command's exit code. */
 export class RunsheetError extends Error {
-  override readonly name = 'RunsheetError';
+  override readonly name: string = 'RunsheetError';
   readonly code: Code;
   readonly exit: number;
   readonly hint: string | undefined;
@@ -44,7 +44,10 @@ export class RunsheetError extends Error {
 }
 
 /** Whether it is a RunsheetError, with this code if one is given. */
-export const isRunsheetError = (error: unknown, code?: Code): error is RunsheetError =>
+export const isRunsheetError = <C extends Code = Code>(
+  error: unknown,
+  code?: C,
+): error is RunsheetError & { readonly code: C } =>
   error instanceof RunsheetError && (code === undefined || error.code === code);
 
 /** Composes the error `code` from its facts; `place` says where in a sheet, `cause` what was caught. */

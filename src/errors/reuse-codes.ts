@@ -22,6 +22,11 @@ export const REUSE_ENTRIES = {
     (f) =>
       `to reuse their results and run ${f.left} of ${f.all} rows:\n  ${f.reuse}\nto run all ${f.all} rows again:\n  ${f.again}`,
   ),
+  E538: entry<{ batch: string; rows: number; reuse: string; again: string }>(
+    usage,
+    (f) => `batch ${f.batch} has these ${f.rows} rows, and has ended`,
+    (f) => `to read its results: ${f.reuse}\nto run all rows again: ${f.again}`,
+  ),
   E531: entry<{ rows: string; batches: readonly string[]; again: string }>(
     usage,
     (f) => f.rows,

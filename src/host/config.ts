@@ -164,6 +164,9 @@ export function loadConfig(
   });
 }
 
+/** The settings with other values of some variables, for a program that sets them itself. */
+export const loadConfigWith = (changed: Environment): Config => loadConfig({ ...process.env, ...changed });
+
 /** Registers secrets for redaction before any message can contain them. */
 function keepSecrets(environment: Environment): void {
   const { RUNSHEET_API_KEY, RUNSHEET_WEBHOOK_SECRET, RUNSHEET_SERVICE_TOKEN } = environment;

@@ -25,6 +25,8 @@ export class SheetRefused extends RunsheetError {
   readonly byCode: Readonly<Record<string, number>>;
   /** Rows that were read. */
   readonly rows: number;
+  /** The file with all of them. */
+  readonly errorsFile: string;
 
   constructor(found: Pick<SheetRefused, 'problems' | 'total' | 'byCode' | 'rows'>, errorsFile: string) {
     const facts = { rows: found.rows, wrong: found.total, errorsFile };
@@ -34,6 +36,7 @@ export class SheetRefused extends RunsheetError {
     this.total = found.total;
     this.byCode = found.byCode;
     this.rows = found.rows;
+    this.errorsFile = errorsFile;
   }
 }
 

@@ -45,7 +45,11 @@ export type BatchStatus = {
 export type CommandOptions = { readonly timeoutMs?: number; readonly reason?: string };
 
 /** The batch's progress when a command was in force, and what the batch says about it. */
-export type Acknowledged = { readonly progress: Progress; readonly note: string | undefined };
+export type Acknowledged = {
+  readonly commandId: string;
+  readonly progress: Progress;
+  readonly note: string | undefined;
+};
 
 /** `reach` returns the current client. */
 export function openControl(reach: () => Client) {
@@ -127,7 +131,7 @@ async function acknowledged(
     });
     const answer = found?.progress?.acknowledgements.find(({ id }) => id === commandId);
     if (answer?.ok === false) throw problem('E517', { batch: name.batch, reason: answer.note ?? '' });
-    if (found?.progress && answer) return { progress: found.progress, note: answer.note };
+    if (found?.progress && answer) return { commandId, progress: found.progress, note: answer.note };
     if (found?.isRunning === false) throw problem('E513', name);
   }
   const { waitsSinceMs, isUnattended } = await read();

@@ -1,6 +1,6 @@
 // Connects a command to a Temporal server.
 
-import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
+import { Client, Connection, isGrpcServiceError, type ConnectionLike } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { problem, errorMessage } from '../errors/error.ts';
 import type { TemporalAddress } from './temporal-address.ts';
@@ -31,3 +31,15 @@ export async function connectClient(
     );
   }
 }
+
+/** The parts of a Temporal client that are used; a program's own version of the SDK may be another one. */
+export type TemporalClient = {
+  readonly connection: ConnectionLike;
+  readonly options: { readonly namespace: string };
+};
+
+/** Our own client over the connection of a program, because a program's converter is not the one of our workers. */
+export const givenClient = (
+  { connection, options: { namespace } }: TemporalClient,
+  dataConverter: DataConverter,
+): Client => new Client({ connection, namespace, dataConverter });

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ShownProgress } from '../../src/cli/shown-progress.ts';
+import type { ShownProgress } from '../../src/library/shown-progress.ts';
 import type { Summary } from '../../src/results/summary.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';

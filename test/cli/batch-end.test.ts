@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { NO_LEDGER } from '../../src/batch/accounting/request-ledger.ts';
 import { NO_OUTCOMES } from '../../src/batch/outcome.ts';
 import { closing, printEnd, receiptLine } from '../../src/cli/batch-end.ts';
-import type { FoundBatch } from '../../src/cli/batch-name.ts';
+import type { FoundBatch } from '../../src/library/found-batch.ts';
 import type { Printer } from '../../src/cli/context.ts';
 import type { Summary } from '../../src/results/summary.ts';
 

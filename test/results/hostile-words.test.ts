@@ -2,7 +2,7 @@
 // back where a person meets them: spreadsheets, the report, a terminal. The user's own cells stand there as given.
 
 import { SHEET } from '../store/sheet-facts.ts';
-import type { ShownProgress } from '../../src/cli/shown-progress.ts';
+import type { ShownProgress } from '../../src/library/shown-progress.ts';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

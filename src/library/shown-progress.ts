@@ -2,7 +2,7 @@
 
 import type { Progress } from '../batch/progress.ts';
 import { nameOf } from '../results/batch-rows.ts';
-import type { FoundBatch } from './batch-name.ts';
+import type { FoundBatch } from './found-batch.ts';
 
 type Failure = NonNullable<Progress['lastFailure']>;
 

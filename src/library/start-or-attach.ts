@@ -1,6 +1,7 @@
 // Starts a batch or attaches to it (R20). The folder is checked too, because Temporal may have deleted the workflow.
 
 import { dirname } from 'node:path';
+import { BY_RESUME_ONLY } from '../batch/pause-kinds.ts';
 import type { Progress } from '../batch/progress.ts';
 import { isRunsheetError, problem, type RunsheetError } from '../errors/error.ts';
 import { placeReused } from '../create-batch/reuse-rows.ts';
@@ -8,9 +9,8 @@ import { STARTED_FILE } from '../store/batch-file.ts';
 import { readSummary, summarizedPass, type Summary } from '../results/summary.ts';
 import { newestPass, readContinued } from '../store/passes.ts';
 import type { Known } from '../temporal/batch-client.ts';
-import { refOf, type FoundBatch } from './batch-name.ts';
+import { refOf, type FoundBatch } from './found-batch.ts';
 import { refuseNoPool } from './known-pool.ts';
-import { BY_RESUME_ONLY } from '../batch/pause-hint.ts';
 import type { Session } from './session.ts';
 
 /** The summary of a batch; undefined until it has ended. */

@@ -4,7 +4,7 @@
 import { isRunsheetError } from '../errors/error.ts';
 import { summarizedPass } from '../results/summary.ts';
 import type { CommandOptions } from '../temporal/batch-control.ts';
-import { refOf, type FoundBatch } from './batch-name.ts';
+import { refOf, type FoundBatch } from './found-batch.ts';
 import type { Session } from './session.ts';
 import { startOrAttach } from './start-or-attach.ts';
 

@@ -1,11 +1,9 @@
-// Reads the imports of the files of the tree, and the folders that the rules of architecture.test.ts speak of.
+// What the files of the tree import, and to which folder of the rules each file belongs.
 
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
 export const ROOT = join(import.meta.dirname, '..');
-
-export const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
 /** `path`: the imported file; undefined for a package. */
 export type Import = {
@@ -13,6 +11,8 @@ export type Import = {
   readonly path: string | undefined;
   readonly typeOnly: boolean;
 };
+
+export const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
 export function importsOf(file: string): readonly Import[] {
   const pattern = /(?:^|\n)(?:import|export)(\s+type)?\s(?:[^;]*?\sfrom\s)?'([^']+)'|\bimport\('([^']+)'\)/g;

@@ -1,0 +1,60 @@
+// A further sheet of a batch, which keeps its mapping, deployment and service.
+
+import {
+  appendRows,
+  compareFurther,
+  layOutFurther,
+  type AppendParams,
+  type FurtherSheet,
+} from '../create-batch/append-rows.ts';
+import { withCopy, type SheetCopy } from '../create-batch/copy-sheet.ts';
+import { findDeployment } from '../create-batch/find-deployment.ts';
+import { problem } from '../errors/error.ts';
+import type { Config } from '../host/config.ts';
+import { openServices } from '../run-service/open-services.ts';
+import { openTransport } from '../run-service/transport.ts';
+import { STARTED_FILE } from '../store/batch-file.ts';
+import { userHere } from '../temporal/user-here.ts';
+import type { FoundBatch } from './found-batch.ts';
+import { givenSheet, type Sheet } from './given-rows.ts';
+import { inputRefused } from './thrown-errors.ts';
+
+/** Checks the sheet against the service; a local one must have been started. */
+export async function checkFurther(
+  config: Config,
+  found: FoundBatch,
+  copy: SheetCopy,
+  { reading, order }: Pick<AppendParams, 'reading' | 'order'>,
+): Promise<FurtherSheet> {
+  const { file } = found;
+  const service = openServices(config, openTransport(1)).at(file.service);
+  const { inputTypes } = await findDeployment(service, file.deployment.id);
+  return layOutFurther({ out: config.out, batch: found, copy, reading, order, inputTypes });
+}
+
+/** What was added: the pass, if there are new or changed rows. */
+export type Appended = {
+  readonly pass: number | undefined;
+  readonly rows: number;
+};
+
+/** Adds the rows of a program; rows that the batch has are left out. The batch has to be told of the pass. */
+export async function appendSheet(config: Config, found: FoundBatch, sheet: Sheet): Promise<Appended> {
+  const { batch, file, store } = found;
+  if (file.sheet.options.ladder !== undefined)
+    throw problem('E602', { what: `${batch} has a ladder, so rows cannot be added to it` });
+  if (!(await store.exists(STARTED_FILE)))
+    throw problem('E602', { what: `${batch} was never started`, hint: 'resume() starts it' });
+  const given = givenSheet(sheet);
+  try {
+    return await withCopy(given.path, { out: config.out, ...given.copy }, async (copy) => {
+      const further = await checkFurther(config, found, copy, { reading: {}, order: {} });
+      using compared = await compareFurther(further);
+      const added = await appendRows(further, compared, userHere());
+      return { pass: added?.pass, rows: added === undefined ? 0 : added.appended + added.changed };
+    });
+  } catch (error) {
+    const failure = given.failure();
+    throw failure === undefined ? inputRefused(error) : failure.error;
+  }
+}

@@ -1,0 +1,68 @@
+// What a program says about its surroundings. Everything else comes from the settings, as for a command.
+
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { problem } from '../errors/error.ts';
+import type { Api } from '../host/api-version.ts';
+import { loadConfigWith, type Config } from '../host/config.ts';
+import { LOCAL } from '../run-service/local-address.ts';
+import type { Spoken } from '../run-service/open-services.ts';
+import type { TemporalClient } from '../temporal/connect.ts';
+
+export type ServiceOptions = {
+  /** The base address of the API, such as `https://…/api` (default: RUNSHEET_API_URL). */
+  readonly url: string;
+  /** (default: RUNSHEET_API_KEY or RUNSHEET_API_KEY_FILE) */
+  readonly apiKey?: string;
+  readonly api?: Api;
+};
+
+export type ConnectOptions = {
+  /** Your Temporal client. Its connection and namespace are used; workers run elsewhere: `runsheet worker`. */
+  readonly client?: TemporalClient;
+  /** The task queue of the workers (default: RUNSHEET_TASK_QUEUE, else `runsheet`). */
+  readonly taskQueue?: string;
+  /** The folder of the batch folders, as a path or a file URL (default: RUNSHEET_OUT, else `batches`). */
+  readonly store?: string | URL;
+  /** The run service; `local` is the one on this machine, which costs nothing. */
+  readonly service?: ServiceOptions | 'local';
+  /** true: embedded servers, even if the settings name a cluster. false: never start servers here. */
+  readonly embedded?: boolean;
+  /** The folder of the embedded servers' state (default: RUNSHEET_HOME, else `.runsheet`). */
+  readonly home?: string;
+  /** Gets a line when embedded servers start, are lost, or start again. */
+  readonly onNotice?: (text: string) => void;
+};
+
+export function configFrom(options: ConnectOptions): Config {
+  const { store, home, taskQueue, service } = options;
+  if (options.client !== undefined && options.embedded)
+    throw problem('E602', { what: 'connect(): client and embedded exclude each other' });
+  // As environment variables, they also reach the workers of the embedded servers.
+  return loadConfigWith({
+    ...(store === undefined ? {} : { RUNSHEET_OUT: pathOf(store) }),
+    ...(home === undefined ? {} : { RUNSHEET_HOME: resolve(home) }),
+    ...(taskQueue === undefined ? {} : { RUNSHEET_TASK_QUEUE: taskQueue }),
+    ...(service === undefined || service === 'local' ? {} : serviceVariables(service)),
+  });
+}
+
+const serviceVariables = ({ url, apiKey, api }: ServiceOptions) => ({
+  RUNSHEET_API_URL: url,
+  ...(apiKey === undefined ? {} : { RUNSHEET_API_KEY: apiKey, RUNSHEET_API_KEY_FILE: undefined }),
+  ...(api === undefined ? {} : { RUNSHEET_API: api }),
+});
+
+/** The service of new batches. Throws E305 if none is set. */
+export function serviceOf({ apiUrl, api }: Config, service: ConnectOptions['service']): Spoken {
+  if (service === 'local') return { base: LOCAL, api: 'v2' };
+  if (apiUrl === undefined) throw problem('E305', {});
+  return { base: apiUrl, api };
+}
+
+/** The path of a file URL, or an absolute path. Throws E602 for another URL. */
+export function pathOf(place: string | URL): string {
+  if (typeof place === 'string') return resolve(place);
+  if (place.protocol === 'file:') return fileURLToPath(place);
+  throw problem('E602', { what: `${place.protocol} addresses are not supported`, hint: 'use a file: URL' });
+}

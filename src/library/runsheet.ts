@@ -1,0 +1,68 @@
+// A program's connection: makes batches and finds them.
+
+import { listBatchFolders } from '../store/batch-folders.ts';
+import { BatchHandle } from './batch-handle.ts';
+import type { BatchOptions } from './batch-options.ts';
+import { liveStatus, statusFromFolder, type BatchStatus } from './batch-status.ts';
+import { planOf, type Plan } from './batch-plan.ts';
+import type { ConnectOptions } from './connect-options.ts';
+import type { Sheet } from './given-rows.ts';
+import { Servers } from './servers.ts';
+import { startBatch } from './start-batch.ts';
+
+// Schedules, pools, deployments, compare and export become members here when their code exists.
+export class Runsheet implements AsyncDisposable {
+  readonly #servers: Servers;
+
+  constructor(servers: Servers) {
+    this.#servers = servers;
+  }
+
+  /** Checks a sheet and forecasts its cost and time, without sending anything. */
+  plan(sheet: Sheet, options: BatchOptions): Promise<Plan> {
+    return planOf(this.#servers, sheet, options);
+  }
+
+  /**
+   * Resolves when every row is read and checked and the batch runs. The same rows make no second batch: the handle is that of the
+   * one that runs already.
+   */
+  async start(sheet: Sheet, options: BatchOptions): Promise<BatchHandle> {
+    const found = await startBatch(this.#servers, sheet, options);
+    return new BatchHandle(this.#servers, found.batch, found);
+  }
+
+  /** Reads nothing yet; the methods of the handle throw E502 if there is no such batch. */
+  getHandle(batchId: string): BatchHandle {
+    return new BatchHandle(this.#servers, batchId);
+  }
+
+  /** The batches in the store, newest first. */
+  async *list(): AsyncGenerator<BatchStatus> {
+    const folders = await listBatchFolders(this.#servers.config.out);
+    const { session, leave } = await this.#servers.join();
+    try {
+      for (const found of folders) {
+        const own = await statusFromFolder(found);
+        yield session === undefined ? own : await liveStatus(session, found, own);
+      }
+    } finally {
+      await leave();
+    }
+  }
+
+  /** Leaves the embedded servers, which then end; their batches continue with the next `start` or `resume`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#servers.close();
+  }
+}
+
+/**
+ * Connects to a Temporal cluster, if a client is given or the settings name one. Otherwise embedded servers are started when a batch
+ * has to run. Throws E602 for invalid settings, E401 if the cluster cannot be reached.
+ */
+export async function connect(options: ConnectOptions = {}): Promise<Runsheet> {
+  const servers = new Servers(options);
+  if (servers.isCluster) await servers.open(false);
+  return new Runsheet(servers);
+}

@@ -1,0 +1,93 @@
+// The errors that a program tells apart by their class. All others are RunsheetErrors, whose codes the manual lists.
+
+import { createReadStream } from 'node:fs';
+import { parse } from 'csv-parse';
+import type { PauseKind } from '../batch/pause-kinds.ts';
+import { EXIT, problem, RunsheetError } from '../errors/error.ts';
+import { SheetRefused } from '../sheet/validation-errors.ts';
+
+const restOf = ({ exit, hint, place }: RunsheetError, cause?: unknown) => ({ exit, hint, place, cause });
+
+/** One problem of a sheet. Lines, columns and rows count from 1. */
+export type RowIssue = {
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string;
+  readonly row?: number;
+  readonly line?: number;
+  /** The name of the column. */
+  readonly column?: string;
+};
+
+/** The sheet or one of its rows is wrong; nothing was sent. */
+export class InputRefusedError extends RunsheetError {
+  override readonly name = 'InputRefusedError';
+  readonly #refused: RunsheetError;
+
+  constructor(refused: RunsheetError) {
+    super(refused.code, refused.message, restOf(refused, refused));
+    this.#refused = refused;
+  }
+
+  /** Every problem, read from a file if there are many. */
+  get issues(): AsyncIterable<RowIssue> {
+    return issuesOf(this.#refused);
+  }
+}
+
+async function* issuesOf(refused: RunsheetError): AsyncGenerator<RowIssue> {
+  if (!(refused instanceof SheetRefused)) {
+    const { code, message, hint, place } = refused;
+    yield issue({ code, message, hint, row: place?.row, line: place?.line, column: place?.columnName });
+    return;
+  }
+  const lines = createReadStream(refused.errorsFile).pipe(parse({ columns: true }));
+  for await (const line of lines as AsyncIterable<Readonly<Record<string, string>>>) {
+    const { code = '', message = '', hint, row, line: at, column_name: column } = line;
+    yield issue({ code, message, hint, row: row && Number(row), line: at && Number(at), column });
+  }
+}
+
+/** Without what is unknown. */
+const issue = (all: { readonly [K in keyof Required<RowIssue>]: unknown }): RowIssue =>
+  Object.fromEntries(
+    Object.entries(all).filter(([, value]) => value !== undefined && value !== ''),
+  ) as unknown as RowIssue;
+
+/** The class for an error of a sheet; other errors stay as they are. */
+export const inputRefused = (error: unknown): unknown =>
+  error instanceof RunsheetError && error.exit === EXIT.inputRefused ? new InputRefusedError(error) : error;
+
+/** Earlier batches have done rows of this sheet; see `reuse` in the options. */
+export class AlreadyDoneError extends RunsheetError {
+  override readonly name = 'AlreadyDoneError';
+  /** The batch that has most of them. */
+  readonly batchId: string;
+  /** How many rows are done. */
+  readonly rows: number;
+
+  constructor(composed: RunsheetError, facts: { readonly batchId: string; readonly rows: number }) {
+    super(composed.code, composed.message, restOf(composed));
+    this.batchId = facts.batchId;
+    this.rows = facts.rows;
+  }
+}
+
+/** The batch waits; `resume()` continues it, with other limits if its own ones are reached. */
+export class BatchPausedError extends RunsheetError {
+  override readonly name = 'BatchPausedError';
+  readonly batchId: string;
+  readonly reason: PauseKind;
+
+  constructor(batchId: string, pause: { readonly kind: PauseKind; readonly reason: string }) {
+    const facts = {
+      batch: batchId,
+      reason: pause.reason,
+      hint: `getHandle('${batchId}').resume() continues it`,
+    };
+    const composed = problem('E501', facts);
+    super('E501', composed.message, restOf(composed));
+    this.batchId = batchId;
+    this.reason = pause.kind;
+  }
+}
