@@ -6,7 +6,6 @@ import {
   ActivityFailure,
   ApplicationFailure,
   CancellationScope,
-  Trigger,
   condition,
   makeContinueAsNewFunc,
   setHandler,
@@ -135,14 +134,15 @@ type Connection = {
   /** Applies all queued events immediately. */
   readonly decide: () => void;
   /** Rejects when an activity failed permanently. */
-  readonly failed: Trigger<never>;
+  readonly failed: Promise<never>;
 };
 
 /** Applies events to the state and executes its commands; the result of each command is an event again. */
 function connect(activities: BoundActivities, state: State): Connection {
   const wake = createTimers();
   const groups: GroupScopes = new Map();
-  const failed = new Trigger<never>();
+  // No Trigger: that rejects when the workflow is cancelled, and a cancelled batch still writes its results.
+  const failed = Promise.withResolvers<never>();
   const lasting = new CancellationScope({ cancellable: false });
   let events: Event[] = [];
 
@@ -167,7 +167,7 @@ function connect(activities: BoundActivities, state: State): Connection {
     events.push(event);
     if (events.length === 1) void Promise.resolve().then(decide).catch(failed.reject);
   };
-  return { enqueue, decide, failed };
+  return { enqueue, decide, failed: failed.promise };
 }
 
 /** The groups in flight; cancelling a scope asks the group's worker to start no further POST. */
