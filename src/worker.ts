@@ -110,7 +110,7 @@ type Connected = {
   readonly dataConverter: DataConverter;
 };
 
-/** What the workers of one process share, whoever runs them. */
+/** What the workers of one process share; in an application the plugin runs them. */
 export async function openParts(params: PartsParams, { client, connection, dataConverter }: Connected) {
   const shared = openShared(params.config, client);
   const receiver =

@@ -17,9 +17,12 @@ const DEPLOYMENTS = [
   { name: 'upscale', concurrencyLimit: 4, coldStartSeconds: 0, runSeconds: 5 },
 ];
 
+type Service = Running & { readonly base: string };
+
 export class Application {
   readonly stage = new Stage();
   client!: Client;
+  service!: Service;
   #disconnect = async (): Promise<void> => undefined;
   readonly #worker: string;
 
@@ -30,14 +33,14 @@ export class Application {
   async open(): Promise<void> {
     const { stage } = this;
     await stage.temporal();
-    await this.service();
+    this.service = await this.openService();
     const { TEMPORAL_ADDRESS: address = '', TEMPORAL_NAMESPACE: namespace = '' } = stage.environment;
     const connected = await connectClient({ address, namespace, from: 'the test', options: {} });
     this.client = connected.client;
     this.#disconnect = connected.close;
   }
 
-  service(port = 0): Promise<Running & { readonly base: string }> {
+  openService(port = 0): Promise<Service> {
     const file = this.stage.write('deployments.json', JSON.stringify(DEPLOYMENTS));
     return this.stage.service(['--deployments', file], port);
   }

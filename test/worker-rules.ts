@@ -1,0 +1,35 @@
+// What the files at the top of src may use that run workers; a part of the table in architecture.test.ts.
+
+export const WORKER_RULES: Readonly<Record<string, readonly string[]>> = {
+  'src/create-workers.ts': ['@temporalio/worker', 'activities', 'workflows', 'src/temporal'],
+  'src/worker.ts': [
+    'src/create-workers.ts',
+    'type:@temporalio/common',
+    'type:@temporalio/client',
+    '@temporalio/worker',
+    'type:pino',
+    'type:src/batch',
+    'workflows',
+    'type:src/host',
+    'src/run-service',
+    'src/store',
+    'src/sheet',
+    'src/results',
+    'src/webhook',
+    'src/temporal',
+    'activities',
+  ],
+  'src/plugin.ts': [
+    '@temporalio/client',
+    'type:@temporalio/common',
+    '@temporalio/plugin',
+    '@temporalio/worker',
+    'activities',
+    'workflows',
+    'src/create-workers.ts',
+    'src/errors',
+    'src/host',
+    'src/temporal',
+    'src/worker.ts',
+  ],
+};
