@@ -8,6 +8,8 @@ import { expectOneRunPerRow, runsOf } from '../stage/truth.ts';
 import { Application, build } from './application.ts';
 
 const PROMPTS = Array.from({ length: 16 }, (_, at) => `motif ${at + 1}`);
+/** After kills, unconfirmed rows wait for the run lists. */
+const PATIENCE_MS = 600_000;
 const PICKS = ['2', '3', '5', '7', '11', '13'];
 
 describe('a pipeline of two batches', () => {
@@ -39,7 +41,7 @@ describe('a pipeline of two batches', () => {
       service = await application.openService(Number(new URL(service.base).port));
     };
     const bought = async (least: number): Promise<void> =>
-      until(async () => (await stage.truth()).length >= least, `${least} runs were bought`);
+      until(async () => (await stage.truth()).length >= least, `${least} runs were bought`, PATIENCE_MS);
 
     const handle = await application.client.workflow.start<typeof campaign>('campaign', {
       taskQueue: 'campaigns',
@@ -59,7 +61,7 @@ describe('a pipeline of two batches', () => {
     kills += 1;
     await handle.signal('pick', PICKS);
     worker = await application.worker();
-    await until(() => batchOf('picks') !== undefined, 'the picks are a batch');
+    await until(() => batchOf('picks') !== undefined, 'the picks are a batch', PATIENCE_MS);
     await killWorker();
     await bought(PROMPTS.length + 3);
     await killService();
@@ -81,5 +83,5 @@ describe('a pipeline of two batches', () => {
     expectOneRunPerRow(picks.runs, PICKS.length);
     expect(picks.results.map(({ number }) => number)).toEqual(PICKS);
     expect(drafts.runs.length + picks.runs.length).toBe(runs.length);
-  });
+  }, 1_800_000);
 });
