@@ -1,4 +1,4 @@
-// What the activities and the webhook receiver of one process share and depend on, whoever runs them: our worker or that of an
+// What the activities and the webhook receiver of one process share and depend on: in our worker, or in that of an
 // application.
 
 import type { Client } from '@temporalio/client';

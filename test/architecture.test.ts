@@ -4,6 +4,7 @@ import { globSync } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { circlesIn, folderOf, importsOf, ROOT, textOf, unitOf, type Import } from './source-imports.ts';
+import { WORKER_RULES } from './worker-rules.ts';
 
 const FILES = globSync('{src,workflows,activities,test,bench,bin}/**/*.{ts,mjs}', { cwd: ROOT });
 const SOURCES = FILES.filter((file) => /^(src|workflows|activities)\//.test(file));
@@ -110,6 +111,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/audit',
     'src/webhook',
   ],
+  ...WORKER_RULES,
   'src/monitoring': [
     'type:@temporalio/client',
     '@temporalio/common',
@@ -125,22 +127,6 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/results',
     'src/store',
     'src/temporal',
-  ],
-  'src/worker.ts': [
-    'type:@temporalio/client',
-    'type:@temporalio/worker',
-    'type:pino',
-    'type:src/batch',
-    'workflows',
-    'type:src/host',
-    'src/run-service',
-    'src/store',
-    'src/sheet',
-    'src/results',
-    'src/webhook',
-    'src/temporal',
-    'src/monitoring',
-    'activities',
   ],
   'src/library': [
     'csv-parse',

@@ -6,7 +6,6 @@ import {
   ActivityFailure,
   ApplicationFailure,
   CancellationScope,
-  Trigger,
   condition,
   makeContinueAsNewFunc,
   setHandler,
@@ -138,7 +137,7 @@ type Connection = {
   /** Applies all queued events immediately. */
   readonly decide: () => void;
   /** Rejects when an activity failed permanently. */
-  readonly failed: Trigger<never>;
+  readonly failed: Promise<never>;
   readonly told: Told;
 };
 
@@ -147,7 +146,8 @@ function connect(activities: BoundActivities, state: State): Connection {
   const wake = createTimers();
   const groups: GroupScopes = new Map();
   const told: Told = { last: Promise.resolve() };
-  const failed = new Trigger<never>();
+  // No Trigger: that rejects when the workflow is cancelled, and a cancelled batch still writes its results.
+  const failed = Promise.withResolvers<never>();
   const lasting = new CancellationScope({ cancellable: false });
   let events: Event[] = [];
 
@@ -172,7 +172,7 @@ function connect(activities: BoundActivities, state: State): Connection {
     events.push(event);
     if (events.length === 1) void Promise.resolve().then(decide).catch(failed.reject);
   };
-  return { enqueue, decide, failed, told };
+  return { enqueue, decide, failed: failed.promise, told };
 }
 
 /** The groups in flight; cancelling a scope asks the group's worker to start no further POST. */

@@ -1,5 +1,4 @@
 // All errors that users can see; some groups have files of their own. The same code keeps its meaning for ever.
-
 import { EXIT } from './exit-codes.ts';
 import { didYouMean, entry, list, textFromThrower, type Entry } from './entry.ts';
 import { APPLICATION_ENTRIES } from './application-codes.ts';

@@ -1,0 +1,64 @@
+// Starts an application of the folder `examples` with real servers.
+
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Client } from '@temporalio/client';
+import { connectClient } from '../../src/temporal/connect.ts';
+import { Stage, type Running } from '../stage/stage.ts';
+
+const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+
+/** Examples import the package by its name, which means its built files. */
+export const build = (): void => void execFileSync(process.execPath, [at('bin/build.mjs')]);
+
+const DEPLOYMENTS = [
+  { name: 'portraits', concurrencyLimit: 4, coldStartSeconds: 0, runSeconds: 5 },
+  { name: 'upscale', concurrencyLimit: 4, coldStartSeconds: 0, runSeconds: 5 },
+];
+
+type Service = Running & { readonly base: string };
+
+export class Application {
+  readonly stage = new Stage();
+  client!: Client;
+  service!: Service;
+  #disconnect = async (): Promise<void> => undefined;
+  readonly #worker: string;
+
+  constructor(name: string) {
+    this.#worker = at(`examples/${name}/worker.ts`);
+  }
+
+  async open(): Promise<void> {
+    const { stage } = this;
+    await stage.temporal();
+    this.service = await this.openService();
+    const { TEMPORAL_ADDRESS: address = '', TEMPORAL_NAMESPACE: namespace = '' } = stage.environment;
+    const connected = await connectClient({ address, namespace, from: 'the test', options: {} });
+    this.client = connected.client;
+    this.#disconnect = connected.close;
+  }
+
+  openService(port = 0): Promise<Service> {
+    const file = this.stage.write('deployments.json', JSON.stringify(DEPLOYMENTS));
+    return this.stage.service(['--deployments', file], port);
+  }
+
+  async worker(): Promise<Running> {
+    const running = this.stage.start([], {}, this.#worker);
+    await running.says(/ready/);
+    return running;
+  }
+
+  /** The text of a file of the application; empty if it is not there yet. */
+  read(name: string): string {
+    const path = this.stage.path(name);
+    return existsSync(path) ? readFileSync(path, 'utf8') : '';
+  }
+
+  async close(): Promise<void> {
+    await this.#disconnect();
+    await this.stage.close();
+  }
+}
