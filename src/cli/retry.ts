@@ -25,6 +25,7 @@ import { userHere } from '../temporal/user-here.ts';
 import { withSession, type Session } from './session.ts';
 import { startOrAttach } from './start-or-attach.ts';
 import { signalPass } from './signal-pass.ts';
+import { refuseUnknownRows } from './unknown-rows.ts';
 
 type Flags = {
   readonly outcome?: readonly Outcome[];
@@ -55,6 +56,7 @@ export default async function retry(this: Context, flags: Flags, name: string): 
     printer.notice(`${found.batch} was never started; to start it: runsheet resume ${found.batch}`);
     return EXIT.ok;
   }
+  await refuseUnknownRows(found, flags);
   const given: Given = { context: this, flags, found, printer };
   // Only the service knows the types of the inputs, and the local one runs in the session.
   if (flags.set !== undefined)
