@@ -19,7 +19,7 @@ export type Campaign = {
   readonly prompts: readonly string[];
   readonly folder: string;
   /** How long to wait for picks (default: 7 days); without any, every draft is upscaled. */
-  readonly pickWithin?: string;
+  readonly pickWithin?: Duration;
 };
 
 /** Draws drafts, waits for picks, draws the picked ones again in a better quality, and says where they are. */

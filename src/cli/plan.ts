@@ -16,7 +16,7 @@ import type { SheetFlags } from './flags.ts';
 import { refuseBothSheets, withFrom } from './from.ts';
 import { isInto, planInto } from './into.ts';
 import { createParams } from '../create-batch/batch-request.ts';
-import { checkFlags, configOf, requestOf, resultsOf } from './batch-options.ts';
+import { checkFlags, configOf, madeBefore, requestOf, resultsOf } from './batch-options.ts';
 import { canaryPlanLines } from './canary.ts';
 import { limitsOfV1, printBatch, webhooksArrive } from './batch-plan.ts';
 import { estimateOf, type Estimate } from '../library/estimate.ts';
@@ -45,12 +45,11 @@ async function planSheet(context: Context, flags: Flags, sheet: string): Promise
   const planning = { config, printer, flags };
   try {
     if (flags.from !== undefined)
-      return await withFrom(planning, async (from) =>
-        show(
-          planning,
-          await readyParams(config, from, await paramsOf(planning, from.copy), { uploads: false }),
-        ),
-      );
+      return await withFrom(planning, async (from) => {
+        const made = await madeBefore(config, from.copy, flags, from.from.request);
+        const params = await paramsOf(planning, from.copy);
+        return show(planning, await readyParams(config, from, params, { uploads: false }), made?.batch);
+      });
     return await withCopy(
       sheet,
       { out: config.out, stdin, ...(flags.format && { format: flags.format }) },
@@ -73,8 +72,14 @@ type Planning = { readonly config: Config; readonly printer: Printer; readonly f
 const paramsOf = ({ config, flags }: Planning, copy: SheetCopy): Promise<CreateParams> =>
   createParams(config, copy, requestOf(config, flags));
 
-async function show({ config, printer, flags }: Planning, params: CreateParams): Promise<number> {
-  const { draft, ...earlier } = await planBatch(params, flags.reuse);
+/** `made`: the batch that was made of the same rows, if it is not found by its rows. */
+async function show(
+  { config, printer, flags }: Planning,
+  params: CreateParams,
+  made?: string,
+): Promise<number> {
+  const { draft, ...planned } = await planBatch(params, flags.reuse);
+  const earlier = made === undefined ? planned : { same: made };
   const requests = await firstRequests(draft);
   const estimate = await estimateOf(config.out, draft);
   const { file, laidOut } = draft;

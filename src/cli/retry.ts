@@ -20,6 +20,7 @@ import { money, plural } from './format.ts';
 import { withSession, type Session } from './session.ts';
 import { startOrAttach } from '../library/start-or-attach.ts';
 import { signalPass } from '../library/signal-pass.ts';
+import { refuseUnknownRows } from '../library/unknown-rows.ts';
 
 type Flags = {
   readonly outcome?: readonly Outcome[];
@@ -43,6 +44,7 @@ export default async function retry(this: Context, flags: Flags, name: string): 
     printer.notice(`${found.batch} was never started; to start it: runsheet resume ${found.batch}`);
     return EXIT.ok;
   }
+  await refuseUnknownRows(found, filterOf(flags));
   const given: Given = { context: this, flags, found, printer };
   // Only the service knows the types of the inputs, and the local one runs in the session.
   if (flags.set !== undefined)

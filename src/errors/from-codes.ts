@@ -1,7 +1,7 @@
 // The entries of the error table about batches that are made from the results of another one (--from).
 
 import { EXIT } from './exit-codes.ts';
-import { entry, list, textFromThrower } from './entry.ts';
+import { didYouMean, entry, list, textFromThrower } from './entry.ts';
 
 const { inputRefused, usage } = EXIT;
 
@@ -45,4 +45,9 @@ export const FROM_ENTRIES = {
     () => 'copy the files to a place that the run service can read, and make a sheet with their addresses',
   ),
   E556: textFromThrower(inputRefused),
+  E557: entry<{ batch: string; keys: readonly string[]; near: string | undefined }>(
+    usage,
+    (f) => `batch ${f.batch} has no row with the ${f.keys.length === 1 ? 'key' : 'keys'} ${list(f.keys)}`,
+    (f) => [didYouMean(f.near), `list its rows: runsheet rows ${f.batch}`].filter(Boolean).join(' '),
+  ),
 } as const;

@@ -23,6 +23,7 @@ import { inputChangeOf, passParams, perhapsPaid, type RetryFilter } from './retr
 import { findRow, readRunLog, type RowName } from './run-log.ts';
 import type { Servers } from './servers.ts';
 import { eventsOf, type ShownEvent } from './shown-events.ts';
+import { refuseUnknownRows } from './unknown-rows.ts';
 import { signalPass } from './signal-pass.ts';
 import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
 import { BatchPausedError } from './thrown-errors.ts';
@@ -175,6 +176,7 @@ export class BatchHandle {
   async retry({ set, mayBuyTwice = false, ...filter }: RetryOptions = {}): Promise<AddedRows> {
     const found = await this.#found();
     if (!(await found.store.exists(STARTED_FILE))) return { rows: 0 };
+    await refuseUnknownRows(found, filter);
     const { config } = this.#servers;
     const session = await this.#servers.for(found);
     const params = passParams(filter, set && (await inputChangeOf(config, found, set)));

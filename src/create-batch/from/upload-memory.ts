@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-export const UPLOADS = '.uploads.sqlite';
+const UPLOADS = '.uploads.sqlite';
 
 /** Other commands may use it at the same time. */
 const BUSY_MS = 10_000;

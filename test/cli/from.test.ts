@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { refuseBothSheets } from '../../src/cli/from.ts';
+import type { SheetFlags } from '../../src/cli/flags.ts';
+
+const refusal = (flags: Partial<SheetFlags>, sheet?: string): string => {
+  try {
+    refuseBothSheets('run', flags as SheetFlags, sheet);
+    return '';
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
+describe('a command that makes a batch', () => {
+  it.each<[Partial<SheetFlags>, string | undefined, string]>([
+    [{}, undefined, '<sheet> is missing'],
+    [{ from: 'drafts' }, 'a.csv', '--from drafts and the sheet a.csv exclude each other'],
+    [{ pick: 'picks.csv' }, 'a.csv', '--pick needs --from'],
+    [{ where: 'row = 1' }, 'a.csv', '--where needs --from'],
+    [{ each: 'file' }, 'a.csv', '--each needs --from'],
+    [{ from: 'drafts', into: 'finals' }, undefined, '--from and --into exclude each other'],
+    [{}, 'a.csv', ''],
+    [{ from: 'drafts', where: 'row = 1', pick: 'picks.csv' }, undefined, ''],
+  ])('takes a sheet or --from: %o with %s is refused with %j', (flags, sheet, message) => {
+    expect(refusal(flags, sheet)).toBe(message);
+  });
+});

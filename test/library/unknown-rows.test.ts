@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { refuseUnknownRows } from '../../src/library/unknown-rows.ts';
+import { Place } from '../create-batch/creating.ts';
+
+describe('retry', () => {
+  it('refuses rows and keys that the batch does not have, with the nearest key', async () => {
+    const place = new Place();
+    place.write('animals.csv', 'sku,prompt\nfox,a fox\nowl,an owl\n');
+    const found = await place.create('animals.csv', {
+      options: { map: {}, set: {}, drop: [], types: {}, keyColumn: 'sku' },
+    });
+    await refuseUnknownRows(found, { rows: [{ from: 2, to: 40 }], keys: ['owl', 'fox'] });
+    await expect(refuseUnknownRows(found, { rows: [{ from: 3, to: 3 }] })).rejects.toMatchObject({
+      code: 'E505',
+      hint: 'its rows have the numbers 1 to 2',
+    });
+    await expect(refuseUnknownRows(found, { keys: ['fox', 'fix', 'bear'] })).rejects.toMatchObject({
+      code: 'E557',
+      message: `batch ${found.batch} has no row with the keys fix, bear`,
+      hint: `did you mean fox? list its rows: runsheet rows ${found.batch}`,
+    });
+  });
+});
