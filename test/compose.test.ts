@@ -76,6 +76,12 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('calls the worker well when it can work, which nobody outside its container is told', () => {
+    const { healthcheck, environment } = services['worker'] ?? {};
+    expect(environment?.['RUNSHEET_METRICS']).toBe('${RUNSHEET_METRICS:-127.0.0.1:9464}');
+    expect(healthcheck?.test.at(-1)).toContain("fetch('http://127.0.0.1:9464/readyz')");
+  });
+
   it('starts each part when what it needs is well, or done where it is a job', () => {
     const conditions = all.flatMap(([, { depends_on }]) => Object.entries(depends_on ?? {}));
     expect(conditions.length).toBe(8);

@@ -11,10 +11,10 @@ import type { Summary } from '../results/summary.ts';
 
 /** `failed`: its workflow ended without results. */
 export const BATCH_STATES = ['running', 'paused', 'cancelling', 'finished', 'failed'] as const;
-export type BatchState = (typeof BATCH_STATES)[number];
+type BatchState = (typeof BATCH_STATES)[number];
 
 export const OPEN_PHASES = ['unsent', 'waiting', 'sending', 'running', 'unconfirmed', 'collecting'] as const;
-export type OpenPhase = (typeof OPEN_PHASES)[number];
+type OpenPhase = (typeof OPEN_PHASES)[number];
 
 export const REQUEST_RESULTS = ['accepted', 'rejected', 'throttled', 'blocked', 'unconfirmed'] as const;
 

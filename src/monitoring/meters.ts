@@ -22,7 +22,7 @@ const POST_CLASSES: readonly PostClass[] = [
   'unconfirmed',
 ];
 const SOURCES = ['webhook', 'poll'] as const;
-export const WEBHOOK_ANSWERS = ['200', '400', '404', '410', '413', '503'] as const;
+const WEBHOOK_ANSWERS = ['200', '400', '404', '410', '413', '503'] as const;
 const DOWNLOAD_RESULTS = ['complete', 'file', 'host', 'stopped'] as const;
 export type DownloadResult = (typeof DOWNLOAD_RESULTS)[number];
 

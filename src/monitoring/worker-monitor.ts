@@ -13,7 +13,7 @@ import type { Listen } from './monitor-server.ts';
 import type { Checks } from './readiness.ts';
 
 /** The parts of a worker that can fail. */
-export type WatchedWorker = {
+type WatchedWorker = {
   readonly client: Client;
   readonly queue: string;
   /** Whether the worker should have a receiver, and whether it listens. */

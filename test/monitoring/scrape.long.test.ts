@@ -93,4 +93,10 @@ describe('the metrics of a real batch', () => {
     expect(first.worker.stderr).toContain('the batch starts');
     expect(second.worker.stderr).toContain('the batch ended');
   });
+
+  it('are refused on a port that is in use: the second worker ends and names the setting', async () => {
+    const { metrics } = await startWorker();
+    const second = await stage.run(['worker', '--metrics', new URL(metrics).port]);
+    expect([second.code, second.stderr]).toEqual([2, expect.stringMatching(/E602.*[^]*RUNSHEET_METRICS/)]);
+  });
 });
