@@ -126,10 +126,10 @@ describe('batches in a pool', () => {
     await submit('nightly', 5_000);
     await until(async () => (await memberOf('nightly'))?.used === SIZE, 'nightly has all slots');
     await submit('urgent', 96, '--urgency', '5');
-    const started = readFileSync(stage.path('batches', 'urgent', 'started.json'), 'utf8');
-    const came = Date.parse((JSON.parse(started) as { at: string }).at);
     await until(async () => (await memberOf('urgent'))?.used === SIZE, 'urgent has all slots');
     const status = await command('status', 'nightly');
+    const started = readFileSync(stage.path('batches', 'urgent', 'started.json'), 'utf8');
+    const came = Date.parse((JSON.parse(started) as { at: string }).at);
     await command('wait', 'urgent');
     const ended = Date.now();
     await until(
