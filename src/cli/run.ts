@@ -109,7 +109,8 @@ async function sendCopy(
   const params = { config, local: flags.local, printer };
   const sessions: Session[] = [];
   try {
-    if (flags.local) await opened(sessions, params);
+    // A batch that was made for a pool keeps it, so the pool must exist before.
+    if (flags.local || flags.pool !== undefined) await refuseNoPool(await opened(sessions, params), flags);
     const asked = await createParams(config, copy, requestOf(config, flags, asksLater));
     const found = await createBatch({ ...asked, decide });
     const summary = await summaryOfDone(found);

@@ -96,7 +96,8 @@ describe('report usage', () => {
 
   it('keeps what it has to say while it continues as new', () => {
     const world = new World({ pool: 'gpus' });
-    world.state.leaves = [{ pool: 'old', usage: { ...said(world)[0]!, left: true } }];
+    const leaves = said(world).map((usage) => ({ pool: 'old', usage: { ...usage, left: true as const } }));
+    world.state.leaves = leaves;
     world.continueAsNew();
     expect(world.reports.map(({ pool }) => pool)).toEqual(['old', 'gpus']);
   });

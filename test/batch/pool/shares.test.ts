@@ -31,9 +31,9 @@ describe('shares', () => {
           const own = claims[at] as (typeof claims)[number];
           expect(Number.isInteger(one) && one >= 0 && one <= own.wanted).toBe(true);
           // Who wants more has at least as much for its weight as any other, except for one slot.
-          if (one < own.wanted)
-            for (const [other, theirs] of given.entries())
-              expect((theirs - 1) / (claims[other]?.weight ?? 1)).toBeLessThanOrEqual((one + 1) / own.weight);
+          const behind = one < own.wanted ? (one + 1) / own.weight : Number.POSITIVE_INFINITY;
+          for (const [other, theirs] of given.entries())
+            expect((theirs - 1) / (claims[other]?.weight ?? 1)).toBeLessThanOrEqual(behind);
         }
       }),
     );
