@@ -19,8 +19,10 @@ export const summaryOfDone = (found: FoundBatch): Promise<Summary | undefined> =
  * Starts the batch unless it was started before, and resumes a paused one. Throws E503 if Temporal no longer has a started
  * batch, E507 if the workflow uses another folder, E508 if it ended without results.
  */
-export async function startOrAttach(session: Session, found: FoundBatch): Promise<'started' | 'attached'> {
-  const { batches } = session;
+export async function startOrAttach(
+  { batches }: Session,
+  found: FoundBatch,
+): Promise<'started' | 'attached'> {
   const { batch, folder, store } = found;
   const ref = refOf(found);
   let known = await batches.find(ref);
