@@ -12,7 +12,7 @@ type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
 
 export async function list(this: Context, flags: Flags): Promise<number> {
   const printer = printerFor(this);
-  const pools = (await asked(flags, printer, (session) => session.pools.list())) ?? [];
+  const pools = await asked(flags, printer, (session) => session.pools.list());
   if (flags.output === 'json') printer.json(pools);
   else for (const pool of pools) printer.data(poolLine(pool));
   if (pools.length === 0) printer.notice('no pools here yet; make one: runsheet pool set <name> --size <n>');
@@ -21,9 +21,7 @@ export async function list(this: Context, flags: Flags): Promise<number> {
 
 export async function show(this: Context, flags: Flags, name: string): Promise<number> {
   const printer = printerFor(this);
-  const pool = await asked(flags, printer, (session) => session.pools.show(name));
-  if (pool === undefined) throw problem('E540', { pool: name, known: [], near: undefined });
-  print(printer, flags, pool);
+  print(printer, flags, await asked(flags, printer, (session) => session.pools.show(name)));
   return EXIT.ok;
 }
 
@@ -54,14 +52,10 @@ async function changing(
   }
 }
 
-/** undefined if no servers of this place are running. */
-async function asked<T>(
-  flags: Flags,
-  printer: Printer,
-  ask: (session: Session) => Promise<T>,
-): Promise<T | undefined> {
+/** Throws E544 if no servers of this place are running: reading starts none. */
+async function asked<T>(flags: Flags, printer: Printer, ask: (session: Session) => Promise<T>): Promise<T> {
   const session = await openLivingSession({ config: configOf(flags), local: false, printer });
-  if (session === undefined) return undefined;
+  if (session === undefined) throw problem('E544', {});
   try {
     return await ask(session);
   } finally {

@@ -136,7 +136,8 @@ async function sendCopy(
   const params = { config, local: flags.local, printer };
   const sessions: Session[] = [];
   try {
-    if (flags.local) await opened(sessions, params);
+    // A batch that was made for a pool keeps it, so the pool must exist before.
+    if (flags.local || flags.pool !== undefined) await refuseNoPool(await opened(sessions, params), flags);
     const found = await create();
     const summary = await summaryOfDone(found);
     if (summary) return sayDone(printer, flags, found, summary);

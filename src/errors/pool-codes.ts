@@ -3,7 +3,7 @@
 import { EXIT } from './exit-codes.ts';
 import { didYouMean, entry, list } from './entry.ts';
 
-const { usage, waitedTooLong } = EXIT;
+const { unreachable, usage, waitedTooLong } = EXIT;
 
 export const POOL_ENTRIES = {
   E540: entry<{ pool: string; known: readonly string[]; near: string | undefined }>(
@@ -33,5 +33,10 @@ export const POOL_ENTRIES = {
     (f) => `pool ${f.pool} did not confirm the command within ${f.seconds} s`,
     (f) =>
       `it takes effect when a worker has taken it: start one with runsheet worker; show it: runsheet pool show ${f.pool}`,
+  ),
+  E544: entry<object>(
+    unreachable,
+    () => 'none of the servers of this place are running, so their pools cannot be read',
+    () => 'keep them running: runsheet dev',
   ),
 } as const;

@@ -10,7 +10,6 @@ import { readSummary, summarizedPass, type Summary } from '../results/summary.ts
 import { newestPass, readContinued } from '../store/passes.ts';
 import type { Known } from '../temporal/batch-client.ts';
 import { refOf, type FoundBatch } from './found-batch.ts';
-import { refuseNoPool } from './known-pool.ts';
 import type { Session } from './session.ts';
 
 /** The summary of a batch; undefined until it has ended. */
@@ -20,9 +19,11 @@ export const summaryOfDone = (found: FoundBatch): Promise<Summary | undefined> =
  * Starts the batch unless it was started before, and resumes a paused one. Throws E503 if Temporal no longer has a started
  * batch, E507 if the workflow uses another folder, E508 if it ended without results.
  */
-export async function startOrAttach(session: Session, found: FoundBatch): Promise<'started' | 'attached'> {
-  const { batches } = session;
-  const { batch, folder, store, file } = found;
+export async function startOrAttach(
+  { batches }: Session,
+  found: FoundBatch,
+): Promise<'started' | 'attached'> {
+  const { batch, folder, store } = found;
   const ref = refOf(found);
   let known = await batches.find(ref);
   const ended = known?.status === 'RUNNING' ? undefined : await endedBefore(store);
@@ -34,7 +35,6 @@ export async function startOrAttach(session: Session, found: FoundBatch): Promis
   }
   // The workflow creates started.json before it sends anything.
   if (known === undefined && (await store.exists(STARTED_FILE))) throw problem('E503', { batch, folder });
-  if (known === undefined) await refuseNoPool(session, file.pool === undefined ? {} : { pool: file.pool });
   if (known === undefined) await placeReused(found);
   if (known === undefined && (await batches.start(ref)) === 'started') return 'started';
   if (known !== undefined) await refuseOther(known, found);

@@ -108,7 +108,6 @@ describe('batches in a pool', () => {
     const runs = await stage.truth();
     const [heavy, light] = [runsOf(runs, 'heavy'), runsOf(runs, 'light')];
     const [ofHeavy, ofLight] = [meanOf(heavy, shared, killed), meanOf(light, shared, killed)];
-    console.log({ ofHeavy, ofLight, most: mostOf(runs) });
     expect(mostOf(runs)).toBeLessThanOrEqual(SIZE);
     expect(ofHeavy / (ofHeavy + ofLight)).toBeGreaterThan(0.75 * 0.9);
     expect(ofHeavy / (ofHeavy + ofLight)).toBeLessThan(0.75 * 1.1);
@@ -126,10 +125,10 @@ describe('batches in a pool', () => {
     await submit('nightly', 5_000);
     await until(async () => (await memberOf('nightly'))?.used === SIZE, 'nightly has all slots');
     await submit('urgent', 96, '--urgency', '5');
-    const started = readFileSync(stage.path('batches', 'urgent', 'started.json'), 'utf8');
-    const came = Date.parse((JSON.parse(started) as { at: string }).at);
     await until(async () => (await memberOf('urgent'))?.used === SIZE, 'urgent has all slots');
     const status = await command('status', 'nightly');
+    const started = readFileSync(stage.path('batches', 'urgent', 'started.json'), 'utf8');
+    const came = Date.parse((JSON.parse(started) as { at: string }).at);
     await command('wait', 'urgent');
     const ended = Date.now();
     await until(
@@ -141,9 +140,6 @@ describe('batches in a pool', () => {
     const runs = await stage.truth();
     const urgent = runsOf(runs, 'urgent');
     const lastUrgent = Math.max(...urgent.map(({ createdAtMs = 0 }) => createdAtMs));
-    console.log(
-      startsIn(runsOf(runs, 'nightly'), came, lastUrgent).map(({ createdAtMs = 0 }) => createdAtMs - came),
-    );
     expect(startsIn(runsOf(runs, 'nightly'), came + 2_000, lastUrgent)).toEqual([]);
     expect(urgent).toHaveLength(96);
     expect(mostOf(runs)).toBeLessThanOrEqual(SIZE);

@@ -19,6 +19,7 @@ import { paramsOf } from './plan.ts';
 import { completionOf, type SimRun, type SimService } from './service.ts';
 import { SimStore } from './store.ts';
 import type { SimTemporal, Try } from './temporal.ts';
+import { joinAgain, reportTo } from './pool.ts';
 import { checkSlots, checkStep } from './step-checks.ts';
 import { SimUser } from './user.ts';
 import type { SimWorker } from './worker.ts';
@@ -56,7 +57,6 @@ export class SimBatch {
   #events: Event[] = [];
   #timers = new Set<number>();
   #inFlight = 0;
-  /** How many events are being delivered. */
   #eventsInTransit = 0;
   readonly passes: Passes;
   wasCancelled = false;
@@ -127,6 +127,7 @@ export class SimBatch {
     this.#timers.clear();
     this.state = restore(JSON.parse(this.#closed) as Snapshot);
     this.state.wantedPass = pass;
+    joinAgain(this);
     this.#deliver({ type: 'started' });
   }
 
@@ -220,6 +221,7 @@ export class SimBatch {
       case 'wake':
         return this.#wake(command);
       case 'reportUsage':
+        return reportTo(this, command);
       case 'publish':
         return undefined;
     }

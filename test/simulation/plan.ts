@@ -3,6 +3,7 @@
 
 import { budgetOf, type Budget } from './budget.ts';
 import { ladderOf, type Ladder } from './ladder.ts';
+import { poolOf, type PoolPlan } from './pool.ts';
 import { DEFAULT_TIMING, type BatchParams, type LaneSpec, type Timing } from '../../src/batch/params.ts';
 import { numbersFrom } from '../../src/local-service/chance.ts';
 
@@ -96,7 +97,8 @@ export type Plan = {
   readonly unconfirmed: 'unknown' | 'fail' | 'resubmit' | 'ask';
   readonly rates: Rates;
 } & Partial<Budget> &
-  Partial<Ladder>;
+  Partial<Ladder> &
+  Partial<PoolPlan>;
 
 /** The timing of a service that responds immediately. */
 const QUICK: Timing = {
@@ -176,7 +178,8 @@ export function planOf(seed: number, size: Size = 'small'): Plan {
   const ladder = isLarge ? {} : ladderOf(draw, { ...plan, ...budget });
   const isEstimate = budget.maxCostNano !== undefined && draw() < 0.5 && size !== 'budget';
   const reserve = isEstimate ? { reserve: 'p99' as const } : {};
-  const whole = { ...plan, ...budget, ...caps, retriesAtMs, ...canary, ...ladder, ...reserve };
+  const pool = isLarge ? {} : poolOf(plan);
+  const whole = { ...plan, ...budget, ...caps, retriesAtMs, ...canary, ...ladder, ...reserve, ...pool };
   return withNotify(withAuto(whole, draw), draw);
 }
 
@@ -263,6 +266,8 @@ export function shrink(plan: Plan, fails: (plan: Plan) => boolean): Plan {
   if (least.batches > 1) tryOne({ ...least, batches: 1 });
   if (least.workers > 1) tryOne({ ...least, workers: 1 });
   if (least.strangers > 0) tryOne({ ...least, strangers: 0 });
+  const { pool: ___________, poolSize: ____________, ...alone } = least;
+  if (least.pool !== undefined) tryOne(alone);
   const { adaptive: __________, ...fixed } = least;
   if (least.adaptive !== undefined) tryOne(fixed);
   for (let rows = Math.floor(least.rows / 2); rows > 0; rows = Math.floor(rows / 2))

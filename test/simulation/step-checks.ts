@@ -10,6 +10,7 @@ import { usedSlots } from '../../src/batch/state.ts';
 import { nextDueAt } from '../../src/batch/step.ts';
 import type { SimBatch } from './batch.ts';
 import { gpuOf } from './ladder.ts';
+import { checkGrant } from './pool.ts';
 import { NEEDS_USER } from './user.ts';
 
 const ACTIVITIES_MOST = 200;
@@ -24,6 +25,7 @@ export function checkStep(batch: SimBatch, inFlight: number, eventsInTransit: nu
   const isWaiting =
     inFlight + eventsInTransit > 0 ||
     Number.isFinite(dueAt) ||
+    state.membership !== undefined ||
     [...state.pauses.keys()].some((kind) => NEEDS_USER.has(kind));
   world.claim(isWaiting || (state.isStopping && maySnapshot(state)), () => 'the batch waits for nothing');
   world.claim(inFlight <= ACTIVITIES_MOST, () => `${inFlight} activities are in flight`);
@@ -48,7 +50,9 @@ function checkCanary({ state, params, world, service, mark }: SimBatch): void {
 }
 
 /** Right before a group is sent, in the records of the service. */
-export function checkSlots({ state, world, service, mark }: SimBatch, attempts: readonly AttemptRef[]): void {
+export function checkSlots(batch: SimBatch, attempts: readonly AttemptRef[]): void {
+  checkGrant(batch);
+  const { state, world, service, mark } = batch;
   for (const { place } of attempts) {
     const lane = laneWith(state, place);
     world.claim(

@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { POOL_AGAIN_MS, POOL_REPORT_MS } from '../../../src/batch/bounds.ts';
+import { closedSnapshot, continueFrom } from '../../../src/batch/snapshot.ts';
+import { World } from '../world.ts';
+
+const inPool = (more: ConstructorParameters<typeof World>[0] = {}) =>
+  new World({ pool: 'gpus', rows: 10, concurrency: 6, ...more });
+const said = (world: World) => world.reports.splice(0).map(({ usage }) => usage);
+const arrives = (world: World) => world.apply({ type: 'usageReported' });
+const grant = (world: World, epoch: number, limit: number) =>
+  world.apply({ type: 'grant', life: world.state.membership?.life ?? 0, epoch, limit });
+
+describe('report usage', () => {
+  it('says immediately what the batch wants, and every change, but at most every two seconds', () => {
+    const world = inPool({ weight: 3, urgency: 2, runsEndMs: 99 });
+    const first = { number: 1, epoch: 0, limit: 0, used: 0, wanted: 6, weight: 3, urgency: 2, runsEndMs: 99 };
+    expect(said(world)).toMatchObject([first]);
+    grant(world, 10, 2);
+    world.pass(POOL_REPORT_MS);
+    // One report at a time.
+    expect(said(world)).toEqual([]);
+    arrives(world);
+    expect(said(world)).toMatchObject([{ number: 2, epoch: 10, limit: 2, used: 2, wanted: 6 }]);
+    arrives(world);
+    grant(world, 11, 3);
+    world.pass(POOL_REPORT_MS - 1);
+    expect(said(world)).toEqual([]);
+    world.pass(1);
+    expect(said(world)).toMatchObject([{ number: 3, epoch: 11, used: 3 }]);
+    arrives(world);
+    world.pass(60_000);
+    expect(said(world)).toEqual([]);
+  });
+
+  it('is repeated while the pool cannot be reached, and after a continue-as-new', () => {
+    const world = inPool();
+    said(world);
+    world.apply({ type: 'usageReported', failure: 'not found' });
+    world.pass(POOL_AGAIN_MS - 1);
+    expect(said(world)).toEqual([]);
+    world.pass(1);
+    expect(said(world)).toMatchObject([{ number: 2, used: 0 }]);
+    arrives(world);
+    world.continueAsNew();
+    expect(said(world)).toMatchObject([{ number: 3, used: 0, wanted: 6 }]);
+  });
+
+  it('leaves at the end, and joins again as a younger member if rows are sent again', () => {
+    const world = inPool({ rows: 1, lanes: [{ places: 1 }] });
+    const life = world.state.membership?.life ?? 0;
+    grant(world, 10, 1);
+    world.answer(0, ['accepted']);
+    world.finish(world.service.runs[0]?.runId ?? '', 'succeeded');
+    world.pass(2_000);
+    world.collect();
+    const closed = closedSnapshot(world.state);
+    said(world);
+    world.close();
+    expect(world.state.finished).toBe(true);
+    expect(said(world)).toMatchObject([{ life, number: 2, left: true, used: 0 }]);
+    expect(continueFrom(closed, 2, 5).membership).toEqual({ life: life + 1, number: 0, epoch: 0, limit: 0 });
+    expect(continueFrom(closed, 2, 2 * life).membership).toMatchObject({ life: 2 * life });
+  });
+
+  it('joins, leaves and changes pools while the batch runs', () => {
+    const world = new World({ rows: 10 });
+    world.answer(0, ['accepted']);
+    const change = (limits: object) => world.apply({ type: 'scale', limits });
+    change({ pool: 'gpus', weight: 2 });
+    expect(world.reports.splice(0)).toMatchObject([
+      { pool: 'gpus', usage: { number: 1, used: 4, limit: 0, weight: 2 } },
+    ]);
+    world.pass(1_000);
+    change({ pool: 'others' });
+    expect(world.reports.splice(0)).toMatchObject([
+      { pool: 'gpus', usage: { number: 2, left: true } },
+      { pool: 'others', usage: { number: 1, used: 4 } },
+    ]);
+    change({ pool: 'none' });
+    expect(world.reports.splice(0)).toMatchObject([{ pool: 'others', usage: { number: 2, left: true } }]);
+    expect(world.state.membership).toBeUndefined();
+    world.finish(world.service.runs[0]?.runId ?? '', 'succeeded');
+    expect(world.sends).toHaveLength(1);
+    expect(world.state.log.at(-1)?.note).toBe('pool others → none');
+  });
+
+  it('refuses what is no pool, weight or urgency', () => {
+    const world = inPool();
+    for (const limits of [{ pool: '' }, { pool: 'a b' }, { weight: 0 }, { urgency: 10 }]) {
+      world.apply({ type: 'scale', commandId: JSON.stringify(limits), limits });
+      expect(world.state.acknowledgements.at(-1)).toMatchObject({ ok: false });
+    }
+    world.apply({ type: 'scale', commandId: 'same', limits: { pool: 'gpus', urgency: 3 } });
+    expect(world.state.acknowledgements.at(-1)).toMatchObject({ ok: true, note: 'urgency 0 → 3' });
+  });
+
+  it('keeps what it has to say while it continues as new', () => {
+    const world = new World({ pool: 'gpus' });
+    const leaves = said(world).map((usage) => ({ pool: 'old', usage: { ...usage, left: true as const } }));
+    world.state.leaves = leaves;
+    world.continueAsNew();
+    expect(world.reports.map(({ pool }) => pool)).toEqual(['old', 'gpus']);
+  });
+});
+
+describe('what a batch wants', () => {
+  it('follows its rows, its limits and its pauses', () => {
+    const wanted = (world: World): number | undefined => said(world).at(-1)?.wanted;
+    expect(wanted(inPool({ rows: 3, lanes: [{ places: 3 }] }))).toBe(3);
+    const lanes = [
+      { gpu: 'A', places: 5 },
+      { gpu: 'B', places: 5 },
+    ];
+    expect(wanted(inPool({ lanes, gpuConcurrency: { A: 1 } }))).toBe(6);
+    expect(wanted(inPool({ lanes, gpuConcurrency: { A: 1, B: 2 } }))).toBe(3);
+    expect(wanted(inPool({ adaptive: 2 }))).toBe(2);
+    const canary = { rows: 2, asks: false };
+    expect(wanted(inPool({ lanes: [{ places: 10, canary: 2 }], canary }))).toBe(2);
+  });
+
+  it('is nothing while a user has paused the batch, and one slot for a probe', () => {
+    const world = inPool();
+    arrives(world);
+    world.apply({ type: 'pause' });
+    world.pass(POOL_REPORT_MS);
+    expect(said(world).at(-1)?.wanted).toBe(0);
+    arrives(world);
+    world.apply({ type: 'resume' });
+    world.pass(POOL_REPORT_MS);
+    arrives(world);
+    grant(world, 10, 1);
+    world.answer(0, ['blocked']);
+    world.pass(POOL_REPORT_MS);
+    arrives(world);
+    world.pass(POOL_REPORT_MS);
+    expect(said(world).at(-1)?.wanted).toBe(1);
+  });
+});

@@ -1,0 +1,41 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { shares } from '../../../src/batch/pool/shares.ts';
+
+const of = (...claims: readonly (readonly [weight: number, wanted: number])[]) =>
+  claims.map(([weight, wanted]) => ({ weight, wanted }));
+
+describe('shares', () => {
+  it('follow the weights', () => {
+    expect(shares(64, of([3, 100], [1, 100]))).toEqual([48, 16]);
+    expect(shares(10, of([1, 100], [1, 100], [1, 100]))).toEqual([4, 3, 3]);
+    expect(shares(1, of([1, 5], [3, 5]))).toEqual([0, 1]);
+  });
+
+  it('pass on what one does not want', () => {
+    expect(shares(64, of([3, 10], [1, 100], [1, 0]))).toEqual([10, 54, 0]);
+    expect(shares(64, of([3, 10], [1, 20]))).toEqual([10, 20]);
+    expect(shares(0, of([3, 10]))).toEqual([0]);
+    expect(shares(-3, of([3, 10]))).toEqual([0]);
+    expect(shares(5, [])).toEqual([]);
+  });
+
+  it('are whole, use every slot that is wanted, and favour none by more than a slot', () => {
+    const claim = fc.record({ weight: fc.integer({ min: 1, max: 20 }), wanted: fc.nat(100) });
+    fc.assert(
+      fc.property(fc.nat(200), fc.array(claim, { maxLength: 12 }), (slots, claims) => {
+        const given = shares(slots, claims);
+        const wanted = claims.reduce((sum, one) => sum + one.wanted, 0);
+        expect(given.reduce((sum, one) => sum + one, 0)).toBe(Math.min(slots, wanted));
+        for (const [at, one] of given.entries()) {
+          const own = claims[at] as (typeof claims)[number];
+          expect(Number.isInteger(one) && one >= 0 && one <= own.wanted).toBe(true);
+          // Who wants more has at least as much for its weight as any other, except for one slot.
+          const behind = one < own.wanted ? (one + 1) / own.weight : Number.POSITIVE_INFINITY;
+          for (const [other, theirs] of given.entries())
+            expect((theirs - 1) / (claims[other]?.weight ?? 1)).toBeLessThanOrEqual(behind);
+        }
+      }),
+    );
+  });
+});

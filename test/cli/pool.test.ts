@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { refuseNoPool } from '../../src/cli/known-pool.ts';
+import { poolLine } from '../../src/cli/pool.ts';
+import type { Session } from '../../src/cli/session.ts';
+
+const TOTALS = { pool: 'gpus', size: 64, batches: 3, used: 60, charged: 64, members: [] };
+
+describe('pool', () => {
+  it('says slots, batches and what is in use', () => {
+    expect(poolLine(TOTALS)).toBe('gpus: 64 slots, 3 batches, 60 in use');
+    expect(poolLine({ ...TOTALS, size: 1, batches: 1, used: 1_000 })).toBe(
+      'gpus: 1 slot, 1 batch, 1,000 in use',
+    );
+    // Somebody else may have made the pool.
+    expect(poolLine({ ...TOTALS, pool: 'g\u001B[2Jpus' })).not.toContain('\u001B');
+  });
+
+  it('must exist before a batch joins it', async () => {
+    const asked: string[] = [];
+    const show = async (name: string) => {
+      asked.push(name);
+      return TOTALS;
+    };
+    const session = { pools: { show } } as unknown as Session;
+    await refuseNoPool(session, {});
+    await refuseNoPool(session, { pool: 'none' });
+    await refuseNoPool(session, { pool: 'gpus' });
+    expect(asked).toEqual(['gpus']);
+  });
+});

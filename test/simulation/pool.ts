@@ -1,0 +1,133 @@
+// Simulates the pool of a world: the real step of a pool, with messages that arrive late, twice or out of order, and another
+// member that takes slots away and gives them back.
+
+import type { Command } from '../../src/batch/commands.ts';
+import { chargeOf } from '../../src/batch/pool/charges.ts';
+import { rejoined } from '../../src/batch/pool/messages.ts';
+import { newPool, type PoolState } from '../../src/batch/pool/pool-state.ts';
+import { poolDueAt, poolStep, type MemberGrant, type PoolEvent } from '../../src/batch/pool/pool-step.ts';
+import { usedSlots } from '../../src/batch/state.ts';
+import { numbersFrom } from '../../src/local-service/chance.ts';
+import type { SimBatch } from './batch.ts';
+import type { Plan } from './plan.ts';
+import type { SimTemporal } from './temporal.ts';
+import type { World } from './world.ts';
+
+export type PoolPlan = { readonly pool: string; readonly poolSize: number };
+
+/** Drawn apart, so that the other parts of a world do not depend on it. */
+export function poolOf({ seed, concurrency }: Pick<Plan, 'seed' | 'concurrency'>): Partial<PoolPlan> {
+  const draw = numbersFrom(seed + 0x9e37);
+  for (let skip = 0; skip < 8; skip += 1) draw();
+  return draw() < 0.75 ? {} : { pool: 'gpus', poolSize: 1 + Math.floor(draw() * 1.5 * concurrency) };
+}
+
+const OTHER = 'another member';
+
+class SimPool {
+  state: PoolState;
+  readonly batches = new Map<string, SimBatch>();
+  readonly #world: World;
+  readonly #temporal: SimTemporal;
+  #other = { life: 1, number: 0, epoch: 0, limit: 0, used: 0 };
+
+  constructor(world: World, temporal: SimTemporal) {
+    this.#world = world;
+    this.#temporal = temporal;
+    this.state = newPool('gpus', temporal.clock.now);
+    this.take({ type: 'resize', commandId: 'first', size: world.plan.poolSize ?? 1 });
+    this.#useSlots();
+  }
+
+  take(event: PoolEvent): void {
+    const before = this.#charged();
+    const told = poolStep(this.state, [event], this.#temporal.clock.now);
+    const after = this.#charged();
+    this.#world.claim(
+      event.type === 'usage' || after <= Math.max(before, this.state.size),
+      () => `${after} of ${this.state.size} slots of the pool are charged`,
+    );
+    for (const one of told) this.#tell(one);
+    if (this.#world.chance(0.01)) this.#continueAsNew();
+  }
+
+  #charged(): number {
+    return this.state.members.reduce((sum, one) => sum + chargeOf(one), 0);
+  }
+
+  #continueAsNew(): void {
+    this.#world.saw('pool continued as new');
+    this.state = JSON.parse(JSON.stringify(this.state)) as PoolState;
+    for (const one of poolStep(this.state, [{ type: 'started' }], this.#temporal.clock.now)) this.#tell(one);
+  }
+
+  #tell({ member, number, grant }: MemberGrant): void {
+    const batch = this.batches.get(member);
+    if (batch === undefined) return this.#temporal.signal(() => this.#obey(grant));
+    if (!batch.state.finished) return batch.signal({ type: 'grant', ...grant });
+    this.#temporal.signal(() => this.take({ type: 'notRunning', member, life: grant.life, number }));
+  }
+
+  #obey({ epoch, limit }: MemberGrant['grant']): void {
+    if (epoch > this.#other.epoch) this.#other = { ...this.#other, epoch, limit };
+  }
+
+  /** The other member uses what it may, or less, and ends some of its runs, until faults stop. */
+  #useSlots(): void {
+    const { limit, used } = this.#other;
+    const next = Math.min(Math.max(limit, used), this.#world.between(0, 2 * this.state.size));
+    const isCalm = this.#world.isCalm;
+    this.#other = { ...this.#other, number: this.#other.number + 1, used: isCalm ? 0 : next };
+    const wanted = isCalm ? 0 : Math.max(next, this.#world.between(0, this.state.size));
+    const usage = { ...this.#other, member: OTHER, wanted, weight: 1, urgency: this.#world.between(0, 1) };
+    this.#temporal.signal(() =>
+      this.take({ type: 'usage', usage: isCalm ? { ...usage, left: true } : usage }),
+    );
+    if (!isCalm) this.#world.after(this.#world.between(500, 20_000), () => this.#useSlots());
+  }
+
+  /** Silent members are told again. */
+  look(): void {
+    if (poolDueAt(this.state) <= this.#temporal.clock.now) this.take({ type: 'woke' });
+  }
+}
+
+const POOLS = new WeakMap<World, SimPool>();
+
+/** Delivers a report, unless the pool cannot be reached. */
+export function reportTo(batch: SimBatch, { usage }: Extract<Command, { type: 'reportUsage' }>): void {
+  const { world, temporal, mark } = batch;
+  const pool = POOLS.get(world) ?? new SimPool(world, temporal);
+  POOLS.set(world, pool);
+  const member = `batch ${mark}`;
+  pool.batches.set(member, batch);
+  const isLost = !usage.left && !world.isCalm && world.chance(0.05);
+  const failure = isLost ? { failure: 'not found' } : {};
+  if (isLost) world.saw('pool not reached');
+  else temporal.signal(() => pool.take({ type: 'usage', usage: { ...usage, member } }));
+  if (!usage.left) batch.signal({ type: 'usageReported', ...failure });
+  world.after(70_000, () => pool.look());
+}
+
+/** Before a group is sent: the batch keeps to its grant, and the pool counts on it. */
+export function checkGrant({ state, world, mark }: SimBatch): void {
+  const { membership } = state;
+  if (membership === undefined) return;
+  const found = POOLS.get(world)?.state.members.find(({ member }) => member === `batch ${mark}`);
+  const charged = found === undefined ? 0 : chargeOf(found);
+  world.claim(
+    usedSlots(state) <= membership.limit,
+    () => `${usedSlots(state)} slots are in use, ${membership.limit} are granted`,
+  );
+  world.claim(
+    membership.limit <= charged,
+    () => `a batch has ${membership.limit} slots, its pool counts ${charged}`,
+  );
+  world.saw('sent with a grant');
+}
+
+/** A batch that had ended is a new member. */
+export function joinAgain({ state, temporal }: SimBatch): void {
+  if (state.membership === undefined) return;
+  state.membership = rejoined(state.membership, temporal.clock.now);
+}
