@@ -34,7 +34,11 @@ function textOf(state: Known, command: Command): string | undefined {
       return `pass ${command.pass}`;
     case 'close':
       return `results of ${countOf(state.params.rows, 'row')}`;
-    default:
+    case 'keepEvidence':
+    case 'keepLog':
+    case 'publish':
+    case 'stopGroups':
+    case 'wake':
       return undefined;
   }
 }
