@@ -6,8 +6,10 @@ import type { BatchRef } from '../src/batch/batch-ref.ts';
 import { NOTIFY_WITHIN_MS } from '../src/batch/bounds.ts';
 import { workQueueOf } from './task-queues.ts';
 
-/** An activity without the parameters that name the batch. */
-type Bound<F> = F extends (input: infer I) => infer R ? (input: Omit<I, keyof BatchRef>) => R : never;
+/** An activity without the parameters that name the batch; `summary` is for Temporal's UI. */
+type Bound<F> = F extends (input: infer I) => infer R
+  ? (input: Omit<I, keyof BatchRef>, summary?: string) => R
+  : never;
 
 export type BoundActivities = {
   readonly [K in Exclude<keyof Activities, 'loadBatch' | 'createBatch' | 'awaitBatch'>]: Bound<Activities[K]>;
@@ -52,23 +54,29 @@ export function bindActivities(ref: BatchRef): BoundActivities {
     retry: { initialInterval: '1s', maximumInterval: '15s' },
   });
   return {
-    queueRuns: (input) => queueRuns({ ...ref, ...input }),
+    queueRuns: (input, summary) => queueRuns.executeWithOptions(shown(summary), [{ ...ref, ...input }]),
     loadBatch: (input) => loadBatch({ ...ref, ...input }),
-    loadPass: (input) => loadPass({ ...ref, ...input }),
-    reconcileRuns: (input) => reconcileRuns({ ...ref, ...input }),
+    loadPass: (input, summary) => loadPass.executeWithOptions(shown(summary), [{ ...ref, ...input }]),
+    reconcileRuns: (input, summary) =>
+      reconcileRuns.executeWithOptions(shown(summary), [{ ...ref, ...input }]),
     keepEvidence: (input) => keepEvidence({ ...ref, ...input }),
-    notify: (input) => notify({ ...ref, ...input }),
+    notify: (input, summary) => notify.executeWithOptions(shown(summary), [{ ...ref, ...input }]),
     keepLog: (input) => keepLog({ ...ref, ...input }),
-    collectRows: (input) => collectRows({ ...ref, ...input }),
-    finalizeBatch: (input) => finalizeBatch({ ...ref, ...input }),
-    cancelRuns: (input) => cancelRuns({ ...ref, ...input }),
+    collectRows: (input, summary) => collectRows.executeWithOptions(shown(summary), [{ ...ref, ...input }]),
+    finalizeBatch: (input, summary) =>
+      finalizeBatch.executeWithOptions(shown(summary), [{ ...ref, ...input }]),
+    cancelRuns: (input, summary) => cancelRuns.executeWithOptions(shown(summary), [{ ...ref, ...input }]),
     // Each poll is a retry, because retries of an activity add no events to the history.
-    pollRuns: (input) =>
+    pollRuns: (input, summary) =>
       proxyActivities<Activities>({
         taskQueue,
         startToCloseTimeout: '2m',
         heartbeatTimeout: '10s',
         retry: { initialInterval: input.intervalMs, backoffCoefficient: 1 },
+        ...shown(summary),
       }).pollRuns({ ...ref, ...input }),
   };
 }
+
+const shown = (summary: string | undefined): { readonly summary?: string } =>
+  summary === undefined ? {} : { summary };

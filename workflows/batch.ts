@@ -9,9 +9,9 @@ import {
   condition,
   makeContinueAsNewFunc,
   setHandler,
-  upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
+import { activitySummary } from '../src/batch/activity-summary.ts';
 import { CONTINUE_AT_EVENTS, CONTINUE_AT_SIGNALS, CONTINUE_BY_EVENTS } from '../src/batch/bounds.ts';
 import type { Command } from '../src/batch/commands.ts';
 import { EVIDENCE, LOG, RESULTS, type Event } from '../src/batch/events.ts';
@@ -30,8 +30,9 @@ import { step } from '../src/batch/step.ts';
 import { readableVersion } from '../src/batch/version.ts';
 import { bindActivities, type BoundActivities } from './activities.ts';
 import * as signals from './signals.ts';
+import { publish } from './progress-page.ts';
 import { notified } from './notification.ts';
-import { resultOfFailed } from './failed-group.ts';
+import { sendGroup, type GroupScopes } from './send-group.ts';
 import { report, type Told } from './tell-pool.ts';
 import { createTimers, type Wake } from './timers.ts';
 
@@ -175,8 +176,6 @@ function connect(activities: BoundActivities, state: State): Connection {
   return { enqueue, decide, failed: failed.promise, told };
 }
 
-/** The groups in flight; cancelling a scope asks the group's worker to start no further POST. */
-type GroupScopes = Map<number, CancellationScope>;
 type Context = {
   readonly activities: BoundActivities;
   readonly state: State;
@@ -190,25 +189,26 @@ async function execute(
   { activities, state, wake, groups, told }: Context,
   command: Command,
 ): Promise<Event | undefined> {
+  const summary = activitySummary(state, command);
   switch (command.type) {
     case 'send':
-      return sendGroup(activities, groups, command);
+      return sendGroup(activities, groups, command, summary);
     case 'stopGroups':
       for (const group of command.groups) groups.get(group)?.cancel();
       return undefined;
     case 'reconcile':
-      return { type: 'listRead', reading: await activities.reconcileRuns(inputOf(command)) };
+      return { type: 'listRead', reading: await activities.reconcileRuns(inputOf(command), summary) };
     case 'poll':
-      await activities.pollRuns(inputOf(command));
+      await activities.pollRuns(inputOf(command), summary);
       return { type: 'pollEnded', poll: command.poll };
     case 'collect':
       return stored(command.part, async () => ({
         type: 'partCollected',
         part: command.part,
-        result: await activities.collectRows({ ...inputOf(command), pass: state.params.pass }),
+        result: await activities.collectRows({ ...inputOf(command), pass: state.params.pass }, summary),
       }));
     case 'cancelRuns':
-      return cancelled(activities, command);
+      return cancelled(activities, command, summary);
     case 'keepEvidence':
       return stored(EVIDENCE, async () => {
         await activities.keepEvidence(inputOf(command));
@@ -221,30 +221,33 @@ async function execute(
       });
     case 'notify':
       return notified(command.notice, async (notice) =>
-        activities.notify({ notice, progress: progress(state) }),
+        activities.notify({ notice, progress: progress(state) }, summary),
       );
     case 'loadPass':
       return {
         type: 'passLoaded',
         pass: command.pass,
-        ...(await activities.loadPass({ pass: command.pass })),
+        ...(await activities.loadPass({ pass: command.pass }, summary)),
       };
     case 'close':
       return stored(RESULTS, async () => {
-        await activities.finalizeBatch({
-          ...inputOf(command),
-          progress: progress(state),
-          startedAt: state.startedWallAt,
-          endedAt: Date.now(),
-          isEvidenceLost: state.isEvidenceLost,
-          closed: closedSnapshot(state),
-        });
+        await activities.finalizeBatch(
+          {
+            ...inputOf(command),
+            progress: progress(state),
+            startedAt: state.startedWallAt,
+            endedAt: Date.now(),
+            isEvidenceLost: state.isEvidenceLost,
+            closed: closedSnapshot(state),
+          },
+          summary,
+        );
         return { type: 'closed' };
       });
     case 'reportUsage':
       return report(told, command);
     case 'publish':
-      upsertMemo({ progress: progress(state) });
+      publish(state);
       return undefined;
     case 'wake':
       return wake(command.afterMs);
@@ -259,27 +262,14 @@ function inputOf<C extends Command>(command: C): Omit<C, 'type'> {
 
 type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
 
-async function sendGroup(
-  { queueRuns }: BoundActivities,
-  groups: GroupScopes,
-  { group, attempts }: CommandOf<'send'>,
-): Promise<Event> {
-  const scope = new CancellationScope();
-  groups.set(group, scope);
-  try {
-    const result = await scope.run(async () => queueRuns({ attempts }));
-    return { type: 'groupEnded', group, ...result, rest: 'unconfirmed' };
-  } catch (error) {
-    return { type: 'groupEnded', group, ...resultOfFailed(error) };
-  } finally {
-    groups.delete(group);
-  }
-}
-
 /** A run that the service refuses to cancel continues, and ends like any other. */
-async function cancelled(activities: BoundActivities, { id, runs }: CommandOf<'cancelRuns'>): Promise<Event> {
+async function cancelled(
+  activities: BoundActivities,
+  { id, runs }: CommandOf<'cancelRuns'>,
+  summary: string | undefined,
+): Promise<Event> {
   try {
-    await activities.cancelRuns({ runs });
+    await activities.cancelRuns({ runs }, summary);
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
   }

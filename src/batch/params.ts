@@ -86,6 +86,8 @@ export type BatchParams = {
   readonly batch: string;
   readonly rows: number;
   readonly lanes: readonly LaneSpec[];
+  /** The batch has no queue, so the first places are row numbers. */
+  readonly placesAreRows?: true;
   /** The GPUs of rows that name none, the first one first; see ladder.ts. */
   readonly ladder?: readonly string[];
   /** Rows that have succeeded in earlier batches. They have no place and buy nothing. */

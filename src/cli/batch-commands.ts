@@ -125,13 +125,14 @@ export const onBatches = {
       positional: batch,
       flags: {
         follow: boolean('print events as they happen, until the batch ends'),
+        rows: boolean('also each attempt of a row: its times, GPU, outcome and cost'),
         since: optional(time('time', 'only events of the last hour (1h), day (1d) … (default: all)')),
         out,
         output: choice(['text', 'json', 'jsonl'], 'text', 'format of the events on stdout'),
       },
       aliases: { o: 'output', f: 'follow' },
     },
-    'list pauses and commands of a batch: when, who, why',
+    'list pauses, commands and notifications of a batch: when, who, why; and with --rows its attempts',
   ),
   verify: command(
     async () => (await import('./verify.ts')).default,

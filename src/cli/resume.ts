@@ -20,6 +20,7 @@ import { startOrAttach, summaryOfDone } from '../library/start-or-attach.ts';
 import { follow } from './follow.ts';
 import { configOf, limitsOf } from './batch-options.ts';
 import { prepareNotify } from './notify-flags.ts';
+import { shownOf } from '../library/temporal-page.ts';
 import { withSession, type Session } from './session.ts';
 import { shownProgress } from '../library/shown-progress.ts';
 import { count } from './format.ts';
@@ -94,7 +95,7 @@ async function startAgain(session: Session, found: FoundBatch, printer: Printer)
     segments: [],
   });
   if (!isOurs) throw problem('E511', { batch, reason: 'another command is rebuilding it' });
-  await session.batches.start(ref, { snapshot: rebuilt.snapshot });
+  await session.batches.start(ref, { snapshot: rebuilt.snapshot }, shownOf(file));
   // From now on workers accept tasks of this execution only.
   await replaceStarted(store, await session.batches.firstRun(ref));
   await endQuiet(store);

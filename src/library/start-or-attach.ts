@@ -10,6 +10,7 @@ import { readSummary, summarizedPass, type Summary } from '../results/summary.ts
 import { newestPass, readContinued } from '../store/passes.ts';
 import type { Known } from '../temporal/batch-client.ts';
 import { refOf, type FoundBatch } from './found-batch.ts';
+import { shownOf } from './temporal-page.ts';
 import type { Session } from './session.ts';
 
 /** The summary of a batch; undefined until it has ended. */
@@ -23,20 +24,22 @@ export async function startOrAttach(
   { batches }: Session,
   found: FoundBatch,
 ): Promise<'started' | 'attached'> {
-  const { batch, folder, store } = found;
+  const { batch, folder, store, file } = found;
   const ref = refOf(found);
   let known = await batches.find(ref);
   const ended = known?.status === 'RUNNING' ? undefined : await endedBefore(store);
   if (ended !== undefined) {
     if (known !== undefined) refuseElsewhere(known, found);
-    if ((await batches.start(ref, { continues: ended.newest })) === 'started') return 'started';
+    if ((await batches.start(ref, { continues: ended.newest }, shownOf(file))) === 'started')
+      return 'started';
     // Another command was faster.
     known = await batches.find(ref);
   }
   // The workflow creates started.json before it sends anything.
   if (known === undefined && (await store.exists(STARTED_FILE))) throw problem('E503', { batch, folder });
   if (known === undefined) await placeReused(found);
-  if (known === undefined && (await batches.start(ref)) === 'started') return 'started';
+  if (known === undefined && (await batches.start(ref, undefined, shownOf(file))) === 'started')
+    return 'started';
   if (known !== undefined) await refuseOther(known, found);
   const { progress } = await batches.status(ref);
   await resumeIfPaused(batches, found, progress);

@@ -9,6 +9,7 @@ import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { Pieces } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
 import { countWorkers } from '../store/workers.ts';
+import { writeAllEvents } from './all-events.ts';
 import { csvCellsOf, type RowRecord } from './row-record.ts';
 import { ReportRows, reportOf } from './report.ts';
 import { recordOf, rowsOf, type BatchRow } from './batch-rows.ts';
@@ -53,6 +54,7 @@ export async function writeResults({
   } finally {
     await Promise.all([results.discard(), failures.discard(), lines.discard()]);
   }
+  await writeAllEvents({ file, store, confirm, ...times });
   await confirm();
   await store.write('report.html', reportOf(file, summary, shown));
   await confirm();

@@ -202,6 +202,7 @@ export const paramsOf = (
   batch: file.batch,
   rows: file.sheet.rows,
   lanes: file.sheet.lanes,
+  ...(file.sheet.isQueued ? {} : { placesAreRows: true as const }),
   ...(file.sheet.options.ladder === undefined ? {} : { ladder: file.sheet.options.ladder }),
   ...(file.sheet.reused === undefined ? {} : { reused: file.sheet.reused }),
   concurrency: file.concurrency,

@@ -42,14 +42,18 @@ export type BatchClient = ReturnType<typeof openBatchClient>;
 /** What a workflow run of the batch continues: a rebuilt state, or with this pass a batch that has ended. */
 export type Continuation = { readonly snapshot: Snapshot } | { readonly continues: number };
 
-const startOptions = (ref: BatchRef, continuation: Continuation | undefined) =>
+/** What Temporal's UI shows of a batch: a line, and Markdown. Both are encrypted like all payloads. */
+export type Shown = { readonly summary: string; readonly details: string };
+
+const startOptions = (ref: BatchRef, continuation?: Continuation, shown?: Shown) =>
   ({
     workflowId: workflowIdOf(ref),
     // Either contains everything that earlier workflow runs bought.
     workflowIdReusePolicy: continuation === undefined ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
     workflowTaskTimeout: WORKFLOW_TASK_MS,
     args: [{ ...ref, version: WRITES, ...continuation }],
-    staticSummary: ref.batch,
+    staticSummary: shown?.summary ?? ref.batch,
+    ...(shown === undefined ? {} : { staticDetails: shown.details }),
   }) satisfies Partial<WorkflowStartOptions<typeof runsheetBatch>>;
 
 /**
@@ -70,10 +74,10 @@ export function openBatchClient(reach: () => Client, taskQueue: string = TASK_QU
 
   return {
     /** Starts the batch unless Temporal already knows it; a birth mark is never reused. */
-    start: async (ref: BatchRef, continuation?: Continuation): Promise<Started> => {
+    start: async (ref: BatchRef, continuation?: Continuation, shown?: Shown): Promise<Started> => {
       try {
         await reach().workflow.start<typeof runsheetBatch>('runsheetBatch', {
-          ...startOptions(ref, continuation),
+          ...startOptions(ref, continuation, shown),
           taskQueue,
           // The receiver of any worker reads the batch's folder from the memo.
           memo: { folder: ref.folder, ...(encrypted ? { encrypted } : {}) },

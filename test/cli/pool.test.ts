@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { refuseNoPool } from '../../src/cli/known-pool.ts';
+import { refuseNoPool } from '../../src/library/known-pool.ts';
 import { poolLine } from '../../src/cli/pool.ts';
 import type { Session } from '../../src/cli/session.ts';
 

@@ -147,7 +147,14 @@ describe('the files of a finished batch', () => {
     await written();
     expect(finished.at(-1)).toBe(SUMMARY_FILE);
     expect(finished.toSorted()).toEqual(
-      ['failures.csv', 'report.html', 'results.csv', 'results.jsonl', SUMMARY_FILE].toSorted(),
+      [
+        'events.jsonl',
+        'failures.csv',
+        'report.html',
+        'results.csv',
+        'results.jsonl',
+        SUMMARY_FILE,
+      ].toSorted(),
     );
   });
 });

@@ -253,7 +253,7 @@ export function shrink(plan: Plan, fails: (plan: Plan) => boolean): Plan {
   if (least.cancelAtMs !== undefined) tryOne(uncancelled);
   if (least.commands.length > 0) tryOne({ ...least, commands: [] });
   if (least.retriesAtMs.length > 0) tryOne({ ...least, retriesAtMs: [] });
-  const { notify: ___________, ...unnotified } = least;
+  const { notify: _____________, ...unnotified } = least;
   if (least.notify !== undefined) tryOne(unnotified);
   const { reserve: _________, ...inFull } = least;
   if (least.reserve !== undefined) tryOne(inFull);

@@ -8,6 +8,7 @@ import { snapshot } from '../../src/batch/snapshot.ts';
 import { put } from '../../src/batch/put-row.ts';
 import { begin } from '../../src/batch/begin.ts';
 import { WRITES } from '../../src/batch/version.ts';
+import { workflowIdOf } from '../../src/batch/workflow-id.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { accepted, openRig, refOf, Script, smallBatch, type Rig, type Sends } from './rig.ts';
 
@@ -44,6 +45,24 @@ describe('the workflow of a batch', () => {
     });
     expect(sent).toEqual([both]);
     expect(progress.ledger).toMatchObject({ sent: 2, unconfirmed: 2, adopted: { list: 2 } });
+  });
+
+  it.concurrent('shows its progress and its activities in the UI of Temporal, without events for that', async () => {
+    script.sends.set('shown', async (attempts) => attempts.map(accepted));
+    await rig.batches.start(refOf('shown'), undefined, { summary: '2 rows · d · s.csv', details: '| | |' });
+    await rig.result('shown');
+    const handle = rig.client.workflow.getHandle(workflowIdOf(refOf('shown')));
+    const { staticSummary, staticDetails } = await handle.describe();
+    expect([await staticSummary(), await staticDetails()]).toEqual(['2 rows · d · s.csv', '| | |']);
+    const metadata = await handle.query('__temporal_workflow_metadata');
+    expect((metadata as { currentDetails: string }).currentDetails).toContain('| rows | 2 of 2 done |');
+    const { events } = await handle.fetchHistory();
+    const summaries = events?.flatMap((event) => {
+      const data = event.activityTaskScheduledEventAttributes && event.userMetadata?.summary?.data;
+      return data ? [JSON.parse(Buffer.from(data).toString()) as string] : [];
+    });
+    expect(summaries).toContain('places 1–2 → 2 runs');
+    expect(summaries).toContain('results of 2 rows');
   });
 
   it.concurrent('knows of a lost worker what its heartbeats had told, and doubts only the rest', async () => {

@@ -36,7 +36,7 @@ export const pauseForDeadline: Decision = {
 const hasMoreToSend = (state: State): boolean => hasUnsent(state) || state.phases.waiting > 0;
 
 /** The rows that have ended since the batch started or a user resumed it. */
-export const newEndings = ({ endings, resumedAt }: State): State['endings'] => ({
+const newEndings = ({ endings, resumedAt }: State): State['endings'] => ({
   all: endings.all - resumedAt.all,
   bad: endings.bad - resumedAt.bad,
 });

@@ -1,0 +1,96 @@
+// Everything that happened to a batch, one JSON object a line: its pauses, commands and notifications from `events/`, and each
+// attempt from the parts, which the worker that collects a row writes. Parts are read once, in the order in which they were
+// written, so a million rows take constant memory; events are almost, but not exactly, in the order of time.
+
+import type { BatchFile } from '../store/batch-file.ts';
+import { linesOf } from '../store/lines.ts';
+import { Pieces } from '../store/pieces.ts';
+import type { Store } from '../store/store.ts';
+import { readEvents } from './event-files.ts';
+import { isReusedPart, parsePart, PARTS, partNames } from './parts.ts';
+import type { AttemptRecord, PartRecord } from './row-record.ts';
+
+/** One attempt of a row. `at` is when it ended, if the service said so; the other times are by the service's clock as well. */
+export type AttemptEvent = AttemptRecord & {
+  readonly at?: string;
+  readonly event: 'attempt';
+  readonly row: number;
+  /** When its machine began with it. */
+  readonly started_at?: string;
+};
+
+/** The attempts in a part, without those that an earlier record of the row has. */
+export async function attemptsIn(store: Store, name: string): Promise<readonly AttemptEvent[]> {
+  const text: string[] = [];
+  for await (const line of linesOf(store.open(`${PARTS}/${name}`))) text.push(line);
+  return parsePart(text.join('\n')).flatMap(eventsOf);
+}
+
+function eventsOf({ row, attempts, before }: PartRecord): readonly AttemptEvent[] {
+  return attempts.slice(before?.attempts ?? 0).map((attempt) => ({
+    ...(attempt.ended_at === undefined ? {} : { at: attempt.ended_at }),
+    event: 'attempt' as const,
+    row,
+    ...attempt,
+    ...startOf(attempt),
+  }));
+}
+
+/** A run is queued from its creation on, and then its machine begins. */
+function startOf({ created_at, queue_seconds }: AttemptRecord): Pick<AttemptEvent, 'started_at'> {
+  if (created_at === undefined || queue_seconds === undefined) return {};
+  return { started_at: new Date(Date.parse(created_at) + queue_seconds * 1_000).toISOString() };
+}
+
+/** The names of the parts with runs of this batch, oldest first. */
+export const partsWithAttempts = async (store: Store): Promise<readonly string[]> =>
+  (await partNames(store)).filter((name) => !isReusedPart(name));
+
+type Line = { readonly at?: string; readonly event: string };
+
+/** All events, each as an object with `at` (ISO 8601) and `event`. */
+export async function* allEvents(store: Store): AsyncGenerator<Line> {
+  const batch = readEvents(store);
+  let next = await batch.next();
+  const until = async function* (at: string): AsyncGenerator<Line> {
+    for (; !next.done && shown(next.value).at <= at; next = await batch.next()) yield shown(next.value);
+  };
+  for (const name of await partsWithAttempts(store)) {
+    const attempts = await attemptsIn(store, name);
+    const times = attempts.flatMap(({ at }) => at ?? []);
+    const earliest = times.reduce((least, at) => (at < least ? at : least), times[0] ?? '');
+    yield* until(earliest);
+    yield* attempts;
+  }
+  yield* until('~');
+}
+
+const shown = <E extends { readonly at: number }>({ at, ...event }: E) => ({
+  at: new Date(at).toISOString(),
+  ...event,
+});
+
+type Closed = {
+  readonly file: Pick<BatchFile, 'createdAt'>;
+  readonly store: Store;
+  /** In milliseconds since 1970. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly confirm: () => Promise<void>;
+};
+
+/** Writes `events.jsonl`: a view, which is written again when rows are sent again. */
+export async function writeAllEvents({ file, store, startedAt, endedAt, confirm }: Closed): Promise<void> {
+  const events = new Pieces(() => store.draft('events.jsonl'));
+  const add = (line: Line): Promise<void> | undefined => events.add(`${JSON.stringify(line)}\n`);
+  try {
+    await add({ at: file.createdAt, event: 'created' });
+    await add({ at: new Date(startedAt).toISOString(), event: 'started' });
+    for await (const line of allEvents(store)) await add(line);
+    await add({ at: new Date(endedAt).toISOString(), event: 'finished' });
+    await confirm();
+    await events.commit();
+  } finally {
+    await events.discard();
+  }
+}

@@ -1,0 +1,28 @@
+// Sends one group of attempts.
+
+import { CancellationScope } from '@temporalio/workflow';
+import type { Command } from '../src/batch/commands.ts';
+import type { Event } from '../src/batch/events.ts';
+import type { BoundActivities } from './activities.ts';
+import { resultOfFailed } from './failed-group.ts';
+
+/** The groups in flight; cancelling a scope asks the group's worker to start no further POST. */
+export type GroupScopes = Map<number, CancellationScope>;
+
+export async function sendGroup(
+  { queueRuns }: BoundActivities,
+  groups: GroupScopes,
+  { group, attempts }: Extract<Command, { type: 'send' }>,
+  summary: string | undefined,
+): Promise<Event> {
+  const scope = new CancellationScope();
+  groups.set(group, scope);
+  try {
+    const result = await scope.run(async () => queueRuns({ attempts }, summary));
+    return { type: 'groupEnded', group, ...result, rest: 'unconfirmed' };
+  } catch (error) {
+    return { type: 'groupEnded', group, ...resultOfFailed(error) };
+  } finally {
+    groups.delete(group);
+  }
+}
