@@ -153,6 +153,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/errors',
     'src/host',
     'src/store',
+    'type:src/run-service/contract',
     'src/run-service',
     'src/sheet',
     'src/create-batch',
