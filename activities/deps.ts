@@ -2,6 +2,7 @@
 
 import type { AsyncCompletionClient } from '@temporalio/client';
 import type { Logger } from 'pino';
+import type { Config } from '../src/host/config.ts';
 import type { Download } from '../src/run-service/download.ts';
 import type { RememberingService } from '../src/run-service/remembering.ts';
 import type { PlacedRow } from '../src/sheet/placed-rows.ts';
@@ -19,6 +20,7 @@ export type OpenBatch = {
 };
 
 export type Deps = {
+  readonly config: Config;
   /** Throws if the folder does not hold this batch, or if this worker has no key for its service. */
   open(ref: BatchRef): Promise<OpenBatch>;
   /** The rows at these places, from their pages. */

@@ -4,6 +4,7 @@
 import { Context, heartbeat } from '@temporalio/activity';
 import { cancelRuns } from './cancel-runs.ts';
 import { collectRows } from './collect-rows.ts';
+import { createFiring } from './create-firing.ts';
 import type { Deps } from './deps.ts';
 import { finalizeBatch } from './finalize-batch.ts';
 import { keepEvidence } from './keep-evidence.ts';
@@ -44,6 +45,7 @@ export const createWork = (deps: Deps) =>
   bind(deps, {
     // It heartbeats its observations.
     pollRuns,
+    createFiring: heartbeating(createFiring),
     loadBatch: heartbeating(loadBatch),
     loadPass: heartbeating(loadPass),
     reconcileRuns: heartbeating(reconcileRuns),

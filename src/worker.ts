@@ -31,7 +31,9 @@ import { clientConverter, workerConverter } from './temporal/encryption/converte
 import { identityWith } from './temporal/encryption/worker-keys.ts';
 import { payloadKeys, type PayloadKeys, type Server } from './temporal/encryption/payload-keys.ts';
 import { onlyFirstTry } from './temporal/first-try.ts';
+import { guardFirings } from './temporal/authentic-firing.ts';
 import { guardActivities } from './temporal/authentic-work.ts';
+import { openTickets } from './temporal/schedule-tickets.ts';
 import type { BatchName } from './batch/batch-ref.ts';
 import { canReachReceiver } from './webhook/reach.ts';
 import { openReceiver, type Receiver, type ReceiverDeps } from './webhook/receiver.ts';
@@ -103,7 +105,7 @@ export async function startWorker(params: WorkerParams): Promise<RunningWorker> 
           connection,
           namespace,
           ...conversion(keys),
-          interceptors: workerInterceptors(params.server, client),
+          interceptors: workerInterceptors(params.server, client, config.home),
         });
   const running = workers.map((worker) => worker.run());
   return {
@@ -155,6 +157,7 @@ function activityDeps(
   const { url = ownUrl } = config.webhook;
   const noteWorker = openWorkerNotes(server);
   return {
+    config,
     open: async (ref) => {
       const open = await batches.open(ref);
       await noteWorker(open.store);
@@ -177,9 +180,14 @@ function activityDeps(
 }
 
 /** The checks before an activity runs. Every process on the machine can talk to an embedded server, so that needs one more. */
-export const workerInterceptors = (server: Server, client: Client) => ({
-  activity: [onlyFirstTry, ...(server === 'embedded' ? [guardActivities(client, startedBy)] : [])],
+export const workerInterceptors = (server: Server, client: Client, home: string) => ({
+  activity: [onlyFirstTry, ...(server === 'embedded' ? guardsOf(client, home) : [])],
 });
+
+const guardsOf = (client: Client, home: string) => [
+  guardActivities(client, startedBy),
+  guardFirings(openTickets(home)),
+];
 
 /** The first workflow run of a batch. */
 const startedBy = async (folder: string) => (await readStarted(openStore(folder)))?.workflow;

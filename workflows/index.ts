@@ -1,3 +1,4 @@
 // The workflow types. They are a durable API: a name never changes its meaning.
 
 export { runsheetBatch } from './batch.ts';
+export { runsheetFiring } from './firing.ts';

@@ -19,6 +19,7 @@ import {
   textFlag,
 } from './flags.ts';
 import { serviceFlags } from './service-flags.ts';
+import { schedule } from './schedule-commands.ts';
 import { PARSER_TEXT } from './parser-faults.ts';
 import { version } from './package-version.ts';
 
@@ -127,7 +128,7 @@ const servers = {
 };
 
 const root = buildRouteMap({
-  routes: { ...onSheets, ...onBatches, ...servers },
+  routes: { ...onSheets, ...onBatches, schedule, ...servers },
   docs: {
     brief: 'Runs every row of a sheet as a GPU job, and never pays for the same row twice by accident.',
     fullDescription: [

@@ -1,15 +1,17 @@
-// All errors that users can see: code, exit code, message and hint; E1xx and E2xx are in sheet-codes.ts, those about the results
-// of earlier batches in reuse-codes.ts. The same code keeps its meaning for ever.
+// All errors that users can see: code, exit code, message and hint; some subjects have files of their own. The same code keeps
+// its meaning for ever.
 
 import { EXIT } from './exit-codes.ts';
 import { didYouMean, entry, list, textFromThrower, type Entry } from './entry.ts';
 import { REUSE_ENTRIES } from './reuse-codes.ts';
+import { SCHEDULE_ENTRIES } from './schedule-codes.ts';
 import { SHEET_ENTRIES } from './sheet-codes.ts';
 
 const { usage, notAuthenticated, inputRefused, unreachable, unexpected, paused, waitedTooLong } = EXIT;
 export const errorTable = {
   ...SHEET_ENTRIES,
   ...REUSE_ENTRIES,
+  ...SCHEDULE_ENTRIES,
   E301: entry<{ status: number; detail: string; keyFrom: string; lastFour: string }>(
     notAuthenticated,
     (f) => `the run service answered ${f.status}: ${f.detail}`,
@@ -101,8 +103,7 @@ export const errorTable = {
   E405: entry<{ tried: readonly string[] }>(
     unreachable,
     (f) => `no Temporal server is available:\n${f.tried.map((t) => `    ${t}`).join('\n')}`,
-    () =>
-      'install the temporal command (1.9 or newer) on the PATH, or set TEMPORAL_ADDRESS to your Temporal server',
+    () => 'install the temporal command (1.9 or newer), or set TEMPORAL_ADDRESS to your Temporal server',
   ),
   E406: entry<{ what: string; log: string }>(
     unreachable,
@@ -289,8 +290,7 @@ export const errorTable = {
   E610: entry<object>(
     usage,
     () => '--token is refused: every user of the machine can read the arguments of a command',
-    () =>
-      'put the keys into a file, one per line, and use --token-file <file>; or set RUNSHEET_SERVICE_TOKEN',
+    () => 'put the keys into a file, one per line: --token-file <file>; or set RUNSHEET_SERVICE_TOKEN',
   ),
   E611: entry<{ file: string; why: string }>(
     usage,

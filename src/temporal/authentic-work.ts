@@ -13,6 +13,9 @@ type BatchPlace = { readonly batch: string; readonly folder: string };
 /** Where a workflow run comes from. */
 type Origin = { readonly firstRunId: string; readonly wasReset: boolean };
 
+/** `loadBatch` writes started.json and checks it itself; `authentic-firing.ts` checks `createFiring`. */
+const BEFORE_START: ReadonlySet<string> = new Set(['createFiring', 'loadBatch']);
+
 const KEPT_MAX = 1_000;
 
 /** `startedBy` reads from the folder which workflow run started the batch. */
@@ -25,10 +28,9 @@ export function guardActivities(
     inbound: {
       execute: async (input, next) => {
         const { workflowExecution: caller, activityType } = info;
-        // `loadBatch` is exempt: it writes started.json and checks it itself.
         const place = input.args[0] as BatchPlace;
         const callerKey = `${caller?.runId} ${place.folder}`;
-        if (activityType !== 'loadBatch' && !genuine.has(callerKey)) {
+        if (!BEFORE_START.has(activityType) && !genuine.has(callerKey)) {
           await refuseStranger(client, caller, startedBy, place);
           if (genuine.size >= KEPT_MAX) genuine.clear();
           genuine.add(callerKey);
