@@ -2,10 +2,10 @@
 
 import type { AsyncCompletionClient } from '@temporalio/client';
 import type { Logger } from 'pino';
-import type { Config } from '../src/host/config.ts';
 import type { Download } from '../src/run-service/download.ts';
 import type { RememberingService } from '../src/run-service/remembering.ts';
 import type { PlacedRow } from '../src/sheet/placed-rows.ts';
+import type { Maker } from '../src/create-batch/create-once.ts';
 import type { BatchFile } from '../src/store/batch-file.ts';
 import type { Store } from '../src/store/store.ts';
 import type { BatchSignals } from '../src/batch/signals.ts';
@@ -20,7 +20,6 @@ export type OpenBatch = {
 };
 
 export type Deps = {
-  readonly config: Config;
   /** Throws if the folder does not hold this batch, or if this worker has no key for its service. */
   open(ref: BatchRef): Promise<OpenBatch>;
   /** The rows at these places, from their pages. */
@@ -44,6 +43,8 @@ export type Deps = {
     readonly receiver: (file: BatchFile) => string | undefined;
   };
   readonly posts: PostsOnWire;
+  /** How this worker makes batches. */
+  readonly maker: Omit<Maker, 'signal'> & { readonly isEncrypted: boolean };
   readonly log: Logger;
 };
 

@@ -4,6 +4,7 @@
 import { Context, heartbeat } from '@temporalio/activity';
 import { cancelRuns } from './cancel-runs.ts';
 import { collectRows } from './collect-rows.ts';
+import { createBatch } from './create-batch.ts';
 import { createFiring } from './create-firing.ts';
 import type { Deps } from './deps.ts';
 import { finalizeBatch } from './finalize-batch.ts';
@@ -45,6 +46,7 @@ export const createWork = (deps: Deps) =>
   bind(deps, {
     // It heartbeats its observations.
     pollRuns,
+    createBatch: heartbeating(createBatch),
     createFiring: heartbeating(createFiring),
     loadBatch: heartbeating(loadBatch),
     loadPass: heartbeating(loadPass),

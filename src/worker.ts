@@ -156,8 +156,8 @@ function activityDeps(
   const readRows = cacheRows(PAGES_KEPT);
   const { url = ownUrl } = config.webhook;
   const noteWorker = openWorkerNotes(server);
+  const download = openDownloads(CONNECTIONS);
   return {
-    config,
     open: async (ref) => {
       const open = await batches.open(ref);
       await noteWorker(open.store);
@@ -168,7 +168,14 @@ function activityDeps(
     signals,
     nextSignal: (batch) => completions.nextSignal(batch),
     reported,
-    download: openDownloads(CONNECTIONS),
+    download,
+    maker: {
+      config,
+      download,
+      // Only the embedded servers start one.
+      isLocalAllowed: server === 'embedded',
+      isEncrypted: payloadKeys(config, server).keys.length > 0,
+    },
     delivered: new DeliveredFiles(),
     webhooks: {
       secret: webhookSecret(config),

@@ -91,6 +91,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/run-service/contract',
   ],
   activities: [
+    'src/create-batch',
     '@temporalio/activity',
     '@temporalio/client',
     '@temporalio/common',
@@ -150,6 +151,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
 const SAME_MEANING: readonly string[] = [
   'answers.ts',
   'cancel-runs.ts',
+  'create-batch.ts',
   'dashboard.ts',
   'duplicates.ts',
   'files-and-logs.ts',
@@ -249,7 +251,6 @@ describe('the tree', () => {
 
 /** `path`: the imported file; undefined for a package. */
 type Import = { readonly target: string; readonly path: string | undefined; readonly typeOnly: boolean };
-
 const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
 function importsOf(file: string): readonly Import[] {
@@ -281,7 +282,6 @@ function circlesIn(uses: readonly (readonly [from: string, to: string])[]): read
   }
 }
 
-/** A folder of src with all that is in it. */
 const folderOf = (unit: string): string => unit.split('/').slice(0, 2).join('/');
 
 /** The folder that the rules speak of; a file where it lies at the top of src. */

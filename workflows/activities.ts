@@ -9,7 +9,9 @@ import { workQueueOf } from './task-queues.ts';
 type Bound<F> = F extends (input: infer I) => infer R ? (input: Omit<I, keyof BatchRef>) => R : never;
 
 export type BoundActivities = {
-  readonly [K in Exclude<keyof Activities, 'createFiring' | 'loadBatch'>]: Bound<Activities[K]>;
+  readonly [K in Exclude<keyof Activities, 'createBatch' | 'createFiring' | 'loadBatch'>]: Bound<
+    Activities[K]
+  >;
 } & {
   readonly loadBatch: (input: { readonly continues?: number }) => ReturnType<Activities['loadBatch']>;
 };

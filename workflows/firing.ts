@@ -29,9 +29,9 @@ export async function runsheetFiring(definition: Definition): Promise<FiringResu
     heartbeatTimeout: '10s',
     retry: { initialInterval: '1s', maximumInterval: '1m' },
   });
-  const { version, ...ref } = await createFiring({ definition, nominalTime });
-  const { encrypted } = workflowInfo().memo ?? {};
-  const memo = { folder: ref.folder, ...(encrypted === true ? { encrypted } : {}) } satisfies BatchMemo;
+  const { batch, mark, folder, version, encrypted } = await createFiring({ definition, nominalTime });
+  const ref = { batch, mark, folder };
+  const memo = { folder, ...(encrypted ? { encrypted } : {}) } satisfies BatchMemo;
   const progress = await executeChild<typeof runsheetBatch>('runsheetBatch', {
     workflowId: workflowIdOf(ref),
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
@@ -39,7 +39,7 @@ export async function runsheetFiring(definition: Definition): Promise<FiringResu
     parentClosePolicy: 'REQUEST_CANCEL',
     args: [{ ...ref, version }],
     memo,
-    staticSummary: ref.batch,
+    staticSummary: batch,
   });
-  return { batch: ref.batch, progress };
+  return { batch, progress };
 }

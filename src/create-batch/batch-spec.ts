@@ -65,7 +65,7 @@ function optionsOf(spec: BatchSpec): BatchFile['sheet']['options'] {
   return { ...options, drop: [...drop], ...(ladder === undefined ? {} : { ladder: [...ladder] }) };
 }
 
-type Identity = Pick<BatchFile, 'batch' | 'mark' | 'content'>;
+type Identity = Pick<BatchFile, 'batch' | 'mark' | 'content' | 'madeFor'>;
 
 export function batchFileOf(spec: BatchSpec, laidOut: LaidOut, identity: Identity): BatchFile {
   const { copy, deployment, service } = spec;

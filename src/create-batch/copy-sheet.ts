@@ -24,7 +24,13 @@ export type SheetCopy = {
   readonly bytes: number;
 };
 
-export type CopyParams = { readonly out: string; readonly stdin: Readable; readonly format?: SheetFormat };
+export type CopyParams = {
+  readonly out: string;
+  readonly stdin: Readable;
+  /** The name of what `stdin` reads. */
+  readonly name?: string;
+  readonly format?: SheetFormat;
+};
 
 /**
  * `path` is `-` for `stdin`. The copy is removed after `use`, unless it was moved. Throws E101, E106 and E107 for the sheet, E606 and
@@ -59,7 +65,7 @@ const outFault = (out: string, error: unknown): unknown =>
   }) ?? error;
 
 async function copySheet(path: string, params: CopyParams, folder: string): Promise<SheetCopy> {
-  const name = path === '-' ? 'stdin' : basename(path);
+  const name = path === '-' ? (params.name ?? 'stdin') : basename(path);
   const { head, ...content } =
     path === '-' ? await copyStream(path, params.stdin, folder) : await copyFile(path, folder);
   const format = params.format ?? formatOf(name, head);

@@ -32,6 +32,8 @@ export type CreateParams = BatchSpec & {
   readonly out: string;
   /** The batch id, if the user gave one. */
   readonly name?: string;
+  /** The key of the call that makes it; see `create-once.ts`. */
+  readonly madeFor?: string;
   /** A new batch even if the same one was made before. */
   readonly again: boolean;
   /** Decides about rows that earlier batches have; absent: all rows are new. Throws to create nothing. */
@@ -97,7 +99,8 @@ async function layOutCopy(params: CreateParams): Promise<DraftBatch> {
   });
   const content = contentOf({ rows: laidOut.content, deploymentId: deployment.id, base: service.base });
   const batch = params.name ?? batchIdOf(copy.name, content);
-  const file = batchFileOf(params, laidOut, { batch, mark: newMark(), content });
+  const call = params.madeFor === undefined ? {} : { madeFor: params.madeFor };
+  const file = batchFileOf(params, laidOut, { batch, mark: newMark(), content, ...call });
   refuseUnbounded(file, file.maxCostNano);
   return { batch, file, laidOut, content, layout };
 }

@@ -37,6 +37,11 @@ export const SHEET_ENTRIES = {
     () =>
       'pass large data by URL: store it where the run service can fetch it, and put its URL into the cell',
   ),
+  E109: entry<{ address: string; reason: string }>(
+    EXIT.unreachable,
+    (f) => `the sheet at ${f.address} cannot be downloaded: ${f.reason}`,
+    () => 'check that the worker can reach this address, or give the sheet as a file',
+  ),
   E201: entry<{ what: string; allowed?: readonly string[]; near?: string | undefined }>(
     inputRefused,
     (f) => f.what,

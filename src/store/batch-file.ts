@@ -39,6 +39,8 @@ const schema = z.object({
   mark,
   /** sha256 of the rows, the deployment and the service. */
   content: z.string(),
+  /** The key of the call of a program that made it; a repeated call finds it. */
+  madeFor: z.string().exactOptional(),
   createdAt: z.iso.datetime(),
   sheet: z.object({
     /** The sheet's name as the user typed it. */

@@ -13,8 +13,11 @@ type BatchPlace = { readonly batch: string; readonly folder: string };
 /** Where a workflow run comes from. */
 type Origin = { readonly firstRunId: string; readonly wasReset: boolean };
 
-/** `loadBatch` writes started.json and checks it itself; `authentic-firing.ts` checks `createFiring`. */
-const BEFORE_START: ReadonlySet<string> = new Set(['createFiring', 'loadBatch']);
+/**
+ * `loadBatch` writes started.json and checks it itself. `createBatch` buys nothing and makes one batch for each key; its payload is
+ * encrypted for one workflow, so no other user can ask for another batch. `authentic-firing.ts` checks `createFiring`.
+ */
+const BEFORE_START: ReadonlySet<string> = new Set(['createBatch', 'createFiring', 'loadBatch']);
 
 const KEPT_MAX = 1_000;
 

@@ -1,8 +1,8 @@
 // What the tests of create-batch share: a place of its own, sheets in it, and batches that are made of them.
 
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
 import { NAMES } from '../../src/create-batch/reuse.ts';
@@ -22,6 +22,7 @@ export class Place {
 
   write(name: string, content: string | Uint8Array): string {
     const path = join(this.folder, name);
+    mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, content);
     return path;
   }

@@ -1,0 +1,67 @@
+// Makes a batch from a sheet for a workflow. Temporal may retry it: a retry finds the batch of the first try by the key of the
+// call, so there is never a second one.
+
+import { activityInfo, cancellationSignal } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { BatchRef } from '../src/batch/batch-ref.ts';
+import { WRITES } from '../src/batch/version.ts';
+import { createOnce, type BatchCall } from '../src/create-batch/create-once.ts';
+import { errorMessage, EXIT, RunsheetError } from '../src/errors/error.ts';
+import { shortened, terminalLine } from '../src/errors/outside-text.ts';
+import { withoutSecrets } from '../src/errors/redact.ts';
+import type { Deps } from './deps.ts';
+
+export type { BatchCall };
+
+/** A batch that exists and may be started. */
+export type NewBatch = BatchRef & {
+  /** The version of the behaviour with which it starts. */
+  readonly version: number;
+  readonly rows: number;
+  /** Rows whose results come from earlier batches. */
+  readonly reused: number;
+  /** Whether its workflow encrypts its failures. */
+  readonly encrypted: boolean;
+};
+
+export async function createBatch({ maker, log }: Pick<Deps, 'log' | 'maker'>, call: BatchCall): Promise<NewBatch> {
+  try {
+    const { batch, folder, file } = await createOnce({ ...maker, signal: cancellationSignal() }, call);
+    const { rows, reused = 0 } = file.sheet;
+    return { batch, mark: file.mark, folder, version: WRITES, rows, reused, encrypted: maker.isEncrypted };
+  } catch (error) {
+    const { workflowExecution: caller } = activityInfo();
+    log.warn(
+      { sheet: call.sheet.replace(/[?#].*$/s, ''), caller, error: errorMessage(error) },
+      'no batch was made',
+    );
+    throw error instanceof RunsheetError ? failureOf(error) : error;
+  }
+}
+
+/** An outage is retried; what only a user can correct fails the activity. */
+function failureOf(error: RunsheetError): ApplicationFailure {
+  // A sheet that was being written may be whole at the next try.
+  const isTemporary = error.exit === EXIT.unreachable || error.code === 'E107';
+  const { code, message, hint, place } = error;
+  return ApplicationFailure.create({
+    message: withoutSecrets([textOf(error), ...problemsOf(error).map(textOf)].join('\n')),
+    type: code,
+    nonRetryable: !isTemporary,
+    details: [{ code, message, ...(hint === undefined ? {} : { hint }), ...(place && { place }) }],
+  });
+}
+
+/** The first problems of a sheet that was refused. */
+const problemsOf = (error: RunsheetError): readonly RunsheetError[] =>
+  'problems' in error ? (error.problems as readonly RunsheetError[]) : [];
+
+const TEXT_MOST = 500;
+
+function textOf({ code, message, hint, place }: RunsheetError): string {
+  const at = place?.line === undefined ? '' : `${place.file}:${place.line}:${place.column ?? 1} `;
+  return shortened(
+    terminalLine(`${at}${code}: ${message}${hint === undefined ? '' : `; ${hint}`}`),
+    TEXT_MOST,
+  );
+}

@@ -1,0 +1,100 @@
+// Creates the batch of a call that may be repeated: a call with the same key finds the batch that an earlier one made, even if the
+// sheet has changed meanwhile. So an activity that is retried after its worker was killed never makes a second batch. The key
+// stands in batch.json, which is created once, and decides the batch's name.
+
+import { hash } from 'node:crypto';
+import { problem } from '../errors/error.ts';
+import type { Config } from '../host/config.ts';
+import type { Download } from '../run-service/download.ts';
+import { LOCAL, localService } from '../run-service/local-address.ts';
+import type { Spoken } from '../run-service/open-services.ts';
+import type { SheetFormat } from '../sheet/sheet-options.ts';
+import { openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
+import { stemOf } from './batch-id.ts';
+import { createParams, type BatchRequest } from './batch-request.ts';
+import { withCopy } from './copy-sheet.ts';
+import { createBatch } from './create-batch.ts';
+import { taken } from './reuse.ts';
+import { placeReused } from './reuse-rows.ts';
+import { decisionOf, type ReuseWish } from './reuse-wish.ts';
+import { sheetAt, sheetNameAt } from './sheet-address.ts';
+
+export type BatchCall = {
+  /** A path, or a file, http or https URL. */
+  readonly sheet: string;
+  /** Default: by the name of the sheet, else by its first character. */
+  readonly format?: SheetFormat;
+  /** Names the call: the same key means the same batch. */
+  readonly key: string;
+  /** With a `name` the batch has exactly this name. */
+  readonly request: Omit<BatchRequest, 'service' | 'again'>;
+  /** Default: the service of the worker's settings. */
+  readonly service?: 'local';
+  /** What to do with rows that earlier batches have (default: refuse the sheet). */
+  readonly reuse?: ReuseWish;
+};
+
+export type Maker = {
+  readonly config: Config;
+  readonly download: Download;
+  readonly signal: AbortSignal;
+  /** Whether batches may use the local run service of the state folder. */
+  readonly isLocalAllowed: boolean;
+};
+
+/** Throws the errors of the sheet and of the service, E530 and E531 for rows of earlier batches, E602 for a name that is taken. */
+export async function createOnce(maker: Maker, call: BatchCall): Promise<BatchFolder> {
+  const { out } = maker.config;
+  const name = call.request.name ?? nameFor(call);
+  const made = await findMade(out, name, call.key);
+  const batch = made ?? (await create(maker, call, name));
+  await placeReused(batch);
+  return batch;
+}
+
+const KEY_DIGITS = 12;
+
+/** `prompts-5f0c2a91be77`: the name of the sheet, and the hash of the key. */
+const nameFor = ({ sheet, key }: BatchCall): string =>
+  `${stemOf(sheetNameAt(sheet))}-${hash('sha256', key, 'hex').slice(0, KEY_DIGITS)}`;
+
+async function findMade(out: string, name: string, key: string): Promise<BatchFolder | undefined> {
+  const found = await openBatchFolder(out, name);
+  if (found !== undefined && found.file.madeFor !== key) throw taken(found);
+  return found;
+}
+
+async function create(maker: Maker, call: BatchCall, name: string): Promise<BatchFolder> {
+  const { config, download, signal } = maker;
+  const { request, key, format, reuse = 'refuse' } = call;
+  const service = serviceOf(maker, call);
+  const base = service.base === LOCAL ? (localService(config.home)?.base ?? LOCAL) : service.base;
+  const { out } = config;
+  const sheet = sheetAt(call.sheet, { download, signal, service: base });
+  const decide = decisionOf(reuse);
+  return withCopy(sheet.path, { ...sheet, out, ...(format && { format }) }, async (copy) => {
+    const asked = await createParams(config, copy, { ...request, name, service, again: false });
+    try {
+      const created = await createBatch({ ...asked, madeFor: key, ...(decide && { decide }) });
+      return created.file.madeFor === key ? created : Promise.reject(taken(created));
+    } catch (error) {
+      // An earlier call whose worker was cut off may have made it meanwhile, of an older sheet.
+      const made = await findMade(out, name, key);
+      if (made === undefined) throw error;
+      return made;
+    }
+  });
+}
+
+/** Throws E305 if no service is set, and E602 for a local one that may not be used. */
+function serviceOf({ config, isLocalAllowed }: Maker, { service }: BatchCall): Spoken {
+  if (service === LOCAL) {
+    if (isLocalAllowed) return { base: LOCAL, api: 'v2' };
+    throw problem('E602', {
+      what: 'this worker may not use the local run service: only the embedded servers start one',
+      hint: 'start it with: runsheet service; then set RUNSHEET_API_URL of the worker as it prints',
+    });
+  }
+  if (config.apiUrl === undefined) throw problem('E305', {});
+  return { base: config.apiUrl, api: config.api };
+}

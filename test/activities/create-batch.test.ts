@@ -1,0 +1,173 @@
+// Batches that a worker makes for a workflow.
+
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createBatch, type BatchCall, type NewBatch } from '../../activities/create-batch.ts';
+import { sheetAt } from '../../src/create-batch/sheet-address.ts';
+import { loadConfig } from '../../src/host/config.ts';
+import { openDownloads } from '../../src/run-service/download.ts';
+import { BATCH_FILE } from '../../src/store/batch-file.ts';
+import { Place } from '../create-batch/creating.ts';
+import { openService, TOKEN } from '../local-service/asking.ts';
+import { fileHost } from '../run-service/file-host.ts';
+import { depsOf } from './deps.ts';
+
+const REQUEST: BatchCall['request'] = {
+  deployment: 'test',
+  options: { map: {}, set: {}, drop: [], types: {} },
+  settings: { deadlines: {}, webhooks: true },
+  order: {},
+};
+const SHEET = 'number,prompt\n1,a fox\n2,an owl\n';
+
+let place: Place;
+let base: string;
+let closeService: () => Promise<void>;
+beforeEach(async () => {
+  place = new Place();
+  const { service } = await openService();
+  ({ base, close: closeService } = service);
+});
+
+type More = Partial<BatchCall> & { readonly apiUrl?: string };
+
+const make = (sheet: string, key: string, { apiUrl = base, ...more }: More = {}): Promise<NewBatch> => {
+  const config = loadConfig({ RUNSHEET_API_URL: apiUrl, RUNSHEET_API_KEY: TOKEN, RUNSHEET_OUT: place.out });
+  const maker = { config, download: openDownloads(2), isLocalAllowed: false, isEncrypted: false };
+  const call: BatchCall = { sheet, key, request: REQUEST, ...more };
+  return new MockActivityEnvironment().run(() => createBatch(depsOf({ maker }), call));
+};
+
+const failureOf = async (making: Promise<NewBatch>): Promise<ApplicationFailure> => {
+  const error = await making.then(
+    () => 'a batch was made',
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof ApplicationFailure) return error;
+  throw new Error(String(error));
+};
+
+const batchesThere = (): readonly string[] =>
+  readdirSync(place.out).filter((name) => existsSync(join(place.out, name, BATCH_FILE)));
+
+describe('a call that is repeated with its key', () => {
+  it('finds the batch of the first call, although the sheet was changed or is gone', async () => {
+    const sheet = place.write('owls.csv', SHEET);
+    const first = await make(sheet, 'workflow/run/1');
+    expect(first).toMatchObject({ rows: 2, reused: 0, version: 1, folder: join(place.out, first.batch) });
+    expect(first.batch).toMatch(/^owls-[0-9a-f]{12}$/);
+    place.write('owls.csv', `${SHEET}3,a hen\n`);
+    expect(await make(sheet, 'workflow/run/1')).toEqual(first);
+    rmSync(sheet);
+    expect(await make(sheet, 'workflow/run/1')).toEqual(first);
+    expect(batchesThere()).toEqual([first.batch]);
+  });
+
+  it('finds the batch of a call that runs at the same time, also if both read different sheets', async () => {
+    const sheet = place.write('owls.csv', SHEET);
+    const other = place.write('other/owls.csv', `${SHEET}3,a hen\n`);
+    const made = await Promise.all([sheet, other, sheet].map((one) => make(one, 'workflow/run/1')));
+    expect(new Set(made.map(({ mark }) => mark)).size).toBe(1);
+    expect(batchesThere()).toHaveLength(1);
+  });
+
+  it('never finds a batch of that name that another call made', async () => {
+    const sheet = place.write('owls.csv', SHEET);
+    const request = { ...REQUEST, name: 'nightly-2026-11-22T02-00' };
+    const first = await make(sheet, 'nightly/2026-11-22', { request });
+    expect(first.batch).toBe('nightly-2026-11-22T02-00');
+    expect(await make(sheet, 'nightly/2026-11-22', { request })).toEqual(first);
+    expect(await failureOf(make(sheet, 'another', { request }))).toMatchObject({ type: 'E602' });
+  });
+});
+
+describe('rows that an earlier batch has', () => {
+  it('refuse the sheet, unless the call wants all of them again', async () => {
+    const sheet = place.write('owls.csv', SHEET);
+    const first = await make(sheet, 'one');
+    const refused = await failureOf(make(sheet, 'two'));
+    expect(refused).toMatchObject({ type: 'E531', nonRetryable: true });
+    expect(refused.message).toContain(`2 are still open in ${first.batch}`);
+    expect(refused.message).toContain("reuse: 'again'");
+    expect((await make(sheet, 'two', { reuse: 'again' })).mark).not.toBe(first.mark);
+  });
+});
+
+describe('a sheet', () => {
+  it('that has errors fails the activity for good, with every code, place and hint', async () => {
+    const sheet = place.write('owls.csv', 'number,gpu\n1,T4\n2,T5\n');
+    const { type, nonRetryable, message, details } = await failureOf(make(sheet, 'one'));
+    expect([type, nonRetryable]).toEqual(['E200', true]);
+    expect(message).toMatch(
+      /^E200: the sheet was refused: 1 problem in 2 rows; nothing was sent; .*owls-errors\.csv/,
+    );
+    expect(message).toMatch(/\nowls\.csv:3:2 E201: .*T5.*did you mean/);
+    expect(details).toEqual([expect.objectContaining({ code: 'E200' })]);
+  });
+
+  it('that is missing fails the activity for good', async () => {
+    expect(await failureOf(make(place.folder + '/none.csv', 'one'))).toMatchObject({
+      type: 'E101',
+      nonRetryable: true,
+    });
+  });
+
+  it('may be a file URL, or come from a host in the network of the run service', async () => {
+    const sheet = pathToFileURL(place.write('white owls.csv', SHEET)).href;
+    expect((await make(sheet, 'one')).batch).toMatch(/^white-owls-/);
+    const host = await fileHost((_, response) => void response.end(`${SHEET}3,a hen\n`));
+    const made = await make(`${host.url}/lists/hens.csv?signature=secret`, 'two', { reuse: 'again' });
+    expect(made).toMatchObject({ batch: expect.stringMatching(/^hens-/), rows: 3 });
+  });
+
+  it('is not downloaded from a network where the run service is not', async () => {
+    const host = await fileHost((_, response) => void response.end(SHEET));
+    const apiUrl = 'https://93.184.216.34/api';
+    const refused = await failureOf(make(`${host.url}/hens.csv`, 'one', { apiUrl }));
+    expect(refused).toMatchObject({ type: 'E106', nonRetryable: true });
+    expect(refused.message).toContain('a loopback address');
+    expect(host.asked).toHaveLength(0);
+  });
+
+  it('is refused as soon as it has too many bytes', async () => {
+    const host = await fileHost((_, response) => void response.end('x'.repeat(5_000)));
+    const signal = new AbortController().signal;
+    const how = { download: openDownloads(1), service: base, signal, mostBytes: 4_096 };
+    const { stdin } = sheetAt(`${host.url}/hens.csv`, how);
+    await expect(stdin.toArray()).rejects.toMatchObject({ code: 'E106' });
+  });
+
+  it('is not read from an address of another kind', async () => {
+    const refused = await failureOf(make('ftp://user:password@example.org/hens.csv', 'one'));
+    expect(refused).toMatchObject({ type: 'E106', nonRetryable: true });
+    expect(refused.message).not.toContain('password');
+  });
+});
+
+describe('an outage', () => {
+  it('of the run service is retried', async () => {
+    const sheet = place.write('owls.csv', SHEET);
+    await closeService();
+    expect(await failureOf(make(sheet, 'one'))).toMatchObject({ type: 'E304', nonRetryable: false });
+    expect(batchesThere()).toEqual([]);
+  });
+
+  it("of the sheet's host is retried", async () => {
+    const host = await fileHost((_, response) => void response.writeHead(503).end());
+    const failed = await failureOf(make(`${host.url}/hens.csv?signature=secret`, 'one'));
+    expect(failed).toMatchObject({ type: 'E109', nonRetryable: false });
+    expect(failed.message).not.toContain('signature');
+  });
+});
+
+it('the local run service is refused where no embedded server started one', async () => {
+  const sheet = place.write('owls.csv', SHEET);
+  expect(await failureOf(make(sheet, 'one', { service: 'local' }))).toMatchObject({
+    type: 'E602',
+    nonRetryable: true,
+  });
+});
