@@ -24,7 +24,10 @@ export type NewBatch = BatchRef & {
   readonly encrypted: boolean;
 };
 
-export async function createBatch({ maker, log }: Pick<Deps, 'log' | 'maker'>, call: BatchCall): Promise<NewBatch> {
+export async function createBatch(
+  { maker, log }: Pick<Deps, 'log' | 'maker'>,
+  call: BatchCall,
+): Promise<NewBatch> {
   try {
     const { batch, folder, file } = await createOnce({ ...maker, signal: cancellationSignal() }, call);
     const { rows, reused = 0 } = file.sheet;

@@ -35,7 +35,6 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/sheet',
     'src/results',
   ],
-  // Only numbers: a workflow may forecast as well.
   'src/results/forecast': ['src/batch'],
   'src/results': [
     'csv-stringify',
@@ -75,6 +74,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'type:pino',
     'zod',
     'src/batch',
+    'src/create-batch',
     'workflows',
     'src/errors',
     'src/host',
@@ -126,6 +126,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/cli': [
     '@stricli/core',
+    'cronstrue',
     'csv-stringify',
     'src/batch',
     'workflows',
@@ -249,7 +250,6 @@ describe('the tree', () => {
   });
 });
 
-/** `path`: the imported file; undefined for a package. */
 type Import = { readonly target: string; readonly path: string | undefined; readonly typeOnly: boolean };
 const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 

@@ -3,17 +3,7 @@
 import { buildRouteMap } from '@stricli/core';
 import { OVERLAPS } from '../create-batch/schedule/definition.ts';
 import { command } from './command.ts';
-import {
-  boolean,
-  choice,
-  optional,
-  out,
-  output,
-  sheetAliases,
-  sheetFlags,
-  textFlag,
-  time,
-} from './flags.ts';
+import { boolean, choice, optional, out, output, sheetAliases, sheetFlags, textFlag, time } from './flags.ts';
 import { scheduleName } from './flag-values.ts';
 import { alias, one } from './positionals.ts';
 
@@ -52,7 +42,9 @@ const create = command(
       ),
       replace: boolean('change the schedule of this name'),
       ...sheetOfFiring,
-      deadline: optional(time('time', 'pause each batch so long after its firing, such as 8h (default: none)')),
+      deadline: optional(
+        time('time', 'pause each batch so long after its firing, such as 8h (default: none)'),
+      ),
       reuse: boolean('keep the results of rows that succeeded in earlier batches; buy only the others'),
     },
     aliases: without(sheetAliases, ['q', 'y']),
@@ -92,7 +84,12 @@ export const schedule = buildRouteMap({
       {
         positional: named,
         flags: {
-          from: optional(textFlag('time', 'instead of now: fire at all times of the rule from here on, such as 2026-11-01')),
+          from: optional(
+            textFlag(
+              'time',
+              'instead of now: fire at all times of the rule from here on, such as 2026-11-01',
+            ),
+          ),
           to: optional(textFlag('time', 'last time, such as 2026-11-07 or 2026-11-07T06:00')),
           out,
           output,

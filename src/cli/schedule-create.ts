@@ -75,11 +75,12 @@ const HOW: Readonly<Record<CreatedSchedule['how'], string>> = {
 /** Throws what is wrong with the flags. */
 async function definitionOf(
   config: Config,
-  { cron, tz, overlap, catchup = CATCHUP_MS, replace: _, deadline, ...given }: Flags,
+  given: Flags,
   name: string,
   sheet: string,
 ): Promise<ScheduleDefinition> {
-  const flags: SheetFlags = { ...given, again: false, quiet: false, yes: false };
+  const { cron, tz, overlap, catchup = CATCHUP_MS, deadline, ...own } = given;
+  const flags: SheetFlags = { ...own, again: false, quiet: false, yes: false };
   if (sheet === '-')
     throw problem('E602', { what: 'a firing cannot read stdin', hint: 'give the path of a sheet' });
   if (catchup < CATCHUP_LEAST_MS)
@@ -89,7 +90,7 @@ async function definitionOf(
   const { fields } = parseCron(cron);
   // The sheet of a firing need not exist yet.
   await checkFlags(isFilled(sheet) ? '-' : sheet, flags);
-  const { again: __, ...request } = requestOf(config, flags);
+  const { again: _, ...request } = requestOf(config, flags);
   return {
     name,
     cron: fields,
@@ -108,7 +109,11 @@ async function definitionOf(
 /** What a firing would make now; undefined if its sheet does not exist yet. Throws the errors of the sheet and of the service. */
 async function sheetToday(config: Config, definition: ScheduleDefinition): Promise<DraftBatch | undefined> {
   const { name, sheet, request } = firingOf(definition, Date.now());
-  const copying = { out: config.out, stdin: Readable.from([]), ...(definition.format && { format: definition.format }) };
+  const copying = {
+    out: config.out,
+    stdin: Readable.from([]),
+    ...(definition.format && { format: definition.format }),
+  };
   try {
     return await withCopy(sheet, copying, async (copy) => {
       const params = await createParams(config, copy, { ...request, name, again: true });
@@ -140,6 +145,9 @@ async function printToday(
     );
   else if (Object.values(request.options.set).some(isFilled))
     printer.notice(
-      printer.paint('yellow', 'With {{date}} or {{time}} in --set, every row changes, so --reuse finds nothing.'),
+      printer.paint(
+        'yellow',
+        'With {{date}} or {{time}} in --set, every row changes, so --reuse finds nothing.',
+      ),
     );
 }

@@ -34,7 +34,9 @@ export function changeText({ what, times }: ClockChange): string {
   const [first = new Date(0)] = times;
   const last = times.at(-1) ?? first;
   const one = times.length === 1;
-  const range = one ? clockOf(first) : `${clockOf(first)} to ${clockOf(last)} (${plural(times.length, 'time')})`;
+  const range = one
+    ? clockOf(first)
+    : `${clockOf(first)} to ${clockOf(last)} (${plural(times.length, 'time')})`;
   const day = dayOf(first);
   return what === 'skipped'
     ? `${range} ${one ? 'does' : 'do'} not exist on ${day}: skipped`
@@ -62,7 +64,13 @@ const OVERLAP: Readonly<Record<ScheduleDefinition['overlap'], string>> = {
   cancel: 'cancel: a firing cancels the batch of it that runs, and its runs',
 };
 
-export function aboutLines({ sheet, request, overlap, catchupMs, reuse }: ScheduleDefinition): readonly string[] {
+export function aboutLines({
+  sheet,
+  request,
+  overlap,
+  catchupMs,
+  reuse,
+}: ScheduleDefinition): readonly string[] {
   return [
     `  sheet     ${terminalLine(sheet)}, read at each firing`,
     `  runs on   ${terminalLine(request.deployment)}${reuse ? ', only rows that no earlier batch has' : ', every row'}`,
@@ -74,7 +82,10 @@ export function aboutLines({ sheet, request, overlap, catchupMs, reuse }: Schedu
 export type ShownFiring = FiringInfo & { readonly summary: Summary | undefined };
 
 /** The firings with the results of their batches, as far as this machine has them. */
-export const shownFirings = ({ definition: { out }, firings }: ScheduleInfo): Promise<readonly ShownFiring[]> =>
+export const shownFirings = ({
+  definition: { out },
+  firings,
+}: ScheduleInfo): Promise<readonly ShownFiring[]> =>
   Promise.all(
     firings.map(async (firing) => {
       const found = await openBatchFolder(out, firing.batch);
@@ -85,7 +96,13 @@ export const shownFirings = ({ definition: { out }, firings }: ScheduleInfo): Pr
 export function firingLine(zone: Zone, { nominalTime, state, batch, reason, summary }: ShownFiring): string {
   const { rows = 0, outcomes, reused = 0, cost_usd = 0 } = summary ?? {};
   const results = `${count(outcomes?.succeeded ?? 0)} of ${plural(rows, 'row')} succeeded${reused > 0 ? `, ${count(reused)} reused` : ''}  ${money(cost_usd)}`;
-  return [timeText(zone, nominalTime), state.padEnd(9), batch, ...(summary ? [results] : []), ...(reason ? [terminalLine(reason)] : [])].join('  ');
+  return [
+    timeText(zone, nominalTime),
+    state.padEnd(9),
+    batch,
+    ...(summary ? [results] : []),
+    ...(reason ? [terminalLine(reason)] : []),
+  ].join('  ');
 }
 
 export async function scheduleJson(info: ScheduleInfo): Promise<object> {

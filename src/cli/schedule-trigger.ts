@@ -27,7 +27,7 @@ export default async function trigger(this: Context, flags: Flags, name: string)
     else for (const batch of batches) printer.data(batch);
     if (batches.length === 0) printer.notice(flags.from === undefined ? leftOut(name) : NO_TIMES);
     else if (stack)
-      printer.notice('the embedded servers end with this command; to run the batch: runsheet dev');
+      printer.notice('it runs while the embedded servers do; unless it is running already: runsheet dev');
     return EXIT.ok;
   });
 }
@@ -50,6 +50,9 @@ function timeOf(flag: string, text: string, zone: Zone, clock: string): Date {
     /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d))?(?::\d\d)?(Z|[+-]\d\d:\d\d)?$/.exec(text) ?? [];
   const shown = Date.parse(`${date}T${time}${offset ?? 'Z'}`);
   if (Number.isNaN(shown))
-    throw problem('E602', { what: `${flag} ${text} is not a time`, hint: 'examples: 2026-11-01, 2026-11-01T02:00' });
+    throw problem('E602', {
+      what: `${flag} ${text} is not a time`,
+      hint: 'examples: 2026-11-01, 2026-11-01T02:00',
+    });
   return new Date(offset === undefined ? instantOf(zone, shown) : shown);
 }

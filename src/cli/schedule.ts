@@ -77,7 +77,9 @@ async function textOf(info: ScheduleInfo): Promise<string> {
     ...ruleLines(info),
     ...aboutLines(definition),
     `  so far    ${counts.fired} fired, ${counts.skipped} left out, ${counts.missed} missed`,
-    ...firings.map((firing, at) => `${at === 0 ? '  firings   ' : '            '}${firingLine(zone, firing)}`),
+    ...firings.map(
+      (firing, at) => `${at === 0 ? '  firings   ' : '            '}${firingLine(zone, firing)}`,
+    ),
   ].join('\n');
 }
 

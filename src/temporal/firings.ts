@@ -38,7 +38,11 @@ export async function readFiring(client: Client, schedule: string, taken: Taken)
     const { loadedDataConverter } = client.workflow.options;
     const waits = await decodeOptionalFailureToOptionalError(loadedDataConverter, failed?.lastFailure);
     const why = reason ?? waits?.message;
-    return { ...about, state: STATES[status.name] ?? 'failed', ...(why === undefined ? {} : { reason: why }) };
+    return {
+      ...about,
+      state: STATES[status.name] ?? 'failed',
+      ...(why === undefined ? {} : { reason: why }),
+    };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return { ...about, state: 'unknown' };
     throw error;

@@ -129,7 +129,9 @@ function readTicket(file: string): Ticket | undefined {
 
 /** The definition travels as JSON through Temporal, which may change the order of its names. */
 const hashOf = (definition: ScheduleDefinition): string =>
-  createHash('sha256').update(JSON.stringify(sorted(definition))).digest('hex');
+  createHash('sha256')
+    .update(JSON.stringify(sorted(definition)))
+    .digest('hex');
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);

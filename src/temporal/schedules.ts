@@ -13,11 +13,7 @@ import {
 import type { runsheetFiring } from '../../workflows/firing.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { firingIdOf, nominalTimeOf } from '../batch/workflow-ids.ts';
-import {
-  batchNameAt,
-  changesBetween,
-  type ScheduleDefinition,
-} from '../create-batch/schedule/definition.ts';
+import { batchNameAt, changesBetween, type ScheduleDefinition } from '../create-batch/schedule/definition.ts';
 import { nearest, problem } from '../errors/error.ts';
 import { readFiring, type FiringInfo } from './firings.ts';
 import type { TicketFolder } from './schedule-tickets.ts';
@@ -285,4 +281,6 @@ export async function matchingTimes(
   return startTime.map(({ seconds }) => new Date(Number(seconds) * 1_000));
 }
 
-type Long = NonNullable<NonNullable<Parameters<Client['workflowService']['listScheduleMatchingTimes']>[0]['startTime']>['seconds']>;
+type Long = NonNullable<
+  NonNullable<Parameters<Client['workflowService']['listScheduleMatchingTimes']>[0]['startTime']>['seconds']
+>;

@@ -41,7 +41,10 @@ function formatOf(name: string): Intl.DateTimeFormat {
   } catch (error) {
     throw problem(
       'E602',
-      { what: `--tz ${name} is not a time zone`, hint: 'use a name such as Europe/Paris, America/New_York or UTC' },
+      {
+        what: `--tz ${name} is not a time zone`,
+        hint: 'use a name such as Europe/Paris, America/New_York or UTC',
+      },
       { cause: error },
     );
   }

@@ -102,8 +102,7 @@ function decrypted(payload: Payload, keys: readonly PayloadKey[], reader: string
 
 /** Temporal gives the workflows of a schedule the id of its action and the nominal time. */
 const isFiringOf = (owner: string, reader: string): boolean =>
-  owner.startsWith(firingIdOf('')) &&
-  nominalTimeOf(owner.slice(firingIdOf('').length), reader) !== undefined;
+  owner.startsWith(firingIdOf('')) && nominalTimeOf(owner.slice(firingIdOf('').length), reader) !== undefined;
 
 /** The workflow that a payload belongs to; empty if the SDK does not name it. */
 const ownerIn = (context: SerializationContext | undefined): string => context?.workflowId ?? '';
