@@ -20,3 +20,12 @@ export function nominalTimeOf(schedule: string, workflowId: string): number | un
   const time = /^-(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)$/.exec(workflowId.slice(id.length))?.[1];
   return workflowId.startsWith(id) && time !== undefined ? Date.parse(time) : undefined;
 }
+
+const SCHEDULE = 'runsheet:';
+
+/** The id of a schedule in Temporal. */
+export const scheduleIdOf = (schedule: string): string => `${SCHEDULE}${schedule}`;
+
+/** The name of a schedule by its id; undefined if runsheet did not make it. */
+export const scheduleOf = (scheduleId: string): string | undefined =>
+  scheduleId.startsWith(SCHEDULE) ? scheduleId.slice(SCHEDULE.length) : undefined;

@@ -3,11 +3,12 @@
 import { toString as cronText } from 'cronstrue';
 import { parseCron } from '../create-batch/schedule/cron.ts';
 import type { ScheduleDefinition } from '../create-batch/schedule/definition.ts';
-import { clockChanges, shown, zoneOf, type ClockChange, type Zone } from '../create-batch/schedule/zone.ts';
+import { shown, zoneOf, type Zone } from '../create-batch/schedule/zone.ts';
 import { terminalLine } from '../errors/outside-text.ts';
 import { readSummary, type Summary } from '../results/summary.ts';
 import { openBatchFolder } from '../store/batch-folders.ts';
 import type { FiringInfo } from '../temporal/firings.ts';
+import type { MetChange } from '../temporal/schedule-times.ts';
 import type { ScheduleInfo } from '../temporal/schedules.ts';
 import { count, money, plural, span } from './format.ts';
 
@@ -30,31 +31,49 @@ const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 const clockOf = (at: Date): string => at.toISOString().slice(11, 16);
 
 /** `02:30 does not exist on 2027-03-28: skipped`. */
-export function changeText({ what, times }: ClockChange): string {
+export function changeText(zone: Zone, { what, times, fires, moment, byMs }: MetChange): string {
   const [first = new Date(0)] = times;
   const last = times.at(-1) ?? first;
-  const one = times.length === 1;
-  const range = one
+  const isOne = times.length === 1;
+  const range = isOne
     ? clockOf(first)
     : `${clockOf(first)} to ${clockOf(last)} (${plural(times.length, 'time')})`;
   const day = dayOf(first);
-  return what === 'skipped'
-    ? `${range} ${one ? 'does' : 'do'} not exist on ${day}: skipped`
-    : `${range} ${one ? 'comes' : 'come'} twice on ${day}: ${one ? 'fires' : 'fire'} twice`;
+  const shownTimes = fires.slice(0, SHOWN_MAX).map((time) => exactClock(zone, time));
+  const more = fires.length > SHOWN_MAX ? ', …' : '';
+  const absent = `${range} ${isOne ? 'does' : 'do'} not exist on ${day}`;
+  if (what === 'skipped')
+    return `${absent}: ${fires.length === 0 ? 'skipped' : `Temporal fires at ${shownTimes.join(', ')}${more}`}`;
+  const inHours = fires.filter((time) => time.getTime() < moment.getTime() + byMs);
+  const comes = `${range} ${isOne ? 'comes' : 'come'} twice on ${day}`;
+  if (inHours.length === 2 * times.length) return `${comes}: ${isOne ? 'fires' : 'fire'} twice`;
+  return `${comes}: Temporal fires at ${shownTimes.join(', ') || 'none of them'}${more}`;
 }
 
-const YEAR_DAYS = 366;
+const SHOWN_MAX = 6;
+const HOUR_MS = 3_600_000;
 
-export function ruleLines({ definition, nextTimes, isPaused, note }: ScheduleInfo): readonly string[] {
+/** `02:30 (UTC+1)`. */
+function exactClock(zone: Zone, time: Date): string {
+  const hours = zone.offsetMs(time.getTime()) / HOUR_MS;
+  return `${clockOf(shown(zone, time.getTime()))} (UTC${hours < 0 ? '' : '+'}${hours})`;
+}
+
+export function ruleLines({
+  definition,
+  nextTimes,
+  clockChanges,
+  isPaused,
+  note,
+}: ScheduleInfo): readonly string[] {
   const { cron, timezone } = definition;
   const zone = zoneOf(timezone);
   const next = nextTimes.slice(0, 3).map((time) => timeText(zone, time));
-  const changes = clockChanges(parseCron(cron), zone, Date.now(), YEAR_DAYS);
   return [
     `  rule      ${ruleInWords(cron)}, ${timezone}  (${cron})`,
     `  next      ${next.join(', ') || 'never: no day matches the rule'}`,
     ...(isPaused ? [`  paused    ${terminalLine(note ?? 'by a user')}; it does not fire`] : []),
-    ...changes.map((change) => `  clock     ${changeText(change)}`),
+    ...clockChanges.map((change) => `  clock     ${changeText(zone, change)}`),
   ];
 }
 
@@ -106,7 +125,7 @@ export function firingLine(zone: Zone, { nominalTime, state, batch, reason, summ
 }
 
 export async function scheduleJson(info: ScheduleInfo): Promise<object> {
-  const { name, definition, isPaused, note, nextTimes, counts } = info;
+  const { name, definition, isPaused, note, nextTimes, clockChanges, counts } = info;
   const { cron, timezone, sheet, out, overlap, catchupMs, reuse, request } = definition;
   return {
     schedule: name,
@@ -116,7 +135,7 @@ export async function scheduleJson(info: ScheduleInfo): Promise<object> {
     state: isPaused ? 'paused' : 'active',
     ...(note === undefined ? {} : { note }),
     next: nextTimes.slice(0, 3).map((time) => time.toISOString()),
-    clock_changes: clockChanges(parseCron(cron), zoneOf(timezone), Date.now(), YEAR_DAYS).map(changeText),
+    clock_changes: clockChanges.map((change) => changeText(zoneOf(timezone), change)),
     sheet,
     deployment: request.deployment,
     out,

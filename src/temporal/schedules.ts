@@ -12,11 +12,12 @@ import {
 } from '@temporalio/client';
 import type { runsheetFiring } from '../../workflows/firing.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
-import { firingIdOf, nominalTimeOf } from '../batch/workflow-ids.ts';
+import { firingIdOf, nominalTimeOf, scheduleIdOf, scheduleOf } from '../batch/workflow-ids.ts';
 import { batchNameAt, changesBetween, type ScheduleDefinition } from '../create-batch/schedule/definition.ts';
 import { nearest, problem } from '../errors/error.ts';
 import { readFiring, type FiringInfo } from './firings.ts';
 import type { TicketFolder } from './schedule-tickets.ts';
+import { matchingTimes, metChanges, type MetChange } from './schedule-times.ts';
 
 export type ScheduleInfo = {
   readonly name: string;
@@ -26,6 +27,8 @@ export type ScheduleInfo = {
   readonly note?: string;
   /** The next times, as Temporal has computed them. */
   readonly nextTimes: readonly Date[];
+  /** The clock changes of a year that meet the rule. */
+  readonly clockChanges: readonly MetChange[];
   /** The last ten firings, oldest first. */
   readonly firings: readonly FiringInfo[];
   readonly counts: {
@@ -70,9 +73,6 @@ export type ScheduleParams = {
   readonly tickets?: TicketFolder;
 };
 
-const PREFIX = 'runsheet:';
-const idOf = (name: string): string => `${PREFIX}${name}`;
-
 /** `reach` returns the current client, because an embedded server may restart on another port. */
 export function openSchedules(reach: () => Client, params: ScheduleParams = {}): Schedules {
   const { tickets } = params;
@@ -97,10 +97,7 @@ export function openSchedules(reach: () => Client, params: ScheduleParams = {}):
     },
     getHandle,
     async *list() {
-      const names: string[] = [];
-      for await (const { scheduleId } of reach().schedule.list())
-        if (scheduleId.startsWith(PREFIX)) names.push(scheduleId.slice(PREFIX.length));
-      for (const name of names.toSorted()) yield await getHandle(name).describe();
+      for (const name of await namesOf(reach())) yield await getHandle(name).describe();
     },
   };
 }
@@ -112,7 +109,7 @@ type Options = ScheduleOptions & { readonly policies: object };
 function optionsOf(definition: ScheduleDefinition, { taskQueue, encrypted }: ScheduleParams) {
   const { name, cron, timezone, overlap, catchupMs } = definition;
   return {
-    scheduleId: idOf(name),
+    scheduleId: scheduleIdOf(name),
     spec: { cronExpressions: [cron], timezone },
     action: {
       type: 'startWorkflow',
@@ -131,7 +128,7 @@ async function createNew({ schedule }: Client, options: Options): Promise<void> 
     await schedule.create(options);
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    const name = options.scheduleId.slice(PREFIX.length);
+    const name = scheduleOf(options.scheduleId) ?? '';
     throw problem('E542', { name, changes: ['another command has just made it'] }, { cause: error });
   }
 }
@@ -142,7 +139,7 @@ const definitionIn = ({ action }: ScheduleDescription): ScheduleDefinition =>
 /** undefined if there is no such schedule. */
 async function definitionOf({ schedule }: Client, name: string): Promise<ScheduleDefinition | undefined> {
   try {
-    return definitionIn(await schedule.getHandle(idOf(name)).describe());
+    return definitionIn(await schedule.getHandle(scheduleIdOf(name)).describe());
   } catch (error) {
     if (error instanceof ScheduleNotFoundError) return undefined;
     throw error;
@@ -152,7 +149,7 @@ async function definitionOf({ schedule }: Client, name: string): Promise<Schedul
 function handleOf(reach: () => Client, name: string, tickets: TicketFolder | undefined): ScheduleHandle {
   const use = async <T>(work: (handle: TemporalHandle) => Promise<T>): Promise<T> => {
     try {
-      return await work(reach().schedule.getHandle(idOf(name)));
+      return await work(reach().schedule.getHandle(scheduleIdOf(name)));
     } catch (error) {
       if (!(error instanceof ScheduleNotFoundError)) throw error;
       throw await unknown(reach(), name, error);
@@ -184,18 +181,18 @@ function handleOf(reach: () => Client, name: string, tickets: TicketFolder | und
   };
 }
 
-async function unknown({ schedule }: Client, name: string, cause: unknown) {
-  const known: string[] = [];
-  for await (const { scheduleId } of schedule.list())
-    if (scheduleId.startsWith(PREFIX)) known.push(scheduleId.slice(PREFIX.length));
+async function unknown(client: Client, name: string, cause: unknown) {
+  const known = await namesOf(client);
   return problem('E540', { name, known, near: nearest(name, known) }, { cause });
 }
 
 async function infoOf(client: Client, name: string, found: ScheduleDescription): Promise<ScheduleInfo> {
   const { info, state } = found;
+  const definition = definitionIn(found);
   return {
     name,
-    definition: definitionIn(found),
+    definition,
+    clockChanges: await metChanges(client, definition),
     isPaused: state.paused,
     ...(state.paused && state.note ? { note: state.note } : {}),
     nextTimes: info.nextActionTimes,
@@ -210,6 +207,15 @@ async function infoOf(client: Client, name: string, found: ScheduleDescription):
       skipped: info.numActionsSkippedOverlap,
     },
   };
+}
+
+async function namesOf({ schedule }: Client): Promise<readonly string[]> {
+  const names: string[] = [];
+  for await (const { scheduleId } of schedule.list()) {
+    const name = scheduleOf(scheduleId);
+    if (name !== undefined) names.push(name);
+  }
+  return names.toSorted();
 }
 
 type Triggering = {
@@ -260,27 +266,3 @@ async function triggerBetween(
   await handle.backfill({ start, end: to, overlap: 'BUFFER_ALL' });
   return times.map((time) => batchNameAt(name, time.getTime()));
 }
-
-/** The times of a schedule between two times, both included, as Temporal lists them. */
-export async function matchingTimes(
-  { workflowService, options }: Client,
-  name: string,
-  from: Date,
-  to: Date,
-): Promise<readonly Date[]> {
-  const timestamp = (time: Date) => ({
-    seconds: Math.floor(time.getTime() / 1_000) as unknown as Long,
-    nanos: (time.getTime() % 1_000) * 1_000_000,
-  });
-  const { startTime } = await workflowService.listScheduleMatchingTimes({
-    namespace: options.namespace,
-    scheduleId: idOf(name),
-    startTime: timestamp(new Date(from.getTime() - 1)),
-    endTime: timestamp(to),
-  });
-  return startTime.map(({ seconds }) => new Date(Number(seconds) * 1_000));
-}
-
-type Long = NonNullable<
-  NonNullable<Parameters<Client['workflowService']['listScheduleMatchingTimes']>[0]['startTime']>['seconds']
->;

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { batchNameOf, firingIdOf, nominalTimeOf, workflowIdOf } from '../../src/batch/workflow-ids.ts';
+import {
+  batchNameOf,
+  firingIdOf,
+  nominalTimeOf,
+  scheduleIdOf,
+  scheduleOf,
+  workflowIdOf,
+} from '../../src/batch/workflow-ids.ts';
 
 describe('a workflow id', () => {
   it('names its batch', () => {
@@ -15,5 +22,10 @@ describe('a workflow id', () => {
     expect(nominalTimeOf('weekly0', id)).toBeUndefined();
     expect(nominalTimeOf('night', id)).toBeUndefined();
     expect(nominalTimeOf('nightly', firingIdOf('nightly'))).toBeUndefined();
+  });
+
+  it('of a schedule has its name', () => {
+    expect(scheduleOf(scheduleIdOf('nightly'))).toBe('nightly');
+    expect(scheduleOf('another')).toBeUndefined();
   });
 });

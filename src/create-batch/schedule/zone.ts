@@ -68,9 +68,13 @@ export const wallTimeOf = (time: Date): WallTime => ({
 export const isOnRule = (cron: Cron, zone: Zone, at: number): boolean =>
   at % MINUTE_MS === 0 && cron.matches(wallTimeOf(shown(zone, at)));
 
-/** Times of the rule that a clock change removes or repeats. */
+/** Times of the rule that a clock change removes or shows twice. */
 export type ClockChange = {
   readonly what: 'skipped' | 'repeated';
+  /** When the clock is set. */
+  readonly moment: Date;
+  /** By how much. */
+  readonly byMs: number;
   /** The clock's times, as if they were UTC. */
   readonly times: readonly Date[];
 };
@@ -84,7 +88,13 @@ export function clockChanges(cron: Cron, zone: Zone, from: number, days = 366): 
     const moment = changeBetween(zone, at, at + DAY_MS);
     const times = minutesBetween(moment + Math.min(before, after), moment + Math.max(before, after));
     const met = times.filter((time) => cron.matches(wallTimeOf(time)));
-    if (met.length > 0) found.push({ what: after > before ? 'skipped' : 'repeated', times: met });
+    if (met.length > 0)
+      found.push({
+        what: after > before ? 'skipped' : 'repeated',
+        moment: new Date(moment),
+        byMs: Math.abs(after - before),
+        times: met,
+      });
   }
   return found;
 }

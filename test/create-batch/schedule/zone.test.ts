@@ -4,8 +4,16 @@ import { clockChanges, instantOf, shown, zoneOf } from '../../../src/create-batc
 import { changeText } from '../../../src/cli/schedule-text.ts';
 
 const NOVEMBER = Date.parse('2026-11-22T12:00:00Z');
-const textsOf = (cron: string, zone: string, from = NOVEMBER): readonly string[] =>
-  clockChanges(parseCron(cron), zoneOf(zone), from).map(changeText);
+/** With a server that fires a time that comes twice at both moments. */
+function textsOf(cron: string, name: string): readonly string[] {
+  const zone = zoneOf(name);
+  return clockChanges(parseCron(cron), zone, NOVEMBER).map((change) => {
+    const times =
+      change.what === 'skipped' ? [] : change.times.map((time) => instantOf(zone, time.getTime()));
+    const fires = times.flatMap((at) => [new Date(at), new Date(at + change.byMs)]);
+    return changeText(zone, { ...change, fires });
+  });
+}
 
 describe('the clock of a zone', () => {
   it('skips and repeats the times of a rule when it is set forward and back', () => {
@@ -22,6 +30,16 @@ describe('the clock of a zone', () => {
     expect(textsOf('*/20 2 * * *', 'Europe/Paris')[0]).toBe(
       '02:00 to 02:40 (3 times) do not exist on 2027-03-28: skipped',
     );
+  });
+
+  it('names the moments at which the server fires, if they are not both', () => {
+    const zone = zoneOf('Europe/Paris');
+    const [, back] = clockChanges(parseCron('30 2 * * *'), zone, NOVEMBER);
+    if (back === undefined) throw new Error('no change was found');
+    expect(changeText(zone, { ...back, fires: [new Date('2027-10-31T01:30:00Z')] })).toBe(
+      '02:30 comes twice on 2027-10-31: Temporal fires at 02:30 (UTC+1)',
+    );
+    expect(changeText(zone, { ...back, fires: [] })).toMatch(/fires at none of them$/);
   });
 
   it('names no change that the rule does not meet', () => {
