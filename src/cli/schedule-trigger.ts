@@ -1,5 +1,6 @@
 // schedule trigger: fires now, or at past times of the rule.
 
+import type { ScheduleDefinition } from '../create-batch/schedule/definition.ts';
 import { instantOf, zoneOf, type Zone } from '../create-batch/schedule/zone.ts';
 import { EXIT, problem } from '../errors/error.ts';
 import { printerFor, type Context } from './context.ts';
@@ -25,7 +26,7 @@ export default async function trigger(this: Context, flags: Flags, name: string)
     const batches = await handle.trigger(betweenOf(flags, zoneOf(definition.timezone)));
     if (flags.output === 'json') printer.json({ schedule: name, batches });
     else for (const batch of batches) printer.data(batch);
-    if (batches.length === 0) printer.notice(flags.from === undefined ? leftOut(name) : NO_TIMES);
+    if (batches.length === 0) printer.notice(flags.from === undefined ? notNow(definition) : NO_TIMES);
     else if (stack)
       printer.notice('it runs while the embedded servers do; unless it is running already: runsheet dev');
     return EXIT.ok;
@@ -33,8 +34,8 @@ export default async function trigger(this: Context, flags: Flags, name: string)
 }
 
 const NO_TIMES = 'no time of the rule lies between --from and --to';
-const leftOut = (name: string): string =>
-  `nothing was started now, because a batch of ${name} is running; see: runsheet schedule show ${name}`;
+const notNow = ({ name, overlap }: ScheduleDefinition): string =>
+  `a batch of ${name} is running, so this firing ${overlap === 'skip' ? 'was left out' : 'waits for its end'}; see: runsheet schedule show ${name}`;
 
 function betweenOf({ from, to }: Flags, zone: Zone): { readonly from: Date; readonly to: Date } | undefined {
   if (from === undefined || to === undefined) return undefined;
