@@ -14,6 +14,10 @@ export function batchNameOf(workflowId: string): BatchName | undefined {
 /** The workflow id of a schedule's firings, to which Temporal adds `-2026-11-23T01:00:00Z`, the nominal time. */
 export const firingIdOf = (schedule: string): string => `runsheet-firing:${schedule}`;
 
+/** The schedule of a firing, or of the payloads from which its firings start; undefined for other workflows. */
+export const scheduleOfFiring = (workflowId: string): string | undefined =>
+  /^runsheet-firing:([^:]+?)(?:-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)?$/.exec(workflowId)?.[1];
+
 /** The nominal time of a firing by its workflow id; undefined if it is no firing of this schedule. */
 export function nominalTimeOf(schedule: string, workflowId: string): number | undefined {
   const id = firingIdOf(schedule);

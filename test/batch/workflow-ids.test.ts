@@ -5,6 +5,7 @@ import {
   nominalTimeOf,
   scheduleIdOf,
   scheduleOf,
+  scheduleOfFiring,
   workflowIdOf,
 } from '../../src/batch/workflow-ids.ts';
 
@@ -19,6 +20,9 @@ describe('a workflow id', () => {
   it('of a firing has its nominal time', () => {
     const id = `${firingIdOf('nightly')}-2026-11-23T01:00:00Z`;
     expect(nominalTimeOf('nightly', id)).toBe(Date.parse('2026-11-23T01:00:00Z'));
+    expect(scheduleOfFiring(id)).toBe('nightly');
+    expect(scheduleOfFiring(firingIdOf('nightly'))).toBe('nightly');
+    expect(scheduleOfFiring('runsheet:nightly-2026-11-23T01:00:00Z')).toBeUndefined();
     expect(nominalTimeOf('weekly0', id)).toBeUndefined();
     expect(nominalTimeOf('night', id)).toBeUndefined();
     expect(nominalTimeOf('nightly', firingIdOf('nightly'))).toBeUndefined();

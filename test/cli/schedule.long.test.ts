@@ -166,11 +166,14 @@ describe('an embedded server', () => {
     expect(readdirSync(stage.path('batches')).filter((one) => one.startsWith('nightly-'))).toEqual([]);
     await connection.close();
 
-    const own = (await stage.run(['schedule', 'trigger', 'nightly'])).stdout.trim();
-    expect(own).toMatch(/^nightly-\d{8}T\d{6}Z$/);
-    const summary = stage.path('batches', own, 'summary.json');
-    await until(() => readdirSync(stage.path('batches')).includes(own), 'its batch is made');
-    await stage.run(['wait', own]);
-    expect(JSON.parse(readFileSync(summary, 'utf8'))).toMatchObject({ outcomes: { succeeded: 3 } });
+    // The second firing also gets the encrypted result of the first one.
+    for (let night = 0; night < 2; night += 1) {
+      const own = (await stage.run(['schedule', 'trigger', 'nightly'])).stdout.trim();
+      expect(own).toMatch(/^nightly-\d{8}T\d{6}Z$/);
+      await until(() => readdirSync(stage.path('batches')).includes(own), 'its batch is made');
+      await stage.run(['wait', own]);
+      const summary = readFileSync(stage.path('batches', own, 'summary.json'), 'utf8');
+      expect(JSON.parse(summary)).toMatchObject({ outcomes: { succeeded: 3 } });
+    }
   });
 });

@@ -224,6 +224,9 @@ describe('an encrypted payload of a schedule', () => {
       'runsheet:nightly-2026-11-23T01:00:00Z',
     ])
       await expect(read(payload, keys, of(other))).rejects.toMatchObject({ code: 'E409' });
+    // Temporal passes the result of a firing to the next one.
+    const result = await encrypt('done', NEW, of('runsheet-firing:nightly-2026-11-22T01:00:00Z'));
+    expect(await read(result, keys, of('runsheet-firing:nightly-2026-11-23T01:00:00Z'))).toBe('done');
     const ours = await encrypt('x');
     await expect(read(ours, keys, of('runsheet:ours-2026-11-23T01:00:00Z'))).rejects.toMatchObject({
       code: 'E409',
