@@ -27,7 +27,10 @@ export type NewBatch = BatchRef & {
   readonly encrypted: boolean;
 };
 
-export async function createBatch({ maker, log }: Deps, call: BatchCall): Promise<NewBatch> {
+export async function createBatch(
+  { maker, log }: Pick<Deps, 'log' | 'maker'>,
+  call: BatchCall,
+): Promise<NewBatch> {
   try {
     const { batch, folder, file, store } = await createOnce({ ...maker, signal: cancellationSignal() }, call);
     const { rows, reused = 0 } = file.sheet;

@@ -6,6 +6,7 @@ import { awaitBatch } from './await-batch.ts';
 import { cancelRuns } from './cancel-runs.ts';
 import { collectRows } from './collect-rows.ts';
 import { createBatch } from './create-batch.ts';
+import { createFiring } from './create-firing.ts';
 import type { Deps } from './deps.ts';
 import { finalizeBatch } from './finalize-batch.ts';
 import { keepEvidence } from './keep-evidence.ts';
@@ -49,6 +50,7 @@ export const createWork = (deps: Deps) =>
     pollRuns,
     awaitBatch: heartbeating(awaitBatch),
     createBatch: heartbeating(createBatch),
+    createFiring: heartbeating(createFiring),
     loadBatch: heartbeating(loadBatch),
     loadPass: heartbeating(loadPass),
     reconcileRuns: heartbeating(reconcileRuns),

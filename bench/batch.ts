@@ -7,7 +7,7 @@ import type { TemporalAddress } from '../src/temporal/temporal-address.ts';
 import { clientConverter } from '../src/temporal/encryption/converter.ts';
 import { payloadKeys } from '../src/temporal/encryption/payload-keys.ts';
 import { openBatchClient } from '../src/temporal/batch-client.ts';
-import { workflowIdOf } from '../src/batch/workflow-id.ts';
+import { workflowIdOf } from '../src/batch/workflow-ids.ts';
 import { withCopy } from '../src/create-batch/copy-sheet.ts';
 import { createBatch, type CreatedBatch } from '../src/create-batch/create-batch.ts';
 import { findDeployment } from '../src/create-batch/find-deployment.ts';

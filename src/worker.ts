@@ -11,6 +11,7 @@ import { watchActivities } from './monitoring/activity-watch.ts';
 import type { WorkerMonitor } from './monitoring/worker-monitor.ts';
 import { readStarted } from './store/batch-file.ts';
 import { openStore } from './store/open-store.ts';
+import { guardFirings } from './temporal/authentic-firing.ts';
 import { guardActivities } from './temporal/authentic-work.ts';
 import { connectWorker } from './temporal/connect-worker.ts';
 import { clientConverter } from './temporal/encryption/converter.ts';
@@ -18,6 +19,7 @@ import { payloadKeys, type Server } from './temporal/encryption/payload-keys.ts'
 import { onlyFirstTry } from './temporal/first-try.ts';
 import { installRuntime } from './temporal/runtime.ts';
 import type { TemporalAddress } from './temporal/temporal-address.ts';
+import { openTickets } from './temporal/schedule-tickets.ts';
 import { openParts } from './worker-parts.ts';
 
 export type WorkerParts = 'all' | 'no-receiver' | 'receiver-only';
@@ -64,7 +66,7 @@ export async function startWorker(params: WorkerParams): Promise<RunningWorker> 
   const sees = parts === 'receiver-only' ? undefined : states;
   const monitorServer = await monitor?.open({ client, queue, receiver, states: sees });
   const watched = watchActivities({ log, progressOf, storeFailed: monitor?.meters.storeFailed });
-  const interceptors = workerInterceptors(server, client, watched);
+  const interceptors = workerInterceptors(server, client, config.home, watched);
   if (parts !== 'receiver-only')
     workers = await createWorkers(deps, queue, { connection, namespace, ...conversion(keys), interceptors });
   const running = workers.map((worker) => worker.run());
@@ -95,10 +97,16 @@ async function monitorOf({ config, log, server }: WorkerParams): Promise<WorkerM
 export const workerInterceptors = (
   server: Server,
   client: Client,
+  home: string,
   ...others: readonly ActivityInterceptorsFactory[]
 ) => ({
-  activity: [onlyFirstTry, ...(server === 'embedded' ? [guardActivities(client, startedBy)] : []), ...others],
+  activity: [onlyFirstTry, ...(server === 'embedded' ? guardsOf(client, home) : []), ...others],
 });
+
+const guardsOf = (client: Client, home: string) => [
+  guardActivities(client, startedBy),
+  guardFirings(openTickets(home)),
+];
 
 /** The first workflow run of a batch. */
 const startedBy = async (folder: string) => (await readStarted(openStore(folder)))?.workflow;

@@ -36,7 +36,6 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/sheet',
     'src/results',
   ],
-  // Only numbers: a workflow may forecast as well.
   'src/results/forecast': ['src/batch'],
   'src/results': [
     'csv-stringify',
@@ -76,6 +75,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'type:pino',
     'zod',
     'src/batch',
+    'src/create-batch',
     'workflows',
     'src/errors',
     'src/host',
@@ -147,6 +147,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/index.ts': ['src/library', 'src/errors', 'type:src/batch', 'type:src/results', 'type:src/temporal'],
   'src/cli': [
     '@stricli/core',
+    'cronstrue',
     'csv-stringify',
     'src/batch',
     'workflows',

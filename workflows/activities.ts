@@ -12,7 +12,9 @@ type Bound<F> = F extends (input: infer I) => infer R
   : never;
 
 export type BoundActivities = {
-  readonly [K in Exclude<keyof Activities, 'loadBatch' | 'createBatch' | 'awaitBatch'>]: Bound<Activities[K]>;
+  readonly [
+    K in Exclude<keyof Activities, 'awaitBatch' | 'createBatch' | 'createFiring' | 'loadBatch'>
+  ]: Bound<Activities[K]>;
 } & {
   readonly loadBatch: (input: { readonly continues?: number }) => ReturnType<Activities['loadBatch']>;
 };

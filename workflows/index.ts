@@ -2,3 +2,4 @@
 
 export { runsheetBatch } from './batch.ts';
 export { runsheetPool } from './pool.ts';
+export { runsheetFiring } from './firing.ts';

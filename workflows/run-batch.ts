@@ -18,7 +18,7 @@ import type { EndedBatch } from '../activities/await-batch.ts';
 import type { NewBatch } from '../activities/create-batch.ts';
 import type { Activities } from '../activities/index.ts';
 import { WORKFLOW_TASK_MS } from '../src/batch/bounds.ts';
-import { workflowIdOf } from '../src/batch/workflow-id.ts';
+import { workflowIdOf } from '../src/batch/workflow-ids.ts';
 import type { runsheetBatch } from './batch.ts';
 import { batchCallOf, type ChildBatchOptions } from './batch-call.ts';
 import { workQueueOf } from './task-queues.ts';

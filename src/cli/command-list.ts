@@ -21,6 +21,7 @@ import {
 } from './flags.ts';
 import { fromFlags } from './from-flags.ts';
 import { serviceFlags } from './service-flags.ts';
+import { schedule } from './schedule-commands.ts';
 import { PARSER_TEXT } from './parser-faults.ts';
 import { version } from './package-version.ts';
 
@@ -133,7 +134,7 @@ const servers = {
 };
 
 const root = buildRouteMap({
-  routes: { ...onSheets, ...onBatches, pool: onPools, ...servers },
+  routes: { ...onSheets, ...onBatches, pool: onPools, schedule, ...servers },
   docs: {
     brief: 'Runs every row of a sheet as a GPU job, and never pays for the same row twice by accident.',
     fullDescription: [

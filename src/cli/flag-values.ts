@@ -67,6 +67,12 @@ export const name = (input: string): string =>
         'use letters, digits, dots, underscores and hyphens, at most 100, beginning with a letter or a digit',
       );
 
+/** The name of a batch with room for the time of a firing. */
+export const scheduleName = (input: string): string =>
+  input.length <= SCHEDULE_NAME_MAX ? name(input) : fail(`has more than ${SCHEDULE_NAME_MAX} characters`);
+
+const SCHEDULE_NAME_MAX = 80;
+
 export type UnconfirmedChoice = { readonly rule: UnconfirmedRule['rule']; readonly afterMs?: number };
 
 const PLAIN_RULES = ['unknown', 'ask', 'fail'] as const;

@@ -1,6 +1,6 @@
 // Positional arguments that several commands share.
 
-const one = (brief: string, placeholder: string) =>
+export const one = (brief: string, placeholder: string) =>
   ({ kind: 'tuple', parameters: [{ brief, placeholder, parse: String }] }) as const;
 export const maybeOne = (brief: string, placeholder: string) =>
   ({ kind: 'tuple', parameters: [{ brief, placeholder, parse: String, optional: true }] }) as const;

@@ -5,6 +5,7 @@ import { APPLICATION_ENTRIES } from './application-codes.ts';
 import { POOL_ENTRIES } from './pool-codes.ts';
 import { REUSE_ENTRIES } from './reuse-codes.ts';
 import { SERVICE_ENTRIES } from './service-codes.ts';
+import { SCHEDULE_ENTRIES } from './schedule-codes.ts';
 import { SHEET_ENTRIES } from './sheet-codes.ts';
 
 const { usage, notAuthenticated, inputRefused, unreachable, unexpected, paused, waitedTooLong } = EXIT;
@@ -14,6 +15,7 @@ export const errorTable = {
   ...APPLICATION_ENTRIES,
   ...POOL_ENTRIES,
   ...SERVICE_ENTRIES,
+  ...SCHEDULE_ENTRIES,
   E301: entry<{ status: number; detail: string; keyFrom: string; lastFour: string }>(
     notAuthenticated,
     (f) => `the run service answered ${f.status}: ${f.detail}`,
@@ -105,8 +107,7 @@ export const errorTable = {
   E405: entry<{ tried: readonly string[] }>(
     unreachable,
     (f) => `no Temporal server is available:\n${f.tried.map((t) => `    ${t}`).join('\n')}`,
-    () =>
-      'install the temporal command (1.9 or newer) on the PATH, or set TEMPORAL_ADDRESS to your Temporal server',
+    () => 'install the temporal command (1.9 or newer), or set TEMPORAL_ADDRESS to your Temporal server',
   ),
   E406: entry<{ what: string; log: string }>(
     unreachable,

@@ -6,6 +6,8 @@ import type { Config } from '../host/config.ts';
 import { problem } from '../errors/error.ts';
 import { connectClient, givenClient, type TemporalClient } from '../temporal/connect.ts';
 import { openPools, type Pools } from '../temporal/pools.ts';
+import { openSchedules, type Schedules } from '../temporal/schedules.ts';
+import { openTickets } from '../temporal/schedule-tickets.ts';
 import { temporalFrom, type TemporalAddress } from '../temporal/temporal-address.ts';
 import { openBatchClient, type BatchClient } from '../temporal/batch-client.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
@@ -17,6 +19,7 @@ import { followStack, readStack, type Follower } from '../temporal/embedded/foll
 export type Session = {
   readonly batches: BatchClient;
   readonly pools: Pools;
+  readonly schedules: Schedules;
   /** undefined on a cluster, where batches continue without this command. */
   readonly stack: Follower | undefined;
   /** Closes the session once; calls `onProgress` with the number of requests that are still awaited. */
@@ -85,12 +88,18 @@ async function sessionWith(
   });
   const queue = config.taskQueue ?? TASK_QUEUE;
   checkWorkerKeys(await readWorkerKeys(client, at, queue, keys), at, keys, 'all');
+  const encrypted = keys.keys.length > 0;
   let closing: Promise<void> | undefined;
   // The connection stays open until the process ends: closing it during a retried call would throw from a timer.
   const leave = async (onProgress?: (onWire: number) => void): Promise<void> => stack?.leave(onProgress);
   return {
-    batches: openBatchClient(() => client, queue, keys.keys.length > 0),
-    pools: openPools(() => client, queue, keys.keys.length > 0),
+    batches: openBatchClient(() => client, queue, encrypted),
+    pools: openPools(() => client, queue, encrypted),
+    schedules: openSchedules(() => client, {
+      taskQueue: queue,
+      encrypted,
+      ...(stack && { tickets: openTickets(config.home) }),
+    }),
     stack,
     close: (onProgress) => (closing ??= leave(onProgress)),
   };

@@ -21,7 +21,7 @@ import { WRITES } from '../batch/version.ts';
 import { problem, errorMessage } from '../errors/error.ts';
 import { openControl } from './batch-control.ts';
 import type { Execution } from './authentic-work.ts';
-import { batchNameOf, workflowIdOf } from '../batch/workflow-id.ts';
+import { batchNameOf, workflowIdOf } from '../batch/workflow-ids.ts';
 import type { BatchName } from '../batch/batch-ref.ts';
 
 const AGAIN_MS = 500;

@@ -21,7 +21,7 @@ import type { LimitChange } from '../batch/params.ts';
 import type { Progress } from '../batch/progress.ts';
 import { userHere } from './user-here.ts';
 import { problem } from '../errors/error.ts';
-import { workflowIdOf } from '../batch/workflow-id.ts';
+import { workflowIdOf } from '../batch/workflow-ids.ts';
 import type { BatchName } from '../batch/batch-ref.ts';
 
 const ANSWER_MS = 10_000;

@@ -6,7 +6,7 @@ import * as signals from '../../workflows/signals.ts';
 import type { AttemptRun } from '../batch/attempt.ts';
 import type { OverdueRun, RunCompletion } from '../batch/events.ts';
 import { errorMessage } from '../errors/error.ts';
-import { workflowIdOf } from '../batch/workflow-id.ts';
+import { workflowIdOf } from '../batch/workflow-ids.ts';
 import type { BatchName } from '../batch/batch-ref.ts';
 
 export function batchSignals(client: Client): BatchSignals {

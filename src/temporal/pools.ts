@@ -9,7 +9,7 @@ import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { WORKFLOW_TASK_MS } from '../batch/bounds.ts';
 import type { ShownMember, ShownPool } from '../batch/pool/shown-pool.ts';
 import { nearest, problem } from '../errors/error.ts';
-import { batchNameOf, workflowIdOf } from '../batch/workflow-id.ts';
+import { batchNameOf, workflowIdOf } from '../batch/workflow-ids.ts';
 
 /** A batch in a pool. */
 export type PoolMember = Omit<ShownMember, 'member'> & {

@@ -5,7 +5,7 @@ import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
 import type { BatchMemo } from '../../workflows/signals.ts';
 import type { BatchRef } from '../batch/batch-ref.ts';
 import type { Progress } from '../batch/progress.ts';
-import { batchNameOf, workflowIdOf } from '../batch/workflow-id.ts';
+import { batchNameOf, workflowIdOf } from '../batch/workflow-ids.ts';
 
 export type RecentBatch = BatchRef & {
   /** `failed`: its workflow ended without a result, for example because it was terminated. */

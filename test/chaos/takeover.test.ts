@@ -5,7 +5,7 @@ import type { RunCompletion } from '../../src/batch/events.ts';
 import { outcomeOf } from '../../src/run-service/run-outcome.ts';
 import { batchSignals } from '../../src/temporal/batch-signals.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
-import { workflowIdOf } from '../../src/batch/workflow-id.ts';
+import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { readToken } from '../../src/webhook/token.ts';
 import { replay } from '../histories/replay.ts';
 import { Stage, until } from '../stage/stage.ts';

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { basename, dirname } from 'node:path';
 import { openBatchClient } from '../../src/temporal/batch-client.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
-import { workflowIdOf } from '../../src/batch/workflow-id.ts';
+import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import type { Run } from '../../src/run-service/contract/run.ts';
 import { openBatchFolder } from '../../src/store/batch-folders.ts';
 import { Stage, until } from '../stage/stage.ts';

@@ -6,7 +6,7 @@ import proto from '@temporalio/proto';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Run } from '../../src/run-service/contract/run.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
-import { workflowIdOf } from '../../src/batch/workflow-id.ts';
+import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { leaksBelow, leaksIn } from '../secrets/search.ts';
 import { Stage, until, type Running } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Run } from '../../src/run-service/contract/run.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
 import type { Pool } from '../../src/temporal/pools.ts';
-import { workflowIdOf } from '../../src/batch/workflow-id.ts';
+import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { Stage, until } from '../stage/stage.ts';
 
 const SIZE = 32;

@@ -10,7 +10,7 @@ import { WRITES } from '../../src/batch/version.ts';
 import { readBatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
-import { workflowIdOf } from '../../src/batch/workflow-id.ts';
+import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { Stage, until } from '../stage/stage.ts';
 
 const folder = join(import.meta.dirname, `version-${WRITES}`);

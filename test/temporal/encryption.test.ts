@@ -212,3 +212,24 @@ describe('the setting of the keys', () => {
     expect(failing(NEW, { RUNSHEET_PAYLOAD_PLAIN: 'maybe' })).toMatchObject({ code: 'E602' });
   });
 });
+
+describe('an encrypted payload of a schedule', () => {
+  it('is for its firings, and for no other workflow', async () => {
+    const payload = await encrypt('x', NEW, of('runsheet-firing:nightly'));
+    const keys = keysFrom(NEW);
+    expect(await read(payload, keys, of('runsheet-firing:nightly-2026-11-23T01:00:00Z'))).toBe('x');
+    for (const other of [
+      'runsheet-firing:nightly-2',
+      'runsheet-firing:nightlies-2026-11-23T01:00:00Z',
+      'runsheet:nightly-2026-11-23T01:00:00Z',
+    ])
+      await expect(read(payload, keys, of(other))).rejects.toMatchObject({ code: 'E409' });
+    // Temporal passes the result of a firing to the next one.
+    const result = await encrypt('done', NEW, of('runsheet-firing:nightly-2026-11-22T01:00:00Z'));
+    expect(await read(result, keys, of('runsheet-firing:nightly-2026-11-23T01:00:00Z'))).toBe('done');
+    const ours = await encrypt('x');
+    await expect(read(ours, keys, of('runsheet:ours-2026-11-23T01:00:00Z'))).rejects.toMatchObject({
+      code: 'E409',
+    });
+  });
+});

@@ -15,7 +15,7 @@ async function tried(server: 'embedded' | 'cluster', info: Partial<Info>): Promi
   const asked = { scheduledTimestampMs: ASKED_MS, currentAttemptScheduledTimestampMs: ASKED_MS };
   const environment = new MockActivityEnvironment(
     { activityType: 'queueRuns', ...asked, ...info },
-    { interceptors: workerInterceptors(server, NOT_BEGUN).activity },
+    { interceptors: workerInterceptors(server, NOT_BEGUN, '/nowhere').activity },
   );
   return environment.run(async (ref: typeof REF) => (ref === REF ? 'sent' : ''), REF) as Promise<string>;
 }

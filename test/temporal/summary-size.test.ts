@@ -7,7 +7,7 @@ import { SUMMARY_BYTES } from '../../src/batch/activity-summary.ts';
 import { loadConfig } from '../../src/host/config.ts';
 import { encryptionWith } from '../../src/temporal/encryption/codec.ts';
 import { payloadKeys } from '../../src/temporal/encryption/payload-keys.ts';
-import { workflowIdOf } from '../../src/batch/workflow-id.ts';
+import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 
 const SERVER_BYTES = 400;
 

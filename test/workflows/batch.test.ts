@@ -8,7 +8,7 @@ import { snapshot } from '../../src/batch/snapshot.ts';
 import { put } from '../../src/batch/put-row.ts';
 import { begin } from '../../src/batch/begin.ts';
 import { WRITES } from '../../src/batch/version.ts';
-import { workflowIdOf } from '../../src/batch/workflow-id.ts';
+import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { accepted, openRig, refOf, Script, smallBatch, type Rig, type Sends } from './rig.ts';
 

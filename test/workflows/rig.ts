@@ -12,7 +12,7 @@ import { openBatchClient } from '../../src/temporal/batch-client.ts';
 import { batchSignals } from '../../src/temporal/batch-signals.ts';
 import { workflowBundle, type WorkflowBundle } from '../../src/temporal/bundle.ts';
 import { connectWorker } from '../../src/temporal/connect-worker.ts';
-import { workflowIdOf } from '../../src/batch/workflow-id.ts';
+import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import type { BatchRef } from '../../src/batch/batch-ref.ts';
 import { TASK_QUEUE, workQueueOf } from '../../workflows/task-queues.ts';
 import { paramsOf, TIMING } from '../batch/params.ts';

@@ -4,7 +4,7 @@
 import { heartbeat } from '@temporalio/activity';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { WorkflowBundle } from '../../src/temporal/bundle.ts';
-import { workflowIdOf } from '../../src/batch/workflow-id.ts';
+import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { bundleOf } from './generations.ts';

@@ -1,5 +1,5 @@
 // Encrypts whole payloads with AES-256-GCM and a new IV each. A payload names its key and its workflow; both are authenticated,
-// so one workflow's payload cannot be used in another.
+// so one workflow's payload cannot be used in another. Only the firings of a schedule share theirs.
 //
 //   metadata  encoding binary/encrypted · encryption-key-id · encryption-owner <workflow id>
 //   data      IV (12 bytes) · the encrypted payload · tag (16 bytes)
@@ -12,6 +12,7 @@ import {
   type SerializationContext,
 } from '@temporalio/common';
 import proto from '@temporalio/proto';
+import { scheduleOfFiring } from '../../batch/workflow-ids.ts';
 import { RunsheetError, problem } from '../../errors/error.ts';
 import type { PayloadKey, PayloadKeys } from './payload-keys.ts';
 
@@ -84,7 +85,7 @@ function decrypted(payload: Payload, keys: readonly PayloadKey[], reader: string
   const owner = metadataOf(payload, 'encryption-owner');
   const found = keys.find((one) => one.id === id);
   if (found === undefined) throw problem('E407', { id, owner, known: keys.map((one) => one.id) });
-  if (reader !== '' && reader !== owner)
+  if (reader !== '' && reader !== owner && !isOfSchedule(owner, reader))
     throw problem('E409', { owner: reader, why: `it belongs to ${owner || 'no workflow'}` });
   const data = Buffer.from(payload.data ?? []);
   try {
@@ -98,6 +99,10 @@ function decrypted(payload: Payload, keys: readonly PayloadKey[], reader: string
     throw problem('E409', { owner, why: 'it was changed after it was encrypted' }, { cause: error });
   }
 }
+
+/** A firing reads the payload of its schedule, and the result of the firing before it, which Temporal passes on. */
+const isOfSchedule = (owner: string, reader: string): boolean =>
+  scheduleOfFiring(reader) !== undefined && scheduleOfFiring(reader) === scheduleOfFiring(owner);
 
 /** The workflow that a payload belongs to; empty if the SDK does not name it. */
 const ownerIn = (context: SerializationContext | undefined): string => context?.workflowId ?? '';

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { refreshBatch } from '../../../workflows/signals.ts';
-import { workflowIdOf } from '../../../src/batch/workflow-id.ts';
+import { workflowIdOf } from '../../../src/batch/workflow-ids.ts';
 import type { Moment } from '../../stage/gateway.ts';
 import type { Rig } from './rig.ts';
 

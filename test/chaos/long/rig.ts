@@ -14,7 +14,7 @@ import { connectClient } from '../../../src/temporal/connect.ts';
 import { livingRecord } from '../../../src/temporal/embedded/stack-file.ts';
 import { clientConverter } from '../../../src/temporal/encryption/converter.ts';
 import { payloadKeys } from '../../../src/temporal/encryption/payload-keys.ts';
-import { workflowIdOf } from '../../../src/batch/workflow-id.ts';
+import { workflowIdOf } from '../../../src/batch/workflow-ids.ts';
 import type { BatchName } from '../../../src/batch/batch-ref.ts';
 import { openGateway, type Gateway, type QueueRunCall } from '../../stage/gateway.ts';
 import { familyOf, isAlive, killQuietly } from '../../stage/processes.ts';

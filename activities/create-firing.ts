@@ -1,0 +1,51 @@
+// Makes the batch of a firing from the sheet as it is now. A firing has one batch, which a retry finds again.
+
+import { join } from 'node:path';
+import { ApplicationFailure } from '@temporalio/common';
+import { firingOf, type ScheduleDefinition } from '../src/create-batch/schedule/definition.ts';
+import { problem } from '../src/errors/error.ts';
+import { LOCAL } from '../src/run-service/local-address.ts';
+import { isAllowed } from '../src/store/allowed-folders.ts';
+import { createBatch, type NewBatch } from './create-batch.ts';
+import type { Deps } from './deps.ts';
+
+export type FiringInput = {
+  readonly definition: ScheduleDefinition;
+  readonly nominalTime: number;
+};
+
+/** Fails permanently, with the code of the error, if another attempt would not help. */
+export async function createFiring(
+  deps: Pick<Deps, 'log' | 'maker'>,
+  { definition, nominalTime }: FiringInput,
+): Promise<NewBatch> {
+  const { out, format, deadlineMs, reuse } = definition;
+  const { name, sheet, request } = firingOf(definition, nominalTime);
+  const { service, ...wanted } = request;
+  const config = { ...deps.maker.config, out };
+  refuseElsewhere(deps.maker.config, join(out, name), service.base);
+  const deadline = deadlineMs === undefined ? {} : { deadlineAt: Date.now() + deadlineMs };
+  return createBatch(
+    { log: deps.log, maker: { ...deps.maker, config } },
+    {
+      sheet,
+      ...(format && { format }),
+      key: `firing ${name}`,
+      request: { ...wanted, name, settings: { ...wanted.settings, ...deadline } },
+      ...(service.base === LOCAL ? { service: LOCAL } : {}),
+      reuse: reuse ? 'reuse' : 'again',
+    },
+  );
+}
+
+/** A worker makes batches only where it may work, and only for the service that the user meant. */
+function refuseElsewhere(config: Deps['maker']['config'], folder: string, base: string): void {
+  const error = !isAllowed(folder, config)
+    ? problem('E411', { folder, out: config.out })
+    : base !== LOCAL && base !== config.apiUrl
+      ? problem('E306', { base })
+      : undefined;
+  if (error === undefined) return;
+  const { code, message, hint } = error;
+  throw ApplicationFailure.nonRetryable(`${code}: ${message}; ${hint}`, code);
+}

@@ -1,0 +1,165 @@
+// schedule create: checks what a firing would do now, makes the schedule, and says when it fires and what it buys.
+
+import { resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { createParams } from '../create-batch/batch-request.ts';
+import { withCopy } from '../create-batch/copy-sheet.ts';
+import { planBatch, type DraftBatch } from '../create-batch/create-batch.ts';
+import { parseCron } from '../create-batch/schedule/cron.ts';
+import {
+  firingOf,
+  isFilled,
+  refuseOtherPlaceholders,
+  type ScheduleDefinition,
+} from '../create-batch/schedule/definition.ts';
+import { ownZone, zoneOf } from '../create-batch/schedule/zone.ts';
+import { EXIT, isRunsheetError, problem } from '../errors/error.ts';
+import type { Config } from '../host/config.ts';
+import type { CreatedSchedule } from '../temporal/schedules.ts';
+import { checkFlags, configOf, requestOf } from './batch-options.ts';
+import { printerFor, type Context, type Printer } from './context.ts';
+import type { SheetFlags } from './flags.ts';
+import { estimateOf } from '../library/estimate.ts';
+import { forecastLines } from './forecast.ts';
+import { plural } from './format.ts';
+import { aboutLines, ruleLines, scheduleJson } from './schedule-text.ts';
+import { openSession } from './session.ts';
+
+type NotOfFiring =
+  | 'again'
+  | 'deadline'
+  | 'each'
+  | 'from'
+  | 'into'
+  | 'name'
+  | 'pick'
+  | 'quiet'
+  | 'where'
+  | 'yes';
+type Flags = Omit<SheetFlags, NotOfFiring> & {
+  readonly cron: string;
+  readonly tz?: string;
+  readonly overlap: ScheduleDefinition['overlap'];
+  readonly catchup?: number;
+  readonly replace: boolean;
+  readonly deadline?: number;
+};
+
+const CATCHUP_MS = 3_600_000;
+/** Temporal fires at least this late. */
+const CATCHUP_LEAST_MS = 10_000;
+
+export default async function create(
+  this: Context,
+  flags: Flags,
+  name: string,
+  sheet: string,
+): Promise<number> {
+  const printer = printerFor(this);
+  const config = configOf(flags);
+  const definition = await definitionOf(config, flags, name, sheet);
+  const session = await openSession({ config, local: flags.local, printer });
+  try {
+    const draft = await sheetToday(config, definition);
+    const { handle, how } = await session.schedules.create(definition, { replace: flags.replace });
+    const info = await handle.describe();
+    if (flags.output === 'json') printer.json({ ...(await scheduleJson(info)), how });
+    else {
+      printer.data([`${name}  ${HOW[how]}`, ...ruleLines(info), ...aboutLines(definition)].join('\n'));
+      await printToday(printer, definition, draft);
+    }
+    if (session.stack)
+      printer.notice(
+        `It fires while the embedded servers run: keep \`runsheet dev\` running here, or install it as a service (docs/schedules.md). After they were down, they make up for times that are not longer ago than --catchup.`,
+      );
+    return EXIT.ok;
+  } finally {
+    await session.close();
+  }
+}
+
+const HOW: Readonly<Record<CreatedSchedule['how'], string>> = {
+  created: 'created',
+  changed: 'changed',
+  unchanged: 'already so',
+};
+
+/** Throws what is wrong with the flags. */
+async function definitionOf(
+  config: Config,
+  given: Flags,
+  name: string,
+  sheet: string,
+): Promise<ScheduleDefinition> {
+  const { cron, tz, overlap, catchup = CATCHUP_MS, deadline, ...own } = given;
+  const flags: SheetFlags = { ...own, again: false, quiet: false, yes: false };
+  if (sheet === '-')
+    throw problem('E602', { what: 'a firing cannot read stdin', hint: 'give the path of a sheet' });
+  if (catchup < CATCHUP_LEAST_MS)
+    throw problem('E602', { what: '--catchup is below 10s', hint: 'for example: --catchup 1h' });
+  refuseOtherPlaceholders(sheet);
+  const timezone = zoneOf(tz ?? ownZone()).name;
+  const { fields } = parseCron(cron);
+  // The sheet of a firing need not exist yet.
+  await checkFlags(isFilled(sheet) ? '-' : sheet, flags);
+  const { again: _, ...request } = requestOf(config, flags);
+  return {
+    name,
+    cron: fields,
+    timezone,
+    overlap,
+    catchupMs: catchup,
+    sheet: resolve(sheet),
+    ...(flags.format && { format: flags.format }),
+    out: config.out,
+    request,
+    ...(deadline === undefined ? {} : { deadlineMs: deadline }),
+    reuse: flags.reuse,
+  };
+}
+
+/** What a firing would make now; undefined if its sheet does not exist yet. Throws the errors of the sheet and of the service. */
+async function sheetToday(config: Config, definition: ScheduleDefinition): Promise<DraftBatch | undefined> {
+  const { name, sheet, request } = firingOf(definition, Date.now());
+  const copying = {
+    out: config.out,
+    stdin: Readable.from([]),
+    ...(definition.format && { format: definition.format }),
+  };
+  try {
+    return await withCopy(sheet, copying, async (copy) => {
+      const params = await createParams(config, copy, { ...request, name, again: true });
+      const { draft } = await planBatch(params, false);
+      return draft;
+    });
+  } catch (error) {
+    if (isFilled(definition.sheet) && isRunsheetError(error, 'E101')) return undefined;
+    throw error;
+  }
+}
+
+async function printToday(
+  printer: Printer,
+  { sheet, out, reuse, request }: ScheduleDefinition,
+  draft: DraftBatch | undefined,
+): Promise<void> {
+  if (draft === undefined) printer.notice(`There is no sheet for a firing now at ${sheet}.`);
+  else {
+    printer.notice(`A firing now has ${plural(draft.file.sheet.rows, 'row')}:`);
+    for (const line of forecastLines(await estimateOf(out, draft))) printer.notice(line);
+  }
+  if (!reuse)
+    printer.notice(
+      printer.paint(
+        'yellow',
+        'Each firing buys every row, also of a sheet that has not changed. To buy only rows that changed, add --reuse.',
+      ),
+    );
+  else if (Object.values(request.options.set).some(isFilled))
+    printer.notice(
+      printer.paint(
+        'yellow',
+        'With {{date}} or {{time}} in --set, every row changes, so --reuse finds nothing.',
+      ),
+    );
+}

@@ -1,0 +1,88 @@
+// What a schedule does at each firing, as one JSON value: the rule, the sheet, and the request of the batch.
+
+import { problem } from '../../errors/error.ts';
+import type { SheetFormat } from '../../sheet/sheet-options.ts';
+import type { BatchRequest } from '../batch-request.ts';
+import { shown, zoneOf } from './zone.ts';
+
+export const OVERLAPS = ['skip', 'buffer', 'cancel'] as const;
+
+export type ScheduleDefinition = {
+  readonly name: string;
+  /** Five fields. */
+  readonly cron: string;
+  readonly timezone: string;
+  /** What happens at a firing while the batch of an earlier one runs. */
+  readonly overlap: (typeof OVERLAPS)[number];
+  /** How late a firing may be, if no server ran at its time. */
+  readonly catchupMs: number;
+  /** Absolute; may contain `{{date}}` and `{{time}}`. */
+  readonly sheet: string;
+  readonly format?: SheetFormat;
+  /** The folder of the batches. Absolute. */
+  readonly out: string;
+  readonly request: Omit<BatchRequest, 'name' | 'again'>;
+  /** Each batch pauses this long after its firing. */
+  readonly deadlineMs?: number;
+  /** Whether a firing keeps the results of rows that earlier batches have; otherwise it buys every row. */
+  readonly reuse: boolean;
+};
+
+/** `nightly-20261123T010000Z`: two firings never share a batch, also when a clock is set back. */
+export const batchNameAt = (schedule: string, nominalTime: number): string =>
+  `${schedule}-${new Date(nominalTime).toISOString().replace(/\.\d+/, '').replaceAll(/[-:]/g, '')}`;
+
+/** What a firing asks for: `{{date}}` and `{{time}}` are the nominal time on the clock of the schedule's zone. */
+export function firingOf(
+  definition: ScheduleDefinition,
+  nominalTime: number,
+): Pick<ScheduleDefinition, 'sheet' | 'request'> & { readonly name: string } {
+  const fill = filling(definition.timezone, nominalTime);
+  const { options } = definition.request;
+  const set = Object.fromEntries(Object.entries(options.set).map(([name, value]) => [name, fill(value)]));
+  return {
+    name: batchNameAt(definition.name, nominalTime),
+    sheet: fill(definition.sheet),
+    request: { ...definition.request, options: { ...options, set } },
+  };
+}
+
+function filling(timezone: string, nominalTime: number): (text: string) => string {
+  const [date = '', time = ''] = shown(zoneOf(timezone), nominalTime).toISOString().split('T');
+  const hourAndMinute = time.slice(0, 5).replace(':', '');
+  return (text) => text.replaceAll('{{date}}', date).replaceAll('{{time}}', hourAndMinute);
+}
+
+/** Whether a text differs from firing to firing. */
+export const isFilled = (text: string): boolean => /\{\{(?:date|time)\}\}/.test(text);
+
+/** A placeholder that is never filled would name a file that never exists. Throws E602. */
+export function refuseOtherPlaceholders(sheet: string): void {
+  const other = [...sheet.matchAll(/\{\{[^}]*\}\}/g)].find(([one]) => !isFilled(one));
+  if (other !== undefined)
+    throw problem('E602', {
+      what: `the sheet's path contains ${other[0]}`,
+      hint: 'a schedule fills {{date}} (2026-11-23) and {{time}} (0200)',
+    });
+}
+
+type Leaves = ReadonlyMap<string, string>;
+
+/** What the new definition changes: `cron "0 2 * * *" → "0 3 * * *"`. */
+export function changesBetween(old: ScheduleDefinition, given: ScheduleDefinition): readonly string[] {
+  const [before, after] = [leavesOf(old), leavesOf(given)];
+  const names = [...new Set([...before.keys(), ...after.keys()])];
+  return names
+    .filter((name) => before.get(name) !== after.get(name))
+    .map((name) => `${name} ${before.get(name) ?? 'none'} → ${after.get(name) ?? 'none'}`);
+}
+
+/** The settings by name, without the levels above them that a user never sees. */
+function leavesOf(value: unknown, path: readonly string[] = []): Leaves {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return new Map(value === undefined ? [] : [[nameOf(path), JSON.stringify(value)]]);
+  return new Map(Object.entries(value).flatMap(([key, inner]) => [...leavesOf(inner, [...path, key])]));
+}
+
+const HIDDEN = new Set(['request', 'options', 'settings', 'order']);
+const nameOf = (path: readonly string[]): string => path.filter((part) => !HIDDEN.has(part)).join('.');

@@ -1,0 +1,269 @@
+// Creates, changes and reads the schedules of runsheet, which are Temporal Schedules: Temporal decides when they fire, also after
+// an outage. Each firing is a workflow `runsheetFiring`, which lasts as long as its batch.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  type Client,
+  type ScheduleDescription,
+  type ScheduleHandle as TemporalHandle,
+  type ScheduleOptions,
+} from '@temporalio/client';
+import type { runsheetFiring } from '../../workflows/firing.ts';
+import { TASK_QUEUE } from '../../workflows/task-queues.ts';
+import { firingIdOf, nominalTimeOf, scheduleIdOf, scheduleOf } from '../batch/workflow-ids.ts';
+import { batchNameAt, changesBetween, type ScheduleDefinition } from '../create-batch/schedule/definition.ts';
+import { nearest, problem } from '../errors/error.ts';
+import { readFiring, type FiringInfo } from './firings.ts';
+import type { TicketFolder } from './schedule-tickets.ts';
+import { matchingTimes, metChanges, type MetChange } from './schedule-times.ts';
+
+export type ScheduleInfo = {
+  readonly name: string;
+  readonly definition: ScheduleDefinition;
+  readonly isPaused: boolean;
+  /** Why it is paused. */
+  readonly note?: string;
+  /** The next times, as Temporal has computed them. */
+  readonly nextTimes: readonly Date[];
+  /** The clock changes of a year that meet the rule. */
+  readonly clockChanges: readonly MetChange[];
+  /** The last ten firings, oldest first. */
+  readonly firings: readonly FiringInfo[];
+  readonly counts: {
+    readonly fired: number;
+    /** Firings that were later than `catchupMs`. */
+    readonly missed: number;
+    /** Firings that were left out because an earlier batch was running. */
+    readonly skipped: number;
+  };
+};
+
+export type ScheduleHandle = {
+  readonly name: string;
+  /** Throws E560 if there is no such schedule; so do the others. */
+  describe(): Promise<ScheduleInfo>;
+  /** Fires now, or at all times of the rule between two times, one after another. Returns the names of the batches. */
+  trigger(between?: { readonly from: Date; readonly to: Date }): Promise<readonly string[]>;
+  pause(note?: string): Promise<void>;
+  resume(): Promise<void>;
+  /** Its batches and a batch that is running stay. */
+  delete(): Promise<void>;
+};
+
+export type CreatedSchedule = {
+  readonly handle: ScheduleHandle;
+  readonly how: 'created' | 'changed' | 'unchanged';
+};
+
+export type Schedules = {
+  /** Throws E562 if another schedule has this name and `replace` is not set. */
+  create(definition: ScheduleDefinition, options?: { readonly replace?: boolean }): Promise<CreatedSchedule>;
+  getHandle(name: string): ScheduleHandle;
+  /** By name. */
+  list(): AsyncIterable<ScheduleInfo>;
+};
+
+export type ScheduleParams = {
+  readonly taskQueue?: string;
+  /** Whether the client, and so the workflows that it starts, encrypt. */
+  readonly encrypted?: boolean;
+  /** Only for an embedded server. */
+  readonly tickets?: TicketFolder;
+};
+
+/** `reach` returns the current client, because an embedded server may restart on another port. */
+export function openSchedules(reach: () => Client, params: ScheduleParams = {}): Schedules {
+  const { tickets } = params;
+  const getHandle = (name: string): ScheduleHandle => handleOf(reach, name, tickets);
+  return {
+    create: async (definition, { replace = false } = {}) => {
+      const { name } = definition;
+      const before = await definitionOf(reach(), name);
+      const changes = before && changesBetween(before, definition);
+      if (changes !== undefined && changes.length > 0 && !replace) throw problem('E562', { name, changes });
+      // The ticket comes first, because a schedule may fire immediately.
+      tickets?.write(definition);
+      const handle = getHandle(name);
+      if (changes?.length === 0) return { handle, how: 'unchanged' };
+      const { scheduleId, ...options } = optionsOf(definition, params);
+      if (changes === undefined) await createNew(reach(), { scheduleId, ...options });
+      else
+        await reach()
+          .schedule.getHandle(scheduleId)
+          .update(({ state }) => ({ ...options, state }));
+      return { handle, how: changes === undefined ? 'created' : 'changed' };
+    },
+    getHandle,
+    async *list() {
+      for (const name of await namesOf(reach())) yield await getHandle(name).describe();
+    },
+  };
+}
+
+const OVERLAP = { skip: 'SKIP', buffer: 'BUFFER_ONE', cancel: 'CANCEL_OTHER' } as const;
+
+type Options = ScheduleOptions & { readonly policies: object };
+
+function optionsOf(definition: ScheduleDefinition, { taskQueue, encrypted }: ScheduleParams) {
+  const { name, cron, timezone, overlap, catchupMs } = definition;
+  return {
+    scheduleId: scheduleIdOf(name),
+    spec: { cronExpressions: [cron], timezone },
+    action: {
+      type: 'startWorkflow',
+      workflowType: 'runsheetFiring',
+      workflowId: firingIdOf(name),
+      taskQueue: taskQueue ?? TASK_QUEUE,
+      args: [definition] as Parameters<typeof runsheetFiring>,
+      ...(encrypted ? { memo: { encrypted } } : {}),
+    },
+    policies: { overlap: OVERLAP[overlap], catchupWindow: catchupMs },
+  } satisfies Options;
+}
+
+async function createNew({ schedule }: Client, options: Options): Promise<void> {
+  try {
+    await schedule.create(options);
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    const name = scheduleOf(options.scheduleId) ?? '';
+    throw problem('E562', { name, changes: ['another command has just made it'] }, { cause: error });
+  }
+}
+
+const definitionIn = ({ action }: ScheduleDescription): ScheduleDefinition =>
+  (action.args as Parameters<typeof runsheetFiring>)[0];
+
+/** undefined if there is no such schedule. */
+async function definitionOf({ schedule }: Client, name: string): Promise<ScheduleDefinition | undefined> {
+  try {
+    return definitionIn(await schedule.getHandle(scheduleIdOf(name)).describe());
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+function handleOf(reach: () => Client, name: string, tickets: TicketFolder | undefined): ScheduleHandle {
+  const use = async <T>(work: (handle: TemporalHandle) => Promise<T>): Promise<T> => {
+    try {
+      return await work(reach().schedule.getHandle(scheduleIdOf(name)));
+    } catch (error) {
+      if (!(error instanceof ScheduleNotFoundError)) throw error;
+      throw await unknown(reach(), name, error);
+    }
+  };
+  return {
+    name,
+    describe: () => use(async (handle) => infoOf(reach(), name, await handle.describe())),
+    trigger: (between) =>
+      use((handle) => {
+        const params = { client: reach(), name, handle, tickets };
+        return between === undefined ? triggerNow(params) : triggerBetween(params, between);
+      }),
+    pause: (note) =>
+      use(async (handle) => {
+        await handle.pause(note);
+        tickets?.pause(name, true);
+      }),
+    resume: () =>
+      use(async (handle) => {
+        tickets?.pause(name, false);
+        await handle.unpause('resumed');
+      }),
+    delete: () =>
+      use(async (handle) => {
+        await handle.delete();
+        tickets?.remove(name);
+      }),
+  };
+}
+
+async function unknown(client: Client, name: string, cause: unknown) {
+  const known = await namesOf(client);
+  return problem('E560', { name, known, near: nearest(name, known) }, { cause });
+}
+
+async function infoOf(client: Client, name: string, found: ScheduleDescription): Promise<ScheduleInfo> {
+  const { info, state } = found;
+  const definition = definitionIn(found);
+  return {
+    name,
+    definition,
+    clockChanges: await metChanges(client, definition),
+    isPaused: state.paused,
+    ...(state.paused && state.note ? { note: state.note } : {}),
+    nextTimes: info.nextActionTimes,
+    firings: await Promise.all(
+      info.recentActions.map(({ takenAt, action }) =>
+        readFiring(client, name, { takenAt, ...action.workflow }),
+      ),
+    ),
+    counts: {
+      fired: info.numActionsTaken,
+      missed: info.numActionsMissedCatchupWindow,
+      skipped: info.numActionsSkippedOverlap,
+    },
+  };
+}
+
+async function namesOf({ schedule }: Client): Promise<readonly string[]> {
+  const names: string[] = [];
+  for await (const { scheduleId } of schedule.list()) {
+    const name = scheduleOf(scheduleId);
+    if (name !== undefined) names.push(name);
+  }
+  return names.toSorted();
+}
+
+type Triggering = {
+  readonly client: Client;
+  readonly name: string;
+  readonly handle: TemporalHandle;
+  readonly tickets: TicketFolder | undefined;
+};
+
+/** Temporal's clock may differ from ours, and sets the time of the firing. */
+const ALLOWED_MS = 60_000;
+const LOOK_AGAIN_MS = 100;
+const LOOK_MS = 10_000;
+
+/** The overlap policy applies. Returns no name if the firing is left out or waits. */
+async function triggerNow({ name, handle, tickets }: Triggering): Promise<readonly string[]> {
+  const before = await handle.describe();
+  const known = new Set(before.info.recentActions.map(({ action }) => action.workflow.workflowId));
+  const now = Date.now();
+  tickets?.allow(name, { from: now - ALLOWED_MS, to: now + ALLOWED_MS, isOnRule: false });
+  // Otherwise a trigger starts a firing beside the one that runs.
+  await handle.trigger(OVERLAP[definitionIn(before).overlap]);
+  for (const until = Date.now() + LOOK_MS; Date.now() < until; await wait(LOOK_AGAIN_MS)) {
+    const { info } = await handle.describe();
+    const ids = info.recentActions.map(({ action }) => action.workflow.workflowId);
+    const fresh = ids.filter((id) => !known.has(id)).flatMap((id) => nominalTimeOf(name, id) ?? []);
+    if (fresh.length > 0) return fresh.map((time) => batchNameAt(name, time));
+    if (info.numActionsSkippedOverlap > before.info.numActionsSkippedOverlap) return [];
+  }
+  return [];
+}
+
+const TIMES_MAX = 1_000;
+
+async function triggerBetween(
+  { client, name, handle, tickets }: Triggering,
+  { from, to }: { readonly from: Date; readonly to: Date },
+): Promise<readonly string[]> {
+  const times = await matchingTimes(client, name, from, to);
+  if (times.length > TIMES_MAX)
+    throw problem('E602', {
+      what: `the rule has ${times.length} times between --from and --to`,
+      hint: `fire at most ${TIMES_MAX} with one command`,
+    });
+  if (times.length === 0) return [];
+  tickets?.allow(name, { from: from.getTime(), to: to.getTime(), isOnRule: true });
+  // Temporal leaves the start out.
+  const start = new Date(from.getTime() - 1);
+  await handle.backfill({ start, end: to, overlap: 'BUFFER_ALL' });
+  return times.map((time) => batchNameAt(name, time.getTime()));
+}

@@ -1,0 +1,179 @@
+// Schedules with a real Temporal server, a real worker and the local run service.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Stage, until } from '../stage/stage.ts';
+
+const DEPLOYMENTS = JSON.stringify([
+  { name: 'quick', concurrencyLimit: 100, coldStartSeconds: 0, runSeconds: 0.1, runSpread: 0 },
+  { name: 'slow', concurrencyLimit: 100, coldStartSeconds: 0, runSeconds: 60, runSpread: 0 },
+]);
+const NEVER = ['--cron', '0 2 30 2 *', '--tz', 'Europe/Paris'];
+
+type Shown = {
+  readonly skipped: number;
+  readonly missed: number;
+  readonly firings: readonly {
+    readonly batch: string;
+    readonly state: string;
+    readonly reason?: string;
+    readonly rows?: number;
+    readonly reused?: number;
+    readonly outcomes?: Readonly<Record<string, number>>;
+  }[];
+};
+
+describe('a schedule', () => {
+  let stage = new Stage();
+  beforeEach(async () => {
+    stage = new Stage();
+    await stage.temporal();
+    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+  });
+  afterEach(() => stage.close());
+
+  const show = async (name: string): Promise<Shown> =>
+    JSON.parse((await stage.run(['schedule', 'show', name, '-o', 'json'])).stdout) as Shown;
+  const trigger = async (name: string): Promise<string> =>
+    (await stage.run(['schedule', 'trigger', name])).stdout.trim();
+  const isOver = async (name: string, batch: string): Promise<boolean> =>
+    (await show(name)).firings.some((one) => one.batch === batch && one.state !== 'running');
+  const batches = (): readonly string[] =>
+    readdirSync(stage.path('batches')).filter((one) => one.startsWith('often-'));
+
+  it('with --reuse buys 10 runs in the second night of 1,000 rows with 10 changed', async () => {
+    await stage.worker();
+    const rowsOf = (night: number): string =>
+      Array.from(
+        { length: 1_000 },
+        (_, at) => `${at},portrait ${at}${at % 100 === 7 ? ` ${night}` : ''}`,
+      ).join('\n');
+    stage.write('sheet.csv', `seed,prompt\n${rowsOf(1)}\n`);
+    const flags = ['sheet.csv', '-d', 'quick', '-c', '100', ...NEVER, '--reuse'];
+    const made = await stage.run(['schedule', 'create', 'nightly', ...flags]);
+    expect([made.code, made.stdout]).toEqual([0, expect.stringContaining('never: no day matches the rule')]);
+    const first = await trigger('nightly');
+    await until(() => isOver('nightly', first), 'the first night is over');
+    expect(await stage.truth()).toHaveLength(1_000);
+
+    stage.write('sheet.csv', `seed,prompt\n${rowsOf(2)}\n`);
+    const second = await trigger('nightly');
+    await until(() => isOver('nightly', second), 'the second night is over');
+    expect(await stage.truth()).toHaveLength(1_010);
+    expect((await show('nightly')).firings).toMatchObject([
+      { batch: first, state: 'done', rows: 1_000, reused: 0, outcomes: { succeeded: 1_000 } },
+      { batch: second, state: 'done', rows: 1_000, reused: 990, outcomes: { succeeded: 1_000 } },
+    ]);
+  });
+
+  it('without --reuse buys every row again, and says so when it is made', async () => {
+    await stage.worker();
+    const made = await stage.run(['schedule', 'create', 'nightly', stage.sheet(5), '-d', 'quick', ...NEVER]);
+    expect(made.stderr).toContain('Each firing buys every row, also of a sheet that has not changed.');
+    const again = ['schedule', 'create', 'nightly', 'sheet.csv', '-d', 'quick', ...NEVER];
+    expect(await stage.run(again)).toMatchObject({ code: 0, stdout: expect.stringContaining('already so') });
+    expect(await stage.run([...again, '--reuse'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(
+        'error[E562]: the schedule nightly exists already and differs: reuse false → true',
+      ),
+    });
+    for (const runs of [5, 10]) {
+      const batch = await trigger('nightly');
+      await until(() => isOver('nightly', batch), 'the firing is over');
+      expect(await stage.truth()).toHaveLength(runs);
+    }
+  });
+
+  it('whose sheet has become bad fails the firing with its code, sends nothing, and shows why', async () => {
+    await stage.worker();
+    await stage.run(['schedule', 'create', 'nightly', stage.sheet(5), '-d', 'quick', ...NEVER]);
+    stage.write('sheet.csv', 'number,prompt,seed\n1,"a portrait that never ends,3\n');
+    const batch = await trigger('nightly');
+    await until(() => isOver('nightly', batch), 'the firing is over');
+    const [firing] = (await show('nightly')).firings;
+    expect(firing).toMatchObject({
+      batch,
+      state: 'failed',
+      reason: expect.stringMatching(/E1\d\d: /),
+    });
+    expect((await stage.run(['schedule', 'show', 'nightly'])).stdout).toMatch(/failed .*E1\d\d: /);
+    expect(await stage.truth()).toEqual([]);
+  });
+
+  it('with --overlap cancel cancels the batch and its runs, and the next one runs', async () => {
+    await stage.worker();
+    const flags = [stage.sheet(4), '-d', 'slow', ...NEVER, '--overlap', 'cancel'];
+    await stage.run(['schedule', 'create', 'often', ...flags]);
+    const first = await trigger('often');
+    await until(async () => (await stage.truth()).length === 4, 'the first batch has sent its rows');
+    await trigger('often');
+    await until(() => isOver('often', first), 'the first batch is over');
+    await until(async () => (await stage.truth()).length === 8, 'the second batch has sent its rows');
+    expect((await show('often')).firings).toMatchObject([
+      { batch: first, state: 'done', outcomes: { cancelled: 4 } },
+      { state: 'running' },
+    ]);
+  });
+
+  it('that fires every minute keeps its policy while its worker is down, and buys no time twice', async () => {
+    const worker = await stage.worker();
+    await stage.run(['schedule', 'create', 'often', stage.sheet(3), '-d', 'quick', '--cron', '* * * * *']);
+    await until(async () => (await stage.truth()).length >= 3, 'it has fired once');
+    await worker.kill();
+    // One firing waits for a worker; the times after it are left out.
+    await until(async () => (await show('often')).skipped >= 1, 'a firing was left out', 200_000);
+    await stage.worker();
+    const isDoneTwice = async (): Promise<boolean> => {
+      const { firings } = await show('often');
+      return firings.filter(({ state }) => state === 'done').length >= 2;
+    };
+    await until(isDoneTwice, 'it fires again', 130_000);
+    await stage.run(['schedule', 'pause', 'often']);
+    await until(
+      async () => (await show('often')).firings.every(({ state }) => state === 'done'),
+      'all are done',
+    );
+    const { firings } = await show('often');
+    expect(firings.map(({ batch }) => batch).toSorted()).toEqual(batches().toSorted());
+    expect(firings.length).toBeGreaterThanOrEqual(2);
+    expect(await stage.truth()).toHaveLength(3 * firings.length);
+  }, 480_000);
+});
+
+describe('an embedded server', () => {
+  const stage = new Stage();
+  afterEach(() => stage.close());
+
+  it('fires off the rule only by the command of its user, whoever triggers the schedule', async () => {
+    const { Client, Connection } = await import('@temporalio/client');
+    const { readRecord } = await import('../../src/temporal/embedded/stack-file.ts');
+    await stage.start(['dev']).says(/service +http/);
+    const flags = [stage.sheet(3), '-d', 'portraits', '--local', ...NEVER];
+    expect(await stage.run(['schedule', 'create', 'nightly', ...flags])).toMatchObject({ code: 0 });
+    const { temporal } = readRecord(stage.path('.runsheet')) ?? {};
+    const connection = await Connection.connect({ address: temporal?.address ?? '' });
+    const stranger = new Client({ connection, namespace: temporal?.namespace ?? '' });
+    await stranger.schedule.getHandle('runsheet:nightly').trigger();
+    const isRefused = async (): Promise<boolean> => {
+      const { stdout } = await stage.run(['schedule', 'show', 'nightly', '-o', 'json']);
+      const { firings } = JSON.parse(stdout) as Shown;
+      return firings.some(
+        ({ reason = '' }) => reason.includes('E561') && reason.includes('is not on its rule'),
+      );
+    };
+    await until(isRefused, 'the firing is refused');
+    expect(readdirSync(stage.path('batches')).filter((one) => one.startsWith('nightly-'))).toEqual([]);
+    await connection.close();
+
+    // The second firing also gets the encrypted result of the first one.
+    for (let night = 0; night < 2; night += 1) {
+      const own = (await stage.run(['schedule', 'trigger', 'nightly'])).stdout.trim();
+      expect(own).toMatch(/^nightly-\d{8}T\d{6}Z$/);
+      await until(() => readdirSync(stage.path('batches')).includes(own), 'its batch is made');
+      await stage.run(['wait', own]);
+      const summary = readFileSync(stage.path('batches', own, 'summary.json'), 'utf8');
+      expect(JSON.parse(summary)).toMatchObject({ outcomes: { succeeded: 3 } });
+    }
+  });
+});

@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openTickets, type TicketFolder } from '../../src/temporal/schedule-tickets.ts';
+import { definitionOf } from '../create-batch/schedule/definition.ts';
+
+const MINUTE = 60_000;
+/** Every minute, so that each whole minute is on the rule. */
+const minutely = definitionOf({ cron: '* * * * *', catchupMs: 10 * MINUTE });
+const nightly = definitionOf({ timezone: 'UTC' });
+const minuteAfter = (at: number): number => Math.ceil(at / MINUTE) * MINUTE;
+
+let home: string;
+let tickets: TicketFolder;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'runsheet-tickets-'));
+  tickets = openTickets(home);
+});
+afterEach(() => rmSync(home, { recursive: true }));
+
+describe('a firing on the rule', () => {
+  it('is accepted at its time and late, but not before the schedule was made', () => {
+    tickets.write(minutely);
+    const next = minuteAfter(Date.now());
+    expect(tickets.refusal(minutely, next, next)).toBeUndefined();
+    expect(tickets.refusal(minutely, next, next + 10 * MINUTE)).toBeUndefined();
+    expect(tickets.refusal(minutely, next - 10 * MINUTE, next)).toMatch(/before the schedule was made/);
+  });
+
+  it('is refused off the rule, ahead of its time and too long after it', () => {
+    tickets.write(minutely);
+    const next = minuteAfter(Date.now());
+    expect(tickets.refusal(minutely, next + 1_000, next + MINUTE)).toMatch(/not on its rule/);
+    expect(tickets.refusal(minutely, next + 5 * MINUTE, next)).toMatch(/has not come yet/);
+    expect(tickets.refusal(minutely, next, next + 2 * 86_400_000)).toMatch(/too long ago/);
+    const buffered = { ...minutely, overlap: 'buffer' } as const;
+    tickets.write(buffered);
+    expect(tickets.refusal(buffered, next, next + 2 * 86_400_000)).toBeUndefined();
+  });
+
+  it('is refused without a ticket, and with settings that runsheet did not write', () => {
+    const next = minuteAfter(Date.now());
+    expect(tickets.refusal(minutely, next, next)).toMatch(/no ticket/);
+    tickets.write(minutely);
+    const other = { ...minutely, sheet: '/data/other.csv' };
+    expect(tickets.refusal(other, next, next)).toMatch(/changed without runsheet/);
+    tickets.remove(minutely.name);
+    expect(tickets.refusal(minutely, next, next)).toMatch(/no ticket/);
+  });
+
+  it('is refused in a pause, which a replaced schedule keeps', () => {
+    tickets.write(minutely);
+    tickets.pause(minutely.name, true);
+    const later = minuteAfter(Date.now()) + MINUTE;
+    expect(tickets.refusal(minutely, later, later)).toBe('the schedule is paused');
+    const replaced = { ...minutely, reuse: true };
+    tickets.write(replaced);
+    expect(tickets.refusal(replaced, later, later)).toBe('the schedule is paused');
+    tickets.pause(minutely.name, false);
+    expect(tickets.refusal(replaced, later, later)).toBeUndefined();
+  });
+});
+
+describe('a trigger', () => {
+  it('allows one time off the rule, and a retry at that time', () => {
+    tickets.write(nightly);
+    const now = Date.now();
+    tickets.allow('nightly', { from: now - MINUTE, to: now + MINUTE, isOnRule: false });
+    const [first, second] = [now, now + 1_000];
+    expect(tickets.refusal(nightly, first, now)).toBeUndefined();
+    expect(tickets.refusal(nightly, first, now)).toBeUndefined();
+    expect(tickets.refusal(nightly, second, now)).toMatch(/not on its rule/);
+  });
+
+  it('between two times allows those of the rule, and no others', () => {
+    tickets.write(nightly);
+    const [from, to] = [Date.parse('2026-11-01T00:00:00Z'), Date.parse('2026-11-03T00:00:00Z')];
+    tickets.allow('nightly', { from, to, isOnRule: true });
+    const now = Date.parse('2026-11-22T00:00:00Z');
+    expect(tickets.refusal(nightly, Date.parse('2026-11-01T02:00:00Z'), now)).toBeUndefined();
+    expect(tickets.refusal(nightly, Date.parse('2026-11-02T02:00:00Z'), now)).toBeUndefined();
+    expect(tickets.refusal(nightly, Date.parse('2026-11-02T03:00:00Z'), now)).toMatch(/not on its rule/);
+    expect(tickets.refusal(nightly, Date.parse('2026-11-03T02:00:00Z'), now)).toBeDefined();
+  });
+});
