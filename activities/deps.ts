@@ -1,4 +1,4 @@
-// The dependencies of the activities. `src/worker.ts` creates them once per worker.
+// The dependencies of the activities. `src/worker/worker-parts.ts` creates them once per worker.
 
 import type { AsyncCompletionClient, WorkflowExecutionStatusName } from '@temporalio/client';
 import type { Logger } from 'pino';

@@ -15,6 +15,10 @@ export type {
   RowDetail,
   RowsOptions,
 } from './library/batch-handle.ts';
+export type { Pools } from './library/pools.ts';
+export type { ScheduleOptions, Schedules } from './library/schedules.ts';
+export type { Pool, PoolMember } from './temporal/pools.ts';
+export type { CreatedSchedule, ScheduleHandle, ScheduleInfo } from './temporal/schedules.ts';
 export type { Plan } from './library/batch-plan.ts';
 export type { ShownEvent as BatchEvent } from './library/shown-events.ts';
 export type { Verification } from './library/verification.ts';

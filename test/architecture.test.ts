@@ -4,7 +4,6 @@ import { globSync } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { circlesIn, folderOf, importsOf, ROOT, textOf, unitOf, type Import } from './source-imports.ts';
-import { WORKER_RULES } from './worker-rules.ts';
 
 const FILES = globSync('{src,workflows,activities,test,bench,bin}/**/*.{ts,mjs}', { cwd: ROOT });
 const SOURCES = FILES.filter((file) => /^(src|workflows|activities)\//.test(file));
@@ -111,7 +110,25 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/audit',
     'src/webhook',
   ],
-  ...WORKER_RULES,
+  'src/worker': [
+    '@temporalio/client',
+    'type:@temporalio/common',
+    '@temporalio/plugin',
+    '@temporalio/worker',
+    'type:pino',
+    'activities',
+    'type:src/batch',
+    'src/errors',
+    'src/host',
+    'src/monitoring',
+    'src/results',
+    'src/run-service',
+    'src/sheet',
+    'src/store',
+    'src/temporal',
+    'src/webhook',
+    'workflows',
+  ],
   'src/monitoring': [
     'type:@temporalio/client',
     '@temporalio/common',
@@ -165,7 +182,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/webhook',
     'src/temporal',
     'src/local-service',
-    'src/worker.ts',
+    'src/worker',
     'src/library',
   ],
 };
@@ -235,7 +252,7 @@ describe('the tree', () => {
   it('has few entries at its top', () => {
     expect(
       new Set(SOURCES.filter((file) => file.startsWith('src/')).map((file) => file.split('/')[1])).size,
-    ).toBeLessThanOrEqual(16);
+    ).toBeLessThanOrEqual(17);
   });
 
   it('has files of at most 300 lines', () => {

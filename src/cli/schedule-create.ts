@@ -1,18 +1,15 @@
 // schedule create: checks what a firing would do now, makes the schedule, and says when it fires and what it buys.
 
-import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { createParams } from '../create-batch/batch-request.ts';
 import { withCopy } from '../create-batch/copy-sheet.ts';
 import { planBatch, type DraftBatch } from '../create-batch/create-batch.ts';
-import { parseCron } from '../create-batch/schedule/cron.ts';
 import {
+  definitionFrom,
   firingOf,
   isFilled,
-  refuseOtherPlaceholders,
   type ScheduleDefinition,
 } from '../create-batch/schedule/definition.ts';
-import { ownZone, zoneOf } from '../create-batch/schedule/zone.ts';
 import { EXIT, isRunsheetError, problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
 import type { CreatedSchedule } from '../temporal/schedules.ts';
@@ -44,10 +41,6 @@ type Flags = Omit<SheetFlags, NotOfFiring> & {
   readonly replace: boolean;
   readonly deadline?: number;
 };
-
-const CATCHUP_MS = 3_600_000;
-/** Temporal fires at least this late. */
-const CATCHUP_LEAST_MS = 10_000;
 
 export default async function create(
   this: Context,
@@ -91,31 +84,26 @@ async function definitionOf(
   name: string,
   sheet: string,
 ): Promise<ScheduleDefinition> {
-  const { cron, tz, overlap, catchup = CATCHUP_MS, deadline, ...own } = given;
+  const { cron, tz, overlap, catchup, deadline, ...own } = given;
   const flags: SheetFlags = { ...own, again: false, quiet: false, yes: false };
   if (sheet === '-')
     throw problem('E602', { what: 'a firing cannot read stdin', hint: 'give the path of a sheet' });
-  if (catchup < CATCHUP_LEAST_MS)
-    throw problem('E602', { what: '--catchup is below 10s', hint: 'for example: --catchup 1h' });
-  refuseOtherPlaceholders(sheet);
-  const timezone = zoneOf(tz ?? ownZone()).name;
-  const { fields } = parseCron(cron);
   // The sheet of a firing need not exist yet.
   await checkFlags(isFilled(sheet) ? '-' : sheet, flags);
   const { again: _, ...request } = requestOf(config, flags);
-  return {
+  return definitionFrom({
     name,
-    cron: fields,
-    timezone,
+    cron,
     overlap,
-    catchupMs: catchup,
-    sheet: resolve(sheet),
-    ...(flags.format && { format: flags.format }),
+    sheet,
     out: config.out,
     request,
-    ...(deadline === undefined ? {} : { deadlineMs: deadline }),
     reuse: flags.reuse,
-  };
+    ...(tz === undefined ? {} : { timezone: tz }),
+    ...(catchup === undefined ? {} : { catchupMs: catchup }),
+    ...(flags.format && { format: flags.format }),
+    ...(deadline === undefined ? {} : { deadlineMs: deadline }),
+  });
 }
 
 /** What a firing would make now; undefined if its sheet does not exist yet. Throws the errors of the sheet and of the service. */

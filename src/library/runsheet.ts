@@ -7,15 +7,27 @@ import { liveStatus, statusFromFolder, type BatchStatus } from './batch-status.t
 import { planOf, type Plan } from './batch-plan.ts';
 import type { ConnectOptions } from './connect-options.ts';
 import type { Sheet } from './given-rows.ts';
+import { Pools } from './pools.ts';
+import { Schedules } from './schedules.ts';
 import { Servers } from './servers.ts';
 import { startBatch } from './start-batch.ts';
 
-// Schedules, pools, deployments, compare and export become members here when their code exists.
+// Deployments, compare and export become members here when their code exists.
 export class Runsheet implements AsyncDisposable {
   readonly #servers: Servers;
 
   constructor(servers: Servers) {
     this.#servers = servers;
+  }
+
+  /** Slots that batches share. */
+  get pools(): Pools {
+    return new Pools(this.#servers);
+  }
+
+  /** Sheets that run at fixed times. */
+  get schedules(): Schedules {
+    return new Schedules(this.#servers);
   }
 
   /** Checks a sheet and forecasts its cost and time, without sending anything. */

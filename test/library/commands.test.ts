@@ -38,6 +38,8 @@ const LIBRARY: Readonly<Record<string, readonly Member[]>> = {
   scale: ['BatchHandle.scale'],
   retry: ['BatchHandle.retry'],
   cancel: ['BatchHandle.cancel'],
+  pool: ['Runsheet.pools'],
+  schedule: ['Runsheet.schedules'],
 };
 
 const members = new Set<string>(

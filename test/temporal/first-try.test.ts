@@ -4,7 +4,7 @@ import type { Info } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it } from 'vitest';
-import { workerInterceptors } from '../../src/worker.ts';
+import { workerInterceptors } from '../../src/worker/worker.ts';
 import { REF } from '../activities/deps.ts';
 
 const NOT_BEGUN = {} as Client;

@@ -1,9 +1,11 @@
 // What a schedule does at each firing, as one JSON value: the rule, the sheet, and the request of the batch.
 
+import { resolve } from 'node:path';
 import { problem } from '../../errors/error.ts';
 import type { SheetFormat } from '../../sheet/sheet-options.ts';
 import type { BatchRequest } from '../batch-request.ts';
-import { shown, zoneOf } from './zone.ts';
+import { parseCron } from './cron.ts';
+import { ownZone, shown, zoneOf } from './zone.ts';
 
 export const OVERLAPS = ['skip', 'buffer', 'cancel'] as const;
 
@@ -27,6 +29,43 @@ export type ScheduleDefinition = {
   /** Whether a firing keeps the results of rows that earlier batches have; otherwise it buys every row. */
   readonly reuse: boolean;
 };
+
+export type AskedSchedule = Omit<ScheduleDefinition, 'timezone' | 'overlap' | 'catchupMs'> & {
+  /** (default: the machine's) */
+  readonly timezone?: string;
+  /** (default: `skip`) */
+  readonly overlap?: ScheduleDefinition['overlap'];
+  /** (default: an hour) */
+  readonly catchupMs?: number;
+};
+
+const CATCHUP_MS = 3_600_000;
+/** Temporal fires at least this late. */
+const CATCHUP_LEAST_MS = 10_000;
+
+/** Throws E602 for a rule that Temporal cannot keep. */
+export function definitionFrom(asked: AskedSchedule): ScheduleDefinition {
+  const { name, overlap = 'skip', catchupMs = CATCHUP_MS, sheet, format, deadlineMs } = asked;
+  if (catchupMs < CATCHUP_LEAST_MS)
+    throw problem('E602', {
+      what: `a firing that may be at most ${catchupMs / 1_000} s late would be missed`,
+      hint: 'allow at least 10s, for example: --catchup 1h',
+    });
+  refuseOtherPlaceholders(sheet);
+  return {
+    name,
+    cron: parseCron(asked.cron).fields,
+    timezone: zoneOf(asked.timezone ?? ownZone()).name,
+    overlap,
+    catchupMs,
+    sheet: resolve(sheet),
+    ...(format && { format }),
+    out: asked.out,
+    request: asked.request,
+    ...(deadlineMs === undefined ? {} : { deadlineMs }),
+    reuse: asked.reuse,
+  };
+}
 
 /** `nightly-20261123T010000Z`: two firings never share a batch, also when a clock is set back. */
 export const batchNameAt = (schedule: string, nominalTime: number): string =>
@@ -57,7 +96,7 @@ function filling(timezone: string, nominalTime: number): (text: string) => strin
 export const isFilled = (text: string): boolean => /\{\{(?:date|time)\}\}/.test(text);
 
 /** A placeholder that is never filled would name a file that never exists. Throws E602. */
-export function refuseOtherPlaceholders(sheet: string): void {
+function refuseOtherPlaceholders(sheet: string): void {
   const other = [...sheet.matchAll(/\{\{[^}]*\}\}/g)].find(([one]) => !isFilled(one));
   if (other !== undefined)
     throw problem('E602', {

@@ -12,18 +12,18 @@ import { Client, type ClientOptions } from '@temporalio/client';
 import type { DataConverter, PayloadCodec } from '@temporalio/common';
 import { SimplePlugin } from '@temporalio/plugin';
 import { NativeConnection, type Worker, type WorkerOptions } from '@temporalio/worker';
-import type { Activities } from '../activities/index.ts';
-import { createSenders } from '../activities/index.ts';
-import { workQueueOf } from '../workflows/task-queues.ts';
+import type { Activities } from '../../activities/index.ts';
+import { createSenders } from '../../activities/index.ts';
+import { workQueueOf } from '../../workflows/task-queues.ts';
 import { conversion, createWorkWorker, SENDING } from './create-workers.ts';
-import { problem } from './errors/error.ts';
-import { loadConfig, type Config } from './host/config.ts';
-import { openLog } from './host/log.ts';
-import { clientConverter } from './temporal/encryption/converter.ts';
-import { encryptionWith, workerEncryptionWith } from './temporal/encryption/codec.ts';
-import { payloadKeys, type PayloadKeys } from './temporal/encryption/payload-keys.ts';
-import { identityWith } from './temporal/encryption/worker-keys.ts';
-import { onlyFirstTry } from './temporal/first-try.ts';
+import { problem } from '../errors/error.ts';
+import { loadConfig, type Config } from '../host/config.ts';
+import { openLog } from '../host/log.ts';
+import { clientConverter } from '../temporal/encryption/converter.ts';
+import { encryptionWith, workerEncryptionWith } from '../temporal/encryption/codec.ts';
+import { payloadKeys, type PayloadKeys } from '../temporal/encryption/payload-keys.ts';
+import { identityWith } from '../temporal/encryption/worker-keys.ts';
+import { onlyFirstTry } from '../temporal/first-try.ts';
 import { openParts } from './worker-parts.ts';
 
 export type WorkerPluginOptions = {
@@ -130,7 +130,7 @@ const SLOTS = {
 };
 
 const REPLAY_GUARD = fileURLToPath(
-  new URL(`../workflows/query-replay-guard${extname(import.meta.url)}`, import.meta.url),
+  new URL(`../../workflows/query-replay-guard${extname(import.meta.url)}`, import.meta.url),
 );
 
 /** The application's converter, with our codec as the last one. */

@@ -3,38 +3,27 @@
 
 import type { Client } from '@temporalio/client';
 import type { ActivityInterceptorsFactory, Worker } from '@temporalio/worker';
-import type { Logger } from 'pino';
-import { TASK_QUEUE } from '../workflows/task-queues.ts';
+import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { conversion, createWorkers } from './create-workers.ts';
-import type { Config } from './host/config.ts';
-import { watchActivities } from './monitoring/activity-watch.ts';
-import type { WorkerMonitor } from './monitoring/worker-monitor.ts';
-import { readStarted } from './store/batch-file.ts';
-import { openStore } from './store/open-store.ts';
-import { guardFirings } from './temporal/authentic-firing.ts';
-import { guardActivities } from './temporal/authentic-work.ts';
-import { connectWorker } from './temporal/connect-worker.ts';
-import { clientConverter } from './temporal/encryption/converter.ts';
-import { payloadKeys, type Server } from './temporal/encryption/payload-keys.ts';
-import { onlyFirstTry } from './temporal/first-try.ts';
-import { installRuntime } from './temporal/runtime.ts';
-import type { TemporalAddress } from './temporal/temporal-address.ts';
-import { openTickets } from './temporal/schedule-tickets.ts';
-import { openParts } from './worker-parts.ts';
+import { watchActivities } from '../monitoring/activity-watch.ts';
+import type { WorkerMonitor } from '../monitoring/worker-monitor.ts';
+import { readStarted } from '../store/batch-file.ts';
+import { openStore } from '../store/open-store.ts';
+import { guardFirings } from '../temporal/authentic-firing.ts';
+import { guardActivities } from '../temporal/authentic-work.ts';
+import { connectWorker } from '../temporal/connect-worker.ts';
+import { clientConverter } from '../temporal/encryption/converter.ts';
+import { payloadKeys, type Server } from '../temporal/encryption/payload-keys.ts';
+import { onlyFirstTry } from '../temporal/first-try.ts';
+import { installRuntime } from '../temporal/runtime.ts';
+import type { TemporalAddress } from '../temporal/temporal-address.ts';
+import { openTickets } from '../temporal/schedule-tickets.ts';
+import { openParts, type PartsParams } from './worker-parts.ts';
 
-export type WorkerParts = 'all' | 'no-receiver' | 'receiver-only';
-
-export type WorkerParams = {
-  readonly config: Config;
+export type WorkerParams = PartsParams & {
   readonly temporal: TemporalAddress;
-  /** Which kind of server it is: an embedded one has its own payload key. */
-  readonly server: Server;
-  readonly parts: WorkerParts;
-  /** The receiver's port unless the settings give one; if it is in use, a free port is taken. */
-  readonly receiverPort?: number;
   /** How long to wait for Temporal's first answer. */
   readonly patienceMs: number;
-  readonly log: Logger;
 };
 
 export type RunningWorker = {
@@ -89,7 +78,7 @@ export async function startWorker(params: WorkerParams): Promise<RunningWorker> 
 /** Loaded only if the settings ask for it. */
 async function monitorOf({ config, log, server }: WorkerParams): Promise<WorkerMonitor | undefined> {
   if (config.metrics === undefined) return undefined;
-  const { createWorkerMonitor } = await import('./monitoring/worker-monitor.ts');
+  const { createWorkerMonitor } = await import('../monitoring/worker-monitor.ts');
   return createWorkerMonitor(config, { listen: config.metrics, isOptional: server === 'embedded', log });
 }
 

@@ -1,13 +1,13 @@
 // Creates the two Temporal workers of a process: one runs workflows and sends, the other does all other work.
 
 import { Worker, type WorkerOptions } from '@temporalio/worker';
-import type { Deps } from '../activities/deps.ts';
-import { createSenders, createWork } from '../activities/index.ts';
-import { workQueueOf } from '../workflows/task-queues.ts';
-import { workflowBundle } from './temporal/bundle.ts';
-import { workerConverter } from './temporal/encryption/converter.ts';
-import type { PayloadKeys } from './temporal/encryption/payload-keys.ts';
-import { identityWith } from './temporal/encryption/worker-keys.ts';
+import type { Deps } from '../../activities/deps.ts';
+import { createSenders, createWork } from '../../activities/index.ts';
+import { workQueueOf } from '../../workflows/task-queues.ts';
+import { workflowBundle } from '../temporal/bundle.ts';
+import { workerConverter } from '../temporal/encryption/converter.ts';
+import type { PayloadKeys } from '../temporal/encryption/payload-keys.ts';
+import { identityWith } from '../temporal/encryption/worker-keys.ts';
 
 /** Concurrent groups of all batches; a group costs almost nothing while it waits for its POSTs. */
 const CONCURRENT_GROUPS = 200;

@@ -1,0 +1,47 @@
+// The pools of a program: slots that batches share.
+
+import { problem } from '../errors/error.ts';
+import type { Pool } from '../temporal/pools.ts';
+import type { Servers } from './servers.ts';
+
+export class Pools {
+  readonly #servers: Servers;
+
+  constructor(servers: Servers) {
+    this.#servers = servers;
+  }
+
+  /** By name. Throws E544 if no servers are running. */
+  async list(): Promise<readonly Pool[]> {
+    const { session, leave } = await this.#servers.join();
+    try {
+      if (session === undefined) throw problem('E544', {});
+      return await session.pools.list();
+    } finally {
+      await leave();
+    }
+  }
+
+  /** Throws E540 if there is no such pool, E544 if no servers are running. */
+  async show(name: string): Promise<Pool> {
+    const { session, leave } = await this.#servers.join();
+    try {
+      if (session === undefined) throw problem('E544', {});
+      return await session.pools.show(name);
+    } finally {
+      await leave();
+    }
+  }
+
+  /** Makes the pool, or changes its number of slots. Throws E543 if no worker confirms it in time. */
+  async set(name: string, { size }: { readonly size: number }): Promise<Pool> {
+    const { pools } = await this.#servers.open(false);
+    return pools.set(name, { size });
+  }
+
+  /** Frees the slots of a terminated batch, none of whose runs is left. Throws E541 and E542. */
+  async release(name: string, batchId: string): Promise<Pool> {
+    const { pools } = await this.#servers.open(false);
+    return pools.release(name, batchId);
+  }
+}
