@@ -200,10 +200,12 @@ const SAME_MEANING: readonly string[] = [
   'keep-log.ts',
   'load-pass.ts',
   'logs.ts',
+  'pools.ts',
   'queue.ts',
   'reference.ts',
   'refusals.ts',
   'run.ts',
+  'schedules.ts',
   'signals.ts',
   'v1.ts',
 ];

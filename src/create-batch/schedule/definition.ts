@@ -96,7 +96,7 @@ function filling(timezone: string, nominalTime: number): (text: string) => strin
 export const isFilled = (text: string): boolean => /\{\{(?:date|time)\}\}/.test(text);
 
 /** A placeholder that is never filled would name a file that never exists. Throws E602. */
-function refuseOtherPlaceholders(sheet: string): void {
+export function refuseOtherPlaceholders(sheet: string): void {
   const other = [...sheet.matchAll(/\{\{[^}]*\}\}/g)].find(([one]) => !isFilled(one));
   if (other !== undefined)
     throw problem('E602', {
