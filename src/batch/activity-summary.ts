@@ -37,6 +37,7 @@ function textOf(state: Known, command: Command): string | undefined {
     case 'keepEvidence':
     case 'keepLog':
     case 'publish':
+    case 'reportUsage':
     case 'stopGroups':
     case 'wake':
       return undefined;

@@ -24,7 +24,7 @@ type Allowed = {
   readonly usedBy?: number;
 };
 
-export type Ticket = {
+type Ticket = {
   /** The hash of the definition. */
   readonly settings: string;
   readonly since: number;
