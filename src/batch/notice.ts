@@ -2,12 +2,10 @@
 
 import type { PauseKind } from './pause-kinds.ts';
 
-export const NEWS = ['done', 'failures', 'half-budget', 'paused'] as const;
-
 export type Notice = {
   /** Unique among the notifications of a pass. */
   readonly number: number;
-  readonly news: (typeof NEWS)[number];
+  readonly news: 'done' | 'failures' | 'half-budget' | 'paused';
   readonly to: string;
   /** In milliseconds since 1970 by Temporal's clock. */
   readonly at: number;

@@ -2,13 +2,20 @@
 
 import { z } from 'zod';
 import { rowsDone } from '../batch/accounting/tally.ts';
-import { NEWS, type Notice } from '../batch/notice.ts';
+import type { Notice } from '../batch/notice.ts';
 import { pauseHint } from '../batch/pause-hint.ts';
 import { PAUSE_KINDS } from '../batch/pause-kinds.ts';
 import type { Progress } from '../batch/progress.ts';
 import type { BatchFile } from './batch-file.ts';
 
 const count = z.number().int().nonnegative();
+
+export const NEWS = [
+  'done',
+  'failures',
+  'half-budget',
+  'paused',
+] as const satisfies readonly Notice['news'][];
 
 export const noticeSchema = z.object({
   version: z.literal(1).describe('raised when a field changes its meaning'),

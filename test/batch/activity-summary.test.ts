@@ -46,8 +46,14 @@ describe('the summary of an activity', () => {
     [{ type: 'notify', notice: { news: 'done', to: 'slack:ops' } }, 'done to slack:ops'],
     [{ type: 'loadPass', pass: 2 }, 'pass 2'],
     [{ type: 'close' }, 'results of 100 rows'],
-    [{ type: 'publish' }, undefined],
   ])('of %j is %s', (command, text) => expect(summary(command)).toBe(text));
+
+  it.each(['keepEvidence', 'keepLog', 'publish', 'reportUsage', 'stopGroups', 'wake'])(
+    'of %s is missing',
+    (type) => {
+      expect(summary({ type })).toBeUndefined();
+    },
+  );
 
   it('is short, whatever it names: the server refuses long ones, and the batch would stand still', () => {
     const to = `https://example.org/${'a'.repeat(170)}`;

@@ -4,8 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { NEWS } from '../../src/batch/notice.ts';
-import { noticeSchema } from '../../src/store/notice-body.ts';
+import { NEWS, noticeSchema } from '../../src/store/notice-body.ts';
 import { bodyOf, noticeTo } from '../activities/notices/notice.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/notifications.md'), 'utf8');

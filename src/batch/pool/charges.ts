@@ -8,7 +8,12 @@ import type { Granted, Member } from './pool-state.ts';
 export const chargeOf = ({ used, grants }: Pick<Member, 'used' | 'grants'>): number =>
   Math.max(used, ...grants.map(({ limit }) => limit));
 
-export const limitOf = ({ grants }: Pick<Member, 'grants'>): number => grants.at(-1)?.limit ?? 0;
+const NOTHING: Granted = { epoch: 0, limit: 0 };
+
+/** What the member was granted last. */
+export const newestGrant = ({ grants }: Pick<Member, 'grants'>): Granted => grants.at(-1) ?? NOTHING;
+
+export const limitOf = (member: Pick<Member, 'grants'>): number => newestGrant(member).limit;
 
 /** An earlier limit counts only if it is higher than every later one. */
 export const withGrant = (grants: readonly Granted[], next: Granted): readonly Granted[] => [

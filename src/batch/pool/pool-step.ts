@@ -10,7 +10,7 @@ import {
   COMMANDS_KNOWN,
   CONCURRENCY_MAX,
 } from '../bounds.ts';
-import { afterReport, limitOf } from './charges.ts';
+import { afterReport, newestGrant } from './charges.ts';
 import type { Grant, MemberUsage } from './messages.ts';
 import type { Member, PoolState } from './pool-state.ts';
 import { rebalance } from './rebalance.ts';
@@ -145,7 +145,7 @@ function tell(state: PoolState, names: ReadonlySet<string>, now: number): readon
   state.members = state.members.map((one) => (told.includes(one) ? { ...one, toldAt: now } : one));
   return told.map((one) => {
     const { member, number, life } = one;
-    return { member, number, grant: { life, epoch: one.grants.at(-1)?.epoch ?? 0, limit: limitOf(one) } };
+    return { member, number, grant: { life, ...newestGrant(one) } };
   });
 }
 
