@@ -17,6 +17,7 @@ describe('rows that fail permanently', () => {
     const deployments = ['--deployments', stage.write('deployments.json', DEPLOYMENTS)];
     const broken = await stage.service([...deployments, '--fault', 'fail=0.4', '--seed', '7']);
     first = await stage.run(['run', stage.sheet(ROWS), '-d', 'portraits', '--retries', '0']);
+    expect([first.code, first.code === 3 ? '' : first.stderr]).toEqual([3, '']);
     folders.push(first.stdout.trim());
     const port = Number(new URL(broken.base).port);
     await broken.kill();
