@@ -4,11 +4,9 @@
 import { ApplicationFailure, defineSearchAttributeKey } from '@temporalio/common';
 import { executeChild, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import { WORKFLOW_TASK_MS } from '../src/batch/bounds.ts';
 import type { Progress } from '../src/batch/progress.ts';
-import { workflowIdOf } from '../src/batch/workflow-ids.ts';
 import type { runsheetBatch } from './batch.ts';
-import type { BatchMemo } from './signals.ts';
+import { childBatch } from './child-batch.ts';
 import { workQueueOf } from './task-queues.ts';
 
 type Definition = Parameters<Activities['createFiring']>[0]['definition'];
@@ -29,17 +27,7 @@ export async function runsheetFiring(definition: Definition): Promise<FiringResu
     heartbeatTimeout: '10s',
     retry: { initialInterval: '1s', maximumInterval: '1m' },
   });
-  const { batch, mark, folder, version, encrypted } = await createFiring({ definition, nominalTime });
-  const ref = { batch, mark, folder };
-  const memo = { folder, ...(encrypted ? { encrypted } : {}) } satisfies BatchMemo;
-  const progress = await executeChild<typeof runsheetBatch>('runsheetBatch', {
-    workflowId: workflowIdOf(ref),
-    workflowIdReusePolicy: 'REJECT_DUPLICATE',
-    workflowTaskTimeout: WORKFLOW_TASK_MS,
-    parentClosePolicy: 'REQUEST_CANCEL',
-    args: [{ ...ref, version }],
-    memo,
-    staticSummary: batch,
-  });
-  return { batch, progress };
+  const made = await createFiring({ definition, nominalTime });
+  const progress = await executeChild<typeof runsheetBatch>('runsheetBatch', childBatch(made));
+  return { batch: made.batch, progress };
 }

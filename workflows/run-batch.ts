@@ -5,9 +5,6 @@ import {
   ApplicationFailure,
   CancelledFailure,
   CancellationScope,
-  ParentClosePolicy,
-  WorkflowIdReusePolicy,
-  ChildWorkflowCancellationType,
   getExternalWorkflowHandle,
   proxyActivities,
   startChild,
@@ -17,9 +14,8 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { EndedBatch } from '../activities/await-batch.ts';
 import type { NewBatch } from '../activities/create-batch.ts';
 import type { Activities } from '../activities/index.ts';
-import { WORKFLOW_TASK_MS } from '../src/batch/bounds.ts';
-import { workflowIdOf } from '../src/batch/workflow-ids.ts';
 import type { runsheetBatch } from './batch.ts';
+import { childBatch } from './child-batch.ts';
 import { batchCallOf, type ChildBatchOptions } from './batch-call.ts';
 import { workQueueOf } from './task-queues.ts';
 
@@ -65,27 +61,14 @@ function intakeAt(taskQueue: string): Pick<Activities, 'createBatch' | 'awaitBat
 }
 
 /** Resolves when the child has ended, or if the batch was started before by a call with the same key. */
-async function untilEnded({ version, encrypted, ...made }: NewBatch, taskQueue: string): Promise<void> {
-  const { batch, mark, folder } = made;
-  const workflowId = workflowIdOf(made);
+async function untilEnded(made: NewBatch, taskQueue: string): Promise<void> {
+  const options = { ...childBatch(made), taskQueue };
   try {
-    const child = await startChild<typeof runsheetBatch>('runsheetBatch', {
-      workflowId,
-      taskQueue,
-      workflowTaskTimeout: WORKFLOW_TASK_MS,
-      workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-      parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-      // A cancelled batch still writes its results.
-      cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
-      args: [{ batch, mark, folder, version }],
-      staticSummary: batch,
-      // The receiver of any worker reads the batch's folder from the memo.
-      memo: { folder, ...(encrypted ? { encrypted } : {}) },
-    });
+    const child = await startChild<typeof runsheetBatch>('runsheetBatch', options);
     await child.result();
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    passCancelOn(workflowId);
+    passCancelOn(options.workflowId);
   }
 }
 

@@ -1,0 +1,30 @@
+// How another workflow runs a batch as its child: under the id that makes it unique, and cancelled with its parent.
+
+import {
+  ChildWorkflowCancellationType,
+  ParentClosePolicy,
+  WorkflowIdReusePolicy,
+  type ChildWorkflowOptions,
+} from '@temporalio/workflow';
+import type { NewBatch } from '../activities/create-batch.ts';
+import { WORKFLOW_TASK_MS } from '../src/batch/bounds.ts';
+import { workflowIdOf } from '../src/batch/workflow-ids.ts';
+import type { BatchInput } from './batch.ts';
+import type { BatchMemo } from './signals.ts';
+
+export function childBatch({ version, encrypted, batch, mark, folder }: NewBatch) {
+  // The receiver of any worker reads the batch's folder from the memo.
+  const memo = { folder, ...(encrypted ? { encrypted } : {}) } satisfies BatchMemo;
+  const input: BatchInput = { batch, mark, folder, version };
+  return {
+    workflowId: workflowIdOf({ batch, mark }),
+    workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+    workflowTaskTimeout: WORKFLOW_TASK_MS,
+    parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+    // A cancelled batch still writes its results.
+    cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+    memo,
+    staticSummary: batch,
+    args: [input],
+  } satisfies ChildWorkflowOptions & { readonly args: readonly [BatchInput] };
+}
