@@ -65,6 +65,7 @@ const PLAIN = [
   'completedBy',
   'acknowledgements',
   'pendingCommands',
+  'leasedUntil',
   'knownCommands',
   'lastFailure',
   'endings',

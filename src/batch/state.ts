@@ -163,6 +163,8 @@ export type State = {
   published: { readonly at: number; readonly summary: string; isStale: boolean };
   acknowledgements: readonly Acknowledgement[];
   pendingCommands: readonly PendingCommand[];
+  /** Until when a group that Temporal gave up may start POSTs. */
+  leasedUntil?: number;
   /** The ids of the latest commands. */
   knownCommands: readonly string[];
   lastFailure?: { readonly place: number; readonly outcome: Outcome; readonly reason?: string } | undefined;

@@ -121,7 +121,8 @@ export class World {
     const all = this.#results.get(send.group) ?? this.#postAll(send, planned);
     const results = workerDied ? all.filter((_, at) => at % 2 === 0) : all;
     const { group } = send;
-    this.apply({ type: 'groupEnded', group, results, rest: 'unconfirmed', reason: 'the worker was lost' });
+    const lost = workerDied ? { reason: 'the worker was lost' } : {};
+    this.apply({ type: 'groupEnded', group, results, rest: 'unconfirmed', ...lost });
   }
 
   /** Ends the oldest group with these results. */

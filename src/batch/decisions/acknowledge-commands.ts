@@ -1,9 +1,10 @@
-// Acknowledges a pause or a lower limit when it is in force: the workers of all groups that were in flight have answered. Those
-// groups are asked to start no further POST, so that this takes a second and not as long as the slowest POST may wait.
+// Acknowledges a pause or a lower limit when it is in force: the workers of all groups that were in flight have answered, or the
+// leases of those that Temporal gave up have ended. Groups in flight are asked to start no further POST, so that this takes a
+// second and not as long as the slowest POST may wait.
 
 import { acknowledge } from '../on-event/user-command.ts';
 import type { Group, State } from '../state.ts';
-import { dueIf, type Decision } from './decision.ts';
+import { dueIf, NEVER, type Decision } from './decision.ts';
 
 export const stopGroups: Decision = {
   name: 'stop-groups',
@@ -23,7 +24,8 @@ function toStop({ groups, pendingCommands }: State): readonly (readonly [number,
 
 export const acknowledgeCommands: Decision = {
   name: 'acknowledge-commands',
-  dueAt: (state) => dueIf(state.pendingCommands.length > 0 && inForce(state).length > 0),
+  dueAt: (state) =>
+    state.pendingCommands.length > 0 && inForce(state).length > 0 ? (state.leasedUntil ?? 0) : NEVER,
   act: (state) => {
     const acknowledged = inForce(state);
     state.pendingCommands = state.pendingCommands.filter((command) => !acknowledged.includes(command));

@@ -27,6 +27,8 @@ export function onGroupEnded(state: State, event: GroupEnded): void {
   const group = state.groups.get(event.group);
   if (group === undefined) return;
   state.groups.delete(event.group);
+  // Its worker may be alive: after a leap of Temporal's clock, a group is given up within its lease.
+  if (event.rest === 'unconfirmed' && event.reason !== undefined) state.leasedUntil = leaseEnd(state);
   if (event.serviceNowMs !== undefined) noteServiceTime(state, event.serviceNowMs);
   const results = new Map(event.results.map((result) => [attemptKey(result), result]));
   const hasAccepted = event.results.some(({ result }) => result === 'accepted');
@@ -118,10 +120,12 @@ function sendAgain(state: State, row: Sending, waitMs: number, turnedAway: Turne
   });
 }
 
+/** A POST may start until the group's lease ends, and the system clock may have changed a little. */
+const leaseEnd = ({ now }: State): number => now + LEASE_MS + CLOCK_SLACK_MS;
+
 /** The attempt may have started a run: only a webhook or the run lists can show it. */
 function markUnconfirmed(state: State, row: Sending, { at, wallAt }: Group, reason: string): void {
-  // A POST may start until the group's lease ends, and the system clock may have changed a little.
-  const sentBy = state.now + LEASE_MS + CLOCK_SLACK_MS;
+  const sentBy = leaseEnd(state);
   put(state, { ...baseOf(row), phase: 'unconfirmed', askedAt: at, askedWallAt: wallAt, sentBy, reason });
   state.reconcile.nextAt = state.now;
   state.reconcile.readings = 0;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ACKNOWLEDGED_MOST } from '../../../src/batch/bounds.ts';
+import { ACKNOWLEDGED_MOST, CLOCK_SLACK_MS, LEASE_MS } from '../../../src/batch/bounds.ts';
 import { progress } from '../../../src/batch/progress.ts';
 import { running } from '../scenes.ts';
 import { World } from '../world.ts';
@@ -62,6 +62,18 @@ describe('a pause by a user', () => {
     expect(kindsOf(world)).toEqual([]);
     world.settle();
     expect(world.state.finished).toBe(true);
+  });
+
+  it('is in force only when the lease of a group that Temporal gave up has ended: its worker may be alive', () => {
+    const world = new World({ rows: 4, concurrency: 2 });
+    world.answer(0, ['accepted'], true);
+    world.apply({ type: 'pause', commandId: 'c' });
+    expect(answers(world)).toEqual([]);
+    world.continueAsNew();
+    world.pass(LEASE_MS);
+    expect(answers(world)).toEqual([]);
+    world.pass(CLOCK_SLACK_MS);
+    expect(answers(world)).toHaveLength(1);
   });
 
   it('does not come back when its signal arrives again after the user has resumed', () => {
