@@ -92,7 +92,7 @@ function settingsOf(options: ChildBatchOptions): Request['settings'] {
     ...(startsPerMinute === undefined ? {} : { startsPerMinute }),
     ...(maxCostUsd === undefined ? {} : { maxCostNano: Math.round(maxCostUsd * NANO) }),
     ...(failAfter === undefined ? {} : { failAfter: failAfterOf(failAfter) }),
-    ...(deadline === undefined ? {} : { deadlineAt: deadline.getTime() }),
+    ...(deadline === undefined ? {} : { deadlineAt: new Date(deadline).getTime() }),
     ...(canary === undefined ? {} : { canary: { rows: canary, asks: false } }),
     deadlines: {},
     webhooks: !poll,

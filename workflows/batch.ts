@@ -57,18 +57,23 @@ export async function runsheetBatch({
   const activities = bindActivities(ref);
   const { state, started } = input.snapshot
     ? { state: restore(input.snapshot), started: { type: 'started' } as const }
-    : await load(activities, readableVersion(version), input.continues);
+    : // A batch that is cancelled before it has read its parameters still ends every row.
+      await CancellationScope.nonCancellable(() =>
+        load(activities, readableVersion(version), input.continues),
+      );
   const { enqueue, decide, failed, told } = connect(activities, state);
   const signalCount = listen(enqueue);
   enqueue(started);
 
   for (;;) {
-    const isOver = (): boolean => state.finished || mayContinueAsNew(state, signalCount());
+    // Temporal drops the signals of a workflow run that has ended.
+    const mayContinue = (): boolean => told.inFlight === 0 && mayContinueAsNew(state, signalCount());
+    const isOver = (): boolean => state.finished || mayContinue();
     await CancellationScope.nonCancellable(() => Promise.race([condition(isOver), failed]));
     // Events of the same workflow task come first: they may send a group, which prevents continue-as-new.
     decide();
     if (state.finished) return told.last.then(() => progress(state));
-    if (mayContinueAsNew(state, signalCount())) return continueBatch(ref, state);
+    if (mayContinue()) return continueBatch(ref, state);
   }
 }
 
@@ -146,7 +151,7 @@ type Connection = {
 function connect(activities: BoundActivities, state: State): Connection {
   const wake = createTimers();
   const groups: GroupScopes = new Map();
-  const told: Told = { last: Promise.resolve() };
+  const told: Told = { last: Promise.resolve(), inFlight: 0 };
   // No Trigger: that rejects when the workflow is cancelled, and a cancelled batch still writes its results.
   const failed = Promise.withResolvers<never>();
   const lasting = new CancellationScope({ cancellable: false });

@@ -76,7 +76,10 @@ async function untilEnded(made: NewBatch, taskQueue: string): Promise<void> {
 function passCancelOn(workflowId: string): void {
   const scope = CancellationScope.current();
   scope.cancelRequested.catch(() =>
-    CancellationScope.nonCancellable(() => getExternalWorkflowHandle(workflowId).cancel()),
+    // Temporal may have forgotten the batch meanwhile.
+    CancellationScope.nonCancellable(() => getExternalWorkflowHandle(workflowId).cancel()).catch(
+      () => undefined,
+    ),
   );
 }
 

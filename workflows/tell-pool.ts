@@ -6,7 +6,7 @@ import type { Event } from '../src/batch/events.ts';
 import { poolIdOf, usage as usageSignal } from './pool-signals.ts';
 
 /** The batch ends when its last report has arrived, or cannot arrive. */
-export type Told = { last: Promise<unknown> };
+export type Told = { last: Promise<unknown>; inFlight: number };
 
 export async function report(
   told: Told,
@@ -20,7 +20,9 @@ export async function report(
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
   told.last = Promise.all([told.last, sending]);
+  told.inFlight += 1;
   const failure = await sending;
+  told.inFlight -= 1;
   if (usage.left) return undefined;
   return { type: 'usageReported', ...(failure === undefined ? {} : { failure }) };
 }

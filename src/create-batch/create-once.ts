@@ -14,7 +14,7 @@ import { stemOf } from './batch-id.ts';
 import { createParams, type BatchRequest } from './batch-request.ts';
 import { withCopy } from './copy-sheet.ts';
 import { createBatch } from './create-batch.ts';
-import { taken } from './reuse.ts';
+import { nameOf, taken } from './reuse.ts';
 import { placeReused } from './reuse-rows.ts';
 import { decisionOf, type ReuseWish } from './reuse-wish.ts';
 import { sheetAt, sheetNameAt } from './sheet-address.ts';
@@ -45,7 +45,9 @@ export type Maker = {
 /** Throws the errors of the sheet and of the service, E530 and E531 for rows of earlier batches, E602 for a name that is taken. */
 export async function createOnce(maker: Maker, call: BatchCall): Promise<BatchFolder> {
   const { out } = maker.config;
-  const name = call.request.name ?? nameFor(call);
+  // Drawn once for the key: the sheet may have another name when the call is repeated.
+  const drawn = { content: `key-${hash('sha256', call.key, 'hex')}`, batch: nameFor(call) };
+  const name = call.request.name ?? (await nameOf(out, drawn));
   const made = await findMade(out, name, call.key);
   const batch = made ?? (await create(maker, call, name));
   await placeReused(batch);

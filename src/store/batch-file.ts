@@ -157,8 +157,14 @@ const schema = z.object({
 export type BatchFile = z.infer<typeof schema>;
 
 /** Creates batch.json; false if the batch exists already. */
-export const createBatchFile = (store: Store, file: BatchFile): Promise<boolean> =>
-  store.create(BATCH_FILE, `${JSON.stringify(file, undefined, 2)}\n`);
+export async function createBatchFile(store: Store, file: BatchFile): Promise<boolean> {
+  const text = JSON.stringify(file, undefined, 2);
+  // Programs may give settings that no command accepts, such as NaN; no worker could read that batch.
+  const [wrong] = schema.safeParse(JSON.parse(text)).error?.issues ?? [];
+  if (wrong !== undefined)
+    throw problem('E602', { what: `the batch cannot have this ${wrong.path.join('.')}: ${wrong.message}` });
+  return store.create(BATCH_FILE, `${text}\n`);
+}
 
 /** undefined if the folder contains no batch. Throws E504 for an invalid batch.json, E514 for one of an old version. */
 export async function readBatchFile(store: Store): Promise<BatchFile | undefined> {

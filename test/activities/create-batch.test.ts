@@ -65,6 +65,7 @@ describe('a call that is repeated with its key', () => {
     rmSync(sheet);
     expect(await make(sheet, 'workflow/run/1')).toEqual(first);
     expect(batchesThere()).toEqual([first.batch]);
+    expect(await make(place.write('hens.csv', SHEET), 'workflow/run/1')).toEqual(first);
   });
 
   it('finds the batch of a call that runs at the same time, also if both read different sheets', async () => {

@@ -44,6 +44,16 @@ function place(): string {
 }
 
 describe('batch.json', () => {
+  it('is never written with settings that no worker could read', async () => {
+    const store = folderStore(place());
+    const wrong = createBatchFile(store, { ...FILE, maxCostNano: Number.NaN });
+    await expect(wrong).rejects.toMatchObject({
+      code: 'E602',
+      message: expect.stringContaining('maxCostNano') as string,
+    });
+    expect(await readBatchFile(store)).toBeUndefined();
+  });
+
   it.each([
     ['that breaks off', '{"format":2,', /batch\.json is not a batch of this version: it is no JSON/],
     ['of another kind', '{}', /batch\.json is not a batch of this version: format: /],

@@ -1,7 +1,7 @@
-// Reports to the pool of the batch, after each change but not too often, and one report at a time: later ones say more. A batch
+// Reports to the pool of the batch, after each change but not too often, and now and then without one, and one report at a time: later ones say more. A batch
 // that leaves its pool, or has ended, says so immediately.
 
-import { POOL_REPORT_MS } from '../bounds.ts';
+import { POOL_REPORT_MS, POOL_SILENT_MS } from '../bounds.ts';
 import type { Command } from '../commands.ts';
 import { leave } from '../pool/change-pool.ts';
 import type { Membership } from '../pool/messages.ts';
@@ -18,7 +18,9 @@ export const reportUsage: Decision = {
     const { reported, failure } = membership;
     if (failure !== undefined) return failure.againAt;
     if (reported === undefined) return 0;
-    return reported.text === textOf(state, membership) ? NEVER : reported.at + POOL_REPORT_MS;
+    // A pool that was terminated and made again learns from it what the batch holds.
+    const isSame = reported.text === textOf(state, membership);
+    return reported.at + (isSame ? POOL_SILENT_MS : POOL_REPORT_MS);
   },
   act: (state) => {
     if (state.leaves !== undefined) return saidLeaves(state);

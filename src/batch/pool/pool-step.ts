@@ -87,9 +87,10 @@ const isNewer = (report: Report, known: Report | undefined): boolean =>
   (report.life === known.life && report.number > known.number);
 
 function onUsage(state: PoolState, usage: MemberUsage, now: number): void {
+  if (!isUsable(usage)) return;
   const isOwn = ({ member }: { readonly member: string }): boolean => member === usage.member;
   const before = state.members.find(isOwn);
-  if (!isUsable(usage) || !isNewer(usage, before ?? state.departed.find(isOwn))) return;
+  if (!isNewer(usage, before ?? state.departed.find(isOwn))) return;
   if (usage.left) return depart(state, usage);
   if (before === undefined && state.members.length >= POOL_MEMBERS_MAX) return;
   state.departed = state.departed.filter((one) => !isOwn(one));
@@ -152,9 +153,26 @@ function tell(state: PoolState, names: ReadonlySet<string>, now: number): readon
 const isWhole = (value: unknown, least: number, most: number): boolean =>
   Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
 
-/** Reports come from signals, perhaps of a newer worker. */
-const isUsable = ({ used, wanted, weight, urgency, limit, epoch, life, number }: MemberUsage): boolean =>
-  [used, wanted, limit].every((slots) => isWhole(slots, 0, 100 * CONCURRENCY_MAX)) &&
-  [epoch, life, number].every((value) => isWhole(value, 0, Number.MAX_SAFE_INTEGER)) &&
-  isWhole(weight, 1, POOL_WEIGHT_MAX) &&
-  isWhole(urgency, 0, POOL_URGENCY_MAX);
+/** Reports come from signals, perhaps of a newer worker, or of somebody else without any content. */
+function isUsable(given: unknown): given is MemberUsage {
+  if (typeof given !== 'object' || given === null) return false;
+  const {
+    member,
+    used,
+    wanted,
+    weight,
+    urgency,
+    limit,
+    epoch,
+    life,
+    number,
+    runsEndMs = 0,
+  } = given as Partial<MemberUsage>;
+  return (
+    typeof member === 'string' &&
+    [used, wanted, limit].every((slots) => isWhole(slots, 0, 100 * CONCURRENCY_MAX)) &&
+    [epoch, life, number, runsEndMs].every((value) => isWhole(value, 0, Number.MAX_SAFE_INTEGER)) &&
+    isWhole(weight, 1, POOL_WEIGHT_MAX) &&
+    isWhole(urgency, 0, POOL_URGENCY_MAX)
+  );
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { POOL_AGAIN_MS, POOL_REPORT_MS } from '../../../src/batch/bounds.ts';
+import { POOL_AGAIN_MS, POOL_REPORT_MS, POOL_SILENT_MS } from '../../../src/batch/bounds.ts';
 import { closedSnapshot, continueFrom } from '../../../src/batch/snapshot.ts';
 import { World } from '../world.ts';
 
@@ -28,8 +28,16 @@ describe('report usage', () => {
     world.pass(1);
     expect(said(world)).toMatchObject([{ number: 3, epoch: 11, used: 3 }]);
     arrives(world);
-    world.pass(60_000);
+    world.pass(POOL_SILENT_MS - POOL_REPORT_MS);
     expect(said(world)).toEqual([]);
+  });
+
+  it('is repeated each minute, because a pool that was made again knows nobody', () => {
+    const world = inPool();
+    expect(said(world)).toHaveLength(1);
+    arrives(world);
+    world.pass(POOL_SILENT_MS);
+    expect(said(world)).toMatchObject([{ number: 2, used: 0, wanted: 6 }]);
   });
 
   it('is repeated while the pool cannot be reached, and after a continue-as-new', () => {

@@ -90,8 +90,11 @@ describe('a pool', () => {
       { urgency: 10 },
       { wanted: 1.5 },
       { epoch: Number.NaN },
+      { runsEndMs: Number.NaN },
     ])
       expect(scene.report('b', wrong)).toEqual({});
+    for (const nothing of [undefined, null, 'a report', { used: 1 }])
+      expect(scene.take({ type: 'usage', usage: nothing as unknown as MemberUsage })).toEqual([]);
     expect(scene.state.members).toMatchObject([{ member: 'a', used: 5 }]);
   });
 
