@@ -1,10 +1,12 @@
 // Runs rows from an async generator, and prints each row as it ends. It uses the local run service, which costs nothing:
 //
-//   npm install runsheet
-//   node portraits.ts
+//   npm pack                                    in the clone of runsheet: makes runsheet-0.1.0.tgz
+//   npm install <path>/runsheet-0.1.0.tgz       in your project
+//   cp node_modules/runsheet/examples/library/portraits.ts . && node portraits.ts
 //
 // If you stop it, start it again: it continues the batch and buys no row twice.
 
+import { fileURLToPath } from 'node:url';
 import { AlreadyDoneError, connect, type Row } from 'runsheet';
 
 /** Rows could come from a database: only a few of them are in memory. */
@@ -18,7 +20,8 @@ await using runsheet = await connect({ service: 'local', onNotice: (text) => con
 const batch = await runsheet
   .start(portraits(), { deployment: 'portraits', concurrency: 4, maxCostUsd: 1 })
   .catch((error: unknown) => {
-    if (error instanceof AlreadyDoneError) return runsheet.getHandle(error.batchId);
+    // E538: that batch has exactly these rows. E530 would be some of them.
+    if (error instanceof AlreadyDoneError && error.code === 'E538') return runsheet.getHandle(error.batchId);
     throw error;
   });
 
@@ -27,5 +30,5 @@ for await (const row of batch.rows({ follow: true }))
 
 const { outcomes, rows, cost_usd } = await batch.result();
 console.log(
-  `${outcomes.succeeded} of ${rows} rows succeeded, about $${cost_usd}, in ${batch.location.pathname}`,
+  `${outcomes.succeeded} of ${rows} rows succeeded, about $${cost_usd}, in ${fileURLToPath(batch.location)}`,
 );

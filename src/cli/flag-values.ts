@@ -63,7 +63,7 @@ export const name = (input: string): string =>
   /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$/.test(input)
     ? input
     : fail(
-        'is not a valid batch name',
+        'is not a valid name',
         'use letters, digits, dots, underscores and hyphens, at most 100, beginning with a letter or a digit',
       );
 

@@ -17,7 +17,9 @@ import { checkFlags, configOf, requestOf } from './batch-options.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import type { SheetFlags } from './flags.ts';
 import { estimateOf } from '../library/estimate.ts';
+import { refuseNoPool } from '../library/known-pool.ts';
 import { forecastLines } from './forecast.ts';
+import { prepareNotify } from './notify-flags.ts';
 import { plural } from './format.ts';
 import { aboutLines, ruleLines, scheduleJson } from './schedule-text.ts';
 import { openSession } from './session.ts';
@@ -51,8 +53,10 @@ export default async function create(
   const printer = printerFor(this);
   const config = configOf(flags);
   const definition = await definitionOf(config, flags, name, sheet);
+  await prepareNotify(config, flags);
   const session = await openSession({ config, local: flags.local, printer });
   try {
+    await refuseNoPool(session, flags);
     const draft = await sheetToday(config, definition);
     const { handle, how } = await session.schedules.create(definition, { replace: flags.replace });
     const info = await handle.describe();
