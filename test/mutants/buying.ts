@@ -151,8 +151,8 @@ export const BUYING: readonly Mutant[] = [
     id: 'second-starter-overwrites',
     loses: 'two commands started at the same time make two batches of one sheet, and both are bought',
     file: 'src/store/batch-file.ts',
-    old: 'store.create(BATCH_FILE, `${JSON.stringify(file, undefined, 2)}\\n`);',
-    new: 'store.write(BATCH_FILE, `${JSON.stringify(file, undefined, 2)}\\n`).then(() => true);',
+    old: 'store.create(BATCH_FILE, `${text}\\n`);',
+    new: 'store.write(BATCH_FILE, `${text}\\n`).then(() => true);',
     by: 'test/create-batch/create-batch.test.ts',
   },
   {
