@@ -76,7 +76,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('calls the worker well when it can work, which nobody outside its container is told', () => {
+  it('calls the worker well when it can work, and only its container can ask', () => {
     const { healthcheck, environment } = services['worker'] ?? {};
     expect(environment?.['RUNSHEET_METRICS']).toBe('${RUNSHEET_METRICS:-127.0.0.1:9464}');
     expect(healthcheck?.test.at(-1)).toContain("fetch('http://127.0.0.1:9464/readyz')");

@@ -23,7 +23,7 @@ export type PoolInput = {
   readonly state?: PoolState;
 };
 
-/** Shares slots between batches; it ends only when somebody terminates it. */
+/** Shares slots between batches; it ends only when a user terminates it. */
 export async function runsheetPool({ pool, state = newPool(pool, Date.now()) }: PoolInput): Promise<never> {
   const events: PoolEvent[] = [{ type: 'started' }];
   const publish = publisher(state);

@@ -11,7 +11,7 @@ const { writeDrafts, writePicks, notify } = proxyActivities<typeof activities>({
   startToCloseTimeout: '1 minute',
 });
 
-/** The keys of the drafts that somebody likes. */
+/** The keys of the drafts that a person likes. */
 export const pick = defineSignal<[keys: readonly string[]]>('pick');
 
 export type Campaign = {

@@ -214,7 +214,7 @@ export const CONTINUE_AT_SIGNALS = 5_000;
 export const POOL_REPORT_MS = 2_000;
 /** How soon a batch looks again for a pool that is not running. */
 export const POOL_AGAIN_MS = 10_000;
-/** A member that was silent for so long is told its grant again: that fails if its workflow has ended. */
+/** A pool repeats the grant of a member that was silent for so long: that fails if its workflow has ended. */
 export const POOL_SILENT_MS = 60_000;
 export const POOL_SIZE_MAX = 100_000;
 export const POOL_WEIGHT_MAX = 1_000;

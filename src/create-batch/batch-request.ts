@@ -1,4 +1,4 @@
-// What somebody asks of a new batch, as JSON, and what the service adds to it: so a command, a program and an activity make
+// What a new batch is asked for, as JSON, and what the service adds to it: so a command, a program and an activity make
 // batches in the same way.
 
 import { DEFAULT_PRICES } from '../batch/gpu.ts';

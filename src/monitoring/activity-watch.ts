@@ -129,6 +129,6 @@ const MESSAGES: Readonly<Record<BatchEvent['event'], string>> = {
   adapted: 'the batch found its useful concurrency',
   appended: 'a user adds rows to the batch',
   climbed: 'rows of a size class climb the ladder',
-  notified: 'somebody was notified',
+  notified: 'a notification was sent',
   'not-notified': 'a notification failed',
 };

@@ -1,4 +1,4 @@
-// Knows the figures of all batches of this cluster that run or ended lately. They are read when somebody scrapes, at most every
+// Knows the figures of all batches of this cluster that run or ended lately. They are read at a scrape, at most every
 // two seconds, with one request to Temporal; the summary of an ended batch is read once.
 
 import type { BatchName } from '../batch/batch-ref.ts';

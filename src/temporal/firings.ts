@@ -1,4 +1,4 @@
-// What became of a firing: its batch, and how its workflow stands.
+// The result of a firing: its batch, and how its workflow stands.
 
 import { WorkflowFailedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';

@@ -4,8 +4,8 @@ import { basename, dirname } from 'node:path';
 import { openBatchClient } from '../../src/temporal/batch-client.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
-import type { Run } from '../../src/run-service/contract/run.ts';
 import { openBatchFolder } from '../../src/store/batch-folders.ts';
+import { liveAt, startedBetween } from '../stage/outstanding-runs.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
@@ -20,12 +20,6 @@ const DEPLOYMENTS = JSON.stringify([
     pictureSize: 16,
   },
 ]);
-
-const isLive = ({ createdAtMs = 0, endedAtMs = Number.POSITIVE_INFINITY }: Run, at: number): boolean =>
-  createdAtMs <= at && endedAtMs > at;
-const liveAt = (runs: readonly Run[], at: number): number => runs.filter((run) => isLive(run, at)).length;
-const startedBetween = (runs: readonly Run[], from: number, to: number): readonly Run[] =>
-  runs.filter(({ createdAtMs = 0 }) => createdAtMs > from && createdAtMs < to);
 
 describe('a batch with 200 runs outstanding', () => {
   let stage = new Stage();

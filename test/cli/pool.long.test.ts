@@ -5,6 +5,7 @@ import type { Run } from '../../src/run-service/contract/run.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
 import type { Pool } from '../../src/temporal/pools.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
+import { liveAt, startedBetween } from '../stage/outstanding-runs.ts';
 import { Stage, until } from '../stage/stage.ts';
 
 const SIZE = 32;
@@ -19,11 +20,6 @@ const DEPLOYMENTS = JSON.stringify([
   },
 ]);
 
-const liveAt = (runs: readonly Run[], at: number): number =>
-  runs.filter(
-    ({ createdAtMs = 0, endedAtMs = Number.POSITIVE_INFINITY }) => createdAtMs <= at && endedAtMs > at,
-  ).length;
-
 /** The highest number of runs that were outstanding at the same time. */
 const mostOf = (runs: readonly Run[]): number =>
   Math.max(0, ...runs.map(({ createdAtMs = 0 }) => liveAt(runs, createdAtMs)));
@@ -37,9 +33,6 @@ function meanOf(runs: readonly Run[], from: number, to: number): number {
 /** The prompts of a batch begin with its name. */
 const runsOf = (runs: readonly Run[], batch: string): readonly Run[] =>
   runs.filter(({ inputs }) => String(inputs?.['prompt']).startsWith(`${batch} `));
-
-const startsIn = (runs: readonly Run[], from: number, to = Number.POSITIVE_INFINITY): readonly Run[] =>
-  runs.filter(({ createdAtMs = 0 }) => createdAtMs > from && createdAtMs < to);
 
 describe('batches in a pool', () => {
   let stage = new Stage();
@@ -87,7 +80,7 @@ describe('batches in a pool', () => {
     await worker.kill('SIGKILL');
     await stage.worker();
     await until(
-      async () => startsIn(runsOf(await stage.truth(), 'light'), killed + 8_000).length > 16,
+      async () => startedBetween(runsOf(await stage.truth(), 'light'), killed + 8_000).length > 16,
       'the new worker sends',
     );
 
@@ -113,7 +106,7 @@ describe('batches in a pool', () => {
     expect(ofHeavy / (ofHeavy + ofLight)).toBeLessThan(0.75 * 1.1);
     expect(ofHeavy + ofLight).toBeGreaterThan(0.8 * SIZE);
     // What light held was not granted, although its runs had ended.
-    const whileHeld = startsIn(heavy, terminated + 2_000, held);
+    const whileHeld = startedBetween(heavy, terminated + 2_000, held);
     expect(Math.max(...whileHeld.map(({ createdAtMs = 0 }) => liveAt(heavy, createdAtMs)))).toBe(
       (SIZE * 3) / 4,
     );
@@ -132,7 +125,7 @@ describe('batches in a pool', () => {
     await command('wait', 'urgent');
     const ended = Date.now();
     await until(
-      async () => startsIn(runsOf(await stage.truth(), 'nightly'), ended).length > 0,
+      async () => startedBetween(runsOf(await stage.truth(), 'nightly'), ended).length > 0,
       'nightly goes on',
     );
     await command('cancel', 'nightly', '--timeout', '60s');
@@ -140,7 +133,7 @@ describe('batches in a pool', () => {
     const runs = await stage.truth();
     const urgent = runsOf(runs, 'urgent');
     const lastUrgent = Math.max(...urgent.map(({ createdAtMs = 0 }) => createdAtMs));
-    expect(startsIn(runsOf(runs, 'nightly'), came + 2_000, lastUrgent)).toEqual([]);
+    expect(startedBetween(runsOf(runs, 'nightly'), came + 2_000, lastUrgent)).toEqual([]);
     expect(urgent).toHaveLength(96);
     expect(mostOf(runs)).toBeLessThanOrEqual(SIZE);
     expect(status).toContain('reason    pool gpus has no free slot for this batch');

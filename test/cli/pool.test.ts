@@ -11,7 +11,7 @@ describe('pool', () => {
     expect(poolLine({ ...TOTALS, size: 1, batches: 1, used: 1_000 })).toBe(
       'gpus: 1 slot, 1 batch, 1,000 in use',
     );
-    // Somebody else may have made the pool.
+    // Another user may have made the pool.
     expect(poolLine({ ...TOTALS, pool: 'g\u001B[2Jpus' })).not.toContain('\u001B');
   });
 

@@ -145,7 +145,7 @@ describe('an embedded server', () => {
   const stage = new Stage();
   afterEach(() => stage.close());
 
-  it('fires off the rule only by the command of its user, whoever triggers the schedule', async () => {
+  it('fires off the rule only by the command of its user, not if a stranger triggers the schedule', async () => {
     const { Client, Connection } = await import('@temporalio/client');
     const { readRecord } = await import('../../src/temporal/embedded/stack-file.ts');
     await stage.start(['dev']).says(/service +http/);

@@ -86,7 +86,7 @@ class SimPool {
     if (!isCalm) this.#world.after(this.#world.between(500, 20_000), () => this.#useSlots());
   }
 
-  /** Silent members are told again. */
+  /** Silent members get their grant again. */
   look(): void {
     if (poolDueAt(this.state) <= this.#temporal.clock.now) this.take({ type: 'woke' });
   }

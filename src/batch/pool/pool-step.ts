@@ -153,7 +153,7 @@ function tell(state: PoolState, names: ReadonlySet<string>, now: number): readon
 const isWhole = (value: unknown, least: number, most: number): boolean =>
   Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
 
-/** Reports come from signals, perhaps of a newer worker, or of somebody else without any content. */
+/** Reports come from signals, perhaps of a newer worker, or of a stranger without any content. */
 function isUsable(given: unknown): given is MemberUsage {
   if (typeof given !== 'object' || given === null) return false;
   const {

@@ -63,7 +63,7 @@ describe('a batch that is done', () => {
     ]);
   });
 
-  it('ends although nobody could be told, and its log says why', () => {
+  it('ends although no target could be notified, and its log says why', () => {
     const batch = notified({ rows: 1 });
     batch.endAll();
     batch.close();

@@ -32,7 +32,7 @@ describe('report usage', () => {
     expect(said(world)).toEqual([]);
   });
 
-  it('is repeated each minute, because a pool that was made again knows nobody', () => {
+  it('is repeated each minute, because a pool that was made again knows no member', () => {
     const world = inPool();
     expect(said(world)).toHaveLength(1);
     arrives(world);

@@ -120,7 +120,7 @@ describe('a pool and its batches', () => {
     expect(Math.max(...usedAtOnce)).toBeGreaterThanOrEqual(12);
   });
 
-  it('uses every slot that somebody wants, once all messages have arrived', () => {
+  it('uses every slot that a member wants, once all messages have arrived', () => {
     fc.assert(
       fc.property(fc.array(action, { minLength: 20, maxLength: 100 }), (actions) => {
         const pool = new PoolWorld(12);

@@ -1,0 +1,14 @@
+// How many runs the service had outstanding at a time, from its own records.
+
+import type { Run } from '../../src/run-service/contract/run.ts';
+
+export const liveAt = (runs: readonly Run[], at: number): number =>
+  runs.filter(
+    ({ createdAtMs = 0, endedAtMs = Number.POSITIVE_INFINITY }) => createdAtMs <= at && endedAtMs > at,
+  ).length;
+
+export const startedBetween = (
+  runs: readonly Run[],
+  from: number,
+  to = Number.POSITIVE_INFINITY,
+): readonly Run[] => runs.filter(({ createdAtMs = 0 }) => createdAtMs > from && createdAtMs < to);
