@@ -2,27 +2,41 @@
 
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
-import { problem } from '../src/errors/error.ts';
+import { problem, RunsheetError } from '../src/errors/error.ts';
 import { notSucceeded, readSummary, type Summary } from '../src/results/summary.ts';
 import type { Deps } from './deps.ts';
+import { finalFailure } from './final-failure.ts';
 
 /** The content of summary.json, with the folder; `ok`: every row succeeded. */
 export type EndedBatch = Summary & { readonly folder: string; readonly ok: boolean };
 
-/** Fails until the batch has ended, and Temporal retries it; fails for good with E508 if it ended without results. */
+/** There is no such batch, or not for this worker. */
+const FINAL: ReadonlySet<string> = new Set(['E411', 'E502', 'E504', 'E514']);
+
+/**
+ * Fails until the batch has ended, and Temporal retries it. Once no workflow runs the batch, nothing will write its results: fails
+ * for good with E411 or E504 if its folder cannot be read, with E508 if it has no results, and with E503 if Temporal has forgotten
+ * the batch as well.
+ */
 export async function awaitBatch(deps: Deps, ref: BatchRef): Promise<EndedBatch> {
-  const { store } = await deps.open(ref);
   // In this order: a workflow that has ended wrote its summary before.
   const status = await deps.statusOf(ref);
-  const summary = await readSummary(store);
+  const summary = await summaryAt(deps, ref).catch((error: unknown) => {
+    // A batch that runs waits for its folder as well, which may be on a disk that is away.
+    const isFinal = status !== 'RUNNING' && error instanceof RunsheetError && FINAL.has(error.code);
+    throw isFinal ? finalFailure(error) : error;
+  });
   if (summary !== undefined) return { ...summary, folder: ref.folder, ok: notSucceeded(summary) === 0 };
-  if (status !== undefined && status !== 'RUNNING') {
-    const { code, message, hint } = problem('E508', { ...ref, status });
-    throw ApplicationFailure.nonRetryable(`${code}: ${message}; ${hint}`, code);
-  }
+  if (status === undefined) throw finalFailure(problem('E503', ref));
+  if (status !== 'RUNNING') throw finalFailure(problem('E508', { ...ref, status }));
   throw ApplicationFailure.create({
     message: `batch ${ref.batch} has not ended`,
     type: 'NotEnded',
     category: ApplicationFailureCategory.BENIGN,
   });
+}
+
+async function summaryAt(deps: Deps, ref: BatchRef): Promise<Summary | undefined> {
+  const { store } = await deps.open(ref);
+  return readSummary(store);
 }

@@ -27,9 +27,12 @@ export function collectRows(deps: Deps, input: CollectInput): Promise<PartResult
     const open = await deps.open(input);
     const name = partName(input.pass, input.part);
     const before = await open.store.read(name);
-    return before === undefined
-      ? writePart(deps, open, input, name)
-      : resultOf({ open, input, name }, before, []);
+    const result =
+      before === undefined
+        ? await writePart(deps, open, input, name)
+        : resultOf({ open, input, name }, before, []);
+    deps.traces?.partCollected(deps, open, name);
+    return result;
   });
 }
 

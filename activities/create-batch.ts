@@ -30,9 +30,11 @@ export type NewBatch = BatchRef & {
 export async function createBatch(
   { maker, log }: Pick<Deps, 'log' | 'maker'>,
   call: BatchCall,
-): Promise<NewBatch> {
+): Promise<NewBatch | undefined> {
   try {
-    const { batch, folder, file, store } = await createOnce({ ...maker, signal: cancellationSignal() }, call);
+    const created = await createOnce({ ...maker, signal: cancellationSignal() }, call);
+    if (created === undefined) return undefined;
+    const { batch, folder, file, store } = created;
     const { rows, reused = 0 } = file.sheet;
     const hasEnded = (await readSummary(store)) !== undefined;
     const { isEncrypted: encrypted } = maker;
@@ -51,14 +53,21 @@ export async function createBatch(
 function failureOf(error: RunsheetError): ApplicationFailure {
   // A sheet that was being written may be whole at the next try.
   const isTemporary = error.exit === EXIT.unreachable || error.code === 'E107';
-  const { code, message, hint, place } = error;
+  const problems = problemsOf(error);
   return ApplicationFailure.create({
-    message: withoutSecrets([textOf(error), ...problemsOf(error).map(textOf)].join('\n')),
-    type: code,
+    message: withoutSecrets([textOf(error), ...problems.map(textOf)].join('\n')),
+    type: error.code,
     nonRetryable: !isTemporary,
-    details: [{ code, message, ...(hint === undefined ? {} : { hint }), ...(place && { place }) }],
+    details: [{ ...detailOf(error), ...(problems.length > 0 && { problems: problems.map(detailOf) }) }],
   });
 }
+
+const detailOf = ({ code, message, hint, place }: RunsheetError) => ({
+  code,
+  message,
+  ...(hint === undefined ? {} : { hint }),
+  ...(place && { place }),
+});
 
 /** The first problems of a sheet that was refused. */
 const problemsOf = (error: RunsheetError): readonly RunsheetError[] =>

@@ -1,24 +1,26 @@
 // Makes the batch of a firing from the sheet as it is now. A firing has one batch, which a retry finds again.
 
 import { join } from 'node:path';
-import { ApplicationFailure } from '@temporalio/common';
 import { firingOf, type ScheduleDefinition } from '../src/create-batch/schedule/definition.ts';
 import { problem } from '../src/errors/error.ts';
 import { LOCAL } from '../src/run-service/local-address.ts';
 import { isAllowed } from '../src/store/allowed-folders.ts';
 import { createBatch, type NewBatch } from './create-batch.ts';
 import type { Deps } from './deps.ts';
+import { finalFailure } from './final-failure.ts';
 
 export type FiringInput = {
   readonly definition: ScheduleDefinition;
   readonly nominalTime: number;
+  /** As of a batch call. */
+  readonly findOnly?: true;
 };
 
 /** Fails permanently, with the code of the error, if another attempt would not help. */
 export async function createFiring(
   deps: Pick<Deps, 'log' | 'maker'>,
-  { definition, nominalTime }: FiringInput,
-): Promise<NewBatch> {
+  { definition, nominalTime, findOnly }: FiringInput,
+): Promise<NewBatch | undefined> {
   const { out, format, deadlineMs, reuse } = definition;
   const { name, sheet, request } = firingOf(definition, nominalTime);
   const { service, ...wanted } = request;
@@ -34,6 +36,7 @@ export async function createFiring(
       request: { ...wanted, name, settings: { ...wanted.settings, ...deadline } },
       ...(service.base === LOCAL ? { service: LOCAL } : {}),
       reuse: reuse ? 'reuse' : 'again',
+      ...(findOnly && { findOnly }),
     },
   );
 }
@@ -45,7 +48,5 @@ function refuseElsewhere(config: Deps['maker']['config'], folder: string, base: 
     : base !== LOCAL && base !== config.apiUrl
       ? problem('E306', { base })
       : undefined;
-  if (error === undefined) return;
-  const { code, message, hint } = error;
-  throw ApplicationFailure.nonRetryable(`${code}: ${message}; ${hint}`, code);
+  if (error !== undefined) throw finalFailure(error);
 }

@@ -9,7 +9,8 @@ import type { Maker } from '../src/create-batch/create-once.ts';
 import type { BatchFile } from '../src/store/batch-file.ts';
 import type { Store } from '../src/store/store.ts';
 import type { BatchSignals } from '../src/batch/signals.ts';
-import type { BatchRef } from '../src/batch/batch-ref.ts';
+import type { BatchName, BatchRef } from '../src/batch/batch-ref.ts';
+import type { Progress } from '../src/batch/progress.ts';
 import type { NoticeSettings } from './notices/settings.ts';
 import type { DeliveredFiles } from './delivered-files.ts';
 
@@ -45,11 +46,50 @@ export type Deps = {
   };
   /** The status of the batch's workflow; undefined if Temporal does not know it. */
   statusOf(ref: BatchRef): Promise<WorkflowExecutionStatusName | undefined>;
+  /** What Temporal knows about missed times of a schedule, before a firing. */
+  missedSoFar(schedule: string, nominalTime: number): Promise<MissedSoFar>;
   readonly notices: NoticeSettings;
   readonly posts: PostsOnWire;
+  /** What writes traces, if the settings ask for them. None of its methods throws or takes time. */
+  readonly traces?: RowTraces | undefined;
   /** How this worker makes batches. */
   readonly maker: Omit<Maker, 'signal'> & { readonly isEncrypted: boolean };
   readonly log: Logger;
+};
+
+/** Times of a schedule that it missed. */
+type MissedSoFar = {
+  readonly createdAt: number;
+  /** Since the schedule was made. */
+  readonly missed: number;
+  /** The times of the rule between the firing before and this one, as far as Temporal lists them. */
+  readonly between: readonly number[];
+  /** When Temporal started the firing. */
+  readonly firedAt: number;
+};
+
+export type RowTraces = {
+  /** The files of a row were fetched, or could not be; `startedAt` in milliseconds since 1970. */
+  filesFetched(batch: BatchName, fetched: FetchedFiles): void;
+  /** The part of this name exists. */
+  partCollected(deps: Pick<Deps, 'readRows'>, open: OpenBatch, part: string): void;
+  batchEnded(file: BatchFile, end: BatchEnd): void;
+};
+
+export type FetchedFiles = {
+  readonly place: number;
+  readonly attempt: number;
+  readonly startedAt: number;
+  /** How often the row was deferred before. */
+  readonly deferred: number;
+  readonly result: 'delivered' | 'file' | 'host';
+  readonly bytes: number;
+};
+
+export type BatchEnd = {
+  readonly progress: Progress;
+  readonly startedAt: number;
+  readonly endedAt: number;
 };
 
 /** The Queue Run calls of a worker that have no answer yet. */

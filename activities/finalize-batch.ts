@@ -59,6 +59,7 @@ export async function finalizeBatch(deps: Deps, input: FinalizeInput): Promise<v
     await store.write(snapshotName(throughPass), `${JSON.stringify(closed)}\n`);
     const ended = { startedAt, endedAt, reading, isEvidenceLost, throughPass };
     await writeResults({ file, store, progress, ...ended, confirm });
+    deps.traces?.batchEnded(file, { progress, startedAt, endedAt });
   });
 }
 

@@ -9,10 +9,12 @@ import { createBatch } from './create-batch.ts';
 import { createFiring } from './create-firing.ts';
 import type { Deps } from './deps.ts';
 import { finalizeBatch } from './finalize-batch.ts';
+import { findMissed } from './find-missed.ts';
 import { keepEvidence } from './keep-evidence.ts';
 import { keepLog } from './keep-log.ts';
 import { loadBatch } from './load-batch.ts';
 import { loadPass } from './load-pass.ts';
+import { notifyFiring } from './notify-firing.ts';
 import { notify } from './send-notice.ts';
 import { pollRuns } from './poll-runs.ts';
 import { queueRuns } from './queue-runs.ts';
@@ -51,6 +53,8 @@ export const createWork = (deps: Deps) =>
     awaitBatch: heartbeating(awaitBatch),
     createBatch: heartbeating(createBatch),
     createFiring: heartbeating(createFiring),
+    findMissed: heartbeating(findMissed),
+    notifyFiring: heartbeating(notifyFiring),
     loadBatch: heartbeating(loadBatch),
     loadPass: heartbeating(loadPass),
     reconcileRuns: heartbeating(reconcileRuns),

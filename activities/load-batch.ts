@@ -1,7 +1,6 @@
 // Loads a batch for its workflow: its parameters, and the capabilities of the service.
 
 import { activityInfo } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
 import type { BatchParams } from '../src/batch/params.ts';
 import { problem, RunsheetError } from '../src/errors/error.ts';
 import type { Snapshot } from '../src/batch/snapshot.ts';
@@ -10,6 +9,7 @@ import { createStarted, paramsOf, readStarted, replaceStarted } from '../src/sto
 import { createContinued, FIRST_PASS, readContinued, snapshotName } from '../src/store/passes.ts';
 import type { Store } from '../src/store/store.ts';
 import type { Deps, OpenBatch } from './deps.ts';
+import { finalFailure } from './final-failure.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
 
 export type LoadedBatch = {
@@ -89,9 +89,7 @@ const PERMANENT: ReadonlySet<string> = new Set(['E411', 'E515']);
 
 /** Makes permanent errors non-retryable; nothing has been sent at this point. */
 function permanentFailure(error: unknown): unknown {
-  if (!(error instanceof RunsheetError) || !PERMANENT.has(error.code)) return error;
-  const { code, message, hint } = error;
-  return ApplicationFailure.nonRetryable(`${code}: ${message}; ${hint}`, code);
+  return error instanceof RunsheetError && PERMANENT.has(error.code) ? finalFailure(error) : error;
 }
 
 /** Tries a list call, because the published API does not include run lists. */

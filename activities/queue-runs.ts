@@ -12,6 +12,7 @@ import { clipped } from '../src/batch/clipped.ts';
 import type { GroupResult, PostResult } from '../src/batch/events.ts';
 import { errorMessage } from '../src/errors/error.ts';
 import type { QueueRequest } from '../src/run-service/contract/queue.ts';
+import { readWishes, type Wishes } from '../src/create-batch/left-out.ts';
 import type { SheetRow } from '../src/sheet/pages.ts';
 import { webhookUrl } from '../src/webhook/token.ts';
 import type { Deps, OpenBatch, PostsOnWire } from './deps.ts';
@@ -27,10 +28,10 @@ const COMPLETE_AGAIN_MS = 500;
 const SIGNAL_MOST_MS = 250;
 
 export async function queueRuns(deps: Deps, input: GroupInput): Promise<GroupResult> {
-  const { open, requests } = await prepare(deps, input);
+  const { open, requests, leftOut } = await prepare(deps, input);
   const { taskToken } = activityInfo();
   const lease = takeLease(deps.completion, taskToken, deps.posts.stopping);
-  const results: PostResult[] = [];
+  const results: PostResult[] = [...leftOut];
   const soFar = (): GroupResult => {
     const serviceNowMs = results.length > 0 ? open.service.nowMs() : undefined;
     return { results, ...(serviceNowMs === undefined ? {} : { serviceNowMs }) };
@@ -48,23 +49,29 @@ export async function queueRuns(deps: Deps, input: GroupInput): Promise<GroupRes
 }
 
 type Prepared = { readonly name: AttemptRef; readonly request: QueueRequest };
+type PreparedGroup = {
+  readonly open: OpenBatch;
+  readonly requests: readonly Prepared[];
+  readonly leftOut: readonly PostResult[];
+};
 
 /** Fails with type `NothingSent`, so that the workflow may send the same attempts again. */
-async function prepare(
-  deps: Deps,
-  input: GroupInput,
-): Promise<{ readonly open: OpenBatch; readonly requests: readonly Prepared[] }> {
+async function prepare(deps: Deps, input: GroupInput): Promise<PreparedGroup> {
   try {
     const open = await deps.open(input);
     const rows = await deps.readRows(
       open,
       input.attempts.map(({ place }) => place),
     );
-    const requests = input.attempts.map((attempt) => ({
+    const wishes = await readWishes(open.store);
+    const leftOut = input.attempts.flatMap((attempt) => leftOutBy(wishes, open, attempt, rows));
+    const isLeftOut = new Set(leftOut.map(({ place }) => place));
+    const sent = input.attempts.filter(({ place }) => !isLeftOut.has(place));
+    const requests = sent.map((attempt) => ({
       name: { place: attempt.place, attempt: attempt.attempt },
       request: requestFor(deps, open, attempt, rows.get(attempt.place)),
     }));
-    return { open, requests };
+    return { open, requests, leftOut };
   } catch (error) {
     throw ApplicationFailure.create({
       message: errorMessage(error),
@@ -72,6 +79,18 @@ async function prepare(
       nonRetryable: true,
     });
   }
+}
+
+/** The sheet may have been saved since the row was queued. */
+function leftOutBy(
+  wishes: Wishes,
+  { file }: OpenBatch,
+  { place, attempt }: SentAttempt,
+  rows: ReadonlyMap<number, SheetRow>,
+): readonly PostResult[] {
+  const row = rows.get(place);
+  const reason = row && wishes.againstSending(place, row, file.deployment.gpu);
+  return reason === undefined ? [] : [{ place, attempt, result: 'left-out', reason }];
 }
 
 function requestFor(

@@ -128,14 +128,23 @@ type Delivered = Pick<PartRecord, 'outcome' | 'files'> & {
 
 async function deliver(
   deps: Deps,
-  { store, service }: OpenBatch,
+  { file, store, service }: OpenBatch,
   { ended, signal }: RecordParams,
   names: OutputNames,
 ): Promise<Delivered | DeferredRow> {
   const last = ended.attempts.at(-1);
   if (last?.outcome !== 'succeeded' || last.runId === undefined)
     return { outcome: outcomeOf(last), reason: last?.reason, files: [], texts: [] };
+  const startedAt = Date.now();
   const delivery = await downloadOutputs(deps, { store, service, runId: last.runId, names, signal });
+  deps.traces?.filesFetched(file, {
+    place: ended.place,
+    attempt: last.attempt,
+    startedAt,
+    deferred: ended.deferral?.tries ?? 0,
+    result: delivery.kind,
+    bytes: delivery.kind === 'delivered' ? delivery.files.reduce((sum, { bytes }) => sum + bytes, 0) : 0,
+  });
   if (delivery.kind === 'delivered')
     return { outcome: 'succeeded', reason: delivery.note, files: delivery.files, texts: delivery.texts };
   const { kind } = delivery;

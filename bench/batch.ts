@@ -42,7 +42,10 @@ export async function runBatch(job: BatchJob): Promise<BatchResult> {
   const ref = { batch: created.batch, folder: created.folder, mark: created.file.mark };
   const keys = payloadKeys(loadConfig(), 'cluster');
   const { client, close } = await connectClient(job.at, clientConverter(keys));
-  const batches = openBatchClient(() => client, undefined, keys.keys.length > 0);
+  const batches = openBatchClient(() => client, undefined, {
+    encrypted: keys.keys.length > 0,
+    searchable: false,
+  });
   const startedAt = performance.now();
   await batches.start(ref);
   await batches.finished(ref, new AbortController().signal);

@@ -1,7 +1,7 @@
-// Makes dist/, which is what a package carries: the compiled sources, and the workflows as one bundle.
+// Makes dist/, which is what a package carries: the compiled sources, the page of the report, and the workflows as one bundle.
 
 import { execFileSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +14,13 @@ const typescript = dirname(createRequire(import.meta.url).resolve('typescript/pa
 execFileSync(process.execPath, [join(typescript, 'bin/tsc'), '-p', 'tsconfig.build.json'], {
   cwd: root,
   stdio: 'inherit',
+});
+
+// The page of the report is read from its files when a report is written.
+const page = 'src/results/report/page';
+cpSync(join(root, page), join(dist, page), {
+  recursive: true,
+  filter: (path) => !path.endsWith('tsconfig.json'),
 });
 
 // The compiled bundler bundles the compiled workflows.

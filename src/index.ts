@@ -2,26 +2,42 @@
 
 export { connect, type Runsheet } from './library/runsheet.ts';
 export type { ConnectOptions, ServiceOptions } from './library/connect-options.ts';
-export type { BatchOptions, ColumnMapping } from './library/batch-options.ts';
+export type { BatchOptions, ColumnMapping, ReadingOptions } from './library/batch-options.ts';
 export type { Limits } from './library/given-limits.ts';
 export type { Row, Sheet, Value } from './library/given-rows.ts';
+export type { ResultsOfBatch, Source } from './library/given-source.ts';
+export type { BatchHandle } from './library/batch-handle.ts';
 export type {
   Ack,
   AddedRows,
-  BatchHandle,
+  AppendOptions,
+  CancelOptions,
+  CommandOptions,
   EventsOptions,
+  LogsOptions,
   ResultOptions,
+  ResumeOptions,
   RetryOptions,
   RowDetail,
   RowsOptions,
-} from './library/batch-handle.ts';
+} from './library/handle-options.ts';
+export type { AppendPlan } from './library/appended-sheet.ts';
+export type { WhatIfOptions } from './library/replayed-batch.ts';
+export type { ShownInterval, WhatIfAnswer } from './library/shown-what-if.ts';
+export type { Comparison, CompareOptions } from './library/compared-batches.ts';
+export type { Exported, ExportOptions } from './library/exported-batch.ts';
+export type { Deployments } from './library/deployments.ts';
+export type { OpenedReport } from './library/opened-report.ts';
 export type { Pools } from './library/pools.ts';
 export type { ScheduleOptions, Schedules } from './library/schedules.ts';
 export type { Pool, PoolMember } from './temporal/pools.ts';
 export type { CreatedSchedule, ScheduleHandle, ScheduleInfo } from './temporal/schedules.ts';
 export type { Plan } from './library/batch-plan.ts';
+export type { Estimate } from './library/estimate.ts';
 export type { ShownEvent as BatchEvent } from './library/shown-events.ts';
-export type { Verification } from './library/verification.ts';
+export type { AttemptEvent } from './results/all-events.ts';
+export type { Verification, VerifyOptions } from './library/verification.ts';
+export type { CheckedReceipt, ReceiptFile } from './library/receipt-file.ts';
 export type { BatchStatus } from './library/batch-status.ts';
 export type { Cursor, RowResult } from './library/ended-rows.ts';
 export type { Summary } from './results/summary.ts';

@@ -13,7 +13,10 @@ type Bound<F> = F extends (input: infer I) => infer R
 
 export type BoundActivities = {
   readonly [
-    K in Exclude<keyof Activities, 'awaitBatch' | 'createBatch' | 'createFiring' | 'loadBatch'>
+    K in Exclude<
+      keyof Activities,
+      'awaitBatch' | 'createBatch' | 'createFiring' | 'findMissed' | 'loadBatch' | 'notifyFiring'
+    >
   ]: Bound<Activities[K]>;
 } & {
   readonly loadBatch: (input: { readonly continues?: number }) => ReturnType<Activities['loadBatch']>;

@@ -42,6 +42,15 @@ export type ChildBatchOptions = {
   readonly drop?: readonly string[];
   readonly types?: Request['options']['types'];
   readonly format?: BatchCall['format'];
+  /** Shares the slots of this pool; see `runsheet pool`. */
+  readonly pool?: string;
+  /** Share of the pool among equally urgent batches (default: 1), and how urgent it is, from 0 (default) to 9. */
+  readonly weight?: number;
+  readonly urgency?: number;
+  /** Who is told how the batch fares: `https://…`, `slack:<name>`, `mailto:a@b`, `exec:/path/to/program`. */
+  readonly notify?: readonly string[];
+  /** Which rows without success are many for `notify` (default: 5 %, from 20 rows on). */
+  readonly notifyFailed?: number | `${number}%`;
   /** Rows that are sent before all others. */
   readonly canary?: number;
   /** Poll the service instead of waiting for its webhooks. */
@@ -85,6 +94,7 @@ const NANO = 1e9;
 
 function settingsOf(options: ChildBatchOptions): Request['settings'] {
   const { gpuConcurrency, startsPerMinute, maxCostUsd, failAfter, deadline, canary, poll = false } = options;
+  const { pool, weight, urgency, notify, notifyFailed } = options;
   return {
     ...concurrencyOf(options),
     ...retriesOf(options),
@@ -93,6 +103,11 @@ function settingsOf(options: ChildBatchOptions): Request['settings'] {
     ...(maxCostUsd === undefined ? {} : { maxCostNano: Math.round(maxCostUsd * NANO) }),
     ...(failAfter === undefined ? {} : { failAfter: failAfterOf(failAfter) }),
     ...(deadline === undefined ? {} : { deadlineAt: new Date(deadline).getTime() }),
+    ...(pool === undefined ? {} : { pool }),
+    ...(weight === undefined ? {} : { weight }),
+    ...(urgency === undefined ? {} : { urgency }),
+    ...(notify === undefined ? {} : { notify }),
+    ...(notifyFailed === undefined ? {} : { notifyFailed: failAfterOf(notifyFailed) }),
     ...(canary === undefined ? {} : { canary: { rows: canary, asks: false } }),
     deadlines: {},
     webhooks: !poll,

@@ -1,11 +1,6 @@
 // How another workflow runs a batch as its child: under the id that makes it unique, and cancelled with its parent.
 
-import {
-  ChildWorkflowCancellationType,
-  ParentClosePolicy,
-  WorkflowIdReusePolicy,
-  type ChildWorkflowOptions,
-} from '@temporalio/workflow';
+import { ParentClosePolicy, WorkflowIdReusePolicy, type ChildWorkflowOptions } from '@temporalio/workflow';
 import type { NewBatch } from '../activities/create-batch.ts';
 import { WORKFLOW_TASK_MS } from '../src/batch/bounds.ts';
 import { workflowIdOf } from '../src/batch/workflow-ids.ts';
@@ -21,8 +16,6 @@ export function childBatch({ version, encrypted, batch, mark, folder }: NewBatch
     workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
     workflowTaskTimeout: WORKFLOW_TASK_MS,
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-    // A cancelled batch still writes its results.
-    cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
     memo,
     staticSummary: batch,
     args: [input],

@@ -14,6 +14,7 @@ import { newPool, type PoolState } from '../src/batch/pool/pool-state.ts';
 import { poolDueAt, poolStep, type MemberGrant, type PoolEvent } from '../src/batch/pool/pool-step.ts';
 import { shownPool } from '../src/batch/pool/shown-pool.ts';
 import { releaseMember, resizePool, usage } from './pool-signals.ts';
+import { createDelivery } from './grant-delivery.ts';
 import { grantSlots } from './signals.ts';
 import { createTimers } from './timers.ts';
 
@@ -21,11 +22,21 @@ export type PoolInput = {
   readonly pool: string;
   /** Set by continue-as-new. */
   readonly state?: PoolState;
+  /** Members that the workflow run before did not reach. */
+  readonly untold?: readonly string[];
 };
 
 /** Shares slots between batches; it ends only when a user terminates it. */
-export async function runsheetPool({ pool, state = newPool(pool, Date.now()) }: PoolInput): Promise<never> {
-  const events: PoolEvent[] = [{ type: 'started' }];
+export async function runsheetPool({
+  pool,
+  state = newPool(pool, Date.now()),
+  untold,
+}: PoolInput): Promise<never> {
+  const events: PoolEvent[] = [{ type: 'started', ...(untold && { untold }) }];
+  const delivery = createDelivery(async (one) => {
+    const event = await delivered(one);
+    if (event !== undefined) events.push(event);
+  });
   const publish = publisher(state);
   const wake = createTimers();
   setHandler(usage, (report) => void events.push({ type: 'usage', usage: report }));
@@ -34,23 +45,22 @@ export async function runsheetPool({ pool, state = newPool(pool, Date.now()) }: 
 
   for (;;) {
     const due = events.splice(0);
-    for (const one of poolStep(state, due, Date.now()))
-      void delivered(one).then((event) => event && events.push(event));
+    delivery.send(poolStep(state, due, Date.now()));
     const publishAt = publish(due.some(({ type }) => type === 'resize' || type === 'release'));
-    if (isLong()) return continueAsNew(state);
+    if (isLong()) return continueAsNew(state, delivery.untold());
     const afterMs = Math.min(CLOCK_IDLE_MS, Math.min(publishAt, poolDueAt(state)) - Date.now());
     void wake(Math.max(1, afterMs)).then((event) => event && events.push({ type: 'woke' }));
     await condition(() => events.length > 0);
   }
 }
 
-/** Grants are repeated when the next workflow run starts, so those on their way may be lost. */
+/** Grants that are on their way may be lost: the next workflow run repeats them. */
 const isLong = (): boolean =>
   workflowInfo().historyLength >= CONTINUE_AT_EVENTS || workflowInfo().continueAsNewSuggested;
 
-function continueAsNew(state: PoolState): Promise<never> {
+function continueAsNew(state: PoolState, untold: readonly string[]): Promise<never> {
   const memo = { ...workflowInfo().memo, pool: shownPool(state) };
-  return makeContinueAsNewFunc<typeof runsheetPool>({ memo })({ pool: state.name, state });
+  return makeContinueAsNewFunc<typeof runsheetPool>({ memo })({ pool: state.name, state, untold });
 }
 
 async function delivered({ member, number, grant }: MemberGrant): Promise<PoolEvent | undefined> {

@@ -1,21 +1,10 @@
 // Runs a batch for another workflow, and waits for its end: an activity makes the batch, and a child workflow runs it. Both are
 // found again by the key of the call, whatever was killed meanwhile.
 
-import {
-  ApplicationFailure,
-  CancelledFailure,
-  CancellationScope,
-  getExternalWorkflowHandle,
-  proxyActivities,
-  startChild,
-  workflowInfo,
-} from '@temporalio/workflow';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { ApplicationFailure, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { EndedBatch } from '../activities/await-batch.ts';
-import type { NewBatch } from '../activities/create-batch.ts';
 import type { Activities } from '../activities/index.ts';
-import type { runsheetBatch } from './batch.ts';
-import { childBatch } from './child-batch.ts';
+import { FINDING, MAKING, runMade } from './awaited-batch.ts';
 import { batchCallOf, type ChildBatchOptions } from './batch-call.ts';
 import { workQueueOf } from './task-queues.ts';
 
@@ -34,54 +23,23 @@ export async function runBatch(options: ChildBatchOptions): Promise<BatchSummary
   const { workflowId, runId, taskQueue: ownQueue } = workflowInfo();
   const { taskQueue = ownQueue, key = `${workflowId}/${runId}/${calls}` } = options;
   if (taskQueue === ownQueue) refuseUnknownType();
-  const { createBatch, awaitBatch } = intakeAt(taskQueue);
-  const made = await createBatch(batchCallOf(options, key));
-  const { batch, mark, folder } = made;
-  if (!made.hasEnded) await untilEnded(made, taskQueue);
-  const isCancelled = CancellationScope.current().consideredCancelled;
-  const summary = await CancellationScope.nonCancellable(() => awaitBatch({ batch, mark, folder }));
-  if (isCancelled) throw new CancelledFailure(`batch ${batch} was cancelled`, [summary]);
-  return summary;
+  const call = batchCallOf(options, key);
+  return runMade(taskQueue, {
+    make: () => proxyActivities<Activities>({ ...intakeAt(taskQueue), ...MAKING }).createBatch(call),
+    find: () =>
+      proxyActivities<Activities>({ ...intakeAt(taskQueue), ...FINDING }).createBatch({
+        ...call,
+        findOnly: true,
+      }),
+  });
 }
 
-function intakeAt(taskQueue: string): Pick<Activities, 'createBatch' | 'awaitBatch'> {
-  const options = {
+const intakeAt = (taskQueue: string) =>
+  ({
     taskQueue: workQueueOf(taskQueue),
     heartbeatTimeout: '10s',
     retry: { initialInterval: '500ms', maximumInterval: '10s' },
-  } as const;
-  const { createBatch } = proxyActivities<Activities>({ ...options, startToCloseTimeout: '2h' });
-  // Each look is a retry, because retries of an activity add no events to the history.
-  const { awaitBatch } = proxyActivities<Activities>({
-    ...options,
-    startToCloseTimeout: '1m',
-    retry: { initialInterval: '2s', backoffCoefficient: 1 },
-  });
-  return { createBatch, awaitBatch };
-}
-
-/** Resolves when the child has ended, or if the batch was started before by a call with the same key. */
-async function untilEnded(made: NewBatch, taskQueue: string): Promise<void> {
-  const options = { ...childBatch(made), taskQueue };
-  try {
-    const child = await startChild<typeof runsheetBatch>('runsheetBatch', options);
-    await child.result();
-  } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    passCancelOn(options.workflowId);
-  }
-}
-
-/** A batch that is no child of this workflow run is cancelled with it nevertheless. */
-function passCancelOn(workflowId: string): void {
-  const scope = CancellationScope.current();
-  scope.cancelRequested.catch(() =>
-    // Temporal may have forgotten the batch meanwhile.
-    CancellationScope.nonCancellable(() => getExternalWorkflowHandle(workflowId).cancel()).catch(
-      () => undefined,
-    ),
-  );
-}
+  }) as const;
 
 type Bundle = { readonly importWorkflows?: () => Readonly<Record<string, unknown>> };
 

@@ -1,12 +1,12 @@
 // Sends a notification as a mail. nodemailer is loaded only when it is needed.
 
-import type { NoticeBody } from '../../src/store/notice-body.ts';
 import type { NoticeSettings } from './settings.ts';
+import type { AnyBody } from './any-body.ts';
 import { undeliverable, undelivered } from './fault.ts';
 
 const WAIT_MS = 10_000;
 
-export async function mailNotice(to: string, body: NoticeBody, settings: NoticeSettings): Promise<void> {
+export async function mailNotice(to: string, body: AnyBody, settings: NoticeSettings): Promise<void> {
   const { smtp, mailFrom } = settings;
   if (smtp === undefined)
     throw undeliverable(
@@ -21,7 +21,7 @@ export async function mailNotice(to: string, body: NoticeBody, settings: NoticeS
       to,
       // Most mail programs show only one of two mails with the same id.
       messageId: `<${body.id}@runsheet>`,
-      subject: `runsheet: ${body.batch} ${SUBJECTS[body.event]}`,
+      subject: `runsheet: ${'schedule' in body ? body.schedule : body.batch} ${SUBJECTS[body.event]}`,
       text: `${body.text}\n\n${JSON.stringify(body, undefined, 2)}\n`,
     });
   } catch (error) {
@@ -31,11 +31,13 @@ export async function mailNotice(to: string, body: NoticeBody, settings: NoticeS
   }
 }
 
-const SUBJECTS: Readonly<Record<NoticeBody['event'], string>> = {
+const SUBJECTS: Readonly<Record<AnyBody['event'], string>> = {
   done: 'is done',
   failures: 'has many failed rows',
   'half-budget': 'has spent half of its budget',
   paused: 'is paused',
+  'firing-failed': 'made no batch',
+  'times-missed': 'missed times',
 };
 
 /** The user of the mail server, if it is an address. */

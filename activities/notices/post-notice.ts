@@ -2,7 +2,7 @@
 
 import { createHmac } from 'node:crypto';
 import { postJson } from '../../src/run-service/post-json.ts';
-import type { NoticeBody } from '../../src/store/notice-body.ts';
+import type { AnyBody } from './any-body.ts';
 import { undeliverable, undelivered } from './fault.ts';
 
 export type Post = {
@@ -12,7 +12,7 @@ export type Post = {
   readonly within: string | undefined;
 };
 
-export async function postNotice(post: Post, body: NoticeBody, secret: string | undefined): Promise<void> {
+export async function postNotice(post: Post, body: AnyBody, secret: string | undefined): Promise<void> {
   const text = JSON.stringify(body);
   await send(post, text, {
     'runsheet-notification': body.id,
@@ -21,7 +21,7 @@ export async function postNotice(post: Post, body: NoticeBody, secret: string | 
 }
 
 /** An incoming webhook. Slack interprets <, > and &. */
-export const postToSlack = (post: Post, { text }: NoticeBody): Promise<void> =>
+export const postToSlack = (post: Post, { text }: AnyBody): Promise<void> =>
   send(post, JSON.stringify({ text: text.replace(/[&<>]/g, (one) => ENTITIES[one] as string) }), {});
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };

@@ -2,7 +2,7 @@
 // machine allowed, because anybody who can write to a batch could name one.
 
 import { spawn } from 'node:child_process';
-import type { NoticeBody } from '../../src/store/notice-body.ts';
+import type { AnyBody } from './any-body.ts';
 import type { NoticeSettings } from './settings.ts';
 import { undeliverable, undelivered } from './fault.ts';
 
@@ -11,7 +11,7 @@ const WITHIN_MS = 15_000;
 
 export async function startProgram(
   path: string,
-  body: NoticeBody,
+  body: AnyBody,
   { settings, signal }: { readonly settings: NoticeSettings; readonly signal: AbortSignal },
 ): Promise<void> {
   if (!settings.mayStart(path))
@@ -22,7 +22,7 @@ export async function startProgram(
     // Its children end with it.
     detached: true,
   });
-  const kill = (): void => void (child.pid && process.kill(-child.pid, 'SIGKILL'));
+  const kill = (): void => killGroup(child.pid);
   const within = AbortSignal.any([signal, AbortSignal.timeout(WITHIN_MS)]);
   const ended = new Promise<string | undefined>((resolve, reject) => {
     child.once('error', (error) => reject(undeliverable(`${path} cannot be started: ${error.message}`)));
@@ -38,5 +38,14 @@ export async function startProgram(
     if (wrong !== undefined) throw undelivered(wrong);
   } finally {
     within.removeEventListener('abort', kill);
+  }
+}
+
+/** It may have ended this very moment; an error in a listener would end the worker. */
+function killGroup(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

@@ -1,10 +1,11 @@
-// npm run pictures: runs the example on the local run service and records the two pictures of the README: the terminal in the
+// npm run pictures: runs the example on the local run service and records the pictures of the documents: the terminal in the
 // middle of the batch, and the report. Needs `script` (util-linux), which gives the command a terminal, and Chromium.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { photographReport } from './report.ts';
 import { svgOf } from './terminal.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -25,16 +26,9 @@ try {
     join(PICTURES, 'live.svg'),
     svgOf(COMMAND, readFileSync(recording, 'utf8'), SHARE, TERMINAL.columns),
   );
-  photographReport(join(folder, 'batches'));
+  const batches = join(folder, 'batches');
+  const batch = readdirSync(batches).find((name) => !name.startsWith('.')) ?? '';
+  await photographReport(join(batches, batch, 'report.html'));
 } finally {
   rmSync(folder, { recursive: true, maxRetries: 5 });
-}
-
-function photographReport(batches: string): void {
-  const batch = readdirSync(batches).find((name) => !name.startsWith('.')) ?? '';
-  const page = `file://${join(batches, batch, 'report.html')}`;
-  const picture = join(PICTURES, 'report.png');
-  const size = '--window-size=1100,760';
-  const options = ['--headless', '--no-sandbox', '--hide-scrollbars', '--force-color-profile=srgb', size];
-  execFileSync('chromium', [...options, `--screenshot=${picture}`, page], { stdio: 'ignore' });
 }

@@ -8,10 +8,11 @@ export async function writeDrafts(folder: string, id: string, prompts: readonly 
   return writeRows(join(folder, `drafts-${id}.jsonl`), rows);
 }
 
+/** The part of a line of results.jsonl that matters here. */
 type Draft = {
-  readonly number: number;
-  readonly prompt: string;
+  readonly key: string;
   readonly outcome: string;
+  readonly inputs: { readonly prompt: string };
 };
 
 /** The drafts that succeeded and were picked, or all that succeeded; the inputs of the next batch. */
@@ -26,8 +27,8 @@ export async function writePicks(
   const wanted = new Set(keys);
   const rows = drafts
     .filter(({ outcome }) => outcome === 'succeeded')
-    .filter(({ number }) => wanted.size === 0 || wanted.has(String(number)))
-    .map(({ number, prompt }) => ({ number, prompt: `${prompt}, in high resolution` }));
+    .filter(({ key }) => wanted.size === 0 || wanted.has(key))
+    .map(({ key, inputs }) => ({ number: key, prompt: `${inputs.prompt}, in high resolution` }));
   return writeRows(join(folder, `picks-${id}.jsonl`), rows);
 }
 

@@ -212,6 +212,8 @@ export const CONTINUE_AT_SIGNALS = 5_000;
 
 /** A pool and the batches that share it. A batch reports every change to its pool, but not more often than this. */
 export const POOL_REPORT_MS = 2_000;
+/** How far ahead a batch asks for slots: a report, and the grant that answers it, take less. */
+export const POOL_AHEAD_MS = 4_000;
 /** How soon a batch looks again for a pool that is not running. */
 export const POOL_AGAIN_MS = 10_000;
 /** A pool repeats the grant of a member that was silent for so long: that fails if its workflow has ended. */
@@ -219,8 +221,11 @@ export const POOL_SILENT_MS = 60_000;
 export const POOL_SIZE_MAX = 100_000;
 export const POOL_WEIGHT_MAX = 1_000;
 export const POOL_URGENCY_MAX = 9;
-/** Members of a pool, and departed members that it remembers: together less than half a megabyte. */
-export const POOL_MEMBERS_MAX = 1_000;
+/** Members of a pool: each reports every few seconds while its runs change, and all of them must fit into a memo. */
+export const POOL_MEMBERS_MAX = 200;
+/** How many grants of a pool are on their way at the same time. */
+export const POOL_GRANTS_IN_FLIGHT = 50;
+/** Departed members, and batches for which a pool has no room, that it remembers. */
 export const POOL_DEPARTED_MAX = 1_000;
 /** The minimum time between two publications of a pool. */
 export const POOL_PUBLISH_MS = 1_000;

@@ -20,10 +20,12 @@ export type PostResult = AttemptRef &
         readonly retryAfterMs?: number;
         readonly reason?: string;
       }
+    /** Nothing was sent, and nothing is to be: the sheet was saved with other inputs, or without the row. */
+    | { readonly result: 'left-out'; readonly reason: string }
   );
 /** The results of a group so far; `serviceNowMs`: the service's time in its latest response. */
 export type GroupResult = { readonly results: readonly PostResult[]; readonly serviceNowMs?: number };
-export type NotAccepted = Exclude<PostResult, { result: 'accepted' }>;
+export type NotAccepted = Exclude<PostResult, { result: 'accepted' | 'left-out' }>;
 
 /** How long a run queued, its machine started, and it ran, in milliseconds by the service's clock. */
 export type RunTimes = readonly [queueMs: number, bootMs: number, runMs: number];

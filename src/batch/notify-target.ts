@@ -19,7 +19,7 @@ export type Target =
 export type WrongTarget = { readonly wrong: string; readonly hint: string };
 
 /** The name of an address in the settings that has no name. */
-const UNNAMED = 'default';
+export const UNNAMED = 'default';
 
 const FORMS = 'forms: https://host/path, https:<name>, slack:<name>, mailto:a@b, exec:/path/to/program';
 

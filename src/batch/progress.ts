@@ -5,6 +5,7 @@ import { canaryProgress, type CanaryProgress } from './canary.ts';
 import { costSoFar, rowsDone, type Tally } from './accounting/tally.ts';
 import { reservedNano, spentNano } from './limits/budget.ts';
 import { grantReason } from './limits/grant.ts';
+import type { FailureCounts } from './failure-counts.ts';
 import { loadByGpu, type GpuLoad } from './gpu-load.ts';
 import { slotsAllowed, usefulConcurrency } from './limits/adaptive-cap.ts';
 import type { UsefulConcurrency } from './useful-concurrency.ts';
@@ -63,12 +64,14 @@ export type Progress = ReturnType<typeof optionalLimits> & {
   /** Every pause that holds, oldest first. */
   readonly pauses: readonly { readonly kind: PauseKind; readonly reason: string; readonly since: number }[];
   readonly lastFailure?: State['lastFailure'];
+  /** Attempts that failed, also of rows that are tried again, by why. */
+  readonly failures?: FailureCounts;
   /** With a ladder: the GPU on which rows of each size class start; 0: their size is not known. */
   readonly ladder?: readonly { readonly size: number; readonly gpu: string; readonly isProven: boolean }[];
 };
 
 export function progress(state: State): Progress {
-  const { params, phases, tally, ledger, lastFailure, acknowledgements, again } = state;
+  const { params, phases, tally, ledger, lastFailure, failures, acknowledgements, again } = state;
   const pauses = [...state.pauses].map(([kind, { reason, sinceWallAt }]) => ({
     kind,
     reason,
@@ -116,6 +119,7 @@ export function progress(state: State): Progress {
     pauses,
     ...(reason === undefined ? {} : { reason }),
     ...(lastFailure === undefined ? {} : { lastFailure }),
+    ...(failures === undefined ? {} : { failures }),
     ...ladderOf(state),
   };
 }

@@ -68,6 +68,7 @@ const PLAIN = [
   'leasedUntil',
   'knownCommands',
   'lastFailure',
+  'failures',
   'endings',
   'resumedAt',
   'tally',

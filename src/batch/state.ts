@@ -6,6 +6,7 @@ import type { RequestLedger } from './accounting/request-ledger.ts';
 import type { Tally } from './accounting/tally.ts';
 import type { StoreItem } from './events.ts';
 import type { BatchEvent } from './batch-event.ts';
+import type { FailureCounts } from './failure-counts.ts';
 import type { Notice } from './notice.ts';
 import type { Outcome } from './outcome.ts';
 import { accountsOf, unsentIn, type Lane } from './lanes.ts';
@@ -168,6 +169,8 @@ export type State = {
   /** The ids of the latest commands. */
   knownCommands: readonly string[];
   lastFailure?: { readonly place: number; readonly outcome: Outcome; readonly reason?: string } | undefined;
+  /** Attempts that failed, by why; absent before the first. */
+  failures?: FailureCounts | undefined;
   /** How many rows have ended, and how many of them without success; and the same when a user last resumed the batch. */
   endings: { readonly all: number; readonly bad: number };
   resumedAt: { readonly all: number; readonly bad: number };

@@ -1,6 +1,7 @@
 // Lists the commands on existing batches with their arguments and their help.
 
 import { OUTCOMES } from '../batch/outcome.ts';
+import { EXPORT_FORMATS } from '../results/export/formats.ts';
 import { command } from './command.ts';
 import {
   anyText,
@@ -13,17 +14,18 @@ import {
   keyList,
   outcomeList,
   rowList,
-  limitFlags,
   optional,
   out,
   output,
+  outputOfRows,
   quiet,
   repeatable,
-  rowNumber,
   time,
   textFlag,
 } from './flags.ts';
-import { alias, batch, namedBatch } from './positionals.ts';
+import { changedLimitFlags } from './limit-flags.ts';
+import { PAIRED_BY } from '../results/compare/paired-by.ts';
+import { alias, batch, batchAndRow, namedBatch, twoBatches } from './positionals.ts';
 
 export const onBatches = {
   list: command(
@@ -38,7 +40,7 @@ export const onBatches = {
   ),
   watch: command(
     async () => (await import('./watch.ts')).watch,
-    { positional: batch, flags: { out, quiet, output }, aliases: { o: 'output', q: 'quiet' } },
+    { positional: batch, flags: { out, quiet, output: outputOfRows }, aliases: { o: 'output', q: 'quiet' } },
     'follow a batch until it ends',
   ),
   wait: command(
@@ -71,44 +73,52 @@ export const onBatches = {
           brief: 'only rows with this outcome; open: rows without one (default: all)',
         },
         fields: optional(
-          textFlag('a,b', 'columns to print: result columns and inputs (default: a selection)'),
+          textFlag(
+            'a,b',
+            'columns to print: result columns, inputs and columns of the sheet (default: a selection)',
+          ),
         ),
+        follow: boolean('print rows as they end, until the batch ends'),
         out,
         output: choice(['table', 'csv', 'jsonl', 'json'], 'table', 'format of the rows on stdout'),
       },
-      aliases: alias,
+      aliases: { o: 'output', f: 'follow' },
     },
     'list the rows of a batch',
   ),
   show: command(
     async () => (await import('./rows.ts')).show,
     {
-      positional: {
-        kind: 'tuple',
-        parameters: [
-          { brief: 'batch id or the beginning of one', placeholder: 'batch', parse: String },
-          { brief: 'row number, from 1', placeholder: 'row', parse: rowNumber },
-        ],
-      },
+      positional: batchAndRow,
       flags: { out, output },
       aliases: alias,
     },
     'show one row: inputs, attempts, runs, files',
+    '[<batch>] <row|key> [flags]',
+  ),
+  open: command(
+    async () => (await import('./open.ts')).default,
+    {
+      positional: batch,
+      flags: {
+        serve: boolean('serve the page of an ended batch too, for a browser that cannot open its folder'),
+        open: { kind: 'boolean', default: true, brief: 'open the browser, if this is a terminal' },
+        out,
+        output,
+      },
+      aliases: alias,
+    },
+    'open the page of a batch; while it runs, with the rows as they end, until Ctrl-C',
   ),
   logs: command(
     async () => (await import('./logs.ts')).default,
     {
-      positional: {
-        kind: 'tuple',
-        parameters: [
-          { brief: 'batch id or the beginning of one', placeholder: 'batch', parse: String },
-          { brief: 'row number, from 1, or key', placeholder: 'row|key', parse: String },
-        ],
-      },
+      positional: batchAndRow,
       flags: { attempt: optional(attemptNumber('n', 'the attempt (default: the last one)')), out, output },
       aliases: alias,
     },
     "print the log of a row's run",
+    '[<batch>] <row|key> [flags]',
   ),
   results: command(
     async () => (await import('./rows.ts')).results,
@@ -118,6 +128,55 @@ export const onBatches = {
       aliases: alias,
     },
     'print the results, also while the batch runs',
+  ),
+  export: command(
+    async () => (await import('./export.ts')).default,
+    {
+      positional: batch,
+      flags: {
+        as: {
+          kind: 'enum',
+          values: EXPORT_FORMATS,
+          optional: true,
+          brief:
+            'xlsx: Excel workbook with links and thumbnails; zip: the files (default: as --file ends, else xlsx)',
+        },
+        file: optional(
+          textFlag(
+            'path|-',
+            'file to write, or - for stdout (default: <batch>.<format> in the batch folder)',
+          ),
+        ),
+        excel: boolean('CSV that Excel reads without losing letters, and without formulas'),
+        replace: boolean('replace the file if it exists'),
+        out,
+        output,
+      },
+      aliases: alias,
+    },
+    'write the results as an Excel workbook, CSV, Parquet, JSON lines or a zip of the files',
+  ),
+  compare: command(
+    async () => (await import('./compare.ts')).default,
+    {
+      positional: twoBatches,
+      flags: {
+        by: {
+          kind: 'enum',
+          values: PAIRED_BY,
+          optional: true,
+          brief: 'what makes two rows a pair (default: key if both sheets have a key column, else inputs)',
+        },
+        file: optional(
+          textFlag('path', 'the page (default: compare-<A>-<B>.html in the folder of the batches)'),
+        ),
+        out,
+        output,
+      },
+      aliases: alias,
+    },
+    'compare the same rows in two batches: outcomes, time, cost; and a page with both side by side',
+    '<A> <B> [--by key|inputs] [flags]',
   ),
   events: command(
     async () => (await import('./events.ts')).default,
@@ -171,7 +230,7 @@ export const onBatches = {
             'what to do with attempts that may have started a run (default: keep waiting); resubmit may buy a row twice',
         },
         recover: boolean('rebuild a batch that Temporal lost or that no longer responds'),
-        ...limitFlags,
+        ...changedLimitFlags,
         ...controlFlags,
         out,
         output,
@@ -214,7 +273,7 @@ export const onBatches = {
     async () => (await import('./control.ts')).scale,
     {
       positional: namedBatch,
-      flags: { ...limitFlags, ...controlFlags, out, output },
+      flags: { ...changedLimitFlags, ...controlFlags, out, output },
       aliases: { ...alias, c: 'concurrency' },
     },
     'change the limits of a running batch',

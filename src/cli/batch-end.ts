@@ -6,12 +6,15 @@ import type { FoundBatch } from '../library/found-batch.ts';
 import type { CanaryReport } from './canary.ts';
 import type { Printer } from './context.ts';
 import { usefulLines } from './found-concurrency.ts';
+import { batchJson, type BatchStatus } from './json/batch.ts';
+import { nextCommand } from './next-command.ts';
 import { count, money, plural, span, type Paint } from './format.ts';
 
 export type EndParams = {
   readonly printer: Printer;
   readonly found: FoundBatch;
-  readonly output: 'text' | 'json';
+  /** With `jsonl`, the rows are printed before. */
+  readonly output: 'text' | 'json' | 'jsonl';
   readonly canary?: CanaryReport;
   /** Prints the receipt of a command that is silent otherwise. */
   readonly printReceipt?: (line: string) => void;
@@ -24,10 +27,26 @@ export function printEnd(
 ): number {
   printer.raw(closing(summary, found.folder, printer.paint));
   printReceipt?.(receiptLine(summary));
-  if (output === 'json') printer.json({ ...summary, folder: found.folder, ...(canary && { canary }) });
-  else printer.data(found.folder);
+  if (output === 'json') printer.json(batchJson(found, endOf(found, summary, canary)));
+  else if (output === 'text') printer.data(found.folder);
   return notSucceeded(summary) === 0 ? EXIT.ok : EXIT.someRowsFailed;
 }
+
+const endOf = (found: FoundBatch, summary: Summary, canary: CanaryReport | undefined): BatchStatus => {
+  const { batch, folder, file } = found;
+  const { rows, outcomes } = summary;
+  const { from } = file;
+  return {
+    batch,
+    folder,
+    state: 'finished',
+    rows,
+    outcomes,
+    summary,
+    ...(from && { from }),
+    ...(canary && { canary }),
+  };
+};
 
 export function closing(summary: Summary, folder: string, paint: Paint): string {
   const { outcomes, rows, seconds, rehearsal } = summary;
@@ -44,7 +63,9 @@ export function closing(summary: Summary, folder: string, paint: Paint): string 
     `  results   ${folder}/results.csv`,
     ...(failed > 0 ? [`  failures  ${folder}/failures.csv`] : []),
     // Rows that were refused would be refused again, and those without a known end may have been paid for.
-    ...(outcomes.failed + outcomes['timed-out'] > 0 ? [`  again     runsheet retry ${summary.batch}`] : []),
+    ...(outcomes.failed + outcomes['timed-out'] > 0
+      ? [`  again     ${nextCommand('retry', { batch: summary.batch, folder })}`]
+      : []),
     `  report    ${folder}/report.html`,
     receiptLine(summary),
   ];

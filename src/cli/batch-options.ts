@@ -15,10 +15,11 @@ import type { Api } from '../host/api-version.ts';
 import type { Spoken } from '../run-service/open-services.ts';
 import type { OrderOptions } from '../sheet/sending-order.ts';
 import { checkLadder } from '../sheet/size-classes.ts';
-import { INPUT_KINDS, type InputKind, type SheetOptions } from '../sheet/sheet-options.ts';
+import { INPUT_KINDS, type InputKind, type Reading, type SheetOptions } from '../sheet/sheet-options.ts';
 import { refuseNoSheet } from '../sheet/sheet-source.ts';
 import type { BatchFolder } from '../store/batch-folders.ts';
-import type { LimitFlags, SheetFlags } from './flags.ts';
+import type { SheetFlags } from './flags.ts';
+import type { LimitFlags } from './limit-flags.ts';
 import { notifyLimits } from './notify-flags.ts';
 import { count, plural } from './format.ts';
 
@@ -32,7 +33,7 @@ export const configOf = ({ out, api, metrics }: SettingFlags): Config =>
   });
 
 /** The service that flags and settings select. Throws E305 if none is set. */
-function meantService(config: Config, flags: Pick<SheetFlags, 'local'>): Spoken {
+export function meantService(config: Config, flags: Pick<SheetFlags, 'local'>): Spoken {
   if (flags.local) return { base: LOCAL, api: 'v2' };
   if (config.apiUrl === undefined) throw problem('E305', {});
   return { base: config.apiUrl, api: config.api };
@@ -67,7 +68,7 @@ export async function checkFlags(sheet: string, flags: SheetFlags): Promise<void
 }
 
 /** Throws E602 if the state of a batch has no room for so many runs. */
-export function refuseTooMany(concurrency: number | undefined, retries: number, resubmits: boolean): void {
+function refuseTooMany(concurrency: number | undefined, retries: number, resubmits: boolean): void {
   const most = mostConcurrency(retries, resubmits);
   if (concurrency !== undefined && concurrency > most)
     throw problem('E602', {
@@ -75,6 +76,12 @@ export function refuseTooMany(concurrency: number | undefined, retries: number, 
       hint: `use at most --concurrency ${most}, or fewer --retries: a batch stores every attempt of its running rows`,
     });
 }
+
+/** What the copy of a sheet needs to know. */
+export const copyingOf = ({ format, sheet }: SheetFlags) => ({
+  ...(format && { format }),
+  ...(sheet && { sheet }),
+});
 
 /** The batch of this sheet and these flags, if it exists; sends no request to the service. */
 export function madeBefore(
@@ -113,9 +120,13 @@ export async function resultsOf(
 }
 
 /** How to read a file, without what its columns mean. */
-export function readingOf(flags: SheetFlags): Pick<SheetOptions, 'delimiter' | 'encoding' | 'limit'> {
-  const { delimiter, encoding, limit } = sheetOptions(flags);
+export function readingOf(flags: SheetFlags): Reading {
+  const { delimiter, encoding, limit, headerRow, skipRows, hidden, decimalComma } = sheetOptions(flags);
   return {
+    ...(decimalComma === undefined ? {} : { decimalComma }),
+    ...(headerRow === undefined ? {} : { headerRow }),
+    ...(skipRows === undefined ? {} : { skipRows }),
+    ...(hidden === undefined ? {} : { hidden }),
     ...(delimiter === undefined ? {} : { delimiter }),
     ...(encoding === undefined ? {} : { encoding }),
     ...(limit === undefined ? {} : { limit }),
@@ -174,7 +185,7 @@ export const orderOf = ({ shuffle, orderBy, priority }: SheetFlags): OrderOption
 
 /** `asks`: whether the batch waits for its user after a canary. */
 export function settingsOf(flags: SheetFlags, asks = false): Settings {
-  const { canary: rows, unconfirmed, queueTimeout, runTimeout, poll } = flags;
+  const { canary: rows, unconfirmed, queueTimeout, runTimeout, poll, outputName } = flags;
   return {
     ...withoutNone(limitsOf(flags)),
     ...(unconfirmed === undefined ? {} : { unconfirmed }),
@@ -183,6 +194,7 @@ export function settingsOf(flags: SheetFlags, asks = false): Settings {
       ...(runTimeout === undefined ? {} : { runMs: runTimeout }),
     },
     webhooks: !poll,
+    ...(outputName === undefined ? {} : { outputName }),
     ...(flags.reserve === 'p99' ? { reserve: flags.reserve } : {}),
     ...(rows === undefined ? {} : { canary: { rows, asks } }),
   };
@@ -199,8 +211,13 @@ export function sheetOptions(flags: SheetFlags): BatchSpec['options'] {
       });
   }
   const given: { -readonly [K in keyof SheetOptions]?: SheetOptions[K] } = {
+    ...(flags.sheet && { sheet: flags.sheet }),
     ...(flags.delimiter && { delimiter: flags.delimiter }),
     ...(flags.encoding && { encoding: flags.encoding }),
+    ...(flags.headerRow && { headerRow: flags.headerRow }),
+    ...(flags.skipRows && { skipRows: flags.skipRows }),
+    ...(flags.hidden && { hidden: flags.hidden }),
+    ...(flags.decimalComma && { decimalComma: true }),
     ...(flags.gpuColumn && { gpuColumn: flags.gpuColumn }),
     ...(flags.gpu && { gpu: flags.gpu }),
     ...(flags.ladder && { ladder: flags.ladder.split(',').map((gpu) => gpu.trim()) }),

@@ -7,6 +7,8 @@ import { temporalFrom } from '../temporal/temporal-address.ts';
 import { canReachReceiver } from '../webhook/reach.ts';
 import type { Printer } from './context.ts';
 import { count, plural } from './format.ts';
+import { ignoredGpuLines } from './gpu-choice.ts';
+import { guessLines } from './guesses.ts';
 
 type Planned = Pick<CreatedBatch, 'batch' | 'file' | 'laidOut'>;
 
@@ -27,6 +29,7 @@ export function printBatch(printer: Printer, config: Config, { batch, file, laid
   printer.notice(
     `${paint('green', '✓')} ${plural(sheet.rows, 'row')}, ${plural(sheet.columns.length, 'column')}${repeats}`,
   );
+  for (const line of guessLines(laidOut?.guesses ?? [])) printer.notice(line);
   const { reused = 0 } = sheet;
   if (reused > 0)
     printer.notice(
@@ -38,6 +41,11 @@ export function printBatch(printer: Printer, config: Config, { batch, file, laid
   printer.notice(
     `  gpus      ${laidOut ? gpuText(laidOut.gpus, sheet.options.ladder?.join(' → ') ?? deployment.gpu) : terminalLine(deployment.gpu ?? 'as the rows ask')}`,
   );
+  for (const line of ignoredGpuLines({ file, laidOut })) printer.notice(paint('yellow', line));
+  if (laidOut && isGpuUnused(file, laidOut.gpus))
+    printer.notice(
+      paint('yellow', `            --gpu ${sheet.options.gpu} changes no row: each row names its own GPU`),
+    );
   for (const line of ladderLines(file)) printer.notice(line);
   printer.notice(
     `  batch     ${paint('bold', batch)} · ${terminalLine(deployment.name ?? deployment.id)} · ${atTheSameTime(file)}`,
@@ -105,3 +113,9 @@ function gpuText(gpus: Readonly<Record<string, number>>, own: string | undefined
   );
   return terminalLine(texts.join(', ') || 'none');
 }
+
+/** --gpu is for rows that name none. */
+const isGpuUnused = (
+  { sheet: { options } }: CreatedBatch['file'],
+  gpus: Readonly<Record<string, number>>,
+): boolean => options.gpu !== undefined && Object.keys(gpus).length > 0 && gpus[options.gpu] === undefined;

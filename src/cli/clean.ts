@@ -10,6 +10,8 @@ import { listBatchFolders } from '../store/batch-folders.ts';
 import { printerFor, type Context } from './context.ts';
 import { configOf } from './batch-options.ts';
 import { plural } from './format.ts';
+import { cleanupSchema } from './json/servers.ts';
+import { shaped } from './json/shape.ts';
 
 type Flags = {
   readonly out?: string;
@@ -27,7 +29,7 @@ export default async function clean(this: Context, flags: Flags): Promise<number
     ...(await oldBatches(config.out, flags.olderThan)),
   ];
   if (flags.state) paths.push(...stateOf(config.home));
-  if (flags.output === 'json') printer.json({ removed: flags.yes, paths });
+  if (flags.output === 'json') printer.json(shaped(cleanupSchema, { removed: flags.yes, paths }));
   else for (const path of paths) printer.data(path);
   if (flags.yes) await Promise.all(paths.map((path) => rm(path, { recursive: true, force: true })));
   printer.notice(

@@ -4,19 +4,21 @@
 import { buildApplication, buildRouteMap } from '@stricli/core';
 import { onBatches } from './batch-commands.ts';
 import { command } from './command.ts';
+import { demos } from './demo-commands.ts';
 import { onPools } from './pool-commands.ts';
-import { alias, maybeOne } from './positionals.ts';
+import { alias, maybeOne, shell, withSource } from './positionals.ts';
 import {
+  age,
   api,
   boolean,
   optional,
   out,
   output,
+  outputOfRows,
   port,
   repeatable,
   sheetAliases,
   sheetFlags,
-  time,
   textFlag,
 } from './flags.ts';
 import { fromFlags } from './from-flags.ts';
@@ -25,13 +27,24 @@ import { schedule } from './schedule-commands.ts';
 import { PARSER_TEXT } from './parser-faults.ts';
 import { version } from './package-version.ts';
 
-const SHEET = 'the sheet: .csv .tsv .jsonl .json, or - for stdin';
+const SHEET = 'the sheet: .csv .tsv .xlsx .jsonl .json, or - for stdin';
 const sheet = maybeOne(`${SHEET}; none with --from`, 'sheet');
+
+const watchFlag = {
+  kind: 'boolean',
+  optional: true,
+  withNegated: false,
+  brief: 'follow the sheet too: each save sends the rows that it adds or changes, until Ctrl-C',
+} as const;
 
 const onSheets = {
   run: command(
     async () => (await import('./run.ts')).run,
-    { positional: sheet, flags: { ...sheetFlags, ...fromFlags }, aliases: sheetAliases },
+    {
+      positional: sheet,
+      flags: { ...sheetFlags, ...fromFlags, watch: watchFlag, output: outputOfRows },
+      aliases: sheetAliases,
+    },
     'check a sheet, send it, and follow it until every row has an outcome',
     '<sheet> -d <deployment> [flags] | run --from <batch> -d <deployment> [flags]',
   ),
@@ -61,6 +74,25 @@ const onSheets = {
     '<sheet> -d <deployment> [flags] | submit --from <batch> -d <deployment> [flags]',
   ),
 };
+
+const deployments = command(
+  async () => (await import('./deployments.ts')).default,
+  {
+    positional: withSource(
+      maybeOne('name or id of a deployment (default: list all of them)', 'deployment'),
+      'deployments',
+    ),
+    flags: {
+      api,
+      local: boolean('those of the local run service'),
+      sheet: boolean('print a sheet with a column for each input and a row of the defaults'),
+      out,
+      output,
+    },
+    aliases: alias,
+  },
+  'list what can be run; with a name: its inputs, and the command that runs a sheet',
+);
 
 const servers = {
   service: command(
@@ -115,7 +147,7 @@ const servers = {
     {
       flags: {
         olderThan: optional(
-          time('time', 'remove batches that ended longer ago than this, such as 7d (default: none)'),
+          age('time', 'remove batches that ended longer ago than this, such as 30d (default: none)'),
         ),
         state: boolean("also remove the embedded servers' state; unfinished batches are lost"),
         yes: { ...boolean('remove the paths instead of only listing them') },
@@ -126,6 +158,12 @@ const servers = {
     },
     'remove old batches and what refused sheets left behind',
   ),
+  completion: command(
+    async () => (await import('./completion.ts')).default,
+    { positional: shell, flags: {} },
+    'print a script for your shell that completes commands, flags and names',
+    'bash|zsh|fish',
+  ),
   embedded: command(
     async () => (await import('./embedded.ts')).default,
     { flags: {} },
@@ -134,7 +172,7 @@ const servers = {
 };
 
 const root = buildRouteMap({
-  routes: { ...onSheets, ...onBatches, pool: onPools, schedule, ...servers },
+  routes: { ...onSheets, deployments, ...onBatches, pool: onPools, schedule, ...servers, ...demos },
   docs: {
     brief: 'Runs every row of a sheet as a GPU job, and never pays for the same row twice by accident.',
     fullDescription: [
@@ -151,7 +189,7 @@ const root = buildRouteMap({
       '            4 not authenticated, 5 refused: this command sent nothing, 6 a server cannot be reached or a disk is full,',
       '            7 --timeout reached, 8 paused, 130 interrupted',
     ].join('\n'),
-    hideRoute: { embedded: true },
+    hideRoute: { embedded: true, demoLoop: true },
   },
 });
 

@@ -4,12 +4,16 @@ import type { CommandContext } from '@stricli/core';
 import type { Readable } from 'node:stream';
 import { paintedLines, terminalJson } from '../errors/outside-text.ts';
 import { withoutSecrets } from '../errors/redact.ts';
-import { errorJson, errorText, paintFor, type Paint } from './format.ts';
+import { errorText, paintFor, type Paint } from './format.ts';
+import { withPlace } from './correction.ts';
+import { problemJson } from './json/problem.ts';
 
 export type Output = 'text' | 'json' | 'jsonl' | 'csv';
 
 export interface Context extends CommandContext {
   readonly process: NodeJS.Process;
+  /** The words of the command. */
+  readonly args?: readonly string[];
 }
 
 /** Prints data to stdout and messages to stderr. */
@@ -26,15 +30,16 @@ export type Printer = {
   raw(text: string): void;
 };
 
-export function printerFor({ process }: Context, { quiet = false } = {}): Printer {
+export function printerFor({ process, args = [] }: Context, { quiet = false } = {}): Printer {
+  const said = (text: string): string => forPeople(withPlace(text, args));
   return {
     paint: paintFor(process.stderr),
     isTerminal: process.stderr.isTTY && !quiet,
     stdin: process.stdin,
     data: (text) => void process.stdout.write(`${text}\n`),
     json: (value) => void process.stdout.write(`${terminalJson(JSON.stringify(value, undefined, 2))}\n`),
-    notice: (text) => void (quiet || process.stderr.write(`${forPeople(text)}\n`)),
-    raw: (text) => void (quiet || process.stderr.write(forPeople(text))),
+    notice: (text) => void (quiet || process.stderr.write(`${said(text)}\n`)),
+    raw: (text) => void (quiet || process.stderr.write(said(text))),
   };
 }
 
@@ -44,6 +49,6 @@ const forPeople = (text: string): string => paintedLines(withoutSecrets(text));
 export function printError(context: Context, error: unknown, output: Output | undefined): void {
   const { process } = context;
   if (output === 'json' || output === 'jsonl')
-    process.stdout.write(`${terminalJson(withoutSecrets(JSON.stringify(errorJson(error))))}\n`);
+    process.stdout.write(`${terminalJson(withoutSecrets(JSON.stringify(problemJson(error))))}\n`);
   else process.stderr.write(forPeople(`\n${errorText(error, paintFor(process.stderr))}`));
 }

@@ -7,14 +7,14 @@ import { STARTED_FILE } from '../store/batch-file.ts';
 import type { Acknowledged, CommandOptions } from '../temporal/batch-control.ts';
 import { findBatch, refOf, type FoundBatch } from '../library/found-batch.ts';
 import { configOf, limitsOf } from './batch-options.ts';
-import type { LimitFlags } from './flags.ts';
+import type { LimitFlags } from './limit-flags.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import { follow } from './follow.ts';
 import { prepareNotify } from './notify-flags.ts';
 import { money, plural } from './format.ts';
 import { refuseNoPool } from '../library/known-pool.ts';
+import { printBatchJson } from './print-batch.ts';
 import { openLivingSession, withSession, type Session } from './session.ts';
-import { shownProgress } from '../library/shown-progress.ts';
 import { isUnderWay, notRunning, summaryOfDone } from '../library/start-or-attach.ts';
 
 type Flags = {
@@ -32,7 +32,7 @@ export const commandOptions = ({ reason, timeout }: Pick<Flags, 'reason' | 'time
 export async function pause(this: Context, flags: Flags, name: string): Promise<number> {
   const printer = printerFor(this);
   const found = await findBatch(configOf(flags).out, name);
-  if (await hasEnded(found, printer, 'pause')) return EXIT.ok;
+  if (await hasEnded(found, printer, 'pause', flags)) return EXIT.ok;
   const done = await whileRunning(flags, found, printer, (session) =>
     session.batches.pause(refOf(found), commandOptions(flags)),
   );
@@ -40,13 +40,14 @@ export async function pause(this: Context, flags: Flags, name: string): Promise<
     // Servers that this command does not see may be running it.
     if (await found.store.exists(STARTED_FILE)) throw notRunning(found);
     printer.notice(`${found.batch} was never started; there is nothing to pause`);
+    await printBatchJson(printer, flags, found);
     return EXIT.ok;
   }
   const { progress, note = 'paused' } = done;
   printer.notice(
     `${note}; ${plural(progress.running, 'run')} ${finish(progress.running)}. Continue: runsheet resume ${found.batch}`,
   );
-  if (flags.output === 'json') printer.json(await shownProgress(found, progress));
+  await printBatchJson(printer, flags, found, progress);
   return EXIT.ok;
 }
 
@@ -56,7 +57,7 @@ export async function scale(this: Context, flags: Flags & LimitFlags, name: stri
   if (Object.keys(limits).length === 0)
     throw problem('E602', { what: 'no limit is given', hint: `for example: runsheet scale ${name} -c 20` });
   const found = await findBatch(configOf(flags).out, name);
-  if (await hasEnded(found, printer, 'scale')) return EXIT.usage;
+  if (await hasEnded(found, printer, 'scale', flags)) return EXIT.usage;
   refuseUnbounded(found.file, limits.maxCostNano);
   await prepareNotify(configOf(flags), flags);
   const done = await whileRunning(flags, found, printer, async (session) => {
@@ -65,7 +66,7 @@ export async function scale(this: Context, flags: Flags & LimitFlags, name: stri
   });
   if (done === undefined) throw notRunning(found);
   printer.notice(done.note ?? '');
-  if (flags.output === 'json') printer.json(await shownProgress(found, done.progress));
+  await printBatchJson(printer, flags, found, done.progress);
   return EXIT.ok;
 }
 
@@ -76,11 +77,12 @@ export async function cancel(
 ): Promise<number> {
   const printer = printerFor(this);
   const found = await findBatch(configOf(flags).out, name);
-  if (await hasEnded(found, printer, 'cancel')) return EXIT.ok;
+  if (await hasEnded(found, printer, 'cancel', flags)) return EXIT.ok;
   return withSession(flags, found, printer, async (session) => {
     // startOrAttach would resume a paused batch before it is cancelled.
     if (!(await isUnderWay(session, found))) {
       printer.notice(`${found.batch} was never started; there is nothing to cancel`);
+      await printBatchJson(printer, flags, found);
       return EXIT.ok;
     }
     const done = await session.batches.cancel(refOf(found), flags.running, commandOptions(flags));
@@ -89,16 +91,16 @@ export async function cancel(
     const code =
       session.stack &&
       (await follow({ session, found, printer, process: this.process, output: flags.output }));
-    if (code === undefined && flags.output === 'json')
-      printer.json(await shownProgress(found, done.progress));
+    if (code === undefined) await printBatchJson(printer, flags, found, done.progress);
     return code === EXIT.interrupted ? code : EXIT.ok;
   });
 }
 
-async function hasEnded(found: FoundBatch, printer: Printer, verb: string): Promise<boolean> {
-  const summary = await summaryOfDone(found);
-  if (summary !== undefined) printer.notice(`${found.batch} has ended; there is nothing to ${verb}`);
-  return summary !== undefined;
+async function hasEnded(found: FoundBatch, printer: Printer, verb: string, flags: Flags): Promise<boolean> {
+  if ((await summaryOfDone(found)) === undefined) return false;
+  printer.notice(`${found.batch} has ended; there is nothing to ${verb}`);
+  await printBatchJson(printer, flags, found);
+  return true;
 }
 
 /** Gives a command to a batch that runs here or on the cluster; undefined if it does not run. Starts no servers. */

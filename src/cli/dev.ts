@@ -5,6 +5,8 @@ import { followStack } from '../temporal/embedded/follower.ts';
 import { printerFor, type Context } from './context.ts';
 import { hearInterrupts } from './interrupt.ts';
 import { configOf } from './batch-options.ts';
+import { serversSchema } from './json/servers.ts';
+import { shaped } from './json/shape.ts';
 
 export default async function dev(
   this: Context,
@@ -17,7 +19,16 @@ export default async function dev(
   const { temporal, uiUrl, receiver, service, dashboardPage } = stack;
   const { address, namespace } = temporal;
   if (flags.output === 'json')
-    printer.json({ address, namespace, ui_url: uiUrl, receiver, service, live_page: dashboardPage });
+    printer.json(
+      shaped(serversSchema, {
+        address,
+        namespace,
+        ui_url: uiUrl,
+        receiver,
+        service,
+        live_page: dashboardPage,
+      }),
+    );
   else {
     printer.data(`temporal   ${address}, namespace ${namespace}`);
     printer.data(`pages      ${uiUrl}`);

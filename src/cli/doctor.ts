@@ -20,6 +20,8 @@ import { canReachReceiver } from '../webhook/reach.ts';
 import { printerFor, type Context } from './context.ts';
 import { refuseOtherApi } from '../create-batch/batch-request.ts';
 import { configOf } from './batch-options.ts';
+import { checkSchema } from './json/servers.ts';
+import { shaped } from './json/shape.ts';
 
 type Finding = {
   readonly part: string;
@@ -44,7 +46,7 @@ export default async function doctor(
   ];
   const findings: Finding[] = [];
   for (const [part, check] of checks) findings.push(await finding(part, check));
-  if (flags.output === 'json') printer.json(findings);
+  if (flags.output === 'json') printer.json(findings.map((one) => shaped(checkSchema, one)));
   else {
     for (const { part, ok, message, hint } of findings) {
       printer.data(

@@ -4,11 +4,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { EXIT, problem } from '../errors/error.ts';
 import { terminalJson, terminalLine } from '../errors/outside-text.ts';
-import { eventsOf, type ShownEvent } from '../library/shown-events.ts';
-import { findBatch, type FoundBatch } from '../library/found-batch.ts';
-import { attemptsIn, partsWithAttempts, type AttemptEvent } from '../results/all-events.ts';
+import { EventReader } from '../library/event-reader.ts';
+import type { ShownEvent } from '../library/shown-events.ts';
+import { findBatch } from '../library/found-batch.ts';
+import type { AttemptEvent } from '../results/all-events.ts';
 import { configOf } from './batch-options.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
+import { eventJson } from './json/event.ts';
+import { attemptJson } from './json/row.ts';
 
 type Flags = {
   readonly follow: boolean;
@@ -22,49 +25,30 @@ const LOOK_MS = 1_000;
 
 export default async function events(this: Context, flags: Flags, name: string | undefined): Promise<number> {
   const printer = printerFor(this);
+  const { output, rows, since } = flags;
   const found = await findBatch(configOf(flags).out, name);
-  const from = flags.since === undefined ? 0 : Date.now() - flags.since;
-  const isRecent = ({ at }: ShownEvent): boolean => Date.parse(at) >= from;
-  if (flags.output === 'json' && flags.rows)
+  if (output === 'json' && rows)
     throw problem('E602', { what: '--rows prints lines', hint: 'use -o jsonl, or -o text' });
-  if (flags.output === 'json') {
-    printer.json((await eventsOf(found)).filter(isRecent));
+  const from = since === undefined ? {} : { since: new Date(Date.now() - since) };
+  const reader = new EventReader(found, { rows, ...from });
+  if (output === 'json') {
+    printer.json((await Array.fromAsync(reader.fresh())).map(jsonOf));
     return EXIT.ok;
   }
-  const shown = new Set<string>();
-  const parts = new Set<string>();
   for (;;) {
-    const all = await eventsOf(found);
-    for (const event of all.filter(isRecent)) {
-      const text = JSON.stringify(event);
-      if (!shown.has(text)) print(printer, flags.output, event);
-      shown.add(text);
-    }
-    if (flags.rows) await printAttempts(printer, flags.output, found, { parts, from });
-    if (!flags.follow || all.at(-1)?.event === 'finished') return EXIT.ok;
+    for await (const event of reader.fresh()) print(printer, output, event);
+    if (!flags.follow || reader.hasFinished) return EXIT.ok;
     await wait(LOOK_MS);
   }
 }
 
-function print(printer: Printer, output: Flags['output'], event: ShownEvent): void {
-  printer.data(output === 'jsonl' ? JSON.stringify(event) : lineOf(event));
+function print(printer: Printer, output: Flags['output'], event: ShownEvent | AttemptEvent): void {
+  if (output === 'jsonl') printer.data(terminalJson(JSON.stringify(jsonOf(event))));
+  else printer.data(event.event === 'attempt' ? attemptLine(event) : lineOf(event));
 }
 
-/** Those of the parts that were not printed before. */
-async function printAttempts(
-  printer: Printer,
-  output: Flags['output'],
-  { store }: FoundBatch,
-  { parts, from }: { readonly parts: Set<string>; readonly from: number },
-): Promise<void> {
-  for (const name of await partsWithAttempts(store)) {
-    if (parts.has(name)) continue;
-    parts.add(name);
-    for (const attempt of await attemptsIn(store, name))
-      if (attempt.at === undefined ? from === 0 : Date.parse(attempt.at) >= from)
-        printer.data(output === 'jsonl' ? terminalJson(JSON.stringify(attempt)) : attemptLine(attempt));
-  }
-}
+const jsonOf = (event: ShownEvent | AttemptEvent): object =>
+  event.event === 'attempt' ? attemptJson(event) : eventJson(event);
 
 function attemptLine({ at, row, attempt, outcome, reason, ...run }: AttemptEvent): string {
   const { gpu_used, run_id, run_seconds, cost_usd } = run;

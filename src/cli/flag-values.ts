@@ -1,6 +1,5 @@
 // Parses the values of flags. What is wrong is thrown and continues the name of the flag and the value.
 
-import { resolve } from 'node:path';
 import {
   AUTO_MOST,
   CONCURRENCY_MAX,
@@ -9,10 +8,12 @@ import {
   STARTS_PER_MINUTE_MAX,
 } from '../batch/bounds.ts';
 import { FAILURE_KINDS, type FailureKind, type RetriesByKind } from '../batch/failure-kind.ts';
-import { readTarget } from '../batch/notify-target.ts';
 import { GPUS, isGpu, type Gpu } from '../batch/gpu.ts';
 import type { FailAfter, GpuConcurrency, UnconfirmedRule } from '../batch/params.ts';
+import { isName } from '../create-batch/batch-id.ts';
+import { SCHEDULE_NAME_MAX } from '../create-batch/schedule/definition.ts';
 import { list, nearest, problem } from '../errors/error.ts';
+import { absoluteTarget } from '../library/notify-targets.ts';
 
 /** Throws what is wrong with a value. The message continues after the flag and the value. */
 const fail = (what: string, hint?: string): never => {
@@ -59,8 +60,14 @@ export const timeFrom =
       ? msOf(input)
       : fail(`is not a time from ${least} to ${MOST_TIME}`, 'examples: 90s, 30m, 2h, 7d');
 
+/** For what is removed: 30 could be seconds or days. */
+export const timeWithUnit = (input: string): number =>
+  /^[\d.]+$/.test(input)
+    ? fail('has no unit', `for days: ${input}d; for hours: ${input}h; for minutes: ${input}m`)
+    : timeFrom('0s')(input);
+
 export const name = (input: string): string =>
-  /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$/.test(input)
+  isName(input)
     ? input
     : fail(
         'is not a valid name',
@@ -70,8 +77,6 @@ export const name = (input: string): string =>
 /** The name of a batch with room for the time of a firing. */
 export const scheduleName = (input: string): string =>
   input.length <= SCHEDULE_NAME_MAX ? name(input) : fail(`has more than ${SCHEDULE_NAME_MAX} characters`);
-
-const SCHEDULE_NAME_MAX = 80;
 
 export type UnconfirmedChoice = { readonly rule: UnconfirmedRule['rule']; readonly afterMs?: number };
 
@@ -145,6 +150,10 @@ export const rowRanges = (input: string): readonly { readonly from: number; read
       : fail('is not a list of rows', 'examples: 3, 17-40, 3,17-40');
   });
 
+/** Rows that are left out; `none`: no row is, also if it looks like totals. */
+export const leftOutRows = (input: string): ReturnType<typeof rowRanges> =>
+  input === 'none' ? [] : rowRanges(input);
+
 /** A GPU of the service. */
 export function gpuName(input: string): Gpu {
   if (isGpu(input)) return input;
@@ -193,11 +202,9 @@ export const maxCostOf = orNone((input) => {
     : fail('is not an amount in US dollars above 0, up to 1,000,000', 'examples: 20, 7.50, none');
 });
 
-/** A program is named by its absolute path, because the worker runs in another folder. */
 export const notifyTarget = orNone((input) => {
-  const given = input.startsWith('exec:') ? `exec:${resolve(input.slice('exec:'.length))}` : input;
-  const target = readTarget(given);
-  return 'wrong' in target ? fail(target.wrong, target.hint) : given;
+  const target = absoluteTarget(input);
+  return 'wrong' in target ? fail(target.wrong, target.hint) : target.text;
 });
 
 const DEADLINE_MOST = '3650d';

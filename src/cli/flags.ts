@@ -1,57 +1,41 @@
 // Flags that several commands share, as the parser wants them. A flag of a single command is described in
 // command-list.ts.
 
-import { CANARY_ROWS_MAX, RETRIES_MAX } from '../batch/bounds.ts';
-import { FAILURE_KINDS, type RetriesByKind } from '../batch/failure-kind.ts';
+import { CANARY_ROWS_MAX } from '../batch/bounds.ts';
+import { FAILURE_KINDS } from '../batch/failure-kind.ts';
 import { OUTCOMES } from '../batch/outcome.ts';
-import type { FailAfter, GpuConcurrency } from '../batch/params.ts';
 import { APIS, type Api } from '../host/api-version.ts';
 import {
-  concurrencyOf,
-  deadlineAt,
-  failAfterLimit,
   name,
-  perMinute,
-  retriesOf,
-  gpuConcurrencyOf,
   gpuName,
   rowRanges,
   choicesFrom,
-  maxCostOf,
-  notifyTarget,
   text,
   timeFrom,
+  timeWithUnit,
   unconfirmedChoice,
   wholeFrom,
-  type AutoConcurrency,
   type UnconfirmedChoice,
 } from './flag-values.ts';
 import { optional, parsed, repeatable } from './flag-kinds.ts';
-import { poolFlags, type PoolFlags } from './pool-flags.ts';
+import { readingFlags, type ReadingFlags } from './reading-flags.ts';
+import { limitFlags, type LimitFlags } from './limit-flags.ts';
+import { proposing } from './propose.ts';
 
 export const textFlag = parsed(text);
 export const anyText = parsed(String);
 export const port = parsed(wholeFrom(0, 65_535));
-export const rowNumber = wholeFrom(1);
 const canaryNumber = parsed(wholeFrom(1, CANARY_ROWS_MAX));
-const ratePerMinute = parsed(perMinute);
-const retriesByKind = parsed(retriesOf);
-const concurrencyByGpu = parsed(gpuConcurrencyOf);
 export const gpuFlag = parsed(gpuName);
 export const rowList = parsed(rowRanges);
 export const outcomeList = parsed(choicesFrom(OUTCOMES, 'outcome'));
 export const failureList = parsed(choicesFrom(FAILURE_KINDS, 'kind of failure'));
 export const keyList = parsed((input: string): readonly string[] => text(input).split(','));
-const failureLimit = parsed(failAfterLimit);
-const deadlineTime = parsed(deadlineAt);
-const amount = parsed(maxCostOf);
 const positiveNumber = parsed(wholeFrom(1));
 export const attemptNumber = positiveNumber;
-const notifyPlace = parsed(notifyTarget);
-const concurrencyNumber = parsed(concurrencyOf);
 const unconfirmedRule = parsed(unconfirmedChoice);
-const retriesNumber = parsed(wholeFrom(0, RETRIES_MAX));
 export const time = parsed(timeFrom('0s'));
+export const age = parsed(timeWithUnit);
 /** A deadline below one second would cancel every run. */
 const deadline = parsed(timeFrom('1s'));
 
@@ -65,6 +49,11 @@ export { boolean, choice, optional, parsed, repeatable };
 export const out = optional(textFlag('dir', 'folder of the batches (default: RUNSHEET_OUT, else ./batches)'));
 export const quiet = boolean('print errors only');
 export const output = choice(['text', 'json'], 'text', 'json prints one document on stdout');
+export const outputOfRows = choice(
+  ['text', 'json', 'jsonl'],
+  'text',
+  'json prints the batch when it has ended, jsonl its rows as they end, one a line',
+);
 
 /** The API version of the run service. It wins over the settings. */
 export const api = {
@@ -72,57 +61,6 @@ export const api = {
   values: APIS,
   optional: true,
   brief: 'API version of the run service; v1 guarantees less (default: RUNSHEET_API, else v2)',
-} as const;
-
-/** Limits that may change while a batch runs. */
-export const limitFlags = {
-  concurrency: optional(
-    concurrencyNumber(
-      'n|auto',
-      "maximum runs at the same time (default: twice the deployment's limit); auto or auto:64 finds the useful number from queueing times and 429, at most 256 or 64",
-    ),
-  ),
-  retries: optional(
-    retriesNumber('n', 'maximum retries of a row whose run failed or timed out (default: 2)'),
-  ),
-  retry: optional(
-    retriesByKind(
-      'kind=n,…',
-      'retries by the kind of failure, such as out-of-memory=0,timeout=1 (default: as --retries; out-of-memory 1)',
-    ),
-  ),
-  rate: optional(ratePerMinute('n/min', 'maximum runs started in a minute (default: none)')),
-  gpuConcurrency: optional(
-    concurrencyByGpu(
-      'gpu=n,…',
-      'maximum runs at the same time by GPU, such as H100=2,A10G=16 (default: none)',
-    ),
-  ),
-  failAfter: optional(
-    failureLimit(
-      'n|n%',
-      'pause after n rows without success, or n % of the rows that ended, from 20 rows on (default: none)',
-    ),
-  ),
-  deadline: optional(
-    deadlineTime(
-      'time',
-      'pause at this time, 2026-12-24T06:00, or so long after this command, 8h (default: none)',
-    ),
-  ),
-  maxCost: optional(
-    amount('usd', 'pause before the runs could cost more than this, such as 20 or 7.50 (default: none)'),
-  ),
-  ...poolFlags,
-  notify: repeatable(
-    notifyPlace(
-      'target',
-      'tell when the batch is done, pauses, has many failed rows or has spent half of --max-cost: https://…, slack:, mailto:a@b, exec:./script (default: none)',
-    ),
-  ),
-  notifyFailed: optional(
-    failureLimit('n|n%', 'which rows without success are many for --notify (default: 5%, from 20 rows on)'),
-  ),
 } as const;
 
 /** For commands that control a batch. */
@@ -135,7 +73,10 @@ export const controlFlags = {
 
 /** How to read the sheet, what to request from the service, and how many runs at the same time. */
 export const sheetFlags = {
-  deployment: optional(textFlag('name', 'deployment: its id, or its name if the name is unique (required)')),
+  deployment: proposing(
+    optional(textFlag('name', 'deployment: its id, or its name if the name is unique (required)')),
+    'deployments',
+  ),
   api,
   local: boolean('rehearse on the local run service, which costs nothing'),
   ...limitFlags,
@@ -179,16 +120,25 @@ export const sheetFlags = {
     ),
   ),
   priority: optional(textFlag('column', 'send the rows with the highest number in this column first')),
-  gpu: optional(textFlag('gpu', "GPU for rows that name none (default: the deployment's GPU)")),
+  gpu: proposing(
+    optional(textFlag('gpu', "GPU for rows that name none (default: the deployment's GPU)")),
+    'gpus',
+  ),
+  acceptGpu: boolean(
+    'accept that the service may use the GPU of the deployment instead of the one that rows ask for',
+  ),
   ladder: optional(
     textFlag('gpu,…', 'GPUs that rows without one climb when memory or time runs out, such as T4,A10G,H100'),
   ),
   gpuColumn: optional(textFlag('column', 'column that names the GPU of each row (default: gpu)')),
   map: repeatable(
-    textFlag('input=column', 'fill an input from this column (default: the column with the same name)'),
+    textFlag(
+      'input=column',
+      'fill an input from this column (default: the column with the same name, whatever its case)',
+    ),
   ),
   set: repeatable(textFlag('input=value', 'set an input to this value in every row')),
-  drop: repeatable(textFlag('column', 'ignore this column')),
+  drop: repeatable(textFlag('column', 'this column is data, not an input')),
   type: repeatable(
     textFlag(
       'input=type',
@@ -196,24 +146,29 @@ export const sheetFlags = {
     ),
   ),
   key: optional(
-    textFlag('column', "column whose value names each row (default: a hash of the row's inputs)"),
+    textFlag(
+      'column',
+      "column whose value names each row (default: a column such as sku or id with unique values, else a hash of the row's inputs)",
+    ),
+  ),
+  outputName: optional(
+    textFlag(
+      'template',
+      "names of output files from columns, {row} and {key}, such as '{sku}-{seed}' (default: the key)",
+    ),
   ),
   limit: optional(positiveNumber('n', 'use only the first n rows (default: all)')),
-  format: {
-    kind: 'enum',
-    values: ['csv', 'tsv', 'jsonl', 'json'],
-    optional: true,
-    brief: 'format of the sheet (default: from the file name)',
-  },
-  delimiter: optional(textFlag('char', 'character that separates CSV fields (default: comma; tab for .tsv)')),
-  encoding: optional(textFlag('label', 'character encoding of the sheet (default: utf-8)')),
+  ...readingFlags,
   name: optional(parsed(name)('name', 'batch id (default: from the file name and the content)')),
   again: boolean('make a new batch and run all its rows, also those that earlier batches have done'),
-  into: optional(
-    textFlag(
-      'batch',
-      'add the rows to this batch: new keys are appended, failed rows get new inputs, others are left out',
+  into: proposing(
+    optional(
+      textFlag(
+        'batch',
+        'add the rows to this batch: new keys are appended, failed rows get new inputs, others are left out',
+      ),
     ),
+    'batches',
   ),
   reuse: boolean('keep the results of rows that succeeded in earlier batches; run only the others'),
   poll: boolean('poll the runs instead of using webhooks'),
@@ -224,55 +179,44 @@ export const sheetFlags = {
 
 export const sheetAliases = { d: 'deployment', c: 'concurrency', o: 'output', q: 'quiet', y: 'yes' } as const;
 
-/** The values of {@link limitFlags}. */
-export type LimitFlags = PoolFlags & {
-  readonly concurrency?: number | AutoConcurrency;
-  readonly retries?: number;
-  readonly retry?: RetriesByKind;
-  readonly rate?: number | 'none';
-  readonly gpuConcurrency?: GpuConcurrency | 'none';
-  readonly failAfter?: FailAfter | 'none';
-  readonly deadline?: number | 'none';
-  readonly maxCost?: number | 'none';
-  readonly notify?: readonly string[];
-  readonly notifyFailed?: FailAfter | 'none';
-};
+export type SheetFlags = LimitFlags &
+  ReadingFlags & {
+    readonly deployment?: string;
+    readonly api?: Api;
+    readonly local: boolean;
+    readonly unconfirmed?: UnconfirmedChoice;
+    readonly queueTimeout?: number;
+    readonly runTimeout?: number;
+    readonly canary?: number;
+    readonly reserve?: 'most' | 'p99';
+    readonly yes: boolean;
+    readonly shuffle: boolean;
+    readonly orderBy?: string;
+    readonly priority?: string;
+    readonly gpu?: string;
+    readonly acceptGpu: boolean;
+    readonly ladder?: string;
+    readonly gpuColumn?: string;
+    readonly map?: readonly string[];
+    readonly set?: readonly string[];
+    readonly drop?: readonly string[];
+    readonly type?: readonly string[];
+    readonly key?: string;
+    readonly outputName?: string;
+    readonly limit?: number;
+    readonly name?: string;
+    readonly again: boolean;
+    readonly into?: string;
+    readonly from?: string;
+    readonly where?: string;
+    readonly pick?: string;
+    readonly each?: 'row' | 'file';
+    readonly reuse: boolean;
+    readonly poll: boolean;
+    readonly out?: string;
+    readonly quiet: boolean;
+    readonly output: 'text' | 'json' | 'jsonl';
+  };
 
-export type SheetFlags = LimitFlags & {
-  readonly deployment?: string;
-  readonly api?: Api;
-  readonly local: boolean;
-  readonly unconfirmed?: UnconfirmedChoice;
-  readonly queueTimeout?: number;
-  readonly runTimeout?: number;
-  readonly canary?: number;
-  readonly reserve?: 'most' | 'p99';
-  readonly yes: boolean;
-  readonly shuffle: boolean;
-  readonly orderBy?: string;
-  readonly priority?: string;
-  readonly gpu?: string;
-  readonly ladder?: string;
-  readonly gpuColumn?: string;
-  readonly map?: readonly string[];
-  readonly set?: readonly string[];
-  readonly drop?: readonly string[];
-  readonly type?: readonly string[];
-  readonly key?: string;
-  readonly limit?: number;
-  readonly format?: 'csv' | 'tsv' | 'jsonl' | 'json';
-  readonly delimiter?: string;
-  readonly encoding?: string;
-  readonly name?: string;
-  readonly again: boolean;
-  readonly into?: string;
-  readonly from?: string;
-  readonly where?: string;
-  readonly pick?: string;
-  readonly each?: 'row' | 'file';
-  readonly reuse: boolean;
-  readonly poll: boolean;
-  readonly out?: string;
-  readonly quiet: boolean;
-  readonly output: 'text' | 'json';
-};
+/** The flags of `run`. */
+export type RunFlags = SheetFlags & { readonly watch?: boolean };

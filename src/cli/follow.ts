@@ -9,13 +9,17 @@ import { readLatestSummary } from '../results/summary.ts';
 import { printEnd, type EndParams } from './batch-end.ts';
 import { refOf, type FoundBatch } from '../library/found-batch.ts';
 import { canaryReport, canaryReportLines, isJudged } from './canary.ts';
+import { configOf } from './batch-options.ts';
 import { hearInterrupts, type Interrupts } from './interrupt.ts';
 import { pauseHint } from '../batch/pause-hint.ts';
+import { nextCommand } from './next-command.ts';
 import { openProgressView, type ProgressView } from './progress-view.ts';
+import { openPhaseReader } from './run-phases.ts';
 import type { Session } from './session.ts';
 import { shownProgress } from '../library/shown-progress.ts';
 import { notRunning, summaryOfDone } from '../library/start-or-attach.ts';
 import { count, plural } from './format.ts';
+import { RowStream } from './row-stream.ts';
 
 export type FollowParams = EndParams & {
   readonly session: Session;
@@ -25,6 +29,10 @@ export type FollowParams = EndParams & {
   readonly reads?: boolean;
   /** The canary was shown already. */
   readonly isCanaryShown?: boolean;
+  /** What hears Ctrl-C, if the caller already does. */
+  readonly interrupts?: Interrupts;
+  /** Runs beside until the signal aborts; `note` prints a line. */
+  readonly beside?: (note: (text: string) => void, done: AbortSignal) => Promise<void>;
 };
 
 const LOOK_MS = { terminal: 250, elsewhere: 500 };
@@ -36,33 +44,55 @@ type Ending = 'finished' | 'interrupted' | 'paused' | 'timeout' | 'lost';
 /** Resolves with the exit code; the caller closes the session. Throws E501 if the batch is paused. */
 export async function follow(params: FollowParams): Promise<number> {
   const { session, found, printer } = params;
-  const interrupts = hearInterrupts(params.process);
+  const interrupts = params.interrupts ?? hearInterrupts(params.process);
   const view = openProgressView(printer, params.process.stderr);
   const done = new AbortController();
+  const rows = params.output === 'jsonl' ? new RowStream(found, params.process.stdout) : undefined;
   const latest: Latest = { progress: undefined, isCanaryShown: params.isCanaryShown ?? false };
+  const beside = params.beside?.((text) => view.note(text), done.signal);
   try {
     const ending = await Promise.race([
-      watch(params, view, done.signal, latest),
+      failureOf(beside),
+      watch({ ...params, rows }, view, done.signal, latest),
       session.batches.finished(refOf(found), done.signal).then(() => 'finished' as const),
       interrupts.first,
       lostBy(session),
     ]);
+    if (ending === 'finished') await showLast(params, view);
     view.end();
     done.abort();
-    return await END[ending]({ ...params, ...latest, interrupts });
+    await beside;
+    await rows?.print(false);
+    return await END[ending]({ ...params, ...latest, rows, interrupts });
   } finally {
     done.abort();
-    interrupts.close();
+    await beside?.catch(() => undefined);
+    if (params.interrupts === undefined) interrupts.close();
   }
+}
+
+/** The view ends with all rows, however fast the last ones were. */
+async function showLast({ session, found }: FollowParams, view: ProgressView): Promise<void> {
+  // Without it, the view keeps what it showed before.
+  const { progress } = await session.batches.status(refOf(found)).catch(() => ({ progress: undefined }));
+  if (progress?.state === 'finished') view.show(await shownProgress(found, progress), performance.now());
+}
+
+/** Settles only if it fails. */
+async function failureOf(beside: Promise<void> | undefined): Promise<never> {
+  await beside;
+  return new Promise(() => undefined);
 }
 
 /** What the batch published last. */
 type Latest = { progress: Progress | undefined; isCanaryShown: boolean };
-type Ended = FollowParams & Readonly<Latest> & { readonly interrupts: Interrupts };
+type Streaming = { readonly rows: RowStream | undefined };
+type Ended = FollowParams & Readonly<Latest> & Streaming & { readonly interrupts: Interrupts };
 
 const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
   finished: async (ended) => {
-    const { found, printer } = ended;
+    const { found, printer, rows } = ended;
+    await rows?.print(true);
     const summary = await readLatestSummary(found.store);
     if (summary === undefined)
       throw problem('E506', { batch: found.batch, reason: 'its folder has no summary.json' });
@@ -71,7 +101,7 @@ const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
       printer.raw(`${canaryReportLines(canary).join('\n')}\n`);
     const code = printEnd(canary === undefined ? ended : { ...ended, canary }, summary);
     if ((await summaryOfDone(found)) === undefined)
-      printer.notice(`rows of it are sent again by now; to follow them: runsheet watch ${found.batch}`);
+      printer.notice(`rows of it are sent again by now; to follow them: ${nextCommand('watch', found)}`);
     return code;
   },
   paused: async ({ session, found, progress, reads }) => {
@@ -87,7 +117,9 @@ const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
     });
   },
   timeout: async ({ printer, found }) => {
-    printer.notice(`${found.batch} has not ended within --timeout; it continues`);
+    printer.notice(
+      `${found.batch} has not ended within --timeout; it continues\n  follow    ${nextCommand('watch', found)}`,
+    );
     return EXIT.waitedTooLong;
   },
   lost: async (ended) => {
@@ -109,13 +141,14 @@ const lostBy = async ({ stack }: Session): Promise<'lost'> => {
 };
 
 async function watch(
-  { session, found, printer, timeoutMs, reads }: FollowParams,
+  { session, found, printer, timeoutMs, reads, rows }: FollowParams & Streaming,
   view: ProgressView,
   done: AbortSignal,
   latest: Latest,
 ): Promise<Ending> {
   const startedAt = performance.now();
   const reported = new Set<string>();
+  const phases = openPhaseReader(configOf({}), found);
   let attendedAt = startedAt;
   let reason = '';
   while (!done.aborted) {
@@ -124,7 +157,10 @@ async function watch(
       const { progress, isUnattended } = await session.batches.status(refOf(found));
       latest.progress = progress;
       if (!isUnattended) attendedAt = performance.now();
-      if (progress !== undefined) view.show(await shownProgress(found, progress), performance.now());
+      if (progress !== undefined) {
+        const now = performance.now();
+        view.show(await shownProgress(found, progress), now, phases.latest(usedBy(progress), now));
+      }
       if (progress !== undefined) await reportCanary(found, progress, view, latest);
       else await reportTrouble(session, found, view, reported);
       if (progress?.state === 'paused' && !hasRunsToFinish(progress)) return 'paused';
@@ -135,6 +171,7 @@ async function watch(
       if ((await summaryOfDone(found).catch(() => undefined)) !== undefined) return 'finished';
       [reason = ''] = errorMessage((error as Error).cause ?? error).split('\n');
     }
+    await rows?.print(false);
     if (performance.now() - attendedAt > SILENT_MS) {
       view.note(printer.paint('yellow', `the batch does not advance: ${terminalLine(reason)}`));
       attendedAt = performance.now();
@@ -144,6 +181,8 @@ async function watch(
   }
   return 'interrupted';
 }
+
+const usedBy = ({ sending, running, unconfirmed }: Progress): number => sending + running + unconfirmed;
 
 /** A batch that a user paused still collects the runs that were sent; any other pause is reported immediately. */
 const hasRunsToFinish = ({ pauses, sending, running, collecting }: Progress): boolean =>
@@ -198,16 +237,18 @@ async function stopAll({ session, printer, found, interrupts, progress }: Ended)
     }
     reported = onWire;
   });
-  printer.notice(`stopped. To continue ${found.batch}, repeat the same command.`);
+  printer.notice(`stopped\n  continue  ${nextCommand('resume', found)}`);
 }
 
 const leaveRunning = ({ printer, found, progress }: Ended): void =>
-  printer.notice(`\nNo longer watching ${found.batch}: ${doneText(progress)}.`);
+  printer.notice(
+    `\nNo longer watching ${found.batch}: ${doneText(progress)}.\n  follow    ${nextCommand('watch', found)}`,
+  );
 
 function detach({ printer, found, progress }: Ended): void {
   const { batch } = found;
   printer.notice(`\nDetached. ${batch} continues: ${doneText(progress)}.`);
-  printer.notice(`  follow   runsheet watch ${batch}\n  stop     runsheet cancel ${batch}`);
+  printer.notice(`  follow    ${nextCommand('watch', found)}\n  stop      ${nextCommand('cancel', found)}`);
 }
 
 const doneText = (progress: Progress | undefined): string =>

@@ -20,6 +20,14 @@ export const plural = (number: number, word: string, several = `${word}s`): stri
 
 export const money = (usd: number): string => `$${usd.toFixed(usd > 0 && usd < 0.1 ? 4 : 2)}`;
 
+/** `940 bytes`, `12 kB`, `3.4 MB`. */
+export function bytesText(bytes: number): string {
+  if (bytes < 1_000) return plural(bytes, 'byte');
+  const [unit, size] = bytes < 1e6 ? ['kB', 1e3] : bytes < 1e9 ? ['MB', 1e6] : ['GB', 1e9];
+  const number = bytes / size;
+  return `${number < 10 ? number.toFixed(1) : Math.round(number)} ${unit}`;
+}
+
 /** `4.2 s`, `3 min 05 s`, `2 h 10 min`. */
 export function span(ms: number): string {
   const seconds = ms / 1000;
@@ -47,7 +55,8 @@ function refusalText(error: SheetRefused, paint: Paint): string {
 
 function placeText(place: Place | undefined, paint: Paint): string {
   if (place === undefined) return '';
-  const at = [place.file, place.line, place.column].filter((part) => part !== undefined).join(':');
+  const spot = [place.file, place.line, place.column].filter((part) => part !== undefined).join(':');
+  const at = place.cell === undefined ? spot : `${place.file} ${place.cell}`;
   const names = [
     place.row && `row ${count(place.row)}`,
     place.columnName && `column "${place.columnName}"`,
@@ -60,15 +69,6 @@ function placeText(place: Place | undefined, paint: Paint): string {
 
 const hintText = (hint: string | undefined, paint: Paint): string =>
   hint ? `${paint('cyan', 'hint')}: ${terminalLines(hint)}\n` : '';
-
-/** An error as JSON. */
-export function errorJson(error: unknown): object {
-  if (!(error instanceof RunsheetError)) return { error: { code: 'E000', message: errorMessage(error) } };
-  const { code, message, hint, place } = error;
-  const problems =
-    error instanceof SheetRefused ? { problems: error.problems.map(errorJson), total: error.total } : {};
-  return { error: { code, message, ...(hint ? { hint } : {}), ...place, ...problems } };
-}
 
 /** The batch whose results are the sheet: `the results of drafts-5f0c2a91be77, pass 2`. */
 export const fromText = ({ batch, pass }: { readonly batch: string; readonly pass: number }): string =>

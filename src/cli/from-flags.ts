@@ -1,15 +1,19 @@
 // The flags that make a batch from the results of another one.
 
 import { optional, textFlag } from './flags.ts';
+import { proposing } from './propose.ts';
 
 export const fromFlags = {
-  from: optional(
-    textFlag('batch', 'instead of a sheet: the results of this batch, which has ended; --map image=output'),
+  from: proposing(
+    optional(
+      textFlag('batch', 'instead of a sheet: the results of this batch, which has ended; --map image=output'),
+    ),
+    'batches',
   ),
   where: optional(
     textFlag(
       'condition',
-      'with --from, the rows to use, such as "seed > 100 and prompt != \'\'" (default: outcome = succeeded)',
+      'with --from, use only the rows that meet this condition, such as "seed > 100 and prompt != \'\'" (default: outcome = succeeded)',
     ),
   ),
   pick: optional(

@@ -5,18 +5,19 @@ import type { Comparison } from '../create-batch/compare-rows.ts';
 import { withCopy, type SheetCopy } from '../create-batch/copy-sheet.ts';
 import { EXIT, problem } from '../errors/error.ts';
 import { terminalLine } from '../errors/outside-text.ts';
+import type { Summary } from '../results/summary.ts';
 import { LOCAL } from '../run-service/local-address.ts';
 import { STARTED_FILE } from '../store/batch-file.ts';
 import { userHere } from '../temporal/user-here.ts';
-import { printEnd } from './batch-end.ts';
-import { checkFurther } from '../library/appended-sheet.ts';
+import { checkFurther, estimateFurther } from '../library/appended-sheet.ts';
 import { findBatch, type FoundBatch } from '../library/found-batch.ts';
-import { configOf, limitsOf, orderOf, readingOf, sheetOptions } from './batch-options.ts';
+import { configOf, copyingOf, limitsOf, orderOf, readingOf, sheetOptions } from './batch-options.ts';
 import type { Context, Printer } from './context.ts';
-import { estimateOf, type Estimate } from '../library/estimate.ts';
+import type { Estimate } from '../library/estimate.ts';
 import { forecastLines } from './forecast.ts';
 import type { SheetFlags } from './flags.ts';
 import { plural } from './format.ts';
+import { planJson } from './json/plan.ts';
 import type { Session, SessionParams } from './session.ts';
 import { startOrAttach, summaryOfDone } from '../library/start-or-attach.ts';
 import { signalPass } from '../library/signal-pass.ts';
@@ -28,6 +29,7 @@ type Given = {
   readonly sheet: string;
   readonly printer: Printer;
 };
+type Done = (found: FoundBatch, summary: Summary) => Promise<number>;
 type Next = (session: Session, found: FoundBatch, printer: Printer) => Promise<number>;
 
 export const isInto = (flags: SheetFlags): flags is IntoFlags => flags.into !== undefined;
@@ -46,11 +48,25 @@ function refuseOthers({ batch, file }: FoundBatch, flags: IntoFlags): void {
       what: `--into and --${own} exclude each other: ${batch} keeps what it was made with`,
       hint: `leave --${own} out, or make a new batch: add --again instead of --into`,
     });
+  const { outputName } = flags;
+  if (outputName !== undefined && outputName !== file.sheet.outputName)
+    throw problem('E602', {
+      what: `--output-name is not as in ${batch}: the names of its files are given`,
+      hint: `leave --output-name out, or make a new batch: add --again instead of --into`,
+    });
   if (file.sheet.options.ladder !== undefined)
     throw problem('E602', {
       what: `${batch} has a ladder, so rows cannot be added to it`,
       hint: `send its rows again with: runsheet retry ${batch}; for other rows, make a new batch: add --again`,
     });
+  refuseOtherMapping({ batch, file }, flags);
+}
+
+/** Refuses a deployment and a mapping that are not those of the batch. Throws E602. */
+export function refuseOtherMapping(
+  { batch, file }: Pick<FoundBatch, 'batch' | 'file'>,
+  flags: SheetFlags,
+): void {
   const { id, name } = file.deployment;
   const { deployment: wanted } = flags;
   if (wanted !== undefined && wanted !== name && wanted.toLowerCase() !== id)
@@ -104,9 +120,7 @@ async function begin(
       hint: `start it, then repeat the command: runsheet resume ${found.batch}`,
     });
   const { stdin } = context.process;
-  await withCopy(sheet, { out, stdin, ...(flags.format && { format: flags.format }) }, (copy) =>
-    use(copy, found),
-  );
+  await withCopy(sheet, { out, stdin, ...copyingOf(flags) }, (copy) => use(copy, found));
   return found;
 }
 
@@ -118,7 +132,7 @@ async function opened(sessions: Session[], params: SessionParams): Promise<Sessi
 }
 
 /** Adds the rows and follows the batch. Repeating the command adds nothing. */
-export async function sendInto(given: Given, next: Next): Promise<number> {
+export async function sendInto(given: Given, next: Next, done: Done): Promise<number> {
   const { flags, printer } = given;
   const config = configOf(flags);
   const sessions: Session[] = [];
@@ -129,12 +143,11 @@ export async function sendInto(given: Given, next: Next): Promise<number> {
       if (local(one)) await opened(sessions, { config, local: true, printer });
       const sheet = await furtherSheet(given, one, copy);
       using compared = await compareFurther(sheet);
-      say(printer, sheet, compared, await estimate(given, sheet, compared));
+      say(printer, sheet, compared, await estimateFurther(configOf(flags), sheet, compared));
       pass = (await appendRows(sheet, compared, userHere()))?.pass;
     });
     const summary = pass === undefined ? await summaryOfDone(found) : undefined;
-    if (summary && Object.keys(limitsOf(flags)).length === 0)
-      return printEnd({ printer, found, output: flags.output }, summary);
+    if (summary && Object.keys(limitsOf(flags)).length === 0) return await done(found, summary);
     const [session = await opened(sessions, { config, local: local(found), printer })] = sessions;
     if (pass === undefined) await startOrAttach(session, found);
     else await signalPass(session, found, pass, {});
@@ -154,10 +167,17 @@ export async function planInto(given: Given): Promise<number> {
       if (found.file.service.base === LOCAL) await opened(sessions, { config, local: true, printer });
       const sheet = await furtherSheet(given, found, copy);
       using compared = await compareFurther(sheet);
-      const expected = await estimate(given, sheet, compared);
-      const { appended, changed, same } = compared;
+      const expected = await estimateFurther(configOf(flags), sheet, compared);
+      const { laidOut } = sheet;
       if (flags.output === 'json')
-        printer.json({ batch: found.batch, appended, changed, same, estimate: expected });
+        printer.json(
+          planJson({
+            batch: { ...found, laidOut: { gpus: compared.gpus, unused: laidOut.unused } },
+            rows: laidOut.rows,
+            estimate: expected,
+            into: compared,
+          }),
+        );
       else say(printer, sheet, compared, expected);
       printer.notice('nothing was sent');
     });
@@ -166,12 +186,6 @@ export async function planInto(given: Given): Promise<number> {
     await Promise.all(sessions.map((session) => session.close()));
   }
 }
-
-const estimate = (
-  { flags }: Given,
-  { batch, laidOut }: FurtherSheet,
-  { gpus }: Comparison,
-): Promise<Estimate> => estimateOf(configOf(flags).out, { file: batch.file, laidOut: { ...laidOut, gpus } });
 
 function say(
   printer: Printer,

@@ -20,6 +20,7 @@ import { inputsFrom } from './given-inputs.ts';
 import { hearInterrupts } from './interrupt.ts';
 import { configOf } from './batch-options.ts';
 import type { Paint } from './format.ts';
+import { migrationJson } from './json/servers.ts';
 
 type Flags = {
   readonly deployment?: string;
@@ -36,7 +37,7 @@ export default async function migrateCheck(this: Context, flags: Flags): Promise
   try {
     const facts = await factsFor(flags, printer, stop.signal);
     const findings = judge(facts);
-    if (flags.output === 'json') printer.json({ ...facts, sound: isSound(findings), rules: findings });
+    if (flags.output === 'json') printer.json(migrationJson(facts, findings, isSound(findings)));
     else printer.data(textOf(findings, printer.paint));
     if (stop.signal.aborted) return EXIT.interrupted;
     return isSound(findings) ? EXIT.ok : EXIT.doesNotHold;

@@ -13,7 +13,7 @@ import {
   UnsatisfiedFlagError,
   UnsatisfiedPositionalError,
 } from '@stricli/core';
-import { nearest, problem, RunsheetError } from '../errors/error.ts';
+import { correctionOf, nearest, problem, RunsheetError, type Correction } from '../errors/error.ts';
 
 class UnknownCommand extends Error {
   readonly input: string;
@@ -39,31 +39,47 @@ export const PARSER_TEXT: typeof text_en = {
 
 /** The coded error for a refusal of the parser; other errors are returned unchanged. `args` are the arguments. */
 export function parserFault(refusal: unknown, args: readonly string[]): unknown {
-  const command = args.find((word) => !word.startsWith('-'));
+  const command = commandIn(args);
   if (refusal instanceof UnknownCommand) return unknownCommand(refusal);
   if (!(refusal instanceof ArgumentScannerError)) return refusal;
   const help = `see: runsheet ${command} --help`;
-  return unknownWord(refusal, help) ?? problem('E602', { hint: help, ...wrongValue(refusal) });
+  return (
+    unknownWord(refusal, help) ??
+    problem('E602', { hint: help, ...wrongValue(refusal, command) }, { correction: enumCorrection(refusal) })
+  );
+}
+
+/** Commands that have commands of their own. */
+const GROUPS: ReadonlySet<string> = new Set(['pool', 'schedule']);
+
+/** `run`, or `pool set`. */
+function commandIn(args: readonly string[]): string {
+  const [first = '', second] = args.filter((word) => !word.startsWith('-'));
+  return GROUPS.has(first) && second !== undefined && args[1] === second ? `${first} ${second}` : first;
 }
 
 function unknownCommand({ input, corrections }: UnknownCommand): RunsheetError {
   const near = corrections[0]?.replaceAll('`', '');
-  return problem('E605', {
-    word: `command ${JSON.stringify(input)}`,
-    near,
-    help: 'see: runsheet --help',
-  });
+  const facts = { word: `command ${JSON.stringify(input)}`, near, help: 'see: runsheet --help' };
+  return problem('E605', facts, { correction: correctionOf(input, near) });
 }
 
 function unknownWord(refusal: ArgumentScannerError, help: string): RunsheetError | undefined {
   if (refusal instanceof AliasNotFoundError) return problem('E605', { word: `flag -${refusal.input}`, help });
   if (!(refusal instanceof FlagNotFoundError)) return undefined;
-  const near = refusal.corrections.map((name) => `--${inKebabCase(name)}`)[0];
-  return problem('E605', { word: `flag --${refusal.input}`, near, help });
+  const meant = nearest(refusal.input, refusal.corrections.map(inKebabCase));
+  const near = meant && `--${meant}`;
+  const correction = correctionOf(`--${refusal.input}`, near);
+  return problem('E605', { word: `flag --${refusal.input}`, near, help }, { correction });
 }
 
-function wrongValue(refusal: ArgumentScannerError): { what: string; hint?: string } {
-  if (refusal instanceof ArgumentParseError) return unreadable(refusal);
+const enumCorrection = (refusal: ArgumentScannerError): Correction | undefined =>
+  refusal instanceof EnumValidationError
+    ? correctionOf(refusal.input, nearest(refusal.input, refusal.values))
+    : undefined;
+
+function wrongValue(refusal: ArgumentScannerError, command: string): { what: string; hint?: string } {
+  if (refusal instanceof ArgumentParseError) return unreadable(refusal, command);
   if (refusal instanceof EnumValidationError) {
     const { externalFlagName: name, input, values } = refusal;
     const near = nearest(input, values);
@@ -82,10 +98,15 @@ function wrongValue(refusal: ArgumentScannerError): { what: string; hint?: strin
 }
 
 /** The placeholders of arguments; everything else with a value is a flag. */
-const ARGUMENTS: ReadonlySet<string> = new Set(['sheet', 'batch', 'row']);
+const ARGUMENTS: ReadonlySet<string> = new Set(['sheet', 'batch', 'row', 'row|key', 'schedule']);
 
-function unreadable({ externalFlagNameOrPlaceholder: name, input, exception }: ArgumentParseError) {
-  const word = ARGUMENTS.has(name) ? `<${name}>` : `--${inKebabCase(name)}`;
+function unreadable(
+  { externalFlagNameOrPlaceholder: name, input, exception }: ArgumentParseError,
+  command: string,
+) {
+  // Other commands have a flag of this name.
+  const isArgument = ARGUMENTS.has(name) || (name === 'pool' && command.startsWith('pool'));
+  const word = isArgument ? `<${name}>` : `--${inKebabCase(name)}`;
   const isOurs = exception instanceof RunsheetError;
   const what = `${word} ${JSON.stringify(input)} ${isOurs ? exception.message : 'is not a valid value'}`;
   return isOurs && exception.hint !== undefined ? { what, hint: exception.hint } : { what };

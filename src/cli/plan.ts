@@ -16,7 +16,7 @@ import type { SheetFlags } from './flags.ts';
 import { refuseBothSheets, withFrom } from './from.ts';
 import { isInto, planInto } from './into.ts';
 import { createParams } from '../create-batch/batch-request.ts';
-import { checkFlags, configOf, madeBefore, requestOf, resultsOf } from './batch-options.ts';
+import { checkFlags, configOf, copyingOf, madeBefore, requestOf, resultsOf } from './batch-options.ts';
 import { canaryPlanLines } from './canary.ts';
 import { limitsOfV1, printBatch, webhooksArrive } from './batch-plan.ts';
 import { estimateOf, type Estimate } from '../library/estimate.ts';
@@ -25,6 +25,7 @@ import { forecastLines } from './forecast.ts';
 import { earlierLines } from './reuse-choice.ts';
 import type { Session } from './session.ts';
 import { count, money, span } from './format.ts';
+import { planJson } from './json/plan.ts';
 
 type Flags = SheetFlags & { readonly whatIf?: string };
 
@@ -50,18 +51,14 @@ async function planSheet(context: Context, flags: Flags, sheet: string): Promise
         const params = await paramsOf(planning, from.copy);
         return show(planning, await readyParams(config, from, params, { uploads: false }), made?.batch);
       });
-    return await withCopy(
-      sheet,
-      { out: config.out, stdin, ...(flags.format && { format: flags.format }) },
-      async (copy) => {
-        const results = await resultsOf(config, copy, flags);
-        if (results)
-          printer.notice(
-            `  earlier   these are rows of ${results.batch}; to plan what it sends again: add --into ${results.batch}`,
-          );
-        return show(planning, await paramsOf(planning, copy));
-      },
-    );
+    return await withCopy(sheet, { out: config.out, stdin, ...copyingOf(flags) }, async (copy) => {
+      const results = await resultsOf(config, copy, flags);
+      if (results)
+        printer.notice(
+          `  earlier   these are rows of ${results.batch}; to plan what it sends again: add --into ${results.batch}`,
+        );
+      return show(planning, await paramsOf(planning, copy));
+    });
   } finally {
     await session?.close();
   }
@@ -69,8 +66,11 @@ async function planSheet(context: Context, flags: Flags, sheet: string): Promise
 
 type Planning = { readonly config: Config; readonly printer: Printer; readonly flags: Flags };
 
-const paramsOf = ({ config, flags }: Planning, copy: SheetCopy): Promise<CreateParams> =>
-  createParams(config, copy, requestOf(config, flags));
+/** A plan buys nothing, so its guesses need no confirmation. */
+const paramsOf = async ({ config, flags }: Planning, copy: SheetCopy): Promise<CreateParams> => ({
+  ...(await createParams(config, copy, requestOf(config, flags))),
+  agree: async () => {},
+});
 
 /** `made`: the batch that was made of the same rows, if it is not found by its rows. */
 async function show(
@@ -82,19 +82,19 @@ async function show(
   const earlier = made === undefined ? planned : { same: made };
   const requests = await firstRequests(draft);
   const estimate = await estimateOf(config.out, draft);
-  const { file, laidOut } = draft;
+  const { file } = draft;
   if (flags.output === 'json')
-    printer.json({
-      ...file,
-      laidOut,
-      estimate,
-      requests,
-      earlier,
-      ...(draft.canary && { canaryRows: draft.canary }),
-      ...(file.service.api === 'v1'
-        ? { notGuaranteed: limitsOfV1({ webhooks: webhooksArrive(config, file) }) }
-        : {}),
-    });
+    printer.json(
+      planJson({
+        batch: draft,
+        estimate,
+        requests,
+        earlier,
+        canary: draft.canary,
+        notGuaranteed:
+          file.service.api === 'v1' ? limitsOfV1({ webhooks: webhooksArrive(config, file) }) : [],
+      }),
+    );
   else sayPlan(printer, config, draft, { estimate, requests, earlier });
   return EXIT.ok;
 }

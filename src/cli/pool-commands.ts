@@ -6,9 +6,10 @@ import { name } from './flag-values.ts';
 import { out, output } from './flags.ts';
 import { poolSize } from './pool-flags.ts';
 import { alias } from './positionals.ts';
+import { proposing } from './propose.ts';
 
 const flags = { out, output };
-const pool = { brief: 'name of the pool', placeholder: 'pool', parse: name } as const;
+const pool = proposing({ brief: 'name of the pool', placeholder: 'pool', parse: name } as const, 'pools');
 const named = { kind: 'tuple', parameters: [pool] } as const;
 
 export const onPools = buildRouteMap({

@@ -3,6 +3,7 @@
 import { POOL_SIZE_MAX, POOL_URGENCY_MAX, POOL_WEIGHT_MAX } from '../batch/bounds.ts';
 import { optional, parsed } from './flag-kinds.ts';
 import { poolOf, wholeFrom } from './flag-values.ts';
+import { proposing } from './propose.ts';
 
 const pool = parsed(poolOf);
 const poolWeight = parsed(wholeFrom(1, POOL_WEIGHT_MAX));
@@ -10,7 +11,10 @@ const poolUrgency = parsed(wholeFrom(0, POOL_URGENCY_MAX));
 export const poolSize = parsed(wholeFrom(0, POOL_SIZE_MAX));
 
 export const poolFlags = {
-  pool: optional(pool('pool', 'share the slots of this pool with its other batches (default: none)')),
+  pool: proposing(
+    optional(pool('pool', 'share the slots of this pool with its other batches (default: none)')),
+    'pools',
+  ),
   weight: optional(
     poolWeight(
       'n',

@@ -1,11 +1,14 @@
 // pool list, show, set, release: pools that share slots between batches. Reading starts no servers.
 
+import { POOL_MEMBERS_MAX } from '../batch/bounds.ts';
 import { terminalLine } from '../errors/outside-text.ts';
 import { EXIT, problem } from '../errors/error.ts';
 import type { Pool, PoolMember } from '../temporal/pools.ts';
 import { configOf } from './batch-options.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import { count, plural } from './format.ts';
+import { poolJson } from './json/pool.ts';
+import { keepNames } from './proposals.ts';
 import { openLivingSession, openSession, type Session } from './session.ts';
 
 type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
@@ -13,7 +16,12 @@ type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
 export async function list(this: Context, flags: Flags): Promise<number> {
   const printer = printerFor(this);
   const pools = await asked(flags, printer, (session) => session.pools.list());
-  if (flags.output === 'json') printer.json(pools);
+  keepNames(
+    configOf(flags).home,
+    'pools',
+    pools.map(({ pool }) => pool),
+  );
+  if (flags.output === 'json') printer.json(pools.map(poolJson));
   else for (const pool of pools) printer.data(poolLine(pool));
   if (pools.length === 0) printer.notice('no pools here yet; make one: runsheet pool set <name> --size <n>');
   return EXIT.ok;
@@ -64,9 +72,20 @@ async function asked<T>(flags: Flags, printer: Printer, ask: (session: Session) 
 }
 
 function print(printer: Printer, { output }: Flags, pool: Pool): void {
-  if (output === 'json') return printer.json(pool);
-  printer.data([poolLine(pool), ...pool.members.map(memberLine)].join('\n'));
+  if (output === 'json') return printer.json(poolJson(pool));
+  printer.data(poolLines(pool).join('\n'));
 }
+
+/** The pool, its batches, and how many others wait for room. */
+export const poolLines = (pool: Pool): readonly string[] => [
+  poolLine(pool),
+  ...pool.members.map(memberLine),
+  ...(pool.turnedAway === undefined
+    ? []
+    : [
+        `  ${plural(pool.turnedAway, 'more batch waits', 'more batches wait')} without slots: a pool has room for ${POOL_MEMBERS_MAX} batches, and the next one joins when one of them ends`,
+      ]),
+];
 
 /** `gpus: 64 slots, 3 batches, 60 in use`. */
 export const poolLine = ({ pool, size, batches, used }: Pool): string =>

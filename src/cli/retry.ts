@@ -11,9 +11,11 @@ import type { InputChange } from '../sheet/input-change.ts';
 import { inputChangeOf, passParams, perhapsPaid, type RetryFilter } from '../library/retried-rows.ts';
 import { STARTED_FILE } from '../store/batch-file.ts';
 import { ask } from './ask.ts';
+import { printBatchJson } from './print-batch.ts';
 import { configOf, pairs } from './batch-options.ts';
-import { findBatch, type FoundBatch } from '../library/found-batch.ts';
+import { findBatch, refOf, type FoundBatch } from '../library/found-batch.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
+import { nextCommand } from './next-command.ts';
 import { commandOptions } from './control.ts';
 import { follow } from './follow.ts';
 import { money, plural } from './format.ts';
@@ -42,6 +44,7 @@ export default async function retry(this: Context, flags: Flags, name: string): 
   const found = await findBatch(configOf(flags).out, name);
   if (!(await found.store.exists(STARTED_FILE))) {
     printer.notice(`${found.batch} was never started; to start it: runsheet resume ${found.batch}`);
+    await printBatchJson(printer, flags, found);
     return EXIT.ok;
   }
   await refuseUnknownRows(found, filterOf(flags));
@@ -76,7 +79,9 @@ async function chosen(
 ): Promise<Asked | undefined> {
   const params = passParams(filterOf(flags), change);
   const wanted = await candidates(found, params);
-  return (await confirmed(context, flags, found, wanted, printer)) ? { params, wanted } : undefined;
+  if (await confirmed(context, flags, found, wanted, printer)) return { params, wanted };
+  await printBatchJson(printer, flags, found);
+  return undefined;
 }
 
 async function sendAgain(
@@ -90,8 +95,10 @@ async function sendAgain(
     await signalPass(session, found, pass.pass, commandOptions(flags));
     printer.notice(sentText(flags, pass));
   }
-  if (flags.output === 'json' && flags.detach) printer.json({ batch: found.batch, rows: pass?.rows ?? 0 });
-  if (flags.detach) return leave(session, found, printer);
+  if (flags.detach) {
+    await printBatchJson(printer, flags, found, (await session.batches.status(refOf(found))).progress);
+    return leave(session, found, printer);
+  }
   return follow({ session, found, printer, process: context.process, output: flags.output });
 }
 
@@ -140,10 +147,10 @@ function sentText({ gpu, set }: Flags, { rows, byGpu, expectedUsd }: Candidates)
   return `${plural(rows, 'row')} sent again${on}${having}${cost}`;
 }
 
-function leave({ stack }: Session, { batch }: FoundBatch, printer: Printer): number {
+function leave({ stack }: Session, found: FoundBatch, printer: Printer): number {
   if (stack)
     printer.notice(
-      `the embedded servers end with this command; to continue the batch: runsheet resume ${batch}`,
+      `the embedded servers end with this command; to continue the batch: ${nextCommand('resume', found)}`,
     );
   return EXIT.ok;
 }

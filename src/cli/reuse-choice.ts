@@ -5,6 +5,7 @@ import type { EarlierBatches } from '../create-batch/create-batch.ts';
 import { list, problem } from '../errors/error.ts';
 import { shellWord } from '../errors/outside-text.ts';
 import type { BatchFile } from '../store/batch-file.ts';
+import type { BatchFolder } from '../store/batch-folders.ts';
 import { ask } from './ask.ts';
 import type { Printer } from './context.ts';
 import { count, plural } from './format.ts';
@@ -48,7 +49,7 @@ export async function chooseReuse(params: ChoiceParams, overlap: Shared): Promis
 /** Decides about a sheet with results of a batch. Throws E534 if the user cannot be asked. */
 export async function chooseInto(
   { printer, process, asks }: Omit<ChoiceParams, 'reuse'>,
-  { name, batch }: { readonly name: string; readonly batch: string },
+  { name, batch, file }: Pick<BatchFolder, 'batch' | 'file'> & { readonly name: string },
 ): Promise<'into' | 'again'> {
   const question = `The rows of ${name} are rows of ${batch}.\n  i  send those that you changed again, in that batch\n  a  make a new batch of them\n  q  stop\n[i/a/q] `;
   const maySay = asks && printer.isTerminal && process.stdin.isTTY;
@@ -57,7 +58,8 @@ export async function chooseInto(
     : undefined;
   if (said !== undefined) return said;
   const into = commandWith(process.argv, '--into', batch);
-  throw problem('E534', { name, batch, into, again: commandWith(process.argv, '--again') });
+  const again = commandWith(process.argv, '--again', ...mappingOf(file, process.argv));
+  throw problem('E534', { name, batch, into, again });
 }
 
 /** `300 of 301 rows are done in portraits-7f3a`. */
@@ -112,6 +114,24 @@ export function earlierLines(
 }
 
 const sumOf = (shared: readonly SharedRows[]): number => shared.reduce((sum, { rows }) => sum + rows, 0);
+
+/** How the batch was mapped, as flags, unless the command says it itself: its results have the columns of its sheet. */
+function mappingOf({ sheet }: BatchFile, args: readonly string[]): readonly string[] {
+  const { map, set, drop, types, keyColumn, gpuColumn } = sheet.options;
+  const pairs = (flag: string, all: Readonly<Record<string, string>>): readonly string[] =>
+    Object.entries(all).flatMap(([name, value]) => [flag, `${name}=${value}`]);
+  const groups = [
+    pairs('--map', map),
+    pairs('--set', set),
+    drop.flatMap((column) => ['--drop', column]),
+    pairs('--type', types),
+    keyColumn === undefined ? [] : ['--key', keyColumn],
+    gpuColumn === undefined ? [] : ['--gpu-column', gpuColumn],
+  ];
+  const isGiven = (flag: string): boolean =>
+    args.some((word) => word === flag || word.startsWith(`${flag}=`));
+  return groups.flatMap((group) => (group[0] === undefined || isGiven(group[0]) ? [] : group));
+}
 
 /** The command that was given, with these flags instead of --reuse or --again. */
 function commandWith([, , name = '', ...args]: readonly string[], ...flags: readonly string[]): string {

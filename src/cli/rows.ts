@@ -1,24 +1,31 @@
 // rows, show and results: print rows from the batch folder, also while the batch runs.
 
+import { dirname } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import type { Outcome } from '../batch/outcome.ts';
 import { EXIT, list, nearest, problem } from '../errors/error.ts';
-import { shortened, terminalJson, terminalLine } from '../errors/outside-text.ts';
-import { cellsOf, csvCellsOf, type RowRecord } from '../results/row-record.ts';
-import { countRows, recordOf, rowOf, rowsOf, type BatchRow } from '../results/batch-rows.ts';
+import { shortened, terminalLine } from '../errors/outside-text.ts';
+import { cellsOf, csvCellsOf, type FileRecord } from '../results/row-record.ts';
+import { rowsOf, type BatchRow } from '../results/batch-rows.ts';
 import { csvOf, headerOf, rowsWithCells } from '../results/results.ts';
+import { shownRow as lineOf, type ShownRow as Line } from '../results/shown-row.ts';
 import { changedInputs } from '../sheet/input-change.ts';
-import { RESULT_COLUMNS, type ResultColumn } from '../sheet/result-columns.ts';
+import { ownColumns, RESULT_COLUMNS, type ResultColumn } from '../sheet/result-columns.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { findBatch, type FoundBatch } from '../library/found-batch.ts';
+import { findRow } from '../library/run-log.ts';
 import { printerFor, type Context } from './context.ts';
 import { fromText } from './format.ts';
+import { rowJson } from './json/row.ts';
 import { configOf } from './batch-options.ts';
+import { namedRow } from './named-row.ts';
+import { put, rowLine } from './row-stream.ts';
 
 type RowsFlags = {
   readonly out?: string;
   readonly output: 'table' | 'csv' | 'jsonl' | 'json';
   readonly outcome?: Outcome | 'open';
+  readonly follow: boolean;
   readonly fields?: string;
 };
 
@@ -26,10 +33,8 @@ export async function rows(this: Context, flags: RowsFlags, name: string | undef
   const found = await findBatch(configOf(flags).out, name);
   const fields = flags.fields === undefined ? FIELDS : fieldsIn(flags.fields, found.file);
   const write = WRITERS[flags.output](this.process.stdout, fields);
-  for await (const row of rowsOf(found.store, found.file)) {
-    const line = lineOf(row);
-    if (flags.outcome === undefined || line.outcome === flags.outcome) await write.row(line);
-  }
+  for await (const { record, columns } of flags.follow ? followed(found, fields) : linesOf(found, fields))
+    if (flags.outcome === undefined || record.outcome === flags.outcome) await write.row(record, columns);
   await write.end();
   return EXIT.ok;
 }
@@ -44,9 +49,49 @@ const FIELDS: readonly string[] = [
   'reason',
 ] satisfies ResultColumn[];
 
-/** Throws E602 for a name that is neither a result column nor an input of the batch. */
+const isResultOrInput = (field: string, { sheet }: BatchFile): boolean =>
+  (RESULT_COLUMNS as readonly string[]).includes(field) || sheet.inputs.some(({ input }) => input === field);
+
+/** The cells of the columns that are no inputs, by name. */
+type Columns = Readonly<Record<string, string>>;
+type LineWithColumns = { readonly record: Line; readonly columns: Columns };
+
+/** Reads the sheet again only if a field is one of its columns that gives no input. */
+async function* linesOf(
+  { store, file }: FoundBatch,
+  fields: readonly string[],
+): AsyncGenerator<LineWithColumns> {
+  const wanted = fields.filter((field) => !isResultOrInput(field, file));
+  if (wanted.length === 0) {
+    for await (const row of rowsOf(store, file)) yield { record: lineOf(row), columns: {} };
+    return;
+  }
+  const own = ownColumns(file.sheet.columns);
+  const places = wanted.map((field) => [field, own.indexOf(field)] as const);
+  for await (const { record, cells } of rowsWithCells(store, file, lineOf))
+    yield { record, columns: Object.fromEntries(places.map(([field, at]) => [field, cells[at] ?? ''])) };
+}
+
+/** Rows as they end, until the batch has ended. Throws E602 for a field that only the sheet has. */
+async function* followed(
+  { batch, folder, file }: FoundBatch,
+  fields: readonly string[],
+): AsyncGenerator<LineWithColumns> {
+  const own = fields.find((field) => !isResultOrInput(field, file));
+  if (own !== undefined)
+    throw problem('E602', {
+      what: `--follow prints no columns that give no input, such as ${own}`,
+      hint: 'leave --follow out, or the column',
+    });
+  const { connect } = await import('../library/runsheet.ts');
+  await using runsheet = await connect({ store: dirname(folder) });
+  for await (const record of runsheet.getHandle(batch).rows({ follow: true })) yield { record, columns: {} };
+}
+
+/** Throws E602 for a name that is neither a result column, nor an input, nor a column of the sheet. */
 function fieldsIn(names: string, { sheet }: BatchFile): readonly string[] {
-  const known = [...RESULT_COLUMNS, ...sheet.inputs.map(({ input }) => input)];
+  const inputs = sheet.inputs.map(({ input }) => input);
+  const known = [...new Set([...RESULT_COLUMNS, ...inputs, ...ownColumns(sheet.columns)])];
   const fields = names.split(',');
   const wrong = fields.find((field) => !known.includes(field));
   if (wrong === undefined) return fields;
@@ -60,20 +105,13 @@ function fieldsIn(names: string, { sheet }: BatchFile): readonly string[] {
 export async function show(
   this: Context,
   flags: { readonly out?: string; readonly output: 'text' | 'json' },
-  name: string,
-  row: number,
+  first: string,
+  second: string | undefined,
 ): Promise<number> {
   const printer = printerFor(this);
-  const found = await findBatch(configOf(flags).out, name);
-  const one = await rowOf(found.store, found.file, row);
-  if (one === undefined)
-    throw problem('E505', {
-      batch: found.batch,
-      row,
-      rows: await countRows(found.store, found.file),
-    });
-  const record = one.record ? recordOf(one) : { ...one.row, outcome: 'open' };
-  if (flags.output === 'json') printer.json(record);
+  const { found, name } = await namedRow(configOf(flags).out, 'show', first, second);
+  const one = await findRow(found, name);
+  if (flags.output === 'json') printer.json(rowJson(lineOf(one)));
   else printer.data(textOf(one, found));
   return EXIT.ok;
 }
@@ -94,26 +132,19 @@ export async function results(this: Context, flags: ResultsFlags, name: string |
   return EXIT.ok;
 }
 
-/** A record, or the substitute for an open row. */
-type Line = Omit<RowRecord, 'outcome'> & { readonly outcome: RowRecord['outcome'] | 'open' };
-
-/** A row without an outcome is `open`. */
-const lineOf = (row: BatchRow): Line =>
-  row.record ? recordOf(row) : { ...recordOf(row), outcome: 'open', reason: '' };
-
-type Writer = { row(line: Line): Promise<void>; end(): Promise<void> };
+type Writer = { row(line: Line, columns?: Columns): Promise<void>; end(): Promise<void> };
 type OpenWriter = (stream: NodeJS.WriteStream, fields: readonly string[]) => Writer;
 
 const WRITERS: Readonly<Record<RowsFlags['output'], OpenWriter>> = {
   table: (stream, fields) => {
     let isFirst = true;
     return {
-      row: async (line) => {
+      row: async (line, columns) => {
         if (isFirst) await put(stream, `${fields.join('\t')}\n`);
         isFirst = false;
         await put(
           stream,
-          `${fields.map((field) => shortened(terminalLine(cellOf(cellsOf(line), line, field)), 60)).join('\t')}\n`,
+          `${fields.map((field) => shortened(terminalLine(cellOf({ ...columns, ...cellsOf(line) }, line, field)), 60)).join('\t')}\n`,
         );
       },
       end: async () => undefined,
@@ -122,22 +153,23 @@ const WRITERS: Readonly<Record<RowsFlags['output'], OpenWriter>> = {
   csv: (stream, fields) => {
     let header = stringify([fields]);
     return {
-      row: async (line) => {
-        await put(stream, header + stringify([fields.map((field) => cellOf(csvCellsOf(line), line, field))]));
+      row: async (line, columns) => {
+        const cells = { ...columns, ...csvCellsOf(line) };
+        await put(stream, header + stringify([fields.map((field) => cellOf(cells, line, field))]));
         header = '';
       },
       end: () => put(stream, header),
     };
   },
   jsonl: (stream) => ({
-    row: (line) => put(stream, `${jsonOf(line)}\n`),
+    row: (line) => put(stream, `${rowLine(line)}\n`),
     end: async () => undefined,
   }),
   json: (stream) => {
     let before = '[\n';
     return {
       row: async (line) => {
-        await put(stream, before + jsonOf(line));
+        await put(stream, before + rowLine(line));
         before = ',\n';
       },
       end: () => put(stream, before === '[\n' ? '[]\n' : '\n]\n'),
@@ -145,19 +177,10 @@ const WRITERS: Readonly<Record<RowsFlags['output'], OpenWriter>> = {
   },
 };
 
-const jsonOf = (line: Line): string => terminalJson(JSON.stringify(line));
-
-/** A result column, else an input of the row. */
+/** A result column or a column of the sheet, else an input of the row. */
 function cellOf(cells: Readonly<Record<string, string>>, line: Line, field: string): string {
   const value = cells[field] ?? line.inputs[field] ?? '';
   return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-/** Waits if the reader is slower. */
-function put(stream: NodeJS.WriteStream, text: string): Promise<void> {
-  return new Promise((done) => {
-    stream.write(text, () => done());
-  });
 }
 
 function textOf({ row, record }: BatchRow, { batch, folder, file }: FoundBatch): string {
@@ -169,7 +192,7 @@ function textOf({ row, record }: BatchRow, { batch, folder, file }: FoundBatch):
       `    ${one.attempt}. ${one.outcome}${one.run_id ? `  run ${one.run_id}` : ''}${one.gpu_used ? `  ${one.gpu_used}` : ''}${one.run_seconds === undefined ? '' : `  ${one.run_seconds} s`}${one.reason ? `  ${one.reason}` : ''}`,
   );
   const gpu = record?.gpu_asked ?? row.gpu;
-  const files = (record?.files ?? []).map(({ path }) => `    ${folder}/${path}`);
+  const files = (record?.files ?? []).map((one) => `    ${folder}/${one.path}${nodeText(one)}`);
   return [
     `row ${row.row} of ${batch}: ${record?.outcome ?? 'open'}${record?.reason ? ` (${record.reason})` : ''}`,
     `  key ${row.key}${gpu ? `  gpu asked ${gpu}` : ''}`,
@@ -182,3 +205,6 @@ function textOf({ row, record }: BatchRow, { batch, folder, file }: FoundBatch):
     .map(terminalLine)
     .join('\n');
 }
+
+/** The node of the workflow that made a file. */
+const nodeText = ({ node }: FileRecord): string => (node === undefined ? '' : `  (node ${node})`);

@@ -5,15 +5,15 @@ import { OVERLAPS } from '../create-batch/schedule/definition.ts';
 import { command } from './command.ts';
 import { boolean, choice, optional, out, output, sheetAliases, sheetFlags, textFlag, time } from './flags.ts';
 import { scheduleName } from './flag-values.ts';
-import { alias, one } from './positionals.ts';
+import { alias, one, withSource } from './positionals.ts';
 
-const named = one('name of the schedule', 'name');
+const named = withSource(one('name of the schedule', 'schedule'), 'schedules');
 
 const without = <T extends object, const K extends keyof T>(all: T, names: readonly K[]): Omit<T, K> =>
   Object.fromEntries(Object.entries(all).filter(([name]) => !names.includes(name as K))) as Omit<T, K>;
 
 // A firing asks no user, makes a batch of its own each time, and its deadline counts from its beginning.
-const sheetOfFiring = without(sheetFlags, ['again', 'deadline', 'into', 'name', 'quiet', 'yes']);
+const sheetOfFiring = without(sheetFlags, ['acceptGpu', 'again', 'deadline', 'into', 'name', 'quiet', 'yes']);
 
 const create = command(
   async () => (await import('./schedule-create.ts')).default,
@@ -21,7 +21,7 @@ const create = command(
     positional: {
       kind: 'tuple',
       parameters: [
-        { brief: 'name of the schedule', placeholder: 'name', parse: scheduleName },
+        { brief: 'name of the schedule', placeholder: 'schedule', parse: scheduleName },
         {
           brief: 'the sheet, which each firing reads; {{date}} and {{time}} are those of the firing',
           placeholder: 'sheet',
@@ -50,7 +50,7 @@ const create = command(
     aliases: without(sheetAliases, ['q', 'y']),
   },
   'run a sheet again and again, at the times of a rule',
-  '<name> <sheet> -d <deployment> --cron <rule> [flags]',
+  '<schedule> <sheet> -d <deployment> --cron <rule> [flags]',
 );
 
 export const schedule = buildRouteMap({
@@ -97,7 +97,7 @@ export const schedule = buildRouteMap({
         aliases: alias,
       },
       'fire now, or at past times of the rule, and print the batch ids',
-      '<name> [--from <time> --to <time>] [flags]',
+      '<schedule> [--from <time> --to <time>] [flags]',
     ),
     delete: command(
       async () => (await import('./schedule.ts')).remove,

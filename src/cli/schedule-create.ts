@@ -1,22 +1,15 @@
 // schedule create: checks what a firing would do now, makes the schedule, and says when it fires and what it buys.
 
-import { Readable } from 'node:stream';
-import { createParams } from '../create-batch/batch-request.ts';
-import { withCopy } from '../create-batch/copy-sheet.ts';
-import { planBatch, type DraftBatch } from '../create-batch/create-batch.ts';
-import {
-  definitionFrom,
-  firingOf,
-  isFilled,
-  type ScheduleDefinition,
-} from '../create-batch/schedule/definition.ts';
-import { EXIT, isRunsheetError, problem } from '../errors/error.ts';
+import type { DraftBatch } from '../create-batch/create-batch.ts';
+import { definitionFrom, isFilled, type ScheduleDefinition } from '../create-batch/schedule/definition.ts';
+import { EXIT, problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
 import type { CreatedSchedule } from '../temporal/schedules.ts';
 import { checkFlags, configOf, requestOf } from './batch-options.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import type { SheetFlags } from './flags.ts';
 import { estimateOf } from '../library/estimate.ts';
+import { draftNow } from '../library/firing-now.ts';
 import { refuseNoPool } from '../library/known-pool.ts';
 import { forecastLines } from './forecast.ts';
 import { prepareNotify } from './notify-flags.ts';
@@ -25,6 +18,7 @@ import { aboutLines, ruleLines, scheduleJson } from './schedule-text.ts';
 import { openSession } from './session.ts';
 
 type NotOfFiring =
+  | 'acceptGpu'
   | 'again'
   | 'deadline'
   | 'each'
@@ -57,10 +51,10 @@ export default async function create(
   const session = await openSession({ config, local: flags.local, printer });
   try {
     await refuseNoPool(session, flags);
-    const draft = await sheetToday(config, definition);
+    const draft = await draftNow(config, definition);
     const { handle, how } = await session.schedules.create(definition, { replace: flags.replace });
     const info = await handle.describe();
-    if (flags.output === 'json') printer.json({ ...(await scheduleJson(info)), how });
+    if (flags.output === 'json') printer.json(await scheduleJson(info, how));
     else {
       printer.data([`${name}  ${HOW[how]}`, ...ruleLines(info), ...aboutLines(definition)].join('\n'));
       await printToday(printer, definition, draft);
@@ -89,7 +83,7 @@ async function definitionOf(
   sheet: string,
 ): Promise<ScheduleDefinition> {
   const { cron, tz, overlap, catchup, deadline, ...own } = given;
-  const flags: SheetFlags = { ...own, again: false, quiet: false, yes: false };
+  const flags: SheetFlags = { ...own, acceptGpu: false, again: false, quiet: false, yes: false };
   if (sheet === '-')
     throw problem('E602', { what: 'a firing cannot read stdin', hint: 'give the path of a sheet' });
   // The sheet of a firing need not exist yet.
@@ -108,26 +102,6 @@ async function definitionOf(
     ...(flags.format && { format: flags.format }),
     ...(deadline === undefined ? {} : { deadlineMs: deadline }),
   });
-}
-
-/** What a firing would make now; undefined if its sheet does not exist yet. Throws the errors of the sheet and of the service. */
-async function sheetToday(config: Config, definition: ScheduleDefinition): Promise<DraftBatch | undefined> {
-  const { name, sheet, request } = firingOf(definition, Date.now());
-  const copying = {
-    out: config.out,
-    stdin: Readable.from([]),
-    ...(definition.format && { format: definition.format }),
-  };
-  try {
-    return await withCopy(sheet, copying, async (copy) => {
-      const params = await createParams(config, copy, { ...request, name, again: true });
-      const { draft } = await planBatch(params, false);
-      return draft;
-    });
-  } catch (error) {
-    if (isFilled(definition.sheet) && isRunsheetError(error, 'E101')) return undefined;
-    throw error;
-  }
 }
 
 async function printToday(

@@ -9,8 +9,10 @@ import { readSummary, type Summary } from '../results/summary.ts';
 import { openBatchFolder } from '../store/batch-folders.ts';
 import type { FiringInfo } from '../temporal/firings.ts';
 import type { MetChange } from '../temporal/schedule-times.ts';
-import type { ScheduleInfo } from '../temporal/schedules.ts';
+import type { CreatedSchedule, ScheduleInfo } from '../temporal/schedules.ts';
 import { count, money, plural, span } from './format.ts';
+import { scheduleSchema } from './json/schedule.ts';
+import { shaped } from './json/shape.ts';
 
 /** `at 02:00, Monday through Friday`. */
 export function ruleInWords(cron: string): string {
@@ -124,16 +126,17 @@ export function firingLine(zone: Zone, { nominalTime, state, batch, reason, summ
   ].join('  ');
 }
 
-export async function scheduleJson(info: ScheduleInfo): Promise<object> {
+/** `how`: what `schedule create` did. */
+export async function scheduleJson(info: ScheduleInfo, how?: CreatedSchedule['how']): Promise<object> {
   const { name, definition, isPaused, note, nextTimes, clockChanges, counts } = info;
   const { cron, timezone, sheet, out, overlap, catchupMs, reuse, request } = definition;
-  return {
+  return shaped(scheduleSchema, {
     schedule: name,
     cron,
     words: ruleInWords(cron),
     timezone,
     state: isPaused ? 'paused' : 'active',
-    ...(note === undefined ? {} : { note }),
+    note,
     next: nextTimes.slice(0, 3).map((time) => time.toISOString()),
     clock_changes: clockChanges.map((change) => changeText(zoneOf(timezone), change)),
     sheet,
@@ -144,19 +147,18 @@ export async function scheduleJson(info: ScheduleInfo): Promise<object> {
     reuse,
     ...counts,
     firings: (await shownFirings(info)).map(firingJson),
-  };
+    how,
+  });
 }
 
-const firingJson = ({ nominalTime, startedAt, batch, state, reason, summary }: ShownFiring): object => ({
+const firingJson = ({ nominalTime, startedAt, batch, state, reason, summary }: ShownFiring) => ({
   time: nominalTime.toISOString(),
   started_at: startedAt.toISOString(),
   batch,
   state,
-  ...(reason === undefined ? {} : { reason }),
-  ...(summary && {
-    rows: summary.rows,
-    reused: summary.reused,
-    outcomes: summary.outcomes,
-    cost_usd: summary.cost_usd,
-  }),
+  reason,
+  rows: summary?.rows,
+  reused: summary?.reused,
+  outcomes: summary?.outcomes,
+  cost_usd: summary?.cost_usd,
 });

@@ -4,6 +4,8 @@ import type { ScheduleDefinition } from '../create-batch/schedule/definition.ts'
 import { instantOf, zoneOf, type Zone } from '../create-batch/schedule/zone.ts';
 import { EXIT, problem } from '../errors/error.ts';
 import { printerFor, type Context } from './context.ts';
+import { triggerSchema } from './json/schedule.ts';
+import { shaped } from './json/shape.ts';
 import { withSchedules } from './schedule.ts';
 
 type Flags = {
@@ -24,7 +26,7 @@ export default async function trigger(this: Context, flags: Flags, name: string)
     const handle = schedules.getHandle(name);
     const { definition } = await handle.describe();
     const batches = await handle.trigger(betweenOf(flags, zoneOf(definition.timezone)));
-    if (flags.output === 'json') printer.json({ schedule: name, batches });
+    if (flags.output === 'json') printer.json(shaped(triggerSchema, { schedule: name, batches }));
     else for (const batch of batches) printer.data(batch);
     if (batches.length === 0) printer.notice(flags.from === undefined ? notNow(definition) : NO_TIMES);
     else if (stack)

@@ -14,6 +14,7 @@ import {
   shownFirings,
   timeText,
 } from './schedule-text.ts';
+import { keepNames } from './proposals.ts';
 import { openSession, type Session } from './session.ts';
 
 type Flags = { readonly out?: string };
@@ -38,7 +39,12 @@ export async function list(this: Context, flags: ReadFlags): Promise<number> {
   return withSchedules(flags, printer, async ({ schedules }) => {
     const all: ScheduleInfo[] = [];
     for await (const one of schedules.list()) all.push(one);
-    if (flags.output === 'json') printer.json(await Promise.all(all.map(scheduleJson)));
+    keepNames(
+      configOf(flags).home,
+      'schedules',
+      all.map((one) => one.name),
+    );
+    if (flags.output === 'json') printer.json(await Promise.all(all.map((one) => scheduleJson(one))));
     else for (const one of all) printer.data(await lineOf(one));
     if (all.length === 0) printer.notice('no schedules here yet');
     return EXIT.ok;

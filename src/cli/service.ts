@@ -16,6 +16,8 @@ import { keepSecret } from '../errors/redact.ts';
 import { printerFor, type Context } from './context.ts';
 import { hearInterrupts } from './interrupt.ts';
 import { configOf } from './batch-options.ts';
+import { serviceSchema } from './json/servers.ts';
+import { shaped } from './json/shape.ts';
 import { tellStack, untilStackIsGone } from './stack-child.ts';
 
 type Flags = {
@@ -70,7 +72,8 @@ export default async function service(this: Context, flags: Flags): Promise<numb
     const base = flags.only === 'v1' ? running.legacyBase : running.base;
     const api = flags.only === 'v1' ? ' RUNSHEET_API=v1' : '';
     const { dashboardPage } = running;
-    if (flags.output === 'json') printer.json({ base, tokens: generated, live_page: dashboardPage });
+    if (flags.output === 'json')
+      printer.json(shaped(serviceSchema, { base, tokens: generated, live_page: dashboardPage }));
     else {
       printer.data(
         `RUNSHEET_API_URL=${base}${api}${generated[0] ? ` RUNSHEET_API_KEY=${generated[0]}` : ''}`,

@@ -16,22 +16,15 @@ import type { ShownProgress } from '../library/shown-progress.ts';
 import { findBatch, type FoundBatch } from '../library/found-batch.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import { aboutCostUsd, spentText } from './about-cost.ts';
-import { canaryReport, canaryReportLines, canaryText, isJudged, type CanaryReport } from './canary.ts';
+import { canaryReport, canaryReportLines, canaryText, isJudged } from './canary.ts';
 import { configOf } from './batch-options.ts';
 import { pauseHint } from '../batch/pause-hint.ts';
 import { openLivingSession, type Session } from './session.ts';
 import { allowedNow, foundText } from './found-concurrency.ts';
 import { count, fromText, money, span } from './format.ts';
+import { batchJson, type BatchStatus } from './json/batch.ts';
 
 type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
-
-/** With what only commands compute. */
-export type BatchStatus = PublishedStatus & {
-  /** What the batch will have cost when all rows have ended, if enough of them have ended to say so. */
-  readonly about_cost_usd?: number;
-  /** What the canary has shown, when all of its rows have ended. */
-  readonly canary?: CanaryReport;
-};
 
 export async function list(this: Context, flags: Flags): Promise<number> {
   const printer = printerFor(this);
@@ -43,7 +36,8 @@ export async function list(this: Context, flags: Flags): Promise<number> {
     })),
   );
   const statuses = await withLiveStatus(config, printer, folders);
-  if (flags.output === 'json') printer.json(statuses);
+  if (flags.output === 'json')
+    printer.json(statuses.map((one, at) => batchJson((folders[at] as Folder).found, one)));
   else for (const one of statuses) printer.data(lineOf(one));
   if (folders.length === 0) printer.notice('no batches here yet');
   return EXIT.ok;
@@ -58,7 +52,7 @@ export async function status(this: Context, flags: Flags, name: string | undefin
     ? undefined
     : await askTemporal(config, printer, async (session) => liveStatus(session, found, fromFolder));
   const now = live ?? fromFolder;
-  if (flags.output === 'json') printer.json(now);
+  if (flags.output === 'json') printer.json(batchJson(found, now));
   else printer.data(textOf(now));
   return EXIT.ok;
 }
@@ -105,8 +99,11 @@ async function askTemporal<T>(
   }
 }
 
-async function liveStatus(session: Session, found: FoundBatch, own: BatchStatus): Promise<BatchStatus> {
-  const live = await publishedStatus(session, found, own);
+const liveStatus = async (session: Session, found: FoundBatch, own: BatchStatus): Promise<BatchStatus> =>
+  withForecast(found, await publishedStatus(session, found, own));
+
+/** With what only commands compute. */
+export async function withForecast(found: FoundBatch, live: PublishedStatus): Promise<BatchStatus> {
   const { progress } = live;
   const about = progress && aboutCostUsd(progress);
   const canary = progress && isJudged(progress) ? await canaryReport(found) : undefined;

@@ -4,11 +4,11 @@ import type { Finding } from '../audit/verify.ts';
 import { EXIT, problem } from '../errors/error.ts';
 import { terminalLine } from '../errors/outside-text.ts';
 import { findBatch } from '../library/found-batch.ts';
-import { verification } from '../library/verification.ts';
-import { checkGiven, writeGiven } from './receipt.ts';
-import { summaryOfDone } from '../library/start-or-attach.ts';
+import { verifyBatch } from '../library/verification.ts';
+import { checkGiven } from './receipt.ts';
 import { printerFor, type Context } from './context.ts';
 import { configOf } from './batch-options.ts';
+import { verificationJson } from './json/verification.ts';
 
 type Flags = {
   readonly files: boolean;
@@ -26,19 +26,29 @@ export default async function verify(this: Context, flags: Flags, name: string |
     return checkGiven(printer, flags.checkReceipt, flags.output);
   }
   const found = await findBatch(configOf(flags).out, name);
-  const summary = await summaryOfDone(found);
-  if (summary === undefined) throw problem('E509', { batch: found.batch });
-  const { findings: all, holds, listed } = await verification(configOf({}), found, summary, flags.files);
+  const {
+    findings: all,
+    holds,
+    listed,
+    receipt,
+  } = await verifyBatch(configOf({}), found, {
+    files: flags.files,
+    receipt: flags.receipt === '' ? true : (flags.receipt ?? false),
+  });
   const wrong = all.filter((one) => !one.holds);
-  // A receipt states what adds up only.
-  const receipt =
-    flags.receipt === undefined || !holds ? undefined : await writeGiven(found, summary, flags.receipt);
-  // Rows that are sent again meanwhile may be in only one half of what was read.
-  if ((await summaryOfDone(found))?.ended_at !== summary.ended_at)
-    throw problem('E509', { batch: found.batch });
   if (flags.output === 'json')
-    printer.json({ batch: found.batch, holds, findings: all, ...(receipt && { receipt }) });
+    printer.json(
+      verificationJson({
+        batch: found.batch,
+        holds,
+        lists_checked: listed,
+        findings: all,
+        receipt: receipt && { ...receipt, batch: found.batch, holds },
+      }),
+    );
   else for (const finding of all) printer.data(lineOf(finding));
+  // stdout has one document: `holds` says the same.
+  if (!holds && flags.output === 'json') return EXIT.unexpected;
   if (!holds) throw problem('E510', { batch: found.batch, wrong: wrong.map(({ claim }) => claim) });
   printer.notice(`${found.batch} adds up${listed ? '' : '; the run list of the service was not checked'}`);
   if (receipt) printer.notice(`its receipt is ${receipt.file}; sha256 ${receipt.sha256}`);

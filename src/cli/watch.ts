@@ -5,10 +5,11 @@ import { findBatch, type FoundBatch } from '../library/found-batch.ts';
 import { configOf } from './batch-options.ts';
 import { printerFor, type Context } from './context.ts';
 import { follow } from './follow.ts';
+import { printEndedRows } from './row-stream.ts';
 import { openLivingSession } from './session.ts';
 import { isUnderWay, notRunning, summaryOfDone } from '../library/start-or-attach.ts';
 
-type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
+type Flags = { readonly out?: string; readonly output: 'text' | 'json' | 'jsonl' };
 
 export async function watch(
   this: Context,
@@ -37,7 +38,10 @@ async function attach(
 ): Promise<number> {
   const found = await findBatch(configOf(flags).out, name);
   const summary = await summaryOfDone(found);
-  if (summary !== undefined) return printEnd({ ...how, found, output }, summary);
+  if (summary !== undefined) {
+    if (output === 'jsonl') await printEndedRows(found, context.process.stdout);
+    return printEnd({ ...how, found, output }, summary);
+  }
   const { printer } = how;
   const session = await openLivingSession({ config: configOf(flags), local: false, printer });
   if (session === undefined) return await endedMeanwhile(found, { ...how, output });

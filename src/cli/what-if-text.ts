@@ -3,79 +3,18 @@
 import { shellWord, terminalLine } from '../errors/outside-text.ts';
 import { LOCAL } from '../run-service/local-address.ts';
 import type { Enough } from '../results/what-if/enough-slots.ts';
-import type { Figures } from '../results/what-if/figures.ts';
 import type { GpuRatio } from '../results/what-if/gpu-ratio.ts';
-import type { Change, WhatIf } from '../results/what-if/what-if.ts';
+import type { WhatIf } from '../results/what-if/what-if.ts';
 import type { FoundBatch } from '../library/found-batch.ts';
+import { intervalOf, shownWhatIf, type Figure, type ShownInterval } from '../library/shown-what-if.ts';
+import type { Replay } from '../library/replayed-batch.ts';
 import { count, money, plural, span } from './format.ts';
-
-export type Replay = {
-  readonly found: FoundBatch;
-  readonly change: Change;
-  readonly answer: WhatIf;
-  /** Whether pauses or commands of users had a part in its time. */
-  readonly wasSteered: boolean;
-};
+import { replaySchema } from './json/replay.ts';
+import { shaped } from './json/shape.ts';
 
 /** All names in snake_case. Each figure of `what_if` has `low`, `expected` and `high`; `expected` may be null. */
-export function whatIfJson({ found, change, answer, wasSteered }: Replay): object {
-  const { was, replayed, machines, ratios, enough, facts, replayedRows } = answer;
-  return {
-    batch: found.batch,
-    rows: answer.batchRows,
-    replayed_rows: replayedRows,
-    change: {
-      ...(change.concurrency === undefined ? {} : { concurrency: change.concurrency }),
-      ...(change.retries === undefined ? {} : { retries: change.retries }),
-      ...(change.retriesByKind === undefined ? {} : { retries_by_kind: change.retriesByKind }),
-      ...(change.startsPerMinute === undefined ? {} : { starts_per_minute: change.startsPerMinute }),
-      ...(change.gpuConcurrency === undefined ? {} : { gpu_concurrency: change.gpuConcurrency }),
-      ...(change.gpu === undefined ? {} : { gpu: change.gpu }),
-    },
-    was: roundedFigures(was),
-    replayed: roundedFigures(replayed),
-    what_if: Object.fromEntries(FIGURES.map((name) => [name, intervalOf(answer, name)])),
-    machines: { at_least: machines.slow, at_most: machines.fast ?? null, source: machines.source },
-    gpus: ratios.map(({ expected = null, ...ratio }) => ({ ...ratio, expected })),
-    start_latency_seconds: facts.latencies.isTurnaroundMeasured ? latencyOf(answer) / 1000 : null,
-    enough_slots: enough?.slots ?? null,
-    curve: (enough?.curve ?? []).map(({ concurrency, ...figures }) => ({
-      concurrency,
-      ...roundedFigures(figures),
-    })),
-    notes: notesOf({ found, change, answer, wasSteered }),
-  };
-}
-
-const FIGURES = [
-  'seconds',
-  'cost_usd',
-  'runs',
-  'failed_rows',
-  'most_running',
-  'busy',
-  'queue_seconds',
-] as const;
-type Figure = (typeof FIGURES)[number];
-
-const rounded = (number: number): number => Number(number.toFixed(6));
-
-const roundedFigures = (figures: Figures): object =>
-  Object.fromEntries(FIGURES.map((name) => [name, rounded(figures[name])]));
-
-function intervalOf({ fast, slow, expected }: WhatIf, name: Figure) {
-  const all = [fast, slow, ...(expected === undefined ? [] : [expected])].map((figures) => figures[name]);
-  return {
-    low: rounded(Math.min(...all)),
-    expected: expected === undefined ? null : rounded(expected[name]),
-    high: rounded(Math.max(...all)),
-  };
-}
-
-const latencyOf = ({ facts }: WhatIf): number => {
-  const { turnaroundsMs } = facts.latencies;
-  return turnaroundsMs[turnaroundsMs.length >> 1] ?? 0;
-};
+export const whatIfJson = (replay: Replay): object =>
+  shaped(replaySchema, { ...shownWhatIf(replay), notes: notesOf(replay) });
 
 /** A table, the curve, and what the figures rest on. */
 export function whatIfLines(replay: Replay): readonly string[] {
@@ -126,9 +65,7 @@ function tableOf(answer: WhatIf): readonly string[] {
   ];
 }
 
-type Shown = ReturnType<typeof intervalOf>;
-
-function intervalText({ low, expected, high }: Shown, text: (value: number) => string): string {
+function intervalText({ low, expected, high }: ShownInterval, text: (value: number) => string): string {
   const [least, most] = [text(low), text(high)];
   if (least === most) return least;
   const between = `between ${least} and ${most}`;

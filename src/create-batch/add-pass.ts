@@ -2,18 +2,18 @@
 // pass's file, which makes them count. Of two commands at the same time, the second one finds the rows of the first open and
 // leaves them out: no row ever has two open places.
 
-import { placeIn } from '../batch/lanes.ts';
 import { ladderLaneOf } from './ladder-lanes.ts';
 import type { Outcome } from '../batch/outcome.ts';
 import { recordOf, recordsOf, rowsOf, type BatchRow } from '../results/batch-rows.ts';
 import type { RowRecord } from '../results/row-record.ts';
 import { summarizedPass } from '../results/summary.ts';
 import { bothChanges, type InputChange } from '../sheet/input-change.ts';
-import { queuedAt, readQueuePage, type Queued } from '../sheet/queue.ts';
+import type { Queued } from '../sheet/queue.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { createPass, FIRST_PASS, newestPass, readSegments } from '../store/passes.ts';
 import type { Store } from '../store/store.ts';
 import { QueuePages } from './queue-pages.ts';
+import { hasPlace, placesIn } from './sheet-places.ts';
 
 type Batch = { readonly store: Store; readonly file: BatchFile };
 
@@ -143,20 +143,10 @@ export async function rowsInFlight(
   const segments = await readSegments(store, ended ?? FIRST_PASS, newest);
   const rows = new Map<number, Queued>();
   if (segments.length === 0) return rows;
-  const isAdded = (place: number): boolean =>
-    segments.some(({ lane, first, count }) => {
-      const number = place - placeIn(lane, first);
-      return number >= 0 && number < count;
-    });
   const done = new Set<number>();
-  for await (const { place } of recordsOf(store)) if (isAdded(place)) done.add(place);
-  for (const { lane, first, count } of segments) {
-    const { value: page } = await readQueuePage(layoutOf(store, file), placeIn(lane, first));
-    for (let number = first; number < first + count; number += 1) {
-      const place = placeIn(lane, number);
-      const queued = queuedAt(page, place);
-      if (queued !== undefined && !done.has(place)) rows.set(queued.row, queued);
-    }
-  }
+  for await (const { place } of recordsOf(store)) if (hasPlace(segments, place)) done.add(place);
+  for (const segment of segments)
+    for await (const { place, queued } of placesIn(layoutOf(store, file), segment))
+      if (!done.has(place)) rows.set(queued.row, queued);
   return rows;
 }

@@ -9,12 +9,17 @@
 import { randomBytes } from 'node:crypto';
 import type { InputType } from '../run-service/contract/deployment.ts';
 import { nearest, problem } from '../errors/error.ts';
-import { readPage, PageWriter, rowLine } from '../sheet/pages.ts';
+import { readBatchSheet, sheetRows } from '../sheet/batch-sheet.ts';
+import { fileNamesFor, type RowFileNames } from '../sheet/output-name.ts';
+import { readPage, PageWriter, rowLine, type SheetRow } from '../sheet/pages.ts';
 import { columnsOf, readCells } from '../sheet/read-records.ts';
 import { ownColumns, resultNames } from '../sheet/result-columns.ts';
 import type { OrderOptions } from '../sheet/sending-order.ts';
 import { layOut, type LaidOut } from '../sheet/sheet.ts';
-import type { SheetOptions } from '../sheet/sheet-options.ts';
+import { guessesRefused, unconfirmed, type Guess } from '../sheet/guess.ts';
+import { settleReading } from '../sheet/guess-reading.ts';
+import { settleSheet } from '../sheet/settle-sheet.ts';
+import type { Reading, SheetOptions } from '../sheet/sheet-options.ts';
 import type { Queued } from '../sheet/queue.ts';
 import { refuseUnbounded } from '../store/attempt-cost.ts';
 import { layoutOf } from '../store/batch-file.ts';
@@ -34,9 +39,11 @@ export type AppendParams = {
   readonly batch: BatchFolder;
   readonly copy: SheetCopy;
   /** How to read the file; inputs are mapped as in the batch. */
-  readonly reading: Pick<SheetOptions, 'delimiter' | 'encoding' | 'limit'>;
+  readonly reading: Reading;
   readonly order: OrderOptions;
   readonly inputTypes: readonly InputType[] | undefined;
+  /** It is the sheet of the batch, saved again (run --watch): what its rows ask for now counts. */
+  readonly isSavedAgain?: boolean;
 };
 
 /** A further sheet, checked and in pages. */
@@ -47,28 +54,40 @@ export type FurtherSheet = {
   readonly laidOut: LaidOut;
   readonly layout: Store;
   readonly file: string;
+  readonly isSavedAgain: boolean;
+  /** Columns that the batch does not know; only a sheet that was saved again may have them. */
+  readonly others: readonly string[];
 };
 
 /** Throws the errors of the sheet, and E532 for other columns than the batch has. */
 export async function layOutFurther(params: AppendParams): Promise<FurtherSheet> {
-  const { batch, copy, reading, order, inputTypes, out } = params;
+  const { batch, copy, reading, order, inputTypes, out, isSavedAgain = false } = params;
   const { map, set, drop, types, gpuColumn, gpu, keyColumn } = batch.file.sheet.options;
   const layout = openStore(copy.folder);
   const source = { name: copy.name, open: () => layout.open(copy.file) };
-  const format = { format: copy.format, map: {}, set: {}, drop: [], types: {}, ...reading };
+  const { decimalComma } = batch.file.sheet.options;
+  const given = { format: copy.format, map: {}, set: {}, drop: [], types: {}, ...reading };
+  const { options: format, guesses } = await settleReading(source, given, batch.file.sheet.columns);
   const columns = (await columnsOf(source, format)).map(({ name }) => name);
-  refuseOtherColumns(params, columns);
+  const others = otherColumns(params, columns);
   const key = keyColumn ?? resultKeyIn(columns);
-  const options: SheetOptions = {
+  const mapped: SheetOptions = {
+    ...(decimalComma === undefined ? {} : { decimalComma }),
     ...format,
     map,
     set,
-    drop,
+    drop: isSavedAgain ? [...drop.filter((name) => columns.includes(name)), ...others] : drop,
     types,
     ...(gpuColumn === undefined ? {} : { gpuColumn }),
     ...(gpu === undefined ? {} : { gpu }),
     ...(key === undefined ? {} : { keyColumn: key }),
   };
+  const { options, ...settled } = await settleSheet(source, mapped, inputTypes);
+  const all = [...guesses.map(orConfirm), ...settled.guesses];
+  refuseGuesses(
+    copy.name,
+    all.filter((guess) => !(isSavedAgain && isAgreed(guess, batch))),
+  );
   const laidOut = await layOut({
     source,
     options,
@@ -78,8 +97,21 @@ export async function layOutFurther(params: AppendParams): Promise<FurtherSheet>
     ownGpu: batch.file.deployment.gpu,
     errors: { store: openStore(out), file: errorsFileFor(out, copy.name) },
   });
-  return { batch, name: copy.name, options, laidOut, layout, file: copy.file };
+  return { batch, name: copy.name, options, laidOut, layout, file: copy.file, isSavedAgain, others };
 }
+
+/** No question is asked about rows that are added. Throws E111. */
+function refuseGuesses(file: string, guesses: readonly Guess[]): void {
+  if (unconfirmed(guesses).length > 0) throw guessesRefused(file, guesses);
+}
+
+/** The header stands where it stood when the batch was made. */
+const isAgreed = ({ flags: [flag, row] }: Guess, { file }: BatchFolder): boolean =>
+  flag === '--header-row' && row === String(file.sheet.options.headerRow);
+
+/** Letters depend on this encoding. */
+const orConfirm = (guess: Guess): Guess =>
+  guess.flags.includes('windows-1252') ? { ...guess, sure: 'confirm' } : guess;
 
 /** The column in which results name the rows; undefined if the sheet is no file of results. */
 export function resultKeyIn(columns: readonly string[]): string | undefined {
@@ -87,30 +119,85 @@ export function resultKeyIn(columns: readonly string[]): string | undefined {
   return own.length === columns.length ? undefined : resultNames(own)[1];
 }
 
-function refuseOtherColumns({ batch, copy }: AppendParams, columns: readonly string[]): void {
+/** The columns that the batch does not know. A sheet that was saved again may have some, and may lack those that are ignored. */
+function otherColumns(
+  { batch, copy, isSavedAgain = false }: AppendParams,
+  columns: readonly string[],
+): readonly string[] {
   const [has, given] = [ownColumns(batch.file.sheet.columns), ownColumns(columns)];
   // A member that no row of a JSON sheet has is empty in all of them.
   const isJson = copy.format === 'json' || copy.format === 'jsonl';
-  const missing = isJson ? [] : has.filter((name) => !given.includes(name));
+  const ignored = isSavedAgain ? batch.file.sheet.options.drop : [];
+  const missing = isJson ? [] : has.filter((name) => !given.includes(name) && !ignored.includes(name));
   const others = given.filter((name) => !has.includes(name));
-  if (missing.length + others.length === 0) return;
+  if (missing.length === 0 && (isSavedAgain || others.length === 0)) return others;
   const near = nearest(others[0] ?? '', missing);
   throw problem('E532', { name: copy.name, batch: batch.batch, missing, others, columns: has, near });
+}
+
+/** A row of the sheet that the batch does not have, with its number there. */
+type NewRow = Pick<SheetRow, 'row' | 'key' | 'gpu' | 'inputs' | 'name'> & {
+  readonly cells: readonly string[];
+};
+
+/** The new rows with their cells, in the order of the batch's columns. Throws E118. */
+async function* newRows(sheet: FurtherSheet, comparison: Comparison): AsyncGenerator<NewRow> {
+  const { laidOut, layout, batch, options } = sheet;
+  const columns = ownColumns(batch.file.sheet.columns);
+  const own = columns.map((name) => laidOut.columns.indexOf(name));
+  const names = await namesOf(batch, columns);
+  const lines = readCells(() => layout.open(sheet.file), options, laidOut.columns)[Symbol.asyncIterator]();
+  for (let page = 1; page <= laidOut.pages; page += 1)
+    for (const { row, key, gpu, inputs } of await readPage(layout, page)) {
+      const { value: given = [] } = (await lines.next()) as { readonly value?: readonly string[] };
+      const number = comparison.numberOf(row);
+      if (number === undefined) continue;
+      const cells = own.map((at) => given[at] ?? '');
+      const named = names?.nameOf({ row: number, key, cellOf: (at) => cells[at] ?? '' }) ?? {};
+      if ('fault' in named) throw problem('E118', named.fault, { place: { file: sheet.name, row } });
+      yield { row: number, key, inputs, cells, ...(gpu === undefined ? {} : { gpu }), ...named };
+    }
+  await lines.return?.(undefined);
+}
+
+/** The names of the files of the batch, so that new rows get others. */
+async function namesOf(
+  { store, file }: BatchFolder,
+  columns: readonly string[],
+): Promise<RowFileNames | undefined> {
+  const names = fileNamesFor(file.sheet.outputName, columns, file.sheet.options);
+  if (names === undefined) return undefined;
+  const all = await readBatchSheet(store, file);
+  for await (const { row } of sheetRows(layoutOf(store, file), all, 1, all.rows)) names.keep(row);
+  return names;
 }
 
 /** Rows that one error names. */
 const MOST_NAMED = 1_000;
 
-/** What the sheet adds to the batch as it is now; the caller closes it. Throws E312, and E533 if a row cannot be changed. */
-export async function compareFurther({ batch, name, laidOut, layout }: FurtherSheet): Promise<Comparison> {
+/** What the sheet adds to the batch as it is now; the caller closes it. Throws E312, E533 if a row cannot be changed, and E118. */
+export async function compareFurther(sheet: FurtherSheet): Promise<Comparison> {
+  const { batch, name, laidOut, layout, isSavedAgain } = sheet;
   const { file } = batch;
   refuseUnbounded({ ...file, sheet: { lanes: laidOut.lanes } }, file.maxCostNano);
-  const comparison = await compareRows(batch, { layout, pages: laidOut.pages });
+  const comparison = await compareRows(batch, { layout, pages: laidOut.pages }, isSavedAgain);
   const { taken } = comparison;
-  if (taken.length === 0) return comparison;
+  if (taken.length === 0) return withNames(sheet, comparison);
   comparison[Symbol.dispose]();
   const some = taken.slice(0, MOST_NAMED).map(({ row, key, outcome }) => `${row} (key ${key}, ${outcome})`);
   throw problem('E533', { name, batch: batch.batch, count: taken.length, rows: some });
+}
+
+/** The comparison, if the files of its new rows can be named. Throws E118. */
+async function withNames(sheet: FurtherSheet, comparison: Comparison): Promise<Comparison> {
+  if (comparison.appended === 0 || sheet.batch.file.sheet.outputName === undefined) return comparison;
+  try {
+    for await (const _ of newRows(sheet, comparison));
+    return comparison;
+  } catch (error) {
+    comparison[Symbol.dispose]();
+    throw error;
+  }
 }
 
 export type Appended = { readonly pass: number; readonly appended: number; readonly changed: number };
@@ -156,23 +243,13 @@ async function addPass(sheet: FurtherSheet, comparison: Comparison, by: string):
   });
 }
 
-/** The new rows with their cells, in the order of the batch's columns. */
 async function writeRows(sheet: FurtherSheet, comparison: Comparison, to: Store): Promise<void> {
-  const { laidOut, layout, batch, options } = sheet;
-  const own = ownColumns(batch.file.sheet.columns).map((name) => laidOut.columns.indexOf(name));
-  const lines = readCells(() => layout.open(sheet.file), options, laidOut.columns)[Symbol.asyncIterator]();
   let writer: PageWriter | undefined;
-  for (let page = 1; page <= laidOut.pages; page += 1)
-    for (const { row, key, gpu, inputs } of await readPage(layout, page)) {
-      const { value: cells = [] } = (await lines.next()) as { readonly value?: readonly string[] };
-      const number = comparison.numberOf(row);
-      if (number === undefined) continue;
-      writer ??= new PageWriter(to, number);
-      const shown = own.map((at) => cells[at] ?? '');
-      const full = writer.add(rowLine(number, key, gpu, JSON.stringify(inputs), shown));
-      if (full) await full;
-    }
-  await lines.return?.(undefined);
+  for await (const { row, key, gpu, inputs, cells, name } of newRows(sheet, comparison)) {
+    writer ??= new PageWriter(to, row);
+    const full = writer.add(rowLine(row, key, gpu, JSON.stringify(inputs), { cells, name }));
+    if (full) await full;
+  }
   await writer?.end();
 }
 

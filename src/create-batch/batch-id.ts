@@ -36,3 +36,6 @@ export function stemOf(sheetName: string): string {
       .replaceAll(/^-+|-+$/g, '') || 'sheet'
   );
 }
+
+/** Whether a text can be the name of a batch, of a pool or of a schedule. */
+export const isName = (text: string): boolean => /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$/.test(text);

@@ -1,10 +1,12 @@
 // Finds the batch whose results a sheet is: failures.csv after its rows were corrected. Such a sheet ends with the result columns,
 // and one of them names the rows.
 
+import { isRunsheetError } from '../errors/error.ts';
 import { readBatchSheet, sheetRows } from '../sheet/batch-sheet.ts';
 import { columnsOf, readCells } from '../sheet/read-records.ts';
 import { ownColumns } from '../sheet/result-columns.ts';
-import type { SheetOptions } from '../sheet/sheet-options.ts';
+import { settleReading } from '../sheet/guess-reading.ts';
+import type { Reading } from '../sheet/sheet-options.ts';
 import { layoutOf } from '../store/batch-file.ts';
 import { listBatchFolders, type BatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
@@ -14,7 +16,7 @@ import type { SheetCopy } from './copy-sheet.ts';
 export type Wanted = {
   readonly out: string;
   readonly copy: SheetCopy;
-  readonly reading: Pick<SheetOptions, 'delimiter' | 'encoding' | 'limit'>;
+  readonly reading: Reading;
   /** The id or the name of the deployment. */
   readonly deployment: string;
 };
@@ -23,9 +25,10 @@ export type Wanted = {
 export async function findBatchOfResults(wanted: Wanted): Promise<BatchFolder | undefined> {
   const { out, copy, reading, deployment } = wanted;
   const layout = openStore(copy.folder);
-  const options = { format: copy.format, map: {}, set: {}, drop: [], types: {}, ...reading };
+  const given = { format: copy.format, map: {}, set: {}, drop: [], types: {}, ...reading };
   const source = { name: copy.name, open: () => layout.open(copy.file) };
-  const columns = (await columnsOf(source, options)).map(({ name }) => name);
+  const { options } = await settleReading(source, given, undefined);
+  const columns = (await columnsOf(source, options).catch(noHeader)).map(({ name }) => name);
   const keyColumn = resultKeyIn(columns);
   if (keyColumn === undefined) return undefined;
   const own = JSON.stringify(ownColumns(columns));
@@ -40,6 +43,12 @@ export async function findBatchOfResults(wanted: Wanted): Promise<BatchFolder | 
   for await (const cells of readCells(source.open, options, columns)) keys.add(cells[at] ?? '');
   for (const batch of known) if (await hasAll(batch, keys)) return batch;
   return undefined;
+}
+
+/** Results have a header in their first row. The layout knows the inputs, so it may find one below a title. */
+function noHeader(error: unknown): [] {
+  if (isRunsheetError(error, 'E103') || isRunsheetError(error, 'E104')) return [];
+  throw error;
 }
 
 async function hasAll({ store, file }: BatchFolder, keys: ReadonlySet<string>): Promise<boolean> {

@@ -10,6 +10,7 @@ import { LOCAL } from '../run-service/local-address.ts';
 import { openServices, type Services, type Spoken } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import type { BatchSpec, ServiceSpec } from './batch-spec.ts';
+import { checkRequest } from './check-request.ts';
 import type { SheetCopy } from './copy-sheet.ts';
 import type { CreateParams } from './create-batch.ts';
 import { findDeployment } from './find-deployment.ts';
@@ -24,12 +25,13 @@ export type BatchRequest = Pick<BatchSpec, 'options' | 'settings' | 'order'> &
 
 const CONNECTIONS = 8;
 
-/** The parameters of a new batch, from the request and from the service. Throws errors of both. */
+/** The parameters of a new batch, from the request and from the service. Throws errors of both, E602 first. */
 export async function createParams(
   config: Config,
   copy: SheetCopy,
   { service: meant, ...request }: BatchRequest,
 ): Promise<CreateParams> {
+  checkRequest(request);
   const services = openServices(config, openTransport(CONNECTIONS));
   await refuseOtherApi(services, meant);
   const service = services.at(meant);

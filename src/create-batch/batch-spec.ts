@@ -43,12 +43,16 @@ export type Settings = Omit<OptionalLimits, 'adaptive'> & {
   readonly webhooks: boolean;
   readonly canary?: Canary;
   readonly reserve?: 'p99';
+  /** The template of the names of output files, such as `{sku}-{seed}`. */
+  readonly outputName?: string;
 };
 
 export type BatchSpec = {
   readonly copy: SheetCopy;
   /** How to read the sheet, except its format, which `copy` has. */
   readonly options: Omit<SheetOptions, 'format'>;
+  /** The options that the user gave, before guesses were added. */
+  readonly asked?: Omit<SheetOptions, 'format'>;
   readonly deployment: Deployment;
   readonly service: ServiceSpec;
   readonly settings: Settings;
@@ -62,9 +66,15 @@ export const sheetOptionsOf = ({ copy, options }: Pick<BatchSpec, 'copy' | 'opti
   format: copy.format,
 });
 
-function optionsOf(spec: BatchSpec): BatchFile['sheet']['options'] {
+function optionsOf(spec: Pick<BatchSpec, 'copy' | 'options'>): BatchFile['sheet']['options'] {
   const { ladder, drop, ...options } = sheetOptionsOf(spec);
   return { ...options, drop: [...drop], ...(ladder === undefined ? {} : { ladder: [...ladder] }) };
+}
+
+/** Only if something was guessed. */
+function askedIn({ copy, options, asked = options }: BatchSpec): Pick<BatchFile['sheet'], 'asked'> {
+  const [given, settled] = [optionsOf({ copy, options: asked }), optionsOf({ copy, options })];
+  return JSON.stringify(given) === JSON.stringify(settled) ? {} : { asked: given };
 }
 
 type Identity = Pick<BatchFile, 'batch' | 'mark' | 'content' | 'madeFor'>;
@@ -82,6 +92,7 @@ export function batchFileOf(spec: BatchSpec, laidOut: LaidOut, identity: Identit
       sha256: copy.sha256,
       bytes: copy.bytes,
       options: optionsOf(spec),
+      ...askedIn(spec),
       columns: [...laidOut.columns],
       inputs: [...laidOut.inputs],
       rows: laidOut.rows,
@@ -91,6 +102,7 @@ export function batchFileOf(spec: BatchSpec, laidOut: LaidOut, identity: Identit
       lanes: [...laidOut.lanes],
       ...(spec.options.ladder === undefined ? {} : { sizedBy: [...(laidOut.sizedBy ?? [])] }),
       isQueued: laidOut.isQueued,
+      ...(spec.settings.outputName === undefined ? {} : { outputName: spec.settings.outputName }),
     },
     ...(spec.from === undefined ? {} : { from: spec.from }),
     deployment: { id: deployment.id, ...definedOnly(known) },

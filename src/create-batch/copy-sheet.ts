@@ -17,7 +17,7 @@ export type SheetCopy = {
   readonly name: string;
   /** A folder that contains only the copy. */
   readonly folder: string;
-  /** The copy's name in its folder: `sheet.csv`. */
+  /** What the batch is read from, in its folder: `sheet.csv`; of a workbook `sheet.cells`, unpacked beside it. */
   readonly file: string;
   readonly format: SheetFormat;
   readonly sha256: string;
@@ -30,6 +30,8 @@ export type CopyParams = {
   /** The name of what `stdin` reads. */
   readonly name?: string;
   readonly format?: SheetFormat;
+  /** The sheet of a workbook. */
+  readonly sheet?: string;
 };
 
 /**
@@ -77,7 +79,12 @@ async function copySheet(path: string, params: CopyParams, folder: string): Prom
   const [ending = `.${format}`] = /^\.\w+$/.exec(extname(name).toLowerCase()) ?? [];
   const file = `${COPY}${ending}`;
   await rename(join(folder, COPY), join(folder, file));
-  return { name, folder, file, format, ...content };
+  if (format !== 'xlsx') return { name, folder, file, format, ...content };
+  // Loaded only for workbooks.
+  const { unpackSheet } = await import('../sheet/xlsx/unpack-sheet.ts');
+  const { sheet } = params;
+  await unpackSheet({ from: join(folder, file), file: name, sheet, to: join(folder, CELLS) });
+  return { name, folder, file: CELLS, format, ...content };
 }
 
 type Copied = { readonly head: Uint8Array; readonly sha256: string; readonly bytes: number };
@@ -133,3 +140,5 @@ async function copyStream(path: string, source: Readable, folder: string): Promi
 
 /** The copy's name until its format is known. */
 const COPY = 'sheet';
+/** The cells of a workbook's sheet. */
+const CELLS = 'sheet.cells';

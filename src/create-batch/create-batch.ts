@@ -11,6 +11,8 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { problem } from '../errors/error.ts';
+import { guessesRefused, unconfirmed, type Guess } from '../sheet/guess.ts';
+import { settleSheet } from '../sheet/settle-sheet.ts';
 import { layOut, type LaidOut } from '../sheet/sheet.ts';
 import { refuseUnbounded } from '../store/attempt-cost.ts';
 import { BATCH_FILE, createBatchFile, LAYOUT, type BatchFile } from '../store/batch-file.ts';
@@ -34,10 +36,18 @@ export type CreateParams = BatchSpec & {
   readonly name?: string;
   /** The key of the call that makes it; see `create-once.ts`. */
   readonly madeFor?: string;
+  /**
+   * Called when everything is checked, before the batch exists: what throws here leaves no batch.
+   */
+  readonly beforeCreate?: (draft: Pick<DraftBatch, 'batch' | 'file' | 'laidOut'>) => Promise<void>;
   /** A new batch even if the same one was made before. */
   readonly again: boolean;
   /** Decides about rows that earlier batches have; absent: all rows are new. Throws to create nothing. */
   readonly decide?: (overlap: Overlap) => Promise<'reuse' | 'again'>;
+  /** Once it aborts, no batch is made. */
+  readonly signal?: AbortSignal;
+  /** Asks about guesses that have to be confirmed; throws to create nothing. Absent: they are refused. */
+  readonly agree?: (guesses: readonly Guess[]) => Promise<void>;
 };
 
 export type CreatedBatch = BatchFolder & {
@@ -55,7 +65,10 @@ export async function createBatch(params: CreateParams): Promise<CreatedBatch> {
   const isNamed = again || name !== undefined;
   const batch = isNamed ? draft.batch : await nameOf(out, draft);
   const toRun = await withEarlierResults(params, draft, batches);
-  return putInPlace(params, { ...(await canaryFirst(toRun, params.settings.canary)), batch });
+  const whole = { ...(await canaryFirst(toRun, params.settings.canary)), batch };
+  const [free = batch] = again ? freeNames(out, batch) : [];
+  await params.beforeCreate?.({ ...whole, batch: free });
+  return putInPlace(params, whole);
 }
 
 /**
@@ -88,21 +101,38 @@ export type DraftBatch = Pick<BatchFolder, 'batch' | 'file'> & {
 export async function layOutCopy(params: CreateParams): Promise<DraftBatch> {
   const { copy, deployment, service, out } = params;
   const layout = openStore(copy.folder);
-  const laidOut = await layOut({
-    source: { name: copy.name, open: () => layout.open(copy.file) },
-    options: sheetOptionsOf(params),
+  const source = { name: copy.name, open: () => layout.open(copy.file) };
+  const { options, guesses } = await settleSheet(source, sheetOptionsOf(params), deployment.inputTypes);
+  await agreedGuesses(params, guesses);
+  const rows = await layOut({
+    source,
+    options,
     inputTypes: deployment.inputTypes,
     store: layout,
     order: params.order,
+    outputName: params.settings.outputName,
     ownGpu: deployment.gpu,
     errors: { store: openStore(out), file: errorsFileFor(out, copy.name) },
   });
+  const laidOut = { ...rows, ...(guesses.length === 0 ? {} : { guesses }) };
   const content = contentOf({ rows: laidOut.content, deploymentId: deployment.id, base: service.base });
   const batch = params.name ?? batchIdOf(copy.name, content);
   const call = params.madeFor === undefined ? {} : { madeFor: params.madeFor };
-  const file = batchFileOf(params, laidOut, { batch, mark: newMark(), content, ...call });
+  const file = batchFileOf({ ...params, options, asked: params.options }, laidOut, {
+    batch,
+    mark: newMark(),
+    content,
+    ...call,
+  });
   refuseUnbounded(file, file.maxCostNano);
   return { batch, file, laidOut, content, layout };
+}
+
+/** Throws E111 for guesses that have to be confirmed, unless the user agrees. */
+async function agreedGuesses({ copy, agree }: CreateParams, guesses: readonly Guess[]): Promise<void> {
+  if (unconfirmed(guesses).length === 0) return;
+  if (agree === undefined) throw guessesRefused(copy.name, guesses);
+  await agree(guesses);
 }
 
 export type EarlierBatches = {
@@ -133,7 +163,7 @@ export async function planBatch(
 const newMark = (): string => randomBytes(8).toString('hex');
 
 async function putInPlace(params: CreateParams, draft: DraftBatch): Promise<CreatedBatch> {
-  const { out, copy, again } = params;
+  const { out, copy, again, signal } = params;
   let from = copy.folder;
   // The copy was private until now; workers and readers of results may be other users.
   await chmod(from, 0o777 & ~process.umask());
@@ -145,6 +175,7 @@ async function putInPlace(params: CreateParams, draft: DraftBatch): Promise<Crea
     if (other !== undefined) return joined(other, file);
     from = await moveTo(join(folder, LAYOUT, file.mark), from);
     const { laidOut } = draft;
+    signal?.throwIfAborted();
     if (await createBatchFile(store, file)) return { batch, folder, file, store, laidOut };
     const winner = await batchIn(folder, params, batch);
     if (winner === undefined) continue;

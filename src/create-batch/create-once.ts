@@ -12,6 +12,7 @@ import type { SheetFormat } from '../sheet/sheet-options.ts';
 import { openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
 import { stemOf } from './batch-id.ts';
 import { createParams, type BatchRequest } from './batch-request.ts';
+import { checkName, refusePast } from './check-request.ts';
 import { withCopy } from './copy-sheet.ts';
 import { createBatch } from './create-batch.ts';
 import { nameOf, taken } from './reuse.ts';
@@ -32,6 +33,8 @@ export type BatchCall = {
   readonly service?: 'local';
   /** What to do with rows that earlier batches have (default: refuse the sheet). */
   readonly reuse?: ReuseWish;
+  /** Only find the batch that an earlier call with this key has made. */
+  readonly findOnly?: true;
 };
 
 export type Maker = {
@@ -40,15 +43,22 @@ export type Maker = {
   readonly signal: AbortSignal;
   /** Whether batches may use the local run service of the state folder. */
   readonly isLocalAllowed: boolean;
+  /** Throws E540 for a pool that does not exist: its batch would wait for ever. */
+  readonly findPool: (pool: string) => Promise<unknown>;
 };
 
-/** Throws the errors of the sheet and of the service, E530 and E531 for rows of earlier batches, E602 for a name that is taken. */
-export async function createOnce(maker: Maker, call: BatchCall): Promise<BatchFolder> {
+/**
+ * Throws the errors of the sheet and of the service, E530 and E531 for rows of earlier batches, E540 without the pool, E602 for a name that is taken or
+ * impossible and for settings out of bounds; the reason of the signal if it aborts before the batch exists.
+ */
+export async function createOnce(maker: Maker, call: BatchCall): Promise<BatchFolder | undefined> {
   const { out } = maker.config;
+  checkName(call.request.name);
   // Drawn once for the key: the sheet may have another name when the call is repeated.
   const drawn = { content: `key-${hash('sha256', call.key, 'hex')}`, batch: nameFor(call) };
   const name = call.request.name ?? (await nameOf(out, drawn));
   const made = await findMade(out, name, call.key);
+  if (made === undefined && call.findOnly) return undefined;
   const batch = made ?? (await create(maker, call, name));
   await placeReused(batch);
   return batch;
@@ -67,25 +77,34 @@ async function findMade(out: string, name: string, key: string): Promise<BatchFo
 }
 
 async function create(maker: Maker, call: BatchCall, name: string): Promise<BatchFolder> {
-  const { config, download, signal } = maker;
+  const { config, download, signal, findPool } = maker;
   const { request, key, format, reuse = 'refuse' } = call;
+  const { pool } = request.settings;
+  refusePast(request.settings);
+  checkName(pool, 'pool');
+  if (pool !== undefined) await findPool(pool);
   const service = serviceOf(maker, call);
   const base = service.base === LOCAL ? (localService(config.home)?.base ?? LOCAL) : service.base;
   const { out } = config;
   const sheet = sheetAt(call.sheet, { download, signal, service: base });
   const decide = decisionOf(reuse);
-  return withCopy(sheet.path, { ...sheet, out, ...(format && { format }) }, async (copy) => {
-    const asked = await createParams(config, copy, { ...request, name, service, again: false });
-    try {
-      const created = await createBatch({ ...asked, madeFor: key, ...(decide && { decide }) });
-      return created.file.madeFor === key ? created : Promise.reject(taken(created));
-    } catch (error) {
-      // An earlier call whose worker was cut off may have made it meanwhile, of an older sheet.
-      const made = await findMade(out, name, key);
-      if (made === undefined) throw error;
-      return made;
-    }
-  });
+  const { sheet: page } = request.options;
+  return withCopy(
+    sheet.path,
+    { ...sheet, out, ...(format && { format }), ...(page && { sheet: page }) },
+    async (copy) => {
+      const asked = await createParams(config, copy, { ...request, name, service, again: false });
+      try {
+        const created = await createBatch({ ...asked, madeFor: key, signal, ...(decide && { decide }) });
+        return created.file.madeFor === key ? created : Promise.reject(taken(created));
+      } catch (error) {
+        // An earlier call whose worker was cut off may have made it meanwhile, of an older sheet.
+        const made = await findMade(out, name, key);
+        if (made === undefined) throw error;
+        return made;
+      }
+    },
+  );
 }
 
 /** Throws E305 if no service is set, and E602 for a local one that may not be used. */

@@ -1,6 +1,6 @@
 // Finds the deployment for `-d`: by its id, or by its name if the name is unique.
 
-import { nearest, problem } from '../errors/error.ts';
+import { correctionOf, nearest, problem } from '../errors/error.ts';
 import type { RunService } from '../run-service/client.ts';
 import type { Deployment } from '../run-service/contract/deployment.ts';
 
@@ -15,7 +15,12 @@ export async function findDeployment(service: RunService, wanted: string): Promi
   const [only] = named;
   if (only !== undefined && named.length === 1) return (await service.getDeployment(only.id)) ?? only;
   const known = named.length > 1 ? named.map(({ id }) => id) : all.map(({ name, id }) => name ?? id);
-  throw problem('E302', { wanted, base: service.base, known, near: nearest(wanted, known) });
+  const near = nearest(wanted, known);
+  throw problem(
+    'E302',
+    { wanted, base: service.base, known, near },
+    { correction: correctionOf(wanted, near) },
+  );
 }
 
 /** If the service does not describe deployments, Queue Run will check the id. */

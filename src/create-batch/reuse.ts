@@ -72,7 +72,7 @@ export async function findUnchanged(
       (name ?? batch) === batch &&
       service.base === base &&
       (request === undefined
-        ? sheet.sha256 === copy.sha256 && inOneOrder(sheet.options) === wanted
+        ? sheet.sha256 === copy.sha256 && inOneOrder(sheet.asked ?? sheet.options) === wanted
         : from?.request === request)
     );
   });
@@ -99,6 +99,7 @@ export function differences({ file }: BatchFolder, settings: Settings): readonly
     ['--run-timeout', secondsOf(deadlines.runMs), secondsOf(file.deadlines.runMs)],
     ['--canary', canary && String(canary.rows), file.canary && String(file.canary.rows)],
     ['--reserve', settings.reserve, file.reserve ?? 'most'],
+    ['--output-name', settings.outputName, file.sheet.outputName],
     ['--poll', webhooks ? undefined : 'polling', file.webhooks ? 'webhooks' : 'polling'],
   ] as const;
   return compared

@@ -2,6 +2,7 @@
 import { EXIT } from './exit-codes.ts';
 import { didYouMean, entry, list, textFromThrower, type Entry } from './entry.ts';
 import { APPLICATION_ENTRIES } from './application-codes.ts';
+import { DEPLOYMENT_ENTRIES } from './deployment-codes.ts';
 import { POOL_ENTRIES } from './pool-codes.ts';
 import { REUSE_ENTRIES } from './reuse-codes.ts';
 import { SERVICE_ENTRIES } from './service-codes.ts';
@@ -13,6 +14,7 @@ export const errorTable = {
   ...SHEET_ENTRIES,
   ...REUSE_ENTRIES,
   ...APPLICATION_ENTRIES,
+  ...DEPLOYMENT_ENTRIES,
   ...POOL_ENTRIES,
   ...SERVICE_ENTRIES,
   ...SCHEDULE_ENTRIES,
@@ -20,14 +22,6 @@ export const errorTable = {
     notAuthenticated,
     (f) => `the run service answered ${f.status}: ${f.detail}`,
     (f) => `the key was read from ${f.keyFrom} and ends in ${f.lastFour}; put a valid key there`,
-  ),
-  E302: entry<{ wanted: string; base: string; known: readonly string[]; near?: string | undefined }>(
-    inputRefused,
-    (f) => `the run service at ${f.base} has no deployment "${f.wanted}"`,
-    (f) =>
-      [didYouMean(f.near), f.known.length > 0 ? `deployments: ${list(f.known)}` : undefined]
-        .filter(Boolean)
-        .join(' ') || 'pass the deployment id, a UUID: -d <id>',
   ),
   E303: entry<{ wanted: string; base: string }>(
     inputRefused,
@@ -130,7 +124,7 @@ export const errorTable = {
   E409: entry<{ owner: string; why: string }>(
     notAuthenticated,
     (f) => `Temporal's data of ${f.owner || 'a batch'} was changed: ${f.why}`,
-    () => 'someone with access to the Temporal namespace changed it; runsheet uses none of it',
+    () => 'someone with access to the Temporal namespace changed it, and none of it is used',
   ),
   E410: entry<{ address: string; workers: readonly string[]; own: string }>(
     unreachable,
@@ -154,10 +148,15 @@ export const errorTable = {
     out: string;
     known: readonly string[];
     near?: string | undefined;
+    isAmbiguous?: boolean;
   }>(
     usage,
-    (f) =>
-      f.batch === undefined ? `there is no batch in ${f.out}` : `there is no batch "${f.batch}" in ${f.out}`,
+    (f) => {
+      if (f.batch === undefined) return `there is no batch in ${f.out}`;
+      return f.isAmbiguous
+        ? `several batches in ${f.out} begin with "${f.batch}"`
+        : `there is no batch "${f.batch}" in ${f.out}`;
+    },
     (f) =>
       [
         didYouMean(f.near),
@@ -263,6 +262,11 @@ export const errorTable = {
     unexpected,
     (f) => `the receipt ${f.file} does not hold: line ${f.line} ${f.reason}`,
     () => 'trust none of it; write it again from the folder of its batch: runsheet verify <batch> --receipt',
+  ),
+  E521: entry<{ batch: string; seconds: number }>(
+    waitedTooLong,
+    (f) => `batch ${f.batch} has not ended within ${f.seconds} s; it continues`,
+    (f) => `show its state: runsheet status ${f.batch}`,
   ),
   E602: textFromThrower(usage),
   E603: entry<{ database: string; reason: string }>(

@@ -13,6 +13,8 @@ export type Place = {
   readonly file: string;
   readonly line?: number;
   readonly column?: number;
+  /** The address of the cell in a workbook: `C17`. */
+  readonly cell?: string;
   readonly row?: number;
   readonly columnName?: string;
   /** The line as it is in the file. */
@@ -22,24 +24,39 @@ export type Place = {
 export type Code = keyof typeof errorTable;
 type FactsOf<C extends Code> = (typeof errorTable)[C] extends Entry<infer F> ? F : never;
 
+/** A word of the command that is wrong, and the nearest one that exists; without `wrong`, words that the command lacks. */
+export type Correction = { readonly wrong?: string; readonly right: string };
+
 /** `message` says what is wrong, `hint` how to fix it, `exit` is the command's exit code. */
 export class RunsheetError extends Error {
   override readonly name: string = 'RunsheetError';
+  /** Names the error for ever. */
   readonly code: Code;
+  /** The exit code of the command. */
   readonly exit: number;
+  /** What helps. */
   readonly hint: string | undefined;
+  /** Where in a sheet. */
   readonly place: Place | undefined;
+  readonly correction: Correction | undefined;
 
   constructor(
     code: Code,
     message: string,
-    rest: { exit: number; hint?: string | undefined; place?: Place | undefined; cause?: unknown },
+    rest: {
+      exit: number;
+      hint?: string | undefined;
+      place?: Place | undefined;
+      correction?: Correction | undefined;
+      cause?: unknown;
+    },
   ) {
     super(message, rest.cause === undefined ? {} : { cause: rest.cause });
     this.code = code;
     this.exit = rest.exit;
     this.hint = rest.hint;
     this.place = rest.place;
+    this.correction = rest.correction;
   }
 }
 
@@ -50,12 +67,16 @@ export const isRunsheetError = <C extends Code = Code>(
 ): error is RunsheetError & { readonly code: C } =>
   error instanceof RunsheetError && (code === undefined || error.code === code);
 
-/** Composes the error `code` from its facts; `place` says where in a sheet, `cause` what was caught. */
+/** Composes the error `code` from its facts; `place` says where in a sheet, `correction` what was meant, `cause` what was caught. */
 export function problem<C extends Code>(
   code: C,
   facts: FactsOf<C>,
-  more: { place?: Place; cause?: unknown } = {},
+  more: { place?: Place; correction?: Correction | undefined; cause?: unknown } = {},
 ): RunsheetError {
   const row = errorTable[code] as Entry<FactsOf<C>>;
   return new RunsheetError(code, row.what(facts), { exit: row.exit, hint: row.hint(facts), ...more });
 }
+
+/** undefined without a nearest word. */
+export const correctionOf = (wrong: string, right: string | undefined): Correction | undefined =>
+  right === undefined ? undefined : { wrong, right };

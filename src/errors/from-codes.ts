@@ -45,6 +45,11 @@ export const FROM_ENTRIES = {
     () => 'copy the files to a place that the run service can read, and make a sheet with their addresses',
   ),
   E556: textFromThrower(inputRefused),
+  E570: entry<{ a: string; b: string; by: string; other: string }>(
+    inputRefused,
+    (f) => `${f.a} and ${f.b} share no row: no two rows have the same ${f.by}`,
+    (f) => `pair them otherwise: runsheet compare ${f.a} ${f.b} --by ${f.other}`,
+  ),
   E557: entry<{ batch: string; keys: readonly string[]; near: string | undefined }>(
     usage,
     (f) => `batch ${f.batch} has no row with the ${f.keys.length === 1 ? 'key' : 'keys'} ${list(f.keys)}`,

@@ -32,6 +32,9 @@ export const markedLine = (text: string): string =>
 /** Cells that a spreadsheet treats as formulas; some languages also accept the wide characters. */
 const FORMULA = /^\s*[=+\-@＝＋－＠]/u;
 
+/** Whether a spreadsheet would treat this cell as a formula. */
+export const isFormula = (cell: string): boolean => FORMULA.test(terminalLine(cell.slice(0, 100)));
+
 /** A cell with untrusted text. The CSV writer quotes it. */
 export function csvCell(text: string): string {
   const line = terminalLine(text);
@@ -73,7 +76,11 @@ const MOST_SLUG = 48;
 
 /** The name of a file or folder: safe on every file system, and unique also where case is ignored; at most 80 characters. */
 export function fileName(text: string): string {
-  if (PLAIN.test(text) && !RESERVED_BY_WINDOWS.test(text) && !MADE.test(text)) return text;
+  return PLAIN.test(text) && !RESERVED_BY_WINDOWS.test(text) && !MADE.test(text) ? text : hashedName(text);
+}
+
+/** The same, always with a hash of the text. */
+export function hashedName(text: string): string {
   const slug = text
     .normalize('NFKD')
     .toLowerCase()

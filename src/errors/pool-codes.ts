@@ -36,7 +36,7 @@ export const POOL_ENTRIES = {
   ),
   E544: entry<object>(
     unreachable,
-    () => 'none of the servers of this place are running, so their pools cannot be read',
-    () => 'keep them running: runsheet dev',
+    () => 'pools can be read only while the servers on this machine are running, and they are not',
+    () => 'start them, and keep them running in another terminal: runsheet dev',
   ),
 } as const;

@@ -31,7 +31,7 @@ export const REUSE_ENTRIES = {
     usage,
     (f) => f.rows,
     (f) =>
-      `wait for the end and repeat the command: ${f.batches.map((batch) => `runsheet wait ${batch}`).join(' && ')}; if no server runs it: runsheet resume ${f.batches.join(' or ')}; to send nothing more of it: runsheet cancel ${f.batches.join(' or ')}\nto run all rows now, although these may be bought twice:\n  ${f.again}`,
+      `wait for the end and repeat the command: ${f.batches.map((batch) => `runsheet wait ${batch}`).join(' && ')}; if no server runs it: ${f.batches.map((batch) => `runsheet resume ${batch}`).join(' && ')}; to send nothing more of it: ${f.batches.map((batch) => `runsheet cancel ${batch}`).join(' && ')}\nto run all rows now, although these may be bought twice:\n  ${f.again}`,
   ),
   E532: entry<{
     name: string;

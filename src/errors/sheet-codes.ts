@@ -42,6 +42,13 @@ export const SHEET_ENTRIES = {
     (f) => `the sheet at ${f.address} cannot be downloaded: ${f.reason}`,
     () => 'check that the worker can reach this address, or give the sheet as a file',
   ),
+  E111: entry<{ file: string; texts: string; flags: string; command?: string | undefined }>(
+    inputRefused,
+    (f) => `${f.file} is read with guesses that could spend money wrongly: ${f.texts}`,
+    (f) =>
+      f.command === undefined ? `if they are right, add: ${f.flags}` : `if they are right: ${f.command}`,
+  ),
+  E112: textFromThrower(inputRefused),
   E201: entry<{ what: string; allowed?: readonly string[]; near?: string | undefined }>(
     inputRefused,
     (f) => f.what,
@@ -77,6 +84,31 @@ export const SHEET_ENTRIES = {
     inputRefused,
     (f) => `column "${f.column}" of ${f.flag} is not in the sheet`,
     (f) => [didYouMean(f.near), `columns of this sheet: ${list(f.columns)}`].filter(Boolean).join(' '),
+  ),
+  E207: entry<{ value: string; column: string; what: string; hint: string }>(
+    inputRefused,
+    (f) => `${f.value === '' ? 'a cell' : JSON.stringify(f.value)} in column "${f.column}" is ${f.what}`,
+    (f) => f.hint,
+  ),
+  E118: entry<{ template: string; name: string; row: number; firstRow: number }>(
+    inputRefused,
+    (f) =>
+      f.name === ''
+        ? `--output-name gives the files of row ${f.row} no name: its cells are empty or have no letters`
+        : `--output-name gives the files of rows ${f.firstRow} and ${f.row} the same name ${JSON.stringify(f.name)}; file systems ignore case`,
+    (f) => `add the number of the row, which is unique: --output-name '${f.template}-{row}'`,
+  ),
+  E208: entry<{ input: string; columns: readonly string[] }>(
+    inputRefused,
+    (f) =>
+      `the columns ${list(f.columns.map((name) => JSON.stringify(name)))} may both be the input ${f.input}`,
+    (f) =>
+      `name one of them, and drop the other: --map '${f.input}=${f.columns[0]}' --drop '${f.columns[1]}'`,
+  ),
+  E209: entry<{ column: string; values: readonly string[]; allowed: readonly string[] }>(
+    inputRefused,
+    (f) => `the column "${f.column}" has values that are no GPU of this service: ${list(f.values)}`,
+    (f) => `allowed: ${list(f.allowed, ' ')}`,
   ),
   E200: entry<{ rows: number; wrong: number; errorsFile?: string | undefined }>(
     inputRefused,

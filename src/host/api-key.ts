@@ -66,3 +66,9 @@ function flawOf(key: string): string | undefined {
 
 /** The part of a key that messages may show. */
 export const lastFour = (key: string): string => (key.length >= 12 ? `…${key.slice(-4)}` : '…');
+
+/** The key of the settings, if they have one: from the environment, or from the file that they name. */
+export function keyFromSettings(key: string | undefined, file: string | undefined): ApiKey | undefined {
+  if (key) return keyFromEnvironment(key, 'RUNSHEET_API_KEY');
+  return file === undefined ? undefined : keyFromFile(file, 'RUNSHEET_API_KEY_FILE');
+}

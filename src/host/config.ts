@@ -10,8 +10,9 @@ import { nearest, problem, errorMessage, type RunsheetError } from '../errors/er
 import { meaningOf } from '../errors/file-fault.ts';
 import type { LogLevel } from './log.ts';
 import { APIS, type Api } from './api-version.ts';
-import { keyFromEnvironment, keyFromFile, type ApiKey } from './api-key.ts';
+import { keyFromSettings, type ApiKey } from './api-key.ts';
 import { notifySettings, type NotifySettings } from './notify-settings.ts';
+import { tracesAddress } from './trace-settings.ts';
 import { keepSecret } from '../errors/redact.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -53,6 +54,8 @@ const SETTINGS = {
   webhook_secret_file: { variable: 'RUNSHEET_WEBHOOK_SECRET_FILE', schema: z.string().min(1) },
   task_queue: { variable: 'RUNSHEET_TASK_QUEUE', schema: z.string().min(1) },
   metrics: { variable: 'RUNSHEET_METRICS', schema: listenAddress },
+  traces: { variable: 'RUNSHEET_TRACES', schema: z.literal('off').or(url) },
+  search_attributes: { variable: 'RUNSHEET_SEARCH_ATTRIBUTES', schema: z.enum(['on', 'off']) },
   log_level: { variable: 'RUNSHEET_LOG_LEVEL', schema: z.enum(['debug', 'info', 'warn', 'error', 'silent']) },
   /** Programs that notifications may start on a worker of a cluster, by their paths. */
   notify_exec: { variable: 'RUNSHEET_NOTIFY_EXEC', schema: z.string().min(1) },
@@ -72,6 +75,7 @@ const HINTS: Readonly<Partial<Record<Name, string>>> = {
     'use only the address of the receiver, such as https://example.org; it needs no password, because RUNSHEET_WEBHOOK_SECRET signs webhooks',
   webhook_listen: 'examples: :8088, 0.0.0.0:8088',
   metrics: 'examples: 9464 (only this machine), 0.0.0.0:9464',
+  traces: 'examples: http://localhost:4318 (OTLP over HTTP), off',
   local_speed: 'the speed of the local run service; 10 is ten times as fast as real time',
 };
 
@@ -116,6 +120,10 @@ export type Config = {
   readonly taskQueue: string | undefined;
   /** Where a worker shows its metrics and health, if it does. */
   readonly metrics: { readonly host: string; readonly port: number } | undefined;
+  /** Where a worker sends traces, if it does. */
+  readonly traces: string | undefined;
+  /** Whether Temporal can search batches; undefined: unless payloads are encrypted. */
+  readonly searchAttributes: 'on' | 'off' | undefined;
   readonly logLevel: LogLevel;
   /** API keys of the local run service, which an argument list would expose. */
   readonly serviceTokens: readonly string[];
@@ -141,7 +149,7 @@ export function loadConfig(
     out: at(values.out ?? 'batches'),
     apiUrl: values.api_url,
     api: values.api ?? 'v2',
-    apiKey: () => apiKeyFrom(environment, values.api_key_file),
+    apiKey: () => keyFromSettings(environment['RUNSHEET_API_KEY'], values.api_key_file),
     webhook: {
       url: values.webhook_url,
       listen: values.webhook_listen,
@@ -156,6 +164,8 @@ export function loadConfig(
     notify: notifySettings(environment, values),
     taskQueue: values.task_queue,
     metrics: values.metrics,
+    traces: tracesAddress(environment, values.traces),
+    searchAttributes: values.search_attributes,
     serviceTokens: wordsIn(environment['RUNSHEET_SERVICE_TOKEN']),
     logLevel: values.log_level ?? 'warn',
     localSpeed: values.local_speed ?? 10,
@@ -283,10 +293,4 @@ function unknownName(path: string, name: string): RunsheetError {
     what,
     hint: `${near === undefined ? '' : `did you mean ${near}? `}names: ${names.join(', ')}`,
   });
-}
-
-function apiKeyFrom(environment: Environment, file: string | undefined): ApiKey | undefined {
-  const key = environment['RUNSHEET_API_KEY'];
-  if (key) return keyFromEnvironment(key, 'RUNSHEET_API_KEY');
-  return file === undefined ? undefined : keyFromFile(file, 'RUNSHEET_API_KEY_FILE');
 }

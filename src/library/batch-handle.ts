@@ -2,76 +2,60 @@
 
 import { pathToFileURL } from 'node:url';
 import { join } from 'node:path';
-import type { Outcome } from '../batch/outcome.ts';
+import type { LimitChange } from '../batch/params.ts';
 import { BY_RESUME_ONLY } from '../batch/pause-kinds.ts';
 import { problem } from '../errors/error.ts';
 import { addPass, candidates } from '../create-batch/add-pass.ts';
-import { recordOf } from '../results/batch-rows.ts';
-import type { RowRecord } from '../results/row-record.ts';
+import type { AttemptEvent } from '../results/all-events.ts';
+import { recordOf, rowsOf, type BatchRow } from '../results/batch-rows.ts';
 import { readLatestSummary, type Summary } from '../results/summary.ts';
+import { refuseUnbounded } from '../store/attempt-cost.ts';
 import { STARTED_FILE } from '../store/batch-file.ts';
 import { openBatchFolder } from '../store/batch-folders.ts';
 import type { Acknowledged } from '../temporal/batch-control.ts';
 import { liveStatus, statusFromFolder, type BatchStatus } from './batch-status.ts';
-import { appendSheet } from './appended-sheet.ts';
-import { EndedRows, withBigints, type Cursor, type RowResult } from './ended-rows.ts';
-import { followBatch } from './followed-batch.ts';
+import { appendSheet, planAppended, type AppendPlan } from './appended-sheet.ts';
+import { EndedRows, withBigints, type RowResult } from './ended-rows.ts';
+import { EventReader } from './event-reader.ts';
+import type { Exported, ExportOptions } from './exported-batch.ts';
+import { followBatch, timeLimit } from './followed-batch.ts';
 import { refOf, type FoundBatch } from './found-batch.ts';
 import { limitChangeOf, type Limits } from './given-limits.ts';
 import type { Sheet } from './given-rows.ts';
-import { inputChangeOf, passParams, perhapsPaid, type RetryFilter } from './retried-rows.ts';
+import type {
+  Ack,
+  AddedRows,
+  AppendOptions,
+  CancelOptions,
+  CommandOptions,
+  EventsOptions,
+  LogsOptions,
+  ResultOptions,
+  ResumeOptions,
+  RetryOptions,
+  RowDetail,
+  RowsOptions,
+} from './handle-options.ts';
+import { refuseNoPool } from './known-pool.ts';
+import { prepareNotify } from './notify-targets.ts';
+import { rebuildBatch } from './rebuilt-batch.ts';
+import { inputChangeOf, passParams, perhapsPaid } from './retried-rows.ts';
 import { findRow, readRunLog, type RowName } from './run-log.ts';
 import type { Servers } from './servers.ts';
-import { eventsOf, type ShownEvent } from './shown-events.ts';
+import type { ShownEvent } from './shown-events.ts';
+import { shownWhatIf, type WhatIfAnswer } from './shown-what-if.ts';
+import { ackOf, howOf } from './acknowledged.ts';
+import { openReport, type OpenedReport } from './opened-report.ts';
 import { refuseUnknownRows } from './unknown-rows.ts';
 import { signalPass } from './signal-pass.ts';
 import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
 import { BatchPausedError } from './thrown-errors.ts';
-import { verification, type Verification } from './verification.ts';
+import { verifyBatch, type Verification, type VerifyOptions } from './verification.ts';
+import { changeOf, replayOf, type WhatIfOptions } from './replayed-batch.ts';
 
-/** A command is in force. */
-export type Ack = {
-  readonly commandId: string;
-  readonly at: Date;
-  /** What the batch says about it. */
-  readonly note?: string;
-};
-
-export type RowsOptions = {
-  /** Only rows with these outcomes. */
-  readonly outcome?: readonly Outcome[];
-  /** Continues after the row with this cursor. */
-  readonly after?: Cursor;
-  /** Until the batch has ended; otherwise the rows that have ended by now. */
-  readonly follow?: boolean;
-  readonly signal?: AbortSignal;
-};
-
-export type ResultOptions = {
-  readonly signal?: AbortSignal;
-  /**
-   * `throw`: rejects with {@link BatchPausedError} at any pause; `wait`: at none. Default: at pauses that only `resume()` ends, such as
-   * a budget that is spent.
-   */
-  readonly onPaused?: 'wait' | 'throw';
-};
-
-export type RetryOptions = RetryFilter & {
-  /** Other inputs for these rows. */
-  readonly set?: Readonly<Record<string, string>>;
-  /** Needed for rows that succeeded or are unknown: they may have a run that was paid for. */
-  readonly mayBuyTwice?: boolean;
-};
-
-/** How many rows are sent. */
-export type AddedRows = { readonly rows: number };
-
-export type EventsOptions = { readonly follow?: boolean; readonly signal?: AbortSignal };
-
-/** A row, also one without an outcome. */
-export type RowDetail = Omit<RowRecord, 'outcome'> & { readonly outcome: Outcome | 'open' };
-
+/** One batch: reads and controls it. Its methods throw E502 if there is no such batch. */
 export class BatchHandle {
+  /** The id of the batch. */
   readonly batchId: string;
   /** The folder of the batch, as a file URL. */
   readonly location: URL;
@@ -129,9 +113,11 @@ export class BatchHandle {
    * The summary, when the batch has ended. Rows that failed do not reject: compare `outcomes.succeeded` with `rows`. Rejects with
    * E516 if no server runs the batch; {@link resume} continues it.
    */
-  async result({ signal, onPaused }: ResultOptions = {}): Promise<Summary> {
+  async result({ signal, timeoutMs, onPaused }: ResultOptions = {}): Promise<Summary> {
     const found = await this.#found();
-    for await (const { state, progress } of followBatch(this.#servers, found, { signal })) {
+    const until = timeLimit(this.batchId, timeoutMs);
+    const stop = AbortSignal.any([signal, until].filter((one) => one !== undefined));
+    for await (const { state, progress } of followBatch(this.#servers, found, { signal: stop })) {
       if (state !== 'paused' || progress === undefined || onPaused === 'wait') continue;
       const { pauses, sending, running, collecting } = progress;
       const isUsers = pauses.every(({ kind }) => BY_RESUME_ONLY.has(kind));
@@ -146,34 +132,46 @@ export class BatchHandle {
   }
 
   /** Sends nothing more; runs that were sent finish. Throws E513 if the batch has ended, E516 if no server runs it. */
-  pause(reason?: string): Promise<Ack> {
-    return this.#command(({ batches }, found) =>
-      batches.pause(refOf(found), reason === undefined ? {} : { reason }),
-    );
+  pause(reason?: string, options: Omit<CommandOptions, 'reason'> = {}): Promise<Ack> {
+    const given = { ...options, ...(reason === undefined ? {} : { reason }) };
+    return this.#command(({ batches }, found) => batches.pause(refOf(found), given));
   }
 
   /** Continues a paused or interrupted batch, also with other limits. Starts servers if none are running. */
-  async resume(limits: Limits = {}): Promise<Ack> {
+  async resume({ unconfirmed, recover = false, ...limits }: ResumeOptions = {}): Promise<Ack> {
     const found = await this.#unfinished();
     const changed = limitChangeOf(limits);
+    await this.#prepared(found, changed);
     const session = await this.#servers.for(found);
+    await refuseNoPool(session, changed);
+    if (recover) await rebuildBatch(this.#servers.config, session, found);
     await startOrAttach(session, found);
-    const decided = Object.keys(changed).length === 0 ? {} : { limits: changed };
-    return ackOf(await session.batches.resume(refOf(found), decided));
+    const decided = {
+      ...(unconfirmed === undefined ? {} : { unconfirmed }),
+      ...(Object.keys(changed).length === 0 ? {} : { limits: changed }),
+    };
+    return ackOf(await session.batches.resume(refOf(found), decided, howOf(limits)));
   }
 
   /** Changes limits while the batch runs. Throws as {@link pause}, and E517 if the batch refuses them. */
-  scale(limits: Limits): Promise<Ack> {
-    return this.#command(({ batches }, found) => batches.scale(refOf(found), limitChangeOf(limits)));
+  async scale(limits: Limits, options: CommandOptions = {}): Promise<Ack> {
+    const changed = limitChangeOf(limits);
+    if (Object.keys(changed).length === 0)
+      throw problem('E602', { what: 'no limit is given', hint: 'for example: scale({ concurrency: 20 })' });
+    await this.#prepared(await this.#unfinished(), changed);
+    return this.#command(async (session, found) => {
+      await refuseNoPool(session, changed);
+      return session.batches.scale(refOf(found), changed, howOf(options));
+    });
   }
 
   /** Sends no more rows; with `running`, also cancels the runs that were sent. Throws as {@link pause}. */
-  cancel({ running = false }: { readonly running?: boolean } = {}): Promise<Ack> {
-    return this.#command(({ batches }, found) => batches.cancel(refOf(found), running));
+  cancel({ running = false, ...options }: CancelOptions = {}): Promise<Ack> {
+    return this.#command(({ batches }, found) => batches.cancel(refOf(found), running, howOf(options)));
   }
 
   /** Sends rows again, in this batch: by default those that failed or timed out. Starts servers if none are running. */
-  async retry({ set, mayBuyTwice = false, ...filter }: RetryOptions = {}): Promise<AddedRows> {
+  async retry({ set, mayBuyTwice = false, timeoutMs, ...filter }: RetryOptions = {}): Promise<AddedRows> {
     const found = await this.#found();
     if (!(await found.store.exists(STARTED_FILE))) return { rows: 0 };
     await refuseUnknownRows(found, filter);
@@ -189,54 +187,87 @@ export class BatchHandle {
       });
     const pass = await addPass(found, params, wanted);
     if (pass === undefined) await startOrAttach(session, found);
-    else await signalPass(session, found, pass.pass, {});
+    else await signalPass(session, found, pass.pass, howOf({ ...filter, timeoutMs }));
     return { rows: pass?.rows ?? 0 };
   }
 
   /** Adds rows to this batch, which keeps its mapping. Rows that it has are left out. Throws E533 for rows that would change it. */
-  async append(sheet: Sheet): Promise<AddedRows> {
+  async append(sheet: Sheet, options: AppendOptions = {}): Promise<AddedRows> {
     const found = await this.#found();
     const session = await this.#servers.for(found);
-    const { pass, rows } = await appendSheet(this.#servers.config, found, sheet);
+    const { pass, rows } = await appendSheet(this.#servers.config, found, sheet, options);
     if (pass !== undefined) await signalPass(session, found, pass, {});
     else if ((await summaryOfDone(found)) === undefined) await startOrAttach(session, found);
     return { rows };
   }
 
-  /** A row by its number, or by its key. Throws E505. */
-  async row(name: number | string): Promise<RowDetail> {
-    const one = await findRow(await this.#found(), nameFrom(name));
-    const record = withBigints(recordOf(one));
-    return one.record === undefined ? { ...record, outcome: 'open', attempts: [], files: [] } : record;
+  /** What {@link append} would add, and its cost; sends nothing. */
+  async planAppend(sheet: Sheet, options: AppendOptions = {}): Promise<AppendPlan> {
+    const found = await this.#found();
+    await this.#servers.for(found);
+    return planAppended(this.#servers.config, found, sheet, options);
   }
 
-  /** The log of the last run of a row, as far as the service keeps it. Throws E505, and E519 for a row without a run. */
-  async *logs(name: number | string): AsyncGenerator<string> {
-    const { lines = [] } = await readRunLog(this.#servers.config, await this.#found(), nameFrom(name));
+  /** What this batch, which has ended, would have taken and cost with other limits or on another GPU. Throws E602. */
+  async whatIf(options: WhatIfOptions): Promise<WhatIfAnswer> {
+    const { out } = this.#servers.config;
+    return shownWhatIf(await replayOf(out, await this.#found(), changeOf(options)));
+  }
+
+  /** Rows without an outcome, in the order of the sheet. */
+  async *openRows(): AsyncGenerator<RowDetail> {
+    const { store, file } = await this.#found();
+    for await (const one of rowsOf(store, file)) if (one.record === undefined) yield detailOf(one);
+  }
+
+  /** A row by its number, or by its key. Throws E505. */
+  async row(name: number | string): Promise<RowDetail> {
+    return detailOf(await findRow(await this.#found(), nameFrom(name)));
+  }
+
+  /** The log of a run of a row, as far as the service keeps it. Throws E505, and E519 for a row without a run. */
+  async *logs(name: number | string, { attempt }: LogsOptions = {}): AsyncGenerator<string> {
+    const found = await this.#found();
+    const { lines = [] } = await readRunLog(this.#servers.config, found, nameFrom(name), attempt);
     for (const { atMs, level, message } of lines)
       yield `${new Date(atMs).toISOString()}  ${level}  ${message}`;
   }
 
-  /** Pauses and commands: when, who, why. With `follow`, until the batch has ended. */
-  async *events({ follow = false, signal }: EventsOptions = {}): AsyncGenerator<ShownEvent> {
+  /** Pauses, commands and notifications: when, who, why; with `rows` also each attempt of a row. */
+  async *events({ follow = false, signal, ...filter }: EventsOptions = {}): AsyncGenerator<
+    ShownEvent | AttemptEvent
+  > {
     const found = await this.#found();
-    const shown = new Set<string>();
-    const fresh = async (): Promise<readonly ShownEvent[]> =>
-      (await eventsOf(found)).filter((event) => {
-        const text = JSON.stringify(event);
-        return !shown.has(text) && shown.add(text);
-      });
-    yield* await fresh();
+    const reader = new EventReader(found, filter);
+    yield* reader.fresh();
     if (!follow) return;
-    for await (const _ of followBatch(this.#servers, found, { signal, always: true })) yield* await fresh();
+    for await (const _ of followBatch(this.#servers, found, { signal, always: true })) yield* reader.fresh();
   }
 
   /** Compares the results with all files, their checksums, and the run list of the service. Throws E509 before the end. */
-  async verify(): Promise<Verification> {
+  async verify(options: VerifyOptions = {}): Promise<Verification> {
+    return verifyBatch(this.#servers.config, await this.#found(), options);
+  }
+
+  /** Checks limits before the batch gets them. Throws E312 and E602. */
+  async #prepared({ file }: FoundBatch, changed: LimitChange): Promise<void> {
+    refuseUnbounded(file, changed.maxCostNano);
+    await prepareNotify(this.#servers.config, changed, () => this.#servers.isCluster);
+  }
+
+  /** Writes the results as a file, also while the batch runs: rows without an outcome are `open`. */
+  async export(options: ExportOptions = {}): Promise<Exported> {
+    const { exportBatch } = await import('./exported-batch.ts');
+    return exportBatch(await this.#found(), options);
+  }
+
+  /**
+   * The page of the batch: its file if it has ended, else, or with `serve`, an address of this machine that shows rows as they end,
+   * until it is disposed of.
+   */
+  async report({ serve = false }: { readonly serve?: boolean } = {}): Promise<OpenedReport> {
     const found = await this.#found();
-    const summary = await summaryOfDone(found);
-    if (summary === undefined) throw problem('E509', { batch: this.batchId });
-    return verification(this.#servers.config, found, summary, true);
+    return openReport(this.#servers, found, serve || (await summaryOfDone(found)) === undefined);
   }
 
   async #unfinished(): Promise<FoundBatch> {
@@ -253,11 +284,10 @@ export class BatchHandle {
   }
 }
 
+function detailOf(one: BatchRow): RowDetail {
+  const record = withBigints(recordOf(one));
+  return one.record === undefined ? { ...record, outcome: 'open', attempts: [], files: [] } : record;
+}
+
 const nameFrom = (name: number | string): RowName =>
   typeof name === 'number' ? { row: name } : { key: name };
-
-const ackOf = ({ commandId, note }: Acknowledged): Ack => ({
-  commandId,
-  at: new Date(),
-  ...(note === undefined ? {} : { note }),
-});

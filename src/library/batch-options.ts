@@ -1,25 +1,26 @@
 // What a program asks of a new batch.
 
-import { mostConcurrency } from '../batch/bounds.ts';
-import { mostRetries } from '../batch/failure-kind.ts';
+import { CANARY_ROWS_MAX } from '../batch/bounds.ts';
 import { withoutNone } from '../batch/params.ts';
+import { isName } from '../create-batch/batch-id.ts';
 import type { BatchRequest } from '../create-batch/batch-request.ts';
-import { RETRIES, type BatchSpec, type Settings } from '../create-batch/batch-spec.ts';
+import type { BatchSpec, Settings } from '../create-batch/batch-spec.ts';
 import { problem } from '../errors/error.ts';
 import type { Spoken } from '../run-service/open-services.ts';
 import { checkLadder } from '../sheet/size-classes.ts';
 import type { OrderOptions } from '../sheet/sending-order.ts';
-import type { InputKind } from '../sheet/sheet-options.ts';
-import { limitChangeOf, type Limits } from './given-limits.ts';
+import type { InputKind, RowRange, SheetFormat } from '../sheet/sheet-options.ts';
+import { limitChangeOf, NAME_FORM, refuse, whole, type Limits } from './given-limits.ts';
 
 /** How columns become inputs; a column with the name of an input gives this input. */
 export type ColumnMapping = {
   /** The column of an input. */
   readonly map?: Readonly<Record<string, string>>;
-  /** One value of an input for all rows. */
+  /** One value of an input for all rows, written as in a cell. */
   readonly set?: Readonly<Record<string, string>>;
   /** Columns that are no inputs. */
   readonly drop?: readonly string[];
+  /** The type of an input: `string`, `int`, `float`, `bool` or `json` (default: as the deployment says). */
   readonly types?: Readonly<Record<string, InputKind>>;
   /** The column with the GPU of each row (default: `gpu`). */
   readonly gpu?: string;
@@ -27,45 +28,79 @@ export type ColumnMapping = {
   readonly key?: string;
 };
 
-export type BatchOptions = Limits & {
-  /** The id of the deployment, or its name if the name is unique. */
-  readonly deployment: string;
-  /** (default: made of the name of the sheet and of its content) */
-  readonly batchId?: string;
-  /** As `columns.key`. */
-  readonly key?: string;
-  /** For rows that name none. */
-  readonly gpu?: string;
-  /** GPUs from the cheapest on, for rows that name none: a row that needs more memory climbs. */
-  readonly ladder?: readonly string[];
-  readonly columns?: ColumnMapping;
-  /** The first rows only. */
+/** How to read a sheet that is a file. */
+export type ReadingOptions = {
+  /** Only for a file (default: from its name). */
+  readonly format?: SheetFormat;
+  /** The sheet of an Excel workbook (default: the first visible one). */
+  readonly sheetName?: string;
+  /** The character that separates CSV fields, or `tab` (default: guessed from the first 200 lines). */
+  readonly delimiter?: string;
+  /** A label of the WHATWG Encoding Standard, such as `windows-1252` (default: `utf-8` if all of the sheet is). */
+  readonly encoding?: string;
+  /** The number of the row with the names of the columns, from 1 (default: the first that names an input). */
+  readonly headerRow?: number;
+  /** Rows that are left out, by their numbers in the file, both included (default: totals, as a guess; `[]`: none). */
+  readonly skipRows?: readonly { readonly from: number; readonly to: number }[];
+  /** Rows that are hidden in a workbook, by a filter or by hand (default: refused until one is chosen). */
+  readonly hidden?: 'include' | 'skip';
+  /** Numbers have a decimal comma, such as `7,5` (default: false). */
+  readonly decimalComma?: boolean;
+  /** The first rows only (default: all). */
   readonly limit?: number;
-  readonly order?: OrderOptions;
-  /** So many rows that differ as much as possible are sent first; the batch pauses if one of them fails. */
-  readonly canary?: number;
-  /** How an attempt that may have started a run ends, if no run list shows it (default: `unknown`). */
-  readonly unconfirmed?: 'unknown' | 'fail' | 'ask';
-  /** Milliseconds after which a run that does not start, or does not end, is cancelled. */
-  readonly queueTimeoutMs?: number;
-  readonly runTimeoutMs?: number;
-  /** Poll runs instead of receiving webhooks. */
-  readonly poll?: boolean;
-  /**
-   * Rows that earlier batches have done: `refuse` (default) throws {@link AlreadyDoneError}, `reuse` keeps their results and runs
-   * only the others, `again` runs all rows in a new batch.
-   */
-  readonly reuse?: 'refuse' | 'reuse' | 'again';
 };
+
+/** What a new batch is, and how it runs. */
+export type BatchOptions = Limits &
+  ReadingOptions & {
+    /** The id of the deployment, or its name if the name is unique. */
+    readonly deployment: string;
+    /** The name of the batch (default: made of the name of the sheet and of its content). */
+    readonly batchId?: string;
+    /** As `columns.key`. */
+    readonly key?: string;
+    /** The GPU of rows that name none (default: the deployment's GPU). */
+    readonly gpu?: string;
+    /** GPUs from the cheapest on, for rows that name none: a row that needs more memory or time climbs. */
+    readonly ladder?: readonly string[];
+    /** How columns become inputs. */
+    readonly columns?: ColumnMapping;
+    /** Guesses about the sheet that could spend money wrongly: `refuse` (default) throws, `accept` takes them. */
+    readonly guess?: 'refuse' | 'accept';
+    /** The names of output files, from columns, `{row}` and `{key}`, such as `{sku}-{seed}` (default: the key). */
+    readonly outputName?: string;
+    /** The order in which rows are sent (default: as in the sheet). */
+    readonly order?: OrderOptions;
+    /** So many rows, at most 100, that differ as much as possible are sent first; the batch pauses if one of them fails (default: 0). */
+    readonly canary?: number;
+    /** What `maxCostUsd` reserves for a run: the `most` that it can cost (default), or an estimate from the runs before it. */
+    readonly reserve?: 'most' | 'p99';
+    /**
+     * How an attempt ends that may have started a run, if no run list shows it (default: `unknown`). With `resubmitAfterMs`, the row is
+     * sent again after so many milliseconds, and may be bought twice.
+     */
+    readonly unconfirmed?: 'unknown' | 'fail' | 'ask' | { readonly resubmitAfterMs: number };
+    /** Cancels a run that has not started after so many milliseconds, and sends its row again (default: no limit). */
+    readonly queueTimeoutMs?: number;
+    /** Cancels a run that made no progress for so many milliseconds (default: the deployment's limit and 5 minutes). */
+    readonly runTimeoutMs?: number;
+    /** Polls runs instead of receiving webhooks (default: false). */
+    readonly poll?: boolean;
+    /**
+     * Rows that earlier batches have done: `refuse` (default) throws {@link AlreadyDoneError}, `reuse` keeps their results and runs
+     * only the others, `again` runs all rows in a new batch.
+     */
+    readonly reuse?: 'refuse' | 'reuse' | 'again';
+  };
 
 /** Throws E602 for options that cannot be met. */
 export function requestFrom(options: BatchOptions, service: Spoken): BatchRequest {
   const { deployment, batchId, order, reuse } = options;
   if (!deployment) throw problem('E602', { what: 'no deployment is given' });
+  if (batchId !== undefined && !isName(batchId)) refuse('batchId', batchId, NAME_FORM);
   const settings = settingsFrom(options);
   const { ladder, gpu } = options;
   checkLadder({ ...(ladder && { ladder }), ...(gpu && { gpu }) });
-  refuseTooMany(settings, ladder);
   return {
     service,
     deployment,
@@ -77,14 +112,16 @@ export function requestFrom(options: BatchOptions, service: Spoken): BatchReques
   };
 }
 
-function sheetOptionsFrom({ key, gpu, ladder, limit, columns = {} }: BatchOptions): BatchSpec['options'] {
+/** How to read the sheet, and what its columns mean. */
+function sheetOptionsFrom(options: BatchOptions): BatchSpec['options'] {
+  const { key, gpu, ladder, columns = {} } = options;
   const keyColumn = key ?? columns.key;
   return {
+    ...readingFrom(options),
     ...(columns.gpu && { gpuColumn: columns.gpu }),
     ...(gpu && { gpu }),
     ...(ladder && { ladder }),
     ...(keyColumn && { keyColumn }),
-    ...(limit === undefined ? {} : { limit }),
     map: columns.map ?? {},
     set: columns.set ?? {},
     drop: columns.drop ?? [],
@@ -92,30 +129,56 @@ function sheetOptionsFrom({ key, gpu, ladder, limit, columns = {} }: BatchOption
   };
 }
 
+/** How to read a file, without what its columns mean. */
+export const readingFrom = (reading: ReadingOptions): Reading => ({
+  ...(reading.sheetName && { sheet: reading.sheetName }),
+  ...(reading.delimiter && { delimiter: reading.delimiter }),
+  ...(reading.encoding && { encoding: reading.encoding }),
+  ...(reading.headerRow === undefined ? {} : { headerRow: whole('headerRow', reading.headerRow, 1) }),
+  ...(reading.skipRows && { skipRows: reading.skipRows.map(rangeFrom) }),
+  ...(reading.hidden && { hidden: reading.hidden }),
+  ...(reading.decimalComma && { decimalComma: true }),
+  ...(reading.limit === undefined ? {} : { limit: whole('limit', reading.limit, 1) }),
+});
+
+type Reading = Pick<
+  BatchSpec['options'],
+  'sheet' | 'delimiter' | 'encoding' | 'headerRow' | 'skipRows' | 'hidden' | 'decimalComma' | 'limit'
+>;
+
+const rangeFrom = ({ from, to }: RowRange): RowRange => ({
+  from: whole('from of skipRows', from, 1),
+  to: whole('to of skipRows', to, from),
+});
+
 function settingsFrom(options: BatchOptions): Settings {
-  const { unconfirmed, queueTimeoutMs, runTimeoutMs, poll = false, canary } = options;
+  const { unconfirmed, queueTimeoutMs, runTimeoutMs, poll = false, canary, reserve, outputName } = options;
   return {
     ...withoutNone(limitChangeOf(options)),
-    ...(unconfirmed === undefined ? {} : { unconfirmed: { rule: unconfirmed } }),
+    ...(unconfirmed === undefined ? {} : { unconfirmed: unconfirmedFrom(unconfirmed) }),
     deadlines: {
-      ...(queueTimeoutMs === undefined ? {} : { queueMs: queueTimeoutMs }),
-      ...(runTimeoutMs === undefined ? {} : { runMs: runTimeoutMs }),
+      ...(queueTimeoutMs === undefined ? {} : { queueMs: timeoutOf('queueTimeoutMs', queueTimeoutMs) }),
+      ...(runTimeoutMs === undefined ? {} : { runMs: timeoutOf('runTimeoutMs', runTimeoutMs) }),
     },
     webhooks: !poll,
-    ...(canary === undefined ? {} : { canary: { rows: canary, asks: false } }),
+    ...(outputName === undefined ? {} : { outputName }),
+    ...(reserve === 'p99' ? { reserve } : {}),
+    ...(canary === undefined
+      ? {}
+      : { canary: { rows: whole('canary', canary, 1, CANARY_ROWS_MAX), asks: false } }),
   };
 }
 
-/** The state of a batch has no room for more. */
-function refuseTooMany(
-  { concurrency, adaptive, retries = RETRIES, retriesByKind = {} }: Settings,
-  ladder: readonly string[] | undefined,
-): void {
-  if (adaptive && ladder) throw problem('E602', { what: 'concurrency "auto" and ladder exclude each other' });
-  const most = mostConcurrency(mostRetries({ retries, retriesByKind, ...(ladder && { ladder }) }), false);
-  if (concurrency !== undefined && !adaptive && concurrency > most)
-    throw problem('E602', {
-      what: `concurrency ${concurrency} is too many for rows that may have ${retries + 1} attempts`,
-      hint: `use at most ${most}, or fewer retries: a batch stores every attempt of its running rows`,
-    });
-}
+const unconfirmedFrom = (
+  given: NonNullable<BatchOptions['unconfirmed']>,
+): NonNullable<Settings['unconfirmed']> =>
+  typeof given === 'string'
+    ? { rule: given }
+    : { rule: 'resubmit', afterMs: timeoutOf('resubmitAfterMs', given.resubmitAfterMs) };
+
+/** A shorter one would cancel every run. */
+const TIMEOUT_LEAST_MS = 1_000;
+const TIMEOUT_MOST_MS = 365 * 86_400_000;
+
+const timeoutOf = (name: string, given: number): number =>
+  whole(name, given, TIMEOUT_LEAST_MS, TIMEOUT_MOST_MS);

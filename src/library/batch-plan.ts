@@ -3,15 +3,18 @@
 import { planBatch, type DraftBatch, type EarlierBatches } from '../create-batch/create-batch.ts';
 import { queueToWire } from '../run-service/contract/queue.ts';
 import { cacheRows } from '../sheet/placed-rows.ts';
+import type { CanaryRows } from '../store/canary-file.ts';
 import type { BatchOptions } from './batch-options.ts';
 import { estimateOf, type Estimate } from './estimate.ts';
-import type { Sheet } from './given-rows.ts';
+import type { Source } from './given-source.ts';
 import type { Servers } from './servers.ts';
 import { withBatch } from './start-batch.ts';
 
+/** What a sheet would become. */
 export type Plan = {
   /** The batch that `start` would make. */
   readonly batchId: string;
+  /** The number of rows. */
   readonly rows: number;
   /** Rows by the GPU that they ask for; '' for rows that name none. */
   readonly gpus: Readonly<Record<string, number>>;
@@ -21,14 +24,17 @@ export type Plan = {
   readonly estimate: Estimate;
   /** What earlier batches have of these rows. */
   readonly earlier: EarlierBatches;
+  /** The rows that are sent first, and why these. */
+  readonly canary?: CanaryRows;
   /** The first requests, as they would be sent. */
   readonly requests: readonly object[];
 };
 
 /** Throws the errors of `start` about the sheet and the options. */
-export function planOf(servers: Servers, sheet: Sheet, options: BatchOptions): Promise<Plan> {
-  return withBatch(servers, sheet, options, async (params) => {
-    const { draft, ...earlier } = await planBatch(params, options.reuse === 'reuse');
+export function planOf(servers: Servers, source: Source, options: BatchOptions): Promise<Plan> {
+  return withBatch(servers, source, options, false, async (params, { made }) => {
+    const { draft, ...planned } = await planBatch(params, options.reuse === 'reuse');
+    const earlier = made === undefined ? planned : { same: made.batch };
     const { batch, file, laidOut } = draft;
     return {
       batchId: batch,
@@ -37,6 +43,7 @@ export function planOf(servers: Servers, sheet: Sheet, options: BatchOptions): P
       concurrency: file.concurrency,
       estimate: await estimateOf(params.out, draft),
       earlier,
+      ...(draft.canary && { canary: draft.canary }),
       requests: await firstRequests(draft),
     };
   });

@@ -13,16 +13,23 @@ import { shownProgress, type ShownProgress } from './shown-progress.ts';
  * `interrupted`: no server has this batch running; resume continues it. `unknown`: Temporal could not be asked.
  */
 export type BatchStatus = {
+  /** The id of the batch. */
   readonly batch: string;
+  /** The path of its folder. */
   readonly folder: string;
+  /** `finished`: it has a summary. */
   readonly state: Progress['state'] | 'interrupted' | 'unknown';
+  /** All of its rows. */
   readonly rows: number;
+  /** Rows by outcome. */
   readonly outcomes: OutcomeCounts;
+  /** What its workflow published last. */
   readonly progress?: ShownProgress;
   /** Present and true if the batch waits for a worker and none takes its tasks. */
   readonly unattended?: true;
   /** The batch whose results its sheet is. */
   readonly from?: Pick<NonNullable<FoundBatch['file']['from']>, 'batch' | 'pass'>;
+  /** The content of `summary.json`, when it has ended. */
   readonly summary?: Summary;
 };
 

@@ -9,14 +9,17 @@ import { LOCAL } from '../run-service/local-address.ts';
 import type { Spoken } from '../run-service/open-services.ts';
 import type { TemporalClient } from '../temporal/connect.ts';
 
+/** The run service of a program. */
 export type ServiceOptions = {
   /** The base address of the API, such as `https://…/api` (default: RUNSHEET_API_URL). */
   readonly url: string;
   /** (default: RUNSHEET_API_KEY or RUNSHEET_API_KEY_FILE) */
   readonly apiKey?: string;
+  /** The version of the API; `v1` guarantees less (default: RUNSHEET_API, else `v2`). */
   readonly api?: Api;
 };
 
+/** The surroundings of a program; all else comes from the settings. */
 export type ConnectOptions = {
   /** Your Temporal client. Its connection and namespace are used; workers run elsewhere: `runsheet worker`. */
   readonly client?: TemporalClient;

@@ -21,7 +21,10 @@ import type { FoundBatch } from './found-batch.ts';
 export type Cursor = string;
 
 /** A row with an outcome. Fields are named as in results.jsonl; integers beyond 2^53 are bigints. */
-export type RowResult = RowRecord & { readonly cursor: Cursor };
+export type RowResult = RowRecord & {
+  /** Reading continues after this row with `rows({ after })`. */
+  readonly cursor: Cursor;
+};
 
 type Part = { readonly pass: number; readonly part: number };
 /** The next line to read. */

@@ -1,7 +1,7 @@
 // Follows a batch to its end: its status whenever it changes.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { isRunsheetError } from '../errors/error.ts';
+import { isRunsheetError, problem } from '../errors/error.ts';
 import { liveStatus, statusFromFolder, type BatchStatus } from './batch-status.ts';
 import { refOf, type FoundBatch } from './found-batch.ts';
 import type { Servers } from './servers.ts';
@@ -82,4 +82,13 @@ async function endedStatus(found: FoundBatch): Promise<BatchStatus> {
   const status = await statusFromFolder(found);
   if (status.summary === undefined) throw notRunning(found);
   return status;
+}
+
+/** Aborted with E521 after so many milliseconds. */
+export function timeLimit(batch: string, timeoutMs: number | undefined): AbortSignal | undefined {
+  if (timeoutMs === undefined) return undefined;
+  const stop = new AbortController();
+  const seconds = timeoutMs / 1_000;
+  setTimeout(() => stop.abort(problem('E521', { batch, seconds })), timeoutMs).unref();
+  return stop.signal;
 }

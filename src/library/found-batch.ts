@@ -1,6 +1,6 @@
 // Finds the batch that a command names, from the batch folders.
 
-import { nearest, problem } from '../errors/error.ts';
+import { correctionOf, nearest, problem } from '../errors/error.ts';
 import { listBatchFolders, openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
 import type { BatchRef } from '../batch/batch-ref.ts';
 
@@ -18,5 +18,12 @@ export async function findBatch(out: string, name: string | undefined): Promise<
   const [only] = matching;
   if (only !== undefined && matching.length === 1) return only;
   const known = (matching.length > 1 ? matching : all).map(({ batch }) => batch);
-  throw problem('E502', { batch: name, out, known: known.slice(0, 10), near: nearest(name ?? '', known) });
+  // The newest is first, and the most likely one.
+  const isAmbiguous = matching.length > 1;
+  const near = isAmbiguous ? only?.batch : nearest(name ?? '', known);
+  throw problem(
+    'E502',
+    { batch: name, out, known: known.slice(0, 10), near, isAmbiguous },
+    { correction: correctionOf(name ?? '', near) },
+  );
 }

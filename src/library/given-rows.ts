@@ -5,8 +5,10 @@ import { Readable } from 'node:stream';
 import { integerFrom } from '../batch/digits.ts';
 import { problem, type RunsheetError } from '../errors/error.ts';
 import type { CopyParams } from '../create-batch/copy-sheet.ts';
+import type { SheetFormat } from '../sheet/sheet-options.ts';
 import { pathOf } from './connect-options.ts';
 
+/** A value of a row. */
 export type Value = string | number | bigint | boolean | undefined;
 /** One set of inputs by column name; `undefined` leaves a column out. Integers beyond 2^53 are bigints. */
 export type Row = Readonly<Record<string, Value | readonly (string | number | bigint)[]>>;
@@ -19,16 +21,26 @@ const LINES_BYTES = 64 * 1024;
 export type GivenSheet = {
   /** `-`: rows of the program. */
   readonly path: string;
-  readonly copy: Pick<CopyParams, 'stdin' | 'format' | 'name'>;
+  readonly copy: Pick<CopyParams, 'stdin' | 'format' | 'name' | 'sheet'>;
   /** What the program's own iterable has thrown. */
   failure(): { readonly error: unknown } | undefined;
 };
 
-export function givenSheet(sheet: Sheet): GivenSheet {
+/** Throws E602 for a format of rows that are no file. */
+export function givenSheet(sheet: Sheet, format?: SheetFormat, page?: string): GivenSheet {
   if (typeof sheet === 'string' || sheet instanceof URL) {
     const none = Readable.from([]);
-    return { path: pathOf(sheet), copy: { stdin: none }, failure: () => undefined };
+    return {
+      path: pathOf(sheet),
+      copy: { stdin: none, ...(format && { format }), ...(page && { sheet: page }) },
+      failure: () => undefined,
+    };
   }
+  if (format !== undefined)
+    throw problem('E602', {
+      what: 'format is for a sheet that is a file, and rows are given',
+      hint: 'leave it out',
+    });
   let failed: { readonly error: unknown } | undefined;
   const rows = async function* (): AsyncGenerator<Row> {
     try {

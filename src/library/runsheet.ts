@@ -3,21 +3,29 @@
 import { listBatchFolders } from '../store/batch-folders.ts';
 import { BatchHandle } from './batch-handle.ts';
 import type { BatchOptions } from './batch-options.ts';
+import { compareBatches, type Comparison, type CompareOptions } from './compared-batches.ts';
 import { liveStatus, statusFromFolder, type BatchStatus } from './batch-status.ts';
 import { planOf, type Plan } from './batch-plan.ts';
-import type { ConnectOptions } from './connect-options.ts';
-import type { Sheet } from './given-rows.ts';
+import { pathOf, type ConnectOptions } from './connect-options.ts';
+import type { Source } from './given-source.ts';
+import { Deployments } from './deployments.ts';
 import { Pools } from './pools.ts';
+import { readReceiptFile, type CheckedReceipt } from './receipt-file.ts';
 import { Schedules } from './schedules.ts';
 import { Servers } from './servers.ts';
 import { startBatch } from './start-batch.ts';
 
-// Deployments, compare and export become members here when their code exists.
+/** A connection to the servers and to the folder of the batches. */
 export class Runsheet implements AsyncDisposable {
   readonly #servers: Servers;
 
   constructor(servers: Servers) {
     this.#servers = servers;
+  }
+
+  /** What can be run. */
+  get deployments(): Deployments {
+    return new Deployments(this.#servers);
   }
 
   /** Slots that batches share. */
@@ -31,7 +39,7 @@ export class Runsheet implements AsyncDisposable {
   }
 
   /** Checks a sheet and forecasts its cost and time, without sending anything. */
-  plan(sheet: Sheet, options: BatchOptions): Promise<Plan> {
+  plan(sheet: Source, options: BatchOptions): Promise<Plan> {
     return planOf(this.#servers, sheet, options);
   }
 
@@ -39,7 +47,7 @@ export class Runsheet implements AsyncDisposable {
    * Resolves when every row is read and checked and the batch runs. The same rows make no second batch: the handle is that of the
    * one that runs already.
    */
-  async start(sheet: Sheet, options: BatchOptions): Promise<BatchHandle> {
+  async start(sheet: Source, options: BatchOptions): Promise<BatchHandle> {
     const found = await startBatch(this.#servers, sheet, options);
     return new BatchHandle(this.#servers, found.batch, found);
   }
@@ -61,6 +69,16 @@ export class Runsheet implements AsyncDisposable {
     } finally {
       await leave();
     }
+  }
+
+  /** Compares the same rows in two batches and writes a page of both side by side. Throws E570 if they share no row. */
+  compare(a: string, b: string, options?: CompareOptions): Promise<Comparison> {
+    return compareBatches(this.#servers.config.out, [a, b], options);
+  }
+
+  /** Checks a receipt that {@link BatchHandle.verify} wrote; needs only the file. Throws E520 for the first wrong line. */
+  checkReceipt(file: string | URL): Promise<CheckedReceipt> {
+    return readReceiptFile(pathOf(file));
   }
 
   /** Leaves the embedded servers, which then end; their batches continue with the next `start` or `resume`. */

@@ -1,22 +1,40 @@
 // The schedules of a program: sheets that run at fixed times.
 
 import { fileURLToPath } from 'node:url';
-import { definitionFrom, type AskedSchedule } from '../create-batch/schedule/definition.ts';
+import { definitionFrom } from '../create-batch/schedule/definition.ts';
+import { LOCAL } from '../run-service/local-address.ts';
 import type { CreatedSchedule, ScheduleHandle, ScheduleInfo } from '../temporal/schedules.ts';
 import { requestFrom, type BatchOptions } from './batch-options.ts';
 import { serviceOf } from './connect-options.ts';
+import { draftNow } from './firing-now.ts';
+import { refuseNoPool } from './known-pool.ts';
+import { prepareNotify } from './notify-targets.ts';
 import type { Servers } from './servers.ts';
+import { inputRefused } from './thrown-errors.ts';
 
-export type ScheduleOptions = Omit<BatchOptions, 'batchId' | 'deadline' | 'reuse'> &
-  Pick<AskedSchedule, 'name' | 'cron' | 'timezone' | 'overlap' | 'catchupMs' | 'deadlineMs'> & {
-    /** A path or a file URL, which each firing reads; `{{date}}` and `{{time}}` are those of the firing. */
-    readonly sheet: string | URL;
-    /** Keep the results of rows that earlier batches have; otherwise each firing buys every row. */
-    readonly reuse?: boolean;
-    /** Change the schedule of this name. */
-    readonly replace?: boolean;
-  };
+/** A rule, and the batch that each firing makes. */
+export type ScheduleOptions = Omit<BatchOptions, 'batchId' | 'deadline' | 'reuse'> & {
+  /** The name of the schedule; its batches have this name and the time of the firing. */
+  readonly name: string;
+  /** Minute, hour, day of month, month, day of week, such as `0 2 * * *`. */
+  readonly cron: string;
+  /** The time zone of the rule, such as `Europe/Paris` (default: the machine's). */
+  readonly timezone?: string;
+  /** If the batch of an earlier firing runs: `skip` the new one (default), let it wait (`buffer`), or `cancel` the earlier one. */
+  readonly overlap?: 'skip' | 'buffer' | 'cancel';
+  /** How many milliseconds late a firing may be, if no server ran at its time; at least 10,000 (default: an hour). */
+  readonly catchupMs?: number;
+  /** Pauses each batch so many milliseconds after its firing (default: none). */
+  readonly deadlineMs?: number;
+  /** A path or a file URL, which each firing reads; `{{date}}` and `{{time}}` are those of the firing. */
+  readonly sheet: string | URL;
+  /** Keep the results of rows that earlier batches have; otherwise each firing buys every row. */
+  readonly reuse?: boolean;
+  /** Change the schedule of this name. */
+  readonly replace?: boolean;
+};
 
+/** Sheets that run at fixed times. */
 export class Schedules {
   readonly #servers: Servers;
 
@@ -24,7 +42,10 @@ export class Schedules {
     this.#servers = servers;
   }
 
-  /** Throws E562 if another schedule has this name and `replace` is not set, E602 for a rule that cannot be met. */
+  /**
+   * Checks the sheet that a firing would read now, if it exists. Throws its errors as `start`, E562 if another schedule has this name
+   * and `replace` is not set, E602 for a rule that cannot be met.
+   */
   async create({
     sheet,
     reuse = false,
@@ -36,8 +57,16 @@ export class Schedules {
     const { again: _, ...request } = requestFrom(options, service);
     const path = sheet instanceof URL ? fileURLToPath(sheet) : sheet;
     const definition = definitionFrom({ ...options, sheet: path, out: config.out, request, reuse });
-    const { schedules } = await this.#servers.open(false);
-    return schedules.create(definition, { replace });
+    const { settings } = request;
+    await prepareNotify(config, settings, () => this.#servers.isCluster);
+    const session = await this.#servers.open(service.base === LOCAL);
+    await refuseNoPool(session, settings);
+    try {
+      await draftNow(config, definition);
+    } catch (error) {
+      throw inputRefused(error);
+    }
+    return session.schedules.create(definition, { replace });
   }
 
   /** Asks Temporal for nothing yet; the methods of the handle throw E560 if there is no such schedule. */

@@ -7,6 +7,7 @@ import { problem } from '../errors/error.ts';
 import { connectClient, givenClient, type TemporalClient } from '../temporal/connect.ts';
 import { openPools, type Pools } from '../temporal/pools.ts';
 import { openSchedules, type Schedules } from '../temporal/schedules.ts';
+import { isSearchWanted } from '../temporal/search-attributes.ts';
 import { openTickets } from '../temporal/schedule-tickets.ts';
 import { temporalFrom, type TemporalAddress } from '../temporal/temporal-address.ts';
 import { openBatchClient, type BatchClient } from '../temporal/batch-client.ts';
@@ -93,7 +94,7 @@ async function sessionWith(
   // The connection stays open until the process ends: closing it during a retried call would throw from a timer.
   const leave = async (onProgress?: (onWire: number) => void): Promise<void> => stack?.leave(onProgress);
   return {
-    batches: openBatchClient(() => client, queue, encrypted),
+    batches: openBatchClient(() => client, queue, { encrypted, searchable: isSearchWanted(config, keys) }),
     pools: openPools(() => client, queue, encrypted),
     schedules: openSchedules(() => client, {
       taskQueue: queue,

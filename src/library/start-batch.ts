@@ -1,8 +1,6 @@
 // Makes a batch of a sheet and starts it, or attaches to the one that has the same rows.
 
 import { isRunsheetError, list, problem } from '../errors/error.ts';
-import { createParams } from '../create-batch/batch-request.ts';
-import { withCopy } from '../create-batch/copy-sheet.ts';
 import { createBatch, type CreateParams } from '../create-batch/create-batch.ts';
 import type { Overlap, SharedRows } from '../create-batch/overlap.ts';
 import type { LimitChange } from '../batch/params.ts';
@@ -10,16 +8,28 @@ import { requestFrom, type BatchOptions } from './batch-options.ts';
 import { serviceOf } from './connect-options.ts';
 import { refOf, type FoundBatch } from './found-batch.ts';
 import { limitChangeOf } from './given-limits.ts';
-import { givenSheet, type Sheet } from './given-rows.ts';
+import { withSource, type MadeBefore, type Source } from './given-source.ts';
+import { refuseNoPool } from './known-pool.ts';
+import { prepareNotify } from './notify-targets.ts';
 import type { Servers } from './servers.ts';
 import type { Session } from './session.ts';
 import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
-import { AlreadyDoneError, inputRefused } from './thrown-errors.ts';
+import { AlreadyDoneError } from './thrown-errors.ts';
 
 /** Resolves when batch.json is written and the workflow runs. */
-export async function startBatch(servers: Servers, sheet: Sheet, options: BatchOptions): Promise<FoundBatch> {
-  const found = await withBatch(servers, sheet, options, (params) =>
-    createBatch({ ...params, decide: (overlap) => decided(overlap, options.reuse) }),
+export async function startBatch(
+  servers: Servers,
+  source: Source,
+  options: BatchOptions,
+): Promise<FoundBatch> {
+  const limits = limitChangeOf(options);
+  await prepareNotify(servers.config, limits, () => servers.isCluster);
+  // A batch that was made for a pool keeps it, so the pool must exist before.
+  if (limits.pool !== undefined) await refuseNoPool(await servers.open(isLocal(servers)), limits);
+  const found = await withBatch(servers, source, options, true, async (params, { made }) =>
+    made === undefined
+      ? createBatch({ ...params, decide: (overlap) => decided(overlap, options.reuse) })
+      : { ...made, laidOut: undefined },
   );
   const summary = await summaryOfDone(found);
   if (summary !== undefined) {
@@ -28,31 +38,29 @@ export async function startBatch(servers: Servers, sheet: Sheet, options: BatchO
   }
   const session = await servers.for(found);
   const how = await startOrAttach(session, found);
-  if (how === 'attached' || found.laidOut === undefined)
-    await changeLimits(session, found, limitChangeOf(options));
+  if (how === 'attached' || found.laidOut === undefined) await changeLimits(session, found, limits);
   return found;
 }
 
-/** Copies the sheet, asks the service, and passes both on. An error of the program's own iterable is thrown as it is. */
+const agreeOf = ({ guess }: BatchOptions) => (guess === 'accept' ? { agree: async () => {} } : {});
+
+const isLocal = ({ options }: Servers): boolean => options.service === 'local';
+
+/** Reads the source, asks the service, and passes both on. */
 export async function withBatch<T>(
   servers: Servers,
-  sheet: Sheet,
+  source: Source,
   options: BatchOptions,
-  use: (params: CreateParams) => Promise<T>,
+  uploads: boolean,
+  use: (params: CreateParams, before: MadeBefore) => Promise<T>,
 ): Promise<T> {
   const { config } = servers;
   const request = requestFrom(options, serviceOf(config, servers.options.service));
   // The local run service has to run before it can be asked.
-  if (servers.options.service === 'local') await servers.open(true);
-  const given = givenSheet(sheet);
-  try {
-    return await withCopy(given.path, { out: config.out, ...given.copy }, async (copy) =>
-      use(await createParams(config, copy, request)),
-    );
-  } catch (error) {
-    const failure = given.failure();
-    throw failure === undefined ? inputRefused(error) : failure.error;
-  }
+  if (isLocal(servers)) await servers.open(true);
+  return withSource(source, { config, request, options, uploads }, (params, before) =>
+    use({ ...params, ...agreeOf(options) }, before),
+  );
 }
 
 /** Decides about rows of earlier batches. Throws AlreadyDoneError, and E531 for rows that one may still send. */

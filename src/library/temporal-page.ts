@@ -25,6 +25,7 @@ export function shownOf({ batch, sheet, deployment, service, createdAt }: BatchF
       '',
       `\`runsheet status ${batch}\` shows the progress, \`runsheet watch ${batch}\` follows it.`,
     ].join('\n'),
+    search: { deployment: name, sheet: sheet.name, rows: sheet.rows },
   };
 }
 

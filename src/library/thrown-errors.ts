@@ -10,10 +10,15 @@ const restOf = ({ exit, hint, place }: RunsheetError, cause?: unknown) => ({ exi
 
 /** One problem of a sheet. Lines, columns and rows count from 1. */
 export type RowIssue = {
+  /** The code of the error. */
   readonly code: string;
+  /** What is wrong. */
   readonly message: string;
+  /** What helps. */
   readonly hint?: string;
+  /** The row of the sheet. */
   readonly row?: number;
+  /** The line of the file. */
   readonly line?: number;
   /** The name of the column. */
   readonly column?: string;
@@ -76,7 +81,9 @@ export class AlreadyDoneError extends RunsheetError {
 /** The batch waits; `resume()` continues it, with other limits if its own ones are reached. */
 export class BatchPausedError extends RunsheetError {
   override readonly name = 'BatchPausedError';
+  /** The id of the batch. */
   readonly batchId: string;
+  /** The kind of the pause. */
   readonly reason: PauseKind;
 
   constructor(batchId: string, pause: { readonly kind: PauseKind; readonly reason: string }) {

@@ -1,7 +1,7 @@
 // Refuses rows and keys that a batch does not have, so that a typing error does not end as "no row matches".
 
 import { NearestName } from '../create-batch/from/picks.ts';
-import { problem } from '../errors/error.ts';
+import { correctionOf, problem } from '../errors/error.ts';
 import { readBatchSheet, sheetRows } from '../sheet/batch-sheet.ts';
 import { layoutOf } from '../store/batch-file.ts';
 import type { FoundBatch } from './found-batch.ts';
@@ -24,5 +24,9 @@ export async function refuseUnknownRows(
   if (first === undefined) return;
   const nearest = new NearestName(first);
   for await (const { row: one } of rows()) nearest.add(one.key);
-  throw problem('E557', { batch, keys: [...unknown], near: nearest.near });
+  throw problem(
+    'E557',
+    { batch, keys: [...unknown], near: nearest.near },
+    { correction: correctionOf(first, nearest.near) },
+  );
 }

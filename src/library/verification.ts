@@ -4,34 +4,56 @@ import { readLast } from '../audit/duplicate-runs.ts';
 import { KnownRuns } from '../audit/known-runs.ts';
 import { readBackToStart } from '../audit/read-back.ts';
 import { findings, recount, reportedDuplicates, type Finding, type ListsNow } from '../audit/verify.ts';
-import { isRunsheetError } from '../errors/error.ts';
+import { isRunsheetError, problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
 import { nameOf } from '../results/batch-rows.ts';
-import type { Summary } from '../results/summary.ts';
 import { openServices } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
+import { pathOf } from './connect-options.ts';
 import type { FoundBatch } from './found-batch.ts';
+import { writeReceiptFile, type ReceiptFile } from './receipt-file.ts';
+import { summaryOfDone } from './start-or-attach.ts';
 
+/** How a batch is compared with what it left. */
+export type VerifyOptions = {
+  /** Also reads every file and compares its checksum (default: true). */
+  readonly files?: boolean;
+  /** If every finding holds, also writes a receipt of every run: `true` to the batch folder, else to this file. */
+  readonly receipt?: boolean | string | URL;
+};
+
+/** What was compared, and whether it is so. */
 export type Verification = {
   /** Whether every finding holds. */
   readonly holds: boolean;
+  /** One claim each. */
   readonly findings: readonly Finding[];
   /** Whether the run list of the service was compared too. */
   readonly listed: boolean;
+  /** The receipt, if one was wanted and everything holds. */
+  readonly receipt?: ReceiptFile;
 };
 
-/** `files`: also reads every file and compares its checksum. */
-export async function verification(
+/** Throws E509 for a batch that has not ended, or whose rows are sent again meanwhile. */
+export async function verifyBatch(
   config: Config,
   found: FoundBatch,
-  summary: Summary,
-  files: boolean,
+  { files = true, receipt = false }: VerifyOptions,
 ): Promise<Verification> {
+  const summary = await summaryOfDone(found);
+  if (summary === undefined) throw problem('E509', { batch: found.batch });
   using known = new KnownRuns();
   const counted = await recount(found.store, found.file, { files, known });
   const lists = await readLists(config, found, known);
   const all = findings(summary, counted, lists);
-  return { holds: all.every(({ holds }) => holds), findings: all, listed: lists !== undefined };
+  const holds = all.every((one) => one.holds);
+  // A receipt states what adds up only.
+  const path = typeof receipt === 'boolean' ? undefined : pathOf(receipt);
+  const written = receipt !== false && holds ? await writeReceiptFile(found, summary, path) : undefined;
+  // Rows that are sent again meanwhile may be in only one half of what was read.
+  if ((await summaryOfDone(found))?.ended_at !== summary.ended_at)
+    throw problem('E509', { batch: found.batch });
+  return { holds, findings: all, listed: lists !== undefined, ...(written && { receipt: written }) };
 }
 
 /** The maximum number of unreported duplicate runs that are named. */

@@ -1,4 +1,4 @@
-// Names the files of a row: after its key, all in one folder, or in folders of a thousand rows if the batch has more rows. A folder
+// Names the files of a row: by the name or the key of the row, all in one folder, or in folders of a thousand rows if the batch has more rows. A folder
 // for each row would cost more processor time than the rest of its download.
 
 import { fileName } from '../errors/outside-text.ts';
@@ -10,16 +10,17 @@ const FOLDER_ROWS = 1_000;
 /** Where the files of a row are: `outputs/00002/fox`, to which each file adds its number, except the first, and its extension. */
 export type OutputNames = { readonly folder: string; readonly name: string };
 
-type Row = { readonly row: number; readonly key: string };
+/** `name`: the one that the row was given when the batch was made. */
+type Row = { readonly row: number; readonly key: string; readonly name?: string };
 
 /** `rows`: those of the sheet, so that files keep their names when rows are appended. `edition` distinguishes later results of the row, if there are any. */
-export const outputNames = (rows: number, { row, key }: Row, edition = ''): OutputNames => ({
+export const outputNames = (rows: number, { row, key, name }: Row, edition = ''): OutputNames => ({
   folder:
     rows > FOLDER_ROWS || row > FOLDER_ROWS
       ? `${OUTPUTS}/${String(Math.ceil(row / FOLDER_ROWS)).padStart(5, '0')}`
       : OUTPUTS,
-  // No key becomes a name with a tilde.
-  name: `${fileName(key)}${edition === '' ? '' : `~${edition}`}`,
+  // No name has a tilde.
+  name: `${name ?? fileName(key)}${edition === '' ? '' : `~${edition}`}`,
 });
 
 /** The path without extension of the file with this number, from 1. */

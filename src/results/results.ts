@@ -11,8 +11,8 @@ import type { Store } from '../store/store.ts';
 import { countWorkers } from '../store/workers.ts';
 import { writeAllEvents } from './all-events.ts';
 import { csvCellsOf, type RowRecord } from './row-record.ts';
-import { ReportRows, reportOf } from './report.ts';
-import { recordOf, rowsOf, type BatchRow } from './batch-rows.ts';
+import { Report } from './report/report.ts';
+import { countRows, recordOf, rowsOf, type BatchRow } from './batch-rows.ts';
 import { summaryOf, writeSummary, type Ended } from './summary.ts';
 
 export type ResultsParams = Ended & {
@@ -35,18 +35,20 @@ export async function writeResults({
   const results = new Pieces(() => store.draft('results.csv'));
   const failures = new Pieces(() => store.draft('failures.csv'));
   const lines = new Pieces(() => store.draft('results.jsonl'));
-  const shown = new ReportRows();
+  const { startedAt, throughPass } = times;
+  const rows = await countRows(store, file, throughPass);
+  const report = new Report({ file, store, startedAt, rows, confirm });
   let reused = 0;
   try {
     const header = stringify([headerOf(file)]);
     await Promise.all([results.add(header), failures.add(header)]);
-    for await (const row of rowsWithCells(store, file, recordOf, times.throughPass)) {
+    for await (const row of rowsWithCells(store, file, recordOf, throughPass)) {
       const { record } = row;
       const cells = csvOf(row);
       await results.add(cells);
       if (record.outcome !== 'succeeded') await failures.add(cells);
       if (record.reused_from !== undefined) reused += 1;
-      shown.add(record);
+      await report.add(record, row.cells);
       await lines.add(`${JSON.stringify(record)}\n`);
     }
     await confirm();
@@ -55,8 +57,7 @@ export async function writeResults({
     await Promise.all([results.discard(), failures.discard(), lines.discard()]);
   }
   await writeAllEvents({ file, store, confirm, ...times });
-  await confirm();
-  await store.write('report.html', reportOf(file, summary, shown));
+  await report.write({ ...summary, reused });
   await confirm();
   await writeSummary(store, { ...summary, reused });
 }

@@ -28,6 +28,8 @@ export type ColumnMapping = Pick<Roles, 'gpuColumn' | 'keyColumn' | 'unused'> & 
   readonly gpu: string | undefined;
   /** The GPUs that these rows climb instead. */
   readonly ladder: readonly string[] | undefined;
+  /** Whether numbers have a decimal comma. */
+  readonly decimalComma: boolean;
   /** With a ladder: the inputs that predict what a run needs. */
   readonly sizedBy: readonly string[];
   /** Errors of the header for this deployment (E203, E204). */
@@ -58,7 +60,8 @@ export function mapColumns(
     ...missingInputs(file, columns, feeds, known),
   ];
   const sizedBy = ladder === undefined ? [] : feeds.map(({ input }) => input).filter(predictsSize);
-  return { file, columns, feeds, gpu, ladder, sizedBy, problems, ...roles };
+  const { decimalComma = false } = options;
+  return { file, columns, feeds, gpu, ladder, sizedBy, decimalComma, problems, ...roles };
 }
 
 function refuseGiver({ input, by }: Giver, known: Known): void {
@@ -125,7 +128,8 @@ function unknownInputs(
   return givers.flatMap(({ input, from }) => {
     const column = 'column' in from && !known.has(input) ? columns[from.column] : undefined;
     if (!column) return [];
-    const place = { file, line: column.line, column: column.column, columnName: column.name };
+    const { name: columnName, ...at } = column;
+    const place = { file, ...at, columnName };
     return [problem('E204', { column: input, inputs, near: nearest(input, inputs) }, { place })];
   });
 }

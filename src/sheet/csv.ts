@@ -5,15 +5,15 @@ import { pipeline } from 'node:stream';
 import { CsvError, type Info, parse } from 'csv-parse';
 import { problem, type RunsheetError } from '../errors/error.ts';
 import { delimiterFault, delimiterOf } from './delimiters.ts';
-import type { SheetOptions } from './sheet-options.ts';
+import { isSkipped, type SheetOptions } from './sheet-options.ts';
 import { quoteFault } from './quotes.ts';
 import type { Column, RecordFault, SheetRecord } from './sheet-record.ts';
-import { MOST_COLUMNS, MOST_RECORD, nameFault, shortened, tooLong } from './sheet-record.ts';
-import { ownColumns } from './result-columns.ts';
+import { MOST_RECORD, tooLong } from './sheet-record.ts';
+import { refuseNames } from './header-names.ts';
 import type { SheetSource } from './sheet-source.ts';
 import { lenientTextOf, textOf } from './sheet-text.ts';
 
-type Fields = { readonly line: number; readonly fields: readonly string[] };
+export type Fields = { readonly line: number; readonly fields: readonly string[] };
 
 /** The header. Throws E102 for another delimiter and E104 for unusable names. */
 export async function csvColumns(source: SheetSource, options: SheetOptions): Promise<readonly Column[]> {
@@ -37,14 +37,15 @@ export async function* csvRecords(
 ): AsyncGenerator<SheetRecord> {
   let header = true;
   for await (const { line, fields } of fieldsOf(source, options)) {
-    // A line of spaces is a blank line, except in a sheet with one column, where it is a value.
-    if (header || (width > 1 && isBlank(fields))) header = false;
+    // A row without values is blank, except in a sheet with one column, where spaces are a value.
+    if (header || isSkipped(options, line) || (width > 1 && isEmptyRow(fields))) header = false;
     else if (fields.length === width) yield { line, column: 1, cells: fields };
     else yield { line, column: 1, cells: fields, fault: raggedness(line, width, fields) };
   }
 }
 
-async function* fieldsOf(source: SheetSource, options: SheetOptions): AsyncGenerator<Fields> {
+/** Every row that is not blank, from the header on. */
+export async function* fieldsOf(source: SheetSource, options: SheetOptions): AsyncGenerator<Fields> {
   const parser = parse({
     delimiter: delimiterOf(options),
     info: true,
@@ -61,6 +62,7 @@ async function* fieldsOf(source: SheetSource, options: SheetOptions): AsyncGener
     for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: Info }>) {
       const line = 1 + linesBefore + info.empty_lines;
       linesBefore += 1 + breaksIn(record);
+      if (line < (options.headerRow ?? 1)) continue;
       if (!headerSeen && isBlank(record)) continue;
       headerSeen = true;
       yield { line, fields: record };
@@ -70,9 +72,12 @@ async function* fieldsOf(source: SheetSource, options: SheetOptions): AsyncGener
   }
 }
 
+const isEmptyRow = (fields: readonly string[]): boolean => fields.every((field) => field.trim() === '');
+
 const isBlank = (fields: readonly string[]): boolean => fields.length === 1 && fields[0]?.trim() === '';
 
-function breaksIn(fields: readonly string[]): number {
+/** The line breaks inside of fields. */
+export function breaksIn(fields: readonly string[]): number {
   let breaks = 0;
   for (const field of fields)
     if (field.includes('\n') || field.includes('\r')) breaks += field.match(/\r\n?|\n/g)?.length ?? 0;
@@ -89,31 +94,6 @@ function raggedness(line: number, width: number, fields: readonly string[]): Rec
       ? 'put a field that contains the delimiter in quotes'
       : 'give every row as many fields as the header; an empty cell still needs its delimiter',
   };
-}
-
-function refuseNames(file: string, columns: readonly Column[]): void {
-  const oneTooMany =
-    ownColumns(columns.map(({ name }) => name)).length > MOST_COLUMNS && columns[MOST_COLUMNS];
-  if (oneTooMany) {
-    const { line, column } = oneTooMany;
-    const what = `the header names more than ${MOST_COLUMNS} columns`;
-    throw problem(
-      'E104',
-      { what, hint: 'remove the columns that are not inputs' },
-      { place: { file, line, column } },
-    );
-  }
-  const first = new Map<string, number>();
-  for (const { name, line, column } of columns) {
-    const before = first.get(name);
-    const what =
-      nameFault(name) ??
-      (before && `the header names the column "${name}" twice, in fields ${before} and ${column}`);
-    const hint = 'every column needs a name of its own in the first line';
-    const place = { file, line, column, columnName: shortened(name) };
-    if (what) throw problem('E104', { what, hint }, { place });
-    first.set(name, column);
-  }
 }
 
 async function unreadable(

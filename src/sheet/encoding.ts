@@ -39,7 +39,7 @@ const begins = (head: Uint8Array, ...bytes: number[]): boolean =>
 
 function packedIn(head: Uint8Array): Foreign | undefined {
   if (begins(head, 0x50, 0x4b, 3, 4))
-    return { is: 'is an Excel workbook or a zip file', hint: 'save the sheet as CSV (UTF-8)' };
+    return { is: 'is an Excel workbook or a zip file', hint: 'remove --format, or give --format xlsx' };
   if (begins(head, 0x1f, 0x8b))
     return { is: 'is compressed with gzip', hint: 'unpack it first: gunzip <file>' };
   return undefined;
@@ -63,7 +63,7 @@ function otherEncodingIn(head: Uint8Array, declared: string): Foreign | undefine
 }
 
 /** Text in UTF-32 has zeros in at least one of each four bytes, at the same place, and western text in three. */
-function isUtf32(sample: Uint8Array): boolean {
+export function isUtf32(sample: Uint8Array): boolean {
   if (begins(sample, 0xff, 0xfe, 0, 0) || begins(sample, 0, 0, 0xfe, 0xff)) return true;
   const length = sample.length - (sample.length % 4);
   const isZero = (from: number): boolean =>
@@ -71,7 +71,8 @@ function isUtf32(sample: Uint8Array): boolean {
   return length > 0 && ((isZero(3) && isZero(2)) || (isZero(0) && isZero(1)));
 }
 
-function utf16Of(sample: Uint8Array): string | undefined {
+/** The label of UTF-16 text; undefined for other text. */
+export function utf16Of(sample: Uint8Array): string | undefined {
   if (begins(sample, 0xff, 0xfe)) return 'utf-16le';
   if (begins(sample, 0xfe, 0xff)) return 'utf-16be';
   const zeros = (parity: number): number =>

@@ -1,4 +1,4 @@
-import { GPUS } from '../batch/gpu.ts';
+import { GPUS, type Gpu } from '../batch/gpu.ts';
 import { nearest } from '../errors/error.ts';
 import { shortened } from './sheet-record.ts';
 
@@ -9,4 +9,35 @@ export function notAGpu(gpu: string, where: string) {
     allowed: GPUS,
     near: nearest(gpu, GPUS),
   };
+}
+
+/** The memory of each GPU; the one with two sizes has two names. */
+const MEMORY: Readonly<Record<Gpu, string>> = {
+  T4: '16',
+  L4: '24',
+  A10G: '24',
+  L40S: '48',
+  A100: '40',
+  'A100-80GB': '80',
+  H100: '80',
+};
+
+const NAMED: ReadonlyMap<string, Gpu> = new Map(
+  GPUS.flatMap((gpu) => {
+    const plain = plainGpu(gpu.replace(/-80GB$/, ''));
+    const withMemory = [`${plain}${MEMORY[gpu]}`, `${plain}${MEMORY[gpu]}gb`];
+    return [plainGpu(gpu), ...withMemory].map((name) => [name, gpu] as const);
+  }),
+);
+
+/** The GPU that people write as `Nvidia A100 80GB` or `a100 80`; undefined for any other text. */
+export const gpuNamed = (text: string): Gpu | undefined => NAMED.get(plainGpu(text));
+
+/** Without vendor, case, spaces and hyphens. */
+function plainGpu(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/nvidia|tesla|geforce/g, '')
+    .replaceAll(/[\s\-_]/g, '');
 }

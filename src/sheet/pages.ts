@@ -21,6 +21,8 @@ export type SheetRow = {
   /** Absent if the row names none. */
   readonly gpu?: string;
   readonly inputs: Readonly<Record<string, unknown>>;
+  /** The name of its files, if it does not follow from the key alone. */
+  readonly name?: string;
 };
 
 /** The page that holds a row; both count from 1. */
@@ -73,11 +75,12 @@ export function rowLine(
   key: string,
   gpu: string | undefined,
   inputs: string,
-  cells?: readonly string[],
+  { cells, name }: { readonly cells?: readonly string[]; readonly name?: string | undefined } = {},
 ): string {
   const asked = gpu === undefined ? '' : `,"gpu":${JSON.stringify(gpu)}`;
   const shown = cells === undefined ? '' : `,"cells":${JSON.stringify(cells)}`;
-  return `{"row":${row},"key":${JSON.stringify(key)}${asked},"inputs":${inputs}${shown}}\n`;
+  const named = name === undefined ? '' : `,"name":${JSON.stringify(name)}`;
+  return `{"row":${row},"key":${JSON.stringify(key)}${asked},"inputs":${inputs}${named}${shown}}\n`;
 }
 
 /** Adds up the bytes of each page, to find a page that is too large before anything is sent. */

@@ -45,7 +45,7 @@ const DECIMAL = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 
 const FROM_TEXT: Readonly<Record<Kind, (text: string) => Reading>> = {
   string: JSON.stringify,
-  int: (text) => (integerFrom(text) === undefined ? INT : text),
+  int: (text) => intFrom(text.replace(/\.0+$/, '')),
   float: (text) => (DECIMAL.test(text) ? finite(text) : FLOAT),
   bool: (text) => (text === 'true' || text === 'false' ? text : BOOL),
   json: jsonIn,
@@ -62,6 +62,10 @@ const FROM_JSON: Readonly<Record<Kind, (value: unknown) => Reading>> = {
   json: canonical,
   auto: canonical,
 };
+
+function intFrom(text: string): Reading {
+  return integerFrom(text) === undefined ? INT : text;
+}
 
 /** Reads a non-empty CSV cell. */
 export const readText = (text: string, kind: Kind): Reading => FROM_TEXT[kind](text);

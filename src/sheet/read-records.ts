@@ -6,10 +6,12 @@ import { jsonColumns, jsonRecords } from './json.ts';
 import type { SheetOptions } from './sheet-options.ts';
 import { type Column, firstOf, type SheetRecord } from './sheet-record.ts';
 import type { SheetSource } from './sheet-source.ts';
+import { workbookColumns, workbookRecords } from './xlsx/unpacked-sheet.ts';
 
 const isJson = ({ format }: SheetOptions): boolean => format === 'json' || format === 'jsonl';
 
 export function columnsOf(source: SheetSource, options: SheetOptions): Promise<readonly Column[]> {
+  if (options.format === 'xlsx') return workbookColumns(source, options);
   return isJson(options) ? jsonColumns(source, options) : csvColumns(source, options);
 }
 
@@ -19,10 +21,18 @@ export function recordsOf(
   options: SheetOptions,
   columns: readonly string[],
 ): AsyncIterable<SheetRecord> {
-  const all = isJson(options)
+  return firstOf(allRecords(source, options, columns), options.limit);
+}
+
+function allRecords(
+  source: SheetSource,
+  options: SheetOptions,
+  columns: readonly string[],
+): AsyncIterable<SheetRecord> {
+  if (options.format === 'xlsx') return workbookRecords(source, options, columns.length);
+  return isJson(options)
     ? jsonRecords(source, options, columns)
     : csvRecords(source, options, columns.length);
-  return firstOf(all, options.limit);
 }
 
 /**

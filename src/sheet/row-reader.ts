@@ -1,11 +1,12 @@
 // Turns one record into one row by the column mapping: its inputs as JSON text, or all its errors.
 
-import { isGpu } from '../batch/gpu.ts';
 import { type Place, problem, type RunsheetError } from '../errors/error.ts';
-import { notAllowed, readText, readValue } from './parse-cell.ts';
+import { type Kind, notAllowed, readText, readValue } from './parse-cell.ts';
 import type { Feed, ColumnMapping } from './column-mapping.ts';
-import { notAGpu } from './not-a-gpu.ts';
+import { type MarkFault, markFault } from './marked-cell.ts';
+import { gpuNamed, notAGpu } from './not-a-gpu.ts';
 import { MOST_SHOWN, type RecordFault, shortened, type SheetRecord, spotOf } from './sheet-record.ts';
+import { cellAddress } from './xlsx/cell-value.ts';
 
 type ReadRow = {
   /** Canonical JSON, which is stored and hashed. */
@@ -38,7 +39,8 @@ export function rowReader(plan: ColumnMapping): RowReader {
 /** The place of a cell, for messages. */
 export function placeOfCell(plan: ColumnMapping, record: SheetRecord, row: number, index: number): Place {
   const columnName = plan.columns[index]?.name ?? '';
-  return { file: plan.file, ...spotOf(record, index, columnName), row, columnName };
+  const cell = record.marks === undefined ? {} : { cell: cellAddress(index, record.line) };
+  return { file: plan.file, ...spotOf(record, index, columnName), ...cell, row, columnName };
 }
 
 type Look = {
@@ -64,13 +66,20 @@ function cellOf(look: Look, feed: Feed, index: number): string | undefined {
   const cell = record.cells[index];
   const column = plan.columns[index]?.name ?? '';
   const place = (): { place: Place } => ({ place: placeOfCell(plan, record, row, index) });
+  const fault = markFault(record.marks?.get(index), feed.kind);
+  if (fault !== undefined) {
+    wrong.push(markedCell(look, index, fault));
+    return undefined;
+  }
   if (isEmpty(cell, record)) {
     if (feed.type?.required)
       wrong.push(problem('E203', { input: feed.input, columns: [], emptyIn: column }, place()));
     return undefined;
   }
   const reading =
-    record.members === undefined ? readText(String(cell), feed.kind) : readValue(cell, feed.kind);
+    record.members === undefined
+      ? readText(textOf(look, index, feed.kind), feed.kind)
+      : readValue(cell, feed.kind);
   if (typeof reading !== 'string') {
     wrong.push(problem('E202', { value: shown(look, index), column, ...reading }, place()));
     return undefined;
@@ -82,15 +91,36 @@ function cellOf(look: Look, feed: Feed, index: number): string | undefined {
   return undefined;
 }
 
+/** A number input takes the number under a format. */
+function textOf({ plan, record: { cells, marks } }: Look, index: number, kind: Kind): string {
+  const text = String(cells[index]);
+  if (kind !== 'int' && kind !== 'float') return text;
+  const raw = marks?.get(index)?.raw ?? text;
+  return plan.decimalComma ? raw.replace(/^(-?\d+),(\d+)$/, '$1.$2') : raw;
+}
+
 function gpuOf(look: Look): string | undefined {
   const { plan, record, row, wrong } = look;
   const index = plan.gpuColumn;
   const cell = index === undefined ? '' : (record.cells[index] ?? '');
+  const fault = index === undefined ? undefined : markFault(record.marks?.get(index), 'string');
+  if (index !== undefined && fault !== undefined) {
+    wrong.push(markedCell(look, index, fault));
+    return undefined;
+  }
   if (index === undefined || cell === '') return plan.gpu;
-  if (typeof cell === 'string' && isGpu(cell)) return cell;
+  const named = typeof cell === 'string' ? gpuNamed(cell) : undefined;
+  if (named !== undefined) return named;
   const facts = notAGpu(shown(look, index), `column "${plan.columns[index]?.name}"`);
   wrong.push(problem('E201', facts, { place: placeOfCell(plan, record, row, index) }));
   return undefined;
+}
+
+function markedCell(look: Look, index: number, fault: MarkFault): RunsheetError {
+  const { plan, record, row } = look;
+  const column = plan.columns[index]?.name ?? '';
+  const place = placeOfCell(plan, record, row, index);
+  return problem('E207', { value: shown(look, index), column, ...fault }, { place });
 }
 
 /** Keys appear in file names, signals and tables. */
@@ -100,6 +130,11 @@ function keyOf(look: Look): string | undefined {
   const { plan, record, row, wrong } = look;
   const index = plan.keyColumn;
   if (index === undefined) return undefined;
+  const fault = markFault(record.marks?.get(index), 'string');
+  if (fault !== undefined) {
+    wrong.push(markedCell(look, index, fault));
+    return undefined;
+  }
   const cell = record.cells[index] ?? '';
   const reading = readValue(cell, 'auto');
   const key = typeof cell === 'string' ? cell : JSON.stringify(cell);
@@ -117,8 +152,9 @@ function keyOf(look: Look): string | undefined {
 }
 
 function unreadable({ file }: ColumnMapping, fault: RecordFault, row: number): ReadRow {
-  const { line, column, ...facts } = fault;
-  const wrong = [problem('E103', facts, { place: { file, line, column, row } })];
+  const { line, column, cell, ...facts } = fault;
+  const place = { file, line, column, ...(cell === undefined ? {} : { cell }), row };
+  const wrong = [problem('E103', facts, { place })];
   return { inputs: '{}', gpu: undefined, key: undefined, wrong };
 }
 

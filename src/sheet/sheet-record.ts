@@ -4,21 +4,30 @@ import type { Spot } from './position.ts';
 import { type Place, problem, type RunsheetError } from '../errors/error.ts';
 import { Cursor } from './text-cursor.ts';
 import type { Members } from './json-members.ts';
+import type { CellMark } from './xlsx/cell-value.ts';
 
 /** A record may be this long, in characters (CSV: bytes): a quote that never closes must not read a whole sheet into memory. */
 export const MOST_RECORD = 4 * 1024 * 1024;
 
 /** A column and where the sheet first names it. */
-export type Column = { readonly name: string; readonly line: number; readonly column: number };
+export type Column = {
+  readonly name: string;
+  readonly line: number;
+  readonly column: number;
+  /** The address of its cell in a workbook. */
+  readonly cell?: string;
+};
 
 /** Why a record cannot be read as a row (E103). */
-export type RecordFault = Spot & { readonly what: string; readonly hint?: string };
+export type RecordFault = Spot & { readonly what: string; readonly hint?: string; readonly cell?: string };
 
 export type SheetRecord = Spot & {
   /** In the order of the columns. CSV: text, '' if empty. JSON: values, undefined if absent. */
   readonly cells: readonly unknown[];
   /** The places of its cells, in a JSON sheet. */
   readonly members?: Members;
+  /** In a workbook: cells whose text is not all (by column, from 0). */
+  readonly marks?: ReadonlyMap<number, CellMark>;
   readonly fault?: RecordFault;
 };
 

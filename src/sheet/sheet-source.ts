@@ -13,7 +13,15 @@ export type SheetSource = {
   readonly open: () => Readable;
 };
 
-const EXTENSIONS: ReadonlySet<string> = new Set(['.csv', '.tsv', '.jsonl', '.ndjson', '.json']);
+const EXTENSIONS: ReadonlySet<string> = new Set([
+  '.csv',
+  '.tsv',
+  '.xlsx',
+  '.xlsm',
+  '.jsonl',
+  '.ndjson',
+  '.json',
+]);
 const MOST_NAMES = 5;
 
 /** Checks the sheet before anything is started. Throws E101 if it is missing, E106 if it cannot be a sheet. */

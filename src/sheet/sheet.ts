@@ -7,12 +7,15 @@ import { problem, RunsheetError } from '../errors/error.ts';
 import type { LaneSpec } from '../batch/params.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
 import type { Store } from '../store/store.ts';
+import type { Guess } from './guess.ts';
 import { RowNames } from './row-keys.ts';
 import type { SheetOptions } from './sheet-options.ts';
 import { PAGE_BYTES, PageSizes, PageWriter, rowLine } from './pages.ts';
 import { type ColumnMapping, mapColumns } from './column-mapping.ts';
 import type { SheetRecord } from './sheet-record.ts';
-import { columnsOf, recordsOf } from './read-records.ts';
+import { fileNamesFor, type RowFileNames } from './output-name.ts';
+import { cellText, columnsOf, recordsOf } from './read-records.ts';
+import { ownColumns } from './result-columns.ts';
 import { type ErrorsPlace, Problems, withExcerpts } from './validation-errors.ts';
 import { placeOfCell, rowReader } from './row-reader.ts';
 import { sizeOf } from './size-classes.ts';
@@ -44,6 +47,8 @@ export type LaidOut = {
   readonly sizedBy?: readonly string[];
   /** Whether there is a queue; if not, places are row numbers. */
   readonly isQueued: boolean;
+  /** What was guessed about the sheet. */
+  readonly guesses?: readonly Guess[];
   /** sha256 of the rows: key, GPU and inputs of each, in order, and the ladder. */
   readonly content: string;
 };
@@ -56,6 +61,8 @@ export type LayOutOrder = {
   readonly store: Store;
   readonly errors: ErrorsPlace;
   readonly order?: OrderOptions;
+  /** The template of the names of files (default: the key column, if there is one). */
+  readonly outputName?: string | undefined;
   /** The GPU of rows that ask for none, if it is known. */
   readonly ownGpu?: string | undefined;
   /** Maximum bytes of a page (default: {@link PAGE_BYTES}). */
@@ -79,7 +86,9 @@ export async function layOut(order: LayOutOrder): Promise<LaidOut> {
     const records = recordsOf(source, options, names);
     const sorter = rowSorter(plan, order.order ?? {});
     using queue = new SendingOrder(store, order.ownGpu, sorter !== undefined || plan.ladder !== undefined);
-    const { rows, ...counts } = await layRows(plan, records, { pages, sizes, problems, queue, sorter });
+    const fileNames = fileNamesFor(order.outputName, ownColumns(names), options);
+    const laying = { pages, sizes, problems, queue, sorter, fileNames };
+    const { rows, ...counts } = await layRows(plan, records, laying);
     if (problems.total > 0) throw await problems.refusal(source, options, rows);
     await pages.end();
     const lanes = await queue.end();
@@ -112,12 +121,13 @@ type Laying = {
   readonly problems: Problems;
   readonly queue: SendingOrder;
   readonly sorter: RowSorter | undefined;
+  readonly fileNames: RowFileNames | undefined;
 };
 
 async function layRows(
   plan: ColumnMapping,
   records: AsyncIterable<SheetRecord>,
-  { pages, sizes, problems, queue, sorter }: Laying,
+  { pages, sizes, problems, queue, sorter, fileNames }: Laying,
 ): Promise<Counts> {
   const read = rowReader(plan);
   const names = new RowNames();
@@ -135,7 +145,13 @@ async function layRows(
       const place = placeOfCell(plan, record, rows, plan.keyColumn ?? 0);
       await problems.add(problem('E105', { key, row: rows, firstRow }, { place }));
     }
-    const line = rowLine(rows, key, row.gpu, row.inputs);
+    const named = fileNames?.nameOf({ row: rows, key, cellOf: (at) => cellText(record.cells[at]) }) ?? {};
+    if ('fault' in named) {
+      const place = placeOfCell(plan, record, rows, fileNames?.column ?? plan.keyColumn ?? 0);
+      await problems.add(problem('E118', named.fault, { place }));
+    }
+    const asked = rowLine(rows, key, row.gpu, row.inputs);
+    const line = 'name' in named ? rowLine(rows, key, row.gpu, row.inputs, named) : asked;
     const overfull = sizes.add(rows, line);
     if (overfull) {
       const place = { file: plan.file, line: record.line, row: rows };
@@ -148,7 +164,8 @@ async function layRows(
     // A refused sheet needs no pages.
     if (problems.total > 0) continue;
     gpus.set(row.gpu ?? '', (gpus.get(row.gpu ?? '') ?? 0) + 1);
-    content.update(line);
+    // The name of a file changes nothing of the row.
+    content.update(asked);
     const full = pages.add(line);
     if (full) await full;
     const size =

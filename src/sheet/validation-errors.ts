@@ -86,6 +86,8 @@ export async function withExcerpts(
   source: SheetSource,
   writing: Writing,
 ): Promise<readonly RunsheetError[]> {
+  // A row of a workbook has no line of text.
+  if (writing.format === 'xlsx') return problems;
   const wanted = new Set(problems.flatMap(({ place }) => place?.line ?? []));
   const excerpts = await linesAt(wanted, source, writing);
   return problems.map((found) => {

@@ -19,7 +19,15 @@ const waitMs = z.number().nonnegative();
 const mark = z.string().regex(/^[0-9a-f]{16}$/);
 
 const sheetOptions = z.object({
-  format: z.enum(['csv', 'tsv', 'jsonl', 'json']),
+  format: z.enum(['csv', 'tsv', 'jsonl', 'json', 'xlsx']),
+  sheet: z.string().exactOptional(),
+  headerRow: count.exactOptional(),
+  skipRows: z
+    .array(z.object({ from: count, to: count }))
+    .readonly()
+    .exactOptional(),
+  hidden: z.enum(['include', 'skip']).exactOptional(),
+  decimalComma: z.boolean().exactOptional(),
   delimiter: z.string().exactOptional(),
   encoding: z.string().exactOptional(),
   map: words,
@@ -52,7 +60,10 @@ const schema = z.object({
     file: z.string(),
     sha256: z.string(),
     bytes: count,
+    /** How it is read: what the user gave, and what was guessed. */
     options: sheetOptions,
+    /** What the user gave, if something was guessed. */
+    asked: sheetOptions.exactOptional(),
     columns: z.array(z.string()),
     inputs: z.array(
       z.object({
@@ -86,6 +97,8 @@ const schema = z.object({
     sizedBy: z.array(z.string()).exactOptional(),
     /** Whether the layout has a queue; if not, places are row numbers. */
     isQueued: z.boolean(),
+    /** The template of the names of output files; absent: they are named after the key. */
+    outputName: z.string().exactOptional(),
     /** Rows whose results come from earlier batches; they are in no lane. */
     reused: count.exactOptional(),
   }),

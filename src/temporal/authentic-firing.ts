@@ -13,15 +13,22 @@ export const guardFirings =
   ({ info }) => ({
     inbound: {
       execute: async (input, next) => {
-        if (info.activityType === 'createFiring') refuse(tickets, input.args[0] as Input);
+        const { definition, nominalTime } = (input.args[0] ?? {}) as Input;
+        const firing = { nominalTime, run: info.workflowExecution?.runId ?? '' };
+        if (info.activityType === 'createFiring')
+          refuse(definition.name, tickets.refusal(definition, firing, Date.now()));
+        if (ABOUT_ACCEPTED.has(info.activityType) && !tickets.isLast(definition, firing))
+          refuse(definition.name, 'its batch was refused before');
         return next(input);
       },
     },
   });
 
-function refuse(tickets: TicketFolder, { definition, nominalTime }: Input): void {
-  const reason = tickets.refusal(definition, nominalTime, Date.now());
+/** They follow `createFiring`: a refused firing must not send anything. */
+const ABOUT_ACCEPTED: ReadonlySet<string> = new Set(['findMissed', 'notifyFiring']);
+
+function refuse(name: string, reason: string | undefined): void {
   if (reason === undefined) return;
-  const { code, message, hint } = problem('E561', { name: definition.name, reason });
+  const { code, message, hint } = problem('E561', { name, reason });
   throw ApplicationFailure.nonRetryable(`${code}: ${message}; ${hint}`, code);
 }

@@ -16,9 +16,16 @@ type Origin = { readonly firstRunId: string; readonly wasReset: boolean };
 /**
  * `awaitBatch` only reads. `loadBatch` writes started.json and checks it itself. `createBatch` buys nothing and makes one batch for
  * each key; its payload is encrypted for one workflow, so no other user can ask for another batch. `authentic-firing.ts` checks
- * `createFiring`.
+ * `createFiring`, `findMissed` and `notifyFiring`.
  */
-const BEFORE_START: ReadonlySet<string> = new Set(['awaitBatch', 'createBatch', 'createFiring', 'loadBatch']);
+const BEFORE_START: ReadonlySet<string> = new Set([
+  'awaitBatch',
+  'createBatch',
+  'createFiring',
+  'findMissed',
+  'loadBatch',
+  'notifyFiring',
+]);
 
 const KEPT_MAX = 1_000;
 

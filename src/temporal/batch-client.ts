@@ -21,6 +21,7 @@ import { WRITES } from '../batch/version.ts';
 import { problem, errorMessage } from '../errors/error.ts';
 import { openControl } from './batch-control.ts';
 import type { Execution } from './authentic-work.ts';
+import { startSearchable, type SearchedBatch } from './search-attributes.ts';
 import { batchNameOf, workflowIdOf } from '../batch/workflow-ids.ts';
 import type { BatchName } from '../batch/batch-ref.ts';
 
@@ -42,8 +43,8 @@ export type BatchClient = ReturnType<typeof openBatchClient>;
 /** What a workflow run of the batch continues: a rebuilt state, or with this pass a batch that has ended. */
 export type Continuation = { readonly snapshot: Snapshot } | { readonly continues: number };
 
-/** What Temporal's UI shows of a batch: a line, and Markdown. Both are encrypted like all payloads. */
-export type Shown = { readonly summary: string; readonly details: string };
+/** What Temporal's UI shows of a batch: a line, and Markdown, both encrypted like all payloads; and what it is found by. */
+export type Shown = { readonly summary: string; readonly details: string; readonly search?: SearchedBatch };
 
 const startOptions = (ref: BatchRef, continuation?: Continuation, shown?: Shown) =>
   ({
@@ -56,11 +57,15 @@ const startOptions = (ref: BatchRef, continuation?: Continuation, shown?: Shown)
     ...(shown === undefined ? {} : { staticDetails: shown.details }),
   }) satisfies Partial<WorkflowStartOptions<typeof runsheetBatch>>;
 
-/**
- * `reach` returns the current client, because an embedded server may restart on another port. `encrypted`: the client encrypts,
- * and so do the workflows that it starts.
- */
-export function openBatchClient(reach: () => Client, taskQueue: string = TASK_QUEUE, encrypted = false) {
+/** `encrypted`: the client encrypts, and so do the workflows that it starts. `searchable`: not encrypted. */
+type Made = { readonly encrypted: boolean; readonly searchable: boolean };
+
+/** `reach` returns the current client, because an embedded server may restart on another port. */
+export function openBatchClient(
+  reach: () => Client,
+  taskQueue: string = TASK_QUEUE,
+  { encrypted, searchable }: Made = { encrypted: false, searchable: false },
+) {
   const handleOf = (name: BatchName) => reach().workflow.getHandle<typeof runsheetBatch>(workflowIdOf(name));
 
   const find = async (name: BatchName): Promise<Known | undefined> => {
@@ -76,7 +81,7 @@ export function openBatchClient(reach: () => Client, taskQueue: string = TASK_QU
     /** Starts the batch unless Temporal already knows it; a birth mark is never reused. */
     start: async (ref: BatchRef, continuation?: Continuation, shown?: Shown): Promise<Started> => {
       try {
-        await reach().workflow.start<typeof runsheetBatch>('runsheetBatch', {
+        await startSearchable(reach(), searchable ? shown?.search : undefined, {
           ...startOptions(ref, continuation, shown),
           taskQueue,
           // The receiver of any worker reads the batch's folder from the memo.

@@ -8,7 +8,7 @@ import { poolIdOf, releaseMember, resizePool, type PoolMemo } from '../../workfl
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { WORKFLOW_TASK_MS } from '../batch/bounds.ts';
 import type { ShownMember, ShownPool } from '../batch/pool/shown-pool.ts';
-import { nearest, problem } from '../errors/error.ts';
+import { correctionOf, nearest, problem } from '../errors/error.ts';
 import { batchNameOf, workflowIdOf } from '../batch/workflow-ids.ts';
 
 /** A batch in a pool. */
@@ -17,7 +17,7 @@ export type PoolMember = Omit<ShownMember, 'member'> & {
   readonly mark: string;
 };
 
-/** A pool and its batches; `members` names at most 200 of them. */
+/** A pool and its batches. */
 export type Pool = Omit<ShownPool, 'members' | 'commands'> & { readonly members: readonly PoolMember[] };
 
 export type Pools = ReturnType<typeof openPools>;
@@ -44,7 +44,8 @@ export function openPools(reach: () => Client, taskQueue: string = TASK_QUEUE, e
     const shown = await find(name);
     if (shown !== undefined) return poolOf(shown);
     const known = (await list()).map(({ pool }) => pool);
-    throw problem('E540', { pool: name, known, near: nearest(name, known) });
+    const near = nearest(name, known);
+    throw problem('E540', { pool: name, known, near }, { correction: correctionOf(name, near) });
   };
 
   return {
@@ -134,7 +135,7 @@ async function confirmed(
   throw problem('E543', { pool, seconds: CONFIRMED_MS / 1_000 });
 }
 
-const poolOf = ({ pool, size, batches, used, charged, members }: ShownPool): Pool => ({
+const poolOf = ({ pool, size, batches, used, charged, members, turnedAway }: ShownPool): Pool => ({
   pool,
   size,
   batches,
@@ -144,4 +145,5 @@ const poolOf = ({ pool, size, batches, used, charged, members }: ShownPool): Poo
     ...(batchNameOf(member) ?? { batch: member, mark: '' }),
     ...one,
   })),
+  ...(turnedAway === undefined ? {} : { turnedAway }),
 });

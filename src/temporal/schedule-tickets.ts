@@ -5,7 +5,8 @@
 //   on the rule, no longer past than a firing may be late, and not in a pause, or
 //   allowed by `runsheet schedule trigger`: one time around the command, or the times of the rule between --from and --to.
 //
-// A firing has one batch, so whatever others do, no time is bought twice.
+// A firing has one batch, so whatever others do, no time is bought twice. The times of each kind only advance, so that this also holds
+// for a time whose batch a user has removed.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,8 +21,14 @@ type Allowed = {
   readonly to: number;
   /** Whether the times are those of the rule; otherwise one time, whatever it is. */
   readonly isOnRule: boolean;
-  /** The time that used it up. */
-  readonly usedBy?: number;
+  /** The last firing that it allowed. */
+  readonly last?: Firing;
+};
+
+type Firing = {
+  readonly nominalTime: number;
+  /** The workflow run: a firing that tries again is the same one. */
+  readonly run: string;
 };
 
 type Ticket = {
@@ -29,6 +36,8 @@ type Ticket = {
   readonly settings: string;
   readonly since: number;
   readonly pausedAt?: number;
+  /** The last firing on the rule. */
+  readonly last?: Firing;
   readonly allowed: readonly Allowed[];
 };
 
@@ -37,9 +46,11 @@ export type TicketFolder = {
   write(definition: ScheduleDefinition): void;
   remove(name: string): void;
   pause(name: string, isPaused: boolean): void;
-  allow(name: string, times: Omit<Allowed, 'usedBy'>): void;
+  allow(name: string, times: Omit<Allowed, 'last'>): void;
   /** Why the firing is refused; undefined if its batch may be made. */
-  refusal(definition: ScheduleDefinition, nominalTime: number, now: number): string | undefined;
+  refusal(definition: ScheduleDefinition, firing: Firing, now: number): string | undefined;
+  /** Whether the firing was accepted, and is the last of its kind. */
+  isLast(definition: ScheduleDefinition, firing: Firing): boolean;
 };
 
 const ALLOWED_MAX = 20;
@@ -62,8 +73,9 @@ export function openTickets(home: string): TicketFolder {
       const settings = hashOf(definition);
       const old = read(definition.name);
       if (old?.settings === settings) return;
-      const paused = old?.pausedAt === undefined ? {} : { pausedAt: old.pausedAt };
-      save(definition.name, { settings, since: Date.now(), ...paused, allowed: [] });
+      const { pausedAt, last } = old ?? {};
+      const kept = { ...(pausedAt === undefined ? {} : { pausedAt }), ...(last && { last }) };
+      save(definition.name, { settings, since: Date.now(), ...kept, allowed: [] });
     },
     remove: (name) => rmSync(fileOf(folder, name), { force: true }),
     pause: (name, isPaused) =>
@@ -72,15 +84,25 @@ export function openTickets(home: string): TicketFolder {
       ),
     allow: (name, times) =>
       change(name, (ticket) => ({ ...ticket, allowed: [...ticket.allowed, times].slice(-ALLOWED_MAX) })),
-    refusal: (definition, nominalTime, now) => {
+    refusal: (definition, firing, now) => {
       const ticket = read(definition.name);
       if (ticket === undefined) return 'the state folder has no ticket for it';
       if (ticket.settings !== hashOf(definition)) return 'the schedule was changed without runsheet';
-      const used = ticket.allowed.findIndex((one) => allows(one, definition, nominalTime));
-      if (used < 0) return refusalByRule(ticket, definition, nominalTime, now);
-      const allowed = ticket.allowed.map((one, at) => (at === used ? { ...one, usedBy: nominalTime } : one));
+      const used = ticket.allowed.findIndex((one) => allows(one, definition, firing));
+      if (used < 0) {
+        const refused = refusalByRule(ticket, definition, firing, now);
+        if (refused === undefined) save(definition.name, { ...ticket, last: firing });
+        return refused;
+      }
+      const allowed = ticket.allowed.map((one, at) => (at === used ? { ...one, last: firing } : one));
       save(definition.name, { ...ticket, allowed });
       return undefined;
+    },
+    isLast: (definition, { nominalTime, run }) => {
+      const ticket = read(definition.name);
+      if (ticket?.settings !== hashOf(definition)) return false;
+      const firings = [ticket.last, ...ticket.allowed.map(({ last }) => last)];
+      return firings.some((last) => last?.nominalTime === nominalTime && last.run === run);
     },
   };
 }
@@ -90,11 +112,12 @@ const LATE_MS = 86_400_000;
 const CLOCK_MS = 60_000;
 
 function refusalByRule(
-  { since, pausedAt = Infinity }: Ticket,
+  { since, pausedAt = Infinity, last }: Ticket,
   definition: ScheduleDefinition,
-  nominalTime: number,
+  firing: Firing,
   now: number,
 ): string | undefined {
+  const { nominalTime } = firing;
   const { catchupMs, overlap } = definition;
   const late = overlap === 'buffer' ? Infinity : catchupMs + LATE_MS;
   const when = new Date(nominalTime).toISOString();
@@ -102,15 +125,25 @@ function refusalByRule(
   if (nominalTime < since - CLOCK_MS) return `${when} is before the schedule was made`;
   if (nominalTime > now + CLOCK_MS) return `${when} has not come yet`;
   if (nominalTime > pausedAt) return 'the schedule is paused';
+  if (!isNext(last, firing)) return `${when} is not after the last firing`;
   return now - nominalTime > late ? `${when} is too long ago` : undefined;
 }
 
-/** A firing whose activity is retried comes with the same time. */
-function allows(one: Allowed, definition: ScheduleDefinition, nominalTime: number): boolean {
-  if (nominalTime < one.from || nominalTime > one.to) return false;
-  return one.isOnRule
-    ? matches(definition, nominalTime)
-    : one.usedBy === undefined || one.usedBy === nominalTime;
+/** Whether a firing is later than the last one, or that one again, whose activity is retried. */
+const isNext = (last: Firing | undefined, { nominalTime, run }: Firing): boolean =>
+  last === undefined ||
+  nominalTime > last.nominalTime ||
+  (nominalTime === last.nominalTime && run === last.run);
+
+/** The times between --from and --to fire one after another. */
+function allows(
+  { from, to, isOnRule: many, last }: Allowed,
+  definition: ScheduleDefinition,
+  firing: Firing,
+): boolean {
+  const { nominalTime } = firing;
+  if (nominalTime < from || nominalTime > to || !isNext(last, firing)) return false;
+  return many ? matches(definition, nominalTime) : last === undefined || last.nominalTime === nominalTime;
 }
 
 const matches = ({ cron, timezone }: ScheduleDefinition, at: number): boolean =>

@@ -14,7 +14,7 @@ import type { runsheetFiring } from '../../workflows/firing.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { firingIdOf, nominalTimeOf, scheduleIdOf, scheduleOf } from '../batch/workflow-ids.ts';
 import { batchNameAt, changesBetween, type ScheduleDefinition } from '../create-batch/schedule/definition.ts';
-import { nearest, problem } from '../errors/error.ts';
+import { correctionOf, nearest, problem } from '../errors/error.ts';
 import { readFiring, type FiringInfo } from './firings.ts';
 import type { TicketFolder } from './schedule-tickets.ts';
 import { matchingTimes, metChanges, type MetChange } from './schedule-times.ts';
@@ -183,7 +183,8 @@ function handleOf(reach: () => Client, name: string, tickets: TicketFolder | und
 
 async function unknown(client: Client, name: string, cause: unknown) {
   const known = await namesOf(client);
-  return problem('E560', { name, known, near: nearest(name, known) }, { cause });
+  const near = nearest(name, known);
+  return problem('E560', { name, known, near }, { cause, correction: correctionOf(name, near) });
 }
 
 async function infoOf(client: Client, name: string, found: ScheduleDescription): Promise<ScheduleInfo> {

@@ -107,12 +107,12 @@ export class RunsheetPlugin extends SimplePlugin {
     const parts = this.#hasReceiver ? 'all' : 'no-receiver';
     const log = openLog(config.logLevel, 'worker');
     const params = { config, server: 'cluster', parts, log } as const;
-    const { deps, receiver, stopping } = await openParts(params, { connection, client, dataConverter });
+    const { deps, close, stopping } = await openParts(params, { connection, client, dataConverter });
     const interceptors = { activity: [onlyFirstTry] };
     const at = { connection: connection, namespace, ...conversion(this.#keys), interceptors };
     const work = await createWorkWorker(deps, queue, at);
     senders.resolve(createSenders(deps));
-    return { work, stopping, stop: async () => receiver?.close() };
+    return { work, stopping, stop: close };
   }
 }
 

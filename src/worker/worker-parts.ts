@@ -14,10 +14,12 @@ import type { BatchName } from '../batch/batch-ref.ts';
 import type { RunCompletion } from '../batch/events.ts';
 import type { Progress } from '../batch/progress.ts';
 import type { BatchSignals } from '../batch/signals.ts';
+import { errorMessage } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
 import { meteredDownload } from '../monitoring/metered-download.ts';
 import { meteredSignals } from '../monitoring/metered-signals.ts';
 import type { Meters } from '../monitoring/meters.ts';
+import type { Traces } from '../monitoring/traces.ts';
 import { keepLateRun } from '../results/late-runs.ts';
 import { openDownloads } from '../run-service/download.ts';
 import { openServices } from '../run-service/open-services.ts';
@@ -28,8 +30,11 @@ import { layoutOf } from '../store/batch-file.ts';
 import { openWorkerNotes } from '../store/workers.ts';
 import { openBatchClient, type BatchClient } from '../temporal/batch-client.ts';
 import { batchSignals } from '../temporal/batch-signals.ts';
+import { openPools } from '../temporal/pools.ts';
+import { missedSoFar } from '../temporal/missed-so-far.ts';
 import { environmentFor } from '../temporal/embedded/environment.ts';
 import { payloadKeys, type Server } from '../temporal/encryption/payload-keys.ts';
+import { isSearchWanted, registerSearchAttributes } from '../temporal/search-attributes.ts';
 import { canReachReceiver } from '../webhook/reach.ts';
 import { openReceiverAt, type ReceiverDeps } from '../webhook/receiver.ts';
 import { ReportedRuns } from '../webhook/reported-runs.ts';
@@ -64,7 +69,8 @@ const PAGES_KEPT = 32;
 
 export async function openParts(params: PartsParams, { client, connection, dataConverter }: Connected) {
   const { config, parts, receiverPort, meters } = params;
-  const shared = openShared(config, client, meters);
+  const traces = await tracesOf(config, params.log);
+  const shared = openShared(config, client, { meters, traces });
   const receiver =
     parts === 'no-receiver'
       ? undefined
@@ -72,6 +78,8 @@ export async function openParts(params: PartsParams, { client, connection, dataC
   const stopping = new AbortController();
   const onWire = { count: 0 };
   const { namespace } = client.options;
+  if (isSearchWanted(config, payloadKeys(config, params.server)))
+    await registerSearchAttributes(connection, namespace, params.log);
   const deps = activityDeps(params, shared, {
     completion: new OwnCompletion({ connection, namespace, dataConverter }),
     posts: {
@@ -81,7 +89,24 @@ export async function openParts(params: PartsParams, { client, connection, dataC
     },
     ownUrl: receiver?.url,
   });
-  return { deps, receiver, stopping, onWire, progressOf: shared.progressOf };
+  const close = async (): Promise<void> => {
+    await receiver?.close();
+    await traces?.close();
+  };
+  return { deps, receiver, stopping, onWire, progressOf: shared.progressOf, close };
+}
+
+/** Loaded only if the settings ask for it. */
+async function tracesOf({ traces }: Config, log: Logger): Promise<Traces | undefined> {
+  if (traces === undefined) return undefined;
+  const { openTraces } = await import('../monitoring/traces.ts');
+  try {
+    return openTraces(traces, log);
+  } catch (error) {
+    // The address may come from a variable that was meant for other programs.
+    log.warn({ reason: errorMessage(error) }, 'the worker runs without traces');
+    return undefined;
+  }
 }
 
 /** The dependencies that the activities and the receiver share. */
@@ -91,14 +116,23 @@ type Shared = {
   readonly completions: SignalQueue<RunCompletion>;
   readonly reported: ReportedRuns;
   readonly find: BatchClient['find'];
+  readonly findPool: Deps['maker']['findPool'];
+  readonly missedSoFar: Deps['missedSoFar'];
   readonly progressOf: (name: BatchName) => Promise<Progress | undefined>;
   /** What observes this process, if anything does. */
   readonly meters: Meters | undefined;
+  readonly traces: Traces | undefined;
 };
 
-function openShared(config: Config, client: Client, meters: Meters | undefined): Shared {
+function openShared(
+  config: Config,
+  client: Client,
+  { meters, traces }: Pick<Shared, 'meters' | 'traces'>,
+): Shared {
   const { find, status } = openBatchClient(() => client);
-  const signals = meters ? meteredSignals(batchSignals(client), meters) : batchSignals(client);
+  const plain = batchSignals(client);
+  const counted = meters ? meteredSignals(plain, meters) : plain;
+  const signals = traces?.tracedSignals(counted) ?? counted;
   const [reading, posts] = [openTransport(READING_CONNECTIONS), openTransport(CONNECTIONS)];
   return {
     batches: new OpenBatches(
@@ -113,14 +147,17 @@ function openShared(config: Config, client: Client, meters: Meters | undefined):
     ),
     reported: new ReportedRuns(),
     find,
+    findPool: openPools(() => client).show,
+    missedSoFar: (schedule, nominalTime) => missedSoFar(client, schedule, nominalTime),
     progressOf: async (name) => (await status(name)).progress,
     meters,
+    traces,
   };
 }
 
 function activityDeps(
   { config, log, server }: PartsParams,
-  { batches, signals, completions, reported, find, meters }: Shared,
+  { batches, signals, completions, reported, find, findPool, missedSoFar: missed, meters, traces }: Shared,
   { completion, posts, ownUrl }: Pick<Deps, 'completion' | 'posts'> & { readonly ownUrl: string | undefined },
 ): Deps {
   const readRows = cacheRows(PAGES_KEPT);
@@ -143,6 +180,7 @@ function activityDeps(
       download,
       // Only the embedded servers start one.
       isLocalAllowed: server === 'embedded',
+      findPool,
       isEncrypted: payloadKeys(config, server).keys.length > 0,
     },
     download: meters ? meteredDownload(download, meters) : download,
@@ -152,6 +190,7 @@ function activityDeps(
       receiver: ({ service }) => (canReachReceiver(service.base, config.webhook.url) ? url : undefined),
     },
     statusOf: async (ref) => (await find(ref))?.status,
+    missedSoFar: missed,
     notices: {
       ...config.notify,
       mayStart: (path) =>
@@ -160,6 +199,7 @@ function activityDeps(
       environment: environmentFor('tool', config.environment),
     },
     posts,
+    traces,
     log,
   };
 }

@@ -67,7 +67,7 @@ export async function startWorker(params: WorkerParams): Promise<RunningWorker> 
       stopping.abort();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await Promise.all(running);
-      await receiver?.close();
+      await opened.close();
       await monitorServer?.close();
       await connection.close();
     },

@@ -8,6 +8,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createBatch, type BatchCall, type NewBatch } from '../../activities/create-batch.ts';
 import { sheetAt } from '../../src/create-batch/sheet-address.ts';
+import { problem } from '../../src/errors/error.ts';
 import { loadConfig } from '../../src/host/config.ts';
 import { openDownloads } from '../../src/run-service/download.ts';
 import { BATCH_FILE } from '../../src/store/batch-file.ts';
@@ -33,13 +34,33 @@ beforeEach(async () => {
   ({ base, close: closeService } = service);
 });
 
-type More = Partial<BatchCall> & { readonly apiUrl?: string };
+type More = Partial<BatchCall> & {
+  readonly apiUrl?: string;
+  readonly environment?: MockActivityEnvironment;
+  readonly findPool?: (pool: string) => Promise<void>;
+};
 
-const make = (sheet: string, key: string, { apiUrl = base, ...more }: More = {}): Promise<NewBatch> => {
+const noPool = async (pool: string): Promise<void> => {
+  throw problem('E540', { pool, known: [], near: undefined });
+};
+
+const make = async (
+  sheet: string,
+  key: string,
+  { apiUrl = base, environment = new MockActivityEnvironment(), findPool = noPool, ...more }: More = {},
+): Promise<NewBatch> => {
   const config = loadConfig({ RUNSHEET_API_URL: apiUrl, RUNSHEET_API_KEY: TOKEN, RUNSHEET_OUT: place.out });
-  const maker = { config, download: openDownloads(2), isLocalAllowed: false, isEncrypted: false };
+  const maker = {
+    config,
+    download: openDownloads(2),
+    isLocalAllowed: false,
+    isEncrypted: false,
+    findPool,
+  };
   const call: BatchCall = { sheet, key, request: REQUEST, ...more };
-  return new MockActivityEnvironment().run(() => createBatch(depsOf({ maker }), call));
+  const made: NewBatch | undefined = await environment.run(() => createBatch(depsOf({ maker }), call));
+  if (made === undefined) throw new Error('there is no batch');
+  return made;
 };
 
 const failureOf = async (making: Promise<NewBatch>): Promise<ApplicationFailure> => {
@@ -83,6 +104,79 @@ describe('a call that is repeated with its key', () => {
     expect(first.batch).toBe('nightly-2026-11-22T02-00');
     expect(await make(sheet, 'nightly/2026-11-22', { request })).toEqual(first);
     expect(await failureOf(make(sheet, 'another', { request }))).toMatchObject({ type: 'E602' });
+  });
+});
+
+describe('a call that is cancelled', () => {
+  it('makes no batch any more', async () => {
+    const environment = new MockActivityEnvironment();
+    const sheet = place.write('owls.csv', SHEET);
+    const request = { ...REQUEST, settings: { ...REQUEST.settings, pool: 'night' } };
+    const findPool = async (): Promise<void> => environment.cancel();
+    await expect(make(sheet, 'one', { environment, request, findPool })).rejects.toThrow('CANCELLED');
+    expect(batchesThere()).toEqual([]);
+  });
+
+  it('finds the batch that it has made before, and makes none', async () => {
+    const sheet = place.write('owls.csv', SHEET);
+    await expect(make(sheet, 'one', { findOnly: true })).rejects.toThrow('there is no batch');
+    const first = await make(sheet, 'one');
+    expect(await make(sheet, 'one', { findOnly: true })).toEqual(first);
+    expect(batchesThere()).toEqual([first.batch]);
+  });
+});
+
+describe('what a call asks for', () => {
+  const wrong = (settings: object): More => ({
+    // NaN arrives as null.
+    request: JSON.parse(JSON.stringify({ ...REQUEST, settings: { ...REQUEST.settings, ...settings } })),
+  });
+
+  it.each([
+    ['retries is 1000, not a whole number from 0 to 20', { retries: 1000 }],
+    ['concurrency is 0, not', { concurrency: 0 }],
+    ['concurrency is null, not', { concurrency: Number.NaN }],
+    ['concurrency 3000 is too many for rows that may have 21 attempts', { concurrency: 3000, retries: 20 }],
+    ['retries of timeout is 21', { retriesByKind: { timeout: 21 } }],
+    ['retries names "time-out".*did you mean timeout', { retriesByKind: { 'time-out': 1 } }],
+    ['gpuConcurrency names "H10O".*did you mean H100', { gpuConcurrency: { H10O: 1 } }],
+    ['gpuConcurrency of H100 is -1', { gpuConcurrency: { H100: -1 } }],
+    ['startsPerMinute is 0.5', { startsPerMinute: 0.5 }],
+    ['the cost limit is no number', { maxCostNano: Number.NaN }],
+    ['the cost limit is \\$-1', { maxCostNano: -1e9 }],
+    ['failAfter is no share', { failAfter: { share: 1.5 } }],
+    ['failAfter is 0', { failAfter: { rows: 0 } }],
+    ['deadline 2020-01-01T00:00:00.000Z has passed', { deadlineAt: Date.UTC(2020) }],
+    ['deadline is no time', { deadlineAt: Number.NaN }],
+    ['canary is 101', { canary: { rows: 101, asks: false } }],
+    ['weight is 0', { weight: 0 }],
+    ['urgency is 10', { urgency: 10 }],
+    ['pool is "../p"', { pool: '../p' }],
+    ['a target of notify has a query', { notify: ['https://a.example/b?token=1'] }],
+    ['notify names 6 targets', { notify: Array.from({ length: 6 }, (_, at) => `slack:s${at}`) }],
+  ])('is refused for good: %s', async (text, settings) => {
+    const sheet = place.write('owls.csv', SHEET);
+    const { type, nonRetryable, message } = await failureOf(make(sheet, 'one', wrong(settings)));
+    expect([type, nonRetryable]).toEqual(['E602', true]);
+    expect(message).toMatch(new RegExp(`^E602: ${text}`));
+    expect(batchesThere()).toEqual([]);
+  });
+
+  it('is no name that leads to another folder', async () => {
+    const sheet = place.write('owls.csv', SHEET);
+    for (const name of ['../x', '/tmp/x', '.hidden', 'a/b', ''])
+      expect(await failureOf(make(sheet, 'one', { request: { ...REQUEST, name } }))).toMatchObject({
+        type: 'E602',
+        nonRetryable: true,
+      });
+  });
+
+  it('is no pool that does not exist', async () => {
+    const sheet = place.write('owls.csv', SHEET);
+    expect(await failureOf(make(sheet, 'one', wrong({ pool: 'night' })))).toMatchObject({
+      type: 'E540',
+      nonRetryable: true,
+    });
   });
 });
 

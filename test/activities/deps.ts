@@ -45,7 +45,7 @@ function openOf({ service = {}, store = {}, workflowId }: Given): OpenBatch {
   } as unknown as BatchFile;
   return {
     file,
-    store: store as Store,
+    store: { read: async () => undefined, ...store } as unknown as Store,
     service: {
       base: SERVICE,
       forget: () => undefined,

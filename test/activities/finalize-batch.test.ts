@@ -29,7 +29,7 @@ const SHEET = {
   name: 'sheet.csv',
   file: 'sheet.csv',
   columns: ['n'],
-  inputs: ['n'],
+  inputs: [{ input: 'n', kind: 'auto', from: { column: 'n' } }],
   options: { format: 'csv' },
 };
 const FILE = { ...LISTED, sheet: { ...LISTED.sheet, ...SHEET } } as unknown as BatchFile;

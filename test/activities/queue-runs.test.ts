@@ -9,6 +9,7 @@ import type { AttemptRun } from '../../src/batch/attempt.ts';
 import type { GroupResult } from '../../src/batch/events.ts';
 import { connectRunService } from '../../src/run-service/client.ts';
 import { readToken } from '../../src/webhook/token.ts';
+import { DELETED, requestHash } from '../../src/create-batch/left-out.ts';
 import { answer, scripted, type Act } from '../run-service/scripted.ts';
 import { depsOf, MARK, REF, type Given } from './deps.ts';
 
@@ -129,6 +130,22 @@ describe('sending a group', () => {
       },
     });
     expect(asked).toEqual([]);
+  });
+
+  it('leaves a row out that its sheet asks for with other inputs, or no longer has', async () => {
+    const wish = { 3: requestHash({ inputs: { number: 3 } }, undefined), 4: DELETED };
+    const places = [{ lane: 0, first: 1, count: 4 }];
+    const file = (rows: object) => JSON.stringify({ sheet: '/a.csv', deployment: 'd', rows, places });
+    const asked = await send(takes, {}, { store: { read: async () => file(wish) } });
+    expect(asked).toHaveLength(1);
+    expect(results()).toMatchObject([
+      { place: 3, result: 'accepted' },
+      { place: 4, attempt: 2, result: 'left-out', reason: expect.stringContaining('without this row') },
+    ]);
+    completed = [];
+    const read = async (): Promise<string> => file({ 3: 'other', 4: DELETED });
+    expect(await send(takes, {}, { store: { read } })).toEqual([]);
+    expect(results()?.map(({ result }) => result)).toEqual(['left-out', 'left-out']);
   });
 
   it('repeats its completion until Temporal accepts it', async () => {

@@ -23,7 +23,7 @@ describe('a workflow that awaits a batch', () => {
 
   const order = (id: string) =>
     application.client.workflow.start<typeof drawOrder>('drawOrder', {
-      taskQueue: 'drawings',
+      taskQueue: 'application',
       workflowId: `order-${id}`,
       args: [{ id, animals: ANIMALS, folder: application.stage.folder }],
     });
@@ -43,7 +43,7 @@ describe('a workflow that awaits a batch', () => {
     // A second order with the same key gets the same batch, without a child workflow.
     await application.client.workflow
       .start<typeof drawOrder>('drawOrder', {
-        taskQueue: 'drawings',
+        taskQueue: 'application',
         workflowId: 'order-17-again',
         args: [{ id: '17', animals: ANIMALS, folder: stage.folder }],
       })

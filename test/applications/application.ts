@@ -13,8 +13,8 @@ const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, impo
 export const build = (): void => void execFileSync(process.execPath, [at('bin/build.mjs')]);
 
 const DEPLOYMENTS = [
-  { name: 'portraits', concurrencyLimit: 4, coldStartSeconds: 0, runSeconds: 5 },
-  { name: 'upscale', concurrencyLimit: 4, coldStartSeconds: 0, runSeconds: 5 },
+  { name: 'portraits', concurrencyLimit: 4, coldStartSeconds: 0, runSeconds: 3 },
+  { name: 'upscale', concurrencyLimit: 4, coldStartSeconds: 0, runSeconds: 3 },
 ];
 
 type Service = Running & { readonly base: string };
@@ -23,16 +23,17 @@ export class Application {
   readonly stage = new Stage();
   client!: Client;
   service!: Service;
+  temporal!: Awaited<ReturnType<Stage['temporal']>>;
   #disconnect = async (): Promise<void> => undefined;
-  readonly #worker: string;
+  readonly #name: string;
 
   constructor(name: string) {
-    this.#worker = at(`examples/${name}/worker.ts`);
+    this.#name = name;
   }
 
   async open(): Promise<void> {
     const { stage } = this;
-    await stage.temporal();
+    this.temporal = await stage.temporal();
     this.service = await this.openService();
     const { TEMPORAL_ADDRESS: address = '', TEMPORAL_NAMESPACE: namespace = '' } = stage.environment;
     const connected = await connectClient({ address, namespace, from: 'the test', options: {} });
@@ -46,7 +47,7 @@ export class Application {
   }
 
   async worker(): Promise<Running> {
-    const running = this.stage.start([], {}, this.#worker);
+    const running = this.stage.start([this.#name], {}, at('examples/worker.ts'));
     await running.says(/ready/);
     return running;
   }

@@ -81,7 +81,7 @@ describe('a batch that is rebuilt', () => {
 
   it('has the rows that passes have appended, and settles those of a pass that has ended', async () => {
     const append = async (pass: number, pages: string, row: number, first: number): Promise<void> => {
-      const lines = [row, row + 1].map((one) => rowLine(one, `k${one}`, undefined, '{}', []));
+      const lines = [row, row + 1].map((one) => rowLine(one, `k${one}`, undefined, '{}', { cells: [] }));
       await layoutOf(store, FILE).write(`${pages}/${pageName(1)}`, lines.join(''));
       const segments = [{ lane: 0, first, count: 2, isNew: true as const }];
       const file = { at: new Date(NOW).toISOString(), kind: 'append', by: 'ada', segments } as const;

@@ -62,14 +62,12 @@ describe('a batch that cannot continue', () => {
     expect([paused.code, paused.stderr]).toEqual([8, expect.stringMatching(/paused: .*401.*Revoked token/)]);
     expect(paused.stderr).toMatch(/hint: nothing is lost; .*RUNSHEET_API_KEY_FILE.*runsheet resume/);
     const status = JSON.parse((await stage.run(['status', '-o', 'json'])).stdout) as {
-      progress: {
-        state: string;
-        pauses: readonly { kind: string }[];
-        tally: { outcomes: { failed: number } };
-      };
+      state: string;
+      pauses: readonly { kind: string }[];
+      outcomes: { failed: number };
     };
-    const { state, tally, pauses } = status.progress;
-    expect([state, tally.outcomes.failed]).toEqual(['paused', 0]);
+    const { state, outcomes, pauses } = status;
+    expect([state, outcomes.failed]).toEqual(['paused', 0]);
     // The first of two reasons: a request that is refused, or a run that cannot be read.
     expect(['blocked', 'unreadable']).toContain(pauses[0]?.kind);
 

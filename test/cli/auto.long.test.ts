@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ShownProgress } from '../../src/library/shown-progress.ts';
+import type { BatchJson } from '../../src/cli/json/batch.ts';
 import type { Summary } from '../../src/results/summary.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
@@ -35,11 +35,14 @@ describe('-c auto', () => {
     await until(async () => (await stage.truth()).length >= 30, 'the batch is under way');
     const on = await stage.run(['scale', batch, '-c', 'auto:64']);
     expect([on.code, on.stderr]).toEqual([0, expect.stringContaining('concurrency 30 → auto, at most 64')]);
-    const seen = async (): Promise<ShownProgress | undefined> => {
+    const seen = async () => {
       const { stdout } = await stage.run(['status', batch, '-o', 'json']);
-      return (JSON.parse(stdout) as { progress?: ShownProgress }).progress;
+      return (JSON.parse(stdout) as BatchJson).progress;
     };
-    await until(async () => (await seen())?.useful?.[0]?.basis === 'found', 'the concurrency is found');
+    await until(
+      async () => (await seen())?.useful_concurrency?.[0]?.basis === 'found',
+      'the concurrency is found',
+    );
     const { stdout: status } = await stage.run(['status', batch]);
     expect(status).toMatch(/concurrency \d+ found, at most 64/);
     const ended = await stage.run(['watch', batch]);

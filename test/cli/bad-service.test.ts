@@ -98,7 +98,7 @@ describe('a command', () => {
       const ended = await stage.run(plan('-c', '3', '-o', 'json'), { RUNSHEET_API_URL: base });
       expect([ended.code, JSON.parse(ended.stdout)]).toEqual([
         0,
-        expect.objectContaining({ concurrency: 3 }),
+        expect.objectContaining({ limits: expect.objectContaining({ concurrency: 3 }) }),
       ]);
     });
   });

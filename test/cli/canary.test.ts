@@ -50,10 +50,10 @@ describe('--canary', () => {
     expect(ran.stderr).toMatch(
       /cost {6}about \$\S+, 90 % likely between \$\S+ and \$\S+\n.*\n.*of the canary/,
     );
-    const { canary, total_cost_usd: bill } = JSON.parse(ran.stdout) as {
-      canary: Canary;
-      total_cost_usd: number;
-    };
+    const {
+      canary,
+      summary: { total_cost_usd: bill },
+    } = JSON.parse(ran.stdout) as { canary: Canary; summary: { total_cost_usd: number } };
     expect(canary).toMatchObject({ rows: 5, succeeded: 5, estimate: { source: 'canary' } });
     const { low, high } = canary.estimate.cost_usd;
     expect([low < bill, bill < high]).toEqual([true, true]);
@@ -71,7 +71,9 @@ describe('--canary', () => {
       8,
       expect.stringMatching(/1 of 5 canary rows failed: .+/),
     ]);
-    expect(failing.stderr).toContain('to send the others: runsheet resume bad; to stop: runsheet cancel bad');
+    expect(failing.stderr).toMatch(
+      /to send the others: runsheet resume bad( --out \S+)?; to stop: runsheet cancel bad( --out \S+)?\n/,
+    );
     expect((await sent()) - before).toBe(4);
     // The same command sends nothing more.
     expect((await stage.run(['run', path, ...flags, '--name', 'bad'])).code).toBe(8);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { BatchStatus } from '../../src/cli/status.ts';
+import type { BatchJson } from '../../src/cli/json/batch.ts';
 import { secondsToFullSpeed } from '../stage/speed.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
@@ -35,8 +35,8 @@ describe('an external Temporal and a separate worker', () => {
       async () => (await stage.truth()).length > before + 6,
       'the batch goes on without the command',
     );
-    const status = JSON.parse((await stage.run(['status', '-o', 'json'])).stdout) as BatchStatus;
-    expect(status).toMatchObject({ state: 'running', rows: ROWS, progress: { concurrency: 6 } });
+    const status = JSON.parse((await stage.run(['status', '-o', 'json'])).stdout) as BatchJson;
+    expect(status).toMatchObject({ state: 'running', rows: ROWS, progress: { limits: { concurrency: 6 } } });
 
     const watched = await stage.run(['watch']);
     expect(watched.code).toBe(0);
@@ -61,7 +61,7 @@ describe('an external Temporal and a separate worker', () => {
     expect([cancelled.code, cancelled.stderr]).toEqual([6, expect.stringContaining('error[E512]')]);
     await stage.worker();
     await stage.run(['wait', batch]);
-    const status = JSON.parse((await stage.run(['status', batch, '-o', 'json'])).stdout) as BatchStatus;
+    const status = JSON.parse((await stage.run(['status', batch, '-o', 'json'])).stdout) as BatchJson;
     expect(status).toMatchObject({ state: 'finished', outcomes: { cancelled: 3 } });
     expect(await stage.truth()).toEqual([]);
   });

@@ -1,6 +1,5 @@
 import { basename } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Progress } from '../../src/batch/progress.ts';
 import { Stage, until, type Ended } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
@@ -25,7 +24,10 @@ describe('control of a running batch', () => {
     batch = (await stage.run(['submit', stage.sheet(ROWS), '-d', 'slow', '-c', '10'])).stdout.trim();
     await until(async () => (await stage.truth()).length >= 10, 'the batch is under way');
     const paused = await stage.run(['pause', batch, '--reason', 'lunch', '-o', 'json']);
-    const { running, state } = JSON.parse(paused.stdout) as Progress;
+    const {
+      state,
+      progress: { running },
+    } = JSON.parse(paused.stdout) as { state: string; progress: { running: number } };
     const finish = `${running} run${running === 1 ? ' finishes' : 's finish'}`;
     expect([state, ...ended(paused)]).toEqual([
       'paused',
@@ -46,8 +48,11 @@ describe('control of a running batch', () => {
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('error[E517]')]);
     const resumed = await stage.run(['resume', batch, '-c', '30', '--rate', 'none']);
     expect(ended(resumed)).toEqual([0, `${batch} continues; concurrency 10 → 30, rate 900/min → none`]);
-    const again = await run('-c', '40');
+    const again = await run('-c', '40', '-o', 'jsonl');
     expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('concurrency 30 → 40')]);
+    const rows = again.stdout.trim().split('\n');
+    expect(new Set(rows.map((line) => (JSON.parse(line) as { row: number }).row)).size).toBe(ROWS);
+    expect(rows).toHaveLength(ROWS);
     expectOneRunPerRow(await stage.truth(), ROWS);
   });
 

@@ -38,7 +38,7 @@ describe('limits at which a batch pauses itself', () => {
     expect(await stage.truth()).toHaveLength(bought);
 
     // Far enough that the command itself takes less, near enough that the sheet takes more.
-    expect((await stage.run(['resume', batch, '--fail-after', 'none', '--deadline', '10s'])).code).toBe(0);
+    expect((await stage.run(['resume', batch, '--fail-after', 'none', '--deadline', '25s'])).code).toBe(0);
     const watched = await stage.run(['watch', batch]);
     expect([watched.code, watched.stderr]).toEqual([8, expect.stringMatching(/the deadline .+ has passed/)]);
     const sent = (await stage.truth()).length;

@@ -26,6 +26,10 @@ it('no command but worker loads the SDK of workers', () => {
   expect(loaded).not.toContain('@temporalio/worker');
 });
 
+it('completing a word loads nothing of Temporal', () => {
+  expect(loadedWith(['complete.ts', 'proposals.ts'])).toEqual([]);
+});
+
 it('a sheet is checked without the Temporal client', () => {
   expect(loadedWith(['run.ts', 'plan.ts'])).not.toContain('@temporalio/client');
 });

@@ -85,7 +85,8 @@ describe('batches and their folders', () => {
     stage.write('done.jsonl', lines.join('\n'));
     for (const command of ['run', 'submit']) {
       const done = await stage.run([command, 'done.jsonl', '-d', 'portraits', ...settings]);
-      expect([done.code, done.stdout.trim()]).toEqual([0, stage.batch()]);
+      // submit prints the id, which is the name of the folder.
+      expect([done.code, done.stdout.trim()]).toEqual([0, command === 'run' ? stage.batch() : batch]);
       expect(done.stderr).toContain('which has ended');
       expect(done.stderr).toContain(named);
     }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { refuseNoPool } from '../../src/library/known-pool.ts';
-import { poolLine } from '../../src/cli/pool.ts';
+import { poolLine, poolLines } from '../../src/cli/pool.ts';
 import type { Session } from '../../src/cli/session.ts';
 
 const TOTALS = { pool: 'gpus', size: 64, batches: 3, used: 60, charged: 64, members: [] };
@@ -13,6 +13,13 @@ describe('pool', () => {
     );
     // Another user may have made the pool.
     expect(poolLine({ ...TOTALS, pool: 'g\u001B[2Jpus' })).not.toContain('\u001B');
+  });
+
+  it('says how many batches wait because it is full', () => {
+    const waiting = (turnedAway: number) => poolLines({ ...TOTALS, turnedAway }).at(-1);
+    expect(poolLines(TOTALS)).toHaveLength(1);
+    expect(waiting(1)).toMatch(/^ {2}1 more batch waits without slots: a pool has room for 200 batches/);
+    expect(waiting(3)).toMatch(/^ {2}3 more batches wait /);
   });
 
   it('must exist before a batch joins it', async () => {

@@ -51,7 +51,7 @@ describe('the receipt of a batch whose servers were stopped, at a service that b
     for (const args of [['watch'], run]) expect((await stage.run(args)).stderr).toContain(`\n${line}\n`);
     expect((await stage.run(['wait'])).stderr).toBe(`${line}\n`);
     const { stdout } = await stage.run(['wait', '-o', 'json']);
-    expect(JSON.parse(stdout)).toMatchObject({ runs: ROWS, restarts: 1 });
+    expect(JSON.parse(stdout)).toMatchObject({ summary: { runs: ROWS, restarts: 1 } });
   });
 
   it('is written by verify, and holds offline, with every run that the service has', async () => {

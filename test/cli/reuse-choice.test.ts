@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { Printer } from '../../src/cli/context.ts';
-import { chooseReuse } from '../../src/cli/reuse-choice.ts';
+import { chooseInto, chooseReuse } from '../../src/cli/reuse-choice.ts';
+import type { BatchFile } from '../../src/store/batch-file.ts';
 import type { SharedRows } from '../../src/create-batch/overlap.ts';
 
 const SHARED = {
@@ -84,6 +85,34 @@ describe('the commands of a refusal', () => {
     await expect(onTerminal({ asks: false, args }).choice).rejects.toMatchObject({
       hint: expect.stringContaining(
         String.raw`runsheet submit --reuse --set 'prompt=it'\''s $5' -- -sheet.csv`,
+      ),
+    });
+  });
+});
+
+describe('the command for a new batch of rows that a batch has', () => {
+  const options = { map: { image: 'my pic' }, set: {}, drop: ['note'], types: {}, keyColumn: 'sku' };
+  const batch = { batch: 'portraits-7f3a', file: { sheet: { options } } as unknown as BatchFile };
+  const refusal = (...more: readonly string[]) => {
+    const argv = ['node', 'runsheet.mjs', 'run', 'failures.csv', '-d', 'x', ...more];
+    const process = { argv } as unknown as NodeJS.Process;
+    const asking = { printer: { isTerminal: false } as Printer, process, asks: false };
+    return chooseInto(asking, { ...batch, name: 'failures.csv' });
+  };
+
+  it('repeats how the batch was mapped, because its results have the columns of its sheet', async () => {
+    await expect(refusal()).rejects.toMatchObject({
+      code: 'E534',
+      hint: expect.stringContaining(
+        "  runsheet run --again --map 'image=my pic' --drop note --key sku failures.csv -d x",
+      ),
+    });
+  });
+
+  it('but not what the command says itself', async () => {
+    await expect(refusal('--map', 'image=pic', '--key=sku')).rejects.toMatchObject({
+      hint: expect.stringContaining(
+        '  runsheet run --again --drop note failures.csv -d x --map image=pic --key=sku',
       ),
     });
   });

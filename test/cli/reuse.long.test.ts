@@ -160,7 +160,7 @@ describe('a sheet that shares rows with an earlier batch', () => {
     const shuffled = lines(5).toReversed();
     const sheet = stage.write('shuffled.csv', `number,prompt,seed\n${shuffled.join('\n')}\n`);
     const run = await stage.run(['run', sheet, ...flags, '--reuse', '-o', 'json']);
-    expect(JSON.parse(run.stdout)).toMatchObject({ reused: 5, requests: { accepted: 0 } });
+    expect(JSON.parse(run.stdout)).toMatchObject({ summary: { reused: 5, requests: { accepted: 0 } } });
   });
 
   it('buys a reused row that is sent again, which then counts as bought', async () => {
@@ -210,6 +210,11 @@ describe('a sheet that shares open rows with a running batch', () => {
             code: 'E531',
             message: `3 rows (1, 2, 3) are still open in ${batch}`,
             hint: expect.stringContaining(`runsheet wait ${batch}`),
+            exit_code: 2,
+            place: null,
+            problems: [],
+            total: 1,
+            errors_file: null,
           },
         },
       ]);

@@ -2,6 +2,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { liveAt } from '../stage/outstanding-runs.ts';
 import { Stage, until } from '../stage/stage.ts';
 
 const DEPLOYMENTS = JSON.stringify([
@@ -83,6 +84,35 @@ describe('a schedule', () => {
       await until(() => isOver('nightly', batch), 'the firing is over');
       expect(await stage.truth()).toHaveLength(runs);
     }
+  });
+
+  it('is made only with a pool that exists and targets that can be told, and its batches have them', async () => {
+    const created = (...flags: readonly string[]) =>
+      stage.run(['schedule', 'create', 'nightly', stage.sheet(3), '-d', 'quick', ...NEVER, ...flags]);
+    await stage.worker();
+    const refused = [
+      await created('--pool', 'gpus'),
+      await created('--notify', 'ftp://example.org'),
+      await created(...Array.from({ length: 6 }, (_, at) => ['--notify', `slack:t${at}`]).flat()),
+      // Without a cluster this machine itself sends notifications.
+      await stage.run(
+        ['schedule', 'create', 'nightly', 'sheet.csv', '-d', 'quick', ...NEVER, '--notify', 'slack:ops'],
+        { TEMPORAL_ADDRESS: '' },
+      ),
+    ];
+    expect(refused.map(({ code }) => code)).toEqual([2, 2, 2, 2]);
+    const reasons = ['E540', 'ftp://example.org', '6 targets are too many', 'RUNSHEET_SLACK_WEBHOOK'];
+    for (const [at, reason] of reasons.entries()) expect(refused[at]?.stderr).toContain(reason);
+    expect((await stage.run(['schedule', 'list', '-o', 'json'])).stdout).toBe('[]\n');
+
+    await stage.run(['pool', 'set', 'gpus', '--size', '2']);
+    expect((await created('--pool', 'gpus', '--notify', 'slack:ops')).code).toBe(0);
+    const batch = await trigger('nightly');
+    await until(() => isOver('nightly', batch), 'the firing is over');
+    expect(readFileSync(stage.path('batches', batch, 'batch.json'), 'utf8')).toContain('"slack:ops"');
+    expect((await stage.run(['events', batch])).stdout).toContain('RUNSHEET_SLACK_WEBHOOK');
+    const live = await stage.truth();
+    expect(Math.max(...live.map(({ createdAtMs = 0 }) => liveAt(live, createdAtMs)))).toBeLessThanOrEqual(2);
   });
 
   it('whose sheet has become bad fails the firing with its code, sends nothing, and shows why', async () => {

@@ -81,7 +81,7 @@ describe('a service that speaks V1', () => {
     const planned = await stage.run(['plan', stage.sheet(3), '-d', ID, '--api', 'v1', '-o', 'json']);
     expect(JSON.parse(planned.stdout)).toMatchObject({
       service: { api: 'v1' },
-      notGuaranteed: expect.arrayContaining([expect.stringContaining('cannot be cancelled')]),
+      not_guaranteed: expect.arrayContaining([expect.stringContaining('cannot be cancelled')]),
     });
     const doctor = await stage.run(['doctor', '--api', 'v1']);
     expect(doctor.stdout).toMatch(/✓ run service .*no run list.*speaks V1, which cannot cancel/);

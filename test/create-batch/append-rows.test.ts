@@ -26,7 +26,13 @@ beforeEach(() => {
 
 const KEYED = { options: { ...ASKED.options, keyColumn: 'id' } };
 
-function add(batch: CreatedBatch, name: string, text: string, between?: () => Promise<unknown>) {
+function add(
+  batch: CreatedBatch,
+  name: string,
+  text: string,
+  between?: () => Promise<unknown>,
+  isSavedAgain = false,
+) {
   const copying = { out: place.out, stdin: Readable.from([]) };
   return withCopy(place.write(name, text), copying, async (copy) => {
     const order = {};
@@ -37,6 +43,7 @@ function add(batch: CreatedBatch, name: string, text: string, between?: () => Pr
       reading: {},
       order,
       inputTypes: undefined,
+      isSavedAgain,
     });
     using found = await compareFurther(sheet);
     await between?.();
@@ -55,6 +62,27 @@ async function sentBy({ store, file }: CreatedBatch, { pass }: Appended) {
 }
 
 describe('a further sheet', () => {
+  it('with a row of totals is refused, with the flag that leaves it out', async () => {
+    const batch = await place.create('sheet.csv', KEYED);
+    await expect(add(batch, 'totals.csv', 'id,prompt,note\nd,4,\nTotal,,\n')).rejects.toMatchObject({
+      code: 'E111',
+      hint: 'if they are right, add: --skip-rows 3',
+    });
+  });
+
+  it('with several values above its header is refused, unless it is a save and the batch has this header', async () => {
+    const text = 'Campaign,,of Ann\nid,prompt,note\na,one,x\n';
+    place.write('titled.csv', text);
+    const batch = await place.create('titled.csv', { options: { ...KEYED.options, headerRow: 2 } });
+    const more = `${text}b,two,y\n`;
+    const hint = 'if they are right, add: --header-row 2';
+    await expect(add(batch, 'titled.csv', more)).rejects.toMatchObject({ code: 'E111', hint });
+    await expect(add(batch, 'titled.csv', `,,\n${more}`, undefined, true)).rejects.toMatchObject({
+      code: 'E111',
+    });
+    expect(await add(batch, 'titled.csv', more, undefined, true)).toMatchObject({ appended: 1 });
+  });
+
   it('appends new keys, sends failed rows with their new inputs, and leaves the others out', async () => {
     const batch = await place.create('sheet.csv', KEYED);
     await addResults(batch, { outcome: 'failed' });
@@ -75,6 +103,25 @@ describe('a further sheet', () => {
     ]);
     expect(await countRows(batch.store, batch.file, 1)).toBe(3);
     expect(await add(batch, 'more.csv', more)).toBeUndefined();
+  });
+
+  it('names the files of new rows as the batch names its own, and refuses a name that the batch has', async () => {
+    const settings = { ...ASKED.settings, outputName: '{note}-{row}' };
+    const batch = await place.create('sheet.csv', { ...KEYED, settings });
+    await addResults(batch);
+    const added = await add(batch, 'more.csv', 'id,prompt,note\nd,4,W\n');
+    expect(await sentBy(batch, added as Appended)).toMatchObject([{ row: 4, name: 'W-4' }]);
+    const other = await place.create('sheet.csv', {
+      ...KEYED,
+      again: true,
+      settings: { ...settings, outputName: '{note}' },
+    });
+    await addResults(other);
+    await expect(add(other, 'x.csv', 'id,prompt,note\nd,4,X\n')).rejects.toMatchObject({
+      code: 'E118',
+      message: expect.stringContaining('rows 1 and 4') as string,
+    });
+    expect(await countRows(other.store, other.file)).toBe(3);
   });
 
   it('is compared again if another command adds rows meanwhile', async () => {

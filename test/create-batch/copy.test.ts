@@ -1,10 +1,12 @@
 // What cannot be copied as a sheet, and where no copy can be put: each with its code, and nothing is left behind.
 
 import {
+  copyFileSync,
   appendFileSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   truncateSync,
   writeFileSync,
@@ -139,5 +141,19 @@ describe('a folder for batches that cannot be used', () => {
   it('is created with its parent folders', async () => {
     const out = join(place(), 'a', 'b', 'c');
     expect((await copied(sheet(), out)).bytes).toBe(4);
+  });
+});
+
+describe('a workbook', () => {
+  it('is known by its bytes, and its cells are unpacked beside its copy', async () => {
+    const folder = place();
+    const path = join(folder, 'prompts.csv');
+    copyFileSync(join(import.meta.dirname, '../sheet/files/openpyxl.xlsx'), path);
+    const copy = await withCopy(path, { out: folder, stdin: Readable.from([]) }, async (made) => {
+      const cells = readFileSync(join(made.folder, made.file), 'utf8');
+      return { ...made, cells, files: readdirSync(made.folder).toSorted() };
+    });
+    expect(copy).toMatchObject({ format: 'xlsx', file: 'sheet.cells', files: ['sheet.cells', 'sheet.csv'] });
+    expect(copy.cells).toMatch(/^\{"sheet":"Prompts",.*\}\n\[1,\["prompt","seed",/);
   });
 });

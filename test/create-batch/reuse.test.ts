@@ -39,6 +39,15 @@ async function reusing(name: string, asked: Asked = {}): Promise<Found> {
 }
 
 describe('a row that succeeded in an earlier batch', () => {
+  it('has its files under the names of the new batch', async () => {
+    await addResults(await place.create('three.csv'));
+    const settings = { ...ASKED.settings, outputName: '{prompt}_{row}' };
+    const { made } = await reusing('four.csv', { settings });
+    const [first] = await recordsIn(made);
+    expect(first?.files).toMatchObject([{ path: 'outputs/a_1.png' }]);
+    expect(existsSync(join(made.folder, 'outputs/a_1.png'))).toBe(true);
+  });
+
   it('keeps its result, with files of its own, and has no place', async () => {
     const earlier = await place.create('three.csv');
     await addResults(earlier, { more: { texts: ['a caption'] } });

@@ -15,13 +15,17 @@ const ABOUT_THE_MACHINE: Readonly<Record<string, string>> = {
   dev: 'keeps servers running; connect() starts the same ones while it is open',
   embedded: 'is the process that connect() starts',
   doctor: 'explains a machine to its user; connect() and plan() throw the same errors',
+  completion: 'is for a shell',
   clean: 'removes folders that a user has looked at',
+  demo: 'is shown to a person',
+  'demo-loop': 'is a process that demo starts',
   'migrate-check': 'is done once, by a person, before a migration',
 };
 
 const LIBRARY: Readonly<Record<string, readonly Member[]>> = {
   run: ['Runsheet.start', 'BatchHandle.progress', 'BatchHandle.result', 'BatchHandle.append'],
   plan: ['Runsheet.plan'],
+  deployments: ['Runsheet.deployments'],
   submit: ['Runsheet.start'],
   list: ['Runsheet.list'],
   status: ['BatchHandle.status'],
@@ -31,7 +35,10 @@ const LIBRARY: Readonly<Record<string, readonly Member[]>> = {
   show: ['BatchHandle.row'],
   logs: ['BatchHandle.logs'],
   results: ['BatchHandle.rows', 'BatchHandle.location'],
+  export: ['BatchHandle.export'],
+  open: ['BatchHandle.report'],
   events: ['BatchHandle.events'],
+  compare: ['Runsheet.compare'],
   verify: ['BatchHandle.verify'],
   pause: ['BatchHandle.pause'],
   resume: ['BatchHandle.resume'],

@@ -31,6 +31,7 @@ import { createBatchFile, layoutOf, type BatchFile } from '../../src/store/batch
 import { folderStore } from '../../src/store/folder.ts';
 import { depsOf, MARK, REF } from '../activities/deps.ts';
 import { paramsOf } from '../batch/params.ts';
+import { readReport } from './report/read-report.ts';
 
 const ESCAPE = '\t\u001B[31m\u001B]0;title\u0007\u009B2J';
 const BIDI = '\u202Egpj.exe\u2066\u200B\u{E0041}';
@@ -148,28 +149,30 @@ describe('the words of a hostile service', () => {
   });
 
   it('are text in the report, without anything that reorders or hides it', async () => {
-    const html = await text('report.html');
+    const { html, facts, texts, rows: shown } = await readReport(store());
     const { document } = parseHTML(html);
-    expect(document.querySelectorAll('script')).toHaveLength(2);
-    const data = JSON.parse(document.querySelector('#data')?.textContent ?? '') as {
-      rows: { reason?: string; gpu: string; inputs: Record<string, string> }[];
-      summary: { deployment: string };
-    };
-    const [failed] = data.rows;
-    for (const words of [failed?.reason, failed?.gpu, data.summary.deployment]) {
+    const kinds = [...document.querySelectorAll('script')].map((one) => one.getAttribute('type'));
+    // Only the page's own script runs.
+    expect(kinds.filter((kind) => kind === null)).toHaveLength(1);
+    expect(new Set(kinds)).toEqual(new Set(['application/json', 'text/plain', null]));
+    const [failed] = shown;
+    const [gpu] = facts.gpus.slice(1);
+    const { reason, attempts } = failed ?? { reason: undefined, attempts: [] };
+    for (const words of [reason, gpu, facts.deployment, texts('reason')[0], attempts[0]?.gpu_used]) {
       expect(words).toContain('=HYPERLINK');
       expect(words).not.toMatch(OBEYED);
     }
+    expect(texts('key')).toEqual([`${KEY}1`, `${KEY}2`]);
     expect(failed?.inputs['prompt']).toBe(OWN);
   });
 
   const FIELDS = 'row,key,gpu_used,run_id,reason,prompt';
   const rowsAs = (output: 'table' | 'csv' | 'jsonl' | 'json'): Promise<string> =>
-    said((context) => rows.call(context, { out, output, fields: FIELDS }, 'b'));
+    said((context) => rows.call(context, { out, output, fields: FIELDS, follow: false }, 'b'));
   const resultsAs = (output: 'csv' | 'jsonl' | 'json'): Promise<string> =>
     said((context) => results.call(context, { out, output }, 'b'));
   const shown = (output: 'text' | 'json'): Promise<string> =>
-    said((context) => show.call(context, { out, output }, 'b', 1));
+    said((context) => show.call(context, { out, output }, 'b', '1'));
 
   it.each([
     ['rows -o table', () => rowsAs('table')],

@@ -18,6 +18,7 @@ import { layoutOf, type BatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Draft, Store } from '../../src/store/store.ts';
 import { paramsOf } from '../batch/params.ts';
+import { readReport } from './report/read-report.ts';
 
 const MARK = '0123456789abcdef';
 const MIB = 1024 * 1024;
@@ -100,14 +101,6 @@ async function close({ store, file }: Batch): Promise<number> {
   return longest;
 }
 
-type Shown = { readonly inputs: Record<string, string>; readonly reason: string; readonly more?: number };
-
-async function reportOf({ store }: Batch): Promise<{ html: string; rows: readonly Shown[] }> {
-  const html = (await store.read('report.html')) ?? '';
-  const [, data = ''] = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(html) ?? [];
-  return { html, rows: (JSON.parse(data) as { rows: readonly Shown[] }).rows };
-}
-
 describe('a batch of long cells', () => {
   it('closes without joining its rows into one text, and its own cells stand in the results whole', async () => {
     const long = 'x'.repeat(MIB / 8);
@@ -144,10 +137,13 @@ describe('the report', () => {
       'y'.repeat(MIB),
     );
     await close(batch);
-    const { html, rows } = await reportOf(batch);
-    expect(html.length).toBeLessThan(20_000);
+    const { html, texts, rows } = await readReport(batch.store);
+    expect(html.length).toBeLessThan(200_000);
+    expect(texts('reason')[0]).toMatch(/^y{160}…$/);
+    expect(texts('c0')[0]).toBe('n');
     expect(rows[0]?.inputs['prompt']).toMatch(/^A fox x+…$/);
     expect(rows[0]?.reason).toMatch(/^y+…$/);
+    expect(JSON.stringify(rows).length).toBeLessThan(20_000);
   });
 
   it('shows the first inputs of a row that has thousands, and says how many it leaves out', async () => {
@@ -156,8 +152,8 @@ describe('the report', () => {
     );
     const batch = await batchOf([{ note: 'n', inputs }]);
     await close(batch);
-    const { html, rows } = await reportOf(batch);
-    expect(html.length).toBeLessThan(20_000);
+    const { rows } = await readReport(batch.store);
+    expect(JSON.stringify(rows).length).toBeLessThan(30_000);
     const named = Object.keys(rows[0]?.inputs ?? {}).length;
     expect(named).toBeGreaterThan(10);
     expect(rows[0]?.more).toBe(5_000 - named);
@@ -166,7 +162,7 @@ describe('the report', () => {
   it('shows short rows whole', async () => {
     const batch = await batchOf([{ note: 'n', inputs: { prompt: 'a fox', seed: 7 } }]);
     await close(batch);
-    const [row] = (await reportOf(batch)).rows;
+    const [row] = (await readReport(batch.store)).rows;
     expect(row).toMatchObject({ inputs: { prompt: 'a fox', seed: '7' }, reason: 'the run failed' });
     expect(row?.more).toBeUndefined();
   });

@@ -151,6 +151,7 @@ describe('the files of a finished batch', () => {
         'events.jsonl',
         'failures.csv',
         'report.html',
+        'report/rows/00001.js',
         'results.csv',
         'results.jsonl',
         SUMMARY_FILE,

@@ -75,8 +75,8 @@ describe('a sheet that is written to pages', () => {
     expect(await inputsOf({ text })).toEqual(['{"seed":18446744073709551615}', '{"seed":-9007199254740993}']);
   });
 
-  it('omits empty cells', async () => {
-    expect(await inputsOf({ text: 'a,b\n,2\n1,\n,\n' })).toEqual(['{"b":2}', '{"a":1}', '{}']);
+  it('omits empty cells, and rows without a value', async () => {
+    expect(await inputsOf({ text: 'a,b\n,2\n,\n1,\n , \n' })).toEqual(['{"b":2}', '{"a":1}']);
   });
 
   it('reads only the first rows with --rows', async () => {

@@ -14,7 +14,7 @@ const portrait: readonly InputType[] = [
 ];
 
 const bad: readonly [string, Sheet, readonly string[]][] = [
-  ['a gpu that is none', { text: 'prompt,gpu\na,A10G\nb,A100-80\n' }, ['E201 3:2']],
+  ['a gpu that is none', { text: 'prompt,gpu\na,A10G\nb,A100-8\n' }, ['E201 3:2']],
   ['too few and too many fields', { text: 'a,b\n1,2\n3\n4,5,6\n' }, ['E103 3:2', 'E103 4:3']],
   ['a word for a number', { text: 'prompt,steps\na,20\nb,twenty\n', inputTypes: portrait }, ['E202 3:2']],
   ['a number out of bounds', { text: 'prompt,steps\na,41\n', inputTypes: portrait }, ['E201 2:2']],
@@ -87,13 +87,13 @@ describe('a sheet is refused for', () => {
 
 describe('a refusal', () => {
   it('shows the place, the line and a hint', async () => {
-    const text = 'prompt,seed,steps,gpu\n"a red\nfox",7,20,A100-80\n';
+    const text = 'prompt,seed,steps,gpu\n"a red\nfox",7,20,A100-8\n';
     const refused = await refusedBy(lay({ text }));
     expect(refused).toMatchObject({ code: 'E200', exit: 5, total: 1, rows: 1, byCode: { E201: 1 } });
     expect(refused.problems[0]).toMatchObject({
       code: 'E201',
-      message: 'gpu "A100-80" of column "gpu" is not a GPU of this service',
-      hint: 'did you mean A100-80GB? allowed: T4 L4 A10G L40S A100 A100-80GB H100',
+      message: 'gpu "A100-8" of column "gpu" is not a GPU of this service',
+      hint: 'did you mean A100? allowed: T4 L4 A10G L40S A100 A100-80GB H100',
       place: { file: 'sheet.csv', line: 2, column: 4, row: 1, columnName: 'gpu', excerpt: '"a red' },
     });
   });

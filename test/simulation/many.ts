@@ -18,7 +18,7 @@ const EXPLAINED = 3;
 
 /** Events that must occur at least once in a thousand seeds; otherwise the simulation does not cover them. */
 export const SOMETIMES = [
-  ...['accepted', 'rejected', 'not-sent', 'throttled', 'blocked', 'unconfirmed'].map(
+  ...['accepted', 'rejected', 'not-sent', 'throttled', 'blocked', 'unconfirmed', 'left-out'].map(
     (name) => `class ${name}`,
   ),
   ...['succeeded', 'failed', 'timed-out', 'cancelled', 'refused', 'unknown'].map((name) => `outcome ${name}`),

@@ -50,6 +50,8 @@ const MOST = {
   temporalOutage: 0.02,
   continueAsNew: 0.1,
   upgrade: 0.05,
+  /** A sheet that is watched no longer asks for the row. */
+  leftOut: 0.02,
 } as const;
 
 export type Fault = keyof typeof MOST;

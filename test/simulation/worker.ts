@@ -117,6 +117,8 @@ export class SimWorker {
         world.saw('lease closed');
         return resolve({ ...name, result: 'not-sent', retryAfterMs: 0, reason: 'the lease is closed' });
       }
+      if (world.shouldInject('leftOut'))
+        return resolve({ ...name, result: 'left-out', reason: 'the sheet no longer has it' });
       if (world.shouldInject('unreachable'))
         return resolve(resultOf(name, { begun: false, error: 'refused' }));
       deps.beforePost();

@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { NEWS, noticeSchema } from '../../src/store/notice-body.ts';
+import { SCHEDULE_NEWS, scheduleNoticeSchema } from '../../src/store/schedule-notice-body.ts';
 import { bodyOf, noticeTo } from '../activities/notices/notice.ts';
 
-const PAGE = readFileSync(join(import.meta.dirname, '../../docs/notifications.md'), 'utf8');
+const WHOLE = readFileSync(join(import.meta.dirname, '../../docs/notifications.md'), 'utf8');
+const [PAGE = '', SCHEDULES = ''] = WHOLE.split('## Body of a schedule');
 
 type Schema = {
   readonly type?: string;
@@ -48,5 +50,25 @@ describe('the body of a notification', () => {
     const body = bodyOf(noticeTo('slack:', { news, ...pause }));
     expect(noticeSchema.strict().parse(body)).toEqual(body);
     expect(body.text.startsWith('b ')).toBe(true);
+  });
+});
+
+describe('the body of a notification about a schedule', () => {
+  it('has the fields that docs/notifications.md names, and is what the example shows', () => {
+    const named = [...SCHEDULES.matchAll(/^\| `(\w+)` +\| (\w+)(\?)? +\|/gm)].map(
+      ([, name, type, mark = '']) => `${name} ${type}${mark}`,
+    );
+    const { properties = {}, required = [] } = z.toJSONSchema(scheduleNoticeSchema) as Schema;
+    const fields = Object.entries(properties).map(([name, { type, const: one }]) => {
+      const mark = required.includes(name) ? '' : '?';
+      return `${name} ${type ?? typeof one}${mark}`;
+    });
+    expect(named).toEqual(fields);
+    const [, example = ''] = /```json\n(.*?)```/s.exec(SCHEDULES) ?? [];
+    expect(() => scheduleNoticeSchema.strict().parse(JSON.parse(example))).not.toThrow();
+  });
+
+  it.each(SCHEDULE_NEWS)('of %s is named there', (news) => {
+    expect(PAGE).toMatch(new RegExp(`^\\| \`${news}\``, 'm'));
   });
 });

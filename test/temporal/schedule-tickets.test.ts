@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ScheduleDefinition } from '../../src/create-batch/schedule/definition.ts';
 import { openTickets, type TicketFolder } from '../../src/temporal/schedule-tickets.ts';
 import { definitionOf } from '../create-batch/schedule/definition.ts';
 
@@ -19,46 +20,97 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true }));
 
+const refusal = (definition: ScheduleDefinition, nominalTime: number, now: number, run = 'own run') =>
+  tickets.refusal(definition, { nominalTime, run }, now);
+
 describe('a firing on the rule', () => {
   it('is accepted at its time and late, but not before the schedule was made', () => {
     tickets.write(minutely);
     const next = minuteAfter(Date.now());
-    expect(tickets.refusal(minutely, next, next)).toBeUndefined();
-    expect(tickets.refusal(minutely, next, next + 10 * MINUTE)).toBeUndefined();
-    expect(tickets.refusal(minutely, next - 10 * MINUTE, next)).toMatch(/before the schedule was made/);
+    expect(refusal(minutely, next, next)).toBeUndefined();
+    expect(refusal(minutely, next, next + 10 * MINUTE)).toBeUndefined();
+    expect(refusal(minutely, next - 10 * MINUTE, next)).toMatch(/before the schedule was made/);
   });
 
   it('is refused off the rule, ahead of its time and too long after it', () => {
     tickets.write(minutely);
     const next = minuteAfter(Date.now());
-    expect(tickets.refusal(minutely, next + 1_000, next + MINUTE)).toMatch(/not on its rule/);
-    expect(tickets.refusal(minutely, next + 5 * MINUTE, next)).toMatch(/has not come yet/);
-    expect(tickets.refusal(minutely, next, next + 2 * 86_400_000)).toMatch(/too long ago/);
+    expect(refusal(minutely, next + 1_000, next + MINUTE)).toMatch(/not on its rule/);
+    expect(refusal(minutely, next + 5 * MINUTE, next)).toMatch(/has not come yet/);
+    expect(refusal(minutely, next, next + 2 * 86_400_000)).toMatch(/too long ago/);
     const buffered = { ...minutely, overlap: 'buffer' } as const;
     tickets.write(buffered);
-    expect(tickets.refusal(buffered, next, next + 2 * 86_400_000)).toBeUndefined();
+    expect(refusal(buffered, next, next + 2 * 86_400_000)).toBeUndefined();
   });
 
   it('is refused without a ticket, and with settings that runsheet did not write', () => {
     const next = minuteAfter(Date.now());
-    expect(tickets.refusal(minutely, next, next)).toMatch(/no ticket/);
+    expect(refusal(minutely, next, next)).toMatch(/no ticket/);
     tickets.write(minutely);
     const other = { ...minutely, sheet: '/data/other.csv' };
-    expect(tickets.refusal(other, next, next)).toMatch(/changed without runsheet/);
+    expect(refusal(other, next, next)).toMatch(/changed without runsheet/);
     tickets.remove(minutely.name);
-    expect(tickets.refusal(minutely, next, next)).toMatch(/no ticket/);
+    expect(refusal(minutely, next, next)).toMatch(/no ticket/);
   });
 
   it('is refused in a pause, which a replaced schedule keeps', () => {
     tickets.write(minutely);
     tickets.pause(minutely.name, true);
     const later = minuteAfter(Date.now()) + MINUTE;
-    expect(tickets.refusal(minutely, later, later)).toBe('the schedule is paused');
+    expect(refusal(minutely, later, later)).toBe('the schedule is paused');
     const replaced = { ...minutely, reuse: true };
     tickets.write(replaced);
-    expect(tickets.refusal(replaced, later, later)).toBe('the schedule is paused');
+    expect(refusal(replaced, later, later)).toBe('the schedule is paused');
     tickets.pause(minutely.name, false);
-    expect(tickets.refusal(replaced, later, later)).toBeUndefined();
+    expect(refusal(replaced, later, later)).toBeUndefined();
+  });
+});
+
+describe('what follows a firing', () => {
+  it('is allowed only for the run that was accepted last, with the settings of its ticket', () => {
+    tickets.write(minutely);
+    const nominalTime = minuteAfter(Date.now());
+    const firing = { nominalTime, run: 'own run' };
+    expect(tickets.isLast(minutely, firing)).toBe(false);
+    expect(refusal(minutely, nominalTime, nominalTime)).toBeUndefined();
+    expect(tickets.isLast(minutely, firing)).toBe(true);
+    expect(tickets.isLast(minutely, { ...firing, run: 'stranger' })).toBe(false);
+    expect(tickets.isLast({ ...minutely, reuse: true }, firing)).toBe(false);
+    tickets.allow(minutely.name, { from: 1_000, to: 3_000, isOnRule: false });
+    expect(refusal(minutely, 2_000, nominalTime, 'a trigger')).toBeUndefined();
+    expect(tickets.isLast(minutely, { nominalTime: 2_000, run: 'a trigger' })).toBe(true);
+  });
+});
+
+describe('a time that has fired', () => {
+  it('is refused to another firing, also if its batch was removed; only its own tries are accepted', () => {
+    tickets.write(minutely);
+    const [first, second] = [minuteAfter(Date.now()), minuteAfter(Date.now()) + MINUTE];
+    expect(refusal(minutely, second, second)).toBeUndefined();
+    expect(refusal(minutely, second, second + 1_000)).toBeUndefined();
+    expect(refusal(minutely, second, second, 'stranger')).toMatch(/is not after the last firing/);
+    expect(refusal(minutely, first, second, 'stranger')).toMatch(/is not after the last firing/);
+    const replaced = { ...minutely, reuse: true };
+    tickets.write(replaced);
+    expect(refusal(replaced, second, second, 'stranger')).toMatch(/is not after the last firing/);
+    expect(refusal(replaced, second + MINUTE, second + MINUTE, 'next run')).toBeUndefined();
+  });
+
+  it('may fire again only if its user asks for it', () => {
+    tickets.write(nightly);
+    const days = {
+      from: Date.parse('2026-11-01T00:00Z'),
+      to: Date.parse('2026-11-03T00:00Z'),
+      isOnRule: true,
+    };
+    const [first, second] = [Date.parse('2026-11-01T02:00Z'), Date.parse('2026-11-02T02:00Z')];
+    for (const run of ['one', 'two']) {
+      tickets.allow('nightly', days);
+      expect(refusal(nightly, first, second, run)).toBeUndefined();
+      expect(refusal(nightly, second, second, run)).toBeUndefined();
+      expect(refusal(nightly, first, second, 'stranger')).toBeDefined();
+      expect(refusal(nightly, second, second, 'stranger')).toBeDefined();
+    }
   });
 });
 
@@ -68,9 +120,9 @@ describe('a trigger', () => {
     const now = Date.now();
     tickets.allow('nightly', { from: now - MINUTE, to: now + MINUTE, isOnRule: false });
     const [first, second] = [now, now + 1_000];
-    expect(tickets.refusal(nightly, first, now)).toBeUndefined();
-    expect(tickets.refusal(nightly, first, now)).toBeUndefined();
-    expect(tickets.refusal(nightly, second, now)).toMatch(/not on its rule/);
+    expect(refusal(nightly, first, now)).toBeUndefined();
+    expect(refusal(nightly, first, now)).toBeUndefined();
+    expect(refusal(nightly, second, now)).toMatch(/not on its rule/);
   });
 
   it('between two times allows those of the rule, and no others', () => {
@@ -78,9 +130,9 @@ describe('a trigger', () => {
     const [from, to] = [Date.parse('2026-11-01T00:00:00Z'), Date.parse('2026-11-03T00:00:00Z')];
     tickets.allow('nightly', { from, to, isOnRule: true });
     const now = Date.parse('2026-11-22T00:00:00Z');
-    expect(tickets.refusal(nightly, Date.parse('2026-11-01T02:00:00Z'), now)).toBeUndefined();
-    expect(tickets.refusal(nightly, Date.parse('2026-11-02T02:00:00Z'), now)).toBeUndefined();
-    expect(tickets.refusal(nightly, Date.parse('2026-11-02T03:00:00Z'), now)).toMatch(/not on its rule/);
-    expect(tickets.refusal(nightly, Date.parse('2026-11-03T02:00:00Z'), now)).toBeDefined();
+    expect(refusal(nightly, Date.parse('2026-11-01T02:00:00Z'), now)).toBeUndefined();
+    expect(refusal(nightly, Date.parse('2026-11-02T02:00:00Z'), now)).toBeUndefined();
+    expect(refusal(nightly, Date.parse('2026-11-02T03:00:00Z'), now)).toMatch(/not on its rule/);
+    expect(refusal(nightly, Date.parse('2026-11-03T02:00:00Z'), now)).toBeDefined();
   });
 });

@@ -1,11 +1,11 @@
-// Reports to the pool of the batch, after each change but not too often, and now and then without one, and one report at a time: later ones say more. A batch
-// that leaves its pool, or has ended, says so immediately.
+// Reports to the pool of the batch, after each change but not too often, and now and then without one, and one report at a time:
+// later ones say more. A batch that leaves its pool, or has ended, says so immediately.
 
 import { POOL_REPORT_MS, POOL_SILENT_MS } from '../bounds.ts';
 import type { Command } from '../commands.ts';
 import { leave } from '../pool/change-pool.ts';
 import type { Membership } from '../pool/messages.ts';
-import { usageOf } from '../pool/wanted.ts';
+import { usageOf, wantsMoreAt } from '../pool/wanted.ts';
 import type { State } from '../state.ts';
 import { NEVER, type Decision } from './decision.ts';
 
@@ -19,8 +19,8 @@ export const reportUsage: Decision = {
     if (failure !== undefined) return failure.againAt;
     if (reported === undefined) return 0;
     // A pool that was terminated and made again learns from it what the batch holds.
-    const isSame = reported.text === textOf(state, membership);
-    return reported.at + (isSame ? POOL_SILENT_MS : POOL_REPORT_MS);
+    if (reported.text !== textOf(state, membership)) return reported.at + POOL_REPORT_MS;
+    return Math.min(reported.at + POOL_SILENT_MS, Math.max(reported.at + POOL_REPORT_MS, wantsMoreAt(state)));
   },
   act: (state) => {
     if (state.leaves !== undefined) return saidLeaves(state);

@@ -60,6 +60,14 @@ export const budgetLeft = (state: Accounts): number =>
 export const mayReserve = (state: Accounts, account: Account): boolean =>
   state.params.maxCostNano === undefined || budgetLeft(state) >= attemptCost(state.params, account);
 
+/** How many attempts on the GPU may start: those that fit, and POSTs that are repeated; infinite without a limit. */
+export function attemptsLeft(state: Accounts, account: Account): number {
+  const left = budgetLeft(state);
+  if (left === UNBOUNDED) return UNBOUNDED;
+  const cost = attemptCost(state.params, account);
+  return left < 0 ? 0 : account.held.resends + (cost === 0 ? UNBOUNDED : Math.floor(left / cost));
+}
+
 /** The waiting row that is due first and that the budget allows. A POST that is repeated has its reservation. */
 export function firstAllowed(state: Accounts, account: Account): Waiting | undefined {
   const { waiting, held } = account;

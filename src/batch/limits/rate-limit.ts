@@ -10,6 +10,10 @@ export function rateLimit({ rateLimit: { gapMs, nextAt }, now }: State): Allowan
   return { at: nextAt, most: 1 + Math.max(0, Math.floor((now - nextAt) / gapMs)) };
 }
 
+/** How many attempts may start within a time. */
+export const throttledStarts = ({ rateLimit: { gapMs } }: Pick<State, 'rateLimit'>, ms: number): number =>
+  gapMs === 0 ? Number.POSITIVE_INFINITY : 1 + Math.floor(ms / gapMs);
+
 /** Adapts the gap to the result of a group. */
 export function adaptRate(state: State, wasThrottled: boolean): void {
   const { gapMs, nextAt } = state.rateLimit;

@@ -13,6 +13,13 @@ export function startsPerMinute({ params, nextStartAt, now }: State): Allowance 
   return { at: nextStartAt + (together - 1) * gapMs, most: Math.max(1, Math.min(together, saved)) };
 }
 
+/** How many POSTs may start within a time. */
+export function startsWithin({ params }: Pick<State, 'params'>, ms: number): number {
+  if (params.startsPerMinute === undefined) return Number.POSITIVE_INFINITY;
+  const { gapMs, together } = paceOf(params.startsPerMinute);
+  return together + Math.floor(ms / gapMs);
+}
+
 export function spendStarts(state: State, attempts: number): void {
   if (state.params.startsPerMinute === undefined) return;
   const { gapMs, together } = paceOf(state.params.startsPerMinute);

@@ -1,6 +1,8 @@
 // Gives a row its outcome; the row then waits to be collected.
 
 import { clipped } from '../clipped.ts';
+import { countFailure } from '../failure-counts.ts';
+import type { FailureKind } from '../failure-kind.ts';
 import { OUTCOME_CLASS, type Outcome } from '../outcome.ts';
 import { baseOf, type Base } from '../row-state.ts';
 import { put } from '../put-row.ts';
@@ -9,6 +11,7 @@ import { reasonBytes } from '../state-size.ts';
 
 type End = {
   readonly outcome: Outcome;
+  readonly failure?: FailureKind | undefined;
   readonly runId?: string | undefined;
   readonly reason?: string | undefined;
 };
@@ -18,6 +21,7 @@ export function endRow(state: State, row: Base, end: End): void {
   const reason = end.reason && clipped(end.reason, reasonBytes(state));
   const facts = { ...(runId === undefined ? {} : { runId }), ...(reason ? { reason } : {}) };
   put(state, { ...baseOf(row), phase: 'ended', at: state.now, outcome, ...facts });
+  state.failures = countFailure(state.failures, end);
   const { all, bad } = state.endings;
   // What the user cancelled is no failure.
   const isBad = outcome !== 'cancelled' && OUTCOME_CLASS[outcome] !== 'good';

@@ -72,6 +72,8 @@ function applyResult(state: State, row: Sending, result: PostResult, { group, ha
   const [first] = row.seen ?? [];
   // A run with this attempt's token exists, whatever the response says.
   if (first !== undefined) return adopt(state, row, first, result);
+  if (result.result === 'left-out')
+    return endRow(state, row, { outcome: 'cancelled', reason: result.reason });
   state.ledger = enterPost(state.ledger, result.result);
   const reason = clipped(result.reason ?? '', REASON_BYTES);
   switch (result.result) {
@@ -91,8 +93,8 @@ function applyResult(state: State, row: Sending, result: PostResult, { group, ha
 }
 
 /** The run belongs to this POST, or to an earlier POST of the attempt that the service appeared to turn away. */
-function adopt(state: State, row: Sending, runId: string, { result }: NotAccepted): void {
-  if (result === 'not-sent') {
+function adopt(state: State, row: Sending, runId: string, { result }: PostResult): void {
+  if (result === 'not-sent' || result === 'left-out') {
     state.ledger = enterAccepted(state.ledger, row.turnedAway);
     reportOthers(state, row, runId);
   } else enterRun(state, row, runId, 'webhook');

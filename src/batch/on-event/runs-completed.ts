@@ -4,6 +4,7 @@ import { belongingOf, keepEvidence, reportDuplicate } from '../accounting/duplic
 import { SHORT_REASON_BYTES } from '../bounds.ts';
 import { clippedAtWord } from '../clipped.ts';
 import type { RunCompletion } from '../events.ts';
+import { countFailure } from '../failure-counts.ts';
 import { learn, nextAttempt } from '../ladder.ts';
 import { laneWith } from '../lanes.ts';
 import { noteRunEnd } from '../limits/adaptive-cap.ts';
@@ -71,6 +72,7 @@ export function completeAttempt(
   const tries = climbs ? row.tries : row.tries + 1;
   const again = state.cancelling === undefined ? againAt(state, { ...row, tries }, end, climbs) : undefined;
   if (again === undefined) return endRow(state, { ...row, tries }, end);
+  state.failures = countFailure(state.failures, end);
   const reason = end.reason && clippedAtWord(end.reason, SHORT_REASON_BYTES);
   const past = pastWith(row, end.outcome, { runId: end.runId, reason });
   put(state, { ...nextAttempt(state, { ...row, tries, past }), phase: 'waiting', dueAt: again });

@@ -24,6 +24,8 @@ export type PoolState = {
   /** Of the newest grant to any member. It starts at Temporal's time, so that a pool that is made again goes on. */
   epoch: number;
   members: readonly Member[];
+  /** Batches that cannot join, because the pool is full, and when each one asked last. */
+  turnedAway?: readonly { readonly member: string; readonly at: number }[];
   /** The last reports of members that left: a late one must not make them members again. */
   departed: readonly Pick<Member, 'member' | 'life' | 'number'>[];
   /** The latest commands, which a repeated signal must not carry out again. */

@@ -16,8 +16,8 @@ import type { Member, PoolState } from './pool-state.ts';
 import { rebalance } from './rebalance.ts';
 
 export type PoolEvent =
-  /** A workflow run of the pool begins: what the one before it sent last may be lost. */
-  | { readonly type: 'started' }
+  /** A workflow run of the pool begins: what the one before it sent to these members may be lost; absent: to any. */
+  | { readonly type: 'started'; readonly untold?: readonly string[] }
   | { readonly type: 'usage'; readonly usage: MemberUsage }
   | { readonly type: 'resize'; readonly commandId: string; readonly size: number }
   /** A user says that a member whose workflow no longer runs has no more runs. */
@@ -55,7 +55,7 @@ export const poolDueAt = ({ members }: PoolState): number =>
 function apply(state: PoolState, event: PoolEvent, now: number): readonly string[] {
   switch (event.type) {
     case 'started':
-      return state.members.filter(({ goneAt }) => goneAt === undefined).map(({ member }) => member);
+      return membersToTell(state, event.untold);
     case 'usage':
       onUsage(state, event.usage, now);
       return [];
@@ -72,6 +72,12 @@ function apply(state: PoolState, event: PoolEvent, now: number): readonly string
       return [];
   }
 }
+
+/** Telling everyone would fill a large part of the history of the workflow run that has just begun. */
+const membersToTell = ({ members }: PoolState, untold?: readonly string[]): readonly string[] =>
+  members
+    .filter(({ member, goneAt }) => goneAt === undefined && (untold?.includes(member) ?? true))
+    .map(({ member }) => member);
 
 function isFirst(state: PoolState, commandId: string): boolean {
   if (state.knownCommands.includes(commandId)) return false;
@@ -91,8 +97,10 @@ function onUsage(state: PoolState, usage: MemberUsage, now: number): void {
   const isOwn = ({ member }: { readonly member: string }): boolean => member === usage.member;
   const before = state.members.find(isOwn);
   if (!isNewer(usage, before ?? state.departed.find(isOwn))) return;
+  forgetTurnedAway(state, usage.member, now);
   if (usage.left) return depart(state, usage);
-  if (before === undefined && state.members.length >= POOL_MEMBERS_MAX) return;
+  if (before === undefined && state.members.length >= POOL_MEMBERS_MAX)
+    return turnAway(state, usage.member, now);
   state.departed = state.departed.filter((one) => !isOwn(one));
   // Without a pool's state, this one begins after every grant that a member has.
   state.epoch = Math.max(state.epoch, usage.epoch);
@@ -108,6 +116,18 @@ function onUsage(state: PoolState, usage: MemberUsage, now: number): void {
   state.members = before
     ? state.members.map((one) => (one === before ? member : one))
     : [...state.members, member];
+}
+
+/** It asks again each minute, and joins as soon as another member has left. */
+function turnAway(state: PoolState, member: string, at: number): void {
+  state.turnedAway = [...(state.turnedAway ?? []), { member, at }].slice(-POOL_DEPARTED_MAX);
+}
+
+function forgetTurnedAway(state: PoolState, member: string, now: number): void {
+  if (state.turnedAway === undefined) return;
+  const others = state.turnedAway.filter((one) => one.member !== member && one.at > now - 2 * POOL_SILENT_MS);
+  if (others.length > 0) state.turnedAway = others;
+  else delete state.turnedAway;
 }
 
 function depart(

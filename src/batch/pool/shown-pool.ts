@@ -3,9 +3,6 @@
 import { chargeOf, limitOf } from './charges.ts';
 import type { PoolState } from './pool-state.ts';
 
-/** A memo must stay small; the totals count every member. */
-const SHOWN_MEMBERS = 200;
-
 export type ShownMember = {
   /** The id of its workflow. */
   readonly member: string;
@@ -29,13 +26,15 @@ export type ShownPool = {
   readonly used: number;
   readonly charged: number;
   readonly members: readonly ShownMember[];
+  /** Batches that wait for a member to leave, because the pool is full. */
+  readonly turnedAway?: number;
   /** The latest commands that are in force. */
   readonly commands: readonly string[];
 };
 
 const COMMANDS_SHOWN = 20;
 
-export function shownPool({ name, size, members, knownCommands }: PoolState): ShownPool {
+export function shownPool({ name, size, members, turnedAway, knownCommands }: PoolState): ShownPool {
   const shown = members.map((one): ShownMember => {
     const { member, weight, urgency, used, wanted, goneAt, runsEndMs } = one;
     return {
@@ -57,7 +56,8 @@ export function shownPool({ name, size, members, knownCommands }: PoolState): Sh
     batches: members.length,
     used: sum(({ used }) => used),
     charged: sum(({ charged }) => charged),
-    members: shown.slice(0, SHOWN_MEMBERS),
+    members: shown,
+    ...(turnedAway && { turnedAway: turnedAway.length }),
     commands: knownCommands.slice(-COMMANDS_SHOWN),
   };
 }

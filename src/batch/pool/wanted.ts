@@ -1,28 +1,53 @@
-// How many slots a batch could use now, and what it reports to its pool.
+// How many slots a batch could use now, and what it reports to its pool. It asks only for what it may start within the next seconds:
+// slots that it kept for later would stand idle while other batches lack them.
 
+import { CIRCUIT_OPENS_AFTER, POOL_AHEAD_MS } from '../bounds.ts';
 import { mayPass } from '../canary.ts';
+import { unprovenFree } from '../ladder.ts';
 import { capOf, slotsAllowed } from '../limits/adaptive-cap.ts';
+import { attemptsLeft } from '../limits/budget.ts';
+import { throttledStarts } from '../limits/rate-limit.ts';
+import { startsWithin } from '../limits/starts-per-minute.ts';
 import { accountsOf, nextAccount, unsentIn, type Account, type Lane } from '../lanes.ts';
 import { sendingProbeAt } from '../pauses.ts';
 import { mayTakePlace } from '../state-size.ts';
 import { usedSlots, type State } from '../state.ts';
 import type { Membership, Usage } from './messages.ts';
 
-/** The slots that it uses, and those for rows that it may send: as many as its limits allow. */
+/** The slots that it uses, and those for rows that it may send soon: as many as its limits allow. */
 export function wantedSlots(state: State): number {
   const used = usedSlots(state);
-  const most = state.pauses.size === 0 ? slotsAllowed(state) : mostWhilePaused(state, used);
   const needed = [...Map.groupBy(needs(state), ({ gpu }) => gpu)].map(([gpu = '', some]) => {
     const sum = some.reduce((total, { slots }) => total + slots, 0);
     return Math.min(sum, state.params.gpuConcurrency?.[gpu] ?? Number.POSITIVE_INFINITY);
   });
   const all = needed.reduce((total, slots) => total + slots, 0);
-  return Math.max(used, Math.min(most, all));
+  return Math.max(used, Math.min(slotsAllowed(state), used + mostStarts(state), all));
 }
 
-/** A paused batch sends one attempt at a time, or none. */
-const mostWhilePaused = (state: State, used: number): number =>
-  Number.isFinite(sendingProbeAt(state)) ? Math.max(used, 1) : used;
+/** When the batch will want more slots although nothing happens until then; infinite if it will not. */
+export function wantsMoreAt(state: State): number {
+  const soon = state.now + POOL_AHEAD_MS;
+  const mayStartAt = sendsAgainAt(state);
+  if (mayStartAt > soon) return mayStartAt - POOL_AHEAD_MS;
+  const dueAt = state.lanes
+    .flatMap(accountsOf)
+    .map(({ waiting }) => waiting[dueBefore(waiting, soon)]?.dueAt ?? Number.POSITIVE_INFINITY);
+  return Math.min(...dueAt) - POOL_AHEAD_MS;
+}
+
+/** The end of a delay, or the next probe; infinite while a pause forbids both. */
+const sendsAgainAt = (state: State): number =>
+  Math.max(state.holdUntil, state.pauses.size === 0 ? 0 : sendingProbeAt(state));
+
+/** How many attempts the limits of the whole batch allow within the next seconds. */
+function mostStarts(state: State): number {
+  const { pauses, consecutiveFailures, groups } = state;
+  if (sendsAgainAt(state) > state.now + POOL_AHEAD_MS) return 0;
+  // A paused batch, and one with an open circuit, sends one attempt at a time.
+  if (pauses.size > 0 || consecutiveFailures >= CIRCUIT_OPENS_AFTER) return groups.size === 0 ? 1 : 0;
+  return Math.min(startsWithin(state, POOL_AHEAD_MS), throttledStarts(state, POOL_AHEAD_MS));
+}
 
 type Need = { readonly gpu: string | undefined; readonly slots: number };
 
@@ -35,8 +60,15 @@ function slotsOn(state: State, lane: Lane, account: Account): number {
   const passing = lane.segments.filter((segment) => mayPass(state, segment));
   const unsent =
     account === nextAccount(lane) && mayTakePlace(state, lane) ? unsentIn({ segments: passing }) : 0;
-  const wanted = account.outstanding + account.waiting.length + unsent;
-  return Math.max(account.outstanding, Math.min(capOf(state, account), wanted));
+  const due = dueBefore(account.waiting, state.now + POOL_AHEAD_MS);
+  const starts = Math.min(due + unsent, attemptsLeft(state, account), unprovenFree(lane, account));
+  return Math.max(account.outstanding, Math.min(capOf(state, account), account.outstanding + starts));
+}
+
+/** How many of these rows are due by then; they are sorted. */
+function dueBefore(waiting: Account['waiting'], at: number): number {
+  const later = waiting.findIndex(({ dueAt }) => dueAt > at);
+  return later < 0 ? waiting.length : later;
 }
 
 /** A report without its number. */

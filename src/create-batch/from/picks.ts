@@ -63,7 +63,10 @@ export class Picks {
   static async read({ path, reading, mayRepeat }: PicksParams): Promise<Picks> {
     await refuseNoSheet(path);
     const source = { name: basename(path), open: () => createReadStream(path) };
-    const options = { format: await formatAt(path), map: {}, set: {}, drop: [], types: {}, ...reading };
+    const format = await formatAt(path);
+    if (format === 'xlsx')
+      throw problem('E556', { what: `${source.name} is an Excel workbook`, hint: 'save it as CSV (UTF-8)' });
+    const options = { format, map: {}, set: {}, drop: [], types: {}, ...reading };
     const names = (await columnsOf(source, options)).map(({ name }) => name);
     const picks = new Picks(source, options, names);
     await picks.#index(mayRepeat);

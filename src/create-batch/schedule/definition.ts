@@ -3,6 +3,7 @@
 import { resolve } from 'node:path';
 import { problem } from '../../errors/error.ts';
 import type { SheetFormat } from '../../sheet/sheet-options.ts';
+import { isName } from '../batch-id.ts';
 import type { BatchRequest } from '../batch-request.ts';
 import { parseCron } from './cron.ts';
 import { ownZone, shown, zoneOf } from './zone.ts';
@@ -43,6 +44,9 @@ const CATCHUP_MS = 3_600_000;
 /** Temporal fires at least this late. */
 const CATCHUP_LEAST_MS = 10_000;
 
+/** A batch has this name and the time of its firing. */
+export const SCHEDULE_NAME_MAX = 80;
+
 /** Throws E602 for a rule that Temporal cannot keep. */
 export function definitionFrom(asked: AskedSchedule): ScheduleDefinition {
   const { name, overlap = 'skip', catchupMs = CATCHUP_MS, sheet, format, deadlineMs } = asked;
@@ -50,6 +54,11 @@ export function definitionFrom(asked: AskedSchedule): ScheduleDefinition {
     throw problem('E602', {
       what: `a firing that may be at most ${catchupMs / 1_000} s late would be missed`,
       hint: 'allow at least 10s, for example: --catchup 1h',
+    });
+  if (!isName(name) || name.length > SCHEDULE_NAME_MAX)
+    throw problem('E602', {
+      what: `${JSON.stringify(name)} cannot be the name of a schedule`,
+      hint: `use letters, digits, dots, underscores and hyphens, at most ${SCHEDULE_NAME_MAX}`,
     });
   refuseOtherPlaceholders(sheet);
   return {

@@ -13,12 +13,13 @@ const SYSTEM = [
 const NETWORK = [/^(https?|all|no)_proxy$/i, /^SSL_CERT_(FILE|DIR)$/];
 const NODE = [/^NODE_[A-Z0-9_]+$/];
 const SETTINGS = [/^RUNSHEET_(?!SERVICE_TOKEN$)[A-Z_]+$/];
+const TRACES = [/^OTEL_[A-Z_]+$/];
 const PYTHON = [/^(PIP|PYENV|PYTHON)[A-Z_]*$/, /^(VIRTUAL_ENV|NETRC|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE)$/];
 
 const ALLOWED = {
   /** The stack starts all others, so it needs what any of them needs. */
-  stack: [...SYSTEM, ...NETWORK, ...NODE, ...PYTHON, ...SETTINGS],
-  worker: [...SYSTEM, ...NETWORK, ...NODE, ...SETTINGS],
+  stack: [...SYSTEM, ...NETWORK, ...NODE, ...PYTHON, ...SETTINGS, ...TRACES],
+  worker: [...SYSTEM, ...NETWORK, ...NODE, ...SETTINGS, ...TRACES],
   service: [...SYSTEM, ...NODE, /^RUNSHEET_(HOME|LOG_LEVEL)$/],
   /** Every Go program reads GOMAXPROCS, GOMEMLIMIT and similar variables. */
   temporal: [...SYSTEM, /^GO[A-Z]+$/],

@@ -1,6 +1,7 @@
 // Chooses the ports of a state folder. They stay the same across restarts if possible, because outstanding runs call back to the
 // receiver's old address, and users keep the web UI open.
 
+import { randomInt } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -14,8 +15,9 @@ export async function choosePorts(home: string): Promise<Ports> {
   const chosen = new Map<string, number>();
   for (const name of NAMES) {
     const port = before[name];
-    const isKept = port !== undefined && ![...chosen.values()].includes(port) && (await isFreeSoon(port));
-    chosen.set(name, isKept ? port : await freePort());
+    const taken = [...chosen.values()];
+    const isKept = port !== undefined && !taken.includes(port) && (await isFreeSoon(port));
+    chosen.set(name, isKept ? port : await freePort(taken));
   }
   const ports = Object.fromEntries(chosen) as Ports;
   writeFileSync(portsFile(home), JSON.stringify(ports));
@@ -45,7 +47,16 @@ async function isFreeSoon(port: number): Promise<boolean> {
 const RELEASE_MS = 1_000;
 const ASK_AGAIN_MS = 20;
 
-const freePort = async (): Promise<number> => (await listenOnce(0)) ?? freePort();
+/** Not one of the ports from which systems open connections (Linux: 32,768 and above): one of those may be taken before its server starts. */
+async function freePort(taken: readonly number[]): Promise<number> {
+  for (;;) {
+    const port = randomInt(LEAST_PORT, MOST_PORT);
+    if (!taken.includes(port) && (await listenOnce(port)) !== undefined) return port;
+  }
+}
+
+const LEAST_PORT = 10_000;
+const MOST_PORT = 32_768;
 
 /** The port if it can be listened on; undefined if it is in use. */
 function listenOnce(port: number): Promise<number | undefined> {

@@ -11,7 +11,7 @@ import { noticeBody, type NoticeBody } from '../../../src/store/notice-body.ts';
 import { paramsOf } from '../../batch/params.ts';
 import { depsOf, MARK, REF } from '../deps.ts';
 
-const SETTINGS: NoticeSettings = {
+export const SETTINGS: NoticeSettings = {
   secret: undefined,
   urls: new Map(),
   slack: new Map(),

@@ -6,28 +6,12 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SMTPServer } from 'smtp-server';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { signature } from '../../../activities/notices/post-notice.ts';
+import { startProgram } from '../../../activities/notices/start-program.ts';
 import { noticeSchema } from '../../../src/store/notice-body.ts';
-import { fileHost } from '../../run-service/file-host.ts';
-import { bodyOf, noticeTo, send } from './notice.ts';
-
-type Request = { readonly body: string; readonly headers: Readonly<Record<string, unknown>> };
-
-/** A receiver that answers with these statuses, the last one from then on. */
-async function receiver(...statuses: readonly number[]) {
-  const requests: Request[] = [];
-  const host = await fileHost((request, response) => {
-    const parts: Buffer[] = [];
-    request.on('data', (part: Buffer) => parts.push(part));
-    request.on('end', () => {
-      requests.push({ body: Buffer.concat(parts).toString(), headers: request.headers });
-      const status = statuses[Math.min(requests.length, statuses.length) - 1] ?? 200;
-      response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end();
-    });
-  });
-  return { url: host.url, requests };
-}
+import { bodyOf, noticeTo, send, SETTINGS } from './notice.ts';
+import { receiver, type Request } from './receiver.ts';
 
 describe('an address', () => {
   it('gets JSON that the schema describes, with an id and a signature', async () => {
@@ -189,5 +173,22 @@ describe('a program', () => {
       nonRetryable: false,
     });
     await expect(send(noticeTo(`exec:${path}.no`), allowed)).rejects.toMatchObject({ nonRetryable: true });
+  });
+
+  it('that ends while it is being killed is tried again', async () => {
+    const { path, folder } = program('touch started; sleep 60');
+    const kill = process.kill.bind(process);
+    const gone = vi.spyOn(process, 'kill').mockImplementation((pid, signal) => {
+      kill(pid, signal);
+      throw Object.assign(new Error('kill ESRCH'), { code: 'ESRCH' });
+    });
+    onTestFinished(() => gone.mockRestore());
+    const cancelled = new AbortController();
+    const settings = { ...SETTINGS, ...allowed };
+    const told = startProgram(path, bodyOf(noticeTo('x')), { settings, signal: cancelled.signal });
+    await vi.waitUntil(() => existsSync(join(folder, 'started')));
+    cancelled.abort();
+    await expect(told).rejects.toMatchObject({ nonRetryable: false });
+    expect(gone).toHaveBeenCalledOnce();
   });
 });

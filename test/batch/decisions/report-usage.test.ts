@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { POOL_AGAIN_MS, POOL_REPORT_MS, POOL_SILENT_MS } from '../../../src/batch/bounds.ts';
+import {
+  CIRCUIT_OPENS_AFTER,
+  POOL_AGAIN_MS,
+  POOL_AHEAD_MS,
+  POOL_REPORT_MS,
+  POOL_SILENT_MS,
+  PROBE_MS,
+} from '../../../src/batch/bounds.ts';
+import { wantedSlots, wantsMoreAt } from '../../../src/batch/pool/wanted.ts';
 import { closedSnapshot, continueFrom } from '../../../src/batch/snapshot.ts';
+import { usedSlots } from '../../../src/batch/state.ts';
 import { World } from '../world.ts';
 
 const inPool = (more: ConstructorParameters<typeof World>[0] = {}) =>
@@ -126,7 +135,7 @@ describe('what a batch wants', () => {
     expect(wanted(inPool({ lanes: [{ places: 10, canary: 2 }], canary }))).toBe(2);
   });
 
-  it('is nothing while a user has paused the batch, and one slot for a probe', () => {
+  it('is nothing while a user has paused the batch, and one slot when a probe is near', () => {
     const world = inPool();
     arrives(world);
     world.apply({ type: 'pause' });
@@ -140,7 +149,74 @@ describe('what a batch wants', () => {
     world.answer(0, ['blocked']);
     world.pass(POOL_REPORT_MS);
     arrives(world);
+    expect(said(world).at(-1)?.wanted).toBe(0);
+    world.pass(PROBE_MS - POOL_REPORT_MS - POOL_AHEAD_MS - 1);
+    expect(said(world)).toEqual([]);
+    world.pass(1);
+    expect(said(world)).toMatchObject([{ wanted: 1 }]);
+    world.pass(POOL_AHEAD_MS);
+    // The probe is its only attempt.
+    expect([world.sends.length, wantedSlots(world.state)]).toEqual([1, 1]);
+  });
+
+  it('grows with --rate as its runs start, by what it starts in four seconds', () => {
+    const world = inPool({ rows: 200, lanes: [{ places: 200 }], concurrency: 100, startsPerMinute: 60 });
+    expect(said(world)).toMatchObject([{ used: 0, wanted: 4 }]);
+    arrives(world);
+    grant(world, 10, 100);
+    for (let second = 0; second < 6; second += 1) {
+      world.answer(0, ['accepted']);
+      world.pass(1_001);
+    }
+    expect(wantedSlots(world.state)).toBe(usedSlots(world.state) + 4);
+  });
+
+  it('is nothing while the service asks it to wait, and asks again shortly before the end', () => {
+    const world = inPool();
+    said(world);
+    arrives(world);
+    grant(world, 10, 6);
+    const { attempts } = world.sends[0] as (typeof world.sends)[number];
+    world.end(attempts.map((one) => ({ ...one, result: 'throttled', reason: '429', retryAfterMs: 60_000 })));
     world.pass(POOL_REPORT_MS);
-    expect(said(world).at(-1)?.wanted).toBe(1);
+    expect(said(world).at(-1)).toMatchObject({ used: 0, wanted: 0 });
+    arrives(world);
+    world.pass(60_000 - POOL_REPORT_MS - POOL_AHEAD_MS - 1);
+    expect(said(world)).toEqual([]);
+    world.pass(1);
+    // The gap that a 429 causes allows all of them within these seconds.
+    expect(said(world)).toMatchObject([{ wanted: 6 }]);
+  });
+
+  it('leaves out rows that are due later', () => {
+    const world = inPool({ rows: 2, lanes: [{ places: 2 }] });
+    arrives(world);
+    grant(world, 10, 2);
+    world.answer(0, ['accepted']);
+    const put = world.state.lanes[0]?.waiting ?? [];
+    expect(wantedSlots(world.state)).toBe(2);
+    const row = { phase: 'waiting', place: 1, attempt: 2, tries: 0, past: [] } as const;
+    put.push({ ...row, dueAt: world.state.now + POOL_AHEAD_MS });
+    put.push({ ...row, place: 2, dueAt: world.state.now + POOL_AHEAD_MS + 500 });
+    expect(wantedSlots(world.state)).toBe(3);
+    expect(wantsMoreAt(world.state)).toBe(world.state.now + 500);
+  });
+
+  it('is one slot with an open circuit, and what a budget has room for', () => {
+    const world = inPool();
+    world.state.consecutiveFailures = CIRCUIT_OPENS_AFTER;
+    expect(wantedSlots(world.state)).toBe(1);
+    const sending = inPool();
+    arrives(sending);
+    grant(sending, 10, 2);
+    sending.state.consecutiveFailures = CIRCUIT_OPENS_AFTER;
+    // The group that is being sent is its one attempt.
+    expect([usedSlots(sending.state), wantedSlots(sending.state)]).toEqual([2, 2]);
+    const wanted = (maxCostNano: number, cost: number): number =>
+      wantedSlots(inPool({ maxCostNano, attemptCostNano: { '': cost } }).state);
+    expect([wanted(500, 100), wanted(1_000, 100), wanted(50, 100), wanted(0, 0)]).toEqual([5, 6, 0, 6]);
+    const lowered = inPool({ maxCostNano: 500, attemptCostNano: { '': 100 } });
+    lowered.state.params = { ...lowered.state.params, maxCostNano: -1 };
+    expect(wantedSlots(lowered.state)).toBe(0);
   });
 });

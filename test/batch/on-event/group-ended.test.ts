@@ -28,6 +28,23 @@ describe('group ended', () => {
     });
   });
 
+  it('a row that its sheet no longer asks for is cancelled, and counts as no request', () => {
+    const world = new World({ rows: 2, concurrency: 2 });
+    world.end([
+      { place: 1, attempt: 1, result: 'left-out', reason: 'left out' },
+      { place: 2, attempt: 1, result: 'accepted', runId: 'run-b' },
+    ]);
+    expect(world.state.rows.get(1)).toMatchObject({ outcome: 'cancelled', reason: 'left out' });
+    expect(world.state.ledger).toMatchObject({ sent: 1, accepted: 1 });
+  });
+
+  it('a row that its sheet no longer asks for keeps the run that a webhook has shown', () => {
+    const world = new World({ rows: 1 });
+    world.apply({ type: 'runsSeen', runs: [runOfFirst('seen')] });
+    world.end([{ ...FIRST, result: 'left-out', reason: 'left out' }]);
+    expect(world.state.rows.get(1)).toMatchObject({ phase: 'running', runId: 'seen' });
+  });
+
   it('an attempt that was turned away waits alone if others of its group were accepted', () => {
     const world = new World({ rows: 10, concurrency: 3 });
     world.end([

@@ -187,8 +187,28 @@ describe('a pool', () => {
     const scene = new Scene(1);
     for (let one = 0; one < POOL_MEMBERS_MAX; one += 1) scene.report(`a${one}`, { wanted: 0 });
     expect(scene.report('b')).toEqual({});
+    expect(scene.report('b')).toEqual({});
+    scene.report('c');
     expect(scene.state.members).toHaveLength(POOL_MEMBERS_MAX);
+    expect(shownPool(scene.state)).toMatchObject({ batches: POOL_MEMBERS_MAX, turnedAway: 2 });
+    expect(shownPool(scene.state).members).toHaveLength(POOL_MEMBERS_MAX);
     expect(JSON.stringify(scene.state).length).toBeLessThan(500_000);
     expect(JSON.stringify(shownPool(scene.state)).length).toBeLessThan(60_000);
+    // c has not asked since.
+    scene.now += 2 * POOL_SILENT_MS;
+    scene.report('b');
+    expect(shownPool(scene.state)).toMatchObject({ turnedAway: 1 });
+    scene.report('a0', { left: true });
+    expect(scene.report('b')).toEqual({ b: 1 });
+    expect(shownPool(scene.state)).not.toHaveProperty('turnedAway');
+  });
+
+  it('that continues as new tells only the members whose grants were on their way', () => {
+    const scene = new Scene(2);
+    scene.report('a', { wanted: 1 });
+    scene.report('b', { wanted: 1 });
+    expect(grantsIn(scene.take({ type: 'started', untold: ['b', 'left'] }))).toEqual({ b: 1 });
+    expect(grantsIn(scene.take({ type: 'started', untold: [] }))).toEqual({});
+    expect(grantsIn(scene.take({ type: 'started' }))).toEqual({ a: 1, b: 1 });
   });
 });

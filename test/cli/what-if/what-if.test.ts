@@ -1,6 +1,7 @@
 // plan --what-if: the whole command, on a batch that really ran.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { contradictions } from '../../json/schemas.ts';
 import { Stage } from '../../stage/stage.ts';
 import { compare, differenceOf, type Compared, type Shape } from './real-batches.ts';
 
@@ -40,6 +41,7 @@ describe('plan --what-if', () => {
   it('prints the same as JSON', async () => {
     const { stdout } = await planOf('-c', '3', '-o', 'json');
     const { said } = compared;
+    expect(contradictions('replay', JSON.parse(stdout))).toBe('');
     expect(JSON.parse(stdout)).toMatchObject({
       batch: 'quick-a',
       rows: 24,
@@ -69,7 +71,7 @@ describe('plan --what-if', () => {
     [
       'too many slots',
       ['-c', '3000', '--retries', '20'],
-      /--concurrency 3,000 is too many for rows that may have 21 attempts/,
+      /a concurrency of 3000 is too many for rows that may have 21 attempts/,
     ],
   ])('refuses %s', async (_, flags, text) => {
     const { code, stderr } = await planOf(...flags);

@@ -1,0 +1,36 @@
+// Pictures of a report for the documents: on a desktop, dark, and on a phone. `node bench/pictures/report.ts <report.html>` makes
+// them of any report.
+
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { DESKTOP, openBrowser, openPage, PHONE } from '../../test/results/report/browser.ts';
+
+const PICTURES = join(import.meta.dirname, '../../docs/pictures');
+
+export async function photographReport(path: string): Promise<void> {
+  const address = pathToFileURL(path).href;
+  const browser = await openBrowser();
+  try {
+    const save = async (name: string, options: object, act?: string): Promise<void> => {
+      const page = await openPage(browser, address, options);
+      if (act !== undefined) await page.click(act);
+      await page.waitForFunction(
+        "[...document.querySelectorAll('.card canvas')].every((one) => one.classList.contains('drawn'))",
+      );
+      // The cards appear softly.
+      await page.waitForTimeout(400);
+      await page.screenshot({ path: join(PICTURES, name) });
+      await page.close();
+    };
+    const desktop = { ...DESKTOP, viewport: { width: 1200, height: 900 } };
+    const phone = { ...PHONE, viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 };
+    await save('report.png', desktop);
+    await save('report-dark.png', { ...desktop, colorScheme: 'dark' }, '.card[data-place="6"]');
+    await save('report-phone.png', phone);
+  } finally {
+    await browser.close();
+  }
+}
+
+const [, script, path] = process.argv;
+if (script === import.meta.filename && path !== undefined) await photographReport(path);

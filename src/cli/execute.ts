@@ -1,0 +1,33 @@
+// Parses the command line, runs one command and prints what went wrong.
+
+import { run, type StricliProcess } from '@stricli/core';
+import { EXIT } from '../errors/error.ts';
+import { printAndExit } from './command.ts';
+import { application } from './command-list.ts';
+import type { Context, Output } from './context.ts';
+import { parserFault } from './parser-faults.ts';
+
+/** Resolves with the exit code. */
+export async function execute(
+  args: readonly string[],
+  { process }: Pick<Context, 'process'>,
+): Promise<number> {
+  if (args[0] === '__complete') return (await import('./complete.ts')).complete(args.slice(1), { process });
+  const context = { process: process as StricliProcess & NodeJS.Process, args };
+  try {
+    await run(application, args.length === 0 ? ['--help'] : args, context);
+  } catch (error) {
+    await printAndExit(context, parserFault(error, args), outputIn(args));
+  }
+  // The parser's own exit codes are negative; all of them mean wrong usage.
+  const code = Number(process.exitCode ?? EXIT.ok);
+  return code < 0 ? EXIT.usage : code;
+}
+
+/** When the parser refuses the arguments, there are no parsed flags, but -o json must still apply. */
+function outputIn(args: readonly string[]): Output | undefined {
+  const given = args.map((word, at) =>
+    ['-o', '--output'].includes(word) ? args[at + 1] : /^(?:-o|--output)=(.*)$/.exec(word)?.[1],
+  );
+  return given.find((word) => word === 'json' || word === 'jsonl');
+}

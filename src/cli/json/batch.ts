@@ -1,0 +1,113 @@
+// A batch as JSON, the same from every command and in every state.
+
+import { z } from 'zod';
+import { NO_OUTCOMES, OUTCOMES } from '../../batch/outcome.ts';
+import { PAUSE_KINDS } from '../../batch/pause-kinds.ts';
+import type { BatchStatus as PublishedStatus } from '../../library/batch-status.ts';
+import type { FoundBatch } from '../../library/found-batch.ts';
+import type { CanaryReport } from '../canary.ts';
+import { estimateSchema } from './estimate.ts';
+import { gpusSchema, progressOf, progressSchema, requestsSchema, rounded } from './progress.ts';
+import { amount, count, shaped, time, timeOf } from './shape.ts';
+
+export const outcomesSchema = z.record(z.enum(OUTCOMES), count);
+
+/** The content of summary.json. */
+const summarySchema = z.object({
+  pass: count,
+  reused: count,
+  runs: count,
+  bought_twice: count,
+  started_at: time,
+  ended_at: time,
+  seconds: amount,
+  cost_usd: amount,
+  total_cost_usd: amount.describe('with duplicate runs'),
+  gpus: gpusSchema,
+  climbing: z.object({ runs: count, seconds: amount, cost_usd: amount }).nullable(),
+  useful_concurrency: z
+    .array(
+      z.object({
+        gpu: z.string().nullable(),
+        is_default: z.boolean(),
+        concurrency: count,
+        basis: z.enum(['found', 'searching', 'untimed']),
+      }),
+    )
+    .nullable(),
+  requests: requestsSchema,
+  lists: z.enum(['complete', 'incomplete', 'none']),
+  duplicates: z.object({
+    runs: count,
+    gpu_seconds: amount,
+    cost_usd: amount,
+    first: z.array(
+      z.object({
+        row: count,
+        attempt: count,
+        run_id: z.string(),
+        status: z.string(),
+        gpu: z.string().nullable(),
+        gpu_seconds: amount,
+        cost_usd: amount,
+      }),
+    ),
+  }),
+  is_evidence_lost: z.boolean(),
+  unseen_runs_at_most: count,
+  workers: count.nullable(),
+  restarts: count.nullable(),
+});
+
+export const batchSchema = z.object({
+  batch: z.string(),
+  folder: z.string(),
+  state: z
+    .enum(['running', 'paused', 'cancelling', 'finished', 'interrupted', 'unknown'])
+    .describe('interrupted: no server runs it; unknown: Temporal could not be asked'),
+  deployment: z.string().describe('its name, or its id if it has no name'),
+  rehearsal: z.boolean(),
+  created_at: time,
+  rows: count,
+  outcomes: outcomesSchema,
+  cost_usd: amount.nullable().describe('an estimate of what rows have cost so far'),
+  about_cost_usd: amount.nullable().describe('about what all rows will have cost'),
+  reason: z.string().nullable().describe('why it is paused or held back'),
+  pauses: z.array(z.object({ kind: z.enum(PAUSE_KINDS), reason: z.string(), since: time })),
+  unattended: z.boolean().describe('no worker takes its tasks'),
+  from: z.object({ batch: z.string(), pass: count }).nullable(),
+  progress: progressSchema.nullable().describe('while a server has the batch'),
+  canary: z.object({ rows: count, succeeded: count, cost_usd: amount, estimate: estimateSchema }).nullable(),
+  summary: summarySchema.nullable().describe('when it has ended, as in summary.json'),
+});
+
+/** With what only commands compute. */
+export type BatchStatus = PublishedStatus & {
+  /** What the batch will have cost when all rows have ended, if enough of them have ended to say so. */
+  readonly about_cost_usd?: number;
+  /** What the canary has shown, when all of its rows have ended. */
+  readonly canary?: CanaryReport;
+};
+
+export type BatchJson = z.infer<typeof batchSchema>;
+
+export function batchJson({ file }: Pick<FoundBatch, 'file'>, shown: BatchStatus): BatchJson {
+  const { progress, summary, outcomes } = shown;
+  const cost = progress === undefined ? summary?.cost_usd : rounded(progress.costUsd);
+  return shaped(batchSchema, {
+    ...shown,
+    deployment: file.deployment.name ?? file.deployment.id,
+    rehearsal: file.service.rehearsal,
+    created_at: file.createdAt,
+    outcomes: { ...NO_OUTCOMES, ...outcomes },
+    cost_usd: cost,
+    reason: progress?.reason,
+    pauses: (progress?.pauses ?? []).map(({ kind, reason, since }) => ({
+      kind,
+      reason,
+      since: timeOf(since),
+    })),
+    unattended: shown.unattended ?? false,
+    progress: progress && progressOf(progress),
+  });
+}

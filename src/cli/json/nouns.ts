@@ -1,0 +1,47 @@
+// Every noun of `-o json` with its schema. docs/json has them as JSON Schema, and docs/scripting.md explains them.
+
+import type { z } from 'zod';
+import { batchSchema } from './batch.ts';
+import { comparisonSchema } from './comparison.ts';
+import { deploymentSchema } from './deployment.ts';
+import { eventSchema } from './event.ts';
+import { planSchema } from './plan.ts';
+import { poolSchema } from './pool.ts';
+import { problemSchema } from './problem.ts';
+import { replaySchema } from './replay.ts';
+import { attemptSchema, rowSchema } from './row.ts';
+import { scheduleSchema, triggerSchema } from './schedule.ts';
+import {
+  checkSchema,
+  cleanupSchema,
+  logSchema,
+  migrationSchema,
+  serversSchema,
+  serviceSchema,
+} from './servers.ts';
+import { receiptSchema, verificationSchema } from './verification.ts';
+
+export const NOUNS = {
+  attempt: attemptSchema,
+  batch: batchSchema,
+  check: checkSchema,
+  cleanup: cleanupSchema,
+  comparison: comparisonSchema,
+  deployment: deploymentSchema,
+  event: eventSchema,
+  log: logSchema,
+  migration: migrationSchema,
+  plan: planSchema,
+  pool: poolSchema,
+  problem: problemSchema,
+  receipt: receiptSchema,
+  replay: replaySchema,
+  row: rowSchema,
+  schedule: scheduleSchema,
+  servers: serversSchema,
+  service: serviceSchema,
+  trigger: triggerSchema,
+  verification: verificationSchema,
+} as const satisfies Readonly<Record<string, z.ZodType>>;
+
+export type Noun = keyof typeof NOUNS;

@@ -1,0 +1,100 @@
+// What plan found, as JSON: for a new batch, and with --into for rows that are added to one.
+
+import { z } from 'zod';
+import type { CreatedBatch, EarlierBatches } from '../../create-batch/create-batch.ts';
+import type { Estimate } from '../../library/estimate.ts';
+import type { CanaryRows } from '../../store/canary-file.ts';
+import { ignoredGpus } from '../gpu-choice.ts';
+import { estimateSchema } from './estimate.ts';
+import { limitsOf, limitsSchema } from './limits.ts';
+import { amount, count, shaped } from './shape.ts';
+
+const shared = z.array(
+  z.object({ batch: z.string(), rows: count, first: z.array(count), is_version_sure: z.boolean() }),
+);
+
+export const planSchema = z.object({
+  batch: z.string().describe('the batch that run would make, or with --into the one that gets the rows'),
+  deployment: z.object({ id: z.string(), name: z.string().nullable(), gpu: z.string().nullable() }),
+  service: z.object({ base: z.string(), api: z.enum(['v1', 'v2']), rehearsal: z.boolean() }),
+  rows: count,
+  repeats: count.describe('rows that repeat an earlier one'),
+  reused: count,
+  columns: z.array(z.string()),
+  unused_columns: z.array(z.string()),
+  inputs: z
+    .array(
+      z.object({
+        input: z.string(),
+        type: z.string(),
+        column: z.string().nullable(),
+        value: z.unknown().nullable(),
+      }),
+    )
+    .describe('each with the column that fills it, or the value of --set'),
+  gpus: z.record(z.string(), count).describe('rows by GPU; "" for those that name none'),
+  gpus_may_be_ignored: z
+    .boolean()
+    .describe('the deployment has another GPU, so the service may ignore those that rows ask for'),
+  limits: limitsSchema,
+  estimate: estimateSchema,
+  requests: z.array(z.unknown()).describe('the first requests, as they would be sent'),
+  earlier: z.object({
+    same: z.string().nullable().describe('the batch of the same rows, to which run would attach'),
+    done: shared,
+    open: shared,
+    unknown: shared,
+  }),
+  canary_rows: z.array(z.object({ row: count, why: z.array(z.string()), share: amount })).nullable(),
+  not_guaranteed: z.array(z.string()).describe('what a V1 service cannot guarantee'),
+  into: z.object({ appended: count, changed: count, same: count }).nullable(),
+});
+
+type Planned = {
+  readonly batch: Pick<CreatedBatch, 'batch' | 'file'> & {
+    readonly laidOut: Pick<NonNullable<CreatedBatch['laidOut']>, 'gpus' | 'unused'>;
+  };
+  readonly rows?: number;
+  readonly estimate: Estimate;
+  readonly requests?: readonly object[];
+  readonly earlier?: EarlierBatches;
+  readonly canary?: CanaryRows | undefined;
+  readonly notGuaranteed?: readonly string[];
+  readonly into?: { readonly appended: number; readonly changed: number; readonly same: number };
+};
+
+export function planJson({
+  batch: { batch, file, laidOut },
+  ...planned
+}: Planned): z.infer<typeof planSchema> {
+  const { sheet, deployment, service } = file;
+  const { earlier = {} } = planned;
+  return shaped(planSchema, {
+    batch,
+    deployment,
+    service,
+    rows: planned.rows ?? sheet.rows,
+    repeats: sheet.repeats,
+    reused: sheet.reused ?? 0,
+    columns: sheet.columns,
+    unused_columns: laidOut.unused,
+    inputs: sheet.inputs.map(({ input, kind, from }) => ({ input, type: kind, ...from })),
+    gpus: laidOut.gpus,
+    gpus_may_be_ignored: ignoredGpus({ file, laidOut }) !== undefined,
+    limits: limitsOf(file),
+    estimate: planned.estimate,
+    requests: planned.requests ?? [],
+    earlier: {
+      same: earlier.same,
+      done: sharedOf(earlier.done),
+      open: sharedOf(earlier.open),
+      unknown: sharedOf(earlier.unknown),
+    },
+    canary_rows: planned.canary,
+    not_guaranteed: planned.notGuaranteed ?? [],
+    into: planned.into,
+  });
+}
+
+const sharedOf = (rows: EarlierBatches['done'] = []) =>
+  rows.map(({ isVersionSure, ...one }) => ({ ...one, is_version_sure: isVersionSure }));

@@ -1,0 +1,49 @@
+// Gives every document of one noun the same fields: those of its schema, in its order. What a document lacks is null, and what
+// the schema does not name is left out, so an internal field cannot reach a script by accident.
+
+import { z } from 'zod';
+
+type Nulls<T> = { [K in keyof T]-?: null extends T[K] ? K : undefined extends T[K] ? K : never }[keyof T];
+
+/** What `shaped` makes a T of: nullable fields may be missing. */
+export type Given<T> = unknown extends T
+  ? T
+  : T extends readonly (infer U)[]
+    ? readonly Given<U>[]
+    : T extends object
+      ? { readonly [K in Exclude<keyof T, Nulls<T>>]: Given<T[K]> } & {
+          readonly [K in Nulls<T>]?: Given<Exclude<T[K], null>> | null | undefined;
+        }
+      : T;
+
+export const shaped = <S extends z.ZodType>(schema: S, given: Given<z.output<S>>): z.output<S> =>
+  filled(schema, given) as z.output<S>;
+
+function filled(schema: z.core.$ZodType, given: unknown): unknown {
+  if (schema instanceof z.ZodNullable) return given == null ? null : filled(schema.unwrap(), given);
+  if (schema instanceof z.ZodOptional)
+    return given === undefined ? undefined : filled(schema.unwrap(), given);
+  if (schema instanceof z.ZodArray)
+    return (given as readonly unknown[]).map((one) => filled(schema.element, one));
+  if (schema instanceof z.ZodObject) return fieldsOf(schema, given as Readonly<Record<string, unknown>>);
+  if (schema instanceof z.ZodRecord)
+    return Object.fromEntries(
+      Object.entries(given as object).map(([name, one]) => [name, filled(schema.valueType, one)]),
+    );
+  return given;
+}
+
+const fieldsOf = ({ shape }: z.ZodObject, given: Readonly<Record<string, unknown>>): unknown =>
+  Object.fromEntries(
+    Object.entries(shape)
+      .map(([name, field]) => [name, filled(field, given[name])] as const)
+      .filter(([, value]) => value !== undefined),
+  );
+
+export const count = z.number().int();
+export const amount = z.number();
+/** In ISO 8601. */
+export const time = z.iso.datetime();
+
+export const timeOf = (ms: number): string => new Date(ms).toISOString();
+export const usdOf = (nano: number): number => nano / 1e9;

@@ -1,0 +1,45 @@
+// open: opens the page of a batch. An ended batch has it in its folder; for a batch that runs, a server of this command shows it
+// with the rows as they end.
+
+import { EXIT } from '../errors/error.ts';
+import { BatchHandle } from '../library/batch-handle.ts';
+import { findBatch } from '../library/found-batch.ts';
+import { Servers } from '../library/servers.ts';
+import { configOf } from './batch-options.ts';
+import { printerFor, type Context } from './context.ts';
+import { hearInterrupts } from './interrupt.ts';
+
+type Flags = {
+  readonly serve: boolean;
+  readonly open: boolean;
+  readonly out?: string;
+  readonly output: 'text' | 'json';
+};
+
+export default async function open(this: Context, flags: Flags, name: string | undefined): Promise<number> {
+  const printer = printerFor(this);
+  const config = configOf(flags);
+  const found = await findBatch(config.out, name);
+  const { batch } = found;
+  const servers = new Servers(flags.out === undefined ? {} : { store: flags.out });
+  const report = await new BatchHandle(servers, batch, found).report({ serve: flags.serve });
+  const { path, address, idle } = report;
+  if (flags.output === 'json') printer.json({ batch, ...(path === undefined ? { address } : { path }) });
+  else printer.data(path ?? address.href);
+  const isForPeople = printer.isTerminal && this.process.stdout.isTTY && !config.environment['CI'];
+  if (flags.open && isForPeople) await openBrowser(path ?? address.href);
+  if (path !== undefined) return EXIT.ok;
+  printer.notice('Ctrl-C ends the page; the batch goes on. Everyone who has this address can see the batch.');
+  const interrupts = hearInterrupts(this.process);
+  await Promise.race([interrupts.first, idle]);
+  interrupts.close();
+  await report[Symbol.asyncDispose]();
+  await servers.close();
+  return EXIT.ok;
+}
+
+/** A machine without a browser still has the printed address. */
+async function openBrowser(target: string): Promise<void> {
+  const { default: start } = await import('open');
+  await start(target).catch(() => undefined);
+}

@@ -1,0 +1,28 @@
+// The entries of the error table about deployments and their GPUs.
+
+import { EXIT } from './exit-codes.ts';
+import { didYouMean, entry, list } from './entry.ts';
+
+const { inputRefused } = EXIT;
+
+export const DEPLOYMENT_ENTRIES = {
+  E302: entry<{ wanted: string; base: string; known: readonly string[]; near?: string | undefined }>(
+    inputRefused,
+    (f) => `the run service at ${f.base} has no deployment "${f.wanted}"`,
+    (f) =>
+      [didYouMean(f.near), f.known.length > 0 ? `deployments: ${list(f.known)}` : undefined]
+        .filter(Boolean)
+        .join(' ') || 'pass the deployment id, a UUID: -d <id>',
+  ),
+  E313: entry<{ base: string }>(
+    inputRefused,
+    (f) => `the run service at ${f.base} does not list its deployments`,
+    () => 'it may still know one by its id, a UUID: runsheet deployments <id>',
+  ),
+  E314: entry<{ what: string }>(
+    inputRefused,
+    (f) => f.what,
+    () =>
+      'remove the GPU from the deployment, or the GPUs from the sheet and the command; to send the rows as they are, add: --accept-gpu',
+  ),
+} as const;

@@ -1,0 +1,56 @@
+// The deployments of a run service: what can be run, and with which inputs.
+
+import { findDeployment } from '../create-batch/find-deployment.ts';
+import { refuseOtherApi } from '../create-batch/batch-request.ts';
+import { problem } from '../errors/error.ts';
+import type { Config } from '../host/config.ts';
+import type { Deployment } from '../run-service/contract/deployment.ts';
+import { LOCAL } from '../run-service/local-address.ts';
+import { openServices, type Spoken } from '../run-service/open-services.ts';
+import { openTransport } from '../run-service/transport.ts';
+import { serviceOf } from './connect-options.ts';
+import type { Servers } from './servers.ts';
+
+const byName = (a: Deployment, b: Deployment): number => ((a.name ?? a.id) < (b.name ?? b.id) ? -1 : 1);
+
+/** By name. Throws E313 if the service has no list of them. */
+export async function listDeployments(config: Config, meant: Spoken): Promise<readonly Deployment[]> {
+  const all = await (await serviceAt(config, meant)).listDeployments();
+  if (all === undefined) throw problem('E313', { base: meant.base });
+  return all.toSorted(byName);
+}
+
+/** By its id, or by its name if the name is unique. Throws E302 and E303. */
+export const showDeployment = async (config: Config, meant: Spoken, name: string): Promise<Deployment> =>
+  findDeployment(await serviceAt(config, meant), name);
+
+async function serviceAt(config: Config, meant: Spoken) {
+  const services = openServices(config, openTransport(2));
+  await refuseOtherApi(services, meant);
+  return services.at(meant);
+}
+
+export class Deployments {
+  readonly #servers: Servers;
+
+  constructor(servers: Servers) {
+    this.#servers = servers;
+  }
+
+  /** By name. Throws E313 if the service has no list of them. */
+  async list(): Promise<readonly Deployment[]> {
+    return listDeployments(this.#servers.config, await this.#service());
+  }
+
+  /** With its inputs, by its id or its name. Throws E302 and E303. */
+  async show(name: string): Promise<Deployment> {
+    return showDeployment(this.#servers.config, await this.#service(), name);
+  }
+
+  async #service(): Promise<Spoken> {
+    const { config, options } = this.#servers;
+    const meant = serviceOf(config, options.service);
+    if (meant.base === LOCAL) await this.#servers.open(true);
+    return meant;
+  }
+}

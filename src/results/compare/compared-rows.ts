@@ -1,0 +1,60 @@
+// Compares the same rows in two batches: pairs them, adds up, and gives the page what it shows.
+
+import type { BatchFile } from '../../store/batch-file.ts';
+import type { Store } from '../../store/store.ts';
+import { rowsOf } from '../batch-rows.ts';
+import { shownRow, type ShownRow } from '../shown-row.ts';
+import { changeOf, SumUp, type ComparisonSums } from './comparison-sums.ts';
+import { comparedPair, comparedRow, type ComparedPair } from './compared-pair.ts';
+import { ComparisonPage } from './comparison-page.ts';
+import type { PairedBy } from './paired-by.ts';
+import { pairedRows } from './paired-rows.ts';
+
+type Compared = { readonly store: Store; readonly file: BatchFile };
+
+/** Pairs that a terminal shows. */
+const MOST_CHANGED = 10;
+
+export type ComparedRows = {
+  readonly sums: ComparisonSums;
+  /** The pairs that differ most, in this order. */
+  readonly mostChanged: readonly ComparedPair[];
+  readonly page: ComparisonPage;
+};
+
+/** Keys only say the same in two batches if both sheets have a column of keys. */
+export const pairedByDefault = (a: BatchFile, b: BatchFile): PairedBy =>
+  a.sheet.options.keyColumn === undefined || b.sheet.options.keyColumn === undefined ? 'inputs' : 'key';
+
+export async function compareRows(a: Compared, b: Compared, by: PairedBy): Promise<ComparedRows> {
+  const [sum, page] = [new SumUp(), new ComparisonPage()];
+  let mostChanged: readonly ComparedPair[] = [];
+  const nameOf = by === 'key' ? ({ key }: ShownRow) => key : inputsText;
+  for await (const both of pairedRows(rowsIn(a), rowsIn(b), nameOf)) {
+    if ('a' in both && 'b' in both) {
+      const pair = comparedPair(both.a, both.b);
+      sum.pair(pair);
+      page.pair(pair, both.a.inputs);
+      mostChanged = withPair(mostChanged, pair);
+      continue;
+    }
+    const [side, row] = 'a' in both ? (['a', both.a] as const) : (['b', both.b] as const);
+    sum.only(side);
+    page.only(side, row.key, comparedRow(row));
+  }
+  return { sums: sum.sums, mostChanged, page };
+}
+
+async function* rowsIn({ store, file }: Compared): AsyncGenerator<ShownRow> {
+  for await (const row of rowsOf(store, file)) yield shownRow(row);
+}
+
+/** The columns of two sheets may be in another order. */
+const inputsText = ({ inputs }: ShownRow): string =>
+  JSON.stringify(Object.entries(inputs).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+
+function withPair(most: readonly ComparedPair[], pair: ComparedPair): readonly ComparedPair[] {
+  const last = most[MOST_CHANGED - 1];
+  if (pair.isIdentical || (last !== undefined && changeOf(last) >= changeOf(pair))) return most;
+  return [...most, pair].toSorted((x, y) => changeOf(y) - changeOf(x)).slice(0, MOST_CHANGED);
+}

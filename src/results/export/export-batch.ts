@@ -1,0 +1,54 @@
+// Writes a batch in one of the formats, also while it runs. Each format is loaded only when it is used.
+
+import type { BatchFile } from '../../store/batch-file.ts';
+import type { Store } from '../../store/store.ts';
+import { exportSource, type ExportSource } from './export-rows.ts';
+import type { ExportFormat } from './formats.ts';
+import { CountedSink, type Sink } from './sink.ts';
+
+export type ExportParams = {
+  readonly as: ExportFormat;
+  /** CSV for Excel: with a byte order mark, and without formulas. */
+  readonly excel: boolean;
+  /** The address of an output file, from where the export will lie. */
+  readonly linkTo: (path: string) => string;
+};
+
+export type Written = {
+  readonly rows: number;
+  readonly bytes: number;
+  /** What the export lacks. */
+  readonly notes: readonly string[];
+};
+
+export async function writeExport(
+  { store, file }: { readonly store: Store; readonly file: BatchFile },
+  params: ExportParams,
+  to: Sink,
+): Promise<Written> {
+  const source = await exportSource(store, file);
+  const sink = new CountedSink(to);
+  const notes = await writeAs(source, params, sink);
+  return { rows: source.rows, bytes: sink.bytes, notes };
+}
+
+async function writeAs(
+  source: ExportSource,
+  { as, excel, linkTo }: ExportParams,
+  sink: Sink,
+): Promise<readonly string[]> {
+  switch (as) {
+    case 'xlsx':
+      return (await import('./xlsx-export.ts')).writeXlsx(source, sink, linkTo);
+    case 'csv': {
+      const { writeCsv, writeExcelCsv } = await import('./text-exports.ts');
+      return (excel ? writeExcelCsv : writeCsv)(source, sink);
+    }
+    case 'jsonl':
+      return (await import('./text-exports.ts')).writeJsonl(source, sink);
+    case 'parquet':
+      return (await import('./parquet-export.ts')).writeParquet(source, sink);
+    case 'zip':
+      return (await import('./zip-export.ts')).writeZip(source, sink);
+  }
+}

@@ -1,0 +1,133 @@
+// An export as an Excel workbook: the results with links to their files, a summary, and all files.
+
+import type { FileRecord } from '../row-record.ts';
+import { RESULT_COLUMNS } from '../../sheet/result-columns.ts';
+import { terminalLine } from '../../errors/outside-text.ts';
+import { resultValues, type ExportRow, type ExportSource } from './export-rows.ts';
+import type { Sink } from './sink.ts';
+import { ExportTally } from './export-tally.ts';
+import { isPicture, openDecoder, THUMBNAIL_BYTES, THUMBNAIL_SIDE, thumbnails } from './xlsx/thumbnails.ts';
+import { WorkbookWriter, type PlacedPicture, type SheetLimits } from './xlsx/workbook.ts';
+import { EXCEL, type SheetLine } from './xlsx/worksheet.ts';
+import { CELL_CHARACTERS } from './xlsx/xml.ts';
+
+/** Rows with a thumbnail. */
+const THUMBNAILS = 2_000;
+/** Points that a row with a thumbnail is high. */
+const TALL = (THUMBNAIL_SIDE + 4) * 0.75;
+const OUTPUTS_AT = RESULT_COLUMNS.indexOf('outputs');
+
+/** The address of an output file as the workbook links to it. */
+export type LinkTo = (path: string) => string;
+
+/** Returns what the workbook does not show. */
+export async function writeXlsx(
+  source: ExportSource,
+  sink: Sink,
+  linkTo: LinkTo,
+): Promise<readonly string[]> {
+  const decode = await openDecoder();
+  const results = new ResultLines(source, linkTo, decode !== undefined);
+  const workbook = new WorkbookWriter(sink);
+  const shown = await workbook.addSheet({
+    name: 'Results',
+    header: [...source.own, ...source.results],
+    lines: results.lines(),
+    pictures: decode && (() => results.pictures(decode)),
+  });
+  const { tally } = results;
+  await workbook.addSheet({ name: 'Summary', header: ['fact', 'value'], lines: tally.lines(source) });
+  const files = tally.files > 0 ? await addFiles(workbook, source, linkTo) : undefined;
+  await workbook.end();
+  const hasNone = decode === undefined && results.wanted > 0;
+  return [
+    ...limitsText(shown, 'Results'),
+    ...(files === undefined ? [] : limitsText(files, 'Files')),
+    ...(hasNone ? ['no thumbnails: the optional package sharp is not installed'] : []),
+    ...(results.wanted > THUMBNAILS ? [`thumbnails: only the first ${THUMBNAILS} pictures`] : []),
+  ];
+}
+
+const limitsText = ({ cutCells, linksLeft }: SheetLimits, sheet: string): readonly string[] => [
+  ...(cutCells > 0
+    ? [
+        `${sheet}: ${cutCells} cells cut to ${CELL_CHARACTERS} characters, the most that Excel allows; --as jsonl has all`,
+      ]
+    : []),
+  ...(linksLeft > 0
+    ? [`${sheet}: ${linksLeft} files without a link, because Excel allows ${EXCEL.links} links in a sheet`]
+    : []),
+];
+
+type Wanted = { readonly path: string; readonly row: number; readonly text: string };
+
+/** The lines of the results, and what is known after they were written. */
+class ResultLines {
+  readonly tally = new ExportTally();
+  /** Pictures that could have a thumbnail. */
+  wanted = 0;
+  readonly #source: ExportSource;
+  readonly #linkTo: LinkTo;
+  readonly #hasThumbnails: boolean;
+  readonly #chosen: Wanted[] = [];
+
+  constructor(source: ExportSource, linkTo: LinkTo, hasThumbnails: boolean) {
+    this.#source = source;
+    this.#linkTo = linkTo;
+    this.#hasThumbnails = hasThumbnails;
+  }
+
+  async *lines(): AsyncGenerator<SheetLine> {
+    for await (const row of this.#source.read()) yield this.#line(row);
+  }
+
+  async *pictures(decode: Parameters<typeof thumbnails>[2]): AsyncGenerator<PlacedPicture> {
+    const column = this.#source.own.length + this.#source.results.length;
+    const { store } = this.#source;
+    for await (const { row, text, jpeg, width, height } of thumbnails(
+      this.#chosen,
+      (path) => store.open(path),
+      decode,
+    ))
+      yield { column, row, text, jpeg, width, height };
+  }
+
+  #line({ record, cells }: ExportRow): SheetLine {
+    this.tally.add(record);
+    const own = this.#source.own.map((_, at) => cells[at]);
+    const values = resultValues(record).map((value) =>
+      typeof value === 'string' ? terminalLine(value) : value,
+    );
+    const [first] = record.files;
+    return {
+      cells: [...own, ...values],
+      link: first && { at: own.length + OUTPUTS_AT, to: this.#linkTo(first.path) },
+      height: this.#choose(record.files, record.key) ? TALL : undefined,
+    };
+  }
+
+  /** Whether the row gets a thumbnail. */
+  #choose(files: readonly FileRecord[], key: string): boolean {
+    const picture = files.find(({ path, bytes }) => isPicture(path) && bytes <= THUMBNAIL_BYTES);
+    if (picture === undefined) return false;
+    this.wanted += 1;
+    if (!this.#hasThumbnails || this.#chosen.length === THUMBNAILS) return false;
+    this.#chosen.push({ path: picture.path, row: this.tally.rows, text: key });
+    return true;
+  }
+}
+
+const FILE_COLUMNS = ['row', 'key', 'file', 'node', 'bytes', 'sha256', 'name'];
+const FILE_AT = FILE_COLUMNS.indexOf('file');
+
+const addFiles = (workbook: WorkbookWriter, source: ExportSource, linkTo: LinkTo): Promise<SheetLimits> =>
+  workbook.addSheet({ name: 'Files', header: FILE_COLUMNS, lines: fileLines(source, linkTo) });
+
+async function* fileLines(source: ExportSource, linkTo: LinkTo): AsyncGenerator<SheetLine> {
+  for await (const { record } of source.read())
+    for (const { path, node = '', bytes, sha256, name } of record.files)
+      yield {
+        cells: [record.row, record.key, path, terminalLine(node), bytes, sha256, terminalLine(name)],
+        link: { at: FILE_AT, to: linkTo(path) },
+      };
+}

@@ -1,0 +1,54 @@
+// Small pictures for a workbook. The decoder is an optional package: without it there are none, and the export says so.
+
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+
+/** Their longest side, in pixels. */
+export const THUMBNAIL_SIDE = 96;
+const AT_A_TIME = 4;
+const QUALITY = 75;
+
+/** A file above this size is not decoded. */
+export const THUMBNAIL_BYTES = 64 * 1024 * 1024;
+
+const IS_PICTURE = /\.(?:png|jpe?g|webp|gif|avif|tiff?)$/;
+
+export const isPicture = (path: string): boolean => IS_PICTURE.test(path);
+
+export type Thumbnail = { readonly jpeg: Uint8Array; readonly width: number; readonly height: number };
+type Decode = (picture: Uint8Array) => Promise<Thumbnail | undefined>;
+
+/** undefined if the package is not installed for this machine. */
+export async function openDecoder(): Promise<Decode | undefined> {
+  const sharp = await import('sharp').then((module) => module.default).catch(() => undefined);
+  if (sharp === undefined) return undefined;
+  return async (picture) => {
+    try {
+      const { data, info } = await sharp(picture)
+        .resize(THUMBNAIL_SIDE, THUMBNAIL_SIDE, { fit: 'inside', withoutEnlargement: true })
+        .flatten({ background: 'white' })
+        .jpeg({ quality: QUALITY })
+        .toBuffer({ resolveWithObject: true });
+      return { jpeg: data, width: info.width, height: info.height };
+    } catch {
+      // A picture that cannot be decoded has no thumbnail; its link is there.
+      return undefined;
+    }
+  };
+}
+
+/** The thumbnails of these files, in order; a file that is missing or no picture has none. */
+export async function* thumbnails<T extends { readonly path: string }>(
+  wanted: readonly T[],
+  open: (path: string) => Readable,
+  decode: Decode,
+): AsyncGenerator<T & Thumbnail> {
+  for (let at = 0; at < wanted.length; at += AT_A_TIME) {
+    const made = wanted.slice(at, at + AT_A_TIME).map(async (one) => {
+      const bytes = await buffer(open(one.path)).catch(() => undefined);
+      const thumbnail = bytes && (await decode(bytes));
+      return thumbnail && { ...one, ...thumbnail };
+    });
+    for (const one of await Promise.all(made)) if (one !== undefined) yield one;
+  }
+}

@@ -1,0 +1,107 @@
+// The pages of a report and of a comparison: their style, their frame, and their script, which is joined from the files in `page`.
+// Those are checked as modules; the page itself can load none, because it is opened from a folder.
+
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** In this order: a file comes after those that it uses. */
+const REPORT = [
+  'dom',
+  'text',
+  'decode',
+  'attempts',
+  'table',
+  'arrange',
+  'details',
+  'picks',
+  'pictures',
+  'media',
+  'cards',
+  'gallery',
+  'row-parts',
+  'enlarged',
+  'head',
+  'toolbar',
+  'attempt-bars',
+  'time-chart',
+  'cost-tables',
+  'live',
+  'main',
+];
+const COMPARISON = [
+  'dom',
+  'text',
+  'decode',
+  'pictures',
+  'media',
+  'pair-list',
+  'pair-card',
+  'pair-grid',
+  'overlay',
+  'pair-view',
+  'compare',
+];
+
+const PAGES = {
+  report: { styles: ['style.css'], body: 'body.html', scripts: REPORT },
+  comparison: { styles: ['style.css', 'compare.css'], body: 'compare.html', scripts: COMPARISON },
+};
+export type PageName = keyof typeof PAGES;
+
+export type PageSource = {
+  readonly style: string;
+  readonly body: string;
+  readonly script: string;
+  /** The content security policy; `isServed`: the page may ask its own server. */
+  policy(isServed: boolean): string;
+};
+
+const known = new Map<PageName, PageSource>();
+
+/** Reads the files once. */
+export function pageSource(name: PageName): PageSource {
+  const source = known.get(name) ?? readPage(name);
+  known.set(name, source);
+  return source;
+}
+
+function readPage(page: PageName): PageSource {
+  const { styles, body, scripts } = PAGES[page];
+  const style = `\n${styles.map(read).join('')}`;
+  const modules = scripts.map((name) => scriptOf(`${name}.js`, read(`${name}.js`)));
+  const script = `\n'use strict';\n(() => {\nconst modules = {};\n${modules.join('\n')}\n})();\n`;
+  return {
+    style,
+    script,
+    body: read(body),
+    policy: (isServed) =>
+      [
+        "default-src 'none'",
+        "img-src 'self' file: data:",
+        "media-src 'self' file:",
+        `style-src '${digestOf(style)}'`,
+        // What this script loads may run; nothing that stands in the page's markup may.
+        `script-src '${digestOf(script)}' 'strict-dynamic'`,
+        ...(isServed ? ["connect-src 'self'"] : []),
+        "base-uri 'none'",
+        "form-action 'none'",
+      ].join('; '),
+  };
+}
+
+/** A module as a function with a scope of its own, which takes what it imports from `modules`. */
+function scriptOf(name: string, module: string): string {
+  const exported = [...module.matchAll(EXPORT)].map(([, what]) => what);
+  const body = module
+    .replaceAll(IMPORT, (_, names: string, from: string) => `const {${names}} = modules['${from}'];\n`)
+    .replaceAll(/^export /gm, '');
+  return `modules['${name}'] = (() => {\n${body}return { ${exported.join(', ')} };\n})();`;
+}
+
+const IMPORT = /^import \{([^}]*)\} from '\.\/([^']+)';\n/gm;
+const EXPORT = /^export (?:async )?(?:const|function|class) (\w+)/gm;
+
+const read = (name: string): string => readFileSync(join(import.meta.dirname, 'page', name), 'utf8');
+
+const digestOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;

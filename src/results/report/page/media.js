@@ -1,0 +1,70 @@
+// Shows a file of a row by its kind, which its extension tells: the worker that stored the file chose it from its first bytes.
+
+import { make } from './dom.js';
+import { drawPicture } from './pictures.js';
+
+/** @typedef {'picture' | 'video' | 'audio' | 'other'} Kind */
+
+/**
+ * @param {string} path
+ * @returns {Kind}
+ */
+export function kindOf(path) {
+  if (/\.(a?png|jpe?g|webp|gif|avif|svg|bmp|ico)$/.test(path)) return 'picture';
+  if (/\.(mp4|m4v|mov|webm|ogv)$/.test(path)) return 'video';
+  return /\.(mp3|m4a|aac|wav|flac|ogg|oga|opus)$/.test(path) ? 'audio' : 'other';
+}
+
+/** @param {string} path */
+const extensionOf = (path) => path.split('.').at(-1) ?? '';
+
+/**
+ * A small view of a file.
+ * @param {string} path
+ * @param {number} width
+ * @param {number} height
+ * @param {string} label
+ */
+export function smallView(path, width, height, label) {
+  const kind = kindOf(path);
+  if (kind === 'picture') {
+    const canvas = make('canvas', { role: 'img', 'aria-label': label, width: 1, height: 1 });
+    const done = (/** @type {boolean} */ isDrawn) => {
+      if (isDrawn) canvas.classList.add('drawn');
+      else canvas.replaceWith(make('span', 'missing', 'picture not found'));
+    };
+    drawPicture({ canvas, path, width, height, done });
+    return canvas;
+  }
+  if (kind === 'video')
+    return make('video', { src: path, muted: true, loop: true, preload: 'metadata', playsInline: true });
+  if (kind === 'audio') return make('span', 'sound', wave(label), make('small', '', extensionOf(path)));
+  return make('span', 'sound', make('b', '', extensionOf(path)), make('small', '', 'file'));
+}
+
+/** A drawing that stands for a sound; each row has another one.
+ * @param {string} text
+ */
+function wave(text) {
+  const box = make('span', 'wave');
+  for (let at = 0; at < 18; at += 1) {
+    const bar = make('i');
+    const code = text.charCodeAt(at % Math.max(1, text.length)) || 40;
+    bar.style.height = `${20 + ((code * (at + 7)) % 80)}%`;
+    box.append(bar);
+  }
+  return box;
+}
+
+/**
+ * The file in the enlarged view.
+ * @param {string} path
+ * @param {string} label
+ */
+export function largeView(path, label) {
+  const kind = kindOf(path);
+  if (kind === 'picture') return make('img', { src: path, alt: label, draggable: false });
+  if (kind === 'video') return make('video', { src: path, controls: true, autoplay: true, loop: true });
+  if (kind === 'audio') return make('audio', { src: path, controls: true });
+  return make('a', { href: path, className: 'button', download: '' }, `Open ${path.split('/').at(-1)}`);
+}

@@ -1,0 +1,79 @@
+// What the viewer chose: picked, rejected, one to five stars. It stays in this browser, under the batch's birth mark.
+
+import { csvCell } from './text.js';
+
+/** @typedef {{ mark?: 'picked' | 'rejected', stars?: number }} Pick */
+
+export class Picks {
+  /** @type {Map<string, Pick>} by key */
+  #picks = new Map();
+  #name;
+
+  /** @param {string} mark */
+  constructor(mark) {
+    this.#name = `runsheet-picks-${mark}`;
+    try {
+      this.#picks = new Map(Object.entries(JSON.parse(localStorage.getItem(this.#name) ?? '{}')));
+    } catch {
+      // Without a store, the choice lasts as long as the page.
+    }
+  }
+
+  /** @param {string} key @returns {Pick} */
+  of(key) {
+    return this.#picks.get(key) ?? {};
+  }
+
+  /**
+   * The same choice again takes it back.
+   * @param {string} key
+   * @param {'picked' | 'rejected' | number} choice
+   */
+  toggle(key, choice) {
+    const { mark, stars } = this.of(key);
+    const next =
+      typeof choice === 'number'
+        ? { ...(mark && { mark }), ...(stars === choice ? {} : { stars: choice }) }
+        : { ...(mark === choice ? {} : { mark: choice }), ...(stars && { stars }) };
+    if (Object.keys(next).length === 0) this.#picks.delete(key);
+    else this.#picks.set(key, next);
+    try {
+      localStorage.setItem(this.#name, JSON.stringify(Object.fromEntries(this.#picks)));
+    } catch {
+      // As above.
+    }
+  }
+
+  /**
+   * Stars mean that a row is picked too, unless it was rejected.
+   * @param {string} key
+   * @param {string} wanted
+   */
+  isPicked(key, wanted) {
+    const { mark, stars = 0 } = this.of(key);
+    if (wanted === 'rejected') return mark === 'rejected';
+    if (wanted === 'picked') return mark === 'picked' || (stars > 0 && mark !== 'rejected');
+    return stars >= Number(wanted) && mark !== 'rejected';
+  }
+
+  /** For sorting.
+   * @param {string} key
+   */
+  weight(key) {
+    const { mark, stars = 0 } = this.of(key);
+    return stars + (mark === 'picked' ? 0.5 : 0) - (mark === 'rejected' ? 9 : 0);
+  }
+
+  /** How many rows are picked. */
+  get size() {
+    return [...this.#picks.keys()].filter((key) => this.isPicked(key, 'picked')).length;
+  }
+
+  /** picks.csv, as `run --from … --pick` takes it.
+   * @param {readonly string[]} keys in the order of the rows
+   */
+  csv(keys) {
+    const rows = keys.filter((key) => this.isPicked(key, 'picked'));
+    return `key,stars\n${rows.map((key) => `${csvCell(key)},${this.of(key).stars ?? ''}\n`).join('')}`;
+  }
+}

@@ -1,0 +1,63 @@
+// Numbers, times and words as people read them.
+
+const counting = new Intl.NumberFormat('en');
+
+/** @param {number} value */
+export const count = (value) => counting.format(value);
+
+/**
+ * @param {number} times
+ * @param {string} word
+ */
+export const plural = (times, word) => `${count(times)} ${word}${times === 1 ? '' : 's'}`;
+
+/** @param {number} usd */
+export function money(usd) {
+  if (usd === 0) return '$0';
+  if (usd >= 1_000) return `$${counting.format(Math.round(usd))}`;
+  return `$${usd < 0.1 ? usd.toFixed(4) : usd.toFixed(2)}`;
+}
+
+/** @param {number} seconds */
+export function span(seconds) {
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 60) return `${Math.round(seconds)} s`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+  return `${Math.floor(seconds / 3_600)} h ${Math.round((seconds % 3_600) / 60)} min`;
+}
+
+/** @param {number} bytes */
+export function size(bytes) {
+  if (bytes < 1_000) return `${bytes} B`;
+  if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(bytes < 10_000 ? 1 : 0)} kB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** @param {string | number | Date} time */
+export const dateOf = (time) =>
+  new Date(time).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+/** A word of a shell command.
+ * @param {string} text
+ */
+export const shellWord = (text) =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+/** Rows as `retry --row` takes them: `3,17-40`.
+ * @param {readonly number[]} rows sorted
+ */
+export function rowRanges(rows) {
+  /** @type {[number, number][]} */
+  const ranges = [];
+  for (const row of rows) {
+    const last = ranges.at(-1);
+    if (last !== undefined && last[1] === row - 1) last[1] = row;
+    else ranges.push([row, row]);
+  }
+  return ranges.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(',');
+}
+
+/** A cell of CSV.
+ * @param {string} text
+ */
+export const csvCell = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

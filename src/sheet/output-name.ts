@@ -1,0 +1,168 @@
+// Names the output files of rows: by a template such as `{sku}-{seed}`, or by the key. A name is safe on every file system and in
+// addresses, and no two names differ only in case or in how their letters are composed. Names are made before anything is sent.
+
+import { nearest, problem } from '../errors/error.ts';
+import { fileName, hashedName } from '../errors/outside-text.ts';
+import { fingerprint, KeyTable } from './row-keys.ts';
+import type { SheetOptions } from './sheet-options.ts';
+
+const FLAG = '--output-name';
+
+/** A file system allows 255 bytes; the others are for the number of a file, its extension, and later results of the row. */
+const NAME_BYTES = 120;
+
+type Value = { readonly column: number } | 'row' | 'key';
+type Part = { readonly text: string } | { readonly value: Value };
+export type NameTemplate = readonly Part[];
+
+const BY_KEY: NameTemplate = [{ value: 'key' }];
+
+/** Reads `{column}`, `{row}` and `{key}`. Throws E206 for an unknown column, E602 for a template that is no file name. */
+function readTemplate(text: string, columns: readonly string[]): NameTemplate {
+  const parts = text.split(/(\{[^{}]*\})/).map((piece): Part => {
+    const [, name] = /^\{(.*)\}$/s.exec(piece) ?? [];
+    return name === undefined ? { text: literal(text, piece) } : { value: valueOf(name, columns) };
+  });
+  if (parts.every((part) => 'text' in part))
+    throw problem('E602', {
+      what: `${FLAG} ${text} gives all files the same name`,
+      hint: `name a column in it: ${FLAG} '{key}', or {row}, or {<column>}`,
+    });
+  if (EXTENSION.test(text))
+    throw problem('E602', {
+      what: `${FLAG} ${text} ends with an extension; each file gets its own one`,
+      hint: `${FLAG} '${text.replace(EXTENSION, '')}'`,
+    });
+  return parts;
+}
+
+const EXTENSION = /\.(?:png|jpe?g|webp|gif|avif|tiff?|mp4|webm|mov|glb|wav|mp3|json|txt)$/i;
+
+function literal(template: string, text: string): string {
+  const [wrong] = /[{}/\\]/.exec(text) ?? [];
+  if (wrong === undefined) return text;
+  const isBrace = wrong === '{' || wrong === '}';
+  throw problem('E602', {
+    what: `${FLAG} ${template} has a ${wrong}${isBrace ? ' without its other half' : ': the name of a file has no folders'}`,
+    hint: `write columns in braces: ${FLAG} '{sku}-{seed}'`,
+  });
+}
+
+function valueOf(name: string, columns: readonly string[]): Value {
+  const column = columns.indexOf(name);
+  if (column >= 0) return { column };
+  if (name === 'row' || name === 'key') return name;
+  const near = nearest(name, [...columns, 'row', 'key']);
+  throw problem('E206', { column: name, flag: FLAG, columns: [...columns, 'row', 'key'], near });
+}
+
+type NamedRow = {
+  readonly row: number;
+  readonly key: string;
+  /** The cell of a column, by its index. */
+  readonly cellOf: (column: number) => string;
+};
+
+/** The name of the files of a row, without extension; '' if nothing of its values can be in a name. */
+function nameFrom(template: NameTemplate, { row, key, cellOf }: NamedRow): string {
+  const texts = template.map((part) => {
+    if ('text' in part) return { text: part.text, isFixed: true };
+    const { value } = part;
+    const given = value === 'row' ? String(row) : value === 'key' ? key : cellOf(value.column);
+    return { text: safe(given).replace(EDGES, ''), isFixed: false };
+  });
+  const room = NAME_BYTES - sum(texts.map(({ text, isFixed }) => (isFixed ? bytesOf(text) : 0)));
+  const lengths = texts.flatMap(({ text, isFixed }) => (isFixed ? [] : [bytesOf(text)]));
+  const most = mostEach(lengths, Math.max(0, room));
+  const whole = texts.map(({ text, isFixed }) => (isFixed ? text : cutTo(text, most))).join('');
+  const name = cutTo(safe(whole), NAME_BYTES).replace(EDGES, '');
+  return RESERVED_BY_WINDOWS.test(name) ? `_${name}` : name;
+}
+
+/** Letters and numbers of all languages, and signs that mean nothing to file systems, addresses and lists of paths. */
+const safe = (text: string): string =>
+  text.normalize('NFC').replaceAll(/[^\p{L}\p{M}\p{N}._+=@,()-]+/gu, '-');
+
+const EDGES = /^[-.]+|[-.]+$/g;
+const RESERVED_BY_WINDOWS = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i;
+
+const bytesOf = (text: string): number => Buffer.byteLength(text);
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+/** The bytes that each text may have so that all of them fit: long ones are cut first. */
+function mostEach(lengths: readonly number[], room: number): number {
+  let most = room;
+  while (most > 0 && sum(lengths.map((length) => Math.min(length, most))) > room) most -= 1;
+  return most;
+}
+
+function cutTo(text: string, bytes: number): string {
+  if (bytesOf(text) <= bytes) return text;
+  let [kept, used] = ['', 0];
+  for (const letter of text) {
+    used += bytesOf(letter);
+    if (used > bytes) break;
+    kept += letter;
+  }
+  return kept;
+}
+
+/** The same text for names that a file system may take for one. */
+const folded = (name: string): string => name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
+
+/** Generated names end like this. */
+const GENERATED = /-[0-9a-f]{16}$/;
+
+/** The facts of E118. `firstRow`: the row that has the name already. */
+export type NameFault = {
+  readonly template: string;
+  readonly name: string;
+  readonly row: number;
+  readonly firstRow: number;
+};
+
+/** The names of a batch that has a template or a key column; others are named after the keys that they are given. */
+export const fileNamesFor = (
+  template: string | undefined,
+  columns: readonly string[],
+  { keyColumn }: Pick<SheetOptions, 'keyColumn'>,
+): RowFileNames | undefined =>
+  template === undefined && keyColumn === undefined ? undefined : new RowFileNames(template, columns);
+
+/** Names the rows of a batch, one after another. */
+export class RowFileNames {
+  readonly #template: NameTemplate;
+  readonly #chosen: string | undefined;
+  readonly #names = new KeyTable();
+
+  /** `chosen`: the user's template; without one, rows are named after their keys. Throws as {@link readTemplate}. */
+  constructor(chosen: string | undefined, columns: readonly string[]) {
+    this.#template = chosen === undefined ? BY_KEY : readTemplate(chosen, columns);
+    this.#chosen = chosen;
+  }
+
+  /** Notes the name of a row that the batch has. */
+  keep({ row, key, name = fileName(key) }: { row: number; key: string; name?: string }): void {
+    this.#names.sight(fingerprint(folded(name)), row);
+  }
+
+  /** The name of the row, absent if it follows from the key alone; or why the user's template gives none. */
+  nameOf(row: NamedRow): { readonly name?: string } | { readonly fault: NameFault } {
+    const name = nameFrom(this.#template, row);
+    const isUsable = name !== '' && (this.#chosen !== undefined || !GENERATED.test(name));
+    const { nth, firstRow } = isUsable
+      ? this.#names.sight(fingerprint(folded(name)), row.row)
+      : { nth: 0, firstRow: 0 };
+    if (nth === 1) return name === fileName(row.key) ? {} : { name };
+    if (this.#chosen !== undefined)
+      return { fault: { template: this.#chosen, name, row: row.row, firstRow } };
+    return { name: hashedName(row.key) };
+  }
+
+  /** The column to point at, if a name is wrong. */
+  get column(): number | undefined {
+    for (const part of this.#template)
+      if ('value' in part && typeof part.value === 'object') return part.value.column;
+    return undefined;
+  }
+}

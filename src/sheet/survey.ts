@@ -1,0 +1,189 @@
+// Reads all rows once before they are laid out, for guesses that need every value: rows that are totals or empty, the column
+// that names the rows, GPUs and numbers as people write them. Memory holds a fingerprint of each possible name.
+
+import type { ColumnMapping } from './column-mapping.ts';
+import { breaksIn } from './csv.ts';
+import { gpuNamed } from './not-a-gpu.ts';
+import { fingerprint, KeyTable } from './row-keys.ts';
+import { cellText } from './read-records.ts';
+import { type SheetRecord, shortened } from './sheet-record.ts';
+
+export type SurveyParams = {
+  readonly plan: ColumnMapping;
+  /** Columns that may name the rows, and columns that may name GPUs. */
+  readonly keys: readonly string[];
+  readonly data: readonly string[];
+};
+
+export type NameSurvey = {
+  readonly empty?: number;
+  readonly repeated?: { readonly first: number; readonly again: number };
+};
+
+export type NumberSurvey = {
+  /** Cells with a decimal comma; whether one of them may be thousands; whether other cells are no numbers. */
+  commas: number;
+  isAmbiguous: boolean;
+  others: number;
+  /** A cell such as `30.0`. */
+  pointZero?: string;
+  percent: number;
+};
+
+const MOST_LINES = 1000;
+const MOST_VALUES = 20;
+const MOST_TOTALS = 5;
+
+const TOTAL = /^(grand |sub)?(totals?|sum|summe|gesamt(summe|betrag)?|somme|totale|suma|итого|合計)\s*:?$/i;
+
+export class Survey {
+  rows = 0;
+  blank = 0;
+  /** Rows whose mapped inputs are all empty, and rows that repeat the header. */
+  readonly emptyLines: number[] = [];
+  readonly headerLines: number[] = [];
+  /** Lines of totals and of the notes below them, and the texts of the first ones. */
+  readonly totals: number[] = [];
+  readonly totalTexts: string[] = [];
+  /** Rows behind the last one of them. */
+  behindTotals = 0;
+  readonly names = new Map<string, NameSurvey>();
+  readonly badGpus = new Set<string>();
+  /** How people wrote the GPUs. */
+  readonly gpus = new Map<string, string>();
+  /** Columns whose values are all GPUs. */
+  readonly gpuColumns: Set<string>;
+  readonly numbers = new Map<string, NumberSurvey>();
+  /** Words with letters beyond ASCII, in cells that are sent. */
+  readonly words = new Set<string>();
+  readonly #plan: ColumnMapping;
+  readonly #at: ReadonlyMap<string, number>;
+  readonly #keys: readonly { readonly name: string; readonly table: KeyTable }[];
+  readonly #mapped: readonly { readonly column: number; readonly kind: string; readonly name: string }[];
+  #fewestFilled = Number.POSITIVE_INFINITY;
+  readonly #gpuValues = new Map<string, number>();
+
+  constructor({ plan, keys, data }: SurveyParams) {
+    this.#plan = plan;
+    this.#at = new Map(plan.columns.map(({ name }, at) => [name, at]));
+    this.#keys = keys.map((name) => ({ name, table: new KeyTable() }));
+    this.gpuColumns = new Set(plan.gpuColumn === undefined ? data : []);
+    this.#mapped = plan.feeds.flatMap(({ from, kind }) =>
+      'column' in from ? [{ column: from.column, kind, name: plan.columns[from.column]?.name ?? '' }] : [],
+    );
+  }
+
+  /** Reads `most` rows beside totals. `hasTotals`: whether rows may be totals. */
+  async read(records: AsyncIterable<SheetRecord>, most: number, hasTotals: boolean): Promise<void> {
+    let next = (this.#plan.columns[0]?.line ?? 0) + 1;
+    for await (const record of records) {
+      this.blank += Math.max(0, record.line - next);
+      next = record.line + 1 + breaksIn(textsOf(record));
+      if (hasTotals && this.rows > 0 && (this.#isTotals(record) || this.#isNote(record)))
+        this.#putTotals(record);
+      else this.#take(record);
+      if (this.rows >= most) break;
+    }
+    for (const name of this.gpuColumns) if (!this.#gpuValues.has(name)) this.gpuColumns.delete(name);
+  }
+
+  #putTotals(record: SheetRecord): void {
+    this.totals.push(record.line);
+    this.behindTotals = 0;
+    if (this.totalTexts.length < MOST_TOTALS)
+      this.totalTexts.push(shortened(textsOf(record).filter(Boolean).join(' ')));
+  }
+
+  /** It stands directly below totals, and fewer of its cells are filled than in any row before. */
+  #isNote(record: SheetRecord): boolean {
+    return this.totals.length > 0 && this.behindTotals === 0 && filledIn(record) < this.#fewestFilled;
+  }
+
+  #take(record: SheetRecord): void {
+    this.rows += 1;
+    if (this.totals.length > 0) this.behindTotals += 1;
+    this.#fewestFilled = Math.min(this.#fewestFilled, filledIn(record));
+    if (record.fault !== undefined) return;
+    const cells = textsOf(record);
+    if (this.#plan.columns.every(({ name }, at) => cells[at]?.trim() === name))
+      this.#put(this.headerLines, record);
+    else if (this.#mapped.length > 0 && this.#mapped.every(({ column }) => this.#isEmpty(record, column)))
+      this.#put(this.emptyLines, record);
+    this.#takeNames(cells);
+    this.#takeGpus(cells);
+    for (const { column, kind, name } of this.#mapped)
+      if (kind === 'int' || kind === 'float') this.#takeNumber(record, column, name);
+      else if (this.words.size < 3) this.#takeWords(cells[column] ?? '');
+  }
+
+  #put(lines: number[], { line }: SheetRecord): void {
+    if (lines.length < MOST_LINES) lines.push(line);
+  }
+
+  #isEmpty({ cells, marks }: SheetRecord, column: number): boolean {
+    return cellText(cells[column]).trim() === '' && !marks?.has(column);
+  }
+
+  /** A total word stands somewhere, and no other text is sent. */
+  #isTotals(record: SheetRecord): boolean {
+    const cells = textsOf(record);
+    const isNothing = (text: string): boolean => text.trim() === '' || TOTAL.test(text.trim());
+    return (
+      cells.some((cell) => TOTAL.test(cell.trim())) &&
+      this.#mapped.every(
+        ({ column, kind }) => kind === 'int' || kind === 'float' || isNothing(cells[column] ?? ''),
+      )
+    );
+  }
+
+  #takeNames(cells: readonly string[]): void {
+    for (const { name, table } of this.#keys) {
+      const text = cells[this.#at.get(name) ?? -1] ?? '';
+      const known = this.names.get(name);
+      if (known?.empty !== undefined || known?.repeated !== undefined) continue;
+      if (text.trim() === '') this.names.set(name, { empty: this.rows });
+      else {
+        const { nth, firstRow } = table.sight(fingerprint(text), this.rows);
+        if (nth > 1) this.names.set(name, { repeated: { first: firstRow, again: this.rows } });
+      }
+    }
+  }
+
+  #takeGpus(cells: readonly string[]): void {
+    const { gpuColumn } = this.#plan;
+    const text = gpuColumn === undefined ? '' : (cells[gpuColumn] ?? '').trim();
+    const gpu = text === '' ? undefined : gpuNamed(text);
+    if (text !== '' && gpu === undefined && this.badGpus.size < MOST_VALUES)
+      this.badGpus.add(shortened(text));
+    if (gpu !== undefined && gpu !== text && this.gpus.size < MOST_VALUES)
+      this.gpus.set(shortened(text), gpu);
+    for (const name of this.gpuColumns) {
+      const value = cells[this.#at.get(name) ?? -1] ?? '';
+      if (value.trim() === '') continue;
+      if (gpuNamed(value) === undefined) this.gpuColumns.delete(name);
+      else this.#gpuValues.set(name, (this.#gpuValues.get(name) ?? 0) + 1);
+    }
+  }
+
+  #takeNumber({ cells, marks }: SheetRecord, column: number, name: string): void {
+    const text = cellText(cells[column]).trim();
+    if (text === '') return;
+    const found = this.numbers.get(name) ?? { commas: 0, isAmbiguous: false, others: 0, percent: 0 };
+    this.numbers.set(name, found);
+    if (marks?.get(column)?.is === 'percent') found.percent += 1;
+    if (/^-?\d+\.0+$/.test(text)) found.pointZero ??= text;
+    if (/^-?\d+,\d+$/.test(text)) {
+      found.commas += 1;
+      found.isAmbiguous ||= /,\d{3}$/.test(text);
+    } else if (!/^-?\d+$/.test(text)) found.others += 1;
+  }
+
+  #takeWords(text: string): void {
+    for (const word of text.match(/\S*[\u0080-\uffff]\S*/g) ?? [])
+      if (this.words.size < 3) this.words.add(shortened(word));
+  }
+}
+
+const textsOf = ({ cells }: SheetRecord): readonly string[] => cells.map(cellText);
+
+const filledIn = (record: SheetRecord): number => textsOf(record).filter((text) => text.trim() !== '').length;

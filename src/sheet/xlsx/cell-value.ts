@@ -1,0 +1,99 @@
+// The text of a cell as its user sees it, and what text alone cannot say.
+
+import type { NumberFormat } from './number-formats.ts';
+
+/**
+ * Why the text of a cell is not enough. `raw`: the number under a format. An `error` (`#N/A`), a formula that was never
+ * `uncalculated`, and an `inexact` number have no value that may be sent.
+ */
+export type CellMark = {
+  readonly is: 'date' | 'percent' | 'padded' | 'error' | 'uncalculated' | 'inexact';
+  readonly raw?: string;
+};
+
+/** A text, or a text with its mark. */
+export type WorkbookCell = string | readonly [text: string, mark: CellMark];
+
+export type FoundCell = {
+  /** The `t` of the cell: what `value` is. */
+  readonly type: string;
+  /** The text of `<v>` or of an inline string; undefined without one. */
+  readonly value: string | undefined;
+  readonly isFormula: boolean;
+  readonly format: NumberFormat;
+};
+
+/** Excel keeps 15 digits, so from here on integers may be others than those that were entered. */
+const INEXACT = 1e15;
+
+export function cellValue({ type, value, isFormula, format }: FoundCell, is1904: boolean): WorkbookCell {
+  if (isFormula && (value === undefined || (value === '' && type !== 'str')))
+    return ['', { is: 'uncalculated' }];
+  if (value === undefined) return '';
+  if (type === 'e') return [value, { is: 'error' }];
+  if (type === 'b') return value === '1' || value === 'true' ? 'true' : 'false';
+  if (type === 'd') return [value.replace(/T00:00:00(\.0+)?$/, ''), { is: 'date' }];
+  return type === 'n' ? numberValue(value.trim(), format, is1904) : unescaped(value);
+}
+
+function numberValue(text: string, format: NumberFormat, is1904: boolean): WorkbookCell {
+  const number = Number(text);
+  if (text === '' || !Number.isFinite(number)) return text;
+  if (format.is === 'date' || format.is === 'time') {
+    const date = dateText(number, format.is === 'time', is1904);
+    if (date !== undefined) return [date, { is: 'date' }];
+  }
+  if (Math.abs(number) >= INEXACT) return [text, { is: 'inexact' }];
+  const raw = plainNumber(number);
+  if (format.is === 'percent') return [raw, { is: 'percent', raw }];
+  if (format.is !== 'padded' || !/^\d+$/.test(raw) || raw.length >= format.digits) return raw;
+  return [raw.padStart(format.digits, '0'), { is: 'padded', raw }];
+}
+
+/** Excel stores 0.1 + 0.2 with 17 digits and shows 15 of them. */
+const plainNumber = (number: number): string => {
+  const shown = Number(number.toPrecision(15));
+  return Object.is(shown, -0) ? '0' : String(shown);
+};
+
+const DAY_MS = 86_400_000;
+/** Day 60 of Excel's calendar is 29 February 1900, which never was. */
+const LEAP_DAY_THAT_NEVER_WAS = 60;
+
+/** A date without a time zone: `2026-11-21`, `2026-11-21T08:30:00`, or `08:30:00`; undefined outside of Excel's calendar. */
+function dateText(serial: number, isTime: boolean, is1904: boolean): string | undefined {
+  if (serial < 0 || serial >= 2_958_466) return undefined;
+  const shift = is1904 ? 1462 : serial < LEAP_DAY_THAT_NEVER_WAS ? 1 : 0;
+  const ms = Date.UTC(1899, 11, 30) + Math.round(((serial + shift) * DAY_MS) / 1000) * 1000;
+  const [date = '', time = ''] = new Date(ms).toISOString().slice(0, 19).split('T');
+  if (isTime && serial < 1) return time;
+  return time === '00:00:00' ? date : `${date}T${time}`;
+}
+
+/** `_x000D_` stands for a carriage return; other control characters stay escaped, because a sheet has none. */
+const unescaped = (text: string): string =>
+  text.includes('_x')
+    ? text.replaceAll(/_x([0-9A-Fa-f]{4})_/g, (escape, code: string) => {
+        const sign = String.fromCharCode(Number.parseInt(code, 16));
+        return /[\t\r\n]/.test(sign) || !/[\p{Cc}\p{Cs}]/u.test(sign) ? sign : escape;
+      })
+    : text;
+
+/** `C17`: column 2 (from 0) of row 17. */
+export function cellAddress(column: number, row: number): string {
+  let letters = '';
+  for (let left = column + 1; left > 0; left = Math.floor((left - 1) / 26))
+    letters = String.fromCharCode(65 + ((left - 1) % 26)) + letters;
+  return `${letters}${row}`;
+}
+
+/** The column (from 0) and the row of `C17`; undefined for any other text. */
+export function placeOfAddress(
+  address: string,
+): { readonly column: number; readonly row: number } | undefined {
+  const [, letters, digits] = /^\$?([A-Z]{1,3})\$?(\d{1,7})$/.exec(address) ?? [];
+  if (letters === undefined || digits === undefined) return undefined;
+  let column = 0;
+  for (const letter of letters) column = column * 26 + letter.charCodeAt(0) - 64;
+  return { column: column - 1, row: Number(digits) };
+}

@@ -1,0 +1,143 @@
+// Reads a sheet that was unpacked from a workbook: its header, then its rows. Places are rows and columns of Excel.
+
+import { problem, type RunsheetError } from '../../errors/error.ts';
+import { columnsFrom } from '../header-names.ts';
+import { isSkipped, type SheetOptions } from '../sheet-options.ts';
+import type { Column, RecordFault, SheetRecord } from '../sheet-record.ts';
+import { MOST_RECORD } from '../sheet-record.ts';
+import type { SheetSource } from '../sheet-source.ts';
+import { linesOf } from '../sheet-text.ts';
+import { cellAddress, placeOfAddress, type CellMark, type WorkbookCell } from './cell-value.ts';
+import type { SheetFacts } from './worksheet.ts';
+
+/** The first line. */
+export type SheetHead = SheetFacts & {
+  readonly sheet: string;
+  /** The names of all visible sheets. */
+  readonly visible: readonly string[];
+};
+
+type Line = readonly [row: number, cells: readonly WorkbookCell[], isHidden?: 1];
+
+/** The header: the first row with values, or the given one. Throws E104 for unusable names, and E103 for merged cells from the header on. */
+export async function workbookColumns(
+  source: SheetSource,
+  options: SheetOptions,
+): Promise<readonly Column[]> {
+  const { head, lines } = await openedLines(source);
+  for await (const [row, cells] of lines) {
+    if (row < (options.headerRow ?? 1)) continue;
+    if (row > (options.headerRow ?? row)) break;
+    refuseMerged(source.name, head, row);
+    return columnsFrom(source.name, row, withoutEmptyEnd(cells.map(textOf)));
+  }
+  const { headerRow } = options;
+  const what = headerRow === undefined ? `the sheet "${head.sheet}" is empty` : `row ${headerRow} is empty`;
+  throw problem('E104', { what }, { place: { file: source.name } });
+}
+
+/** Every row after the header. */
+export async function* workbookRecords(
+  source: SheetSource,
+  options: SheetOptions,
+  width: number,
+): AsyncGenerator<SheetRecord> {
+  const { lines } = await openedLines(source);
+  let isHeader = true;
+  for await (const line of lines) {
+    if (line[0] < (options.headerRow ?? 1)) continue;
+    const isLeftOut = isSkipped(options, line[0]) || (options.hidden === 'skip' && line[2] === 1);
+    if (!isHeader && !isLeftOut) yield recordOf(line, width);
+    isHeader = false;
+  }
+}
+
+/** What is known of the sheet beside its rows. */
+export async function sheetHead(source: SheetSource): Promise<SheetHead> {
+  return (await openedLines(source)).head;
+}
+
+/** The texts of the first rows. */
+export async function firstRows(
+  source: SheetSource,
+  most: number,
+): Promise<readonly { readonly line: number; readonly fields: readonly string[] }[]> {
+  const rows = [];
+  const { lines } = await openedLines(source);
+  for await (const [line, cells] of lines) {
+    rows.push({ line, fields: cells.map(textOf) });
+    if (rows.length === most) break;
+  }
+  return rows;
+}
+
+function recordOf([row, cells]: Line, width: number): SheetRecord {
+  const marks = new Map<number, CellMark>();
+  for (const [column, cell] of cells.entries()) if (typeof cell !== 'string') marks.set(column, cell[1]);
+  const texts = cells.slice(0, width).map(textOf);
+  while (texts.length < width) texts.push('');
+  const beyond = cells.findIndex((cell, column) => column >= width && textOf(cell).trim() !== '');
+  const record = { line: row, column: 1, cells: texts, marks };
+  return beyond < 0 ? record : { ...record, fault: strayCell(row, beyond) };
+}
+
+const textOf = (cell: WorkbookCell): string => (typeof cell === 'string' ? cell : cell[0]);
+
+function strayCell(line: number, column: number): RecordFault {
+  const cell = cellAddress(column, line);
+  return {
+    line,
+    column: column + 1,
+    cell,
+    what: `the cell ${cell} has a value, and its column has no name in the header`,
+    hint: 'give the column a name, or empty the cell',
+  };
+}
+
+function withoutEmptyEnd(names: readonly string[]): readonly string[] {
+  const end = names.findLastIndex((name) => name.trim() !== '');
+  return names.slice(0, end + 1);
+}
+
+/** Only the first of merged cells has a value, and what the others mean is not known. */
+function refuseMerged(file: string, { merged }: SheetHead, header: number): void {
+  for (const range of merged) {
+    const [from = '', to = from] = range.split(':');
+    const [first, last] = [placeOfAddress(from), placeOfAddress(to)];
+    if (first !== undefined && (last ?? first).row >= header) throw mergedCells(file, range, from, first.row);
+  }
+}
+
+function mergedCells(file: string, range: string, cell: string, line: number): RunsheetError {
+  const what = `the cells ${range} are merged`;
+  const hint = 'unmerge them in Excel (Home > Merge & Center), and fill in each cell';
+  return problem('E103', { what, hint }, { place: { file, line, cell } });
+}
+
+async function openedLines(
+  source: SheetSource,
+): Promise<{ readonly head: SheetHead; readonly lines: AsyncIterable<Line> }> {
+  const all = linesOf(decoded(source), MOST_LINE)[Symbol.asyncIterator]();
+  const first = await all.next();
+  if (first.done === true) throw new Error(`${source.name} was not unpacked completely`);
+  const lines = async function* (): AsyncGenerator<Line> {
+    try {
+      for (;;) {
+        const next = await all.next();
+        if (next.done === true) return;
+        yield JSON.parse(next.value) as Line;
+      }
+    } finally {
+      await all.return?.(undefined);
+    }
+  };
+  return { head: JSON.parse(first.value) as SheetHead, lines: lines() };
+}
+
+async function* decoded(source: SheetSource): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  for await (const chunk of source.open()) yield decoder.decode(chunk as Uint8Array, { stream: true });
+}
+
+/** JSON escapes some characters with six. */
+const MOST_LINE = MOST_RECORD * 6;

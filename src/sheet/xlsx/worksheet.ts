@@ -1,0 +1,176 @@
+// Reads the rows of a worksheet one after another.
+
+import { problem } from '../../errors/error.ts';
+import { MOST_RECORD, shortened } from '../sheet-record.ts';
+import { cellAddress, cellValue, placeOfAddress, type FoundCell, type WorkbookCell } from './cell-value.ts';
+import type { NumberFormat } from './number-formats.ts';
+import { RichText, type SharedStrings } from './shared-strings.ts';
+import { parseXml, type Attributes } from './xml-events.ts';
+import { tooLarge } from './zip-file.ts';
+
+/** A row that has at least one value. */
+export type WorkbookRow = {
+  /** Its number in Excel. */
+  readonly row: number;
+  readonly cells: readonly WorkbookCell[];
+  readonly isHidden: boolean;
+};
+
+/** What stands beside the rows. */
+export type SheetFacts = {
+  /** Ranges of merged cells: `A3:A5`. */
+  readonly merged: readonly string[];
+  /** Rows with values that Excel does not show, also because of a filter. */
+  readonly hidden: number;
+};
+
+export type SheetParts = {
+  readonly file: string;
+  readonly bytes: AsyncIterable<Uint8Array>;
+  readonly strings: SharedStrings;
+  readonly formats: readonly NumberFormat[];
+  readonly is1904: boolean;
+};
+
+const NOWHERE = { row: 0, column: 0 };
+const MOST_ROWS = 1_048_576;
+const MOST_COLUMNS = 16_384;
+const MOST_CELLS = 50_000_000;
+const MOST_MERGED = 100_000;
+
+/** Throws E102 if it is damaged or too large. */
+export async function* worksheetRows(parts: SheetParts): AsyncGenerator<WorkbookRow, SheetFacts> {
+  const reader = new WorksheetReader(parts);
+  const pieces = parseXml(parts.file, parts.bytes, {
+    open: (name, attributes) => reader.open(name, attributes),
+    close: (name) => reader.close(name),
+    text: (text) => reader.text(text),
+  });
+  let hidden = 0;
+  for await (const _ of pieces)
+    for (const row of reader.take()) {
+      if (row.isHidden) hidden += 1;
+      yield row;
+    }
+  return { merged: reader.merged, hidden };
+}
+
+/** Collects events into rows. `r` is optional: without it, a row or a cell follows the one before. */
+class WorksheetReader {
+  readonly merged: string[] = [];
+  readonly #parts: SheetParts;
+  readonly #text = new RichText();
+  #rows: WorkbookRow[] = [];
+  #row = 0;
+  #isHidden = false;
+  #cells: WorkbookCell[] = [];
+  #count = 0;
+  #bytes = 0;
+  #column = -1;
+  #type = 'n';
+  #style = 0;
+  #value: string | undefined;
+  #isFormula = false;
+  #isValue = false;
+
+  constructor(parts: SheetParts) {
+    this.#parts = parts;
+  }
+
+  /** The rows that are complete. */
+  take(): readonly WorkbookRow[] {
+    const rows = this.#rows;
+    this.#rows = [];
+    return rows;
+  }
+
+  open(name: string, attributes: Attributes): void {
+    if (name === 'row') this.#openRow(attributes);
+    else if (name === 'c') this.#openCell(attributes);
+    else if (name === 'v') [this.#isValue, this.#value] = [true, ''];
+    else if (name === 'f') this.#isFormula = true;
+    else if (name === 'is') this.#text.clear();
+    else if (name === 'mergeCell') this.#merge(attributes['ref'] ?? '');
+    else this.#text.open(name);
+  }
+
+  text(text: string): void {
+    if (this.#isValue) this.#value += text;
+    else this.#text.add(text);
+  }
+
+  close(name: string): void {
+    this.#text.close(name);
+    if (name === 'v') this.#isValue = false;
+    else if (name === 'is') this.#value = this.#text.value;
+    else if (name === 'c') this.#closeCell();
+    else if (name === 'row') this.#closeRow();
+  }
+
+  #openRow({ r, hidden }: Attributes): void {
+    const row = r === undefined ? this.#row + 1 : Number(/^\d+$/.test(r) ? r : Number.NaN);
+    // A row or a cell that does not follow the one before would replace it, or stand for another row.
+    if (!(row > this.#row && row <= MOST_ROWS))
+      throw this.#damaged(`it has a row ${shortened(r ?? String(row))} behind row ${this.#row}`);
+    this.#row = row;
+    this.#isHidden = hidden === '1' || hidden === 'true';
+    this.#cells = [];
+    this.#bytes = 0;
+    this.#column = -1;
+  }
+
+  #openCell({ r, t = 'n', s = '0' }: Attributes): void {
+    const { row, column } =
+      r === undefined ? { row: this.#row, column: this.#column + 1 } : (placeOfAddress(r) ?? NOWHERE);
+    if (row !== this.#row || column <= this.#column || column >= MOST_COLUMNS)
+      throw this.#damaged(`it has a cell ${shortened(r ?? '')} in row ${this.#row} where none can be`);
+    this.#column = column;
+    this.#count += 1;
+    if (this.#count > MOST_CELLS) throw tooLarge(this.#parts.file, `has more than ${MOST_CELLS} cells`);
+    this.#type = t;
+    this.#style = Number(s);
+    this.#value = undefined;
+    this.#isFormula = false;
+  }
+
+  #closeCell(): void {
+    const { formats, is1904 } = this.#parts;
+    const found: FoundCell = {
+      type: this.#type,
+      value: this.#type === 's' ? this.#sharedText() : this.#value,
+      isFormula: this.#isFormula,
+      format: formats[this.#style] ?? { is: 'plain' },
+    };
+    const cell = cellValue(found, is1904);
+    if (cell === '') return;
+    this.#bytes += typeof cell === 'string' ? cell.length : cell[0].length;
+    if (this.#bytes > MOST_RECORD)
+      throw tooLarge(this.#parts.file, `has more than 4 MiB in row ${this.#row}`);
+    while (this.#cells.length < this.#column) this.#cells.push('');
+    this.#cells[this.#column] = cell;
+  }
+
+  #sharedText(): string | undefined {
+    const index = (this.#value ?? '').trim();
+    if (index === '') return undefined;
+    const text = /^\d+$/.test(index) ? this.#parts.strings.at(Number(index)) : undefined;
+    if (text !== undefined) return text;
+    const cell = cellAddress(this.#column, this.#row);
+    throw this.#damaged(`the cell ${cell} has a shared text ${shortened(index)} that does not exist`);
+  }
+
+  #closeRow(): void {
+    const isBlank = this.#cells.every((cell) => typeof cell === 'string' && cell.trim() === '');
+    if (!isBlank) this.#rows.push({ row: this.#row, cells: this.#cells, isHidden: this.#isHidden });
+  }
+
+  #merge(range: string): void {
+    if (this.merged.length < MOST_MERGED) this.merged.push(range);
+  }
+
+  #damaged(why: string) {
+    const { file } = this.#parts;
+    const what = `${file} cannot be read as an Excel workbook: ${why}`;
+    return problem('E102', { what, hint: 'save it again as .xlsx' }, { place: { file } });
+  }
+}

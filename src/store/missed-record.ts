@@ -1,0 +1,31 @@
+// What the last firing of a schedule has read about missed times, in a file beside its batches, which every worker can read.
+
+import { z } from 'zod';
+import type { MissedRecord } from '../batch/missed-times.ts';
+import { openStore } from './open-store.ts';
+
+/** A folder beside the batches. */
+export const MISSED_FOLDER = '.schedules';
+
+const schema = z.object({
+  createdAt: z.number(),
+  firing: z.number(),
+  before: z.number(),
+  missed: z.number(),
+}) satisfies z.ZodType<MissedRecord>;
+
+const fileOf = (schedule: string): string => `${MISSED_FOLDER}/${schedule}.json`;
+
+/** undefined if there is none that can be read. */
+export async function readMissed(out: string, schedule: string): Promise<MissedRecord | undefined> {
+  const text = await openStore(out).read(fileOf(schedule));
+  try {
+    return text === undefined ? undefined : schema.parse(JSON.parse(text));
+  } catch {
+    // A half of a file after a power cut: at worst, old times are told once more.
+    return undefined;
+  }
+}
+
+export const keepMissed = (out: string, schedule: string, record: MissedRecord): Promise<void> =>
+  openStore(out).write(fileOf(schedule), JSON.stringify(record));

@@ -1,0 +1,87 @@
+// The search attributes of batches: a worker registers them where the cluster allows it, and a batch starts with them where the
+// cluster knows them.
+
+import { isGrpcServiceError, type Client, type WorkflowStartOptions } from '@temporalio/client';
+import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
+import proto from '@temporalio/proto';
+import type { runsheetBatch } from '../../workflows/batch.ts';
+import type { Logger } from 'pino';
+import { clipped } from '../batch/clipped.ts';
+import { KEYWORD_BYTES, SEARCH_ATTRIBUTES } from '../batch/search-values.ts';
+import { errorMessage } from '../errors/error.ts';
+import type { Config } from '../host/config.ts';
+import type { PayloadKeys } from './encryption/payload-keys.ts';
+
+const { IndexedValueType } = proto.temporal.api.enums.v1;
+const TYPES = {
+  KEYWORD: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
+  INT: IndexedValueType.INDEXED_VALUE_TYPE_INT,
+  DOUBLE: IndexedValueType.INDEXED_VALUE_TYPE_DOUBLE,
+};
+const NAMES = Object.keys(SEARCH_ATTRIBUTES) as readonly (keyof typeof SEARCH_ATTRIBUTES)[];
+
+export type SearchedBatch = { readonly deployment: string; readonly sheet: string; readonly rows: number };
+
+/** Temporal does not encrypt them, so encryption turns them off unless the settings ask for them. */
+export const isSearchWanted = ({ searchAttributes }: Config, { keys }: PayloadKeys): boolean =>
+  (searchAttributes ?? (keys.length > 0 ? 'off' : 'on')) === 'on';
+
+type Server = Pick<Client['connection'], 'operatorService'>;
+
+async function missing({ operatorService }: Server, namespace: string) {
+  const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
+  return NAMES.filter((name) => customAttributes[name] !== TYPES[SEARCH_ATTRIBUTES[name]]);
+}
+
+/** Never throws: batches also run without them. */
+export async function registerSearchAttributes(
+  connection: Server,
+  namespace: string,
+  log: Logger,
+): Promise<void> {
+  try {
+    const names = await missing(connection, namespace);
+    if (names.length === 0) return;
+    const searchAttributes = Object.fromEntries(names.map((name) => [name, TYPES[SEARCH_ATTRIBUTES[name]]]));
+    await connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
+  } catch (error) {
+    log.warn({ reason: errorMessage(error) }, 'batches have no search attributes; see docs/operations.md');
+  }
+}
+
+/** Starts a batch with its search attributes if the server knows all of them. */
+export async function startSearchable(
+  client: Client,
+  search: SearchedBatch | undefined,
+  options: WorkflowStartOptions<typeof runsheetBatch>,
+): Promise<void> {
+  const start = (typedSearchAttributes: SearchAttributePair[]) =>
+    client.workflow.start<typeof runsheetBatch>('runsheetBatch', { ...options, typedSearchAttributes });
+  const known = search === undefined ? [] : await knownOf(client, search);
+  try {
+    await start(known);
+  } catch (error) {
+    // Another server of the cluster may not know new attributes yet.
+    const isRefused =
+      known.length > 0 && isGrpcServiceError(rootOf(error)) && INVALID.test(errorMessage(rootOf(error)));
+    if (!isRefused) throw error;
+    await start([]);
+  }
+}
+
+const INVALID = /^3 INVALID_ARGUMENT/;
+const rootOf = (error: unknown): unknown => (error instanceof Error && error.cause) || error;
+
+async function knownOf(client: Client, batch: SearchedBatch): Promise<SearchAttributePair[]> {
+  const unknown = await missing(client.connection, client.options.namespace).catch(() => NAMES);
+  if (unknown.length > 0) return [];
+  const keyword = (name: string, value: string) => ({
+    key: defineSearchAttributeKey(name, 'KEYWORD'),
+    value: clipped(value, KEYWORD_BYTES),
+  });
+  return [
+    keyword('RunsheetDeployment', batch.deployment),
+    keyword('RunsheetSheet', batch.sheet),
+    { key: defineSearchAttributeKey('RunsheetRows', 'INT'), value: batch.rows },
+  ];
+}

@@ -1,0 +1,158 @@
+// What the targets of a schedule are told, by a real HTTP server.
+
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createHmac } from 'node:crypto';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { findMissed } from '../../activities/find-missed.ts';
+import { createWork } from '../../activities/index.ts';
+import type { ScheduleNotice } from '../../src/batch/schedule-notice.ts';
+import { loadConfig } from '../../src/host/config.ts';
+import { scheduleNoticeSchema } from '../../src/store/schedule-notice-body.ts';
+import { definitionOf } from '../create-batch/schedule/definition.ts';
+import { depsOf } from './deps.ts';
+import { receiver, type Request } from './notices/receiver.ts';
+import { SETTINGS } from './notices/notice.ts';
+
+const NOMINAL = Date.parse('2026-11-23T01:00:00Z');
+const DEFINITION = definitionOf({ sheet: '/data/{{date}}.csv' });
+const makerAt = (apiUrl: string, out = '/nowhere') => ({
+  config: loadConfig({ RUNSHEET_API_URL: apiUrl, RUNSHEET_API_KEY: 'the-key-of-a-user', RUNSHEET_OUT: out }),
+  isLocalAllowed: false,
+});
+
+const tell = (
+  notice: ScheduleNotice,
+  { definition = DEFINITION, nominalTime = NOMINAL, secret = 'the secret of the receiver' } = {},
+  apiUrl = 'http://127.0.0.1:1/api',
+): Promise<void> => {
+  const deps = depsOf({ notices: { ...SETTINGS, secret }, maker: makerAt(apiUrl) as never });
+  const { notifyFiring } = createWork(deps);
+  return new MockActivityEnvironment().run(notifyFiring, { definition, nominalTime, notice });
+};
+const at = NOMINAL + 5_000;
+
+describe('a firing that made no batch', () => {
+  const failed = (to: string): ScheduleNotice => ({
+    news: 'firing-failed',
+    to,
+    at,
+    errors: [
+      { code: 'E100', message: '1 error in 2026-11-23.csv', hint: 'correct it' },
+      { code: 'E104', message: 'no prompt', place: { file: '2026-11-23.csv', line: 3, column: 2 } },
+    ],
+  });
+
+  it('is told with its time, its errors and the command that repeats it, signed', async () => {
+    const { url, requests } = await receiver(200);
+    await tell(failed(url));
+    const { body, headers } = requests[0] as Request;
+    const parsed = scheduleNoticeSchema.strict().parse(JSON.parse(body));
+    expect(parsed).toEqual(JSON.parse(body));
+    const again =
+      'runsheet schedule trigger nightly --from 2026-11-23T01:00:00.000Z --to 2026-11-23T01:00:00.000Z';
+    expect(parsed).toMatchObject({
+      event: 'firing-failed',
+      schedule: 'nightly',
+      sheet: '2026-11-23.csv',
+      nominalTime: '2026-11-23T01:00:00.000Z',
+      errors: [{ code: 'E100' }, { code: 'E104', place: { line: 3, column: 2 } }],
+      help: `correct it, then: ${again}`,
+    });
+    expect(parsed.text).toMatch(/^nightly made no batch at 2026-11-23 02:00: E100: 1 error in /);
+    expect(headers['runsheet-notification']).toBe(parsed.id);
+    expect(parsed.id).toMatch(/^nightly-20261123T010000Z-[\w-]+-firing-failed$/);
+    const [, t = '', v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers['runsheet-signature'])) ?? [];
+    expect(v1).toBe(createHmac('sha256', 'the secret of the receiver').update(`${t}.${body}`).digest('hex'));
+  });
+
+  it('off the rule is repeated without times', async () => {
+    const { url, requests } = await receiver(200);
+    await tell(failed(url), { nominalTime: NOMINAL + 17_000 });
+    expect(requests[0]?.body).toContain('correct it, then: runsheet schedule trigger nightly"');
+  });
+
+  it('is told again if the receiver is busy, and only in networks of the worker, whatever the schedule names', async () => {
+    const { url } = await receiver(503);
+    await expect(tell(failed(url))).rejects.toMatchObject({ nonRetryable: false });
+    const { url: other, requests } = await receiver(200);
+    const request = {
+      ...DEFINITION.request,
+      service: { base: 'http://127.0.0.1:9/api', api: 'v2' },
+    } as const;
+    const refused = tell(failed(other), { definition: { ...DEFINITION, request } }, 'http://192.0.2.1/api');
+    await expect(refused).rejects.toMatchObject({ nonRetryable: true });
+    expect(requests).toEqual([]);
+  });
+});
+
+describe('missed times', () => {
+  const missed = (to: string, count: number, times: readonly number[]): ScheduleNotice => ({
+    news: 'times-missed',
+    to,
+    at,
+    missed: { count, times },
+  });
+  const DAY = 86_400_000;
+
+  it('are told on the clock of the schedule, with the command that makes up for them', async () => {
+    const { url, requests } = await receiver(200);
+    await tell(missed(url, 2, [NOMINAL - 2 * DAY, NOMINAL - DAY]));
+    const body = scheduleNoticeSchema.strict().parse(JSON.parse(requests[0]?.body ?? ''));
+    expect(body.text).toBe(
+      'schedule nightly missed 2 times: 2026-11-21 02:00, 2026-11-22 02:00; no server ran then. to make up for them: runsheet schedule trigger nightly --from 2026-11-21T01:00:00.000Z --to 2026-11-22T01:00:00.000Z',
+    );
+    expect(body.missed).toEqual({
+      count: 2,
+      times: ['2026-11-21T01:00:00.000Z', '2026-11-22T01:00:00.000Z'],
+    });
+  });
+
+  it('are counted if they cannot be told from those that were left out, and at most five are listed', async () => {
+    const { url, requests } = await receiver(200);
+    await tell(missed(url, 1, []));
+    expect(requests[0]?.body).toContain('missed 1 time; no server ran then. see: runsheet schedule show');
+    await tell(
+      missed(
+        url,
+        7,
+        Array.from({ length: 7 }, (_, day) => NOMINAL - (7 - day) * DAY),
+      ),
+    );
+    expect(requests[1]?.body).toContain('2026-11-20 02:00 and 2 more');
+  });
+
+  it('are found once, also if the activity is tried again', async () => {
+    const out = mkdtempSync(join(tmpdir(), 'runsheet-missed-'));
+    onTestFinished(() => rmSync(out, { recursive: true, force: true }));
+    const find = (nominalTime: number, count: number, between: readonly number[]) =>
+      findMissed(
+        {
+          maker: makerAt('http://127.0.0.1:1/api', out) as never,
+          missedSoFar: async () => ({ createdAt: 1, missed: count, between, firedAt: nominalTime }),
+        },
+        { definition: definitionOf({ out }), nominalTime },
+      );
+    expect(await find(NOMINAL, 0, [])).toBeUndefined();
+    const times = [NOMINAL + DAY, NOMINAL + 2 * DAY];
+    expect(await find(NOMINAL + 3 * DAY, 2, times)).toEqual({ count: 2, times });
+    expect(await find(NOMINAL + 3 * DAY, 2, times)).toEqual({ count: 2, times });
+    expect(await find(NOMINAL + 4 * DAY, 2, [])).toBeUndefined();
+    // One of two was left out because a batch ran.
+    expect(await find(NOMINAL + 7 * DAY, 3, times)).toEqual({ count: 1, times: [] });
+  });
+
+  it('are not looked for where this worker may not work', async () => {
+    const out = mkdtempSync(join(tmpdir(), 'runsheet-missed-'));
+    onTestFinished(() => rmSync(out, { recursive: true, force: true }));
+    mkdirSync(join(out, 'own'));
+    const missedSoFar = (): never => {
+      throw new Error('asked');
+    };
+    const maker = makerAt('http://127.0.0.1:1/api', join(out, 'own')) as never;
+    const definition = definitionOf({ out });
+    expect(await findMissed({ maker, missedSoFar }, { definition, nominalTime: NOMINAL })).toBeUndefined();
+  });
+});

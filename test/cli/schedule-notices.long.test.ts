@@ -1,0 +1,97 @@
+// What the targets of a schedule are told by a real worker, when its sheet is broken and when its server was away.
+
+import { createHmac } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { scheduleIdOf } from '../../src/batch/workflow-ids.ts';
+import { scheduleNoticeSchema, type ScheduleNoticeBody } from '../../src/store/schedule-notice-body.ts';
+import { connectClient } from '../../src/temporal/connect.ts';
+import { receiver, type Request } from '../activities/notices/receiver.ts';
+import { Stage, until } from '../stage/stage.ts';
+
+const SECRET = 'the secret of the receiver';
+const EVERY_MS = 10_000;
+const DEPLOYMENTS = JSON.stringify([
+  { name: 'quick', concurrencyLimit: 100, coldStartSeconds: 0, runSeconds: 0.1, runSpread: 0 },
+]);
+
+const isSigned = ({ body, headers }: Request): boolean => {
+  const [, t = '', v1] = /^t=(\d+),v1=(\w+)$/.exec(String(headers['runsheet-signature'])) ?? [];
+  return v1 === createHmac('sha256', SECRET).update(`${t}.${body}`).digest('hex');
+};
+const news = (requests: readonly Request[], event: string): readonly ScheduleNoticeBody[] =>
+  requests
+    .filter((request) => isSigned(request) && request.body.includes(`"event":"${event}"`))
+    .map(({ body }) => scheduleNoticeSchema.strict().parse(JSON.parse(body)));
+
+describe('the targets of a schedule', () => {
+  let stage = new Stage();
+  beforeEach(() => {
+    stage = new Stage();
+    stage.environment = { RUNSHEET_NOTIFY_SECRET: SECRET };
+  });
+  afterEach(() => stage.close());
+
+  const create = (...flags: readonly string[]) =>
+    stage.run(
+      ['schedule', 'create', 'nightly', stage.sheet(3), '-d', 'quick'].concat(
+        ['--cron', '0 2 30 2 *', '--tz', 'UTC'],
+        flags,
+      ),
+    );
+
+  it('are told once, signed, that its sheet has become bad, and nothing is bought', async () => {
+    await stage.startAll(DEPLOYMENTS);
+    const { url, requests } = await receiver(500, 200);
+    expect(await create('--notify', url)).toMatchObject({ code: 0 });
+    writeFileSync(stage.path('sheet.csv'), 'number,prompt,seed\n1,"a portrait that never ends,3\n');
+    const batch = (await stage.run(['schedule', 'trigger', 'nightly'])).stdout.trim();
+    await until(() => requests.length === 2, 'the receiver is told again after it was busy');
+    const [told] = news(requests.slice(1), 'firing-failed');
+    expect(told).toMatchObject({ schedule: 'nightly', sheet: 'sheet.csv', deployment: 'quick' });
+    expect(told?.errors?.[0]?.code).toMatch(/^E1\d\d$/);
+    expect(`nightly-${told?.nominalTime.replaceAll(/[-:]|\.\d+/g, '')}`).toBe(batch);
+    expect(await stage.truth()).toEqual([]);
+    expect(requests).toHaveLength(2);
+  });
+
+  it('are told once which times it has missed while its server was away', async () => {
+    const temporal = await stage.temporal();
+    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+    await stage.worker();
+    const { url, requests } = await receiver(200);
+    expect(await create('--notify', url, '--catchup', '10s')).toMatchObject({ code: 0 });
+    const { TEMPORAL_ADDRESS: address = '', TEMPORAL_NAMESPACE: namespace = '' } = stage.environment;
+    const { client, close } = await connectClient({ address, namespace, from: 'the test', options: {} });
+    await client.schedule.getHandle(scheduleIdOf('nightly')).update(({ action, policies, state }) => ({
+      action,
+      policies,
+      state,
+      spec: { intervals: [{ every: EVERY_MS }] },
+    }));
+    await close();
+    const done = (): number => requests.filter(({ body }) => body.includes('"event":"done"')).length;
+    await until(() => done() >= 2, 'two firings are done');
+    const isQuiet = async (): Promise<boolean> =>
+      !(await stage.run(['schedule', 'show', 'nightly', '-o', 'json'])).stdout.includes('"running"');
+    await until(isQuiet, 'no firing runs');
+    await temporal.kill();
+    const away = Date.now();
+    await until(() => Date.now() - away > 3.5 * EVERY_MS, 'three times have passed');
+    const back = Date.now();
+    await temporal.restart();
+    await until(() => news(requests, 'times-missed').length > 0, 'the receiver is told');
+    const before = done();
+    await until(() => done() > before + 1, 'it fires again');
+    const told = news(requests, 'times-missed');
+    expect(told).toHaveLength(1);
+    const [{ missed: { count = 0, times = [] } = {} } = {}] = told;
+    expect(count).toBeGreaterThanOrEqual(1);
+    expect(times).toHaveLength(count);
+    for (const time of times.map((one) => Date.parse(one))) {
+      expect(time % EVERY_MS).toBe(0);
+      expect(time).toBeGreaterThan(away - EVERY_MS);
+      expect(time).toBeLessThan(back);
+    }
+  });
+});

@@ -1,0 +1,119 @@
+// Runs commands in this process, in a folder of their own and against a local run service, without Temporal: commands that
+// read, check or refuse need none.
+
+import { EventEmitter } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { onTestFinished, vi } from 'vitest';
+import { execute } from '../../src/cli/execute.ts';
+import type { Context } from '../../src/cli/context.ts';
+import { withCopy } from '../../src/create-batch/copy-sheet.ts';
+import { createBatch, type CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import { createParams } from '../../src/create-batch/batch-request.ts';
+import { loadConfig } from '../../src/host/config.ts';
+import { deploymentSpecSchema, startLocalService } from '../../src/local-service/server.ts';
+
+const KEY = 'console-key-0123456789';
+
+export type Said = { readonly code: number; readonly stdout: string; readonly stderr: string };
+
+const DEPLOYMENTS = [
+  {
+    name: 'portraits',
+    gpu: 'A10G',
+    inputTypes: [
+      { name: 'prompt', type: 'string', required: true },
+      { name: 'seed', type: 'integer', required: false, default: 7, min: 0 },
+      { name: 'style', type: 'string', required: false, default: 'plain', options: ['plain', 'oil'] },
+    ],
+  },
+  { name: 'free', inputTypes: [{ name: 'prompt', type: 'string', required: true }] },
+] as const;
+
+export class Console {
+  readonly folder = mkdtempSync(join(tmpdir(), 'runsheet-console-'));
+  readonly out = join(this.folder, 'batches');
+  /** Whether stdin and stderr are a terminal. */
+  isTerminal = false;
+  /** What the user types. */
+  typed = '';
+
+  private constructor() {
+    onTestFinished(() => rmSync(this.folder, { recursive: true }));
+  }
+
+  static async open(deployments: readonly object[] = DEPLOYMENTS): Promise<Console> {
+    const console = new Console();
+    const service = await startLocalService({
+      port: 0,
+      tokens: [KEY],
+      speed: 100,
+      database: ':memory:',
+      deployments: deployments.map((one) => deploymentSpecSchema.parse(one)),
+      faults: {},
+      seed: 1,
+    });
+    const settings = {
+      RUNSHEET_API_URL: service.base,
+      RUNSHEET_API_KEY: KEY,
+      RUNSHEET_OUT: console.out,
+      RUNSHEET_HOME: join(console.folder, 'home'),
+      TEMPORAL_ADDRESS: undefined,
+    };
+    for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
+    onTestFinished(async () => {
+      vi.unstubAllEnvs();
+      await service.close();
+    });
+    return console;
+  }
+
+  write(name: string, text: string): string {
+    const path = join(this.folder, name);
+    writeFileSync(path, text);
+    return path;
+  }
+
+  /** A batch that was made and never started. */
+  batch(sheet: string, name: string, deployment = 'portraits'): Promise<CreatedBatch> {
+    const config = loadConfig();
+    return withCopy(sheet, { out: this.out, stdin: Readable.from([]) }, async (copy) => {
+      const request = {
+        service: { base: config.apiUrl ?? '', api: 'v2' as const },
+        deployment,
+        options: { map: {}, set: {}, drop: [], types: {} },
+        settings: { deadlines: {}, webhooks: false },
+        order: {},
+        again: true,
+        name,
+      };
+      return createBatch(await createParams(config, copy, request));
+    });
+  }
+
+  async run(...args: readonly string[]): Promise<Said> {
+    const said = { stdout: '', stderr: '' };
+    const stream = (name: 'stdout' | 'stderr') =>
+      Object.assign(
+        new Writable({
+          write: (chunk: Buffer, _, done) => {
+            said[name] += chunk.toString();
+            done();
+          },
+        }),
+        { isTTY: this.isTerminal },
+      );
+    const process = Object.assign(new EventEmitter(), {
+      stdout: stream('stdout'),
+      stderr: stream('stderr'),
+      stdin: Object.assign(Readable.from([this.typed]), { isTTY: this.isTerminal }),
+      env: {},
+      argv: ['node', 'runsheet', ...args],
+      exitCode: undefined,
+    });
+    const code = await execute(args, { process } as unknown as Context);
+    return { code, ...said };
+  }
+}

@@ -1,0 +1,108 @@
+// deployments lists what can be run; and a GPU that the service may ignore is not asked for unknowingly.
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { parse } from 'csv-parse/sync';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { loadConfig } from '../../src/host/config.ts';
+import { Console } from './console.ts';
+
+const SHEET = 'prompt,gpu\na,H100\nb,\nc,A10G\n';
+
+describe('deployments', () => {
+  it('lists names, GPUs, time limits and inputs, and marks those that are required', async () => {
+    const console = await Console.open();
+    const { code, stdout, stderr } = await console.run('deployments');
+    expect([code, stdout.trimEnd().split('\n')]).toEqual([
+      0,
+      [
+        'DEPLOYMENT  GPU   TIME LIMIT  INPUTS',
+        'free        A10G  5 min 00 s  prompt*',
+        'portraits   A10G  5 min 00 s  prompt*, seed, style',
+      ],
+    ]);
+    expect(stderr).toContain('runsheet deployments <name>');
+  });
+
+  it('shows the inputs of one, the first line of a sheet, and a run command that is ready', async () => {
+    const console = await Console.open();
+    const { stdout } = await console.run('deployments', 'portraits');
+    expect(stdout).toMatch(/^prompt +string +required$/m);
+    expect(stdout).toMatch(/^seed +integer +7 +from 0$/m);
+    expect(stdout).toMatch(/^style +string +plain +plain, oil$/m);
+    expect(stdout).toContain('first line of a sheet: prompt,seed,style\n');
+    const [, line = ''] = /run it: +runsheet (.+)/.exec(stdout) ?? [];
+    const { stdout: template } = await console.run('deployments', 'portraits', '--sheet');
+    expect(parse(template, { columns: true })).toEqual([{ prompt: '', seed: '7', style: 'plain' }]);
+    const sheet = console.write('prompts.csv', template.replace(/^,/m, 'a fox,'));
+    const words = line.replace('prompts.csv', sheet).split(' ');
+    expect((await console.run('plan', ...words.slice(1))).code).toBe(0);
+  });
+
+  it('a wrong name ends in the whole command with the nearest name', async () => {
+    const console = await Console.open();
+    const sheet = console.write("it's.csv", 'prompt\na\n');
+    const { code, stderr } = await console.run('submit', sheet, '-d', 'portrait', '-c', '3');
+    expect(code).toBe(5);
+    expect(stderr).toContain(
+      `  runsheet submit '${sheet.replace("'", String.raw`'\''`)}' -d portraits -c 3\n`,
+    );
+  });
+});
+
+describe('a GPU that the service may ignore', () => {
+  /** The local service without its profile, which says that it is a rehearsal. */
+  async function real(): Promise<Console> {
+    const console = await Console.open();
+    const { apiUrl = '', apiKey } = loadConfig();
+    const forward = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+      const isProfile = request.url?.endsWith('/platform/profile') ?? false;
+      const headers = { authorization: `Bearer ${apiKey()?.value}` };
+      const answer = await fetch(`${new URL(apiUrl).origin}${isProfile ? '/none' : request.url}`, {
+        headers,
+      });
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
+    };
+    const gateway = createServer((request, response) => void forward(request, response));
+    gateway.listen(0, '127.0.0.1');
+    await new Promise((listening) => gateway.once('listening', listening));
+    onTestFinished(() => void gateway.close());
+    vi.stubEnv('RUNSHEET_API_URL', `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/api`);
+    vi.stubEnv('TEMPORAL_ADDRESS', '127.0.0.1:1');
+    console.write('gpus.csv', SHEET);
+    return console;
+  }
+
+  it('is named by plan', async () => {
+    const console = await real();
+    const plan = ['plan', `${console.folder}/gpus.csv`, '-d', 'portraits'];
+    const { code, stderr } = await console.run(...plan);
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining('1 row asks for H100, but the deployment has A10G'),
+    ]);
+    const { stdout } = await console.run(...plan, '-o', 'json');
+    expect(JSON.parse(stdout)).toMatchObject({ gpus_may_be_ignored: true });
+  });
+
+  it('is refused in a script with the command that accepts it, which then goes on', async () => {
+    const console = await real();
+    const submit = ['submit', `${console.folder}/gpus.csv`, '-d', 'portraits'];
+    const refused = await console.run(...submit);
+    expect([refused.code, refused.stderr]).toEqual([5, expect.stringContaining('error[E314]')]);
+    expect(refused.stderr).toContain(`  runsheet ${submit.join(' ')} --accept-gpu\n`);
+    const accepted = await console.run(...submit, '--accept-gpu');
+    expect(accepted.stderr).toContain('error[E401]');
+    expect((await console.run('list', '-o', 'json')).stdout).toBe('[]\n');
+  });
+
+  it('is asked about on a terminal', async () => {
+    const console = await real();
+    console.isTerminal = true;
+    const run = ['run', `${console.folder}/gpus.csv`, '-d', 'portraits'];
+    console.typed = 'n\n';
+    expect((await console.run(...run)).stderr).toContain('error[E314]');
+    console.typed = 'y\n';
+    expect((await console.run(...run)).stderr).toContain('error[E401]');
+  });
+});

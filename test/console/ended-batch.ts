@@ -1,0 +1,78 @@
+// Gives a batch of a console the parts and results of an end, as the worker writes them.
+
+import { NO_LEDGER } from '../../src/batch/accounting/request-ledger.ts';
+import { NO_OUTCOMES } from '../../src/batch/outcome.ts';
+import { begin } from '../../src/batch/begin.ts';
+import { progress, type Progress } from '../../src/batch/progress.ts';
+import { WRITES } from '../../src/batch/version.ts';
+import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import { writeEvents } from '../../src/results/event-files.ts';
+import { partName } from '../../src/results/parts.ts';
+import { writeResults } from '../../src/results/results.ts';
+import type { PartRecord } from '../../src/results/row-record.ts';
+import { createStarted } from '../../src/store/batch-file.ts';
+import { paramsOf } from '../batch/params.ts';
+
+const T = Date.UTC(2026, 10, 22, 10);
+const time = (seconds: number): string => new Date(T + seconds * 1_000).toISOString();
+
+const recordOf = (row: number, isFailed: boolean): PartRecord => ({
+  row,
+  outcome: isFailed ? 'failed' : 'succeeded',
+  ...(isFailed && { reason: 'the run failed at: KSampler' }),
+  attempts: [
+    {
+      attempt: 1,
+      outcome: isFailed ? 'failed' : 'succeeded',
+      ...(isFailed && { failure: 'node-error', reason: 'the run failed at: KSampler' }),
+      run_id: `run-${row}`,
+      gpu_used: 'A10G',
+      created_at: time(row),
+      ended_at: time(row + 5),
+      queue_seconds: 1,
+      cold_start_seconds: 0,
+      run_seconds: 4,
+      cost_usd: 0.001,
+    },
+  ],
+  files: [],
+});
+
+/** The last row fails. `isOver`: its results are written. */
+export async function endBatch({ store, file }: CreatedBatch, isOver = true): Promise<void> {
+  const { rows } = file.sheet;
+  await createStarted(store, { at: time(0), workflow: { workflowId: 'w', runId: 'r' } });
+  const records = Array.from({ length: rows }, (_, at) => recordOf(at + 1, at + 1 === rows));
+  await store.write(partName(1, 1), records.map((one) => `${JSON.stringify(one)}\n`).join(''));
+  await writeEvents(store, 1, [
+    { at: T + 500, event: 'paused', kind: 'user', by: 'me@here', reason: 'paused by me@here: lunch' },
+    {
+      at: T + 900,
+      event: 'scaled',
+      by: 'me@here',
+      note: 'concurrency 4 → 8',
+      limits: { concurrency: 8, startsPerMinute: 'none', deadlineAt: T },
+    },
+  ]);
+  if (!isOver) return;
+  await writeResults({
+    confirm: async () => undefined,
+    file,
+    store,
+    progress: publishedOf(rows),
+    startedAt: T,
+    endedAt: T + 60_000,
+    reading: { lists: 'none', duplicates: { runs: 0, gpu_seconds: 0, cost_usd: 0, first: [] } },
+    isEvidenceLost: false,
+    throughPass: 1,
+  });
+}
+
+const publishedOf = (rows: number): Progress => ({
+  ...progress(begin(paramsOf({ rows }), WRITES, 1_000)),
+  tally: {
+    outcomes: { ...NO_OUTCOMES, succeeded: rows - 1, failed: 1 },
+    gpus: { A10G: { runs: rows, seconds: rows * 4, costUsd: rows * 0.001 } },
+  },
+  ledger: { ...NO_LEDGER, sent: rows, accepted: rows },
+});

@@ -1,0 +1,161 @@
+// The sheet of a batch, saved again: compared with how its rows were asked last.
+
+import { Readable } from 'node:stream';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { placeIn } from '../../src/batch/lanes.ts';
+import { addPass } from '../../src/create-batch/add-pass.ts';
+import { appendRows, compareFurther, layOutFurther } from '../../src/create-batch/append-rows.ts';
+import { withCopy } from '../../src/create-batch/copy-sheet.ts';
+import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import { DELETED, readWishes, requestHash } from '../../src/create-batch/left-out.ts';
+import { writeWatched } from '../../src/store/watched-file.ts';
+import { rowsOf } from '../../src/results/batch-rows.ts';
+import { ASKED, Place } from './creating.ts';
+import { addResults } from './earlier.ts';
+
+let place: Place;
+beforeEach(() => {
+  place = new Place();
+  place.write('sheet.csv', 'id,prompt,note\na,one,x\nb,two,y\nc,three,z\n');
+});
+
+const KEYED = { options: { ...ASKED.options, keyColumn: 'id' } };
+
+/** What a save would do; `sends` also does it. */
+function save(batch: CreatedBatch, text: string, sends = false) {
+  const copying = { out: place.out, stdin: Readable.from([]) };
+  return withCopy(place.write('sheet.csv', text), copying, async (copy) => {
+    const asked = { out: place.out, batch, copy, reading: {}, order: {}, inputTypes: undefined };
+    const sheet = await layOutFurther({ ...asked, isSavedAgain: true });
+    using found = await compareFurther(sheet);
+    const added = sends ? await appendRows(sheet, found, 'me') : undefined;
+    const { same, appended, changed, again, absent, wishes, places } = found;
+    const rows = { again: [...again.keys()], absent: [...absent], wishes: new Map(wishes) };
+    return { same, appended, changed, ...rows, places, others: sheet.others, pass: added?.pass };
+  });
+}
+
+const SAME = 'id,prompt,note\na,one,x\nb,two,y\nc,three,z\n';
+const wishFor = (prompt: string, note: string): string =>
+  requestHash({ inputs: { note, prompt } }, ASKED.options.gpu);
+
+describe('a sheet that was saved again', () => {
+  it('sends changed rows again although they succeeded, and nothing for reordered and deleted ones', async () => {
+    const batch = await place.create('sheet.csv', KEYED);
+    await addResults(batch);
+    const found = await save(batch, 'id,prompt,note\nc,three,z\na,better,x\n');
+    expect(found).toMatchObject({ same: 1, appended: 0, changed: 1, again: [1], absent: [2] });
+    expect(found.wishes).toEqual(new Map());
+  });
+
+  it('sends a row again that is changed back, because its newest result is of other inputs', async () => {
+    const batch = await place.create('sheet.csv', KEYED);
+    await addResults(batch);
+    const better = 'id,prompt,note\na,better,x\nb,two,y\nc,three,z\n';
+    expect(await save(batch, better, true)).toMatchObject({ again: [1], pass: 2 });
+    expect(await save(batch, better)).toMatchObject({ same: 3, changed: 0, wishes: new Map() });
+    const back = await save(batch, SAME);
+    expect(back).toMatchObject({ same: 2, again: [], wishes: new Map([[1, wishFor('one', 'x')]]) });
+    // The place of the better row is the sheet's, so it may be left out.
+    expect(back.places).toEqual([
+      { lane: 0, first: 1, count: 3 },
+      { lane: 0, first: 5001, count: 1 },
+    ]);
+  });
+
+  it('does not take a retry with other inputs or another GPU for a change of the sheet', async () => {
+    const batch = await place.create('sheet.csv', KEYED);
+    await addResults(batch, { more: { gpu_asked: 'H200', change: { set: { prompt: 'other' } } } });
+    expect(await save(batch, SAME)).toMatchObject({ same: 3, changed: 0, again: [] });
+    const changed = await save(batch, 'id,prompt,note\na,better,x\nb,two,y\nc,three,z\n');
+    expect(changed).toMatchObject({ same: 2, changed: 1, again: [1] });
+  });
+
+  it('keeps no place of a retry, and none that was added after the save, from being sent', async () => {
+    const batch = await place.create('sheet.csv', KEYED);
+    await addResults(batch);
+    const retry = { isWanted: ({ row }: { row: number }) => row === 2, gpu: 'H200', by: 'me' };
+    expect(await addPass(batch, retry)).toMatchObject({ pass: 2, rows: 1 });
+    expect(await save(batch, SAME)).toMatchObject({ same: 3, wishes: new Map() });
+    const found = await save(batch, 'id,prompt,note\na,one,x\nb,other,y\n');
+    expect(found.wishes).toEqual(new Map([[2, wishFor('other', 'y')]]));
+    const { places } = found;
+    await writeWatched(batch.store, {
+      sheet: '/sheet.csv',
+      deployment: 'd',
+      rows: { 2: 'other', 3: DELETED },
+      places,
+    });
+    const { againstSending } = await readWishes(batch.store);
+    const against = (at: number, row: number): string | undefined =>
+      againstSending(at, { row, key: 'k', inputs: {} }, undefined);
+    expect(against(2, 2)).toContain('other inputs');
+    expect(against(3, 3)).toContain('without this row');
+    expect(against(placeIn(1, 1), 2)).toBe(undefined);
+    expect(against(placeIn(0, 5001), 3)).toBe(undefined);
+  });
+
+  it('lets changed rows without an outcome wait, and notes what workers must not send', async () => {
+    const batch = await place.create('sheet.csv', KEYED);
+    await addResults(batch, { rows: [2], isOver: false });
+    const found = await save(batch, 'id,prompt,note\na,other,x\nb,two,y\nd,four,w\n');
+    expect(found).toMatchObject({ same: 1, appended: 1, changed: 0, absent: [3] });
+    expect(found.wishes).toEqual(
+      new Map([
+        [1, wishFor('other', 'x')],
+        [3, DELETED],
+      ]),
+    );
+    const file = {
+      sheet: '/sheet.csv',
+      deployment: 'd',
+      rows: Object.fromEntries(found.wishes),
+      places: found.places,
+    };
+    await writeWatched(batch.store, file);
+    const wishes = await readWishes(batch.store);
+    const against: (string | undefined)[] = [];
+    for await (const { row } of rowsOf(batch.store, batch.file))
+      against.push(wishes.againstSending(row.row, row, batch.file.deployment.gpu));
+    expect(against).toEqual([
+      expect.stringContaining('other inputs'),
+      undefined,
+      expect.stringContaining('without this row'),
+    ]);
+    expect(
+      wishes.againstSending(1, { row: 1, key: 'a', inputs: { note: 'x', prompt: 'other' } }, undefined),
+    ).toBe(undefined);
+  });
+
+  it('sends a row that was left out when the sheet has it again, and none that a user cancelled', async () => {
+    const batch = await place.create('sheet.csv', KEYED);
+    const reason = 'left out: the sheet was saved without this row before it was sent';
+    await addResults(batch, { outcome: 'cancelled', more: { reason } });
+    expect(await save(batch, SAME, true)).toMatchObject({ changed: 3, pass: 2 });
+    expect(await save(batch, SAME, true)).toMatchObject({ changed: 0, same: 3, pass: undefined });
+    const other = await place.create('sheet.csv', { ...KEYED, again: true });
+    await addResults(other, { outcome: 'cancelled', more: { reason: 'cancelled before it was sent' } });
+    expect(await save(other, SAME)).toMatchObject({ changed: 0, same: 3 });
+  });
+
+  it('may have more columns and lack ignored ones, but no column that the batch uses', async () => {
+    const batch = await place.create('sheet.csv', {
+      options: { ...ASKED.options, keyColumn: 'id', drop: ['note'] },
+    });
+    await addResults(batch);
+    const more = await save(batch, 'id,prompt,mine\na,one,1\nb,two,2\nc,three,3\n');
+    expect(more).toMatchObject({ same: 3, changed: 0, others: ['mine'] });
+    await expect(save(batch, 'id,promt\na,one\n')).rejects.toMatchObject({
+      code: 'E532',
+      message: expect.stringContaining('prompt'),
+      hint: expect.stringContaining('did you mean prompt?'),
+    });
+  });
+
+  it('without keys takes a changed row for a new one and a deleted one', async () => {
+    const batch = await place.create('sheet.csv');
+    await addResults(batch);
+    const found = await save(batch, 'id,prompt,note\na,one,x\nb,better,y\nc,three,z\n');
+    expect(found).toMatchObject({ same: 2, appended: 1, changed: 0, absent: [2] });
+  });
+});

@@ -1,0 +1,275 @@
+// D13: what a flag does, an option of the library does. A new flag has to be added here, with its option or with the reason why it
+// concerns only the command line. The compiler checks that the options exist.
+
+import type { buildRouteMap } from '@stricli/core';
+import { describe, expect, it } from 'vitest';
+import { application } from '../../src/cli/command-list.ts';
+import type {
+  AppendOptions,
+  BatchHandle,
+  BatchOptions,
+  CancelOptions,
+  CommandOptions,
+  CompareOptions,
+  ConnectOptions,
+  EventsOptions,
+  ExportOptions,
+  LogsOptions,
+  Pools,
+  ResultOptions,
+  ResultsOfBatch,
+  ResumeOptions,
+  RetryOptions,
+  RowsOptions,
+  Runsheet,
+  ScheduleHandle,
+  ScheduleOptions,
+  ServiceOptions,
+  VerifyOptions,
+} from '../../src/index.ts';
+
+type Of<Name extends string, T> = `${Name}.${Extract<keyof T, string>}`;
+type Option =
+  | Of<'AppendOptions', AppendOptions>
+  | Of<'BatchHandle', BatchHandle>
+  | Of<'BatchOptions', BatchOptions>
+  | Of<'BatchOptions.columns', NonNullable<BatchOptions['columns']>>
+  | Of<'BatchOptions.order', NonNullable<BatchOptions['order']>>
+  | Of<'CancelOptions', CancelOptions>
+  | Of<'CommandOptions', CommandOptions>
+  | Of<'CompareOptions', CompareOptions>
+  | Of<'ConnectOptions', ConnectOptions>
+  | Of<'EventsOptions', EventsOptions>
+  | Of<'ExportOptions', ExportOptions>
+  | Of<'LogsOptions', LogsOptions>
+  | Of<'Pools', Pools>
+  | Of<'ResultOptions', ResultOptions>
+  | Of<'ResultsOfBatch', ResultsOfBatch>
+  | Of<'ResumeOptions', ResumeOptions>
+  | Of<'RetryOptions', RetryOptions>
+  | Of<'RowsOptions', RowsOptions>
+  | Of<'Runsheet', Runsheet>
+  | Of<'ScheduleHandle', ScheduleHandle>
+  | Of<'ScheduleOptions', ScheduleOptions>
+  | Of<'ServiceOptions', ServiceOptions>
+  | Of<'VerifyOptions', VerifyOptions>;
+
+/** Either an option, or the reason why only the command line has the flag. */
+type Entry = Option | { readonly only: string };
+type Table = Readonly<Record<string, Entry>>;
+
+const SHOWN: Table = {
+  out: 'ConnectOptions.store',
+  output: { only: 'chooses what is printed; the library returns objects' },
+  quiet: { only: 'chooses what is printed' },
+};
+
+const LIMITS: Table = {
+  concurrency: 'BatchOptions.concurrency',
+  retries: 'BatchOptions.retries',
+  retry: 'BatchOptions.retries',
+  rate: 'BatchOptions.startsPerMinute',
+  gpuConcurrency: 'BatchOptions.gpuConcurrency',
+  failAfter: 'BatchOptions.failAfter',
+  deadline: 'BatchOptions.deadline',
+  maxCost: 'BatchOptions.maxCostUsd',
+  pool: 'BatchOptions.pool',
+  weight: 'BatchOptions.weight',
+  urgency: 'BatchOptions.urgency',
+  notify: 'BatchOptions.notify',
+  notifyFailed: 'BatchOptions.notifyFailed',
+};
+
+const HOW: Table = { reason: 'CommandOptions.reason', timeout: 'CommandOptions.timeoutMs' };
+
+const SHEET: Table = {
+  ...SHOWN,
+  ...LIMITS,
+  deployment: 'BatchOptions.deployment',
+  api: 'ServiceOptions.api',
+  local: 'ConnectOptions.service',
+  unconfirmed: 'BatchOptions.unconfirmed',
+  queueTimeout: 'BatchOptions.queueTimeoutMs',
+  runTimeout: 'BatchOptions.runTimeoutMs',
+  canary: 'BatchOptions.canary',
+  reserve: 'BatchOptions.reserve',
+  yes: { only: 'answers the question after a canary, which the library never asks' },
+  shuffle: 'BatchOptions.order.shuffle',
+  orderBy: 'BatchOptions.order.orderBy',
+  priority: 'BatchOptions.order.priority',
+  gpu: 'BatchOptions.gpu',
+  ladder: 'BatchOptions.ladder',
+  gpuColumn: 'BatchOptions.columns.gpu',
+  map: 'BatchOptions.columns.map',
+  set: 'BatchOptions.columns.set',
+  drop: 'BatchOptions.columns.drop',
+  type: 'BatchOptions.columns.types',
+  key: 'BatchOptions.key',
+  limit: 'BatchOptions.limit',
+  format: 'BatchOptions.format',
+  sheet: 'BatchOptions.sheetName',
+  delimiter: 'BatchOptions.delimiter',
+  encoding: 'BatchOptions.encoding',
+  headerRow: 'BatchOptions.headerRow',
+  skipRows: 'BatchOptions.skipRows',
+  hidden: 'BatchOptions.hidden',
+  decimalComma: 'BatchOptions.decimalComma',
+  outputName: 'BatchOptions.outputName',
+  acceptGpu: { only: 'the library does not ask about the GPU of a deployment' },
+  name: 'BatchOptions.batchId',
+  again: 'BatchOptions.reuse',
+  reuse: 'BatchOptions.reuse',
+  into: 'BatchHandle.append',
+  poll: 'BatchOptions.poll',
+  from: 'ResultsOfBatch.from',
+  where: 'ResultsOfBatch.where',
+  pick: 'ResultsOfBatch.pick',
+  each: 'ResultsOfBatch.each',
+};
+
+const without = (table: Table, ...names: readonly string[]): Table =>
+  Object.fromEntries(Object.entries(table).filter(([name]) => !names.includes(name)));
+
+const LISTED = without(SHOWN, 'quiet');
+
+const FLAGS: Readonly<Record<string, Table>> = {
+  run: {
+    ...SHEET,
+    watch: {
+      only: 'waits for a user who saves a file; a program knows when its rows change: BatchHandle.append',
+    },
+  },
+  submit: SHEET,
+  plan: { ...SHEET, into: 'BatchHandle.planAppend', whatIf: 'BatchHandle.whatIf' },
+  list: LISTED,
+  status: LISTED,
+  watch: SHOWN,
+  wait: { ...LISTED, timeout: 'ResultOptions.timeoutMs' },
+  rows: {
+    ...LISTED,
+    outcome: 'RowsOptions.outcome',
+    fields: { only: 'chooses the printed columns; a program has all fields' },
+    follow: 'RowsOptions.follow',
+  },
+  show: LISTED,
+  open: {
+    ...LISTED,
+    open: { only: 'starts the browser' },
+    serve: 'BatchHandle.report',
+  },
+  export: {
+    ...LISTED,
+    as: 'ExportOptions.as',
+    file: 'ExportOptions.file',
+    excel: 'ExportOptions.excel',
+    replace: 'ExportOptions.replace',
+  },
+  deployments: {
+    ...LISTED,
+    api: 'ServiceOptions.api',
+    local: 'ConnectOptions.service',
+    sheet: { only: 'prints a template of a sheet' },
+  },
+  logs: { ...LISTED, attempt: 'LogsOptions.attempt' },
+  results: LISTED,
+  events: {
+    ...LISTED,
+    follow: 'EventsOptions.follow',
+    rows: 'EventsOptions.rows',
+    since: 'EventsOptions.since',
+  },
+  compare: { ...LISTED, by: 'CompareOptions.by', file: 'CompareOptions.file' },
+  verify: {
+    ...LISTED,
+    files: 'VerifyOptions.files',
+    receipt: 'VerifyOptions.receipt',
+    checkReceipt: 'Runsheet.checkReceipt',
+  },
+  resume: {
+    ...LISTED,
+    ...LIMITS,
+    ...HOW,
+    unconfirmed: 'ResumeOptions.unconfirmed',
+    recover: 'ResumeOptions.recover',
+  },
+  retry: {
+    ...LISTED,
+    ...HOW,
+    outcome: 'RetryOptions.outcome',
+    row: 'RetryOptions.rows',
+    key: 'RetryOptions.keys',
+    failure: 'RetryOptions.failure',
+    gpu: 'RetryOptions.gpu',
+    set: 'RetryOptions.set',
+    yes: 'RetryOptions.mayBuyTwice',
+    detach: { only: 'the library follows nothing unless it is asked to' },
+  },
+  pause: { ...LISTED, ...HOW },
+  scale: { ...LISTED, ...LIMITS, ...HOW },
+  cancel: { ...LISTED, ...HOW, running: 'CancelOptions.running' },
+  'pool list': LISTED,
+  'pool show': LISTED,
+  'pool set': { ...LISTED, size: 'Pools.set' },
+  'pool release': LISTED,
+  'schedule create': {
+    ...without(SHEET, 'acceptGpu', 'again', 'into', 'name', 'quiet', 'yes', 'from', 'where', 'pick', 'each'),
+    cron: 'ScheduleOptions.cron',
+    tz: 'ScheduleOptions.timezone',
+    overlap: 'ScheduleOptions.overlap',
+    catchup: 'ScheduleOptions.catchupMs',
+    replace: 'ScheduleOptions.replace',
+    deadline: 'ScheduleOptions.deadlineMs',
+    reuse: 'ScheduleOptions.reuse',
+  },
+  'schedule list': LISTED,
+  'schedule show': LISTED,
+  'schedule pause': { out: 'ConnectOptions.store', reason: 'ScheduleHandle.pause' },
+  'schedule resume': { out: 'ConnectOptions.store' },
+  'schedule trigger': { ...LISTED, from: 'ScheduleHandle.trigger', to: 'ScheduleHandle.trigger' },
+  'schedule delete': { out: 'ConnectOptions.store' },
+};
+
+/** Their flags concern a machine and its processes, as the commands do; commands.test.ts says why. */
+const ABOUT_THE_MACHINE = new Set([
+  'service',
+  'worker',
+  'dev',
+  'doctor',
+  'migrate-check',
+  'clean',
+  'embedded',
+  'demo',
+  'demo-loop',
+  'completion',
+  '__complete',
+]);
+
+type Routes = ReturnType<typeof buildRouteMap>;
+type Target = Routes | { readonly parameters: { readonly flags?: object } };
+
+const flagsIn = (
+  routes: Routes,
+  path: readonly string[] = [],
+): readonly (readonly [string, readonly string[]])[] =>
+  routes.getAllEntries().flatMap(({ name, target }) => {
+    const full = [...path, name['convert-camel-to-kebab']];
+    const one = target as unknown as Target;
+    return 'getAllEntries' in one
+      ? flagsIn(one, full)
+      : [[full.join(' '), Object.keys(one.parameters.flags ?? {})] as const];
+  });
+
+const commands = flagsIn(application.root as Routes).filter(([name]) => !ABOUT_THE_MACHINE.has(name));
+
+describe('the library', () => {
+  it('has every command that has flags in the table', () => {
+    expect(commands.map(([name]) => name).toSorted()).toEqual(Object.keys(FLAGS).toSorted());
+  });
+
+  it.each(commands)(
+    'has an option for each flag of %s, unless only the command line needs it',
+    (name, flags) => {
+      expect(flags.toSorted()).toEqual(Object.keys(FLAGS[name] ?? {}).toSorted());
+    },
+  );
+});

@@ -1,0 +1,169 @@
+// The server of a batch's page: what it gives, and to whom.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { FoundBatch } from '../../src/library/found-batch.ts';
+import { serveReport, type ReportServer } from '../../src/library/report-server.ts';
+import type { News } from '../../src/library/report-feed.ts';
+import type { Servers } from '../../src/library/servers.ts';
+import { partName } from '../../src/results/parts.ts';
+import { pageName } from '../../src/sheet/pages.ts';
+import type { BatchFile } from '../../src/store/batch-file.ts';
+import { folderStore } from '../../src/store/folder.ts';
+
+const ROWS = 6;
+const SEED = '18446744073709551615';
+/** No Temporal server runs. */
+const SERVERS = {
+  closed: new AbortController().signal,
+  join: async () => ({ session: undefined, leave: async () => undefined }),
+} as unknown as Servers;
+
+describe('the server of a batch that has not ended', () => {
+  let found: FoundBatch;
+  let server: ReportServer;
+  let origin = '';
+  let cookie = '';
+
+  beforeEach(async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'runsheet-served-'));
+    const store = folderStore(folder);
+    const sheet = {
+      name: 'sheet.csv',
+      sha256: '00',
+      rows: ROWS,
+      columns: ['sku', 'prompt', 'seed'],
+      inputs: ['prompt', 'seed'].map((input) => ({ input, kind: 'auto', from: { column: input } })),
+    };
+    const file = {
+      batch: 'one',
+      mark: '00112233445566aa',
+      createdAt: '2026-11-21T10:00:00.000Z',
+      sheet,
+      deployment: { id: 'd' },
+      service: { rehearsal: true },
+    } as unknown as BatchFile;
+    found = { batch: 'one', folder, store, file };
+    const lines = Array.from(
+      { length: ROWS },
+      (_, at) => `{"row":${at + 1},"key":"k${at + 1}","inputs":{"prompt":"a\\nfox","seed":${SEED}}}\n`,
+    );
+    await store.write(`layout/${file.mark}/${pageName(1)}`, lines.join(''));
+    await store.write('batch.json', '{"a":"secret of the folder"}');
+    await store.write('outputs/fox.png', 'picture');
+    await store.write('outputs/00001/fox~2.svg', '<svg/>');
+    await store.write('outputs/кот+1,(b).png', 'cat');
+    await store.write('outputs/.hidden.part', 'unfinished');
+    server = await serveReport(SERVERS, found);
+    ({ origin } = new URL(server.address));
+    const opened = await fetch(server.address, { redirect: 'manual' });
+    cookie = (opened.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  });
+  afterEach(async () => {
+    await server.close();
+    rmSync(found.folder, { recursive: true });
+  });
+
+  const get = (path: string): Promise<Response> => fetch(`${origin}${path}`, { headers: { cookie } });
+  const news = async (after = ''): Promise<News> =>
+    (await (await get(`/rows?after=${after}`)).json()) as News;
+  const end = (part: number, ...rows: readonly number[]): Promise<void> =>
+    found.store.write(
+      partName(1, part),
+      rows.map((row) => `{"row":${row},"outcome":"succeeded","attempts":[],"files":[]}\n`).join(''),
+    );
+
+  it('gives each ended row once, after the cursor of the last answer', async () => {
+    expect(await news()).toMatchObject({ rows: [], cursor: '', total: ROWS, hasMore: false });
+    await end(1, 3, 1);
+    const first = await news();
+    expect(first.rows.map(({ row }) => row)).toEqual([3, 1]);
+    expect(first.rows[0]).toMatchObject({ key: 'k3', outcome: 'succeeded', cells: ['a fox', SEED] });
+    await end(2, 2);
+    expect((await news(first.cursor)).rows.map(({ row }) => row)).toEqual([2]);
+    // Another page, or the same one after a reload.
+    expect((await news()).rows.map(({ row }) => row)).toEqual([3, 1, 2]);
+    expect((await news(first.cursor)).rows.map(({ row }) => row)).toEqual([2]);
+    expect((await get('/rows?after=x')).status).toBe(400);
+  });
+
+  it('gives the full cells of one row, with all digits', async () => {
+    await end(1, 3);
+    expect(await (await get('/detail?row=3')).json()).toMatchObject({
+      inputs: { prompt: 'a\nfox', seed: SEED },
+    });
+    for (const row of ['0', '7', '-1', 'x', '1e99'])
+      expect([row, (await get(`/detail?row=${row}`)).status]).toEqual([row, 404]);
+  });
+
+  it('says that no server runs the batch', async () => {
+    await expect
+      .poll(async () => (await news()).running)
+      .toEqual({ state: 'interrupted', reason: 'no server runs it' });
+  });
+
+  it('gives the files of the runs, and they can do nothing in the name of the page', async () => {
+    const picture = await get('/outputs/fox.png');
+    expect([picture.status, picture.headers.get('content-type'), await picture.text()]).toEqual([
+      200,
+      'image/png',
+      'picture',
+    ]);
+    expect(await (await get(encodeURI('/outputs/кот+1,(b).png'))).text()).toBe('cat');
+    const drawing = await get('/outputs/00001/fox~2.svg');
+    expect(drawing.headers.get('content-security-policy')).toContain('sandbox');
+    expect(drawing.headers.get('x-content-type-options')).toBe('nosniff');
+    expect((await get('/outputs/none.png')).status).toBe(404);
+    expect((await get('/outputs/00001')).status).toBe(404);
+  });
+
+  it('gives nothing else, whatever the path', async () => {
+    const paths = [
+      '/batch.json',
+      '/layout/00112233445566aa/rows/00001.jsonl',
+      '/outputs/../batch.json',
+      '/outputs/%2e%2e/batch.json',
+      '/outputs/..%2fbatch.json',
+      '/outputs/%2e%2e%5cbatch.json',
+      '/outputs//etc/passwd',
+      '/%2fetc%2fpasswd',
+      '/outputs/.hidden.part',
+      '/outputs/%00fox.png',
+      '/outputs/%',
+      '/report/rows/00001.js/../../../batch.json',
+      '//outputs/fox.png',
+    ];
+    for (const path of paths) {
+      const { status, body } = await raw(origin, path, { cookie });
+      expect([path, status, body.includes('secret')]).toEqual([path, 404, false]);
+    }
+  });
+
+  it('is closed to everyone without its address, and under any other name', async () => {
+    for (const path of ['/', '/rows', '/detail?row=1', '/outputs/fox.png', '/open/wrong'])
+      expect((await fetch(`${origin}${path}`)).status).toBe(403);
+    for (const host of ['evil.example', `evil.example:${new URL(origin).port}`, '127.0.0.1'])
+      expect((await raw(origin, '/', { cookie, host })).status).toBe(403);
+    expect((await fetch(`${origin}/`, { method: 'POST', headers: { cookie } })).status).toBe(405);
+  });
+});
+
+/** A request as it is: fetch would resolve its path and set its host. */
+const raw = (
+  origin: string,
+  path: string,
+  headers: Record<string, string>,
+): Promise<{ status: number; body: string }> =>
+  new Promise((answered, failed) => {
+    const { hostname, port } = new URL(origin);
+    request({ hostname, port, path, headers }, (response) => {
+      let body = '';
+      response.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      response.on('end', () => answered({ status: response.statusCode ?? 0, body }));
+    })
+      .on('error', failed)
+      .end();
+  });

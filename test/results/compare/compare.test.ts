@@ -1,0 +1,144 @@
+// Two batches of the same rows: which rows are pairs, what the sums say, and what the page holds.
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inflateRawSync } from 'node:zlib';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseExactly } from '../../../src/batch/digits.ts';
+import { compareBatches } from '../../../src/library/compared-batches.ts';
+import { pairedRows } from '../../../src/results/compare/paired-rows.ts';
+import { HOSTILE, onGpu, writeBatch, writeTwoBatches } from './compared-scene.ts';
+
+let out = '';
+beforeEach(() => {
+  out = mkdtempSync(join(tmpdir(), 'runsheet-compare-'));
+});
+afterEach(() => rmSync(out, { recursive: true }));
+
+async function* each(rows: readonly string[]): AsyncGenerator<string> {
+  yield* rows;
+}
+
+describe('the rows of two batches', () => {
+  const names = fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { maxLength: 12 });
+
+  it('are paired as often as both have a name, in any order, and none is lost', () =>
+    fc.assert(
+      fc.asyncProperty(names, names, async (a, b) => {
+        const all = await Array.fromAsync(pairedRows(each(a), each(b), (row) => row));
+        const times = (rows: readonly string[], name: string) => rows.filter((row) => row === name).length;
+        for (const name of 'abcde') {
+          const both = all.filter(
+            (one) => 'a' in one && 'b' in one && one.a === name && one.b === name,
+          ).length;
+          expect(both).toBe(Math.min(times(a, name), times(b, name)));
+          expect(all.filter((one) => 'a' in one && one.a === name)).toHaveLength(times(a, name));
+          expect(all.filter((one) => 'b' in one && one.b === name)).toHaveLength(times(b, name));
+        }
+      }),
+    ));
+});
+
+describe('a comparison', () => {
+  it('says how much faster and dearer the second batch was, over pairs that succeeded in both', async () => {
+    writeBatch(out, 'slow', { rows: 60, record: (one) => onGpu(one, 'L4', 9.3, 0.001) });
+    writeBatch(out, 'fast', {
+      rows: 61,
+      record: (one) => ({
+        ...onGpu(one, 'H100', one.row === 2 ? 900 : 3, 0.0014),
+        ...(one.row === 2 ? { outcome: 'timed-out', files: [] } : {}),
+        files: one.files.map((file) => (one.row < 5 ? file : { ...file, sha256: `${one.row}` })),
+      }),
+    });
+    const compared = await compareBatches(out, ['slow', 'fast']);
+    expect(compared).toMatchObject({
+      by: 'key',
+      pairs: 60,
+      // Row 2 has another outcome, and row 50 failed in both.
+      measured: 58,
+      identical: 3,
+      outcome_differs: 1,
+      only: { a: 0, b: 1 },
+      verdict: 'H100 3.1× faster, 1.4× dearer',
+    });
+    expect(compared.run_seconds.b).toBeCloseTo(58 * 3);
+    expect(compared.most_changed[0]?.key).toBe('2');
+    expect(await compareBatches(out, ['fast', 'slow'])).toMatchObject({
+      verdict: 'L4 3.1× slower, 1.4× cheaper',
+    });
+  });
+
+  it('pairs by inputs where a sheet has no keys, whatever the order of the columns', async () => {
+    writeBatch(out, 'a', { rows: 9 });
+    writeBatch(out, 'b', {
+      rows: 9,
+      hasKeys: false,
+      row: (row) => ({
+        ...row,
+        key: `other ${row.row}`,
+        inputs: Object.fromEntries(Object.entries(row.inputs).toReversed()),
+      }),
+    });
+    expect(await compareBatches(out, ['a', 'b'])).toMatchObject({ by: 'inputs', pairs: 9, identical: 9 });
+    await expect(compareBatches(out, ['a', 'b'], { by: 'key' })).rejects.toMatchObject({
+      code: 'E570',
+      exit: 5,
+      hint: expect.stringContaining('compare a b --by inputs') as string,
+    });
+  });
+
+  it('names inputs that differ, with every digit', async () => {
+    writeBatch(out, 'a', { rows: 2 });
+    writeBatch(out, 'b', {
+      rows: 2,
+      row: (row) => ({
+        ...row,
+        inputs: { number: row.inputs['number'], seed: parseExactly('18446744073709551615') },
+      }),
+    });
+    const { most_changed } = await compareBatches(out, ['a', 'b'], { by: 'key' });
+    // They gave the same file all the same.
+    expect(most_changed).toEqual([]);
+    const [first = ''] = pairsIn(join(out, 'compare-a-b.html'));
+    expect(JSON.parse(first)).toMatchObject({
+      changes: [
+        ['prompt', 'portrait number 1 in soft light', ''],
+        ['seed', '7919', '18446744073709551615'],
+      ],
+    });
+  });
+
+  it('has hostile text only as data, and addresses relative to the page', async () => {
+    writeTwoBatches(out, 8);
+    await compareBatches(out, ['slow', 'fast']);
+    const path = join(out, 'compare-slow-fast.html');
+    const html = readFileSync(path, 'utf8');
+    expect(html).not.toContain('onerror');
+    const pairs = pairsIn(path).join('\n');
+    expect(pairs).toContain(JSON.stringify(HOSTILE).slice(1, -1));
+    const [, facts = ''] = /id="data">(.*?)<\/script>/s.exec(html) ?? [];
+    expect(JSON.parse(facts)).toMatchObject({ a: { base: 'slow/' }, b: { base: 'fast/' } });
+    await compareBatches(out, ['slow', 'fast'], { file: join(out, 'slow', 'page.html') });
+    expect(readFileSync(join(out, 'slow', 'page.html'), 'utf8')).toContain('"base":"../fast/"');
+  });
+
+  it('replaces an earlier comparison, but no other file, and no batch is compared with itself', async () => {
+    writeTwoBatches(out, 4);
+    await compareBatches(out, ['slow', 'fast']);
+    await compareBatches(out, ['slow', 'fast']);
+    const sheet = join(out, 'sheet.csv');
+    writeFileSync(sheet, 'prompt\na\n');
+    for (const file of [sheet, join(out, 'slow', 'batch.json'), out])
+      await expect(compareBatches(out, ['slow', 'fast'], { file })).rejects.toMatchObject({ code: 'E602' });
+    expect(readFileSync(sheet, 'utf8')).toBe('prompt\na\n');
+    await expect(compareBatches(out, ['slow', 'slow'])).rejects.toMatchObject({ code: 'E602' });
+  });
+});
+
+/** The lines of the pairs in a page. */
+function pairsIn(path: string): readonly string[] {
+  const [, data = ''] = /data-name="pairs" data-bytes="0">([^<]*)</.exec(readFileSync(path, 'utf8')) ?? [];
+  return inflateRawSync(Buffer.from(data, 'base64')).toString().split('\n').filter(Boolean);
+}

@@ -1,0 +1,162 @@
+// CSV, JSON lines, Parquet and zip, and what an export must not replace.
+
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'csv-parse/sync';
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
+import { describe, expect, it } from 'vitest';
+import type { ExportOptions } from '../../../src/library/exported-batch.ts';
+import { CELLS, scene, type Scene } from './scene.ts';
+
+async function written(batch: Scene, options: ExportOptions): Promise<Buffer> {
+  return readFileSync((await batch.write(options)).file);
+}
+
+type Row = Record<string, unknown>;
+
+describe('CSV', () => {
+  it('has the cells of the sheet as given', async () => {
+    using batch = await scene();
+    const rows = parse(await written(batch, { as: 'csv' }), { columns: true }) as Row[];
+    expect(rows.map(({ note }) => note)).toEqual(CELLS);
+    expect(rows[0]).toMatchObject({ row: '1', outcome: 'succeeded', gpu_used: "'=L4", cost_usd: '0.001600' });
+    expect(rows.at(-1)).toMatchObject({ outcome: 'open' });
+  });
+
+  it('for Excel begins with a byte order mark and has no formula, but numbers', async () => {
+    using batch = await scene();
+    const { notes } = await batch.write({ as: 'csv', excel: true });
+    expect(notes).toEqual([expect.stringContaining('Excel changes 2 cells')]);
+    const text = readFileSync(join(batch.folder, 'b-7f3a.csv'), 'utf8');
+    expect(text.startsWith('\uFEFFsku,note,row')).toBe(true);
+    expect(text.split('\r\n', 1)[0]).toMatch(/outputs$/);
+    const notesOf = parse<Row>(text, { columns: true, bom: true }).map(({ note }) => String(note));
+    expect(notesOf.filter((cell) => /^[=+@-]/.test(cell))).toEqual(['-1']);
+    expect(notesOf).toEqual(CELLS.map((cell) => (/^[=+@]/.test(cell) ? `'${cell}` : cell)));
+  });
+});
+
+it('JSON lines have the rows with their files and nodes', async () => {
+  using batch = await scene(['a', 'b']);
+  const [first, last] = String(await written(batch, { as: 'jsonl' }))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Row);
+  expect(first).toMatchObject({ row: 1, files: [{ node: '9' }, { node: '10' }] });
+  expect(last).toMatchObject({ row: 2, outcome: 'open' });
+});
+
+describe('Parquet', () => {
+  it('has strings for the cells of the sheet, numbers for ours, and the files', async () => {
+    using batch = await scene();
+    await batch.write({ as: 'parquet' });
+    const file = await asyncBufferFromFile(join(batch.folder, 'b-7f3a.parquet'));
+    const rows = await parquetReadObjects({ file });
+    expect(rows.map(({ note }) => note)).toEqual(CELLS);
+    expect(rows[0]).toMatchObject({
+      row: 1n,
+      attempts: 1n,
+      run_seconds: 3,
+      cost_usd: 0.0016,
+      outcome: 'succeeded',
+    });
+    expect(rows[0]?.['files']).toMatchObject([{ node: '9' }, { node: '10' }]);
+    expect(rows.at(-1)).toMatchObject({ outcome: 'open', run_seconds: null });
+  });
+
+  it('is written in groups of rows, so that memory does not grow with them', async () => {
+    using batch = await scene(Array.from({ length: 25_000 }, (_, at) => `cell ${at}`));
+    await batch.write({ as: 'parquet' });
+    const { row_groups: groups } = await parquetMetadataAsync(
+      await asyncBufferFromFile(join(batch.folder, 'b-7f3a.parquet')),
+    );
+    expect(groups.map(({ num_rows: rows }) => rows)).toEqual([10_000n, 10_000n, 5_000n]);
+  });
+});
+
+describe('a zip', () => {
+  const listOf = (file: URL): readonly string[] =>
+    execFileSync('python3', ['-c', LIST, fileURLToPath(file)])
+      .toString()
+      .trim()
+      .split('\n');
+  const LIST =
+    'import sys,zipfile\nz=zipfile.ZipFile(sys.argv[1])\nassert z.testzip() is None\nprint("\\n".join(z.namelist()))';
+
+  it('has the files by their names, and results.csv that names them', async () => {
+    using batch = await scene(['a', 'b', 'c']);
+    const { file, notes } = await batch.write({ as: 'zip' });
+    expect(listOf(file)).toEqual([
+      'results.csv',
+      'outputs/SKU 1.png',
+      'outputs/SKU 1~2.png',
+      'outputs/SKU 2.png',
+    ]);
+    expect(notes).toEqual([]);
+  });
+
+  it('without a file that was removed says so, and has the others', async () => {
+    using batch = await scene(['a', 'b', 'c']);
+    rmSync(join(batch.folder, 'outputs/SKU 1.png'));
+    const { file, notes } = await batch.write({ as: 'zip' });
+    expect(listOf(file)).toHaveLength(3);
+    expect(notes).toEqual(['1 files are missing in the batch folder: runsheet verify b-7f3a']);
+  });
+});
+
+describe('the file of an export', () => {
+  it('has the format of its extension', async () => {
+    using batch = await scene(['a', 'b']);
+    const bytes = await written(batch, { file: join(batch.folder, 'mine.parquet') });
+    expect(bytes.subarray(0, 4).toString()).toBe('PAR1');
+  });
+
+  it('appears when it is complete: an export that fails leaves the old one, and no part', async () => {
+    using batch = await scene(['a', 'b']);
+    const before = await written(batch, { as: 'csv' });
+    rmSync(join(batch.folder, 'layout/0123456789abcdef/rows/00001.jsonl'));
+    await expect(batch.write({ as: 'csv' })).rejects.toThrow('rows/00001.jsonl');
+    await expect(batch.write({ as: 'xlsx' })).rejects.toThrow('rows/00001.jsonl');
+    expect(readFileSync(join(batch.folder, 'b-7f3a.csv'))).toEqual(before);
+    expect(readdirSync(batch.folder).filter((name) => name.endsWith('.part'))).toEqual([]);
+    expect(existsSync(join(batch.folder, 'b-7f3a.xlsx'))).toBe(false);
+  });
+
+  it.each(['results.csv', 'batch.json', 'outputs/x.zip', 'layout/x.csv', 'report.html'])(
+    'is never %s of the batch',
+    async (name) => {
+      using batch = await scene(['a', 'b']);
+      await expect(batch.write({ as: 'csv', file: join(batch.folder, name) })).rejects.toThrow(
+        'belongs to the batch',
+      );
+    },
+  );
+
+  it('is never the sheet of the batch, nor a folder', async () => {
+    using batch = await scene(['a', 'b']);
+    const sheet = join(batch.folder, 'mine.csv');
+    writeFileSync(sheet, 'sku,note\n');
+    Object.assign(batch.found.file.sheet, { bytes: 9, sha256: SHA });
+    await expect(batch.write({ as: 'csv', file: sheet })).rejects.toThrow('is the sheet of the batch');
+    await expect(batch.write({ as: 'csv', file: join(batch.folder, '..') })).rejects.toThrow('is a folder');
+  });
+
+  it('replaces a file that it is told to write only if that is said', async () => {
+    using batch = await scene(['a', 'b']);
+    const file = join(batch.folder, 'thesis.csv');
+    writeFileSync(file, 'mine');
+    await expect(batch.write({ as: 'csv', file })).rejects.toThrow(/thesis\.csv exists/);
+    expect(readFileSync(file, 'utf8')).toBe('mine');
+    const { rows } = await batch.write({ as: 'csv' });
+    expect((await batch.write({ as: 'csv', file, replace: true })).rows).toBe(rows);
+  });
+
+  it('is no workbook with --excel, which is for CSV', async () => {
+    using batch = await scene(['a', 'b']);
+    await expect(batch.write({ as: 'xlsx', excel: true })).rejects.toMatchObject({ code: 'E602' });
+  });
+});
+
+const SHA = 'c6fac55ff2d4d5d35760fb44b7100d5b93133e52f2ea273ac1543207a3766082';

@@ -1,0 +1,106 @@
+// Exports read by the programs that people use: openpyxl, pandas, pyarrow and DuckDB. They come from pip.
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { CELLS, scene } from './scene.ts';
+
+const MODULES = ['openpyxl', 'pandas', 'PIL', 'pyarrow', 'duckdb'];
+const OWN = join(tmpdir(), 'runsheet-readers');
+
+const has = (python: string): boolean =>
+  spawnSync(python, ['-c', `import ${MODULES.join(', ')}`]).status === 0;
+
+/** A Python with the modules, installed if necessary; otherwise why there is none. */
+function findPython(): { readonly python: string; readonly missing?: string } {
+  const own = join(OWN, 'bin', 'python');
+  for (const python of ['python3', own]) if (has(python)) return { python };
+  if (!existsSync(own) && spawnSync('python3', ['-m', 'venv', OWN]).status !== 0)
+    return { python: '', missing: 'python3 with venv' };
+  const installed = spawnSync(own, [
+    '-m',
+    'pip',
+    'install',
+    '-q',
+    ...MODULES.map((name) => (name === 'PIL' ? 'pillow' : name)),
+  ]);
+  return installed.status === 0
+    ? { python: own }
+    : { python: '', missing: `pip: ${String(installed.stderr)}` };
+}
+
+const { python, missing } = findPython();
+const read = (script: string, file: URL): unknown =>
+  JSON.parse(execFileSync(python, ['-c', script, fileURLToPath(file)]).toString());
+
+/** Excel's limit. */
+const CUT = CELLS.map((cell) => cell.slice(0, 32_767));
+
+describe.skipIf(missing !== undefined)(
+  `exports are read by other programs (missing: ${missing ?? 'nothing'})`,
+  () => {
+    it('a workbook by openpyxl: every cell as text, links, a frozen header, pictures', async () => {
+      using batch = await scene();
+      const { file } = await batch.write();
+      const script = `
+import json, sys, openpyxl
+book = openpyxl.load_workbook(sys.argv[1])
+sheet = book["Results"]
+cells = [row[1] for row in sheet.iter_rows(min_row=2)]
+print(json.dumps({
+  "sheets": book.sheetnames, "frozen": sheet.freeze_panes, "pictures": len(sheet._images),
+  "values": [cell.value for cell in cells], "types": sorted({cell.data_type for cell in cells}),
+  "link": sheet["O2"].hyperlink.target, "seconds": sheet["M2"].value,
+}))`;
+      const { values, types, ...facts } = read(script, file) as Record<string, unknown> & {
+        readonly values: readonly (string | null)[];
+        readonly types: readonly string[];
+      };
+      expect(facts).toEqual({
+        sheets: ['Results', 'Summary', 'Files'],
+        frozen: 'A2',
+        pictures: CELLS.length - 1,
+        link: 'outputs/SKU%201.png',
+        seconds: 3,
+      });
+      // It does not undo what Excel escapes, and sees an absent cell as a number.
+      const shown = values.map((value) =>
+        (value ?? '').replaceAll('_x000D_', '\r').replaceAll('_x005F_', '_'),
+      );
+      expect(shown).toEqual(CUT);
+      expect(types).toEqual(['n', 's']);
+    });
+
+    it('a workbook and its CSV by pandas: the same cells', async () => {
+      using batch = await scene();
+      const pandas = (how: string): string =>
+        `import json, sys, pandas\nprint(json.dumps(pandas.${how}(sys.argv[1], dtype=str, keep_default_na=False)["note"].tolist()))`;
+      const workbook = read(pandas('read_excel'), (await batch.write()).file) as readonly string[];
+      expect(workbook.map((cell) => cell.replaceAll('_x000D_', '\r').replaceAll('_x005F_', '_'))).toEqual(
+        CUT,
+      );
+      const { file } = await batch.write({ as: 'csv' });
+      expect(read(pandas('read_csv'), file)).toEqual(CELLS);
+    });
+
+    it('Parquet by pyarrow and DuckDB: strings with all digits, and numbers', async () => {
+      using batch = await scene();
+      const { file } = await batch.write({ as: 'parquet' });
+      const arrow = `
+import json, sys, pyarrow.parquet as pq
+table = pq.read_table(sys.argv[1])
+print(json.dumps({"notes": table["note"].to_pylist(), "types": [str(table.schema.field(n).type) for n in ["note", "row", "cost_usd"]]}))`;
+      expect(read(arrow, file)).toEqual({ notes: CELLS, types: ['string', 'int64', 'double'] });
+      const duck = `
+import json, sys, duckdb
+print(json.dumps(duckdb.sql(f"select outcome, count(*), sum(run_seconds) from '{sys.argv[1]}' group by outcome order by 1").fetchall()))`;
+      expect(read(duck, file)).toEqual([
+        ['open', 1, null],
+        ['succeeded', CELLS.length - 1, 3 * (CELLS.length - 1)],
+      ]);
+    });
+  },
+);

@@ -1,0 +1,201 @@
+// The report as a person uses it, opened from its folder in a real browser.
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { CHROMIUM, DESKTOP, keysOf, openBrowser, openPage, PHONE } from './browser.ts';
+import { writeScene } from './scene.ts';
+
+const ROWS = 240;
+const LAST = `SKU-0${ROWS}`;
+
+describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped without Chromium)', () => {
+  let folder = '';
+  let address = '';
+  let browser: Browser;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'runsheet-report-'));
+    const hostile = '<img src=x onerror="document.title=1"></script>';
+    const path = await writeScene(folder, {
+      rows: ROWS,
+      pictures: 12,
+      same: 14,
+      change: (record) => (record.row === 3 ? { ...record, key: hostile } : record),
+    });
+    address = pathToFileURL(path).href;
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const open = async (hash = '', options = {}): Promise<Page> => {
+    const page = await openPage(browser, `${address}${hash}`, { ...DESKTOP, ...options });
+    onTestFinished(() => page.close());
+    return page;
+  };
+  const shownRows = async (page: Page): Promise<number> =>
+    Number(/^[\d,]+/.exec((await page.textContent('#count')) ?? '')?.[0].replaceAll(',', ''));
+
+  it('shows failures by reason before the cards, and names their rows', async () => {
+    const page = await open();
+    expect(await page.textContent('#sentence')).toMatch(/^\d+ of 240 rows succeeded$/);
+    const [failures, cards] = await page.$$eval('#failures, #grid', (all) =>
+      all.map((one) => one.getBoundingClientRect().top),
+    );
+    expect(failures).toBeLessThan(cards ?? 0);
+    await page.click('#failures .row-link');
+    expect(await page.textContent('#stage .no-picture b')).toBe('failed');
+  });
+
+  it('draws pictures in their own proportions', async () => {
+    const page = await open();
+    await page.fill('#search', 'SKU-01');
+    const shapes = (): Promise<readonly string[]> =>
+      page.$$eval('canvas.drawn', (all) => [
+        ...new Set(all.map((one) => (one.clientWidth / one.clientHeight).toFixed(1))),
+      ]);
+    await expect.poll(async () => (await shapes()).toSorted()).toEqual(['0.7', '0.8', '1.0', '1.6']);
+  });
+
+  it('sorts by any column, with numbers as numbers, and back', async () => {
+    const page = await open();
+    await page.selectOption('#sort', 'cost');
+    await page.click('#direction');
+    const costs = await page.$$eval('.card .facts', (all) =>
+      all.map((one) => Number(/\$([\d.]+)/.exec(one.textContent ?? '')?.[1] ?? 0)),
+    );
+    expect(costs.length).toBeGreaterThan(8);
+    expect(costs).toEqual(costs.toSorted((a, b) => b - a));
+    await page.selectOption('#sort', '');
+    expect((await keysOf(page))[0]).toBe(LAST);
+  });
+
+  it('filters by outcome, GPU, value of a column and text, together', async () => {
+    const page = await open();
+    await page.selectOption('#value', { index: 1 });
+    const [value = ''] = await page.$$eval('#value', (all) =>
+      all.map((one) => one.selectedOptions[0]?.text ?? ''),
+    );
+    expect(await shownRows(page)).toBe(Number(/\((\d+)\)$/.exec(value)?.[1]));
+    await page.selectOption('#gpu', 'H100');
+    const both = await shownRows(page);
+    await page.click('[data-outcome=succeeded]');
+    expect(await shownRows(page)).toBeLessThanOrEqual(both);
+    await page.fill('#search', 'bright loft');
+    expect(await shownRows(page)).toBeLessThan(both);
+    await page.click('#reset');
+    expect(await shownRows(page)).toBe(ROWS);
+  });
+
+  it('finds what only the full cells have', async () => {
+    const page = await open();
+    await page.fill('#search', 'muted colours');
+    await expect.poll(() => shownRows(page)).toBeGreaterThan(20);
+  });
+
+  it('points out rows whose inputs differ and whose pictures are the same', async () => {
+    const page = await open();
+    expect(await page.textContent('#notices')).toMatch(
+      /^1[0-4] rows with different inputs gave the same picture; is seed wired\?/,
+    );
+    await page.click('#notices button');
+    expect(await shownRows(page)).toBeLessThanOrEqual(14);
+  });
+
+  it('enlarges a row with its cells and files, and arrow keys and Esc work', async () => {
+    const page = await open();
+    await page.click('.card[data-place="10"]');
+    expect(await page.textContent('#side h2')).toBe('SKU-0011');
+    await page.waitForSelector('#strip .thumb');
+    expect(await page.$$('#strip .thumb')).toHaveLength(3);
+    expect(await page.textContent('#side dl')).toContain('prompt');
+    await page.keyboard.press('ArrowRight');
+    expect(await page.textContent('#side h2')).toBe('SKU-0012');
+    expect(page.url()).toMatch(/#SKU-0012$/);
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('Escape');
+    expect(await page.$('dialog[open]')).toBeNull();
+    expect(await page.evaluate('document.activeElement.getAttribute("href")')).toBe('#SKU-0010');
+    expect(page.url()).not.toContain('#');
+  });
+
+  it('goes from card to card by keyboard, and opens one', async () => {
+    const page = await open();
+    await page.focus('.card[data-place="0"]');
+    for (const key of ['ArrowRight', 'ArrowRight', 'ArrowDown', 'ArrowLeft', 'Enter'])
+      await page.keyboard.press(key);
+    expect(await page.textContent('#position')).toMatch(/^8 of/);
+  });
+
+  it('opens the row that its address names', async () => {
+    const page = await open('#SKU-0017');
+    expect(await page.textContent('#side h2')).toBe('SKU-0017');
+  });
+
+  it('keeps picks over a reload, and downloads them as run --pick takes them', async () => {
+    const page = await open('#SKU-0020');
+    for (const key of ['p', '4', 'ArrowRight', 'x', 'ArrowRight', '2']) await page.keyboard.press(key);
+    await page.keyboard.press('Escape');
+    await page.reload();
+    await page.waitForSelector('html[data-ready]');
+    const [download] = await Promise.all([page.waitForEvent('download'), page.click('#picks-download')]);
+    expect(readFileSync(await download.path(), 'utf8')).toBe('key,stars\nSKU-0020,4\nSKU-0022,2\n');
+    await page.selectOption('#picked', 'rejected');
+    expect(await keysOf(page)).toEqual(['SKU-0021']);
+  });
+
+  it('shows hostile text as text', async () => {
+    const page = await open();
+    expect(await page.textContent('.card[data-row="2"] .caption b')).toContain('<img src=x');
+    expect(await page.title()).toBe('autumn-catalogue-7f3a');
+  });
+
+  it('has two or three columns on a phone, and nothing is wider than the phone', async () => {
+    const page = await open('', PHONE);
+    const columns = async (): Promise<number> =>
+      new Set(await page.$$eval('.card', (all) => all.map((one) => one.getBoundingClientRect().left))).size;
+    expect(await columns()).toBe(2);
+    await page.tap('.density-icon-0');
+    expect(await columns()).toBe(3);
+    for (const tab of ['rows', 'times', 'costs']) {
+      await page.tap(`#tab-${tab}`);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+    }
+    await page.tap('#tab-rows');
+    await page.tap('#filter-toggle');
+    expect(await page.isVisible('#sort')).toBe(true);
+  });
+
+  it('is dark where the viewer prefers that, and the text stands out', async () => {
+    const page = await open('', { colorScheme: 'dark' });
+    const [ink, paper] = (await page.evaluate(
+      "['color', 'backgroundColor'].map((name) => getComputedStyle(document.body)[name].match(/\\d+/g).slice(0, 3).map(Number))",
+    )) as [number[], number[]];
+    expect(Math.max(...paper)).toBeLessThan(40);
+    expect(Math.min(...ink)).toBeGreaterThan(200);
+  });
+
+  it('shows the course of the batch and what it cost, by GPU and by reason', async () => {
+    const page = await open();
+    await page.click('#tab-times');
+    expect(await page.$$eval('.panel b', (all) => all.map((one) => one.textContent))).toEqual([
+      'Outstanding runs',
+      'Runs ended a minute',
+      'Mean queueing time',
+      'Cost so far',
+    ]);
+    expect(await page.$$('.bars canvas')).toHaveLength(3);
+    await page.click('#tab-costs');
+    const names = await page.$$eval('tbody th', (all) => all.map((one) => one.textContent));
+    expect(names).toEqual(
+      expect.arrayContaining(['A10G', 'L40S', 'H100', 'First attempt', 'Sent again after out of memory']),
+    );
+  });
+});

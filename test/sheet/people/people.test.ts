@@ -1,0 +1,250 @@
+// Sheets as people have them: each is right at the first try, or one complete command away.
+
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { FILES, textRow, workbook } from '../xlsx/workbooks.ts';
+import { read, readAt } from './reading.ts';
+
+describe('a sheet as people have it', () => {
+  it('has semicolons, as a German Excel saves it in windows-1252', async () => {
+    const text = 'Prompt;Seed;CFG\r\nein Fuchs, größer;18446744073709551615;7,5\r\nÄpfel;2;8\r\n';
+    expect(await read('bestellung.csv', Buffer.from(text, 'latin1'))).toEqual({
+      rows: [
+        '{"cfg":7.5,"prompt":"ein Fuchs, größer","seed":18446744073709551615}',
+        '{"cfg":8,"prompt":"Äpfel","seed":2}',
+      ],
+      guesses: [
+        'encoding windows-1252 (--encoding windows-1252)',
+        "separator ; (--delimiter ';')",
+        'column "Prompt" is the input prompt (--map prompt=Prompt)',
+        'column "Seed" is the input seed (--map seed=Seed)',
+        'column "CFG" is the input cfg (--map cfg=CFG)',
+        '? numbers have a decimal comma in "CFG" (--decimal-comma)',
+        '? the letters are right: größer, Äpfel (--encoding windows-1252)',
+      ],
+    });
+  });
+
+  it('says its separator in its first line', async () => {
+    expect(await read('a.csv', 'sep=;\nprompt;seed\na, b;1\n')).toEqual({
+      rows: ['{"prompt":"a, b","seed":1}'],
+      guesses: ["separator ; (--delimiter ';')"],
+    });
+  });
+
+  it('is Unicode text of Excel: UTF-16 with tabs', async () => {
+    const bytes = Buffer.concat([
+      Buffer.from([0xff, 0xfe]),
+      Buffer.from('prompt\tseed\r\nÄpfel\t7\r\n', 'utf16le'),
+    ]);
+    expect(await read('Unicode text.csv', bytes)).toEqual({
+      rows: ['{"prompt":"Äpfel","seed":7}'],
+      guesses: ['encoding utf-16le (--encoding utf-16le)', 'separator tab (--delimiter tab)'],
+    });
+  });
+
+  it('has title rows above its header and blank rows between its rows', async () => {
+    expect(await read('a.csv', 'Campaign November,,\n,,\nprompt,seed,note\na,1,x\n,,\nb,2,y\n\n')).toEqual({
+      rows: ['{"prompt":"a","seed":1}', '{"prompt":"b","seed":2}'],
+      guesses: [
+        'header in row 3; left out above it: "Campaign November" (--header-row 3)',
+        '1 blank row left out',
+        'column kept as data, sent to no input: note (--drop note)',
+      ],
+    });
+  });
+
+  it('ends with totals', async () => {
+    const { rows, guesses } = await read('a.csv', 'prompt,seed,price\na,1,2.50\nb,2,2.50\nTotal,,5.00\n');
+    expect(rows).toHaveLength(2);
+    expect(guesses[0]).toBe(
+      '? row 4 ("Total 5.00") is a total, not a row of the batch; to send all rows: --skip-rows none (--skip-rows 4)',
+    );
+  });
+
+  it('ends with totals and a note, and has subtotals', async () => {
+    const text =
+      'prompt,note,price\na,x,1\nSubtotal,,1\nb,y,2\nTotal,Total,3\nas of Monday,,\n"prices, gross",,\n';
+    const { rows, guesses } = await read('a.csv', text);
+    expect(rows).toEqual(['{"prompt":"a"}', '{"prompt":"b"}']);
+    expect(guesses[0]).toBe(
+      '? rows 3,5-7 ("Subtotal 1", "Total Total 3", "as of Monday", "prices, gross") are totals and notes, not rows of the batch; to send all rows: --skip-rows none (--skip-rows 3,5-7)',
+    );
+    const skipRows = [
+      { from: 3, to: 3 },
+      { from: 5, to: 7 },
+    ];
+    const again = await read('a.csv', text, { skipRows });
+    expect(again.rows).toEqual(rows);
+    expect(again.guesses.join()).not.toContain('?');
+  });
+
+  it('has rows behind totals, which the question names', async () => {
+    const { rows, guesses } = await read('a.csv', 'prompt\na\nTotal\nas of Monday\n');
+    expect(rows).toEqual(['{"prompt":"a"}', '{"prompt":"as of Monday"}']);
+    expect(guesses[0]).toBe(
+      '? row 3 ("Total") is a total, not a row of the batch; 1 behind it will be sent; to send all rows: --skip-rows none (--skip-rows 3)',
+    );
+  });
+
+  it('has prompts that are the words of totals', async () => {
+    expect(await read('a.csv', 'prompt\na\nTotal\nsum\n', { skipRows: [] })).toEqual({
+      rows: ['{"prompt":"a"}', '{"prompt":"Total"}', '{"prompt":"sum"}'],
+      guesses: [],
+    });
+  });
+
+  it('has totals within its first rows', async () => {
+    const { rows, guesses } = await read('a.csv', 'prompt\na\nTotal\nb\nTotal\nc\n', { limit: 2 });
+    expect(rows).toEqual(['{"prompt":"a"}', '{"prompt":"b"}']);
+    expect(guesses[0]).toMatch(/^\? row 3 /);
+  });
+
+  it('has a row above its header that may be another header', async () => {
+    const text = 'prompt,notes,notes\nx,y,z\nPrompt,a,b\nk,l,m\n';
+    const { guesses } = await read('a.csv', text);
+    expect(guesses[0]).toBe(
+      '? header in row 3; left out above it: "prompt notes notes", "x y z" (--header-row 3)',
+    );
+    expect((await read('a.csv', text, { headerRow: 3 })).guesses[0]).not.toMatch(/^\?/);
+  });
+
+  it('has a column that names its rows', async () => {
+    const { rows, guesses } = await read('a.csv', 'SKU,prompt\nA-1,a\nA-2,b\n');
+    expect(rows).toEqual(['A-1 {"prompt":"a"}', 'A-2 {"prompt":"b"}']);
+    expect(guesses.at(-1)).toBe('column "SKU" names the rows (--key SKU)');
+  });
+
+  it('has a column that nearly names its rows', async () => {
+    const { guesses } = await read('a.csv', 'SKU,prompt\nA-1,a\nA-2,b\nA-1,c\n');
+    expect(guesses[0]).toBe('column "SKU" repeats in rows 1 and 3, so it does not name the rows');
+  });
+
+  it('names GPUs as people do', async () => {
+    const text = 'prompt,GPU\na,NVIDIA H100 80GB\nb,a100 80\nc,A100-40GB\nd,tesla t4\ne,\n';
+    expect(await read('a.csv', text)).toEqual({
+      rows: [
+        '{"prompt":"a"} H100',
+        '{"prompt":"b"} A100-80GB',
+        '{"prompt":"c"} A100',
+        '{"prompt":"d"} T4',
+        '{"prompt":"e"}',
+      ],
+      guesses: [
+        'column "GPU" names the GPU of each row (--gpu-column GPU)',
+        'GPUs: "NVIDIA H100 80GB" → H100, "a100 80" → A100-80GB, "A100-40GB" → A100, "tesla t4" → T4',
+      ],
+    });
+  });
+
+  it('has GPUs in a column with another name', async () => {
+    const { rows, guesses } = await read('a.csv', 'prompt,Hardware\na,h100\nb,\n');
+    expect(rows).toEqual(['{"prompt":"a"} H100', '{"prompt":"b"}']);
+    expect(guesses).toContain('? column "Hardware" names the GPU of each row (--gpu-column Hardware)');
+  });
+
+  it('spells an input wrongly', async () => {
+    expect((await read('a.csv', 'Promt,seed\na,1\n')).guesses).toEqual([
+      '? column "Promt" is the input prompt, not data (--map prompt=Promt)',
+    ]);
+  });
+
+  it('has numbers that a program wrote with a point', async () => {
+    expect(await read('a.csv', 'prompt,seed\na,30.0\n')).toEqual({
+      rows: ['{"prompt":"a","seed":30}'],
+      guesses: ['column "seed": 30.0 is read as 30'],
+    });
+  });
+
+  it('has percentages of Excel, which an input may want as they are shown', async () => {
+    const path = await workbook({
+      rows: `${textRow('prompt', 'cfg', 'denoise')}<row><c t="str"><v>a</v></c><c s="1"><v>0.8</v></c><c s="1"><v>0.5</v></c></row>`,
+      cellFormats: '<cellXfs><xf numFmtId="0"/><xf numFmtId="9"/></cellXfs>',
+    });
+    const rows = ['{"cfg":0.8,"denoise":0.5,"prompt":"a"}'];
+    const text = (name: string) => `column "${name}": percentages are read as fractions, 25 % as 0.25`;
+    expect(await readAt(path, {})).toEqual({
+      rows,
+      guesses: [`? ${text('cfg')} (--type cfg=float)`, text('denoise')],
+    });
+    expect(await readAt(path, { types: { cfg: 'float' } })).toEqual({
+      rows,
+      guesses: [text('cfg'), text('denoise')],
+    });
+  });
+
+  it('has links to files', async () => {
+    const { rows } = await read('a.csv', 'Prompt|Image\na|https://example.com/a,b.png?x=1;2\n');
+    expect(rows).toEqual(['{"image":"https://example.com/a,b.png?x=1;2","prompt":"a"}']);
+  });
+
+  it('is a workbook with a merged title, a filter, dates and article numbers with zeros', async () => {
+    expect(await readAt(join(FILES, 'xlsxwriter.xlsx'), {})).toEqual({
+      rows: [
+        '00017 {"prompt":"a red fox","seed":42}',
+        '00018 {"prompt":"a red fox!","seed":999999999999999}',
+        '00019 {"prompt":"hidden one","seed":3}',
+      ],
+      guesses: [
+        'header in row 3; left out above it: "Bestellung November" (--header-row 3)',
+        '? 1 row that Excel hides is read too; to leave them out: --hidden skip (--hidden include)',
+        'column "sku" names the rows (--key sku)',
+        'column kept as data, sent to no input: tag (--drop tag)',
+      ],
+    });
+    expect((await readAt(join(FILES, 'xlsxwriter.xlsx'), { hidden: 'skip' })).rows).toHaveLength(2);
+  });
+});
+
+describe('a sheet is refused', () => {
+  const refusal = async (text: string | Uint8Array): Promise<readonly (string | undefined)[]> => {
+    const error = await read('a.csv', text).then(
+      () => undefined,
+      (thrown: unknown) =>
+        thrown as { readonly code: string; readonly message: string; readonly hint?: string },
+    );
+    return [error?.code, error?.message, error?.hint];
+  };
+
+  it('if rows have no input, with the flag that leaves them out', async () => {
+    expect(await refusal('prompt,seed,note\na,1,\n,,x\n,,y\nb,2,\n')).toEqual([
+      'E112',
+      'rows of a.csv are empty in every column of an input: 3-4',
+      'if they are no rows of the batch, add: --skip-rows 3-4',
+    ]);
+  });
+
+  it('if its header is repeated', async () => {
+    expect((await refusal('prompt,seed\na,1\nprompt,seed\nb,2\n'))[1]).toBe(
+      'rows of a.csv repeat the header: 3',
+    );
+  });
+
+  it('if two columns may be the same input', async () => {
+    expect(await refusal('Prompt,prompt\na,b\n')).toEqual([
+      'E208',
+      'the columns "Prompt", "prompt" may both be the input prompt',
+      "name one of them, and drop the other: --map 'prompt=Prompt' --drop 'prompt'",
+    ]);
+  });
+
+  it('if a GPU is unknown, with all unknown ones', async () => {
+    expect((await refusal('prompt,gpu\na,RTX 4090\nb,H10\nc,RTX 4090\n'))[1]).toBe(
+      'the column "gpu" has values that are no GPU of this service: RTX 4090, H10 (nearest: H100)',
+    );
+  });
+
+  it('if no column is an input', async () => {
+    expect((await refusal('name,price\na,1\n'))[0]).toBe('E200');
+  });
+
+  it('if a number may have a decimal comma or thousands', async () => {
+    expect((await refusal('prompt;cfg\na;1,234\n'))[0]).toBe('E200');
+  });
+
+  it('if its bytes are neither UTF-8 nor windows-1252', async () => {
+    expect((await refusal(Buffer.from([0x61, 0xff, 0x81, 0x0a])))[1]).toBe(
+      'a.csv is neither UTF-8 nor windows-1252: see byte 2',
+    );
+  });
+});

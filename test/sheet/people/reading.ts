@@ -1,0 +1,67 @@
+// Reads a sheet as `run` does, and gives its rows and the guesses about it.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { onTestFinished } from 'vitest';
+import { withCopy } from '../../../src/create-batch/copy-sheet.ts';
+import { layOutCopy } from '../../../src/create-batch/create-batch.ts';
+import { deploymentSchema } from '../../../src/run-service/contract/deployment.ts';
+import { guessText } from '../../../src/sheet/guess.ts';
+import { readPage, type SheetRow } from '../../../src/sheet/pages.ts';
+import type { SheetOptions } from '../../../src/sheet/sheet-options.ts';
+import { ASKED } from '../../create-batch/create.ts';
+import { input } from '../laying.ts';
+
+const INPUTS = [
+  input('prompt', 'string', { required: true }),
+  input('seed', 'seed'),
+  input('cfg', 'float'),
+  input('image', 'image'),
+  input('denoise', 'float', { max: 1 }),
+];
+
+type Read = { readonly rows: readonly string[]; readonly guesses: readonly string[] };
+
+/** The rows as JSON, and the guesses; those to confirm begin with a question mark. */
+export async function readAt(path: string, options: Partial<SheetOptions>): Promise<Read> {
+  const out = mkdtempSync(join(tmpdir(), 'runsheet-people-'));
+  onTestFinished(() => rmSync(out, { recursive: true }));
+  const { format: _, ...given } = { format: 'csv', ...ASKED.options, ...options };
+  return withCopy(path, { out, stdin: Readable.from([]) }, async (copy) => {
+    const deployment = deploymentSchema.parse({ id: '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d' });
+    const { laidOut, layout } = await layOutCopy({
+      ...ASKED,
+      options: given,
+      deployment: { ...deployment, inputTypes: INPUTS },
+      copy,
+      out,
+      agree: async () => {},
+    });
+    const rows: readonly SheetRow[] = await readPage(layout, 1);
+    return {
+      rows: rows.map(({ key, gpu, inputs }) =>
+        [
+          /^[0-9a-f]{16}$/.test(key) ? '' : `${key} `,
+          JSON.stringify(inputs),
+          gpu === undefined ? '' : ` ${gpu}`,
+        ].join(''),
+      ),
+      guesses: (laidOut.guesses ?? []).map(
+        (guess) => `${guess.sure === 'confirm' ? '? ' : ''}${guessText(guess)}`,
+      ),
+    };
+  });
+}
+
+export async function read(
+  name: string,
+  bytes: string | Uint8Array,
+  options: Partial<SheetOptions> = {},
+): Promise<Read> {
+  const folder = mkdtempSync(join(tmpdir(), 'runsheet-people-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, name), bytes);
+  return readAt(join(folder, name), options);
+}

@@ -1,0 +1,36 @@
+// The ports of the embedded servers.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { choosePorts } from '../../src/temporal/embedded/ports.ts';
+
+describe('the ports of a state folder', () => {
+  let home = '';
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), 'runsheet-ports-'));
+  });
+  afterEach(() => rmSync(home, { recursive: true }));
+
+  it('differ, and are none that the system gives to connections', async () => {
+    const ports = Object.values(await choosePorts(home));
+    expect(new Set(ports).size).toBe(5);
+    expect(Math.max(...ports)).toBeLessThan(32_768);
+  });
+
+  it('stay the same, except one that another program has taken meanwhile', async () => {
+    const first = await choosePorts(home);
+    expect(await choosePorts(home)).toEqual(first);
+    const other = createServer();
+    await new Promise<void>((listening) => other.listen(first.ui, '127.0.0.1', listening));
+    try {
+      const { ui, ...rest } = await choosePorts(home);
+      expect(ui).not.toBe(first.ui);
+      expect({ ...rest, ui: first.ui }).toEqual(first);
+    } finally {
+      await new Promise((closed) => other.close(closed));
+    }
+  });
+});

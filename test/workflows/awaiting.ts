@@ -1,0 +1,19 @@
+// The workflows of an application that awaits batches, with those of schedules.
+
+import { CancelledFailure } from '@temporalio/workflow';
+import { runBatch } from '../../workflows/application.ts';
+
+export * from '../../workflows/application.ts';
+export { runsheetFiring } from '../../workflows/firing.ts';
+
+export const order = (key: string) => runBatch({ sheet: '/nowhere.csv', deployment: 'portraits', key });
+
+/** Ends with what it is told if it is cancelled. */
+export async function thoroughOrder(key: string): Promise<readonly unknown[]> {
+  try {
+    return [await order(key)];
+  } catch (error) {
+    if (error instanceof CancelledFailure) return ['cancelled', ...(error.details ?? [])];
+    throw error;
+  }
+}

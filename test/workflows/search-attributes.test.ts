@@ -1,0 +1,87 @@
+import pino from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/host/config.ts';
+import { openBatchClient } from '../../src/temporal/batch-client.ts';
+import { payloadKeys } from '../../src/temporal/encryption/payload-keys.ts';
+import { isSearchWanted, registerSearchAttributes } from '../../src/temporal/search-attributes.ts';
+import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
+import { Stage, until } from '../stage/stage.ts';
+import { openRig, refOf, Script, type Rig } from './rig.ts';
+
+const SEARCH = { deployment: 'portraits', sheet: 'prompts.csv', rows: 2 };
+const SHOWN = { summary: 'two rows', details: 'of a test', search: SEARCH };
+
+describe('the search attributes of a batch', () => {
+  const stage = new Stage();
+  const lines: string[] = [];
+  const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(line) });
+  let rig: Rig;
+  beforeAll(async () => {
+    rig = await openRig(stage, new Script());
+  });
+  afterAll(async () => {
+    await rig.close();
+    await stage.close();
+  });
+
+  const startSearchable = async (batch: string): Promise<void> => {
+    const batches = openBatchClient(() => rig.client, undefined, { encrypted: false, searchable: true });
+    expect(await batches.start(refOf(batch), undefined, SHOWN)).toBe('started');
+    await rig.client.workflow.getHandle(workflowIdOf(refOf(batch))).result();
+  };
+  const found = async (query: string): Promise<readonly string[]> => {
+    const ids: string[] = [];
+    for await (const { workflowId } of rig.client.workflow.list({ query })) ids.push(workflowId);
+    return ids;
+  };
+  const register = () => registerSearchAttributes(rig.client.connection, rig.client.options.namespace, log);
+  const upserts = async (batch: string): Promise<number> => {
+    const { events = [] } = await rig.client.workflow.getHandle(workflowIdOf(refOf(batch))).fetchHistory();
+    return events?.filter((one) => one.upsertWorkflowSearchAttributesEventAttributes).length ?? 0;
+  };
+
+  it('are left out where the server does not know them: the batch runs without', async () => {
+    await startSearchable('early');
+    expect(await upserts('early')).toBe(0);
+  });
+
+  it('find it by deployment, sheet, failed rows and cost once a worker has registered them', async () => {
+    await register();
+    await register();
+    expect(lines).toEqual([]);
+    await until(async () => {
+      const before = await found("RunsheetDeployment = 'nothing'").catch(() => undefined);
+      return before !== undefined;
+    }, 'the server knows the attributes');
+    await startSearchable('later');
+    const query = `RunsheetDeployment = 'portraits' AND RunsheetSheet = 'prompts.csv' AND RunsheetRows = 2 AND RunsheetFailed = 0 AND RunsheetCost >= 0`;
+    await until(async () => (await found(query)).length > 0, 'the batch is found');
+    expect(await found(query)).toEqual([workflowIdOf(refOf('later'))]);
+    expect(await found('RunsheetFailed > 0')).toEqual([]);
+    // At its start and at its end, however many rows it has.
+    expect(await upserts('later')).toBe(2);
+  });
+
+  it('cost one log line where the cluster does not allow them', async () => {
+    const refuses = async () => {
+      throw new Error('7 PERMISSION_DENIED: not yours');
+    };
+    const operatorService = {
+      listSearchAttributes: refuses,
+    } as unknown as typeof rig.client.connection.operatorService;
+    await registerSearchAttributes({ operatorService }, 'n', log);
+    expect(lines).toEqual([expect.stringContaining('PERMISSION_DENIED')]);
+  });
+
+  it('are off with payload encryption, unless a setting asks for them', () => {
+    const wanted = (environment: Readonly<Record<string, string>>): boolean => {
+      const config = loadConfig(environment);
+      return isSearchWanted(config, payloadKeys(config, 'cluster'));
+    };
+    const KEY = { RUNSHEET_PAYLOAD_KEY: '00'.repeat(32) };
+    expect(wanted({})).toBe(true);
+    expect(wanted({ RUNSHEET_SEARCH_ATTRIBUTES: 'off' })).toBe(false);
+    expect(wanted(KEY)).toBe(false);
+    expect(wanted({ ...KEY, RUNSHEET_SEARCH_ATTRIBUTES: 'on' })).toBe(true);
+  });
+});

@@ -1,0 +1,89 @@
+// Runs the batch that an activity makes as a child of this workflow, and waits for its end. A batch that was made is always
+// started, even if this workflow is cancelled meanwhile, so that each of its rows gets an outcome.
+
+import {
+  CancellationScope,
+  CancelledFailure,
+  getExternalWorkflowHandle,
+  isCancellation,
+  proxyActivities,
+  startChild,
+} from '@temporalio/workflow';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import type { EndedBatch } from '../activities/await-batch.ts';
+import type { NewBatch } from '../activities/create-batch.ts';
+import type { Activities } from '../activities/index.ts';
+import type { runsheetBatch } from './batch.ts';
+import { childBatch } from './child-batch.ts';
+import { workQueueOf } from './task-queues.ts';
+
+export type Making = {
+  /** An activity that waits for its own end when it is cancelled. */
+  readonly make: () => Promise<NewBatch | undefined>;
+  /** Finds what `make` has made, and makes nothing. */
+  readonly find: () => Promise<NewBatch | undefined>;
+};
+
+/** Only the activity itself knows whether the batch exists, so a cancellation waits for its answer. */
+export const MAKING = {
+  startToCloseTimeout: '2h',
+  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+} as const;
+
+/** A batch that is not found in this time has never been started, and buys nothing. */
+export const FINDING = { startToCloseTimeout: '1m', scheduleToCloseTimeout: '10m' } as const;
+
+/** Throws a CancelledFailure with the summary if this workflow was cancelled; the batch and its runs have ended then. */
+export async function runMade(taskQueue: string, making: Making): Promise<EndedBatch> {
+  const made = await madeBy(making);
+  const caller = CancellationScope.current();
+  return CancellationScope.nonCancellable(async () => {
+    if (!made.hasEnded) await untilEnded(made, taskQueue, caller);
+    const { batch, mark, folder } = made;
+    const summary = await awaitBatchAt(taskQueue)({ batch, mark, folder });
+    if (caller.consideredCancelled) throw new CancelledFailure(`batch ${batch} was cancelled`, [summary]);
+    return summary;
+  });
+}
+
+async function madeBy({ make, find }: Making): Promise<NewBatch> {
+  try {
+    return present(await make());
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+    // It may have made the batch before it heard of the cancellation, or its worker was killed after that.
+    const made = await CancellationScope.nonCancellable(find).catch(() => undefined);
+    if (made === undefined) throw error;
+    return made;
+  }
+}
+
+function present(made: NewBatch | undefined): NewBatch {
+  if (made === undefined) throw new TypeError('an activity that makes a batch returned none');
+  return made;
+}
+
+/** Each look is a retry, because retries of an activity add no events to the history. */
+const awaitBatchAt = (taskQueue: string): Activities['awaitBatch'] =>
+  proxyActivities<Activities>({
+    taskQueue: workQueueOf(taskQueue),
+    heartbeatTimeout: '10s',
+    startToCloseTimeout: '1m',
+    retry: { initialInterval: '2s', backoffCoefficient: 1 },
+  }).awaitBatch;
+
+/** Resolves when the child has ended, or immediately if the batch was started before. */
+async function untilEnded(made: NewBatch, taskQueue: string, caller: CancellationScope): Promise<void> {
+  const options = { ...childBatch(made), taskQueue };
+  const child = await startChild<typeof runsheetBatch>('runsheetBatch', options).catch((error: unknown) => {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  });
+  // A child that is cancelled before it has started would never start, and a batch that another workflow started is no child.
+  caller.cancelRequested.catch(() =>
+    // Temporal may have forgotten the batch meanwhile.
+    CancellationScope.nonCancellable(() => getExternalWorkflowHandle(options.workflowId).cancel()).catch(
+      () => undefined,
+    ),
+  );
+  await child?.result();
+}
