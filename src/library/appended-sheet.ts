@@ -111,7 +111,8 @@ async function withFurther<T>(
     return await withCopy(given.path, { out: config.out, ...given.copy }, async (copy) => {
       const further = await checkFurther(config, found, copy, { reading: readingFrom(reading), order });
       using compared = await compareFurther(further);
-      return use(further, compared);
+      // Awaited here, because the comparison is closed on return.
+      return await use(further, compared);
     });
   } catch (error) {
     const failure = given.failure();

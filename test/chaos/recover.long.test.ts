@@ -10,6 +10,7 @@ const DEPLOYMENTS = JSON.stringify([
 describe('a batch that Temporal has forgotten', () => {
   const stage = new Stage();
   afterEach(() => stage.close());
+  const succeeded = async () => (await stage.truth()).filter(({ status }) => status === 'success');
 
   it('is rebuilt from its parts and the lists of the service, and buys no row twice', async () => {
     const temporal = await stage.temporal();
@@ -22,7 +23,7 @@ describe('a batch that Temporal has forgotten', () => {
     const worker = await stage.worker();
     const sheet = stage.sheet(ROWS);
     const running = stage.start(['run', sheet, '-d', 'portraits', '-c', '8', '--retries', '8']);
-    await running.says(/done=[2-9]\d/);
+    await until(async () => (await succeeded()).length >= ROWS / 3, 'a third of the rows have ended');
     await Promise.all([running.kill(), worker.kill(), temporal.kill()]);
 
     // A new server, which does not know the batch.
@@ -44,11 +45,10 @@ describe('a batch that Temporal has forgotten', () => {
       resumed = await stage.run(['resume', '--recover']);
       return resumed.code === 0;
     }, 'the lists are old enough');
-    expect(resumed.stderr).toMatch(/is rebuilt: [2-9]\d rows are done, \d+ have a run/);
+    expect(resumed.stderr).toMatch(/is rebuilt: [1-9]\d rows are done, \d+ have a run/);
     expect((await stage.run(['wait'])).code).toBe(0);
     expect(stage.results().filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(ROWS);
-    const succeeded = (await stage.truth()).filter(({ status }) => status === 'success');
-    expectOneRunPerRow(succeeded, ROWS);
+    expectOneRunPerRow(await succeeded(), ROWS);
     expect((await stage.run(['verify'])).code).toBe(0);
   });
 });

@@ -139,11 +139,9 @@ describe('a sheet whose rows need 12, 20 and 40 GB', () => {
         'json',
       ]);
       const { earlier } = JSON.parse(stdout || stderr) as {
-        earlier: { same?: string; done?: readonly { rows: number }[] };
+        earlier: { same: string | null; done: readonly { rows: number }[] };
       };
-      return earlier.same === undefined
-        ? (earlier.done ?? []).reduce((sum, { rows }) => sum + rows, 0)
-        : ROWS;
+      return earlier.same === null ? earlier.done.reduce((sum, { rows }) => sum + rows, 0) : ROWS;
     };
     expect(await wanted('--ladder', LADDER.join(','))).toBe(ROWS);
     expect(await wanted('--ladder', 'T4,A10G,H100')).toBe(0);
