@@ -33,6 +33,9 @@ export type NumberSurvey = {
 const MOST_LINES = 1000;
 const MOST_VALUES = 20;
 const MOST_TOTALS = 5;
+const MOST_WORDS = 3;
+
+const BEYOND_ASCII = /[\u0080-\uffff]/;
 
 const TOTAL = /^(grand |sub)?(totals?|sum|summe|gesamt(summe|betrag)?|somme|totale|suma|итого|合計)\s*:?$/i;
 
@@ -113,7 +116,7 @@ export class Survey {
     this.#takeGpus(cells);
     for (const { column, kind, name } of this.#mapped)
       if (kind === 'int' || kind === 'float') this.#takeNumber(record, column, name);
-      else if (this.words.size < 3) this.#takeWords(cells[column] ?? '');
+      else if (this.words.size < MOST_WORDS) this.#takeWords(cells[column] ?? '');
   }
 
   #put(lines: number[], { line }: SheetRecord): void {
@@ -179,8 +182,9 @@ export class Survey {
   }
 
   #takeWords(text: string): void {
-    for (const word of text.match(/\S*[\u0080-\uffff]\S*/g) ?? [])
-      if (this.words.size < 3) this.words.add(shortened(word));
+    if (!BEYOND_ASCII.test(text)) return;
+    for (const word of text.split(/\s+/))
+      if (this.words.size < MOST_WORDS && BEYOND_ASCII.test(word)) this.words.add(shortened(word));
   }
 }
 
