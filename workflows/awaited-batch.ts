@@ -51,7 +51,7 @@ async function madeBy({ make, find }: Making): Promise<NewBatch> {
     return present(await make());
   } catch (error) {
     if (!isCancellation(error)) throw error;
-    // It may have made the batch before it heard of the cancellation, or its worker was killed after that.
+    // It may have made the batch before the cancellation reached it, or its worker was killed after that.
     const made = await CancellationScope.nonCancellable(find).catch(() => undefined);
     if (made === undefined) throw error;
     return made;

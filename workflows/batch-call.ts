@@ -47,7 +47,7 @@ export type ChildBatchOptions = {
   /** Share of the pool among equally urgent batches (default: 1), and how urgent it is, from 0 (default) to 9. */
   readonly weight?: number;
   readonly urgency?: number;
-  /** Who is told how the batch fares: `https://…`, `slack:<name>`, `mailto:a@b`, `exec:/path/to/program`. */
+  /** Who is notified of the batch: `https://…`, `slack:<name>`, `mailto:a@b`, `exec:/path/to/program`. */
   readonly notify?: readonly string[];
   /** Which rows without success are many for `notify` (default: 5 %, from 20 rows on). */
   readonly notifyFailed?: number | `${number}%`;

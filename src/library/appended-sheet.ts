@@ -56,7 +56,7 @@ export type AppendPlan = {
   readonly estimate: Estimate;
 };
 
-/** Adds the rows of a program; rows that the batch has are left out. The batch has to be told of the pass. */
+/** Adds the rows of a program; rows that the batch has are left out. The caller signals the pass to the batch. */
 export async function appendSheet(
   config: Config,
   found: FoundBatch,

@@ -45,7 +45,7 @@ export type Limits = {
   /** In a pool, more urgent batches come first, from 0 to 9 (default: 0). */
   readonly urgency?: number;
   /**
-   * Who is told when the batch is done, pauses, has many failed rows or has spent half of `maxCostUsd`: at most 5 of `https://…`,
+   * Who is notified when the batch is done, pauses, has many failed rows or has spent half of `maxCostUsd`: at most 5 of `https://…`,
    * `slack:`, `mailto:a@b`, `exec:/path`. They replace those that the batch had.
    */
   readonly notify?: readonly string[] | null;

@@ -87,7 +87,7 @@ function isSlip(column: string, input: string): boolean {
   return nearest(plainName(column), [plainName(input)], Math.min(SLIP, half - 1)) !== undefined;
 }
 
-/** What the user is told about columns without a meaning. */
+/** The message about columns without a meaning. */
 export function keptAsData(data: readonly string[]): readonly Guess[] {
   if (data.length === 0) return [];
   const text = `${data.length === 1 ? 'column' : 'columns'} kept as data, sent to no input: ${list(data)}`;

@@ -22,7 +22,7 @@ export async function readMissed(out: string, schedule: string): Promise<MissedR
   try {
     return text === undefined ? undefined : schema.parse(JSON.parse(text));
   } catch {
-    // A half of a file after a power cut: at worst, old times are told once more.
+    // A half of a file after a power cut: at worst, old times are reported once more.
     return undefined;
   }
 }

@@ -46,7 +46,7 @@ export const scheduleNoticeSchema = z.object({
   missed: z
     .object({
       count,
-      times: z.array(time).describe('empty if they cannot be told from those that were left out'),
+      times: z.array(time).describe('empty if they cannot be distinguished from those that were left out'),
     })
     .exactOptional()
     .describe('with event times-missed: the times of the rule since the firing before'),

@@ -1,4 +1,4 @@
-// What the targets of a schedule are told, by a real HTTP server.
+// What the targets of a schedule receive, by a real HTTP server.
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,7 +45,7 @@ describe('a firing that made no batch', () => {
     ],
   });
 
-  it('is told with its time, its errors and the command that repeats it, signed', async () => {
+  it('is notified with its time, its errors and the command that repeats it, signed', async () => {
     const { url, requests } = await receiver(200);
     await tell(failed(url));
     const { body, headers } = requests[0] as Request;
@@ -74,7 +74,7 @@ describe('a firing that made no batch', () => {
     expect(requests[0]?.body).toContain('correct it, then: runsheet schedule trigger nightly"');
   });
 
-  it('is told again if the receiver is busy, and only in networks of the worker, whatever the schedule names', async () => {
+  it('is notified again if the receiver is busy, and only in networks of the worker, whatever the schedule names', async () => {
     const { url } = await receiver(503);
     await expect(tell(failed(url))).rejects.toMatchObject({ nonRetryable: false });
     const { url: other, requests } = await receiver(200);
@@ -97,7 +97,7 @@ describe('missed times', () => {
   });
   const DAY = 86_400_000;
 
-  it('are told on the clock of the schedule, with the command that makes up for them', async () => {
+  it('are reported on the clock of the schedule, with the command that makes up for them', async () => {
     const { url, requests } = await receiver(200);
     await tell(missed(url, 2, [NOMINAL - 2 * DAY, NOMINAL - DAY]));
     const body = scheduleNoticeSchema.strict().parse(JSON.parse(requests[0]?.body ?? ''));
@@ -110,7 +110,7 @@ describe('missed times', () => {
     });
   });
 
-  it('are counted if they cannot be told from those that were left out, and at most five are listed', async () => {
+  it('are counted if they cannot be distinguished from those that were left out, and at most five are listed', async () => {
     const { url, requests } = await receiver(200);
     await tell(missed(url, 1, []));
     expect(requests[0]?.body).toContain('missed 1 time; no server ran then. see: runsheet schedule show');

@@ -99,12 +99,12 @@ describe('sending a group', () => {
   });
 
   it('heartbeats each answer while others are pending', async () => {
-    const { promise: heard, resolve } = Promise.withResolvers<void>();
+    const { promise: acknowledged, resolve } = Promise.withResolvers<void>();
     await send(
       (socket, asked) =>
         void (asked.includes('"number":3')
           ? takes(socket, asked, 1)
-          : heard.then(() => takes(socket, asked, 2))),
+          : acknowledged.then(() => takes(socket, asked, 2))),
       { heartbeat: ({ results: some }) => void (some.length > 0 && resolve()) },
     );
     expect(heartbeats[0]).toEqual({ results: [] });

@@ -1,4 +1,4 @@
-// Every run of a batch is read from lists that nobody controls.
+// Every run of a batch is read from lists that we do not control.
 
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { listRuns, NoList, ownRuns, type ListParams } from '../../src/audit/list-runs.ts';
@@ -74,7 +74,7 @@ describe('the runs of a batch in the service’s lists', () => {
     ['another batch of the same mark', { batch: 'c' }],
     ['a batch of the same name that was born elsewhere', { mark: 'ffffffffffffffff' }],
     ['a batch of before there were marks', { webhook: `http://x/hook/1/b/1/1/${'0'.repeat(32)}` }],
-    ['nobody', { webhook: '' }],
+    ['no batch', { webhook: '' }],
     ['somebody else’s receiver', { webhook: 'https://example.test/hook' }],
     ['a token that breaks off', { webhook: `http://x/hook/2/b/${MARK}/1/1/00` }],
     [

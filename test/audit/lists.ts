@@ -1,5 +1,5 @@
 // Run lists of a service as they may be: pages of its own size, lists that move while they are read, strangers' runs, and
-// webhooks that are nobody's.
+// webhooks of no batch.
 
 import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
@@ -56,7 +56,7 @@ export function runOf({ place, attempt = 1, batch = 'b', mark = MARK, ...more }:
 export const idOf = (row: number, attempt = 1): string =>
   `00000000-0000-4000-8000-${String(attempt).padStart(4, '0')}${String(row).padStart(8, '0')}`;
 
-/** Runs of other batches, or of nobody's. */
+/** Runs of other batches, or of no batch. */
 export const strangersRuns = (count: number, more: Partial<Bought> = {}): readonly Run[] =>
   Array.from({ length: count }, () =>
     runOf({ place: 1, id: `f${String(++strangers).padStart(8, '0')}`, mark: 'fedcba9876543210', ...more }),

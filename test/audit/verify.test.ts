@@ -208,7 +208,7 @@ describe('a finished batch', () => {
       ['rows failed', '0 expected, 1 found'],
       ['runs that rows name', '6 expected, 5 found'],
       ['GPU seconds', '24.0 expected, 20.0 found'],
-      // The run that the row named before is nobody's now.
+      // The run that the row named before belongs to no row now.
       ['runs that no row names are reported', `not ${idOf(3)}`],
     ]);
     await writePart(3, 1, recordOf(3));

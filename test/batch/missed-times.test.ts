@@ -5,7 +5,7 @@ import { missedAmong, missedSince, type MissedRecord } from '../../src/batch/mis
 const read = (firing: number, missed: number, createdAt = 1) => ({ createdAt, firing, missed });
 
 describe('missed times', () => {
-  it('are told by the first firing after them, and again only by its own tries', () => {
+  it('are reported by the first firing after them, and again only by its own tries', () => {
     const first = missedSince(undefined, read(10, 2));
     expect(first.count).toBe(2);
     expect(missedSince(first.record, read(10, 2))).toEqual(first);

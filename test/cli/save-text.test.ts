@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { saveLine } from '../../src/cli/save-text.ts';
 
-it('the line of a save says how many rows nobody holds back', () => {
+it('the line of a save says how many rows may first run with their old inputs', () => {
   const save = {
     rows: 20_010,
     changed: 20_010,

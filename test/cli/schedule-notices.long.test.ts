@@ -1,4 +1,4 @@
-// What the targets of a schedule are told by a real worker, when its sheet is broken and when its server was away.
+// What a real worker sends to the targets of a schedule, when its sheet is broken and when its server was away.
 
 import { createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -40,13 +40,13 @@ describe('the targets of a schedule', () => {
       ),
     );
 
-  it('are told once, signed, that its sheet has become bad, and nothing is bought', async () => {
+  it('are notified once, signed, that its sheet has become bad, and nothing is bought', async () => {
     await stage.startAll(DEPLOYMENTS);
     const { url, requests } = await receiver(500, 200);
     expect(await create('--notify', url)).toMatchObject({ code: 0 });
     writeFileSync(stage.path('sheet.csv'), 'number,prompt,seed\n1,"a portrait that never ends,3\n');
     const batch = (await stage.run(['schedule', 'trigger', 'nightly'])).stdout.trim();
-    await until(() => requests.length === 2, 'the receiver is told again after it was busy');
+    await until(() => requests.length === 2, 'the receiver is notified again after it was busy');
     const [told] = news(requests.slice(1), 'firing-failed');
     expect(told).toMatchObject({ schedule: 'nightly', sheet: 'sheet.csv', deployment: 'quick' });
     expect(told?.errors?.[0]?.code).toMatch(/^E1\d\d$/);
@@ -55,7 +55,7 @@ describe('the targets of a schedule', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('are told once which times it has missed while its server was away', async () => {
+  it('are notified once which times it has missed while its server was away', async () => {
     const temporal = await stage.temporal();
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
     await stage.worker();
@@ -80,7 +80,7 @@ describe('the targets of a schedule', () => {
     await until(() => Date.now() - away > 3.5 * EVERY_MS, 'three times have passed');
     const back = Date.now();
     await temporal.restart();
-    await until(() => news(requests, 'times-missed').length > 0, 'the receiver is told');
+    await until(() => news(requests, 'times-missed').length > 0, 'the receiver is notified');
     const before = done();
     await until(() => done() > before + 1, 'it fires again');
     const told = news(requests, 'times-missed');

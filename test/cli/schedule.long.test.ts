@@ -86,7 +86,7 @@ describe('a schedule', () => {
     }
   });
 
-  it('is made only with a pool that exists and targets that can be told, and its batches have them', async () => {
+  it('is made only with a pool that exists and targets that can be notified, and its batches have them', async () => {
     const created = (...flags: readonly string[]) =>
       stage.run(['schedule', 'create', 'nightly', stage.sheet(3), '-d', 'quick', ...NEVER, ...flags]);
     await stage.worker();

@@ -24,7 +24,7 @@ describe("the vendor's client of V1", () => {
     expect(run?.outputs[0]?.data.images?.[0]?.url).toMatch(/\.png$/);
   });
 
-  it('reads a run that nobody has taken yet', async () => {
+  it('reads a run that no machine has taken yet', async () => {
     const { client, deploymentId } = await open({ concurrencyLimit: 1, runSeconds: 60_000 });
     await client.run({ deployment_id: deploymentId });
     const queued = await client.run({ deployment_id: deploymentId });

@@ -100,18 +100,18 @@ describe('a file that is watched', () => {
     expect(await found.next(NEVER, 150)).toBe('again');
   });
 
-  it('is saved also if size and content are the same, and while nobody waits', async () => {
+  it('is saved also if size and content are the same, and while no call waits for it', async () => {
     const found = await saves();
     utimesSync(path, 1, 1);
     expect(await found.next(NEVER)).toBe('saved');
   });
 
-  it('is heard of without looking, and found by looking alone', async () => {
-    const heard = (await saves({ stableMs: 20, lookMs: 60_000 })).next(NEVER);
-    const seen = (await saves({ stableMs: 20, lookMs: 20 })).next(NEVER);
+  it('is noticed by an event without polling, and by polling alone', async () => {
+    const watched = (await saves({ stableMs: 20, lookMs: 60_000 })).next(NEVER);
+    const polled = (await saves({ stableMs: 20, lookMs: 20 })).next(NEVER);
     await wait(100);
     writeFileSync(path, 'two\n');
-    expect(await Promise.all([heard, seen])).toEqual(['saved', 'saved']);
+    expect(await Promise.all([watched, polled])).toEqual(['saved', 'saved']);
   });
 
   it('is no longer waited for after the signal', async () => {

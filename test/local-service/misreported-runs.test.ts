@@ -58,7 +58,7 @@ describe('Queue Run with faults', () => {
 });
 
 describe('webhooks with faults', () => {
-  const heard = async (fault: string, calls = 4) => {
+  const received = async (fault: string, calls = 4) => {
     const receiver = await openReceiver();
     const { queue, ended } = await openService({ runSeconds: 1 }, { faults: { [fault]: 1 } });
     const id = await queue({ webhook: receiver.url });
@@ -67,12 +67,12 @@ describe('webhooks with faults', () => {
   };
 
   it('lie-webhook says success from the first webhook on', async () => {
-    const { all } = await heard('lie-webhook');
+    const { all } = await received('lie-webhook');
     expect(new Set(all.map(({ body }) => body['status']))).toEqual(new Set(['success']));
   });
 
   it('stray-webhook names a run that does not exist', async () => {
-    const { id, all } = await heard('stray-webhook');
+    const { id, all } = await received('stray-webhook');
     expect(all.map(({ body }) => body['run_id'])).not.toContain(id);
   });
 

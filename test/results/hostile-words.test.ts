@@ -245,7 +245,7 @@ describe('the words of a hostile service', () => {
       }
   });
 
-  it('move no cursor and hide nothing even in a line that nobody guarded', async () => {
+  it('move no cursor and hide nothing even in a line that was not guarded', async () => {
     const printed = await said(async (context) => {
       printerFor(context).notice(`\u001B[32mok\u001B[39m ${BIDI}\u001B[2J\r`);
       printerFor(context).raw('\u009B2J\n');

@@ -229,7 +229,7 @@ describe('the rest of a file', () => {
     ['a host without ranges', { etag: '"a"', 'accept-ranges': 'none' }, undefined],
     ['an encoding', { etag: '"a"', 'content-encoding': 'gzip' }, undefined],
   ] as [string, Record<string, string>, string | undefined][])(
-    'is told by %s',
+    'is recognised by %s',
     async (_, headers, validator) => {
       const body = headers['content-encoding'] ? gzipSync(content) : content;
       const arrived = await arriving((__, response) => void response.writeHead(200, headers).end(body), {});

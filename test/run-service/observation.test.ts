@@ -31,12 +31,12 @@ type World = {
   readonly everyMs?: number;
 };
 
-type Heard = { readonly at: number; readonly report: Report };
+type Observed = { readonly at: number; readonly report: Report };
 
 /** The first report of a poll within a time, and when it comes. */
-function watch(forMs: number, world: World): readonly Heard[] {
+function watch(forMs: number, world: World): readonly Observed[] {
   const { offsetAt = () => 0, shownAt, ageMs = 0, deadlines = DEADLINES, everyMs = 1_000 } = world;
-  const heard: Heard[] = [];
+  const observed: Observed[] = [];
   let known: Observation = NOT_OBSERVED;
   for (let at = 0; at <= forMs; at += everyMs) {
     const offset = offsetAt(at);
@@ -48,9 +48,9 @@ function watch(forMs: number, world: World): readonly Heard[] {
     const look = { sinceLastMs: at === 0 ? 0 : everyMs, ageMs: ageMs + at, deadlines };
     const { after, report } = observe(known, sight, look);
     known = after;
-    if (report !== undefined) heard.push({ at, report });
+    if (report !== undefined) observed.push({ at, report });
   }
-  return heard;
+  return observed;
 }
 
 const run = (more: Partial<Shown> = {}): Shown => ({
@@ -161,8 +161,8 @@ describe('a run', () => {
   );
 
   it('that the service shows as timed out without an end time is overdue and not completed', () => {
-    const heard = watch(3_000, { shownAt: () => run({ status: 'timeout' }) });
-    expect(heard[0]).toEqual({
+    const observed = watch(3_000, { shownAt: () => run({ status: 'timeout' }) });
+    expect(observed[0]).toEqual({
       at: 0,
       report: { kind: 'overdue', reason: 'the run was not updated for a day' },
     });
@@ -187,8 +187,8 @@ describe('a run that the service does not know', () => {
   };
 
   it('is reported once, after it was missing for a minute', () => {
-    const heard = watch(5 * MINUTE_MS, { shownAt: () => 'missing' });
-    expect(heard).toEqual([{ at: expect.closeTo(MISSING_MOST_MS, -4), report: gone }]);
+    const observed = watch(5 * MINUTE_MS, { shownAt: () => 'missing' });
+    expect(observed).toEqual([{ at: expect.closeTo(MISSING_MOST_MS, -4), report: gone }]);
   });
 
   it('is not reported while it reappears within every minute', () => {

@@ -32,7 +32,7 @@ export class SimReceivers {
     };
   }
 
-  /** A batch that ended has tried to tell everybody who was to be told. */
+  /** A batch that ended has tried to notify all its targets. */
   check({ state, world }: SimBatch): void {
     for (const to of state.params.notify ?? [])
       world.claim(

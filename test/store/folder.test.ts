@@ -83,7 +83,7 @@ describe('a batch folder', () => {
     return String(Buffer.concat(chunks));
   };
 
-  it('keeps a half file for another try, and nobody sees it before it is whole', async () => {
+  it('keeps a half file for another try, and no reader sees it before it is whole', async () => {
     const first = await openResumable();
     expect([first.kept, await kept(first)]).toEqual([0, '']);
     await first.write('half of ');
@@ -150,7 +150,7 @@ describe('a batch folder', () => {
     expect(await store.read('outputs/fox/1.mp4')).toBe('half and half');
   });
 
-  it('begins a half file again where it is told to, and keeps nothing behind its end', async () => {
+  it('begins a half file again where its caller says, and keeps nothing behind its end', async () => {
     const first = await openResumable();
     await first.write('far too long');
     await first.leave();

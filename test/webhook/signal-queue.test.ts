@@ -20,7 +20,7 @@ function opened(most = 500) {
     for (;;) {
       const signal = signals[at];
       if (signal !== undefined) return signal;
-      await new Promise<void>((heard) => (next = heard));
+      await new Promise<void>((acknowledged) => (next = acknowledged));
     }
   };
   return { queue, signals, nth };

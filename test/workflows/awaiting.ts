@@ -8,7 +8,7 @@ export { runsheetFiring } from '../../workflows/firing.ts';
 
 export const order = (key: string) => runBatch({ sheet: '/nowhere.csv', deployment: 'portraits', key });
 
-/** Ends with what it is told if it is cancelled. */
+/** Returns the error of the batch if it is cancelled. */
 export async function thoroughOrder(key: string): Promise<readonly unknown[]> {
   try {
     return [await order(key)];

@@ -1,4 +1,4 @@
-// Applies what a pool has received, and returns which members must be told their grant. Pure, as the step of a batch.
+// Applies what a pool has received, and returns the members to which a grant must be sent. Pure, as the step of a batch.
 
 import {
   POOL_DEPARTED_MAX,
@@ -51,7 +51,7 @@ export const poolDueAt = ({ members }: PoolState): number =>
     return Math.min(least, dueAt);
   }, Number.POSITIVE_INFINITY);
 
-/** Returns the members that must be told their grant again. */
+/** Returns the members to which their grant must be sent again. */
 function apply(state: PoolState, event: PoolEvent, now: number): readonly string[] {
   switch (event.type) {
     case 'started':

@@ -143,7 +143,7 @@ describe('the file of an export', () => {
     await expect(batch.write({ as: 'csv', file: join(batch.folder, '..') })).rejects.toThrow('is a folder');
   });
 
-  it('replaces a file that it is told to write only if that is said', async () => {
+  it('replaces the file of `--file` only with `--replace`', async () => {
     using batch = await scene(['a', 'b']);
     const file = join(batch.folder, 'thesis.csv');
     writeFileSync(file, 'mine');

@@ -1,5 +1,5 @@
 // The course of the batch: what was outstanding, how fast rows ended, how long runs queued, what it had cost; and a bar for each
-// attempt, by GPU, as long as bars can be told apart.
+// attempt, by GPU, as long as bars can be distinguished.
 
 import { at, make, makeSvg } from './dom.js';
 import { count, money, span } from './text.js';
