@@ -141,7 +141,7 @@ describe('a schedule', () => {
     await until(() => isOver('often', first), 'the first batch is over');
     await until(async () => (await stage.truth()).length === 8, 'the second batch has sent its rows');
     expect((await show('often')).firings).toMatchObject([
-      { batch: first, state: 'done', outcomes: { cancelled: 4 } },
+      { batch: first, state: 'cancelled', outcomes: { cancelled: 4 } },
       { state: 'running' },
     ]);
   });

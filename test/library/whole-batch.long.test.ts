@@ -80,11 +80,16 @@ describe('a program', () => {
     const second = await runsheet.start(results, next);
     expect((await second.result()).rows).toBe(2);
     expect((await second.status()).from?.batch).toBe('first');
-    const inputs = (await Array.fromAsync(second.rows())).map((row) => [row.row, row.inputs['seed']]);
-    expect(inputs).toEqual([
-      [1, 4],
-      [2, 3],
-    ]);
+    const inputs = (await Array.fromAsync(second.rows())).map(
+      (row) => [row.row, row.inputs['seed']] as const,
+    );
+    // rows() yields rows as they end.
+    expect(new Map(inputs)).toEqual(
+      new Map([
+        [1, 4],
+        [2, 3],
+      ]),
+    );
     expect(await codeOf(runsheet.start(results, next))).toBe('E538');
     expect((await runsheet.start(results, { ...next, reuse: 'reuse' })).batchId).toBe('second');
     expect(await codeOf(runsheet.start({ from: 'third' }, next))).toBe('E502');

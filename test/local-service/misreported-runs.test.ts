@@ -63,7 +63,7 @@ describe('webhooks with faults', () => {
     const { queue, ended } = await openService({ runSeconds: 1 }, { faults: { [fault]: 1 } });
     const id = await queue({ webhook: receiver.url });
     await ended(id);
-    return { id, all: await receiver.until((received) => received.length === calls) };
+    return { id, all: await receiver.until((all) => all.length === calls) };
   };
 
   it('lie-webhook says success from the first webhook on', async () => {
