@@ -2,13 +2,12 @@
 
 import { loadConfig, type Config } from '../host/config.ts';
 import { nearest, problem } from '../errors/error.ts';
-import { mostConcurrency } from '../batch/bounds.ts';
-import { mostRetries } from '../batch/failure-kind.ts';
 import { withoutNone, type LimitChange } from '../batch/params.ts';
-import { RETRIES, type BatchSpec, type Settings } from '../create-batch/batch-spec.ts';
+import { type BatchSpec, type Settings } from '../create-batch/batch-spec.ts';
 import type { SheetCopy } from '../create-batch/copy-sheet.ts';
 import type { BatchRequest } from '../create-batch/batch-request.ts';
 import { findBatchOfResults } from '../create-batch/batch-of-results.ts';
+import { refuseTooMany } from '../create-batch/check-request.ts';
 import { findUnchanged } from '../create-batch/reuse.ts';
 import { LOCAL } from '../run-service/local-address.ts';
 import type { Api } from '../host/api-version.ts';
@@ -21,7 +20,6 @@ import type { BatchFolder } from '../store/batch-folders.ts';
 import type { SheetFlags } from './flags.ts';
 import type { LimitFlags } from './limit-flags.ts';
 import { notifyLimits } from './notify-flags.ts';
-import { count, plural } from './format.ts';
 
 type SettingFlags = { readonly out?: string; readonly api?: Api; readonly metrics?: string };
 
@@ -56,25 +54,17 @@ export async function checkFlags(sheet: string, flags: SheetFlags): Promise<void
     throw problem('E602', { what: 'no deployment is given', hint: 'add -d <deployment>' });
   const { ladder } = sheetOptions(flags);
   checkLadder({ ...(ladder && { ladder }), ...(flags.gpu && { gpu: flags.gpu }) });
-  const retries = mostRetries({
-    retries: flags.retries ?? RETRIES,
-    retriesByKind: flags.retry ?? {},
-    ...(ladder && { ladder }),
-  });
   const { concurrency, adaptive } = concurrencyLimits(flags);
   if (adaptive && ladder) throw problem('E602', AUTO_WITHOUT_LADDER);
-  refuseTooMany(concurrency, retries, flags.unconfirmed?.rule === 'resubmit');
+  refuseTooMany({
+    concurrency,
+    retries: flags.retries,
+    retriesByKind: flags.retry,
+    ladder,
+    resubmits: flags.unconfirmed?.rule === 'resubmit',
+    written: { concurrency: '--concurrency', retries: '--retries' },
+  });
   if (sheet !== '-') await refuseNoSheet(sheet);
-}
-
-/** Throws E602 if the state of a batch has no room for so many runs. */
-function refuseTooMany(concurrency: number | undefined, retries: number, resubmits: boolean): void {
-  const most = mostConcurrency(retries, resubmits);
-  if (concurrency !== undefined && concurrency > most)
-    throw problem('E602', {
-      what: `--concurrency ${count(concurrency)} is too many for rows that may have ${plural(retries + 1, 'attempt')}`,
-      hint: `use at most --concurrency ${most}, or fewer --retries: a batch stores every attempt of its running rows`,
-    });
 }
 
 /** What the copy of a sheet needs to know. */

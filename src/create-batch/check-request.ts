@@ -32,7 +32,7 @@ export function checkRequest({ name, settings, options }: Request): void {
   checkFailAfter('notifyFailed', settings.notifyFailed);
   checkNotify(settings.notify);
   whole('canary', settings.canary?.rows, 1, CANARY_ROWS_MAX);
-  refuseTooMany(settings, options.ladder);
+  refuseNoRoom(settings, options.ladder);
 }
 
 /** The name of a batch or of a pool. */
@@ -119,17 +119,34 @@ function checkNotify(targets: readonly string[] = []): void {
   }
 }
 
-/** The state of a batch has no room for more. */
-function refuseTooMany(
-  { concurrency, adaptive, retries = RETRIES, retriesByKind = {}, unconfirmed }: Settings,
-  ladder: readonly string[] | undefined,
-): void {
+function refuseNoRoom(settings: Settings, ladder: readonly string[] | undefined): void {
+  const { adaptive, concurrency, unconfirmed } = settings;
   if (adaptive && ladder) throw problem('E602', { what: 'concurrency "auto" and ladder exclude each other' });
+  const { retries, retriesByKind } = settings;
+  const resubmits = unconfirmed?.rule === 'resubmit';
+  if (!adaptive) refuseTooMany({ concurrency, retries, retriesByKind, ladder, resubmits });
+}
+
+/** What decides how many runs a batch has room for; `written`: how the user wrote its options. */
+export type Room = {
+  readonly concurrency: number | undefined;
+  readonly retries: number | undefined;
+  readonly retriesByKind: Settings['retriesByKind'] | undefined;
+  readonly ladder?: readonly string[] | undefined;
+  readonly resubmits: boolean;
+  readonly written?: { readonly concurrency: string; readonly retries: string };
+};
+
+const AS_OPTIONS = { concurrency: 'concurrency', retries: 'retries' };
+
+/** Throws E602 if the state of a batch has no room for so many runs. */
+export function refuseTooMany({ concurrency, ladder, resubmits, written = AS_OPTIONS, ...room }: Room): void {
+  const { retries = RETRIES, retriesByKind = {} } = room;
   const attempts = mostRetries({ retries, retriesByKind, ...(ladder && { ladder }) });
-  const most = mostConcurrency(attempts, unconfirmed?.rule === 'resubmit');
-  if (concurrency === undefined || adaptive || concurrency <= most) return;
+  const most = mostConcurrency(attempts, resubmits);
+  if (concurrency === undefined || concurrency <= most) return;
   throw problem('E602', {
-    what: `concurrency ${concurrency} is too many for rows that may have ${attempts + 1} attempts`,
-    hint: `use at most ${most}, or fewer retries: a batch stores every attempt of its running rows`,
+    what: `${written.concurrency} ${concurrency} is too many for rows that may have ${attempts + 1} attempts`,
+    hint: `use at most ${written.concurrency} ${most}, or fewer ${written.retries}: a batch stores every attempt of its running rows`,
   });
 }

@@ -1,8 +1,7 @@
 // What a finished batch would have taken and cost with other limits or on another GPU.
 
-import { mostConcurrency } from '../batch/bounds.ts';
-import { mostRetries } from '../batch/failure-kind.ts';
 import { DEFAULT_PRICES } from '../batch/gpu.ts';
+import { refuseTooMany } from '../create-batch/check-request.ts';
 import { list, nearest, problem } from '../errors/error.ts';
 import { readEvents } from '../results/event-files.ts';
 import { readPastRuns } from '../results/past-runs.ts';
@@ -61,23 +60,14 @@ export async function replayOf(out: string, found: FoundBatch, change: Change): 
     });
   refuseUnknownGpu(change.gpu, file.service.prices);
   const measured = await readMeasured(store, file, summary);
-  refuseTooMany(found, change);
+  refuseTooMany({
+    concurrency: change.concurrency,
+    retries: change.retries ?? file.retries,
+    retriesByKind: { ...file.retriesByKind, ...change.retriesByKind },
+    resubmits: file.unconfirmed.rule === 'resubmit',
+  });
   const answer = await answerOf(out, found, measured, change);
   return { found, change, answer, wasSteered: await wasSteered(found) };
-}
-
-/** A batch stores every attempt of its running rows. */
-function refuseTooMany({ file }: FoundBatch, { concurrency, retries, retriesByKind }: Change): void {
-  const given = retries ?? file.retries;
-  const most = mostConcurrency(
-    mostRetries({ retries: given, retriesByKind: { ...file.retriesByKind, ...retriesByKind } }),
-    file.unconfirmed.rule === 'resubmit',
-  );
-  if (concurrency !== undefined && concurrency > most)
-    throw problem('E602', {
-      what: `a concurrency of ${concurrency} is too many for rows that may have ${given + 1} attempts`,
-      hint: `use at most ${most}, or fewer retries: a batch stores every attempt of its running rows`,
-    });
 }
 
 function refuseUnknownGpu(gpu: string | undefined, prices: Readonly<Record<string, number>>): void {
