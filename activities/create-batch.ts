@@ -2,8 +2,9 @@
 // call, so there is never a second one.
 
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, type SearchAttributePair } from '@temporalio/common';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
+import { shownBatch } from '../src/batch/shown-batch.ts';
 import { WRITES } from '../src/batch/version.ts';
 import { createOnce, type BatchCall } from '../src/create-batch/create-once.ts';
 import { errorMessage, EXIT, RunsheetError } from '../src/errors/error.ts';
@@ -25,6 +26,10 @@ export type NewBatch = BatchRef & {
   readonly hasEnded: boolean;
   /** Whether its workflow encrypts its failures. */
   readonly encrypted: boolean;
+  /** What Temporal's UI shows of it. */
+  readonly summary: string;
+  readonly details: string;
+  readonly searchAttributes: readonly SearchAttributePair[];
 };
 
 export async function createBatch(
@@ -38,7 +43,10 @@ export async function createBatch(
     const { rows, reused = 0 } = file.sheet;
     const hasEnded = (await readSummary(store)) !== undefined;
     const { isEncrypted: encrypted } = maker;
-    return { batch, mark: file.mark, folder, version: WRITES, rows, reused, hasEnded, encrypted };
+    const { search, ...shown } = shownBatch(file);
+    const ref = { batch, mark: file.mark, folder };
+    const searchAttributes = await maker.searchAttributes(search);
+    return { ...ref, version: WRITES, rows, reused, hasEnded, encrypted, ...shown, searchAttributes };
   } catch (error) {
     const { workflowExecution: caller } = activityInfo();
     log.warn(

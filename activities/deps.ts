@@ -1,6 +1,7 @@
 // The dependencies of the activities. `src/worker/worker-parts.ts` creates them once per worker.
 
 import type { AsyncCompletionClient, WorkflowExecutionStatusName } from '@temporalio/client';
+import type { SearchAttributePair } from '@temporalio/common';
 import type { Logger } from 'pino';
 import type { Download } from '../src/run-service/download.ts';
 import type { RememberingService } from '../src/run-service/remembering.ts';
@@ -8,6 +9,7 @@ import type { PlacedRow } from '../src/sheet/placed-rows.ts';
 import type { Maker } from '../src/create-batch/create-once.ts';
 import type { BatchFile } from '../src/store/batch-file.ts';
 import type { Store } from '../src/store/store.ts';
+import type { SearchedBatch } from '../src/batch/shown-batch.ts';
 import type { BatchSignals } from '../src/batch/signals.ts';
 import type { BatchName, BatchRef } from '../src/batch/batch-ref.ts';
 import type { Progress } from '../src/batch/progress.ts';
@@ -53,7 +55,11 @@ export type Deps = {
   /** What writes traces, if the settings ask for them. None of its methods throws or takes time. */
   readonly traces?: RowTraces | undefined;
   /** How this worker makes batches. */
-  readonly maker: Omit<Maker, 'signal'> & { readonly isEncrypted: boolean };
+  readonly maker: Omit<Maker, 'signal'> & {
+    readonly isEncrypted: boolean;
+    /** Those with which the workflow of a batch starts, as Temporal's server knows them. */
+    searchAttributes(batch: SearchedBatch): Promise<readonly SearchAttributePair[]>;
+  };
   readonly log: Logger;
 };
 

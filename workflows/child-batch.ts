@@ -7,7 +7,8 @@ import { workflowIdOf } from '../src/batch/workflow-ids.ts';
 import type { BatchInput } from './batch.ts';
 import type { BatchMemo } from './signals.ts';
 
-export function childBatch({ version, encrypted, batch, mark, folder }: NewBatch) {
+export function childBatch(made: NewBatch) {
+  const { version, encrypted, batch, mark, folder } = made;
   // The receiver of any worker reads the batch's folder from the memo.
   const memo = { folder, ...(encrypted ? { encrypted } : {}) } satisfies BatchMemo;
   const input: BatchInput = { batch, mark, folder, version };
@@ -17,7 +18,9 @@ export function childBatch({ version, encrypted, batch, mark, folder }: NewBatch
     workflowTaskTimeout: WORKFLOW_TASK_MS,
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
     memo,
-    staticSummary: batch,
+    staticSummary: made.summary,
+    staticDetails: made.details,
+    typedSearchAttributes: [...made.searchAttributes],
     args: [input],
   } satisfies ChildWorkflowOptions & { readonly args: readonly [BatchInput] };
 }

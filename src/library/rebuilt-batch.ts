@@ -1,5 +1,6 @@
 // Restarts a batch that Temporal lost, or that no longer responds, from its parts and the service's run list (R20).
 
+import { shownBatch } from '../batch/shown-batch.ts';
 import { assertQuiet, endQuiet } from '../audit/quiet-period.ts';
 import { readBackToStart } from '../audit/read-back.ts';
 import { rebuild } from '../audit/rebuild.ts';
@@ -13,7 +14,6 @@ import { replaceStarted } from '../store/batch-file.ts';
 import { createContinued, createPass, newestPass } from '../store/passes.ts';
 import { refOf, type FoundBatch } from './found-batch.ts';
 import type { Session } from './session.ts';
-import { shownOf } from './temporal-page.ts';
 
 /** How many rows are done, have a run, and will be sent again. */
 export type RebuiltRows = { readonly done: number; readonly running: number; readonly again: number };
@@ -55,7 +55,7 @@ export async function rebuildBatch(
     segments: [],
   });
   if (!isOurs) throw problem('E511', { batch, reason: 'another command is rebuilding it' });
-  await session.batches.start(ref, { snapshot: rebuilt.snapshot }, shownOf(file));
+  await session.batches.start(ref, { snapshot: rebuilt.snapshot }, shownBatch(file));
   // From now on workers accept tasks of this execution only.
   await replaceStarted(store, await session.batches.firstRun(ref));
   await endQuiet(store);

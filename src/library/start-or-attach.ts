@@ -1,6 +1,7 @@
 // Starts a batch or attaches to it (R20). The folder is checked too, because Temporal may have deleted the workflow.
 
 import { dirname } from 'node:path';
+import { shownBatch } from '../batch/shown-batch.ts';
 import { BY_RESUME_ONLY } from '../batch/pause-kinds.ts';
 import type { Progress } from '../batch/progress.ts';
 import { isRunsheetError, problem, type RunsheetError } from '../errors/error.ts';
@@ -10,7 +11,6 @@ import { readSummary, summarizedPass, type Summary } from '../results/summary.ts
 import { newestPass, readContinued } from '../store/passes.ts';
 import type { Known } from '../temporal/batch-client.ts';
 import { refOf, type FoundBatch } from './found-batch.ts';
-import { shownOf } from './temporal-page.ts';
 import type { Session } from './session.ts';
 
 /** The summary of a batch; undefined until it has ended. */
@@ -30,7 +30,7 @@ export async function startOrAttach(
   const ended = known?.status === 'RUNNING' ? undefined : await endedBefore(store);
   if (ended !== undefined) {
     if (known !== undefined) refuseElsewhere(known, found);
-    if ((await batches.start(ref, { continues: ended.newest }, shownOf(file))) === 'started')
+    if ((await batches.start(ref, { continues: ended.newest }, shownBatch(file))) === 'started')
       return 'started';
     // Another command was faster.
     known = await batches.find(ref);
@@ -38,7 +38,7 @@ export async function startOrAttach(
   // The workflow creates started.json before it sends anything.
   if (known === undefined && (await store.exists(STARTED_FILE))) throw problem('E503', { batch, folder });
   if (known === undefined) await placeReused(found);
-  if (known === undefined && (await batches.start(ref, undefined, shownOf(file))) === 'started')
+  if (known === undefined && (await batches.start(ref, undefined, shownBatch(file))) === 'started')
     return 'started';
   if (known !== undefined) await refuseOther(known, found);
   const { progress } = await batches.status(ref);

@@ -13,6 +13,7 @@ import {
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
 import type { runsheetBatch } from '../../workflows/batch.ts';
+import type { ShownBatch } from '../batch/shown-batch.ts';
 import type { BatchRef } from '../batch/batch-ref.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { WORKFLOW_TASK_MS } from '../batch/bounds.ts';
@@ -21,7 +22,7 @@ import { WRITES } from '../batch/version.ts';
 import { problem, errorMessage } from '../errors/error.ts';
 import { openControl } from './batch-control.ts';
 import type { Execution } from './authentic-work.ts';
-import { startSearchable, type SearchedBatch } from './search-attributes.ts';
+import { startSearchable } from './search-attributes.ts';
 import { batchNameOf, workflowIdOf } from '../batch/workflow-ids.ts';
 import type { BatchName } from '../batch/batch-ref.ts';
 
@@ -43,10 +44,7 @@ export type BatchClient = ReturnType<typeof openBatchClient>;
 /** What a workflow run of the batch continues: a rebuilt state, or with this pass a batch that has ended. */
 export type Continuation = { readonly snapshot: Snapshot } | { readonly continues: number };
 
-/** What Temporal's UI shows of a batch: a line, and Markdown, both encrypted like all payloads; and what it is found by. */
-export type Shown = { readonly summary: string; readonly details: string; readonly search?: SearchedBatch };
-
-const startOptions = (ref: BatchRef, continuation?: Continuation, shown?: Shown) =>
+const startOptions = (ref: BatchRef, continuation?: Continuation, shown?: ShownBatch) =>
   ({
     workflowId: workflowIdOf(ref),
     // Either contains everything that earlier workflow runs bought.
@@ -79,7 +77,7 @@ export function openBatchClient(
 
   return {
     /** Starts the batch unless Temporal already knows it; a birth mark is never reused. */
-    start: async (ref: BatchRef, continuation?: Continuation, shown?: Shown): Promise<Started> => {
+    start: async (ref: BatchRef, continuation?: Continuation, shown?: ShownBatch): Promise<Started> => {
       try {
         await startSearchable(reach(), searchable ? shown?.search : undefined, {
           ...startOptions(ref, continuation, shown),

@@ -8,6 +8,7 @@ import type { runsheetBatch } from '../../workflows/batch.ts';
 import type { Logger } from 'pino';
 import { clipped } from '../batch/clipped.ts';
 import { KEYWORD_BYTES, SEARCH_ATTRIBUTES } from '../batch/search-values.ts';
+import type { SearchedBatch } from '../batch/shown-batch.ts';
 import { errorMessage } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
 import type { PayloadKeys } from './encryption/payload-keys.ts';
@@ -19,8 +20,6 @@ const TYPES = {
   DOUBLE: IndexedValueType.INDEXED_VALUE_TYPE_DOUBLE,
 };
 const NAMES = Object.keys(SEARCH_ATTRIBUTES) as readonly (keyof typeof SEARCH_ATTRIBUTES)[];
-
-export type SearchedBatch = { readonly deployment: string; readonly sheet: string; readonly rows: number };
 
 /** Temporal does not encrypt them, so encryption turns them off unless the settings ask for them. */
 export const isSearchWanted = ({ searchAttributes }: Config, { keys }: PayloadKeys): boolean =>
@@ -57,7 +56,7 @@ export async function startSearchable(
 ): Promise<void> {
   const start = (typedSearchAttributes: SearchAttributePair[]) =>
     client.workflow.start<typeof runsheetBatch>('runsheetBatch', { ...options, typedSearchAttributes });
-  const known = search === undefined ? [] : await knownOf(client, search);
+  const known = search === undefined ? [] : await searchAttributesFor(client, search);
   try {
     await start(known);
   } catch (error) {
@@ -72,7 +71,11 @@ export async function startSearchable(
 const INVALID = /^3 INVALID_ARGUMENT/;
 const rootOf = (error: unknown): unknown => (error instanceof Error && error.cause) || error;
 
-async function knownOf(client: Client, batch: SearchedBatch): Promise<SearchAttributePair[]> {
+/** The attributes with which a batch starts; none if the server does not know all of them. */
+export async function searchAttributesFor(
+  client: Client,
+  batch: SearchedBatch,
+): Promise<SearchAttributePair[]> {
   const unknown = await missing(client.connection, client.options.namespace).catch(() => NAMES);
   if (unknown.length > 0) return [];
   const keyword = (name: string, value: string) => ({

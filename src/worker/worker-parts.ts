@@ -34,7 +34,11 @@ import { openPools } from '../temporal/pools.ts';
 import { missedSoFar } from '../temporal/missed-so-far.ts';
 import { environmentFor } from '../temporal/embedded/environment.ts';
 import { payloadKeys, type Server } from '../temporal/encryption/payload-keys.ts';
-import { isSearchWanted, registerSearchAttributes } from '../temporal/search-attributes.ts';
+import {
+  isSearchWanted,
+  registerSearchAttributes,
+  searchAttributesFor,
+} from '../temporal/search-attributes.ts';
 import { canReachReceiver } from '../webhook/reach.ts';
 import { openReceiverAt, type ReceiverDeps } from '../webhook/receiver.ts';
 import { ReportedRuns } from '../webhook/reported-runs.ts';
@@ -70,7 +74,8 @@ const PAGES_KEPT = 32;
 export async function openParts(params: PartsParams, { client, connection, dataConverter }: Connected) {
   const { config, parts, receiverPort, meters } = params;
   const traces = await tracesOf(config, params.log);
-  const shared = openShared(config, client, { meters, traces });
+  const isSearchable = isSearchWanted(config, payloadKeys(config, params.server));
+  const shared = openShared(config, client, { meters, traces, isSearchable });
   const receiver =
     parts === 'no-receiver'
       ? undefined
@@ -78,8 +83,7 @@ export async function openParts(params: PartsParams, { client, connection, dataC
   const stopping = new AbortController();
   const onWire = { count: 0 };
   const { namespace } = client.options;
-  if (isSearchWanted(config, payloadKeys(config, params.server)))
-    await registerSearchAttributes(connection, namespace, params.log);
+  if (isSearchable) await registerSearchAttributes(connection, namespace, params.log);
   const deps = activityDeps(params, shared, {
     completion: new OwnCompletion({ connection, namespace, dataConverter }),
     posts: {
@@ -117,6 +121,7 @@ type Shared = {
   readonly reported: ReportedRuns;
   readonly find: BatchClient['find'];
   readonly findPool: Deps['maker']['findPool'];
+  readonly searchAttributes: Deps['maker']['searchAttributes'];
   readonly missedSoFar: Deps['missedSoFar'];
   readonly progressOf: (name: BatchName) => Promise<Progress | undefined>;
   /** What observes this process, if anything does. */
@@ -127,7 +132,7 @@ type Shared = {
 function openShared(
   config: Config,
   client: Client,
-  { meters, traces }: Pick<Shared, 'meters' | 'traces'>,
+  { meters, traces, isSearchable }: Pick<Shared, 'meters' | 'traces'> & { readonly isSearchable: boolean },
 ): Shared {
   const { find, status } = openBatchClient(() => client);
   const plain = batchSignals(client);
@@ -148,6 +153,7 @@ function openShared(
     reported: new ReportedRuns(),
     find,
     findPool: openPools(() => client).show,
+    searchAttributes: async (batch) => (isSearchable ? searchAttributesFor(client, batch) : []),
     missedSoFar: (schedule, nominalTime) => missedSoFar(client, schedule, nominalTime),
     progressOf: async (name) => (await status(name)).progress,
     meters,
@@ -157,9 +163,11 @@ function openShared(
 
 function activityDeps(
   { config, log, server }: PartsParams,
-  { batches, signals, completions, reported, find, findPool, missedSoFar: missed, meters, traces }: Shared,
+  shared: Shared,
   { completion, posts, ownUrl }: Pick<Deps, 'completion' | 'posts'> & { readonly ownUrl: string | undefined },
 ): Deps {
+  const { batches, signals, completions, reported, find, findPool, searchAttributes, meters, traces } =
+    shared;
   const readRows = cacheRows(PAGES_KEPT);
   const { url = ownUrl } = config.webhook;
   const noteWorker = openWorkerNotes(server);
@@ -181,6 +189,7 @@ function activityDeps(
       // Only the embedded servers start one.
       isLocalAllowed: server === 'embedded',
       findPool,
+      searchAttributes,
       isEncrypted: payloadKeys(config, server).keys.length > 0,
     },
     download: meters ? meteredDownload(download, meters) : download,
@@ -190,7 +199,7 @@ function activityDeps(
       receiver: ({ service }) => (canReachReceiver(service.base, config.webhook.url) ? url : undefined),
     },
     statusOf: async (ref) => (await find(ref))?.status,
-    missedSoFar: missed,
+    missedSoFar: shared.missedSoFar,
     notices: {
       ...config.notify,
       mayStart: (path) =>

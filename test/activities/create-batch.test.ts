@@ -56,6 +56,7 @@ const make = async (
     isLocalAllowed: false,
     isEncrypted: false,
     findPool,
+    searchAttributes: async () => [],
   };
   const call: BatchCall = { sheet, key, request: REQUEST, ...more };
   const made: NewBatch | undefined = await environment.run(() => createBatch(depsOf({ maker }), call));
@@ -80,6 +81,8 @@ describe('a call that is repeated with its key', () => {
     const sheet = place.write('owls.csv', SHEET);
     const first = await make(sheet, 'workflow/run/1');
     expect(first).toMatchObject({ rows: 2, reused: 0, version: 1, folder: join(place.out, first.batch) });
+    expect(first.summary).toMatch(/^2 rows · .+ · owls\.csv$/);
+    expect(first.details).toContain(`| batch | ${first.batch} |`);
     expect(first.batch).toMatch(/^owls-[0-9a-f]{12}$/);
     place.write('owls.csv', `${SHEET}3,a hen\n`);
     expect(await make(sheet, 'workflow/run/1')).toEqual(first);

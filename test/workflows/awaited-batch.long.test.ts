@@ -5,6 +5,7 @@ import { Context } from '@temporalio/activity';
 import { WorkflowFailedError, type Client } from '@temporalio/client';
 import { CancelledFailure, defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
 import { bundleWorkflowCode } from '@temporalio/worker';
+import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { BatchCall, NewBatch } from '../../activities/create-batch.ts';
 import type { BatchRef } from '../../src/batch/batch-ref.ts';
@@ -12,6 +13,7 @@ import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import type { runsheetFiring } from '../../workflows/firing.ts';
 import { definitionOf } from '../create-batch/schedule/definition.ts';
+import { registerSearchAttributes, searchAttributesFor } from '../../src/temporal/search-attributes.ts';
 import { Stage, until } from '../stage/stage.ts';
 import type { order, thoroughOrder } from './awaiting.ts';
 import { openRig, refOf, Script, type Rig } from './rig.ts';
@@ -25,6 +27,9 @@ const newBatch = (name: string): NewBatch => ({
   reused: 0,
   hasEnded: false,
   encrypted: false,
+  summary: '2 rows · portraits · owls.csv',
+  details: '| rows | 2 |',
+  searchAttributes: [],
 });
 
 class Awaiting extends Script {
@@ -124,6 +129,28 @@ describe('a workflow that awaits a batch', () => {
       await handle.cancel();
       await expectCancelled(batch, handle.result());
       expect(script.groups.get(batch)).toBeUndefined();
+    });
+
+    it('starts a batch with the page and the search attributes that its maker names', async () => {
+      const batch = named('shown');
+      const key = defineSearchAttributeKey('RunsheetSheet', 'KEYWORD');
+      await registerSearchAttributes(
+        rig.client.connection,
+        rig.client.options.namespace,
+        pino({ level: 'silent' }),
+      );
+      const known = () =>
+        searchAttributesFor(rig.client, { deployment: 'portraits', sheet: 'owls.csv', rows: 2 });
+      await until(async () => (await known()).length > 0, 'the server knows the search attributes');
+      const searchAttributes = await known();
+      script.make = async () => ({ ...newBatch(batch), searchAttributes });
+      await (await begin(batch)).result();
+      const child = await rig.client.workflow.getHandle(workflowIdOf(refOf(batch))).describe();
+      expect([await child.staticSummary(), await child.staticDetails()]).toEqual([
+        '2 rows · portraits · owls.csv',
+        '| rows | 2 |',
+      ]);
+      expect(child.typedSearchAttributes.get(key)).toBe('owls.csv');
     });
 
     it('finds such a batch also if its maker was killed before it could say so', async () => {

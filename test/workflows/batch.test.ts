@@ -49,7 +49,11 @@ describe('the workflow of a batch', () => {
 
   it.concurrent('shows its progress and its activities in the UI of Temporal, without events for that', async () => {
     script.sends.set('shown', async (attempts) => attempts.map(accepted));
-    await rig.batches.start(refOf('shown'), undefined, { summary: '2 rows · d · s.csv', details: '| | |' });
+    await rig.batches.start(refOf('shown'), undefined, {
+      summary: '2 rows · d · s.csv',
+      details: '| | |',
+      search: { deployment: 'd', sheet: 's.csv', rows: 2 },
+    });
     await rig.result('shown');
     const handle = rig.client.workflow.getHandle(workflowIdOf(refOf('shown')));
     const { staticSummary, staticDetails } = await handle.describe();
