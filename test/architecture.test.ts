@@ -35,6 +35,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/store',
   ],
   'src/create-batch': [
+    'aws4fetch',
     'type:src/host',
     'src/batch',
     'src/errors',

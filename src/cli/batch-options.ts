@@ -8,6 +8,7 @@ import type { SheetCopy } from '../create-batch/copy-sheet.ts';
 import type { BatchRequest } from '../create-batch/batch-request.ts';
 import { findBatchOfResults } from '../create-batch/batch-of-results.ts';
 import { refuseTooMany } from '../create-batch/check-request.ts';
+import { isAddress } from '../create-batch/sheet-address.ts';
 import { findUnchanged } from '../create-batch/reuse.ts';
 import { LOCAL } from '../run-service/local-address.ts';
 import type { Api } from '../host/api-version.ts';
@@ -17,6 +18,7 @@ import { checkLadder } from '../sheet/size-classes.ts';
 import { INPUT_KINDS, type InputKind, type Reading, type SheetOptions } from '../sheet/sheet-options.ts';
 import { refuseNoSheet } from '../sheet/sheet-source.ts';
 import type { BatchFolder } from '../store/batch-folders.ts';
+import type { Context } from './context.ts';
 import type { SheetFlags } from './flags.ts';
 import type { LimitFlags } from './limit-flags.ts';
 import { notifyLimits } from './notify-flags.ts';
@@ -64,8 +66,16 @@ export async function checkFlags(sheet: string, flags: SheetFlags): Promise<void
     resubmits: flags.unconfirmed?.rule === 'resubmit',
     written: { concurrency: '--concurrency', retries: '--retries' },
   });
-  if (sheet !== '-') await refuseNoSheet(sheet);
+  if (sheet !== '-' && !isAddress(sheet)) await refuseNoSheet(sheet);
 }
+
+/** The copy of the sheet that a command reads. */
+export const copyParams = ({ out, s3 }: Config, { stdin }: Context['process'], flags: SheetFlags) => ({
+  out,
+  s3,
+  stdin,
+  ...copyingOf(flags),
+});
 
 /** What the copy of a sheet needs to know. */
 export const copyingOf = ({ format, sheet }: SheetFlags) => ({

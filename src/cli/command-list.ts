@@ -27,7 +27,7 @@ import { schedule } from './schedule-commands.ts';
 import { PARSER_TEXT } from './parser-faults.ts';
 import { version } from './package-version.ts';
 
-const SHEET = 'the sheet: .csv .tsv .xlsx .jsonl .json, or - for stdin';
+const SHEET = 'the sheet: .csv .tsv .xlsx .jsonl .json, its https:// or s3:// address, or - for stdin';
 const sheet = maybeOne(`${SHEET}; none with --from`, 'sheet');
 
 const watchFlag = {

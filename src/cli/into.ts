@@ -11,7 +11,7 @@ import { STARTED_FILE } from '../store/batch-file.ts';
 import { userHere } from '../temporal/user-here.ts';
 import { checkFurther, estimateFurther } from '../library/appended-sheet.ts';
 import { findBatch, type FoundBatch } from '../library/found-batch.ts';
-import { configOf, copyingOf, limitsOf, orderOf, readingOf, sheetOptions } from './batch-options.ts';
+import { configOf, copyParams, limitsOf, orderOf, readingOf, sheetOptions } from './batch-options.ts';
 import type { Context, Printer } from './context.ts';
 import type { Estimate } from '../library/estimate.ts';
 import { forecastLines } from './forecast.ts';
@@ -111,16 +111,15 @@ async function begin(
   { flags, sheet, context }: Given,
   use: (copy: SheetCopy, found: FoundBatch) => Promise<void>,
 ) {
-  const { out } = configOf(flags);
-  const found = await findBatch(out, flags.into);
+  const config = configOf(flags);
+  const found = await findBatch(config.out, flags.into);
   refuseOthers(found, flags);
   if (!(await found.store.exists(STARTED_FILE)))
     throw problem('E602', {
       what: `${found.batch} was never started`,
       hint: `start it, then repeat the command: runsheet resume ${found.batch}`,
     });
-  const { stdin } = context.process;
-  await withCopy(sheet, { out, stdin, ...copyingOf(flags) }, (copy) => use(copy, found));
+  await withCopy(sheet, copyParams(config, context.process, flags), (copy) => use(copy, found));
   return found;
 }
 

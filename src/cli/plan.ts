@@ -16,7 +16,7 @@ import type { SheetFlags } from './flags.ts';
 import { refuseBothSheets, withFrom } from './from.ts';
 import { isInto, planInto } from './into.ts';
 import { createParams } from '../create-batch/batch-request.ts';
-import { checkFlags, configOf, copyingOf, madeBefore, requestOf, resultsOf } from './batch-options.ts';
+import { checkFlags, configOf, copyParams, madeBefore, requestOf, resultsOf } from './batch-options.ts';
 import { canaryPlanLines } from './canary.ts';
 import { limitsOfV1, printBatch, webhooksArrive } from './batch-plan.ts';
 import { estimateOf, type Estimate } from '../library/estimate.ts';
@@ -42,7 +42,6 @@ async function planSheet(context: Context, flags: Flags, sheet: string): Promise
   await checkFlags(sheet, flags);
   if (isInto(flags)) return planInto({ context, flags, sheet, printer });
   const session = flags.local ? await localSession(config, printer) : undefined;
-  const { stdin } = context.process;
   const planning = { config, printer, flags };
   try {
     if (flags.from !== undefined)
@@ -51,7 +50,7 @@ async function planSheet(context: Context, flags: Flags, sheet: string): Promise
         const params = await paramsOf(planning, from.copy);
         return show(planning, await readyParams(config, from, params, { uploads: false }), made?.batch);
       });
-    return await withCopy(sheet, { out: config.out, stdin, ...copyingOf(flags) }, async (copy) => {
+    return await withCopy(sheet, copyParams(config, context.process, flags), async (copy) => {
       const results = await resultsOf(config, copy, flags);
       if (results)
         printer.notice(

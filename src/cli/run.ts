@@ -16,7 +16,7 @@ import type { Config } from '../host/config.ts';
 import {
   checkFlags,
   configOf,
-  copyingOf,
+  copyParams,
   limitsOf,
   madeBefore,
   requestOf,
@@ -151,7 +151,7 @@ async function send(
       const sending = { config, printer, flags, copy, decide, agree, asking, asksLater, whenDone };
       return sendCopy({ ...sending, from, made: found }, next);
     });
-  return withCopy(sheet, { out: config.out, stdin: process.stdin, ...copyingOf(flags) }, async (copy) => {
+  return withCopy(sheet, copyParams(config, process, flags), async (copy) => {
     const found = await madeBefore(config, copy, flags);
     const summary = found && (await summaryOfDone(found));
     if (summary) return whenDone(found, summary);

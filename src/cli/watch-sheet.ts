@@ -1,6 +1,7 @@
 // run --watch: follows a batch and its sheet. Each save sends the rows that it adds or changes, until Ctrl-C.
 
 import { resolve } from 'node:path';
+import { isAddress } from '../create-batch/sheet-address.ts';
 import { EXIT, problem } from '../errors/error.ts';
 import { FileSaves } from '../library/file-saves.ts';
 import type { FoundBatch } from '../library/found-batch.ts';
@@ -44,10 +45,10 @@ export function refuseUnwatchable(flags: RunFlags, sheet: string): void {
       what: `--watch and ${other} exclude each other`,
       hint: '--watch adds the rows of later saves to the batch of a sheet',
     });
-  if (sheet === '-')
+  if (sheet === '-' || isAddress(sheet))
     throw problem('E602', {
       what: '--watch needs a sheet that is a file',
-      hint: 'name the file instead of -',
+      hint: 'name a file of this machine',
     });
 }
 

@@ -146,7 +146,7 @@ export function refuseTooMany({ concurrency, ladder, resubmits, written = AS_OPT
   const most = mostConcurrency(attempts, resubmits);
   if (concurrency === undefined || concurrency <= most) return;
   throw problem('E602', {
-    what: `${written.concurrency} ${concurrency} is too many for rows that may have ${attempts + 1} attempts`,
+    what: `${written.concurrency} ${concurrency.toLocaleString('en-US')} is too many for rows that may have ${attempts + 1} attempts`,
     hint: `use at most ${written.concurrency} ${most}, or fewer ${written.retries}: a batch stores every attempt of its running rows`,
   });
 }

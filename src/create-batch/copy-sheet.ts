@@ -8,6 +8,9 @@ import { basename, dirname, extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { problem, RunsheetError } from '../errors/error.ts';
+import type { S3Settings } from '../host/s3-settings.ts';
+import { openDownloads } from '../run-service/download.ts';
+import { isAddress, sheetAt } from './sheet-address.ts';
 import { fileFault, makeFolder } from '../errors/file-fault.ts';
 import { formatOf, type SheetFormat } from '../sheet/sheet-options.ts';
 import { refuseNoSheet, sheetFault } from '../sheet/sheet-source.ts';
@@ -27,6 +30,8 @@ export type SheetCopy = {
 export type CopyParams = {
   readonly out: string;
   readonly stdin: Readable;
+  /** For a sheet in S3. */
+  readonly s3?: S3Settings | undefined;
   /** The name of what `stdin` reads. */
   readonly name?: string;
   readonly format?: SheetFormat;
@@ -35,7 +40,7 @@ export type CopyParams = {
 };
 
 /**
- * `path` is `-` for `stdin`. The copy is removed after `use`, unless it was moved. Throws E101, E106 and E107 for the sheet, E606 and
+ * `path` is `-` for `stdin`, or an address. The copy is removed after `use`, unless it was moved. Throws E101, E106, E107 and E109 for the sheet, E606 and
  * E607 for the folder.
  */
 export async function withCopy<T>(
@@ -71,7 +76,8 @@ const outFault = (out: string, error: unknown): unknown =>
     hint: 'choose another folder for the batches with --out <dir> or RUNSHEET_OUT',
   }) ?? error;
 
-async function copySheet(path: string, params: CopyParams, folder: string): Promise<SheetCopy> {
+async function copySheet(given: string, own: CopyParams, folder: string): Promise<SheetCopy> {
+  const { path, ...params } = isAddress(given) ? addressed(given, own) : { path: given, ...own };
   const name = path === '-' ? (params.name ?? 'stdin') : basename(path);
   const { head, ...content } =
     path === '-' ? await copyStream(path, params.stdin, folder) : await copyFile(path, folder);
@@ -85,6 +91,12 @@ async function copySheet(path: string, params: CopyParams, folder: string): Prom
   const { sheet } = params;
   await unpackSheet({ from: join(folder, file), file: name, sheet, to: join(folder, CELLS) });
   return { name, folder, file: CELLS, format, ...content };
+}
+
+/** The user has named the host. */
+function addressed(address: string, params: CopyParams): CopyParams & { readonly path: string } {
+  const { signal } = new AbortController();
+  return { ...params, ...sheetAt(address, { download: openDownloads(1), signal, s3: params.s3 }) };
 }
 
 type Copied = { readonly head: Uint8Array; readonly sha256: string; readonly bytes: number };

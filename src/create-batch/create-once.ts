@@ -21,7 +21,7 @@ import { decisionOf, type ReuseWish } from './reuse-wish.ts';
 import { sheetAt, sheetNameAt } from './sheet-address.ts';
 
 export type BatchCall = {
-  /** A path, or a file, http or https URL. */
+  /** A path, or a file, http, https or s3 URL. */
   readonly sheet: string;
   /** Default: by the name of the sheet, else by its first character. */
   readonly format?: SheetFormat;
@@ -86,7 +86,7 @@ async function create(maker: Maker, call: BatchCall, name: string): Promise<Batc
   const service = serviceOf(maker, call);
   const base = service.base === LOCAL ? (localService(config.home)?.base ?? LOCAL) : service.base;
   const { out } = config;
-  const sheet = sheetAt(call.sheet, { download, signal, service: base });
+  const sheet = sheetAt(call.sheet, { download, signal, service: base, s3: config.s3 });
   const decide = decisionOf(reuse);
   const { sheet: page } = request.options;
   return withCopy(

@@ -1,17 +1,21 @@
-// Finds the sheet of a batch that a worker makes: a path, or a file or http URL. A download follows the rules for the files of
-// runs: an address in our own machine or network is allowed only if the run service is in that network.
+// Finds the sheet at an address: a path, or a file, http or s3 URL. What a worker downloads for a workflow follows the rules for
+// the files of runs: an address in its own machine or network is allowed only if the run service is in that network. A user may
+// name any host, and so do the settings of S3.
 
 import { basename, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { problem } from '../errors/error.ts';
 import type { Download } from '../run-service/download.ts';
+import type { S3Settings } from '../host/s3-settings.ts';
 import { FileFault, HostFault } from '../run-service/file-faults.ts';
+import { signedS3Url } from './s3-address.ts';
 
 export type Downloading = {
   readonly download: Download;
-  /** The base address of the run service. */
-  readonly service: string;
+  /** The base address of the run service; undefined for the address of a user of this machine. */
+  readonly service?: string;
+  readonly s3?: S3Settings | undefined;
   readonly signal: AbortSignal;
   readonly mostBytes?: number;
 };
@@ -25,46 +29,54 @@ export type FoundSheet = {
 
 const SHEET_MOST_BYTES = 2 ** 30;
 
+/** Whether it is an address, not a path. */
+export const isAddress = (sheet: string): boolean => /^[a-z][a-z\d+.-]*:\/\//i.test(sheet);
+
+const isS3 = (address: string): boolean => /^s3:/i.test(address);
+
 /** The name of the sheet at an address: the last part of its path. Throws E106 for an address of another kind. */
 export function sheetNameAt(address: string): string {
+  if (isS3(address)) return basename(address) || 'sheet';
   const url = urlOf(address);
   if (url === undefined) return basename(address);
   return safely(() => decodeURIComponent(basename(url.pathname))) || 'sheet';
 }
 
-/** The sheet at an address. Reading it throws E106 if the host refuses it, and E109 if the host cannot be reached. */
+/** Reading it throws E106 if the host refuses it, E109 if the host cannot be reached, and E602 if the keys of S3 are missing. */
 export function sheetAt(address: string, how: Downloading): FoundSheet {
   const name = sheetNameAt(address);
-  const url = urlOf(address);
-  if (url?.protocol.startsWith('http'))
-    return { name, path: '-', stdin: Readable.from(downloaded(url, how), { objectMode: false }) };
+  const url = isS3(address) ? undefined : urlOf(address);
+  if (isS3(address) || url?.protocol.startsWith('http'))
+    return { name, path: '-', stdin: Readable.from(downloaded(address, how), { objectMode: false }) };
   const path = url === undefined ? resolve(address) : safely(() => fileURLToPath(url));
   if (path === undefined) throw unreadable(address, 'it is not the URL of a file on this machine');
   return { name, path, stdin: Readable.from([]) };
 }
 
 function urlOf(address: string): URL | undefined {
-  if (!/^[a-z][a-z\d+.-]*:\/\//i.test(address)) return undefined;
+  if (!isAddress(address)) return undefined;
   const url = URL.parse(address);
   if (url !== null && /^(?:https?|file):$/.test(url.protocol)) return url;
-  throw unreadable(shown(address), 'its address is neither a path nor a file, http or https URL');
+  throw unreadable(shown(address), 'its address is neither a path nor a file, http, https or s3 URL');
 }
 
-async function* downloaded(url: URL, how: Downloading): AsyncGenerator<Uint8Array> {
-  const { download, service, signal, mostBytes = SHEET_MOST_BYTES } = how;
+async function* downloaded(address: string, how: Downloading): AsyncGenerator<Uint8Array> {
+  const { download, s3, signal, mostBytes = SHEET_MOST_BYTES } = how;
+  const url = isS3(address) ? await signedS3Url(address, s3) : new URL(address);
+  const service = isS3(address) ? url.origin : (how.service ?? url.origin);
   let bytes = 0;
   try {
     const arriving = await download(url.href, { service, signal });
     for await (const chunk of arriving.chunks) {
       bytes += chunk.byteLength;
       if (Math.max(bytes, arriving.bytes ?? 0) > mostBytes)
-        throw unreadable(shown(url.href), `it has more than ${mostBytes} bytes`);
+        throw unreadable(shown(address), `it has more than ${mostBytes} bytes`);
       yield chunk;
     }
   } catch (error) {
-    if (error instanceof FileFault) throw unreadable(shown(url.href), error.message);
+    if (error instanceof FileFault) throw unreadable(shown(address), error.message);
     if (error instanceof HostFault)
-      throw problem('E109', { address: shown(url.href), reason: error.message }, { cause: error });
+      throw problem('E109', { address: shown(address), reason: error.message }, { cause: error });
     throw error;
   }
 }
@@ -74,7 +86,11 @@ const shown = (address: string): string =>
   address.replace(/[?#].*$/s, '').replace(/^([a-z\d+.-]+:\/\/)[^/]*@/i, '$1');
 
 const unreadable = (path: string, why: string) =>
-  problem('E106', { path, why, hint: 'give a path, or a file, http or https URL, that the worker can read' });
+  problem('E106', {
+    path,
+    why,
+    hint: 'give a path, or a file, http, https or s3 URL, that can be read here',
+  });
 
 function safely<T>(read: () => T): T | undefined {
   try {

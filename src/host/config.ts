@@ -12,6 +12,7 @@ import type { LogLevel } from './log.ts';
 import { APIS, type Api } from './api-version.ts';
 import { keyFromSettings, type ApiKey } from './api-key.ts';
 import { notifySettings, type NotifySettings } from './notify-settings.ts';
+import { s3Settings, type S3Settings } from './s3-settings.ts';
 import { tracesAddress } from './trace-settings.ts';
 import { keepSecret } from '../errors/redact.ts';
 
@@ -117,6 +118,7 @@ export type Config = {
     readonly plain: 'refuse' | 'read';
   };
   readonly notify: NotifySettings;
+  readonly s3: S3Settings | undefined;
   readonly taskQueue: string | undefined;
   /** Where a worker shows its metrics and health, if it does. */
   readonly metrics: { readonly host: string; readonly port: number } | undefined;
@@ -162,6 +164,7 @@ export function loadConfig(
       plain: values.payload_plain ?? 'refuse',
     },
     notify: notifySettings(environment, values),
+    s3: s3Settings(environment),
     taskQueue: values.task_queue,
     metrics: values.metrics,
     traces: tracesAddress(environment, values.traces),

@@ -108,7 +108,7 @@ async function withFurther<T>(
     throw problem('E602', { what: `${batch} was never started`, hint: 'resume() starts it' });
   const given = givenSheet(sheet, format, reading.sheetName);
   try {
-    return await withCopy(given.path, { out: config.out, ...given.copy }, async (copy) => {
+    return await withCopy(given.path, { out: config.out, s3: config.s3, ...given.copy }, async (copy) => {
       const further = await checkFurther(config, found, copy, { reading: readingFrom(reading), order });
       using compared = await compareFurther(further);
       // Awaited here, because the comparison is closed on return.

@@ -16,6 +16,7 @@ export async function draftNow(
   const { name, sheet, request } = firingOf(definition, Date.now());
   const copying = {
     out: config.out,
+    s3: config.s3,
     stdin: Readable.from([]),
     ...(definition.format && { format: definition.format }),
     ...(request.options.sheet && { sheet: request.options.sheet }),

@@ -1,12 +1,14 @@
 // Rows that a program gives, as lines of a JSONL sheet. What JSON would change silently is refused: a number that is not finite, and
 // an integer whose digits a number cannot keep.
 
+import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import { integerFrom } from '../batch/digits.ts';
 import { problem, type RunsheetError } from '../errors/error.ts';
 import type { CopyParams } from '../create-batch/copy-sheet.ts';
+import { isAddress } from '../create-batch/sheet-address.ts';
 import type { SheetFormat } from '../sheet/sheet-options.ts';
-import { pathOf } from './connect-options.ts';
 
 /** A value of a row. */
 export type Value = string | number | bigint | boolean | undefined;
@@ -26,12 +28,19 @@ export type GivenSheet = {
   failure(): { readonly error: unknown } | undefined;
 };
 
+/** An absolute path, or the address of a host. */
+export function placeOf(sheet: string | URL): string {
+  const text = String(sheet);
+  if (!isAddress(text)) return resolve(text);
+  return /^file:/i.test(text) ? fileURLToPath(text) : text;
+}
+
 /** Throws E602 for a format of rows that are no file. */
 export function givenSheet(sheet: Sheet, format?: SheetFormat, page?: string): GivenSheet {
   if (typeof sheet === 'string' || sheet instanceof URL) {
     const none = Readable.from([]);
     return {
-      path: pathOf(sheet),
+      path: placeOf(sheet),
       copy: { stdin: none, ...(format && { format }), ...(page && { sheet: page }) },
       failure: () => undefined,
     };

@@ -55,7 +55,7 @@ export async function withSource<T>(
   const { config, request, options } = params;
   const given = givenSheet(source, options.format, options.sheetName);
   try {
-    return await withCopy(given.path, { out: config.out, ...given.copy }, async (copy) =>
+    return await withCopy(given.path, { out: config.out, s3: config.s3, ...given.copy }, async (copy) =>
       use(await createParams(config, copy, request), { made: undefined }),
     );
   } catch (error) {

@@ -1,12 +1,12 @@
 // The schedules of a program: sheets that run at fixed times.
 
-import { fileURLToPath } from 'node:url';
 import { definitionFrom } from '../create-batch/schedule/definition.ts';
 import { LOCAL } from '../run-service/local-address.ts';
 import type { CreatedSchedule, ScheduleHandle, ScheduleInfo } from '../temporal/schedules.ts';
 import { requestFrom, type BatchOptions } from './batch-options.ts';
 import { serviceOf } from './connect-options.ts';
 import { draftNow } from './firing-now.ts';
+import { placeOf } from './given-rows.ts';
 import { refuseNoPool } from './known-pool.ts';
 import { prepareNotify } from './notify-targets.ts';
 import type { Servers } from './servers.ts';
@@ -55,8 +55,7 @@ export class Schedules {
     const { config } = this.#servers;
     const service = serviceOf(config, this.#servers.options.service);
     const { again: _, ...request } = requestFrom(options, service);
-    const path = sheet instanceof URL ? fileURLToPath(sheet) : sheet;
-    const definition = definitionFrom({ ...options, sheet: path, out: config.out, request, reuse });
+    const definition = definitionFrom({ ...options, sheet: placeOf(sheet), out: config.out, request, reuse });
     const { settings } = request;
     await prepareNotify(config, settings, () => this.#servers.isCluster);
     const session = await this.#servers.open(service.base === LOCAL);

@@ -139,7 +139,7 @@ describe('what a call asks for', () => {
     ['retries is 1000, not a whole number from 0 to 20', { retries: 1000 }],
     ['concurrency is 0, not', { concurrency: 0 }],
     ['concurrency is null, not', { concurrency: Number.NaN }],
-    ['concurrency 3000 is too many for rows that may have 21 attempts', { concurrency: 3000, retries: 20 }],
+    ['concurrency 3,000 is too many for rows that may have 21 attempts', { concurrency: 3000, retries: 20 }],
     ['retries of timeout is 21', { retriesByKind: { timeout: 21 } }],
     ['retries names "time-out".*did you mean timeout', { retriesByKind: { 'time-out': 1 } }],
     ['gpuConcurrency names "H10O".*did you mean H100', { gpuConcurrency: { H10O: 1 } }],

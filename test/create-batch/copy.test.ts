@@ -11,10 +11,12 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { pathToFileURL } from 'node:url';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { withCopy, type SheetCopy } from '../../src/create-batch/copy-sheet.ts';
@@ -30,6 +32,36 @@ const copied = (path: string, out: string, stdin: Readable = Readable.from([])):
   withCopy(path, { out, stdin }, async (copy) => copy);
 
 const failed = (code: string): NodeJS.ErrnoException => Object.assign(new Error(`${code}: no`), { code });
+
+describe('a sheet at an address', () => {
+  const hosted = async (status: number): Promise<string> => {
+    const server = createHttpServer((_, response) => void response.writeHead(status).end('prompt\nan owl\n'));
+    onTestFinished(() => void server.close());
+    await new Promise<void>((ready) => void server.listen(0, '127.0.0.1', ready));
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/night/owls.csv`;
+  };
+
+  it('is copied with the name that it has there, from any host that the user names', async () => {
+    const { name, format, bytes } = await copied(`${await hosted(200)}?signature=x`, place());
+    expect([name, format, bytes]).toEqual(['owls.csv', 'csv', 14]);
+  });
+
+  it('is refused with its address, and leaves nothing, if its host refuses it', async () => {
+    const [address, out] = [await hosted(404), place()];
+    await expect(copied(`${address}?signature=x`, out)).rejects.toMatchObject({
+      code: 'E106',
+      message: expect.stringContaining(`${address} cannot be read`),
+    });
+    expect(readdirSync(out)).toEqual([]);
+  });
+
+  it('is copied from a file URL, and refused at another kind of address', async () => {
+    const path = join(place(), 'hens 1.csv');
+    writeFileSync(path, 'prompt\na hen\n');
+    expect((await copied(pathToFileURL(path).href, place())).name).toBe('hens 1.csv');
+    await expect(copied('ftp://host/a.csv', place())).rejects.toMatchObject({ code: 'E106' });
+  });
+});
 
 describe('a sheet that cannot be read', () => {
   it('is a folder, and the error names the sheets in it', async () => {

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { problem } from '../../errors/error.ts';
 import type { SheetFormat } from '../../sheet/sheet-options.ts';
 import { isName } from '../batch-id.ts';
+import { isAddress } from '../sheet-address.ts';
 import type { BatchRequest } from '../batch-request.ts';
 import { parseCron } from './cron.ts';
 import { ownZone, shown, zoneOf } from './zone.ts';
@@ -67,7 +68,7 @@ export function definitionFrom(asked: AskedSchedule): ScheduleDefinition {
     timezone: zoneOf(asked.timezone ?? ownZone()).name,
     overlap,
     catchupMs,
-    sheet: resolve(sheet),
+    sheet: isAddress(sheet) ? sheet : resolve(sheet),
     ...(format && { format }),
     out: asked.out,
     request: asked.request,

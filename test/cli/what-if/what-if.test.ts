@@ -71,7 +71,7 @@ describe('plan --what-if', () => {
     [
       'too many slots',
       ['-c', '3000', '--retries', '20'],
-      /concurrency 3000 is too many for rows that may have 21 attempts/,
+      /concurrency 3,000 is too many for rows that may have 21 attempts/,
     ],
   ])('refuses %s', async (_, flags, text) => {
     const { code, stderr } = await planOf(...flags);

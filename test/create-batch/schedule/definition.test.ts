@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   batchNameAt,
   changesBetween,
+  definitionFrom,
   firingOf,
   refuseOtherPlaceholders,
 } from '../../../src/create-batch/schedule/definition.ts';
@@ -17,6 +18,8 @@ describe('a firing', () => {
     );
     expect(name).toBe('nightly-20261122T233000Z');
     expect(sheet).toBe('/data/2026-11-23/at-0030.csv');
+    const inS3 = definitionFrom({ ...definitionOf({}), sheet: 's3://sheets/{{date}}.csv' });
+    expect(inS3.sheet).toBe('s3://sheets/{{date}}.csv');
     expect(request.options.set).toEqual({ day: 'on 2026-11-23', plain: '{{x}}' });
   });
 
