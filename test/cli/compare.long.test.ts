@@ -102,7 +102,7 @@ describe('60 rows on L4 and on H100', () => {
       await expect.poll(() => page.$$eval('.pair canvas.drawn', (all) => all.length)).toBeGreaterThan(20);
       await page.click('.pair[href="#17"]');
       const halves = (): Promise<readonly number[]> =>
-        page.$$eval('#stage .half img', (all) => all.map((one) => (one as HTMLImageElement).naturalWidth));
+        page.evaluate("[...document.querySelectorAll('#stage .half img')].map((one) => one.naturalWidth)");
       await expect.poll(halves).toEqual([160, 160]);
       const sources = await page.$$eval('#stage .half img', (all) =>
         all.map((one) => one.getAttribute('src')),

@@ -79,5 +79,5 @@ async function openOnce(address: string) {
 async function openDrawn(page: Page, address: string): Promise<void> {
   await page.goto(address, { waitUntil: 'commit' });
   await page.waitForSelector('html[data-ready]');
-  await page.waitForFunction("document.querySelectorAll('canvas.drawn').length >= 12");
+  await page.waitForSelector('.card:nth-child(n + 12) canvas.drawn');
 }
