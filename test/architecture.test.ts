@@ -49,6 +49,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/results': [
     'csv-stringify',
     'hyparquet-writer',
+    'p-map',
     'sharp',
     'yazl',
     'src/batch',

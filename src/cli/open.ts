@@ -7,7 +7,11 @@ import { findBatch } from '../library/found-batch.ts';
 import { Servers } from '../library/servers.ts';
 import { configOf } from './batch-options.ts';
 import { printerFor, type Context } from './context.ts';
+import { plural } from './format.ts';
 import { hearInterrupts } from './interrupt.ts';
+
+/** A viewer waits no longer for pictures that make the page smoother. */
+const SMALL_COPIES_MS = 15_000;
 
 type Flags = {
   readonly serve: boolean;
@@ -22,11 +26,18 @@ export default async function open(this: Context, flags: Flags, name: string | u
   const found = await findBatch(config.out, name);
   const { batch } = found;
   const servers = new Servers(flags.out === undefined ? {} : { store: flags.out });
-  const report = await new BatchHandle(servers, batch, found).report({ serve: flags.serve });
-  const { path, address, idle } = report;
+  const isForPeople = printer.isTerminal && this.process.stdout.isTTY && !config.environment['CI'];
+  const report = await new BatchHandle(servers, batch, found).report({
+    serve: flags.serve,
+    smallCopiesMs: isForPeople ? SMALL_COPIES_MS : 0,
+  });
+  const { path, address, idle, smallCopies } = report;
+  if (smallCopies !== undefined && smallCopies.missing > 0)
+    printer.notice(
+      `small copies of ${plural(smallCopies.missing, 'large picture')} are missing; runsheet open makes more of them each time`,
+    );
   if (flags.output === 'json') printer.json({ batch, ...(path === undefined ? { address } : { path }) });
   else printer.data(path ?? address.href);
-  const isForPeople = printer.isTerminal && this.process.stdout.isTTY && !config.environment['CI'];
   if (flags.open && isForPeople) await openBrowser(path ?? address.href);
   if (path !== undefined) return EXIT.ok;
   printer.notice('Ctrl-C ends the page; the batch goes on. Everyone who has this address can see the batch.');

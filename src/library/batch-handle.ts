@@ -45,7 +45,7 @@ import type { Servers } from './servers.ts';
 import type { ShownEvent } from './shown-events.ts';
 import { shownWhatIf, type WhatIfAnswer } from './shown-what-if.ts';
 import { ackOf, howOf } from './acknowledged.ts';
-import { openReport, type OpenedReport } from './opened-report.ts';
+import { openReport, type OpenedReport, type ReportOptions } from './opened-report.ts';
 import { refuseUnknownRows } from './unknown-rows.ts';
 import { signalPass } from './signal-pass.ts';
 import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
@@ -263,11 +263,13 @@ export class BatchHandle {
 
   /**
    * The page of the batch: its file if it has ended, else, or with `serve`, an address of this machine that shows rows as they end,
-   * until it is disposed of.
+   * until it is disposed of. `smallCopiesMs`: how long it may make small copies of pictures above 300 kB, so that the page of an
+   * ended batch scrolls smoothly (default: 0, none); this needs the optional package sharp.
    */
-  async report({ serve = false }: { readonly serve?: boolean } = {}): Promise<OpenedReport> {
+  async report({ serve = false, smallCopiesMs = 0 }: ReportOptions = {}): Promise<OpenedReport> {
     const found = await this.#found();
-    return openReport(this.#servers, found, serve || (await summaryOfDone(found)) === undefined);
+    const isServed = serve || (await summaryOfDone(found)) === undefined;
+    return openReport(this.#servers, found, { isServed, smallCopiesMs });
   }
 
   async #unfinished(): Promise<FoundBatch> {

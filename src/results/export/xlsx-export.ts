@@ -6,13 +6,15 @@ import { terminalLine } from '../../errors/outside-text.ts';
 import { resultValues, type ExportRow, type ExportSource } from './export-rows.ts';
 import type { Sink } from './sink.ts';
 import { ExportTally } from './export-tally.ts';
-import { isPicture, openDecoder, THUMBNAIL_BYTES, THUMBNAIL_SIDE, thumbnails } from './xlsx/thumbnails.ts';
+import { isPicture, openDecoder, THUMBNAIL_BYTES, thumbnails, type Decode } from '../thumbnails.ts';
 import { WorkbookWriter, type PlacedPicture, type SheetLimits } from './xlsx/workbook.ts';
 import { EXCEL, type SheetLine } from './xlsx/worksheet.ts';
 import { CELL_CHARACTERS } from './xlsx/xml.ts';
 
 /** Rows with a thumbnail. */
 const THUMBNAILS = 2_000;
+/** Their longest side, in pixels. */
+const THUMBNAIL_SIDE = 96;
 /** Points that a row with a thumbnail is high. */
 const TALL = (THUMBNAIL_SIDE + 4) * 0.75;
 const OUTPUTS_AT = RESULT_COLUMNS.indexOf('outputs');
@@ -26,7 +28,7 @@ export async function writeXlsx(
   sink: Sink,
   linkTo: LinkTo,
 ): Promise<readonly string[]> {
-  const decode = await openDecoder();
+  const decode = await openDecoder({ side: THUMBNAIL_SIDE, format: 'jpeg' });
   const results = new ResultLines(source, linkTo, decode !== undefined);
   const workbook = new WorkbookWriter(sink);
   const shown = await workbook.addSheet({
@@ -81,15 +83,15 @@ class ResultLines {
     for await (const row of this.#source.read()) yield this.#line(row);
   }
 
-  async *pictures(decode: Parameters<typeof thumbnails>[2]): AsyncGenerator<PlacedPicture> {
+  async *pictures(decode: Decode): AsyncGenerator<PlacedPicture> {
     const column = this.#source.own.length + this.#source.results.length;
     const { store } = this.#source;
-    for await (const { row, text, jpeg, width, height } of thumbnails(
+    for await (const { row, text, bytes, width, height } of thumbnails(
       this.#chosen,
       (path) => store.open(path),
       decode,
     ))
-      yield { column, row, text, jpeg, width, height };
+      yield { column, row, text, jpeg: bytes, width, height };
   }
 
   #line({ record, cells }: ExportRow): SheetLine {

@@ -12,6 +12,7 @@ import type { RowRecord } from '../row-record.ts';
 import type { Summary } from '../summary.ts';
 import { htmlPage } from './html-page.ts';
 import { COLUMNS_SHOWN, COST_UNIT, LEAD_MS, ReportIndex, TICK_MS, type Blob } from './report-index.ts';
+import { NO_SMALL_COPIES, SMALL_FILE } from './small-copies.ts';
 import { RowFiles, ROWS_EACH } from './row-files.ts';
 
 const REPORT_FILE = 'report.html';
@@ -68,6 +69,7 @@ export class Report {
       const facts = { ...factsOf(file, { rows, startedAt, columns }), gpus: this.#index.gpus, summary };
       for (const piece of pageOf(facts, this.#index.blobs(), false)) await page.add(piece);
       await confirm();
+      await store.write(SMALL_FILE, NO_SMALL_COPIES);
       await page.commit();
     } finally {
       await page.discard();

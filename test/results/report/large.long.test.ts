@@ -4,39 +4,43 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Browser, CDPSession } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHROMIUM, keysOf, openBrowser } from './browser.ts';
+import { openPageClock, openPageMemory } from './page-cost.ts';
 import { writeScene } from './scene.ts';
 
 const ROWS = 100_000;
+/** The fastest of them counts for the wall time, because other programs may have the processor during the others. */
+const TIMES = 5;
 
 describe.skipIf(CHROMIUM === undefined)('a report of 100,000 rows (skipped without Chromium)', () => {
   let folder = '';
   let address = '';
-  let browser: Browser;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'runsheet-report-'));
     address = pathToFileURL(await writeScene(folder, { rows: ROWS })).href;
-    browser = await openBrowser();
   });
-  afterAll(async () => {
-    await browser.close();
-    rmSync(folder, { recursive: true });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('shows its first pictures within two seconds and 300 MB of its process', async () => {
+    const opened: Awaited<ReturnType<typeof openOnce>>[] = [];
+    for (let time = 0; time < TIMES; time += 1) opened.push(await openOnce(address));
+    const worst = (name: keyof (typeof opened)[number]): number =>
+      Math.max(...opened.map((one) => one[name]));
+    expect(Math.min(...opened.map(({ wallSeconds }) => wallSeconds))).toBeLessThan(2);
+    expect(worst('cpuSeconds')).toBeLessThan(2);
+    expect(worst('cpuSeconds')).toBeGreaterThan(0.05);
+    expect(worst('peakMegabytes')).toBeLessThan(300);
+    expect(worst('peakMegabytes')).toBeGreaterThan(20);
   });
 
-  it('opens within two seconds of the processor and 300 MB, sorts, finds and scrolls to its end', async () => {
+  it('sorts, finds and scrolls to its end within 300 MB', async () => {
+    const browser = await openBrowser();
     const page = await browser.newPage({ viewport: { width: 1280, height: 1_700 } });
-    const session = await page.context().newCDPSession(page);
-    // Time of the page's thread, because other tests may have the processor.
-    await session.send('Performance.enable', { timeDomain: 'threadTicks' });
-    await page.goto(address);
-    await page.waitForSelector('html[data-ready]');
-    await page.waitForSelector('canvas.drawn');
-    expect(await secondsOf(session)).toBeLessThan(2);
-    expect(await megabytesOf(session)).toBeLessThan(300);
+    const memory = await openPageMemory(browser);
+    await openDrawn(page, address);
     expect(await page.textContent('#count')).toBe('100,000 rows');
-
     await page.selectOption('#sort', 'c3');
     await page.fill('#search', 'SKU-99999');
     expect(await keysOf(page)).toEqual(['SKU-99999']);
@@ -48,20 +52,32 @@ describe.skipIf(CHROMIUM === undefined)('a report of 100,000 rows (skipped witho
     await page.click('.card[data-place="99990"]');
     await page.waitForSelector('#side dl');
     expect(await page.textContent('#side h2')).toBe('SKU-99991');
-    expect(await megabytesOf(session)).toBeLessThan(300);
-    await page.close();
+    expect(await memory.peakMegabytes()).toBeLessThan(300);
+    await browser.close();
   });
 });
 
-async function secondsOf(session: CDPSession): Promise<number> {
-  const { metrics } = await session.send('Performance.getMetrics');
-  return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Infinity;
+/** In a browser of its own, as after a double click. */
+async function openOnce(address: string) {
+  const browser = await openBrowser();
+  const page = await browser.newPage({ viewport: { width: 1280, height: 1_700 } });
+  const memory = await openPageMemory(browser);
+  const cpuSeconds = await openPageClock(page);
+  const startedAt = performance.now();
+  await openDrawn(page, address);
+  const wallSeconds = (performance.now() - startedAt) / 1_000;
+  const cost = {
+    wallSeconds,
+    cpuSeconds: await cpuSeconds(),
+    peakMegabytes: await memory.peakMegabytes(),
+  };
+  await browser.close();
+  return cost;
 }
 
-/** What the page holds: its heap, and the columns outside of it. */
-async function megabytesOf(session: CDPSession): Promise<number> {
-  await session.send('HeapProfiler.collectGarbage');
-  const { usedSize, ...others } = await session.send('Runtime.getHeapUsage');
-  const { backingStorageSize = 0 } = others as { readonly backingStorageSize?: number };
-  return (usedSize + backingStorageSize) / 1e6;
+/** Returns when the first cards have their pictures. */
+async function openDrawn(page: Page, address: string): Promise<void> {
+  await page.goto(address, { waitUntil: 'commit' });
+  await page.waitForSelector('html[data-ready]');
+  await page.waitForSelector('.card:nth-child(n + 12) canvas.drawn');
 }

@@ -122,7 +122,7 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('Escape');
     expect(await page.$('dialog[open]')).toBeNull();
-    expect(await page.evaluate('document.activeElement.getAttribute("href")')).toBe('#SKU-0010');
+    await expect.poll(() => page.evaluate('document.activeElement.getAttribute("href")')).toBe('#SKU-0010');
     expect(page.url()).not.toContain('#');
   });
 

@@ -26,6 +26,8 @@ export const DENSITIES = [
 /** The height of a row, and the width of its picture, where each has its own line. */
 export const LINE_HEIGHT = 188;
 const LINE_PICTURE = 168;
+/** Pixels of a card that shows the small copy, whose longest side has 320. */
+const SMALL_COPY_MOST = 400;
 
 /** @typedef {{ table: Table, picks: Picks, read: ReadDetail }} Source */
 
@@ -74,13 +76,19 @@ function frameOf({ table }, row, width, height) {
   frame.style.height = `${height}px`;
   const file = table.file[row] ?? '';
   const outcome = table.outcomeName(row);
-  if (file !== '') frame.append(smallView(file, Math.floor(width), Math.floor(height), labelOf(table, row)));
-  else {
+  if (file !== '') {
+    const isSmall = Math.max(width, height) * Math.min(2, devicePixelRatio) <= SMALL_COPY_MOST;
+    const small = isSmall && table.small[row] ? smallCopyOf(file) : undefined;
+    frame.append(smallView(file, Math.floor(width), Math.floor(height), labelOf(table, row), small));
+  } else {
     const text = outcome === 'open' ? '' : table.reason[row] || outcome;
     frame.append(make('div', `no-picture ${outcome}`, make('b', '', outcome), make('span', '', text)));
   }
   return frame;
 }
+
+/** `runsheet open` makes it. @param {string} path */
+const smallCopyOf = (path) => `report/small/${path.replace(/^outputs\//, '')}.webp`;
 
 /**
  * @param {Table} table

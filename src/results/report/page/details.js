@@ -67,6 +67,21 @@ async function load(number, waiting) {
   return JSON.parse(new TextDecoder().decode(await inflated(base64)));
 }
 
+/** Which rows have a small copy of their picture; empty if none has.
+ * @returns {Promise<Uint8Array>}
+ */
+export async function smallCopies() {
+  const script = make('script', { src: 'report/small.js' });
+  /** @type {string} */
+  const base64 = await new Promise((resolve) => {
+    Object.assign(globalThis, { runsheetSmall: resolve });
+    script.onerror = () => resolve('');
+    document.head.append(script);
+  });
+  script.remove();
+  return base64 === '' ? new Uint8Array() : new Uint8Array(await inflated(base64));
+}
+
 /** Asks the local server.
  * @returns {ReadDetail}
  */

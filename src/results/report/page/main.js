@@ -5,7 +5,7 @@ import { count } from './text.js';
 import { readColumns } from './decode.js';
 import { Table } from './table.js';
 import { arrange, everything } from './arrange.js';
-import { detailFiles, servedDetails } from './details.js';
+import { detailFiles, servedDetails, smallCopies } from './details.js';
 import { Picks } from './picks.js';
 import { factsOf } from './cards.js';
 import { Gallery } from './gallery.js';
@@ -190,8 +190,9 @@ if (facts.isServed) {
     else drawHead(head, running);
   });
 } else
-  void readColumns().then((columns) => {
+  void Promise.all([readColumns(), smallCopies()]).then(([columns, small]) => {
     table.load(columns);
+    table.small = small;
     drawAll();
     openFromAddress();
     document.documentElement.dataset['ready'] = 'true';

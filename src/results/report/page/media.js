@@ -24,16 +24,18 @@ const extensionOf = (path) => path.split('.').at(-1) ?? '';
  * @param {number} width
  * @param {number} height
  * @param {string} label
+ * @param {string} [small] a small copy, which may be missing
  */
-export function smallView(path, width, height, label) {
+export function smallView(path, width, height, label, small) {
   const kind = kindOf(path);
   if (kind === 'picture') {
     const canvas = make('canvas', { role: 'img', 'aria-label': label, width: 1, height: 1 });
     const done = (/** @type {boolean} */ isDrawn) => {
       if (isDrawn) canvas.classList.add('drawn');
+      else if (small !== undefined) canvas.replaceWith(smallView(path, width, height, label));
       else canvas.replaceWith(make('span', 'missing', 'picture not found'));
     };
-    drawPicture({ canvas, path, width, height, done });
+    drawPicture({ canvas, path: small ?? path, width, height, done });
     return canvas;
   }
   if (kind === 'video')

@@ -75,6 +75,8 @@ export class Table {
     this.files = new Uint8Array(rows);
     this.bytes = new Uint32Array(rows);
     this.same = new Uint32Array(rows);
+    /** Whether the row has a small copy of its picture. */
+    this.small = /** @type {Uint8Array} */ (new Uint8Array());
     this.gpu = new Uint8Array(rows);
     this.tries = new Uint8Array(rows);
     this.cost = new Float64Array(rows);

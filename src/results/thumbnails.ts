@@ -1,10 +1,9 @@
-// Small pictures for a workbook. The decoder is an optional package: without it there are none, and the export says so.
+// Small pictures for a workbook and for the cards of a report. The decoder is an optional package: without it there are none, and
+// the export says so.
 
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 
-/** Their longest side, in pixels. */
-export const THUMBNAIL_SIDE = 96;
 const AT_A_TIME = 4;
 const QUALITY = 75;
 
@@ -15,21 +14,26 @@ const IS_PICTURE = /\.(?:png|jpe?g|webp|gif|avif|tiff?)$/;
 
 export const isPicture = (path: string): boolean => IS_PICTURE.test(path);
 
-export type Thumbnail = { readonly jpeg: Uint8Array; readonly width: number; readonly height: number };
-type Decode = (picture: Uint8Array) => Promise<Thumbnail | undefined>;
+/** `side`: their longest side, in pixels. A JPEG has white where the picture is transparent. */
+export type ThumbnailKind = { readonly side: number; readonly format: 'jpeg' | 'webp' };
+export type Thumbnail = { readonly bytes: Uint8Array; readonly width: number; readonly height: number };
+export type Decode = (picture: Uint8Array) => Promise<Thumbnail | undefined>;
 
 /** undefined if the package is not installed for this machine. */
-export async function openDecoder(): Promise<Decode | undefined> {
+export async function openDecoder({ side, format }: ThumbnailKind): Promise<Decode | undefined> {
   const sharp = await import('sharp').then((module) => module.default).catch(() => undefined);
   if (sharp === undefined) return undefined;
   return async (picture) => {
     try {
-      const { data, info } = await sharp(picture)
-        .resize(THUMBNAIL_SIDE, THUMBNAIL_SIDE, { fit: 'inside', withoutEnlargement: true })
-        .flatten({ background: 'white' })
-        .jpeg({ quality: QUALITY })
-        .toBuffer({ resolveWithObject: true });
-      return { jpeg: data, width: info.width, height: info.height };
+      const small = sharp(picture)
+        .autoOrient()
+        .resize(side, side, { fit: 'inside', withoutEnlargement: true });
+      const encoded =
+        format === 'jpeg'
+          ? small.flatten({ background: 'white' }).jpeg({ quality: QUALITY })
+          : small.webp({ quality: QUALITY, effort: 1 });
+      const { data, info } = await encoded.toBuffer({ resolveWithObject: true });
+      return { bytes: data, width: info.width, height: info.height };
     } catch {
       // A picture that cannot be decoded has no thumbnail; its link is there.
       return undefined;
