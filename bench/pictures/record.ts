@@ -1,34 +1,38 @@
-// npm run pictures: runs the example on the local run service and records the pictures of the documents: the terminal in the
-// middle of the batch, and the report. Needs `script` (util-linux), which gives the command a terminal, and Chromium.
+// npm run pictures: runs the example and the kill demo on the local run service, and records the pictures of the documents: two
+// sessions of a terminal, which move, and the report. Needs `script` (util-linux), which gives a command a terminal, and Chromium.
 
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, copyFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { animationOf, type Playback } from './animation.ts';
 import { photographReport } from './report.ts';
-import { svgOf } from './terminal.ts';
+import { recordSession, screensOf } from './session.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PICTURES = join(ROOT, 'docs/pictures');
-const SHEET = join(ROOT, 'examples/portraits.csv');
 const TERMINAL = { columns: 108, rows: 24 };
-const COMMAND = 'runsheet run portraits.csv -d portraits --local';
-/** The share of rows that are done in the picture. */
-const SHARE = 0.6;
+const PROGRAM = `${process.execPath} ${join(ROOT, 'bin/runsheet.mjs')}`;
+/** Screens are so far apart when they are played. */
+const APART_MS = 200;
+const MOST_BYTES = 300_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'runsheet-pictures-'));
 try {
-  const recording = join(folder, 'terminal');
-  const run = `${process.execPath} ${join(ROOT, 'bin/runsheet.mjs')} run ${SHEET} -d portraits --local`;
-  const words = `stty cols ${TERMINAL.columns} rows ${TERMINAL.rows}; ${run}`;
-  execFileSync('script', ['-qfec', words, recording], { cwd: folder, stdio: 'ignore' });
-  writeFileSync(
-    join(PICTURES, 'live.svg'),
-    svgOf(COMMAND, readFileSync(recording, 'utf8'), SHARE, TERMINAL.columns),
-  );
+  copyFileSync(join(ROOT, 'examples/portraits.csv'), join(folder, 'portraits.csv'));
+  await record('live.svg', 'run portraits.csv -d portraits --local', { speed: 1, restMs: 4_000 });
+  await record('kill.svg', 'demo --kill', { speed: 3, restMs: 6_000 });
   const batches = join(folder, 'batches');
-  const batch = readdirSync(batches).find((name) => !name.startsWith('.')) ?? '';
+  const batch = readdirSync(batches).find((name) => !name.startsWith('.') && !name.endsWith('.html')) ?? '';
   await photographReport(join(batches, batch, 'report.html'));
 } finally {
   rmSync(folder, { recursive: true, maxRetries: 5 });
+}
+
+async function record(name: string, words: string, playback: Playback): Promise<void> {
+  const session = recordSession(`${PROGRAM} ${words}`, folder, TERMINAL);
+  const screens = await screensOf(`runsheet ${words}`, session, TERMINAL, APART_MS * playback.speed);
+  const svg = animationOf(screens, TERMINAL, playback);
+  if (svg.includes(tmpdir()) || svg.includes(ROOT)) throw new Error(`${name} shows a path of this machine`);
+  if (svg.length > MOST_BYTES) throw new Error(`${name} has ${svg.length} bytes`);
+  writeFileSync(join(PICTURES, name), svg);
 }

@@ -38,7 +38,7 @@ async function killed({ process }: Context, printer: Printer, flags: Flags): Pro
   void interrupts.first.then(() => stop.abort());
   const view = openKillsView(printer, process.stderr);
   printer.notice(
-    `${rows} rows on two local run services: a batch, and a loop as people write it. SIGKILL ends both at random moments; both are started again.`,
+    `${rows} rows on two local run services: a batch, and a loop as people write it.\nSIGKILL ends both at random moments; both are started again.`,
   );
   const config = configOf({});
   const notice = (text: string): void => printer.notice(printer.paint('dim', text));
