@@ -13,6 +13,7 @@ import { dirname, join } from 'node:path';
 import { problem } from '../errors/error.ts';
 import { guessesRefused, unconfirmed, type Guess } from '../sheet/guess.ts';
 import { settleSheet } from '../sheet/settle-sheet.ts';
+import { sourceIn } from '../sheet/sheet-source.ts';
 import { layOut, type LaidOut } from '../sheet/sheet.ts';
 import { refuseUnbounded } from '../store/attempt-cost.ts';
 import { BATCH_FILE, createBatchFile, LAYOUT, type BatchFile } from '../store/batch-file.ts';
@@ -101,13 +102,19 @@ export type DraftBatch = Pick<BatchFolder, 'batch' | 'file'> & {
 export async function layOutCopy(params: CreateParams): Promise<DraftBatch> {
   const { copy, deployment, service, out } = params;
   const layout = openStore(copy.folder);
-  const source = { name: copy.name, open: () => layout.open(copy.file) };
-  const { options, guesses } = await settleSheet(source, sheetOptionsOf(params), deployment.inputTypes);
-  await agreedGuesses(params, guesses);
+  const source = sourceIn(layout, copy);
+  const { options, guesses, problems } = await settleSheet(
+    source,
+    sheetOptionsOf(params),
+    deployment.inputTypes,
+  );
+  // A sheet that is refused needs no answer.
+  if (problems.length === 0) await agreedGuesses(params, guesses);
   const rows = await layOut({
     source,
     options,
     inputTypes: deployment.inputTypes,
+    known: problems,
     store: layout,
     order: params.order,
     outputName: params.settings.outputName,

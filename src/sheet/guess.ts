@@ -18,6 +18,11 @@ export type Guess = {
 /** Options that no longer need a guess, and the guesses that they contain. */
 export type Settled = { readonly options: SheetOptions; readonly guesses: readonly Guess[] };
 
+/** What one kind of guess adds. */
+export type Part = { readonly options: Partial<SheetOptions>; readonly guesses: readonly Guess[] };
+
+export const NOTHING: Part = { options: {}, guesses: [] };
+
 export const said = (about: Guess['about'], text: string, ...flags: readonly string[]): Guess => ({
   about,
   sure: 'said',

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { withCopy } from '../../../src/create-batch/copy-sheet.ts';
-import { layOutCopy } from '../../../src/create-batch/create-batch.ts';
+import { layOutCopy, type CreateParams } from '../../../src/create-batch/create-batch.ts';
 import { deploymentSchema } from '../../../src/run-service/contract/deployment.ts';
 import { guessText } from '../../../src/sheet/guess.ts';
 import { readPage, type SheetRow } from '../../../src/sheet/pages.ts';
@@ -25,11 +25,16 @@ const INPUTS = [
 type Read = { readonly rows: readonly string[]; readonly guesses: readonly string[] };
 
 /** The rows as JSON, and the guesses; those to confirm begin with a question mark. */
-export async function readAt(path: string, options: Partial<SheetOptions>): Promise<Read> {
+export async function readAt(
+  path: string,
+  options: Partial<SheetOptions>,
+  agree: NonNullable<CreateParams['agree']> = async () => {},
+): Promise<Read> {
   const out = mkdtempSync(join(tmpdir(), 'runsheet-people-'));
   onTestFinished(() => rmSync(out, { recursive: true }));
   const { format: _, ...given } = { format: 'csv', ...ASKED.options, ...options };
-  return withCopy(path, { out, stdin: Readable.from([]) }, async (copy) => {
+  const { sheet } = options;
+  return withCopy(path, { out, stdin: Readable.from([]), ...(sheet && { sheet }) }, async (copy) => {
     const deployment = deploymentSchema.parse({ id: '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d' });
     const { laidOut, layout } = await layOutCopy({
       ...ASKED,
@@ -37,7 +42,7 @@ export async function readAt(path: string, options: Partial<SheetOptions>): Prom
       deployment: { ...deployment, inputTypes: INPUTS },
       copy,
       out,
-      agree: async () => {},
+      agree,
     });
     const rows: readonly SheetRow[] = await readPage(layout, 1);
     return {
