@@ -71,7 +71,7 @@ export async function layOutFurther(params: AppendParams): Promise<FurtherSheet>
     ...(decimalComma === undefined ? {} : { decimalComma }),
     ...format,
     ...(skipRows !== undefined && skipRows.length > 0 ? { skipRows } : {}),
-    map,
+    map: inputTypes === undefined ? { ...inputsOf(batch, columns), ...map } : map,
     set,
     drop: isSavedAgain ? [...drop.filter((name) => columns.includes(name)), ...others] : drop,
     types,
@@ -93,6 +93,14 @@ export async function layOutFurther(params: AppendParams): Promise<FurtherSheet>
   });
   return { batch, name: copy.name, options, laidOut, layout, file: copy.file, isSavedAgain, others };
 }
+
+/** Without declared inputs, a column is an input because the batch has it, and is not guessed to be anything else. */
+const inputsOf = ({ file }: BatchFolder, columns: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    file.sheet.inputs.flatMap(({ input, from }) =>
+      'column' in from && columns.includes(from.column) ? [[input, from.column]] : [],
+    ),
+  );
 
 /** The column in which results name the rows; undefined if the sheet is no file of results. */
 export function resultKeyIn(columns: readonly string[]): string | undefined {

@@ -2,6 +2,7 @@
 
 import { GPUS } from '../batch/gpu.ts';
 import { list, nearest, problem, RunsheetError } from '../errors/error.ts';
+import { shellWord } from '../errors/outside-text.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
 import { mapColumns, type ColumnMapping } from './column-mapping.ts';
 import { keptAsData, matchColumns, type MatchedColumns } from './guess-columns.ts';
@@ -51,7 +52,8 @@ export async function settleSheet(
   const values = await leftToLayout(settleValues(source, matched, { columns, inputTypes, reading, leftOut }));
   if (values === undefined) return { options: matched.options, guesses, problems: [] };
   const { gpuColumn, keyColumn } = values.options;
-  const data = matched.data.filter((name) => name !== gpuColumn && name !== keyColumn);
+  // Without declared inputs, columns without another meaning are inputs.
+  const data = inputs ? matched.data.filter((name) => name !== gpuColumn && name !== keyColumn) : [];
   return { ...values, guesses: [...guesses, ...values.guesses, ...keptAsData(data)] };
 }
 
@@ -92,8 +94,8 @@ async function settleValues(
   const parts = [
     await hiddenRows(source, options),
     rowGuesses(survey, options, leftOut),
-    keyGuess(survey, keys, options),
-    gpuGuesses(survey, options),
+    keyGuess(survey, keys, options, inputTypes !== undefined),
+    gpuGuesses(survey, options, inputTypes !== undefined),
     numberGuesses(survey, plan, options),
     { guesses: encodingGuess(survey, reading), options: {} },
   ];
@@ -122,13 +124,22 @@ function placesText({ count, places }: BadGpu): string {
   return `in ${cells}${count > places.length ? ` and ${count - places.length} more` : ''}`;
 }
 
-function keyGuess({ names }: Survey, keys: readonly string[], { drop }: SheetOptions): Part {
+/** If the inputs are not declared, the column may be one. */
+function keyGuess(
+  { names }: Survey,
+  keys: readonly string[],
+  { drop }: SheetOptions,
+  isDeclared: boolean,
+): Part {
   const key = keys.find((name) => !names.has(name));
-  if (key !== undefined)
-    return {
-      options: { keyColumn: key, drop: drop.filter((name) => name !== key) },
-      guesses: [said('key', `column "${key}" names the rows`, '--key', key)],
-    };
+  if (key !== undefined) {
+    const text = `column "${key}" names the rows`;
+    const guess = isDeclared
+      ? said('key', text, '--key', key)
+      : toConfirm('key', `${text}${orInput(key)}`, '--key', key);
+    return { options: { keyColumn: key, drop: drop.filter((name) => name !== key) }, guesses: [guess] };
+  }
+  if (!isDeclared) return NOTHING;
   const [near] = keys;
   const { repeated, empty } = (near !== undefined && names.get(near)) || {};
   if (repeated === undefined && empty === undefined) return NOTHING;
@@ -138,7 +149,10 @@ function keyGuess({ names }: Survey, keys: readonly string[], { drop }: SheetOpt
   return { options: {}, guesses: [said('key', `column "${near}" ${why}, so it does not name the rows`)] };
 }
 
-function gpuGuesses({ gpus, gpuColumns }: Survey, { drop }: SheetOptions): Part {
+const orInput = (column: string): string =>
+  ` and is no input; to send it as one: --map ${shellWord(`${column}=${column}`)}`;
+
+function gpuGuesses({ gpus, gpuColumns }: Survey, { drop }: SheetOptions, isDeclared: boolean): Part {
   const guesses: Guess[] = [];
   if (gpus.size > 0) {
     const texts = [...gpus].map(([text, gpu]) => `"${text}" → ${gpu}`);
@@ -146,7 +160,8 @@ function gpuGuesses({ gpus, gpuColumns }: Survey, { drop }: SheetOptions): Part 
   }
   const [column] = gpuColumns;
   if (column === undefined) return { options: {}, guesses };
-  guesses.push(toConfirm('gpu', `column "${column}" names the GPU of each row`, '--gpu-column', column));
+  const text = `column "${column}" names the GPU of each row${isDeclared ? '' : orInput(column)}`;
+  guesses.push(toConfirm('gpu', text, '--gpu-column', column));
   return { options: { gpuColumn: column, drop: drop.filter((name) => name !== column) }, guesses };
 }
 
@@ -155,26 +170,40 @@ function numberGuesses(
   plan: ColumnMapping,
   { decimalComma, types }: SheetOptions,
 ): Part {
+  const untyped = untypedColumns(plan);
   const all = [...numbers];
   const percents = percentGuesses(all, plan, types);
   const guesses = [
     ...all.flatMap(([name, { pointZero }]): readonly Guess[] =>
-      pointZero === undefined
+      pointZero === undefined || untyped.has(name)
         ? []
         : [said('values', `column "${name}": ${pointZero} is read as ${pointZero.replace(/\.0+$/, '')}`)],
     ),
     ...percents.guesses,
   ];
-  const commas = all.filter(([, found]) => found.commas > 0);
-  const isClear = commas.every(([, { isAmbiguous, others }]) => !isAmbiguous && others === 0);
-  if (decimalComma !== undefined || commas.length === 0 || !isClear)
+  const isClear = ([, { isAmbiguous, others }]: (typeof all)[number]): boolean =>
+    !isAmbiguous && others === 0;
+  // A column without a declared type may as well be a text.
+  const commas = all.filter((one) => one[1].commas > 0 && (!untyped.has(one[0]) || isClear(one)));
+  if (decimalComma !== undefined || commas.length === 0 || !commas.every(isClear))
     return { options: percents.options, guesses };
+  const floats = commas.flatMap(([name]) => untyped.get(name) ?? []);
   const text = `numbers have a decimal comma in ${list(commas.map(([name]) => `"${name}"`))}`;
+  const flags = ['--decimal-comma', ...floats.flatMap((input) => ['--type', `${input}=float`])];
+  const settled = Object.fromEntries(floats.map((input) => [input, 'float' as const]));
   return {
-    options: { ...percents.options, decimalComma: true },
-    guesses: [...guesses, toConfirm('values', text, '--decimal-comma')],
+    options: { types: { ...types, ...percents.options.types, ...settled }, decimalComma: true },
+    guesses: [...guesses, toConfirm('values', text, ...flags)],
   };
 }
+
+/** Column → input, for inputs whose type is not known. */
+const untypedColumns = ({ feeds, columns }: ColumnMapping): ReadonlyMap<string, string> =>
+  new Map(
+    feeds.flatMap(({ input, kind, from }) =>
+      kind === 'auto' && 'column' in from ? [[columns[from.column]?.name ?? '', input]] : [],
+    ),
+  );
 
 /** An input may want 80 for 80 %, unless it takes at most 1 or the user gave its type. */
 function percentGuesses(

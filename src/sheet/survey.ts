@@ -130,9 +130,10 @@ export class Survey {
       this.#put(this.emptyLines, record);
     this.#takeNames(cells);
     this.#takeGpus(cells, record);
-    for (const { column, kind, name } of this.#mapped)
-      if (kind === 'int' || kind === 'float') this.#takeNumber(record, column, name);
-      else if (this.words.size < MOST_WORDS) this.#takeWords(cells[column] ?? '');
+    for (const { column, kind, name } of this.#mapped) {
+      if (isNumeric(kind) || kind === 'auto') this.#takeNumber(record, column, name);
+      if (!isNumeric(kind) && this.words.size < MOST_WORDS) this.#takeWords(cells[column] ?? '');
+    }
   }
 
   #put(lines: number[], { line }: SheetRecord): void {
@@ -150,7 +151,7 @@ export class Survey {
     return (
       cells.some((cell) => TOTAL.test(cell.trim())) &&
       this.#mapped.every(
-        ({ column, kind }) => kind === 'int' || kind === 'float' || isNothing(cells[column] ?? ''),
+        ({ column, kind }) => isSum(cells[column] ?? '', kind) || isNothing(cells[column] ?? ''),
       )
     );
   }
@@ -212,6 +213,12 @@ export class Survey {
       if (this.words.size < MOST_WORDS && BEYOND_ASCII.test(word)) this.words.add(shortened(word));
   }
 }
+
+const isNumeric = (kind: string): boolean => kind === 'int' || kind === 'float';
+
+/** A cell of totals that is sent as a number; its type is not known without declared inputs. */
+const isSum = (text: string, kind: string): boolean =>
+  isNumeric(kind) || (kind === 'auto' && /^[-+\d.,\s'%€$£¥]*\d[-+\d.,\s'%€$£¥]*$/u.test(text));
 
 const textsOf = ({ cells }: SheetRecord): readonly string[] => cells.map(cellText);
 

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { withCopy } from '../../../src/create-batch/copy-sheet.ts';
 import { layOutCopy, type CreateParams } from '../../../src/create-batch/create-batch.ts';
-import { deploymentSchema } from '../../../src/run-service/contract/deployment.ts';
+import { deploymentSchema, type InputType } from '../../../src/run-service/contract/deployment.ts';
 import { guessText } from '../../../src/sheet/guess.ts';
 import { readPage, type SheetRow } from '../../../src/sheet/pages.ts';
 import type { SheetOptions } from '../../../src/sheet/sheet-options.ts';
@@ -24,12 +24,18 @@ const INPUTS = [
 
 type Read = { readonly rows: readonly string[]; readonly guesses: readonly string[] };
 
+type Reading = Pick<CreateParams, 'agree'> & {
+  /** undefined if they are not known. */
+  readonly inputTypes?: InputType[] | undefined;
+};
+
 /** The rows as JSON, and the guesses; those to confirm begin with a question mark. */
 export async function readAt(
   path: string,
   options: Partial<SheetOptions>,
-  agree: NonNullable<CreateParams['agree']> = async () => {},
+  { agree = async () => {}, ...more }: Reading = {},
 ): Promise<Read> {
+  const inputTypes = 'inputTypes' in more ? more.inputTypes : INPUTS;
   const out = mkdtempSync(join(tmpdir(), 'runsheet-people-'));
   onTestFinished(() => rmSync(out, { recursive: true }));
   const { format: _, ...given } = { format: 'csv', ...ASKED.options, ...options };
@@ -39,7 +45,7 @@ export async function readAt(
     const { laidOut, layout } = await layOutCopy({
       ...ASKED,
       options: given,
-      deployment: { ...deployment, inputTypes: INPUTS },
+      deployment: { ...deployment, inputTypes },
       copy,
       out,
       agree,
@@ -64,9 +70,10 @@ export async function read(
   name: string,
   bytes: string | Uint8Array,
   options: Partial<SheetOptions> = {},
+  reading: Reading = {},
 ): Promise<Read> {
   const folder = mkdtempSync(join(tmpdir(), 'runsheet-people-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, name), bytes);
-  return readAt(join(folder, name), options);
+  return readAt(join(folder, name), options, reading);
 }

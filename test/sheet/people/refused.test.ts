@@ -72,7 +72,7 @@ describe('a sheet is refused', () => {
     const rows = [textRow('prompt', 'gpu'), textRow('a', 'RTX 4090'), textRow('b', 'H10'), textRow('Total')];
     const asked: unknown[] = [];
     const agree = async (guesses: unknown): Promise<void> => void asked.push(guesses);
-    const refused = await refusedSheet(readAt(await workbook({ rows: rows.join('') }), {}, agree));
+    const refused = await refusedSheet(readAt(await workbook({ rows: rows.join('') }), {}, { agree }));
     expect(shown(refused)[0]?.[2]).toBe(
       'the column "gpu" has values that are no GPU of this service: RTX 4090 in B2; H10 in B3 (nearest: H100)',
     );

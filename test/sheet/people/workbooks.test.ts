@@ -53,7 +53,7 @@ describe('a workbook as people have it', () => {
     const agree = async (guesses: readonly { readonly text: string }[]): Promise<void> => {
       asked.push(...guesses.map(({ text }) => text));
     };
-    await expect(readAt(path, {}, agree)).rejects.toMatchObject({ code: 'E104' });
+    await expect(readAt(path, {}, { agree })).rejects.toMatchObject({ code: 'E104' });
     expect(asked).toEqual(['sheet "May" is read (others: "June")']);
   });
 
