@@ -37,8 +37,10 @@ export function rowGuesses(survey: Survey, { skipRows = [] }: SheetOptions, left
   if (blank > 0) guesses.push(said('rows', `${blank} blank ${blank === 1 ? 'row' : 'rows'} left out`));
   if (totals.length === 0) return { options: {}, guesses };
   const ranges = withRows(skipRows, totals);
-  const isKnown = [...survey.totals.values()].every((kind) => leftOut?.totals.has(kind));
-  guesses.push((isKnown ? said : toConfirm)('rows', totalsText(survey), '--skip-rows', rangesText(ranges)));
+  const kinds = [...new Set(survey.totals.values())];
+  const isKnown = kinds.every((kind) => leftOut?.totals.has(kind));
+  const guess = isKnown ? said : toConfirm;
+  guesses.push({ ...guess('rows', totalsText(survey), '--skip-rows', rangesText(ranges)), kinds });
   return { options: { skipRows: ranges }, guesses };
 }
 

@@ -18,7 +18,11 @@ import type { SheetSource } from './sheet-source.ts';
 import { Survey, type BadGpu, type NumberSurvey } from './survey.ts';
 
 /** `problems`: errors that say more than the layout could. A sheet with one of them is refused. */
-export type SettledSheet = Settled & { readonly problems: readonly RunsheetError[] };
+export type SettledSheet = Settled & {
+  readonly problems: readonly RunsheetError[];
+  /** The names of its columns; none if they cannot be read, or if nothing is guessed. */
+  readonly columns: readonly string[];
+};
 
 /**
  * Throws E102 for an encoding or a separator that cannot be guessed, E112 for rows without inputs, and E208. Other errors are left to
@@ -32,7 +36,7 @@ export async function settleSheet(
   leftOut?: LeftOutRows,
 ): Promise<SettledSheet> {
   if (given.format === 'json' || given.format === 'jsonl')
-    return { options: given, guesses: [], problems: [] };
+    return { options: given, guesses: [], problems: [], columns: [] };
   const inputs = inputTypes?.map(({ name }) => name);
   const read = await settleReading(source, given, inputs);
   const columns = await leftToLayout(columnsOf(source, read.options));
@@ -45,16 +49,16 @@ export async function settleSheet(
     options: { ...read.options, ...sheet.options },
     guesses: [...sheet.guesses, ...read.guesses],
   };
-  if (columns === undefined) return { ...reading, problems: [] };
+  if (columns === undefined) return { ...reading, problems: [], columns: [] };
   const names = columns.map(({ name }) => name);
   const matched = matchColumns(names, reading.options, inputs);
   const guesses = [...reading.guesses, ...matched.guesses];
   const values = await leftToLayout(settleValues(source, matched, { columns, inputTypes, reading, leftOut }));
-  if (values === undefined) return { options: matched.options, guesses, problems: [] };
+  if (values === undefined) return { options: matched.options, guesses, problems: [], columns: names };
   const { gpuColumn, keyColumn } = values.options;
   // Without declared inputs, columns without another meaning are inputs.
   const data = inputs ? matched.data.filter((name) => name !== gpuColumn && name !== keyColumn) : [];
-  return { ...values, guesses: [...guesses, ...values.guesses, ...keptAsData(data)] };
+  return { ...values, columns: names, guesses: [...guesses, ...values.guesses, ...keptAsData(data)] };
 }
 
 /** The codes that are not left to the layout. */
@@ -80,7 +84,7 @@ async function settleValues(
   source: SheetSource,
   { options, data, keys }: MatchedColumns,
   { columns, inputTypes, reading, leftOut }: Known,
-): Promise<SettledSheet> {
+): Promise<Omit<SettledSheet, 'columns'>> {
   const plan = mapColumns(source.name, columns, options, inputTypes);
   const survey = new Survey({ plan, keys, data });
   const names = columns.map(({ name }) => name);
