@@ -94,36 +94,37 @@ export class Survey {
     let next = (this.#plan.columns[0]?.line ?? 0) + 1;
     for await (const record of records) {
       for (let line = next; line < record.line; line += 1) if (!isLeftOut({ line })) this.blank += 1;
-      next = record.line + 1 + breaksIn(textsOf(record));
+      const cells = record.cells.map(cellText);
+      next = record.line + 1 + breaksIn(cells);
       if (isLeftOut(record)) continue;
-      if (hasTotals && this.rows > 0 && (this.#isTotals(record) || this.#isNote(record)))
-        this.#putTotals(record);
-      else this.#take(record);
+      const filled = filledIn(cells);
+      if (hasTotals && this.rows > 0 && (this.#isTotals(cells) || this.#isNote(filled)))
+        this.#putTotals(record, cells);
+      else this.#take(record, cells, filled);
       if (this.rows >= most) break;
     }
     for (const name of this.gpuColumns) if (!this.#gpuValues.has(name)) this.gpuColumns.delete(name);
   }
 
-  #putTotals(record: SheetRecord): void {
+  #putTotals({ line }: SheetRecord, cells: readonly string[]): void {
     this.behindTotals = 0;
-    const texts = textsOf(record).map((text) => text.trim());
-    const word = texts.find((text) => TOTAL.test(text));
-    this.totals.set(record.line, word?.toLowerCase() ?? shortened(texts.join(' ')));
+    const texts = cells.map((text) => text.trim());
+    const word = texts.find(isTotal);
+    this.totals.set(line, word?.toLowerCase() ?? shortened(texts.join(' ')));
     if (this.totalTexts.length < MOST_TOTALS)
-      this.totalTexts.push(shortened(textsOf(record).filter(Boolean).join(' ')));
+      this.totalTexts.push(shortened(cells.filter(Boolean).join(' ')));
   }
 
   /** It stands directly below totals, and fewer of its cells are filled than in any row before. */
-  #isNote(record: SheetRecord): boolean {
-    return this.totals.size > 0 && this.behindTotals === 0 && filledIn(record) < this.#fewestFilled;
+  #isNote(filled: number): boolean {
+    return this.totals.size > 0 && this.behindTotals === 0 && filled < this.#fewestFilled;
   }
 
-  #take(record: SheetRecord): void {
+  #take(record: SheetRecord, cells: readonly string[], filled: number): void {
     this.rows += 1;
     if (this.totals.size > 0) this.behindTotals += 1;
-    this.#fewestFilled = Math.min(this.#fewestFilled, filledIn(record));
+    this.#fewestFilled = Math.min(this.#fewestFilled, filled);
     if (record.fault !== undefined) return;
-    const cells = textsOf(record);
     if (this.#plan.columns.every(({ name }, at) => cells[at]?.trim() === name))
       this.#put(this.headerLines, record);
     else if (this.#mapped.length > 0 && this.#mapped.every(({ column }) => this.#isEmpty(record, column)))
@@ -145,11 +146,10 @@ export class Survey {
   }
 
   /** A total word stands somewhere, and no other text is sent. */
-  #isTotals(record: SheetRecord): boolean {
-    const cells = textsOf(record);
-    const isNothing = (text: string): boolean => text.trim() === '' || TOTAL.test(text.trim());
+  #isTotals(cells: readonly string[]): boolean {
+    const isNothing = (text: string): boolean => text.trim() === '' || isTotal(text);
     return (
-      cells.some((cell) => TOTAL.test(cell.trim())) &&
+      cells.some(isTotal) &&
       this.#mapped.every(
         ({ column, kind }) => isSum(cells[column] ?? '', kind) || isNothing(cells[column] ?? ''),
       )
@@ -220,6 +220,10 @@ const isNumeric = (kind: string): boolean => kind === 'int' || kind === 'float';
 const isSum = (text: string, kind: string): boolean =>
   isNumeric(kind) || (kind === 'auto' && /^[-+\d.,\s'%€$£¥]*\d[-+\d.,\s'%€$£¥]*$/u.test(text));
 
-const textsOf = ({ cells }: SheetRecord): readonly string[] => cells.map(cellText);
+const isTotal = (text: string): boolean => TOTAL.test(text.trim());
 
-const filledIn = (record: SheetRecord): number => textsOf(record).filter((text) => text.trim() !== '').length;
+function filledIn(cells: readonly string[]): number {
+  let filled = 0;
+  for (const text of cells) if (text.trim() !== '') filled += 1;
+  return filled;
+}
