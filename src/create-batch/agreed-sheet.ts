@@ -1,12 +1,12 @@
 // Settles the guesses about a sheet: with the answers that `plan --save` kept for its columns, and by asking about the others.
 
 import type { InputType } from '../run-service/contract/deployment.ts';
-import { answersTo, guessesRefused, said, toConfirm, unconfirmed, type Guess } from '../sheet/guess.ts';
+import { guessesRefused, said, toConfirm, unconfirmed, type Guess } from '../sheet/guess.ts';
 import { settleSheet, type SettledSheet } from '../sheet/settle-sheet.ts';
 import type { SheetOptions } from '../sheet/sheet-options.ts';
 import type { SheetSource } from '../sheet/sheet-source.ts';
 import type { KeptAnswers } from '../store/answers-file.ts';
-import { answeringOptions, isSame, keptAnswers, type AnswersOf } from './kept-answers.ts';
+import { answeringOptions, isKept, isSame, keptAnswers, type AnswersOf } from './kept-answers.ts';
 
 export type AgreeParams = AnswersOf & {
   readonly deployment: { readonly inputTypes: readonly InputType[] | undefined };
@@ -42,17 +42,16 @@ export async function agreedSheet(
 type Known = { readonly first: SettledSheet; readonly inputTypes: readonly InputType[] | undefined };
 
 async function withAnswers(
-  { agreed, options: answered }: KeptAnswers,
+  kept: KeptAnswers,
   source: SheetSource,
   given: SheetOptions,
   { first, inputTypes }: Known,
 ): Promise<SettledSheet> {
-  const options = withKept(given, answered);
-  const flags = flagsOf(answered);
+  const options = withKept(given, kept.options);
+  const flags = flagsOf(kept.options);
   const again = flags.length > 0 ? await settleSheet(source, options, inputTypes) : first;
-  const known = new Set(agreed);
   const guesses = again.guesses.map((guess) =>
-    guess.sure === 'confirm' && answersTo(guess).every((answer) => known.has(answer))
+    isKept(guess, kept)
       ? { ...guess, sure: 'said' as const, text: `${guess.text}; kept by plan --save` }
       : guess,
   );

@@ -36,7 +36,6 @@ import { QueuePages } from './queue-pages.ts';
 import { queuedIn } from './rewrite-queue.ts';
 
 export type AppendParams = FurtherReading & {
-  readonly out: string;
   readonly order: OrderOptions;
   readonly inputTypes: readonly InputType[] | undefined;
 };
@@ -80,7 +79,8 @@ export async function layOutFurther(params: AppendParams): Promise<FurtherSheet>
     ...(key === undefined ? {} : { keyColumn: key }),
   };
   const { options, problems, ...settled } = await settleSheet(source, mapped, inputTypes, leftOut);
-  if (problems.length === 0) refuseGuesses(params, [...guesses.map(orConfirm), ...settled.guesses]);
+  if (problems.length === 0)
+    await refuseGuesses(params, columns, [...guesses.map(orConfirm), ...settled.guesses]);
   const laidOut = await layOut({
     source,
     options,

@@ -8,8 +8,10 @@ import type { InputType } from '../run-service/contract/deployment.ts';
 import type { Reading } from '../sheet/sheet-options.ts';
 import type { BatchFolder } from '../store/batch-folders.ts';
 import type { SheetCopy } from './copy-sheet.ts';
+import { isKept, isSame, keptAnswers } from './kept-answers.ts';
 
 export type FurtherReading = {
+  readonly out: string;
   readonly batch: BatchFolder;
   readonly copy: SheetCopy;
   /** How to read the file; inputs are mapped as in the batch. */
@@ -23,9 +25,16 @@ export type FurtherReading = {
 };
 
 /** Throws E111 for guesses that have to be confirmed. */
-export function refuseGuesses(params: FurtherReading, guesses: readonly Guess[]): void {
-  const { batch, copy, commandWith, isSavedAgain = false } = params;
-  const open = guesses.filter((guess) => !(isSavedAgain && isAgreed(guess, batch)));
+export async function refuseGuesses(
+  { out, batch, copy, commandWith, isSavedAgain = false }: FurtherReading,
+  columns: readonly string[],
+  guesses: readonly Guess[],
+): Promise<void> {
+  const all = unconfirmed(guesses).length > 0 ? await keptAnswers({ out, ...batch.file }) : [];
+  const kept = all.find((one) => isSame(one.columns, columns));
+  const open = guesses.filter(
+    (guess) => !(isSavedAgain && isAgreed(guess, batch)) && !(kept !== undefined && isKept(guess, kept)),
+  );
   if (unconfirmed(open).length > 0) throw guessesRefused(copy.name, open, commandWith?.(open));
 }
 

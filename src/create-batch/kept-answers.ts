@@ -2,6 +2,7 @@
 // because other columns may need other answers.
 
 import { createHash } from 'node:crypto';
+import { answersTo, type Guess } from '../sheet/guess.ts';
 import type { SheetOptions } from '../sheet/sheet-options.ts';
 import { readAnswers, writeAnswers, type KeptAnswers } from '../store/answers-file.ts';
 import { openStore } from '../store/open-store.ts';
@@ -31,6 +32,10 @@ export async function keepAnswers(of: AnswersOf, kept: KeptAnswers): Promise<voi
 
 export const isSame = (one: readonly string[], other: readonly string[]): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
+
+/** Whether these answers confirm a guess. */
+export const isKept = (guess: Guess, { agreed }: Pick<KeptAnswers, 'agreed'>): boolean =>
+  guess.sure === 'confirm' && answersTo(guess).every((answer) => agreed.includes(answer));
 
 /** The options that answer a guess. */
 export function answeringOptions(given: Omit<SheetOptions, 'format'>): KeptAnswers['options'] {

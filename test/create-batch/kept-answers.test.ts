@@ -4,6 +4,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { layOutFurther } from '../../src/create-batch/append-rows.ts';
 import { withCopy } from '../../src/create-batch/copy-sheet.ts';
 import { layOutCopy, planBatch, type CreateParams } from '../../src/create-batch/create-batch.ts';
 import { keepPlan } from '../../src/create-batch/plan-answers.ts';
@@ -134,6 +135,23 @@ describe('answers that plan --save keeps', () => {
       });
     await save({ path: await book('a') });
     expect((await read(await book('c'))).rows).toBe(1);
+  });
+
+  it('hold for sheets that are added to a batch', async () => {
+    place.write('first.csv', FIRST.replace('Total;;3\n', ''));
+    const batch = await place.create('first.csv', {
+      deployment: DEPLOYMENT,
+      agree: async () => {},
+    });
+    const add = () =>
+      withSheet(place.write('more.csv', LATER), {}, async ({ copy }) => {
+        const asked = { out: place.out, batch, copy, reading: {}, order: {} };
+        const { laidOut } = await layOutFurther({ ...asked, inputTypes: DEPLOYMENT.inputTypes });
+        return laidOut.rows;
+      });
+    await expect(add()).rejects.toMatchObject({ code: 'E111' });
+    await save(FIRST);
+    expect(await add()).toBe(1);
   });
 
   it('are none if their file cannot be read', async () => {
