@@ -55,6 +55,12 @@ const onSheets = {
       flags: {
         ...sheetFlags,
         ...fromFlags,
+        save: {
+          kind: 'boolean',
+          default: false,
+          withNegated: false,
+          brief: 'keep the answers to the guesses: later sheets with these columns need no flags for them',
+        },
         whatIf: optional(
           textFlag(
             'batch',

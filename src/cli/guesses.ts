@@ -31,7 +31,22 @@ export const guessLines = (guesses: readonly Guess[]): readonly string[] =>
   );
 
 /** The command that was given, with the flags that say what has to be confirmed. */
-function completeCommand([, , name = '', ...args]: readonly string[], guesses: readonly Guess[]): string {
+export function completeCommand(
+  [, , name = '', ...args]: readonly string[],
+  guesses: readonly Guess[],
+): string {
   const flags = flagsOf(unconfirmed(guesses));
-  return ['runsheet', name, ...args, ...flags].map(shellWord).join(' ');
+  const kept = args.filter((arg, at) => !ONCE.some((flag) => isValueOf(flag, arg, args[at - 1], flags)));
+  return ['runsheet', name, ...kept, ...flags].map(shellWord).join(' ');
 }
+
+/** Flags with one value: a guess replaces it. */
+const ONCE = ['--skip-rows'];
+
+/** Whether `arg` gives `flag` another value than `flags` does. */
+const isValueOf = (
+  flag: string,
+  arg: string,
+  before: string | undefined,
+  flags: readonly string[],
+): boolean => flags.includes(flag) && (arg === flag || before === flag || arg.startsWith(`${flag}=`));

@@ -1,7 +1,7 @@
 // plan: checks the sheet and shows rows, cost and first requests, without sending anything. With --what-if it replays a batch.
 
 import type { Config } from '../host/config.ts';
-import { EXIT } from '../errors/error.ts';
+import { EXIT, list, problem } from '../errors/error.ts';
 import { withCopy, type SheetCopy } from '../create-batch/copy-sheet.ts';
 import { readyParams } from '../create-batch/from/from-sheet.ts';
 import {
@@ -10,11 +10,12 @@ import {
   type DraftBatch,
   type EarlierBatches,
 } from '../create-batch/create-batch.ts';
-import { terminalJson } from '../errors/outside-text.ts';
+import { terminalJson, terminalLine } from '../errors/outside-text.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import type { SheetFlags } from './flags.ts';
 import { refuseBothSheets, withFrom } from './from.ts';
 import { isInto, planInto } from './into.ts';
+import { keepPlan } from '../create-batch/plan-answers.ts';
 import { createParams } from '../create-batch/batch-request.ts';
 import { checkFlags, configOf, copyParams, madeBefore, requestOf, resultsOf } from './batch-options.ts';
 import { canaryPlanLines } from './canary.ts';
@@ -27,10 +28,16 @@ import type { Session } from './session.ts';
 import { count, money, span } from './format.ts';
 import { planJson } from './json/plan.ts';
 
-type Flags = SheetFlags & { readonly whatIf?: string };
+type Flags = SheetFlags & { readonly whatIf?: string; readonly save: boolean };
 
 export default async function plan(this: Context, flags: Flags, sheet?: string): Promise<number> {
-  const { whatIf } = flags;
+  const { whatIf, save } = flags;
+  const other = whatIf === undefined ? (isInto(flags) ? '--into' : undefined) : '--what-if';
+  if (save && other !== undefined)
+    throw problem('E602', {
+      what: `--save and ${other} exclude each other`,
+      hint: '--save keeps the answers to the guesses about the sheet of a new batch',
+    });
   if (whatIf !== undefined) return (await import('./what-if.ts')).whatIfOf(this, { ...flags, whatIf }, sheet);
   refuseBothSheets('plan', flags, sheet);
   return planSheet(this, flags, sheet ?? '-');
@@ -95,8 +102,16 @@ async function show(
       }),
     );
   else sayPlan(printer, config, draft, { estimate, requests, earlier });
+  if (flags.save) printer.notice(keptLine(await keepPlan(params, draft)));
   return EXIT.ok;
 }
+
+const keptLine = (columns: readonly string[] | undefined): string =>
+  columns === undefined
+    ? 'nothing is kept: nothing is guessed about JSON'
+    : terminalLine(
+        `answers kept for this deployment and sheets with the columns ${list(columns)}; other columns are asked about again`,
+      );
 
 /** Loaded only here: the Temporal client is half of what a command loads. */
 const localSession = async (config: Config, printer: Printer): Promise<Session> =>

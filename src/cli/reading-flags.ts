@@ -15,7 +15,7 @@ export const readingFlags = {
     optional: true,
     brief: 'format of the sheet (default: from its bytes and its name)',
   },
-  sheet: optional(word('name', 'sheet of an Excel workbook (default: the first visible one)')),
+  sheet: optional(word('name', 'sheet of an Excel workbook (default: the first visible one with values)')),
   delimiter: optional(word('char', 'character that separates CSV fields (default: found in the file)')),
   encoding: optional(word('label', 'character encoding of the sheet (default: found in the file)')),
   headerRow: optional(positive('n', 'row of the header (default: the first one of 20 that names an input)')),

@@ -14,6 +14,7 @@ import type { Context, Printer } from './context.ts';
 import type { RunFlags } from './flags.ts';
 import { followAsking } from './follow-asking.ts';
 import { plural } from './format.ts';
+import { completeCommand } from './guesses.ts';
 import { hearInterrupts, type Interrupts } from './interrupt.ts';
 import { refuseOtherMapping } from './into.ts';
 import { isRefused, refusalJson, refusalLines, saveJson, saveLine } from './save-text.ts';
@@ -129,6 +130,7 @@ class SheetWatcher implements Disposable {
       copying: copyingOf(flags),
       reading: readingOf(flags),
       order: orderOf(flags),
+      commandWith: (guesses) => completeCommand(given.context.process.argv, guesses),
     });
   }
 

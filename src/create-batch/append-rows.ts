@@ -15,11 +15,12 @@ import { readPage, PageWriter, rowLine, type SheetRow } from '../sheet/pages.ts'
 import { columnsOf, readCells } from '../sheet/read-records.ts';
 import { ownColumns, resultNames } from '../sheet/result-columns.ts';
 import type { OrderOptions } from '../sheet/sending-order.ts';
+import { sourceIn } from '../sheet/sheet-source.ts';
 import { layOut, type LaidOut } from '../sheet/sheet.ts';
-import { guessesRefused, unconfirmed, type Guess } from '../sheet/guess.ts';
 import { settleReading } from '../sheet/guess-reading.ts';
+import { rowsLeftOut } from '../sheet/left-out-rows.ts';
 import { settleSheet } from '../sheet/settle-sheet.ts';
-import type { Reading, SheetOptions } from '../sheet/sheet-options.ts';
+import type { SheetOptions } from '../sheet/sheet-options.ts';
 import type { Queued } from '../sheet/queue.ts';
 import { refuseUnbounded } from '../store/attempt-cost.ts';
 import { layoutOf } from '../store/batch-file.ts';
@@ -29,21 +30,14 @@ import { createPass } from '../store/passes.ts';
 import type { Store } from '../store/store.ts';
 import { within } from '../store/within.ts';
 import { compareRows, type Comparison } from './compare-rows.ts';
-import type { SheetCopy } from './copy-sheet.ts';
 import { errorsFileFor } from './error-list.ts';
+import { orConfirm, readingOf, refuseGuesses, type FurtherReading } from './further-guesses.ts';
 import { QueuePages } from './queue-pages.ts';
 import { queuedIn } from './rewrite-queue.ts';
 
-export type AppendParams = {
-  readonly out: string;
-  readonly batch: BatchFolder;
-  readonly copy: SheetCopy;
-  /** How to read the file; inputs are mapped as in the batch. */
-  readonly reading: Reading;
+export type AppendParams = FurtherReading & {
   readonly order: OrderOptions;
   readonly inputTypes: readonly InputType[] | undefined;
-  /** It is the sheet of the batch, saved again (run --watch): what its rows ask for now counts. */
-  readonly isSavedAgain?: boolean;
 };
 
 /** A further sheet, checked and in pages. */
@@ -61,20 +55,22 @@ export type FurtherSheet = {
 
 /** Throws the errors of the sheet, and E532 for other columns than the batch has. */
 export async function layOutFurther(params: AppendParams): Promise<FurtherSheet> {
-  const { batch, copy, reading, order, inputTypes, out, isSavedAgain = false } = params;
+  const { batch, copy, order, inputTypes, out, isSavedAgain = false, leftOut } = params;
   const { map, set, drop, types, gpuColumn, gpu, keyColumn } = batch.file.sheet.options;
   const layout = openStore(copy.folder);
-  const source = { name: copy.name, open: () => layout.open(copy.file) };
+  const source = sourceIn(layout, copy);
   const { decimalComma } = batch.file.sheet.options;
-  const given = { format: copy.format, map: {}, set: {}, drop: [], types: {}, ...reading };
+  const given = { format: copy.format, map: {}, set: {}, drop: [], types: {}, ...readingOf(params) };
   const { options: format, guesses } = await settleReading(source, given, batch.file.sheet.columns);
   const columns = (await columnsOf(source, format)).map(({ name }) => name);
   const others = otherColumns(params, columns);
+  const skipRows = leftOut && (await rowsLeftOut(source, format, leftOut));
   const key = keyColumn ?? resultKeyIn(columns);
   const mapped: SheetOptions = {
     ...(decimalComma === undefined ? {} : { decimalComma }),
     ...format,
-    map,
+    ...(skipRows !== undefined && skipRows.length > 0 ? { skipRows } : {}),
+    map: inputTypes === undefined ? { ...inputsOf(batch, columns), ...map } : map,
     set,
     drop: isSavedAgain ? [...drop.filter((name) => columns.includes(name)), ...others] : drop,
     types,
@@ -82,16 +78,14 @@ export async function layOutFurther(params: AppendParams): Promise<FurtherSheet>
     ...(gpu === undefined ? {} : { gpu }),
     ...(key === undefined ? {} : { keyColumn: key }),
   };
-  const { options, ...settled } = await settleSheet(source, mapped, inputTypes);
-  const all = [...guesses.map(orConfirm), ...settled.guesses];
-  refuseGuesses(
-    copy.name,
-    all.filter((guess) => !(isSavedAgain && isAgreed(guess, batch))),
-  );
+  const { options, problems, ...settled } = await settleSheet(source, mapped, inputTypes, leftOut);
+  if (problems.length === 0)
+    await refuseGuesses(params, columns, [...guesses.map(orConfirm), ...settled.guesses]);
   const laidOut = await layOut({
     source,
     options,
     inputTypes,
+    known: problems,
     store: layout,
     order,
     ownGpu: batch.file.deployment.gpu,
@@ -100,18 +94,13 @@ export async function layOutFurther(params: AppendParams): Promise<FurtherSheet>
   return { batch, name: copy.name, options, laidOut, layout, file: copy.file, isSavedAgain, others };
 }
 
-/** No question is asked about rows that are added. Throws E111. */
-function refuseGuesses(file: string, guesses: readonly Guess[]): void {
-  if (unconfirmed(guesses).length > 0) throw guessesRefused(file, guesses);
-}
-
-/** The header stands where it stood when the batch was made. */
-const isAgreed = ({ flags: [flag, row] }: Guess, { file }: BatchFolder): boolean =>
-  flag === '--header-row' && row === String(file.sheet.options.headerRow);
-
-/** Letters depend on this encoding. */
-const orConfirm = (guess: Guess): Guess =>
-  guess.flags.includes('windows-1252') ? { ...guess, sure: 'confirm' } : guess;
+/** Without declared inputs, a column is an input because the batch has it, and is not guessed to be anything else. */
+const inputsOf = ({ file }: BatchFolder, columns: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    file.sheet.inputs.flatMap(({ input, from }) =>
+      'column' in from && columns.includes(from.column) ? [[input, from.column]] : [],
+    ),
+  );
 
 /** The column in which results name the rows; undefined if the sheet is no file of results. */
 export function resultKeyIn(columns: readonly string[]): string | undefined {

@@ -8,6 +8,7 @@ import { ownColumns } from '../sheet/result-columns.ts';
 import { settleReading } from '../sheet/guess-reading.ts';
 import type { Reading } from '../sheet/sheet-options.ts';
 import { layoutOf } from '../store/batch-file.ts';
+import { sourceIn } from '../sheet/sheet-source.ts';
 import { listBatchFolders, type BatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
 import { resultKeyIn } from './append-rows.ts';
@@ -26,7 +27,7 @@ export async function findBatchOfResults(wanted: Wanted): Promise<BatchFolder | 
   const { out, copy, reading, deployment } = wanted;
   const layout = openStore(copy.folder);
   const given = { format: copy.format, map: {}, set: {}, drop: [], types: {}, ...reading };
-  const source = { name: copy.name, open: () => layout.open(copy.file) };
+  const source = sourceIn(layout, copy);
   const { options } = await settleReading(source, given, undefined);
   const columns = (await columnsOf(source, options).catch(noHeader)).map(({ name }) => name);
   const keyColumn = resultKeyIn(columns);

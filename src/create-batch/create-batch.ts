@@ -11,8 +11,8 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { problem } from '../errors/error.ts';
-import { guessesRefused, unconfirmed, type Guess } from '../sheet/guess.ts';
-import { settleSheet } from '../sheet/settle-sheet.ts';
+import type { Guess } from '../sheet/guess.ts';
+import { sourceIn } from '../sheet/sheet-source.ts';
 import { layOut, type LaidOut } from '../sheet/sheet.ts';
 import { refuseUnbounded } from '../store/attempt-cost.ts';
 import { BATCH_FILE, createBatchFile, LAYOUT, type BatchFile } from '../store/batch-file.ts';
@@ -20,6 +20,7 @@ import type { CanaryRows } from '../store/canary-file.ts';
 import { listBatchFolders, openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
+import { agreedSheet } from './agreed-sheet.ts';
 import { batchIdOf, contentOf } from './batch-id.ts';
 import { batchFileOf, sheetOptionsOf, type BatchSpec } from './batch-spec.ts';
 import { errorsFileFor } from './error-list.ts';
@@ -101,13 +102,13 @@ export type DraftBatch = Pick<BatchFolder, 'batch' | 'file'> & {
 export async function layOutCopy(params: CreateParams): Promise<DraftBatch> {
   const { copy, deployment, service, out } = params;
   const layout = openStore(copy.folder);
-  const source = { name: copy.name, open: () => layout.open(copy.file) };
-  const { options, guesses } = await settleSheet(source, sheetOptionsOf(params), deployment.inputTypes);
-  await agreedGuesses(params, guesses);
+  const source = sourceIn(layout, copy);
+  const { options, guesses, problems } = await agreedSheet(params, source, sheetOptionsOf(params));
   const rows = await layOut({
     source,
     options,
     inputTypes: deployment.inputTypes,
+    known: problems,
     store: layout,
     order: params.order,
     outputName: params.settings.outputName,
@@ -126,13 +127,6 @@ export async function layOutCopy(params: CreateParams): Promise<DraftBatch> {
   });
   refuseUnbounded(file, file.maxCostNano);
   return { batch, file, laidOut, content, layout };
-}
-
-/** Throws E111 for guesses that have to be confirmed, unless the user agrees. */
-async function agreedGuesses({ copy, agree }: CreateParams, guesses: readonly Guess[]): Promise<void> {
-  if (unconfirmed(guesses).length === 0) return;
-  if (agree === undefined) throw guessesRefused(copy.name, guesses);
-  await agree(guesses);
 }
 
 export type EarlierBatches = {

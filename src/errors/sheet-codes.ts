@@ -107,7 +107,7 @@ export const SHEET_ENTRIES = {
   ),
   E209: entry<{ column: string; values: readonly string[]; allowed: readonly string[] }>(
     inputRefused,
-    (f) => `the column "${f.column}" has values that are no GPU of this service: ${list(f.values)}`,
+    (f) => `the column "${f.column}" has values that are no GPU of this service: ${list(f.values, '; ')}`,
     (f) => `allowed: ${list(f.allowed, ' ')}`,
   ),
   E200: entry<{ rows: number; wrong: number; errorsFile?: string | undefined }>(

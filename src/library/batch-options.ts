@@ -32,7 +32,7 @@ export type ColumnMapping = {
 export type ReadingOptions = {
   /** Only for a file (default: from its name). */
   readonly format?: SheetFormat;
-  /** The sheet of an Excel workbook (default: the first visible one). */
+  /** The sheet of an Excel workbook (default: the first visible one with values). */
   readonly sheetName?: string;
   /** The character that separates CSV fields, or `tab` (default: guessed from the first 200 lines). */
   readonly delimiter?: string;

@@ -1,6 +1,7 @@
 // The sheet of a batch that is saved while the batch follows it. Each save becomes at most one pass: rows that were added or changed are
 // sent, all others keep what they have.
 
+import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { appendRows, compareFurther, layOutFurther, type AppendParams } from '../create-batch/append-rows.ts';
 import type { Comparison } from '../create-batch/compare-rows.ts';
@@ -9,8 +10,11 @@ import { findDeployment } from '../create-batch/find-deployment.ts';
 import { DELETED } from '../create-batch/left-out.ts';
 import type { Config } from '../host/config.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
+import { leftOutBefore } from '../create-batch/further-guesses.ts';
+import { sourceIn } from '../sheet/sheet-source.ts';
 import { openServices } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
+import { leftOutOf, type LeftOutRows } from '../sheet/left-out-rows.ts';
 import { writeWatched } from '../store/watched-file.ts';
 import { userHere } from '../temporal/user-here.ts';
 import { estimateFurther } from './appended-sheet.ts';
@@ -50,7 +54,7 @@ export type SavedSheetParams = {
   /** As the command names it. */
   readonly deployment: string;
   readonly copying: Pick<CopyParams, 'format' | 'sheet'>;
-} & Pick<AppendParams, 'reading' | 'order'>;
+} & Pick<AppendParams, 'reading' | 'order' | 'commandWith'>;
 
 /** The wishes that a worker reads before each group. Rows beyond them are sent as they were queued. */
 const WISHES_MOST = 20_000;
@@ -58,6 +62,7 @@ const WISHES_MOST = 20_000;
 export class SavedSheet {
   readonly #params: SavedSheetParams;
   #inputTypes: { readonly declared: readonly InputType[] | undefined } | undefined;
+  #leftOut: LeftOutRows | undefined;
   readonly #differences = new Differences();
   /** A pass that exists and that the batch has not been told of. */
   #untold: number | undefined;
@@ -68,12 +73,20 @@ export class SavedSheet {
 
   /** Compares the sheet as it is now with the batch and sends the difference. Throws if the sheet is refused; then nothing is sent. */
   async take(session: Session): Promise<Save> {
-    const { config, found, path, deployment, copying, reading, order } = this.#params;
-    const copied = { out: config.out, stdin: Readable.from([]), ...copying };
+    const { config, found, path, deployment, copying, reading, order, commandWith } = this.#params;
+    const { sheet: page } = found.file.sheet.options;
+    const copied = { out: config.out, stdin: Readable.from([]), ...(page && { sheet: page }), ...copying };
     const inputTypes = await this.#declared();
+    this.#leftOut ??= await leftOutBefore(found, {
+      name: basename(path),
+      skipRows: reading.skipRows,
+      inputTypes,
+    });
     const save = await withCopy(path, copied, async (copy) => {
-      const given = { out: config.out, batch: found, copy, reading, order, inputTypes, isSavedAgain: true };
-      const sheet = await layOutFurther(given);
+      const asked = { out: config.out, batch: found, copy, reading, order, inputTypes };
+      const again = { isSavedAgain: true, leftOut: this.#leftOut, ...(commandWith && { commandWith }) };
+      const sheet = await layOutFurther({ ...asked, ...again });
+      this.#leftOut ??= await leftOutOf(sourceIn(sheet.layout, copy), sheet.options, inputTypes);
       using compared = await compareFurther(sheet);
       const isNews = Object.keys(compared.gpus).length > 0;
       const estimate = isNews ? await estimateFurther(config, sheet, compared) : undefined;

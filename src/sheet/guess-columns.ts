@@ -6,7 +6,7 @@ import { ownColumns } from './result-columns.ts';
 import type { SheetOptions } from './sheet-options.ts';
 
 export type MatchedColumns = Settled & {
-  /** Columns without a meaning, and those of them that may name the rows, the best first. */
+  /** Columns without a meaning, or all whose meaning is not known; and those of them that may name the rows, the best first. */
   readonly data: readonly string[];
   readonly keys: readonly string[];
 };
@@ -35,7 +35,9 @@ export function matchColumns(
   const gpu = guessedGpuColumn(own, options, inputs);
   const free = own.filter((name) => name !== gpu.column);
   const unmatched = { options: { ...options, ...gpu.options }, guesses: gpu.guesses, data: [], keys: [] };
-  if (wanted === undefined || inputs === undefined) return unmatched;
+  // Every column may be an input, so whatever else it seems to be has to be confirmed.
+  if (wanted === undefined || inputs === undefined)
+    return { ...unmatched, data: free, keys: options.keyColumn === undefined ? keysIn(free) : [] };
   const { map, guesses } = matchedIn(free, wanted);
   const matched = new Set([...inputs.filter((input) => free.includes(input)), ...Object.values(map)]);
   // A sheet without any column of the deployment is another sheet.

@@ -34,8 +34,8 @@ export async function settleReading(
   const wanted = new Set([...(inputs ?? []), ...namesIn(options)].map(plainName));
   if (options.format === 'csv' && options.delimiter === undefined)
     settle(await guessedSeparator(source, options, wanted));
-  if (inputs !== undefined && options.headerRow === undefined)
-    settle(await guessedHeader(source, options, wanted));
+  if (options.headerRow === undefined)
+    settle(await guessedHeader(source, options, inputs === undefined ? undefined : wanted));
   return { options, guesses };
 }
 
@@ -47,7 +47,12 @@ const namesIn = ({ map, keyColumn, gpuColumn }: SheetOptions): readonly string[]
   'gpu',
 ];
 
-type Candidate = { readonly separator: string; readonly matches: number };
+type Candidate = {
+  readonly separator: string;
+  readonly matches: number;
+  /** The first row with as many fields as nearly all that follow. */
+  readonly from: number;
+};
 
 async function guessedSeparator(
   source: SheetSource,
@@ -59,11 +64,16 @@ async function guessedSeparator(
   const candidates: Candidate[] = [];
   for (const separator of SEPARATORS) {
     const rows = await sampleOf(source, { ...options, delimiter: separator }, SAMPLED);
-    if (rows !== undefined && isEven(rows.map(({ fields }) => fields.length)))
-      candidates.push({ separator, matches: Math.max(...rows.slice(0, HEADER_ROWS).map(matchesIn(wanted))) });
+    const from = evenFrom(rows?.map(({ fields }) => fields.length) ?? []);
+    if (rows === undefined || from === undefined) continue;
+    const matches = Math.max(...rows.slice(0, HEADER_ROWS).map(matchesIn(wanted)));
+    candidates.push({ separator, matches, from });
   }
   const most = Math.max(...candidates.map(({ matches }) => matches));
-  const [best, other] = candidates.filter(({ matches }) => matches === most);
+  const matching = candidates.filter(({ matches }) => matches === most);
+  // A header has the separator too, and decimal commas stand only below it.
+  const first = Math.min(...matching.map(({ from }) => from));
+  const [best, other] = matching.filter(({ from }) => from === first);
   // Without a candidate, a comma is expected, and a sheet that has none is refused.
   if (best === undefined) return { options, guesses: [] };
   if (other !== undefined) throw ambiguous(source.name, best.separator, other.separator);
@@ -113,11 +123,12 @@ async function sampleOf(
 
 const EVEN = 0.9;
 
-/** Whether nearly all rows from the header on have the same number of fields; a title above it may have one. */
-function isEven(widths: readonly number[]): boolean {
+/** The header, if nearly all rows from it on have the same number of fields; a title above it may have one. */
+function evenFrom(widths: readonly number[]): number | undefined {
   const counts = Map.groupBy(widths, (width) => width);
   const [usual = 0, same = []] = [...counts].toSorted(([, a], [, b]) => b.length - a.length)[0] ?? [];
-  return usual > 1 && same.length >= (widths.length - widths.indexOf(usual)) * EVEN;
+  const from = widths.indexOf(usual);
+  return usual > 1 && same.length >= (widths.length - from) * EVEN ? from : undefined;
 }
 
 const matchesIn =
@@ -125,28 +136,40 @@ const matchesIn =
   ({ fields }: Fields): number =>
     new Set(fields.map(plainName).filter((name) => wanted.has(name))).size;
 
+/** `wanted`: names of which a header contains one; without them, it is the first row that is no title. */
 async function guessedHeader(
   source: SheetSource,
   options: SheetOptions,
-  wanted: ReadonlySet<string>,
+  wanted: ReadonlySet<string> | undefined,
 ): Promise<Settled> {
   const rows = (await sampleOf(source, options, HEADER_ROWS)) ?? [];
-  const at = rows.findIndex((row) => isHeader(row.fields) && matchesIn(wanted)(row) > 0);
+  const at = wanted
+    ? rows.findIndex((row) => isHeader(row.fields) && matchesIn(wanted)(row) > 0)
+    : firstOfTable(rows);
   const header = rows[at];
-  if (at <= 0 || header === undefined) return { options, guesses: [] };
+  if (at <= 0 || header === undefined || !isHeader(header.fields)) return { options, guesses: [] };
   const above = rows
     .slice(0, at)
     .map(({ fields }) => shortened(fields.filter(Boolean).join(' ').trim()))
     .filter(Boolean);
   // A title is one value; a row of several may be the real header, or a row of another table.
-  const isTitles = rows.slice(0, at).every(({ fields }) => fields.filter((field) => field.trim()).length < 2);
+  const isSure = wanted !== undefined && rows.slice(0, at).every(isTitle);
   const row = String(header.line);
   const text = `header in row ${row}; left out above it: ${above.map((one) => `"${one}"`).join(', ')}`;
   return {
     options: { ...options, headerRow: header.line },
-    guesses: [(isTitles ? said : toConfirm)('header', text, '--header-row', row)],
+    guesses: [(isSure ? said : toConfirm)('header', text, '--header-row', row)],
   };
 }
+
+/** The first row that is no title, if most rows from it on are none either. */
+function firstOfTable(rows: readonly Fields[]): number {
+  const at = rows.findIndex((row) => !isTitle(row));
+  const table = rows.slice(at).filter((row) => !isTitle(row));
+  return table.length * 2 > rows.length - at ? at : -1;
+}
+
+const isTitle = ({ fields }: Fields): boolean => fields.filter((field) => field.trim()).length < 2;
 
 /** Names that are unique and no numbers; a table may have unnamed columns at its end. */
 function isHeader(fields: readonly string[]): boolean {

@@ -13,10 +13,21 @@ export type Guess = {
   readonly text: string;
   /** The flags that say it; none if it needs no flag. */
   readonly flags: readonly string[];
+  /** What totals are known by, because their numbers are those of one file. */
+  readonly kinds?: readonly string[];
 };
+
+/** A yes to the guess: also for other sheets with the same columns. */
+export const answersTo = ({ flags, kinds }: Guess): readonly string[] =>
+  kinds?.map((kind) => `total ${kind}`) ?? [flags.map(shellWord).join(' ')];
 
 /** Options that no longer need a guess, and the guesses that they contain. */
 export type Settled = { readonly options: SheetOptions; readonly guesses: readonly Guess[] };
+
+/** What one kind of guess adds. */
+export type Part = { readonly options: Partial<SheetOptions>; readonly guesses: readonly Guess[] };
+
+export const NOTHING: Part = { options: {}, guesses: [] };
 
 export const said = (about: Guess['about'], text: string, ...flags: readonly string[]): Guess => ({
   about,

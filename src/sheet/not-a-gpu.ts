@@ -31,7 +31,12 @@ const NAMED: ReadonlyMap<string, Gpu> = new Map(
 );
 
 /** The GPU that people write as `Nvidia A100 80GB` or `a100 80`; undefined for any other text. */
-export const gpuNamed = (text: string): Gpu | undefined => NAMED.get(plainGpu(text));
+export function gpuNamed(text: string): Gpu | undefined {
+  // Nearly all cells have the name of the service, which needs no change of letters.
+  return EXACT.get(text) ?? NAMED.get(plainGpu(text));
+}
+
+const EXACT: ReadonlyMap<string, Gpu> = new Map(GPUS.map((gpu) => [gpu, gpu]));
 
 /** Without vendor, case, spaces and hyphens. */
 function plainGpu(text: string): string {

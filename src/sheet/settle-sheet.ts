@@ -2,44 +2,67 @@
 
 import { GPUS } from '../batch/gpu.ts';
 import { list, nearest, problem, RunsheetError } from '../errors/error.ts';
+import { shellWord } from '../errors/outside-text.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
 import { mapColumns, type ColumnMapping } from './column-mapping.ts';
 import { keptAsData, matchColumns, type MatchedColumns } from './guess-columns.ts';
 import { settleReading } from './guess-reading.ts';
-import { type Guess, said, type Settled, toConfirm } from './guess.ts';
+import { rowGuesses, refuseRows } from './guess-rows.ts';
+import { hiddenRows, sheetGuess } from './guess-workbook.ts';
+import { type Guess, NOTHING, type Part, said, type Settled, toConfirm } from './guess.ts';
+import type { LeftOutRows } from './left-out-rows.ts';
 import { columnsOf, recordsOf } from './read-records.ts';
-import type { InputKind, RowRange, SheetOptions } from './sheet-options.ts';
+import { isSkipped, type InputKind, type SheetOptions } from './sheet-options.ts';
 import type { Column } from './sheet-record.ts';
 import type { SheetSource } from './sheet-source.ts';
-import { Survey, type NumberSurvey } from './survey.ts';
-import { sheetHead } from './xlsx/unpacked-sheet.ts';
+import { Survey, type BadGpu, type NumberSurvey } from './survey.ts';
+
+/** `problems`: errors that say more than the layout could. A sheet with one of them is refused. */
+export type SettledSheet = Settled & {
+  readonly problems: readonly RunsheetError[];
+  /** The names of its columns; none if they cannot be read, or if nothing is guessed. */
+  readonly columns: readonly string[];
+};
 
 /**
- * Throws E102 for an encoding or a separator that cannot be guessed, E112 for rows without inputs, E208 and E209. Other errors
- * are left to the layout, which shows them with their lines. JSON is written by programs, so nothing is guessed about it.
+ * Throws E102 for an encoding or a separator that cannot be guessed, E112 for rows without inputs, and E208. Other errors are left to
+ * the layout, which shows them with their lines. JSON is written by programs, so nothing is guessed about it.
+ * `leftOut`: what an earlier save left out needs no confirmation.
  */
 export async function settleSheet(
   source: SheetSource,
   given: SheetOptions,
   inputTypes: readonly InputType[] | undefined,
-): Promise<Settled> {
-  if (given.format === 'json' || given.format === 'jsonl') return { options: given, guesses: [] };
+  leftOut?: LeftOutRows,
+): Promise<SettledSheet> {
+  if (given.format === 'json' || given.format === 'jsonl')
+    return { options: given, guesses: [], problems: [], columns: [] };
   const inputs = inputTypes?.map(({ name }) => name);
-  const reading = await settleReading(source, given, inputs);
-  const columns = await leftToLayout(columnsOf(source, reading.options));
-  if (columns === undefined) return reading;
+  const read = await settleReading(source, given, inputs);
+  const columns = await leftToLayout(columnsOf(source, read.options));
+  const sheet = await sheetGuess(
+    source,
+    given,
+    columns?.map(({ name }) => name),
+  );
+  const reading = {
+    options: { ...read.options, ...sheet.options },
+    guesses: [...sheet.guesses, ...read.guesses],
+  };
+  if (columns === undefined) return { ...reading, problems: [], columns: [] };
   const names = columns.map(({ name }) => name);
   const matched = matchColumns(names, reading.options, inputs);
   const guesses = [...reading.guesses, ...matched.guesses];
-  const values = await leftToLayout(settleValues(source, matched, { columns, inputTypes, reading }));
-  if (values === undefined) return { options: matched.options, guesses };
+  const values = await leftToLayout(settleValues(source, matched, { columns, inputTypes, reading, leftOut }));
+  if (values === undefined) return { options: matched.options, guesses, problems: [], columns: names };
   const { gpuColumn, keyColumn } = values.options;
-  const data = matched.data.filter((name) => name !== gpuColumn && name !== keyColumn);
-  return { options: values.options, guesses: [...guesses, ...values.guesses, ...keptAsData(data)] };
+  // Without declared inputs, columns without another meaning are inputs.
+  const data = inputs ? matched.data.filter((name) => name !== gpuColumn && name !== keyColumn) : [];
+  return { ...values, columns: names, guesses: [...guesses, ...values.guesses, ...keptAsData(data)] };
 }
 
-/** The codes that this file throws. */
-const OWN: ReadonlySet<string> = new Set(['E112', 'E209']);
+/** The codes that are not left to the layout. */
+const OWN: ReadonlySet<string> = new Set(['E112']);
 
 async function leftToLayout<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
@@ -54,125 +77,86 @@ type Known = {
   readonly columns: readonly Column[];
   readonly inputTypes: readonly InputType[] | undefined;
   readonly reading: Settled;
+  readonly leftOut: LeftOutRows | undefined;
 };
 
 async function settleValues(
   source: SheetSource,
   { options, data, keys }: MatchedColumns,
-  { columns, inputTypes, reading }: Known,
-): Promise<Settled> {
+  { columns, inputTypes, reading, leftOut }: Known,
+): Promise<Omit<SettledSheet, 'columns'>> {
   const plan = mapColumns(source.name, columns, options, inputTypes);
   const survey = new Survey({ plan, keys, data });
   const names = columns.map(({ name }) => name);
-  const { limit = Number.POSITIVE_INFINITY, ...unlimited } = options;
-  await survey.read(recordsOf(source, unlimited, names), limit, options.skipRows?.length !== 0);
-  refuseRows(source.name, survey);
-  refuseGpus(names[plan.gpuColumn ?? -1] ?? '', survey);
-  const hidden =
-    options.format === 'xlsx' && options.hidden === undefined ? (await sheetHead(source)).hidden : 0;
+  const { limit = Number.POSITIVE_INFINITY, skipRows, hidden, ...whole } = options;
+  await survey.read(recordsOf(source, whole, names), {
+    most: limit,
+    hasTotals: skipRows?.length !== 0,
+    isLeftOut: ({ line, isHidden }) => isSkipped(options, line) || (hidden === 'skip' && isHidden === true),
+  });
+  refuseRows(source.name, survey, options);
   const parts = [
-    hiddenRows(hidden),
-    rowGuesses(survey, options),
-    keyGuess(survey, keys, options),
-    gpuGuesses(survey, options),
+    await hiddenRows(source, options),
+    rowGuesses(survey, options, leftOut),
+    keyGuess(survey, keys, options, inputTypes !== undefined),
+    gpuGuesses(survey, options, inputTypes !== undefined),
     numberGuesses(survey, plan, options),
     { guesses: encodingGuess(survey, reading), options: {} },
   ];
   return {
     options: Object.assign({}, options, ...parts.map((part) => part.options)) as SheetOptions,
     guesses: parts.flatMap((part) => part.guesses),
+    problems: gpuProblems(names[plan.gpuColumn ?? -1] ?? '', survey),
   };
 }
 
-type Part = { readonly options: Partial<SheetOptions>; readonly guesses: readonly Guess[] };
-
-const NONE: Part = { options: {}, guesses: [] };
-
-function refuseRows(file: string, { emptyLines, headerLines }: Survey): void {
-  const [lines, what] =
-    headerLines.length > 0
-      ? [headerLines, 'repeat the header']
-      : [emptyLines, 'are empty in every column of an input'];
-  if (lines.length === 0) return;
-  const rows = rangesText(rangesOf(lines));
-  throw problem(
-    'E112',
-    {
-      what: `rows of ${file} ${what}: ${rows}`,
-      hint: `if they are no rows of the batch, add: --skip-rows ${rows}`,
-    },
-    { place: { file } },
-  );
-}
-
-function rangesOf(lines: readonly number[]): readonly RowRange[] {
-  const ranges: { from: number; to: number }[] = [];
-  for (const line of lines) {
-    const last = ranges.at(-1);
-    if (last?.to === line - 1) last.to = line;
-    else ranges.push({ from: line, to: line });
-  }
-  return ranges;
-}
-
-const rangesText = (ranges: readonly RowRange[]): string =>
-  ranges.map(({ from, to }) => (from === to ? String(from) : `${from}-${to}`)).join(',');
-
-function refuseGpus(column: string, { badGpus }: Survey): void {
-  // The layout shows the cells of a single one.
-  if (badGpus.size < 2) return;
-  const values = [...badGpus].map((value) => {
+/** E209 for several values; the layout shows the cells of a single one. */
+function gpuProblems(column: string, { badGpus }: Survey): readonly RunsheetError[] {
+  const [first] = badGpus.values();
+  if (badGpus.size < 2 || first === undefined) return [];
+  const values = [...badGpus].map(([value, bad]) => {
     const near = nearest(value, GPUS);
-    return near === undefined ? value : `${value} (nearest: ${near})`;
+    return `${value} ${placesText(bad)}${near === undefined ? '' : ` (nearest: ${near})`}`;
   });
-  throw problem('E209', { column, values, allowed: GPUS });
+  const [place] = first.places;
+  return [problem('E209', { column, values, allowed: GPUS }, place && { place })];
 }
 
-function hiddenRows(hidden: number): Part {
-  if (hidden === 0) return NONE;
-  const text = `${hidden} ${hidden === 1 ? 'row that Excel hides is' : 'rows that Excel hides are'} read too; to leave them out: --hidden skip`;
-  return { options: { hidden: 'include' }, guesses: [toConfirm('rows', text, '--hidden', 'include')] };
+/** `in C2, C4 and 3 more`; cells of a CSV are `line:column`. */
+function placesText({ count, places }: BadGpu): string {
+  const cells = places.map(({ cell, line, column }) => cell ?? `${line}:${column}`).join(', ');
+  return `in ${cells}${count > places.length ? ` and ${count - places.length} more` : ''}`;
 }
 
-function rowGuesses(survey: Survey, { skipRows = [] }: SheetOptions): Part {
-  const { blank, totals } = survey;
-  const guesses: Guess[] = [];
-  if (blank > 0) guesses.push(said('rows', `${blank} blank ${blank === 1 ? 'row' : 'rows'} left out`));
-  if (totals.length === 0) return { options: {}, guesses };
-  const ranges = [...skipRows, ...rangesOf(totals)];
-  guesses.push(toConfirm('rows', totalsText(survey), '--skip-rows', rangesText(ranges)));
-  return { options: { skipRows: ranges }, guesses };
-}
-
-function totalsText({ totals, totalTexts, behindTotals }: Survey): string {
-  const texts = totalTexts.map((text) => `"${text}"`);
-  if (totals.length > texts.length) texts.push('…');
-  const are =
-    totals.length === 1
-      ? 'is a total, not a row of the batch'
-      : 'are totals and notes, not rows of the batch';
-  const behind =
-    behindTotals === 0 ? '' : `; ${behindTotals} behind ${totals.length === 1 ? 'it' : 'them'} will be sent`;
-  return `row${totals.length === 1 ? '' : 's'} ${rangesText(rangesOf(totals))} (${texts.join(', ')}) ${are}${behind}; to send all rows: --skip-rows none`;
-}
-
-function keyGuess({ names }: Survey, keys: readonly string[], { drop }: SheetOptions): Part {
+/** If the inputs are not declared, the column may be one. */
+function keyGuess(
+  { names }: Survey,
+  keys: readonly string[],
+  { drop }: SheetOptions,
+  isDeclared: boolean,
+): Part {
   const key = keys.find((name) => !names.has(name));
-  if (key !== undefined)
-    return {
-      options: { keyColumn: key, drop: drop.filter((name) => name !== key) },
-      guesses: [said('key', `column "${key}" names the rows`, '--key', key)],
-    };
+  if (key !== undefined) {
+    const text = `column "${key}" names the rows`;
+    const guess = isDeclared
+      ? said('key', text, '--key', key)
+      : toConfirm('key', `${text}${orInput(key)}`, '--key', key);
+    return { options: { keyColumn: key, drop: drop.filter((name) => name !== key) }, guesses: [guess] };
+  }
+  if (!isDeclared) return NOTHING;
   const [near] = keys;
   const { repeated, empty } = (near !== undefined && names.get(near)) || {};
-  if (repeated === undefined && empty === undefined) return NONE;
+  if (repeated === undefined && empty === undefined) return NOTHING;
   const why = repeated
     ? `repeats in rows ${repeated.first} and ${repeated.again}`
     : `is empty in row ${empty}`;
   return { options: {}, guesses: [said('key', `column "${near}" ${why}, so it does not name the rows`)] };
 }
 
-function gpuGuesses({ gpus, gpuColumns }: Survey, { drop }: SheetOptions): Part {
+const orInput = (column: string): string =>
+  ` and is no input; to send it as one: --map ${shellWord(`${column}=${column}`)}`;
+
+function gpuGuesses({ gpus, gpuColumns }: Survey, { drop }: SheetOptions, isDeclared: boolean): Part {
   const guesses: Guess[] = [];
   if (gpus.size > 0) {
     const texts = [...gpus].map(([text, gpu]) => `"${text}" → ${gpu}`);
@@ -180,7 +164,8 @@ function gpuGuesses({ gpus, gpuColumns }: Survey, { drop }: SheetOptions): Part 
   }
   const [column] = gpuColumns;
   if (column === undefined) return { options: {}, guesses };
-  guesses.push(toConfirm('gpu', `column "${column}" names the GPU of each row`, '--gpu-column', column));
+  const text = `column "${column}" names the GPU of each row${isDeclared ? '' : orInput(column)}`;
+  guesses.push(toConfirm('gpu', text, '--gpu-column', column));
   return { options: { gpuColumn: column, drop: drop.filter((name) => name !== column) }, guesses };
 }
 
@@ -189,26 +174,40 @@ function numberGuesses(
   plan: ColumnMapping,
   { decimalComma, types }: SheetOptions,
 ): Part {
+  const untyped = untypedColumns(plan);
   const all = [...numbers];
   const percents = percentGuesses(all, plan, types);
   const guesses = [
     ...all.flatMap(([name, { pointZero }]): readonly Guess[] =>
-      pointZero === undefined
+      pointZero === undefined || untyped.has(name)
         ? []
         : [said('values', `column "${name}": ${pointZero} is read as ${pointZero.replace(/\.0+$/, '')}`)],
     ),
     ...percents.guesses,
   ];
-  const commas = all.filter(([, found]) => found.commas > 0);
-  const isClear = commas.every(([, { isAmbiguous, others }]) => !isAmbiguous && others === 0);
-  if (decimalComma !== undefined || commas.length === 0 || !isClear)
+  const isClear = ([, { isAmbiguous, others }]: (typeof all)[number]): boolean =>
+    !isAmbiguous && others === 0;
+  // A column without a declared type may as well be a text.
+  const commas = all.filter((one) => one[1].commas > 0 && (!untyped.has(one[0]) || isClear(one)));
+  if (decimalComma !== undefined || commas.length === 0 || !commas.every(isClear))
     return { options: percents.options, guesses };
+  const floats = commas.flatMap(([name]) => untyped.get(name) ?? []);
   const text = `numbers have a decimal comma in ${list(commas.map(([name]) => `"${name}"`))}`;
+  const flags = ['--decimal-comma', ...floats.flatMap((input) => ['--type', `${input}=float`])];
+  const settled = Object.fromEntries(floats.map((input) => [input, 'float' as const]));
   return {
-    options: { ...percents.options, decimalComma: true },
-    guesses: [...guesses, toConfirm('values', text, '--decimal-comma')],
+    options: { types: { ...types, ...percents.options.types, ...settled }, decimalComma: true },
+    guesses: [...guesses, toConfirm('values', text, ...flags)],
   };
 }
+
+/** Column → input, for inputs whose type is not known. */
+const untypedColumns = ({ feeds, columns }: ColumnMapping): ReadonlyMap<string, string> =>
+  new Map(
+    feeds.flatMap(({ input, kind, from }) =>
+      kind === 'auto' && 'column' in from ? [[columns[from.column]?.name ?? '', input]] : [],
+    ),
+  );
 
 /** An input may want 80 for 80 %, unless it takes at most 1 or the user gave its type. */
 function percentGuesses(

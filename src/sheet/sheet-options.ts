@@ -25,7 +25,7 @@ export type SheetOptions = {
   readonly delimiter?: string;
   /** A label of the WHATWG Encoding Standard; default: UTF-8. */
   readonly encoding?: string;
-  /** The sheet of a workbook; default: the first visible one. */
+  /** The sheet of a workbook; default: the first visible one with values. */
   readonly sheet?: string;
   /** The row (CSV: the line) of the header; what is above it is left out. Default: the first one that is not blank. */
   readonly headerRow?: number;

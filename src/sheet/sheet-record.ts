@@ -28,6 +28,8 @@ export type SheetRecord = Spot & {
   readonly members?: Members;
   /** In a workbook: cells whose text is not all (by column, from 0). */
   readonly marks?: ReadonlyMap<number, CellMark>;
+  /** Whether Excel hides the row. */
+  readonly isHidden?: true;
   readonly fault?: RecordFault;
 };
 

@@ -5,6 +5,7 @@ import { access, constants, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { list, nearest, problem, errorMessage, RunsheetError } from '../errors/error.ts';
+import type { Store } from '../store/store.ts';
 
 export type SheetSource = {
   /** The name for messages. */
@@ -12,6 +13,12 @@ export type SheetSource = {
   /** A fresh stream of the sheet's bytes; it is read more than once. */
   readonly open: () => Readable;
 };
+
+/** A sheet that was copied into a store. */
+export const sourceIn = (
+  store: Store,
+  { name, file }: { readonly name: string; readonly file: string },
+): SheetSource => ({ name, open: () => store.open(file) });
 
 const EXTENSIONS: ReadonlySet<string> = new Set([
   '.csv',

@@ -60,6 +60,8 @@ export type LayOutOrder = {
   readonly inputTypes: readonly InputType[] | undefined;
   readonly store: Store;
   readonly errors: ErrorsPlace;
+  /** Errors that are known already. */
+  readonly known?: readonly RunsheetError[];
   readonly order?: OrderOptions;
   /** The template of the names of files (default: the key column, if there is one). */
   readonly outputName?: string | undefined;
@@ -74,11 +76,12 @@ export type LayOutOrder = {
  * to E104 for an unreadable sheet, and E201, E206 or E602 for invalid options. Completed pages stay.
  */
 export async function layOut(order: LayOutOrder): Promise<LaidOut> {
-  const { source, options, inputTypes, store, errors, pageBytes = PAGE_BYTES } = order;
+  const { source, options, inputTypes, store, errors, known = [], pageBytes = PAGE_BYTES } = order;
 
   const problems = new Problems(errors);
   const pages = new PageWriter(store);
   try {
+    for (const found of known) await problems.add(found);
     const columns = await columnsOf(source, options).catch(missing);
     const plan = mapColumns(source.name, columns, options, inputTypes);
     const names = columns.map(({ name }) => name);

@@ -1,11 +1,13 @@
 // Reads all rows once before they are laid out, for guesses that need every value: rows that are totals or empty, the column
 // that names the rows, GPUs and numbers as people write them. Memory holds a fingerprint of each possible name.
 
+import type { Place } from '../errors/error.ts';
 import type { ColumnMapping } from './column-mapping.ts';
 import { breaksIn } from './csv.ts';
 import { gpuNamed } from './not-a-gpu.ts';
 import { fingerprint, KeyTable } from './row-keys.ts';
 import { cellText } from './read-records.ts';
+import { placeOfCell } from './row-reader.ts';
 import { type SheetRecord, shortened } from './sheet-record.ts';
 
 export type SurveyParams = {
@@ -30,10 +32,20 @@ export type NumberSurvey = {
   percent: number;
 };
 
+export type BadGpu = { count: number; readonly places: Place[] };
+
+type Reading = {
+  readonly most: number;
+  readonly hasTotals: boolean;
+  /** Whether a row was left out by an option. */
+  readonly isLeftOut: (row: Pick<SheetRecord, 'line' | 'isHidden'>) => boolean;
+};
+
 const MOST_LINES = 1000;
 const MOST_VALUES = 20;
 const MOST_TOTALS = 5;
 const MOST_WORDS = 3;
+const MOST_PLACES = 3;
 
 const BEYOND_ASCII = /[\u0080-\uffff]/;
 
@@ -45,13 +57,14 @@ export class Survey {
   /** Rows whose mapped inputs are all empty, and rows that repeat the header. */
   readonly emptyLines: number[] = [];
   readonly headerLines: number[] = [];
-  /** Lines of totals and of the notes below them, and the texts of the first ones. */
-  readonly totals: number[] = [];
+  /** Lines of totals and of the notes below them: their word or the text of the note, which stay when the sums change. */
+  readonly totals = new Map<number, string>();
+  /** The texts of the first ones. */
   readonly totalTexts: string[] = [];
   /** Rows behind the last one of them. */
   behindTotals = 0;
   readonly names = new Map<string, NameSurvey>();
-  readonly badGpus = new Set<string>();
+  readonly badGpus = new Map<string, BadGpu>();
   /** How people wrote the GPUs. */
   readonly gpus = new Map<string, string>();
   /** Columns whose values are all GPUs. */
@@ -76,47 +89,52 @@ export class Survey {
     );
   }
 
-  /** Reads `most` rows beside totals. `hasTotals`: whether rows may be totals. */
-  async read(records: AsyncIterable<SheetRecord>, most: number, hasTotals: boolean): Promise<void> {
+  /** Reads all records until there are `most` rows. `hasTotals`: whether rows may be totals. */
+  async read(records: AsyncIterable<SheetRecord>, { most, hasTotals, isLeftOut }: Reading): Promise<void> {
     let next = (this.#plan.columns[0]?.line ?? 0) + 1;
     for await (const record of records) {
-      this.blank += Math.max(0, record.line - next);
-      next = record.line + 1 + breaksIn(textsOf(record));
-      if (hasTotals && this.rows > 0 && (this.#isTotals(record) || this.#isNote(record)))
-        this.#putTotals(record);
-      else this.#take(record);
+      for (let line = next; line < record.line; line += 1) if (!isLeftOut({ line })) this.blank += 1;
+      const cells = record.cells.map(cellText);
+      next = record.line + 1 + breaksIn(cells);
+      if (isLeftOut(record)) continue;
+      const filled = filledIn(cells);
+      if (hasTotals && this.rows > 0 && (this.#isTotals(cells) || this.#isNote(filled)))
+        this.#putTotals(record, cells);
+      else this.#take(record, cells, filled);
       if (this.rows >= most) break;
     }
     for (const name of this.gpuColumns) if (!this.#gpuValues.has(name)) this.gpuColumns.delete(name);
   }
 
-  #putTotals(record: SheetRecord): void {
-    this.totals.push(record.line);
+  #putTotals({ line }: SheetRecord, cells: readonly string[]): void {
     this.behindTotals = 0;
+    const texts = cells.map((text) => text.trim());
+    const word = texts.find(isTotal);
+    this.totals.set(line, word?.toLowerCase() ?? shortened(texts.join(' ')));
     if (this.totalTexts.length < MOST_TOTALS)
-      this.totalTexts.push(shortened(textsOf(record).filter(Boolean).join(' ')));
+      this.totalTexts.push(shortened(cells.filter(Boolean).join(' ')));
   }
 
   /** It stands directly below totals, and fewer of its cells are filled than in any row before. */
-  #isNote(record: SheetRecord): boolean {
-    return this.totals.length > 0 && this.behindTotals === 0 && filledIn(record) < this.#fewestFilled;
+  #isNote(filled: number): boolean {
+    return this.totals.size > 0 && this.behindTotals === 0 && filled < this.#fewestFilled;
   }
 
-  #take(record: SheetRecord): void {
+  #take(record: SheetRecord, cells: readonly string[], filled: number): void {
     this.rows += 1;
-    if (this.totals.length > 0) this.behindTotals += 1;
-    this.#fewestFilled = Math.min(this.#fewestFilled, filledIn(record));
+    if (this.totals.size > 0) this.behindTotals += 1;
+    this.#fewestFilled = Math.min(this.#fewestFilled, filled);
     if (record.fault !== undefined) return;
-    const cells = textsOf(record);
     if (this.#plan.columns.every(({ name }, at) => cells[at]?.trim() === name))
       this.#put(this.headerLines, record);
     else if (this.#mapped.length > 0 && this.#mapped.every(({ column }) => this.#isEmpty(record, column)))
       this.#put(this.emptyLines, record);
     this.#takeNames(cells);
-    this.#takeGpus(cells);
-    for (const { column, kind, name } of this.#mapped)
-      if (kind === 'int' || kind === 'float') this.#takeNumber(record, column, name);
-      else if (this.words.size < MOST_WORDS) this.#takeWords(cells[column] ?? '');
+    this.#takeGpus(cells, record);
+    for (const { column, kind, name } of this.#mapped) {
+      if (isNumeric(kind) || kind === 'auto') this.#takeNumber(record, column, name);
+      if (!isNumeric(kind) && this.words.size < MOST_WORDS) this.#takeWords(cells[column] ?? '');
+    }
   }
 
   #put(lines: number[], { line }: SheetRecord): void {
@@ -128,13 +146,12 @@ export class Survey {
   }
 
   /** A total word stands somewhere, and no other text is sent. */
-  #isTotals(record: SheetRecord): boolean {
-    const cells = textsOf(record);
-    const isNothing = (text: string): boolean => text.trim() === '' || TOTAL.test(text.trim());
+  #isTotals(cells: readonly string[]): boolean {
+    const isNothing = (text: string): boolean => text.trim() === '' || isTotal(text);
     return (
-      cells.some((cell) => TOTAL.test(cell.trim())) &&
+      cells.some(isTotal) &&
       this.#mapped.every(
-        ({ column, kind }) => kind === 'int' || kind === 'float' || isNothing(cells[column] ?? ''),
+        ({ column, kind }) => isSum(cells[column] ?? '', kind) || isNothing(cells[column] ?? ''),
       )
     );
   }
@@ -152,12 +169,12 @@ export class Survey {
     }
   }
 
-  #takeGpus(cells: readonly string[]): void {
+  #takeGpus(cells: readonly string[], record: SheetRecord): void {
     const { gpuColumn } = this.#plan;
     const text = gpuColumn === undefined ? '' : (cells[gpuColumn] ?? '').trim();
     const gpu = text === '' ? undefined : gpuNamed(text);
-    if (text !== '' && gpu === undefined && this.badGpus.size < MOST_VALUES)
-      this.badGpus.add(shortened(text));
+    if (gpuColumn !== undefined && text !== '' && gpu === undefined)
+      this.#putBadGpu(text, placeOfCell(this.#plan, record, this.rows, gpuColumn));
     if (gpu !== undefined && gpu !== text && this.gpus.size < MOST_VALUES)
       this.gpus.set(shortened(text), gpu);
     for (const name of this.gpuColumns) {
@@ -166,6 +183,15 @@ export class Survey {
       if (gpuNamed(value) === undefined) this.gpuColumns.delete(name);
       else this.#gpuValues.set(name, (this.#gpuValues.get(name) ?? 0) + 1);
     }
+  }
+
+  #putBadGpu(text: string, place: Place): void {
+    const value = shortened(text);
+    const bad = this.badGpus.get(value) ?? { count: 0, places: [] };
+    if (bad.count === 0 && this.badGpus.size >= MOST_VALUES) return;
+    bad.count += 1;
+    if (bad.places.length < MOST_PLACES) bad.places.push(place);
+    this.badGpus.set(value, bad);
   }
 
   #takeNumber({ cells, marks }: SheetRecord, column: number, name: string): void {
@@ -188,6 +214,16 @@ export class Survey {
   }
 }
 
-const textsOf = ({ cells }: SheetRecord): readonly string[] => cells.map(cellText);
+const isNumeric = (kind: string): boolean => kind === 'int' || kind === 'float';
 
-const filledIn = (record: SheetRecord): number => textsOf(record).filter((text) => text.trim() !== '').length;
+/** A cell of totals that is sent as a number; its type is not known without declared inputs. */
+const isSum = (text: string, kind: string): boolean =>
+  isNumeric(kind) || (kind === 'auto' && /^[-+\d.,\s'%€$£¥]*\d[-+\d.,\s'%€$£¥]*$/u.test(text));
+
+const isTotal = (text: string): boolean => TOTAL.test(text.trim());
+
+function filledIn(cells: readonly string[]): number {
+  let filled = 0;
+  for (const text of cells) if (text.trim() !== '') filled += 1;
+  return filled;
+}

@@ -44,6 +44,8 @@ export class Problems {
   readonly #place: ErrorsPlace;
   readonly #first: RunsheetError[] = [];
   readonly #byCode = new Map<string, number>();
+  /** A column of which one error names all values that are no GPUs. */
+  #namedGpus: string | undefined;
   readonly #list: Pieces;
   #total = 0;
 
@@ -59,7 +61,10 @@ export class Problems {
   async add(found: RunsheetError): Promise<void> {
     this.#total += 1;
     this.#byCode.set(found.code, (this.#byCode.get(found.code) ?? 0) + 1);
-    if (this.#first.length < MOST_SHOWN) this.#first.push(found);
+    const { code, place } = found;
+    if (code === 'E209') this.#namedGpus = place?.columnName;
+    const isNamed = code === 'E201' && this.#namedGpus !== undefined && place?.columnName === this.#namedGpus;
+    if (this.#first.length < MOST_SHOWN && !isNamed) this.#first.push(found);
     await this.#list.add(this.#total === 1 ? ERRORS_HEADER + csvLine(found) : csvLine(found));
   }
 

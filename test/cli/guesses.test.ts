@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { agreeOnTerminal, guessLines, type AgreeParams } from '../../src/cli/guesses.ts';
+import { agreeOnTerminal, completeCommand, guessLines, type AgreeParams } from '../../src/cli/guesses.ts';
 import { said, toConfirm } from '../../src/sheet/guess.ts';
 
 const GUESSES = [
@@ -37,6 +37,17 @@ describe('guesses that could spend money wrongly', () => {
       exit: 5,
       hint: "if they are right: runsheet run 'my sheet.csv' -d portraits --skip-rows 302 --map 'prompt=Promt art'",
     });
+  });
+
+  it('replace the rows that the command leaves out', () => {
+    const rows = [toConfirm('rows', 'row 5 ("Total") is a total', '--skip-rows', '2,5')];
+    const argv = (...flags: readonly string[]) => ['node', 'runsheet', 'run', 'a.csv', ...flags, '--watch'];
+    const right = 'runsheet run a.csv --watch --skip-rows 2,5';
+    expect(completeCommand(argv('--skip-rows', '2'), rows)).toBe(right);
+    expect(completeCommand(argv('--skip-rows=2'), rows)).toBe(right);
+    expect(completeCommand(argv('--skip-rows', '2'), GUESSES.slice(2))).toBe(
+      "runsheet run a.csv --skip-rows 2 --watch --map 'prompt=Promt art'",
+    );
   });
 
   it('are shown on a terminal with all others, and one yes confirms them', async () => {

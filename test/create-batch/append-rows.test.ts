@@ -145,7 +145,7 @@ describe('a further sheet', () => {
   });
 
   it('without keys leaves out the rows that the batch has', async () => {
-    const batch = await place.create('sheet.csv');
+    const batch = await place.create('sheet.csv', { options: { ...ASKED.options, map: { id: 'id' } } });
     await addResults(batch);
     const more = 'id,prompt,note\na,one,x\na,one,x\nd,four,w\n';
     expect(await add(batch, 'more.csv', more)).toEqual({ pass: 2, appended: 2, changed: 0 });

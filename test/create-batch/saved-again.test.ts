@@ -153,7 +153,7 @@ describe('a sheet that was saved again', () => {
   });
 
   it('without keys takes a changed row for a new one and a deleted one', async () => {
-    const batch = await place.create('sheet.csv');
+    const batch = await place.create('sheet.csv', { options: { ...ASKED.options, map: { id: 'id' } } });
     await addResults(batch);
     const found = await save(batch, 'id,prompt,note\na,one,x\nb,better,y\nc,three,z\n');
     expect(found).toMatchObject({ same: 2, appended: 1, changed: 0, absent: [2] });

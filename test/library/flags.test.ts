@@ -140,7 +140,14 @@ const FLAGS: Readonly<Record<string, Table>> = {
     },
   },
   submit: SHEET,
-  plan: { ...SHEET, into: 'BatchHandle.planAppend', whatIf: 'BatchHandle.whatIf' },
+  plan: {
+    ...SHEET,
+    into: 'BatchHandle.planAppend',
+    whatIf: 'BatchHandle.whatIf',
+    save: {
+      only: 'keeps what a user answers; a program gives its options. What is kept holds for both',
+    },
+  },
   list: LISTED,
   status: LISTED,
   watch: SHOWN,

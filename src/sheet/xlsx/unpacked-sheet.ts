@@ -13,8 +13,8 @@ import type { SheetFacts } from './worksheet.ts';
 /** The first line. */
 export type SheetHead = SheetFacts & {
   readonly sheet: string;
-  /** The names of all visible sheets. */
-  readonly visible: readonly string[];
+  /** If the user named no sheet: the other visible ones that have values. */
+  readonly others: readonly string[];
 };
 
 type Line = readonly [row: number, cells: readonly WorkbookCell[], isHidden?: 1];
@@ -71,13 +71,14 @@ export async function firstRows(
   return rows;
 }
 
-function recordOf([row, cells]: Line, width: number): SheetRecord {
+function recordOf([row, cells, hidden]: Line, width: number): SheetRecord {
   const marks = new Map<number, CellMark>();
   for (const [column, cell] of cells.entries()) if (typeof cell !== 'string') marks.set(column, cell[1]);
   const texts = cells.slice(0, width).map(textOf);
   while (texts.length < width) texts.push('');
   const beyond = cells.findIndex((cell, column) => column >= width && textOf(cell).trim() !== '');
-  const record = { line: row, column: 1, cells: texts, marks };
+  const isHidden = hidden === 1 ? ({ isHidden: true } as const) : {};
+  const record = { line: row, column: 1, cells: texts, marks, ...isHidden };
   return beyond < 0 ? record : { ...record, fault: strayCell(row, beyond) };
 }
 

@@ -1,4 +1,4 @@
-// Finds the parts of a workbook and chooses the sheet: the one with the given name, else the first visible one.
+// Finds the parts of a workbook and its sheets: the one with the given name, or all visible ones.
 
 import { posix } from 'node:path';
 import { list, nearest, problem } from '../../errors/error.ts';
@@ -6,16 +6,20 @@ import { readXml } from './xml-events.ts';
 import type { Zip } from './zip-file.ts';
 
 export type Workbook = {
-  readonly sheet: string;
-  /** The names of all visible sheets. */
-  readonly visible: readonly string[];
-  /** The parts of the sheet, of its texts and of its styles. */
-  readonly parts: { readonly sheet: string; readonly strings: string; readonly styles: string };
+  /** The sheets that may be meant. */
+  readonly sheets: readonly [ListedSheet, ...ListedSheet[]];
+  /** The parts of the texts and of the styles of all sheets. */
+  readonly parts: { readonly strings: string; readonly styles: string };
   /** Whether day 0 is 1 January 1904 instead of 30 December 1899. */
   readonly is1904: boolean;
 };
 
-type Listed = { readonly name: string; readonly isVisible: boolean; readonly target: string | undefined };
+export type ListedSheet = {
+  readonly name: string;
+  readonly isVisible: boolean;
+  /** Its part of the zip. */
+  readonly target: string;
+};
 type Relation = { readonly type: string; readonly target: string };
 
 /** Throws E102 if the zip has no workbook or no sheet `wanted`. */
@@ -24,14 +28,17 @@ export async function readWorkbook(file: string, zip: Zip, wanted: string | unde
   if (main === undefined || !main.endsWith('.xml')) throw notAWorkbook(file, zip);
   const relations = await relationsOf(file, zip, main);
   const { sheets, is1904 } = await sheetsIn(file, zip, main, relations);
-  const visible = sheets.filter(({ isVisible }) => isVisible).map(({ name }) => name);
-  const chosen = sheets.find(({ name, isVisible }) => (wanted === undefined ? isVisible : name === wanted));
-  if (chosen?.target === undefined) throw noSheet(file, wanted, visible);
+  const visible = sheets.filter(({ isVisible }) => isVisible);
+  const [first, ...more] = wanted === undefined ? visible : sheets.filter(({ name }) => name === wanted);
+  if (first === undefined)
+    throw noSheet(
+      file,
+      wanted,
+      visible.map(({ name }) => name),
+    );
   return {
-    sheet: chosen.name,
-    visible,
+    sheets: [first, ...more],
     parts: {
-      sheet: chosen.target,
       strings: ofType(relations, 'sharedStrings')[0] ?? '',
       styles: ofType(relations, 'styles')[0] ?? '',
     },
@@ -44,8 +51,8 @@ async function sheetsIn(
   zip: Zip,
   main: string,
   relations: ReadonlyMap<string, Relation>,
-): Promise<{ readonly sheets: readonly Listed[]; readonly is1904: boolean }> {
-  const sheets: Listed[] = [];
+): Promise<{ readonly sheets: readonly ListedSheet[]; readonly is1904: boolean }> {
+  const sheets: ListedSheet[] = [];
   let is1904 = false;
   await readXml(file, await zip.part(main), {
     open: (name, { date1904, name: title = '', state = 'visible', id = '' }) => {

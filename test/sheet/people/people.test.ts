@@ -1,9 +1,7 @@
 // Sheets as people have them: each is right at the first try, or one complete command away.
 
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { FILES, textRow, workbook } from '../xlsx/workbooks.ts';
-import { read, readAt } from './reading.ts';
+import { read } from './reading.ts';
 
 describe('a sheet as people have it', () => {
   it('has semicolons, as a German Excel saves it in windows-1252', async () => {
@@ -60,6 +58,16 @@ describe('a sheet as people have it', () => {
     expect(guesses[0]).toBe(
       '? row 4 ("Total 5.00") is a total, not a row of the batch; to send all rows: --skip-rows none (--skip-rows 4)',
     );
+  });
+
+  it('has blank rows beside rows that are left out, and only the blank ones are counted', async () => {
+    const text = 'prompt,note\na,x\n,,\n"b\nb",y\nc,z\n\nd,w\n'.replace(',,\n', ',\n');
+    const skipRows = [{ from: 4, to: 6 }];
+    const { rows, guesses } = await read('a.csv', text, { skipRows });
+    expect(rows).toEqual(['{"prompt":"a"}', '{"prompt":"d"}']);
+    expect(guesses[0]).toBe('2 blank rows left out');
+    const all = [{ from: 3, to: 7 }];
+    expect((await read('a.csv', text, { skipRows: all })).guesses[0]).toMatch(/^column kept as data/);
   });
 
   it('ends with totals and a note, and has subtotals', async () => {
@@ -156,95 +164,8 @@ describe('a sheet as people have it', () => {
     });
   });
 
-  it('has percentages of Excel, which an input may want as they are shown', async () => {
-    const path = await workbook({
-      rows: `${textRow('prompt', 'cfg', 'denoise')}<row><c t="str"><v>a</v></c><c s="1"><v>0.8</v></c><c s="1"><v>0.5</v></c></row>`,
-      cellFormats: '<cellXfs><xf numFmtId="0"/><xf numFmtId="9"/></cellXfs>',
-    });
-    const rows = ['{"cfg":0.8,"denoise":0.5,"prompt":"a"}'];
-    const text = (name: string) => `column "${name}": percentages are read as fractions, 25 % as 0.25`;
-    expect(await readAt(path, {})).toEqual({
-      rows,
-      guesses: [`? ${text('cfg')} (--type cfg=float)`, text('denoise')],
-    });
-    expect(await readAt(path, { types: { cfg: 'float' } })).toEqual({
-      rows,
-      guesses: [text('cfg'), text('denoise')],
-    });
-  });
-
   it('has links to files', async () => {
     const { rows } = await read('a.csv', 'Prompt|Image\na|https://example.com/a,b.png?x=1;2\n');
     expect(rows).toEqual(['{"image":"https://example.com/a,b.png?x=1;2","prompt":"a"}']);
-  });
-
-  it('is a workbook with a merged title, a filter, dates and article numbers with zeros', async () => {
-    expect(await readAt(join(FILES, 'xlsxwriter.xlsx'), {})).toEqual({
-      rows: [
-        '00017 {"prompt":"a red fox","seed":42}',
-        '00018 {"prompt":"a red fox!","seed":999999999999999}',
-        '00019 {"prompt":"hidden one","seed":3}',
-      ],
-      guesses: [
-        'header in row 3; left out above it: "Bestellung November" (--header-row 3)',
-        '? 1 row that Excel hides is read too; to leave them out: --hidden skip (--hidden include)',
-        'column "sku" names the rows (--key sku)',
-        'column kept as data, sent to no input: tag (--drop tag)',
-      ],
-    });
-    expect((await readAt(join(FILES, 'xlsxwriter.xlsx'), { hidden: 'skip' })).rows).toHaveLength(2);
-  });
-});
-
-describe('a sheet is refused', () => {
-  const refusal = async (text: string | Uint8Array): Promise<readonly (string | undefined)[]> => {
-    const error = await read('a.csv', text).then(
-      () => undefined,
-      (thrown: unknown) =>
-        thrown as { readonly code: string; readonly message: string; readonly hint?: string },
-    );
-    return [error?.code, error?.message, error?.hint];
-  };
-
-  it('if rows have no input, with the flag that leaves them out', async () => {
-    expect(await refusal('prompt,seed,note\na,1,\n,,x\n,,y\nb,2,\n')).toEqual([
-      'E112',
-      'rows of a.csv are empty in every column of an input: 3-4',
-      'if they are no rows of the batch, add: --skip-rows 3-4',
-    ]);
-  });
-
-  it('if its header is repeated', async () => {
-    expect((await refusal('prompt,seed\na,1\nprompt,seed\nb,2\n'))[1]).toBe(
-      'rows of a.csv repeat the header: 3',
-    );
-  });
-
-  it('if two columns may be the same input', async () => {
-    expect(await refusal('Prompt,prompt\na,b\n')).toEqual([
-      'E208',
-      'the columns "Prompt", "prompt" may both be the input prompt',
-      "name one of them, and drop the other: --map 'prompt=Prompt' --drop 'prompt'",
-    ]);
-  });
-
-  it('if a GPU is unknown, with all unknown ones', async () => {
-    expect((await refusal('prompt,gpu\na,RTX 4090\nb,H10\nc,RTX 4090\n'))[1]).toBe(
-      'the column "gpu" has values that are no GPU of this service: RTX 4090, H10 (nearest: H100)',
-    );
-  });
-
-  it('if no column is an input', async () => {
-    expect((await refusal('name,price\na,1\n'))[0]).toBe('E200');
-  });
-
-  it('if a number may have a decimal comma or thousands', async () => {
-    expect((await refusal('prompt;cfg\na;1,234\n'))[0]).toBe('E200');
-  });
-
-  it('if its bytes are neither UTF-8 nor windows-1252', async () => {
-    expect((await refusal(Buffer.from([0x61, 0xff, 0x81, 0x0a])))[1]).toBe(
-      'a.csv is neither UTF-8 nor windows-1252: see byte 2',
-    );
   });
 });

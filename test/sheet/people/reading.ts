@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { withCopy } from '../../../src/create-batch/copy-sheet.ts';
-import { layOutCopy } from '../../../src/create-batch/create-batch.ts';
-import { deploymentSchema } from '../../../src/run-service/contract/deployment.ts';
+import { layOutCopy, type CreateParams } from '../../../src/create-batch/create-batch.ts';
+import { deploymentSchema, type InputType } from '../../../src/run-service/contract/deployment.ts';
 import { guessText } from '../../../src/sheet/guess.ts';
 import { readPage, type SheetRow } from '../../../src/sheet/pages.ts';
 import type { SheetOptions } from '../../../src/sheet/sheet-options.ts';
@@ -24,20 +24,31 @@ const INPUTS = [
 
 type Read = { readonly rows: readonly string[]; readonly guesses: readonly string[] };
 
+type Reading = Pick<CreateParams, 'agree'> & {
+  /** undefined if they are not known. */
+  readonly inputTypes?: InputType[] | undefined;
+};
+
 /** The rows as JSON, and the guesses; those to confirm begin with a question mark. */
-export async function readAt(path: string, options: Partial<SheetOptions>): Promise<Read> {
+export async function readAt(
+  path: string,
+  options: Partial<SheetOptions>,
+  { agree = async () => {}, ...more }: Reading = {},
+): Promise<Read> {
+  const inputTypes = 'inputTypes' in more ? more.inputTypes : INPUTS;
   const out = mkdtempSync(join(tmpdir(), 'runsheet-people-'));
   onTestFinished(() => rmSync(out, { recursive: true }));
   const { format: _, ...given } = { format: 'csv', ...ASKED.options, ...options };
-  return withCopy(path, { out, stdin: Readable.from([]) }, async (copy) => {
+  const { sheet } = options;
+  return withCopy(path, { out, stdin: Readable.from([]), ...(sheet && { sheet }) }, async (copy) => {
     const deployment = deploymentSchema.parse({ id: '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d' });
     const { laidOut, layout } = await layOutCopy({
       ...ASKED,
       options: given,
-      deployment: { ...deployment, inputTypes: INPUTS },
+      deployment: { ...deployment, inputTypes },
       copy,
       out,
-      agree: async () => {},
+      agree,
     });
     const rows: readonly SheetRow[] = await readPage(layout, 1);
     return {
@@ -59,9 +70,10 @@ export async function read(
   name: string,
   bytes: string | Uint8Array,
   options: Partial<SheetOptions> = {},
+  reading: Reading = {},
 ): Promise<Read> {
   const folder = mkdtempSync(join(tmpdir(), 'runsheet-people-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, name), bytes);
-  return readAt(join(folder, name), options);
+  return readAt(join(folder, name), options, reading);
 }

@@ -1,0 +1,54 @@
+// The encoding of a CSV, however its bytes arrive.
+
+import { Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { guessedEncoding } from '../../src/sheet/guess-encoding.ts';
+import type { SheetSource } from '../../src/sheet/sheet-source.ts';
+import { PLAIN } from './laying.ts';
+
+/** A sheet whose bytes arrive in pieces of `size`. */
+const inPieces = (bytes: Uint8Array, size: number): SheetSource => ({
+  name: 'a.csv',
+  open: () =>
+    Readable.from(
+      Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+        bytes.subarray(at * size, (at + 1) * size),
+      ),
+    ),
+});
+
+/** The same for pieces of 1 to 9 bytes. */
+async function encodingOf(bytes: Uint8Array): Promise<string> {
+  const found = new Set<string>();
+  for (let size = 1; size < 10; size += 1) {
+    const { options } = await guessedEncoding(inPieces(bytes, size), PLAIN);
+    found.add(options.encoding ?? 'utf-8');
+  }
+  return [...found].join(' or ');
+}
+
+describe('the encoding of a sheet', () => {
+  const text = Buffer.from('prompt\nÄpfel, 日本, 🦊, é\n');
+
+  it('is UTF-8 if all bytes are, also if characters arrive in pieces', async () => {
+    expect(await encodingOf(text)).toBe('utf-8');
+    expect(await encodingOf(Buffer.from('🦊🦊🦊日本ÄÄ'))).toBe('utf-8');
+  });
+
+  it('is windows-1252 if one byte anywhere is not UTF-8', async () => {
+    expect(await encodingOf(Buffer.concat([text, Buffer.from('größer', 'latin1')]))).toBe('windows-1252');
+    expect(await encodingOf(Buffer.from('ab\xc3', 'latin1'))).toBe('windows-1252');
+    expect(await encodingOf(Buffer.from('ab\xe4\xbd', 'latin1'))).toBe('windows-1252');
+    expect(await encodingOf(Buffer.from('abc\xbf\xbf\xbf\xbf', 'latin1'))).toBe('windows-1252');
+    expect(await encodingOf(Buffer.from('abcdefgh\xc0\xaf', 'latin1'))).toBe('windows-1252');
+  });
+
+  it('is neither if a byte stands for no character, which is the first such byte', async () => {
+    const bytes = Buffer.from('a\x90b\xffc\x81', 'latin1');
+    for (const size of [1, 2, 100])
+      await expect(guessedEncoding(inPieces(bytes, size), PLAIN)).rejects.toMatchObject({
+        code: 'E102',
+        message: 'a.csv is neither UTF-8 nor windows-1252: see byte 1',
+      });
+  });
+});

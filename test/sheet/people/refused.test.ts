@@ -1,0 +1,101 @@
+// Sheets that are refused although people have them, with what mends them.
+
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { SheetRefused } from '../../../src/sheet/validation-errors.ts';
+import { textRow, workbook } from '../xlsx/workbooks.ts';
+import { read, readAt } from './reading.ts';
+
+/** Before the test ends, which removes it. */
+const errorsIn = ({ errorsFile }: SheetRefused): readonly string[] =>
+  readFileSync(errorsFile, 'utf8').trim().split('\n');
+
+describe('a sheet is refused', () => {
+  const refusal = async (text: string | Uint8Array): Promise<readonly (string | undefined)[]> => {
+    const error = await read('a.csv', text).then(
+      () => undefined,
+      (thrown: unknown) =>
+        thrown as { readonly code: string; readonly message: string; readonly hint?: string },
+    );
+    return [error?.code, error?.message, error?.hint];
+  };
+
+  it('if rows have no input, with the flag that leaves them out', async () => {
+    expect(await refusal('prompt,seed,note\na,1,\n,,x\n,,y\nb,2,\n')).toEqual([
+      'E112',
+      'rows of a.csv are empty in every column of an input: 3-4',
+      'if they are no rows of the batch, add: --skip-rows 3-4',
+    ]);
+  });
+
+  it('if its header is repeated', async () => {
+    expect((await refusal('prompt,seed\na,1\nprompt,seed\nb,2\n'))[1]).toBe(
+      'rows of a.csv repeat the header: 3',
+    );
+  });
+
+  it('if two columns may be the same input', async () => {
+    expect(await refusal('Prompt,prompt\na,b\n')).toEqual([
+      'E208',
+      'the columns "Prompt", "prompt" may both be the input prompt',
+      "name one of them, and drop the other: --map 'prompt=Prompt' --drop 'prompt'",
+    ]);
+  });
+
+  const refusedSheet = async (reading: Promise<unknown>): Promise<SheetRefused> => {
+    const error: unknown = await reading.catch((thrown: unknown) => thrown);
+    if (error instanceof SheetRefused) return error;
+    throw new Error('it was not refused');
+  };
+  const shown = ({ problems }: SheetRefused): readonly (string | undefined)[][] =>
+    problems.map(({ code, message, place }) => [code, place?.excerpt, message]);
+
+  it('if GPUs are unknown: each is named once with its cells, and other problems stay visible', async () => {
+    const rows = Array.from({ length: 12 }, (_, at) => `p${at},1,RTX 4090`).join('\n');
+    const refused = await refusedSheet(
+      read('a.csv', `prompt,seed,gpu\n${rows}\nb,1,H10\nc,x,H100\nTotal,,\n`, { skipRows: [] }),
+    );
+    expect(shown(refused)).toEqual([
+      [
+        'E209',
+        'p0,1,RTX 4090',
+        'the column "gpu" has values that are no GPU of this service: RTX 4090 in 2:3, 3:3, 4:3 and 9 more; H10 in 14:3 (nearest: H100)',
+      ],
+      ['E202', 'c,x,H100', '"x" in column "seed" is not an integer'],
+    ]);
+    expect(refused.byCode).toEqual({ E209: 1, E201: 13, E202: 1 });
+    expect(errorsIn(refused)).toHaveLength(16);
+    expect(errorsIn(refused)[14]).toMatch(/^E201,a.csv,14,3,13,gpu,/);
+  });
+
+  it('if GPUs of a workbook are unknown, with the addresses of their cells and without a question', async () => {
+    const rows = [textRow('prompt', 'gpu'), textRow('a', 'RTX 4090'), textRow('b', 'H10'), textRow('Total')];
+    const asked: unknown[] = [];
+    const agree = async (guesses: unknown): Promise<void> => void asked.push(guesses);
+    const refused = await refusedSheet(readAt(await workbook({ rows: rows.join('') }), {}, { agree }));
+    expect(shown(refused)[0]?.[2]).toBe(
+      'the column "gpu" has values that are no GPU of this service: RTX 4090 in B2; H10 in B3 (nearest: H100)',
+    );
+    expect(asked).toEqual([]);
+  });
+
+  it('if a GPU is unknown in several rows, with each cell', async () => {
+    const refused = await refusedSheet(read('a.csv', 'prompt,gpu\na,H10\nb,H10\n'));
+    expect(refused.byCode).toEqual({ E201: 2 });
+    expect(shown(refused)).toHaveLength(2);
+  });
+
+  it('if no column is an input', async () => {
+    expect((await refusal('name,price\na,1\n'))[0]).toBe('E200');
+  });
+
+  it('if a number may have a decimal comma or thousands', async () => {
+    expect((await refusal('prompt;cfg\na;1,234\n'))[0]).toBe('E200');
+  });
+
+  it('if its bytes are neither UTF-8 nor windows-1252', async () => {
+    expect((await refusal(Buffer.from([0x61, 0xff, 0x81, 0x0a])))[1]).toBe(
+      'a.csv is neither UTF-8 nor windows-1252: see byte 2',
+    );
+  });
+});

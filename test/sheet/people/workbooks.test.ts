@@ -1,0 +1,87 @@
+// Workbooks as people have them: several sheets, titles, filters, percentages.
+
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { RESULT_COLUMNS } from '../../../src/sheet/result-columns.ts';
+import { FILES, textRow, workbook } from '../xlsx/workbooks.ts';
+import { readAt } from './reading.ts';
+
+const TWO_SHEETS =
+  '<workbook xmlns:r="r"><sheets><sheet name="May" r:id="s1"/><sheet name="June" r:id="s2"/></sheets></workbook>';
+
+const sheetTwo = (...cells: readonly string[]) => ({
+  'xl/worksheets/sheet2.xml': `<worksheet><sheetData>${cells.map((cell) => textRow(cell)).join('')}</sheetData></worksheet>`,
+});
+
+describe('a workbook as people have it', () => {
+  it('has percentages of Excel, which an input may want as they are shown', async () => {
+    const path = await workbook({
+      rows: `${textRow('prompt', 'cfg', 'denoise')}<row><c t="str"><v>a</v></c><c s="1"><v>0.8</v></c><c s="1"><v>0.5</v></c></row>`,
+      cellFormats: '<cellXfs><xf numFmtId="0"/><xf numFmtId="9"/></cellXfs>',
+    });
+    const rows = ['{"cfg":0.8,"denoise":0.5,"prompt":"a"}'];
+    const text = (name: string) => `column "${name}": percentages are read as fractions, 25 % as 0.25`;
+    expect(await readAt(path, {})).toEqual({
+      rows,
+      guesses: [`? ${text('cfg')} (--type cfg=float)`, text('denoise')],
+    });
+    expect(await readAt(path, { types: { cfg: 'float' } })).toEqual({
+      rows,
+      guesses: [text('cfg'), text('denoise')],
+    });
+  });
+
+  it('is one of several sheets of a workbook, unless the user names it', async () => {
+    const path = await workbook({
+      rows: `${textRow('prompt')}${textRow('a')}`,
+      workbook: TWO_SHEETS,
+      more: sheetTwo('prompt', 'b'),
+    });
+    const answer = '? sheet "May" is read (others: "June") (--sheet May)';
+    expect(await readAt(path, {})).toEqual({ rows: ['{"prompt":"a"}'], guesses: [answer] });
+    expect(await readAt(path, { sheet: 'May' })).toEqual({ rows: ['{"prompt":"a"}'], guesses: [] });
+    expect(await readAt(path, { sheet: 'June' })).toEqual({ rows: ['{"prompt":"b"}'], guesses: [] });
+  });
+
+  it('is the first sheet of a workbook whose header cannot be read, and the guess is asked', async () => {
+    const path = await workbook({
+      rows: textRow('prompt', 'prompt'),
+      workbook: TWO_SHEETS,
+      more: sheetTwo('prompt', 'b'),
+    });
+    const asked: string[] = [];
+    const agree = async (guesses: readonly { readonly text: string }[]): Promise<void> => {
+      asked.push(...guesses.map(({ text }) => text));
+    };
+    await expect(readAt(path, {}, { agree })).rejects.toMatchObject({ code: 'E104' });
+    expect(asked).toEqual(['sheet "May" is read (others: "June")']);
+  });
+
+  it('is the results that runsheet exported, with a summary behind them', async () => {
+    const header = textRow('prompt', ...RESULT_COLUMNS);
+    const row = textRow('a', '1', 'k', 'failed', ...Array.from({ length: 10 }, () => ' '));
+    const path = await workbook({ rows: header + row, workbook: TWO_SHEETS, more: sheetTwo('rows', '1') });
+    expect(await readAt(path, {})).toEqual({ rows: ['{"prompt":"a"}'], guesses: [] });
+  });
+
+  it('is a workbook with a merged title, a filter, dates and article numbers with zeros', async () => {
+    expect(await readAt(join(FILES, 'xlsxwriter.xlsx'), {})).toEqual({
+      rows: [
+        '00017 {"prompt":"a red fox","seed":42}',
+        '00018 {"prompt":"a red fox!","seed":999999999999999}',
+        '00019 {"prompt":"hidden one","seed":3}',
+      ],
+      guesses: [
+        'header in row 3; left out above it: "Bestellung November" (--header-row 3)',
+        '? 1 row that Excel hides is read too; to leave them out: --hidden skip (--hidden include)',
+        'column "sku" names the rows (--key sku)',
+        'column kept as data, sent to no input: tag (--drop tag)',
+      ],
+    });
+    expect((await readAt(join(FILES, 'xlsxwriter.xlsx'), { hidden: 'skip' })).rows).toHaveLength(2);
+  });
+  it('has hidden rows that are left out, which are not blank', async () => {
+    const { guesses } = await readAt(join(FILES, 'xlsxwriter.xlsx'), { hidden: 'skip' });
+    expect(guesses.join()).not.toContain('blank');
+  });
+});
