@@ -10,10 +10,10 @@ import { parserFault } from './parser-faults.ts';
 /** Resolves with the exit code. */
 export async function execute(
   args: readonly string[],
-  { process }: Pick<Context, 'process'>,
+  { process, program }: Pick<Context, 'process' | 'program'>,
 ): Promise<number> {
   if (args[0] === '__complete') return (await import('./complete.ts')).complete(args.slice(1), { process });
-  const context = { process: process as StricliProcess & NodeJS.Process, args };
+  const context = { process: process as StricliProcess & NodeJS.Process, args, program };
   try {
     await run(application, args.length === 0 ? ['--help'] : args, context);
   } catch (error) {
