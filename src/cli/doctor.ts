@@ -22,6 +22,7 @@ import { refuseOtherApi } from '../create-batch/batch-request.ts';
 import { configOf } from './batch-options.ts';
 import { checkSchema } from './json/servers.ts';
 import { shaped } from './json/shape.ts';
+import { sayNext, type Next } from './next-command.ts';
 
 type Finding = {
   readonly part: string;
@@ -55,7 +56,14 @@ export default async function doctor(
       if (hint) printer.data(`  hint: ${terminalLine(hint)}`);
     }
   }
+  sayNext(printer, flags.output, nextOf(config, findings));
   return findings.every(({ ok }) => ok) ? EXIT.ok : EXIT.unreachable;
+}
+
+/** Without a run service, only a rehearsal is possible. */
+function nextOf({ apiUrl }: Config, findings: readonly Finding[]): Next {
+  if (findings.some(({ ok }) => !ok)) return ['again', 'runsheet doctor'];
+  return apiUrl === undefined ? ['rehearse', 'runsheet demo'] : ['choose', 'runsheet deployments'];
 }
 
 async function finding(part: string, check: () => Promise<string>): Promise<Finding> {

@@ -8,6 +8,7 @@ import { Servers } from '../library/servers.ts';
 import { configOf } from './batch-options.ts';
 import { printerFor, type Context } from './context.ts';
 import { hearInterrupts } from './interrupt.ts';
+import { nextCommand, sayNext, toFollow } from './next-command.ts';
 
 type Flags = {
   readonly serve: boolean;
@@ -28,8 +29,12 @@ export default async function open(this: Context, flags: Flags, name: string | u
   else printer.data(path ?? address.href);
   const isForPeople = printer.isTerminal && this.process.stdout.isTTY && !config.environment['CI'];
   if (flags.open && isForPeople) await openBrowser(path ?? address.href);
-  if (path !== undefined) return EXIT.ok;
+  if (path !== undefined) {
+    sayNext(printer, flags.output, ['export', nextCommand('export', found, { more: '--as xlsx' })]);
+    return EXIT.ok;
+  }
   printer.notice('Ctrl-C ends the page; the batch goes on. Everyone who has this address can see the batch.');
+  sayNext(printer, flags.output, toFollow(found));
   const interrupts = hearInterrupts(this.process);
   await Promise.race([interrupts.first, idle]);
   interrupts.close();

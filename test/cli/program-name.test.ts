@@ -57,6 +57,16 @@ describe('a process of the command line', () => {
     );
   });
 
+  it('shows it in pages of help', async () => {
+    const help = async (...args: readonly string[]) =>
+      (await stage.run([...args, '--help'], {}, programFile())).stdout;
+    expect(await help()).toContain(`\n  node ${programFile()} plan prompts.csv -d portrait-v3   `);
+    expect(await help('schedule', 'create')).toMatch(
+      `USAGE\n  node ${programFile()} schedule create <schedule>`,
+    );
+    expect((await stage.run(['--help'])).stdout).toContain('\n  runsheet plan prompts.csv');
+  });
+
   it('keeps the name of the documents in JSON', async () => {
     const { stdout } = await stage.run(['stats', '-o', 'json'], {}, programFile());
     const { error } = JSON.parse(stdout) as { error: { hint: string } };
