@@ -24,6 +24,8 @@ export type Printer = {
   readonly paint: Paint;
   readonly isTerminal: boolean;
   readonly stdin: Readable;
+  /** A text as people see it: without secrets and control characters, with commands as the user can give them. */
+  forPeople(text: string): string;
   /** A line of data. */
   data(text: string): void;
   json(value: unknown): void;
@@ -34,15 +36,16 @@ export type Printer = {
 };
 
 export function printerFor({ process, args = [], program }: Context, { quiet = false } = {}): Printer {
-  const said = (text: string): string => forPeople(withPlace(text, args), program);
+  const shown = (text: string): string => forPeople(withPlace(text, args), program);
   return {
     paint: paintFor(process.stderr),
     isTerminal: process.stderr.isTTY && !quiet,
     stdin: process.stdin,
+    forPeople: shown,
     data: (text) => void process.stdout.write(`${text}\n`),
     json: (value) => void process.stdout.write(`${terminalJson(JSON.stringify(value, undefined, 2))}\n`),
-    notice: (text) => void (quiet || process.stderr.write(`${said(text)}\n`)),
-    raw: (text) => void (quiet || process.stderr.write(said(text))),
+    notice: (text) => void (quiet || process.stderr.write(`${shown(text)}\n`)),
+    raw: (text) => void (quiet || process.stderr.write(shown(text))),
   };
 }
 

@@ -39,7 +39,7 @@ function onTerminal(printer: Printer, stream: BlockStream, speedometer: Speedome
           phases,
         }),
       ),
-    note: (text) => block.note(text),
+    note: (text) => block.note(printer.forPeople(text)),
     end: () => block.end(),
   };
 }

@@ -136,10 +136,8 @@ async function confirmed(
   const what = `${plural(rows, 'row')}, of which ${costly} succeeded or may have a run that was paid for${cost}`;
   if (printer.isTerminal && context.process.stdin.isTTY)
     return (await ask(context.process, `send again ${what}? [y/n] `, YES_OR_NO)) ?? false;
-  throw problem('E602', {
-    what: `this may buy runs a second time: ${what}`,
-    hint: 'if that is meant, add --yes',
-  });
+  const facts = { what: `this may buy runs a second time: ${what}`, hint: 'if that is meant, add --yes:' };
+  throw problem('E602', facts, { correction: { right: '--yes' } });
 }
 
 /** What is sent again, in words. */

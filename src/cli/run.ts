@@ -1,7 +1,7 @@
 // run: checks the sheet, starts its batch and follows it. submit: the same without following.
 
 import { startOrAttach, summaryOfDone } from '../library/start-or-attach.ts';
-import { printEnd } from './batch-end.ts';
+import { mayBeSentAgain, printEnd } from './batch-end.ts';
 import { followAsking } from './follow-asking.ts';
 import type { RunFlags, SheetFlags } from './flags.ts';
 import { readyToRun, refuseBothSheets, withFrom } from './from.ts';
@@ -39,7 +39,7 @@ import {
   type WatchGiven,
 } from './watch-sheet.ts';
 import { EXIT } from '../errors/error.ts';
-import { sayLeft } from './next-command.ts';
+import { nextLine, nextOfEnded, sameCommand, sayLeft, sayNext } from './next-command.ts';
 import { printBatch } from './batch-plan.ts';
 import { estimateOf } from '../library/estimate.ts';
 import type { Summary } from '../results/summary.ts';
@@ -78,13 +78,16 @@ type Submitted = {
   readonly flags: SheetFlags;
   readonly found: FoundBatch;
   readonly session?: Session;
+  /** Of a batch that has ended. */
+  readonly summary?: Summary;
 };
 
 /** stdout has the batch id, also of a batch that exists or has ended. */
-async function submitted({ printer, flags, found, session }: Submitted): Promise<number> {
+async function submitted({ printer, flags, found, session, summary }: Submitted): Promise<number> {
   if (flags.output !== 'json') printer.data(found.batch);
   // It needs the Temporal client, which a check of a sheet does not load.
   else await (await import('./print-batch.ts')).printFoundJson(printer, found, session);
+  if (summary) sayNext(printer, flags.output, ...nextOfEnded(found, mayBeSentAgain(summary)));
   return EXIT.ok;
 }
 
@@ -140,7 +143,9 @@ async function send(
         );
   if (isInto(flags)) return into(flags);
   const whenDone = async (found: FoundBatch, summary: Summary): Promise<number> =>
-    flags.watch ? continueWatched(watching, found) : sayDone({ printer, flags, found, summary }, done);
+    flags.watch
+      ? continueWatched(watching, found)
+      : sayDone({ printer, flags, found, summary }, done, context.args ?? []);
   const { process } = context;
   const { isTerminal } = printer;
   const asking = { printer, process, asks };
@@ -269,11 +274,12 @@ const endedOn =
     return printEnd({ printer, found, output: flags.output }, summary);
   };
 
-function sayDone(given: Parameters<WithDone>[0], done: WithDone): Promise<number> {
+function sayDone(given: Parameters<WithDone>[0], done: WithDone, args: readonly string[]): Promise<number> {
   const { printer, flags, found } = given;
   printer.notice(
-    `This sheet is batch ${found.batch}, which has ended. To make a new batch of the same sheet, add --again.`,
+    `This sheet is batch ${found.batch}, which has ended. To make a new batch of the same sheet:`,
   );
+  printer.notice(nextLine(['new', sameCommand(args, args[0] ?? 'run', { add: ['--again'] })]));
   sayDifferences(printer, flags, found);
   return done(given);
 }

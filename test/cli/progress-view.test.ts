@@ -35,6 +35,7 @@ const printer = (isTerminal: boolean): Printer =>
     isTerminal,
     paint: (_style: unknown, text: string) => text,
     notice: (text: string) => noticed.push(text),
+    forPeople: (text: string) => `${text} for people`,
   }) as unknown as Printer;
 
 function viewOf(isTerminal: boolean, columns = 120) {
@@ -47,6 +48,11 @@ function drawn(progress: ShownProgress, phases?: Phases, columns = 120): readonl
   viewOf(true, columns).show(progress, 1_000, phases);
   return stripVTControlCharacters(written.at(-1) ?? '').split('\n');
 }
+
+it('a note above the block is a text for people, as everywhere', () => {
+  viewOf(true).note('see: runsheet list');
+  expect(written.join('')).toContain('see: runsheet list for people\n');
+});
 
 describe('rows that are done', () => {
   it('are those with an outcome, also while their files are stored, on a terminal and in lines', () => {

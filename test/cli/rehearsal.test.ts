@@ -62,6 +62,7 @@ describe('the example, as npm start runs it', () => {
     const again = await stage.run(args);
     expect(again.code).toBe(0);
     expect(again.stderr).toContain('which has ended');
+    expect(again.stderr).toContain(`\n  new       runsheet ${args.join(' ')} --again\n`);
     expect(again.stdout.trim()).toBe(stage.batch());
   });
 

@@ -85,6 +85,14 @@ describe('the end of a command names the next ones', () => {
     expect((await console.run('plan', sheet, ...flags, '-q')).stderr).toBe('');
   });
 
+  it('retry of rows that were paid for: the same command with --yes', async () => {
+    const { code, stderr } = await (await scene()).run('retry', 'done', '--outcome', 'succeeded');
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/\n {2}runsheet retry done --outcome succeeded --yes\n$/),
+    ]);
+  });
+
   it('a folder without batches', async () => {
     const console = await Console.open();
     expect((await console.run('list')).stderr).toBe('no batches here yet\n  rehearse  runsheet demo\n');
