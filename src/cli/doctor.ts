@@ -53,7 +53,7 @@ export default async function doctor(
       printer.data(
         `${ok ? printer.paint('green', '✓') : printer.paint('red', '✗')} ${part.padEnd(12)} ${terminalLine(message)}`,
       );
-      if (hint) printer.data(`  hint: ${terminalLine(hint)}`);
+      if (hint) printer.data(printer.forPeople(`  hint: ${terminalLine(hint)}`));
     }
   }
   sayNext(printer, flags.output, nextOf(config, findings));
