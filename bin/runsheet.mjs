@@ -54,6 +54,8 @@ function isOurs(folder, refused) {
 
 /** A launcher that is killed closes the channel; this process then ends as at SIGTERM. */
 function endWithLauncher() {
+  // Messages name commands as the user gave this one.
+  process.argv[1] = process.env[LAUNCHED];
   delete process.env[LAUNCHED];
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
   // A command that is done ends although its launcher lives.
@@ -72,7 +74,7 @@ function again() {
   }
   const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    env: { ...process.env, [LAUNCHED]: '1' },
+    env: { ...process.env, [LAUNCHED]: process.argv[1] },
   });
   // A signal may be meant for this process alone; the child takes two at once for one.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));

@@ -199,6 +199,7 @@ export const onBatches = {
       positional: batch,
       flags: {
         files: { kind: 'boolean', default: true, brief: 'also read every file and compare its checksum' },
+        lists: { kind: 'boolean', default: true, brief: 'also read the run list of the service' },
         receipt: {
           ...optional(
             anyText(

@@ -1,4 +1,4 @@
-// What commands print when a batch has ended: the outcomes, the places of the results, and the receipt as the last line.
+// What commands print when a batch has ended: the outcomes, the places of the results, the receipt, and the next commands.
 
 import { EXIT } from '../errors/error.ts';
 import { notSucceeded, type Summary } from '../results/summary.ts';
@@ -7,7 +7,7 @@ import type { CanaryReport } from './canary.ts';
 import type { Printer } from './context.ts';
 import { usefulLines } from './found-concurrency.ts';
 import { batchJson, type BatchStatus } from './json/batch.ts';
-import { nextCommand } from './next-command.ts';
+import { nextOfEnded, sayNext } from './next-command.ts';
 import { count, money, plural, span, type Paint } from './format.ts';
 
 export type EndParams = {
@@ -16,19 +16,22 @@ export type EndParams = {
   /** With `jsonl`, the rows are printed before. */
   readonly output: 'text' | 'json' | 'jsonl';
   readonly canary?: CanaryReport;
+  /** The folder is removed after the command, so nothing can be done with it. */
+  readonly isRemoved?: boolean;
   /** Prints the receipt of a command that is silent otherwise. */
   readonly printReceipt?: (line: string) => void;
 };
 
 /** Returns the exit code. */
 export function printEnd(
-  { printer, found, output, printReceipt, canary }: EndParams,
+  { printer, found, output, printReceipt, canary, isRemoved }: EndParams,
   summary: Summary,
 ): number {
   printer.raw(closing(summary, found.folder, printer.paint));
   printReceipt?.(receiptLine(summary));
   if (output === 'json') printer.json(batchJson(found, endOf(found, summary, canary)));
   else if (output === 'text') printer.data(found.folder);
+  if (!isRemoved) sayNext(printer, output, ...nextOfEnded(found, mayBeSentAgain(summary)));
   return notSucceeded(summary) === 0 ? EXIT.ok : EXIT.someRowsFailed;
 }
 
@@ -62,15 +65,15 @@ export function closing(summary: Summary, folder: string, paint: Paint): string 
     ...usefulLines(summary),
     `  results   ${folder}/results.csv`,
     ...(failed > 0 ? [`  failures  ${folder}/failures.csv`] : []),
-    // Rows that were refused would be refused again, and those without a known end may have been paid for.
-    ...(outcomes.failed + outcomes['timed-out'] > 0
-      ? [`  again     ${nextCommand('retry', { batch: summary.batch, folder })}`]
-      : []),
     `  report    ${folder}/report.html`,
     receiptLine(summary),
   ];
   return `\n${lines.join('\n')}\n`;
 }
+
+/** Rows that were refused would be refused again, and those without a known end may have been paid for. */
+export const mayBeSentAgain = ({ outcomes }: Pick<Summary, 'outcomes'>): boolean =>
+  outcomes.failed + outcomes['timed-out'] > 0;
 
 const reusedLine = ({ reused, rows, runs, total_cost_usd: usd }: Summary): string =>
   `  reused ${count(reused)} of ${count(rows)}; ${plural(runs, 'run')} bought, ${money(usd)}`;

@@ -12,6 +12,7 @@ import { configOf } from './batch-options.ts';
 import { plural } from './format.ts';
 import { cleanupSchema } from './json/servers.ts';
 import { shaped } from './json/shape.ts';
+import { sameCommand, sayNext, type Next } from './next-command.ts';
 
 type Flags = {
   readonly out?: string;
@@ -32,12 +33,16 @@ export default async function clean(this: Context, flags: Flags): Promise<number
   if (flags.output === 'json') printer.json(shaped(cleanupSchema, { removed: flags.yes, paths }));
   else for (const path of paths) printer.data(path);
   if (flags.yes) await Promise.all(paths.map((path) => rm(path, { recursive: true, force: true })));
-  printer.notice(
-    flags.yes
-      ? `${plural(paths.length, 'path')} removed`
-      : `${plural(paths.length, 'path')} would be removed; to remove, add --yes`,
-  );
+  printer.notice(`${plural(paths.length, 'path')} ${flags.yes ? 'removed' : 'would be removed'}`);
+  sayNext(printer, flags.output, nextOf(flags, paths.length, this.args ?? []));
   return EXIT.ok;
+}
+
+/** Without a path there is nothing to remove but batches, which need an age. */
+function nextOf({ yes, olderThan }: Flags, paths: number, args: readonly string[]): Next {
+  if (yes || (paths === 0 && olderThan !== undefined)) return ['batches', 'runsheet list'];
+  const add = paths === 0 ? ['--older-than', '30d'] : ['--yes'];
+  return [paths === 0 ? 'older' : 'remove', sameCommand(args, 'clean', { add })];
 }
 
 /** A younger folder may belong to a command that is still running. */

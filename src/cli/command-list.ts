@@ -26,6 +26,7 @@ import { serviceFlags } from './service-flags.ts';
 import { schedule } from './schedule-commands.ts';
 import { PARSER_TEXT } from './parser-faults.ts';
 import { version } from './package-version.ts';
+import { PROGRAM } from './program-name.ts';
 
 const SHEET = 'the sheet: .csv .tsv .xlsx .jsonl .json, its https:// or s3:// address, or - for stdin';
 const sheet = maybeOne(`${SHEET}; none with --from`, 'sheet');
@@ -37,12 +38,20 @@ const watchFlag = {
   brief: 'follow the sheet too: each save sends the rows that it adds or changes, until Ctrl-C',
 } as const;
 
+const demoFlag = {
+  kind: 'boolean',
+  optional: true,
+  withNegated: false,
+  hidden: true,
+  brief: 'the batch is removed after the command, so no next step is named',
+} as const;
+
 const onSheets = {
   run: command(
     async () => (await import('./run.ts')).run,
     {
       positional: sheet,
-      flags: { ...sheetFlags, ...fromFlags, watch: watchFlag, output: outputOfRows },
+      flags: { ...sheetFlags, ...fromFlags, watch: watchFlag, demo: demoFlag, output: outputOfRows },
       aliases: sheetAliases,
     },
     'check a sheet, send it, and follow it until every row has an outcome',
@@ -177,36 +186,47 @@ const servers = {
   ),
 };
 
-const root = buildRouteMap({
-  routes: { ...onSheets, deployments, ...onBatches, pool: onPools, schedule, ...servers, ...demos },
-  docs: {
-    brief: 'Runs every row of a sheet as a GPU job, and never pays for the same row twice by accident.',
-    fullDescription: [
-      'Runs every row of a sheet as a GPU job, and never pays for the same row twice by accident.',
-      '',
-      'Examples:',
-      '  runsheet run prompts.csv -d portraits --local     rehearse; costs nothing',
-      '  runsheet plan prompts.csv -d portrait-v3          look before you pay',
-      '  runsheet run prompts.csv -d portrait-v3 -c 24     24 runs at the same time',
-      '  runsheet rows --outcome failed -o csv             list the failed rows',
-      '',
-      'Settings: RUNSHEET_API_URL, RUNSHEET_API_KEY or RUNSHEET_API_KEY_FILE, RUNSHEET_WEBHOOK_URL, TEMPORAL_ADDRESS',
-      'Exit codes: 0 all rows succeeded, 2 usage, 3 some rows did not succeed or migrate-check found a broken rule,',
-      '            4 not authenticated, 5 refused: this command sent nothing, 6 a server cannot be reached or a disk is full,',
-      '            7 --timeout reached, 8 paused, 130 interrupted',
-    ].join('\n'),
-    hideRoute: { embedded: true, demoLoop: true },
-  },
-});
+const routes = { ...onSheets, deployments, ...onBatches, pool: onPools, schedule, ...servers, ...demos };
 
-export const application = buildApplication(root, {
-  name: 'runsheet',
-  versionInfo: { currentVersion: version },
-  scanner: { caseStyle: 'allow-kebab-for-camel' },
-  documentation: {
-    caseStyle: 'convert-camel-to-kebab',
-    useAliasInUsageLine: true,
-    onlyRequiredInUsageLine: true,
-  },
-  localization: { text: PARSER_TEXT },
-});
+const EXAMPLES = [
+  'run prompts.csv -d portraits --local     rehearse; costs nothing',
+  'plan prompts.csv -d portrait-v3          look before you pay',
+  'run prompts.csv -d portrait-v3 -c 24     24 runs at the same time',
+  'rows --outcome failed -o csv             list the failed rows',
+];
+
+const rootOf = (program: string) =>
+  buildRouteMap({
+    routes,
+    docs: {
+      brief: 'Runs every row of a sheet as a GPU job, and never pays for the same row twice by accident.',
+      fullDescription: [
+        'Runs every row of a sheet as a GPU job, and never pays for the same row twice by accident.',
+        '',
+        'Examples:',
+        ...EXAMPLES.map((example) => `  ${program} ${example}`),
+        '',
+        'Settings: RUNSHEET_API_URL, RUNSHEET_API_KEY or RUNSHEET_API_KEY_FILE, RUNSHEET_WEBHOOK_URL, TEMPORAL_ADDRESS',
+        'Exit codes: 0 all rows succeeded, 2 usage, 3 some rows did not succeed or migrate-check found a broken rule,',
+        '            4 not authenticated, 5 refused: this command sent nothing, 6 a server cannot be reached or a disk is full,',
+        '            7 --timeout reached, 8 paused, 130 interrupted',
+      ].join('\n'),
+      hideRoute: { embedded: true, demoLoop: true },
+    },
+  });
+
+/** Help names commands as the program was called. */
+export const applicationOf = (program: string) =>
+  buildApplication(rootOf(program), {
+    name: program,
+    versionInfo: { currentVersion: version },
+    scanner: { caseStyle: 'allow-kebab-for-camel' },
+    documentation: {
+      caseStyle: 'convert-camel-to-kebab',
+      useAliasInUsageLine: true,
+      onlyRequiredInUsageLine: true,
+    },
+    localization: { text: PARSER_TEXT },
+  });
+
+export const application = applicationOf(PROGRAM);

@@ -3,6 +3,7 @@
 import { fileURLToPath } from 'node:url';
 import { EXIT } from '../errors/error.ts';
 import { terminalLine } from '../errors/outside-text.ts';
+import { findBatch } from '../library/found-batch.ts';
 import { compareBatches, type Comparison } from '../library/compared-batches.ts';
 import type { ComparedPair, ComparedRow } from '../results/compare/compared-pair.ts';
 import type { PairedBy } from '../results/compare/paired-by.ts';
@@ -10,6 +11,7 @@ import { configOf } from './batch-options.ts';
 import { printerFor, type Context } from './context.ts';
 import { count, money, plural, span } from './format.ts';
 import { comparisonJson } from './json/comparison.ts';
+import { nextCommand, sayNext } from './next-command.ts';
 
 type Flags = {
   readonly by?: PairedBy;
@@ -20,7 +22,8 @@ type Flags = {
 
 export default async function compare(this: Context, flags: Flags, a: string, b: string): Promise<number> {
   const { by, file } = flags;
-  const comparison = await compareBatches(configOf(flags).out, [a, b], {
+  const { out } = configOf(flags);
+  const comparison = await compareBatches(out, [a, b], {
     ...(by === undefined ? {} : { by }),
     ...(file === undefined ? {} : { file }),
   });
@@ -31,10 +34,16 @@ export default async function compare(this: Context, flags: Flags, a: string, b:
     printer.json(comparisonJson({ ...comparison, page, most_changed: mostChanged }));
     return EXIT.ok;
   }
+  const { by: used, without_pairs: none } = comparison;
+  if (none !== undefined) printer.notice(`${NO_PAIR[none]}; rows are paired by ${used} (--by ${used})`);
   for (const line of linesOf(comparison)) printer.data(terminalLine(line));
   printer.data(terminalLine(page));
+  const found = await findBatch(out, comparison.b);
+  sayNext(printer, flags.output, ['open', nextCommand('open', found)]);
   return EXIT.ok;
 }
+
+const NO_PAIR = { key: 'no two rows have the same key', inputs: 'no two rows have the same inputs' };
 
 function linesOf(comparison: Comparison): readonly string[] {
   const { a, b, most_changed: most, pairs, identical, verdict, outcome_differs: differ, only } = comparison;

@@ -7,6 +7,7 @@ import { withoutSecrets } from '../errors/redact.ts';
 import { errorText, paintFor, type Paint } from './format.ts';
 import { withPlace } from './correction.ts';
 import { problemJson } from './json/problem.ts';
+import { asCalled, PROGRAM } from './program-name.ts';
 
 export type Output = 'text' | 'json' | 'jsonl' | 'csv';
 
@@ -14,6 +15,8 @@ export interface Context extends CommandContext {
   readonly process: NodeJS.Process;
   /** The words of the command. */
   readonly args?: readonly string[];
+  /** How the user calls the program (default: `runsheet`). */
+  readonly program?: string | undefined;
 }
 
 /** Prints data to stdout and messages to stderr. */
@@ -21,6 +24,8 @@ export type Printer = {
   readonly paint: Paint;
   readonly isTerminal: boolean;
   readonly stdin: Readable;
+  /** A text as people see it: without secrets and control characters, with commands as the user can give them. */
+  forPeople(text: string): string;
   /** A line of data. */
   data(text: string): void;
   json(value: unknown): void;
@@ -30,25 +35,28 @@ export type Printer = {
   raw(text: string): void;
 };
 
-export function printerFor({ process, args = [] }: Context, { quiet = false } = {}): Printer {
-  const said = (text: string): string => forPeople(withPlace(text, args));
+export function printerFor({ process, args = [], program }: Context, { quiet = false } = {}): Printer {
+  const shown = (text: string): string => forPeople(withPlace(text, args), program);
   return {
     paint: paintFor(process.stderr),
     isTerminal: process.stderr.isTTY && !quiet,
     stdin: process.stdin,
+    forPeople: shown,
     data: (text) => void process.stdout.write(`${text}\n`),
     json: (value) => void process.stdout.write(`${terminalJson(JSON.stringify(value, undefined, 2))}\n`),
-    notice: (text) => void (quiet || process.stderr.write(`${said(text)}\n`)),
-    raw: (text) => void (quiet || process.stderr.write(said(text))),
+    notice: (text) => void (quiet || process.stderr.write(`${shown(text)}\n`)),
+    raw: (text) => void (quiet || process.stderr.write(shown(text))),
   };
 }
 
-const forPeople = (text: string): string => paintedLines(withoutSecrets(text));
+/** Programs read the name that the documents use. */
+const forPeople = (text: string, program = PROGRAM): string =>
+  paintedLines(withoutSecrets(asCalled(text, program)));
 
 /** Prints an error to stderr, or as JSON to stdout. */
 export function printError(context: Context, error: unknown, output: Output | undefined): void {
-  const { process } = context;
+  const { process, program } = context;
   if (output === 'json' || output === 'jsonl')
     process.stdout.write(`${terminalJson(withoutSecrets(JSON.stringify(problemJson(error))))}\n`);
-  else process.stderr.write(forPeople(`\n${errorText(error, paintFor(process.stderr))}`));
+  else process.stderr.write(forPeople(`\n${errorText(error, paintFor(process.stderr))}`, program));
 }

@@ -10,6 +10,8 @@ import { configOf, limitsOf } from './batch-options.ts';
 import type { LimitFlags } from './limit-flags.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import { follow } from './follow.ts';
+import { mayBeSentAgain } from './batch-end.ts';
+import { toFollow, toContinue, nextCommand, nextOfEnded, sayNext } from './next-command.ts';
 import { prepareNotify } from './notify-flags.ts';
 import { money, plural } from './format.ts';
 import { refuseNoPool } from '../library/known-pool.ts';
@@ -40,13 +42,13 @@ export async function pause(this: Context, flags: Flags, name: string): Promise<
     // Servers that this command does not see may be running it.
     if (await found.store.exists(STARTED_FILE)) throw notRunning(found);
     printer.notice(`${found.batch} was never started; there is nothing to pause`);
+    sayNext(printer, flags.output, toContinue(found));
     await printBatchJson(printer, flags, found);
     return EXIT.ok;
   }
   const { progress, note = 'paused' } = done;
-  printer.notice(
-    `${note}; ${plural(progress.running, 'run')} ${finish(progress.running)}. Continue: runsheet resume ${found.batch}`,
-  );
+  printer.notice(`${note}; ${plural(progress.running, 'run')} ${finish(progress.running)}`);
+  sayNext(printer, flags.output, toContinue(found));
   await printBatchJson(printer, flags, found, progress);
   return EXIT.ok;
 }
@@ -66,6 +68,7 @@ export async function scale(this: Context, flags: Flags & LimitFlags, name: stri
   });
   if (done === undefined) throw notRunning(found);
   printer.notice(done.note ?? '');
+  sayNext(printer, flags.output, ['status', nextCommand('status', found)]);
   await printBatchJson(printer, flags, found, done.progress);
   return EXIT.ok;
 }
@@ -82,6 +85,7 @@ export async function cancel(
     // startOrAttach would resume a paused batch before it is cancelled.
     if (!(await isUnderWay(session, found))) {
       printer.notice(`${found.batch} was never started; there is nothing to cancel`);
+      sayNext(printer, flags.output, toContinue(found));
       await printBatchJson(printer, flags, found);
       return EXIT.ok;
     }
@@ -91,14 +95,19 @@ export async function cancel(
     const code =
       session.stack &&
       (await follow({ session, found, printer, process: this.process, output: flags.output }));
-    if (code === undefined) await printBatchJson(printer, flags, found, done.progress);
+    if (code === undefined) {
+      sayNext(printer, flags.output, toFollow(found));
+      await printBatchJson(printer, flags, found, done.progress);
+    }
     return code === EXIT.interrupted ? code : EXIT.ok;
   });
 }
 
 async function hasEnded(found: FoundBatch, printer: Printer, verb: string, flags: Flags): Promise<boolean> {
-  if ((await summaryOfDone(found)) === undefined) return false;
+  const summary = await summaryOfDone(found);
+  if (summary === undefined) return false;
   printer.notice(`${found.batch} has ended; there is nothing to ${verb}`);
+  sayNext(printer, flags.output, ...nextOfEnded(found, mayBeSentAgain(summary)));
   await printBatchJson(printer, flags, found);
   return true;
 }

@@ -15,7 +15,7 @@ export function withCommand(error: unknown, args: readonly string[]): unknown {
 }
 
 const ON_A_BATCH =
-  /\brunsheet (?:pause|resume|scale|cancel|retry|watch|wait|status|rows|show|logs|results|events|verify) [a-zA-Z0-9][\w.-]*(?![\w.-]| --out)/g;
+  /\brunsheet (?:pause|resume|scale|cancel|retry|watch|wait|status|rows|show|logs|results|events|verify|open|export) [a-zA-Z0-9][\w.-]*(?![\w.-]| --out)|\brunsheet list\b(?! --out)/g;
 
 /** The commands in a text, with the folder of the batches if the command that prints them was given one. */
 export function withPlace(text: string, args: readonly string[]): string {

@@ -12,6 +12,7 @@ import { printerFor, type Context, type Printer } from './context.ts';
 import { withGround } from './demo/ground.ts';
 import { race } from './demo/kills.ts';
 import { openKillsView, receiptOf } from './demo/kills-view.ts';
+import { nextLine } from './next-command.ts';
 import { hearInterrupts } from './interrupt.ts';
 
 type Flags = {
@@ -24,7 +25,8 @@ type Flags = {
 
 const ROWS = { plain: 24, kill: 120 };
 const CONCURRENCY = 12;
-const NEXT = '  your sheet   runsheet run <sheet> -d portraits --local';
+const NEXT = nextLine(['run', 'runsheet run <sheet> -d portraits --local']);
+const KILLS = nextLine(['kills', 'runsheet demo --kill']);
 
 export default async function demo(this: Context, flags: Flags): Promise<number> {
   const printer = printerFor(this);
@@ -75,7 +77,7 @@ async function runOnce({ process }: Context, printer: Printer, flags: Flags): Pr
   const interrupts = hearInterrupts(process);
   try {
     writeFileSync(join(folder, 'demo.csv'), sheetText(rows));
-    const args = ['run', 'demo.csv', '-d', 'portraits', '--local', '-o', output];
+    const args = ['run', 'demo.csv', '-d', 'portraits', '--local', '--demo', '-o', output];
     const { environment } = configOf({});
     const child = spawn(process.execPath, [programFile(), ...args], {
       cwd: folder,
@@ -88,9 +90,7 @@ async function runOnce({ process }: Context, printer: Printer, flags: Flags): Pr
       },
     });
     const [code] = (await once(child, 'exit')) as [number | null];
-    printer.notice(
-      `\nThe demo is over, and its folder is removed.\n${NEXT}\n  under kills  runsheet demo --kill`,
-    );
+    printer.notice(`\nThe demo is over, and its folder is removed.\n${NEXT}\n${KILLS}`);
     return code ?? EXIT.interrupted;
   } finally {
     interrupts.close();

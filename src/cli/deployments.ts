@@ -11,6 +11,7 @@ import { configOf, meantService } from './batch-options.ts';
 import { printerFor, type Context } from './context.ts';
 import { span } from './format.ts';
 import { deploymentJson } from './json/deployment.ts';
+import { sayNext, type Next } from './next-command.ts';
 import { keepNames } from './proposals.ts';
 
 type Flags = {
@@ -43,17 +44,24 @@ export default async function deployments(
       );
       if (flags.output === 'json') printer.json(all.map(shown));
       else for (const line of table(LIST_HEADER, all.map(listed))) printer.data(line);
-      printer.notice(
-        all.length === 0
-          ? 'no deployments'
-          : `* required. Inputs of one: runsheet deployments <name>${flags.local ? ' --local' : ''}`,
-      );
+      const [first] = all;
+      printer.notice(first === undefined ? 'no deployments' : '* required');
+      const next: Next =
+        first === undefined
+          ? ['check', 'runsheet doctor']
+          : ['inputs', `runsheet deployments ${wordsFor(first, flags.local)}`];
+      sayNext(printer, flags.output, next);
       return EXIT.ok;
     }
     const found = await showDeployment(config, meant, name);
     if (flags.output === 'json') printer.json(shown(found));
     else if (flags.sheet) printer.data(template(found).trimEnd());
-    else for (const line of described(found, flags.local)) printer.data(line);
+    else for (const line of described(found)) printer.data(line);
+    const named = wordsFor(found, flags.local);
+    const words = `prompts.csv -d ${named}`;
+    if (!flags.sheet)
+      sayNext(printer, flags.output, ['sheet', `runsheet deployments ${named} --sheet > prompts.csv`]);
+    sayNext(printer, flags.output, ['plan', `runsheet plan ${words}`], ['run', `runsheet run ${words}`]);
     return EXIT.ok;
   } finally {
     await session?.close();
@@ -81,10 +89,12 @@ const listed = (one: Deployment): readonly string[] => [
 const limitText = ({ runTimeoutSeconds: seconds }: Deployment): string =>
   seconds === undefined ? 'unknown' : span(seconds * 1_000);
 
-function described(deployment: Deployment, isLocal: boolean): readonly string[] {
+/** Its name as a word of a command, and the service. */
+const wordsFor = ({ id, name }: Deployment, isLocal: boolean): string =>
+  `${shellWord(name ?? id)}${isLocal ? ' --local' : ''}`;
+
+function described(deployment: Deployment): readonly string[] {
   const { id, name, gpu, concurrencyLimit, inputTypes } = deployment;
-  const word = shellWord(name ?? id);
-  const local = isLocal ? ' --local' : '';
   const header = columnsOf(deployment);
   return [
     terminalLine(name === undefined ? id : `${name}  ${id}`),
@@ -99,8 +109,6 @@ function described(deployment: Deployment, isLocal: boolean): readonly string[] 
       : table(INPUT_HEADER, inputTypes.map(inputRow))),
     '',
     ...(header.length > 0 ? [terminalLine(`first line of a sheet: ${csvLine(header)}`)] : []),
-    `look before you pay: runsheet plan prompts.csv -d ${word}${local}`,
-    `run it:              runsheet run prompts.csv -d ${word}${local}`,
   ];
 }
 

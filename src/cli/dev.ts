@@ -7,6 +7,7 @@ import { hearInterrupts } from './interrupt.ts';
 import { configOf } from './batch-options.ts';
 import { serversSchema } from './json/servers.ts';
 import { shaped } from './json/shape.ts';
+import { sayNext } from './next-command.ts';
 
 export default async function dev(
   this: Context,
@@ -37,7 +38,8 @@ export default async function dev(
     printer.data(`live page  ${dashboardPage ?? 'none'}`);
   }
   printer.notice('Everyone who has these addresses can open both pages: keep them secret.');
-  printer.notice('Ctrl-C ends the servers; runsheet run … --local uses them');
+  printer.notice('Ctrl-C ends the servers; commands in other terminals use them');
+  sayNext(printer, flags.output, ['run', 'runsheet run <sheet> -d portraits --local']);
   await interrupts.first;
   interrupts.onSecond(() => stack.hurry());
   await stack.leave();

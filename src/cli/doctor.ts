@@ -22,6 +22,7 @@ import { refuseOtherApi } from '../create-batch/batch-request.ts';
 import { configOf } from './batch-options.ts';
 import { checkSchema } from './json/servers.ts';
 import { shaped } from './json/shape.ts';
+import { sayNext, type Next } from './next-command.ts';
 
 type Finding = {
   readonly part: string;
@@ -52,10 +53,17 @@ export default async function doctor(
       printer.data(
         `${ok ? printer.paint('green', '✓') : printer.paint('red', '✗')} ${part.padEnd(12)} ${terminalLine(message)}`,
       );
-      if (hint) printer.data(`  hint: ${terminalLine(hint)}`);
+      if (hint) printer.data(printer.forPeople(`  hint: ${terminalLine(hint)}`));
     }
   }
+  sayNext(printer, flags.output, nextOf(config, findings));
   return findings.every(({ ok }) => ok) ? EXIT.ok : EXIT.unreachable;
+}
+
+/** Without a run service, only a rehearsal is possible. */
+function nextOf({ apiUrl }: Config, findings: readonly Finding[]): Next {
+  if (findings.some(({ ok }) => !ok)) return ['again', 'runsheet doctor'];
+  return apiUrl === undefined ? ['rehearse', 'runsheet demo'] : ['choose', 'runsheet deployments'];
 }
 
 async function finding(part: string, check: () => Promise<string>): Promise<Finding> {

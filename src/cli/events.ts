@@ -12,6 +12,7 @@ import { configOf } from './batch-options.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import { eventJson } from './json/event.ts';
 import { attemptJson } from './json/row.ts';
+import { nextCommand, sayNext, toFollow, type Next } from './next-command.ts';
 
 type Flags = {
   readonly follow: boolean;
@@ -37,9 +38,12 @@ export default async function events(this: Context, flags: Flags, name: string |
   }
   for (;;) {
     for await (const event of reader.fresh()) print(printer, output, event);
-    if (!flags.follow || reader.hasFinished) return EXIT.ok;
+    if (!flags.follow || reader.hasFinished) break;
     await wait(LOOK_MS);
   }
+  const next: Next = reader.hasFinished ? ['open', nextCommand('open', found)] : toFollow(found);
+  sayNext(printer, output, next);
+  return EXIT.ok;
 }
 
 function print(printer: Printer, output: Flags['output'], event: ShownEvent | AttemptEvent): void {

@@ -3,19 +3,20 @@
 import { run, type StricliProcess } from '@stricli/core';
 import { EXIT } from '../errors/error.ts';
 import { printAndExit } from './command.ts';
-import { application } from './command-list.ts';
+import { applicationOf } from './command-list.ts';
+import { PROGRAM } from './program-name.ts';
 import type { Context, Output } from './context.ts';
 import { parserFault } from './parser-faults.ts';
 
 /** Resolves with the exit code. */
 export async function execute(
   args: readonly string[],
-  { process }: Pick<Context, 'process'>,
+  { process, program }: Pick<Context, 'process' | 'program'>,
 ): Promise<number> {
   if (args[0] === '__complete') return (await import('./complete.ts')).complete(args.slice(1), { process });
-  const context = { process: process as StricliProcess & NodeJS.Process, args };
+  const context = { process: process as StricliProcess & NodeJS.Process, args, program };
   try {
-    await run(application, args.length === 0 ? ['--help'] : args, context);
+    await run(applicationOf(program ?? PROGRAM), args.length === 0 ? ['--help'] : args, context);
   } catch (error) {
     await printAndExit(context, parserFault(error, args), outputIn(args));
   }

@@ -9,6 +9,7 @@ import type { Written } from '../results/export/export-batch.ts';
 import { configOf } from './batch-options.ts';
 import { printerFor, type Context } from './context.ts';
 import { bytesText, plural } from './format.ts';
+import { nextCommand, sayNext } from './next-command.ts';
 
 type Flags = {
   readonly as?: NonNullable<ExportOptions['as']>;
@@ -38,6 +39,7 @@ export default async function exportCommand(
       });
     const written = await exportTo(found, { as: format, excel }, { write: (chunk) => put(stdout, chunk) });
     for (const line of linesOf(written)) printer.notice(line);
+    sayNext(printer, flags.output, ['open', nextCommand('open', found)]);
     return EXIT.ok;
   }
   const { file: url, ...written } = await exportBatch(found, {
@@ -50,6 +52,7 @@ export default async function exportCommand(
   if (flags.output === 'json') printer.json({ batch: found.batch, file: path, ...written });
   else printer.data(terminalLine(path));
   for (const line of linesOf(written)) printer.notice(line);
+  sayNext(printer, flags.output, ['open', nextCommand('open', found)]);
   return EXIT.ok;
 }
 

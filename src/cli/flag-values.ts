@@ -10,8 +10,7 @@ import {
 import { FAILURE_KINDS, type FailureKind, type RetriesByKind } from '../batch/failure-kind.ts';
 import { GPUS, isGpu, type Gpu } from '../batch/gpu.ts';
 import type { FailAfter, GpuConcurrency, UnconfirmedRule } from '../batch/params.ts';
-import { isName } from '../create-batch/batch-id.ts';
-import { SCHEDULE_NAME_MAX } from '../create-batch/schedule/definition.ts';
+import { isName, SCHEDULE_NAME_MAX } from '../create-batch/batch-id.ts';
 import { list, nearest, problem } from '../errors/error.ts';
 import { absoluteTarget } from '../library/notify-targets.ts';
 

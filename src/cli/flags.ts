@@ -219,4 +219,8 @@ export type SheetFlags = LimitFlags &
   };
 
 /** The flags of `run`. */
-export type RunFlags = SheetFlags & { readonly watch?: boolean };
+export type RunFlags = SheetFlags & {
+  readonly watch?: boolean;
+  /** The batch is removed after the command. */
+  readonly demo?: boolean;
+};

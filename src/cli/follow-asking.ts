@@ -5,7 +5,7 @@ import { EXIT, isRunsheetError } from '../errors/error.ts';
 import { ask } from './ask.ts';
 import { refOf } from '../library/found-batch.ts';
 import { follow, type FollowParams } from './follow.ts';
-import { nextCommand } from './next-command.ts';
+import { toContinue, nextCommand, sayNext } from './next-command.ts';
 import { plural } from './format.ts';
 
 const ANSWERS = { y: true, yes: true, n: false, no: false } as const;
@@ -30,9 +30,7 @@ export async function followAsking(params: FollowParams): Promise<number> {
       return followAsking({ ...params, isCanaryShown: true });
     }
     printer.notice(`${found.batch} stays paused; nothing more is sent`);
-    printer.notice(
-      `  continue  ${nextCommand('resume', found)}\n  stop      ${nextCommand('cancel', found)}`,
-    );
+    sayNext(printer, params.output, toContinue(found), ['stop', nextCommand('cancel', found)]);
     return EXIT.paused;
   }
 }

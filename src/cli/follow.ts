@@ -12,11 +12,11 @@ import { canaryReport, canaryReportLines, isJudged } from './canary.ts';
 import { configOf } from './batch-options.ts';
 import { hearInterrupts, type Interrupts } from './interrupt.ts';
 import { pauseHint } from '../batch/pause-hint.ts';
-import { nextCommand } from './next-command.ts';
+import { toFollow, toContinue, nextCommand, nextLine, sayNext } from './next-command.ts';
 import { openProgressView, type ProgressView } from './progress-view.ts';
 import { openPhaseReader } from './run-phases.ts';
 import type { Session } from './session.ts';
-import { shownProgress } from '../library/shown-progress.ts';
+import { rowsEnded, shownProgress } from '../library/shown-progress.ts';
 import { notRunning, summaryOfDone } from '../library/start-or-attach.ts';
 import { count, plural } from './format.ts';
 import { RowStream } from './row-stream.ts';
@@ -100,8 +100,10 @@ const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
     if (canary !== undefined && !ended.isCanaryShown)
       printer.raw(`${canaryReportLines(canary).join('\n')}\n`);
     const code = printEnd(canary === undefined ? ended : { ...ended, canary }, summary);
-    if ((await summaryOfDone(found)) === undefined)
-      printer.notice(`rows of it are sent again by now; to follow them: ${nextCommand('watch', found)}`);
+    if ((await summaryOfDone(found)) === undefined) {
+      printer.notice('rows of it are sent again by now');
+      sayNext(printer, ended.output, toFollow(found));
+    }
     return code;
   },
   paused: async ({ session, found, progress, reads }) => {
@@ -118,7 +120,7 @@ const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
   },
   timeout: async ({ printer, found }) => {
     printer.notice(
-      `${found.batch} has not ended within --timeout; it continues\n  follow    ${nextCommand('watch', found)}`,
+      `${found.batch} has not ended within --timeout; it continues\n${nextLine(toFollow(found))}`,
     );
     return EXIT.waitedTooLong;
   },
@@ -225,7 +227,7 @@ async function reportTrouble(
 }
 
 /** R23: the embedded servers end with this command, unless other commands use them. */
-async function stopAll({ session, printer, found, interrupts, progress }: Ended): Promise<void> {
+async function stopAll({ session, printer, found, interrupts, progress, isRemoved }: Ended): Promise<void> {
   printer.notice(`\nstopping; ${doneText(progress)}, nothing is lost`);
   interrupts.onSecond(() => session.stack?.hurry());
   let reported = -1;
@@ -237,19 +239,22 @@ async function stopAll({ session, printer, found, interrupts, progress }: Ended)
     }
     reported = onWire;
   });
-  printer.notice(`stopped\n  continue  ${nextCommand('resume', found)}`);
+  printer.notice(isRemoved ? 'stopped' : `stopped\n${nextLine(toContinue(found))}`);
 }
 
 const leaveRunning = ({ printer, found, progress }: Ended): void =>
-  printer.notice(
-    `\nNo longer watching ${found.batch}: ${doneText(progress)}.\n  follow    ${nextCommand('watch', found)}`,
-  );
+  printer.notice(`\nNo longer watching ${found.batch}: ${doneText(progress)}.\n${nextLine(toFollow(found))}`);
 
 function detach({ printer, found, progress }: Ended): void {
   const { batch } = found;
   printer.notice(`\nDetached. ${batch} continues: ${doneText(progress)}.`);
-  printer.notice(`  follow    ${nextCommand('watch', found)}\n  stop      ${nextCommand('cancel', found)}`);
+  printer.notice(`${nextLine(toFollow(found))}\n${nextLine(['stop', nextCommand('cancel', found)])}`);
 }
 
-const doneText = (progress: Progress | undefined): string =>
-  progress === undefined ? 'not started' : `${count(progress.done)} of ${count(progress.rows)} rows done`;
+/** As the view counts them. */
+function doneText(progress: Progress | undefined): string {
+  if (progress === undefined) return 'not started';
+  const { rows, collecting } = progress;
+  const storing = collecting > 0 ? ` (the files of ${count(collecting)} are still to be stored)` : '';
+  return `${count(rowsEnded(progress))} of ${count(rows)} rows done${storing}`;
+}

@@ -15,6 +15,7 @@ import { configOf, copyParams, limitsOf, orderOf, readingOf, sheetOptions } from
 import type { Context, Printer } from './context.ts';
 import type { Estimate } from '../library/estimate.ts';
 import { forecastLines } from './forecast.ts';
+import { sameCommand, sayNext } from './next-command.ts';
 import type { SheetFlags } from './flags.ts';
 import { plural } from './format.ts';
 import { planJson } from './json/plan.ts';
@@ -179,6 +180,7 @@ export async function planInto(given: Given): Promise<number> {
         );
       else say(printer, sheet, compared, expected);
       printer.notice('nothing was sent');
+      sayNext(printer, flags.output, ['run', sameCommand(given.context.args ?? [], 'run')]);
     });
     return EXIT.ok;
   } finally {

@@ -2,11 +2,14 @@
 
 import { EXIT } from '../errors/error.ts';
 import { terminalLines } from '../errors/outside-text.ts';
-import { readRunLog } from '../library/run-log.ts';
+import { findRow, readRunLog, runOf } from '../library/run-log.ts';
 import { configOf } from './batch-options.ts';
 import { printerFor, type Context } from './context.ts';
 import { namedRow } from './named-row.ts';
 import { logSchema } from './json/servers.ts';
+import { nextCommand, sayNext } from './next-command.ts';
+import { plural } from './format.ts';
+import { withLocalService } from './session.ts';
 import { shaped, timeOf } from './json/shape.ts';
 
 type Flags = { readonly attempt?: number; readonly out?: string; readonly output: 'text' | 'json' };
@@ -20,7 +23,9 @@ export default async function logs(
   const printer = printerFor(this);
   const config = configOf(flags);
   const { found, name } = await namedRow(config.out, 'logs', first, second);
-  const { runId, lines } = await readRunLog(config, found, name, flags.attempt);
+  const row = await findRow(found, name);
+  const runId = runOf(found, row, flags.attempt);
+  const lines = await withLocalService(flags, found, printer, () => readRunLog(config, found, runId));
   if (flags.output === 'json')
     printer.json(
       shaped(logSchema, {
@@ -33,5 +38,7 @@ export default async function logs(
       printer.data(terminalLines(`${new Date(atMs).toISOString()}  ${level}  ${message}`));
   if (lines === undefined || lines.length === 0)
     printer.notice(`the service shows no log of run ${runId}: it has no logs, or it has removed this one`);
+  else if (flags.output === 'text') printer.notice(`${plural(lines.length, 'line')} of run ${runId}`);
+  sayNext(printer, flags.output, ['show', nextCommand('show', found, { more: String(row.row.row) })]);
   return EXIT.ok;
 }

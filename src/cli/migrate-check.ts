@@ -10,12 +10,13 @@ import {
   verify,
   type Verified,
 } from '../run-service/migration/check-service.ts';
-import { terminalLine } from '../errors/outside-text.ts';
+import { shellWord, terminalLine } from '../errors/outside-text.ts';
 import type { RunService } from '../run-service/client.ts';
 import type { Deployment } from '../run-service/contract/deployment.ts';
 import { openServices } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
+import { sameCommand, sayNext, type Next } from './next-command.ts';
 import { inputsFrom } from './given-inputs.ts';
 import { hearInterrupts } from './interrupt.ts';
 import { configOf } from './batch-options.ts';
@@ -40,6 +41,7 @@ export default async function migrateCheck(this: Context, flags: Flags): Promise
     if (flags.output === 'json') printer.json(migrationJson(facts, findings, isSound(findings)));
     else printer.data(textOf(findings, printer.paint));
     if (stop.signal.aborted) return EXIT.interrupted;
+    sayNext(printer, flags.output, nextOf(flags, isSound(findings), this.args ?? []));
     return isSound(findings) ? EXIT.ok : EXIT.doesNotHold;
   } finally {
     interrupts.close();
@@ -82,6 +84,12 @@ async function verified({ flags, printer, stop, service, deployment }: Checking)
     printer.notice(`run ${terminalLine(runId)} is queued; following it to its end`);
   return verify({ service, deployment, inputs, queued, stop });
 }
+
+/** A broken rule is checked again when it is kept. */
+const nextOf = ({ deployment }: Flags, holds: boolean, args: readonly string[]): Next =>
+  holds
+    ? ['plan', `runsheet plan <sheet> -d ${shellWord(deployment ?? '')}`]
+    : ['again', sameCommand(args, 'migrate-check')];
 
 const MARKS: Readonly<Record<Verdict, readonly [Parameters<Paint>[0], string]>> = {
   holds: ['green', '✓'],

@@ -1,19 +1,65 @@
-// The commands that messages name: complete, so that they can be pasted into the same shell.
+// What a command says last: the next commands, complete, so that they can be pasted into the same shell. They go to stderr, and
+// only with text, because a program reads the data.
 
 import { dirname } from 'node:path';
+import { shellWord } from '../errors/outside-text.ts';
 import type { FoundBatch } from '../library/found-batch.ts';
 import { configOf } from './batch-options.ts';
+import type { Printer } from './context.ts';
 
-/** `runsheet resume portraits-7f3a`, with --out if the batch is not in the folder of the settings. */
+type Named = Pick<FoundBatch, 'batch' | 'folder'>;
+type More = { readonly more?: string; readonly out?: string };
+
+/** A word and the command: `['continue', 'runsheet resume portraits-7f3a']`. */
+export type Next = readonly [word: string, command: string];
+
+/** `runsheet resume portraits-7f3a`, with --out if the batch is not in the folder of the settings; `more`: words after the batch. */
 export function nextCommand(
   verb: string,
-  { batch, folder }: Pick<FoundBatch, 'batch' | 'folder'>,
-  out = configOf({}).out,
+  { batch, folder }: Named,
+  { more, out = configOf({}).out }: More = {},
 ): string {
   const own = dirname(folder);
-  return `runsheet ${verb} ${batch}${own === out ? '' : ` --out ${quoted(own)}`}`;
+  const place = own === out ? [] : ['--out', shellWord(own)];
+  return ['runsheet', verb, batch, ...place, ...(more === undefined ? [] : [more])].join(' ');
 }
 
-/** As a POSIX shell reads it. */
-const quoted = (path: string): string =>
-  /^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
+/** The same flags in another command; `flags` are added unless they were given. */
+export function sameCommand(
+  args: readonly string[],
+  verb: string,
+  { add = [], without = [] }: { readonly add?: readonly string[]; readonly without?: readonly string[] } = {},
+): string {
+  const given = args.slice(1).filter((word) => !without.includes(word));
+  return ['runsheet', verb, ...given, ...add.filter((word) => !given.includes(word))]
+    .map(shellWord)
+    .join(' ');
+}
+
+/** `  open      runsheet open portraits-7f3a`. */
+export const nextLine = ([word, command]: Next): string => `  ${word.padEnd(9)} ${command}`;
+
+export function sayNext(printer: Printer, output: string, ...next: readonly Next[]): void {
+  if (output === 'text' || output === 'table') for (const one of next) printer.notice(nextLine(one));
+}
+
+/** What a user does with a batch that has ended; `failed`: it has rows that may be sent again. */
+export const nextOfEnded = (found: Named, failed = false): readonly Next[] => [
+  ...(failed ? [['again', nextCommand('retry', found)] as const] : []),
+  ['open', nextCommand('open', found)],
+  ['export', nextCommand('export', found, { more: '--as xlsx' })],
+];
+
+export const toFollow = (found: Named): Next => ['follow', nextCommand('watch', found)];
+export const toContinue = (found: Named): Next => ['continue', nextCommand('resume', found)];
+
+/** A batch that the command does not follow; embedded servers end with the command. */
+export function sayLeft(
+  printer: Printer,
+  output: string,
+  { stack }: { readonly stack: unknown },
+  found: Named,
+): void {
+  if (stack !== undefined) printer.notice('the embedded servers end with the last command that uses them');
+  sayNext(printer, output, stack === undefined ? toFollow(found) : toContinue(found));
+}

@@ -9,6 +9,7 @@ import { configOf } from './batch-options.ts';
 import { printerFor, type Context } from './context.ts';
 import { plural } from './format.ts';
 import { hearInterrupts } from './interrupt.ts';
+import { nextCommand, sayNext, toFollow } from './next-command.ts';
 
 /** A viewer waits no longer for pictures that make the page smoother. */
 const SMALL_COPIES_MS = 15_000;
@@ -39,8 +40,12 @@ export default async function open(this: Context, flags: Flags, name: string | u
   if (flags.output === 'json') printer.json({ batch, ...(path === undefined ? { address } : { path }) });
   else printer.data(path ?? address.href);
   if (flags.open && isForPeople) await openBrowser(path ?? address.href);
-  if (path !== undefined) return EXIT.ok;
+  if (path !== undefined) {
+    sayNext(printer, flags.output, ['export', nextCommand('export', found, { more: '--as xlsx' })]);
+    return EXIT.ok;
+  }
   printer.notice('Ctrl-C ends the page; the batch goes on. Everyone who has this address can see the batch.');
+  sayNext(printer, flags.output, toFollow(found));
   const interrupts = hearInterrupts(this.process);
   await Promise.race([interrupts.first, idle]);
   interrupts.close();

@@ -98,7 +98,16 @@ function wrongValue(refusal: ArgumentScannerError, command: string): { what: str
 }
 
 /** The placeholders of arguments; everything else with a value is a flag. */
-const ARGUMENTS: ReadonlySet<string> = new Set(['sheet', 'batch', 'row', 'row|key', 'schedule']);
+const ARGUMENTS: ReadonlySet<string> = new Set([
+  'sheet',
+  'batch',
+  'row',
+  'row|key',
+  'schedule',
+  'shell',
+  'A',
+  'B',
+]);
 
 function unreadable(
   { externalFlagNameOrPlaceholder: name, input, exception }: ArgumentParseError,

@@ -23,6 +23,7 @@ import { limitsOfV1, printBatch, webhooksArrive } from './batch-plan.ts';
 import { estimateOf, type Estimate } from '../library/estimate.ts';
 import { firstRequests } from '../library/batch-plan.ts';
 import { forecastLines } from './forecast.ts';
+import { sameCommand, sayNext } from './next-command.ts';
 import { earlierLines } from './reuse-choice.ts';
 import type { Session } from './session.ts';
 import { count, money, span } from './format.ts';
@@ -49,7 +50,7 @@ async function planSheet(context: Context, flags: Flags, sheet: string): Promise
   await checkFlags(sheet, flags);
   if (isInto(flags)) return planInto({ context, flags, sheet, printer });
   const session = flags.local ? await localSession(config, printer) : undefined;
-  const planning = { config, printer, flags };
+  const planning = { config, printer, flags, args: context.args ?? [] };
   try {
     if (flags.from !== undefined)
       return await withFrom(planning, async (from) => {
@@ -70,7 +71,13 @@ async function planSheet(context: Context, flags: Flags, sheet: string): Promise
   }
 }
 
-type Planning = { readonly config: Config; readonly printer: Printer; readonly flags: Flags };
+type Planning = {
+  readonly config: Config;
+  readonly printer: Printer;
+  readonly flags: Flags;
+  /** The words of the command. */
+  readonly args: readonly string[];
+};
 
 /** A plan buys nothing, so its guesses need no confirmation. */
 const paramsOf = async ({ config, flags }: Planning, copy: SheetCopy): Promise<CreateParams> => ({
@@ -80,7 +87,7 @@ const paramsOf = async ({ config, flags }: Planning, copy: SheetCopy): Promise<C
 
 /** `made`: the batch that was made of the same rows, if it is not found by its rows. */
 async function show(
-  { config, printer, flags }: Planning,
+  { config, printer, flags, args }: Planning,
   params: CreateParams,
   made?: string,
 ): Promise<number> {
@@ -103,6 +110,7 @@ async function show(
     );
   else sayPlan(printer, config, draft, { estimate, requests, earlier });
   if (flags.save) printer.notice(keptLine(await keepPlan(params, draft)));
+  sayNext(printer, flags.output, ['run', sameCommand(args, 'run', { without: ['--save'] })]);
   return EXIT.ok;
 }
 

@@ -8,6 +8,7 @@ import { configOf } from './batch-options.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import { count, plural } from './format.ts';
 import { poolJson } from './json/pool.ts';
+import { sayNext } from './next-command.ts';
 import { keepNames } from './proposals.ts';
 import { openLivingSession, openSession, type Session } from './session.ts';
 
@@ -23,7 +24,15 @@ export async function list(this: Context, flags: Flags): Promise<number> {
   );
   if (flags.output === 'json') printer.json(pools.map(poolJson));
   else for (const pool of pools) printer.data(poolLine(pool));
-  if (pools.length === 0) printer.notice('no pools here yet; make one: runsheet pool set <name> --size <n>');
+  const [first] = pools;
+  if (first === undefined) printer.notice('no pools here yet');
+  sayNext(
+    printer,
+    flags.output,
+    first === undefined
+      ? ['create', 'runsheet pool set gpus --size 8']
+      : ['show', `runsheet pool show ${first.pool}`],
+  );
   return EXIT.ok;
 }
 
@@ -74,6 +83,14 @@ async function asked<T>(flags: Flags, printer: Printer, ask: (session: Session) 
 function print(printer: Printer, { output }: Flags, pool: Pool): void {
   if (output === 'json') return printer.json(poolJson(pool));
   printer.data(poolLines(pool).join('\n'));
+  const [member] = pool.members;
+  sayNext(
+    printer,
+    output,
+    member === undefined
+      ? ['use', `runsheet run <sheet> -d <deployment> --pool ${pool.pool}`]
+      : ['status', `runsheet status ${member.batch}`],
+  );
 }
 
 /** The pool, its batches, and how many others wait for room. */

@@ -1,6 +1,6 @@
 // Positional arguments that several commands share.
 
-import { buildChoiceParser } from '@stricli/core';
+import { nearest, problem } from '../errors/error.ts';
 import { proposing, type Source } from './propose.ts';
 
 export const one = (brief: string, placeholder: string) =>
@@ -50,9 +50,20 @@ export const batchAndRow = {
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
+/** What is wrong continues the word of the command, as for flags. */
+function shellFrom(input: string): Shell {
+  const found = SHELLS.find((name) => name === input);
+  if (found !== undefined) return found;
+  const near = nearest(input, SHELLS);
+  throw problem('E602', {
+    what: `is no shell that completes: ${SHELLS.join(', ')}`,
+    ...(near !== undefined && { hint: `did you mean ${near}?` }),
+  });
+}
+
 export const shell = {
   kind: 'tuple',
-  parameters: [{ brief: SHELLS.join(', '), placeholder: 'shell', parse: buildChoiceParser(SHELLS) }],
+  parameters: [{ brief: SHELLS.join(', '), placeholder: 'shell', parse: shellFrom }],
 } as const;
 
 export const alias = { o: 'output' } as const;

@@ -1,7 +1,7 @@
 // Shows the progress that the batch published last: a block of lines redrawn in place on a terminal, single lines elsewhere.
 
 import { countSeenAs } from '../batch/outcome.ts';
-import type { ShownProgress as Progress } from '../library/shown-progress.ts';
+import { rowsEnded, type ShownProgress as Progress } from '../library/shown-progress.ts';
 import { terminalLine } from '../errors/outside-text.ts';
 import { aboutCostUsd, spentText } from './about-cost.ts';
 import { canaryText } from './canary.ts';
@@ -39,7 +39,7 @@ function onTerminal(printer: Printer, stream: BlockStream, speedometer: Speedome
           phases,
         }),
       ),
-    note: (text) => block.note(text),
+    note: (text) => block.note(printer.forPeople(text)),
     end: () => block.end(),
   };
 }
@@ -64,13 +64,14 @@ function inLines(printer: Printer, speedometer: Speedometer): ProgressView {
 }
 
 function plainCounts(progress: Progress, phases: Phases | undefined): string {
-  const { state, done, rows, tally } = progress;
+  const { state, done, collecting, rows, tally } = progress;
   const { succeeded } = tally.outcomes;
   const shown =
     phases === undefined
       ? ''
       : ` queued=${phases.queued} starting=${phases.starting} running=${phases.running}`;
-  return `state=${state} done=${done} succeeded=${succeeded} not_succeeded=${done - succeeded} total=${rows} outstanding=${outstanding(progress)}${shown}${autoText(progress)}`;
+  const storing = collecting > 0 ? ` storing=${collecting}` : '';
+  return `state=${state} done=${rowsEnded(progress)}${storing} succeeded=${succeeded} not_succeeded=${done - succeeded} total=${rows} outstanding=${outstanding(progress)}${shown}${autoText(progress)}`;
 }
 
 function plainRest(progress: Progress, { perSecond, etaMs }: Speed): string {
@@ -101,7 +102,7 @@ function openSpeedometer(): Speedometer {
   let marks: { readonly at: number; readonly done: number }[] = [];
   return {
     mark: (progress, now) => {
-      const done = progress.done + progress.collecting;
+      const done = rowsEnded(progress);
       marks = [...marks.filter(({ at }) => now - at <= WINDOW_MS), { at: now, done }];
       const [first] = marks;
       const seconds = first === undefined ? 0 : (now - first.at) / 1000;
@@ -119,7 +120,7 @@ type Drawn = {
 
 /** The lines of the view on a terminal of so many columns. */
 function picture(progress: Progress, speed: Speed, { paint, columns, phases }: Drawn): readonly string[] {
-  const ended = progress.done + progress.collecting;
+  const ended = rowsEnded(progress);
   const share = progress.rows === 0 ? 1 : ended / progress.rows;
   // The last 0.1 % is not rounded up before the last row has ended.
   const percent = `${(Math.floor(share * 1000) / 10).toFixed(1)}%`;

@@ -1,10 +1,11 @@
 // Says what a receipt that the user has proves.
 
 import { EXIT } from '../errors/error.ts';
-import { terminalLine } from '../errors/outside-text.ts';
+import { shellWord, terminalLine } from '../errors/outside-text.ts';
 import { readReceiptFile } from '../library/receipt-file.ts';
 import type { Printer } from './context.ts';
 import { count, money, plural } from './format.ts';
+import { sayNext } from './next-command.ts';
 import { receiptJson } from './json/verification.ts';
 
 /** Throws E520 for the first wrong line. */
@@ -18,5 +19,6 @@ export async function checkGiven(printer: Printer, file: string, output: 'text' 
     );
   }
   printer.notice(terminalLine(`the receipt of batch ${batch} holds`));
+  sayNext(printer, output, ['verify', `runsheet verify ${shellWord(batch)}`]);
   return EXIT.ok;
 }

@@ -10,6 +10,8 @@ import { refuseNoPool } from '../library/known-pool.ts';
 import { rebuildBatch } from '../library/rebuilt-batch.ts';
 import { startOrAttach, summaryOfDone } from '../library/start-or-attach.ts';
 import { follow } from './follow.ts';
+import { mayBeSentAgain } from './batch-end.ts';
+import { toFollow, nextOfEnded, sayNext } from './next-command.ts';
 import { configOf, limitsOf } from './batch-options.ts';
 import { prepareNotify } from './notify-flags.ts';
 import { withSession } from './session.ts';
@@ -28,8 +30,10 @@ type Flags = LimitFlags & {
 export default async function resume(this: Context, flags: Flags, name: string | undefined): Promise<number> {
   const printer = printerFor(this);
   const found = await findBatch(configOf(flags).out, name);
-  if (await summaryOfDone(found)) {
+  const summary = await summaryOfDone(found);
+  if (summary) {
     printer.notice(`${found.batch} has ended; there is nothing to resume`);
+    sayNext(printer, flags.output, ...nextOfEnded(found, mayBeSentAgain(summary)));
     await printBatchJson(printer, flags, found);
     return EXIT.ok;
   }
@@ -52,6 +56,7 @@ export default async function resume(this: Context, flags: Flags, name: string |
     const { progress, note } = await session.batches.resume(refOf(found), decided, commandOptions(flags));
     printer.notice(`${found.batch} continues${note === undefined ? '' : `; ${note}`}`);
     if (session.stack === undefined) {
+      sayNext(printer, flags.output, toFollow(found));
       await printBatchJson(printer, flags, found, progress);
       return EXIT.ok;
     }

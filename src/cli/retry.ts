@@ -15,7 +15,7 @@ import { printBatchJson } from './print-batch.ts';
 import { configOf, pairs } from './batch-options.ts';
 import { findBatch, refOf, type FoundBatch } from '../library/found-batch.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
-import { nextCommand } from './next-command.ts';
+import { toContinue, nextCommand, sayLeft, sayNext } from './next-command.ts';
 import { commandOptions } from './control.ts';
 import { follow } from './follow.ts';
 import { money, plural } from './format.ts';
@@ -43,7 +43,8 @@ export default async function retry(this: Context, flags: Flags, name: string): 
   const printer = printerFor(this);
   const found = await findBatch(configOf(flags).out, name);
   if (!(await found.store.exists(STARTED_FILE))) {
-    printer.notice(`${found.batch} was never started; to start it: runsheet resume ${found.batch}`);
+    printer.notice(`${found.batch} was never started`);
+    sayNext(printer, flags.output, toContinue(found));
     await printBatchJson(printer, flags, found);
     return EXIT.ok;
   }
@@ -97,7 +98,8 @@ async function sendAgain(
   }
   if (flags.detach) {
     await printBatchJson(printer, flags, found, (await session.batches.status(refOf(found))).progress);
-    return leave(session, found, printer);
+    sayLeft(printer, flags.output, session, found);
+    return EXIT.ok;
   }
   return follow({ session, found, printer, process: context.process, output: flags.output });
 }
@@ -123,6 +125,7 @@ async function confirmed(
 ): Promise<boolean> {
   if (rows === 0 && open === 0) {
     printer.notice(`no row of ${found.batch} matches; nothing is sent again`);
+    sayNext(printer, flags.output, ['rows', nextCommand('rows', found)]);
     return false;
   }
   if (open > 0)
@@ -133,10 +136,8 @@ async function confirmed(
   const what = `${plural(rows, 'row')}, of which ${costly} succeeded or may have a run that was paid for${cost}`;
   if (printer.isTerminal && context.process.stdin.isTTY)
     return (await ask(context.process, `send again ${what}? [y/n] `, YES_OR_NO)) ?? false;
-  throw problem('E602', {
-    what: `this may buy runs a second time: ${what}`,
-    hint: 'if that is meant, add --yes',
-  });
+  const facts = { what: `this may buy runs a second time: ${what}`, hint: 'if that is meant, add --yes:' };
+  throw problem('E602', facts, { correction: { right: '--yes' } });
 }
 
 /** What is sent again, in words. */
@@ -145,12 +146,4 @@ function sentText({ gpu, set }: Flags, { rows, byGpu, expectedUsd }: Candidates)
   const on = gpu === undefined ? '' : ` on ${[...byGpu.keys()].join(', ')}`;
   const having = set === undefined ? '' : terminalLine(` with ${set.join(', ')}`);
   return `${plural(rows, 'row')} sent again${on}${having}${cost}`;
-}
-
-function leave({ stack }: Session, found: FoundBatch, printer: Printer): number {
-  if (stack)
-    printer.notice(
-      `the embedded servers end with this command; to continue the batch: ${nextCommand('resume', found)}`,
-    );
-  return EXIT.ok;
 }

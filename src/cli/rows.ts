@@ -15,9 +15,10 @@ import type { BatchFile } from '../store/batch-file.ts';
 import { findBatch, type FoundBatch } from '../library/found-batch.ts';
 import { findRow } from '../library/run-log.ts';
 import { printerFor, type Context } from './context.ts';
-import { fromText } from './format.ts';
+import { fromText, plural } from './format.ts';
 import { rowJson } from './json/row.ts';
 import { configOf } from './batch-options.ts';
+import { nextCommand, sayNext, type Next } from './next-command.ts';
 import { namedRow } from './named-row.ts';
 import { put, rowLine } from './row-stream.ts';
 
@@ -33,9 +34,24 @@ export async function rows(this: Context, flags: RowsFlags, name: string | undef
   const found = await findBatch(configOf(flags).out, name);
   const fields = flags.fields === undefined ? FIELDS : fieldsIn(flags.fields, found.file);
   const write = WRITERS[flags.output](this.process.stdout, fields);
-  for await (const { record, columns } of flags.follow ? followed(found, fields) : linesOf(found, fields))
-    if (flags.outcome === undefined || record.outcome === flags.outcome) await write.row(record, columns);
+  let [shown, first] = [0, 0];
+  for await (const { record, columns } of flags.follow ? followed(found, fields) : linesOf(found, fields)) {
+    if (flags.outcome !== undefined && record.outcome !== flags.outcome) continue;
+    await write.row(record, columns);
+    shown += 1;
+    first ||= record.row;
+  }
   await write.end();
+  if (flags.output !== 'table') return EXIT.ok;
+  const printer = printerFor(this);
+  printer.notice(plural(shown, 'row'));
+  sayNext(
+    printer,
+    flags.output,
+    first > 0
+      ? ['show', nextCommand('show', found, { more: String(first) })]
+      : ['rows', nextCommand('rows', found)],
+  );
   return EXIT.ok;
 }
 
@@ -113,14 +129,28 @@ export async function show(
   const one = await findRow(found, name);
   if (flags.output === 'json') printer.json(rowJson(lineOf(one)));
   else printer.data(textOf(one, found));
+  sayNext(printer, flags.output, ...nextOfRow(found, one));
   return EXIT.ok;
+}
+
+/** Its log, if it has a run; another attempt, if it failed. */
+function nextOfRow(found: FoundBatch, { row: { row }, record }: BatchRow): readonly Next[] {
+  const hasRun = record?.attempts.some((one) => one.run_id !== undefined);
+  const isFailed = record?.outcome === 'failed' || record?.outcome === 'timed-out';
+  return [
+    ...(isFailed ? [['again', nextCommand('retry', found, { more: `--row ${row}` })] as const] : []),
+    hasRun
+      ? ['log', nextCommand('logs', found, { more: String(row) })]
+      : ['status', nextCommand('status', found)],
+  ];
 }
 
 type ResultsFlags = { readonly out?: string; readonly output: 'csv' | 'jsonl' | 'json' };
 
 /** Prints the columns of results.csv with the results so far. */
 export async function results(this: Context, flags: ResultsFlags, name: string | undefined): Promise<number> {
-  const { store, file } = await findBatch(configOf(flags).out, name);
+  const found = await findBatch(configOf(flags).out, name);
+  const { store, file } = found;
   const { stdout } = this.process;
   if (flags.output === 'csv') await put(stdout, stringify([headerOf(file)]));
   const lines = flags.output === 'csv' ? undefined : WRITERS[flags.output](stdout, []);
@@ -129,6 +159,10 @@ export async function results(this: Context, flags: ResultsFlags, name: string |
     else await lines.row(row.record);
   }
   await lines?.end();
+  if (flags.output !== 'csv') return EXIT.ok;
+  const printer = printerFor(this);
+  printer.notice(plural(file.sheet.rows, 'row'));
+  sayNext(printer, 'text', ['export', nextCommand('export', found, { more: '--as xlsx' })]);
   return EXIT.ok;
 }
 

@@ -1,7 +1,7 @@
 // run: checks the sheet, starts its batch and follows it. submit: the same without following.
 
 import { startOrAttach, summaryOfDone } from '../library/start-or-attach.ts';
-import { printEnd } from './batch-end.ts';
+import { mayBeSentAgain, printEnd } from './batch-end.ts';
 import { followAsking } from './follow-asking.ts';
 import type { RunFlags, SheetFlags } from './flags.ts';
 import { readyToRun, refuseBothSheets, withFrom } from './from.ts';
@@ -17,12 +17,12 @@ import {
   checkFlags,
   configOf,
   copyParams,
-  limitsOf,
   madeBefore,
   requestOf,
   resultsOf,
   settingsOf,
 } from './batch-options.ts';
+import { changeLimits } from './change-limits.ts';
 import { agreeOnTerminal } from './guesses.ts';
 import type { Guess } from '../sheet/guess.ts';
 import { refuseNoPool } from '../library/known-pool.ts';
@@ -30,7 +30,7 @@ import { chooseInto, chooseReuse } from './reuse-choice.ts';
 import type { Session, SessionParams } from './session.ts';
 import { printerFor, type Context, type Printer } from './context.ts';
 import { prepareNotify } from './notify-flags.ts';
-import { findBatch, refOf, type FoundBatch } from '../library/found-batch.ts';
+import { findBatch, type FoundBatch } from '../library/found-batch.ts';
 import {
   batchOfWatched,
   continueWatched,
@@ -38,8 +38,8 @@ import {
   watchSheet,
   type WatchGiven,
 } from './watch-sheet.ts';
-import { errorMessage, EXIT, isRunsheetError } from '../errors/error.ts';
-import { nextCommand } from './next-command.ts';
+import { EXIT } from '../errors/error.ts';
+import { nextLine, nextOfEnded, sameCommand, sayLeft, sayNext } from './next-command.ts';
 import { printBatch } from './batch-plan.ts';
 import { estimateOf } from '../library/estimate.ts';
 import type { Summary } from '../results/summary.ts';
@@ -53,18 +53,23 @@ export async function run(this: Context, flags: RunFlags, sheet?: string): Promi
   return send({ context: this, command: 'run', flags, sheet, asks }, (session, found, printer) =>
     flags.watch && sheet !== undefined
       ? watchSheet({ ...watched(this, flags, sheet, printer), hasLimits: true }, session, found)
-      : followAsking({ session, found, printer, process: this.process, output: flags.output }),
+      : followAsking({
+          session,
+          found,
+          printer,
+          process: this.process,
+          output: flags.output,
+          isRemoved: flags.demo ?? false,
+        }),
   );
 }
 
 export async function submit(this: Context, flags: SheetFlags, sheet?: string): Promise<number> {
   const given = { context: this, command: 'submit', flags, sheet, asks: false, done: submitted };
   return send(given, async (session, found, printer) => {
-    if (session.stack)
-      printer.notice(
-        `the embedded servers end with this command; to continue the batch: ${nextCommand('resume', found)}`,
-      );
-    return submitted({ printer, flags, found, session });
+    const code = await submitted({ printer, flags, found, session });
+    sayLeft(printer, flags.output, session, found);
+    return code;
   });
 }
 
@@ -73,13 +78,16 @@ type Submitted = {
   readonly flags: SheetFlags;
   readonly found: FoundBatch;
   readonly session?: Session;
+  /** Of a batch that has ended. */
+  readonly summary?: Summary;
 };
 
 /** stdout has the batch id, also of a batch that exists or has ended. */
-async function submitted({ printer, flags, found, session }: Submitted): Promise<number> {
+async function submitted({ printer, flags, found, session, summary }: Submitted): Promise<number> {
   if (flags.output !== 'json') printer.data(found.batch);
   // It needs the Temporal client, which a check of a sheet does not load.
   else await (await import('./print-batch.ts')).printFoundJson(printer, found, session);
+  if (summary) sayNext(printer, flags.output, ...nextOfEnded(found, mayBeSentAgain(summary)));
   return EXIT.ok;
 }
 
@@ -135,7 +143,9 @@ async function send(
         );
   if (isInto(flags)) return into(flags);
   const whenDone = async (found: FoundBatch, summary: Summary): Promise<number> =>
-    flags.watch ? continueWatched(watching, found) : sayDone({ printer, flags, found, summary }, done);
+    flags.watch
+      ? continueWatched(watching, found)
+      : sayDone({ printer, flags, found, summary }, done, context.args ?? []);
   const { process } = context;
   const { isTerminal } = printer;
   const asking = { printer, process, asks };
@@ -248,29 +258,6 @@ function printAttached(printer: Printer, flags: SheetFlags, found: FoundBatch): 
   sayDifferences(printer, flags, found);
 }
 
-const CONTROL_FAILURES = ['E512', 'E513', 'E517', 'E518'] as const;
-
-/** Limits that are given again change the batch. */
-async function changeLimits(
-  session: Session,
-  found: FoundBatch,
-  flags: SheetFlags,
-  printer: Printer,
-): Promise<void> {
-  const limits = limitsOf(flags);
-  if (Object.keys(limits).length === 0) return;
-  await refuseNoPool(session, limits);
-  try {
-    const { note } = await session.batches.scale(refOf(found), limits);
-    printer.notice(note ?? '');
-  } catch (error) {
-    // The batch may end meanwhile, have no worker, or refuse the limits; all of that is no reason not to follow it.
-    const isKnown = CONTROL_FAILURES.some((code) => isRunsheetError(error, code));
-    if (!isKnown) throw error;
-    printer.notice(printer.paint('yellow', errorMessage(error)));
-  }
-}
-
 /** Names the given settings that the batch ignores. */
 function sayDifferences(printer: Printer, flags: SheetFlags, found: FoundBatch): void {
   const ignored = differences(found, settingsOf(flags));
@@ -287,11 +274,12 @@ const endedOn =
     return printEnd({ printer, found, output: flags.output }, summary);
   };
 
-function sayDone(given: Parameters<WithDone>[0], done: WithDone): Promise<number> {
+function sayDone(given: Parameters<WithDone>[0], done: WithDone, args: readonly string[]): Promise<number> {
   const { printer, flags, found } = given;
   printer.notice(
-    `This sheet is batch ${found.batch}, which has ended. To make a new batch of the same sheet, add --again.`,
+    `This sheet is batch ${found.batch}, which has ended. To make a new batch of the same sheet:`,
   );
+  printer.notice(nextLine(['new', sameCommand(args, args[0] ?? 'run', { add: ['--again'] })]));
   sayDifferences(printer, flags, found);
   return done(given);
 }

@@ -1,7 +1,7 @@
 // Lists the commands on schedules with their arguments and their help.
 
 import { buildRouteMap } from '@stricli/core';
-import { OVERLAPS } from '../create-batch/schedule/definition.ts';
+import { OVERLAPS } from '../create-batch/schedule/overlaps.ts';
 import { command } from './command.ts';
 import { boolean, choice, optional, out, output, sheetAliases, sheetFlags, textFlag, time } from './flags.ts';
 import { scheduleName } from './flag-values.ts';

@@ -15,6 +15,7 @@ import { forecastLines } from './forecast.ts';
 import { prepareNotify } from './notify-flags.ts';
 import { plural } from './format.ts';
 import { aboutLines, ruleLines, scheduleJson } from './schedule-text.ts';
+import { sayNext } from './next-command.ts';
 import { openSession } from './session.ts';
 
 type NotOfFiring =
@@ -61,8 +62,12 @@ export default async function create(
     }
     if (session.stack)
       printer.notice(
-        `It fires while the embedded servers run: keep \`runsheet dev\` running here, or install it as a service (docs/schedules.md). After they were down, they make up for times that are not longer ago than --catchup.`,
+        `It fires while the embedded servers run: keep them running here, or install them as a service (docs/schedules.md). After they were down, they make up for times that are not longer ago than --catchup.`,
       );
+    sayNext(printer, flags.output, ...(session.stack ? [['servers', 'runsheet dev'] as const] : []), [
+      'show',
+      `runsheet schedule show ${name}`,
+    ]);
     return EXIT.ok;
   } finally {
     await session.close();

@@ -6,6 +6,7 @@ import { EXIT, problem } from '../errors/error.ts';
 import { printerFor, type Context } from './context.ts';
 import { triggerSchema } from './json/schedule.ts';
 import { shaped } from './json/shape.ts';
+import { sayNext, type Next } from './next-command.ts';
 import { withSchedules } from './schedule.ts';
 
 type Flags = {
@@ -29,15 +30,25 @@ export default async function trigger(this: Context, flags: Flags, name: string)
     if (flags.output === 'json') printer.json(shaped(triggerSchema, { schedule: name, batches }));
     else for (const batch of batches) printer.data(batch);
     if (batches.length === 0) printer.notice(flags.from === undefined ? notNow(definition) : NO_TIMES);
-    else if (stack)
-      printer.notice('it runs while the embedded servers do; unless it is running already: runsheet dev');
+    else if (stack) printer.notice('it runs while the embedded servers do');
+    sayNext(printer, flags.output, ...nextOf(name, batches, stack !== undefined));
     return EXIT.ok;
   });
 }
 
 const NO_TIMES = 'no time of the rule lies between --from and --to';
 const notNow = ({ name, overlap }: ScheduleDefinition): string =>
-  `a batch of ${name} is running, so this firing ${overlap === 'skip' ? 'was left out' : 'waits for its end'}; see: runsheet schedule show ${name}`;
+  `a batch of ${name} is running, so this firing ${overlap === 'skip' ? 'was left out' : 'waits for its end'}`;
+
+function nextOf(name: string, [first]: readonly string[], isEmbedded: boolean): readonly Next[] {
+  if (first === undefined) return [['show', `runsheet schedule show ${name}`]];
+  return isEmbedded
+    ? [
+        ['servers', 'runsheet dev'],
+        ['status', `runsheet status ${first}`],
+      ]
+    : [['follow', `runsheet watch ${first}`]];
+}
 
 function betweenOf({ from, to }: Flags, zone: Zone): { readonly from: Date; readonly to: Date } | undefined {
   if (from === undefined || to === undefined) return undefined;

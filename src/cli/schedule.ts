@@ -14,6 +14,7 @@ import {
   shownFirings,
   timeText,
 } from './schedule-text.ts';
+import { sayNext, type Next } from './next-command.ts';
 import { keepNames } from './proposals.ts';
 import { openSession, type Session } from './session.ts';
 
@@ -46,10 +47,21 @@ export async function list(this: Context, flags: ReadFlags): Promise<number> {
     );
     if (flags.output === 'json') printer.json(await Promise.all(all.map((one) => scheduleJson(one))));
     else for (const one of all) printer.data(await lineOf(one));
-    if (all.length === 0) printer.notice('no schedules here yet');
+    const [first] = all;
+    if (first === undefined) printer.notice('no schedules here yet');
+    sayNext(
+      printer,
+      flags.output,
+      first === undefined
+        ? ['create', "runsheet schedule create nightly <sheet> -d <deployment> --cron '0 2 * * *'"]
+        : ['show', `runsheet schedule show ${first.name}`],
+    );
     return EXIT.ok;
   });
 }
+
+/** Fires now. */
+const triggering = (name: string): Next => ['now', `runsheet schedule trigger ${name}`];
 
 async function lineOf(info: ScheduleInfo): Promise<string> {
   const { name, definition, nextTimes, isPaused } = info;
@@ -70,6 +82,11 @@ export async function show(this: Context, flags: ReadFlags, name: string): Promi
     const info = await schedules.getHandle(name).describe();
     if (flags.output === 'json') printer.json(await scheduleJson(info));
     else printer.data(await textOf(info));
+    sayNext(
+      printer,
+      flags.output,
+      info.isPaused ? ['continue', `runsheet schedule resume ${name}`] : triggering(name),
+    );
     return EXIT.ok;
   });
 }
@@ -99,7 +116,8 @@ export async function pause(
     const handle = schedules.getHandle(name);
     const { isPaused } = await handle.describe();
     if (!isPaused) await handle.pause(flags.reason);
-    printer.notice(`${isPaused ? 'already paused' : 'paused'}. Continue: runsheet schedule resume ${name}`);
+    printer.notice(isPaused ? 'already paused' : 'paused');
+    sayNext(printer, 'text', ['continue', `runsheet schedule resume ${name}`]);
     return EXIT.ok;
   });
 }
@@ -114,6 +132,7 @@ export async function resume(this: Context, flags: Flags, name: string): Promise
     const [next] = nextTimes;
     const when = next ? `; next ${timeText(zoneOf(definition.timezone), next)}` : '';
     printer.notice(`${isPaused ? 'resumed' : 'already active'}${when}`);
+    sayNext(printer, 'text', ['show', `runsheet schedule show ${name}`]);
     return EXIT.ok;
   });
 }
@@ -123,6 +142,7 @@ export async function remove(this: Context, flags: Flags, name: string): Promise
   return withSchedules(flags, printer, async ({ schedules }) => {
     await schedules.getHandle(name).delete();
     printer.notice(`${name} deleted; its batches stay`);
+    sayNext(printer, 'text', ['batches', 'runsheet list']);
     return EXIT.ok;
   });
 }

@@ -23,6 +23,22 @@ const printing = ({ config, local, printer }: SessionParams) => ({
   notice: (text: string): void => printer.notice(printer.paint('dim', text)),
 });
 
+/** Starts the servers of a rehearsal for `work`, because the local run service has its runs; other services run anyway. */
+export async function withLocalService<T>(
+  flags: { readonly out?: string },
+  found: FoundBatch,
+  printer: Printer,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (found.file.service.base !== LOCAL) return work();
+  const session = await openSession({ config: configOf(flags), local: true, printer });
+  try {
+    return await work();
+  } finally {
+    await session.close();
+  }
+}
+
 /** Opens a session for an existing batch, and closes it after `work`. */
 export async function withSession(
   flags: { readonly out?: string },

@@ -19,6 +19,8 @@ import { aboutCostUsd, spentText } from './about-cost.ts';
 import { canaryReport, canaryReportLines, canaryText, isJudged } from './canary.ts';
 import { configOf } from './batch-options.ts';
 import { pauseHint } from '../batch/pause-hint.ts';
+import { nextCommand, nextOfEnded, sayNext, toContinue, toFollow, type Next } from './next-command.ts';
+import { mayBeSentAgain } from './batch-end.ts';
 import { openLivingSession, type Session } from './session.ts';
 import { allowedNow, foundText } from './found-concurrency.ts';
 import { count, fromText, money, span } from './format.ts';
@@ -39,7 +41,13 @@ export async function list(this: Context, flags: Flags): Promise<number> {
   if (flags.output === 'json')
     printer.json(statuses.map((one, at) => batchJson((folders[at] as Folder).found, one)));
   else for (const one of statuses) printer.data(lineOf(one));
-  if (folders.length === 0) printer.notice('no batches here yet');
+  const [newest] = folders;
+  if (newest !== undefined)
+    sayNext(printer, flags.output, ['status', nextCommand('status', newest.found, { out: config.out })]);
+  else {
+    printer.notice('no batches here yet');
+    sayNext(printer, flags.output, ['rehearse', 'runsheet demo']);
+  }
   return EXIT.ok;
 }
 
@@ -54,6 +62,7 @@ export async function status(this: Context, flags: Flags, name: string | undefin
   const now = live ?? fromFolder;
   if (flags.output === 'json') printer.json(batchJson(found, now));
   else printer.data(textOf(now));
+  sayNext(printer, flags.output, ...nextOf(found, now));
   return EXIT.ok;
 }
 
@@ -140,7 +149,7 @@ function textOf(shown: BatchStatus): string {
     ...(progress?.ladder === undefined ? [] : [`  ladder    ${ladderText(progress.ladder)}`]),
     ...canaryLines(shown),
     ...(progress?.reason === undefined ? [] : [`  reason    ${terminalLine(progress.reason)}`]),
-    ...adviceOf(shown),
+    ...standstillOf(shown),
     ...(summary ? [`  took      ${span(summary.seconds * 1000)}`] : []),
     `  cost      ${progress && !summary ? spentText(progress) : `${money(summary?.cost_usd ?? 0)}, estimated`}`,
     `  folder    ${folder}`,
@@ -165,17 +174,19 @@ function canaryLines({ progress, canary }: BatchStatus): readonly string[] {
   return progress?.canary === undefined ? [] : [`  ${canaryText(progress.canary)}`];
 }
 
-/** What the user can do about a batch that does not advance. */
-function adviceOf({ batch, state, progress, unattended }: BatchStatus): readonly string[] {
-  if (state === 'interrupted') return [`  continue  runsheet resume ${batch}`];
-  return [
-    ...(unattended
-      ? ["  worker    no worker takes this batch's tasks; on a cluster, start one: runsheet worker"]
-      : []),
-    ...(state === 'paused'
-      ? [`  hint      ${pauseHint(batch, progress?.pauses[0]?.kind, false, progress?.maxCostNano)}`]
-      : []),
-  ];
+/** Why a batch does not advance. */
+const standstillOf = ({ unattended }: BatchStatus): readonly string[] =>
+  unattended ? ["  worker    no worker takes this batch's tasks"] : [];
+
+/** What the user can do about it. */
+function nextOf(found: FoundBatch, { state, progress, summary, unattended }: BatchStatus): readonly Next[] {
+  const { batch } = found;
+  if (summary !== undefined) return nextOfEnded(found, mayBeSentAgain(summary));
+  if (unattended) return [['start', 'runsheet worker']];
+  const kind = progress?.pauses[0]?.kind;
+  if (state === 'paused' && kind !== 'user' && kind !== 'deadline')
+    return [['hint', pauseHint(batch, kind, false, progress?.maxCostNano)]];
+  return [state === 'interrupted' || state === 'paused' ? toContinue(found) : toFollow(found)];
 }
 
 const doneOf = (outcomes: OutcomeCounts): number =>

@@ -2,16 +2,19 @@
 
 import type { Finding } from '../audit/verify.ts';
 import { EXIT, problem } from '../errors/error.ts';
-import { terminalLine } from '../errors/outside-text.ts';
-import { findBatch } from '../library/found-batch.ts';
-import { verifyBatch } from '../library/verification.ts';
+import { shellWord, terminalLine } from '../errors/outside-text.ts';
+import { findBatch, type FoundBatch } from '../library/found-batch.ts';
+import { verifyBatch, type Verification } from '../library/verification.ts';
+import { withLocalService } from './session.ts';
 import { checkGiven } from './receipt.ts';
-import { printerFor, type Context } from './context.ts';
+import { printerFor, type Context, type Printer } from './context.ts';
 import { configOf } from './batch-options.ts';
+import { nextCommand, sayNext, type Next } from './next-command.ts';
 import { verificationJson } from './json/verification.ts';
 
 type Flags = {
   readonly files: boolean;
+  readonly lists: boolean;
   /** Empty: without a file. */
   readonly receipt?: string;
   readonly checkReceipt?: string;
@@ -26,15 +29,25 @@ export default async function verify(this: Context, flags: Flags, name: string |
     return checkGiven(printer, flags.checkReceipt, flags.output);
   }
   const found = await findBatch(configOf(flags).out, name);
-  const {
-    findings: all,
-    holds,
-    listed,
-    receipt,
-  } = await verifyBatch(configOf({}), found, {
-    files: flags.files,
-    receipt: flags.receipt === '' ? true : (flags.receipt ?? false),
-  });
+  const verified = (): Promise<Verification> =>
+    verifyBatch(configOf({}), found, {
+      files: flags.files,
+      lists: flags.lists,
+      receipt: flags.receipt === '' ? true : (flags.receipt ?? false),
+    });
+  // The list of a rehearsal is in its own run service.
+  const verification = flags.lists
+    ? await withLocalService(flags, found, printer, verified)
+    : await verified();
+  return say(printer, flags, found, verification);
+}
+
+function say(
+  printer: Printer,
+  flags: Flags,
+  found: FoundBatch,
+  { findings: all, holds, listed, unread, receipt }: Verification,
+): number {
   const wrong = all.filter((one) => !one.holds);
   if (flags.output === 'json')
     printer.json(
@@ -42,18 +55,37 @@ export default async function verify(this: Context, flags: Flags, name: string |
         batch: found.batch,
         holds,
         lists_checked: listed,
+        lists_unread: unread,
         findings: all,
         receipt: receipt && { ...receipt, batch: found.batch, holds },
       }),
     );
-  else for (const finding of all) printer.data(lineOf(finding));
+  else {
+    for (const finding of all) printer.data(lineOf(finding));
+    if (unread !== undefined)
+      printer.data(terminalLine(`?    the run list of the service: not read: ${unread}`));
+  }
   // stdout has one document: `holds` says the same.
   if (!holds && flags.output === 'json') return EXIT.unexpected;
   if (!holds) throw problem('E510', { batch: found.batch, wrong: wrong.map(({ claim }) => claim) });
-  printer.notice(`${found.batch} adds up${listed ? '' : '; the run list of the service was not checked'}`);
+  if (unread === undefined || flags.output === 'json')
+    printer.notice(`${found.batch} adds up${listed ? '' : withoutLists(flags, unread)}`);
   if (receipt) printer.notice(`its receipt is ${receipt.file}; sha256 ${receipt.sha256}`);
-  return EXIT.ok;
+  const next: Next = receipt
+    ? ['check', `runsheet verify --check-receipt ${shellWord(receipt.file)}`]
+    : ['receipt', nextCommand('verify', found, { more: '--receipt' })];
+  if (unread !== undefined && flags.output !== 'json')
+    throw problem('E522', { batch: found.batch, reason: unread });
+  sayNext(printer, flags.output, next);
+  return unread === undefined ? EXIT.ok : EXIT.unreachable;
 }
+
+const withoutLists = ({ lists }: Flags, unread: string | undefined): string =>
+  unread !== undefined
+    ? ' in its folder; the run list of the service was not read'
+    : lists
+      ? '; the service has no run list'
+      : ' in its folder';
 
 const CHECKED_ALONE = {
   what: '--check-receipt takes neither a batch nor --receipt',

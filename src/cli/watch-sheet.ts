@@ -15,6 +15,7 @@ import type { RunFlags } from './flags.ts';
 import { followAsking } from './follow-asking.ts';
 import { plural } from './format.ts';
 import { completeCommand } from './guesses.ts';
+import { nextLine, sameCommand } from './next-command.ts';
 import { hearInterrupts, type Interrupts } from './interrupt.ts';
 import { refuseOtherMapping } from './into.ts';
 import { isRefused, refusalJson, refusalLines, saveJson, saveLine } from './save-text.ts';
@@ -151,9 +152,10 @@ class SheetWatcher implements Disposable {
       const what = await this.#idle(interrupts);
       if (what !== 'stopped') await this.#take(what, print);
       else {
-        print(
-          `\nNo longer watching ${this.#given.sheet}. To continue, repeat the same command${this.#given.flags.again ? ' without --again, which makes a new batch' : ''}.`,
-        );
+        print(`\nNo longer watching ${this.#given.sheet}.`);
+        // Repeated, --again would make another batch.
+        const command = sameCommand(this.#given.context.args ?? [], 'run', { without: ['--again'] });
+        print(nextLine(['continue', command]));
         return EXIT.interrupted;
       }
     }

@@ -138,9 +138,14 @@ function ratioText({ from, to, low, expected, high, runs }: GpuRatio, { file }: 
   const times = (ratio: number): string => String(Number(ratio.toPrecision(2)));
   if (expected !== undefined)
     return `a run on ${to} takes ${times(expected)} times as long as on ${from} (${times(low)} to ${times(high)}), from ${plural(runs, 'run')}`;
-  const { keyColumn } = file.sheet.options;
-  const key = keyColumn === undefined ? '' : ` --key ${shellWord(keyColumn)}`;
-  const local = file.service.base === LOCAL ? ' --local' : '';
-  const command = `runsheet run ${shellWord(file.sheet.name)} -d ${shellWord(file.deployment.name ?? file.deployment.id)}${local}${key} --gpu ${to} --limit 5 --again`;
+  const command = runOf(file, `--gpu ${to} --limit 5`);
   return `${runs === 0 ? 'no run' : `only ${plural(runs, 'run')}`} on ${to} known here: between ${times(low)} and ${times(high)} times as long as on ${from}, guessed from the prices. To measure it: ${command}`;
+}
+
+/** The sheet of a batch as a new batch, with these flags. */
+export function runOf({ sheet, service, deployment }: FoundBatch['file'], flags: string): string {
+  const { keyColumn } = sheet.options;
+  const key = keyColumn === undefined ? '' : ` --key ${shellWord(keyColumn)}`;
+  const local = service.base === LOCAL ? ' --local' : '';
+  return `runsheet run ${shellWord(sheet.name)} -d ${shellWord(deployment.name ?? deployment.id)}${local}${key} ${flags} --again`;
 }

@@ -1,13 +1,15 @@
 // plan --what-if: what a finished batch would have taken and cost with other limits or on another GPU.
 
 import { EXIT, list, problem } from '../errors/error.ts';
+import { shellWord } from '../errors/outside-text.ts';
 import { findBatch } from '../library/found-batch.ts';
 import { changed, replayOf } from '../library/replayed-batch.ts';
 import type { Change } from '../results/what-if/what-if.ts';
 import { configOf, limitsOf } from './batch-options.ts';
 import { printerFor, type Context } from './context.ts';
 import type { SheetFlags } from './flags.ts';
-import { whatIfJson, whatIfLines } from './what-if-text.ts';
+import { sayNext } from './next-command.ts';
+import { runOf, whatIfJson, whatIfLines } from './what-if-text.ts';
 
 type Flags = SheetFlags & { readonly whatIf: string };
 
@@ -32,9 +34,19 @@ export async function whatIfOf(context: Context, flags: Flags, sheet: string | u
   const found = await findBatch(out, flags.whatIf);
   const replay = await replayOf(out, found, changeFrom(flags));
   if (flags.output === 'json') printer.json(whatIfJson(replay));
-  else for (const line of whatIfLines(replay)) printer.data(line);
+  else for (const line of whatIfLines(replay)) printer.data(printer.forPeople(line));
+  const limits = limitWords(context.args ?? [], flags.whatIf);
+  if (limits !== '') sayNext(printer, flags.output, ['run', runOf(found.file, limits)]);
   return EXIT.ok;
 }
+
+/** The words of the command that change the batch, as they were given. */
+const limitWords = (args: readonly string[], batch: string): string =>
+  args
+    .slice(1)
+    .filter((word) => word !== '--what-if' && word !== batch && !word.startsWith('--what-if='))
+    .map(shellWord)
+    .join(' ');
 
 function changeFrom(flags: Flags): Change {
   const { concurrency, retries, retriesByKind, startsPerMinute, gpuConcurrency } = limitsOf(flags);

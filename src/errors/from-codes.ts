@@ -45,10 +45,14 @@ export const FROM_ENTRIES = {
     () => 'copy the files to a place that the run service can read, and make a sheet with their addresses',
   ),
   E556: textFromThrower(inputRefused),
-  E570: entry<{ a: string; b: string; by: string; other: string }>(
+  E570: entry<{ a: string; b: string; by: string; other: string | undefined }>(
     inputRefused,
-    (f) => `${f.a} and ${f.b} share no row: no two rows have the same ${f.by}`,
-    (f) => `pair them otherwise: runsheet compare ${f.a} ${f.b} --by ${f.other}`,
+    (f) =>
+      `${f.a} and ${f.b} share no row: no two rows have the same ${f.other === undefined ? 'key, nor the same inputs' : f.by}`,
+    (f) =>
+      f.other === undefined
+        ? `show what they have: runsheet rows ${f.a}; and: runsheet rows ${f.b}`
+        : `pair them otherwise: runsheet compare ${f.a} ${f.b} --by ${f.other}`,
   ),
   E557: entry<{ batch: string; keys: readonly string[]; near: string | undefined }>(
     usage,

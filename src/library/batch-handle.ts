@@ -40,7 +40,7 @@ import { refuseNoPool } from './known-pool.ts';
 import { prepareNotify } from './notify-targets.ts';
 import { rebuildBatch } from './rebuilt-batch.ts';
 import { inputChangeOf, passParams, perhapsPaid } from './retried-rows.ts';
-import { findRow, readRunLog, type RowName } from './run-log.ts';
+import { findRow, readRunLog, runOf, type RowName } from './run-log.ts';
 import type { Servers } from './servers.ts';
 import type { ShownEvent } from './shown-events.ts';
 import { shownWhatIf, type WhatIfAnswer } from './shown-what-if.ts';
@@ -228,7 +228,9 @@ export class BatchHandle {
   /** The log of a run of a row, as far as the service keeps it. Throws E505, and E519 for a row without a run. */
   async *logs(name: number | string, { attempt }: LogsOptions = {}): AsyncGenerator<string> {
     const found = await this.#found();
-    const { lines = [] } = await readRunLog(this.#servers.config, found, nameFrom(name), attempt);
+    const runId = runOf(found, await findRow(found, nameFrom(name)), attempt);
+    await this.#servers.forRehearsal(found);
+    const lines = (await readRunLog(this.#servers.config, found, runId)) ?? [];
     for (const { atMs, level, message } of lines)
       yield `${new Date(atMs).toISOString()}  ${level}  ${message}`;
   }
@@ -246,7 +248,9 @@ export class BatchHandle {
 
   /** Compares the results with all files, their checksums, and the run list of the service. Throws E509 before the end. */
   async verify(options: VerifyOptions = {}): Promise<Verification> {
-    return verifyBatch(this.#servers.config, await this.#found(), options);
+    const found = await this.#found();
+    if (options.lists ?? true) await this.#servers.forRehearsal(found);
+    return verifyBatch(this.#servers.config, found, options);
   }
 
   /** Checks limits before the batch gets them. Throws E312 and E602. */

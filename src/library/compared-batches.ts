@@ -6,7 +6,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { problem } from '../errors/error.ts';
 import { fileFault } from '../errors/file-fault.ts';
-import { compareRows, pairedByDefault } from '../results/compare/compared-rows.ts';
+import { compareRows, pairedByDefault, type ComparedRows } from '../results/compare/compared-rows.ts';
 import { PAIRED_BY, type PairedBy } from '../results/compare/paired-by.ts';
 import type { ComparedPair } from '../results/compare/compared-pair.ts';
 import { verdictOf, type ComparisonSums } from '../results/compare/comparison-sums.ts';
@@ -17,7 +17,7 @@ import { linkFrom } from './exported-batch.ts';
 import { findBatch, type FoundBatch } from './found-batch.ts';
 
 export type CompareOptions = {
-  /** What makes two rows a pair (default: `key` if both sheets have a column of keys, else `inputs`). */
+  /** What makes two rows a pair (default: `key` if both sheets have a column of keys, else `inputs`; the other one without a pair). */
   readonly by?: PairedBy;
   /** The page (default: `compare-<a>-<b>.html` in the folder of the batches). */
   readonly file?: string | URL;
@@ -28,6 +28,8 @@ export type Comparison = ComparisonSums & {
   readonly a: string;
   readonly b: string;
   readonly by: PairedBy;
+  /** The default pairing, if no rows were a pair by it; `by` is the other one. */
+  readonly without_pairs: PairedBy | undefined;
   /** `H100 3.1× faster, 1.4× dearer`; undefined if no pair succeeded in both. */
   readonly verdict: string | undefined;
   /** The ten pairs that differ most. */
@@ -49,11 +51,10 @@ export async function compareBatches(
     });
   if (wanted !== undefined && !PAIRED_BY.includes(wanted))
     throw problem('E602', { what: `rows are not paired by ${wanted as string}`, hint: PAIRED_BY.join(', ') });
-  const by = wanted ?? pairedByDefault(a.file, b.file);
   const target = await targetOf(out, a, b, wantedFile);
-  const { sums, mostChanged, page } = await compareRows(a, b, by);
+  const { by, first, sums, mostChanged, page } = await paired(a, b, wanted);
   if (sums.pairs === 0)
-    throw problem('E570', { a: a.batch, b: b.batch, by, other: by === 'key' ? 'inputs' : 'key' });
+    throw problem('E570', { a: a.batch, b: b.batch, by, other: wanted && otherThan(wanted) });
   const verdict = verdictOf(sums, b.batch);
   const from = dirname(target);
   const at = ({ batch, file, folder }: FoundBatch) => ({ batch, file, base: `${linkFrom(from, folder)}/` });
@@ -65,7 +66,32 @@ export async function compareBatches(
     await draft.discard();
   }
   const written = pathToFileURL(target);
-  return { a: a.batch, b: b.batch, by, ...sums, verdict, most_changed: mostChanged, page: written };
+  const without_pairs = first === by ? undefined : first;
+  return {
+    a: a.batch,
+    b: b.batch,
+    by,
+    without_pairs,
+    ...sums,
+    verdict,
+    most_changed: mostChanged,
+    page: written,
+  };
+}
+
+const otherThan = (by: PairedBy): PairedBy => (by === 'key' ? 'inputs' : 'key');
+
+/** By what the user wants, else by the default, else by the other one. */
+async function paired(
+  a: FoundBatch,
+  b: FoundBatch,
+  wanted: PairedBy | undefined,
+): Promise<ComparedRows & { readonly by: PairedBy; readonly first: PairedBy }> {
+  const first = wanted ?? pairedByDefault(a.file, b.file);
+  const compared = await compareRows(a, b, first);
+  if (compared.sums.pairs > 0 || wanted !== undefined) return { ...compared, by: first, first };
+  const by = otherThan(first);
+  return { ...(await compareRows(a, b, by)), by, first };
 }
 
 const explained = (error: unknown): never => {

@@ -8,26 +8,17 @@ import { openServices } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import type { FoundBatch } from './found-batch.ts';
 
-type RunLog = {
-  readonly runId: string;
-  /** undefined if the service has no logs. */
-  readonly lines: Awaited<ReturnType<RunService['getRunLog']>>;
-};
-
 /** A row by its number, else by its key. */
 export type RowName = { readonly row?: number | undefined; readonly key?: string };
 
-/** Throws E505 and E519. */
-export async function readRunLog(
+/** undefined if the service has no logs. */
+export type RunLog = Awaited<ReturnType<RunService['getRunLog']>>;
+
+export const readRunLog = (
   config: Config,
-  found: FoundBatch,
-  name: RowName,
-  attempt?: number,
-): Promise<RunLog> {
-  const runId = runOf(found, await findRow(found, name), attempt);
-  const service = openServices(config, openTransport(1)).at(found.file.service);
-  return { runId, lines: await service.getRunLog(runId) };
-}
+  { file }: Pick<FoundBatch, 'file'>,
+  runId: string,
+): Promise<RunLog> => openServices(config, openTransport(1)).at(file.service).getRunLog(runId);
 
 /** Throws E505. */
 export async function findRow({ batch, store, file }: FoundBatch, { row, key }: RowName): Promise<BatchRow> {
@@ -38,7 +29,7 @@ export async function findRow({ batch, store, file }: FoundBatch, { row, key }: 
 }
 
 /** The run of this attempt, or of the last one that has a run. Throws E519. */
-function runOf({ batch }: FoundBatch, { row, record }: BatchRow, attempt: number | undefined): string {
+export function runOf({ batch }: FoundBatch, { row, record }: BatchRow, attempt: number | undefined): string {
   const attempts = record?.attempts ?? [];
   const found = attempts.findLast(
     (one) => one.run_id !== undefined && (attempt === undefined || one.attempt === attempt),

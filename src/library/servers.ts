@@ -59,6 +59,11 @@ export class Servers {
     return this.open(file.service.base === LOCAL);
   }
 
+  /** The local run service, which alone has the runs of a rehearsal. */
+  async forRehearsal(found: Pick<FoundBatch, 'file'>): Promise<void> {
+    if (found.file.service.base === LOCAL) await this.for(found);
+  }
+
   /** Servers that run; starts none. The caller leaves them. */
   async join(): Promise<Joined> {
     const [kept] = this.#sessions.values();

@@ -20,3 +20,7 @@ export async function shownProgress(
   const { row } = await nameOf(store, file, { place, attempt: 1 });
   return { ...progress, lastFailure: { row, ...failure } };
 }
+
+/** What people are shown as done: rows with an outcome, also while their files are being stored. */
+export const rowsEnded = ({ done, collecting }: Pick<Progress, 'done' | 'collecting'>): number =>
+  done + collecting;

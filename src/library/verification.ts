@@ -4,7 +4,7 @@ import { readLast } from '../audit/duplicate-runs.ts';
 import { KnownRuns } from '../audit/known-runs.ts';
 import { readBackToStart } from '../audit/read-back.ts';
 import { findings, recount, reportedDuplicates, type Finding, type ListsNow } from '../audit/verify.ts';
-import { isRunsheetError, problem } from '../errors/error.ts';
+import { errorMessage, isRunsheetError, problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
 import { nameOf } from '../results/batch-rows.ts';
 import { openServices } from '../run-service/open-services.ts';
@@ -18,6 +18,8 @@ import { summaryOfDone } from './start-or-attach.ts';
 export type VerifyOptions = {
   /** Also reads every file and compares its checksum (default: true). */
   readonly files?: boolean;
+  /** Also reads the run list of the service (default: true). */
+  readonly lists?: boolean;
   /** If every finding holds, also writes a receipt of every run: `true` to the batch folder, else to this file. */
   readonly receipt?: boolean | string | URL;
 };
@@ -28,8 +30,10 @@ export type Verification = {
   readonly holds: boolean;
   /** One claim each. */
   readonly findings: readonly Finding[];
-  /** Whether the run list of the service was compared too. */
+  /** Whether the run list of the service was compared too; false without one. */
   readonly listed: boolean;
+  /** Why the run list of the service could not be read to its end. */
+  readonly unread?: string;
   /** The receipt, if one was wanted and everything holds. */
   readonly receipt?: ReceiptFile;
 };
@@ -38,14 +42,14 @@ export type Verification = {
 export async function verifyBatch(
   config: Config,
   found: FoundBatch,
-  { files = true, receipt = false }: VerifyOptions,
+  { files = true, lists: wanted = true, receipt = false }: VerifyOptions,
 ): Promise<Verification> {
   const summary = await summaryOfDone(found);
   if (summary === undefined) throw problem('E509', { batch: found.batch });
   using known = new KnownRuns();
   const counted = await recount(found.store, found.file, { files, known });
-  const lists = await readLists(config, found, known);
-  const all = findings(summary, counted, lists);
+  const { now, unread } = wanted ? await readLists(config, found, known) : NOT_WANTED;
+  const all = findings(summary, counted, now);
   const holds = all.every((one) => one.holds);
   // A receipt states what adds up only.
   const path = typeof receipt === 'boolean' ? undefined : pathOf(receipt);
@@ -53,19 +57,24 @@ export async function verifyBatch(
   // Rows that are sent again meanwhile may be in only one half of what was read.
   if ((await summaryOfDone(found))?.ended_at !== summary.ended_at)
     throw problem('E509', { batch: found.batch });
-  return { holds, findings: all, listed: lists !== undefined, ...(written && { receipt: written }) };
+  return {
+    holds,
+    findings: all,
+    listed: now !== undefined,
+    ...(unread !== undefined && { unread }),
+    ...(written && { receipt: written }),
+  };
 }
 
 /** The maximum number of unreported duplicate runs that are named. */
 const HIDDEN_MOST = 1_000;
 const PAGE_TRIES = 3;
 
-/** undefined if the batch's service cannot be reached with the settings here. */
-async function readLists(
-  config: Config,
-  { file, store }: FoundBatch,
-  known: KnownRuns,
-): Promise<ListsNow | undefined> {
+/** Without `now`, the service has no list, or `unread` says why it was not read. */
+type ListsRead = { readonly now?: ListsNow; readonly unread?: string };
+const NOT_WANTED: ListsRead = {};
+
+async function readLists(config: Config, { file, store }: FoundBatch, known: KnownRuns): Promise<ListsRead> {
   using reported = new KnownRuns();
   await reportedDuplicates(store, reported);
   const hidden: string[] = [];
@@ -83,9 +92,12 @@ async function readLists(
         if (!reported.has(run_id) && hidden.length < HIDDEN_MOST) hidden.push(run_id);
       },
     });
-    return { reading, hidden };
+    if (reading.lists === 'none') return {};
+    if (reading.lists === 'incomplete') return { unread: reading.reason ?? 'it was not read to its end' };
+    return { now: { reading, hidden } };
   } catch (error) {
-    if (isRunsheetError(error)) return undefined;
+    // Of a service that the settings here do not reach.
+    if (isRunsheetError(error)) return { unread: errorMessage(error) };
     throw error;
   }
 }

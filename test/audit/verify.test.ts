@@ -193,13 +193,6 @@ describe('a finished batch', () => {
     ]);
   });
 
-  it('says that lists were not read to their end instead of what they seem to show', async () => {
-    const before = (): never => {
-      throw new Error('502');
-    };
-    expect(await wrong(summaryWith(), [DUPLICATE], { before })).toEqual([]);
-  });
-
   it('is counted by the records of its latest pass', async () => {
     const failed = { attempts: [{ attempt: 1, outcome: 'failed' }], outcome: 'failed' } as const;
     await writePart(2, 1, { ...recordOf(3), ...failed });

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { NO_LEDGER } from '../../src/batch/accounting/request-ledger.ts';
 import { NO_OUTCOMES } from '../../src/batch/outcome.ts';
-import { closing, printEnd, receiptLine } from '../../src/cli/batch-end.ts';
+import { closing, printEnd, receiptLine, type EndParams } from '../../src/cli/batch-end.ts';
 import type { FoundBatch } from '../../src/library/found-batch.ts';
 import type { Printer } from '../../src/cli/context.ts';
 import type { Summary } from '../../src/results/summary.ts';
@@ -66,7 +66,7 @@ describe('the receipt at the end of a batch', () => {
     expect(receiptLine(summary)).toMatch(/estimated$/);
   });
 
-  it('is the last line, and names the only sum of money', () => {
+  it('is the last line of what happened, and names the only sum of money', () => {
     const lines = closing(SUMMARY, '/b', plain).trimEnd().split('\n');
     expect(lines.at(-1)).toBe(receiptLine(SUMMARY));
     expect(lines.filter((line) => line.includes('$'))).toHaveLength(1);
@@ -74,10 +74,33 @@ describe('the receipt at the end of a batch', () => {
 
   it('is printed by a command that is silent otherwise', () => {
     const said: string[] = [];
-    const printer = { paint: plain, raw: () => undefined, data: () => undefined } as unknown as Printer;
+    const quiet = { raw: () => undefined, data: () => undefined, notice: () => undefined };
+    const printer = { paint: plain, ...quiet } as unknown as Printer;
     const found = { folder: '/b' } as FoundBatch;
     const printReceipt = (line: string): void => void said.push(line);
     expect(printEnd({ printer, found, output: 'text', printReceipt }, SUMMARY)).toBe(0);
     expect(said).toEqual([receiptLine(SUMMARY)]);
+  });
+
+  const ended = (more: Partial<EndParams>, facts: Partial<Summary> = {}): readonly string[] => {
+    const lines: string[] = [];
+    const put = (text: string): void => void lines.push(text);
+    const printer = { paint: plain, raw: put, notice: put, data: put, json: put } as unknown as Printer;
+    const found = { batch: 'b', folder: '/d/b' } as FoundBatch;
+    printEnd({ printer, found, output: 'text', ...more }, { ...SUMMARY, ...facts });
+    return lines.slice(1);
+  };
+
+  it('is followed by the folder and the next commands', () => {
+    const next = ['  open      runsheet open b --out /d', '  export    runsheet export b --out /d --as xlsx'];
+    expect(ended({})).toEqual(['/d/b', ...next]);
+    const outcomes = { ...NO_OUTCOMES, succeeded: 299, 'timed-out': 1 };
+    expect(ended({}, { outcomes })).toEqual(['/d/b', '  again     runsheet retry b --out /d', ...next]);
+    expect(ended({}, { outcomes: { ...NO_OUTCOMES, refused: 300 } })).toEqual(['/d/b', ...next]);
+  });
+
+  it('names no next command of a batch that is removed, and none to programs', () => {
+    expect(ended({ isRemoved: true })).toEqual(['/d/b']);
+    expect(ended({ output: 'jsonl' })).toEqual([]);
   });
 });

@@ -18,7 +18,14 @@ describe('control of a running batch', () => {
 
   const run = (...flags: readonly string[]): Promise<Ended> =>
     stage.run(['run', stage.path('sheet.csv'), '-d', 'slow', ...flags]);
-  const ended = ({ code, stderr }: Ended): readonly unknown[] => [code, stderr.trim().split('\n').at(-1)];
+  /** What happened, before the next command. */
+  const ended = ({ code, stderr }: Ended): readonly unknown[] => [
+    code,
+    stderr
+      .trim()
+      .split('\n')
+      .findLast((line) => !line.startsWith('  ')),
+  ];
 
   it('ends a pause when it is in force, says how many runs finish, and how to continue', async () => {
     batch = (await stage.run(['submit', stage.sheet(ROWS), '-d', 'slow', '-c', '10'])).stdout.trim();
@@ -29,13 +36,11 @@ describe('control of a running batch', () => {
       progress: { running },
     } = JSON.parse(paused.stdout) as { state: string; progress: { running: number } };
     const finish = `${running} run${running === 1 ? ' finishes' : 's finish'}`;
-    expect([state, ...ended(paused)]).toEqual([
-      'paused',
-      0,
-      `paused; ${finish}. Continue: runsheet resume ${batch}`,
-    ]);
+    expect([state, ...ended(paused)]).toEqual(['paused', 0, `paused; ${finish}`]);
     const sent = (await stage.truth()).length;
-    expect(ended(await stage.run(['pause', batch]))[1]).toMatch(/^already paused; /);
+    const repeated = await stage.run(['pause', batch]);
+    expect(ended(repeated)[1]).toMatch(/^already paused; /);
+    expect(repeated.stderr).toMatch(new RegExp(`\\n  continue  runsheet resume ${batch}\\n$`));
     const again = await run('--rate', '900');
     expect([again.code, again.stderr]).toEqual([8, expect.stringContaining('paused by')]);
     expect(again.stderr).toContain('rate none → 900/min');
@@ -48,6 +53,7 @@ describe('control of a running batch', () => {
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('error[E517]')]);
     const resumed = await stage.run(['resume', batch, '-c', '30', '--rate', 'none']);
     expect(ended(resumed)).toEqual([0, `${batch} continues; concurrency 10 → 30, rate 900/min → none`]);
+    expect(resumed.stderr).toMatch(new RegExp(`\\n  follow    runsheet watch ${batch}\\n$`));
     const again = await run('-c', '40', '-o', 'jsonl');
     expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('concurrency 30 → 40')]);
     const rows = again.stdout.trim().split('\n');

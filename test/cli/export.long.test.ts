@@ -33,7 +33,7 @@ describe('a catalogue of 300 rows', () => {
     expect(ended.map(({ code }) => code)).toEqual([0, 0, 0]);
     const workbook = join(stage.batch(), `${stage.batchFile().batch}.xlsx`);
     expect(ended[1]?.stdout.trim()).toBe(workbook);
-    expect(ended[1]?.stderr).toMatch(/^300 rows, [\d.]+ [kM]B\n$/);
+    expect(ended[1]?.stderr).toMatch(/^300 rows, [\d.]+ [kM]B\n {2}open +runsheet open \S+\n$/);
     const reader = join(import.meta.dirname, '../results/export/read-workbook.py');
     const { sheets, pictures } = JSON.parse(execFileSync('python3', [reader, workbook]).toString()) as {
       readonly sheets: readonly {

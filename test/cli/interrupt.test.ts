@@ -35,7 +35,10 @@ describe('Ctrl-C in a command with embedded servers', () => {
     await first.says(/\d requests? on the wire/);
     expect([first.child.exitCode, gateway.inFlight() > 0]).toEqual([null, true]);
     answering.resolve();
-    expect((await first.ended).code).toBe(130);
+    const stopped = await first.ended;
+    expect(stopped.code).toBe(130);
+    expect(stopped.stderr).toMatch(/^stopping; \d+ of 40 rows done/m);
+    expect(stopped.stderr).toMatch(/\n {2}continue {2}runsheet resume \S+\n$/);
     expect(gateway.inFlight()).toBe(0);
 
     await gateway.close();

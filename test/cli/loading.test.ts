@@ -1,10 +1,12 @@
 // What a command loads before it does anything. The Temporal client takes as long to load as all else, and the SDK of workers,
 // with its bundler and its native core, as long again.
 
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
+import { programFile } from '../../src/temporal/embedded/processes.ts';
 
 const CLI = join(import.meta.dirname, '../../src/cli');
 
@@ -32,4 +34,29 @@ it('completing a word loads nothing of Temporal', () => {
 
 it('a sheet is checked without the Temporal client', () => {
   expect(loadedWith(['run.ts', 'plan.ts'])).not.toContain('@temporalio/client');
+});
+
+/** The files that a page of help loads, of the program and of packages. */
+function loadedForHelp(...args: readonly string[]): readonly string[] {
+  const counting = `
+    import { registerHooks } from 'node:module';
+    registerHooks({
+      load: (url, context, next) => {
+        if (!url.startsWith('node:')) process.stderr.write(url + '\\n');
+        return next(url, context);
+      },
+    });`;
+  const hooks = `data:text/javascript,${encodeURIComponent(counting)}`;
+  const { stderr } = spawnSync(process.execPath, ['--import', hooks, programFile(), ...args], {
+    encoding: 'utf8',
+  });
+  return stderr.trim().split('\n');
+}
+
+it('a page of help loads the lists of commands, flags and errors, and no work', () => {
+  const loaded = loadedForHelp('--help');
+  const packages = loaded.flatMap((file) => /node_modules\/((?:@[\w-]+\/)?[\w-]+)/.exec(file)?.[1] ?? []);
+  expect(new Set(packages)).toEqual(new Set(['@stricli/core', 'fastest-levenshtein']));
+  expect(loaded).toContain(pathToFileURL(join(CLI, 'command-list.ts')).href);
+  expect(loaded.length).toBeLessThan(55);
 });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { nextCommand } from '../../src/cli/next-command.ts';
 
 const at = (folder: string): string =>
-  nextCommand('resume', { batch: 'portraits-7f3a', folder }, '/home/me/batches');
+  nextCommand('resume', { batch: 'portraits-7f3a', folder }, { out: '/home/me/batches' });
 
 it('names only the batch if it is in the folder of the settings', () => {
   expect(at('/home/me/batches/portraits-7f3a')).toBe('runsheet resume portraits-7f3a');

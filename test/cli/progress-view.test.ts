@@ -6,7 +6,7 @@ import { progress as progressOf } from '../../src/batch/progress.ts';
 import type { Printer } from '../../src/cli/context.ts';
 import { openProgressView } from '../../src/cli/progress-view.ts';
 import type { Phases } from '../../src/cli/run-phases.ts';
-import type { ShownProgress } from '../../src/library/shown-progress.ts';
+import { rowsEnded, type ShownProgress } from '../../src/library/shown-progress.ts';
 import { World } from '../batch/world.ts';
 
 let written: string[];
@@ -35,6 +35,7 @@ const printer = (isTerminal: boolean): Printer =>
     isTerminal,
     paint: (_style: unknown, text: string) => text,
     notice: (text: string) => noticed.push(text),
+    forPeople: (text: string) => `${text} for people`,
   }) as unknown as Printer;
 
 function viewOf(isTerminal: boolean, columns = 120) {
@@ -47,6 +48,21 @@ function drawn(progress: ShownProgress, phases?: Phases, columns = 120): readonl
   viewOf(true, columns).show(progress, 1_000, phases);
   return stripVTControlCharacters(written.at(-1) ?? '').split('\n');
 }
+
+it('a note above the block is a text for people, as everywhere', () => {
+  viewOf(true).note('see: runsheet list');
+  expect(written.join('')).toContain('see: runsheet list for people\n');
+});
+
+describe('rows that are done', () => {
+  it('are those with an outcome, also while their files are stored, on a terminal and in lines', () => {
+    const storing = having({ done: 4, collecting: 3, running: 16, tally: tallyOf({ succeeded: 4 }) });
+    expect(rowsEnded(storing)).toBe(7);
+    expect(drawn(storing).join('\n')).toContain(' 7/40 ');
+    viewOf(false).show(storing, 1_000);
+    expect(noticed.at(-1)).toContain('done=7 storing=3 succeeded=4 not_succeeded=0 total=40');
+  });
+});
 
 describe('on a terminal', () => {
   it('says in which phase the outstanding runs are', () => {

@@ -23,6 +23,8 @@ describe('a refused argument', () => {
     [['pool', 'set', '../x', '--size', '3'], '<pool> "../x"'],
     [['schedule', 'show', ''], '<schedule> is missing'],
     [['schedule', 'create', '../x', 'a.csv', '--cron', '0 2 * * *'], '<schedule> "../x"'],
+    [['completion', 'fsh'], '<shell> "fsh" is no shell that completes: bash, zsh, fish'],
+    [['completion'], '<shell> is missing'],
     [['run', 'a.csv', '--pool', '../x'], '--pool "../x"'],
     [['run', 'a.csv', '--name', '../x'], '--name "../x"'],
   ])('is named as the command has it: %j', async (args, text) => {

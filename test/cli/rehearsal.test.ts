@@ -62,7 +62,24 @@ describe('the example, as npm start runs it', () => {
     const again = await stage.run(args);
     expect(again.code).toBe(0);
     expect(again.stderr).toContain('which has ended');
+    expect(again.stderr).toContain(`\n  new       runsheet ${args.join(' ')} --again\n`);
     expect(again.stdout.trim()).toBe(stage.batch());
+  });
+
+  it('starts its run service for the log of a run and for the run list', async () => {
+    const log = await stage.run(['logs', '1']);
+    expect([log.code, log.stdout]).toEqual([0, expect.stringContaining('Prompt executed')]);
+    const verified = await stage.run(['verify']);
+    expect([verified.code, verified.stdout]).toEqual([
+      0,
+      expect.stringContaining('ok   runs in the lists of the service: 26\n'),
+    ]);
+  });
+
+  it('ends with the commands that open and export it', () => {
+    const { batch } = stage.batchFile();
+    const next = `  open      runsheet open ${batch}\n  export    runsheet export ${batch} --as xlsx\n`;
+    expect(first.stderr.endsWith(next)).toBe(true);
   });
 
   it('bought exactly one run per row, with its inputs, gpu and seed, digit for digit, within its cap', async () => {

@@ -21,17 +21,18 @@ describe('deployments', () => {
         'portraits   A10G  5 min 00 s  prompt*, seed, style',
       ],
     ]);
-    expect(stderr).toContain('runsheet deployments <name>');
+    expect(stderr).toContain('  inputs    runsheet deployments free\n');
   });
 
   it('shows the inputs of one, the first line of a sheet, and a run command that is ready', async () => {
     const console = await Console.open();
-    const { stdout } = await console.run('deployments', 'portraits');
+    const { stdout, stderr } = await console.run('deployments', 'portraits');
     expect(stdout).toMatch(/^prompt +string +required$/m);
     expect(stdout).toMatch(/^seed +integer +7 +from 0$/m);
     expect(stdout).toMatch(/^style +string +plain +plain, oil$/m);
     expect(stdout).toContain('first line of a sheet: prompt,seed,style\n');
-    const [, line = ''] = /run it: +runsheet (.+)/.exec(stdout) ?? [];
+    const [, line = ''] = /^ {2}run +runsheet (.+)/m.exec(stderr) ?? [];
+    expect(stderr).toContain('  sheet     runsheet deployments portraits --sheet > prompts.csv\n');
     const { stdout: template } = await console.run('deployments', 'portraits', '--sheet');
     expect(parse(template, { columns: true })).toEqual([{ prompt: '', seed: '7', style: 'plain' }]);
     const sheet = console.write('prompts.csv', template.replace(/^,/m, 'a fox,'));

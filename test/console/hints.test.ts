@@ -1,22 +1,13 @@
 // The hint of an error ends in a command that works: whatever it names is a command of this version, with flags that exist.
 
-import {
-  buildApplication,
-  buildRouteMap,
-  run,
-  type Command,
-  type CommandContext,
-  type RouteMapBuilderArguments,
-} from '@stricli/core';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { pauseHint } from '../../src/batch/pause-hint.ts';
 import { PAUSE_KINDS } from '../../src/batch/pause-kinds.ts';
-import { application } from '../../src/cli/command-list.ts';
 import { withPlace } from '../../src/cli/correction.ts';
-import { PARSER_TEXT } from '../../src/cli/parser-faults.ts';
 import { errorTable } from '../../src/errors/codes.ts';
 import { Console } from './console.ts';
+import { commandsIn, refusal } from './commands-in.ts';
 import { endBatch } from './ended-batch.ts';
 
 const LISTS =
@@ -50,14 +41,6 @@ const OWN_FACTS: Readonly<Record<string, object>> = {
   E570: { by: 'key', other: 'inputs' },
 };
 
-/** What a user fills in, as a user would. */
-const FILLED: Readonly<Record<string, string>> = {
-  n: '3',
-  sheet: 'sheet.csv',
-  rule: '0_2_*_*_*',
-  file: 'receipt.jsonl',
-};
-
 const factsOf = (code: string): never =>
   new Proxy(
     {},
@@ -65,44 +48,6 @@ const factsOf = (code: string): never =>
       get: (_, name: string) => (OWN_FACTS[code] as Record<string, unknown>)?.[name] ?? FACTS[name] ?? 'text',
     },
   ) as never;
-
-/** Every command in a text, as words; "a runsheet worker" is none. */
-function commandsIn(text: string): readonly (readonly string[])[] {
-  const filled = text.replaceAll(/<(\w+)>/g, (_, name: string) => FILLED[name] ?? 'x');
-  return [...filled.matchAll(/(?<!\ba )\brunsheet ((?:(?![;:)]| \(|\.(?:\s|$)|,\s| &&| or ).)+)/g)].map(
-    ([, words = '']) => words.trim().split(/\s+/),
-  );
-}
-
-type Node = Command<CommandContext> | ReturnType<typeof buildRouteMap>;
-
-/** The real commands, without their work. */
-function idle(target: Node): Node {
-  if (!('getAllEntries' in target)) return { ...target, loader: async () => async () => undefined };
-  const routes = Object.fromEntries(
-    target.getAllEntries().map(({ name, target: inner }) => [name.original, idle(inner as Node)]),
-  ) as RouteMapBuilderArguments<string, CommandContext>['routes'];
-  const defaultCommand = 'list' in routes && !('run' in routes) ? { defaultCommand: 'list' } : {};
-  return buildRouteMap({ routes, docs: { brief: '' }, ...defaultCommand });
-}
-
-const parser = buildApplication(idle(application.root as Node) as never, {
-  name: 'runsheet',
-  scanner: { caseStyle: 'allow-kebab-for-camel' },
-  localization: { text: PARSER_TEXT },
-});
-
-/** Why a command is refused; undefined: it is not. */
-async function refusal(words: readonly string[]): Promise<string | undefined> {
-  const stream = { write: () => true };
-  const process = { stdout: stream, stderr: stream, env: {}, exitCode: 0 };
-  try {
-    await run(parser, words, { process });
-    return process.exitCode === 0 ? undefined : `exit code ${process.exitCode}`;
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
 
 async function refused(
   texts: readonly (readonly [where: string, text: string])[],

@@ -49,7 +49,9 @@ it('submit prints the id of a batch that has ended, alone on stdout, with exit c
   const sheet = console.write('sheet.csv', SHEET);
   await endBatch(await console.batch(sheet, 'done'));
   const submit = ['submit', sheet, '-d', 'portraits', '--name', 'done'];
-  expect(await console.run(...submit)).toMatchObject({ code: 0, stdout: 'done\n' });
+  const { code, stdout: id, stderr } = await console.run(...submit);
+  expect([code, id]).toEqual([0, 'done\n']);
+  expect(stderr).toMatch(/\n {2}again +runsheet retry done\n {2}open +runsheet open done\n {2}export .*\n$/);
   const { stdout } = await console.run(...submit, '-o', 'json');
   expect(JSON.parse(stdout)).toMatchObject({ batch: 'done', state: 'finished' });
 });

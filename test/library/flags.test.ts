@@ -135,6 +135,7 @@ const LISTED = without(SHOWN, 'quiet');
 const FLAGS: Readonly<Record<string, Table>> = {
   run: {
     ...SHEET,
+    demo: { only: 'hidden: says that the demo removes the batch' },
     watch: {
       only: 'waits for a user who saves a file; a program knows when its rows change: BatchHandle.append',
     },
@@ -189,6 +190,7 @@ const FLAGS: Readonly<Record<string, Table>> = {
   verify: {
     ...LISTED,
     files: 'VerifyOptions.files',
+    lists: 'VerifyOptions.lists',
     receipt: 'VerifyOptions.receipt',
     checkReceipt: 'Runsheet.checkReceipt',
   },

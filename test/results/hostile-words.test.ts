@@ -168,9 +168,9 @@ describe('the words of a hostile service', () => {
 
   const FIELDS = 'row,key,gpu_used,run_id,reason,prompt';
   const rowsAs = (output: 'table' | 'csv' | 'jsonl' | 'json'): Promise<string> =>
-    said((context) => rows.call(context, { out, output, fields: FIELDS, follow: false }, 'b'));
+    data((context) => rows.call(context, { out, output, fields: FIELDS, follow: false }, 'b'));
   const resultsAs = (output: 'csv' | 'jsonl' | 'json'): Promise<string> =>
-    said((context) => results.call(context, { out, output }, 'b'));
+    data((context) => results.call(context, { out, output }, 'b'));
   const shown = (output: 'text' | 'json'): Promise<string> =>
     said((context) => show.call(context, { out, output }, 'b', '1'));
 
@@ -276,14 +276,22 @@ describe('the words of a hostile service', () => {
 });
 
 /** What a command puts on its two streams. */
-async function said(work: (context: Context) => Promise<number>): Promise<string> {
-  let printed = '';
-  const stream = new Writable({
-    write: (chunk: Buffer, _, done) => {
-      printed += chunk.toString();
-      done();
-    },
-  });
-  await work({ process: { stdout: stream, stderr: stream } } as unknown as Context);
+const said = async (work: (context: Context) => Promise<number>): Promise<string> =>
+  Object.values(await streamsOf(work)).join('');
+
+/** Its data alone. */
+const data = async (work: (context: Context) => Promise<number>): Promise<string> =>
+  (await streamsOf(work)).stdout;
+
+async function streamsOf(work: (context: Context) => Promise<number>) {
+  const printed = { stdout: '', stderr: '' };
+  const stream = (name: keyof typeof printed): Writable =>
+    new Writable({
+      write: (chunk: Buffer, _, done) => {
+        printed[name] += chunk.toString();
+        done();
+      },
+    });
+  await work({ process: { stdout: stream('stdout'), stderr: stream('stderr') } } as unknown as Context);
   return printed;
 }

@@ -17,8 +17,8 @@ import { openTransport } from '../../src/run-service/transport.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
 import { choosePorts } from '../../src/temporal/embedded/ports.ts';
-import { programFile } from '../../src/temporal/embedded/processes.ts';
 import { startServer } from '../../src/temporal/embedded/temporal-server.ts';
+import { installedIn, ownEnvironment } from './command.ts';
 import { familyOf, isAlive, killQuietly, strays } from './processes.ts';
 
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
@@ -92,6 +92,8 @@ export class Running {
 
 export class Stage {
   readonly folder = mkdtempSync(join(tmpdir(), 'runsheet-stage-'));
+  readonly #bin = mkdtempSync(join(tmpdir(), 'runsheet-bin-'));
+  readonly #program = installedIn(this.#bin);
   readonly #running: Running[] = [];
   readonly #closers: (() => Promise<unknown>)[] = [];
   environment: Environment = {};
@@ -117,7 +119,7 @@ export class Stage {
     return this.write(name, `number,prompt,seed\n${lines.join('\n')}\n`);
   }
 
-  start(args: readonly string[], environment: Environment = {}, program = programFile()): Running {
+  start(args: readonly string[], environment: Environment = {}, program = this.#program): Running {
     const child = spawn(process.execPath, [program, ...args], {
       cwd: this.folder,
       env: { ...ownEnvironment(), ...this.environment, ...environment },
@@ -128,7 +130,7 @@ export class Stage {
     return running;
   }
 
-  run(args: readonly string[], environment: Environment = {}, program = programFile()): Promise<Ended> {
+  run(args: readonly string[], environment: Environment = {}, program = this.#program): Promise<Ended> {
     return this.start(args, environment, program).ended;
   }
 
@@ -231,23 +233,9 @@ export class Stage {
     for (const pid of strays(this.folder)) killQuietly(pid);
     await Promise.all(this.#closers.map((close) => close()));
     await Promise.all(this.#running.map(({ ended }) => ended));
+    rmSync(this.#bin, { recursive: true, force: true });
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
-}
-
-/** The environment for commands, without variables that would change their behaviour. */
-function ownEnvironment(): NodeJS.ProcessEnv {
-  const { PATH, HOME, XDG_CACHE_HOME, TMPDIR } = process.env;
-  const others = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => /^(pip|ssl|https?|no)_/i.test(name)),
-  );
-  return {
-    ...others,
-    PATH,
-    HOME,
-    ...(XDG_CACHE_HOME ? { XDG_CACHE_HOME } : {}),
-    ...(TMPDIR ? { TMPDIR } : {}),
-  };
 }
 
 /** Starts the server, with other ports if another process has taken one meanwhile. */

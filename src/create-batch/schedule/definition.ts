@@ -3,13 +3,12 @@
 import { resolve } from 'node:path';
 import { problem } from '../../errors/error.ts';
 import type { SheetFormat } from '../../sheet/sheet-options.ts';
-import { isName } from '../batch-id.ts';
+import { isName, SCHEDULE_NAME_MAX } from '../batch-id.ts';
 import { isAddress } from '../sheet-address.ts';
+import type { OVERLAPS } from './overlaps.ts';
 import type { BatchRequest } from '../batch-request.ts';
 import { parseCron } from './cron.ts';
 import { ownZone, shown, zoneOf } from './zone.ts';
-
-export const OVERLAPS = ['skip', 'buffer', 'cancel'] as const;
 
 export type ScheduleDefinition = {
   readonly name: string;
@@ -44,9 +43,6 @@ export type AskedSchedule = Omit<ScheduleDefinition, 'timezone' | 'overlap' | 'c
 const CATCHUP_MS = 3_600_000;
 /** Temporal fires at least this late. */
 const CATCHUP_LEAST_MS = 10_000;
-
-/** A batch has this name and the time of its firing. */
-export const SCHEDULE_NAME_MAX = 80;
 
 /** Throws E602 for a rule that Temporal cannot keep. */
 export function definitionFrom(asked: AskedSchedule): ScheduleDefinition {

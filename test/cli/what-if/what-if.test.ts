@@ -30,8 +30,8 @@ describe('plan --what-if', () => {
   });
 
   it('prints a table, how many slots are enough, and what the figures rest on, without any server', async () => {
-    const { code, stdout } = await planOf('-c', '24');
-    expect(code).toBe(0);
+    const { code, stdout, stderr } = await planOf('-c', '24');
+    expect([code, stderr]).toEqual([0, '  run       runsheet run quick.csv -d quick -c 24 --again\n']);
     expect(stdout).toMatch(/^quick-a: -c 8 → 24\n +as it was +what if\n {2}time +\S+ s +\S+ s\n {2}cost +\$/);
     expect(stdout).toMatch(/\n {2}-c 24 +█+ +.* s, .* s queueing\n/);
     expect(stdout).toMatch(/more than \d+ slots (only queue|change nothing): \d+ would take /);

@@ -89,6 +89,23 @@ describe('a comparison', () => {
     });
   });
 
+  it('tries the other pairing if the default one gives no pair, and says so', async () => {
+    writeBatch(out, 'a', { rows: 9 });
+    writeBatch(out, 'b', { rows: 9, row: (row) => ({ ...row, key: `other ${row.row}` }) });
+    expect(await compareBatches(out, ['a', 'b'])).toMatchObject({
+      by: 'inputs',
+      without_pairs: 'key',
+      pairs: 9,
+      only: { a: 0, b: 0 },
+    });
+    await expect(compareBatches(out, ['a', 'b'], { by: 'key' })).rejects.toMatchObject({ code: 'E570' });
+    writeBatch(out, 'c', { rows: 9, row: (row) => ({ ...row, key: `c ${row.row}`, inputs: { c: 1 } }) });
+    await expect(compareBatches(out, ['a', 'c'])).rejects.toMatchObject({
+      code: 'E570',
+      message: 'a and c share no row: no two rows have the same key, nor the same inputs',
+    });
+  });
+
   it('names inputs that differ, with every digit', async () => {
     writeBatch(out, 'a', { rows: 2 });
     writeBatch(out, 'b', {

@@ -1,0 +1,58 @@
+// Finds the commands in texts, and asks the parser of the command line whether it takes them.
+
+import {
+  buildApplication,
+  buildRouteMap,
+  run,
+  type Command,
+  type CommandContext,
+  type RouteMapBuilderArguments,
+} from '@stricli/core';
+import { application } from '../../src/cli/command-list.ts';
+import { PARSER_TEXT } from '../../src/cli/parser-faults.ts';
+
+/** What a user fills in, as a user would. */
+const FILLED: Readonly<Record<string, string>> = {
+  n: '3',
+  sheet: 'sheet.csv',
+  rule: '0_2_*_*_*',
+  file: 'receipt.jsonl',
+};
+
+/** Every command in a text, as words; "a runsheet worker" is none. */
+export function commandsIn(text: string): readonly (readonly string[])[] {
+  const filled = text.replaceAll(/<(\w+)>/g, (_, name: string) => FILLED[name] ?? 'x');
+  return [...filled.matchAll(/(?<!\ba )\brunsheet ((?:(?![;:)]| \(|\.(?:\s|$)|,\s| &&| or ).)+)/g)].map(
+    ([, words = '']) => words.trim().split(/\s+/),
+  );
+}
+
+type Node = Command<CommandContext> | ReturnType<typeof buildRouteMap>;
+
+/** The real commands, without their work. */
+function idle(target: Node): Node {
+  if (!('getAllEntries' in target)) return { ...target, loader: async () => async () => undefined };
+  const routes = Object.fromEntries(
+    target.getAllEntries().map(({ name, target: inner }) => [name.original, idle(inner as Node)]),
+  ) as RouteMapBuilderArguments<string, CommandContext>['routes'];
+  const defaultCommand = 'list' in routes && !('run' in routes) ? { defaultCommand: 'list' } : {};
+  return buildRouteMap({ routes, docs: { brief: '' }, ...defaultCommand });
+}
+
+const parser = buildApplication(idle(application.root as Node) as never, {
+  name: 'runsheet',
+  scanner: { caseStyle: 'allow-kebab-for-camel' },
+  localization: { text: PARSER_TEXT },
+});
+
+/** Why a command is refused; undefined: it is not. */
+export async function refusal(words: readonly string[]): Promise<string | undefined> {
+  const stream = { write: () => true };
+  const process = { stdout: stream, stderr: stream, env: {}, exitCode: 0 };
+  try {
+    await run(parser, words, { process });
+    return process.exitCode === 0 ? undefined : `exit code ${process.exitCode}`;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

@@ -1,0 +1,150 @@
+// Every command ends by saying what to do next: lines of a word and a complete command, on stderr, and only with text. Commands
+// that need servers are in test/cli.
+
+import { describe, expect, it } from 'vitest';
+import { Console } from './console.ts';
+import { refusal } from './commands-in.ts';
+import { endBatch } from './ended-batch.ts';
+
+const NEXT = /^ {2}(\w+) +runsheet (.+)$/;
+
+/** As a shell splits them. */
+const wordsOf = (text: string): readonly string[] =>
+  [...text.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain = '']) => quoted ?? plain);
+
+/** The last lines, without the lines before them. */
+function nextOf(stderr: string): readonly string[] {
+  const lines = stderr.trimEnd().split('\n');
+  const from = lines.findLastIndex((line) => !NEXT.test(line));
+  return lines.slice(from + 1).map((line) => NEXT.exec(line)?.slice(1, 3).join(': ') ?? '');
+}
+
+async function scene(): Promise<Console> {
+  const console = await Console.open();
+  const sheet = console.write('sheet.csv', 'prompt\na\nb\n');
+  await endBatch(await console.batch(sheet, 'done'));
+  await endBatch(await console.batch(sheet, 'twin'));
+  return console;
+}
+
+const RETRIED = ['again: retry twin', 'open: open twin', 'export: export twin --as xlsx'];
+
+describe('the end of a command names the next ones', () => {
+  it.each<readonly [command: string, ...next: readonly string[]]>([
+    ['list', 'status: status twin'],
+    ['status', ...RETRIED],
+    ['watch', ...RETRIED],
+    ['rows', 'show: show twin 1'],
+    ['rows --outcome unknown', 'rows: rows twin'],
+    ['show 1', 'log: logs twin 1'],
+    ['show done 2', 'again: retry done --row 2', 'log: logs done 2'],
+    ['results', 'export: export twin --as xlsx'],
+    ['export', 'open: open twin'],
+    ['export --as csv --file -', 'open: open twin'],
+    ['open --no-open', 'export: export twin --as xlsx'],
+    ['compare done twin', 'open: open twin'],
+    ['events', 'open: open twin'],
+    ['verify --no-lists', 'receipt: verify twin --receipt'],
+    ['retry twin --outcome unknown', 'rows: rows twin'],
+    ['pause twin', ...RETRIED],
+    ['cancel twin', ...RETRIED],
+    ['resume twin', ...RETRIED],
+    ['clean', 'older: clean --older-than 30d'],
+    ['clean --older-than 0d', 'remove: clean --older-than 0d --yes'],
+    ['clean --older-than 300d', 'batches: list'],
+    ['deployments', 'inputs: deployments free'],
+    [
+      'deployments portraits --sheet',
+      'plan: plan prompts.csv -d portraits',
+      'run: run prompts.csv -d portraits',
+    ],
+    [
+      'deployments portraits',
+      'sheet: deployments portraits --sheet > prompts.csv',
+      'plan: plan prompts.csv -d portraits',
+      'run: run prompts.csv -d portraits',
+    ],
+  ])('%s', async (command, ...next) => {
+    const console = await scene();
+    const { stderr } = await console.run(...command.split(' '));
+    expect(nextOf(stderr)).toEqual(next);
+    for (const one of next)
+      expect(
+        await refusal(wordsOf(one.slice(one.indexOf(':') + 2).replace(/ > .*/, ''))),
+        one,
+      ).toBeUndefined();
+  });
+
+  it('plan: the same flags run the sheet', async () => {
+    const console = await Console.open();
+    const sheet = console.write('my sheet.csv', 'prompt\na\n');
+    const flags = ['-d', 'portraits', '-c', '3', '--set', 'seed=5'];
+    const { stderr } = await console.run('plan', sheet, ...flags);
+    expect(stderr).toContain('nothing was sent\n');
+    expect(nextOf(stderr)).toEqual([`run: run '${sheet}' -d portraits -c 3 --set seed=5`]);
+    expect((await console.run('plan', sheet, ...flags, '-q')).stderr).toBe('');
+  });
+
+  it('retry of rows that were paid for: the same command with --yes', async () => {
+    const { code, stderr } = await (await scene()).run('retry', 'done', '--outcome', 'succeeded');
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/\n {2}runsheet retry done --outcome succeeded --yes\n$/),
+    ]);
+  });
+
+  it('a folder without batches', async () => {
+    const console = await Console.open();
+    expect((await console.run('list')).stderr).toBe('no batches here yet\n  rehearse  runsheet demo\n');
+  });
+
+  it('a batch that was never started', async () => {
+    const console = await Console.open();
+    await console.batch(console.write('sheet.csv', 'prompt\na\n'), 'open');
+    for (const command of ['pause open', 'retry open'])
+      expect(nextOf((await console.run(...command.split(' '))).stderr)).toEqual(['continue: resume open']);
+    expect(nextOf((await console.run('events')).stderr)).toEqual(['follow: watch open']);
+  });
+
+  it('names the folder of batches that the command was given', async () => {
+    const console = await scene();
+    const place = `--out ${console.out}`;
+    const { stderr } = await console.run('status', ...place.split(' '));
+    expect(nextOf(stderr)).toEqual([
+      `again: retry twin ${place}`,
+      `open: open twin ${place}`,
+      `export: export twin ${place} --as xlsx`,
+    ]);
+    expect(nextOf((await console.run('clean', '--older-than', '300d', ...place.split(' '))).stderr)).toEqual([
+      `batches: list ${place}`,
+    ]);
+  });
+
+  it.each([
+    'list',
+    'status',
+    'rows',
+    'show 1',
+    'export',
+    'compare done twin',
+    'events',
+    'clean',
+    'deployments',
+    'pause twin',
+  ])('%s -o json: is for programs, and names none', async (command) => {
+    const console = await scene();
+    const { stdout, stderr } = await console.run(...command.split(' '), '-o', 'json');
+    expect(() => JSON.parse(stdout) as unknown).not.toThrow();
+    expect(nextOf(stderr)).toEqual([]);
+  });
+
+  it('wait: is silent but for the receipt', async () => {
+    const console = await scene();
+    expect((await console.run('wait')).stderr).toMatch(/^2 rows, .* estimated\n$/);
+  });
+
+  it('watch -q: says nothing', async () => {
+    const console = await scene();
+    expect((await console.run('watch', '-q')).stderr).toBe('');
+  });
+});

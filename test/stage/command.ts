@@ -1,0 +1,27 @@
+// How tests start the program: under its name, and in an environment without what would change its behaviour.
+
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { programFile } from '../../src/temporal/embedded/processes.ts';
+
+/** As an installation puts it on the PATH; messages then name commands as the documents do. */
+export function installedIn(folder: string): string {
+  const program = join(folder, 'runsheet');
+  symlinkSync(programFile(), program);
+  return program;
+}
+
+/** The environment for commands, without variables that would change their behaviour. */
+export function ownEnvironment(): NodeJS.ProcessEnv {
+  const { PATH, HOME, XDG_CACHE_HOME, TMPDIR } = process.env;
+  const others = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => /^(pip|ssl|https?|no)_/i.test(name)),
+  );
+  return {
+    ...others,
+    PATH,
+    HOME,
+    ...(XDG_CACHE_HOME ? { XDG_CACHE_HOME } : {}),
+    ...(TMPDIR ? { TMPDIR } : {}),
+  };
+}
