@@ -196,7 +196,7 @@ const root = buildRouteMap({
 export const application = buildApplication(root, {
   name: 'runsheet',
   versionInfo: { currentVersion: version },
-  scanner: { caseStyle: 'allow-kebab-for-camel' },
+  scanner: { caseStyle: 'allow-kebab-for-camel', allowArgumentEscapeSequence: true },
   documentation: {
     caseStyle: 'convert-camel-to-kebab',
     useAliasInUsageLine: true,

@@ -42,7 +42,7 @@ export function parserFault(refusal: unknown, args: readonly string[]): unknown 
   const command = commandIn(args);
   if (refusal instanceof UnknownCommand) return unknownCommand(refusal);
   if (!(refusal instanceof ArgumentScannerError)) return refusal;
-  const help = `see: runsheet ${command} --help`;
+  const help = `see: ${['runsheet', command, '--help'].filter(Boolean).join(' ')}`;
   return (
     unknownWord(refusal, help) ??
     problem('E602', { hint: help, ...wrongValue(refusal, command) }, { correction: enumCorrection(refusal) })
@@ -54,8 +54,8 @@ const GROUPS: ReadonlySet<string> = new Set(['pool', 'schedule']);
 
 /** `run`, or `pool set`. */
 function commandIn(args: readonly string[]): string {
-  const [first = '', second] = args.filter((word) => !word.startsWith('-'));
-  return GROUPS.has(first) && second !== undefined && args[1] === second ? `${first} ${second}` : first;
+  const [first = '', second] = args.map((word) => (word.startsWith('-') ? '' : word));
+  return GROUPS.has(first) && second ? `${first} ${second}` : first;
 }
 
 function unknownCommand({ input, corrections }: UnknownCommand): RunsheetError {

@@ -2,7 +2,7 @@
 
 import type { Finding } from '../audit/verify.ts';
 import { EXIT, problem } from '../errors/error.ts';
-import { terminalLine } from '../errors/outside-text.ts';
+import { shellWord, terminalLine } from '../errors/outside-text.ts';
 import { findBatch } from '../library/found-batch.ts';
 import { verifyBatch } from '../library/verification.ts';
 import { checkGiven } from './receipt.ts';
@@ -22,7 +22,8 @@ type Flags = {
 export default async function verify(this: Context, flags: Flags, name: string | undefined): Promise<number> {
   const printer = printerFor(this);
   if (flags.checkReceipt !== undefined) {
-    if (name !== undefined || flags.receipt !== undefined) throw problem('E602', CHECKED_ALONE);
+    if (name !== undefined || flags.receipt !== undefined)
+      throw problem('E602', checkedAlone(flags.checkReceipt));
     return checkGiven(printer, flags.checkReceipt, flags.output);
   }
   const found = await findBatch(configOf(flags).out, name);
@@ -55,10 +56,10 @@ export default async function verify(this: Context, flags: Flags, name: string |
   return EXIT.ok;
 }
 
-const CHECKED_ALONE = {
+const checkedAlone = (file: string) => ({
   what: '--check-receipt takes neither a batch nor --receipt',
-  hint: 'a receipt is checked without its batch: runsheet verify --check-receipt <file>',
-};
+  hint: `a receipt is checked without its batch: runsheet verify --check-receipt ${shellWord(file)}`,
+});
 
 const lineOf = ({ claim, holds, message }: Finding): string =>
   terminalLine(`${holds ? 'ok ' : 'NOT'}  ${claim}: ${message}`);

@@ -8,6 +8,7 @@ import { configOf, limitsOf } from './batch-options.ts';
 import { printerFor, type Context } from './context.ts';
 import type { SheetFlags } from './flags.ts';
 import { whatIfJson, whatIfLines } from './what-if-text.ts';
+import { shellWord } from '../errors/outside-text.ts';
 
 type Flags = SheetFlags & { readonly whatIf: string };
 
@@ -45,7 +46,7 @@ function refuseOthers(flags: Flags, sheet: string | undefined): void {
   if (sheet !== undefined)
     throw problem('E602', {
       what: '--what-if replays a batch, so it takes no sheet',
-      hint: `runsheet plan --what-if ${flags.whatIf} -c <n>`,
+      hint: `for example: runsheet plan --what-if ${shellWord(flags.whatIf)} -c 8`,
     });
   if (typeof flags.concurrency === 'object')
     throw problem('E602', {

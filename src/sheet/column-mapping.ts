@@ -2,12 +2,12 @@
 // in the header is reported once.
 
 import { isGpu } from '../batch/gpu.ts';
-import { list, nearest, problem, type RunsheetError } from '../errors/error.ts';
+import { list, nearest, problem, type Correction, type RunsheetError } from '../errors/error.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
 import { type Kind, kindOf, notAllowed, readText } from './parse-cell.ts';
 import { type Giver, type Roles, rolesOf } from './columns.ts';
 import type { SheetOptions } from './sheet-options.ts';
-import { notAGpu } from './not-a-gpu.ts';
+import { wrongGpu } from './not-a-gpu.ts';
 import { type Column, nameFault } from './sheet-record.ts';
 import { checkLadder, predictsSize } from './size-classes.ts';
 
@@ -47,7 +47,7 @@ export function mapColumns(
 ): ColumnMapping {
   const known: Known = inputTypes && new Map(inputTypes.map((type) => [type.name, type]));
   const gpu = options.gpu;
-  if (gpu !== undefined && !isGpu(gpu)) throw problem('E201', notAGpu(gpu, '--gpu'));
+  if (gpu !== undefined && !isGpu(gpu)) throw wrongGpu(gpu, '--gpu');
   const { ladder } = options;
   checkLadder(options);
   const names = columns.map(({ name }) => name);
@@ -125,14 +125,21 @@ function unknownInputs(
 ): readonly RunsheetError[] {
   if (!known) return [];
   const inputs = [...known.keys()];
+  const given = new Set(givers.map(({ input }) => input));
+  const isFree = (input: string): boolean => !given.has(input);
   return givers.flatMap(({ input, from }) => {
     const column = 'column' in from && !known.has(input) ? columns[from.column] : undefined;
     if (!column) return [];
     const { name: columnName, ...at } = column;
     const place = { file, ...at, columnName };
-    return [problem('E204', { column: input, inputs, near: nearest(input, inputs) }, { place })];
+    const near = nearest(input, inputs.filter(isFree));
+    const correction: Correction =
+      near === undefined ? { add: [['--drop', columnName]] } : mapped(near, columnName);
+    return [problem('E204', { column: input, inputs, near }, { place, correction })];
   });
 }
+
+const mapped = (input: string, column: string): Correction => ({ add: [['--map', `${input}=${column}`]] });
 
 function missingInputs(
   file: string,
@@ -146,7 +153,9 @@ function missingInputs(
   const place = line === undefined ? { file } : { file, line };
   return [...(known?.values() ?? [])]
     .filter(({ name, required }) => required && !fed.has(name))
-    .map(({ name }) =>
-      problem('E203', { input: name, columns: names, near: nearest(name, names) }, { place }),
-    );
+    .map(({ name }) => {
+      const near = nearest(name, names);
+      const correction = near === undefined ? {} : { correction: mapped(name, near) };
+      return problem('E203', { input: name, columns: names, near }, { place, ...correction });
+    });
 }

@@ -34,7 +34,7 @@ export async function guessedEncoding(source: SheetSource, options: SheetOptions
   const what = `${source.name} is neither UTF-8 nor windows-1252: see byte ${undefinedAt}`;
   throw problem(
     'E102',
-    { what, hint: 'save it as UTF-8, or name its encoding with --encoding' },
+    { what, hint: 'save it as UTF-8, or name its encoding, for example: --encoding shift_jis' },
     { place: { file: source.name } },
   );
 }

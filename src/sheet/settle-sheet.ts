@@ -101,7 +101,7 @@ function refuseRows(file: string, { emptyLines, headerLines }: Survey): void {
       what: `rows of ${file} ${what}: ${rows}`,
       hint: `if they are no rows of the batch, add: --skip-rows ${rows}`,
     },
-    { place: { file } },
+    { place: { file }, correction: { add: [['--skip-rows', rows]] } },
   );
 }
 
