@@ -26,7 +26,7 @@ export const DEPLOYMENT_ENTRIES = {
   E313: entry<{ base: string }>(
     inputRefused,
     (f) => `the run service at ${f.base} does not list its deployments`,
-    () => 'it may still know one by its id, a UUID: runsheet deployments <id>',
+    () => 'it may still know one by its id, a UUID: give that instead of a name',
   ),
   E314: entry<{ what: string }>(
     inputRefused,

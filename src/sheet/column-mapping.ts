@@ -56,7 +56,7 @@ export function mapColumns(
   for (const input of Object.keys(options.types)) refuseType(input, givers);
   const feeds = givers.flatMap((giver) => feedOf(giver, options, known));
   const problems = [
-    ...unknownInputs(file, columns, givers, known),
+    ...unknownInputs(file, columns, givers, feeds, known),
     ...missingInputs(file, columns, feeds, known),
   ];
   const sizedBy = ladder === undefined ? [] : feeds.map(({ input }) => input).filter(predictsSize);
@@ -121,20 +121,24 @@ function unknownInputs(
   file: string,
   columns: readonly Column[],
   givers: readonly Giver[],
+  feeds: readonly Feed[],
   known: Known,
 ): readonly RunsheetError[] {
   if (!known) return [];
   const inputs = [...known.keys()];
   const given = new Set(givers.map(({ input }) => input));
-  const isFree = (input: string): boolean => !given.has(input);
   return givers.flatMap(({ input, from }) => {
     const column = 'column' in from && !known.has(input) ? columns[from.column] : undefined;
     if (!column) return [];
     const { name: columnName, ...at } = column;
     const place = { file, ...at, columnName };
-    const near = nearest(input, inputs.filter(isFree));
-    const correction: Correction =
-      near === undefined ? { add: [['--drop', columnName]] } : mapped(near, columnName);
+    const near = nearest(
+      input,
+      inputs.filter((name) => !given.has(name)),
+    );
+    // A sheet that has no column of the deployment is another sheet, and dropping all columns does not help.
+    const dropped: Correction | undefined = feeds.length > 0 ? { add: [['--drop', columnName]] } : undefined;
+    const correction = near === undefined ? dropped : mapped(near, columnName);
     return [problem('E204', { column: input, inputs, near }, { place, correction })];
   });
 }
@@ -149,13 +153,16 @@ function missingInputs(
 ): readonly RunsheetError[] {
   const names = columns.map(({ name }) => name);
   const fed = new Set(feeds.map(({ input }) => input));
+  const used = new Set(feeds.map(({ from }) => ('column' in from ? from.column : undefined)));
+  const unused = names.filter((_, at) => !used.has(at));
   const line = columns[0]?.line;
   const place = line === undefined ? { file } : { file, line };
   return [...(known?.values() ?? [])]
     .filter(({ name, required }) => required && !fed.has(name))
     .map(({ name }) => {
-      const near = nearest(name, names);
-      const correction = near === undefined ? {} : { correction: mapped(name, near) };
-      return problem('E203', { input: name, columns: names, near }, { place, ...correction });
+      // The only column without an input is the one that was meant.
+      const near = nearest(name, unused) ?? (unused.length === 1 ? unused[0] : undefined);
+      const correction = near === undefined ? undefined : mapped(name, near);
+      return problem('E203', { input: name, columns: names, near }, { place, correction });
     });
 }

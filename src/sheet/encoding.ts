@@ -51,6 +51,9 @@ function packedIn(head: Uint8Array): Foreign | undefined {
   return undefined;
 }
 
+/** Whether it is a zip file or compressed. */
+export const isPacked = (head: Uint8Array): boolean => packedIn(head) !== undefined;
+
 /** The number of bytes used to recognise an encoding. */
 const SAMPLE = 4096;
 

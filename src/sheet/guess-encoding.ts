@@ -2,7 +2,7 @@
 
 import { TextDecoder } from 'node:util';
 import { problem } from '../errors/error.ts';
-import { isUtf32, utf16Of } from './encoding.ts';
+import { isPacked, isUtf32, utf16Of } from './encoding.ts';
 import { said, type Settled } from './guess.ts';
 import type { SheetOptions } from './sheet-options.ts';
 import type { SheetSource } from './sheet-source.ts';
@@ -18,8 +18,9 @@ export async function guessedEncoding(source: SheetSource, options: SheetOptions
   let read = 0;
   for await (const part of source.open()) {
     const chunk = part as Uint8Array;
-    // The layout refuses UTF-32.
-    if (read === 0 && isUtf32(chunk.subarray(0, SAMPLE))) return { options, guesses: [] };
+    // The layout refuses what is no text, and UTF-32.
+    if (read === 0 && (isPacked(chunk) || isUtf32(chunk.subarray(0, SAMPLE))))
+      return { options, guesses: [] };
     const wide = read === 0 ? utf16Of(chunk.subarray(0, SAMPLE)) : undefined;
     if (wide !== undefined) return withEncoding(options, wide);
     isUtf8 &&= isText(decoder, chunk);
