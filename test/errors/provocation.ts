@@ -5,7 +5,10 @@ import type { Code } from '../../src/errors/error.ts';
 import { commandsIn } from './printed-commands.ts';
 
 /** 0: it works. A code: this error comes next. A pattern: the command ends otherwise, and prints this. */
-export type Lead = 0 | Code | RegExp;
+export type Lead = 0 | Code | RegExp | Prints;
+
+/** It keeps running, and prints this. */
+export type Prints = { readonly prints: RegExp };
 
 export type Said = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
@@ -31,17 +34,17 @@ export type Run<Ground> = {
   readonly ground: Ground;
   readonly run: (args: readonly string[], env: Readonly<Record<string, string>>) => Promise<Said>;
   /** Runs the text that was printed. */
-  readonly paste: (command: string, lead: Lead) => Promise<Said>;
+  readonly paste: (command: string, lead: Lead, env: Readonly<Record<string, string>>) => Promise<Said>;
 };
 
 const printed = ({ stdout, stderr }: Said): string => `${stdout}\n${stderr}`;
 const codeIn = (said: Said): string | undefined =>
-  /error\[(E\d{3})\]|"code":"(E\d{3})"/.exec(printed(said))?.slice(1).find(Boolean);
+  /error\[(E\d{3})\]|"code": ?"(E\d{3})"/.exec(printed(said))?.slice(1).find(Boolean);
 
 /** The hints, without the lines between them. */
 export function hintIn(said: Said): string {
-  const json = /"hint":("(?:[^"\\]|\\.)+"),"exit_code":\d+,"place":null,"problems"/.exec(said.stdout)?.[1];
-  if (json !== undefined) return JSON.parse(json) as string;
+  const json = [...said.stdout.matchAll(/"hint": ?("(?:[^"\\]|\\.)+")/g)];
+  if (json.length > 0) return json.map(([, hint = '']) => JSON.parse(hint) as string).join('\n');
   let isHint = false;
   return printed(said)
     .split('\n')
@@ -78,7 +81,7 @@ export async function differences<Ground>(
     const lead = one.leads[at];
     if (lead === undefined) continue;
     if (/<[a-z|]+>/.test(command)) wrong.push(`a placeholder in ${command}`);
-    else wrong.push(...wayOff(command, lead, await paste(command, lead)));
+    else wrong.push(...wayOff(command, lead, await paste(command, lead, env)));
   }
   if (one.mend !== undefined) {
     await one.mend(ground);
@@ -94,7 +97,7 @@ function wayOff(command: string, lead: Lead, said: Said): readonly string[] {
       ? said.code === 0
       : typeof lead === 'string'
         ? codeIn(said) === lead
-        : lead.test(printed(said));
+        : (lead instanceof RegExp ? lead : lead.prints).test(printed(said));
   return isSo ? [] : [`${command}\n  does not lead to ${String(lead)}: ${said.code} ${printed(said)}`];
 }
 

@@ -1,0 +1,22 @@
+// Every error that needs Temporal, its worker or a running batch is provoked, and each command that it prints is pasted into
+// bash: it works or leads one step further.
+
+import { afterAll, afterEach, beforeAll, describe, it } from 'vitest';
+import { CLUSTERS } from './cases/clusters.ts';
+import { RUNNING } from './cases/running.ts';
+import { LongGround } from './long-ground.ts';
+import { differences, expectNone } from './provocation.ts';
+
+describe('what is printed with', () => {
+  const ground = new LongGround();
+  beforeAll(() => ground.openCluster());
+  afterEach(() => ground.killStarted());
+  afterAll(() => ground.close());
+
+  it.each([...RUNNING, ...CLUSTERS].map((one) => [`${one.code}, because ${one.name},`, one] as const))(
+    '%s leads on',
+    async (_, one) => {
+      expectNone(await differences(one, ground.run()));
+    },
+  );
+});
