@@ -4,24 +4,25 @@ import { EXIT } from '../errors/error.ts';
 import { execute } from './execute.ts';
 
 export async function main(args: readonly string[]): Promise<void> {
+  let reported: Promise<void> | undefined;
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     // A reader that closes early (`| head`) is not an error.
     if (error.code === 'EPIPE') process.exit(EXIT.ok);
-    void reportAndExit(error);
+    reported ??= report(error);
   });
   const code = await execute(args, { process });
   await Promise.all([process.stdout, process.stderr].map(flushed));
+  await reported;
   // Open sockets would keep the process alive, and no work is left.
-  process.exit(code);
+  process.exit(reported === undefined ? code : process.exitCode);
 }
 
 /** The disk of the file to which the shell sends the output may be full. */
-async function reportAndExit(error: NodeJS.ErrnoException): Promise<void> {
+async function report(error: NodeJS.ErrnoException): Promise<void> {
   const { printAndExit } = await import('./command.ts');
   const { fileFault } = await import('../errors/file-fault.ts');
   await printAndExit({ process }, fileFault(error, { path: 'the output' }) ?? error, undefined);
   await flushed(process.stderr);
-  process.exit(process.exitCode);
 }
 
 const flushed = (stream: NodeJS.WriteStream): Promise<void> =>

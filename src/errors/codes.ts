@@ -214,7 +214,8 @@ export const errorTable = {
   E511: entry<{ batch: string; reason: string }>(
     inputRefused,
     (f) => `batch ${f.batch} cannot be recovered: ${f.reason}`,
-    () => 'a new batch of the same sheet, with --again, may pay for its rows twice',
+    (f) =>
+      `its folder stays as it is; show it: runsheet status ${f.batch}. A new batch of the same sheet (--again) may pay for its rows twice`,
   ),
   E512: entry<{ batch: string; sinceMs: number }>(
     unreachable,

@@ -2,6 +2,7 @@
 // bash: it works or leads one step further.
 
 import { afterAll, afterEach, beforeAll, describe, it } from 'vitest';
+import { APPLICATIONS } from './cases/applications.ts';
 import { CLUSTERS } from './cases/clusters.ts';
 import { RUNNING } from './cases/running.ts';
 import { LongGround } from './long-ground.ts';
@@ -13,10 +14,11 @@ describe('what is printed with', () => {
   afterEach(() => ground.killStarted());
   afterAll(() => ground.close());
 
-  it.each([...RUNNING, ...CLUSTERS].map((one) => [`${one.code}, because ${one.name},`, one] as const))(
-    '%s leads on',
-    async (_, one) => {
-      expectNone(await differences(one, ground.run()));
-    },
-  );
+  it.each(
+    [...RUNNING, ...CLUSTERS, ...APPLICATIONS].map(
+      (one) => [`${one.code}, because ${one.name},`, one] as const,
+    ),
+  )('%s leads on', async (_, one) => {
+    expectNone(await differences(one, ground.run()));
+  });
 });

@@ -8,10 +8,13 @@ import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
 import { programFile } from '../../src/temporal/embedded/processes.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import { Stage, type Ended, type Running } from '../stage/stage.ts';
+import type { openRealService } from './other-services.ts';
 import type { Lead, Run, Said } from './provocation.ts';
 
 const PASTE = fileURLToPath(new URL('paste.mjs', import.meta.url));
 type Environment = Readonly<Record<string, string>>;
+
+export const BRIEF_ID = '5b8e0a5c-2f6d-4c6e-9f0a-7d3c1b2a4e5f';
 
 const inputTypes = [
   { name: 'prompt', type: 'string', required: true },
@@ -27,7 +30,7 @@ const QUICK = {
 };
 const DEPLOYMENTS = [
   { ...QUICK, name: 'Porträts', inputTypes },
-  { ...QUICK, name: 'brief', runSeconds: 4, concurrencyLimit: 2 },
+  { ...QUICK, name: 'brief', id: BRIEF_ID, runSeconds: 4, concurrencyLimit: 2 },
   { ...QUICK, name: 'slow', runSeconds: 250, concurrencyLimit: 2 },
 ];
 
@@ -36,6 +39,12 @@ export const ROWS = 'sku,prompt\nA,a fox\nB,an owl\nC,"it\'s $5, ""really"""\n';
 export class LongGround {
   readonly stage = new Stage();
   worker: Running | undefined;
+  /** The address of another run service. */
+  otherBase = '';
+  /** The service without its profile. */
+  real: Awaited<ReturnType<typeof openRealService>> | undefined;
+  /** Servers that several cases use. */
+  keeps: Running | undefined;
   /** Processes that a case started. */
   started: Running[] = [];
 

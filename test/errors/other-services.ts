@@ -1,6 +1,6 @@
 // Run services that answer otherwise than one should.
 
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 
@@ -36,4 +36,21 @@ export async function openOtherServices(): Promise<OtherServices> {
     at: (name) => `http://127.0.0.1:${port}/${name}/api`,
     close: () => void server.close(),
   };
+}
+
+/** The local service without its profile, which says that it is a rehearsal. */
+export async function openRealService(
+  base: string,
+): Promise<{ readonly base: string; readonly close: () => void }> {
+  const forward = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const isProfile = request.url?.endsWith('/platform/profile') ?? false;
+    const { authorization = '' } = request.headers;
+    const path = isProfile ? '/none' : request.url;
+    const answer = await fetch(`${new URL(base).origin}${path}`, { headers: { authorization } });
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
+  };
+  const server = createServer((request, response) => void forward(request, response)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { base: `http://127.0.0.1:${port}${new URL(base).pathname}`, close: () => void server.close() };
 }

@@ -2,15 +2,17 @@
 
 import { expect } from 'vitest';
 import type { Code } from '../../src/errors/error.ts';
+import { errorText } from '../../src/cli/format.ts';
 import { commandsIn } from './printed-commands.ts';
-
-/** 0: it works. A code: this error comes next. A pattern: the command ends otherwise, and prints this. */
-export type Lead = 0 | Code | RegExp | Prints;
 
 /** It keeps running, and prints this. */
 export type Prints = { readonly prints: RegExp };
 
+/** 0: it works. A code: this error comes next. A pattern: the command ends otherwise, and prints this. */
+export type Lead = 0 | Code | RegExp | Prints;
+
 export type Said = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+export type Environment = Readonly<Record<string, string>>;
 
 export type Provocation<Ground> = {
   readonly code: Code;
@@ -19,8 +21,10 @@ export type Provocation<Ground> = {
   /** Makes it so. */
   readonly arrange?: (ground: Ground) => unknown;
   /** The words of the command. */
-  readonly args: readonly string[] | ((ground: Ground) => readonly string[]);
-  readonly env?: Readonly<Record<string, string>> | ((ground: Ground) => Readonly<Record<string, string>>);
+  readonly args?: readonly string[] | ((ground: Ground) => readonly string[]);
+  /** Instead of a command, what a program does with the library. */
+  readonly throws?: (ground: Ground) => Promise<unknown>;
+  readonly env?: Environment | ((ground: Ground) => Environment);
   /** Where the printed commands lead, in their order. Without any, `says` has the place and what is right there. */
   readonly leads: readonly Lead[];
   readonly says?: RegExp;
@@ -32,18 +36,20 @@ export type Provocation<Ground> = {
 
 export type Run<Ground> = {
   readonly ground: Ground;
-  readonly run: (args: readonly string[], env: Readonly<Record<string, string>>) => Promise<Said>;
+  readonly run: (args: readonly string[], env: Environment) => Promise<Said>;
   /** Runs the text that was printed. */
-  readonly paste: (command: string, lead: Lead, env: Readonly<Record<string, string>>) => Promise<Said>;
+  readonly paste: (command: string, lead: Lead, env: Environment) => Promise<Said>;
 };
 
 const printed = ({ stdout, stderr }: Said): string => `${stdout}\n${stderr}`;
-const codeIn = (said: Said): string | undefined =>
-  /error\[(E\d{3})\]|"code": ?"(E\d{3})"/.exec(printed(said))?.slice(1).find(Boolean);
+
+/** As an error, in JSON, in a check of doctor, or as the reason of a firing. */
+const CODE = /error\[(E\d{3})\]|"code": ?"(E\d{3})"|\((E\d{3})\)|(?:"|error: )(E\d{3}): /;
+const codeIn = (said: Said): string | undefined => CODE.exec(printed(said))?.slice(1).find(Boolean);
 
 /** The hints, without the lines between them. */
 export function hintIn(said: Said): string {
-  const json = [...said.stdout.matchAll(/"hint": ?("(?:[^"\\]|\\.)+")/g)];
+  const json = [...said.stdout.matchAll(/"(?:hint|reason)": ?("(?:[^"\\]|\\.)+")/g)];
   if (json.length > 0) return json.map(([, hint = '']) => JSON.parse(hint) as string).join('\n');
   let isHint = false;
   return printed(said)
@@ -62,27 +68,15 @@ export async function differences<Ground>(
   { ground, run, paste }: Run<Ground>,
 ): Promise<readonly string[]> {
   await one.arrange?.(ground);
-  const args = typeof one.args === 'function' ? one.args(ground) : one.args;
+  const args = (typeof one.args === 'function' ? one.args(ground) : one.args) ?? [];
   const env = (typeof one.env === 'function' ? one.env(ground) : one.env) ?? {};
-  const said = await run(args, env);
-  const wrong: string[] = [];
-  if (codeIn(said) !== one.code) return [`not ${one.code}, but: ${printed(said)}`];
-  const hint = hintIn(said);
-  if (one.says !== undefined && !one.says.test(printed(said)))
-    wrong.push(`not ${one.says}: ${printed(said)}`);
-  const commands = commandsIn(hint);
-  if (commands.length !== one.leads.length)
-    wrong.push(
-      `${commands.length} commands instead of ${one.leads.length}: ${commands.join(' | ')}\n${printed(said)}`,
-    );
-  if (commands.length === 0 && one.says === undefined)
-    wrong.push('neither a command nor a text that is looked for');
-  for (const [at, command] of commands.entries()) {
-    const lead = one.leads[at];
-    if (lead === undefined) continue;
-    if (/<[a-z|]+>/.test(command)) wrong.push(`a placeholder in ${command}`);
-    else wrong.push(...wayOff(command, lead, await paste(command, lead, env)));
-  }
+  const said = one.throws === undefined ? await run(args, env) : await thrownBy(one.throws(ground));
+  const wrong = unlike(one, said);
+  if (codeIn(said) === one.code)
+    for (const [at, command] of commandsIn(hintIn(said)).entries()) {
+      const lead = one.leads[at];
+      if (lead !== undefined) wrong.push(...wayOff(command, lead, await paste(command, lead, env)));
+    }
   if (one.mend !== undefined) {
     await one.mend(ground);
     wrong.push(...wayOff('the same command', 0, await run(args, env)));
@@ -91,23 +85,36 @@ export async function differences<Ground>(
   return wrong;
 }
 
-function wayOff(command: string, lead: Lead, said: Said): readonly string[] {
-  const isSo =
-    lead === 0
-      ? said.code === 0
-      : typeof lead === 'string'
-        ? codeIn(said) === lead
-        : (lead instanceof RegExp ? lead : lead.prints).test(printed(said));
-  return isSo ? [] : [`${command}\n  does not lead to ${String(lead)}: ${said.code} ${printed(said)}`];
+/** What differs in the error. */
+function unlike(one: Pick<Provocation<never>, 'code' | 'says' | 'leads'>, said: Said): string[] {
+  if (codeIn(said) !== one.code) return [`not ${one.code}, but: ${said.code} ${printed(said)}`];
+  const commands = commandsIn(hintIn(said));
+  const filledIn = commands.filter((command) => /<[\w| ]+>/.test(command));
+  return [
+    ...(one.says?.test(printed(said)) === false ? [`not ${one.says}: ${printed(said)}`] : []),
+    ...(commands.length === one.leads.length
+      ? []
+      : [`${commands.length} commands, not ${one.leads.length}: ${commands.join(' | ')}\n${printed(said)}`]),
+    ...(commands.length === 0 && one.says === undefined ? ['neither a command nor a text to look for'] : []),
+    ...filledIn.map((command) => `a placeholder in ${command}`),
+  ];
 }
 
-/** Codes that no entry of these tables has. */
-export const missingIn = (
-  all: readonly string[],
-  tables: readonly (readonly { readonly code: string }[])[],
-): readonly string[] => {
-  const has = new Set(tables.flat().map(({ code }) => code));
-  return all.filter((code) => !has.has(code));
-};
+/** What a program would print of the error. */
+async function thrownBy(work: Promise<unknown>): Promise<Said> {
+  const stderr = await work.then(
+    () => 'no error',
+    (error: unknown) => errorText(error, (_, text) => text),
+  );
+  return { code: 1, stdout: '', stderr };
+}
+
+function wayOff(command: string, lead: Lead, said: Said): readonly string[] {
+  const pattern = typeof lead === 'object' ? ('prints' in lead ? lead.prints : lead) : undefined;
+  const isSo = lead === 0 ? said.code === 0 : (pattern?.test(printed(said)) ?? codeIn(said) === lead);
+  return isSo
+    ? []
+    : [`${command}\n  does not lead to ${String(pattern ?? lead)}: ${said.code} ${printed(said)}`];
+}
 
 export const expectNone = (wrong: readonly string[]): void => expect(wrong.join('\n\n')).toBe('');

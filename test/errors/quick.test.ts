@@ -2,6 +2,7 @@
 
 import { afterAll, describe, it } from 'vitest';
 import { BATCHES } from './cases/batches.ts';
+import { PROGRAMS } from './cases/programs.ts';
 import { servicesWith } from './cases/services.ts';
 import { SHEETS } from './cases/sheets.ts';
 import { USAGE } from './cases/usage.ts';
@@ -12,7 +13,7 @@ import { openQuickGround } from './quick-ground.ts';
 const others = await openOtherServices();
 afterAll(() => others.close());
 
-const ALL = [...SHEETS, ...servicesWith(others), ...BATCHES, ...USAGE];
+const ALL = [...SHEETS, ...servicesWith(others), ...BATCHES, ...USAGE, ...PROGRAMS];
 
 describe('what is printed with', () => {
   it.each(ALL.map((one) => [`${one.code}, because ${one.name},`, one] as const))(

@@ -28,22 +28,6 @@ export const CLUSTERS: readonly Case[] = [
     mend: () => wait(3_000),
   },
   {
-    code: 'E403',
-    name: 'no worker polls the task queue',
-    args: ['doctor', '-o', 'json'],
-    env: OTHER,
-    leads: [WORKER],
-    undo: (ground) => ground.killStarted(),
-  },
-  {
-    code: 'E543',
-    name: 'no worker confirms the size of a pool',
-    args: ['pool', 'set', 'gpus', '--size', '3'],
-    env: OTHER,
-    leads: [WORKER, 0],
-    undo: (ground) => ground.killStarted(),
-  },
-  {
     code: 'E407',
     name: 'a batch is encrypted with a key that is not set here',
     arrange: async (ground) => {
@@ -67,6 +51,22 @@ export const CLUSTERS: readonly Case[] = [
     env: { ...OTHER, RUNSHEET_PAYLOAD_KEY: KEY },
     leads: [],
     says: /set RUNSHEET_PAYLOAD_PLAIN=read to accept it/,
+  },
+  {
+    code: 'E403',
+    name: 'no worker polls the task queue',
+    args: ['doctor', '-o', 'json'],
+    env: OTHER,
+    leads: [WORKER],
+    undo: (ground) => ground.killStarted(),
+  },
+  {
+    code: 'E543',
+    name: 'no worker confirms the size of a pool',
+    args: ['pool', 'set', 'gpus', '--size', '3'],
+    env: OTHER,
+    leads: [WORKER, 0],
+    undo: (ground) => ground.killStarted(),
   },
   {
     code: 'E410',
@@ -121,6 +121,6 @@ export const CLUSTERS: readonly Case[] = [
     arrange: (ground) => ground.running('pooled', 'slow', '--pool', 'machines'),
     args: ['pool', 'release', 'machines', 'pooled'],
     leads: [0],
-    undo: (ground) => ground.must('cancel', 'pooled', '--running', '-y'),
+    undo: (ground) => ground.must('cancel', 'pooled', '--running'),
   },
 ];

@@ -4,8 +4,11 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { connectClient } from '../../../src/temporal/connect.ts';
 import { workflowIdOf } from '../../../src/batch/workflow-ids.ts';
 import type { Client } from '@temporalio/client';
-import { until } from '../../stage/stage.ts';
-import { ROWS, type LongGround } from '../long-ground.ts';
+import { pathToFileURL } from 'node:url';
+import { connect, type Runsheet } from '../../../src/index.ts';
+import { KEY, until } from '../../stage/stage.ts';
+import { openRealService } from '../other-services.ts';
+import { BRIEF_ID, ROWS, type LongGround } from '../long-ground.ts';
 import type { Provocation } from '../provocation.ts';
 
 type Case = Provocation<LongGround>;
@@ -54,14 +57,30 @@ const underWay = async (ground: LongGround, name: string): Promise<void> => {
   );
 };
 
-const cancelled = (name: string) => (ground: LongGround) => ground.must('cancel', name, '--running', '-y');
+const cancelled = (name: string) => (ground: LongGround) => ground.must('cancel', name, '--running');
+
+const v1 = (base = '') => ({ RUNSHEET_API_URL: `${new URL(base).origin}/v1/api`, RUNSHEET_API: 'v1' });
+
+async function inLibrary<T>(ground: LongGround, use: (runsheet: Runsheet) => Promise<T>): Promise<T> {
+  const { stage } = ground;
+  const { RUNSHEET_API_URL: base = '', RUNSHEET_API_KEY: key = '' } = stage.environment;
+  return inTemporal(ground, async (client) => {
+    await using runsheet = await connect({
+      client,
+      store: stage.path('batches'),
+      home: stage.path('home'),
+      service: { url: base, apiKey: key },
+    });
+    return await use(runsheet);
+  });
+}
 
 const WAITING: readonly Case[] = [
   {
     code: 'E501',
     name: 'a batch is paused',
     arrange: async (ground) => {
-      await ground.running('held', 'brief');
+      await ground.running('held', 'brief', '-c', '1');
       await ground.must('pause', 'held');
     },
     args: ['watch', 'held'],
@@ -79,7 +98,7 @@ const WAITING: readonly Case[] = [
     undo: async (ground) => {
       await ground.killStarted();
       await ground.startWorker();
-      await ground.must('cancel', 'left', '--running', '-y');
+      await ground.must('cancel', 'left', '--running');
     },
   },
   {
@@ -98,7 +117,8 @@ const WAITING: readonly Case[] = [
   {
     code: 'E521',
     name: 'a batch does not end in time',
-    args: ['wait', 'full', '--timeout', '100ms'],
+    throws: (ground) =>
+      inLibrary(ground, (runsheet) => runsheet.getHandle('full').result({ timeoutMs: 200 })),
     leads: [0],
     undo: cancelled('full'),
   },
@@ -124,9 +144,7 @@ const GONE: readonly Case[] = [
     name: 'Temporal has forgotten a batch',
     arrange: async (ground) => {
       await underWay(ground, 'forgotten');
-      await ground.must('cancel', 'forgotten', '--running', '-y');
       await forget(ground, 'forgotten');
-      ground.stage.write('batches/forgotten/summary.json', '');
     },
     args: ['resume', 'forgotten'],
     leads: ['E511'],
@@ -145,14 +163,8 @@ const GONE: readonly Case[] = [
     code: 'E511',
     name: 'requests of a terminated batch may still start runs',
     args: ['resume', 'terminated', '--recover'],
-    leads: [],
-    says: /repeat the same command in \d+ s/,
-  },
-  {
-    code: 'E513',
-    name: 'a command comes too late',
-    args: ['scale', 'terminated', '-c', '3'],
     leads: [0],
+    says: /so repeat the same command then/,
   },
   {
     code: 'E506',
@@ -176,16 +188,18 @@ const GONE: readonly Case[] = [
     undo: cancelled('twofold'),
   },
   {
-    code: 'E516',
-    name: 'a batch was never started',
+    code: 'E515',
+    name: 'the workflow of a batch was reset',
     arrange: async (ground) => {
-      ground.sheet('never.csv', 'prompt\nnever\n');
-      const away = { TEMPORAL_ADDRESS: '127.0.0.1:1' };
-      await ground.stage.run(['submit', 'never.csv', '-d', 'Porträts', '--name', 'never'], away);
-      await ground.stage.run(['submit', 'never.csv', '-d', 'Porträts', '--name', 'never']);
+      await underWay(ground, 'reset');
+      const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = ground.stage.environment;
+      const reset = `temporal workflow reset --address ${address} -n ${namespace} --type FirstWorkflowTask --reason test`;
+      const text = `${reset} -w ${workflowIdOf(ground.batchFile('reset'))}`;
+      const { code, stderr } = await ground.run().run(['bash', text], {});
+      if (code !== 0) throw new Error(stderr);
     },
-    args: ['watch', 'never'],
-    leads: [0],
+    args: ['watch', 'reset'],
+    leads: ['E511'],
   },
 ];
 
@@ -202,6 +216,50 @@ const AGAIN: readonly Case[] = [
     args: ['verify', '--check-receipt', 'batches/bought/receipt.jsonl'],
     leads: [0],
     mend: () => undefined,
+  },
+  {
+    code: 'E513',
+    name: 'a program gives a command to a batch that has ended',
+    throws: (ground) => inLibrary(ground, (runsheet) => runsheet.getHandle('bought').pause()),
+    leads: [0],
+  },
+  {
+    code: 'E538',
+    name: 'a program starts rows that a batch has done',
+    throws: (ground) =>
+      inLibrary(ground, (runsheet) =>
+        runsheet.start(pathToFileURL(ground.stage.path('bought of "today".csv')), {
+          deployment: 'Porträts',
+          key: 'sku',
+        }),
+      ),
+    leads: [],
+    says: /to read its results: getHandle\('bought'\)/,
+  },
+  {
+    code: 'E554',
+    name: 'the addresses of the outputs expire',
+    arrange: async (ground) => {
+      ground.sheet('private.csv', 'prompt,runsheet_faults\nprivate,private-file\n');
+      await ground.must('run', 'private.csv', '-d', 'Porträts', '--name', 'private');
+    },
+    args: ['submit', '--from', 'private', '-d', BRIEF_ID, '--map', 'image=output'],
+    env: ({ stage }) => v1(stage.environment['RUNSHEET_API_URL']),
+    leads: [0],
+  },
+  {
+    code: 'E555',
+    name: 'another service made the outputs, and this one takes no files',
+    arrange: async (ground) => {
+      const args = ['service', '--only', 'v1', '--port', '0'];
+      const running = ground.stage.start(args, { RUNSHEET_SERVICE_TOKEN: KEY });
+      ground.started.push(running);
+      [, ground.otherBase = ''] = await running.says(/RUNSHEET_API_URL=(\S+)/);
+    },
+    args: ['submit', '--from', 'private', '-d', BRIEF_ID, '--map', 'image=output'],
+    env: ({ otherBase }) => ({ RUNSHEET_API_URL: otherBase, RUNSHEET_API: 'v1' }),
+    leads: [],
+    says: /copy the files to a place that the run service can read/,
   },
   {
     code: 'E530',
@@ -242,9 +300,14 @@ const AGAIN: readonly Case[] = [
   {
     code: 'E314',
     name: 'the service may ignore the GPU of a row',
-    arrange: (ground) => ground.sheet('gpus of "me".csv', 'prompt,gpu\ngpu,H100\n'),
-    args: ['run', 'gpus of "me".csv', '-d', 'Porträts'],
+    arrange: async (ground) => {
+      ground.sheet('gpus of "me".csv', 'prompt,gpu\ngpu,H100\n');
+      ground.real = await openRealService(ground.stage.environment['RUNSHEET_API_URL'] ?? '');
+    },
+    args: ['submit', 'gpus of "me".csv', '-d', 'Porträts'],
+    env: ({ real }) => ({ RUNSHEET_API_URL: real?.base ?? '' }),
     leads: [0],
+    undo: ({ real }) => real?.close(),
   },
   {
     code: 'E562',
