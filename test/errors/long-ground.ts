@@ -30,7 +30,7 @@ const QUICK = {
 };
 const DEPLOYMENTS = [
   { ...QUICK, name: 'Porträts', inputTypes },
-  { ...QUICK, name: 'brief', id: BRIEF_ID, runSeconds: 4, concurrencyLimit: 2 },
+  { ...QUICK, name: 'brief', id: BRIEF_ID, runSeconds: 2.5, concurrencyLimit: 2 },
   { ...QUICK, name: 'slow', runSeconds: 250, concurrencyLimit: 2 },
 ];
 
@@ -38,11 +38,12 @@ export const ROWS = 'sku,prompt\nA,a fox\nB,an owl\nC,"it\'s $5, ""really"""\n';
 
 export class LongGround {
   readonly stage = new Stage();
-  worker: Running | undefined;
   /** The address of another run service. */
   otherBase = '';
   /** The service without its profile. */
   real: Awaited<ReturnType<typeof openRealService>> | undefined;
+  /** Where a service will listen. */
+  port = 0;
   /** Servers that several cases use. */
   keeps: Running | undefined;
   /** Processes that a case started. */
@@ -66,7 +67,7 @@ export class LongGround {
     await this.open();
     await this.stage.temporal();
     await this.openService();
-    this.worker = await this.stage.worker();
+    await this.stage.worker();
   }
 
   openService(): Promise<Running> {
@@ -102,15 +103,6 @@ export class LongGround {
 
   batchFile(name: string): BatchFile {
     return JSON.parse(readFileSync(this.stage.path('batches', name, 'batch.json'), 'utf8')) as BatchFile;
-  }
-
-  async killWorker(): Promise<void> {
-    await this.worker?.kill();
-    this.worker = undefined;
-  }
-
-  async startWorker(): Promise<void> {
-    this.worker ??= await this.stage.worker();
   }
 
   async killStarted(): Promise<void> {

@@ -8,8 +8,8 @@ import { commandsIn } from './printed-commands.ts';
 /** It keeps running, and prints this. */
 export type Prints = { readonly prints: RegExp };
 
-/** 0: it works. A code: this error comes next. A pattern: the command ends otherwise, and prints this. */
-export type Lead = 0 | Code | RegExp | Prints;
+/** 0: it works; another number: it ends so. A code: this error comes next. A pattern: it fails, and prints this. */
+export type Lead = number | Code | RegExp | Prints;
 
 export type Said = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 export type Environment = Readonly<Record<string, string>>;
@@ -111,7 +111,8 @@ async function thrownBy(work: Promise<unknown>): Promise<Said> {
 
 function wayOff(command: string, lead: Lead, said: Said): readonly string[] {
   const pattern = typeof lead === 'object' ? ('prints' in lead ? lead.prints : lead) : undefined;
-  const isSo = lead === 0 ? said.code === 0 : (pattern?.test(printed(said)) ?? codeIn(said) === lead);
+  const isSo =
+    typeof lead === 'number' ? said.code === lead : (pattern?.test(printed(said)) ?? codeIn(said) === lead);
   return isSo
     ? []
     : [`${command}\n  does not lead to ${String(pattern ?? lead)}: ${said.code} ${printed(said)}`];

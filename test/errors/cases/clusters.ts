@@ -1,6 +1,7 @@
 // Errors of a Temporal cluster, its workers, keys and pools.
 
 import { setTimeout as wait } from 'node:timers/promises';
+import { until } from '../../stage/stage.ts';
 import type { LongGround } from '../long-ground.ts';
 import type { Provocation } from '../provocation.ts';
 
@@ -12,13 +13,6 @@ const KEY = '5'.repeat(64);
 const OTHER = { TEMPORAL_NAMESPACE: 'my-space' };
 
 export const CLUSTERS: readonly Case[] = [
-  {
-    code: 'E401',
-    name: 'nothing listens at the address of Temporal',
-    args: ['pool', 'list'],
-    env: { TEMPORAL_ADDRESS: '127.0.0.1:1' },
-    leads: [/temporal +.*127\.0\.0\.1:1/i],
-  },
   {
     code: 'E402',
     name: 'Temporal has no such namespace',
@@ -56,6 +50,26 @@ export const CLUSTERS: readonly Case[] = [
     code: 'E403',
     name: 'no worker polls the task queue',
     args: ['doctor', '-o', 'json'],
+    env: OTHER,
+    leads: [WORKER],
+    undo: (ground) => ground.killStarted(),
+  },
+  {
+    code: 'E401',
+    name: 'nothing listens at the address of Temporal',
+    // A batch without a worker, for later.
+    arrange: async (ground) => {
+      ground.sheet('quiet.csv');
+      await ground.stage.run(['submit', 'quiet.csv', '-d', 'Porträts', '--name', 'quiet', '--again'], OTHER);
+    },
+    args: ['pool', 'list'],
+    env: { TEMPORAL_ADDRESS: '127.0.0.1:1' },
+    leads: [/temporal +.*127\.0\.0\.1:1/i],
+  },
+  {
+    code: 'E512',
+    name: 'no worker takes a command',
+    args: ['pause', 'quiet', '--timeout', '1s'],
     env: OTHER,
     leads: [WORKER],
     undo: (ground) => ground.killStarted(),
@@ -118,7 +132,11 @@ export const CLUSTERS: readonly Case[] = [
   {
     code: 'E542',
     name: 'the batch uses its slots',
-    arrange: (ground) => ground.running('pooled', 'slow', '--pool', 'machines'),
+    arrange: async (ground) => {
+      await ground.running('pooled', 'slow', '--pool', 'machines');
+      const shown = async (): Promise<string> => (await ground.must('pool', 'show', 'machines')).stdout;
+      await until(async () => (await shown()).includes('pooled'), 'it has slots');
+    },
     args: ['pool', 'release', 'machines', 'pooled'],
     leads: [0],
     undo: (ground) => ground.must('cancel', 'pooled', '--running'),

@@ -2,9 +2,11 @@
 
 import { chmodSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
 import { readRecord } from '../../../src/temporal/embedded/stack-file.ts';
-import { until } from '../../stage/stage.ts';
+import { KEY, until } from '../../stage/stage.ts';
 import { ROWS, type LongGround } from '../long-ground.ts';
 import type { Provocation } from '../provocation.ts';
 
@@ -23,16 +25,25 @@ export function mountDisk({ stage }: LongGround): boolean {
 export const unmountDisk = ({ stage }: LongGround): unknown =>
   spawnSync('umount', ['--lazy', stage.path(SMALL)]);
 
-function fillDisk({ stage }: LongGround): void {
+/** Leaves so many bytes. */
+function fillDisk({ stage }: LongGround, left: number): void {
   const { bavail, bsize } = statfsSync(stage.path(SMALL));
-  try {
-    writeFileSync(stage.path(SMALL, 'ballast'), Buffer.alloc(bavail * bsize + bsize));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
-  }
+  writeFileSync(stage.path(SMALL, 'ballast'), Buffer.alloc(bavail * bsize - left));
 }
 
 const freeDisk = ({ stage }: LongGround): void => rmSync(stage.path(SMALL, 'ballast'));
+
+/** Queues runs at the service on this port until it has come and gone. */
+async function queueMany(port: number): Promise<void> {
+  const base = `http://127.0.0.1:${port}/api`;
+  const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
+  const isThere = (): Promise<boolean> => fetch(base).then(Boolean, () => false);
+  await until(isThere, 'the service listens');
+  const all = (await (await fetch(`${base}/deployments`, { headers })).json()) as { id: string }[];
+  const body = JSON.stringify({ deployment_id: all[1]?.id, inputs: { text: 'x'.repeat(10_000) } });
+  while (await isThere())
+    await fetch(`${base}/run/deployment/queue`, { method: 'POST', headers, body }).catch(() => undefined);
+}
 
 /** No Temporal program is found, and none can be downloaded. */
 const nothingFound = ({ stage }: LongGround) => ({
@@ -49,7 +60,7 @@ const FULL: readonly Case[] = [
     name: 'the disk of the batches is full',
     arrange: (ground) => {
       ground.sheet('any.csv');
-      fillDisk(ground);
+      fillDisk(ground, 0);
     },
     args: ['plan', 'any.csv', '-d', 'portraits', '--local', '--out', `${SMALL}/batches`],
     leads: [],
@@ -59,7 +70,7 @@ const FULL: readonly Case[] = [
   {
     code: 'E604',
     name: 'the disk of the state folder is full',
-    arrange: fillDisk,
+    arrange: (ground) => fillDisk(ground, 2 ** 20),
     args: ['plan', 'any.csv', '-d', 'portraits', '--local'],
     env: { RUNSHEET_HOME: SMALL },
     leads: [],
@@ -173,16 +184,19 @@ export const EMBEDDED: readonly Case[] = [
   {
     code: 'E603',
     name: 'the local service cannot write its database',
-    args: [
-      'bash',
-      'trap "" XFSZ; ulimit -f 60; runsheet service --db "my service.db" --deployments many.json',
-    ],
-    arrange: (ground) => {
-      const many = Array.from({ length: 3_000 }, (_, at) => ({
-        name: `deployment ${at} ${'x'.repeat(200)}`,
-      }));
-      ground.sheet('many.json', JSON.stringify(many));
+    arrange: async (ground) => {
+      const server = createServer().listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      ground.port = (server.address() as AddressInfo).port;
+      server.close();
+      void queueMany(ground.port);
     },
+    // A limit on the size of files stands for the disk: both make a write fail.
+    args: ({ port }) => [
+      'bash',
+      `trap "" XFSZ; ulimit -f 400; runsheet service --db "my service.db" --port ${port}`,
+    ],
+    env: { RUNSHEET_SERVICE_TOKEN: KEY },
     leads: [],
     says: /fix the cause and start the service again with the same --db file/,
   },
