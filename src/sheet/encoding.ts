@@ -67,7 +67,9 @@ function otherEncodingIn(head: Uint8Array, declared: string): Foreign | undefine
   // The commas and line ends of UTF-16 have zeros, whatever its language.
   const isPlain =
     declared.startsWith('utf-16') && sample.length >= 4 && !sample.includes(0) && isUtf8(sample);
-  return isPlain ? { is: `is ${not}: it looks like UTF-8`, ...encodedIn('utf-8') } : undefined;
+  if (!isPlain) return undefined;
+  const hint = 'remove --encoding, or give --encoding utf-8';
+  return { ...encodedIn('utf-8'), is: `is ${not}: it looks like UTF-8`, hint };
 }
 
 const encodedIn = (label: string): Pick<Foreign, 'hint' | 'correction'> => ({
