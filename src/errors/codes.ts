@@ -134,12 +134,6 @@ export const errorTable = {
     () =>
       'set the same RUNSHEET_PAYLOAD_KEY or RUNSHEET_PAYLOAD_KEY_FILE for all of them and this command, then restart the workers',
   ),
-  E411: entry<{ folder: string; out: string }>(
-    inputRefused,
-    (f) => `this worker may not use ${f.folder}: it is not in ${f.out}`,
-    (f) =>
-      `start the worker where it may use it: RUNSHEET_OUT=${shellWord(f.folder.replace(/[/\\][^/\\]*$/, ''))} runsheet worker; then repeat the command with --again. With embedded servers, --out does both`,
-  ),
   E501: entry<{ batch: string; reason: string; hint: string }>(
     paused,
     (f) => `batch ${f.batch} is paused: ${f.reason}`,

@@ -158,7 +158,7 @@ async function untilFinished(reach: () => Client, name: BatchName, gone: AbortSi
       await client.withAbortSignal(gone, () => client.workflow.getHandle(workflowIdOf(name)).result());
       return;
     } catch (error) {
-      if (error instanceof WorkflowFailedError) throw failed(name, error);
+      if (error instanceof WorkflowFailedError) throw endedByFailure(name, error);
       if (!gone.aborted) await wait(AGAIN_MS);
     }
   }
@@ -167,7 +167,7 @@ async function untilFinished(reach: () => Client, name: BatchName, gone: AbortSi
 }
 
 /** The error of the worker that ended the batch, if it has a code; else E506. */
-function failed({ batch }: BatchName, error: WorkflowFailedError): RunsheetError {
+function endedByFailure({ batch }: BatchName, error: WorkflowFailedError): RunsheetError {
   const root = rootOf(error);
   const code = root instanceof ApplicationFailure ? (root.type as Code) : undefined;
   const [facts] = (root instanceof ApplicationFailure ? root.details : undefined) ?? [];

@@ -7,6 +7,8 @@ import { BATCHES } from './cases/batches.ts';
 import { CLUSTERS } from './cases/clusters.ts';
 import { diskCases, EMBEDDED } from './cases/embedded.ts';
 import { PROGRAMS } from './cases/programs.ts';
+import { AGAIN } from './cases/again.ts';
+import { GONE } from './cases/gone.ts';
 import { RUNNING } from './cases/running.ts';
 import { servicesWith } from './cases/services.ts';
 import { LARGE, SHEETS } from './cases/sheets.ts';
@@ -27,6 +29,8 @@ const PROVOKED: ReadonlySet<string> = new Set(
     APPLICATIONS,
     CLUSTERS,
     RUNNING,
+    GONE,
+    AGAIN,
     EMBEDDED,
     diskCases(true),
   ]

@@ -38,6 +38,7 @@ export const ROWS = 'sku,prompt\nA,a fox\nB,an owl\nC,"it\'s $5, ""really"""\n';
 
 export class LongGround {
   readonly stage = new Stage();
+  worker: Running | undefined;
   /** The address of another run service. */
   otherBase = '';
   /** The service without its profile. */
@@ -67,7 +68,7 @@ export class LongGround {
     await this.open();
     await this.stage.temporal();
     await this.openService();
-    await this.stage.worker();
+    this.worker = await this.stage.worker();
   }
 
   openService(): Promise<Running> {

@@ -15,15 +15,16 @@ type Case = Provocation<LongGround>;
 const DEV = { prints: /service +http/ };
 const SMALL = 'small disk';
 
+const call = (program: string, ...args: readonly string[]): boolean => spawnSync(program, args).status === 0;
+
 /** A disk of its own wants the right to mount one, which a container or a user may lack. */
 export function mountDisk({ stage }: LongGround): boolean {
   const path = stage.path(SMALL);
   mkdirSync(path);
-  return spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=40m,mode=700', 'tmpfs', path]).status === 0;
+  return call('mount', '-t', 'tmpfs', '-o', 'size=40m,mode=700', 'tmpfs', path);
 }
 
-export const unmountDisk = ({ stage }: LongGround): unknown =>
-  spawnSync('umount', ['--lazy', stage.path(SMALL)]);
+export const unmountDisk = ({ stage }: LongGround): boolean => call('umount', '--lazy', stage.path(SMALL));
 
 /** Leaves so many bytes. */
 function fillDisk({ stage }: LongGround, left: number): void {
@@ -80,7 +81,6 @@ const FULL: readonly Case[] = [
 ];
 
 export const diskCases = (hasDisk: boolean): readonly Case[] => (hasDisk ? FULL : []);
-export const FULL_CODES = FULL.map(({ code }) => code);
 
 export const EMBEDDED: readonly Case[] = [
   {
