@@ -85,6 +85,22 @@ export const USAGE: readonly Case[] = [
   },
   {
     code: 'E605',
+    name: 'a flag is misspelt, beside a value with a line break, quotes and a dollar sign',
+    arrange: (console) => void console.write('seeds.csv', 'seed\n1\n'),
+    args: [
+      'plan',
+      'seeds.csv',
+      '-d',
+      'portraits',
+      '--set',
+      'prompt=it\'s "$HOME"\n\t\\n `date`\u200b',
+      '--delimter',
+      ',',
+    ],
+    leads: [0, /"prompt":"it's \\"\$HOME\\"\\n\\t\\\\n `date`/],
+  },
+  {
+    code: 'E605',
     name: 'a flag stands before the command',
     args: ['--bogus', 'list'],
     leads: [0],
